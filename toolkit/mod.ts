@@ -1,0 +1,17 @@
+/**
+ * The protocol of the relay, pure and offline: canonical JSON and its hashes, addresses and word
+ * names, signed requests, and the verifier of received messages.
+ *
+ * @module
+ */
+export { AddressError, type AddressErrorCode } from "./address_error.ts";
+export { canonicalJson } from "./canonical_json.ts";
+export { canonicalString, parseCanonicalString, type SignedParts } from "./canonical_string.ts";
+export { contentHash } from "./content_hash.ts";
+export { decodeAddress } from "./decode_address.ts";
+export { encodeAddress } from "./encode_address.ts";
+export { JsonError, type JsonErrorCode } from "./json_error.ts";
+export type { JsonPosition } from "./json_position.ts";
+export type { JsonObject, JsonValue } from "./json_value.ts";
+export { MAX_JSON_DEPTH, parseStrict, type ParseStrictOptions } from "./parse_strict.ts";
+export { hasStrictKeyForm, hasStrictSignatureForm, isStrictPublicKey } from "./strict_signature.ts";
