@@ -10,8 +10,13 @@ export { canonicalString, parseCanonicalString, type SignedParts } from "./canon
 export { contentHash } from "./content_hash.ts";
 export { decodeAddress } from "./decode_address.ts";
 export { encodeAddress } from "./encode_address.ts";
+export { generateKeyPair, type KeyPair, keyPairFromHex } from "./generate_key_pair.ts";
+export type { ContentType, InboxMessage } from "./inbox_message.ts";
 export { JsonError, type JsonErrorCode } from "./json_error.ts";
 export type { JsonPosition } from "./json_position.ts";
 export type { JsonObject, JsonValue } from "./json_value.ts";
+export { MessageError, type MessageErrorCode } from "./message_error.ts";
 export { MAX_JSON_DEPTH, parseStrict, type ParseStrictOptions } from "./parse_strict.ts";
+export { type RequestSignature, signRequest, type UnsignedRequest } from "./sign_request.ts";
 export { hasStrictKeyForm, hasStrictSignatureForm, isStrictPublicKey } from "./strict_signature.ts";
+export { verifySignature } from "./verify_signature.ts";

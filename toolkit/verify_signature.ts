@@ -1,0 +1,70 @@
+import { nativeVerifier, type NativeVerify, type Subtle } from "./native_verify.ts";
+import { pureVerify } from "./pure_verify.ts";
+import { hasStrictKeyForm, hasStrictSignatureForm } from "./strict_signature.ts";
+
+/**
+ * Tells whether a signature is a key's over a message, by libsodium's rule: key and R canonically
+ * encoded and not of small order, S below the group order, the cofactorless equation.
+ *
+ * The answer is the same on every platform: the native verifier is used only after its form check
+ * and a self-test, else the equation is computed here.
+ *
+ * @param message the signed bytes
+ * @param signature 64 bytes
+ * @param publicKey 32 bytes
+ * @returns false for anything that does not verify
+ * @throws {TypeError} for a signature or a key of another length
+ * @see RFC 8032 5.1.7
+ *
+ * @example
+ * ```ts
+ * import { generateKeyPair, signRequest, verifySignature } from "agent-relay-toolkit";
+ * import { equal } from "node:assert/strict";
+ *
+ * const { privateKey, publicKey } = generateKeyPair();
+ * const signed = signRequest(
+ *   { method: "GET", path: "/v1/inbox", body: new Uint8Array(0), timestamp: 1760000000 },
+ *   privateKey,
+ * );
+ * const message = new TextEncoder().encode(signed.canonicalString);
+ * const signature = Uint8Array.from(atob(signed.signature), (c) => c.charCodeAt(0));
+ * equal(await verifySignature(message, signature, publicKey), true);
+ * message.fill(0);
+ * equal(await verifySignature(message, signature, publicKey), false);
+ * ```
+ */
+export function verifySignature(
+  message: Uint8Array,
+  signature: Uint8Array,
+  publicKey: Uint8Array,
+): Promise<boolean> {
+  platformVerifier ??= signatureVerifier(globalThis.crypto?.subtle);
+  return platformVerifier(message, signature, publicKey);
+}
+
+let platformVerifier: typeof verifySignature | undefined;
+
+/**
+ * Makes a {@linkcode verifySignature} on a given WebCrypto; its self-test runs once.
+ *
+ * @param subtle `crypto.subtle`, or undefined for the equation computed here
+ */
+export function signatureVerifier(subtle: Subtle | undefined): typeof verifySignature {
+  let native: Promise<NativeVerify | undefined> | undefined;
+  return async (message, signature, publicKey) => {
+    // Both before either decides, so that a wrong length always throws.
+    const keyForm = hasStrictKeyForm(publicKey);
+    const signatureForm = hasStrictSignatureForm(signature);
+    if (!keyForm || !signatureForm) return false;
+    // Copies: what is checked must not change while it is being checked.
+    const bytes = [message.slice(), signature.slice(), publicKey.slice()] as const;
+    const verify = await (native ??= nativeVerifier(subtle));
+    if (verify === undefined) return pureVerify(...bytes);
+    try {
+      return await verify(...bytes);
+    } catch {
+      // Some platforms throw for a key that is no point; the equation knows.
+      return pureVerify(...bytes);
+    }
+  };
+}
