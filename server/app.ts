@@ -1,0 +1,148 @@
+/** The HTTP application: routes by their raw path, and everything that holds for all of them. */
+import { type Context, Hono } from "hono";
+import type { Deps } from "./deps.ts";
+import { RelayError } from "./errors.ts";
+import { createDatabaseProbe, type DatabaseProbe, healthRoutes } from "./health.ts";
+import { answerFailure } from "./http/answer.ts";
+import { allowPreflight, openCors } from "./http/cors.ts";
+import { createPathTable } from "./http/path_table.ts";
+import type { HttpEnv, Route } from "./http/route.ts";
+import { decodeSegment, rawPath, rawQuery } from "./http/target.ts";
+import { homeRoute } from "./web/home.ts";
+
+export interface AppParts {
+  deps: Deps;
+  /** The routes of the domain; /, /health and /health/db are added here. */
+  routes: readonly Route[];
+  /** What /health/db asks; a bounded read of deps.kv unless given. */
+  isDatabaseAlive?: DatabaseProbe;
+}
+
+type HttpContext = Context<HttpEnv>;
+
+/**
+ * The application over all routes. Every answer is JSON unless its route says otherwise, carries
+ * an X-Request-Id made here, and never tells what went wrong inside.
+ */
+export function createApp({ deps, routes, isDatabaseAlive }: AppParts): Hono<HttpEnv> {
+  const table = createPathTable([
+    homeRoute(deps.config),
+    ...healthRoutes(isDatabaseAlive ?? createDatabaseProbe(deps.kv)),
+    ...routes,
+  ]);
+  const nextRequestId = createRequestIds(deps.random(9));
+  const app = new Hono<HttpEnv>({ strict: true, getPath: rawPath });
+
+  for (const route of table.routes) {
+    const isLiteral = !route.path.includes("{");
+    // One handler a route and no middleware: Hono then calls it without composing a chain.
+    app.on(route.method, honoPath(route.path), (c) => {
+      const requestId = begin(c);
+      try {
+        if (!isLiteral && !hasDecodableSegments(c.req.path)) throw unknownPath();
+        const answer = route.handle(c);
+        if (!(answer instanceof Promise)) return finish(c.req.raw, answer, route, requestId);
+        return answer.then(
+          (response) => finish(c.req.raw, response, route, requestId),
+          (failure) => fail(c.req.raw, failure, route, requestId),
+        );
+      } catch (failure) {
+        return fail(c.req.raw, failure, route, requestId);
+      }
+    });
+  }
+
+  app.notFound((c) => {
+    const requestId = begin(c);
+    const { path, method } = c.req;
+    const known = table.find(path);
+    if (known === undefined) {
+      return fail(c.req.raw, unknownPath(), { cors: corsOfUnknown(path) }, requestId);
+    }
+    if (method !== "OPTIONS") {
+      return fail(c.req.raw, wrongMethod(known.allow), known.route, requestId);
+    }
+    const answer = new Response(null, { status: 204, headers: { Allow: known.allow } });
+    if ((known.route.cors ?? "open") === "open") {
+      const requested = c.req.raw.headers.get("access-control-request-headers");
+      allowPreflight(answer.headers, known.allow, requested);
+    }
+    return finish(c.req.raw, answer, known.route, requestId);
+  });
+
+  // Handlers fail inside their own wrappers; this is for what Hono itself may throw.
+  app.onError((failure, c) =>
+    fail(c.req.raw, failure, { cors: "none" }, c.get("requestId") ?? nextRequestId())
+  );
+
+  function begin(c: HttpContext): string {
+    const requestId = nextRequestId();
+    c.set("requestId", requestId);
+    c.set("path", c.req.path);
+    c.set("query", rawQuery(c.req.raw.url));
+    c.set("head", c.req.raw.method === "HEAD");
+    return requestId;
+  }
+
+  function fail(
+    request: Request,
+    failure: unknown,
+    route: Pick<Route, "cors" | "ownCors">,
+    requestId: string,
+  ): Response {
+    return finish(request, answerFailure(failure, deps.log, requestId), route, requestId);
+  }
+
+  return app;
+}
+
+function finish(
+  request: Request,
+  answer: Response,
+  route: Pick<Route, "cors" | "ownCors">,
+  requestId: string,
+): Response {
+  const { headers } = answer;
+  headers.set("X-Request-Id", requestId);
+  const cors = route.cors ?? "open";
+  if (cors === "open") openCors(headers);
+  else if (cors === "own") route.ownCors?.(request, headers);
+  return answer;
+}
+
+/** Unique ids: 72 random bits of this process and a count. They identify, they protect nothing. */
+function createRequestIds(seed: Uint8Array): () => string {
+  const prefix = [...seed].map((byte) => byte.toString(36).padStart(2, "0")).join("");
+  let count = 0;
+  return () => `${prefix}-${(++count).toString(36)}`;
+}
+
+function honoPath(path: string): string {
+  return path.replaceAll(/\{([a-z_]+)\}/g, ":$1");
+}
+
+function hasDecodableSegments(path: string): boolean {
+  // Without an escape nothing can be malformed: the HTTP parser lets no control character through.
+  if (!path.includes("%")) return true;
+  return path.split("/").every((segment) => decodeSegment(segment) !== undefined);
+}
+
+function corsOfUnknown(path: string): "open" | "none" {
+  return path.startsWith("/v1/") && !path.startsWith("/v1/admin/") ? "open" : "none";
+}
+
+function unknownPath(): RelayError {
+  return new RelayError(
+    "not_found",
+    "no route has this path: paths match exactly, without a trailing or doubled slash, capitals " +
+      "or percent-encoding of their fixed parts; GET / names the documentation",
+  );
+}
+
+function wrongMethod(allow: string): RelayError {
+  return new RelayError(
+    "method_not_allowed",
+    `this path does not take this method; it takes ${allow}`,
+    { allow },
+  );
+}

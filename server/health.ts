@@ -1,0 +1,55 @@
+/** GET /health and GET /health/db (specification, section 4.1). */
+import { RelayError } from "./errors.ts";
+import { answerJson } from "./http/answer.ts";
+import type { Route } from "./http/route.ts";
+
+/** How long a probe of the database may take before it counts as dead. */
+const PROBE_TIMEOUT_MS = 2000;
+
+/** True when the database answers a read in time. */
+export type DatabaseProbe = () => Promise<boolean>;
+
+/**
+ * A probe that reads one key. Callers at the same moment share one read, so that a database that
+ * hangs is not asked again and again.
+ * @param timeoutMs greatest wait in milliseconds
+ */
+export function createDatabaseProbe(
+  kv: Pick<Deno.Kv, "get">,
+  timeoutMs = PROBE_TIMEOUT_MS,
+): DatabaseProbe {
+  let running: Promise<boolean> | undefined;
+
+  async function probe(): Promise<boolean> {
+    const { promise: late, resolve } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => resolve(false), timeoutMs);
+    try {
+      return await Promise.race([late, kv.get(["meta", "layout"]).then(() => true, () => false)]);
+    } catch {
+      return false; // a closed store throws at once
+    } finally {
+      clearTimeout(timer);
+      running = undefined;
+    }
+  }
+
+  return () => running ??= probe();
+}
+
+/** The two health routes; the first never touches the database. */
+export function healthRoutes(isDatabaseAlive: DatabaseProbe): Route[] {
+  return [
+    { method: "GET", path: "/health", handle: () => answerJson({ ok: true }) },
+    {
+      method: "GET",
+      path: "/health/db",
+      handle: async () => {
+        if (await isDatabaseAlive()) return answerJson({ ok: true, db: true });
+        throw new RelayError(
+          "internal",
+          "the database does not answer; reads and writes fail until it does",
+        );
+      },
+    },
+  ];
+}

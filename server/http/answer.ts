@@ -1,0 +1,69 @@
+/** Answers: JSON values, the one shape of errors, and what becomes of the unexpected. */
+import type { Log } from "../deps.ts";
+import { RelayError } from "../errors.ts";
+import { describeFailure } from "./describe_failure.ts";
+
+const JSON_TYPE = "application/json; charset=utf-8";
+const JSON_HEADERS: Readonly<Record<string, string>> = { "Content-Type": JSON_TYPE };
+
+/**
+ * A JSON answer.
+ * @param headers further headers; a handler that shows a token adds Cache-Control: no-store
+ */
+export function answerJson(
+  value: unknown,
+  status = 200,
+  headers?: Readonly<Record<string, string>>,
+): Response {
+  return new Response(JSON.stringify(value), {
+    status,
+    headers: headers === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...headers },
+  });
+}
+
+/**
+ * A refusal in the shape of specification section 2.9: a 429 tells `retry_after_ms` and
+ * Retry-After, a 503 Retry-After where a wait is known, a 405 Allow.
+ */
+export function answerError(error: RelayError): Response {
+  const { code, status, message } = error;
+  const headers: Record<string, string> = { "Content-Type": JSON_TYPE };
+  const body: Record<string, unknown> = { error: { code, message } };
+  const retryAfterMs = waitOf(error);
+  if (retryAfterMs !== undefined) {
+    headers["Retry-After"] = String(Math.ceil(retryAfterMs / 1000));
+    if (status === 429) body.retry_after_ms = retryAfterMs;
+  }
+  if (error.allow !== undefined) headers["Allow"] = error.allow;
+  if (error.closeConnection) headers["Connection"] = "close";
+  return new Response(JSON.stringify(body), { status, headers });
+}
+
+/**
+ * The answer to anything thrown: a RelayError as it says, everything else a 500 `internal` that
+ * tells nothing but the request id, under which the log has what happened.
+ */
+export function answerFailure(failure: unknown, log: Log, requestId: string): Response {
+  if (failure instanceof RelayError) {
+    if (failure.code === "internal") logFailure(failure.cause ?? failure, log, requestId);
+    return answerError(failure);
+  }
+  logFailure(failure, log, requestId);
+  return answerError(
+    new RelayError(
+      "internal",
+      `the relay failed on this request; try again later, and quote request id ${requestId} to its operator`,
+    ),
+  );
+}
+
+function logFailure(failure: unknown, log: Log, requestId: string): void {
+  log("request_failed", { request_id: requestId, ...describeFailure(failure) });
+}
+
+function waitOf(error: RelayError): number | undefined {
+  const { status, retryAfterMs } = error;
+  if (status === 429) return Math.max(1, Math.ceil(retryAfterMs ?? 1));
+  if (status === 503 && retryAfterMs !== undefined) return Math.max(1, Math.ceil(retryAfterMs));
+  return undefined;
+}

@@ -1,0 +1,50 @@
+/** Whose address a per-address limit counts (decisions, "Client address"). */
+import { hmac } from "@noble/hashes/hmac.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { base64urlnopad } from "@scure/base";
+import ipaddr from "ipaddr.js";
+
+const IPV6_PREFIX_GROUPS = 4;
+
+/**
+ * The address to count: an IPv4 address in dotted form, or the /64 of an IPv6 address.
+ * @param forwardedFor X-Forwarded-For, all header lines joined by commas
+ * @param socketAddress address of the socket's peer
+ * @param trustedHops proxies in front; 0 ignores forwardedFor
+ * @returns "unknown" when even the socket's address is none
+ */
+export function clientAddress(
+  forwardedFor: string | null,
+  socketAddress: string | undefined,
+  trustedHops: number,
+): string {
+  if (trustedHops > 0 && forwardedFor !== null) {
+    const entries = forwardedFor.split(",");
+    // Too few entries give index -1 or less, which is no entry.
+    const counted = countedAddress(entries[entries.length - trustedHops]?.trim());
+    if (counted !== undefined) return counted;
+  }
+  return countedAddress(socketAddress) ?? "unknown";
+}
+
+/**
+ * What stands in the store for an address: its HMAC-SHA-256 under the relay's own key.
+ * @param key secret bytes, 32
+ * @param address as clientAddress gives it
+ * @returns the first 16 bytes, base64url without padding
+ */
+export function hashClientAddress(key: Uint8Array, address: string): string {
+  const mac = hmac(sha256, key, new TextEncoder().encode(address));
+  return base64urlnopad.encode(mac.subarray(0, 16));
+}
+
+function countedAddress(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  // ipaddr.js also reads octal, hexadecimal and shortened IPv4 forms: not in a header.
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return text;
+  if (!ipaddr.IPv6.isValid(text)) return undefined;
+  const address = ipaddr.IPv6.parse(text);
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address().toString();
+  const prefix = address.parts.slice(0, IPV6_PREFIX_GROUPS).map((part) => part.toString(16));
+  return `${prefix.join(":")}::/64`;
+}

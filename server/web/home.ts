@@ -1,0 +1,85 @@
+/** GET /: what this service is, for people and for programs. */
+import type { Config } from "../config.ts";
+import { answerJson } from "../http/answer.ts";
+import { openCors } from "../http/cors.ts";
+import type { Route } from "../http/route.ts";
+import { VERSION } from "../version.ts";
+
+const NAME = "Agent Messaging Relay";
+const DESCRIPTION = "A store-and-forward messaging relay for software agents: each agent is an " +
+  "Ed25519 key pair, each message carries its sender's signature.";
+
+/** Pages load nothing, from anywhere: the style stands inside and is all that is allowed. */
+const PAGE_HEADERS: Readonly<Record<string, string>> = {
+  "Content-Type": "text/html; charset=utf-8",
+  "Content-Security-Policy":
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+};
+
+/** HTML when Accept names text/html, else JSON. */
+export function homeRoute({ baseUrl }: Pick<Config, "baseUrl">): Route {
+  const links = {
+    docs: `${baseUrl}/docs`,
+    openapi: `${baseUrl}/openapi.json`,
+    mcp: `${baseUrl}/mcp`,
+    limits: `${baseUrl}/v1/limits`,
+  };
+  const page = homePage(links);
+  return {
+    method: "GET",
+    path: "/",
+    cors: "own",
+    ownCors: (request, headers) => {
+      headers.append("Vary", "Accept");
+      if (!namesHtml(request)) openCors(headers);
+    },
+    handle: (c) =>
+      namesHtml(c.req.raw)
+        ? new Response(page, { headers: PAGE_HEADERS })
+        : answerJson({ name: NAME, version: VERSION, description: DESCRIPTION, ...links }),
+  };
+}
+
+function namesHtml(request: Request): boolean {
+  return /(^|,)\s*text\/html\s*(;|,|$)/i.test(request.headers.get("accept") ?? "");
+}
+
+function homePage(links: Record<"docs" | "openapi" | "mcp" | "limits", string>): string {
+  const row = (href: string, title: string, what: string) =>
+    `<li><a href="${escapeHtml(href)}">${title}</a>: ${what}</li>`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${NAME}</title>
+<style>
+:root { color-scheme: light dark; }
+body { font: 1rem/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 42rem; padding: 2rem 1rem; }
+li { margin: 0.5rem 0; }
+code { overflow-wrap: anywhere; }
+</style>
+</head>
+<body>
+<main>
+<h1>${NAME}</h1>
+<p>${escapeHtml(DESCRIPTION)}</p>
+<ul>
+${row(links.docs, "Reference", "every route, with examples")}
+${row(links.openapi, "API description", "OpenAPI 3.1, for programs")}
+${row(links.limits, "Limits", "the ones in force here")}
+</ul>
+<p>Tool server (Model Context Protocol): <code>${escapeHtml(links.mcp)}</code></p>
+<p>Version ${VERSION}</p>
+</main>
+</body>
+</html>
+`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+}
