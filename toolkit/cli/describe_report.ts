@@ -1,0 +1,87 @@
+import type { MessageReport } from "../message_report.ts";
+import { ExitCode } from "./exit_code.ts";
+
+/** What a report amounts to for one message: 0, 1 (something is false) or 3 (body not bound). */
+export function reportExitCode(report: MessageReport): ExitCode {
+  const isFalse = report.signature === "invalid" || report.contentHash === "mismatch" ||
+    report.sender === "mismatch" || report.canonicalString === "malformed" ||
+    report.age.within === false;
+  if (isFalse) return ExitCode.false;
+  return report.body === "bound" ? ExitCode.passed : ExitCode.unbound;
+}
+
+/** What the verifier was given; tells which advice helps. */
+export interface GivenEvidence {
+  readonly hasRecipient: boolean;
+  readonly hasRequest: boolean;
+}
+
+/**
+ * A report in one line of words, each verdict by itself; it begins with what it amounts to.
+ *
+ * @param id the id of the message
+ */
+export function describeReport(id: number, report: MessageReport, given: GivenEvidence): string {
+  const outcome = {
+    [ExitCode.passed]: "passed",
+    [ExitCode.false]: "FALSE",
+    [ExitCode.malformed]: "malformed",
+    [ExitCode.unbound]: "not bound",
+  }[reportExitCode(report)];
+  const verdicts = [
+    CANONICAL_STRING[report.canonicalString],
+    SIGNATURE[report.signature],
+    SENDER[report.sender],
+    CONTENT_HASH[report.contentHash],
+    bodyWords(report, given),
+    ageWords(report.age),
+  ];
+  return `${outcome}: message ${id}: ${verdicts.filter((words) => words !== "").join("; ")}`;
+}
+
+const CANONICAL_STRING = {
+  ok: "",
+  malformed: "canonical_string MALFORMED (not that of a signed POST /v1/messages)",
+  absent: "canonical_string null",
+};
+
+const SIGNATURE = {
+  valid: "signature valid",
+  invalid: "signature INVALID",
+  "not-checkable": "signature not checkable (nothing says what was signed)",
+};
+
+const SENDER = {
+  pinned: "signer pinned",
+  mismatch: "signer MISMATCH (from is not the address given with --from)",
+  "not-pinned": "signer not pinned",
+};
+
+const CONTENT_HASH = {
+  match: "content hash matches",
+  mismatch: "content hash MISMATCH",
+};
+
+function bodyWords({ body, addressee, canonicalString }: MessageReport, given: GivenEvidence) {
+  if (body === "bound") {
+    return addressee === "unknown" ? "body bound" : `body bound, addressed by ${addressee}`;
+  }
+  if (canonicalString !== "ok") return "body NOT BOUND: no signed hash to bind it to";
+  const tried = given.hasRequest
+    ? given.hasRecipient
+      ? "the request given with --request is not this message's"
+      : "the request given with --request is not this message's, pass --to KEY to try without it"
+    : given.hasRecipient
+    ? "no request rebuilt for this recipient has the signed hash, pass --request FILE with the " +
+      "answer of GET /v1/messages/ID/signed-request, or the recipient's --to-handle or --to-name"
+    : "no recipient given, pass --to KEY (and --to-handle, --to-name), or --request FILE";
+  return `body NOT BOUND: ${tried}`;
+}
+
+function ageWords({ signedAt, skewSeconds, within }: MessageReport["age"]): string {
+  if (skewSeconds === null) return "";
+  const when = `signed at ${signedAt ?? "an impossible time"} by the signer's clock`;
+  const order = skewSeconds < 0 ? "after" : "before";
+  const gap = `${Math.abs(skewSeconds)} s ${order} created_at`;
+  return `${when}, ${gap}${within === false ? " (MORE THAN --max-skew)" : ""}`;
+}

@@ -1,0 +1,17 @@
+/** What the command line needs of the platform it runs on. Verbs touch nothing else. */
+export interface Host {
+  /** The arguments after the program's name. */
+  readonly args: readonly string[];
+  env(name: string): string | undefined;
+  stdin(): AsyncIterable<Uint8Array>;
+  /** The bytes of a file; fails as node:fs does, with a `code`. */
+  readFile(path: string): AsyncIterable<Uint8Array>;
+  /**
+   * Writes a file that its owner alone may read (mode 0600, missing folders 0700), whole or not at
+   * all. Fails with code EEXIST when there is one already and `overwrite` is false.
+   */
+  writePrivateFile(path: string, text: string, overwrite: boolean): Promise<void>;
+  /** Resolves when there is room for more. */
+  stdout(text: string): Promise<void>;
+  stderr(text: string): Promise<void>;
+}

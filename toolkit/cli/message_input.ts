@@ -1,0 +1,122 @@
+import { JsonError } from "../json_error.ts";
+import type { JsonValue } from "../json_value.ts";
+import { MAX_JSON_DEPTH, parseStrict } from "../parse_strict.ts";
+import { InputError } from "./input_error.ts";
+import { joinBytes } from "./read_input.ts";
+
+/** One entry of an input: a value that should be a message, or why it is not even JSON. */
+export type InputEntry =
+  | { readonly value: JsonValue }
+  | { readonly error: JsonError };
+
+/** What an input turned out to be. */
+export interface MessageInput {
+  /** False for one message alone. */
+  readonly isBatch: boolean;
+  readonly entries: AsyncIterable<InputEntry> | Iterable<InputEntry>;
+}
+
+/** The deepest body, inside a message, an array and `{"messages":...}`. */
+const MAX_DEPTH = MAX_JSON_DEPTH + 3;
+
+/**
+ * Recognises an input: one message, an array of messages, `{"messages":[...]}`, or one message a
+ * line (NDJSON), in this order. One message a line is read as a stream, the others whole.
+ *
+ * @param lines the input, cut into lines
+ * @throws {InputError} for an empty input, an empty list, or one document that is not strict JSON
+ */
+export async function readMessages(lines: AsyncIterable<Uint8Array>): Promise<MessageInput> {
+  const source = lines[Symbol.asyncIterator]();
+  const seen: Uint8Array[] = [];
+  const line = await nextFilled(source, seen);
+  if (line === undefined) throw new InputError("malformed: the input is empty, it has no message");
+  const first = parseEntry(line);
+
+  if ("value" in first) {
+    const next = await nextFilled(source, seen);
+    if (next === undefined) return documentInput(first);
+    return { isBatch: true, entries: following([first, parseEntry(next)], source) };
+  }
+  // The line is a part of something: of a document of several lines, or a broken message.
+  const mayGoOn = first.error.position?.offset === line.length || startsList(seen);
+  for (;;) {
+    const next = await nextFilled(source, seen);
+    if (next === undefined) return wholeInput(seen);
+    if (!mayGoOn && isObject(parseEntry(next))) {
+      return { isBatch: true, entries: following(seen.filter(isFilled).map(parseEntry), source) };
+    }
+  }
+}
+
+/** The next line that holds more than space; it and those before it are added to `seen`. */
+async function nextFilled(
+  source: AsyncIterator<Uint8Array>,
+  seen: Uint8Array[],
+): Promise<Uint8Array | undefined> {
+  for (let next = await source.next(); !next.done; next = await source.next()) {
+    seen.push(next.value);
+    if (isFilled(next.value)) return next.value;
+  }
+  return undefined;
+}
+
+/** An input that ended before its first line made sense by itself. */
+function wholeInput(lines: readonly Uint8Array[]): MessageInput {
+  const document = parseEntry(joinBytes(lines));
+  if ("value" in document) return documentInput(document);
+  const entries = lines.filter(isFilled).map(parseEntry);
+  if (!startsList(lines) && entries.some(isObject)) return { isBatch: true, entries };
+  throw new InputError(`malformed: the input is not strict JSON: ${document.error.message}`);
+}
+
+function documentInput(document: { readonly value: JsonValue }): MessageInput {
+  const list = listOf(document.value);
+  if (list === undefined) return { isBatch: false, entries: [document] };
+  if (list.length === 0) throw new InputError("malformed: the list has no message");
+  return { isBatch: true, entries: list.map((value) => ({ value })) };
+}
+
+async function* following(
+  entries: readonly InputEntry[],
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<InputEntry, void> {
+  yield* entries;
+  for (let next = await rest.next(); !next.done; next = await rest.next()) {
+    if (isFilled(next.value)) yield parseEntry(next.value);
+  }
+}
+
+function listOf(value: JsonValue): JsonValue[] | undefined {
+  if (Array.isArray(value)) return value;
+  if (typeof value !== "object" || value === null || Object.hasOwn(value, "from")) return undefined;
+  const messages = Object.hasOwn(value, "messages") ? value.messages : undefined;
+  return Array.isArray(messages) ? messages : undefined;
+}
+
+function parseEntry(text: Uint8Array): InputEntry {
+  try {
+    return { value: parseStrict(text, { maxDepth: MAX_DEPTH }) };
+  } catch (error) {
+    if (error instanceof JsonError) return { error };
+    throw error;
+  }
+}
+
+function isObject(entry: InputEntry): boolean {
+  return "value" in entry && typeof entry.value === "object" && entry.value !== null &&
+    !Array.isArray(entry.value);
+}
+
+function isFilled(line: Uint8Array): boolean {
+  return line.some((byte) => !isSpace(byte));
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
+}
+
+function startsList(lines: readonly Uint8Array[]): boolean {
+  const text = lines.find(isFilled);
+  return text?.find((byte) => !isSpace(byte)) === 0x5b;
+}

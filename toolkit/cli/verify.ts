@@ -1,0 +1,169 @@
+import { decodeAddress } from "../decode_address.ts";
+import { MessageError } from "../message_error.ts";
+import { verifyMessage, type VerifyMessageOptions } from "../verify_message.ts";
+import type { MessageReport } from "../message_report.ts";
+import type { Recipient } from "../recipient.ts";
+import { describeReport, reportExitCode } from "./describe_report.ts";
+import { ExitCode } from "./exit_code.ts";
+import type { Host } from "./host.ts";
+import { InputError } from "./input_error.ts";
+import { keyFileLocation, readKeyFile } from "./key_file.ts";
+import { type InputEntry, readMessages } from "./message_input.ts";
+import { parseOptions } from "./parse_options.ts";
+import { printable } from "./printable.ts";
+import { readInput, readWhole } from "./read_input.ts";
+import { readLines } from "./read_lines.ts";
+import type { Verb } from "./verb.ts";
+
+const help = `Verify received messages offline.
+
+Usage: relay verify [FILE|-] [options]
+
+FILE (or standard input) holds one message as GET /v1/inbox gives it, an array of them, the
+inbox's whole answer {"messages":[...]}, or one message a line (NDJSON).
+
+Options:
+  --from ADDRESS    the sender's address as you know it; without it the line says
+                    "signer not pinned": anybody may have signed
+  --to KEY          the recipient's address; by default that of your key file
+  --to-handle H     the recipient's handle
+  --to-name W       the recipient's word name, when it has more than three words
+  --request FILE    the raw signed request (GET /v1/messages/ID/signed-request); it binds a
+                    body whose request cannot be rebuilt
+  --max-skew S      refuse when the signed time and created_at are more than S seconds apart
+  --key FILE        the key file whose address is the recipient
+  --json            one JSON object a message: {index, report} or {index, error}
+
+Each message gets one line with its verdicts, each by itself. They do not prove who stands behind
+a key, that a handle belongs to it, whom a message was for (unless bound and addressed by key),
+when it was sent (the signed time is what the sender's clock said), that it is the first delivery
+or that none is missing (drop repeats by sender and signature), or anything about a body that is
+not bound.
+
+Exit status: 0 every requested check passed; 1 something is false; 2 malformed input or usage;
+3 nothing is false, but a body is not bound to its signature. Of a batch the worst counts, in the
+order 1, 2, 3, 0.
+
+Example:
+  relay verify message.json --from ${"FVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z"}
+`;
+
+const OPTIONS = {
+  from: { type: "string" },
+  to: { type: "string" },
+  "to-handle": { type: "string" },
+  "to-name": { type: "string" },
+  request: { type: "string" },
+  "max-skew": { type: "string" },
+  key: { type: "string" },
+  json: { type: "boolean" },
+} as const;
+
+/** `relay verify`. */
+export const verify: Verb = {
+  name: "verify",
+  summary: "verify received messages offline",
+  help,
+  async run(args, host) {
+    const { values, positionals } = parseOptions(args, OPTIONS, 1);
+    const options: VerifyMessageOptions = {
+      from: address("--from", values.from),
+      recipient: await recipientOf(values, host),
+      request: values.request === undefined ? undefined : await readWhole(host, values.request),
+      maxSkewSeconds: seconds("--max-skew", values["max-skew"]),
+    };
+    const { isBatch, entries } = await readMessages(readLines(readInput(host, positionals[0])));
+    const print = values.json ? jsonLine : wordLine;
+    let index = 0;
+    let worst: ExitCode = ExitCode.passed;
+    for await (const entry of entries) {
+      const verdict = await verdictOn(entry, options);
+      if ("error" in verdict && !isBatch) {
+        throw new InputError(`malformed: ${verdict.error.message}`);
+      }
+      await host.stdout(print(index++, verdict, options));
+      worst = worse(
+        worst,
+        "error" in verdict ? ExitCode.malformed : reportExitCode(verdict.report),
+      );
+    }
+    return worst;
+  },
+};
+
+type Verdict =
+  | { readonly id: number; readonly report: MessageReport }
+  | { readonly error: { readonly code: string; readonly message: string } };
+
+async function verdictOn(entry: InputEntry, options: VerifyMessageOptions): Promise<Verdict> {
+  if ("error" in entry) return { error: entry.error };
+  try {
+    const report = await verifyMessage(entry.value, options);
+    return { id: (entry.value as { id: number }).id, report };
+  } catch (thrown) {
+    if (!(thrown instanceof MessageError)) throw thrown;
+    if (thrown.code === "invalid_option") throw new InputError(thrown.message);
+    return { error: thrown };
+  }
+}
+
+function jsonLine(index: number, verdict: Verdict): string {
+  const line = "error" in verdict
+    ? { index, error: { code: verdict.error.code, message: verdict.error.message } }
+    : { index, report: verdict.report };
+  return `${JSON.stringify(line)}\n`;
+}
+
+function wordLine(_index: number, verdict: Verdict, options: VerifyMessageOptions): string {
+  if ("error" in verdict) return `malformed: ${printable(verdict.error.message)}\n`;
+  const given = {
+    hasRecipient: options.recipient !== undefined,
+    hasRequest: options.request !== undefined,
+  };
+  return `${printable(describeReport(verdict.id, verdict.report, given))}\n`;
+}
+
+/** From worst to best; what is false outweighs what could not be read. */
+const ORDER: readonly ExitCode[] = [
+  ExitCode.false,
+  ExitCode.malformed,
+  ExitCode.unbound,
+  ExitCode.passed,
+];
+
+function worse(a: ExitCode, b: ExitCode): ExitCode {
+  return ORDER.indexOf(a) < ORDER.indexOf(b) ? a : b;
+}
+
+async function recipientOf(
+  values: { to?: string; "to-handle"?: string; "to-name"?: string; key?: string },
+  host: Host,
+): Promise<Recipient | undefined> {
+  const { "to-handle": handle, "to-name": wordName } = values;
+  const to = address("--to", values.to) ?? await ownAddress(host, values.key);
+  if (to !== undefined) return { address: to, handle, wordName };
+  if (handle === undefined && wordName === undefined) return undefined;
+  throw new InputError("--to-handle and --to-name need --to KEY beside them, or a key file");
+}
+
+async function ownAddress(host: Host, key: string | undefined): Promise<string | undefined> {
+  const location = keyFileLocation(host, key);
+  const keys = location && await readKeyFile(host, location);
+  return keys?.address;
+}
+
+function address(option: string, value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  try {
+    decodeAddress(value);
+    return value;
+  } catch (thrown) {
+    throw new InputError(`${option}: ${thrown instanceof Error ? thrown.message : "no address"}`);
+  }
+}
+
+function seconds(option: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d{1,15}(\.\d{1,9})?$/.test(value)) return Number(value);
+  throw new InputError(`${option} takes a number of seconds from 0, not '${value}'`);
+}
