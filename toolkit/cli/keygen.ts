@@ -37,9 +37,8 @@ export const keygen: Verb = {
     const { values } = parseOptions(args, OPTIONS, 0);
     const path = keyFileLocation(host, values.key)?.path;
     if (path === undefined) {
-      throw new InputError(
-        "there is no home folder for a key file: choose a place with --key FILE",
-      );
+      const advice = "there is no home folder for a key file: choose a place with --key FILE";
+      throw new InputError(advice, "usage");
     }
     const keys = generateKeyPair();
     await writeKeyFile(host, path, keys, values.force === true);

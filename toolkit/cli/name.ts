@@ -35,7 +35,7 @@ export const name: Verb = {
       { adjectives: { type: "string" }, json: { type: "boolean" } },
       1,
     );
-    if (address === undefined) throw new InputError("KEY is missing: pass an address");
+    if (address === undefined) throw new InputError("KEY is missing: pass an address", "usage");
     const derived = wordName(publicKeyOf(address), adjectiveCount(values.adjectives));
     await host.stdout(
       values.json ? `${JSON.stringify({ address, word_name: derived })}\n` : `${derived}\n`,
@@ -48,12 +48,15 @@ function publicKeyOf(address: string): Uint8Array {
   try {
     return decodeAddress(address);
   } catch (thrown) {
-    throw new InputError(`KEY: ${thrown instanceof Error ? thrown.message : "no address"}`);
+    throw new InputError(
+      `KEY: ${thrown instanceof Error ? thrown.message : "no address"}`,
+      "usage",
+    );
   }
 }
 
 function adjectiveCount(value: string | undefined): number {
   const count = value === undefined ? 1 : /^\d{1,4}$/.test(value) ? Number(value) : 0;
   if (count >= 1 && count <= MAX_ADJECTIVES) return count;
-  throw new InputError(`--adjectives takes a whole number from 1 to ${MAX_ADJECTIVES}`);
+  throw new InputError(`--adjectives takes a whole number from 1 to ${MAX_ADJECTIVES}`, "usage");
 }

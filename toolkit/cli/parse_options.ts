@@ -16,7 +16,7 @@ export function parseOptions<T extends NonNullable<ParseArgsConfig["options"]>>(
 ) {
   const parsed = readArguments(args, options);
   const extra = parsed.positionals[maxPositionals];
-  if (extra !== undefined) throw new InputError(`unexpected argument '${extra}'`);
+  if (extra !== undefined) throw new InputError(`unexpected argument '${extra}'`, "usage");
   return parsed;
 }
 
@@ -27,6 +27,7 @@ function readArguments<T extends NonNullable<ParseArgsConfig["options"]>>(
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
   } catch (thrown) {
-    throw new InputError(thrown instanceof Error ? thrown.message : "wrong options");
+    const reason = thrown instanceof Error ? thrown.message : "wrong options";
+    throw new InputError(reason.replaceAll("\n", " "), "usage");
   }
 }

@@ -30,10 +30,8 @@ export async function run(host: Host): Promise<ExitCode> {
     return await verb.run(rest, host);
   } catch (thrown) {
     if (!(thrown instanceof InputError)) throw thrown;
-    await host.stderr(
-      `relay ${verb.name}: ${printable(thrown.message)}\n` +
-        `('relay ${verb.name} --help' tells how it is used)\n`,
-    );
+    const hint = thrown.isUsage ? `'relay ${verb.name} --help' tells how it is used\n` : "";
+    await host.stderr(`relay ${verb.name}: ${printable(thrown.message)}\n${hint}`);
     return ExitCode.malformed;
   }
 }

@@ -143,7 +143,10 @@ async function recipientOf(
   const to = address("--to", values.to) ?? await ownAddress(host, values.key);
   if (to !== undefined) return { address: to, handle, wordName };
   if (handle === undefined && wordName === undefined) return undefined;
-  throw new InputError("--to-handle and --to-name need --to KEY beside them, or a key file");
+  throw new InputError(
+    "--to-handle and --to-name need --to KEY beside them, or a key file",
+    "usage",
+  );
 }
 
 async function ownAddress(host: Host, key: string | undefined): Promise<string | undefined> {
@@ -158,12 +161,15 @@ function address(option: string, value: string | undefined): string | undefined 
     decodeAddress(value);
     return value;
   } catch (thrown) {
-    throw new InputError(`${option}: ${thrown instanceof Error ? thrown.message : "no address"}`);
+    throw new InputError(
+      `${option}: ${thrown instanceof Error ? thrown.message : "no address"}`,
+      "usage",
+    );
   }
 }
 
 function seconds(option: string, value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d{1,15}(\.\d{1,9})?$/.test(value)) return Number(value);
-  throw new InputError(`${option} takes a number of seconds from 0, not '${value}'`);
+  throw new InputError(`${option} takes a number of seconds from 0, not '${value}'`, "usage");
 }
