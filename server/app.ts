@@ -89,7 +89,7 @@ export function createApp({ deps, routes, isDatabaseAlive }: AppParts): Hono<Htt
     failure: unknown,
     route: Pick<Route, "cors" | "ownCors">,
     requestId: string,
-  ): Response {
+  ): Response | Promise<Response> {
     return finish(request, answerFailure(failure, deps.log, requestId), route, requestId);
   }
 
@@ -101,13 +101,22 @@ function finish(
   answer: Response,
   route: Pick<Route, "cors" | "ownCors">,
   requestId: string,
-): Response {
+): Response | Promise<Response> {
   const { headers } = answer;
   headers.set("X-Request-Id", requestId);
   const cors = route.cors ?? "open";
   if (cors === "open") openCors(headers);
   else if (cors === "own") route.ownCors?.(request, headers);
-  return answer;
+  return request.method === "HEAD" ? withoutBody(answer) : answer;
+}
+
+/** The headers alone, Content-Length telling what GET would send (RFC 9110, section 9.3.2). */
+async function withoutBody(answer: Response): Promise<Response> {
+  const { status, headers, body } = answer;
+  if (body !== null) {
+    headers.set("Content-Length", String((await answer.arrayBuffer()).byteLength));
+  }
+  return new Response(null, { status, headers });
 }
 
 /** Unique ids: 72 random bits of this process and a count. They identify, they protect nothing. */

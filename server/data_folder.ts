@@ -1,0 +1,116 @@
+/** The folder of the embedded store, held by a lock so that two modes of use never mix. */
+import { join } from "node:path";
+
+export interface DataFolder {
+  path: string;
+  /** Path of the embedded store. */
+  kvPath: string;
+  /** Gives the folder free for others. */
+  release(): Promise<void>;
+}
+
+/** Who holds a folder, as the file beside the lock tells. */
+export interface LockHolder {
+  pid: number;
+  /** RFC 3339. */
+  started_at: string;
+}
+
+/** A folder that another relay holds. The message names the holders. */
+export class DataFolderInUseError extends Error {
+  override readonly name = "DataFolderInUseError";
+}
+
+const LOCK_FILE = "lock";
+const HOLDER_PREFIX = "lock.holder.";
+/** How long a runtime without FsFile.tryLock (Deno before 2.7) may wait for the lock. */
+const LOCK_WAIT_MS = 1000;
+
+/**
+ * Takes the folder, creating it when it is missing. The lock is the operating system's on an open
+ * file: it dies with the process, however that ends.
+ * @param options.shared several relays may hold the folder, none alone
+ * @param options.nowMs start of this relay, for the holder's file
+ * @throws DataFolderInUseError when the lock is not to be had
+ */
+export async function openDataFolder(
+  path: string,
+  options: { shared: boolean; nowMs: number },
+): Promise<DataFolder> {
+  await Deno.mkdir(path, { recursive: true, mode: 0o700 });
+  const lock = await Deno.open(join(path, LOCK_FILE), { create: true, read: true, write: true });
+  if (!await tryLock(lock, !options.shared)) {
+    lock.close();
+    throw new DataFolderInUseError(inUseMessage(path, await readHolders(path), options.shared));
+  }
+  await readHolders(path); // sweeps what killed relays left
+  const holderPath = join(path, HOLDER_PREFIX + Deno.pid);
+  const holder = await writeHolder(holderPath, options.nowMs);
+  return {
+    path,
+    kvPath: join(path, "relay.kv"),
+    async release() {
+      await Deno.remove(holderPath).catch(() => {});
+      holder.close();
+      lock.close();
+    },
+  };
+}
+
+/** Writes who holds the folder; the open file is locked too, so that readers tell the living. */
+async function writeHolder(path: string, startedAtMs: number): Promise<Deno.FsFile> {
+  const file = await Deno.open(path, { create: true, read: true, write: true, truncate: true });
+  await tryLock(file, true);
+  const holder: LockHolder = {
+    pid: Deno.pid,
+    started_at: new Date(startedAtMs).toISOString(),
+  };
+  await file.write(new TextEncoder().encode(JSON.stringify(holder) + "\n"));
+  return file;
+}
+
+async function tryLock(file: Deno.FsFile, exclusive: boolean): Promise<boolean> {
+  if (typeof file.tryLock === "function") return await file.tryLock(exclusive);
+  const { promise: late, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), LOCK_WAIT_MS);
+  try {
+    return await Promise.race([late, file.lock(exclusive).then(() => true)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The living holders; files of those that died without removing theirs are swept. */
+async function readHolders(path: string): Promise<LockHolder[]> {
+  const holders: LockHolder[] = [];
+  for await (const { name } of Deno.readDir(path)) {
+    if (!name.startsWith(HOLDER_PREFIX)) continue;
+    const holderPath = join(path, name);
+    try {
+      if (await isAbandoned(holderPath)) {
+        await Deno.remove(holderPath);
+        continue;
+      }
+      const { pid, started_at } = JSON.parse(await Deno.readTextFile(holderPath));
+      holders.push({ pid: Number(pid), started_at: String(started_at) });
+    } catch {
+      // Half-written or just removed: the lock alone decides, this only names.
+    }
+  }
+  return holders.sort((a, b) => a.pid - b.pid);
+}
+
+async function isAbandoned(holderPath: string): Promise<boolean> {
+  using file = await Deno.open(holderPath, { read: true, write: true });
+  // Without tryLock a living holder would cost the whole wait: name the dead with the living.
+  return typeof file.tryLock === "function" && await file.tryLock(true);
+}
+
+function inUseMessage(path: string, holders: readonly LockHolder[], shared: boolean): string {
+  const named = holders.map(({ pid, started_at }) => `pid ${pid}, started ${started_at}`);
+  const who = named.length === 0 ? "which has not written its pid yet" : named.join("; ");
+  const advice = shared
+    ? "it does not share its store: stop it, or start it with RELAY_SHARED_STORE=true too"
+    : "stop it, give this relay another RELAY_DATA_DIR, or set RELAY_SHARED_STORE=true for all of them";
+  return `RELAY_DATA_DIR ${path} is held by another relay (${who}): ${advice}`;
+}

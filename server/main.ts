@@ -1,0 +1,123 @@
+/**
+ * The relay as a process: the only file that reads the environment, opens the store, registers
+ * crons and listens.
+ */
+import { checkNamedFiles } from "./config/files.ts";
+import { withEnvFile } from "./config/env_file.ts";
+import { type Config, ConfigError, parseConfig } from "./config.ts";
+import { registerCrons } from "./crons.ts";
+import { DataFolderInUseError } from "./data_folder.ts";
+import type { Deps } from "./deps.ts";
+import { describeFailure } from "./http/describe_failure.ts";
+import { createLog } from "./log.ts";
+import { type OpenStore, openStore } from "./open_store.ts";
+import { openRelay } from "./relay.ts";
+import { type ProcessRelay, serve, type Serving } from "./serve.ts";
+import { startupNotes } from "./startup_notes.ts";
+import { VERSION } from "./version.ts";
+
+const ENV_FILE = ".env";
+/** Exit code of a start that failed. */
+const FAILED = 1;
+
+const log = createLog();
+let relay: ProcessRelay | undefined;
+
+registerCrons((name) => relay?.crons?.[name]);
+
+try {
+  await start();
+} catch (error) {
+  console.error(`relay: ${startFailure(error)}`);
+  Deno.exit(FAILED);
+}
+
+async function start(): Promise<void> {
+  const nowMs = Date.now();
+  const env = await withEnvFile(Deno.env.toObject(), ENV_FILE);
+  // The runtime itself reads this one, from the process alone.
+  const kvToken = env["DENO_KV_ACCESS_TOKEN"];
+  if (kvToken !== undefined) Deno.env.set("DENO_KV_ACCESS_TOKEN", kvToken);
+  const config = withListeningPort(parseConfig(env));
+  await checkNamedFiles(config.mail);
+  // One failed request must not take the others down with it.
+  addEventListener("unhandledrejection", (event) => {
+    event.preventDefault();
+    log("unhandled_rejection", describeFailure(event.reason));
+  });
+
+  const store = await openStore(config, nowMs);
+  let serving: Serving;
+  try {
+    const opened: ProcessRelay = await openRelay(depsOf(config, store));
+    serving = serve(opened, { host: config.host, port: config.port, log });
+    relay = opened;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  stopOnSignal(serving, store);
+
+  const address = new URL(config.baseUrlGiven ? "http://localhost" : config.baseUrl);
+  address.hostname = config.host.includes(":") ? `[${config.host}]` : config.host;
+  address.port = String(serving.port);
+  const facts = {
+    address: address.origin,
+    pid: Deno.pid,
+    version: VERSION,
+    store: store.description,
+  };
+  for (const line of [...startupNotes(config, facts), ...relay.startupNotes()]) console.log(line);
+}
+
+function depsOf(config: Config, { kv }: OpenStore): Deps {
+  return {
+    config,
+    kv,
+    now: Date.now,
+    random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
+    fetch,
+    log,
+  };
+}
+
+/** Exits 0 within 5 s of the first signal; wrappers and terminals may send it twice. */
+function stopOnSignal(serving: Serving, store: OpenStore): void {
+  let stopping = false;
+  async function stop(signal: string): Promise<void> {
+    if (stopping) return;
+    stopping = true;
+    log("stopping", { signal, pid: Deno.pid });
+    try {
+      const clean = await serving.stop();
+      await store.close();
+      log("stopped", { clean });
+    } catch (error) {
+      log("shutdown_failed", describeFailure(error));
+    } finally {
+      Deno.exit(0);
+    }
+  }
+  const signals: Deno.Signal[] = Deno.build.os === "windows" ? ["SIGINT"] : ["SIGTERM", "SIGINT"];
+  for (const signal of signals) Deno.addSignalListener(signal, () => void stop(signal));
+}
+
+/** Settles PORT=0 before anything opens, since links carry the port. */
+function withListeningPort(config: Config): Config {
+  if (config.port !== 0 || config.onDeploy) return config;
+  const probe = Deno.listen({ hostname: config.host, port: 0 });
+  const { port } = probe.addr;
+  probe.close();
+  const baseUrl = config.baseUrlGiven ? config.baseUrl : config.baseUrl.replace(/:0$/, `:${port}`);
+  return { ...config, port, baseUrl };
+}
+
+/** One line that says what to change. */
+function startFailure(error: unknown): string {
+  if (error instanceof ConfigError || error instanceof DataFolderInUseError) return error.message;
+  if (error instanceof Deno.errors.AddrInUse) {
+    return "HOST:PORT is taken by another process: set another PORT or stop that process";
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return `cannot start: ${message.split("\n")[0]}`;
+}

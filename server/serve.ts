@@ -1,0 +1,90 @@
+/** A relay on a socket, from the first accepted connection to the last answer. */
+import type { Hono } from "hono";
+import type { Log } from "./deps.ts";
+import { answerFailure } from "./http/answer.ts";
+import { describeFailure } from "./http/describe_failure.ts";
+import type { HttpEnv } from "./http/route.ts";
+
+/** What is served: the part of an open relay that matters to the socket. */
+export interface Served {
+  app: Pick<Hono<HttpEnv>, "fetch">;
+  /** Answers every waiting poll at once and lets none wait any more. */
+  endWaits?(): void;
+  /** Commits what is under way. */
+  close(): Promise<void>;
+}
+
+/** An open relay as the process sees it. */
+export interface ProcessRelay extends Served {
+  /** Lines for the operator: what the parts of the relay found on or off. */
+  startupNotes(): string[];
+  /** Bodies of crons by their name in CRON_SCHEDULES. */
+  crons?: Readonly<Record<string, () => Promise<void>>>;
+}
+
+export interface Serving {
+  /** The port listened on, the one taken when 0 was asked. */
+  port: number;
+  /**
+   * Stops: accepts nothing more, finishes what runs, closes the relay. Takes less than 5 s.
+   * @returns false when something had to be cut off or failed
+   */
+  stop(): Promise<boolean>;
+}
+
+/** Time for requests under way; then they are given up. */
+const DRAIN_MS = 3000;
+/** Time for the relay to commit what it holds. */
+const CLOSE_MS = 1000;
+
+/**
+ * Listens on host and port and hands each request to the application.
+ * @throws Deno.errors.AddrInUse and its like when the address is not to be had
+ */
+export function serve(
+  served: Served,
+  options: { host: string; port: number; log: Log },
+): Serving {
+  const { log } = options;
+  const server = Deno.serve({
+    hostname: options.host,
+    port: options.port,
+    onListen: () => {},
+    onError: (error) => answerFailure(error, log, crypto.randomUUID()),
+  }, (request, info) => {
+    const peer = info.remoteAddr;
+    return served.app.fetch(request, "hostname" in peer ? { remoteAddress: peer.hostname } : {});
+  });
+
+  let stopping: Promise<boolean> | undefined;
+  async function stop(): Promise<boolean> {
+    served.endWaits?.();
+    const drained = await within(server.shutdown(), DRAIN_MS);
+    // What still runs is cut off by the end of the process.
+    if (!drained) log("shutdown_cut_requests", { after_ms: DRAIN_MS });
+    let closed = false;
+    try {
+      closed = await within(served.close(), CLOSE_MS);
+      if (!closed) log("shutdown_close_timed_out", { after_ms: CLOSE_MS });
+    } catch (error) {
+      log("shutdown_close_failed", describeFailure(error));
+    }
+    return drained && closed;
+  }
+
+  return {
+    port: server.addr.port,
+    stop: () => stopping ??= stop(),
+  };
+}
+
+/** True when the work is done in time; its failure is passed on. */
+async function within(work: Promise<unknown>, limitMs: number): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), limitMs);
+  try {
+    return await Promise.race([late, work.then(() => true)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

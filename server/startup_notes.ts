@@ -1,0 +1,80 @@
+/** What start-up tells the operator: what is on, what is off and why. */
+import type { Config } from "./config.ts";
+
+/** What only the running process knows. */
+export interface StartupFacts {
+  address: string;
+  pid: number;
+  version: string;
+  /** From OpenStore. */
+  store: string;
+}
+
+/** Notes in lines of "name  what"; none holds a secret. */
+export function startupNotes(config: Config, facts: StartupFacts): string[] {
+  const { mail } = config;
+  const smtp = mail.smtp !== undefined && mail.from !== undefined;
+  return [
+    `relay ${facts.version} listening on ${facts.address}`,
+    note("pid", `${facts.pid} (send SIGTERM or SIGINT to this one)`),
+    note("base URL", baseUrlNote(config)),
+    note("store", facts.store),
+    note(
+      "admin",
+      config.adminToken === undefined
+        ? "off: RELAY_ADMIN_TOKEN is unset, admin routes answer 401"
+        : "on",
+    ),
+    note("key proof", keyProofNote(config)),
+    note("proxies", proxyNote(config)),
+    note(
+      "digests",
+      smtp ? "configured" : `off: ${unset(config, ["RELAY_SMTP_URL", "RELAY_MAIL_FROM"])}`,
+    ),
+    note("mail", mailNote(config)),
+  ];
+}
+
+function note(name: string, what: string): string {
+  return `  ${name.padEnd(11)}${what}`;
+}
+
+function baseUrlNote({ baseUrl, baseUrlGiven }: Config): string {
+  return baseUrlGiven
+    ? baseUrl
+    : `${baseUrl} (RELAY_BASE_URL is unset: links work on this machine only)`;
+}
+
+function keyProofNote({ requireKeyProof, hosted, baseUrlGiven }: Config): string {
+  if (requireKeyProof) return "required: registrations must be signed";
+  const optional = "optional: registrations need not be signed";
+  return hosted || baseUrlGiven
+    ? `${optional}; RELAY_REQUIRE_KEY_PROOF=true is recommended for a public relay`
+    : optional;
+}
+
+function proxyNote({ trustedProxyHops }: Config): string {
+  return trustedProxyHops === 0
+    ? "none trusted: X-Forwarded-For is ignored"
+    : `${trustedProxyHops} trusted: addresses come from X-Forwarded-For`;
+}
+
+function mailNote(config: Config): string {
+  const missing = unset(config, ["RELAY_SMTP_URL", "RELAY_MAIL_FROM", "RELAY_MAIL_DOMAIN"]);
+  if (missing !== "") return `off: ${missing}, mail routes answer 503`;
+  if (config.hosted && config.custodyKeys.length === 0) {
+    return "off: a hosted relay needs RELAY_CUSTODY_KEY for it, mail routes answer 503";
+  }
+  return `configured for ${config.mail.domain}`;
+}
+
+function unset({ mail }: Config, variables: readonly string[]): string {
+  const present: Record<string, boolean> = {
+    RELAY_SMTP_URL: mail.smtp !== undefined,
+    RELAY_MAIL_FROM: mail.from !== undefined,
+    RELAY_MAIL_DOMAIN: mail.domain !== undefined,
+  };
+  const missing = variables.filter((variable) => !present[variable]);
+  if (missing.length === 0) return "";
+  return `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} unset`;
+}

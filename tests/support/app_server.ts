@@ -1,0 +1,43 @@
+/** The HTTP application alone, over routes that a test declares, on a real socket. */
+import { createApp } from "../../server/app.ts";
+import { type Config, parseConfig } from "../../server/config.ts";
+import type { Deps } from "../../server/deps.ts";
+import type { DatabaseProbe } from "../../server/health.ts";
+import type { Route } from "../../server/http/route.ts";
+
+export interface AppServer extends AsyncDisposable {
+  port: number;
+  url: string;
+  logged: { event: string; fields: Record<string, unknown> }[];
+}
+
+/** Serves createApp over the routes until it is disposed of. */
+export async function startApp(
+  routes: readonly Route[],
+  options: { config?: Partial<Config>; isDatabaseAlive?: DatabaseProbe } = {},
+): Promise<AppServer> {
+  const kv = await Deno.openKv(":memory:");
+  const logged: AppServer["logged"] = [];
+  const deps: Deps = {
+    config: { ...parseConfig({}), ...options.config },
+    kv,
+    now: () => 0,
+    random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
+    fetch,
+    log: (event, fields = {}) => void logged.push({ event, fields }),
+  };
+  const app = createApp({ deps, routes, isDatabaseAlive: options.isDatabaseAlive });
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    (request, { remoteAddr }) => app.fetch(request, { remoteAddress: remoteAddr.hostname }),
+  );
+  return {
+    port: server.addr.port,
+    url: `http://127.0.0.1:${server.addr.port}`,
+    logged,
+    [Symbol.asyncDispose]: async () => {
+      await server.shutdown();
+      kv.close();
+    },
+  };
+}

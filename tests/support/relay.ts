@@ -1,0 +1,99 @@
+/** A relay inside the test's own process, on a real socket, with a clock that the test moves. */
+import { join } from "node:path";
+import { type Config, parseConfig } from "../../server/config.ts";
+import type { Deps } from "../../server/deps.ts";
+import type { HttpEnv } from "../../server/http/route.ts";
+import type { Limits } from "../../server/limits.ts";
+import { openRelay, type Relay } from "../../server/relay.ts";
+import { createTestClock, TEST_START_MS, type TestClock } from "./clock.ts";
+
+export { type SpawnedRelay, spawnRelay } from "./spawn_relay.ts";
+
+export interface TestRelayOptions {
+  limits?: Partial<Limits>;
+  config?: Partial<Config>;
+  /** Unix milliseconds, or "real" for the moment of the start; a fixed time in 2026 unless given. */
+  clockStartMs?: number | "real";
+  /** ":memory:" unless given; a path keeps the store for a later relay. */
+  kvPath?: string;
+  /** Replacements; a kv given here is not closed by stop(), a clock not moved by relay.clock. */
+  deps?: Partial<Deps>;
+}
+
+/** A line the relay logged. */
+export interface LoggedLine {
+  event: string;
+  fields: Record<string, string | number | boolean | null>;
+}
+
+export interface TestRelay extends AsyncDisposable {
+  /** Origin, without a trailing slash. */
+  url: string;
+  port: number;
+  clock: TestClock;
+  deps: Deps;
+  relay: Relay;
+  logged: LoggedLine[];
+  stop(): Promise<void>;
+}
+
+/** Opens a relay on 127.0.0.1; `await using` or stop() closes it and removes its folder. */
+export async function startTestRelay(options: TestRelayOptions = {}): Promise<TestRelay> {
+  const startMs = options.clockStartMs === "real" ? Date.now() : options.clockStartMs;
+  const clock = createTestClock(startMs ?? TEST_START_MS);
+  const dataDir = options.config?.dataDir ?? await Deno.makeTempDir({ prefix: "relay-test-" });
+  const logged: LoggedLine[] = [];
+  const kv = options.deps?.kv ?? await Deno.openKv(options.kvPath ?? ":memory:");
+
+  // The socket comes first, since the base URL carries its port.
+  const open: { app?: Relay["app"] } = {};
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    (request, { remoteAddr }): Response | Promise<Response> => {
+      const env: HttpEnv["Bindings"] = { remoteAddress: remoteAddr.hostname };
+      return open.app?.fetch(request, env) ?? new Response("not open yet", { status: 503 });
+    },
+  );
+  const { port } = server.addr;
+  const url = `http://127.0.0.1:${port}`;
+  const defaults = parseConfig({ PORT: String(port), RELAY_DATA_DIR: dataDir });
+  const deps: Deps = {
+    config: {
+      ...defaults,
+      ...options.config,
+      limits: { ...defaults.limits, ...options.config?.limits, ...options.limits },
+    },
+    now: clock.now,
+    random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
+    fetch,
+    log: (event, fields = {}) => void logged.push({ event, fields }),
+    ...options.deps,
+    kv,
+  };
+
+  async function closeAround(relay: Relay | undefined): Promise<void> {
+    (relay as { endWaits?: () => void } | undefined)?.endWaits?.();
+    await server.shutdown();
+    await relay?.close();
+    if (options.deps?.kv === undefined) kv.close();
+    if (options.config?.dataDir === undefined) await Deno.remove(dataDir, { recursive: true });
+  }
+
+  let relay: Relay;
+  try {
+    relay = await openRelay(deps);
+  } catch (error) {
+    await closeAround(undefined);
+    throw error;
+  }
+  open.app = relay.app;
+  let stopping: Promise<void> | undefined;
+  const stop = () => stopping ??= closeAround(relay);
+  return { url, port, clock, deps, relay, logged, stop, [Symbol.asyncDispose]: stop };
+}
+
+/** A path for a store file that outlives one relay; remove its folder when done. */
+export async function makeStoreFolder(): Promise<{ dir: string; kvPath: string }> {
+  const dir = await Deno.makeTempDir({ prefix: "relay-store-" });
+  return { dir, kvPath: join(dir, "relay.kv") };
+}
