@@ -1,0 +1,195 @@
+/** POST /v1/register, GET /v1/whoami, GET /v1/agents/{identifier}, POST /v1/owner-token. */
+import { AddressError } from "../../toolkit/address_error.ts";
+import { decodeAddress } from "../../toolkit/decode_address.ts";
+import type { JsonObject, JsonValue } from "../../toolkit/json_value.ts";
+import { isStrictPublicKey } from "../../toolkit/strict_signature.ts";
+import type { Deps } from "../deps.ts";
+import { invalidJson, RelayError } from "../errors.ts";
+import { answerJson } from "../http/answer.ts";
+import type { Authenticator } from "../http/authenticate.ts";
+import { readBody } from "../http/body.ts";
+import { clientAddress, hashClientAddress } from "../http/client_address.ts";
+import { readObject } from "../http/json_body.ts";
+import type { Route } from "../http/route.ts";
+import { decodeSegment } from "../http/target.ts";
+import { inKey, type InRecord } from "../mailboxes/records.ts";
+import type { GroupCommit } from "../storage/group_commit.ts";
+import type { FreeDisk } from "../storage/free_disk.ts";
+import type { RecordCache } from "../storage/record_cache.ts";
+import type { Identities } from "./identities.ts";
+import type { Presence } from "./presence.ts";
+import {
+  cleanDescription,
+  cleanDisplayName,
+  cleanHandle,
+  cleanTags,
+  refuseReservedHandle,
+} from "./profile_rules.ts";
+import { agentKey, agentProfile, type AgentRecord, whoamiRecord } from "./records.ts";
+import { registerAgent } from "./register.ts";
+import { makeToken, rotateOwnerToken } from "./tokens.ts";
+
+export interface AgentServices {
+  deps: Deps;
+  records: RecordCache;
+  commits: GroupCommit;
+  identities: Identities;
+  presence: Presence;
+  authenticator: Authenticator;
+  freeDisk: FreeDisk;
+  /** Secret under which client addresses are hashed, 32 bytes. */
+  addressKey: Uint8Array;
+}
+
+const NO_STORE = { "Cache-Control": "no-store" };
+
+export function agentRoutes(services: AgentServices): Route[] {
+  const { deps, records, commits, identities, presence, authenticator, freeDisk } = services;
+  const { limits, requireKeyProof, trustedProxyHops } = deps.config;
+
+  return [
+    {
+      method: "POST",
+      path: "/v1/register",
+      async handle(c) {
+        const body = await readBody(c.req.raw, limits.rawBodyBytes);
+        const request = readRegistration(readObject(body));
+        const handle = cleanHandle(request.handle);
+        requirePublicKey(request.pubkey);
+        const proven = authenticator.proveKey(c, body, request.pubkey);
+        if (!proven && requireKeyProof) {
+          throw new RelayError(
+            "invalid_signature",
+            "this relay registers a key only for its holder: sign the request with the key (X-Relay-Pubkey, X-Relay-Timestamp, X-Relay-Signature)",
+          );
+        }
+        refuseReservedHandle(handle);
+        freeDisk.refuseWhenFull();
+        const { token, hash } = makeToken("owner", deps.random);
+        const address = clientAddress(
+          c.req.raw.headers.get("x-forwarded-for"),
+          c.env?.remoteAddress,
+          trustedProxyHops,
+        );
+        const agent = await registerAgent({ commits, records }, {
+          handle,
+          address: request.pubkey,
+          displayName: request.displayName,
+          description: request.description,
+          tags: request.tags,
+          custody: "self",
+          tokenKind: "owner",
+          tokenHash: hash,
+          client: {
+            windowName: "register",
+            addressHash: hashClientAddress(services.addressKey, address),
+            limitPerHour: limits.registrationsPerIpPerHour,
+          },
+        });
+        return answerJson(
+          {
+            address: agent.address,
+            handle: agent.handle,
+            word_name: agent.wordName,
+            owner_token: token,
+          },
+          201,
+          NO_STORE,
+        );
+      },
+    },
+    {
+      method: "GET",
+      path: "/v1/whoami",
+      async handle(c) {
+        const { agent } = await authenticator.authenticate(c);
+        const record = await records.read<AgentRecord>(agentKey(agent.id));
+        return answerJson(whoamiRecord(record!), 200, NO_STORE);
+      },
+    },
+    {
+      method: "GET",
+      path: "/v1/agents/{identifier}",
+      async handle(c) {
+        const identifier = decodeSegment(c.get("path").slice("/v1/agents/".length));
+        const found = identifier === undefined ? null : await identities.resolve(identifier);
+        if (found === null) throw unknownAgent();
+        const [agent, inbox, lastSeenMs] = await Promise.all([
+          records.read<AgentRecord>(agentKey(found.id)),
+          records.read<InRecord>(inKey(found.id)),
+          presence.lastSeenMs(found.id),
+        ]);
+        if (inbox!.banned) throw unknownAgent();
+        return answerJson(agentProfile(agent!, lastSeenMs));
+      },
+    },
+    {
+      method: "POST",
+      path: "/v1/owner-token",
+      async handle(c) {
+        const body = await readBody(c.req.raw, limits.rawBodyBytes);
+        const { agent, credential } = await authenticator.authenticate(c, body);
+        if (credential.kind !== "signature") {
+          throw new RelayError(
+            "unknown_token",
+            "POST /v1/owner-token takes a signed request only (X-Relay-Pubkey, X-Relay-Timestamp, X-Relay-Signature)",
+          );
+        }
+        const token = await rotateOwnerToken(
+          { commits, records, random: deps.random },
+          agent.id,
+          credential.use,
+        );
+        return answerJson({ owner_token: token }, 201, NO_STORE);
+      },
+    },
+  ];
+}
+
+function unknownAgent(): RelayError {
+  return new RelayError(
+    "not_found",
+    "no active agent has this handle, word name or base58 key; GET /v1/agents?q= searches the directory",
+  );
+}
+
+interface RegistrationRequest {
+  handle: string;
+  pubkey: string;
+  displayName: string;
+  description: string;
+  tags: string[];
+}
+
+/** Types and lengths of a registration. @throws RelayError `invalid_json` naming the field */
+function readRegistration(request: JsonObject): RegistrationRequest {
+  const handle = requireString(request, "handle", "3 to 32 characters of a-z, 0-9 and _");
+  const pubkey = requireString(request, "pubkey", "base58 of the 32-byte Ed25519 public key");
+  return {
+    handle,
+    pubkey,
+    displayName: cleanDisplayName(request["display_name"] ?? ""),
+    description: cleanDescription(request["description"] ?? ""),
+    tags: cleanTags(request["tags"] ?? []),
+  };
+}
+
+function requireString(request: JsonObject, field: string, form: string): string {
+  const value: JsonValue | undefined = request[field];
+  if (value === undefined) throw invalidJson(`${field} is required: ${form}`);
+  if (typeof value !== "string") throw invalidJson(`${field} must be a string: ${form}`);
+  return value;
+}
+
+/** @throws RelayError `invalid_pubkey` */
+function requirePublicKey(address: string): void {
+  try {
+    if (isStrictPublicKey(decodeAddress(address))) return;
+  } catch (error) {
+    if (!(error instanceof AddressError)) throw error;
+  }
+  throw new RelayError(
+    "invalid_pubkey",
+    "pubkey must be the base58 (33 to 44 characters) of a 32-byte Ed25519 public key: a canonical point that is not of small order",
+  );
+}

@@ -1,0 +1,95 @@
+/** Bearer tokens: 32 random bytes behind a readable prefix; the store holds only their SHA-256. */
+import { createHash } from "node:crypto";
+import { Buffer } from "node:buffer";
+import { RelayError } from "../errors.ts";
+import { type GroupCommit, type Job, Outdated } from "../storage/group_commit.ts";
+import type { RecordCache } from "../storage/record_cache.ts";
+import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
+import {
+  agentKey,
+  type AgentRecord,
+  tokenKey,
+  type TokenKind,
+  type TokenRecord,
+} from "./records.ts";
+import { signatureKey, type SignatureUse } from "./signature_use.ts";
+
+const PREFIX: Record<TokenKind, string> = { owner: "rt_owner_", mcp: "rt_mcp_" };
+const TOKEN = /^rt_(owner|mcp)_[A-Za-z0-9_-]{43}$/;
+
+export interface NewToken {
+  /** Shown to its holder once. */
+  token: string;
+  /** What the store keeps: SHA-256 of the token, base64url. */
+  hash: string;
+}
+
+export function makeToken(kind: TokenKind, random: (sizeBytes: number) => Uint8Array): NewToken {
+  const token = PREFIX[kind] + Buffer.from(random(32)).toString("base64url");
+  return { token, hash: hashToken(token) };
+}
+
+export function hashToken(token: string): string {
+  return createHash("sha256").update(token).digest("base64url");
+}
+
+/** Whose token this is, or null for one that is not in the store. */
+export async function findToken(records: RecordCache, token: string): Promise<TokenRecord | null> {
+  if (!TOKEN.test(token)) return null;
+  return await records.read<TokenRecord>(tokenKey(hashToken(token)));
+}
+
+/**
+ * Gives the agent a new owner_token; the old one dies in the same commit.
+ * @throws RelayError `invalid_signature` when this very signature rotated the token before
+ */
+export async function rotateOwnerToken(
+  { commits, records, random }: {
+    commits: GroupCommit;
+    records: RecordCache;
+    random: (sizeBytes: number) => Uint8Array;
+  },
+  agentId: number,
+  use: SignatureUse,
+): Promise<string> {
+  for (;;) {
+    const before = await records.read<AgentRecord>(agentKey(agentId));
+    const oldHash = before?.ownerTokenHash ?? null;
+    const { token, hash } = makeToken("owner", random);
+    const usedKey = signatureKey(agentId, use.signature);
+    const old = oldHash === null ? [] : [tokenKey(oldHash)];
+    const rotation: Job<string> = {
+      records: [agentKey(agentId), tokenKey(hash), ...old],
+      cost: { checks: 1, mutations: 1, bytes: 500 },
+      proof: usedKey,
+      settle: () => refuseUsedSignature(records, usedKey),
+      plan(turn) {
+        const agent = turn.record<AgentRecord>(agentKey(agentId))!;
+        if (agent.ownerTokenHash !== oldHash) throw new Outdated(); // rotated meanwhile
+        turn.requireAbsent(usedKey);
+        turn.set(
+          usedKey,
+          { v: 1, attempt: turn.attempt, use: "owner-token" },
+          use.keepUntilMs - turn.nowMs + EXPIRY_MARGIN_MS,
+        );
+        for (const key of old) turn.putRecord(key, null);
+        turn.putRecord(tokenKey(hash), { v: 1, agentId, kind: "owner" } satisfies TokenRecord);
+        turn.putRecord(agentKey(agentId), { ...agent, ownerTokenHash: hash });
+        return token;
+      },
+    };
+    try {
+      return await commits.submit(rotation);
+    } catch (error) {
+      if (!(error instanceof Outdated)) throw error;
+    }
+  }
+}
+
+async function refuseUsedSignature(records: RecordCache, usedKey: Deno.KvKey): Promise<undefined> {
+  if (await records.readRow(usedKey) === null) return undefined;
+  throw new RelayError(
+    "invalid_signature",
+    "this signature was used before: an owner_token is shown once; sign again with a later timestamp",
+  );
+}

@@ -1,0 +1,21 @@
+/** What is injected everywhere: the outside world, so that tests move the clock instead of sleeping. */
+import type { Config } from "./config.ts";
+
+/** Unix time in milliseconds. */
+export type Clock = () => number;
+
+/** One line of the log: an event name and plain fields. Never a token, key, signature, body or address. */
+export type Log = (
+  event: string,
+  fields?: Record<string, string | number | boolean | null>,
+) => void;
+
+export interface Deps {
+  config: Config;
+  kv: Deno.Kv;
+  now: Clock;
+  /** Cryptographically random bytes. */
+  random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
+  fetch: typeof fetch;
+  log: Log;
+}

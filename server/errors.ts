@@ -1,0 +1,80 @@
+/**
+ * The one error type of the service and the one table of its codes.
+ * Source: service specification, section 7; additions are marked and stand in docs/api.md.
+ */
+
+/** Status of every code that can reach the wire. */
+export const ERROR_STATUS = {
+  invalid_handle: 400,
+  invalid_pubkey: 400,
+  invalid_json: 400,
+  reserved_handle: 403,
+  handle_taken: 409,
+  invalid_signature: 401,
+  timestamp_out_of_range: 401,
+  unknown_agent: 401,
+  unknown_token: 401,
+  key_required: 403,
+  banned: 403,
+  recipient_banned: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  payload_too_large: 413,
+  rate_limited: 429,
+  internal: 500,
+  mail_disabled: 503,
+  // Additions
+  request_timeout: 408,
+  unavailable: 503,
+  idempotency_key_reused: 422,
+  forbidden: 403,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** What an error may carry besides code and message. */
+export interface ErrorDetails {
+  /** Milliseconds to wait; sent as `retry_after_ms` on 429 and as `Retry-After` on 429 and 503. */
+  retryAfterMs?: number;
+  /** Methods for the `Allow` header of a 405. */
+  allow?: string;
+  /** True when the request was not read to its end, so that the client must not reuse the connection. */
+  closeConnection?: boolean;
+  cause?: unknown;
+}
+
+/**
+ * A refusal that the caller is told about: its message reaches the wire as it stands, so it
+ * says what was wrong, what is allowed and what to do next, and never carries a secret.
+ */
+export class RelayError extends Error {
+  override readonly name = "RelayError";
+  readonly code: ErrorCode;
+  readonly retryAfterMs: number | undefined;
+  readonly allow: string | undefined;
+  readonly closeConnection: boolean;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.retryAfterMs = details.retryAfterMs;
+    this.allow = details.allow;
+    this.closeConnection = details.closeConnection ?? false;
+  }
+
+  get status(): number {
+    return ERROR_STATUS[this.code];
+  }
+}
+
+/** Refusal of a request body, query or field: 400 `invalid_json`. */
+export function invalidJson(message: string): RelayError {
+  return new RelayError("invalid_json", message);
+}
+
+/** Refusal by a limit: 429 `rate_limited`; `retryAfterMs` is raised to at least 1. */
+export function rateLimited(message: string, retryAfterMs: number): RelayError {
+  return new RelayError("rate_limited", message, {
+    retryAfterMs: Math.max(1, Math.ceil(retryAfterMs)),
+  });
+}

@@ -1,0 +1,213 @@
+/** Who sent a request: by its signature or its token (specification, section 5; decisions, "Authentication"). */
+import { createHash, verify } from "node:crypto";
+import { Buffer } from "node:buffer";
+import type { Context } from "hono";
+import { AddressError } from "../../toolkit/address_error.ts";
+import { decodeAddress } from "../../toolkit/decode_address.ts";
+import { hasStrictSignatureForm } from "../../toolkit/strict_signature.ts";
+import type { Identity, TokenKind, TokenRecord } from "../agents/records.ts";
+import { importVerifyingKey } from "../agents/verifying_key.ts";
+import { keepSignatureUntilMs, type SignatureUse } from "../agents/signature_use.ts";
+import type { Clock } from "../deps.ts";
+import { RelayError } from "../errors.ts";
+import type { HttpEnv } from "./route.ts";
+
+export type Credential = SignatureCredential | { kind: TokenKind };
+
+export interface SignatureCredential {
+  kind: "signature";
+  use: SignatureUse;
+  /** The string that was signed. */
+  canonicalString: string;
+  timestampSeconds: number;
+}
+
+export interface Caller {
+  agent: Identity;
+  credential: Credential;
+}
+
+/** Where agents and tokens are looked up. */
+export interface Accounts {
+  byAddress(address: string): Promise<Identity | null>;
+  byId(agentId: number): Promise<Identity>;
+  findToken(token: string): Promise<TokenRecord | null>;
+  /** Called for every accepted authenticated request. */
+  seen(agentId: number): void;
+}
+
+/** Standard base64 of exactly 64 bytes. */
+const SIGNATURE = /^[A-Za-z0-9+/]{85}[AQgw]==$/;
+const TIMESTAMP = /^(0|[1-9][0-9]{0,14})$/;
+const NO_BYTES = new Uint8Array(0);
+
+export interface Authenticator {
+  /**
+   * The caller of a request.
+   * @param body raw request body; nothing for GET and HEAD
+   * @throws RelayError `invalid_signature`, `unknown_agent`, `timestamp_out_of_range`, `unknown_token`
+   */
+  authenticate(c: Context<HttpEnv>, body?: Uint8Array): Promise<Caller>;
+  /**
+   * Proof that the sender of a registration holds the private key of the key it registers.
+   * @returns false when no signature header was sent
+   * @throws RelayError as authenticate
+   */
+  proveKey(c: Context<HttpEnv>, body: Uint8Array, address: string): boolean;
+}
+
+export function createAuthenticator(
+  accounts: Accounts,
+  { now, signatureWindowSeconds }: { now: Clock; signatureWindowSeconds: number },
+): Authenticator {
+  async function authenticate(c: Context<HttpEnv>, body = NO_BYTES): Promise<Caller> {
+    const { headers } = c.req.raw;
+    const caller = hasSignature(headers) ? await bySignature(c, body) : await byToken(headers);
+    if (!c.get("head")) accounts.seen(caller.agent.id);
+    return caller;
+  }
+
+  async function bySignature(c: Context<HttpEnv>, body: Uint8Array): Promise<Caller> {
+    const signed = readSignature(c.req.raw.headers);
+    // Text of another length cannot be a key; a registered one needs no decoding.
+    const fits = signed.address.length >= 33 && signed.address.length <= 44;
+    const agent = fits ? await accounts.byAddress(signed.address) : null;
+    if (agent === null) requireAddress(signed.address);
+    const timestampSeconds = requireTimely(signed.timestamp);
+    if (agent === null) {
+      throw new RelayError(
+        "unknown_agent",
+        "X-Relay-Pubkey is not registered; register it with POST /v1/register",
+      );
+    }
+    const canonicalString = stringToSign(c, body, signed.timestamp);
+    const signature = Buffer.from(signed.signature, "base64");
+    requireSignature(agent.verifyingKey, canonicalString, signature);
+    const use = {
+      signature,
+      keepUntilMs: keepSignatureUntilMs(timestampSeconds, signatureWindowSeconds),
+    };
+    return { agent, credential: { kind: "signature", use, canonicalString, timestampSeconds } };
+  }
+
+  async function byToken(headers: Headers): Promise<Caller> {
+    const token = bearerToken(headers);
+    if (token === null) {
+      throw new RelayError(
+        "unknown_token",
+        "no credentials: sign the request (X-Relay-Pubkey, X-Relay-Timestamp, X-Relay-Signature) or send Authorization: Bearer with a token of this relay",
+      );
+    }
+    const found = await accounts.findToken(token);
+    if (found === null) {
+      throw new RelayError(
+        "unknown_token",
+        "the bearer token is not known here: it was replaced, its key was exported, or it belongs to another relay",
+      );
+    }
+    return { agent: await accounts.byId(found.agentId), credential: { kind: found.kind } };
+  }
+
+  function proveKey(c: Context<HttpEnv>, body: Uint8Array, address: string): boolean {
+    const { headers } = c.req.raw;
+    if (!hasSignature(headers)) return false;
+    const signed = readSignature(headers);
+    if (signed.address !== address) {
+      throw new RelayError(
+        "invalid_signature",
+        "X-Relay-Pubkey is another key than the pubkey to be registered; sign with the key that you register",
+      );
+    }
+    requireTimely(signed.timestamp);
+    const canonicalString = stringToSign(c, body, signed.timestamp);
+    requireSignature(
+      decodeAddress(address),
+      canonicalString,
+      Buffer.from(signed.signature, "base64"),
+    );
+    return true;
+  }
+
+  /** @throws RelayError `timestamp_out_of_range` */
+  function requireTimely(timestamp: string): number {
+    const nowSeconds = Math.floor(now() / 1000);
+    const seconds = Number(timestamp);
+    if (!TIMESTAMP.test(timestamp) || Math.abs(nowSeconds - seconds) > signatureWindowSeconds) {
+      const unit = /^[0-9]{13}$/.test(timestamp) ? "; this one looks like milliseconds" : "";
+      throw new RelayError(
+        "timestamp_out_of_range",
+        `X-Relay-Timestamp must be unix time in whole seconds, at most ${signatureWindowSeconds} s from the server's ${nowSeconds}${unit}`,
+      );
+    }
+    return seconds;
+  }
+
+  return { authenticate, proveKey };
+}
+
+function hasSignature(headers: Headers): boolean {
+  return headers.has("x-relay-signature") || headers.has("x-relay-pubkey");
+}
+
+/** The three headers in their form. Ones sent twice arrive joined and fail here. @throws RelayError `invalid_signature` */
+function readSignature(
+  headers: Headers,
+): { address: string; timestamp: string; signature: string } {
+  const address = headers.get("x-relay-pubkey");
+  const timestamp = headers.get("x-relay-timestamp");
+  const signature = headers.get("x-relay-signature");
+  if (address === null || timestamp === null || signature === null) {
+    throw new RelayError(
+      "invalid_signature",
+      "a signed request carries X-Relay-Pubkey, X-Relay-Timestamp and X-Relay-Signature, all three",
+    );
+  }
+  if (!SIGNATURE.test(signature)) {
+    throw new RelayError(
+      "invalid_signature",
+      "X-Relay-Signature must be standard base64 of the 64-byte Ed25519 signature: 88 characters, sent once",
+    );
+  }
+  return { address, timestamp, signature };
+}
+
+/** @throws RelayError `unknown_agent` */
+function requireAddress(address: string): void {
+  try {
+    decodeAddress(address);
+  } catch (error) {
+    if (!(error instanceof AddressError)) throw error;
+    throw new RelayError(
+      "unknown_agent",
+      "X-Relay-Pubkey must be the base58 of a 32-byte Ed25519 public key that is registered here",
+    );
+  }
+}
+
+function stringToSign(c: Context<HttpEnv>, body: Uint8Array, timestamp: string): string {
+  const bodyHash = createHash("sha256").update(body).digest("hex");
+  return `relay:v1:${c.req.raw.method}:${c.get("path")}:${bodyHash}:${timestamp}`;
+}
+
+/** @throws RelayError `invalid_signature` */
+function requireSignature(
+  key: Identity["verifyingKey"] | Uint8Array,
+  canonicalString: string,
+  signature: Uint8Array,
+): void {
+  const verifyingKey = key instanceof Uint8Array ? importVerifyingKey(key) : key;
+  if (
+    hasStrictSignatureForm(signature) &&
+    verify(null, Buffer.from(canonicalString), verifyingKey, signature)
+  ) return;
+  throw new RelayError(
+    "invalid_signature",
+    `the signature does not verify; what was to be signed is ${canonicalString}`,
+  );
+}
+
+/** The token of Authorization: Bearer, scheme in any case, one space, the rest exact; null without one. */
+export function bearerToken(headers: Headers): string | null {
+  const match = /^bearer (.+)$/i.exec(headers.get("authorization") ?? "");
+  return match === null ? null : match[1]!;
+}

@@ -1,0 +1,32 @@
+/** A route as the parts of the domain declare it; app.ts mounts it. */
+import type { Context } from "hono";
+
+/** What Deno.serve tells besides the request, and what app.ts adds. */
+export interface HttpEnv {
+  Bindings: {
+    /** Address of the socket's peer, absent in tests that call app.request(). */
+    remoteAddress?: string;
+  };
+  Variables: {
+    requestId: string;
+    /** The path exactly as it stands in request.url, undecoded, without the query. */
+    path: string;
+    /** The query exactly as it stands in request.url, without `?`; empty when absent. */
+    query: string;
+    /** True where GET was asked as HEAD: the answer is made, but nothing may take effect. */
+    head: boolean;
+  };
+}
+
+export type Handler = (c: Context<HttpEnv>) => Response | Promise<Response>;
+
+export interface Route {
+  method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
+  /** Literal path, with at most `{name}` segments, as in "/v1/agents/{identifier}". */
+  path: string;
+  handle: Handler;
+  /** "open" (when absent): any origin without credentials. "none": no CORS headers (admin, pages). "own": ownCors decides. */
+  cors?: "open" | "none" | "own";
+  /** Sets the CORS headers of every answer on this path, 204, 405 and errors included; for "own" alone. */
+  ownCors?: (request: Request, headers: Headers) => void;
+}

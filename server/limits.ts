@@ -1,0 +1,85 @@
+/**
+ * Every limit of the messaging service, each with its source. An operator overrides them by these
+ * names in RELAY_LIMITS (decisions, "Limits"); GET /v1/limits shows the ones in force.
+ */
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const GIB = 1024 * MIB;
+
+export interface Limits {
+  /** Successful POST /v1/register per client address per hour (specification, section 8). */
+  registrationsPerIpPerHour: number;
+  /** Successful tool-server registrations per client address per hour; a counter of its own. */
+  toolRegistrationsPerIpPerHour: number;
+  /** Stored sends per agent per minute (specification, section 8). */
+  sendsPerAgentPerMinute: number;
+  /** Milliseconds between the beginnings of two accepted inbox polls of an agent (section 8). */
+  inboxPollIntervalMs: number;
+  /** Answered directory searches per client address per minute (section 8). */
+  searchesPerIpPerMinute: number;
+  /** Bytes of a message body in canonical JSON, UTF-8 (section 8: 64 KB). */
+  bodyBytes: number;
+  /** Bytes of a raw request body on the messaging API. */
+  rawBodyBytes: number;
+  /** Days a message is kept after sending (section 8). */
+  retentionDays: number;
+  /** Greatest distance in seconds of a signed timestamp from server time (section 8). */
+  signatureWindowSeconds: number;
+  /** Hours between two digests to one agent (section 8). */
+  digestIntervalHours: number;
+  /** Bytes of retained messages one sender may have in the store. */
+  retainedBytesPerSender: number;
+  /** Free bytes on the data folder's disk under which writes are refused. */
+  minFreeDiskBytes: number;
+  /** Inbox polls that may wait at one time in one process. */
+  waitingPolls: number;
+}
+
+export const DEFAULT_LIMITS: Readonly<Limits> = {
+  registrationsPerIpPerHour: 5,
+  toolRegistrationsPerIpPerHour: 20,
+  sendsPerAgentPerMinute: 60,
+  inboxPollIntervalMs: 2000,
+  searchesPerIpPerMinute: 30,
+  bodyBytes: 64 * KIB,
+  rawBodyBytes: 256 * KIB,
+  retentionDays: 30,
+  signatureWindowSeconds: 300,
+  digestIntervalHours: 6,
+  retainedBytesPerSender: GIB,
+  minFreeDiskBytes: 512 * MIB,
+  waitingPolls: 20_000,
+};
+
+/**
+ * Limits in force: the defaults with the operator's overrides.
+ * @param overrides JSON object of limit name to integer >= 0, as RELAY_LIMITS holds it; undefined for none
+ * @throws TypeError naming the unknown limit or the bad value and what is allowed
+ */
+export function parseLimits(overrides: string | undefined): Limits {
+  if (overrides === undefined) return { ...DEFAULT_LIMITS };
+  let given: unknown;
+  try {
+    given = JSON.parse(overrides);
+  } catch {
+    throw new TypeError(
+      'RELAY_LIMITS must be a JSON object such as {"sendsPerAgentPerMinute":120}',
+    );
+  }
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw new TypeError("RELAY_LIMITS must be a JSON object of limit names to integers");
+  }
+  const limits = { ...DEFAULT_LIMITS };
+  for (const [name, value] of Object.entries(given)) {
+    if (!Object.hasOwn(DEFAULT_LIMITS, name)) {
+      const known = Object.keys(DEFAULT_LIMITS).join(", ");
+      throw new TypeError(`RELAY_LIMITS names an unknown limit "${name}"; known are: ${known}`);
+    }
+    if (!Number.isSafeInteger(value) || (value as number) < 0) {
+      throw new TypeError(`RELAY_LIMITS.${name} must be an integer of 0 or more`);
+    }
+    limits[name as keyof Limits] = value as number;
+  }
+  return limits;
+}

@@ -1,0 +1,41 @@
+/**
+ * The two records of an agent that every send, ban and export reads and writes: `out` for what it
+ * sends, `in` for what it receives. They are two so that a flooded inbox does not starve its owner's
+ * sends.
+ */
+import type { Window } from "../rate_window.ts";
+
+/** Who holds the private key of an agent (specification, 2.4). */
+export type Custody = "self" | "relay";
+
+/** ["in", agentId] */
+export interface InRecord {
+  v: 1;
+  /** Id of the newest message in this inbox; 0 while it never had one. */
+  head: number;
+  banned: boolean;
+}
+
+/** ["out", agentId] */
+export interface OutRecord {
+  v: 1;
+  /** Id of the newest message in this outbox; 0 while it never had one. */
+  head: number;
+  banned: boolean;
+  custody: Custody;
+  /** Stored sends of the last minute. */
+  sends: Window;
+  /** Retained bytes by day sent: flat pairs [days since 1970, bytes], oldest first. */
+  retained: readonly number[];
+}
+
+export const inKey = (agentId: number): Deno.KvKey => ["in", agentId];
+export const outKey = (agentId: number): Deno.KvKey => ["out", agentId];
+
+export function newInRecord(): InRecord {
+  return { v: 1, head: 0, banned: false };
+}
+
+export function newOutRecord(custody: Custody): OutRecord {
+  return { v: 1, head: 0, banned: false, custody, sends: [], retained: [] };
+}

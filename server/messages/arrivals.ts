@@ -1,0 +1,61 @@
+/** Who waits for a message: polls with `wait` register here and are woken when one is committed. */
+
+export interface Waiter {
+  agentId: number;
+  /** Resolves with the reason: a message, a newer poll, the end of the wait or of the relay. */
+  woken: Promise<"message" | "replaced" | "shutdown">;
+  cancel(): void;
+}
+
+type Wake = (reason: "message" | "replaced" | "shutdown") => void;
+
+export class Arrivals {
+  readonly #waiting = new Map<number, Wake>();
+  #closed = false;
+
+  /** Polls that wait now. */
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /**
+   * Registers the one waiting poll of an agent; an older one is answered at once.
+   * @param again true where a poll that was woken for nothing goes on waiting: it gives way to a newer one
+   */
+  await(agentId: number, again = false): Waiter {
+    let wake!: Wake;
+    const woken = new Promise<"message" | "replaced" | "shutdown">((resolve) => wake = resolve);
+    if (this.#closed) wake("shutdown");
+    else if (again && this.#waiting.has(agentId)) wake("replaced");
+    else {
+      this.#waiting.get(agentId)?.("replaced");
+      this.#waiting.set(agentId, wake);
+    }
+    const cancel = () => {
+      if (this.#waiting.get(agentId) === wake) this.#waiting.delete(agentId);
+    };
+    void woken.then(cancel);
+    return { agentId, woken, cancel };
+  }
+
+  /** Ends the waiting poll of an agent because a newer one was accepted. */
+  replace(agentId: number): void {
+    this.#waiting.get(agentId)?.("replaced");
+  }
+
+  /** A message for the agent was committed. */
+  announce(agentId: number): void {
+    this.#waiting.get(agentId)?.("message");
+  }
+
+  /** Agents with a waiting poll. */
+  agents(): IterableIterator<number> {
+    return this.#waiting.keys();
+  }
+
+  /** Answers every waiting poll; later ones do not wait. */
+  close(): void {
+    this.#closed = true;
+    for (const wake of [...this.#waiting.values()]) wake("shutdown");
+  }
+}

@@ -1,0 +1,165 @@
+/** POST /v1/messages, GET /v1/inbox, GET /v1/outbox, GET /v1/messages/{id}/signed-request. */
+import type { Context } from "hono";
+import type { Identities } from "../agents/identities.ts";
+import type { Identity } from "../agents/records.ts";
+import type { Deps } from "../deps.ts";
+import { RelayError } from "../errors.ts";
+import type { Authenticator, SignatureCredential } from "../http/authenticate.ts";
+import { readBody } from "../http/body.ts";
+import { flag, integer, readQuery } from "../http/query.ts";
+import type { HttpEnv, Route } from "../http/route.ts";
+import { outKey, type OutRecord } from "../mailboxes/records.ts";
+import type { FreeDisk } from "../storage/free_disk.ts";
+import type { RecordCache } from "../storage/record_cache.ts";
+import type { Store } from "../storage/store.ts";
+import { timestamp } from "../timestamp.ts";
+import { encodePage, type Inbox } from "./inbox.ts";
+import { readOutbox } from "./outbox.ts";
+import { keyRequired, refuseSender, type SendAnswer, type Sender } from "./send.ts";
+import { readSendRequest } from "./send_request.ts";
+import type { StoredMessages } from "./stored_messages.ts";
+
+export interface MessageServices {
+  deps: Deps;
+  store: Store;
+  records: RecordCache;
+  identities: Identities;
+  authenticator: Authenticator;
+  sender: Sender;
+  inbox: Inbox;
+  messages: StoredMessages;
+  freeDisk: FreeDisk;
+}
+
+const MAX_ID = 2 ** 53 - 1;
+const MAX_PAGE = 200;
+const DEFAULT_PAGE = 50;
+const MAX_WAIT_S = 25;
+const JSON_HEADERS = { "Content-Type": "application/json; charset=utf-8" };
+
+const PAGE_QUERY = {
+  since_id: integer(0, MAX_ID, 0),
+  limit: integer(1, MAX_PAGE, DEFAULT_PAGE),
+};
+const INBOX_QUERY = { ...PAGE_QUERY, unread: flag(), wait: integer(0, MAX_WAIT_S, 0) };
+
+export function messageRoutes(services: MessageServices): Route[] {
+  const { authenticator, inbox, messages, deps } = services;
+  return [
+    {
+      method: "POST",
+      path: "/v1/messages",
+      async handle(c) {
+        const raw = await readBody(c.req.raw, deps.config.limits.rawBodyBytes);
+        const { agent, credential } = await authenticator.authenticate(c, raw);
+        if (credential.kind !== "signature") return await refuseToken(services, agent);
+        const answer = await sendSigned(services, agent, credential, raw);
+        return answerSend(answer);
+      },
+    },
+    {
+      method: "GET",
+      path: "/v1/inbox",
+      async handle(c) {
+        const { agent } = await authenticator.authenticate(c);
+        const { since_id, limit, unread, wait } = readQuery(c.get("query"), INBOX_QUERY);
+        const query = { sinceId: since_id, limit, unread, waitMs: wait * 1000 };
+        const page = c.get("head")
+          ? await inbox.peek(agent.id, query)
+          : await inbox.poll(agent.id, query, c.req.raw.signal);
+        return new Response(encodePage(page), { headers: JSON_HEADERS });
+      },
+    },
+    {
+      method: "GET",
+      path: "/v1/outbox",
+      async handle(c) {
+        const { agent } = await authenticator.authenticate(c);
+        const { since_id, limit } = readQuery(c.get("query"), PAGE_QUERY);
+        const page = await readOutbox(services, agent.id, { sinceId: since_id, limit });
+        return new Response(page, { headers: JSON_HEADERS });
+      },
+    },
+    {
+      method: "GET",
+      path: "/v1/messages/{id}/signed-request",
+      async handle(c) {
+        const { agent } = await authenticator.authenticate(c);
+        const request = await messages.signedRequest(agent.id, requireMessageId(c));
+        return new Response(request as BodyInit, {
+          headers: { "Content-Type": "application/json", "Cache-Control": "no-store" },
+        });
+      },
+    },
+  ];
+}
+
+function requireMessageId(c: Context<HttpEnv>): number {
+  const text = c.get("path").split("/")[3]!;
+  const id = Number(text);
+  if (/^[1-9][0-9]{0,15}$/.test(text) && id <= MAX_ID) return id;
+  throw new RelayError("not_found", "a message id is an integer from 1 to 2^53-1");
+}
+
+/** A token cannot send for an agent that holds its own key. */
+async function refuseToken({ records }: MessageServices, agent: Identity): Promise<never> {
+  const out = await records.read<OutRecord>(outKey(agent.id));
+  refuseSender(out!, false);
+  throw keyRequired();
+}
+
+async function sendSigned(
+  services: MessageServices,
+  agent: Identity,
+  { use, canonicalString, timestampSeconds }: SignatureCredential,
+  raw: Uint8Array,
+): Promise<SendAnswer> {
+  const { sender, records, identities, store, deps, freeDisk } = services;
+  // Where the store is shared, the commit decides, or what is read before a refusal.
+  if (store.exclusive) refuseSender((await records.read<OutRecord>(outKey(agent.id)))!, false);
+  if (sender.remembers(agent.id, use.signature)) {
+    const answer = await sender.answered(agent.id, use.signature);
+    if (answer !== null) return answer;
+  }
+  try {
+    const request = readSendRequest(raw, deps.config.limits.bodyBytes);
+    const recipient = await identities.resolve(request.to);
+    if (recipient === null) {
+      throw new RelayError(
+        "not_found",
+        "no agent has the handle, word name or base58 key in `to`; GET /v1/agents?q= searches the directory",
+      );
+    }
+    freeDisk.refuseWhenFull();
+    return await sender.send({
+      sender: agent,
+      recipient,
+      request,
+      raw,
+      use,
+      canonicalString,
+      timestampSeconds,
+      bearer: false,
+    });
+  } catch (error) {
+    if (!(error instanceof RelayError) || !sender.isUnknown(timestampSeconds)) throw error;
+    // Only the store knows whether the agent is banned and whether this send was accepted before.
+    const current = await records.read<OutRecord>(outKey(agent.id));
+    refuseSender(current!, false);
+    const answer = await sender.answered(agent.id, use.signature);
+    if (answer !== null) return answer;
+    throw error;
+  }
+}
+
+function answerSend(answer: SendAnswer): Response {
+  const replayed = !("kind" in answer);
+  return new Response(
+    `{"id":${answer.id},"content_hash":"${answer.contentHash}",` +
+      `"created_at":"${timestamp(answer.createdAtMs)}"}`,
+    {
+      status: 201,
+      headers: replayed ? { ...JSON_HEADERS, "Idempotent-Replayed": "true" } : JSON_HEADERS,
+    },
+  );
+}

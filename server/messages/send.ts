@@ -1,0 +1,296 @@
+/**
+ * The send: one group commit that holds the message, both mailbox records, the signature that makes
+ * a repetition harmless, and whatever the groups' annotations derive from it.
+ */
+import { Buffer } from "node:buffer";
+import { signatureKey, type SignatureUse } from "../agents/signature_use.ts";
+import type { Identity } from "../agents/records.ts";
+import { rateLimited, RelayError } from "../errors.ts";
+import { inKey, type InRecord, outKey, type OutRecord } from "../mailboxes/records.ts";
+import { retainBytes } from "../mailboxes/retained_bytes.ts";
+import { admit } from "../rate_window.ts";
+import type { GroupCommit, Job, Turn } from "../storage/group_commit.ts";
+import type { RecordCache } from "../storage/record_cache.ts";
+import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
+import type { Limits } from "../limits.ts";
+import type { Arrivals } from "./arrivals.ts";
+import { Fingerprints } from "./fingerprints.ts";
+import {
+  cutIntoPieces,
+  encodeMessage,
+  formOf,
+  inboxKey,
+  type MessageRow,
+  outboxKey,
+  type OutboxRow,
+  PIECE_BYTES,
+  pieceKey,
+  rawKey,
+  unreadKey,
+  type UnreadRow,
+} from "./message_row.ts";
+import type { SendRequest } from "./send_request.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** A send whose signature has been verified and whose recipient exists. */
+export interface Send {
+  sender: Identity;
+  recipient: Identity;
+  request: SendRequest;
+  /** The signed bytes. */
+  raw: Uint8Array;
+  use: SignatureUse;
+  canonicalString: string;
+  timestampSeconds: number;
+  /** True where the relay signs for an agent that sent a token. */
+  bearer: boolean;
+  /** Rows that commit with the message, such as the answer under an Idempotency-Key. */
+  extend?: (turn: Turn, receipt: Receipt) => void;
+}
+
+/** The answer to a send, and what a group's annotations learn of it. */
+export interface Receipt {
+  kind: "sent";
+  id: number;
+  contentHash: string;
+  createdAtMs: number;
+  sender: Identity;
+  recipient: Identity;
+}
+
+/** Value of ["sig", agentId, signature] for a send: the answer to repeat. */
+export interface SendUseRow {
+  v: 1;
+  attempt: string;
+  use: "send";
+  id: number;
+  contentHash: string;
+  createdAtMs: number;
+}
+
+/** A receipt of this request, or what an earlier one with the same signature was answered. */
+export type SendAnswer = Receipt | SendUseRow;
+
+export interface SenderOptions {
+  store: Store;
+  records: RecordCache;
+  commits: GroupCommit;
+  limits: Limits;
+  arrivals: Arrivals;
+  /** Greatest time, in unix ms, that a former process on this store can have seen. */
+  formerClockMs: number;
+}
+
+export class Sender {
+  readonly #accepted = new Fingerprints();
+  readonly #inFlight = new Map<string, Promise<unknown>>();
+  readonly #unknownUntilSeconds: number;
+
+  constructor(private readonly options: SenderOptions) {
+    const { limits, formerClockMs, store } = options;
+    // Signatures up to this second may have been accepted before this process began.
+    this.#unknownUntilSeconds = Math.ceil(Math.max(store.now(), formerClockMs) / 1000) +
+      limits.signatureWindowSeconds + 60;
+  }
+
+  /**
+   * The stored answer of a send that was accepted with this signature, or null. Waits for one that
+   * is under way. On a shared store the look-up costs a read: it is made before refusals only.
+   */
+  async answered(senderId: number, signature: Uint8Array): Promise<SendAnswer | null> {
+    const running = this.#inFlight.get(flightName(senderId, signature));
+    if (running !== undefined) await running.catch(() => {});
+    const row = await this.options.records.readRow<SendUseRow>(signatureKey(senderId, signature));
+    return row?.use === "send" ? row : null;
+  }
+
+  /** Whether memory knows of a send with this signature, accepted or under way. */
+  remembers(senderId: number, signature: Uint8Array): boolean {
+    return this.#inFlight.has(flightName(senderId, signature)) || this.#accepted.mayHave(signature);
+  }
+
+  /** Whether only the store can tell if a send with this timestamp was accepted before. */
+  isUnknown(timestampSeconds: number): boolean {
+    return !this.options.store.exclusive || timestampSeconds <= this.#unknownUntilSeconds;
+  }
+
+  /**
+   * Stores messages; those that arrive together are committed together.
+   * @returns an answer or the refusal of each, in order: RelayError `banned`, `key_required`,
+   * `recipient_banned`, `rate_limited`, `unavailable`
+   */
+  async sendAll(sends: readonly Send[]): Promise<PromiseSettledResult<SendAnswer>[]> {
+    return await Promise.allSettled(sends.map((send) => this.send(send)));
+  }
+
+  /** Stores one message, acknowledged only after its commit. @throws as sendAll */
+  async send(send: Send): Promise<SendAnswer> {
+    const name = flightName(send.sender.id, send.use.signature);
+    while (this.#inFlight.has(name)) {
+      const answer = await this.answered(send.sender.id, send.use.signature);
+      if (answer !== null) return answer;
+    }
+    const flight = this.options.commits.submit<SendAnswer>(this.#job(send));
+    this.#inFlight.set(name, flight);
+    try {
+      return await flight;
+    } finally {
+      if (this.#inFlight.get(name) === flight) this.#inFlight.delete(name);
+    }
+  }
+
+  #job(send: Send): Job<SendAnswer> {
+    const { sender, recipient, request, use } = send;
+    const { records, limits, arrivals } = this.options;
+    const usedKey = signatureKey(sender.id, use.signature);
+    const form = formOf(request, send.raw);
+    const rawPieces = form === null ? cutIntoPieces(send.raw) : [];
+    const rawBytes = form === null ? send.raw.length : 0;
+    const retentionMs = limits.retentionDays * DAY_MS;
+    const signature = Buffer.from(use.signature).toString("base64");
+    const sizeBytes = request.bodySizeBytes + rawBytes + 1_000;
+    const checkUse = this.isUnknown(send.timestampSeconds);
+    return {
+      records: [outKey(sender.id), inKey(recipient.id)],
+      cost: {
+        checks: 2,
+        mutations: 12 + rawPieces.length + Math.ceil(sizeBytes / PIECE_BYTES),
+        bytes: sizeBytes + 1_500,
+      },
+      proof: usedKey,
+      settle: async () => {
+        const row = await records.readRow<SendUseRow>(usedKey);
+        if (row?.use !== "send") return undefined;
+        // A ban stands before the repetition of an answer.
+        const out = await records.readRow<OutRecord>(outKey(sender.id));
+        refuseSender(out!, send.bearer);
+        return row;
+      },
+      plan: (turn) => {
+        const out = turn.record<OutRecord>(outKey(sender.id))!;
+        const inbox = turn.record<InRecord>(inKey(recipient.id))!;
+        refuseSender(out, send.bearer);
+        if (inbox.banned) throw recipientBanned();
+        const admitted = admit(out.sends, turn.nowMs, {
+          limit: limits.sendsPerAgentPerMinute,
+          windowMs: MINUTE_MS,
+        });
+        if ("retryAfterMs" in admitted) {
+          throw rateLimited(
+            `at most ${limits.sendsPerAgentPerMinute} messages a minute; wait retry_after_ms, then send again`,
+            admitted.retryAfterMs,
+          );
+        }
+        const retained = retainBytes(out.retained, sizeBytes, turn.nowMs, {
+          limitBytes: limits.retainedBytesPerSender,
+          retentionMs,
+        });
+        if ("retryAfterMs" in retained) {
+          throw rateLimited(
+            `at most ${limits.retainedBytesPerSender} bytes of one sender's messages are retained; older ones make room when they expire`,
+            retained.retryAfterMs,
+          );
+        }
+        const id = turn.allocateId(Math.max(out.head, inbox.head));
+        const createdAtMs = turn.nowMs;
+        const expireInMs = retentionMs + EXPIRY_MARGIN_MS;
+        const encoded = encodeMessage(
+          {
+            sender,
+            recipientId: recipient.id,
+            request,
+            signature,
+            canonicalString: send.canonicalString,
+          },
+          id,
+          createdAtMs,
+        );
+        const pieces = cutIntoPieces(encoded.json);
+
+        if (checkUse) turn.requireAbsent(usedKey);
+        const { contentHash } = request;
+        const { attempt } = turn;
+        turn.set(
+          usedKey,
+          { v: 1, attempt, use: "send", id, contentHash, createdAtMs } satisfies SendUseRow,
+          use.keepUntilMs - turn.nowMs + EXPIRY_MARGIN_MS,
+        );
+        turn.putRecord(inKey(recipient.id), { ...inbox, head: id });
+        // A message to oneself: both records belong to one agent, and are written one after the other.
+        turn.putRecord(outKey(sender.id), {
+          ...out,
+          head: id,
+          sends: admitted.window,
+          retained: retained.days,
+        });
+        turn.set(
+          inboxKey(recipient.id, id),
+          {
+            v: 1,
+            senderId: sender.id,
+            createdAtMs,
+            contentHash,
+            bodyAt: encoded.bodyAt,
+            bodySizeBytes: request.bodySizeBytes,
+            request: form ?? { rawPieces: rawPieces.length },
+            json: pieces[0]!,
+            pieces: pieces.length - 1,
+          } satisfies MessageRow,
+          expireInMs,
+        );
+        for (let i = 1; i < pieces.length; i++) turn.set(pieceKey(id, i), pieces[i], expireInMs);
+        for (const [i, piece] of rawPieces.entries()) turn.set(rawKey(id, i), piece, expireInMs);
+        turn.set(
+          unreadKey(recipient.id, id),
+          { v: 1, senderId: sender.id, createdAtMs } satisfies UnreadRow,
+          expireInMs,
+        );
+        turn.set(
+          outboxKey(sender.id, id),
+          { v: 1, recipientId: recipient.id, deliveredAtMs: null, createdAtMs } satisfies OutboxRow,
+          expireInMs,
+        );
+        const receipt: Receipt = { kind: "sent", id, contentHash, createdAtMs, sender, recipient };
+        send.extend?.(turn, receipt);
+        return receipt;
+      },
+      committed: () => {
+        this.#accepted.add(use.signature, use.keepUntilMs);
+        arrivals.announce(recipient.id);
+      },
+    };
+  }
+
+  /** Forgets signatures that can no longer pass. Called every minute. */
+  sweep(): void {
+    this.#accepted.sweep(this.options.store.now());
+  }
+}
+
+/** @throws RelayError `banned`, `key_required` */
+export function refuseSender(out: OutRecord, bearer: boolean): void {
+  if (out.banned) {
+    throw new RelayError("banned", "this agent is banned by the operator and cannot send");
+  }
+  if (bearer && out.custody !== "relay") throw keyRequired();
+}
+
+export function keyRequired(): RelayError {
+  return new RelayError(
+    "key_required",
+    "this agent holds its own key: sign the request (X-Relay-Pubkey, X-Relay-Timestamp, X-Relay-Signature); a token cannot send for it",
+  );
+}
+
+function recipientBanned(): RelayError {
+  return new RelayError(
+    "recipient_banned",
+    "the recipient is banned by the operator and receives no messages",
+  );
+}
+
+function flightName(senderId: number, signature: Uint8Array): string {
+  return `${senderId}/${Buffer.from(signature).toString("base64")}`;
+}

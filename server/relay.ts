@@ -1,0 +1,135 @@
+/** The composition root: every part of the relay, put together over what is injected. */
+import type { Hono } from "hono";
+import { Identities } from "./agents/identities.ts";
+import { Presence } from "./agents/presence.ts";
+import { agentRoutes } from "./agents/routes.ts";
+import { findToken } from "./agents/tokens.ts";
+import { createApp } from "./app.ts";
+import type { Deps } from "./deps.ts";
+import { createAuthenticator } from "./http/authenticate.ts";
+import type { HttpEnv } from "./http/route.ts";
+import { Arrivals } from "./messages/arrivals.ts";
+import { Inbox } from "./messages/inbox.ts";
+import { messageRoutes } from "./messages/routes.ts";
+import { Sender } from "./messages/send.ts";
+import { StoredMessages } from "./messages/stored_messages.ts";
+import { FreeDisk, type MeasureFreeBytes } from "./storage/free_disk.ts";
+import { GroupCommit } from "./storage/group_commit.ts";
+import { IdSequence } from "./storage/id_sequence.ts";
+import { openAddressKey, openLayout } from "./storage/layout.ts";
+import { RecordCache } from "./storage/record_cache.ts";
+import {
+  EMBEDDED_CAPACITY,
+  KV_CONNECT_CAPACITY,
+  type Store,
+  type StoreCapacity,
+} from "./storage/store.ts";
+import { type SlotTiming, WriterSlot } from "./storage/writer_slot.ts";
+
+export interface Relay {
+  app: Hono<HttpEnv>;
+  /** What start-up prints of the parts that run here. */
+  startupNotes(): string[];
+  /** Answers waiting polls, finishes what was accepted and writes what memory holds. */
+  close(): Promise<void>;
+}
+
+export interface RelayOptions {
+  /** Free bytes on the store's disk; none where the store is not on a disk of ours. */
+  measureFreeBytes?: MeasureFreeBytes;
+  slotTiming?: SlotTiming;
+  capacity?: StoreCapacity;
+}
+
+const FLUSH_MS = 60_000;
+/** Ids and times are meaningful between these years only. */
+const EARLIEST_MS = Date.UTC(2025, 0, 1);
+const LATEST_MS = Date.UTC(2091, 0, 1);
+
+/**
+ * Opens a relay on a store.
+ * @throws Error when the clock is not between 2025 and 2090, the store is newer, or no writer slot is free
+ */
+export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise<Relay> {
+  const { config, kv, now, random, log } = deps;
+  const { limits } = config;
+  requireSaneClock(now());
+  const hosted = config.kvUrl !== undefined || config.onDeploy;
+  const store: Store = {
+    kv,
+    exclusive: !config.sharedStore,
+    capacity: options.capacity ?? (hosted ? KV_CONNECT_CAPACITY : EMBEDDED_CAPACITY),
+    now,
+    random,
+  };
+  await openLayout(kv);
+  const addressKey = await openAddressKey(kv, random);
+  const slot = store.exclusive ? null : await WriterSlot.lease(store, options.slotTiming);
+  const ids = await IdSequence.open(store, slot);
+  const records = new RecordCache(store);
+  const commits = new GroupCommit({ store, records, ids });
+  const freeDisk = new FreeDisk(options.measureFreeBytes ?? null, limits.minFreeDiskBytes);
+  await freeDisk.refresh();
+
+  const identities = new Identities(kv);
+  const presence = new Presence(kv, now);
+  const authenticator = createAuthenticator({
+    byAddress: (address) => identities.byAddress(address),
+    byId: (agentId) => identities.byId(agentId),
+    findToken: (token) => findToken(records, token),
+    seen: (agentId) => presence.touch(agentId),
+  }, { now, signatureWindowSeconds: limits.signatureWindowSeconds });
+
+  const arrivals = new Arrivals();
+  const messages = new StoredMessages(store, limits.retentionDays);
+  const sender = new Sender({
+    store,
+    records,
+    commits,
+    limits,
+    arrivals,
+    formerClockMs: ids.openedAtMs,
+  });
+  const inbox = new Inbox({ store, records, commits, limits, arrivals, messages });
+
+  const shared = { deps, store, records, commits, identities, authenticator, freeDisk };
+  const app = createApp({
+    deps,
+    routes: [
+      ...agentRoutes({ ...shared, presence, addressKey }),
+      ...messageRoutes({ ...shared, sender, inbox, messages }),
+    ],
+  });
+
+  async function flush(): Promise<void> {
+    sender.sweep();
+    await presence.flush();
+    await inbox.flush();
+  }
+  const flushing = setInterval(() => {
+    flush().catch((error) => log("flush_failed", { error: String(error?.name ?? error) }));
+  }, FLUSH_MS);
+  Deno.unrefTimer(flushing);
+
+  return {
+    app,
+    startupNotes: () => [],
+    async close() {
+      clearInterval(flushing);
+      arrivals.close();
+      await commits.drained();
+      await flush();
+      await commits.drained();
+      await slot?.release();
+    },
+  };
+}
+
+function requireSaneClock(nowMs: number): void {
+  if (nowMs >= EARLIEST_MS && nowMs < LATEST_MS) return;
+  throw new Error(
+    `the clock says ${
+      new Date(nowMs).toISOString()
+    }; set it right: a relay runs between 2025 and 2090`,
+  );
+}

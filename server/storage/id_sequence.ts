@@ -1,0 +1,136 @@
+/**
+ * Message ids: (ms since 2025) * 4096 with the writer slot in the low 8 bits, ascending in every
+ * mailbox and unique in the store (decisions, "Messages").
+ */
+import { retryWhileLocked } from "./lock_retry.ts";
+import type { Store } from "./store.ts";
+import type { WriterSlot } from "./writer_slot.ts";
+
+/** 2025-01-01T00:00:00Z. */
+export const ID_EPOCH_MS = 1_735_689_600_000;
+const IDS_PER_MS = 4096;
+const SLOTS = 256;
+/** How far above the last id the stored ceiling is set, in ms of ids. */
+const CEILING_AHEAD_MS = 20_000;
+/** A new ceiling is stored in the background once less than this is left. */
+const CEILING_LOW_MS = 10_000;
+
+/** The smallest id that a message created at this time can have. */
+export function lowestIdAt(createdAtMs: number): number {
+  return Math.max(1, (createdAtMs - ID_EPOCH_MS) * IDS_PER_MS);
+}
+
+/** The smallest id greater than `floor` whose low 8 bits are the slot. Bit operators would overflow. */
+export function nextIdInSlot(floor: number, slot: number): number {
+  const candidate = floor - (floor % SLOTS) + slot;
+  return candidate > floor ? candidate : candidate + SLOTS;
+}
+
+/** An id above the stored ceiling was asked for: the group waits until the ceiling is raised. */
+export class CeilingReached extends Error {}
+
+const ceilingKey = (slot: number): Deno.KvKey => ["slot", slot, "ceiling"];
+
+/**
+ * Gives ids of one writer slot. The store holds a ceiling that no id passes, so that the next
+ * holder of the slot, or this relay after a crash, starts above every id ever given, whatever the
+ * clock does.
+ */
+export class IdSequence {
+  #last = 0;
+  #ceiling = 0;
+  #needed = 0;
+  #raising: Promise<void> | null = null;
+  #doubted = false;
+
+  private constructor(private readonly store: Store, private readonly slot: WriterSlot | null) {}
+
+  /** Opens the sequence of a leased slot, or of slot 0 where the store is exclusive (slot null). */
+  static async open(store: Store, slot: WriterSlot | null): Promise<IdSequence> {
+    const sequence = new IdSequence(store, slot);
+    await sequence.restore();
+    sequence.openedAtMs = ID_EPOCH_MS + Math.ceil(sequence.#last / IDS_PER_MS);
+    return sequence;
+  }
+
+  /** A time that no former process of this slot can have passed, by its ids; unix ms. */
+  openedAtMs = 0;
+
+  get #slotNumber(): number {
+    return this.slot?.number ?? 0;
+  }
+
+  /** Checks that every commit with new ids carries: the slot is still ours. */
+  get checks(): readonly Deno.AtomicCheck[] {
+    return this.slot?.checks ?? [];
+  }
+
+  /**
+   * Whether ids may be given now: below the ceiling and under a live lease.
+   * Stores a higher ceiling in the background before the present one is reached.
+   */
+  ready(nowMs: number): boolean {
+    if (this.#doubted || (this.slot !== null && !this.slot.isLive(nowMs))) return false;
+    const next = Math.max(this.#last, this.#needed, lowestIdAt(nowMs));
+    if (next + IDS_PER_MS * 1000 > this.#ceiling) return false;
+    if (next + IDS_PER_MS * CEILING_LOW_MS > this.#ceiling && this.#raising === null) {
+      this.#raising = this.#raise(next).catch(() => {}).finally(() => this.#raising = null);
+    }
+    return true;
+  }
+
+  /** The next id above `above`. @throws CeilingReached */
+  next(above: number, nowMs: number): number {
+    const floor = Math.max(above, this.#last, (nowMs - ID_EPOCH_MS) * IDS_PER_MS - 1);
+    const id = nextIdInSlot(floor, this.#slotNumber);
+    if (id > this.#ceiling) {
+      this.#needed = Math.max(this.#needed, id);
+      throw new CeilingReached();
+    }
+    this.#last = id;
+    return id;
+  }
+
+  /** After a failed commit on a shared store: the slot may have been taken over. */
+  doubt(): void {
+    if (this.slot !== null) this.#doubted = true;
+  }
+
+  /** Makes ids available again: confirms or newly leases the slot and raises the ceiling. */
+  async restore(): Promise<void> {
+    await this.#raising;
+    if (this.slot !== null && await this.slot.confirm()) {
+      this.#last = 0;
+      this.#ceiling = 0; // another slot: its own ceiling counts
+    }
+    this.#doubted = false;
+    if (this.#ceiling === 0 || !this.ready(this.store.now())) {
+      await this.#raise(Math.max(this.#last, this.#needed, lowestIdAt(this.store.now())));
+    }
+  }
+
+  async #raise(atLeast: number): Promise<void> {
+    const key = ceilingKey(this.#slotNumber);
+    await retryWhileLocked(async () => {
+      for (let attempt = 0; attempt < 20; attempt++) {
+        const stored = await this.store.kv.get<number>(key);
+        const known = stored.value ?? 0;
+        // On opening a slot the stored ceiling is where its former ids may have come to.
+        if (this.#ceiling === 0) this.#last = Math.max(this.#last, known);
+        const ceiling = Math.max(known, atLeast, this.#last) + IDS_PER_MS * CEILING_AHEAD_MS;
+        const operation = this.store.kv.atomic().check(stored).set(key, ceiling);
+        for (const check of this.checks) operation.check(check);
+        if ((await operation.commit()).ok) {
+          this.#ceiling = ceiling;
+          return;
+        }
+        if (this.slot !== null && await this.slot.confirm()) {
+          this.#last = 0;
+          this.#ceiling = 0;
+          return await this.#raise(atLeast);
+        }
+      }
+      throw new Error("the id ceiling could not be stored");
+    });
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * Records that many commits read and write (mailboxes, profiles, counters), kept in memory with
+ * their versionstamps. On an exclusive store an entry is the truth; on a shared one it is a guess
+ * that the commit checks.
+ */
+import type { Store } from "./store.ts";
+import { retryWhileLocked } from "./lock_retry.ts";
+
+export interface RecordEntry {
+  readonly key: Deno.KvKey;
+  /** The record, or null where the store has none. Never mutated: a new value replaces it. */
+  value: unknown;
+  versionstamp: string | null;
+  /** True while an uncommitted group holds the record: no other group may, and it stays in memory. */
+  locked: boolean;
+  /** Second chance of the eviction sweep. */
+  used: boolean;
+}
+
+/** Name of a record in memory; the parts of record keys are strings and numbers only. */
+export function recordName(key: Deno.KvKey): string {
+  return key.length === 2 ? `${key[0] as string}/${key[1] as string}` : key.join("/");
+}
+
+export class RecordCache {
+  readonly #entries = new Map<string, RecordEntry>();
+  readonly #loads = new Map<string, Promise<RecordEntry>>();
+
+  constructor(private readonly store: Store, private readonly capacity = 150_000) {}
+
+  /** The entry in memory, or undefined. */
+  peek(name: string): RecordEntry | undefined {
+    const entry = this.#entries.get(name);
+    if (entry !== undefined) entry.used = true;
+    return entry;
+  }
+
+  /** The entry, read from the store where memory has none. Concurrent calls share one read. */
+  load(key: Deno.KvKey): Promise<RecordEntry> {
+    const name = recordName(key);
+    const present = this.peek(name);
+    if (present !== undefined) return Promise.resolve(present);
+    const running = this.#loads.get(name);
+    if (running !== undefined) return running;
+    const load = this.#read(key, name, () => this.#loads.get(name) === load);
+    this.#loads.set(name, load);
+    return load;
+  }
+
+  async #read(key: Deno.KvKey, name: string, isCurrent: () => boolean): Promise<RecordEntry> {
+    let row: Deno.KvEntryMaybe<unknown>;
+    try {
+      row = await retryWhileLocked(() => this.store.kv.get(key));
+    } catch (error) {
+      if (isCurrent()) this.#loads.delete(name);
+      throw error;
+    }
+    // An eviction meanwhile says that the store may hold something newer than what was read.
+    if (!isCurrent()) return await this.load(key);
+    this.#loads.delete(name);
+    const { value, versionstamp } = row;
+    const entry = { key, value, versionstamp, locked: false, used: true };
+    this.#insert(name, entry);
+    return entry;
+  }
+
+  /**
+   * The record as readers outside a commit may see it: from memory on an exclusive store, from the
+   * store itself on a shared one.
+   */
+  async read<T>(key: Deno.KvKey): Promise<T | null> {
+    if (this.store.exclusive) {
+      const entry = await this.load(key);
+      // Absent records are not kept: look-ups of what does not exist would fill the memory.
+      if (entry.value === null && !entry.locked) this.#entries.delete(recordName(key));
+      return entry.value as T | null;
+    }
+    return (await retryWhileLocked(() => this.store.kv.get<T>(key))).value;
+  }
+
+  /** A row that is no record, always from the store. */
+  async readRow<T>(key: Deno.KvKey): Promise<T | null> {
+    return (await retryWhileLocked(() => this.store.kv.get<T>(key))).value;
+  }
+
+  /** Forgets a record whose state in the store is unknown or newer. */
+  evict(name: string): void {
+    this.#entries.delete(name);
+    this.#loads.delete(name);
+  }
+
+  #insert(name: string, entry: RecordEntry): void {
+    this.#entries.set(name, entry);
+    if (this.#entries.size <= this.capacity) return;
+    let excess = Math.ceil(this.capacity / 10);
+    for (const [candidate, { locked, used }] of this.#entries) {
+      if (excess <= 0) break;
+      const current = this.#entries.get(candidate)!;
+      if (locked) continue;
+      if (used) {
+        current.used = false;
+        this.#entries.delete(candidate);
+        this.#entries.set(candidate, current);
+        excess -= 0.25; // bounds the sweep when everything was used lately
+        continue;
+      }
+      this.#entries.delete(candidate);
+      excess--;
+    }
+  }
+}

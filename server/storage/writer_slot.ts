@@ -1,0 +1,137 @@
+/**
+ * The writer slot of a process on a shared store: a leased number 1..255 that stands in the low
+ * bits of its message ids.
+ *
+ * Two rows a slot. `owner` is written only when the slot changes hands, and every commit with new
+ * ids checks it: a process frozen past its lease cannot commit once another has taken over.
+ * `lease` is renewed and never checked, or each renewal would fail the groups under way.
+ */
+import { retryWhileLocked } from "./lock_retry.ts";
+import type { Store } from "./store.ts";
+
+const SLOT_COUNT = 255;
+
+export interface SlotTiming {
+  /** How long a lease lasts unless renewed, in ms. */
+  leaseMs: number;
+  /** How far hosts' clocks may differ: a lease is taken over only this long after its end, in ms. */
+  clockSkewMs: number;
+}
+
+export const SLOT_TIMING: SlotTiming = { leaseMs: 30_000, clockSkewMs: 5_000 };
+
+interface Owner {
+  v: 1;
+  holder: string;
+}
+interface Lease {
+  v: 1;
+  untilMs: number;
+}
+
+const ownerKey = (slot: number): Deno.KvKey => ["slot", slot, "owner"];
+const leaseKey = (slot: number): Deno.KvKey => ["slot", slot, "lease"];
+
+/** No slot is free: 255 processes hold live leases on this store. */
+export class NoFreeSlot extends Error {
+  constructor() {
+    super(
+      `all ${SLOT_COUNT} writer slots of the store are leased; stop a relay, or wait for the lease of a dead one to end`,
+    );
+  }
+}
+
+export class WriterSlot {
+  #number = 0;
+  #ownerVersion: string | null = null;
+  #liveUntilMs = 0;
+  #renewal: ReturnType<typeof setInterval> | undefined;
+  readonly #holder: string;
+
+  private constructor(private readonly store: Store, private readonly timing: SlotTiming) {
+    this.#holder = [...store.random(12)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  }
+
+  /** Leases a free slot and keeps it renewed. @throws NoFreeSlot */
+  static async lease(store: Store, timing: SlotTiming = SLOT_TIMING): Promise<WriterSlot> {
+    const slot = new WriterSlot(store, timing);
+    await slot.#takeAny();
+    slot.#renewal = setInterval(() => void slot.#renew().catch(() => {}), timing.leaseMs / 3);
+    Deno.unrefTimer(slot.#renewal);
+    return slot;
+  }
+
+  get number(): number {
+    return this.#number;
+  }
+
+  get checks(): readonly Deno.AtomicCheck[] {
+    return [{ key: ownerKey(this.#number), versionstamp: this.#ownerVersion }];
+  }
+
+  /** Whether the lease, as this process last renewed it, still runs. */
+  isLive(nowMs: number): boolean {
+    return nowMs < this.#liveUntilMs && nowMs > this.#liveUntilMs - 2 * this.timing.leaseMs;
+  }
+
+  /** Makes sure that a slot is held, leasing another if this one was lost. @returns true when it is another */
+  async confirm(): Promise<boolean> {
+    if (await this.#renew()) return false;
+    await this.#takeAny();
+    return true;
+  }
+
+  /** Gives the slot back, so that the next process need not wait for the lease to end. */
+  async release(): Promise<void> {
+    clearInterval(this.#renewal);
+    const operation = this.store.kv.atomic();
+    for (const check of this.checks) operation.check(check);
+    await retryWhileLocked(() =>
+      operation.delete(ownerKey(this.#number)).delete(leaseKey(this.#number)).commit()
+    );
+  }
+
+  async #renew(): Promise<boolean> {
+    const untilMs = this.store.now() + this.timing.leaseMs;
+    const number = this.#number;
+    const renewed = await retryWhileLocked(() => {
+      const operation = this.store.kv.atomic();
+      for (const check of this.checks) operation.check(check);
+      return operation.set(leaseKey(number), { v: 1, untilMs } satisfies Lease).commit();
+    });
+    if (renewed.ok && number === this.#number) this.#liveUntilMs = untilMs;
+    return renewed.ok;
+  }
+
+  async #takeAny(): Promise<void> {
+    const start = this.store.random(1)[0]! % SLOT_COUNT;
+    for (let step = 0; step < SLOT_COUNT; step++) {
+      if (await this.#take(1 + (start + step) % SLOT_COUNT)) return;
+    }
+    throw new NoFreeSlot();
+  }
+
+  async #take(number: number): Promise<boolean> {
+    const { kv } = this.store;
+    return await retryWhileLocked(async () => {
+      const [owner, lease] = await kv.getMany<[Owner, Lease]>([ownerKey(number), leaseKey(number)]);
+      const nowMs = this.store.now();
+      const free = owner.value === null ||
+        (lease.value?.untilMs ?? 0) + this.timing.clockSkewMs < nowMs;
+      if (!free) return false;
+      const untilMs = nowMs + this.timing.leaseMs;
+      const taken = await kv.atomic().check(owner).check(lease)
+        .set(ownerKey(number), { v: 1, holder: this.#holder } satisfies Owner)
+        .set(leaseKey(number), { v: 1, untilMs } satisfies Lease)
+        .commit();
+      // {ok:false} can follow a success over the network: the holder's id tells.
+      const settled = await kv.get<Owner>(ownerKey(number));
+      if (settled.value?.holder !== this.#holder) return false;
+      if (!taken.ok && settled.versionstamp === owner.versionstamp) return false;
+      this.#number = number;
+      this.#ownerVersion = settled.versionstamp;
+      this.#liveUntilMs = untilMs;
+      return true;
+    });
+  }
+}
