@@ -30,7 +30,9 @@ export interface Relay {
   app: Hono<HttpEnv>;
   /** What start-up prints of the parts that run here. */
   startupNotes(): string[];
-  /** Answers waiting polls, finishes what was accepted and writes what memory holds. */
+  /** Answers every waiting poll, and lets none wait from now on: the first step of a shutdown. */
+  endWaits(): void;
+  /** Finishes what was accepted and writes what memory holds. */
   close(): Promise<void>;
 }
 
@@ -114,6 +116,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   return {
     app,
     startupNotes: () => [],
+    endWaits: () => arrivals.close(),
     async close() {
       clearInterval(flushing);
       arrivals.close();

@@ -14,6 +14,8 @@ export interface InRecord {
   /** Id of the newest message in this inbox; 0 while it never had one. */
   head: number;
   banned: boolean;
+  /** True while the agent has a notification e-mail: its messages make it a candidate for a digest. */
+  notify: boolean;
 }
 
 /** ["out", agentId] */
@@ -33,7 +35,7 @@ export const inKey = (agentId: number): Deno.KvKey => ["in", agentId];
 export const outKey = (agentId: number): Deno.KvKey => ["out", agentId];
 
 export function newInRecord(): InRecord {
-  return { v: 1, head: 0, banned: false };
+  return { v: 1, head: 0, banned: false, notify: false };
 }
 
 export function newOutRecord(custody: Custody): OutRecord {

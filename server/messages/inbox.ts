@@ -53,10 +53,10 @@ export class Inbox {
   /**
    * An accepted poll: gives a page, stamping what it delivers for the first time, in the commit
    * before the answer.
-   * @param gone aborts when the client has left; nothing is stamped then
+   * @param gone signal that aborts when the client has left; asked for by polls that wait
    * @throws RelayError `rate_limited` when the last accepted poll began too recently
    */
-  async poll(agentId: number, query: PollQuery, gone: AbortSignal): Promise<PollPage> {
+  async poll(agentId: number, query: PollQuery, gone: () => AbortSignal): Promise<PollPage> {
     const { store, arrivals, limits } = this.options;
     const beganMs = store.now();
     const waits = query.waitMs > 0 && arrivals.size < limits.waitingPolls;
@@ -67,7 +67,7 @@ export class Inbox {
       if (!store.exclusive && waits) await this.#stamp(agentId, [], beganMs, true);
       arrivals.replace(agentId);
       return waits
-        ? await this.#waitForPage(agentId, query, beganMs, gone)
+        ? await this.#waitForPage(agentId, query, beganMs, gone())
         : await this.#deliver(agentId, query, beganMs, recordsNow);
     } catch (error) {
       undo();

@@ -60,6 +60,8 @@ export const rawKey = (id: number, piece: number): Deno.KvKey => ["raw", id, pie
 /** Bytes of one stored piece; a value may hold 65,536 with its frame. */
 export const PIECE_BYTES = 60_000;
 
+const encoder = new TextEncoder();
+
 /** What of a message is known before its id: everything that costs time is done outside the commit. */
 export interface Envelope {
   sender: Identity;
@@ -75,21 +77,23 @@ export function encodeMessage(
   { sender, request, signature, canonicalString }: Envelope,
   id: number,
   createdAtMs: number,
-): { json: Buffer; bodyAt: number } {
+): { json: Uint8Array; bodyAt: number } {
   const head = `{"id":${id},"from":"${sender.address}","from_handle":"${sender.handle}",` +
     `"from_word_name":"${sender.wordName}","body":`;
   const tail = `,"content_hash":"${request.contentHash}","signature":"${signature}",` +
     `"canonical_string":"${canonicalString}","in_reply_to":${request.inReplyTo},` +
     `"content_type":"${request.contentType}","created_at":"${timestamp(createdAtMs)}"}`;
-  return { json: Buffer.from(head + request.body + tail), bodyAt: head.length };
+  return { json: encoder.encode(head + request.body + tail), bodyAt: head.length };
 }
 
 /** Cuts bytes into pieces that fit one value each. */
 export function cutIntoPieces(bytes: Uint8Array): Uint8Array[] {
+  const { buffer, length } = bytes;
+  if (length <= PIECE_BYTES && buffer.byteLength === length) return [bytes];
   const pieces: Uint8Array[] = [];
   for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
-    // A copy: the store would otherwise serialise the whole buffer behind a view.
-    pieces.push(bytes.slice(from, from + PIECE_BYTES));
+    // A copy: the store serialises the whole buffer behind a view, and Buffer shares one.
+    pieces.push(new Uint8Array(bytes.subarray(from, from + PIECE_BYTES)));
   }
   return pieces;
 }

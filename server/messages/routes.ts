@@ -66,7 +66,7 @@ export function messageRoutes(services: MessageServices): Route[] {
         const query = { sinceId: since_id, limit, unread, waitMs: wait * 1000 };
         const page = c.get("head")
           ? await inbox.peek(agent.id, query)
-          : await inbox.poll(agent.id, query, c.req.raw.signal);
+          : await inbox.poll(agent.id, query, () => c.req.raw.signal);
         return new Response(encodePage(page), { headers: JSON_HEADERS });
       },
     },

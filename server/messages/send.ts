@@ -58,6 +58,8 @@ export interface Receipt {
   createdAtMs: number;
   sender: Identity;
   recipient: Identity;
+  /** Whether the recipient has a notification e-mail. */
+  notify: boolean;
 }
 
 /** Value of ["sig", agentId, signature] for a send: the answer to repeat. */
@@ -252,7 +254,15 @@ export class Sender {
           { v: 1, recipientId: recipient.id, deliveredAtMs: null, createdAtMs } satisfies OutboxRow,
           expireInMs,
         );
-        const receipt: Receipt = { kind: "sent", id, contentHash, createdAtMs, sender, recipient };
+        const receipt: Receipt = {
+          kind: "sent",
+          id,
+          contentHash,
+          createdAtMs,
+          sender,
+          recipient,
+          notify: inbox.notify,
+        };
         send.extend?.(turn, receipt);
         return receipt;
       },
