@@ -49,7 +49,9 @@ async function start(): Promise<void> {
   const store = await openStore(config, nowMs);
   let serving: Serving;
   try {
-    const opened: ProcessRelay = await openRelay(depsOf(config, store));
+    const opened: ProcessRelay = await openRelay(depsOf(config, store), {
+      measureFreeBytes: store.measureFreeBytes,
+    });
     serving = serve(opened, { host: config.host, port: config.port, log });
     relay = opened;
   } catch (error) {

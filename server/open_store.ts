@@ -1,4 +1,6 @@
 /** The database a configuration asks for. */
+import fs from "node:fs";
+import { promisify } from "node:util";
 import type { Config } from "./config.ts";
 import { openDataFolder } from "./data_folder.ts";
 
@@ -6,6 +8,8 @@ export interface OpenStore {
   kv: Deno.Kv;
   /** What it is, for the start-up lines. */
   description: string;
+  /** Free bytes on the store's disk; absent where it is not on a disk of ours. */
+  measureFreeBytes?: () => Promise<number>;
   /** Closes the database and gives the data folder free. */
   close(): Promise<void>;
 }
@@ -30,6 +34,7 @@ export async function openStore(config: Config, nowMs: number): Promise<OpenStor
     return {
       kv,
       description: `embedded file ${folder.kvPath}, ${config.sharedStore ? "shared" : "exclusive"}`,
+      measureFreeBytes: () => freeBytes(folder.path),
       async close() {
         await closeKv(kv);
         await folder.release();
@@ -39,6 +44,12 @@ export async function openStore(config: Config, nowMs: number): Promise<OpenStor
     await folder.release();
     throw error;
   }
+}
+
+/** Bytes an unprivileged process may still write on the disk of a folder. */
+async function freeBytes(path: string): Promise<number> {
+  const { bavail, bsize } = await promisify(fs.statfs)(path);
+  return bavail * bsize;
 }
 
 function closeKv(kv: Deno.Kv): Promise<void> {

@@ -114,9 +114,8 @@ function decodePercent(text: string): string | undefined {
 
 /** An address of the operator's own: printable ASCII, one @, a host name behind it. */
 function isAddress(text: string): boolean {
-  const at = text.lastIndexOf("@");
-  return text.length <= 320 && /^[^\s"(),:;<>@[\\\]]{1,64}$/.test(text.slice(0, at)) &&
-    /^[\x21-\x7e]+$/.test(text) && at > 0 && isHost(text.slice(at + 1)) && !text.includes(":");
+  const match = /^[^\s"(),:;<>@[\\\]]{1,64}@([^@:]+)$/.exec(text);
+  return match !== null && text.length <= 320 && /^[\x21-\x7e]+$/.test(text) && isHost(match[1]!);
 }
 
 function parseAddress(env: Environment, variable: string): string | undefined {
@@ -130,7 +129,7 @@ function parseAddress(env: Environment, variable: string): string | undefined {
 function parseFrom(env: Environment): MailConfig["from"] {
   const text = optionalText(env, "RELAY_MAIL_FROM");
   if (text === undefined) return undefined;
-  const named = /^(?:"([^"\\\r\n]*)"|([^"<>\\\r\n]*))<([^<>]*)>$/.exec(text);
+  const named = /^(?:"([^"\\\r\n]*)"\s*|([^"<>\\\r\n]*))<([^<>]*)>$/.exec(text);
   const address = named?.[3] ?? text;
   if (!isAddress(address)) {
     throw new ConfigError(

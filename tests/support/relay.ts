@@ -4,7 +4,7 @@ import { type Config, parseConfig } from "../../server/config.ts";
 import type { Deps } from "../../server/deps.ts";
 import type { HttpEnv } from "../../server/http/route.ts";
 import type { Limits } from "../../server/limits.ts";
-import { openRelay, type Relay } from "../../server/relay.ts";
+import { openRelay, type Relay, type RelayOptions } from "../../server/relay.ts";
 import { createTestClock, TEST_START_MS, type TestClock } from "./clock.ts";
 
 export { type SpawnedRelay, spawnRelay } from "./spawn_relay.ts";
@@ -18,6 +18,7 @@ export interface TestRelayOptions {
   kvPath?: string;
   /** Replacements; a kv given here is not closed by stop(), a clock not moved by relay.clock. */
   deps?: Partial<Deps>;
+  relay?: RelayOptions;
 }
 
 /** A line the relay logged. */
@@ -81,7 +82,7 @@ export async function startTestRelay(options: TestRelayOptions = {}): Promise<Te
 
   let relay: Relay;
   try {
-    relay = await openRelay(deps);
+    relay = await openRelay(deps, options.relay);
   } catch (error) {
     await closeAround(undefined);
     throw error;

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DataFolderInUseError, openDataFolder } from "./data_folder.ts";
+
+const EXCLUSIVE = { shared: false, nowMs: Date.UTC(2026, 0, 2, 3, 4, 5) };
+const SHARED = { ...EXCLUSIVE, shared: true };
+
+async function withFolder(test: (path: string) => Promise<void>): Promise<void> {
+  const parent = await Deno.makeTempDir();
+  try {
+    await test(join(parent, "new", "data"));
+  } finally {
+    await Deno.remove(parent, { recursive: true });
+  }
+}
+
+const names = (path: string) => [...Deno.readDirSync(path)].map(({ name }) => name).sort();
+
+Deno.test("openDataFolder() creates the folder for its owner alone and tells who holds it", async () => {
+  await withFolder(async (path) => {
+    const folder = await openDataFolder(path, EXCLUSIVE);
+    assert.equal(folder.kvPath, join(path, "relay.kv"));
+    if (Deno.build.os !== "windows") assert.equal((await Deno.stat(path)).mode! & 0o777, 0o700);
+    assert.deepEqual(names(path), ["lock", `lock.holder.${Deno.pid}`]);
+    assert.deepEqual(
+      JSON.parse(await Deno.readTextFile(join(path, `lock.holder.${Deno.pid}`))),
+      { pid: Deno.pid, started_at: "2026-01-02T03:04:05.000Z" },
+    );
+    await folder.release();
+    assert.deepEqual(names(path), ["lock"]);
+  });
+});
+
+Deno.test("openDataFolder() refuses a folder that is held, naming pid and start", async () => {
+  await withFolder(async (path) => {
+    const first = await openDataFolder(path, EXCLUSIVE);
+    for (const options of [EXCLUSIVE, SHARED]) {
+      await assert.rejects(openDataFolder(path, options), (error: Error) => {
+        assert.ok(error instanceof DataFolderInUseError);
+        assert.ok(error.message.includes(`pid ${Deno.pid}, started 2026-01-02T03:04:05.000Z`));
+        assert.match(error.message, /RELAY_SHARED_STORE=true/);
+        return true;
+      });
+    }
+    await first.release();
+    await (await openDataFolder(path, EXCLUSIVE)).release();
+  });
+});
+
+Deno.test("openDataFolder() lets sharers in together and an exclusive one never among them", async () => {
+  await withFolder(async (path) => {
+    const first = await openDataFolder(path, SHARED);
+    const second = await openDataFolder(path, SHARED);
+    await assert.rejects(openDataFolder(path, EXCLUSIVE), DataFolderInUseError);
+    await first.release();
+    await assert.rejects(openDataFolder(path, EXCLUSIVE), DataFolderInUseError);
+    await second.release();
+    await (await openDataFolder(path, EXCLUSIVE)).release();
+  });
+});
+
+Deno.test("openDataFolder() sweeps and never names holders that died", async () => {
+  await withFolder(async (path) => {
+    await Deno.mkdir(path, { recursive: true });
+    const dead = join(path, "lock.holder.1");
+    await Deno.writeTextFile(dead, '{"pid":1,"started_at":"2025-01-01T00:00:00.000Z"}\n');
+    const folder = await openDataFolder(path, SHARED);
+    await Deno.writeTextFile(dead, '{"pid":1,"started_at":"2025-01-01T00:00:00.000Z"}\n');
+    await assert.rejects(openDataFolder(path, EXCLUSIVE), (error: Error) => {
+      assert.ok(!error.message.includes("pid 1,"), error.message);
+      return error.message.includes(`pid ${Deno.pid},`);
+    });
+    assert.deepEqual(names(path), ["lock", `lock.holder.${Deno.pid}`]);
+    await folder.release();
+  });
+});

@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { clientAddress, hashClientAddress } from "./client_address.ts";
+
+Deno.test("clientAddress() is the socket's while no proxy is trusted", () => {
+  assert.equal(clientAddress("9.9.9.9", "192.0.2.1", 0), "192.0.2.1");
+  assert.equal(clientAddress(null, "192.0.2.1", 0), "192.0.2.1");
+  assert.equal(clientAddress(null, undefined, 0), "unknown");
+});
+
+Deno.test("clientAddress() takes the entry that the outermost trusted proxy appended", () => {
+  const forwarded = "1.1.1.1, 2.2.2.2,3.3.3.3";
+  assert.equal(clientAddress(forwarded, "192.0.2.1", 1), "3.3.3.3");
+  assert.equal(clientAddress(forwarded, "192.0.2.1", 2), "2.2.2.2");
+  assert.equal(clientAddress(forwarded, "192.0.2.1", 3), "1.1.1.1");
+});
+
+Deno.test("clientAddress() falls back to the socket when entries are missing or no address", () => {
+  assert.equal(clientAddress("1.1.1.1", "192.0.2.1", 2), "192.0.2.1");
+  assert.equal(clientAddress(null, "192.0.2.1", 1), "192.0.2.1");
+  for (
+    const entry of [
+      "",
+      "unknown",
+      "1.2.3",
+      "0x7f.1",
+      "1.2.3.4:80",
+      "[::1]",
+      "01.2.3.4",
+      "1.2.3.256",
+    ]
+  ) assert.equal(clientAddress(`9.9.9.9, ${entry}`, "192.0.2.1", 1), "192.0.2.1", entry);
+});
+
+Deno.test("clientAddress() counts mapped IPv4 as IPv4 and IPv6 by its /64", () => {
+  const socket = (address: string) => clientAddress(null, address, 0);
+  assert.equal(socket("::ffff:192.0.2.1"), "192.0.2.1");
+  assert.equal(socket("::ffff:c000:201"), "192.0.2.1");
+  assert.equal(socket("2001:db8:1:2::1"), "2001:db8:1:2::/64");
+  assert.equal(socket("2001:DB8:1:2:ffff:ffff:ffff:ffff"), "2001:db8:1:2::/64");
+  assert.notEqual(socket("2001:db8:1:3::1"), socket("2001:db8:1:2::1"));
+  assert.equal(socket("::1"), "0:0:0:0::/64");
+  assert.equal(socket("fe80::1%eth0"), "fe80:0:0:0::/64");
+  assert.equal(clientAddress("::ffff:1.2.3.4", "192.0.2.1", 1), "1.2.3.4");
+});
+
+Deno.test("hashClientAddress() is 16 bytes of HMAC-SHA-256 under the key", () => {
+  const key = new Uint8Array(32).fill(7);
+  const expected = createHmac("sha256", key).update("192.0.2.1").digest().subarray(0, 16);
+  assert.equal(hashClientAddress(key, "192.0.2.1"), expected.toString("base64url"));
+  assert.notEqual(
+    hashClientAddress(key, "192.0.2.1"),
+    hashClientAddress(new Uint8Array(32).fill(8), "192.0.2.1"),
+  );
+});
