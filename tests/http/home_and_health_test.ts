@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { startApp } from "../support/app_server.ts";
+
+const BASE = { baseUrl: "https://relay.test" };
+
+Deno.test("GET / tells programs where everything is", async () => {
+  await using app = await startApp([], { config: BASE });
+  for (const accept of ["*/*", "application/json", "application/xhtml+xml", "text/htmlx"]) {
+    const answer = await fetch(`${app.url}/`, { headers: { accept } });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get("vary"), "Accept");
+    assert.equal(answer.headers.get("access-control-allow-origin"), "*");
+    const { name, description, ...rest } = await answer.json();
+    assert.ok(name.length > 0 && description.length > 0);
+    assert.deepEqual(rest, {
+      version: "0.2.1",
+      docs: "https://relay.test/docs",
+      openapi: "https://relay.test/openapi.json",
+      mcp: "https://relay.test/mcp",
+      limits: "https://relay.test/v1/limits",
+    });
+  }
+});
+
+Deno.test("GET / shows people a page that loads nothing from anywhere", async () => {
+  await using app = await startApp([], { config: BASE });
+  for (const accept of ["text/html,application/xhtml+xml;q=0.9", "image/webp, TEXT/HTML;q=0.1"]) {
+    const answer = await fetch(`${app.url}/`, { headers: { accept } });
+    assert.equal(answer.headers.get("content-type"), "text/html; charset=utf-8");
+    assert.equal(answer.headers.get("access-control-allow-origin"), null);
+    assert.match(answer.headers.get("content-security-policy")!, /default-src 'none'/);
+    const page = await answer.text();
+    assert.match(page, /<html lang="en">/);
+    assert.match(page, /<title>[^<]+<\/title>/);
+    assert.match(page, /<h1>/);
+    assert.ok(!/<(script|img|link|iframe)\b|src=|@import|url\(/i.test(page));
+    for (const [, target] of page.matchAll(/href="([^"]*)"/g)) {
+      assert.ok(target!.startsWith("https://relay.test/"), target);
+    }
+  }
+});
+
+Deno.test("GET /health never touches the database", async () => {
+  await using app = await startApp([], {
+    isDatabaseAlive: () => assert.fail("the database was asked"),
+  });
+  const answer = await fetch(`${app.url}/health`);
+  assert.deepEqual([answer.status, await answer.json()], [200, { ok: true }]);
+});
+
+Deno.test("GET /health/db answers 200 for a living database and 500 internal for a dead one", async () => {
+  let alive = true;
+  await using app = await startApp([], { isDatabaseAlive: () => Promise.resolve(alive) });
+  const living = await fetch(`${app.url}/health/db`);
+  assert.deepEqual([living.status, await living.json()], [200, { ok: true, db: true }]);
+  alive = false;
+  const dead = await fetch(`${app.url}/health/db`);
+  assert.equal(dead.status, 500);
+  const { error, ...rest } = await dead.json();
+  assert.deepEqual([error.code, rest], ["internal", {}]);
+  assert.match(error.message, /database does not answer/);
+});
+
+Deno.test("GET /health/db reads the store itself by default", async () => {
+  await using app = await startApp([]);
+  const answer = await fetch(`${app.url}/health/db`);
+  assert.deepEqual(await answer.json(), { ok: true, db: true });
+});
