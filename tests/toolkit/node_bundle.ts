@@ -1,0 +1,24 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { spawnSync } from "node:child_process";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+/** Whether there is a Node.js to run the toolkit on; without one those tests are skipped. */
+export const hasNode: boolean = spawnSync("node", ["--version"]).status === 0;
+
+/**
+ * Bundles a module of this repository into one file that Node.js runs as it is: Node 20 neither
+ * strips types nor resolves the names of deno.json.
+ *
+ * @param entry a path from the root of the repository
+ * @param folder where to put the bundle
+ * @returns the path of the bundle
+ */
+export function bundleForNode(entry: string, folder: string): string {
+  const output = join(folder, `${entry.replaceAll("/", "_")}.mjs`);
+  const args = ["bundle", "--quiet", "--platform=deno", `--output=${output}`, join(ROOT, entry)];
+  const { status, stderr } = spawnSync(Deno.execPath(), args, { cwd: ROOT, encoding: "utf8" });
+  if (status !== 0) throw new Error(`deno bundle ${entry} failed: ${stderr}`);
+  return output;
+}
