@@ -69,7 +69,7 @@ async function start(): Promise<void> {
     version: VERSION,
     store: store.description,
   };
-  for (const line of [...startupNotes(config, facts), ...relay.startupNotes()]) console.log(line);
+  console.log([...startupNotes(config, facts), ...relay.startupNotes()].join("\n"));
 }
 
 function depsOf(config: Config, { kv }: OpenStore): Deps {

@@ -1,7 +1,8 @@
 /** A relay on a socket, from the first accepted connection to the last answer. */
 import type { Hono } from "hono";
 import type { Log } from "./deps.ts";
-import { answerFailure } from "./http/answer.ts";
+import { RelayError } from "./errors.ts";
+import { answerError, answerFailure } from "./http/answer.ts";
 import { describeFailure } from "./http/describe_failure.ts";
 import type { HttpEnv } from "./http/route.ts";
 
@@ -32,8 +33,10 @@ export interface Serving {
   stop(): Promise<boolean>;
 }
 
-/** Time for requests under way; then they are given up. */
-const DRAIN_MS = 3000;
+/** Time for requests under way to be answered, while the socket is still whole. */
+const ANSWER_MS = 2000;
+/** Time for the server to send what was answered and close its connections. */
+const SHUTDOWN_MS = 1000;
 /** Time for the relay to commit what it holds. */
 const CLOSE_MS = 1000;
 
@@ -46,22 +49,50 @@ export function serve(
   options: { host: string; port: number; log: Log },
 ): Serving {
   const { log } = options;
+  let stopping: Promise<boolean> | undefined;
+  let underWay = 0;
+  let nothingUnderWay = () => {};
+
   const server = Deno.serve({
     hostname: options.host,
     port: options.port,
     onListen: () => {},
     onError: (error) => answerFailure(error, log, crypto.randomUUID()),
   }, (request, info) => {
+    if (stopping !== undefined) return stoppingAnswer();
+    underWay++;
     const peer = info.remoteAddr;
-    return served.app.fetch(request, "hostname" in peer ? { remoteAddress: peer.hostname } : {});
+    const env = "hostname" in peer ? { remoteAddress: peer.hostname } : {};
+    try {
+      const answer = served.app.fetch(request, env);
+      if (answer instanceof Promise) return answer.then(passOn, failOn);
+      return passOn(answer);
+    } catch (error) {
+      return failOn(error);
+    }
   });
 
-  let stopping: Promise<boolean> | undefined;
+  function passOn(answer: Response): Response {
+    if (--underWay === 0) nothingUnderWay();
+    return answer;
+  }
+
+  function failOn(error: unknown): never {
+    if (--underWay === 0) nothingUnderWay();
+    throw error;
+  }
+
   async function stop(): Promise<boolean> {
     served.endWaits?.();
-    const drained = await within(server.shutdown(), DRAIN_MS);
+    // Deno.Server.shutdown() cuts off bodies that are still being sent: it comes second.
+    const idle = new Promise<void>((resolve) => {
+      nothingUnderWay = resolve;
+      if (underWay === 0) resolve();
+    });
+    const answered = await within(idle, ANSWER_MS);
+    const drained = await within(server.shutdown(), SHUTDOWN_MS) && answered;
     // What still runs is cut off by the end of the process.
-    if (!drained) log("shutdown_cut_requests", { after_ms: DRAIN_MS });
+    if (!drained) log("shutdown_cut_requests", { after_ms: ANSWER_MS });
     let closed = false;
     try {
       closed = await within(served.close(), CLOSE_MS);
@@ -76,6 +107,18 @@ export function serve(
     port: server.addr.port,
     stop: () => stopping ??= stop(),
   };
+}
+
+/** To requests that come on open connections while the last ones are finished. */
+function stoppingAnswer(): Response {
+  const answer = answerError(
+    new RelayError("unavailable", "the relay is stopping: connect and send again", {
+      retryAfterMs: 1000,
+      closeConnection: true,
+    }),
+  );
+  answer.headers.set("X-Request-Id", crypto.randomUUID());
+  return answer;
 }
 
 /** True when the work is done in time; its failure is passed on. */

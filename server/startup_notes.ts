@@ -26,6 +26,7 @@ export function startupNotes(config: Config, facts: StartupFacts): string[] {
         : "on",
     ),
     note("key proof", keyProofNote(config)),
+    note("custody", custodyNote(config)),
     note("proxies", proxyNote(config)),
     note(
       "digests",
@@ -51,6 +52,13 @@ function keyProofNote({ requireKeyProof, hosted, baseUrlGiven }: Config): string
   return hosted || baseUrlGiven
     ? `${optional}; RELAY_REQUIRE_KEY_PROOF=true is recommended for a public relay`
     : optional;
+}
+
+function custodyNote({ custodyKeys, hosted }: Config): string {
+  if (custodyKeys.length > 0) return `${custodyKeys.length} given by RELAY_CUSTODY_KEY`;
+  return hosted
+    ? "off: RELAY_CUSTODY_KEY is unset, and a hosted relay never makes a key of its own"
+    : "RELAY_CUSTODY_KEY is unset";
 }
 
 function proxyNote({ trustedProxyHops }: Config): string {

@@ -112,13 +112,11 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
   return { read, close };
 }
 
-const processReader = createBodyReader();
-
-/** Reads a body with the deadline of 15 s; see BodyReader.read. */
-export const readBody: BodyReader["read"] = processReader.read;
-
-/** Ends the ticker that readBody shares, at shutdown. */
-export const closeBodyReader: BodyReader["close"] = processReader.close;
+/**
+ * Reads a body with the deadline of 15 s; see BodyReader.read. One reader serves the process: it
+ * holds nothing but the deadlines of the reads under way.
+ */
+export const readBody: BodyReader["read"] = createBodyReader().read;
 
 async function readStream(
   reader: ReadableStreamDefaultReader<Uint8Array>,

@@ -73,7 +73,7 @@ export async function startTestRelay(options: TestRelayOptions = {}): Promise<Te
   };
 
   async function closeAround(relay: Relay | undefined): Promise<void> {
-    (relay as { endWaits?: () => void } | undefined)?.endWaits?.();
+    relay?.endWaits();
     await server.shutdown();
     await relay?.close();
     if (options.deps?.kv === undefined) kv.close();

@@ -12,6 +12,8 @@ export interface SpawnedRelay extends AsyncDisposable {
   dataDir: string;
   /** What it wrote so far. */
   output(): { stdout: string; stderr: string };
+  /** Settles when what it wrote matches; rejects when it ends without. */
+  wrote(pattern: RegExp): Promise<void>;
   /** Settles when the process has ended. */
   status: Promise<Deno.CommandStatus>;
   /** Sends a signal and waits for the end. */
@@ -73,26 +75,40 @@ async function start(options: SpawnOptions): Promise<SpawnedRelay | FailedStart>
   }).spawn();
 
   const collected = { stdout: "", stderr: "" };
-  const listening = Promise.withResolvers<string | undefined>();
-  const reading = [
-    collect(child.stdout, (text) => {
-      collected.stdout += text;
-      const url = /listening on (http:\S+)/.exec(collected.stdout)?.[1];
-      // The whole start-up text stands once its first line is followed by another.
-      if (url !== undefined && collected.stdout.includes("\n")) listening.resolve(url);
-    }),
-    collect(child.stderr, (text) => void (collected.stderr += text)),
-  ];
+  const watchers = new Set<() => void>();
+  const reading = (["stdout", "stderr"] as const).map((stream) =>
+    collect(child[stream], (text) => {
+      collected[stream] += text;
+      for (const watcher of [...watchers]) watcher();
+    })
+  );
+  let hasEnded = false;
   const ended = (async () => {
     const status = await child.status;
     await Promise.all(reading);
-    listening.resolve(undefined);
+    hasEnded = true;
+    for (const watcher of [...watchers]) watcher();
     if (ownDataDir) await Deno.remove(dataDir, { recursive: true });
     return status;
   })();
 
-  const url = await listening.promise;
-  if (url === undefined) return { code: (await ended).code, ...collected };
+  function wrote(pattern: RegExp): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const watcher = () => {
+      if (pattern.test(collected.stdout + collected.stderr)) resolve();
+      else if (hasEnded) reject(new Error(`the relay ended without writing ${pattern}`));
+      else return;
+      watchers.delete(watcher);
+    };
+    watchers.add(watcher);
+    watcher();
+    return promise;
+  }
+
+  // The last start-up line stands when the first one does: they are written together.
+  const started = await wrote(/listening on http:\S+\n/).then(() => true, () => false);
+  if (!started) return { code: (await ended).code, ...collected };
+  const url = /listening on (http:\S+)\n/.exec(collected.stdout)![1]!;
   const health = await fetch(`${url}/health`);
   await health.body?.cancel();
 
@@ -109,6 +125,7 @@ async function start(options: SpawnOptions): Promise<SpawnedRelay | FailedStart>
     pid: child.pid,
     dataDir,
     output: () => ({ ...collected }),
+    wrote,
     status: ended,
     kill,
     terminate: () => kill("SIGTERM"),

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { spawnFailingRelay, spawnRelay } from "../support/spawn_relay.ts";
+
+async function withFolder(test: (path: string) => Promise<void>): Promise<void> {
+  const path = await Deno.makeTempDir();
+  try {
+    await test(path);
+  } finally {
+    await Deno.remove(path, { recursive: true });
+  }
+}
+
+Deno.test("main.ts starts with no settings but a port and tells what is on and off", async () => {
+  await using relay = await spawnRelay();
+  const { stdout, stderr } = relay.output();
+  assert.match(stdout, new RegExp(`pid +${relay.pid} `));
+  assert.match(stdout, /store +embedded file .*relay\.kv, exclusive/);
+  assert.match(stdout, /admin +off/);
+  assert.equal(stderr, "");
+  const answer = await fetch(`${relay.url}/health/db`);
+  assert.deepEqual(await answer.json(), { ok: true, db: true });
+  const unknown = await fetch(`${relay.url}/nothing`);
+  assert.equal((await unknown.json()).error.code, "not_found");
+});
+
+Deno.test("main.ts reads .env from its working directory, and the process wins over it", async () => {
+  await withFolder(async (path) => {
+    await Deno.writeTextFile(
+      join(path, ".env"),
+      "RELAY_BASE_URL=https://from-file.test\nRELAY_DATA_DIR=/nowhere/at/all\n",
+    );
+    await using relay = await spawnRelay({ env: { RELAY_DATA_DIR: path } });
+    const answer = await fetch(`${relay.url}/`);
+    assert.equal((await answer.json()).docs, "https://from-file.test/docs");
+    await relay.terminate();
+  });
+});
+
+Deno.test("main.ts stops on a bad setting with one line that names it and repeats no secret", async () => {
+  const secret = "hunter2hunter2";
+  const refusals: [Record<string, string>, RegExp][] = [
+    [{ PORT: "99999" }, /^relay: PORT must be an integer from 0 to 65535$/],
+    [{ RELAY_ADMIN_TOKEN: secret }, /^relay: RELAY_ADMIN_TOKEN must have at least 32 characters/],
+    [{ RELAY_CUSTODY_KEY: secret }, /^relay: RELAY_CUSTODY_KEY must be base64/],
+    [{ RELAY_LIMITS: '{"sends":1}' }, /RELAY_LIMITS names an unknown limit "sends"/],
+    [{ RELAY_SMTP_CA: "/nowhere/ca.pem" }, /^relay: RELAY_SMTP_CA names a file/],
+  ];
+  const starts = await Promise.all(refusals.map(([env]) => spawnFailingRelay({ env })));
+  for (const [index, { code, stdout, stderr }] of starts.entries()) {
+    assert.equal(code, 1);
+    assert.equal(stdout, "");
+    assert.match(stderr.trimEnd(), refusals[index]![1]);
+    assert.equal(stderr.trimEnd().split("\n").length, 1);
+    assert.ok(!stderr.includes(secret));
+  }
+});
+
+Deno.test("main.ts stops when its port is taken, and leaves the data folder free", async () => {
+  await withFolder(async (path) => {
+    await using first = await spawnRelay();
+    const port = new URL(first.url).port;
+    const failed = await spawnFailingRelay({ env: { PORT: port, RELAY_DATA_DIR: path } });
+    assert.equal(failed.code, 1);
+    assert.match(failed.stderr, /^relay: HOST:PORT is taken/);
+    await using second = await spawnRelay({ env: { RELAY_DATA_DIR: path } });
+    await second.terminate();
+  });
+});
+
+Deno.test("main.ts refuses a data folder in use, naming the holder's pid and start", async () => {
+  await withFolder(async (path) => {
+    const env = { RELAY_DATA_DIR: path };
+    await using first = await spawnRelay({ env });
+    for (const other of [env, { ...env, RELAY_SHARED_STORE: "true" }]) {
+      const { code, stderr } = await spawnFailingRelay({ env: other });
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        new RegExp(`pid ${first.pid}, started 20\\d\\d-\\d\\d-\\d\\dT[0-9:.]+Z`),
+      );
+      assert.equal(stderr.trimEnd().split("\n").length, 1);
+    }
+    await first.terminate();
+  });
+});
+
+Deno.test("main.ts leaves no stale lock when it is killed", async () => {
+  await withFolder(async (path) => {
+    const env = { RELAY_DATA_DIR: path };
+    await using first = await spawnRelay({ env });
+    assert.equal((await first.kill("SIGKILL")).signal, "SIGKILL");
+    await using second = await spawnRelay({ env });
+    const refused = await spawnFailingRelay({ env });
+    assert.ok(refused.stderr.includes(`pid ${second.pid},`));
+    assert.ok(!refused.stderr.includes(`pid ${first.pid},`));
+    await second.terminate();
+  });
+});
+
+Deno.test("main.ts lets relays share a store that all of them call shared", async () => {
+  await withFolder(async (path) => {
+    const env = { RELAY_DATA_DIR: path, RELAY_SHARED_STORE: "true" };
+    await using first = await spawnRelay({ env });
+    await using second = await spawnRelay({ env });
+    assert.match(second.output().stdout, /relay\.kv, shared/);
+    const { stderr } = await spawnFailingRelay({ env: { RELAY_DATA_DIR: path } });
+    assert.ok(stderr.includes(`pid ${first.pid},`) && stderr.includes(`pid ${second.pid},`));
+    await Promise.all([first.terminate(), second.terminate()]);
+  });
+});
