@@ -1,0 +1,108 @@
+import { posix } from "node:path";
+import { findCircles } from "./circles.ts";
+import type { Import } from "./module_graph.ts";
+
+/** Says what is wrong with an import, or null when the rule has nothing against it. */
+type ImportRule = (one: Import) => string | null;
+
+/** All rules about a single import; docs/architecture.md says why they hold. */
+export const importRules: readonly ImportRule[] = [
+  librariesByName,
+  wordlistsImportNothing,
+  toolkitImportsInward,
+  toolkitCoreIsPure,
+  serverImportsInward,
+  storageImportsInward,
+  storesArePrivate,
+  testsStayOutside,
+];
+
+/** One line for each import that breaks a rule and for each circle. */
+export function findImportFaults(imports: readonly Import[]): string[] {
+  const faults: string[] = [];
+  for (const one of imports) {
+    for (const rule of importRules) {
+      const reason = rule(one);
+      if (reason !== null) faults.push(`${one.from} imports ${one.to}: ${reason}`);
+    }
+  }
+  const inside = imports.filter(({ to }) => !isLibrary(to)).map((one) =>
+    [one.from, one.to] as const
+  );
+  for (const circle of findCircles(inside)) faults.push(`circle: ${circle.join(" -> ")}`);
+  return faults;
+}
+
+function librariesByName({ specifier }: Import): string | null {
+  return /^(?:npm|jsr|https?|file|data):/.test(specifier)
+    ? "name libraries in the imports of deno.json, with an exact version"
+    : null;
+}
+
+function wordlistsImportNothing({ from, to }: Import): string | null {
+  if (!from.startsWith("wordlists/") || isTest(from)) return null;
+  return to.startsWith("wordlists/") ? null : "wordlists/ is data and imports nothing";
+}
+
+function toolkitImportsInward({ from, to }: Import): string | null {
+  if (!from.startsWith("toolkit/") || isTest(from) || isLibrary(to)) return null;
+  return /^(?:toolkit|wordlists)\//.test(to)
+    ? null
+    : "toolkit/ imports only itself and wordlists/, so that it works without a server";
+}
+
+function toolkitCoreIsPure({ from, to }: Import): string | null {
+  if (!isToolkitCore(from)) return null;
+  if (to.startsWith("node:")) {
+    return "the core of the toolkit runs in browsers, which have no node:";
+  }
+  return /^toolkit\/(?:client|cli)\//.test(to)
+    ? "the client and the command line stand on the core, not the other way round"
+    : null;
+}
+
+function serverImportsInward({ from, to }: Import): string | null {
+  if (!from.startsWith("server/") || isTest(from) || isLibrary(to)) return null;
+  if (to.startsWith("toolkit/cli/")) return "the command line is no library";
+  return /^(?:server|toolkit|wordlists)\//.test(to)
+    ? null
+    : "server/ imports only itself, toolkit/ and wordlists/";
+}
+
+function storageImportsInward({ from, to }: Import): string | null {
+  if (!from.startsWith("server/storage/") || isTest(from)) return null;
+  return /^server\/(?!storage\/)[^/]+\//.test(to)
+    ? "storage/ lies under every part of the server and knows none of them"
+    : null;
+}
+
+/** A part's keys and transactions are its own; what joins parts together stands above them. */
+function storesArePrivate({ from, to }: Import): string | null {
+  if (!/^server\/(?!storage\/).*\/(?:[a-z0-9_]+_)?store\.ts$/.test(to)) return null;
+  if (isTest(from) || from.startsWith("bench/")) return null;
+  const owner = posix.dirname(to);
+  const importer = posix.dirname(from);
+  const inside = importer === owner || importer.startsWith(`${owner}/`);
+  const above = owner.startsWith(`${importer}/`);
+  return inside || above
+    ? null
+    : `only ${owner}/ and the files directly in a folder above it may import this store`;
+}
+
+function testsStayOutside({ from, to }: Import): string | null {
+  if (isTest(from) || from.startsWith("bench/")) return null;
+  return isTest(to) || to.startsWith("bench/") ? "what ships does not import tests" : null;
+}
+
+/** Whether a file of the toolkit belongs to its pure core. */
+export function isToolkitCore(path: string): boolean {
+  return path.startsWith("toolkit/") && !isTest(path) && !/^toolkit\/(?:client|cli)\//.test(path);
+}
+
+function isTest(path: string): boolean {
+  return path.startsWith("tests/") || /_test\.[a-z]+$/.test(path);
+}
+
+function isLibrary(target: string): boolean {
+  return /^(?:node|npm|jsr|https?|data):/.test(target);
+}

@@ -1,0 +1,82 @@
+import { join } from "node:path";
+import { findImportFaults } from "./import_rules.ts";
+import { findLayoutFaults, findLooseVersions } from "./layout_rules.ts";
+import { findDeadLinks } from "./markdown_links.ts";
+import { readImports } from "./module_graph.ts";
+import { listProjectFiles } from "./project_files.ts";
+import { runCommand } from "./run_command.ts";
+import type { Step, StepResult } from "./step.ts";
+import { tallyOfCheck } from "./tally.ts";
+import {
+  findImpureCode,
+  findLongFiles,
+  findMachinePaths,
+  findRegistryHosts,
+  type SourceFile,
+} from "./text_rules.ts";
+
+/** The checks that read the project without running it; each counts as one. */
+export function staticSteps(root: string): Step[] {
+  const project = once(() => readProject(root));
+  const eachFile = (rule: (file: SourceFile) => string[]) => async () =>
+    resultOf((await project()).flatMap(rule));
+  const paths = async () => (await project()).map(({ path }) => path);
+  return [
+    { name: "format", run: () => deno(root, "fmt", "--check") },
+    { name: "lint", run: () => deno(root, "lint") },
+    { name: "lock file", run: () => deno(root, "install", "--frozen") },
+    { name: "types", run: () => deno(root, "check", "--frozen") },
+    {
+      name: "import rules",
+      run: async () => {
+        const modules = (await paths()).filter((path) => /\.tsx?$/.test(path));
+        return resultOf(findImportFaults(await readImports(root, modules)));
+      },
+    },
+    { name: "purity of the toolkit's core", run: eachFile(findImpureCode) },
+    { name: "length of files", run: eachFile(findLongFiles) },
+    { name: "layout and names", run: async () => resultOf(findLayoutFaults(await paths())) },
+    {
+      name: "exact versions",
+      run: async () => resultOf(findLooseVersions(await readImportMap(root))),
+    },
+    { name: "no registry hosts", run: eachFile(findRegistryHosts) },
+    { name: "no paths of one machine", run: eachFile(findMachinePaths) },
+    {
+      name: "links between documents",
+      run: async () => {
+        const files = await project();
+        const pages = files.filter(({ path }) => path.endsWith(".md"));
+        return resultOf(findDeadLinks(pages, new Set(files.map(({ path }) => path))));
+      },
+    },
+  ];
+}
+
+async function deno(root: string, ...args: [string, ...string[]]): Promise<StepResult> {
+  const { exitCode, output } = await runCommand([Deno.execPath(), ...args], { cwd: root });
+  return { ...tallyOfCheck(exitCode === 0), output };
+}
+
+function resultOf(faults: readonly string[]): StepResult {
+  const output = faults.map((fault) => `${fault}\n`).join("");
+  return { ...tallyOfCheck(faults.length === 0), output };
+}
+
+async function readProject(root: string): Promise<SourceFile[]> {
+  const paths = await listProjectFiles(root);
+  return await Promise.all(paths.map(async (path) => ({
+    path,
+    // Bytes that are no UTF-8 (vectors, pictures) do not hide the text around them.
+    text: new TextDecoder().decode(await Deno.readFile(join(root, path))),
+  })));
+}
+
+async function readImportMap(root: string): Promise<Record<string, string>> {
+  return JSON.parse(await Deno.readTextFile(join(root, "deno.json"))).imports;
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => made ??= make();
+}

@@ -1,0 +1,81 @@
+import { isToolkitCore } from "./import_rules.ts";
+
+/** A file of the project: its path from the root and its text. */
+export interface SourceFile {
+  path: string;
+  text: string;
+}
+
+/** Says what is wrong in a file; one entry for each place. */
+type TextRule = (file: SourceFile) => string[];
+
+const MAX_LINES = 300;
+const SOURCE = /\.(?:ts|tsx|js|mjs|css|html|py)$/;
+
+const REGISTRY_HOST =
+  /\b(?:registry\.(?:npmjs|yarnpkg|npmmirror)\.[a-z]+|npm\.jsr\.io|jsr\.io|(?<!\.)deno\.land|esm\.sh|unpkg\.com|cdn\.jsdelivr\.net|pypi\.org|files\.pythonhosted\.org|static\.crates\.io|proxy\.golang\.org)\b/g;
+
+// A path of somebody's machine: it means nothing on another one.
+const MACHINE_PATH =
+  /(?<![A-Za-z0-9_.\-~*])\/(?:work|root|farm|opt|Users|home\/[A-Za-z0-9_-]+|tmp\/[A-Za-z0-9_-]+)\/(?=\w)/g;
+
+/** Text that is not of the project's own making. */
+const FOREIGN = /^(?:tests\/vectors\/)|\.(?:png|jpg|ico|woff2|pem|eml|kv)$/;
+
+/** No committed file names a package registry: versions and their hashes stand in deno.lock. */
+export function findRegistryHosts({ path, text }: SourceFile): string[] {
+  return placesOf(path, text, REGISTRY_HOST).map((place) => `${place}: a registry's host`);
+}
+
+/** No committed file names a path of one machine. */
+export function findMachinePaths({ path, text }: SourceFile): string[] {
+  if (FOREIGN.test(path)) return [];
+  return placesOf(path, text, MACHINE_PATH).map((place) => `${place}: a path of one machine`);
+}
+
+/** A source file over 300 lines says why, in a comment among its first ten lines. */
+export function findLongFiles({ path, text }: SourceFile): string[] {
+  if (!SOURCE.test(path) || FOREIGN.test(path)) return [];
+  const lines = text.split("\n");
+  const length = text.endsWith("\n") ? lines.length - 1 : lines.length;
+  if (length <= MAX_LINES) return [];
+  if (lines.slice(0, 10).some((line) => /Over 300 lines: .{20,}/.test(line))) return [];
+  return [
+    `${path}: ${length} lines, allowed are ${MAX_LINES}; split it, or begin it with a comment ` +
+    `"Over 300 lines: " and the reason`,
+  ];
+}
+
+const IMPURE =
+  /(?<![\w.$"'`])(?:Deno|process|Buffer|navigator|performance)\s*\.|globalThis\s*\.\s*(?:Deno|process|Buffer|fetch)\b|(?<![\w.$])(?:fetch|setTimeout|setInterval|require)\s*\(|(?<![\w.$])Date\s*\.\s*now\b|\bnew Date\s*\(\s*\)/g;
+
+/** The toolkit's core asks nothing of the machine: no Deno, no network, no clock, no environment. */
+export function findImpureCode({ path, text }: SourceFile): string[] {
+  if (!isToolkitCore(path) || !/\.tsx?$/.test(path)) return [];
+  return placesOf(path, blankComments(text), IMPURE)
+    .map((place) => `${place}: the core of the toolkit takes this as an argument, or not at all`);
+}
+
+/** Comments and plain strings blanked, line breaks kept. */
+function blankComments(text: string): string {
+  return text.replace(
+    /\/\*[\s\S]*?\*\/|(?<![:\\])\/\/[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g,
+    (match) => match.replace(/[^\n]/g, " "),
+  );
+}
+
+/** All rules about the text of a file. */
+export const textRules: readonly TextRule[] = [
+  findRegistryHosts,
+  findMachinePaths,
+  findLongFiles,
+  findImpureCode,
+];
+
+function placesOf(path: string, text: string, pattern: RegExp): string[] {
+  const places: string[] = [];
+  text.split("\n").forEach((line, index) => {
+    for (const match of line.matchAll(pattern)) places.push(`${path}:${index + 1} "${match[0]}"`);
+  });
+  return places;
+}

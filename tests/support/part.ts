@@ -1,0 +1,70 @@
+/** Programs that some tests drive and that not every machine has. */
+export type Part = "chromium" | "node" | "node22" | "python3";
+
+const candidates: Record<Part, { programs: string[]; minMajor: number; install: string }> = {
+  chromium: {
+    programs: ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
+    minMajor: 100,
+    install: "the chromium package",
+  },
+  node: { programs: ["node", "nodejs"], minMajor: 20, install: "Node.js 20 or later" },
+  node22: { programs: ["node", "nodejs"], minMajor: 22, install: "Node.js 22 or later" },
+  python3: { programs: ["python3"], minMajor: 3, install: "Python 3" },
+};
+
+/** A body of a test that is given the program it needs. */
+export type PartTest = (program: string, t: Deno.TestContext) => void | Promise<void>;
+
+/**
+ * Registers a test that needs a program. Where it is missing the test is skipped by name; in CI
+ * (`CI=true`) nothing is skipped, so there it fails and says what to install.
+ */
+export function partOrSkip(part: Part, name: string, fn: PartTest): void {
+  const program = findPart(part);
+  Deno.test({
+    name: `${name} (needs ${part})`,
+    ignore: program === null && !isCi(),
+    fn: async (t) => {
+      if (program === null) {
+        throw new Error(
+          `${part} is missing: in CI every test runs; install ${candidates[part].install}`,
+        );
+      }
+      await fn(program, t);
+    },
+  });
+}
+
+const found = new Map<Part, string | null>();
+
+/** Name of a program that can be started for this part, new enough; null when there is none. */
+export function findPart(part: Part): string | null {
+  if (!found.has(part)) {
+    const { programs, minMajor } = candidates[part];
+    found.set(part, programs.find((program) => majorVersion(program) >= minMajor) ?? null);
+  }
+  return found.get(part)!;
+}
+
+function majorVersion(program: string): number {
+  try {
+    const { success, stdout } = new Deno.Command(program, {
+      args: ["--version"],
+      stdout: "piped",
+      stderr: "null",
+    }).outputSync();
+    return success ? majorVersionIn(new TextDecoder().decode(stdout)) : 0;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return 0;
+    throw error;
+  }
+}
+
+/** The first number of what a program prints for `--version`; 0 when there is none. */
+export function majorVersionIn(text: string): number {
+  return Number(/(\d+)\.\d+/.exec(text)?.[1] ?? 0);
+}
+
+function isCi(): boolean {
+  return Deno.env.get("CI") === "true";
+}
