@@ -1,0 +1,92 @@
+/**
+ * The notification e-mail of an agent and the one unsubscribe token it carries. They live and die
+ * in one commit, together with the flag in the inbox record that makes a send name its recipient as
+ * a candidate for a digest (specification, sections 3 and 6; decisions, "Digest").
+ */
+import { createHash } from "node:crypto";
+import { Buffer } from "node:buffer";
+import { inKey, type InRecord } from "../mailboxes/records.ts";
+import type { Turn } from "../storage/group_commit.ts";
+
+/** ["notify", agentId]; absent for an agent that never had an address. */
+export interface SubscriptionRecord {
+  v: 1;
+  /** Null once cleared; the record then stays only for what it says of the last notification. */
+  email: string | null;
+  /** When this address was set, unix ms. */
+  setAtMs: number;
+  /** Same for every digest to this address; as sensitive as the address. Null without one. */
+  unsubscribeToken: string | null;
+  /** When the last digest was recorded, to whatever address; null before the first. */
+  lastNotifiedMs: number | null;
+  /** Attempt of the commit that recorded the last digest. */
+  attempt?: string;
+}
+
+/** ["unsubscribe", SHA-256 of the token as base64url] */
+export interface UnsubscribeRow {
+  v: 1;
+  agentId: number;
+}
+
+const TOKEN_PREFIX = "rt_unsub_";
+const TOKEN_BYTES = 32;
+
+export const subscriptionKey = (agentId: number): Deno.KvKey => ["notify", agentId];
+export const unsubscribeKey = (tokenHash: string): Deno.KvKey => ["unsubscribe", tokenHash];
+
+/** SHA-256 of an unsubscribe token, base64url. */
+export function hashUnsubscribeToken(token: string): string {
+  return createHash("sha256").update(token).digest("base64url");
+}
+
+/** Upper bounds of what stageSubscription adds to a job besides its records. */
+export const SUBSCRIPTION_COST = { checks: 0, mutations: 2, bytes: 1_000 } as const;
+
+/** Records that a job must name to call stageSubscription. */
+export function subscriptionRecords(agentId: number): Deno.KvKey[] {
+  return [subscriptionKey(agentId), inKey(agentId)];
+}
+
+/**
+ * Sets, replaces or clears the notification e-mail of an agent inside the plan of a job. The same
+ * address again changes nothing and keeps its token; another one gets a new token and kills the
+ * old; null kills both. The time of the last notification outlives them all: the interval between
+ * digests is the agent's, not the address's.
+ * @param turn of a job that names subscriptionRecords(agentId)
+ * @param email a valid address, at most 320 characters, or null
+ */
+export function stageSubscription(
+  turn: Turn,
+  agentId: number,
+  email: string | null,
+  random: (sizeBytes: number) => Uint8Array,
+): void {
+  const key = subscriptionKey(agentId);
+  const before = turn.record<SubscriptionRecord>(key);
+  if ((before?.email ?? null) === email) return;
+  const lastNotifiedMs = before?.lastNotifiedMs ?? null;
+  if (before !== null && before.unsubscribeToken !== null) {
+    turn.delete(unsubscribeKey(hashUnsubscribeToken(before.unsubscribeToken)));
+  }
+  const after: SubscriptionRecord = {
+    v: 1,
+    email,
+    setAtMs: turn.nowMs,
+    unsubscribeToken: null,
+    lastNotifiedMs,
+  };
+  if (email !== null) {
+    const token = TOKEN_PREFIX + Buffer.from(random(TOKEN_BYTES)).toString("base64url");
+    after.unsubscribeToken = token;
+    turn.set(
+      unsubscribeKey(hashUnsubscribeToken(token)),
+      { v: 1, agentId } satisfies UnsubscribeRow,
+    );
+  }
+  const nothingLeft = email === null && lastNotifiedMs === null;
+  turn.putRecord(key, nothingLeft ? null : after);
+  const inbox = turn.record<InRecord>(inKey(agentId))!;
+  const notify = email !== null;
+  if (inbox.notify !== notify) turn.putRecord(inKey(agentId), { ...inbox, notify });
+}
