@@ -1,4 +1,4 @@
-import { equal } from "node:assert/strict";
+import { strictEqual as equal } from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { bundleForNode, hasNode } from "./node_bundle.ts";
 import { vectorCases } from "./vector_cases.ts";
