@@ -128,7 +128,7 @@ export function agentRoutes(services: AgentServices): Route[] {
       path: "/v1/owner-token",
       async handle(c) {
         const body = await readBody(c.req.raw, limits.rawBodyBytes);
-        const { agent, credential } = await authenticator.authenticate(c, body);
+        const { agent, credential } = await authenticator.identify(c, body);
         if (credential.kind !== "signature") {
           throw new RelayError(
             "unknown_token",
@@ -140,6 +140,7 @@ export function agentRoutes(services: AgentServices): Route[] {
           agent.id,
           credential.use,
         );
+        presence.touch(agent.id);
         return answerJson({ owner_token: token }, 201, NO_STORE);
       },
     },

@@ -49,6 +49,11 @@ export interface Authenticator {
    */
   authenticate(c: Context<HttpEnv>, body?: Uint8Array): Promise<Caller>;
   /**
+   * As authenticate, but does not record the caller as seen: for routes that may still answer 401
+   * to a valid credential, which then record it themselves.
+   */
+  identify(c: Context<HttpEnv>, body?: Uint8Array): Promise<Caller>;
+  /**
    * Proof that the sender of a registration holds the private key of the key it registers.
    * @returns false when no signature header was sent
    * @throws RelayError as authenticate
@@ -61,10 +66,14 @@ export function createAuthenticator(
   { now, signatureWindowSeconds }: { now: Clock; signatureWindowSeconds: number },
 ): Authenticator {
   async function authenticate(c: Context<HttpEnv>, body = NO_BYTES): Promise<Caller> {
-    const { headers } = c.req.raw;
-    const caller = hasSignature(headers) ? await bySignature(c, body) : await byToken(headers);
+    const caller = await identify(c, body);
     if (!c.get("head")) accounts.seen(caller.agent.id);
     return caller;
+  }
+
+  async function identify(c: Context<HttpEnv>, body = NO_BYTES): Promise<Caller> {
+    const { headers } = c.req.raw;
+    return hasSignature(headers) ? await bySignature(c, body) : await byToken(headers);
   }
 
   async function bySignature(c: Context<HttpEnv>, body: Uint8Array): Promise<Caller> {
@@ -142,7 +151,7 @@ export function createAuthenticator(
     return seconds;
   }
 
-  return { authenticate, proveKey };
+  return { authenticate, identify, proveKey };
 }
 
 function hasSignature(headers: Headers): boolean {
