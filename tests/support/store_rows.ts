@@ -1,9 +1,9 @@
 /** The whole store as text, so that tests can tell whether anything in it has changed. */
 
-/** Rows that reads may write too: when an agent was seen and when it polled. */
-const READ_MARKS = new Set(["seen", "poll"]);
+/** Rows that any request may move: when an agent was seen and polled, how far ids may go. */
+const READ_MARKS = new Set(["seen", "poll", "slot"]);
 
-/** One line a row, in key order; without the marks that reads leave unless asked for. */
+/** One line a row, in key order; without the marks that any request leaves unless asked for. */
 export async function listRows(
   kv: Deno.Kv,
   { marks = false }: { marks?: boolean } = {},
