@@ -1,0 +1,113 @@
+/**
+ * The relay's hold on the private keys of agents that left them here (specification, section 3,
+ * "Agent custody"): made here, encrypted in the store, decrypted to sign, given away once.
+ */
+import type { KeyObject } from "node:crypto";
+import { decodeAddress } from "../../toolkit/decode_address.ts";
+import { encodeAddress } from "../../toolkit/encode_address.ts";
+import type { Identity } from "../agents/records.ts";
+import { RelayError } from "../errors.ts";
+import { BoundedMap } from "../storage/bounded_map.ts";
+import type { RecordCache } from "../storage/record_cache.ts";
+import { importSigningKey, publicKeyOf } from "./agent_seed.ts";
+import { KeyRing, UnknownCustodyKey } from "./key_ring.ts";
+import { custodyKey, type KeyMark, keyMarkKey, type SealedRow } from "./sealed_rows.ts";
+
+const SEED_BYTES = 32;
+/** Decrypting and importing a key costs more than signing with it. */
+const REMEMBERED_KEYS = 10_000;
+
+type SetRow = (key: Deno.KvKey, value: unknown) => void;
+
+/** A key pair made for an agent that is about to be registered. */
+export interface NewAgentKey {
+  /** base58 of the public key. */
+  address: string;
+  /** Writes the encrypted private key; for the commit that registers the agent. */
+  store(set: SetRow, agentId: number, nowMs: number): void;
+}
+
+export interface CustodyOptions {
+  records: RecordCache;
+  ring: KeyRing;
+  /** Ids of the custody keys that the store's rows may name. */
+  markedKeys: readonly string[];
+  random: (sizeBytes: number) => Uint8Array;
+}
+
+export class Custody {
+  /** Keys that the store names and this relay was not given. */
+  readonly missingKeys: readonly string[];
+  readonly #signingKeys = new BoundedMap<number, KeyObject>(REMEMBERED_KEYS);
+
+  constructor(private readonly options: CustodyOptions) {
+    const { ring, markedKeys } = options;
+    this.missingKeys = markedKeys.filter((keyId) => !ring.has(keyId));
+  }
+
+  /**
+   * Whether new agents may leave their keys here: there is a key to encrypt with, and none that
+   * the store names is missing (which tells of a wrong configuration before it spreads).
+   */
+  get on(): boolean {
+    return this.options.ring.primaryId !== null && this.missingKeys.length === 0;
+  }
+
+  /** @throws RelayError `internal` where no new agent may leave its key here */
+  refuseWhenOff(): void {
+    if (this.on) return;
+    throw new RelayError(
+      "internal",
+      "relay custody is off on this server; register with a key of your own at POST /v1/register, or tell the operator (start-up says what is missing)",
+    );
+  }
+
+  /** A new key pair. @throws RelayError `internal` as refuseWhenOff */
+  newAgentKey(): NewAgentKey {
+    this.refuseWhenOff();
+    const { ring, random } = this.options;
+    const seed = random(SEED_BYTES);
+    const publicKey = publicKeyOf(importSigningKey(seed));
+    const sealed = ring.seal(seed, publicKey);
+    return {
+      address: encodeAddress(publicKey),
+      store(set, agentId, nowMs) {
+        set(custodyKey(agentId), { v: 1, ...sealed } satisfies SealedRow);
+        set(keyMarkKey(sealed.keyId), { v: 1, sealedAtMs: nowMs } satisfies KeyMark);
+      },
+    };
+  }
+
+  /**
+   * The private key of an agent, to sign with.
+   * @throws RelayError `internal` when its custody key is not configured
+   */
+  async signingKey(agent: Identity): Promise<KeyObject> {
+    const known = this.#signingKeys.get(agent.id);
+    if (known !== undefined) return known;
+    const row = await this.options.records.read<SealedRow>(custodyKey(agent.id));
+    if (row === null) throw new Error(`agent ${agent.id} has no key in custody`);
+    const key = importSigningKey(this.openSeed(agent, row));
+    this.#signingKeys.set(agent.id, key);
+    return key;
+  }
+
+  /** The 32-byte seed in a custody row. @throws RelayError `internal` as signingKey */
+  openSeed(agent: Identity, row: SealedRow): Uint8Array {
+    try {
+      return this.options.ring.open(row, decodeAddress(agent.address));
+    } catch (error) {
+      if (!(error instanceof UnknownCustodyKey)) throw error;
+      throw new RelayError(
+        "internal",
+        "the relay was started without the custody key that this agent's private key is encrypted under; reading works, sending and export wait until its operator configures it",
+        { cause: error },
+      );
+    }
+  }
+
+  /** Drops the decrypted key of an agent from memory. */
+  forget(agentId: number): void {
+    this.#signingKeys.delete(agentId);
+  }
+}

@@ -1,0 +1,57 @@
+/** Custody as a relay starts with it, and what start-up says of it. */
+import type { Deps } from "../deps.ts";
+import { retryWhileLocked } from "../storage/lock_retry.ts";
+import type { RecordCache } from "../storage/record_cache.ts";
+import { Custody } from "./custody.ts";
+import { custodyKeyId, KeyRing } from "./key_ring.ts";
+import { custodyKeyPath, openCustodyKeys, readKeyFile } from "./open_custody_keys.ts";
+import { listMarkedKeys } from "./sealed_rows.ts";
+
+export interface OpenCustody {
+  custody: Custody;
+  ring: KeyRing;
+  /** What start-up prints: on or off, and why. */
+  note: string;
+}
+
+/** @throws Error when the file of a generated key is damaged */
+export async function openCustody(
+  { config, kv, random }: Pick<Deps, "config" | "kv" | "random">,
+  records: RecordCache,
+): Promise<OpenCustody> {
+  const markedKeys = await retryWhileLocked(() => listMarkedKeys(kv));
+  const keys = await openCustodyKeys(config, random, markedKeys.length === 0);
+  const ring = new KeyRing(keys, random);
+  const custody = new Custody({ records, ring, markedKeys, random });
+  return { custody, ring, note: await describe(custody, ring, config) };
+}
+
+async function describe(
+  { missingKeys }: Custody,
+  ring: KeyRing,
+  config: Deps["config"],
+): Promise<string> {
+  if (missingKeys.length > 0) {
+    const named = missingKeys.join(", ");
+    return `off: the store holds agents' keys under custody key ${named}, which is not configured; ` +
+      `tools register nobody, and agents with such keys cannot send or export; ` +
+      `put it into RELAY_CUSTODY_KEY, behind a comma where another is to come first` +
+      await whereItIs(missingKeys, config);
+  }
+  if (ring.primaryId === null) {
+    return "off: RELAY_CUSTODY_KEY is unset and a hosted relay makes none; tools register nobody";
+  }
+  const source = config.custodyKeys.length > 0 ? "RELAY_CUSTODY_KEY" : custodyKeyPath(config);
+  return `on: agents' keys are encrypted under ${source} (id ${ring.primaryId}); keep a copy apart from the store`;
+}
+
+/** Most often the missing key is the one that an earlier run made for itself. */
+async function whereItIs(
+  missingKeys: readonly string[],
+  config: Deps["config"],
+): Promise<string> {
+  if (config.hosted) return "";
+  const path = custodyKeyPath(config);
+  const key = await readKeyFile(path).catch(() => null);
+  return key !== null && missingKeys.includes(custodyKeyId(key)) ? ` (it stands in ${path})` : "";
+}

@@ -1,0 +1,102 @@
+/**
+ * Rotation of the custody key: what older keys encrypted is encrypted anew under the first, in the
+ * background after start-up. Rows that are done are skipped, so that it goes on where it was stopped.
+ */
+import type { GroupCommit } from "../storage/group_commit.ts";
+import { retryWhileLocked } from "../storage/lock_retry.ts";
+import type { RecordCache } from "../storage/record_cache.ts";
+import type { KeyRing } from "./key_ring.ts";
+import { type KeyMark, keyMarkKey, listMarkedKeys, type SealedRow } from "./sealed_rows.ts";
+
+/** A kind of sealed rows: [prefix, id]. */
+export interface SealedRows {
+  prefix: string;
+  /** What the secret of a row is bound to. */
+  boundTo(key: Deno.KvKey): Promise<Uint8Array>;
+}
+
+const ROWS_A_PAGE = 100;
+/** Passes while other relays go on sealing under an older key. */
+const MAX_PASSES = 5;
+
+export interface Resealing {
+  kv: Deno.Kv;
+  commits: GroupCommit;
+  records: RecordCache;
+  ring: KeyRing;
+  rows: readonly SealedRows[];
+  stopped: AbortSignal;
+}
+
+/**
+ * Seals every row anew that names another configured key than the first, and then forgets that the
+ * store names those keys: an operator may drop them from the configuration.
+ * @returns how many rows were sealed anew
+ */
+export async function resealRows(options: Resealing): Promise<number> {
+  const { kv, ring, rows, stopped } = options;
+  let count = 0;
+  for (let pass = 0; pass < MAX_PASSES && !stopped.aborted; pass++) {
+    const outdated = (await retryWhileLocked(() => listMarkedKeys(kv)))
+      .filter((keyId) => keyId !== ring.primaryId && ring.has(keyId));
+    if (ring.primaryId === null || outdated.length === 0) break;
+    const marks = await Promise.all(
+      outdated.map((keyId) => retryWhileLocked(() => kv.get<KeyMark>(keyMarkKey(keyId)))),
+    );
+    for (const kind of rows) count += await resealKind(options, kind);
+    if (stopped.aborted) break;
+    // A relay that still seals under an older key renews its mark: then one more pass is needed.
+    for (const mark of marks) {
+      await retryWhileLocked(() => kv.atomic().check(mark).delete(mark.key).commit());
+    }
+  }
+  return count;
+}
+
+async function resealKind(options: Resealing, kind: SealedRows): Promise<number> {
+  const { kv, ring, stopped } = options;
+  let count = 0;
+  let cursor: string | undefined = "";
+  while (cursor !== undefined && !stopped.aborted) {
+    const from: string = cursor;
+    const page = await retryWhileLocked(async () => {
+      const listed = kv.list<SealedRow>({ prefix: [kind.prefix] }, {
+        limit: ROWS_A_PAGE,
+        ...(from === "" ? {} : { cursor: from }),
+      });
+      const found: { key: Deno.KvKey; row: SealedRow }[] = [];
+      for await (const { key, value } of listed) found.push({ key, row: value });
+      return { found, cursor: found.length < ROWS_A_PAGE ? undefined : listed.cursor };
+    });
+    cursor = page.cursor;
+    const due = page.found.filter(({ row }) => row.keyId !== ring.primaryId && ring.has(row.keyId));
+    const done = await Promise.all(due.map(({ key }) => resealRow(options, kind, key)));
+    count += done.filter(Boolean).length;
+  }
+  return count;
+}
+
+async function resealRow(
+  { commits, ring }: Resealing,
+  kind: SealedRows,
+  key: Deno.KvKey,
+): Promise<boolean> {
+  const boundTo = await kind.boundTo(key);
+  return await commits.submit<boolean>({
+    records: [key],
+    cost: { checks: 0, mutations: 1, bytes: 500 },
+    proof: key,
+    plan(turn) {
+      const row = turn.record<SealedRow>(key);
+      // Exported, sealed by another relay, or sealed under a key that only others have.
+      if (row === null || row.keyId === ring.primaryId || !ring.has(row.keyId)) return false;
+      const sealed = ring.seal(ring.open(row, boundTo), boundTo);
+      turn.putRecord(key, { v: 1, ...sealed, attempt: turn.attempt } satisfies SealedRow);
+      turn.set(
+        keyMarkKey(sealed.keyId),
+        { v: 1, sealedAtMs: turn.nowMs } satisfies KeyMark,
+      );
+      return true;
+    },
+  });
+}

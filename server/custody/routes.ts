@@ -1,0 +1,61 @@
+/** POST /v1/keys/export (specification, 4.2). */
+import { hashToken } from "../agents/tokens.ts";
+import type { Deps } from "../deps.ts";
+import { RelayError } from "../errors.ts";
+import { answerJson } from "../http/answer.ts";
+import { type Authenticator, bearerToken } from "../http/authenticate.ts";
+import { readBody } from "../http/body.ts";
+import type { Route } from "../http/route.ts";
+import type { GroupCommit } from "../storage/group_commit.ts";
+import type { RecordCache } from "../storage/record_cache.ts";
+import type { Custody } from "./custody.ts";
+import { exportPrivateKey } from "./export_key.ts";
+
+export interface CustodyServices {
+  deps: Deps;
+  records: RecordCache;
+  commits: GroupCommit;
+  authenticator: Authenticator;
+  custody: Custody;
+}
+
+const NOTE =
+  "keep this key: it is shown once, the relay has erased its copy and the token is dead; " +
+  "from now on sign your requests with it (X-Relay-Pubkey, X-Relay-Timestamp, X-Relay-Signature)";
+
+export function custodyRoutes(services: CustodyServices): Route[] {
+  const { deps, authenticator } = services;
+  return [
+    {
+      method: "POST",
+      path: "/v1/keys/export",
+      async handle(c) {
+        const body = await readBody(c.req.raw, deps.config.limits.rawBodyBytes);
+        const { agent, credential } = await authenticator.authenticate(c, body);
+        if (credential.kind !== "mcp") throw wrongCredential(credential.kind);
+        const tokenHash = hashToken(bearerToken(c.req.raw.headers)!);
+        const privateKeyHex = await exportPrivateKey(services, agent, tokenHash);
+        return answerJson(
+          {
+            address: agent.address,
+            handle: agent.handle,
+            private_key_hex: privateKeyHex,
+            key_custody: "self",
+            note: NOTE,
+          },
+          200,
+          { "Cache-Control": "no-store" },
+        );
+      },
+    },
+  ];
+}
+
+function wrongCredential(kind: "signature" | "owner"): RelayError {
+  const given = kind === "signature" ? "a signed request" : "an owner_token";
+  return new RelayError(
+    "unknown_token",
+    `POST /v1/keys/export takes the bearer token of a tool-server registration only, not ${given}; ` +
+      "an agent that registered its own key holds it already",
+  );
+}
