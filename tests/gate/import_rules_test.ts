@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { findImportFaults, isToolkitCore } from "./import_rules.ts";
+
+function faults(from: string, to: string, specifier = "./some.ts"): string[] {
+  return findImportFaults([{ from, to, specifier }]);
+}
+
+function allowed(from: string, to: string): void {
+  assert.deepEqual(faults(from, to), [], `${from} -> ${to}`);
+}
+
+function refused(from: string, to: string, reason: RegExp): void {
+  const found = faults(from, to);
+  assert.equal(found.length, 1, `${from} -> ${to}: ${found.join("; ")}`);
+  assert.match(found[0]!, reason);
+  assert.ok(found[0]!.startsWith(`${from} imports ${to}: `));
+}
+
+Deno.test("import rules: libraries are named in deno.json, never in code", () => {
+  assert.deepEqual(faults("server/app.ts", "npm:hono@4.13.19", "hono"), []);
+  assert.equal(faults("server/app.ts", "npm:hono@4.13.19", "npm:hono@4.13.19").length, 1);
+  assert.equal(
+    faults("tests/a_test.ts", "https://x.example/a.ts", "https://x.example/a.ts").length,
+    1,
+  );
+});
+
+Deno.test("import rules: wordlists/ imports nothing, its tests may", () => {
+  allowed("wordlists/mod.ts", "wordlists/colors.json");
+  refused("wordlists/mod.ts", "toolkit/mod.ts", /is data/);
+  refused("wordlists/mod.ts", "node:fs", /is data/);
+  allowed("wordlists/mod_test.ts", "node:fs");
+});
+
+Deno.test("import rules: toolkit/ knows nothing of the server", () => {
+  allowed("toolkit/word_name.ts", "wordlists/mod.ts");
+  allowed("toolkit/verify_message.ts", "npm:canonicalize@5.1.0");
+  refused("toolkit/verify_message.ts", "server/limits.ts", /only itself and wordlists/);
+  refused("toolkit/cli/main.ts", "server/limits.ts", /only itself and wordlists/);
+  refused("toolkit/client/mod.ts", "docs/example.ts", /only itself and wordlists/);
+  allowed("toolkit/verify_message_test.ts", "tests/support/vectors.ts");
+});
+
+Deno.test("import rules: the toolkit's core imports no node: and nothing that stands on it", () => {
+  refused("toolkit/content_hash.ts", "node:crypto", /browsers/);
+  refused("toolkit/mod.ts", "toolkit/client/mod.ts", /not the other way round/);
+  refused("toolkit/mod.ts", "toolkit/cli/main.ts", /not the other way round/);
+  allowed("toolkit/cli/main.ts", "node:process");
+  allowed("toolkit/client/mod.ts", "toolkit/mod.ts");
+  allowed("toolkit/content_hash_test.ts", "node:assert/strict");
+});
+
+Deno.test("import rules: server/ imports itself, toolkit/ and wordlists/", () => {
+  allowed("server/messages/send.ts", "toolkit/mod.ts");
+  allowed("server/messages/send.ts", "node:crypto");
+  allowed("server/demo.ts", "toolkit/client/mod.ts");
+  refused("server/messages/send.ts", "toolkit/cli/main.ts", /no library/);
+  refused("server/messages/send.ts", "docs/example.ts", /only itself/);
+});
+
+Deno.test("import rules: storage/ imports no part, only what lies directly under server/", () => {
+  allowed("server/storage/store.ts", "server/deps.ts");
+  allowed("server/storage/store.ts", "server/storage/lock_retry.ts");
+  refused("server/storage/store.ts", "server/messages/message_row.ts", /knows none of them/);
+  allowed("server/storage/store_test.ts", "server/messages/message_row.ts");
+  allowed("server/messages/send.ts", "server/storage/store.ts");
+});
+
+Deno.test("import rules: a part's store belongs to that part, the files above it and tests", () => {
+  allowed("server/agents/register.ts", "server/agents/store.ts");
+  allowed("server/agents/keys/export.ts", "server/agents/store.ts");
+  allowed("server/app.ts", "server/agents/store.ts");
+  allowed("server/mail/app.ts", "server/mail/inboxes/store.ts");
+  allowed("tests/journeys/send_test.ts", "server/agents/store.ts");
+  allowed("server/messages/send_test.ts", "server/agents/store.ts");
+  allowed("bench/main.ts", "server/agents/store.ts");
+  refused("server/messages/send.ts", "server/agents/store.ts", /only server\/agents\//);
+  refused("server/messages/send.ts", "server/agents/profile_store.ts", /only server\/agents\//);
+  refused("server/mail/drafts/send.ts", "server/mail/inboxes/store.ts", /mail\/inboxes/);
+  refused("server/agents_more/list.ts", "server/agents/store.ts", /only server\/agents\//);
+  allowed("server/messages/send.ts", "server/agents/restore.ts");
+});
+
+Deno.test("import rules: what ships imports neither tests nor benchmarks", () => {
+  refused("server/storage/store.ts", "server/storage/store_test.ts", /does not import tests/);
+  const found = faults("server/app.ts", "tests/support/clock.ts");
+  assert.ok(found.some((fault) => fault.includes("does not import tests")), found.join("\n"));
+  allowed("bench/main.ts", "tests/support/clock.ts");
+});
+
+Deno.test("import rules: a circle of project modules is a fault, libraries are not followed", () => {
+  const found = findImportFaults([
+    { from: "server/a.ts", to: "server/b.ts", specifier: "./b.ts" },
+    { from: "server/b.ts", to: "server/a.ts", specifier: "./a.ts" },
+    { from: "server/b.ts", to: "npm:hono@4.13.19", specifier: "hono" },
+  ]);
+  assert.deepEqual(found, ["circle: server/a.ts -> server/b.ts -> server/a.ts"]);
+});
+
+Deno.test("isToolkitCore() is the toolkit without client, command line and tests", () => {
+  assert.equal(isToolkitCore("toolkit/mod.ts"), true);
+  assert.equal(isToolkitCore("toolkit/client/mod.ts"), false);
+  assert.equal(isToolkitCore("toolkit/cli/main.ts"), false);
+  assert.equal(isToolkitCore("toolkit/mod_test.ts"), false);
+  assert.equal(isToolkitCore("server/app.ts"), false);
+});
