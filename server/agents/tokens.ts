@@ -56,7 +56,7 @@ export async function rotateOwnerToken(
     const before = await records.read<AgentRecord>(agentKey(agentId));
     const oldHash = before?.ownerTokenHash ?? null;
     const { token, hash } = makeToken("owner", random);
-    const usedKey = signatureKey(agentId, use.signature);
+    const usedKey = signatureKey(agentId, use);
     const old = oldHash === null ? [] : [tokenKey(oldHash)];
     const rotation: Job<string> = {
       records: [agentKey(agentId), tokenKey(hash), ...old],

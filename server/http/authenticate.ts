@@ -19,7 +19,6 @@ export interface SignatureCredential {
   use: SignatureUse;
   /** The string that was signed. */
   canonicalString: string;
-  timestampSeconds: number;
 }
 
 export interface Caller {
@@ -53,6 +52,8 @@ export interface Authenticator {
    * to a valid credential, which then record it themselves.
    */
   identify(c: Context<HttpEnv>, body?: Uint8Array): Promise<Caller>;
+  /** The caller that a token belongs to, not recorded as seen. @throws RelayError `unknown_token` */
+  identifyToken(token: string): Promise<Caller>;
   /**
    * Proof that the sender of a registration holds the private key of the key it registers.
    * @returns false when no signature header was sent
@@ -94,9 +95,10 @@ export function createAuthenticator(
     requireSignature(agent.verifyingKey, canonicalString, signature);
     const use = {
       signature,
+      timestampSeconds,
       keepUntilMs: keepSignatureUntilMs(timestampSeconds, signatureWindowSeconds),
     };
-    return { agent, credential: { kind: "signature", use, canonicalString, timestampSeconds } };
+    return { agent, credential: { kind: "signature", use, canonicalString } };
   }
 
   async function byToken(headers: Headers): Promise<Caller> {
@@ -107,6 +109,10 @@ export function createAuthenticator(
         "no credentials: sign the request (X-Relay-Pubkey, X-Relay-Timestamp, X-Relay-Signature) or send Authorization: Bearer with a token of this relay",
       );
     }
+    return await identifyToken(token);
+  }
+
+  async function identifyToken(token: string): Promise<Caller> {
     const found = await accounts.findToken(token);
     if (found === null) {
       throw new RelayError(
@@ -151,7 +157,7 @@ export function createAuthenticator(
     return seconds;
   }
 
-  return { authenticate, identify, proveKey };
+  return { authenticate, identify, identifyToken, proveKey };
 }
 
 function hasSignature(headers: Headers): boolean {

@@ -6,9 +6,10 @@ import { type GroupCommit, Outdated } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
 import type { Arrivals } from "./arrivals.ts";
-import { outboxKey, type OutboxRow, unreadKey, type UnreadRow } from "./message_row.ts";
+import { outboxKey, type OutboxRow } from "./message_row.ts";
 import { PollFloor, refuseEarlyPoll } from "./poll_floor.ts";
-import { pollKey, type PollRecord } from "./poll_record.ts";
+import { MAX_READ_RANGES, pollKey, type PollRecord, readKey } from "./poll_record.ts";
+import { addRange, isRead, unreadGaps } from "./read_ranges.ts";
 import type { StoredMessage, StoredMessages } from "./stored_messages.ts";
 
 export interface PollQuery {
@@ -33,10 +34,25 @@ export interface InboxOptions {
   messages: StoredMessages;
 }
 
-interface Unread {
-  id: number;
-  row: UnreadRow;
+/** What a poll found: its page, what of it is delivered for the first time, what that rests on. */
+interface Reading {
+  page: PollPage;
+  unread: StoredMessage[];
+  /** Versionstamp of the poll record that was read; undefined where nothing rests on it. */
+  version: string | null | undefined;
 }
+
+/** A poll that delivers nothing. */
+const NOTHING: Reading = {
+  page: { messages: [], lastId: 0 },
+  unread: [],
+  version: undefined,
+};
+
+const NOTHING_READ = { read: [], overflow: false };
+
+/** Messages that a scan of everything undelivered reads at a time. */
+const SCAN = 200;
 
 export class Inbox {
   readonly #floor: PollFloor;
@@ -64,7 +80,7 @@ export class Inbox {
     const recordsNow = !store.exclusive && !waits;
     const undo = this.#floor.begin(agentId, beganMs);
     try {
-      if (!store.exclusive && waits) await this.#stamp(agentId, [], beganMs, true);
+      if (!store.exclusive && waits) await this.#stamp(agentId, beganMs, true, 0, NOTHING);
       arrivals.replace(agentId);
       return waits
         ? await this.#waitForPage(agentId, query, beganMs, gone())
@@ -111,127 +127,151 @@ export class Inbox {
     recordPoll: boolean,
   ): Promise<PollPage> {
     for (;;) {
-      const { page, unread, version } = await this.#read(agentId, query);
+      const reading = await this.#read(agentId, query);
       try {
-        if (unread.length > 0 || recordPoll) {
-          await this.#stamp(agentId, unread, beganMs, recordPoll, version, query, page);
+        if (reading.unread.length > 0 || recordPoll) {
+          await this.#stamp(agentId, beganMs, recordPoll, query.sinceId, reading);
         }
-        return page;
+        return reading.page;
       } catch (error) {
         if (!(error instanceof Outdated)) throw error;
       }
     }
   }
 
-  async #read(
-    agentId: number,
-    query: PollQuery,
-  ): Promise<{ page: PollPage; unread: Unread[]; version: string | null | undefined }> {
+  async #read(agentId: number, query: PollQuery): Promise<Reading> {
     const { records, store, messages } = this.options;
     const { sinceId, limit } = query;
     const inbox = await records.read<InRecord>(inKey(agentId));
-    const nothing = { messages: [], lastId: sinceId };
     if (inbox === null || inbox.head <= sinceId) {
-      return { page: nothing, unread: [], version: undefined };
+      return { page: pageOf([], sinceId), unread: [], version: undefined };
     }
-    if (!store.exclusive) records.evict(`poll/${agentId}`);
-    const poll = await records.load(pollKey(agentId));
-    const version = poll.versionstamp;
-    const readUpTo = (poll.value as PollRecord | null)?.readUpTo ?? 0;
+    const { poll, version } = await this.#pollRecord(agentId);
     const nowMs = store.now();
     if (query.unread) {
-      const unread: Unread[] = [];
-      const found: StoredMessage[] = [];
-      let from = Math.max(sinceId, readUpTo);
-      while (found.length < limit) {
-        const some = await this.#unread(agentId, from + 1, undefined, limit - found.length);
-        if (some.length === 0) break;
-        from = some.at(-1)!.id;
-        unread.push(...some);
-        found.push(...await messages.inboxMessages(agentId, some.map(({ id }) => id), nowMs));
-      }
-      const shown = new Set(found.map(({ id }) => id));
-      return {
-        page: pageOf(found, sinceId),
-        unread: unread.filter(({ id }) => shown.has(id)),
-        version,
-      };
+      const unread = await this.#undelivered(agentId, poll, sinceId, limit, nowMs, inbox.head);
+      return { page: pageOf(unread, sinceId), unread, version };
     }
     const page = pageOf(await messages.inboxPage(agentId, sinceId, limit, nowMs), sinceId);
-    if (page.messages.length === 0 || page.lastId <= readUpTo) return { page, unread: [], version };
-    const firstId = Math.max(page.messages[0]!.id, readUpTo + 1);
-    const shown = new Set(page.messages.map(({ id }) => id));
-    const unread = await this.#unread(agentId, firstId, page.lastId + 1, limit);
-    return { page, unread: unread.filter(({ id }) => shown.has(id)), version };
+    const fresh = page.messages.filter(({ id }) => !isRead(poll.read, id));
+    const unread = await this.#withoutReadRows(agentId, poll, fresh);
+    return { page, unread, version };
   }
 
-  async #unread(
+  async #pollRecord(agentId: number) {
+    const { records, store } = this.options;
+    if (!store.exclusive) records.refresh(pollKey(agentId));
+    const { value, versionstamp } = await records.load(pollKey(agentId));
+    return { poll: (value as PollRecord | null) ?? NOTHING_READ, version: versionstamp };
+  }
+
+  /** The first undelivered retained messages above an id, found without the delivered ones. */
+  async #undelivered(
     agentId: number,
-    firstId: number,
-    endId: number | undefined,
+    poll: Pick<PollRecord, "read" | "overflow">,
+    sinceId: number,
     limit: number,
-  ): Promise<Unread[]> {
-    const start = unreadKey(agentId, firstId);
-    const selector = endId === undefined
-      ? { prefix: ["unread", agentId], start }
-      : { start, end: unreadKey(agentId, endId) };
-    const found: Unread[] = [];
-    const rows = this.options.store.kv.list<UnreadRow>(selector, { limit });
-    for await (const { key, value } of rows) found.push({ id: key[2] as number, row: value });
+    nowMs: number,
+    head: number,
+  ): Promise<StoredMessage[]> {
+    const { messages } = this.options;
+    const found: StoredMessage[] = [];
+    const first = Math.max(sinceId + 1, messages.lowestRetainedId(nowMs));
+    for (const [from, last] of unreadGaps(poll.read, first)) {
+      let next = from;
+      while (found.length < limit && next <= Math.min(last, head)) {
+        const wanted = limit - found.length;
+        const some = await messages.inboxPage(agentId, next - 1, wanted, nowMs, last);
+        found.push(...await this.#withoutReadRows(agentId, poll, some));
+        if (some.length < wanted) break;
+        next = some.at(-1)!.id + 1;
+      }
+      if (found.length >= limit || last >= head) break;
+    }
     return found;
   }
 
-  /** One commit: delivered_at of these messages, and on a shared store the poll itself. */
+  async #withoutReadRows(
+    agentId: number,
+    poll: Pick<PollRecord, "overflow">,
+    candidates: StoredMessage[],
+  ): Promise<StoredMessage[]> {
+    if (!poll.overflow || candidates.length === 0) return candidates;
+    const read = new Set<number>();
+    const selector = {
+      start: readKey(agentId, candidates[0]!.id),
+      end: readKey(agentId, candidates.at(-1)!.id + 1),
+    };
+    for await (const { key } of this.options.store.kv.list(selector)) read.add(key[2] as number);
+    return candidates.filter(({ id }) => !read.has(id));
+  }
+
+  /** Every undelivered retained message of an agent, ascending: what a digest tells of. */
+  async *undelivered(agentId: number): AsyncGenerator<StoredMessage> {
+    const inbox = await this.options.records.read<InRecord>(inKey(agentId));
+    if (inbox === null || inbox.head === 0) return;
+    const { poll } = await this.#pollRecord(agentId);
+    const nowMs = this.options.store.now();
+    let sinceId = 0;
+    for (;;) {
+      const some = await this.#undelivered(agentId, poll, sinceId, SCAN, nowMs, inbox.head);
+      yield* some;
+      if (some.length < SCAN) return;
+      sinceId = some.at(-1)!.id;
+    }
+  }
+
+  /** One commit: delivered_at of a page's new messages, and where asked the poll itself. */
   async #stamp(
     agentId: number,
-    unread: readonly Unread[],
     beganMs: number,
     recordPoll: boolean,
-    version?: string | null,
-    query?: PollQuery,
-    page?: PollPage,
+    sinceId: number,
+    { page, unread, version }: Reading,
   ): Promise<void> {
     const { commits, limits, messages } = this.options;
     const key = pollKey(agentId);
     await commits.submit<null>({
       records: [key],
-      cost: { checks: 0, mutations: 2 * unread.length, bytes: 500 + 300 * unread.length },
+      cost: { checks: 0, mutations: 2 * unread.length, bytes: 25_000 + 300 * unread.length },
       proof: key,
       plan: (turn) => {
-        // Another poll of this agent may have stamped what was read: read again.
+        // Another poll of this agent may have delivered what was read here: read again.
         if (turn.changedInGroup(key)) throw new Outdated();
         if (version !== undefined && turn.versionOf(key) !== version) throw new Outdated();
         const before = turn.record<PollRecord>(key);
         if (recordPoll && before !== null) {
           refuseEarlyPoll(before.lastPollMs, beganMs, limits.inboxPollIntervalMs);
         }
-        const readUpTo = before?.readUpTo ?? 0;
-        // The page continues what was read without a gap: everything up to its end is read now.
-        const contiguous = page !== undefined && !query!.unread && query!.sinceId <= readUpTo;
-        const lastPollMs = Math.max(before?.lastPollMs ?? 0, beganMs);
+        const lowest = messages.lowestRetainedId(turn.nowMs);
+        const known = addRange(before?.read ?? [], 1, lowest - 1);
+        // All there was between the cursor and the last message given has been delivered now.
+        const read = addRange(known, sinceId + 1, page.lastId);
+        const fits = read.length <= 2 * MAX_READ_RANGES;
+        const lastPollMs = before?.lastPollMs ?? 0;
         turn.putRecord(
           key,
           {
             v: 1,
-            lastPollMs: lastPollMs > beganMs + 5_000 ? beganMs : lastPollMs,
-            readUpTo: contiguous ? Math.max(readUpTo, page.lastId) : readUpTo,
+            lastPollMs: lastPollMs > beganMs && lastPollMs <= beganMs + 5_000
+              ? lastPollMs
+              : beganMs,
+            read: fits ? read : known,
+            overflow: (before?.overflow ?? false) || !fits,
             attempt: turn.attempt,
           } satisfies PollRecord,
         );
         for (const { id, row } of unread) {
-          turn.delete(unreadKey(agentId, id));
-          const { createdAtMs } = row;
+          const { createdAtMs, senderId } = row;
           const leftMs = Math.min(createdAtMs, turn.nowMs) + messages.retentionMs - turn.nowMs;
+          const expireInMs = leftMs + EXPIRY_MARGIN_MS;
+          const deliveredAtMs = turn.nowMs;
           turn.set(
-            outboxKey(row.senderId, id),
-            {
-              v: 1,
-              recipientId: agentId,
-              deliveredAtMs: turn.nowMs,
-              createdAtMs,
-            } satisfies OutboxRow,
-            leftMs + EXPIRY_MARGIN_MS,
+            outboxKey(senderId, id),
+            { v: 1, recipientId: agentId, deliveredAtMs, createdAtMs } satisfies OutboxRow,
+            expireInMs,
           );
+          if (!fits) turn.set(readKey(agentId, id), 1, expireInMs);
         }
         return null;
       },
@@ -244,7 +284,7 @@ export class Inbox {
     const unwritten = this.#floor.takeUnwritten();
     if (!this.options.store.exclusive) return;
     await Promise.all(
-      [...unwritten].map(([agentId, beganMs]) => this.#stamp(agentId, [], beganMs, false)),
+      [...unwritten].map(([agentId, beganMs]) => this.#stamp(agentId, beganMs, false, 0, NOTHING)),
     );
   }
 }

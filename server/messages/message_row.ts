@@ -40,20 +40,8 @@ export interface OutboxRow {
   createdAtMs: number;
 }
 
-/** ["unread", recipientId, messageId]: stands while delivered_at is null. */
-export interface UnreadRow {
-  v: 1;
-  senderId: number;
-  createdAtMs: number;
-}
-
 export const inboxKey = (recipientId: number, id: number): Deno.KvKey => ["inbox", recipientId, id];
 export const outboxKey = (senderId: number, id: number): Deno.KvKey => ["outbox", senderId, id];
-export const unreadKey = (recipientId: number, id: number): Deno.KvKey => [
-  "unread",
-  recipientId,
-  id,
-];
 export const pieceKey = (id: number, piece: number): Deno.KvKey => ["piece", id, piece];
 export const rawKey = (id: number, piece: number): Deno.KvKey => ["raw", id, piece];
 

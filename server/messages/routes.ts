@@ -111,14 +111,14 @@ async function refuseToken({ records }: MessageServices, agent: Identity): Promi
 async function sendSigned(
   services: MessageServices,
   agent: Identity,
-  { use, canonicalString, timestampSeconds }: SignatureCredential,
+  { use, canonicalString }: SignatureCredential,
   raw: Uint8Array,
 ): Promise<SendAnswer> {
   const { sender, records, identities, store, deps, freeDisk } = services;
   // Where the store is shared, the commit decides, or what is read before a refusal.
   if (store.exclusive) refuseSender((await records.read<OutRecord>(outKey(agent.id)))!, false);
   if (sender.remembers(agent.id, use.signature)) {
-    const answer = await sender.answered(agent.id, use.signature);
+    const answer = await sender.answered(agent.id, use);
     if (answer !== null) return answer;
   }
   try {
@@ -138,15 +138,14 @@ async function sendSigned(
       raw,
       use,
       canonicalString,
-      timestampSeconds,
       bearer: false,
     });
   } catch (error) {
-    if (!(error instanceof RelayError) || !sender.isUnknown(timestampSeconds)) throw error;
+    if (!(error instanceof RelayError) || !sender.isUnknown(use)) throw error;
     // Only the store knows whether the agent is banned and whether this send was accepted before.
     const current = await records.read<OutRecord>(outKey(agent.id));
     refuseSender(current!, false);
-    const answer = await sender.answered(agent.id, use.signature);
+    const answer = await sender.answered(agent.id, use);
     if (answer !== null) return answer;
     throw error;
   }

@@ -26,8 +26,6 @@ import {
   PIECE_BYTES,
   pieceKey,
   rawKey,
-  unreadKey,
-  type UnreadRow,
 } from "./message_row.ts";
 import type { SendRequest } from "./send_request.ts";
 
@@ -43,11 +41,18 @@ export interface Send {
   raw: Uint8Array;
   use: SignatureUse;
   canonicalString: string;
-  timestampSeconds: number;
   /** True where the relay signs for an agent that sent a token. */
   bearer: boolean;
-  /** Rows that commit with the message, such as the answer under an Idempotency-Key. */
-  extend?: (turn: Turn, receipt: Receipt) => void;
+  extension?: SendExtension;
+}
+
+/** What else a send rests on and writes, such as the answer under an Idempotency-Key. */
+export interface SendExtension {
+  /** Records that are read and written beside the two mailboxes. */
+  records: readonly Deno.KvKey[];
+  /** Run as soon as it is clear that the sender may send, before any other refusal. @throws to refuse */
+  decide(turn: Turn): void;
+  write(turn: Turn, receipt: Receipt): void;
 }
 
 /** The answer to a send, and what a group's annotations learn of it. */
@@ -101,10 +106,10 @@ export class Sender {
    * The stored answer of a send that was accepted with this signature, or null. Waits for one that
    * is under way. On a shared store the look-up costs a read: it is made before refusals only.
    */
-  async answered(senderId: number, signature: Uint8Array): Promise<SendAnswer | null> {
-    const running = this.#inFlight.get(flightName(senderId, signature));
+  async answered(senderId: number, use: SignatureUse): Promise<SendAnswer | null> {
+    const running = this.#inFlight.get(flightName(senderId, use.signature));
     if (running !== undefined) await running.catch(() => {});
-    const row = await this.options.records.readRow<SendUseRow>(signatureKey(senderId, signature));
+    const row = await this.options.records.readRow<SendUseRow>(signatureKey(senderId, use));
     return row?.use === "send" ? row : null;
   }
 
@@ -114,8 +119,8 @@ export class Sender {
   }
 
   /** Whether only the store can tell if a send with this timestamp was accepted before. */
-  isUnknown(timestampSeconds: number): boolean {
-    return !this.options.store.exclusive || timestampSeconds <= this.#unknownUntilSeconds;
+  isUnknown(use: SignatureUse): boolean {
+    return !this.options.store.exclusive || use.timestampSeconds <= this.#unknownUntilSeconds;
   }
 
   /**
@@ -131,7 +136,7 @@ export class Sender {
   async send(send: Send): Promise<SendAnswer> {
     const name = flightName(send.sender.id, send.use.signature);
     while (this.#inFlight.has(name)) {
-      const answer = await this.answered(send.sender.id, send.use.signature);
+      const answer = await this.answered(send.sender.id, send.use);
       if (answer !== null) return answer;
     }
     const flight = this.options.commits.submit<SendAnswer>(this.#job(send));
@@ -146,16 +151,16 @@ export class Sender {
   #job(send: Send): Job<SendAnswer> {
     const { sender, recipient, request, use } = send;
     const { records, limits, arrivals } = this.options;
-    const usedKey = signatureKey(sender.id, use.signature);
+    const usedKey = signatureKey(sender.id, use);
     const form = formOf(request, send.raw);
     const rawPieces = form === null ? cutIntoPieces(send.raw) : [];
     const rawBytes = form === null ? send.raw.length : 0;
     const retentionMs = limits.retentionDays * DAY_MS;
     const signature = Buffer.from(use.signature).toString("base64");
     const sizeBytes = request.bodySizeBytes + rawBytes + 1_000;
-    const checkUse = this.isUnknown(send.timestampSeconds);
+    const checkUse = this.isUnknown(use);
     return {
-      records: [outKey(sender.id), inKey(recipient.id)],
+      records: [outKey(sender.id), inKey(recipient.id), ...(send.extension?.records ?? [])],
       cost: {
         checks: 2,
         mutations: 12 + rawPieces.length + Math.ceil(sizeBytes / PIECE_BYTES),
@@ -174,6 +179,7 @@ export class Sender {
         const out = turn.record<OutRecord>(outKey(sender.id))!;
         const inbox = turn.record<InRecord>(inKey(recipient.id))!;
         refuseSender(out, send.bearer);
+        send.extension?.decide(turn);
         if (inbox.banned) throw recipientBanned();
         const admitted = admit(out.sends, turn.nowMs, {
           limit: limits.sendsPerAgentPerMinute,
@@ -245,11 +251,6 @@ export class Sender {
         for (let i = 1; i < pieces.length; i++) turn.set(pieceKey(id, i), pieces[i], expireInMs);
         for (const [i, piece] of rawPieces.entries()) turn.set(rawKey(id, i), piece, expireInMs);
         turn.set(
-          unreadKey(recipient.id, id),
-          { v: 1, senderId: sender.id, createdAtMs } satisfies UnreadRow,
-          expireInMs,
-        );
-        turn.set(
           outboxKey(sender.id, id),
           { v: 1, recipientId: recipient.id, deliveredAtMs: null, createdAtMs } satisfies OutboxRow,
           expireInMs,
@@ -263,7 +264,7 @@ export class Sender {
           recipient,
           notify: inbox.notify,
         };
-        send.extend?.(turn, receipt);
+        send.extension?.write(turn, receipt);
         return receipt;
       },
       committed: () => {

@@ -40,16 +40,21 @@ export class StoredMessages {
     return lowestIdAt(nowMs - this.retentionMs);
   }
 
-  /** The first `limit` retained messages of an inbox above an id, ascending. */
+  /** The first `limit` retained messages of an inbox above an id and up to another, ascending. */
   async inboxPage(
     recipientId: number,
     sinceId: number,
     limit: number,
     nowMs: number,
+    lastId = Number.MAX_SAFE_INTEGER - 1,
   ): Promise<StoredMessage[]> {
     const page: { id: number; row: MessageRow }[] = [];
     const first = Math.max(sinceId + 1, this.lowestRetainedId(nowMs));
-    const selector = { prefix: ["inbox", recipientId], start: inboxKey(recipientId, first) };
+    if (first > lastId) return [];
+    const selector = {
+      start: inboxKey(recipientId, first),
+      end: inboxKey(recipientId, Math.min(lastId, Number.MAX_SAFE_INTEGER - 1) + 1),
+    };
     const rows = this.store.kv.list<MessageRow>(selector, { batchSize: Math.min(limit, 200) });
     for await (const { key, value } of rows) {
       if (!this.isRetained(value.createdAtMs, nowMs)) continue;

@@ -13,9 +13,14 @@ export interface RecordEntry {
   versionstamp: string | null;
   /** True while an uncommitted group holds the record: no other group may, and it stays in memory. */
   locked: boolean;
+  /** To be forgotten as soon as it is not locked any more. */
+  doubted: boolean;
   /** Second chance of the eviction sweep. */
   used: boolean;
 }
+
+/** Entries that one insertion looks at when memory is full: a bound on its pause. */
+const SWEEP_STEPS = 16;
 
 /** Name of a record in memory; the parts of record keys are strings and numbers only. */
 export function recordName(key: Deno.KvKey): string {
@@ -26,7 +31,12 @@ export class RecordCache {
   readonly #entries = new Map<string, RecordEntry>();
   readonly #loads = new Map<string, Promise<RecordEntry>>();
 
+  /** @param capacity records that are kept; locked ones may stand beyond it for a moment */
   constructor(private readonly store: Store, private readonly capacity = 150_000) {}
+
+  get size(): number {
+    return this.#entries.size;
+  }
 
   /** The entry in memory, or undefined. */
   peek(name: string): RecordEntry | undefined {
@@ -59,7 +69,7 @@ export class RecordCache {
     if (!isCurrent()) return await this.load(key);
     this.#loads.delete(name);
     const { value, versionstamp } = row;
-    const entry = { key, value, versionstamp, locked: false, used: true };
+    const entry = { key, value, versionstamp, locked: false, doubted: false, used: false };
     this.#insert(name, entry);
     return entry;
   }
@@ -72,7 +82,7 @@ export class RecordCache {
     if (this.store.exclusive) {
       const entry = await this.load(key);
       // Absent records are not kept: look-ups of what does not exist would fill the memory.
-      if (entry.value === null && !entry.locked) this.#entries.delete(recordName(key));
+      if (entry.value === null) this.evict(recordName(key));
       return entry.value as T | null;
     }
     return (await retryWhileLocked(() => this.store.kv.get<T>(key))).value;
@@ -83,29 +93,45 @@ export class RecordCache {
     return (await retryWhileLocked(() => this.store.kv.get<T>(key))).value;
   }
 
-  /** Forgets a record whose state in the store is unknown or newer. */
+  /** Makes the next load read the store, unless a group under way holds the record. */
+  refresh(key: Deno.KvKey): void {
+    const name = recordName(key);
+    if (this.#entries.get(name)?.locked !== true) this.evict(name);
+  }
+
+  /** Forgets a record whose state in the store is unknown or newer: now, or when its group ends. */
   evict(name: string): void {
-    this.#entries.delete(name);
     this.#loads.delete(name);
+    const entry = this.#entries.get(name);
+    if (entry?.locked) entry.doubted = true;
+    else this.#entries.delete(name);
+  }
+
+  /** The group that held the record has ended; what was doubted meanwhile is forgotten. */
+  unlock(name: string, entry: RecordEntry): void {
+    entry.locked = false;
+    if (entry.doubted && this.#entries.get(name) === entry) this.#entries.delete(name);
   }
 
   #insert(name: string, entry: RecordEntry): void {
     this.#entries.set(name, entry);
-    if (this.#entries.size <= this.capacity) return;
-    let excess = Math.ceil(this.capacity / 10);
-    for (const [candidate, { locked, used }] of this.#entries) {
-      if (excess <= 0) break;
-      const current = this.#entries.get(candidate)!;
-      if (locked) continue;
-      if (used) {
-        current.used = false;
-        this.#entries.delete(candidate);
-        this.#entries.set(candidate, current);
-        excess -= 0.25; // bounds the sweep when everything was used lately
-        continue;
+    // Two for one, so that what locked records kept beyond the capacity is won back.
+    for (let i = 0; i < 2 && this.#entries.size > this.capacity; i++) this.#makeRoom();
+  }
+
+  /** Forgets the oldest entry that was not used since the sweep last saw it, or the last one looked at. */
+  #makeRoom(): void {
+    let steps = 0;
+    for (const [name, entry] of this.#entries) {
+      steps++;
+      if (!entry.locked && (!entry.used || steps >= SWEEP_STEPS)) {
+        this.#entries.delete(name);
+        return;
       }
-      this.#entries.delete(candidate);
-      excess--;
+      if (steps >= 2 * SWEEP_STEPS) return;
+      entry.used = false;
+      this.#entries.delete(name);
+      this.#entries.set(name, entry);
     }
   }
 }
