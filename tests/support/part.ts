@@ -1,5 +1,5 @@
-/** Programs that some tests drive and that not every machine has. */
-export type Part = "chromium" | "node" | "node22" | "python3";
+/** Programs that some tests drive and that not every machine has; .ci/run brings them in CI. */
+export type Part = "chromium" | "git" | "node" | "node22" | "python3";
 
 const candidates: Record<Part, { programs: string[]; minMajor: number; install: string }> = {
   chromium: {
@@ -7,8 +7,9 @@ const candidates: Record<Part, { programs: string[]; minMajor: number; install: 
     minMajor: 100,
     install: "the chromium package",
   },
-  node: { programs: ["node", "nodejs"], minMajor: 20, install: "Node.js 20 or later" },
-  node22: { programs: ["node", "nodejs"], minMajor: 22, install: "Node.js 22 or later" },
+  git: { programs: ["git"], minMajor: 2, install: "git" },
+  node: { programs: ["node", "nodejs", "node22"], minMajor: 20, install: "Node.js 20 or later" },
+  node22: { programs: ["node", "nodejs", "node22"], minMajor: 22, install: "Node.js 22 or later" },
   python3: { programs: ["python3"], minMajor: 3, install: "Python 3" },
 };
 
