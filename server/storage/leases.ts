@@ -1,0 +1,83 @@
+/**
+ * Named leases: who of several processes may do a piece of periodic work now. A lease only keeps
+ * the others from doing it twice in vain; what must not happen twice is checked in its own commits.
+ */
+import { retryWhileLocked } from "./lock_retry.ts";
+import type { Store } from "./store.ts";
+
+/** How far hosts' clocks may differ: a lease is taken over only this long after its end, in ms. */
+const CLOCK_SKEW_MS = 5_000;
+
+/** ["lease", name] */
+interface LeaseRow {
+  v: 1;
+  /** Process that took it, and its how manieth lease this is. */
+  process: string;
+  turn: number;
+  untilMs: number;
+}
+
+export interface Lease {
+  /** Makes it last its whole length again. @returns false when another process has it by now */
+  renew(): Promise<boolean>;
+  /** Gives it back. */
+  release(): Promise<void>;
+}
+
+const leaseKey = (name: string): Deno.KvKey => ["lease", name];
+
+export class Leases {
+  readonly #process: string;
+  #turns = 0;
+
+  constructor(private readonly store: Store) {
+    this.#process = [...store.random(12)].map((b) => b.toString(16).padStart(2, "0")).join("");
+  }
+
+  /**
+   * Takes a lease that nobody holds. An exclusive store frees those of its former processes.
+   * @param lengthMs how long it lasts unless renewed; at most 60 s
+   * @returns null while another holder's lease runs
+   */
+  async take(name: string, lengthMs: number): Promise<Lease | null> {
+    const { kv, now, exclusive } = this.store;
+    const key = leaseKey(name);
+    const turn = ++this.#turns;
+    const isMine = (row: LeaseRow | null) => row?.process === this.#process && row.turn === turn;
+    const next = (): LeaseRow => ({
+      v: 1,
+      process: this.#process,
+      turn,
+      untilMs: now() + lengthMs,
+    });
+
+    const taken = await retryWhileLocked(async () => {
+      const held = await kv.get<LeaseRow>(key);
+      const orphaned = exclusive && held.value?.process !== this.#process;
+      const runs = held.value !== null && !orphaned &&
+        held.value.untilMs + CLOCK_SKEW_MS > now() &&
+        held.value.untilMs - 2 * lengthMs <= now();
+      if (runs) return false;
+      const { ok } = await kv.atomic().check(held).set(key, next()).commit();
+      // Over a network a commit can be reported as failed after it succeeded.
+      return ok || isMine((await kv.get<LeaseRow>(key)).value);
+    });
+    if (!taken) return null;
+
+    const change = async (write: (operation: Deno.AtomicOperation) => void): Promise<boolean> =>
+      await retryWhileLocked(async () => {
+        const held = await kv.get<LeaseRow>(key);
+        if (!isMine(held.value)) return false;
+        const operation = kv.atomic().check(held);
+        write(operation);
+        const { ok } = await operation.commit();
+        return ok || isMine((await kv.get<LeaseRow>(key)).value);
+      });
+    return {
+      renew: () => change((operation) => operation.set(key, next())),
+      async release() {
+        await change((operation) => operation.delete(key));
+      },
+    };
+  }
+}

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { Leases } from "./leases.ts";
+import { EMBEDDED_CAPACITY, type Store } from "./store.ts";
+
+const LENGTH_MS = 60_000;
+
+async function withStore(
+  exclusive: boolean,
+  test: (store: Store, advance: (ms: number) => void) => Promise<void>,
+): Promise<void> {
+  const kv = await Deno.openKv(":memory:");
+  let nowMs = Date.UTC(2026, 0, 1);
+  try {
+    const store: Store = {
+      kv,
+      exclusive,
+      capacity: EMBEDDED_CAPACITY,
+      now: () => nowMs,
+      random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
+    };
+    await test(store, (ms) => void (nowMs += ms));
+  } finally {
+    kv.close();
+  }
+}
+
+Deno.test("Leases.take() gives a lease to one of two processes that ask together", () =>
+  withStore(false, async (store) => {
+    const taken = await Promise.all(
+      Array.from({ length: 8 }, () => new Leases(store).take("sweep", LENGTH_MS)),
+    );
+    assert.equal(taken.filter((lease) => lease !== null).length, 1);
+  }));
+
+Deno.test("Leases.take() gives a released lease to the next", () =>
+  withStore(false, async (store) => {
+    const lease = await new Leases(store).take("sweep", LENGTH_MS);
+    await lease!.release();
+    assert.notEqual(await new Leases(store).take("sweep", LENGTH_MS), null);
+  }));
+
+Deno.test("Leases.take() takes a lease over after its end and the hosts' clock difference", () =>
+  withStore(false, async (store, advance) => {
+    const lease = await new Leases(store).take("sweep", LENGTH_MS);
+    advance(LENGTH_MS + 4_999);
+    assert.equal(await new Leases(store).take("sweep", LENGTH_MS), null);
+    advance(1);
+    assert.notEqual(await new Leases(store).take("sweep", LENGTH_MS), null);
+    assert.equal(await lease!.renew(), false);
+  }));
+
+Deno.test("Lease.renew() makes it last its length again, and release() spares a successor's", () =>
+  withStore(false, async (store, advance) => {
+    const lease = await new Leases(store).take("sweep", LENGTH_MS);
+    advance(50_000);
+    assert.equal(await lease!.renew(), true);
+    advance(50_000);
+    assert.equal(await new Leases(store).take("sweep", LENGTH_MS), null);
+    advance(LENGTH_MS);
+    const successor = await new Leases(store).take("sweep", LENGTH_MS);
+    await lease!.release();
+    assert.equal(await successor!.renew(), true);
+  }));
+
+Deno.test("Leases.take() frees a former process's lease on an exclusive store, not its own", () =>
+  withStore(true, async (store) => {
+    await new Leases(store).take("sweep", LENGTH_MS);
+    const leases = new Leases(store);
+    assert.notEqual(await leases.take("sweep", LENGTH_MS), null);
+    assert.equal(await leases.take("sweep", LENGTH_MS), null);
+  }));
+
+Deno.test("Leases.take() ignores a lease that a jumped clock has set far ahead", () =>
+  withStore(false, async (store, advance) => {
+    await new Leases(store).take("sweep", LENGTH_MS);
+    advance(-10 * LENGTH_MS);
+    assert.notEqual(await new Leases(store).take("sweep", LENGTH_MS), null);
+  }));
