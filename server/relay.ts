@@ -5,6 +5,9 @@ import { Presence } from "./agents/presence.ts";
 import { agentRoutes } from "./agents/routes.ts";
 import { findToken } from "./agents/tokens.ts";
 import { createApp } from "./app.ts";
+import { openCustody } from "./custody/open_custody.ts";
+import { startResealing } from "./custody/start_resealing.ts";
+import { custodyRoutes } from "./custody/routes.ts";
 import type { Deps } from "./deps.ts";
 import { createAuthenticator } from "./http/authenticate.ts";
 import type { HttpEnv } from "./http/route.ts";
@@ -13,6 +16,7 @@ import { Inbox } from "./messages/inbox.ts";
 import { messageRoutes } from "./messages/routes.ts";
 import { Sender } from "./messages/send.ts";
 import { StoredMessages } from "./messages/stored_messages.ts";
+import { TokenSender } from "./messages/token_send.ts";
 import { FreeDisk, type MeasureFreeBytes } from "./storage/free_disk.ts";
 import { GroupCommit } from "./storage/group_commit.ts";
 import { IdSequence } from "./storage/id_sequence.ts";
@@ -24,6 +28,7 @@ import {
   type Store,
   type StoreCapacity,
 } from "./storage/store.ts";
+import { startupNote } from "./startup_notes.ts";
 import { type SlotTiming, WriterSlot } from "./storage/writer_slot.ts";
 
 export interface Relay {
@@ -66,9 +71,10 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   };
   await openLayout(kv);
   const addressKey = await openAddressKey(kv, random);
+  const records = new RecordCache(store);
+  const { custody, ring, note: custodyNote } = await openCustody(deps, records);
   const slot = store.exclusive ? null : await WriterSlot.lease(store, options.slotTiming);
   const ids = await IdSequence.open(store, slot);
-  const records = new RecordCache(store);
   const commits = new GroupCommit({ store, records, ids });
   const freeDisk = new FreeDisk(options.measureFreeBytes ?? null, limits.minFreeDiskBytes);
   await freeDisk.refresh();
@@ -93,13 +99,23 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     formerClockMs: ids.openedAtMs,
   });
   const inbox = new Inbox({ store, records, commits, limits, arrivals, messages });
+  const tokenSender = new TokenSender({
+    store,
+    records,
+    identities,
+    limits,
+    sender,
+    signatory: custody,
+    freeDisk,
+  });
 
   const shared = { deps, store, records, commits, identities, authenticator, freeDisk };
   const app = createApp({
     deps,
     routes: [
       ...agentRoutes({ ...shared, presence, addressKey }),
-      ...messageRoutes({ ...shared, sender, inbox, messages }),
+      ...messageRoutes({ ...shared, sender, tokenSender, inbox, messages }),
+      ...custodyRoutes({ ...shared, presence, custody }),
     ],
   });
 
@@ -112,14 +128,16 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     flush().catch((error) => log("flush_failed", { error: String(error?.name ?? error) }));
   }, FLUSH_MS);
   Deno.unrefTimer(flushing);
+  const resealing = startResealing({ kv, commits, ring, identities, log });
 
   return {
     app,
-    startupNotes: () => [],
+    startupNotes: () => [startupNote("custody", custodyNote)],
     endWaits: () => arrivals.close(),
     async close() {
       clearInterval(flushing);
       arrivals.close();
+      await resealing.stop();
       await commits.drained();
       await flush();
       await commits.drained();

@@ -16,27 +16,27 @@ export function startupNotes(config: Config, facts: StartupFacts): string[] {
   const smtp = mail.smtp !== undefined && mail.from !== undefined;
   return [
     `relay ${facts.version} listening on ${facts.address}`,
-    note("pid", `${facts.pid} (send SIGTERM or SIGINT to this one)`),
-    note("base URL", baseUrlNote(config)),
-    note("store", facts.store),
-    note(
+    startupNote("pid", `${facts.pid} (send SIGTERM or SIGINT to this one)`),
+    startupNote("base URL", baseUrlNote(config)),
+    startupNote("store", facts.store),
+    startupNote(
       "admin",
       config.adminToken === undefined
         ? "off: RELAY_ADMIN_TOKEN is unset, admin routes answer 401"
         : "on",
     ),
-    note("key proof", keyProofNote(config)),
-    note("custody", custodyNote(config)),
-    note("proxies", proxyNote(config)),
-    note(
+    startupNote("key proof", keyProofNote(config)),
+    startupNote("proxies", proxyNote(config)),
+    startupNote(
       "digests",
       smtp ? "configured" : `off: ${unset(config, ["RELAY_SMTP_URL", "RELAY_MAIL_FROM"])}`,
     ),
-    note("mail", mailNote(config)),
+    startupNote("mail", mailNote(config)),
   ];
 }
 
-function note(name: string, what: string): string {
+/** One line of what start-up tells: the name of a part and what is on or off. */
+export function startupNote(name: string, what: string): string {
   return `  ${name.padEnd(11)}${what}`;
 }
 
@@ -52,13 +52,6 @@ function keyProofNote({ requireKeyProof, hosted, baseUrlGiven }: Config): string
   return hosted || baseUrlGiven
     ? `${optional}; RELAY_REQUIRE_KEY_PROOF=true is recommended for a public relay`
     : optional;
-}
-
-function custodyNote({ custodyKeys, hosted }: Config): string {
-  if (custodyKeys.length > 0) return `${custodyKeys.length} given by RELAY_CUSTODY_KEY`;
-  return hosted
-    ? "off: RELAY_CUSTODY_KEY is unset, and a hosted relay never makes a key of its own"
-    : "RELAY_CUSTODY_KEY is unset";
 }
 
 function proxyNote({ trustedProxyHops }: Config): string {

@@ -1,6 +1,6 @@
 /** Where custody keys come from: the configuration, or a file that a local run makes for itself. */
 import { base64 } from "@scure/base";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Config } from "../config.ts";
 
 const KEY_FILE = "custody.key";
@@ -55,6 +55,7 @@ export async function readKeyFile(path: string): Promise<Uint8Array | null> {
 
 /** Writes the key whole or not at all; of several relays that begin at once, the first wins. */
 async function makeKeyFile(path: string, key: Uint8Array): Promise<Uint8Array> {
+  await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${crypto.randomUUID()}`;
   await Deno.writeTextFile(draft, `${base64.encode(key)}\n`, { createNew: true, mode: 0o600 });
   try {

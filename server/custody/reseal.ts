@@ -4,7 +4,6 @@
  */
 import type { GroupCommit } from "../storage/group_commit.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
-import type { RecordCache } from "../storage/record_cache.ts";
 import type { KeyRing } from "./key_ring.ts";
 import { type KeyMark, keyMarkKey, listMarkedKeys, type SealedRow } from "./sealed_rows.ts";
 
@@ -22,7 +21,6 @@ const MAX_PASSES = 5;
 export interface Resealing {
   kv: Deno.Kv;
   commits: GroupCommit;
-  records: RecordCache;
   ring: KeyRing;
   rows: readonly SealedRows[];
   stopped: AbortSignal;

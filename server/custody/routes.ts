@@ -1,5 +1,6 @@
 /** POST /v1/keys/export (specification, 4.2). */
 import { hashToken } from "../agents/tokens.ts";
+import type { Presence } from "../agents/presence.ts";
 import type { Deps } from "../deps.ts";
 import { RelayError } from "../errors.ts";
 import { answerJson } from "../http/answer.ts";
@@ -16,6 +17,7 @@ export interface CustodyServices {
   records: RecordCache;
   commits: GroupCommit;
   authenticator: Authenticator;
+  presence: Presence;
   custody: Custody;
 }
 
@@ -24,15 +26,16 @@ const NOTE =
   "from now on sign your requests with it (X-Relay-Pubkey, X-Relay-Timestamp, X-Relay-Signature)";
 
 export function custodyRoutes(services: CustodyServices): Route[] {
-  const { deps, authenticator } = services;
+  const { deps, authenticator, presence } = services;
   return [
     {
       method: "POST",
       path: "/v1/keys/export",
       async handle(c) {
         const body = await readBody(c.req.raw, deps.config.limits.rawBodyBytes);
-        const { agent, credential } = await authenticator.authenticate(c, body);
+        const { agent, credential } = await authenticator.identify(c, body);
         if (credential.kind !== "mcp") throw wrongCredential(credential.kind);
+        presence.touch(agent.id);
         const tokenHash = hashToken(bearerToken(c.req.raw.headers)!);
         const privateKeyHex = await exportPrivateKey(services, agent, tokenHash);
         return answerJson(

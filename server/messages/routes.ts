@@ -6,6 +6,7 @@ import type { Deps } from "../deps.ts";
 import { RelayError } from "../errors.ts";
 import type { Authenticator, SignatureCredential } from "../http/authenticate.ts";
 import { readBody } from "../http/body.ts";
+import { readObject } from "../http/json_body.ts";
 import { flag, integer, readQuery } from "../http/query.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
 import { outKey, type OutRecord } from "../mailboxes/records.ts";
@@ -15,9 +16,11 @@ import type { Store } from "../storage/store.ts";
 import { timestamp } from "../timestamp.ts";
 import { encodePage, type Inbox } from "./inbox.ts";
 import { readOutbox } from "./outbox.ts";
-import { keyRequired, refuseSender, type SendAnswer, type Sender } from "./send.ts";
+import { requireIdempotencyKey } from "./idempotency.ts";
+import { refuseSender, type SendAnswer, type Sender, unknownRecipient } from "./send.ts";
 import { readSendRequest } from "./send_request.ts";
 import type { StoredMessages } from "./stored_messages.ts";
+import type { TokenSendAnswer, TokenSender } from "./token_send.ts";
 
 export interface MessageServices {
   deps: Deps;
@@ -26,6 +29,7 @@ export interface MessageServices {
   identities: Identities;
   authenticator: Authenticator;
   sender: Sender;
+  tokenSender: TokenSender;
   inbox: Inbox;
   messages: StoredMessages;
   freeDisk: FreeDisk;
@@ -44,7 +48,7 @@ const PAGE_QUERY = {
 const INBOX_QUERY = { ...PAGE_QUERY, unread: flag(), wait: integer(0, MAX_WAIT_S, 0) };
 
 export function messageRoutes(services: MessageServices): Route[] {
-  const { authenticator, inbox, messages, deps } = services;
+  const { authenticator, inbox, messages, tokenSender, deps } = services;
   return [
     {
       method: "POST",
@@ -52,9 +56,14 @@ export function messageRoutes(services: MessageServices): Route[] {
       async handle(c) {
         const raw = await readBody(c.req.raw, deps.config.limits.rawBodyBytes);
         const { agent, credential } = await authenticator.authenticate(c, raw);
-        if (credential.kind !== "signature") return await refuseToken(services, agent);
-        const answer = await sendSigned(services, agent, credential, raw);
-        return answerSend(answer);
+        if (credential.kind === "signature") {
+          const answer = await sendSigned(services, agent, credential, raw);
+          return answerSend(answer, !("kind" in answer));
+        }
+        await tokenSender.refuseToken(agent, credential.kind);
+        const key = readIdempotencyKey(c);
+        const { answer, replayed } = await tokenSender.send(agent, readObject(raw), key);
+        return answerSend(answer, replayed);
       },
     },
     {
@@ -101,11 +110,9 @@ function requireMessageId(c: Context<HttpEnv>): number {
   throw new RelayError("not_found", "a message id is an integer from 1 to 2^53-1");
 }
 
-/** A token cannot send for an agent that holds its own key. */
-async function refuseToken({ records }: MessageServices, agent: Identity): Promise<never> {
-  const out = await records.read<OutRecord>(outKey(agent.id));
-  refuseSender(out!, false);
-  throw keyRequired();
+function readIdempotencyKey(c: Context<HttpEnv>): string | null {
+  const given = c.req.raw.headers.get("idempotency-key");
+  return given === null ? null : requireIdempotencyKey(given, "the header Idempotency-Key");
 }
 
 async function sendSigned(
@@ -124,12 +131,7 @@ async function sendSigned(
   try {
     const request = readSendRequest(raw, deps.config.limits.bodyBytes);
     const recipient = await identities.resolve(request.to);
-    if (recipient === null) {
-      throw new RelayError(
-        "not_found",
-        "no agent has the handle, word name or base58 key in `to`; GET /v1/agents?q= searches the directory",
-      );
-    }
+    if (recipient === null) throw unknownRecipient();
     freeDisk.refuseWhenFull();
     return await sender.send({
       sender: agent,
@@ -151,8 +153,7 @@ async function sendSigned(
   }
 }
 
-function answerSend(answer: SendAnswer): Response {
-  const replayed = !("kind" in answer);
+function answerSend(answer: TokenSendAnswer["answer"], replayed: boolean): Response {
   return new Response(
     `{"id":${answer.id},"content_hash":"${answer.contentHash}",` +
       `"created_at":"${timestamp(answer.createdAtMs)}"}`,

@@ -295,6 +295,13 @@ export function keyRequired(): RelayError {
   );
 }
 
+export function unknownRecipient(): RelayError {
+  return new RelayError(
+    "not_found",
+    "no agent has the handle, word name or base58 key in `to`; GET /v1/agents?q= searches the directory",
+  );
+}
+
 function recipientBanned(): RelayError {
   return new RelayError(
     "recipient_banned",
