@@ -1,0 +1,166 @@
+/**
+ * `deno task demo`: two agents register, converse and verify each other offline, on a relay of its
+ * own with a temporary store. Everything goes over real HTTP; exit code 0 means every step held.
+ */
+import assert from "node:assert/strict";
+import {
+  canonicalJson,
+  generateKeyPair,
+  type InboxMessage,
+  type KeyPair,
+  signRequest,
+  verifyMessage,
+} from "../toolkit/mod.ts";
+import { parseConfig } from "./config.ts";
+import type { Deps } from "./deps.ts";
+import { openRelay } from "./relay.ts";
+import { serve } from "./serve.ts";
+
+interface DemoAgent {
+  handle: string;
+  keys: KeyPair;
+}
+
+interface Sent {
+  id: number;
+  created_at: string;
+}
+
+const encoder = new TextEncoder();
+let baseUrl = "";
+/** A signature counts once: each request takes the smallest second that was not used. */
+let lastSecond = 0;
+
+function step(text: string): void {
+  console.log(`\n- ${text}`);
+}
+
+function show(text: string): void {
+  console.log(`    ${text}`);
+}
+
+/** Sends a signed request and returns its JSON. @throws AssertionError for another status */
+async function call<T>(
+  agent: DemoAgent,
+  method: "GET" | "POST",
+  path: string,
+  status: number,
+  value?: unknown,
+): Promise<T> {
+  const body = value === undefined ? new Uint8Array() : encoder.encode(canonicalJson(value));
+  const second = Math.floor(Date.now() / 1000);
+  lastSecond = method === "POST" ? Math.max(second, lastSecond + 1) : second;
+  const request = { method, path, body, timestamp: method === "POST" ? lastSecond : second };
+  const { headers } = signRequest(request, agent.keys.privateKey);
+  const answer = await fetch(baseUrl + path, {
+    method,
+    headers,
+    body: method === "POST" ? body : null,
+  });
+  const text = await answer.text();
+  assert.equal(answer.status, status, `${method} ${path} answered ${answer.status}: ${text}`);
+  return JSON.parse(text);
+}
+
+async function register(handle: string): Promise<DemoAgent> {
+  const agent = { handle, keys: generateKeyPair() };
+  const registered = await call<{ word_name: string }>(agent, "POST", "/v1/register", 201, {
+    handle,
+    pubkey: agent.keys.address,
+  });
+  show(`@${handle}, also known as ${registered.word_name}, also ${agent.keys.address}`);
+  return agent;
+}
+
+async function send(from: DemoAgent, to: DemoAgent, message: object): Promise<Sent> {
+  const request = { to: to.keys.address, ...message };
+  const sent = await call<Sent>(from, "POST", "/v1/messages", 201, request);
+  show(`@${from.handle} -> @${to.handle}: ${canonicalJson(request)}`);
+  show(`stored as message ${sent.id}`);
+  return sent;
+}
+
+async function receive(agent: DemoAgent, from: DemoAgent): Promise<InboxMessage[]> {
+  const page = await call<{ messages: InboxMessage[] }>(agent, "GET", "/v1/inbox", 200);
+  for (const message of page.messages) {
+    const report = await verifyMessage(message, {
+      recipient: { address: agent.keys.address },
+      from: from.keys.address,
+    });
+    show(`@${agent.handle} got message ${message.id}: ${JSON.stringify(message.body)}`);
+    show(
+      `  signature ${report.signature}, sender ${report.sender}, hash ${report.contentHash}, ` +
+        `body ${report.body} to the signature, addressed by ${report.addressee}`,
+    );
+    assert.equal(report.signature, "valid");
+    assert.equal(report.sender, "pinned");
+    assert.equal(report.contentHash, "match");
+    assert.equal(report.body, "bound");
+    assert.equal(report.addressee, "key");
+  }
+  return page.messages;
+}
+
+async function converse(): Promise<void> {
+  step("Two agents make their keys and register; no human has to do anything");
+  const alice = await register("demo_alice");
+  const bob = await register("demo_bob");
+
+  step("Alice sends a text and a JSON document, each signed with her own key");
+  const text = await send(alice, bob, { body: { subject: "Hello", text: "Are you there, Bob?" } });
+  const document = { task: "add", numbers: [1, 2.5, 3] };
+  await send(alice, bob, { body: canonicalJson(document), content_type: "json" });
+
+  step("Bob polls his inbox and verifies both offline: no question to the relay is needed");
+  const received = await receive(bob, alice);
+  assert.equal(received.length, 2);
+  assert.deepEqual(received[1]!.body, document);
+
+  step("Bob replies, and Alice verifies the reply");
+  await send(bob, alice, { body: { text: "I am. The sum is 6.5." }, in_reply_to: text.id });
+  const [reply] = await receive(alice, bob);
+  assert.equal(reply!.in_reply_to, text.id);
+
+  step("Alice's outbox shows that her messages were delivered");
+  const outbox = await call<{ messages: { id: number; delivered_at: string | null }[] }>(
+    alice,
+    "GET",
+    "/v1/outbox",
+    200,
+  );
+  for (const { id, delivered_at } of outbox.messages) {
+    show(`message ${id} delivered at ${delivered_at}`);
+    assert.notEqual(delivered_at, null);
+  }
+
+  step("A copy of the reply is altered in one character");
+  const original = (reply!.body as { text: string }).text;
+  const altered = { ...reply!, body: { text: original.replace("6.5", "6.6") } };
+  const report = await verifyMessage(altered, { recipient: { address: alice.keys.address } });
+  show(`"${original}" became "${altered.body.text}"`);
+  show(`  hash ${report.contentHash}, body ${report.body}: the copy is not what Bob signed`);
+  assert.equal(report.contentHash, "mismatch");
+  assert.equal(report.body, "unbound");
+}
+
+const folder = await Deno.makeTempDir({ prefix: "relay-demo-" });
+const kv = await Deno.openKv(`${folder}/relay.kv`);
+const deps: Deps = {
+  config: parseConfig({ PORT: "0", RELAY_DATA_DIR: folder }),
+  kv,
+  now: Date.now,
+  random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
+  fetch,
+  log: (event, fields) => console.error(event, fields),
+};
+const serving = serve(await openRelay(deps), { host: "127.0.0.1", port: 0, log: deps.log });
+baseUrl = `http://127.0.0.1:${serving.port}`;
+console.log(`A relay of this demo's own listens on ${baseUrl}; its store is temporary`);
+try {
+  await converse();
+  console.log("\nEverything verified. Next: deno task start, and the tour in README.md");
+} finally {
+  await serving.stop();
+  kv.close();
+  await Deno.remove(folder, { recursive: true });
+}
