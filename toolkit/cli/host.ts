@@ -7,8 +7,8 @@ export interface Host {
   /** The bytes of a file; fails as node:fs does, with a `code`. */
   readFile(path: string): AsyncIterable<Uint8Array>;
   /**
-   * Writes a file that its owner alone may read (mode 0600, missing folders 0700), whole or not at
-   * all. Fails with code EEXIST when there is one already and `overwrite` is false.
+   * Writes a file that its owner alone may read (mode 0600, missing folders 0700). Fails with code
+   * EEXIST when there is one already and `overwrite` is false; replaces it in one step otherwise.
    */
   writePrivateFile(path: string, text: string, overwrite: boolean): Promise<void>;
   /** Resolves when there is room for more. */

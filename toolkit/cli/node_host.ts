@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { link, mkdir, rename, unlink, writeFile } from "node:fs/promises";
+import { mkdir, open, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import process from "node:process";
 import type { Host } from "./host.ts";
@@ -19,13 +19,24 @@ export function nodeHost(): Host {
 
 async function writePrivateFile(path: string, text: string, overwrite: boolean): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const draft = `${path}.${process.pid}.tmp`;
-  await writeFile(draft, text, { mode: 0o600, flag: "wx" });
+  if (!overwrite) return await createPrivateFile(path, text);
+  // Beside the old one and then in its place, so that there is no moment without a key.
+  const draft = `${path}.${process.pid}.new`;
+  await createPrivateFile(draft, text);
+  await rename(draft, path);
+}
+
+/** Fails with EEXIST when there is one; what was begun and could not be ended is removed. */
+async function createPrivateFile(path: string, text: string): Promise<void> {
+  const file = await open(path, "wx", 0o600);
   try {
-    // A link fails when the name is taken, a rename replaces; neither leaves half a file.
-    await (overwrite ? rename(draft, path) : link(draft, path));
+    await file.writeFile(text);
+    await file.sync();
+  } catch (thrown) {
+    await unlink(path);
+    throw thrown;
   } finally {
-    await unlink(draft).catch(() => undefined);
+    await file.close();
   }
 }
 

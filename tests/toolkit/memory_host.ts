@@ -1,0 +1,58 @@
+import type { Host } from "../../toolkit/cli/host.ts";
+
+/** A host without a machine: files, environment and standard input are given, output is kept. */
+export interface MemoryHost extends Host {
+  readonly files: Map<string, string | Uint8Array>;
+  out: string;
+  err: string;
+  stdout: Host["stdout"];
+}
+
+/** What a {@linkcode MemoryHost} begins with. */
+export interface MemoryHostState {
+  readonly stdin?: string | Uint8Array | readonly string[];
+  readonly files?: Record<string, string | Uint8Array>;
+  readonly env?: Record<string, string>;
+}
+
+/** Makes a host for one run of the command line. */
+export function memoryHost(args: readonly string[], state: MemoryHostState = {}): MemoryHost {
+  const files = new Map(Object.entries(state.files ?? {}));
+  const host: MemoryHost = {
+    args,
+    files,
+    out: "",
+    err: "",
+    env: (name) => state.env?.[name],
+    async *stdin() {
+      const { stdin = "" } = state;
+      if (stdin instanceof Uint8Array) yield stdin;
+      else for (const chunk of typeof stdin === "string" ? [stdin] : stdin) yield utf8(chunk);
+    },
+    async *readFile(path) {
+      const content = files.get(path);
+      if (content === undefined) throw Object.assign(new Error("no file"), { code: "ENOENT" });
+      yield typeof content === "string" ? utf8(content) : content;
+    },
+    writePrivateFile(path, text, overwrite) {
+      if (files.has(path) && !overwrite) {
+        return Promise.reject(Object.assign(new Error("exists"), { code: "EEXIST" }));
+      }
+      files.set(path, text);
+      return Promise.resolve();
+    },
+    stdout(text) {
+      host.out += text;
+      return Promise.resolve();
+    },
+    stderr(text) {
+      host.err += text;
+      return Promise.resolve();
+    },
+  };
+  return host;
+}
+
+function utf8(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}

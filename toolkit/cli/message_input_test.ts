@@ -1,0 +1,113 @@
+import fc from "fast-check";
+import { deepStrictEqual as deepEqual, rejects, strictEqual as equal } from "node:assert/strict";
+import { InputError } from "./input_error.ts";
+import { type InputEntry, readMessages } from "./message_input.ts";
+import { readLines } from "./read_lines.ts";
+
+async function* chunksOf(...chunks: string[]): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) yield new TextEncoder().encode(chunk);
+}
+
+async function read(...chunks: string[]): Promise<{ isBatch: boolean; entries: unknown[] }> {
+  const { isBatch, entries } = await readMessages(readLines(chunksOf(...chunks)));
+  const found: unknown[] = [];
+  for await (const entry of entries) found.push(shown(entry));
+  return { isBatch, entries: found };
+}
+
+function shown(entry: InputEntry): unknown {
+  return "value" in entry ? entry.value : entry.error.code;
+}
+
+const single = (...entries: unknown[]) => ({ isBatch: false, entries });
+const batch = (...entries: unknown[]) => ({ isBatch: true, entries });
+
+Deno.test("readMessages() takes one message, on one line or on several", async () => {
+  deepEqual(await read('{"id":1}'), single({ id: 1 }));
+  deepEqual(await read('\n\n  {"id":1}\r\n\n'), single({ id: 1 }));
+  deepEqual(
+    await read('{\n  "id": 1,\n  "body": {\n  "a": []\n}\n}\n'),
+    single({ id: 1, body: { a: [] } }),
+  );
+  deepEqual(
+    await read('{"id":1,"from":"x","messages":[1]}'),
+    single({ id: 1, from: "x", messages: [1] }),
+  );
+});
+
+Deno.test("readMessages() takes an array and the answer of an inbox", async () => {
+  deepEqual(await read('[{"id":1},2]'), batch({ id: 1 }, 2));
+  deepEqual(await read('[\n{"id":1},\n{"id":2}\n]'), batch({ id: 1 }, { id: 2 }));
+  deepEqual(await read('{"messages":[{"id":1}],"last_id":1}'), batch({ id: 1 }));
+  deepEqual(
+    await read('{"last_id":2,"messages":[\n{"id":1},\n{"id":2}\n]}\n'),
+    batch({ id: 1 }, { id: 2 }),
+  );
+});
+
+Deno.test("readMessages() takes one message a line", async () => {
+  deepEqual(await read('{"id":1}\n{"id":2}'), batch({ id: 1 }, { id: 2 }));
+  deepEqual(await read('{"id":1}\r\n\r\n \n{"id":2}\n'), batch({ id: 1 }, { id: 2 }));
+  deepEqual(
+    await read('{"id":1}\nno json\n[]\n{"a":1,"a":2}\n'),
+    batch({ id: 1 }, "syntax", [], "duplicate_name"),
+  );
+});
+
+Deno.test("readMessages() takes a broken first line for one of several messages", async () => {
+  deepEqual(await read('no json\n{"id":2}\n{"id":3}'), batch("syntax", { id: 2 }, { id: 3 }));
+  deepEqual(await read('x\n\ny\n{"id":3}\nz'), batch("syntax", "syntax", { id: 3 }, "syntax"));
+  deepEqual(await read('{"id":1,"from":\n{"id":2}\n'), batch("syntax", { id: 2 }));
+  deepEqual(await read('{"a":1,"a":2}\n{"id":2}'), batch("duplicate_name", { id: 2 }));
+});
+
+Deno.test("readMessages() refuses nothing, an empty list and a broken document", async () => {
+  for (const text of ["", " \n\r\n\t", "[]", '{"messages":[]}', "[ \n ]"]) {
+    await rejects(read(text), InputError, text);
+  }
+  for (
+    const text of [
+      "{",
+      "x",
+      '{"a":1,"a":2}',
+      '[\n{"id":1},\n{"id":2}\n',
+      '[x\n{"id":1}\n]',
+      "\ufeff{}",
+    ]
+  ) {
+    await rejects(read(text), /malformed: the input is not strict JSON: .+line \d/, text);
+  }
+});
+
+Deno.test("readMessages() allows in a body of a batch the depth that a body may have", async () => {
+  const body = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+  equal((await read(`{"messages":[{"body":${body(64)}}]}`)).isBatch, true);
+  await rejects(read(`{"messages":[{"body":${body(65)}}]}`), /at most 67/);
+});
+
+Deno.test("readMessages() gives messages of lines before the input ends", async () => {
+  let asked = 0;
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    for (;;) yield new TextEncoder().encode(`{"id":${asked++}}\n`);
+  }
+  const { entries } = await readMessages(readLines(endless()));
+  const ids: unknown[] = [];
+  for await (const entry of entries) {
+    ids.push(shown(entry));
+    if (ids.length === 100) break;
+  }
+  deepEqual(ids.at(-1), { id: 99 });
+  equal(asked <= 101, true);
+});
+
+Deno.test("readLines() cuts the same lines whatever the chunks are", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.constantFrom("a", "é", "\n", "bc\n")), async (chunks) => {
+      const lines: string[] = [];
+      for await (const line of readLines(chunksOf(...chunks))) {
+        lines.push(new TextDecoder().decode(line));
+      }
+      deepEqual(lines, chunks.join("").match(/[^\n]*\n|[^\n]+/g) ?? []);
+    }),
+  );
+});
