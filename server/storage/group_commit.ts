@@ -11,83 +11,34 @@
  *   A timer would cost a lone caller most of its rate.
  * - Over a network a commit can be reported as failed after it succeeded. Each attempt therefore
  *   writes a random attempt id into its jobs' proof rows, and only that id means "mine".
+ *
+ * Over 300 lines: the life of a job from queue to answer is read as one piece.
  */
 import { RelayError } from "../errors.ts";
-import { JobTurn, PlanGroup } from "./plan_group.ts";
-import { type RecordCache, type RecordEntry, recordName } from "./record_cache.ts";
 import { CeilingReached, type IdSequence } from "./id_sequence.ts";
-import { isDatabaseLocked, retryWhileLocked } from "./lock_retry.ts";
+import { type GroupAnnotation, type Job, Outdated } from "./job.ts";
+import { JobQueue, type Pending, type QueueBounds, unavailable } from "./job_queue.ts";
+import { retryWhileLocked } from "./lock_retry.ts";
+import { JobTurn, PlanGroup } from "./plan_group.ts";
+import { type RecordCache, recordName } from "./record_cache.ts";
 import type { Store } from "./store.ts";
 
-export interface Job<T> {
-  /** Records that the job reads, checks and may write; it waits its turn on each of them. */
-  readonly records: readonly Deno.KvKey[];
-  /** Upper bounds of what plan() adds besides its records, so that a group fits by construction. */
-  readonly cost: { checks: number; mutations: number; bytes: number };
-  /**
-   * Decides, synchronously and without side effects, what is written, and returns the result.
-   * Called again for each attempt.
-   * @throws RelayError to refuse; nothing of the job is then written
-   */
-  plan(turn: Turn): T;
-  /** Key of a row that plan() writes with {attempt: turn.attempt}: tells whether an unclear commit was ours. */
-  readonly proof: Deno.KvKey;
-  /** Run before a retry and before a refusal on a shared store: a result that another process stored already, or undefined. */
-  settle?(): Promise<T | undefined>;
-  /** Run once after the commit, before the caller hears of it: what memory learns from it. */
-  committed?(result: T): void;
-}
+export { type GroupAnnotation, type Job, Outdated, type Turn } from "./job.ts";
 
-/** What plan() may do. Rows are written blindly; records are read, checked and written. */
-export interface Turn {
-  readonly nowMs: number;
-  /** Random id of this attempt. */
-  readonly attempt: string;
-  /** A record of the job, as earlier jobs of the group left it. */
-  record<R>(key: Deno.KvKey): R | null;
-  /** Versionstamp of the record as last committed, null where absent. */
-  versionOf(key: Deno.KvKey): string | null;
-  /** Whether an earlier job of this group has changed the record. */
-  changedInGroup(key: Deno.KvKey): boolean;
-  /** Replaces a record of the job, for good or for a time; null deletes it. */
-  putRecord(key: Deno.KvKey, value: unknown, expireInMs?: number): void;
-  /** The commit fails unless the row is absent. Two jobs that name one row must share a record too. */
-  requireAbsent(key: Deno.KvKey): void;
-  set(key: Deno.KvKey, value: unknown, expireInMs?: number): void;
-  delete(key: Deno.KvKey): void;
-  /** Adds to a KvU64 counter that never expires. */
-  sum(key: Deno.KvKey, amount: bigint): void;
-  /** The smallest message id above `above` that this process may give. */
-  allocateId(above: number): number;
-}
-
-/** Thrown by plan(): the job's own reads are outdated; submit() rejects with it and the caller reads again. */
-export class Outdated extends Error {}
-
-/** Rows that are written once a group for all its jobs: folded counters, wake-up marks. */
-export type GroupAnnotation = (results: readonly unknown[], turn: Turn) => void;
-
-interface Pending {
-  job: Job<unknown>;
-  names: string[];
-  resolve: (value: unknown) => void;
-  reject: (error: unknown) => void;
-  failures: number;
-  /** Retries alone after a conflict of its own. */
-  alone: boolean;
-  /** Its records were read from the store for this decision: a refusal is final. */
-  verified: boolean;
-}
-
-const MAX_FAILURES = 12;
+/** Failures of one job, each after a plan on fresh records, before its caller hears 503. */
+const MAX_FAILURES = 16;
+/** The same where the store throws instead of telling a conflict. */
+const MAX_ERRORS = 3;
+const MAX_PAUSE_MS = 128;
+const PROOFS_A_READ = 10;
 
 export interface GroupCommitOptions {
   store: Store;
   records: RecordCache;
   ids: IdSequence;
   annotate?: GroupAnnotation;
-  /** Jobs that may wait; beyond it callers hear 503 `unavailable` at once. */
-  maxWaiting?: number;
+  /** How many jobs may wait, and for how long; beyond it callers hear 503 `unavailable`. */
+  bounds?: QueueBounds;
 }
 
 export class GroupCommit {
@@ -95,12 +46,11 @@ export class GroupCommit {
   readonly #records: RecordCache;
   readonly #ids: IdSequence;
   readonly #annotations: GroupAnnotation[] = [];
-  readonly #maxWaiting: number;
-  #waiting: Pending[] = [];
+  readonly #queue: JobQueue;
   #inFlight = 0;
-  #preparing = 0;
   #scheduled = false;
-  #idle: (() => void)[] = [];
+  #restoring = false;
+  #causes = 0;
   /** Commits made, for figures and tests. */
   readonly counts = { groups: 0, jobs: 0, conflicts: 0 };
 
@@ -108,7 +58,7 @@ export class GroupCommit {
     this.#store = options.store;
     this.#records = options.records;
     this.#ids = options.ids;
-    this.#maxWaiting = options.maxWaiting ?? 10_000;
+    this.#queue = new JobQueue(options.bounds);
     if (options.annotate) this.#annotations.push(options.annotate);
   }
 
@@ -117,42 +67,38 @@ export class GroupCommit {
     this.#annotations.push(annotation);
   }
 
+  /** Jobs admitted and not yet answered. */
+  get pending(): number {
+    return this.#queue.size;
+  }
+
   /**
    * Commits a job together with whatever else is waiting.
    * @returns what plan() returned, after the commit that holds it
    * @throws what plan() threw; RelayError `unavailable` when the queue is full or retries are used up
    */
-  async submit<T>(job: Job<T>): Promise<T> {
-    if (this.#waiting.length + this.#preparing >= this.#maxWaiting) throw overloaded();
-    const names = job.records.map(recordName);
-    const missing = job.records.filter((_, i) => this.#records.peek(names[i]!) === undefined);
-    if (missing.length > 0) {
-      this.#preparing++;
-      try {
-        await Promise.all(missing.map((key) => this.#records.load(key)));
-      } finally {
-        this.#preparing--;
-        queueMicrotask(() => this.#wakeIdle());
-      }
-    }
-    return await new Promise<T>((resolve, reject) => {
-      this.#waiting.push({
-        job: job as Job<unknown>,
+  submit<T>(job: Job<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const names = job.records.map(recordName);
+      const pending = this.#queue.admit(job as Job<unknown>, {
         names,
         resolve: resolve as (value: unknown) => void,
         reject,
-        failures: 0,
-        alone: false,
         verified: this.#store.exclusive,
       });
-      this.#schedule();
+      if (names.some((name) => this.#records.peek(name) === undefined)) this.#reload(pending);
+      else {
+        this.#queue.push(pending);
+        this.#schedule();
+      }
     });
   }
 
   /** Resolves when nothing waits and nothing is under way. */
   async drained(): Promise<void> {
-    while (this.#waiting.length + this.#inFlight + this.#preparing > 0) {
-      await new Promise<void>((resolve) => this.#idle.push(resolve));
+    while (this.#queue.size > 0 || this.#inFlight > 0) {
+      await this.#queue.drained();
+      if (this.#inFlight > 0) await new Promise((resolve) => setTimeout(resolve, 1));
     }
   }
 
@@ -166,142 +112,180 @@ export class GroupCommit {
   }
 
   #form(): void {
-    while (this.#waiting.length > 0 && this.#inFlight < this.#store.capacity.groupsInFlight) {
+    const { groupsInFlight } = this.#store.capacity;
+    while (this.#queue.hasWaiting && this.#inFlight < groupsInFlight && !this.#restoring) {
       if (!this.#ids.ready(this.#store.now())) {
         this.#restoreIds();
         return;
       }
       const group = this.#takeGroup();
       if (group === null) {
-        if (this.#ids.ready(this.#store.now())) break;
+        if (this.#ids.ready(this.#store.now())) return;
         continue; // a job needs an id above the ceiling
       }
       this.#inFlight++;
       void this.#commit(group).finally(() => {
         this.#inFlight--;
         this.#schedule();
-        this.#wakeIdle();
       });
     }
-    this.#wakeIdle();
-  }
-
-  #wakeIdle(): void {
-    if (this.#waiting.length + this.#inFlight + this.#preparing > 0) return;
-    for (const resolve of this.#idle.splice(0)) resolve();
   }
 
   /** Ids stop at their ceiling, and without their lease: no group leaves until both are renewed. */
   #restoreIds(): void {
-    this.#inFlight++;
-    void this.#ids.restore().catch((error) => {
-      const refused = this.#waiting.splice(0);
-      for (const pending of refused) pending.reject(unavailable(error));
+    this.#restoring = true;
+    this.#ids.restore().catch((error) => {
+      for (const pending of this.#queue.takeWaiting()) this.#giveUp(pending, error);
     }).finally(() => {
-      this.#inFlight--;
+      this.#restoring = false;
       this.#schedule();
     });
   }
 
-  /** The longest prefix of the queue that fits one commit, skipping jobs whose records are held. */
+  /** The longest prefix of the queue that fits one commit, without the jobs whose records are held. */
   #takeGroup(): PlanGroup<Pending> | null {
     const group = new PlanGroup<Pending>(this.#store, this.#records, this.#ids);
-    const held = new Set<string>();
+    /** Records of jobs that were passed over, and the locked record each of those waits for, if any. */
+    const held = new Map<string, string | null>();
     const left: Pending[] = [];
-    const queue = this.#waiting;
+    let apart: string | null = null;
+    const queue = this.#queue.takeWaiting();
+    const passOver = (pending: Pending, lockedRecord: string | null) => {
+      for (const name of pending.names) if (!held.has(name)) held.set(name, lockedRecord);
+      if (lockedRecord === null) left.push(pending);
+      else this.#queue.park(lockedRecord, pending);
+    };
     let at = 0;
     for (; at < queue.length; at++) {
       const pending = queue[at]!;
-      const hold = () => {
-        for (const name of pending.names) held.add(name);
-        left.push(pending);
-      };
-      if (pending.names.some((name) => held.has(name))) {
-        hold();
+      if (pending.answered) continue;
+      const blocked = held.size > 0 ? pending.names.find((name) => held.has(name)) : undefined;
+      if (blocked !== undefined) {
+        passOver(pending, held.get(blocked)!);
         continue;
       }
-      const entries: (RecordEntry | undefined)[] = pending.names.map((n) => this.#records.peek(n));
-      if (entries.includes(undefined)) {
+      const state = this.#stateOf(pending);
+      if (state === "missing") {
         this.#reload(pending);
         continue;
       }
-      if (entries.some((entry) => entry!.locked)) {
-        hold();
+      if (state !== "ready") {
+        passOver(pending, state.lockedRecord);
         continue;
       }
-      if (pending.alone && group.members.length > 0) {
-        hold();
+      if (group.members.length > 0 && pending.apart !== apart) {
+        passOver(pending, null);
         continue;
       }
-      if (!group.fits(pending.job, pending.names)) break;
-      const turn = new JobTurn(group, pending.names);
       try {
-        const result = pending.job.plan(turn);
-        group.add(pending, result, turn);
+        if (!group.fits(pending.job, pending.names)) break;
+        const turn = new JobTurn(group, pending.names);
+        try {
+          const result = pending.job.plan(turn);
+          group.add(pending, result, turn);
+          apart = pending.apart;
+        } catch (error) {
+          // Decided on a state that is not committed yet, or waiting for a higher ceiling.
+          if (!turn.sawStaged && !(error instanceof CeilingReached)) throw error;
+          passOver(pending, null);
+        }
       } catch (error) {
-        // Decided on a state that is not committed yet, or waiting for a higher ceiling.
-        if (turn.sawStaged || error instanceof CeilingReached) hold();
-        else this.#refuse(pending, error);
-        continue;
-      }
-      if (pending.alone) {
-        at++;
-        break;
+        this.#refuse(pending, error);
       }
     }
-    this.#waiting = left.concat(queue.slice(at));
-    if (group.members.length === 0) return null;
-    const results = group.members.map((member) => member.result);
-    for (const annotate of this.#annotations) {
-      const turn = new JobTurn(group, []);
-      annotate(results, turn);
-      group.addRows(turn);
-    }
+    this.#queue.putBack(at < queue.length ? left.concat(queue.slice(at)) : left);
+    if (group.members.length === 0 || !this.#annotate(group)) return null;
     group.lock();
+    for (const { pending } of group.members) pending.travelling = true;
     return group;
   }
 
-  /** Reads again what a job needs and puts it back in the queue. */
+  #stateOf({ names }: Pending): "ready" | "missing" | { lockedRecord: string } {
+    let lockedRecord: string | undefined;
+    for (const name of names) {
+      const entry = this.#records.peek(name);
+      if (entry === undefined) return "missing";
+      if (entry.locked) lockedRecord ??= name;
+    }
+    return lockedRecord === undefined ? "ready" : { lockedRecord };
+  }
+
+  #annotate(group: PlanGroup<Pending>): boolean {
+    const results = group.members.map((member) => member.result);
+    try {
+      for (const annotate of this.#annotations) {
+        const turn = new JobTurn(group, []);
+        annotate(results, turn);
+        group.addRows(turn);
+      }
+      return true;
+    } catch (error) {
+      for (const { pending } of group.members) this.#queue.reject(pending, error);
+      return false;
+    }
+  }
+
+  /** Reads what a job needs and puts it in the queue. */
   #reload(pending: Pending): void {
-    this.#preparing++;
-    Promise.all(pending.job.records.map((key) => this.#records.load(key)))
-      .then(() => {
-        this.#waiting.push(pending);
-      }, pending.reject)
-      .finally(() => {
-        this.#preparing--;
+    Promise.all(pending.job.records.map((key) => this.#records.load(key))).then(
+      () => {
+        this.#queue.push(pending);
         this.#schedule();
-        this.#wakeIdle();
-      });
+      },
+      (error) => this.#giveUp(pending, error),
+    );
   }
 
   /** A refusal from memory that others may have outdated is decided again on what the store holds. */
   #refuse(pending: Pending, error: unknown): void {
+    if (!this.#store.exclusive && (!pending.verified || error instanceof Outdated)) {
+      for (const name of pending.names) this.#records.evict(name);
+    }
     if (pending.verified || error instanceof Outdated) {
-      pending.reject(error);
+      this.#queue.reject(pending, error);
       return;
     }
     pending.verified = true;
-    for (const name of pending.names) {
-      if (this.#records.peek(name)?.locked === false) this.#records.evict(name);
-    }
     this.#retry(pending);
   }
 
-  /** Asks whether another process has answered the job already; else queues it again. */
-  #retry(pending: Pending): void {
-    this.#preparing++;
-    Promise.resolve(pending.job.settle?.())
-      .then((settled) => {
-        if (settled === undefined) this.#reload(pending);
-        else pending.resolve(settled);
-      })
-      .catch(pending.reject)
-      .finally(() => {
-        this.#preparing--;
-        this.#schedule();
-        this.#wakeIdle();
-      });
+  /** The caller hears 503, except for what a job itself has thrown. */
+  #giveUp(pending: Pending, error: unknown): void {
+    if (error instanceof RelayError || error instanceof Outdated) {
+      this.#queue.reject(pending, error);
+      return;
+    }
+    if (pending.tried.size > 0) pending.job.leftUnclear?.();
+    this.#queue.reject(pending, unavailable(error));
+  }
+
+  /** Asks whether the job is stored already, by a doubted attempt or another process; else queues it again. */
+  async #retry(pending: Pending): Promise<void> {
+    if (pending.answered) return; // given up meanwhile
+    try {
+      const { job, tried } = pending;
+      if (tried.size > 0) {
+        const row = await retryWhileLocked(() => this.#store.kv.get<ProofRow>(job.proof));
+        const attempt = row.value?.attempt;
+        if (attempt !== undefined && tried.has(attempt)) {
+          this.#succeed(pending, tried.get(attempt));
+          return;
+        }
+      }
+      const settled = await job.settle?.();
+      if (settled !== undefined) this.#queue.resolve(pending, settled);
+      else this.#reload(pending);
+    } catch (error) {
+      this.#giveUp(pending, error);
+    }
+  }
+
+  #succeed(pending: Pending, result: unknown): void {
+    try {
+      pending.job.committed?.(result);
+    } finally {
+      this.#queue.resolve(pending, result);
+    }
   }
 
   async #commit(group: PlanGroup<Pending>): Promise<void> {
@@ -315,82 +299,74 @@ export class GroupCommit {
     } catch (error) {
       failure = error;
     }
-    versionstamp ??= await this.#proven(group, failure);
+    versionstamp ??= await this.#proven(group);
+    for (const { pending } of group.members) pending.travelling = false;
     if (versionstamp !== null) {
       group.succeed(versionstamp);
-      for (const { pending, result } of group.members) {
-        try {
-          pending.job.committed?.(result);
-        } finally {
-          pending.resolve(result);
-        }
-      }
+      this.#queue.release(group.entries.keys());
+      for (const { pending, result } of group.members) this.#succeed(pending, result);
       return;
     }
     this.counts.conflicts++;
-    await this.#recover(group, failure);
+    group.fail();
+    this.#queue.release(group.entries.keys());
+    void this.#recover(group, failure); // its pause keeps no other group waiting
   }
 
   /** The versionstamp of a commit that was reported as failed and yet holds our attempt id, or null. */
-  async #proven(group: PlanGroup<Pending>, failure: unknown): Promise<string | null> {
-    if (isDatabaseLocked(failure)) return null;
+  async #proven(group: PlanGroup<Pending>): Promise<string | null> {
+    const proofs = group.members.map(({ pending }) => pending.job.proof);
     try {
-      const { proof } = group.members[0]!.pending.job;
-      const row = await retryWhileLocked(() => this.#store.kv.get<{ attempt?: string }>(proof));
-      return row.value?.attempt === group.attempt ? row.versionstamp : null;
+      for (let from = 0; from < proofs.length; from += PROOFS_A_READ) {
+        const some = proofs.slice(from, from + PROOFS_A_READ);
+        const rows = await retryWhileLocked(() => this.#store.kv.getMany<ProofRow[]>(some));
+        const mine = rows.find((row) => row.value?.attempt === group.attempt);
+        if (mine?.versionstamp) return mine.versionstamp;
+      }
     } catch {
-      return null;
+      // Unknown for now: each job asks again before its retry.
     }
+    return null;
   }
 
-  /** After a failed commit: jobs whose own records changed retry alone, the others together again. */
+  /** After a failed commit: jobs retry apart from those whose records had nothing to do with it. */
   async #recover(group: PlanGroup<Pending>, failure: unknown): Promise<void> {
-    group.fail();
-    this.#ids.doubt();
     const changed = await this.#changedRecords(group).catch(() => null);
+    // Not explained by a record: the writer slot may have been taken over.
+    if (changed === null || changed.size === 0) this.#ids.doubt();
     const repeats = Math.max(...group.members.map(({ pending }) => pending.failures));
     if (repeats > 1) {
-      const boundMs = 4 * 2 ** Math.min(repeats, 5);
+      const boundMs = Math.min(MAX_PAUSE_MS, 4 * 2 ** repeats);
       await new Promise((resolve) => setTimeout(resolve, Math.random() * boundMs));
     }
-    for (const { pending } of group.members) {
+    for (const { pending, result } of group.members) {
       pending.failures++;
+      pending.tried.set(group.attempt, result);
       pending.verified = true;
-      if (pending.failures > MAX_FAILURES || (failure !== null && pending.failures > 3)) {
-        pending.reject(unavailable(failure));
+      const bound = failure === null ? MAX_FAILURES : MAX_ERRORS;
+      if (pending.failures > bound) {
+        this.#giveUp(pending, failure ?? new Error("too many conflicts"));
         continue;
       }
-      const conflicting = changed === null || pending.names.some((name) => changed.has(name));
-      // No record changed: a row that had to be absent is there. Nobody but the job itself can tell.
-      pending.alone = conflicting || changed.size === 0;
-      this.#retry(pending);
+      const cause = pending.names.find((name) => changed?.has(name));
+      // Where no record explains it (a row had to be absent, a write was refused) each goes alone.
+      const unexplained = changed === null || changed.size === 0;
+      pending.apart = cause ?? (unexplained ? `#${++this.#causes}` : null);
+      void this.#retry(pending);
     }
   }
 
   async #changedRecords(group: PlanGroup<Pending>): Promise<Set<string>> {
     const changed = new Set<string>();
-    await Promise.all(
-      [...group.checkedVersions()].map(async ([name, { key, versionstamp }]) => {
-        const entry = await this.#records.load(key);
-        if (entry.versionstamp !== versionstamp) changed.add(name);
-      }),
-    );
+    await Promise.all([...group.checkedVersions()].map(async ([name, { key, versionstamp }]) => {
+      const entry = await this.#records.load(key);
+      if (entry.versionstamp !== versionstamp) changed.add(name);
+    }));
     return changed;
   }
 }
 
-function overloaded(): RelayError {
-  return new RelayError(
-    "unavailable",
-    "the relay has more writes waiting than it can take; nothing was stored; send the same request again after Retry-After",
-    { retryAfterMs: 1000 },
-  );
-}
-
-function unavailable(cause: unknown): RelayError {
-  return new RelayError(
-    "unavailable",
-    "the store did not take the write; repeat the same request (same bytes, same signature) after Retry-After: it is stored at most once",
-    { retryAfterMs: 1000, cause },
-  );
+/** What every proof row holds beside its own. */
+interface ProofRow {
+  attempt?: string;
 }

@@ -14,6 +14,7 @@ const SLOTS = 256;
 const CEILING_AHEAD_MS = 20_000;
 /** A new ceiling is stored in the background once less than this is left. */
 const CEILING_LOW_MS = 10_000;
+const RAISE_ATTEMPTS = 20;
 
 /** The smallest id that a message created at this time can have. */
 export function lowestIdAt(createdAtMs: number): number {
@@ -37,13 +38,19 @@ const ceilingKey = (slot: number): Deno.KvKey => ["slot", slot, "ceiling"];
  * clock does.
  */
 export class IdSequence {
+  /** The slot, and the holding of it, that #last and #ceiling belong to. */
+  #number: number;
+  #tenure: string | null;
   #last = 0;
   #ceiling = 0;
   #needed = 0;
   #raising: Promise<void> | null = null;
   #doubted = false;
 
-  private constructor(private readonly store: Store, private readonly slot: WriterSlot | null) {}
+  private constructor(private readonly store: Store, private readonly slot: WriterSlot | null) {
+    this.#number = slot?.number ?? 0;
+    this.#tenure = slot?.tenure ?? null;
+  }
 
   /** Opens the sequence of a leased slot, or of slot 0 where the store is exclusive (slot null). */
   static async open(store: Store, slot: WriterSlot | null): Promise<IdSequence> {
@@ -56,10 +63,6 @@ export class IdSequence {
   /** A time that no former process of this slot can have passed, by its ids; unix ms. */
   openedAtMs = 0;
 
-  get #slotNumber(): number {
-    return this.slot?.number ?? 0;
-  }
-
   /** Checks that every commit with new ids carries: the slot is still ours. */
   get checks(): readonly Deno.AtomicCheck[] {
     return this.slot?.checks ?? [];
@@ -70,7 +73,7 @@ export class IdSequence {
    * Stores a higher ceiling in the background before the present one is reached.
    */
   ready(nowMs: number): boolean {
-    if (this.#doubted || (this.slot !== null && !this.slot.isLive(nowMs))) return false;
+    if (this.#doubted || !this.#holdsSlot(nowMs)) return false;
     const next = Math.max(this.#last, this.#needed, lowestIdAt(nowMs));
     if (next + IDS_PER_MS * 1000 > this.#ceiling) return false;
     if (next + IDS_PER_MS * CEILING_LOW_MS > this.#ceiling && this.#raising === null) {
@@ -79,10 +82,14 @@ export class IdSequence {
     return true;
   }
 
+  #holdsSlot(nowMs: number): boolean {
+    return this.slot === null || (this.slot.tenure === this.#tenure && this.slot.isLive(nowMs));
+  }
+
   /** The next id above `above`. @throws CeilingReached */
   next(above: number, nowMs: number): number {
     const floor = Math.max(above, this.#last, (nowMs - ID_EPOCH_MS) * IDS_PER_MS - 1);
-    const id = nextIdInSlot(floor, this.#slotNumber);
+    const id = nextIdInSlot(floor, this.#number);
     if (id > this.#ceiling) {
       this.#needed = Math.max(this.#needed, id);
       throw new CeilingReached();
@@ -91,7 +98,7 @@ export class IdSequence {
     return id;
   }
 
-  /** After a failed commit on a shared store: the slot may have been taken over. */
+  /** A commit failed and no record explains it: on a shared store the slot may have been taken over. */
   doubt(): void {
     if (this.slot !== null) this.#doubted = true;
   }
@@ -99,38 +106,46 @@ export class IdSequence {
   /** Makes ids available again: confirms or newly leases the slot and raises the ceiling. */
   async restore(): Promise<void> {
     await this.#raising;
-    if (this.slot !== null && await this.slot.confirm()) {
-      this.#last = 0;
-      this.#ceiling = 0; // another slot: its own ceiling counts
-    }
+    await this.#confirmSlot();
     this.#doubted = false;
     if (this.#ceiling === 0 || !this.ready(this.store.now())) {
       await this.#raise(Math.max(this.#last, this.#needed, lowestIdAt(this.store.now())));
     }
   }
 
+  async #confirmSlot(): Promise<void> {
+    if (this.slot === null) return;
+    await this.slot.confirm();
+    if (this.slot.tenure === this.#tenure) return;
+    // Another slot, or this one after somebody else held it: its stored ceiling counts.
+    this.#number = this.slot.number;
+    this.#tenure = this.slot.tenure;
+    this.#last = 0;
+    this.#ceiling = 0;
+    this.#needed = 0;
+  }
+
   async #raise(atLeast: number): Promise<void> {
-    const key = ceilingKey(this.#slotNumber);
-    await retryWhileLocked(async () => {
-      for (let attempt = 0; attempt < 20; attempt++) {
-        const stored = await this.store.kv.get<number>(key);
-        const known = stored.value ?? 0;
-        // On opening a slot the stored ceiling is where its former ids may have come to.
-        if (this.#ceiling === 0) this.#last = Math.max(this.#last, known);
-        const ceiling = Math.max(known, atLeast, this.#last) + IDS_PER_MS * CEILING_AHEAD_MS;
-        const operation = this.store.kv.atomic().check(stored).set(key, ceiling);
-        for (const check of this.checks) operation.check(check);
-        if ((await operation.commit()).ok) {
-          this.#ceiling = ceiling;
-          return;
-        }
-        if (this.slot !== null && await this.slot.confirm()) {
-          this.#last = 0;
-          this.#ceiling = 0;
-          return await this.#raise(atLeast);
-        }
-      }
-      throw new Error("the id ceiling could not be stored");
-    });
+    for (let attempt = 0; attempt < RAISE_ATTEMPTS; attempt++) {
+      if (await retryWhileLocked(() => this.#tryRaise(atLeast))) return;
+      await this.#confirmSlot();
+    }
+    throw new Error("the id ceiling could not be stored");
+  }
+
+  /** @returns false when the commit failed, or was reported so: the next try reads what stands there */
+  async #tryRaise(atLeast: number): Promise<boolean> {
+    const slotChecks = this.checks;
+    const key = ceilingKey(this.#number);
+    const stored = await this.store.kv.get<number>(key);
+    const known = stored.value ?? 0;
+    // On opening a slot the stored ceiling is where its former ids may have come to.
+    if (this.#ceiling === 0) this.#last = Math.max(this.#last, known);
+    const ceiling = Math.max(known, atLeast, this.#last) + IDS_PER_MS * CEILING_AHEAD_MS;
+    const operation = this.store.kv.atomic().check(stored).set(key, ceiling);
+    for (const check of slotChecks) operation.check(check);
+    if (!(await operation.commit()).ok) return false;
+    this.#ceiling = ceiling;
+    return true;
   }
 }

@@ -1,5 +1,5 @@
 /** One atomic operation in the making: the plans of several jobs over records they share. */
-import type { Job, Turn } from "./group_commit.ts";
+import type { Job, Turn } from "./job.ts";
 import type { IdSequence } from "./id_sequence.ts";
 import { type RecordCache, type RecordEntry, recordName } from "./record_cache.ts";
 import type { Store } from "./store.ts";
@@ -31,6 +31,8 @@ const RECORD_BYTES = 6_000;
 export class PlanGroup<P> {
   readonly attempt: string;
   readonly nowMs: number;
+  /** The slot under which this group's ids are given: a later one must not vouch for them. */
+  readonly #slotChecks: readonly Deno.AtomicCheck[];
   readonly members: { pending: P; result: unknown }[] = [];
   readonly entries = new Map<string, RecordEntry>();
   readonly staged = new Map<string, unknown>();
@@ -48,24 +50,36 @@ export class PlanGroup<P> {
   ) {
     this.nowMs = store.now();
     this.attempt = randomAttempt(store);
+    this.#slotChecks = ids.checks;
   }
 
-  /** Whether the job's upper bounds fit beside what the group holds already. */
+  /**
+   * Whether the job's upper bounds fit beside what the group holds already.
+   * @throws RangeError for a job that no commit on this store can hold
+   */
   fits(job: Job<unknown>, names: readonly string[]): boolean {
-    if (this.members.length === 0) return true;
     const fresh = names.filter((name) => !this.entries.has(name)).length;
     const { capacity } = this.store;
     const checks = this.entries.size + fresh + this.#absent.length + job.cost.checks +
-      this.ids.checks.length;
-    return checks <= capacity.checks &&
+      this.#slotChecks.length;
+    const fits = checks <= capacity.checks &&
       this.#mutations + names.length + job.cost.mutations <= capacity.mutations &&
       this.#bytes + names.length * RECORD_BYTES + job.cost.bytes <= capacity.bytes &&
       this.#keyBytes + SIGNATURE_KEY_BYTES + job.cost.mutations * ROW_KEY_BYTES <=
         capacity.keyBytes;
+    if (!fits && this.members.length === 0) {
+      throw new RangeError(`a job on ${names.join(", ")} is larger than any commit on this store`);
+    }
+    return fits;
   }
 
-  /** Takes over what a job planned. */
-  add(pending: P & { job: Job<unknown>; names: string[] }, result: unknown, turn: JobTurn): void {
+  /** Takes over what a job planned. @throws TypeError for a plan that breaks the rules of jobs */
+  add(
+    pending: P & { job: Job<unknown>; names: readonly string[] },
+    result: unknown,
+    turn: JobTurn,
+  ): void {
+    this.#requireLawful(pending.job, turn);
     this.members.push({ pending, result });
     for (const name of pending.names) {
       if (this.entries.has(name)) continue;
@@ -77,6 +91,23 @@ export class PlanGroup<P> {
     }
     this.#bytes += pending.job.cost.bytes;
     this.addRows(turn);
+  }
+
+  #requireLawful({ cost }: Job<unknown>, { staged, absent, rows }: JobTurn): void {
+    if (absent.length > cost.checks) {
+      throw new TypeError(`a job of ${cost.checks} checks requires ${absent.length} rows absent`);
+    }
+    if (!this.store.exclusive && staged.size + absent.length === 0 && rows.length > 0) {
+      throw new TypeError("a job on a shared store writes a record or requires a row absent");
+    }
+    if (!this.store.exclusive) return; // there the cache is a guess
+    for (const { key } of rows) {
+      if (key.length !== 2) continue; // longer keys are rows of the hot paths
+      const entry = this.records.peek(recordName(key));
+      if (entry !== undefined && (entry.value !== null || entry.locked)) {
+        throw new TypeError(`record ${recordName(key)} is written as a row, unchecked`);
+      }
+    }
   }
 
   /** Takes over rows that belong to no job of their own. */
@@ -105,7 +136,7 @@ export class PlanGroup<P> {
       operation.check({ key, versionstamp });
     }
     for (const key of this.#absent) operation.check({ key, versionstamp: null });
-    for (const check of this.ids.checks) operation.check(check);
+    for (const check of this.#slotChecks) operation.check(check);
     for (const row of this.#rows) if (row.kind === "sum") operation.sum(row.key, row.amount);
     for (const [name, value] of this.staged) {
       const { key } = this.entries.get(name)!;
@@ -131,13 +162,15 @@ export class PlanGroup<P> {
       entry.value = value;
       entry.versionstamp = value === null ? null : versionstamp;
     }
-    for (const entry of this.entries.values()) entry.locked = false;
+    for (const [name, entry] of this.entries) this.records.unlock(name, entry);
+    // What memory knew as absent may be there now.
+    for (const { key } of this.#rows) if (key.length === 2) this.records.evict(recordName(key));
   }
 
   /** Memory forgets every record of a commit that failed or whose outcome is unknown. */
   fail(): void {
     for (const [name, entry] of this.entries) {
-      entry.locked = false;
+      this.records.unlock(name, entry);
       this.records.evict(name);
     }
   }

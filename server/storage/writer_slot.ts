@@ -65,6 +65,11 @@ export class WriterSlot {
     return this.#number;
   }
 
+  /** Changes whenever the slot has been taken anew, even if it is the same one. */
+  get tenure(): string | null {
+    return this.#ownerVersion;
+  }
+
   get checks(): readonly Deno.AtomicCheck[] {
     return [{ key: ownerKey(this.#number), versionstamp: this.#ownerVersion }];
   }
@@ -74,33 +79,47 @@ export class WriterSlot {
     return nowMs < this.#liveUntilMs && nowMs > this.#liveUntilMs - 2 * this.timing.leaseMs;
   }
 
-  /** Makes sure that a slot is held, leasing another if this one was lost. @returns true when it is another */
-  async confirm(): Promise<boolean> {
-    if (await this.#renew()) return false;
+  /** Makes sure that a slot is held, leasing another if this one was lost. */
+  async confirm(): Promise<void> {
+    if (await this.#isHeld()) return;
     await this.#takeAny();
-    return true;
   }
 
   /** Gives the slot back, so that the next process need not wait for the lease to end. */
   async release(): Promise<void> {
     clearInterval(this.#renewal);
-    const operation = this.store.kv.atomic();
-    for (const check of this.checks) operation.check(check);
-    await retryWhileLocked(() =>
-      operation.delete(ownerKey(this.#number)).delete(leaseKey(this.#number)).commit()
-    );
+    const { checks } = this;
+    const number = this.#number;
+    await retryWhileLocked(() => {
+      const operation = this.store.kv.atomic();
+      for (const check of checks) operation.check(check);
+      return operation.delete(ownerKey(number)).delete(leaseKey(number)).commit();
+    });
   }
 
+  async #isHeld(): Promise<boolean> {
+    if (!this.isLive(this.store.now())) return await this.#renew();
+    const tenure = this.#ownerVersion;
+    const owner = await retryWhileLocked(() => this.store.kv.get<Owner>(ownerKey(this.#number)));
+    return owner.versionstamp === tenure;
+  }
+
+  /** @returns false when another process has taken the slot over */
   async #renew(): Promise<boolean> {
-    const untilMs = this.store.now() + this.timing.leaseMs;
+    const { checks } = this;
+    const tenure = this.#ownerVersion;
     const number = this.#number;
+    const untilMs = this.store.now() + this.timing.leaseMs;
     const renewed = await retryWhileLocked(() => {
       const operation = this.store.kv.atomic();
-      for (const check of this.checks) operation.check(check);
+      for (const check of checks) operation.check(check);
       return operation.set(leaseKey(number), { v: 1, untilMs } satisfies Lease).commit();
     });
-    if (renewed.ok && number === this.#number) this.#liveUntilMs = untilMs;
-    return renewed.ok;
+    // {ok:false} can follow a success over the network: only the owner's row tells who holds the slot.
+    const held = renewed.ok ||
+      (await retryWhileLocked(() => this.store.kv.get(ownerKey(number)))).versionstamp === tenure;
+    if (tenure === this.#ownerVersion) this.#liveUntilMs = held ? untilMs : -Infinity;
+    return held;
   }
 
   async #takeAny(): Promise<void> {
@@ -120,14 +139,15 @@ export class WriterSlot {
         (lease.value?.untilMs ?? 0) + this.timing.clockSkewMs < nowMs;
       if (!free) return false;
       const untilMs = nowMs + this.timing.leaseMs;
-      const taken = await kv.atomic().check(owner).check(lease)
+      await kv.atomic().check(owner).check(lease)
         .set(ownerKey(number), { v: 1, holder: this.#holder } satisfies Owner)
         .set(leaseKey(number), { v: 1, untilMs } satisfies Lease)
         .commit();
       // {ok:false} can follow a success over the network: the holder's id tells.
       const settled = await kv.get<Owner>(ownerKey(number));
-      if (settled.value?.holder !== this.#holder) return false;
-      if (!taken.ok && settled.versionstamp === owner.versionstamp) return false;
+      const taken = settled.value?.holder === this.#holder &&
+        settled.versionstamp !== owner.versionstamp;
+      if (!taken) return false;
       this.#number = number;
       this.#ownerVersion = settled.versionstamp;
       this.#liveUntilMs = untilMs;

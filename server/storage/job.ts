@@ -1,0 +1,52 @@
+/** What a group commit is made of: jobs, and what they may do in their turn. */
+
+export interface Job<T> {
+  /** Records that the job reads, checks and may write; it waits its turn on each of them. */
+  readonly records: readonly Deno.KvKey[];
+  /** Upper bounds of what plan() adds besides its records, so that a group fits by construction. */
+  readonly cost: { checks: number; mutations: number; bytes: number };
+  /**
+   * Decides, synchronously and without side effects, what is written, and returns the result.
+   * Called again for each attempt. On a shared store it writes one of its records or requires a row
+   * absent, so that a commit that the network repeats is applied once.
+   * @throws RelayError to refuse; nothing of the job is then written
+   */
+  plan(turn: Turn): T;
+  /** Key of a row that plan() writes with {attempt: turn.attempt}: tells whether an unclear commit was ours. */
+  readonly proof: Deno.KvKey;
+  /** Run before a retry and before a refusal on a shared store: a result that another process stored already, or undefined. */
+  settle?(): Promise<T | undefined>;
+  /** Run once after the commit, before the caller hears of it: what memory learns from it. */
+  committed?(result: T): void;
+  /** Run when the caller hears 503 and nobody knows whether an attempt was stored. */
+  leftUnclear?(): void;
+}
+
+/** What plan() may do. Rows are written blindly; records are read, checked and written. */
+export interface Turn {
+  readonly nowMs: number;
+  /** Random id of this attempt. */
+  readonly attempt: string;
+  /** A record of the job, as earlier jobs of the group left it. */
+  record<R>(key: Deno.KvKey): R | null;
+  /** Versionstamp of the record as last committed, null where absent. */
+  versionOf(key: Deno.KvKey): string | null;
+  /** Whether an earlier job of this group has changed the record. */
+  changedInGroup(key: Deno.KvKey): boolean;
+  /** Replaces a record of the job, for good or for a time; null deletes it. */
+  putRecord(key: Deno.KvKey, value: unknown, expireInMs?: number): void;
+  /** The commit fails unless the row is absent. Two jobs that name one row must share a record too. */
+  requireAbsent(key: Deno.KvKey): void;
+  set(key: Deno.KvKey, value: unknown, expireInMs?: number): void;
+  delete(key: Deno.KvKey): void;
+  /** Adds to a KvU64 counter that never expires. */
+  sum(key: Deno.KvKey, amount: bigint): void;
+  /** The smallest message id above `above` that this process may give. */
+  allocateId(above: number): number;
+}
+
+/** Thrown by plan(): the job's own reads are outdated; submit() rejects with it and the caller reads again. */
+export class Outdated extends Error {}
+
+/** Rows that are written once a group for all its jobs: folded counters, wake-up marks. */
+export type GroupAnnotation = (results: readonly unknown[], turn: Turn) => void;

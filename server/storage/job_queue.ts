@@ -1,0 +1,202 @@
+/**
+ * Jobs on their way to a commit: how many are admitted, for how long they may wait, and which of
+ * them wait for a record that an uncommitted group holds.
+ */
+import { RelayError } from "../errors.ts";
+import type { Job } from "./job.ts";
+
+/** A job and how it stands. */
+export interface Pending {
+  readonly job: Job<unknown>;
+  /** Names of its records. */
+  readonly names: readonly string[];
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  /** When it was admitted, on the monotonic clock. */
+  readonly sinceMs: number;
+  failures: number;
+  /** Once it failed: only jobs that failed for the same cause travel with it. */
+  apart: string | null;
+  /** Its records were read from the store for this decision: a refusal is final. */
+  verified: boolean;
+  /** Failed attempts of unknown outcome and what each would have answered. */
+  readonly tried: Map<string, unknown>;
+  /** True while a group holds it that has not ended. */
+  travelling: boolean;
+  /** The caller has its answer. */
+  answered: boolean;
+}
+
+export interface QueueBounds {
+  /** Jobs admitted at one time. */
+  jobs: number;
+  /** Bytes of all admitted jobs, by their cost. */
+  bytes: number;
+  /** While a job has been waiting this long, no new one is admitted. */
+  refuseAfterMs: number;
+  /** A job that has been waiting this long is refused itself. */
+  giveUpAfterMs: number;
+}
+
+/**
+ * 10,000 jobs are two seconds of sends; 64 MiB of costs stand for some 200 MiB of memory with the
+ * requests behind them. A client that waits for more than seconds has usually gone.
+ */
+export const QUEUE_BOUNDS: QueueBounds = {
+  jobs: 10_000,
+  bytes: 64 * 1024 * 1024,
+  refuseAfterMs: 5_000,
+  giveUpAfterMs: 15_000,
+};
+
+const STALL_CHECK_MS = 1_000;
+
+export class JobQueue {
+  /** In the order of admission. */
+  readonly #admitted = new Set<Pending>();
+  #admittedBytes = 0;
+  #waiting: Pending[] = [];
+  readonly #parked = new Map<string, Pending[]>();
+  #stallTimer: ReturnType<typeof setTimeout> | undefined;
+  #idle: (() => void)[] = [];
+
+  constructor(
+    private readonly bounds: QueueBounds = QUEUE_BOUNDS,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  /** Admitted jobs that have no answer yet. */
+  get size(): number {
+    return this.#admitted.size;
+  }
+
+  /** @throws RelayError `unavailable` when more waits than can be taken */
+  admit(
+    job: Job<unknown>,
+    caller: Pick<Pending, "names" | "resolve" | "reject" | "verified">,
+  ): Pending {
+    const nowMs = this.now();
+    const full = this.#admitted.size >= this.bounds.jobs ||
+      this.#admittedBytes + job.cost.bytes > this.bounds.bytes && this.#admitted.size > 0;
+    if (full || this.#oldestWaitMs(nowMs) > this.bounds.refuseAfterMs) throw overloaded();
+    const pending: Pending = {
+      job,
+      ...caller,
+      sinceMs: nowMs,
+      failures: 0,
+      apart: null,
+      tried: new Map(),
+      travelling: false,
+      answered: false,
+    };
+    this.#admitted.add(pending);
+    this.#admittedBytes += job.cost.bytes;
+    this.#stallTimer ??= setTimeout(() => this.#giveUpStalled(), STALL_CHECK_MS);
+    return pending;
+  }
+
+  /** Gives the caller its result, once. */
+  resolve(pending: Pending, result: unknown): void {
+    if (this.#end(pending)) pending.resolve(result);
+  }
+
+  /** Gives the caller its refusal, once. */
+  reject(pending: Pending, error: unknown): void {
+    if (this.#end(pending)) pending.reject(error);
+  }
+
+  #end(pending: Pending): boolean {
+    if (pending.answered) return false;
+    pending.answered = true;
+    this.#admitted.delete(pending);
+    this.#admittedBytes -= pending.job.cost.bytes;
+    if (this.#admitted.size === 0) {
+      clearTimeout(this.#stallTimer);
+      this.#stallTimer = undefined;
+      for (const wake of this.#idle.splice(0)) wake();
+    }
+    return true;
+  }
+
+  /** Resolves when no admitted job is without an answer. */
+  async drained(): Promise<void> {
+    while (this.#admitted.size > 0) {
+      await new Promise<void>((resolve) => this.#idle.push(resolve));
+    }
+  }
+
+  /** Whether a group could be formed. */
+  get hasWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  push(pending: Pending): void {
+    if (!pending.answered) this.#waiting.push(pending);
+  }
+
+  /** Hands out the waiting jobs in order; those not taken come back through putBack(). */
+  takeWaiting(): Pending[] {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    return waiting;
+  }
+
+  /** Jobs at the front, before what was pushed meanwhile. */
+  putBack(jobs: readonly Pending[]): void {
+    this.#waiting = this.#waiting.length === 0 ? [...jobs] : [...jobs, ...this.#waiting];
+  }
+
+  /** The job waits until the named record, which an uncommitted group holds, is released. */
+  park(recordName: string, pending: Pending): void {
+    const parked = this.#parked.get(recordName);
+    if (parked === undefined) this.#parked.set(recordName, [pending]);
+    else parked.push(pending);
+  }
+
+  /** Records that a group held are free: what waits for them is first in the queue again. */
+  release(recordNames: Iterable<string>): void {
+    const released: Pending[] = [];
+    for (const name of recordNames) {
+      const parked = this.#parked.get(name);
+      if (parked === undefined) continue;
+      this.#parked.delete(name);
+      for (const pending of parked) if (!pending.answered) released.push(pending);
+    }
+    if (released.length > 0) this.putBack(released);
+  }
+
+  #oldestWaitMs(nowMs: number): number {
+    for (const { sinceMs } of this.#admitted) return nowMs - sinceMs;
+    return 0;
+  }
+
+  /** A store that hangs must not hold callers for ever: they hear 503, a late commit stays harmless. */
+  #giveUpStalled(): void {
+    const nowMs = this.now();
+    for (const pending of [...this.#admitted]) {
+      if (nowMs - pending.sinceMs < this.bounds.giveUpAfterMs) break;
+      if (pending.travelling || pending.tried.size > 0) pending.job.leftUnclear?.();
+      this.reject(pending, unavailable(new Error("no commit in time")));
+    }
+    this.#stallTimer = this.#admitted.size === 0
+      ? undefined
+      : setTimeout(() => this.#giveUpStalled(), STALL_CHECK_MS);
+  }
+}
+
+function overloaded(): RelayError {
+  return new RelayError(
+    "unavailable",
+    "the relay has more writes waiting than it can take; nothing was stored; send the same request again after Retry-After",
+    { retryAfterMs: 1000 },
+  );
+}
+
+/** The store did not take a write, or nobody knows whether it did. */
+export function unavailable(cause: unknown): RelayError {
+  return new RelayError(
+    "unavailable",
+    "the store did not take the write; repeat the same request (same bytes, same signature) after Retry-After: it is stored at most once",
+    { retryAfterMs: 1000, cause },
+  );
+}
