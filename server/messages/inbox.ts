@@ -4,6 +4,7 @@ import type { Limits } from "../limits.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import { type GroupCommit, Outdated } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
+import { listRows } from "../storage/list_rows.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { outboxKey, type OutboxRow } from "./message_row.ts";
@@ -202,7 +203,9 @@ export class Inbox {
       start: readKey(agentId, candidates[0]!.id),
       end: readKey(agentId, candidates.at(-1)!.id + 1),
     };
-    for await (const { key } of this.options.store.kv.list(selector)) read.add(key[2] as number);
+    for (const { key } of await listRows(this.options.store.kv, selector)) {
+      read.add(key[2] as number);
+    }
     return candidates.filter(({ id }) => !read.has(id));
   }
 

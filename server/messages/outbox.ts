@@ -1,6 +1,6 @@
 /** The outbox page: what an agent sent, with the time each message was first delivered. */
 import type { Identities } from "../agents/identities.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
+import { listRows } from "../storage/list_rows.ts";
 import type { Store } from "../storage/store.ts";
 import { timestamp } from "../timestamp.ts";
 import { outboxKey, type OutboxRow } from "./message_row.ts";
@@ -57,12 +57,7 @@ async function listSent(
   firstId: number,
   limit: number,
 ): Promise<{ id: number; row: OutboxRow }[]> {
-  return await retryWhileLocked(async () => {
-    const rows: { id: number; row: OutboxRow }[] = [];
-    const selector = { prefix: ["outbox", senderId], start: outboxKey(senderId, firstId) };
-    for await (const { key, value } of kv.list<OutboxRow>(selector, { limit })) {
-      rows.push({ id: key[2] as number, row: value });
-    }
-    return rows;
-  });
+  const selector = { prefix: ["outbox", senderId], start: outboxKey(senderId, firstId) };
+  const rows = await listRows<OutboxRow>(kv, selector, { limit });
+  return rows.map(({ key, value }) => ({ id: key[2] as number, row: value }));
 }

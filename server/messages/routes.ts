@@ -122,9 +122,12 @@ async function sendSigned(
   raw: Uint8Array,
 ): Promise<SendAnswer> {
   const { sender, records, identities, store, deps, freeDisk } = services;
-  // Where the store is shared, the commit decides, or what is read before a refusal.
-  if (store.exclusive) refuseSender((await records.read<OutRecord>(outKey(agent.id)))!, false);
-  if (sender.remembers(agent.id, use.signature)) {
+  const remembered = sender.remembers(agent.id, use);
+  // Where the store is shared, the commit decides on a ban, or what is read before an answer.
+  if (store.exclusive || remembered) {
+    refuseSender((await records.read<OutRecord>(outKey(agent.id)))!, false);
+  }
+  if (remembered) {
     const answer = await sender.answered(agent.id, use);
     if (answer !== null) return answer;
   }

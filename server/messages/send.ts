@@ -3,7 +3,7 @@
  * a repetition harmless, and whatever the groups' annotations derive from it.
  */
 import { Buffer } from "node:buffer";
-import { signatureKey, type SignatureUse } from "../agents/signature_use.ts";
+import { keepSignatureUntilMs, signatureKey, type SignatureUse } from "../agents/signature_use.ts";
 import type { Identity } from "../agents/records.ts";
 import { rateLimited, RelayError } from "../errors.ts";
 import { inKey, type InRecord, outKey, type OutRecord } from "../mailboxes/records.ts";
@@ -67,7 +67,7 @@ export interface Receipt {
   notify: boolean;
 }
 
-/** Value of ["sig", agentId, signature] for a send: the answer to repeat. */
+/** Value of a ["sig", ...] row for a send: the answer to repeat. */
 export interface SendUseRow {
   v: 1;
   attempt: string;
@@ -91,7 +91,7 @@ export interface SenderOptions {
 }
 
 export class Sender {
-  readonly #accepted = new Fingerprints();
+  readonly #accepted: Fingerprints;
   readonly #inFlight = new Map<string, Promise<unknown>>();
   readonly #unknownUntilSeconds: number;
 
@@ -100,6 +100,10 @@ export class Sender {
     // Signatures up to this second may have been accepted before this process began.
     this.#unknownUntilSeconds = Math.ceil(Math.max(store.now(), formerClockMs) / 1000) +
       limits.signatureWindowSeconds + 60;
+    this.#accepted = new Fingerprints({
+      keptMs: keepSignatureUntilMs(0, limits.signatureWindowSeconds),
+      seed: store.random(8),
+    });
   }
 
   /**
@@ -114,13 +118,14 @@ export class Sender {
   }
 
   /** Whether memory knows of a send with this signature, accepted or under way. */
-  remembers(senderId: number, signature: Uint8Array): boolean {
-    return this.#inFlight.has(flightName(senderId, signature)) || this.#accepted.mayHave(signature);
+  remembers(senderId: number, use: SignatureUse): boolean {
+    return this.#inFlight.has(flightName(senderId, use.signature)) || this.#accepted.mayHave(use);
   }
 
   /** Whether only the store can tell if a send with this timestamp was accepted before. */
-  isUnknown(use: SignatureUse): boolean {
-    return !this.options.store.exclusive || use.timestampSeconds <= this.#unknownUntilSeconds;
+  isUnknown({ timestampSeconds }: SignatureUse): boolean {
+    return !this.options.store.exclusive || timestampSeconds <= this.#unknownUntilSeconds ||
+      !this.#accepted.isComplete(timestampSeconds);
   }
 
   /**
@@ -139,13 +144,24 @@ export class Sender {
       const answer = await this.answered(send.sender.id, send.use);
       if (answer !== null) return answer;
     }
-    const flight = this.options.commits.submit<SendAnswer>(this.#job(send));
+    const flight = this.#sendOnce(send);
     this.#inFlight.set(name, flight);
     try {
       return await flight;
     } finally {
       if (this.#inFlight.get(name) === flight) this.#inFlight.delete(name);
     }
+  }
+
+  /** The only flight of its signature: nothing can be accepted between the look-up and the commit. */
+  async #sendOnce(send: Send): Promise<SendAnswer> {
+    const { sender, use } = send;
+    if (this.#accepted.mayHave(use)) {
+      const key = signatureKey(sender.id, use);
+      const row = await this.options.records.readRow<SendUseRow>(key);
+      if (row?.use === "send") return row;
+    }
+    return await this.options.commits.submit<SendAnswer>(this.#job(send));
   }
 
   #job(send: Send): Job<SendAnswer> {
@@ -158,11 +174,16 @@ export class Sender {
     const retentionMs = limits.retentionDays * DAY_MS;
     const signature = Buffer.from(use.signature).toString("base64");
     const sizeBytes = request.bodySizeBytes + rawBytes + 1_000;
-    const checkUse = this.isUnknown(use);
+    // A fingerprint without its row may belong to a commit that nobody knows the outcome of.
+    const checkUse = this.isUnknown(use) || this.#accepted.mayHave(use);
+    const learn = () => {
+      this.#accepted.add(use);
+      arrivals.announce(recipient.id);
+    };
     return {
       records: [outKey(sender.id), inKey(recipient.id), ...(send.extension?.records ?? [])],
       cost: {
-        checks: 2,
+        checks: checkUse ? 1 : 0,
         mutations: 12 + rawPieces.length + Math.ceil(sizeBytes / PIECE_BYTES),
         bytes: sizeBytes + 1_500,
       },
@@ -267,10 +288,8 @@ export class Sender {
         send.extension?.write(turn, receipt);
         return receipt;
       },
-      committed: () => {
-        this.#accepted.add(use.signature, use.keepUntilMs);
-        arrivals.announce(recipient.id);
-      },
+      committed: learn,
+      leftUnclear: learn,
     };
   }
 

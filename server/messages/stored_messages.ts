@@ -2,6 +2,7 @@
 import { Buffer } from "node:buffer";
 import { RelayError } from "../errors.ts";
 import { lowestIdAt } from "../storage/id_sequence.ts";
+import { listRows } from "../storage/list_rows.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
 import type { Store } from "../storage/store.ts";
 import {
@@ -48,20 +49,19 @@ export class StoredMessages {
     nowMs: number,
     lastId = Number.MAX_SAFE_INTEGER - 1,
   ): Promise<StoredMessage[]> {
-    const page: { id: number; row: MessageRow }[] = [];
     const first = Math.max(sinceId + 1, this.lowestRetainedId(nowMs));
     if (first > lastId) return [];
     const selector = {
       start: inboxKey(recipientId, first),
       end: inboxKey(recipientId, Math.min(lastId, Number.MAX_SAFE_INTEGER - 1) + 1),
     };
-    const rows = this.store.kv.list<MessageRow>(selector, { batchSize: Math.min(limit, 200) });
-    for await (const { key, value } of rows) {
-      if (!this.isRetained(value.createdAtMs, nowMs)) continue;
-      page.push({ id: key[2] as number, row: value });
-      if (page.length === limit) break;
-    }
-    return await this.#complete(page);
+    const rows = await listRows<MessageRow>(this.store.kv, selector, {
+      limit,
+      take: ({ value }) => this.isRetained(value.createdAtMs, nowMs),
+    });
+    return await this.#complete(
+      rows.map(({ key, value }) => ({ id: key[2] as number, row: value })),
+    );
   }
 
   /** The retained ones of these messages of an inbox, in the order given. */

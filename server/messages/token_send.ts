@@ -131,7 +131,7 @@ export class TokenSender {
       };
       // Accepted before the process forgot: the next second, which stays taken here too.
       if (
-        sends.remembers(sender.id, use.signature) && await sends.answered(sender.id, use) !== null
+        sends.remembers(sender.id, use) && await sends.answered(sender.id, use) !== null
       ) continue;
       const answer = await this.#submit(composed, use, canonicalString, extension)
         .catch((error) => {

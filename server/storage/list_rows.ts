@@ -1,0 +1,27 @@
+import { retryWhileLocked } from "./lock_retry.ts";
+
+/**
+ * The rows of a range in key order, begun anew while another process has the database locked.
+ * @param take keeps a row or not; a page ends when `limit` are kept
+ */
+export async function listRows<T>(
+  kv: Deno.Kv,
+  selector: Deno.KvListSelector,
+  { limit = Infinity, batchSize = 200, take = () => true }: {
+    limit?: number;
+    /** Rows of one read of the store. */
+    batchSize?: number;
+    take?: (row: Deno.KvEntry<T>) => boolean;
+  } = {},
+): Promise<Deno.KvEntry<T>[]> {
+  return await retryWhileLocked(async () => {
+    const rows: Deno.KvEntry<T>[] = [];
+    if (limit <= 0) return rows;
+    for await (const row of kv.list<T>(selector, { batchSize: Math.min(limit, batchSize) })) {
+      if (!take(row)) continue;
+      rows.push(row);
+      if (rows.length >= limit) break;
+    }
+    return rows;
+  });
+}
