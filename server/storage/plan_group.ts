@@ -60,6 +60,7 @@ export class PlanGroup<P> {
   fits(job: Job<unknown>, names: readonly string[]): boolean {
     const fresh = names.filter((name) => !this.entries.has(name)).length;
     const { capacity } = this.store;
+    if (this.members.length >= (capacity.jobs ?? Infinity)) return false;
     const checks = this.entries.size + fresh + this.#absent.length + job.cost.checks +
       this.#slotChecks.length;
     const fits = checks <= capacity.checks &&

@@ -26,6 +26,8 @@ export interface StoreCapacity {
   keyBytes: number;
   /** Commits of one process that may be under way at one time. */
   groupsInFlight: number;
+  /** Jobs in one commit, where fewer are wanted than fit: 1 is the path without grouping. */
+  jobs?: number;
 }
 
 /** An embedded file has one writing thread: a second group waits in its queue, a third gains nothing. */

@@ -1,0 +1,8 @@
+/** All measured claims, in the order of the table. */
+import type { Row } from "../row.ts";
+import { inboxPage } from "./inbox_page.ts";
+import { loneSends } from "./lone_sends.ts";
+import { emptyPolls, tokenPolls } from "./polls.ts";
+import { sends } from "./sends.ts";
+
+export const rows: readonly Row[] = [sends, loneSends, emptyPolls, tokenPolls, inboxPage];
