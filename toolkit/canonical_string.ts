@@ -64,6 +64,16 @@ const CANONICAL_STRING = /^relay:v1:([A-Z]+):(\/[!-~]*):([0-9a-f]{64}):(0|[1-9][
  * @param text `relay:v1:METHOD:PATH:BODY_HASH:TIMESTAMP`
  * @returns its parts, or undefined when it is not of that form
  * @see service specification 5.1
+ *
+ * @example
+ * ```ts
+ * import { parseCanonicalString } from "agent-relay-toolkit";
+ * import { equal } from "node:assert/strict";
+ *
+ * const text = `relay:v1:POST:/v1/messages:${"ab".repeat(32)}:1760000000`;
+ * equal(parseCanonicalString(text)?.timestamp, 1760000000);
+ * equal(parseCanonicalString(text + "\n"), undefined);
+ * ```
  */
 export function parseCanonicalString(text: string): SignedParts | undefined {
   const match = CANONICAL_STRING.exec(text);

@@ -121,11 +121,16 @@ function contentType(value: unknown): ContentType {
   throw malformed("content_type", value, '"text" or "json"');
 }
 
-const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+const DATE_TIME =
+  /^(\d{4})-(\d\d)-(\d\d)T(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
 function dateTime(field: keyof InboxMessage, value: unknown): number {
   const text = string(field, value);
-  const ms = DATE_TIME.test(text) ? Date.parse(text) : NaN;
+  const [, year, month, day] = DATE_TIME.exec(text)?.map(Number) ?? [];
+  // Date.parse takes the 30th of February for the 2nd of March.
+  const isDay = day !== undefined &&
+    new Date(Date.UTC(year!, month! - 1, day)).getUTCDate() === day;
+  const ms = isDay ? Date.parse(text) : NaN;
   if (!Number.isNaN(ms)) return ms;
   throw malformed(field, value, "a date and time as RFC 3339 writes it");
 }

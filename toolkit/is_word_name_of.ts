@@ -10,6 +10,16 @@ import { wordsOf } from "./word_name.ts";
  * @param publicKey 32 bytes
  * @throws {TypeError} for a key of another length
  * @see service specification 2.1
+ *
+ * @example
+ * ```ts
+ * import { generateKeyPair, isWordNameOf, wordName } from "agent-relay-toolkit";
+ * import { equal } from "node:assert/strict";
+ *
+ * const { publicKey } = generateKeyPair();
+ * equal(isWordNameOf(wordName(publicKey, 4).toUpperCase(), publicKey), true);
+ * equal(isWordNameOf("some-other-name", publicKey), false);
+ * ```
  */
 export function isWordNameOf(name: string, publicKey: Uint8Array): boolean {
   const words = name.split("-");

@@ -31,6 +31,15 @@ const GROUP_ORDER = Uint8Array.from(
  *
  * @param publicKey 32 bytes
  * @throws {TypeError} for another length
+ *
+ * @example
+ * ```ts
+ * import { hasStrictKeyForm } from "agent-relay-toolkit";
+ * import { equal } from "node:assert/strict";
+ *
+ * equal(hasStrictKeyForm(new Uint8Array(32).fill(2)), true);
+ * equal(hasStrictKeyForm(new Uint8Array(32).fill(255)), false);
+ * ```
  */
 export function hasStrictKeyForm(publicKey: Uint8Array): boolean {
   if (publicKey.length !== PUBLIC_KEY_BYTES) {
@@ -49,6 +58,15 @@ export function hasStrictKeyForm(publicKey: Uint8Array): boolean {
  * @param publicKey 32 bytes
  * @throws {TypeError} for another length
  * @see RFC 8032 5.1.3 (decoding), libsodium's rule
+ *
+ * @example
+ * ```ts
+ * import { generateKeyPair, isStrictPublicKey } from "agent-relay-toolkit";
+ * import { equal } from "node:assert/strict";
+ *
+ * equal(isStrictPublicKey(generateKeyPair().publicKey), true);
+ * equal(isStrictPublicKey(new Uint8Array(32)), false);
+ * ```
  */
 export function isStrictPublicKey(publicKey: Uint8Array): boolean {
   if (!hasStrictKeyForm(publicKey)) return false;
@@ -70,6 +88,15 @@ export function isStrictPublicKey(publicKey: Uint8Array): boolean {
  * @param signature 64 bytes, R then S
  * @throws {TypeError} for another length
  * @see RFC 8032 5.1.7 (S), libsodium's rule (R)
+ *
+ * @example
+ * ```ts
+ * import { hasStrictSignatureForm } from "agent-relay-toolkit";
+ * import { equal } from "node:assert/strict";
+ *
+ * equal(hasStrictSignatureForm(new Uint8Array(64).fill(2)), true);
+ * equal(hasStrictSignatureForm(new Uint8Array(64).fill(255)), false);
+ * ```
  */
 export function hasStrictSignatureForm(signature: Uint8Array): boolean {
   if (signature.length !== SIGNATURE_BYTES) {

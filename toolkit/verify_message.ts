@@ -40,10 +40,47 @@ export interface VerifyMessageOptions {
  *
  * @example
  * ```ts
- * import { verifyMessage } from "agent-relay-toolkit";
- * import { rejects } from "node:assert/strict";
+ * import * as relay from "agent-relay-toolkit";
+ * import { deepEqual } from "node:assert/strict";
  *
- * await rejects(verifyMessage({ from: "somebody" }), { code: "malformed_message" });
+ * // What a sender sends ...
+ * const [sender, recipient] = [relay.generateKeyPair(), relay.generateKeyPair()];
+ * const body = { text: "hello" };
+ * const { canonicalString, signature } = relay.signRequest({
+ *   method: "POST",
+ *   path: "/v1/messages",
+ *   body: new TextEncoder().encode(relay.canonicalJson({ to: recipient.address, body })),
+ *   timestamp: 1760000000,
+ * }, sender.privateKey);
+ *
+ * // ... and what the recipient finds in its inbox.
+ * const message: relay.InboxMessage = {
+ *   id: 1,
+ *   from: sender.address,
+ *   from_handle: "some_sender",
+ *   from_word_name: relay.wordName(sender.publicKey),
+ *   body,
+ *   content_hash: relay.contentHash(body),
+ *   signature,
+ *   canonical_string: canonicalString,
+ *   in_reply_to: null,
+ *   content_type: "text",
+ *   created_at: "2025-10-09T08:53:20.250Z",
+ * };
+ * const report = await relay.verifyMessage(message, {
+ *   recipient: { address: recipient.address },
+ *   from: sender.address,
+ *   maxSkewSeconds: 300,
+ * });
+ * deepEqual(report, {
+ *   canonicalString: "ok",
+ *   signature: "valid",
+ *   sender: "pinned",
+ *   contentHash: "match",
+ *   body: "bound",
+ *   addressee: "key",
+ *   age: { signedAt: "2025-10-09T08:53:20.000Z", skewSeconds: 0.25, within: true },
+ * });
  * ```
  */
 export async function verifyMessage(
@@ -53,7 +90,7 @@ export async function verifyMessage(
   const snapshot = readMessage(message);
   const { from, maxSkewSeconds } = checkedOptions(options);
   const recipient = options.recipient && recipientForms(options.recipient);
-  const request = options.request?.slice();
+  const request = options.request && new Uint8Array(options.request);
   const text = snapshot.canonicalString;
   const signed = text === null ? undefined : messageParts(text);
   const binding = bind(snapshot, signed, recipient, request);

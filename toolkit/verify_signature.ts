@@ -56,15 +56,20 @@ export function signatureVerifier(subtle: Subtle | undefined): typeof verifySign
     const keyForm = hasStrictKeyForm(publicKey);
     const signatureForm = hasStrictSignatureForm(signature);
     if (!keyForm || !signatureForm) return false;
-    // Copies: what is checked must not change while it is being checked.
-    const bytes = [message.slice(), signature.slice(), publicKey.slice()] as const;
+    // Copies: what is checked must not change while it is being checked. Not slice(), which for
+    // Node's Buffer is a view.
+    const copies = [
+      new Uint8Array(message),
+      new Uint8Array(signature),
+      new Uint8Array(publicKey),
+    ] as const;
     const verify = await (native ??= nativeVerifier(subtle));
-    if (verify === undefined) return pureVerify(...bytes);
+    if (verify === undefined) return pureVerify(...copies);
     try {
-      return await verify(...bytes);
+      return await verify(...copies);
     } catch {
       // Some platforms throw for a key that is no point; the equation knows.
-      return pureVerify(...bytes);
+      return pureVerify(...copies);
     }
   };
 }

@@ -1,4 +1,5 @@
 import { verify as cofactoredVerify } from "@noble/ed25519";
+import { Buffer } from "node:buffer";
 import { rejects, strictEqual as equal } from "node:assert/strict";
 import { generateKeyPair } from "./generate_key_pair.ts";
 import { signBytes } from "./ed25519_signer.ts";
@@ -75,10 +76,13 @@ Deno.test("signatureVerifier() asks no verifier about a signature of wrong form"
 
 Deno.test("verifySignature() is not moved by changes made while it works", async () => {
   for (const verify of [verifySignature, signatureVerifier(undefined)]) {
-    const [message, signature, key] = [MESSAGE, SIGNATURE, KEYS.publicKey].map((b) => b.slice());
-    const answer = verify(message!, signature!, key!);
-    for (const bytes of [message!, signature!, key!]) bytes.fill(0);
-    equal(await answer, true);
+    for (const copy of [Uint8Array, Buffer] as const) {
+      const [message, signature, key] = [MESSAGE, SIGNATURE, KEYS.publicKey]
+        .map((bytes) => copy.from(bytes));
+      const answer = verify(message!, signature!, key!);
+      for (const bytes of [message!, signature!, key!]) bytes.fill(0);
+      equal(await answer, true);
+    }
   }
 });
 

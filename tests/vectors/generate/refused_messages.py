@@ -23,7 +23,7 @@ def refused_cases():
     short = base58.b58encode(bytes(32)).decode()
     for name, value in {"empty": "", "a handle": "some_sender", "of 31 bytes": base58.b58encode(b"\xff" * 31).decode(), "of 32 characters": short, "with space": " " + SENDER.address}.items():
         yield refused(f"from {name}", changed(PLAIN, **{"from": value}), "from")
-    for value in ("", "now", "2025-10-09", "2025-10-09 08:53:20Z", "2025-10-09T08:53:20", "2025-13-09T08:53:20Z", "2025-10-09T25:53:20Z", "1760000000"):
+    for value in ("", "now", "2025-10-09", "2025-10-09 08:53:20Z", "2025-10-09T08:53:20", "2025-13-09T08:53:20Z", "2025-10-09T25:53:20Z", "2025-10-09T24:00:00Z", "2025-02-29T08:53:20Z", "2025-00-09T08:53:20Z", "1760000000"):
         yield refused(f"created_at {value!r}", changed(PLAIN, created_at=value), "created_at")
     for value in ("", "html", "TEXT"):
         yield refused(f"content_type {value!r}", changed(PLAIN, content_type=value), "content_type")
