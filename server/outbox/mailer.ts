@@ -1,0 +1,45 @@
+/** Handing a mail to the next hop. */
+
+/** One mail to one recipient: what is unknown of a transaction is then unknown of one address. */
+export interface OutgoingMail {
+  /** Envelope sender. */
+  from: string;
+  /** Envelope recipient. */
+  to: string;
+  /** The message (RFC 5322), as it is sent. */
+  content: Uint8Array;
+}
+
+export interface Handover {
+  /**
+   * Awaited between the next hop's 354 and the first byte of the content. Where it throws, nothing
+   * of the content is sent and send() rejects with the same error.
+   */
+  beforeContent(): Promise<void>;
+  /** Aborts the transaction. */
+  signal: AbortSignal;
+}
+
+/** Where a next hop refused. "connection": TCP, TLS, greeting, EHLO and login, no fault of the mail. */
+export type RefusalStage = "connection" | "sender" | "recipient" | "content";
+
+export type MailOutcome =
+  | { result: "sent"; reason: string }
+  /** The next hop certainly does not have it. */
+  | {
+    result: "refused";
+    stage: RefusalStage;
+    /** True for a 5xx reply. */
+    permanent: boolean;
+    /** Reply or error code and the command, such as "550 at RCPT TO". */
+    reason: string;
+  }
+  /** The content was sent whole and no reply came: nobody can tell whether the next hop has it. */
+  | { result: "unknown"; reason: string };
+
+export interface Mailer {
+  /** One SMTP transaction. @throws what beforeContent throws */
+  send(mail: OutgoingMail, handover: Handover): Promise<MailOutcome>;
+  /** Drops the connections that are being closed. */
+  close(): Promise<void>;
+}

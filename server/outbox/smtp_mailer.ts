@@ -1,0 +1,187 @@
+/** SMTP to the one configured next hop (RFC 5321), a connection a mail. */
+import { once } from "node:events";
+import { isIP } from "node:net";
+import { Readable } from "node:stream";
+import { rootCertificates } from "node:tls";
+import SMTPConnection, { type SMTPConnectionOptions } from "nodemailer/lib/smtp-connection";
+import type { SmtpConfig } from "../config/mail.ts";
+import type { Handover, Mailer, MailOutcome, OutgoingMail, RefusalStage } from "./mailer.ts";
+
+export interface SmtpMailerOptions {
+  smtp: SmtpConfig;
+  /** Name given with EHLO. */
+  ehloName: string;
+  /** PEM certificates that the next hop's may rest on, besides the system's. */
+  caPem?: string;
+  timing?: Partial<SmtpTiming>;
+}
+
+export interface SmtpTiming {
+  /** From the look-up of the name to the end of STARTTLS. */
+  connectMs: number;
+  /** Silence before a reply. */
+  replyMs: number;
+  /** Silence after the final dot: the longer, the fewer outcomes stay unknown (RFC 5321, 4.5.3.2.6: 10 minutes). */
+  finalReplyMs: number;
+  /** For the reply to QUIT. */
+  quitMs: number;
+}
+
+const TIMING: SmtpTiming = {
+  connectMs: 20_000,
+  replyMs: 60_000,
+  finalReplyMs: 600_000,
+  quitMs: 2_000,
+};
+const CLOSE_MS = 250;
+
+/** What nodemailer's errors carry. */
+interface SmtpError extends Error {
+  code?: string;
+  command?: string;
+  responseCode?: number;
+}
+
+/**
+ * A mailer for the next hop. TLS is required and its certificate checked, except on a loopback
+ * next hop: there STARTTLS is used where offered and the certificate not checked.
+ */
+export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
+  const timing = { ...TIMING, ...options.timing };
+  const connectionOptions = optionsOf(options, timing);
+  const closing = new Map<SMTPConnection, Promise<void>>();
+
+  async function leave(connection: SMTPConnection): Promise<void> {
+    const socket = connection._socket;
+    const closed = socket && !socket.destroyed ? once(socket, "close").then(() => {}) : undefined;
+    connection.quit();
+    const timer = setTimeout(() => connection.close(), timing.quitMs);
+    await closed?.catch(() => {});
+    clearTimeout(timer);
+    connection.close();
+  }
+
+  return {
+    async send(mail, handover) {
+      const connection = new SMTPConnection(connectionOptions);
+      try {
+        return await transact(connection, options.smtp, timing, mail, handover);
+      } finally {
+        closing.set(
+          connection,
+          leave(connection).finally(() => closing.delete(connection)),
+        );
+      }
+    },
+    async close() {
+      for (const connection of closing.keys()) connection.close();
+      await Promise.all(closing.values());
+    },
+  };
+}
+
+/** True where only this machine can listen. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}
+
+function optionsOf(
+  { smtp, ehloName, caPem }: SmtpMailerOptions,
+  timing: SmtpTiming,
+): SMTPConnectionOptions {
+  const loopback = isLoopback(smtp.host);
+  return {
+    host: smtp.host,
+    port: smtp.port,
+    secure: smtp.secure,
+    requireTLS: !smtp.secure && !loopback,
+    name: ehloName,
+    tls: {
+      rejectUnauthorized: !loopback,
+      minVersion: "TLSv1.2",
+      ...(caPem === undefined ? {} : { ca: [...rootCertificates, caPem] }),
+    },
+    dnsTimeout: timing.connectMs,
+    connectionTimeout: timing.connectMs,
+    greetingTimeout: timing.connectMs,
+    socketTimeout: timing.replyMs,
+    socketCloseTimeout: CLOSE_MS,
+    logger: false,
+  };
+}
+
+async function transact(
+  connection: SMTPConnection,
+  { user, password }: SmtpConfig,
+  timing: SmtpTiming,
+  mail: OutgoingMail,
+  { beforeContent, signal }: Handover,
+): Promise<MailOutcome> {
+  const broken = Promise.withResolvers<never>();
+  broken.promise.catch(() => {});
+  connection.on("error", broken.reject);
+  const onAbort = () => {
+    broken.reject(new Error("given up"));
+    connection.close();
+  };
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort, { once: true });
+
+  /** Settles once beforeContent has, where it was called. */
+  let asked: Promise<void> = Promise.resolve();
+  let denied: { error: unknown } | null = null;
+  /** True from when the final dot may have been sent. */
+  let whole = false;
+  async function* content(): AsyncGenerator<Uint8Array> {
+    asked = beforeContent().catch((error) => void (denied = { error }));
+    await asked;
+    if (denied !== null) throw new Error("withdrawn before the content");
+    yield mail.content;
+    whole = true;
+    if (connection._socket) connection._socket.setTimeout(timing.finalReplyMs);
+  }
+
+  try {
+    await step(broken.promise, (done) => connection.connect(done));
+    if (user !== undefined) {
+      await step(broken.promise, (done) => connection.login({ user, pass: password }, done));
+    }
+    const envelope = { from: mail.from, to: [mail.to], size: mail.content.length };
+    // Nothing is read from the stream before the next hop has answered DATA with 354.
+    const stream = Readable.from(content(), { objectMode: false });
+    await step(broken.promise, (done) => connection.send(envelope, stream, done));
+    return { result: "sent", reason: "250 at DATA" };
+  } catch (failure) {
+    await asked;
+    const withdrawn = denied as { error: unknown } | null;
+    if (withdrawn !== null) throw withdrawn.error;
+    return outcomeOf(failure as SmtpError, whole);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** One call of the connection; rejects as well when the connection breaks meanwhile. */
+function step(
+  broken: Promise<never>,
+  call: (done: (error?: Error | null) => void) => void,
+): Promise<void> {
+  return Promise.race([
+    broken,
+    new Promise<void>((resolve, reject) => call((error) => error ? reject(error) : resolve())),
+  ]);
+}
+
+function outcomeOf({ code, command, responseCode }: SmtpError, whole: boolean): MailOutcome {
+  const at = command === undefined || command === "API" ? "" : ` at ${command}`;
+  const reason = `${responseCode ?? code ?? "given up"}${at}`;
+  if (responseCode === undefined && whole) return { result: "unknown", reason };
+  const permanent = responseCode !== undefined && responseCode >= 500;
+  return { result: "refused", stage: stageOf(command), permanent, reason };
+}
+
+function stageOf(command: string | undefined): RefusalStage {
+  if (command === "MAIL FROM") return "sender";
+  if (command === "RCPT TO") return "recipient";
+  return command === "DATA" ? "content" : "connection";
+}
