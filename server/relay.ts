@@ -17,6 +17,8 @@ import { messageRoutes } from "./messages/routes.ts";
 import { Sender } from "./messages/send.ts";
 import { StoredMessages } from "./messages/stored_messages.ts";
 import { TokenSender } from "./messages/token_send.ts";
+import { Wake } from "./messages/wake.ts";
+import { markWakes } from "./messages/wake_marks.ts";
 import { FreeDisk, type MeasureFreeBytes } from "./storage/free_disk.ts";
 import { GroupCommit } from "./storage/group_commit.ts";
 import { IdSequence } from "./storage/id_sequence.ts";
@@ -89,6 +91,8 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   }, { now, signatureWindowSeconds: limits.signatureWindowSeconds });
 
   const arrivals = new Arrivals();
+  const wake = new Wake({ store, arrivals, watchable: hosted });
+  if (!store.exclusive) commits.annotateGroups(markWakes);
   const messages = new StoredMessages(store, limits.retentionDays);
   const sender = new Sender({
     store,
@@ -137,6 +141,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     async close() {
       clearInterval(flushing);
       arrivals.close();
+      wake.close();
       await resealing.stop();
       await commits.drained();
       await flush();

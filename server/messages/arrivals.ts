@@ -12,6 +12,12 @@ type Wake = (reason: "message" | "replaced" | "shutdown") => void;
 export class Arrivals {
   readonly #waiting = new Map<number, Wake>();
   #closed = false;
+  #first: () => void = () => {};
+
+  /** Calls back whenever a poll begins to wait while no other does. */
+  onFirst(callback: () => void): void {
+    this.#first = callback;
+  }
 
   /** Polls that wait now. */
   get size(): number {
@@ -30,6 +36,7 @@ export class Arrivals {
     else {
       this.#waiting.get(agentId)?.("replaced");
       this.#waiting.set(agentId, wake);
+      if (this.#waiting.size === 1) this.#first();
     }
     const cancel = () => {
       if (this.#waiting.get(agentId) === wake) this.#waiting.delete(agentId);

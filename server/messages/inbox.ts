@@ -110,7 +110,9 @@ export class Inbox {
         const page = await this.#deliver(agentId, query, beganMs, false);
         if (page.messages.length > 0) return page;
         const reason = await Promise.race([waiter.woken, end]);
-        if (reason !== "message") return { messages: [], lastId: query.sinceId };
+        if (reason !== "message" || await this.#isReplaced(agentId, beganMs)) {
+          return { messages: [], lastId: query.sinceId };
+        }
         waiter = this.options.arrivals.await(agentId, true);
       }
     } finally {
@@ -118,6 +120,14 @@ export class Inbox {
       gone.removeEventListener("abort", ended);
       waiter.cancel();
     }
+  }
+
+  /** Whether another process has accepted a newer poll of the agent. */
+  async #isReplaced(agentId: number, beganMs: number): Promise<boolean> {
+    const { store, records } = this.options;
+    if (store.exclusive) return false;
+    const poll = await records.read<PollRecord>(pollKey(agentId));
+    return poll !== null && poll.lastPollMs > beganMs && poll.lastPollMs <= store.now() + 5_000;
   }
 
   /** Reads a page and stamps it; reads again where another poll changed what it rests on. */

@@ -1,0 +1,23 @@
+/** Marks by which processes that share a store tell each other whose mailbox has something new. */
+import type { GroupAnnotation } from "../storage/group_commit.ts";
+import type { Receipt } from "./send.ts";
+
+/** Deno KV watches at most ten keys. */
+export const WAKE_SHARDS = 10;
+
+/** ["wake", shard] -> unix ms; what counts is that it was written. */
+export const wakeKey = (shard: number): Deno.KvKey => ["wake", shard];
+
+export function wakeShardOf(agentId: number): number {
+  return agentId % WAKE_SHARDS;
+}
+
+/** Every group that holds sends marks the shards of their recipients; for shared stores. */
+export const markWakes: GroupAnnotation = (results, turn) => {
+  const shards = new Set<number>();
+  for (const result of results) {
+    if ((result as Partial<Receipt> | null)?.kind !== "sent") continue;
+    shards.add(wakeShardOf((result as Receipt).recipient.id));
+  }
+  for (const shard of shards) turn.set(wakeKey(shard), turn.nowMs);
+};

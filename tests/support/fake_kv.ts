@@ -1,0 +1,169 @@
+/**
+ * A store that behaves as badly as a KV server or a shared file may, over a real one in memory: it
+ * refuses what KV Connect refuses, is slow, says {ok:false} after succeeding, fails after
+ * succeeding, and throws "database is locked". What it does follows from its seed.
+ */
+
+export interface FakeKvOptions {
+  /** Several fakes over one store stand for several processes. */
+  kv: Deno.Kv;
+  seed?: number;
+  /** Checks that one commit may hold. */
+  maxChecks?: number;
+  /** Shares of commits, 0 to 1. */
+  faults?: Partial<Faults>;
+  /** Greatest delay of a read or commit in ms; 0: none. */
+  delayMs?: number;
+  /** Stands between a commit and the store; run() applies it. For tests of one interleaving. */
+  intercept?: (commit: FakeCommit, run: () => Promise<CommitOutcome>) => Promise<CommitOutcome>;
+}
+
+export type CommitOutcome = Deno.KvCommitResult | Deno.KvCommitError;
+
+export interface Faults {
+  /** {ok:false} after the commit was applied. */
+  deniedSuccess: number;
+  /** A network error after the commit was applied. */
+  lostAnswer: number;
+  /** "database is locked": nothing was applied. */
+  locked: number;
+  /** The commit is applied twice, as by a client that repeats it after a network error. */
+  repeated: number;
+}
+
+export interface FakeCommit {
+  checks: readonly Deno.AtomicCheck[];
+  writes: readonly { key: Deno.KvKey; kind: "set" | "delete" | "sum" }[];
+}
+
+/** What KV Connect refuses (denokv 0.14) or Deno itself does. */
+const LIMITS = { checks: 10, keysOfARead: 10, watchedKeys: 10, mutations: 1000 };
+
+export interface FakeKv extends Deno.Kv {
+  /** Faults that were played so far, by name. */
+  readonly played: Record<keyof Faults, number>;
+  readonly commits: FakeCommit[];
+}
+
+export function createFakeKv(options: FakeKvOptions): FakeKv {
+  const { kv, maxChecks = LIMITS.checks, delayMs = 0 } = options;
+  const random = seededRandom(options.seed ?? 1);
+  const faults: Faults = {
+    deniedSuccess: 0,
+    lostAnswer: 0,
+    locked: 0,
+    repeated: 0,
+    ...options.faults,
+  };
+  const played = { deniedSuccess: 0, lostAnswer: 0, locked: 0, repeated: 0 };
+  const commits: FakeCommit[] = [];
+
+  function pause(): Promise<void> {
+    if (delayMs === 0) return Promise.resolve();
+    return new Promise((resolve) => setTimeout(resolve, random() * delayMs));
+  }
+
+  function plays(fault: keyof Faults): boolean {
+    if (faults[fault] === 0 || random() >= faults[fault]) return false;
+    played[fault]++;
+    return true;
+  }
+
+  async function applyBadly(run: () => Promise<CommitOutcome>): Promise<CommitOutcome> {
+    await pause();
+    if (plays("locked")) throw new TypeError("database is locked");
+    const outcome = await run();
+    // The repetition meets what the first has written; what it says is what the caller hears.
+    const heard = outcome.ok && plays("repeated") ? await run() : outcome;
+    await pause();
+    if (outcome.ok && plays("deniedSuccess")) return { ok: false };
+    if (outcome.ok && plays("lostAnswer")) throw new TypeError("error sending request");
+    return heard;
+  }
+
+  function atomic(): Deno.AtomicOperation {
+    const checks: Deno.AtomicCheck[] = [];
+    const writes: FakeCommit["writes"][number][] = [];
+    const steps: ((operation: Deno.AtomicOperation) => void)[] = [];
+    const fake = {
+      check(...given: Deno.AtomicCheck[]) {
+        checks.push(...given);
+        steps.push((operation) => operation.check(...given));
+        return fake;
+      },
+      set(key: Deno.KvKey, value: unknown, setOptions?: { expireIn?: number }) {
+        writes.push({ key, kind: "set" });
+        steps.push((operation) => operation.set(key, value, setOptions));
+        return fake;
+      },
+      delete(key: Deno.KvKey) {
+        writes.push({ key, kind: "delete" });
+        steps.push((operation) => operation.delete(key));
+        return fake;
+      },
+      sum(key: Deno.KvKey, amount: bigint) {
+        writes.push({ key, kind: "sum" });
+        steps.push((operation) => operation.sum(key, amount));
+        return fake;
+      },
+      async commit(): Promise<CommitOutcome> {
+        requireWithin("checks", checks.length, maxChecks);
+        requireWithin("mutations", writes.length, LIMITS.mutations);
+        const commit = { checks, writes };
+        commits.push(commit);
+        const run = () => {
+          const operation = kv.atomic();
+          for (const step of steps) step(operation);
+          return operation.commit();
+        };
+        return await applyBadly(options.intercept ? () => options.intercept!(commit, run) : run);
+      },
+    };
+    return fake as unknown as Deno.AtomicOperation;
+  }
+
+  async function get(key: Deno.KvKey) {
+    await pause();
+    return await kv.get(key);
+  }
+
+  const fake = {
+    get,
+    async getMany(keys: readonly Deno.KvKey[]) {
+      requireWithin("keys of one read", keys.length, LIMITS.keysOfARead);
+      await pause();
+      return await kv.getMany(keys as Deno.KvKey[]);
+    },
+    async *list(selector: Deno.KvListSelector, listOptions?: Deno.KvListOptions) {
+      await pause();
+      yield* kv.list(selector, listOptions);
+    },
+    watch(keys: readonly Deno.KvKey[]) {
+      requireWithin("watched keys", keys.length, LIMITS.watchedKeys);
+      return kv.watch(keys as Deno.KvKey[]);
+    },
+    set: (key: Deno.KvKey, value: unknown, setOptions?: { expireIn?: number }) =>
+      kv.set(key, value, setOptions),
+    delete: (key: Deno.KvKey) => kv.delete(key),
+    atomic,
+    close: () => {}, // the store is the test's
+    played,
+    commits,
+  };
+  return fake as unknown as FakeKv;
+}
+
+function requireWithin(what: string, count: number, limit: number): void {
+  if (count > limit) throw new TypeError(`too many ${what}: ${count}, allowed are ${limit}`);
+}
+
+/** Numbers in 0..1 that follow from a seed (mulberry32). */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
