@@ -18,7 +18,9 @@ export const hasNode: boolean = spawnSync("node", ["--version"]).status === 0;
 export function bundleForNode(entry: string, folder: string): string {
   const output = join(folder, `${entry.replaceAll("/", "_")}.mjs`);
   const args = ["bundle", "--quiet", "--platform=deno", `--output=${output}`, join(ROOT, entry)];
-  const { status, stderr } = spawnSync(Deno.execPath(), args, { cwd: ROOT, encoding: "utf8" });
-  if (status !== 0) throw new Error(`deno bundle ${entry} failed: ${stderr}`);
+  const { success, stderr } = new Deno.Command(Deno.execPath(), { args, cwd: ROOT }).outputSync();
+  if (!success) {
+    throw new Error(`deno bundle ${entry} failed: ${new TextDecoder().decode(stderr)}`);
+  }
   return output;
 }
