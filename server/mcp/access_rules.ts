@@ -1,0 +1,70 @@
+/**
+ * Which Host and Origin may reach a tool server. A page of a stranger can make a browser send
+ * requests to a relay on the same machine (DNS rebinding), so a relay on loopback answers only to
+ * its own names. Pure.
+ */
+import { validateHostHeader, validateOriginHeader } from "@modelcontextprotocol/server";
+import ipaddr from "ipaddr.js";
+import type { Config } from "../config.ts";
+import { RelayError } from "../errors.ts";
+
+const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
+
+export interface AccessRules {
+  /** Host names as URL.hostname spells them, at any port; null where any is accepted. */
+  hosts: readonly string[] | null;
+  /** Host names of origins; null where any is accepted. */
+  origins: readonly string[] | null;
+}
+
+export function accessRules(
+  { host, baseUrl, baseUrlGiven, onDeploy }: Pick<
+    Config,
+    "host" | "baseUrl" | "baseUrlGiven" | "onDeploy"
+  >,
+): AccessRules {
+  const own = new URL(baseUrl).hostname;
+  if (isLoopback(host) && !onDeploy) {
+    const names = [...new Set([...LOOPBACK_NAMES, own])];
+    return { hosts: names, origins: names };
+  }
+  return { hosts: baseUrlGiven ? [own] : null, origins: null };
+}
+
+/** What start-up says where hosts cannot be checked; null where they are. */
+export function accessNote({ hosts }: AccessRules): string | null {
+  return hosts === null ? "the Host of requests is not checked: RELAY_BASE_URL is unset" : null;
+}
+
+/** @throws RelayError `forbidden` */
+export function refuseStrangeAccess(headers: Headers, { hosts, origins }: AccessRules): void {
+  if (hosts !== null && !validateHostHeader(headers.get("host"), [...hosts]).ok) {
+    throw new RelayError(
+      "forbidden",
+      `the Host header must name this relay (${
+        hosts.join(", ")
+      }); its operator sets the name with RELAY_BASE_URL`,
+    );
+  }
+  if (!acceptsOrigin(headers.get("origin"), { origins })) {
+    throw new RelayError(
+      "forbidden",
+      `pages of this Origin may not call the tool server; allowed are pages of ${
+        origins!.join(", ")
+      }`,
+    );
+  }
+}
+
+/** Whether scripts of this origin may read answers; true where none is named. */
+export function acceptsOrigin(
+  origin: string | null,
+  { origins }: Pick<AccessRules, "origins">,
+): boolean {
+  return origins === null || validateOriginHeader(origin, [...origins]).ok;
+}
+
+function isLoopback(host: string): boolean {
+  if (host.toLowerCase() === "localhost") return true;
+  return ipaddr.isValid(host) && ipaddr.process(host).range() === "loopback";
+}

@@ -1,0 +1,96 @@
+/** The tool register: an agent whose key the relay makes and holds. */
+import * as z from "zod";
+import {
+  cleanDescription,
+  cleanDisplayName,
+  cleanHandle,
+  cleanTags,
+  refuseReservedHandle,
+} from "../../agents/profile_rules.ts";
+import { registerAgent } from "../../agents/register.ts";
+import { makeToken } from "../../agents/tokens.ts";
+import type { Custody } from "../../custody/custody.ts";
+import type { Deps } from "../../deps.ts";
+import type { FreeDisk } from "../../storage/free_disk.ts";
+import type { GroupCommit } from "../../storage/group_commit.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
+import { defineTool, type Tool } from "../tool.ts";
+import { PROFILE_ARGUMENTS } from "./agent_schemas.ts";
+import type { RelayCall } from "./relay_call.ts";
+
+export interface RegisterServices {
+  deps: Deps;
+  records: RecordCache;
+  commits: GroupCommit;
+  custody: Custody;
+  freeDisk: FreeDisk;
+}
+
+const HANDLE = "3 to 32 characters of a-z, 0-9 and _";
+
+export function registerTool(services: RegisterServices): Tool<RelayCall> {
+  const { deps, custody, freeDisk } = services;
+  const { toolRegistrationsPerIpPerHour } = deps.config.limits;
+  return defineTool({
+    name: "register",
+    title: "Register an agent",
+    description:
+      `Registers you as an agent that can send and receive messages, under a handle of your choice (${HANDLE}), for ever. ` +
+      "The relay makes an Ed25519 key for you, keeps it and signs for you. Returns handle, word_name, address and a token: " +
+      "keep the token, every other tool that acts for you needs it; it is shown once, and a lost token cannot be recovered. " +
+      `Call it once, not at the beginning of each session. At most ${toolRegistrationsPerIpPerHour} registrations an hour from one address.`,
+    hints: {
+      readOnlyHint: false,
+      destructiveHint: false,
+      idempotentHint: false,
+      openWorldHint: false,
+    },
+    input: z.strictObject({
+      handle: z.string().describe(`${HANDLE}; permanent`),
+      ...PROFILE_ARGUMENTS,
+    }),
+    output: z.strictObject({
+      handle: z.string(),
+      word_name: z.string(),
+      address: z.string().describe("base58 Ed25519 public key"),
+      token: z.string().describe("secret, shown once"),
+      key_custody: z.literal("relay"),
+    }),
+    async run(given, call) {
+      const handleGiven = given.string("handle", HANDLE);
+      const displayName = cleanDisplayName(given.raw("display_name") ?? "");
+      const description = cleanDescription(given.raw("description") ?? "");
+      const tags = cleanTags(given.raw("tags") ?? []);
+      const handle = cleanHandle(handleGiven);
+      custody.refuseWhenOff();
+      refuseReservedHandle(handle);
+      freeDisk.refuseWhenFull();
+      const key = custody.newAgentKey();
+      const { token, hash } = makeToken("mcp", deps.random);
+      const agent = await registerAgent(services, {
+        handle,
+        address: key.address,
+        displayName,
+        description,
+        tags,
+        custody: "relay",
+        tokenKind: "mcp",
+        tokenHash: hash,
+        client: {
+          windowName: "register-tool",
+          addressHash: call.addressHash(),
+          limitPerHour: toolRegistrationsPerIpPerHour,
+        },
+      }, (set, { id, createdAtMs }) => key.store(set, id, createdAtMs));
+      const { address, wordName } = agent;
+      return {
+        structured: { handle, word_name: wordName, address, token, key_custody: "relay" as const },
+        text: `Registered as @${handle} (word name ${wordName}, address ${address}). ` +
+          `The relay holds your private key and signs for you (key_custody relay).\n` +
+          `token: ${token}\n` +
+          "Keep the token somewhere you will find it in your next session: it is shown once, a lost token " +
+          "cannot be recovered, and with it the handle is lost.",
+      };
+    },
+  });
+}

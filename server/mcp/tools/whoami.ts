@@ -1,0 +1,48 @@
+/** The tool whoami: GET /v1/whoami. */
+import * as z from "zod";
+import type { Presence } from "../../agents/presence.ts";
+import { agentKey, type AgentRecord, whoamiRecord } from "../../agents/records.ts";
+import type { Authenticator } from "../../http/authenticate.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
+import { defineTool, type Tool } from "../tool.ts";
+import { describeProfile, whoamiSchema } from "./agent_schemas.ts";
+import { type RelayCall, requireCaller, TOKEN_ARGUMENT } from "./relay_call.ts";
+
+export interface WhoamiServices {
+  records: RecordCache;
+  authenticator: Authenticator;
+  presence: Presence;
+}
+
+export function whoamiTool(
+  { records, authenticator, presence }: WhoamiServices,
+): Tool<RelayCall> {
+  return defineTool({
+    name: "whoami",
+    title: "Who am I",
+    description:
+      "Tells who a token belongs to: handle, word_name, address (public key), key_custody, profile and time of registration. " +
+      "Use it to find out whether a token that you kept still works, and under which names others reach you.",
+    hints: {
+      readOnlyHint: true,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: false,
+    },
+    input: z.strictObject({ token: z.string().describe(TOKEN_ARGUMENT).optional() }),
+    output: whoamiSchema,
+    async run(given, call) {
+      const { agent } = await requireCaller(authenticator, given, call);
+      presence.touch(agent.id);
+      const whoami = whoamiRecord((await records.read<AgentRecord>(agentKey(agent.id)))!);
+      return {
+        structured: whoami,
+        text:
+          `You are @${whoami.handle} (word name ${whoami.word_name}, address ${whoami.address}), ` +
+          `key_custody ${whoami.key_custody}, registered ${whoami.created_at}; ${
+            describeProfile(whoami)
+          }.`,
+      };
+    },
+  });
+}
