@@ -11,6 +11,7 @@ import { custodyRoutes } from "./custody/routes.ts";
 import type { Deps } from "./deps.ts";
 import { createAuthenticator } from "./http/authenticate.ts";
 import type { HttpEnv } from "./http/route.ts";
+import { toolRoutes } from "./mcp/routes.ts";
 import { Arrivals } from "./messages/arrivals.ts";
 import { Inbox } from "./messages/inbox.ts";
 import { messageRoutes } from "./messages/routes.ts";
@@ -120,6 +121,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
       ...agentRoutes({ ...shared, presence, addressKey }),
       ...messageRoutes({ ...shared, sender, tokenSender, inbox, messages }),
       ...custodyRoutes({ ...shared, presence, custody }),
+      ...toolRoutes({ ...shared, limits, presence, addressKey, custody, tokenSender, inbox }),
     ],
   });
 
