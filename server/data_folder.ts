@@ -44,7 +44,8 @@ export async function openDataFolder(
     throw new DataFolderInUseError(inUseMessage(path, await readHolders(path), options.shared));
   }
   await readHolders(path); // sweeps what killed relays left
-  const holderPath = join(path, HOLDER_PREFIX + Deno.pid);
+  // The pid alone is no name: relays in containers that share a folder may all be pid 1.
+  const holderPath = join(path, `${HOLDER_PREFIX}${Deno.pid}-${crypto.randomUUID().slice(0, 8)}`);
   const holder = await writeHolder(holderPath, options.nowMs);
   return {
     path,
@@ -59,13 +60,13 @@ export async function openDataFolder(
 
 /** Writes who holds the folder; the open file is locked too, so that readers tell the living. */
 async function writeHolder(path: string, startedAtMs: number): Promise<Deno.FsFile> {
-  const file = await Deno.open(path, { create: true, read: true, write: true, truncate: true });
-  await tryLock(file, true);
+  const file = await Deno.open(path, { createNew: true, read: true, write: true });
   const holder: LockHolder = {
     pid: Deno.pid,
     started_at: new Date(startedAtMs).toISOString(),
   };
   await file.write(new TextEncoder().encode(JSON.stringify(holder) + "\n"));
+  await tryLock(file, true);
   return file;
 }
 

@@ -67,7 +67,7 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
       const read: PendingRead = {
         deadlineMs: now() + deadlineMs,
         expire: () => {
-          reject(timedOut(deadlineMs, abandon !== undefined));
+          reject(timedOut(deadlineMs));
           abandon?.();
         },
       };
@@ -99,7 +99,10 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
     if (length !== null && /^[0-9]+$/.test(length)) {
       const sizeBytes = Number(length);
       if (sizeBytes === 0) return Promise.resolve(EMPTY);
-      if (sizeBytes > limitBytes) return Promise.reject(tooLarge(what, limitBytes));
+      if (sizeBytes > limitBytes) {
+        request.body?.cancel().catch(() => {});
+        return Promise.reject(tooLarge(what, limitBytes));
+      }
       // Content-Length frames the body, so the runtime's own whole read is bounded by it.
       return withinDeadline(request.bytes() as Promise<Uint8Array<ArrayBuffer>>);
     }
@@ -131,7 +134,7 @@ async function readStream(
     sizeBytes += value.byteLength;
     if (sizeBytes > limitBytes) {
       cancel(reader);
-      throw tooLarge(what, limitBytes, true);
+      throw tooLarge(what, limitBytes);
     }
     chunks.push(value);
   }
@@ -155,21 +158,19 @@ function startIntervalTicker(tick: () => void): () => void {
   return () => clearInterval(timer);
 }
 
-// closeConnection is for bodies that were cancelled. After answering over a body that nobody read
-// to its end, the server says `Connection: close` by itself.
-function tooLarge(what: string, limitBytes: number, closeConnection = false): RelayError {
+function tooLarge(what: string, limitBytes: number): RelayError {
   return new RelayError(
     "payload_too_large",
     `the ${what} is larger than the ${limitBytes} bytes allowed: send less`,
-    { closeConnection },
+    { closeConnection: true },
   );
 }
 
-function timedOut(deadlineMs: number, closeConnection: boolean): RelayError {
+function timedOut(deadlineMs: number): RelayError {
   return new RelayError(
     "request_timeout",
     `the request body was not complete within ${deadlineMs / 1000} s: send it again`,
-    { closeConnection },
+    { closeConnection: true },
   );
 }
 

