@@ -39,6 +39,11 @@ export interface Accounts {
 const SIGNATURE = /^[A-Za-z0-9+/]{85}[AQgw]==$/;
 const TIMESTAMP = /^(0|[1-9][0-9]{0,14})$/;
 const NO_BYTES = new Uint8Array(0);
+const EMPTY_HASH = sha256Hex(NO_BYTES);
+
+function sha256Hex(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
 
 export interface Authenticator {
   /**
@@ -200,7 +205,7 @@ function requireAddress(address: string): void {
 }
 
 function stringToSign(c: Context<HttpEnv>, body: Uint8Array, timestamp: string): string {
-  const bodyHash = createHash("sha256").update(body).digest("hex");
+  const bodyHash = body.length === 0 ? EMPTY_HASH : sha256Hex(body);
   return `relay:v1:${c.req.raw.method}:${c.get("path")}:${bodyHash}:${timestamp}`;
 }
 

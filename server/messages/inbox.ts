@@ -310,7 +310,8 @@ const OPENING = Buffer.from('{"messages":[');
 const COMMA = Buffer.from(",");
 
 /** The answer of GET /v1/inbox as UTF-8 JSON. */
-export function encodePage({ messages, lastId }: PollPage): Uint8Array<ArrayBuffer> {
+export function encodePage({ messages, lastId }: PollPage): string | Uint8Array<ArrayBuffer> {
+  if (messages.length === 0) return `{"messages":[],"last_id":${lastId}}`;
   const parts: Uint8Array[] = [OPENING];
   for (const [i, { json }] of messages.entries()) {
     if (i > 0) parts.push(COMMA);
