@@ -219,13 +219,29 @@ export class Inbox {
     return candidates.filter(({ id }) => !read.has(id));
   }
 
-  /** Every undelivered retained message of an agent, ascending: what a digest tells of. */
-  async *undelivered(agentId: number): AsyncGenerator<StoredMessage> {
+  /**
+   * When the last accepted poll of an agent began, recorded or not yet; null before the first.
+   * Stored times of a clock that has jumped are given as they are.
+   */
+  async lastPollMs(agentId: number): Promise<number | null> {
+    const poll = await this.options.records.read<PollRecord>(pollKey(agentId));
+    const rememberedMs = this.rememberedPollMs(agentId);
+    if (poll === null) return rememberedMs;
+    return rememberedMs === null ? poll.lastPollMs : Math.max(poll.lastPollMs, rememberedMs);
+  }
+
+  /** The same, as far as this process remembers. */
+  rememberedPollMs(agentId: number): number | null {
+    return this.#floor.lastBeganMs(agentId);
+  }
+
+  /** Every undelivered retained message of an agent above an id, ascending: what a digest tells of. */
+  async *undelivered(agentId: number, aboveId = 0): AsyncGenerator<StoredMessage> {
     const inbox = await this.options.records.read<InRecord>(inKey(agentId));
     if (inbox === null || inbox.head === 0) return;
     const { poll } = await this.#pollRecord(agentId);
     const nowMs = this.options.store.now();
-    let sinceId = 0;
+    let sinceId = aboveId;
     for (;;) {
       const some = await this.#undelivered(agentId, poll, sinceId, SCAN, nowMs, inbox.head);
       yield* some;

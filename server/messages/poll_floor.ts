@@ -47,6 +47,11 @@ export class PollFloor {
     };
   }
 
+  /** When the last accepted poll of an agent began that this process knows of, or null. */
+  lastBeganMs(agentId: number): number | null {
+    return this.#began.get(agentId) ?? this.#unwritten.get(agentId) ?? null;
+  }
+
   /** The last polls that no record holds yet; they are the caller's to write. */
   takeUnwritten(): Map<number, number> {
     const unwritten = this.#unwritten;
