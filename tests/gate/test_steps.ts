@@ -28,7 +28,13 @@ export function testSteps(root: string, only: readonly string[]): Step[] {
     {
       name: "documentation tests",
       run: () =>
-        denoTest(root, ["--doc", "--ignore=**/*_test.ts", ...EXAMPLE_PERMISSIONS, ...only]),
+        denoTest(root, [
+          "--doc",
+          "--permit-no-files",
+          "--ignore=**/*_test.ts",
+          ...EXAMPLE_PERMISSIONS,
+          ...only,
+        ]),
     },
     { name: "tests", run: () => denoTest(root, ["--parallel", ...TEST_PERMISSIONS, ...only]) },
   ];

@@ -49,6 +49,7 @@ export function findPart(part: Part): string | null {
 
 function majorVersion(program: string): number {
   try {
+    // Not node:child_process: where Node.js is missing it starts Deno under the name of node.
     const { success, stdout } = new Deno.Command(program, {
       args: ["--version"],
       stdout: "piped",

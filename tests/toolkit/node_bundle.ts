@@ -1,11 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { spawnSync } from "node:child_process";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-
-/** Whether there is a Node.js to run the toolkit on; without one those tests are skipped. */
-export const hasNode: boolean = spawnSync("node", ["--version"]).status === 0;
 
 /**
  * Bundles a module of this repository into one file that Node.js runs as it is: Node 20 neither
