@@ -86,7 +86,7 @@ export class GroupCommit {
         reject,
         verified: this.#store.exclusive,
       });
-      if (names.some((name) => this.#records.peek(name) === undefined)) this.#reload(pending);
+      if (names.some((name) => this.#records.peek(name) === undefined)) void this.#reload(pending);
       else {
         this.#queue.push(pending);
         this.#schedule();
@@ -166,7 +166,7 @@ export class GroupCommit {
       }
       const state = this.#stateOf(pending);
       if (state === "missing") {
-        this.#reload(pending);
+        void this.#reload(pending);
         continue;
       }
       if (state !== "ready") {
@@ -225,15 +225,17 @@ export class GroupCommit {
     }
   }
 
-  /** Reads what a job needs and puts it in the queue. */
-  #reload(pending: Pending): void {
-    Promise.all(pending.job.records.map((key) => this.#records.load(key))).then(
-      () => {
-        this.#queue.push(pending);
-        this.#schedule();
-      },
-      (error) => this.#giveUp(pending, error),
-    );
+  /** Reads what jobs need and puts them in the queue, all at one time. */
+  async #reload(...jobs: Pending[]): Promise<void> {
+    await Promise.all(jobs.map(async (pending) => {
+      try {
+        await Promise.all(pending.job.records.map((key) => this.#records.load(key)));
+      } catch (error) {
+        this.#giveUp(pending, error);
+      }
+    }));
+    for (const pending of jobs) this.#queue.push(pending);
+    this.#schedule();
   }
 
   /** A refusal from memory that others may have outdated is decided again on what the store holds. */
@@ -246,7 +248,7 @@ export class GroupCommit {
       return;
     }
     pending.verified = true;
-    this.#retry(pending);
+    void this.#retry(pending);
   }
 
   /** The caller hears 503, except for what a job itself has thrown. */
@@ -259,9 +261,15 @@ export class GroupCommit {
     this.#queue.reject(pending, unavailable(error));
   }
 
-  /** Asks whether the job is stored already, by a doubted attempt or another process; else queues it again. */
-  async #retry(pending: Pending): Promise<void> {
-    if (pending.answered) return; // given up meanwhile
+  /** Queues jobs again, all at one time, except those that turn out to be stored already. */
+  async #retry(...jobs: Pending[]): Promise<void> {
+    const open = await Promise.all(jobs.map((pending) => this.#isOpen(pending)));
+    await this.#reload(...jobs.filter((_, i) => open[i]));
+  }
+
+  /** False once the caller has its answer: a doubted attempt or another process has stored the job. */
+  async #isOpen(pending: Pending): Promise<boolean> {
+    if (pending.answered) return false; // given up meanwhile
     try {
       const { job, tried } = pending;
       if (tried.size > 0) {
@@ -269,15 +277,15 @@ export class GroupCommit {
         const attempt = row.value?.attempt;
         if (attempt !== undefined && tried.has(attempt)) {
           this.#succeed(pending, tried.get(attempt));
-          return;
+          return false;
         }
       }
       const settled = await job.settle?.();
       if (settled !== undefined) this.#queue.resolve(pending, settled);
-      else this.#reload(pending);
     } catch (error) {
       this.#giveUp(pending, error);
     }
+    return !pending.answered;
   }
 
   #succeed(pending: Pending, result: unknown): void {
@@ -339,6 +347,7 @@ export class GroupCommit {
       const boundMs = Math.min(MAX_PAUSE_MS, 4 * 2 ** repeats);
       await new Promise((resolve) => setTimeout(resolve, Math.random() * boundMs));
     }
+    const again: Pending[] = [];
     for (const { pending, result } of group.members) {
       pending.failures++;
       pending.tried.set(group.attempt, result);
@@ -352,8 +361,9 @@ export class GroupCommit {
       // Where no record explains it (a row had to be absent, a write was refused) each goes alone.
       const unexplained = changed === null || changed.size === 0;
       pending.apart = cause ?? (unexplained ? `#${++this.#causes}` : null);
-      void this.#retry(pending);
+      again.push(pending);
     }
+    void this.#retry(...again);
   }
 
   async #changedRecords(group: PlanGroup<Pending>): Promise<Set<string>> {

@@ -36,6 +36,8 @@ export interface QueueBounds {
   refuseAfterMs: number;
   /** A job that has been waiting this long is refused itself. */
   giveUpAfterMs: number;
+  /** How often that is looked at. */
+  checkEveryMs: number;
 }
 
 /**
@@ -47,9 +49,8 @@ export const QUEUE_BOUNDS: QueueBounds = {
   bytes: 64 * 1024 * 1024,
   refuseAfterMs: 5_000,
   giveUpAfterMs: 15_000,
+  checkEveryMs: 1_000,
 };
-
-const STALL_CHECK_MS = 1_000;
 
 export class JobQueue {
   /** In the order of admission. */
@@ -91,7 +92,7 @@ export class JobQueue {
     };
     this.#admitted.add(pending);
     this.#admittedBytes += job.cost.bytes;
-    this.#stallTimer ??= setTimeout(() => this.#giveUpStalled(), STALL_CHECK_MS);
+    this.#stallTimer ??= setTimeout(() => this.#giveUpStalled(), this.bounds.checkEveryMs);
     return pending;
   }
 
@@ -180,7 +181,7 @@ export class JobQueue {
     }
     this.#stallTimer = this.#admitted.size === 0
       ? undefined
-      : setTimeout(() => this.#giveUpStalled(), STALL_CHECK_MS);
+      : setTimeout(() => this.#giveUpStalled(), this.bounds.checkEveryMs);
   }
 }
 

@@ -33,7 +33,12 @@ export interface Faults {
 
 export interface FakeCommit {
   checks: readonly Deno.AtomicCheck[];
-  writes: readonly { key: Deno.KvKey; kind: "set" | "delete" | "sum" }[];
+  writes: readonly {
+    key: Deno.KvKey;
+    kind: "set" | "delete" | "sum";
+    value?: unknown;
+    expireIn?: number;
+  }[];
 }
 
 /** What KV Connect refuses (denokv 0.14) or Deno itself does. */
@@ -92,7 +97,7 @@ export function createFakeKv(options: FakeKvOptions): FakeKv {
         return fake;
       },
       set(key: Deno.KvKey, value: unknown, setOptions?: { expireIn?: number }) {
-        writes.push({ key, kind: "set" });
+        writes.push({ key, kind: "set", value, expireIn: setOptions?.expireIn });
         steps.push((operation) => operation.set(key, value, setOptions));
         return fake;
       },

@@ -1,0 +1,237 @@
+import assert from "node:assert/strict";
+import { createTestClock } from "../../tests/support/clock.ts";
+import { createFakeKv, type FakeKvOptions } from "../../tests/support/fake_kv.ts";
+import {
+  letterJob,
+  letterKey,
+  mailboxKey,
+  openTestStorage,
+  type TestStorage,
+  type TestStorageOptions,
+} from "../../tests/support/storage.ts";
+import { EMBEDDED_CAPACITY } from "./store.ts";
+import { NoFreeSlot, WriterSlot } from "./writer_slot.ts";
+
+const TIMING = { leaseMs: 1_000, clockSkewMs: 100 };
+
+interface Rig {
+  kv: Deno.Kv;
+  clock: ReturnType<typeof createTestClock>;
+  open: (
+    options?: TestStorageOptions,
+    fake?: Omit<FakeKvOptions, "kv">,
+  ) => Promise<TestStorage>;
+}
+
+async function withRig(body: (rig: Rig) => Promise<void>): Promise<void> {
+  const kv = await Deno.openKv(":memory:");
+  const clock = createTestClock();
+  const opened: TestStorage[] = [];
+  try {
+    await body({
+      kv,
+      clock,
+      open: async (options = {}, fake = {}) => {
+        const storage = await openTestStorage(createFakeKv({ kv, maxChecks: 100, ...fake }), {
+          exclusive: false,
+          clock,
+          slotTiming: TIMING,
+          ...options,
+        });
+        opened.push(storage);
+        return storage;
+      },
+    });
+    for (const storage of opened) await storage.close();
+  } finally {
+    kv.close();
+  }
+}
+
+/** Another process takes the slot over, as it may once the lease has ended. */
+async function takeOver(kv: Deno.Kv, number: number, untilMs: number): Promise<void> {
+  await kv.set(["slot", number, "owner"], { v: 1, holder: "another" });
+  await kv.set(["slot", number, "lease"], { v: 1, untilMs });
+}
+
+Deno.test("WriterSlot gives each process a slot of its own, 1 to 255", async () => {
+  await withRig(async ({ open }) => {
+    const numbers = new Set<number>();
+    for (let i = 0; i < 20; i++) numbers.add((await open()).slot!.number);
+    assert.equal(numbers.size, 20);
+    for (const number of numbers) assert.ok(number >= 1 && number <= 255);
+  });
+});
+
+Deno.test("WriterSlot is taken over only after lease and clock skew have passed", async () => {
+  await withRig(async ({ kv, clock, open }) => {
+    // All slots but one are held for ever.
+    for (let number = 1; number <= 255; number++) {
+      if (number !== 9) await takeOver(kv, number, Number.MAX_SAFE_INTEGER);
+    }
+    const first = await open();
+    assert.equal(first.slot!.number, 9);
+    clock.advance(TIMING.leaseMs + TIMING.clockSkewMs);
+    await assert.rejects(WriterSlot.lease(first.store, TIMING), NoFreeSlot);
+    clock.advance(1);
+    const second = await WriterSlot.lease(first.store, TIMING);
+    assert.equal(second.number, 9);
+    assert.notEqual(second.tenure, first.slot!.tenure);
+    await second.release();
+  });
+});
+
+Deno.test("WriterSlot fails a start-up when every slot is held, and says what to do", async () => {
+  await withRig(async ({ kv, open }) => {
+    for (let number = 1; number <= 255; number++) {
+      await takeOver(kv, number, Number.MAX_SAFE_INTEGER);
+    }
+    await assert.rejects(open(), /all 255 writer slots .* stop a relay/);
+  });
+});
+
+Deno.test("WriterSlot is free again as soon as it is given back", async () => {
+  await withRig(async ({ kv, open }) => {
+    const { slot } = await open();
+    await slot!.release();
+    assert.equal((await kv.get(["slot", slot!.number, "owner"])).value, null);
+    assert.equal((await kv.get(["slot", slot!.number, "lease"])).value, null);
+  });
+});
+
+Deno.test("WriterSlot given back late leaves its next holder alone", async () => {
+  await withRig(async ({ kv, clock, open }) => {
+    const { slot } = await open();
+    await takeOver(kv, slot!.number, clock.now() + 5_000);
+    await slot!.release();
+    assert.deepEqual((await kv.get(["slot", slot!.number, "owner"])).value, {
+      v: 1,
+      holder: "another",
+    });
+  });
+});
+
+Deno.test("WriterSlot renewed during a commit does not fail it", async () => {
+  await withRig(async ({ clock, open }) => {
+    const slot: { of?: TestStorage } = {};
+    const storage = await open({}, {
+      intercept: async (commit, run) => {
+        if (commit.writes.some(({ key }) => key[0] === "letter")) {
+          clock.advance(TIMING.leaseMs * 3);
+          await slot.of!.slot!.confirm(); // renews, since the lease has ended
+        }
+        return await run();
+      },
+    });
+    slot.of = storage;
+    await storage.commits.submit(letterJob(storage, "a", "b", "one"));
+    assert.equal(storage.commits.counts.conflicts, 0);
+  });
+});
+
+Deno.test("WriterSlot fences a process that was frozen past its lease: nothing commits under the old slot", async () => {
+  await withRig(async ({ kv, clock, open }) => {
+    const frozen = Promise.withResolvers<void>();
+    const thawed = Promise.withResolvers<void>();
+    let tries = 0;
+    const storage = await open({}, {
+      intercept: async (commit, run) => {
+        if (!commit.writes.some(({ key }) => key[0] === "letter")) return await run();
+        if (++tries === 1) {
+          frozen.resolve();
+          await thawed.promise;
+        }
+        return await run();
+      },
+    });
+    const old = storage.slot!.number;
+    const sent = storage.commits.submit(letterJob(storage, "a", "b", "frozen"));
+    await frozen.promise;
+    clock.advance(TIMING.leaseMs + TIMING.clockSkewMs + 1);
+    await takeOver(kv, old, clock.now() + 60_000);
+    thawed.resolve();
+    const id = await sent;
+    assert.equal(tries, 2);
+    assert.notEqual(storage.slot!.number, old);
+    assert.equal(id % 256, storage.slot!.number);
+    const letters = await Array.fromAsync(kv.list({ prefix: ["letter"] }));
+    assert.deepEqual(letters.map(({ key }) => Number(key[2]) % 256), [id % 256, id % 256]);
+  });
+});
+
+Deno.test("WriterSlot vouches only for ids that were given under it, whatever slot comes next", async () => {
+  await withRig(async ({ kv, clock, open }) => {
+    const rig: { storage?: TestStorage } = {};
+    let tries = 0;
+    rig.storage = await open({ capacity: { ...EMBEDDED_CAPACITY, groupsInFlight: 4 } }, {
+      intercept: async (commit, run) => {
+        const isLetter = commit.writes.some(({ key }) => key[0] === "letter" && key[1] === "a");
+        if (!isLetter || ++tries > 1) return await run();
+        // While SQLite keeps this group waiting, the slot is lost and another one leased.
+        clock.advance(TIMING.leaseMs + TIMING.clockSkewMs + 1);
+        await takeOver(kv, rig.storage!.slot!.number, clock.now() + 60_000);
+        await rig.storage!.commits.submit(letterJob(rig.storage!, "x", "y", "other"));
+        throw new TypeError("database is locked");
+      },
+    });
+    const old = rig.storage.slot!.number;
+    const id = await rig.storage.commits.submit(letterJob(rig.storage, "a", "b", "one"));
+    assert.notEqual(rig.storage.slot!.number, old);
+    assert.equal(id % 256, rig.storage.slot!.number);
+    assert.equal((await kv.get(letterKey("a", id))).value, "one");
+    const letters = await Array.fromAsync(kv.list({ prefix: ["letter"] }));
+    assert.ok(letters.every(({ key }) => Number(key[2]) % 256 !== old));
+    assert.deepEqual((await kv.get(mailboxKey("a"))).value, { head: id });
+  });
+});
+
+Deno.test("WriterSlot is held through renewals that are reported as failed", async () => {
+  await withRig(async ({ clock, open }) => {
+    let denied = 0;
+    const storage = await open({}, {
+      intercept: async (commit, run) => {
+        const outcome = await run();
+        const isRenewal = commit.writes.length === 1 && commit.writes[0]!.key[2] === "lease";
+        if (!isRenewal) return outcome;
+        denied++;
+        return { ok: false };
+      },
+    });
+    const { tenure } = storage.slot!;
+    clock.advance(TIMING.leaseMs * 5);
+    await storage.slot!.confirm();
+    assert.ok(denied > 0);
+    assert.equal(storage.slot!.tenure, tenure);
+    assert.ok(storage.slot!.isLive(clock.now()));
+  });
+});
+
+Deno.test("WriterSlot taken by a commit that was reported as failed is held all the same", async () => {
+  await withRig(async ({ open }) => {
+    let takes = 0;
+    const storage = await open({}, {
+      intercept: async (commit, run) => {
+        const outcome = await run();
+        if (commit.writes[0]?.key[2] !== "owner") return outcome;
+        takes++;
+        return { ok: false };
+      },
+    });
+    assert.equal(takes, 1);
+    assert.ok(storage.slot!.number >= 1);
+  });
+});
+
+Deno.test("WriterSlot is not live after a jump of the clock until it is renewed", async () => {
+  await withRig(async ({ clock, open }) => {
+    const { slot } = await open();
+    for (const jumpMs of [3_600_000, -7_200_000, 3_600_000]) {
+      clock.advance(jumpMs);
+      assert.equal(slot!.isLive(clock.now()), false);
+      const { tenure } = slot!;
+      await slot!.confirm();
+      assert.ok(slot!.isLive(clock.now()));
+      assert.equal(slot!.tenure, tenure);
+    }
+  });
+});

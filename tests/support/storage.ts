@@ -1,0 +1,105 @@
+/** The storage layer alone, over one store that several of them may share, with a movable clock. */
+import { GroupCommit, type Job } from "../../server/storage/group_commit.ts";
+import { IdSequence } from "../../server/storage/id_sequence.ts";
+import type { QueueBounds } from "../../server/storage/job_queue.ts";
+import { RecordCache } from "../../server/storage/record_cache.ts";
+import { EMBEDDED_CAPACITY, type Store, type StoreCapacity } from "../../server/storage/store.ts";
+import { type SlotTiming, WriterSlot } from "../../server/storage/writer_slot.ts";
+import { createTestClock, type TestClock } from "./clock.ts";
+
+export interface TestStorageOptions {
+  exclusive?: boolean;
+  capacity?: StoreCapacity;
+  clock?: TestClock;
+  slotTiming?: SlotTiming;
+  bounds?: QueueBounds;
+  /** Records kept in memory. */
+  cached?: number;
+}
+
+/** One process as the store sees it. */
+export interface TestStorage {
+  store: Store;
+  clock: TestClock;
+  records: RecordCache;
+  ids: IdSequence;
+  slot: WriterSlot | null;
+  commits: GroupCommit;
+  /** Finishes what runs; a process that just dies does not call it. */
+  close(): Promise<void>;
+}
+
+export async function openTestStorage(
+  kv: Deno.Kv,
+  options: TestStorageOptions = {},
+): Promise<TestStorage> {
+  const clock = options.clock ?? createTestClock();
+  const store: Store = {
+    kv,
+    exclusive: options.exclusive ?? true,
+    capacity: options.capacity ?? EMBEDDED_CAPACITY,
+    now: clock.now,
+    random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
+  };
+  const records = new RecordCache(store, options.cached);
+  const slot = store.exclusive ? null : await WriterSlot.lease(store, options.slotTiming);
+  const ids = await IdSequence.open(store, slot);
+  const commits = new GroupCommit({ store, records, ids, bounds: options.bounds });
+  return {
+    store,
+    clock,
+    records,
+    ids,
+    slot,
+    commits,
+    async close() {
+      await commits.drained();
+      await slot?.release();
+    },
+  };
+}
+
+/** A mailbox of a test: the id of its newest message, as the records of agents have it. */
+export interface TestMailbox {
+  head: number;
+}
+
+export const mailboxKey = (name: string): Deno.KvKey => ["box", name];
+export const letterKey = (name: string, id: number): Deno.KvKey => ["letter", name, id];
+export const onceKey = (request: string): Deno.KvKey => ["once", request];
+
+/** What ["once", request] holds, as the signature row of a send does. */
+export interface TestOnce {
+  attempt: string;
+  id: number;
+}
+
+/**
+ * The job of a send, reduced to what its correctness rests on: two mailboxes, one letter in each,
+ * ids above both heads, and a row that makes a repetition harmless.
+ */
+export function letterJob(
+  { store }: Pick<TestStorage, "store">,
+  from: string,
+  to: string,
+  request: string,
+): Job<number> {
+  const boxes = [...new Set([from, to])];
+  return {
+    records: boxes.map(mailboxKey),
+    cost: { checks: 1, mutations: 1 + boxes.length, bytes: 200 },
+    proof: onceKey(request),
+    settle: async () => (await store.kv.get<TestOnce>(onceKey(request))).value?.id,
+    plan(turn) {
+      const heads = boxes.map((name) => turn.record<TestMailbox>(mailboxKey(name))?.head ?? 0);
+      const id = turn.allocateId(Math.max(...heads));
+      turn.requireAbsent(onceKey(request));
+      turn.set(onceKey(request), { attempt: turn.attempt, id } satisfies TestOnce);
+      for (const name of boxes) {
+        turn.putRecord(mailboxKey(name), { head: id } satisfies TestMailbox);
+        turn.set(letterKey(name, id), request);
+      }
+      return id;
+    },
+  };
+}
