@@ -1,0 +1,53 @@
+/** A store of which a test holds back single reads. */
+
+export interface GatedKv {
+  kv: Deno.Kv;
+  /** From now on, reads of keys that match wait, in the order in which they came, to be released. */
+  hold(matches: (key: Deno.KvKey) => boolean): void;
+  /** Lets the first of the waiting reads go on. */
+  releaseOne(): void;
+  /** Lets all reads that wait, and all later ones, go on. */
+  release(): void;
+  /** Resolves when this many reads wait. */
+  reached(count: number): Promise<void>;
+}
+
+export function gateKv(kv: Deno.Kv): GatedKv {
+  let matches: (key: Deno.KvKey) => boolean = () => false;
+  const gates: (() => void)[] = [];
+  let watchers: { count: number; resolve: () => void }[] = [];
+
+  async function get(key: Deno.KvKey, options?: Parameters<Deno.Kv["get"]>[1]) {
+    if (matches(key)) {
+      await new Promise<void>((resolve) => {
+        gates.push(resolve);
+        watchers = watchers.filter((watcher) => {
+          if (gates.length < watcher.count) return true;
+          watcher.resolve();
+          return false;
+        });
+      });
+    }
+    return await kv.get(key, options);
+  }
+
+  return {
+    kv: new Proxy(kv, {
+      get(target, name) {
+        if (name === "get") return get;
+        const member = Reflect.get(target, name, target);
+        return typeof member === "function" ? member.bind(target) : member;
+      },
+    }),
+    hold: (condition) => void (matches = condition),
+    releaseOne: () => gates.shift()?.(),
+    release() {
+      matches = () => false;
+      for (const resolve of gates.splice(0)) resolve();
+    },
+    reached: (count) =>
+      gates.length >= count
+        ? Promise.resolve()
+        : new Promise((resolve) => void watchers.push({ count, resolve })),
+  };
+}
