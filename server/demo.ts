@@ -7,6 +7,8 @@ import {
   canonicalJson,
   generateKeyPair,
   type InboxMessage,
+  type JsonObject,
+  type JsonValue,
   type KeyPair,
   signRequest,
   verifyMessage,
@@ -45,7 +47,7 @@ async function call<T>(
   method: "GET" | "POST",
   path: string,
   status: number,
-  value?: unknown,
+  value?: JsonValue,
 ): Promise<T> {
   const body = value === undefined ? new Uint8Array() : encoder.encode(canonicalJson(value));
   const second = Math.floor(Date.now() / 1000);
@@ -72,7 +74,7 @@ async function register(handle: string): Promise<DemoAgent> {
   return agent;
 }
 
-async function send(from: DemoAgent, to: DemoAgent, message: object): Promise<Sent> {
+async function send(from: DemoAgent, to: DemoAgent, message: JsonObject): Promise<Sent> {
   const request = { to: to.keys.address, ...message };
   const sent = await call<Sent>(from, "POST", "/v1/messages", 201, request);
   show(`@${from.handle} -> @${to.handle}: ${canonicalJson(request)}`);
