@@ -4,5 +4,23 @@ import { inboxPage } from "./inbox_page.ts";
 import { loneSends } from "./lone_sends.ts";
 import { emptyPolls, tokenPolls } from "./polls.ts";
 import { sends } from "./sends.ts";
+import {
+  toolSend,
+  toolSendStateless,
+  toolsList,
+  toolWhoami,
+  toolWhoamiStateless,
+} from "./tools.ts";
 
-export const rows: readonly Row[] = [sends, loneSends, emptyPolls, tokenPolls, inboxPage];
+export const rows: readonly Row[] = [
+  sends,
+  loneSends,
+  emptyPolls,
+  tokenPolls,
+  inboxPage,
+  toolWhoami,
+  toolWhoamiStateless,
+  toolSend,
+  toolSendStateless,
+  toolsList,
+];

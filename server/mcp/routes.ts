@@ -6,6 +6,7 @@ import { clientAddress, hashClientAddress } from "../http/client_address.ts";
 import { describeFailure } from "../http/describe_failure.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
 import { VERSION } from "../version.ts";
+import { relayTools, type RelayToolServices } from "./relay_tools.ts";
 import { toolRoute } from "./tool_route.ts";
 import { ToolServer } from "./tool_server.ts";
 import { type CheckInboxServices, checkInboxTool } from "./tools/check_inbox.ts";
@@ -14,8 +15,7 @@ import type { RelayCall } from "./tools/relay_call.ts";
 import { type SendMessageServices, sendMessageTool } from "./tools/send_message.ts";
 import { type WhoamiServices, whoamiTool } from "./tools/whoami.ts";
 
-export interface ToolServices
-  extends RegisterServices, WhoamiServices, SendMessageServices, CheckInboxServices {
+export interface ToolServices extends RelayToolServices {
   /** Secret under which client addresses are hashed, 32 bytes. */
   addressKey: Uint8Array;
 }
@@ -35,12 +35,7 @@ export function toolRoutes(services: ToolServices): Route[] {
       websiteUrl: deps.config.baseUrl,
     },
     instructions: INSTRUCTIONS,
-    tools: [
-      registerTool(services),
-      whoamiTool(services),
-      sendMessageTool(services),
-      checkInboxTool(services),
-    ],
+    tools: relayTools(services),
     unexpected: (failure, { requestId }) => reportFailure(deps.log, failure, requestId),
   });
   return [

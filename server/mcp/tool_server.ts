@@ -6,6 +6,7 @@
  * each request. Both get JSON answers.
  */
 import {
+  type CallToolResult,
   createMcpHandler,
   type Implementation,
   isLegacyRequest,
@@ -13,11 +14,13 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   Server,
+  SERVER_INFO_META_KEY,
   type ServerOptions,
   type Tool as ListedTool,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { RelayError } from "../errors.ts";
+import { type DirectRequest, DirectRequestReader, type Era } from "./direct_request.ts";
 import { listTools } from "./listed_tools.ts";
 import type { Tool } from "./tool.ts";
 import { ToolArguments } from "./tool_arguments.ts";
@@ -34,12 +37,16 @@ export interface ToolServerOptions<Call> {
 
 /** How long clients may keep the list of tools: it changes only with the relay's version. */
 const LIST_TTL_MS = 3_600_000;
+const LIST_HINT = { ttlMs: LIST_TTL_MS, cacheScope: "public" } as const;
 /** The headers of a request that the SDK reads; the rest it would only misread. */
 const PROTOCOL_HEADERS = ["mcp-protocol-version", "mcp-method", "mcp-name"];
 
 export class ToolServer<Call> {
   readonly #tools = new Map<string, { tool: Tool<Call>; argumentNames: string[] }>();
   readonly #listed: ListedTool[];
+  /** The result of tools/list as JSON text. */
+  readonly #listedText: Record<Era, string>;
+  readonly #direct = new DirectRequestReader();
   readonly #serverOptions: ServerOptions;
   readonly #modern: McpHttpHandler;
   readonly #calls = new WeakMap<Request, Call>();
@@ -48,11 +55,15 @@ export class ToolServer<Call> {
     for (const tool of options.tools) {
       this.#tools.set(tool.name, { tool, argumentNames: Object.keys(tool.input.shape) });
     }
-    this.#listed = listTools(options.tools);
+    const tools = this.#listed = listTools(options.tools);
+    this.#listedText = {
+      initialized: JSON.stringify({ tools }),
+      stateless: JSON.stringify(this.#stateless({ tools, ...LIST_HINT })),
+    };
     this.#serverOptions = {
       capabilities: { tools: {} },
       instructions: options.instructions,
-      cacheHints: { "tools/list": { ttlMs: LIST_TTL_MS, cacheScope: "public" } },
+      cacheHints: { "tools/list": LIST_HINT },
       // Never asked, as nothing is elicited; the default one costs a third of a request to make.
       jsonSchemaValidator: { getValidator: refuseToValidate },
     };
@@ -68,6 +79,13 @@ export class ToolServer<Call> {
    * @param headers of the request; Accept and Content-Type are not asked for
    */
   async answer(message: unknown, headers: Headers, call: Call): Promise<Response> {
+    const direct = this.#direct.read(message, headers);
+    if (direct?.method === "tools/list") return rpcResult(direct, this.#listedText[direct.era]);
+    if (direct !== null && this.#tools.has(direct.name)) {
+      const result = await this.#run(direct.name, direct.args, call);
+      const told = direct.era === "initialized" ? result : this.#stateless(result);
+      return rpcResult(direct, JSON.stringify(told));
+    }
     const request = protocolRequest(headers);
     if (await isLegacyRequest(request, message)) return await this.#legacy(message, request, call);
     if (asksToListen(message)) return methodNotFound(message);
@@ -93,28 +111,44 @@ export class ToolServer<Call> {
     const server = new Server(this.options.info, this.#serverOptions);
     server.setRequestHandler("tools/list", () => ({ tools: this.#listed }));
     server.setRequestHandler("tools/call", async ({ params }) => {
-      const known = this.#tools.get(params.name);
-      if (known === undefined) {
-        throw new ProtocolError(
-          ProtocolErrorCode.InvalidParams,
-          `there is no tool ${JSON.stringify(params.name)}; known are: ${
-            [...this.#tools.keys()].join(", ")
-          }`,
-        );
+      if (this.#tools.has(params.name)) {
+        return await this.#run(params.name, params.arguments ?? {}, call);
       }
-      try {
-        const given = new ToolArguments(params.arguments ?? {}, known.argumentNames);
-        const { structured, text } = await known.tool.run(given, call);
-        return { content: [{ type: "text", text }], structuredContent: structured };
-      } catch (failure) {
-        const refusal = failure instanceof RelayError && failure.code !== "internal"
-          ? failure
-          : this.options.unexpected(failure, call);
-        return toolFailure(refusal);
-      }
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `there is no tool ${JSON.stringify(params.name)}; known are: ${
+          [...this.#tools.keys()].join(", ")
+        }`,
+      );
     });
     return server;
   }
+
+  async #run(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    call: Call,
+  ): Promise<CallToolResult> {
+    const { tool, argumentNames } = this.#tools.get(name)!;
+    try {
+      const { structured, text } = await tool.run(new ToolArguments(args, argumentNames), call);
+      return { content: [{ type: "text", text }], structuredContent: structured };
+    } catch (failure) {
+      const isMeant = failure instanceof RelayError && failure.code !== "internal";
+      return toolFailure(isMeant ? failure : this.options.unexpected(failure, call));
+    }
+  }
+
+  /** A result as the stateless era has it: complete, and from whom. */
+  #stateless(result: Record<string, unknown>): Record<string, unknown> {
+    const meta = { ...result["_meta"] as object, [SERVER_INFO_META_KEY]: this.options.info };
+    return { ...result, resultType: "complete", _meta: meta };
+  }
+}
+
+function rpcResult({ id }: DirectRequest, result: string): Response {
+  const text = `{"result":${result},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`;
+  return new Response(text, { headers: { "Content-Type": "application/json" } });
 }
 
 /** The request as the SDK wants it, whatever Accept and Content-Type a client sent. */

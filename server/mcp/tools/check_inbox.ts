@@ -55,7 +55,7 @@ export function checkInboxTool(
       openWorldHint: true,
     },
     input: z.strictObject({
-      token: z.string().describe(TOKEN_ARGUMENT).optional(),
+      token: z.string().describe(TOKEN_ARGUMENT),
       since: z.int().min(0).describe("only messages with a greater id; last_id of the last answer")
         .optional(),
       limit: z.int().min(1).max(MAX_PAGE).describe(`${DEFAULT_PAGE} unless given`).optional(),

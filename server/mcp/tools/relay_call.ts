@@ -15,7 +15,7 @@ export interface RelayCall {
 
 /** What tools' descriptions say of their argument `token`. */
 export const TOKEN_ARGUMENT =
-  "the bearer token that register returned (may be left out where the client sends it as Authorization: Bearer)";
+  "the bearer token that register returned; an empty string where the client itself sends it as Authorization: Bearer";
 
 /** Who calls a tool. @throws RelayError `unknown_token`, `invalid_json` */
 export async function requireCaller(
@@ -23,7 +23,7 @@ export async function requireCaller(
   given: ToolArguments,
   call: RelayCall,
 ): Promise<Caller> {
-  const token = given.optionalString("token", TOKEN_ARGUMENT) ?? call.bearerToken;
+  const token = given.optionalString("token", TOKEN_ARGUMENT) || call.bearerToken;
   if (token === null) {
     throw new RelayError("unknown_token", `token is required: ${TOKEN_ARGUMENT}`);
   }

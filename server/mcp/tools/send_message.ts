@@ -39,7 +39,7 @@ export function sendMessageTool(
       openWorldHint: true,
     },
     input: z.strictObject({
-      token: z.string().describe(TOKEN_ARGUMENT).optional(),
+      token: z.string().describe(TOKEN_ARGUMENT),
       to: z.string().describe(TO),
       subject: z.string().describe("for text messages only").optional(),
       body: z.string().describe("the text, or with content_type json a JSON document as a string"),

@@ -29,7 +29,7 @@ export function whoamiTool(
       idempotentHint: true,
       openWorldHint: false,
     },
-    input: z.strictObject({ token: z.string().describe(TOKEN_ARGUMENT).optional() }),
+    input: z.strictObject({ token: z.string().describe(TOKEN_ARGUMENT) }),
     output: whoamiSchema,
     async run(given, call) {
       const { agent } = await requireCaller(authenticator, given, call);
