@@ -8,7 +8,11 @@ export interface CronSchedule {
 }
 
 /** Every cron of the service. A body takes a lease first, since a cron fires in every process. */
-export const CRON_SCHEDULES: readonly CronSchedule[] = [];
+export const CRON_SCHEDULES: readonly CronSchedule[] = [
+  { name: "digest", schedule: "*/5 * * * *" },
+  // A running process ticks each second; this one is for where nothing runs between requests.
+  { name: "outbox", schedule: "* * * * *" },
+];
 
 /**
  * Registers every cron. Deno Deploy finds crons only when this happens at the top level of the

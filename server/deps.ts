@@ -1,5 +1,6 @@
 /** What is injected everywhere: the outside world, so that tests move the clock instead of sleeping. */
 import type { Config } from "./config.ts";
+import type { Mailer } from "./outbox/mailer.ts";
 
 /** Unix time in milliseconds. */
 export type Clock = () => number;
@@ -17,5 +18,7 @@ export interface Deps {
   /** Cryptographically random bytes. */
   random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
   fetch: typeof fetch;
+  /** The next hop of outbound mail; undefined where none is configured. */
+  mailer?: Mailer;
   log: Log;
 }

@@ -11,6 +11,8 @@ import type { Deps } from "./deps.ts";
 import { describeFailure } from "./http/describe_failure.ts";
 import { createLog } from "./log.ts";
 import { type OpenStore, openStore } from "./open_store.ts";
+import type { Mailer } from "./outbox/mailer.ts";
+import { openMailer } from "./outbox/open_mailer.ts";
 import { openRelay } from "./relay.ts";
 import { type ProcessRelay, serve, type Serving } from "./serve.ts";
 import { startupNotes } from "./startup_notes.ts";
@@ -40,6 +42,7 @@ async function start(): Promise<void> {
   if (kvToken !== undefined) Deno.env.set("DENO_KV_ACCESS_TOKEN", kvToken);
   const config = withListeningPort(parseConfig(env));
   await checkNamedFiles(config.mail);
+  const mailer = await openMailer(config);
   // One failed request must not take the others down with it.
   addEventListener("unhandledrejection", (event) => {
     event.preventDefault();
@@ -49,7 +52,7 @@ async function start(): Promise<void> {
   const store = await openStore(config, nowMs);
   let serving: Serving;
   try {
-    const opened: ProcessRelay = await openRelay(depsOf(config, store), {
+    const opened: ProcessRelay = await openRelay(depsOf(config, store, mailer), {
       measureFreeBytes: store.measureFreeBytes,
     });
     serving = serve(opened, { host: config.host, port: config.port, log });
@@ -72,13 +75,14 @@ async function start(): Promise<void> {
   console.log([...startupNotes(config, facts), ...relay.startupNotes()].join("\n"));
 }
 
-function depsOf(config: Config, { kv }: OpenStore): Deps {
+function depsOf(config: Config, { kv }: OpenStore, mailer: Mailer | undefined): Deps {
   return {
     config,
     kv,
     now: Date.now,
     random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
     fetch,
+    mailer,
     log,
   };
 }

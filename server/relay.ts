@@ -9,6 +9,9 @@ import { openCustody } from "./custody/open_custody.ts";
 import { startResealing } from "./custody/start_resealing.ts";
 import { custodyRoutes } from "./custody/routes.ts";
 import type { Deps } from "./deps.ts";
+import { openDigests } from "./digest/digests.ts";
+import { unsubscribeRoutes } from "./digest/unsubscribe.ts";
+import { describeFailure } from "./http/describe_failure.ts";
 import { createAuthenticator } from "./http/authenticate.ts";
 import type { HttpEnv } from "./http/route.ts";
 import { toolRoutes } from "./mcp/routes.ts";
@@ -20,6 +23,8 @@ import { StoredMessages } from "./messages/stored_messages.ts";
 import { TokenSender } from "./messages/token_send.ts";
 import { Wake } from "./messages/wake.ts";
 import { markWakes } from "./messages/wake_marks.ts";
+import { deadNote } from "./outbox/dead_rows.ts";
+import { Outbox } from "./outbox/outbox.ts";
 import { FreeDisk, type MeasureFreeBytes } from "./storage/free_disk.ts";
 import { GroupCommit } from "./storage/group_commit.ts";
 import { IdSequence } from "./storage/id_sequence.ts";
@@ -38,6 +43,8 @@ export interface Relay {
   app: Hono<HttpEnv>;
   /** What start-up prints of the parts that run here. */
   startupNotes(): string[];
+  /** Bodies of the crons, by their names in CRON_SCHEDULES; they log what fails, and throw nothing. */
+  crons: Readonly<Record<string, () => Promise<void>>>;
   /** Answers every waiting poll, and lets none wait from now on: the first step of a shutdown. */
   endWaits(): void;
   /** Finishes what was accepted and writes what memory holds. */
@@ -114,6 +121,20 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     freeDisk,
   });
 
+  const outbox = new Outbox({ store, log });
+  const digests = openDigests({
+    deps,
+    store,
+    records,
+    commits,
+    identities,
+    inbox,
+    messages,
+    outbox,
+  });
+  await outbox.start();
+  const outboxNote = await deadNote(kv);
+
   const shared = { deps, store, records, commits, identities, authenticator, freeDisk };
   const app = createApp({
     deps,
@@ -121,6 +142,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
       ...agentRoutes({ ...shared, presence, addressKey }),
       ...messageRoutes({ ...shared, sender, tokenSender, inbox, messages }),
       ...custodyRoutes({ ...shared, presence, custody }),
+      ...unsubscribeRoutes(shared),
       ...toolRoutes({ ...shared, limits, presence, addressKey, custody, tokenSender, inbox }),
     ],
   });
@@ -130,6 +152,9 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     await presence.flush();
     await inbox.flush();
   }
+  function logged(cron: string, body: () => Promise<void>): () => Promise<void> {
+    return () => body().catch((error) => log("cron_failed", { cron, ...describeFailure(error) }));
+  }
   const flushing = setInterval(() => {
     flush().catch((error) => log("flush_failed", { error: String(error?.name ?? error) }));
   }, FLUSH_MS);
@@ -138,12 +163,23 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
 
   return {
     app,
-    startupNotes: () => [startupNote("custody", custodyNote)],
-    endWaits: () => arrivals.close(),
+    startupNotes: () => [
+      startupNote("custody", custodyNote),
+      ...(outboxNote === null ? [] : [startupNote("outbox", outboxNote)]),
+    ],
+    crons: {
+      digest: logged("digest", digests.sweep),
+      outbox: logged("outbox", () => outbox.run()),
+    },
+    endWaits() {
+      arrivals.close();
+      outbox.stop();
+    },
     async close() {
       clearInterval(flushing);
       arrivals.close();
       wake.close();
+      await outbox.close();
       await resealing.stop();
       await commits.drained();
       await flush();

@@ -1,5 +1,5 @@
 /** A row of the outbox under a lease: every change is checked against the last one. */
-import { retryWhileLocked } from "../storage/lock_retry.ts";
+import { isDatabaseLocked, retryWhileLocked } from "../storage/lock_retry.ts";
 import type { Store } from "../storage/store.ts";
 import { LeaseLost } from "./outgoing_handler.ts";
 import { dueKey, type DueRow, outgoingKey, type OutgoingRow } from "./outgoing_row.ts";
@@ -57,15 +57,17 @@ export class HeldRow {
         attempts: found.value.attempts + (found.value.phase === "ready" ? 1 : 0),
         revision: found.value.revision + 1,
       };
-      const { ok } = await kv.atomic().check(found)
+      const operation = kv.atomic().check(found)
         .delete(dueKey(dueMs, id))
         .set(outgoingKey(id), row)
-        .set(dueKey(row.dueMs, id), { v: 1, kind: row.kind, leased: true } satisfies DueRow)
-        .commit();
+        .set(dueKey(row.dueMs, id), { v: 1, kind: row.kind, leased: true } satisfies DueRow);
+      // Whatever a network makes of the answer, the lease's own id tells whether it was applied.
+      const { error } = await outcomeOf(operation);
       const settled = await kv.get<OutgoingRow>(outgoingKey(id));
-      // {ok:false} can follow a success over the network: the lease's own id tells.
-      if (settled.value?.lease !== lease) return null;
-      if (!ok && settled.value.revision !== row.revision) return null;
+      if (settled.value?.lease !== lease) {
+        if (error !== undefined) throw error;
+        return null;
+      }
       return new HeldRow(id, store, timing, settled.value, settled.versionstamp!);
     });
   }
@@ -132,22 +134,37 @@ export class HeldRow {
         operation.set(dueKey(dueMs, id), { v: 1, kind, leased: lease !== null } satisfies DueRow);
       }
       also(operation);
-      const outcome = await operation.commit();
-      if (outcome.ok) {
-        this.#version = outcome.versionstamp;
+      const { versionstamp, error } = await outcomeOf(operation);
+      if (versionstamp !== undefined) {
+        this.#version = versionstamp;
         return;
       }
+      // Reported as failed, and yet the row may be as this change leaves it.
       const found = await kv.get<OutgoingRow>(key);
-      // Reported as failed after it succeeded: the row is as this change left it.
-      const applied = row === null
+      const isApplied = row === null
         ? found.value === null
-        : found.value?.revision === row.revision && found.value.lease === row.lease &&
-          (row.lease !== null || found.value.dueMs === row.dueMs);
-      if (!applied) throw new LeaseLost();
+        : found.value?.revision === row.revision && found.value.lease === row.lease;
+      if (!isApplied) {
+        const isUntouched = found.versionstamp === this.#version;
+        throw isUntouched && error !== undefined ? error : new LeaseLost();
+      }
       if (found.versionstamp !== null) this.#version = found.versionstamp;
     });
     if (row === null || row.lease === null) this.#released = true;
     if (row !== null) this.#row = row;
+  }
+}
+
+/** The versionstamp of a commit, or the error it ended with where there was one. */
+async function outcomeOf(
+  operation: Deno.AtomicOperation,
+): Promise<{ versionstamp?: string; error?: unknown }> {
+  try {
+    const outcome = await operation.commit();
+    return outcome.ok ? { versionstamp: outcome.versionstamp } : {};
+  } catch (error) {
+    if (isDatabaseLocked(error)) throw error; // nothing was applied: the caller repeats it
+    return { error };
   }
 }
 

@@ -114,7 +114,7 @@ export class Outbox {
   }
 
   /** Waits, a little, for what was handed over; what is left is settled by the next start. */
-  async close(graceMs = 700): Promise<void> {
+  async close(graceMs = 500): Promise<void> {
     this.stop();
     await this.#look?.catch(() => {});
     let timer: ReturnType<typeof setTimeout> | undefined;

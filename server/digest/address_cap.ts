@@ -1,0 +1,42 @@
+/**
+ * How many digests one e-mail address may get, whoever's they are: anybody may name any address, so
+ * that without this cap many agents would be one flood (decisions, "Digest").
+ */
+import { createHash } from "node:crypto";
+
+/** Digests an address may get within one digest interval, across agents. */
+export const DIGESTS_PER_ADDRESS = 4;
+
+const CLOCK_SKEW_MS = 5_000;
+
+/** ["digest-address", SHA-256 of the address in lower case as base64url] */
+export interface AddressCapRecord {
+  v: 1;
+  /** Times of its digests, unix ms, oldest first. */
+  stampsMs: number[];
+}
+
+export function addressCapKey(email: string): Deno.KvKey {
+  return ["digest-address", createHash("sha256").update(email.toLowerCase()).digest("base64url")];
+}
+
+/**
+ * Whether the address may get one more digest now. Pure.
+ * @param ownMs stamp of this very digest where it was admitted before and is only sent later: it moves
+ * @returns the stamps with this digest's, or when the next digest will be allowed
+ */
+export function admitDigest(
+  stampsMs: readonly number[],
+  nowMs: number,
+  windowMs: number,
+  ownMs: number | null = null,
+): { stampsMs: number[] } | { untilMs: number } {
+  const others = [...stampsMs];
+  const own = ownMs === null ? -1 : others.indexOf(ownMs);
+  if (own >= 0) others.splice(own, 1);
+  const recent = others.filter((atMs) => atMs > nowMs - windowMs && atMs <= nowMs + CLOCK_SKEW_MS);
+  if (recent.length >= DIGESTS_PER_ADDRESS) {
+    return { untilMs: recent[recent.length - DIGESTS_PER_ADDRESS]! + windowMs };
+  }
+  return { stampsMs: [...recent, nowMs].sort((a, b) => a - b) };
+}

@@ -1,0 +1,54 @@
+/**
+ * Who may be due for a digest: a row for each agent with a notification e-mail that got a message,
+ * written with the message. The sweep reads these rows alone, so that its cost grows with the mail
+ * that came, not with the agents.
+ */
+import type { GroupAnnotation, Turn } from "../storage/group_commit.ts";
+
+/** Value of ["digest-candidate", agentId] and ["digest-parked", dueMs, agentId]. */
+export interface CandidateRow {
+  v: 1;
+}
+
+export const candidateKey = (agentId: number): Deno.KvKey => ["digest-candidate", agentId];
+/** An agent that is to be looked at again at a certain time. */
+export const parkedKey = (dueMs: number, agentId: number): Deno.KvKey => [
+  "digest-parked",
+  dueMs,
+  agentId,
+];
+
+export const CANDIDATE_ROW: CandidateRow = { v: 1 };
+
+/**
+ * Has the next sweep look at an agent, inside the plan of a job: for whoever makes messages count
+ * again that did not, such as an unban.
+ * @param keptMs as long as a message is kept; then there is nothing left to tell of
+ */
+export function stageCandidate(turn: Pick<Turn, "set">, agentId: number, keptMs: number): void {
+  turn.set(candidateKey(agentId), CANDIDATE_ROW, keptMs);
+}
+
+/** What of a committed send concerns digests. */
+interface Sent {
+  kind: "sent";
+  recipient: { id: number };
+  /** Whether the recipient has a notification e-mail. */
+  notify: boolean;
+}
+
+/** Names the recipients of a group's sends, once each. */
+export function nameCandidates(keptMs: number): GroupAnnotation {
+  return (results, turn) => {
+    const named = new Set<number>();
+    for (const result of results) {
+      if (!isSent(result) || !result.notify || named.has(result.recipient.id)) continue;
+      named.add(result.recipient.id);
+      stageCandidate(turn, result.recipient.id, keptMs);
+    }
+  };
+}
+
+function isSent(result: unknown): result is Sent {
+  return (result as { kind?: unknown } | null)?.kind === "sent";
+}

@@ -1,0 +1,201 @@
+/**
+ * Delivering a digest. Whether anybody still wants it, and what it says, is decided anew at every
+ * attempt: a digest that waited out an outage tells of what is undelivered now.
+ *
+ * What the next hop answers decides what follows. Refused for a time, or not reached: tried again
+ * within 5 minutes, as long as it is wanted. Refused for good: three times, since some refuse for
+ * good what they mean for a time. Not answered after the whole content was sent: unknown, and not
+ * repeated, for a second digest is worse than one that a later message makes up for.
+ */
+import type { Identities } from "../agents/identities.ts";
+import type { Config } from "../config.ts";
+import { inKey, type InRecord } from "../mailboxes/records.ts";
+import type { Mailer, MailOutcome } from "../outbox/mailer.ts";
+import type { AttemptOutcome, OutgoingHandler, OutgoingItem } from "../outbox/outgoing_handler.ts";
+import type { GroupCommit } from "../storage/group_commit.ts";
+import type { RecordCache } from "../storage/record_cache.ts";
+import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
+import { addressCapKey, type AddressCapRecord, admitDigest } from "./address_cap.ts";
+import { CANDIDATE_ROW, candidateKey } from "./candidates.ts";
+import { composeDigest, NAMED_SENDERS } from "./digest_mail.ts";
+import { DIGEST_KIND, type DigestPayload, type DueAgent } from "./digest_queue.ts";
+import { unseenSinceMs } from "./due_rules.ts";
+import { hashUnsubscribeToken, subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
+import { findUnreadSince, type ListUndelivered, summariseUnread } from "./unread.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 1_440 * MINUTE_MS;
+/** Waits after the first attempts; the last one repeats. With the tick they stay within 5 minutes. */
+const RETRY_MS = [1 * MINUTE_MS, 2 * MINUTE_MS, 4 * MINUTE_MS, 4.8 * MINUTE_MS];
+const JITTER = 0.1;
+const MAX_REFUSALS = 3;
+/** How long a next hop may refuse this very mail for a time. */
+const EXPIRES_MS = DAY_MS;
+const CONCURRENCY = 8;
+
+export interface DigestDeliveryOptions {
+  store: Store;
+  records: RecordCache;
+  commits: GroupCommit;
+  identities: Identities;
+  config: Config;
+  from: { name: string; address: string };
+  mailer: Mailer;
+  /** Digest interval, which is also the window of the cap. */
+  intervalMs: number;
+  /** As long as a message is kept. */
+  retentionMs: number;
+  undelivered: ListUndelivered;
+  /** When the last accepted poll of an agent began. */
+  lastPollMs(agentId: number): Promise<number | null>;
+}
+
+/** Thrown between 354 and the content: what was to be sent is not wanted, or not yet. */
+class Withdrawn extends Error {
+  constructor(readonly outcome: AttemptOutcome<DigestPayload>) {
+    super("the digest was withdrawn");
+  }
+}
+
+/** What the outbox does with digests. */
+export function digestDelivery(options: DigestDeliveryOptions): OutgoingHandler<DigestPayload> {
+  return {
+    kind: DIGEST_KIND,
+    concurrency: CONCURRENCY,
+    attempt: (item) => attempt(options, item),
+    finish(_ending, { agentId }, operation) {
+      // What came since it was composed counts again from here.
+      operation.set(candidateKey(agentId), CANDIDATE_ROW, { expireIn: options.retentionMs });
+    },
+  };
+}
+
+async function attempt(
+  options: DigestDeliveryOptions,
+  item: OutgoingItem<DigestPayload>,
+): Promise<AttemptOutcome<DigestPayload>> {
+  const { store, records, identities, config, from, mailer, undelivered } = options;
+  const { agentId, tokenHash, messageId } = item.payload;
+  const composedMs = store.now();
+  const [subscription, inbox, lastPollMs] = await Promise.all([
+    records.read<SubscriptionRecord>(subscriptionKey(agentId)),
+    records.read<InRecord>(inKey(agentId)),
+    options.lastPollMs(agentId),
+  ]);
+  if (!isFor(subscription, tokenHash)) return { result: "dropped", reason: "unsubscribed" };
+  if (inbox?.banned !== false) return { result: "dropped", reason: "banned" };
+  const sinceMs = unseenSinceMs({ ...subscription, lastNotifiedMs: null, lastPollMs }, composedMs);
+  if (await findUnreadSince(undelivered, agentId, sinceMs, composedMs) === null) {
+    return { result: "dropped", reason: "fetched" };
+  }
+  const { count, senderIds } = await summariseUnread(undelivered, agentId);
+  if (count === 0) return { result: "dropped", reason: "fetched" };
+  const named = senderIds.slice(0, NAMED_SENDERS);
+  const content = await composeDigest({
+    from,
+    to: subscription.email,
+    baseUrl: config.baseUrl,
+    handle: (await identities.byId(agentId)).handle,
+    count,
+    senders: await Promise.all(named.map((id) => identities.byId(id))),
+    furtherSenders: senderIds.length - named.length,
+    unsubscribeToken: subscription.unsubscribeToken,
+    messageId,
+    atMs: composedMs,
+  });
+  try {
+    const outcome = await mailer.send({ from: from.address, to: subscription.email, content }, {
+      signal: item.signal,
+      async beforeContent() {
+        await recordSending(options, item.payload, composedMs);
+        await item.commitData();
+      },
+    });
+    return afterwards(store, item, outcome);
+  } catch (error) {
+    if (error instanceof Withdrawn) return error.outcome;
+    throw error;
+  }
+}
+
+function isFor(
+  subscription: SubscriptionRecord | null,
+  tokenHash: string,
+): subscription is DueAgent["subscription"] {
+  return subscription !== null && subscription.email !== null &&
+    subscription.unsubscribeToken !== null &&
+    hashUnsubscribeToken(subscription.unsubscribeToken) === tokenHash;
+}
+
+/**
+ * The last look before the content leaves, and the time that counts from now on: a digest that
+ * waited out an outage keeps the interval to the next one, and the share of its address.
+ * @throws Withdrawn
+ */
+async function recordSending(
+  { store, records, commits, intervalMs }: DigestDeliveryOptions,
+  { agentId, tokenHash }: DigestPayload,
+  composedMs: number,
+): Promise<void> {
+  const subscribed = await records.read<SubscriptionRecord>(subscriptionKey(agentId));
+  if (!isFor(subscribed, tokenHash)) throw unsubscribed();
+  const capKey = addressCapKey(subscribed.email);
+  const untilMs = await commits.submit<number>({
+    records: [subscriptionKey(agentId), inKey(agentId), capKey],
+    cost: { checks: 0, mutations: 0, bytes: 0 },
+    proof: subscriptionKey(agentId),
+    plan(turn) {
+      const subscription = turn.record<SubscriptionRecord>(subscriptionKey(agentId));
+      if (!isFor(subscription, tokenHash)) throw unsubscribed();
+      if (turn.record<InRecord>(inKey(agentId))!.banned) {
+        throw new Withdrawn({ result: "dropped", reason: "banned" });
+      }
+      const stampsMs = turn.record<AddressCapRecord>(capKey)?.stampsMs ?? [];
+      const ownMs = subscription.lastNotifiedMs;
+      const admitted = admitDigest(stampsMs, composedMs, intervalMs, ownMs);
+      if ("untilMs" in admitted) return admitted.untilMs;
+      const cap: AddressCapRecord = { v: 1, stampsMs: admitted.stampsMs };
+      turn.putRecord(capKey, cap, intervalMs + EXPIRY_MARGIN_MS);
+      const { attempt } = turn;
+      const sent = { ...subscription, lastNotifiedMs: composedMs, attempt };
+      turn.putRecord(subscriptionKey(agentId), sent satisfies SubscriptionRecord);
+      return 0;
+    },
+  });
+  if (untilMs > 0) {
+    const afterMs = untilMs - store.now();
+    throw new Withdrawn({ result: "retry", reason: "share of the address used up", afterMs });
+  }
+}
+
+function unsubscribed(): Withdrawn {
+  return new Withdrawn({ result: "dropped", reason: "unsubscribed" });
+}
+
+function afterwards(
+  store: Store,
+  { payload, attempts, queuedAtMs }: OutgoingItem<DigestPayload>,
+  outcome: MailOutcome,
+): AttemptOutcome<DigestPayload> {
+  if (outcome.result === "sent") return { result: "done" };
+  const { reason } = outcome;
+  if (outcome.result === "unknown") return { result: "unknown", reason: `unknown: ${reason}` };
+  const aboutThisMail = outcome.stage === "recipient" || outcome.stage === "content";
+  const refusals = payload.refusals + (aboutThisMail && outcome.permanent ? 1 : 0);
+  if (refusals >= MAX_REFUSALS) return { result: "dead", reason: `refused: ${reason}` };
+  if (aboutThisMail && store.now() - queuedAtMs >= EXPIRES_MS) {
+    return { result: "dead", reason: `expired: ${reason}` };
+  }
+  return {
+    result: "retry",
+    reason,
+    afterMs: retryMs(attempts, store.random(1)[0]! / 256),
+    payload: { ...payload, refusals },
+  };
+}
+
+/** Wait after the n-th attempt, up to a tenth shorter, so that what failed together spreads. */
+export function retryMs(attempts: number, share: number): number {
+  const fullMs = RETRY_MS[Math.min(Math.max(1, attempts), RETRY_MS.length) - 1]!;
+  return Math.round(fullMs * (1 - JITTER * share));
+}

@@ -1,0 +1,97 @@
+/**
+ * The digest as a mail: plain text and HTML, with one-click unsubscription (RFC 8058). It tells the
+ * count and who wrote, never subjects or bodies (specification, section 6).
+ */
+import MailComposer from "nodemailer/lib/mail-composer";
+
+/** Senders named; the rest is a number. */
+export const NAMED_SENDERS = 20;
+
+export interface Digest {
+  from: { name: string; address: string };
+  to: string;
+  /** {base_url}, without a trailing slash. */
+  baseUrl: string;
+  /** Of the agent whose messages wait. */
+  handle: string;
+  /** Undelivered messages. */
+  count: number;
+  /** At most NAMED_SENDERS. */
+  senders: readonly { handle: string; wordName: string }[];
+  /** Senders besides those named. */
+  furtherSenders: number;
+  unsubscribeToken: string;
+  /** Left of the @ of the Message-ID; the same at every attempt, so that a repetition can be told. */
+  messageId: string;
+  atMs: number;
+}
+
+export const unsubscribeUrl = (baseUrl: string, token: string): string =>
+  `${baseUrl}/v1/notifications/unsubscribe?token=${encodeURIComponent(token)}`;
+
+/** The message (RFC 5322) as it is sent. */
+export async function composeDigest(digest: Digest): Promise<Uint8Array> {
+  const { from, to, baseUrl, unsubscribeToken, messageId, atMs } = digest;
+  const url = unsubscribeUrl(baseUrl, unsubscribeToken);
+  const mail = new MailComposer({
+    from,
+    to: { name: "", address: to },
+    subject: headline(digest),
+    date: new Date(atMs),
+    messageId: `<${messageId}@${from.address.split("@")[1]}>`,
+    text: plainText(digest, url),
+    html: html(digest, url),
+    headers: {
+      "Auto-Submitted": "auto-generated",
+      "List-Unsubscribe": { prepared: true, value: `<${url}>` },
+      "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+    },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  return await mail.compile().build();
+}
+
+function headline({ count, handle }: Digest): string {
+  return `${count} unread ${count === 1 ? "message" : "messages"} for @${handle}`;
+}
+
+function plainText(digest: Digest, unsubscribe: string): string {
+  const lines = digest.senders.map(({ handle, wordName }) => `  @${handle} (${wordName})`);
+  if (digest.furtherSenders > 0) lines.push(`  and ${digest.furtherSenders} more`);
+  return [
+    `${headline(digest)}, from:`,
+    "",
+    ...lines,
+    "",
+    `Inbox: ${digest.baseUrl}/`,
+    "",
+    "To get no more of these for this agent, open this link once:",
+    unsubscribe,
+    "",
+  ].join("\n");
+}
+
+function html(digest: Digest, unsubscribe: string): string {
+  const items = digest.senders.map(({ handle, wordName }) =>
+    `<li><b>@${escapeHtml(handle)}</b> (${escapeHtml(wordName)})</li>`
+  );
+  if (digest.furtherSenders > 0) items.push(`<li>and ${digest.furtherSenders} more</li>`);
+  const title = escapeHtml(headline(digest));
+  return [
+    `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>${title}</title></head>`,
+    `<body><p>${title}, from:</p>`,
+    `<ul>`,
+    ...items,
+    `</ul>`,
+    `<p><a href="${escapeHtml(digest.baseUrl)}/">Inbox</a></p>`,
+    `<p><a href="${escapeHtml(unsubscribe)}">No more of these for this agent</a></p>`,
+    `</body></html>`,
+    "",
+  ].join("\n");
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+}

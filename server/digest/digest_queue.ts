@@ -1,0 +1,111 @@
+/** Recording a digest and queueing its mail: one commit. */
+import { Buffer } from "node:buffer";
+import { inKey, type InRecord } from "../mailboxes/records.ts";
+import { pollKey, type PollRecord } from "../messages/poll_record.ts";
+import {
+  OUTGOING_COST,
+  outgoingKey,
+  type OutgoingRow,
+  stageOutgoing,
+} from "../outbox/outgoing_row.ts";
+import type { GroupCommit } from "../storage/group_commit.ts";
+import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
+import { addressCapKey, type AddressCapRecord, admitDigest } from "./address_cap.ts";
+import { believedMs } from "./due_rules.ts";
+import { hashUnsubscribeToken, subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
+
+export const DIGEST_KIND = "digest";
+
+/** What the outbox keeps of a digest: whom it is for. The address and the content are read when it is sent. */
+export interface DigestPayload {
+  v: 1;
+  agentId: number;
+  /** Of the subscription it was queued for: an address that was cleared or changed gets nothing. */
+  tokenHash: string;
+  messageId: string;
+  /** Times the next hop refused it for good. */
+  refusals: number;
+}
+
+/** One digest an agent waits at a time. */
+export const digestId = (agentId: number): string => `digest/${agentId}`;
+
+/** An agent that is due, as it was found. */
+export interface DueAgent {
+  agentId: number;
+  subscription: SubscriptionRecord & { email: string; unsubscribeToken: string };
+  /** When an undelivered message was created that makes it due. */
+  unseenMs: number;
+}
+
+export type Queued =
+  | { result: "queued"; dueMs: number }
+  /** The address has had its share: the agent is to be looked at again then. */
+  | { result: "capped"; untilMs: number }
+  /** What it was found due for has changed: it is judged anew. */
+  | { result: "changed" };
+
+export interface DigestQueueOptions {
+  store: Store;
+  commits: GroupCommit;
+  /** Digest interval, which is also the window of the cap. */
+  intervalMs: number;
+  /** When the last poll of an agent began that no record may hold yet. */
+  rememberedPollMs(agentId: number): number | null;
+}
+
+/** Records the notification and queues the mail of a due agent, or tells why not. */
+export async function queueDigest(
+  { store, commits, intervalMs, rememberedPollMs }: DigestQueueOptions,
+  { agentId, subscription, unseenMs }: DueAgent,
+): Promise<Queued> {
+  const capKey = addressCapKey(subscription.email);
+  const id = digestId(agentId);
+  return await commits.submit<Queued>({
+    records: [subscriptionKey(agentId), inKey(agentId), pollKey(agentId), capKey],
+    cost: { ...OUTGOING_COST, bytes: OUTGOING_COST.bytes + 1_000 },
+    proof: subscriptionKey(agentId),
+    // The only row that must be absent is the queued mail itself.
+    settle: async () =>
+      (await store.kv.get<OutgoingRow>(outgoingKey(id))).value === null
+        ? undefined
+        : { result: "changed" },
+    plan(turn) {
+      const now = turn.record<SubscriptionRecord>(subscriptionKey(agentId));
+      const isSame = now?.unsubscribeToken === subscription.unsubscribeToken &&
+        now.lastNotifiedMs === subscription.lastNotifiedMs;
+      const recordedMs = turn.record<PollRecord>(pollKey(agentId))?.lastPollMs ?? null;
+      const isPolled = [recordedMs, rememberedPollMs(agentId)].some((pollMs) =>
+        believedMs(pollMs, turn.nowMs) >= unseenMs
+      );
+      if (!isSame || isPolled || turn.record<InRecord>(inKey(agentId))!.banned) {
+        return { result: "changed" };
+      }
+      const cap = turn.record<AddressCapRecord>(capKey);
+      const admitted = admitDigest(cap?.stampsMs ?? [], turn.nowMs, intervalMs);
+      if ("untilMs" in admitted) return { result: "capped", untilMs: admitted.untilMs };
+      turn.putRecord(
+        capKey,
+        { v: 1, stampsMs: admitted.stampsMs } satisfies AddressCapRecord,
+        intervalMs + EXPIRY_MARGIN_MS,
+      );
+      turn.putRecord(
+        subscriptionKey(agentId),
+        {
+          ...subscription,
+          lastNotifiedMs: turn.nowMs,
+          attempt: turn.attempt,
+        } satisfies SubscriptionRecord,
+      );
+      const payload: DigestPayload = {
+        v: 1,
+        agentId,
+        tokenHash: hashUnsubscribeToken(subscription.unsubscribeToken),
+        messageId: Buffer.from(store.random(16)).toString("hex"),
+        refusals: 0,
+      };
+      stageOutgoing(turn, { id, kind: DIGEST_KIND, payload, dueMs: turn.nowMs });
+      return { result: "queued", dueMs: turn.nowMs };
+    },
+  });
+}

@@ -1,0 +1,64 @@
+/** Unread digests, put together: what sends tell them, the sweep, and their delivery. */
+import type { Identities } from "../agents/identities.ts";
+import type { Deps } from "../deps.ts";
+import type { Inbox } from "../messages/inbox.ts";
+import type { StoredMessages } from "../messages/stored_messages.ts";
+import type { Outbox } from "../outbox/outbox.ts";
+import type { GroupCommit } from "../storage/group_commit.ts";
+import { Leases } from "../storage/leases.ts";
+import type { RecordCache } from "../storage/record_cache.ts";
+import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
+import { nameCandidates } from "./candidates.ts";
+import { digestDelivery } from "./digest_delivery.ts";
+import { sweepDigests } from "./sweep.ts";
+
+const HOUR_MS = 3_600_000;
+
+export interface DigestServices {
+  deps: Deps;
+  store: Store;
+  records: RecordCache;
+  commits: GroupCommit;
+  identities: Identities;
+  inbox: Inbox;
+  messages: StoredMessages;
+  outbox: Outbox;
+}
+
+export interface Digests {
+  /** Body of the cron: queues what is due now and hands it to the next hop. */
+  sweep(): Promise<void>;
+}
+
+/**
+ * Has sends name their recipients as candidates and, where outbound mail is configured, registers
+ * the delivery with the outbox. Without it the sweep does nothing, and candidates wait for it.
+ */
+export function openDigests(services: DigestServices): Digests {
+  const { deps, store, records, commits, identities, inbox, messages, outbox } = services;
+  const { config, mailer } = deps;
+  const retentionMs = messages.retentionMs + EXPIRY_MARGIN_MS;
+  commits.annotateGroups(nameCandidates(retentionMs));
+
+  const { from } = config.mail;
+  if (mailer === undefined || from === undefined) return { sweep: async () => {} };
+  const shared = {
+    store,
+    records,
+    commits,
+    intervalMs: config.limits.digestIntervalHours * HOUR_MS,
+    retentionMs,
+    undelivered: (agentId: number, aboveId: number) => inbox.undelivered(agentId, aboveId),
+    lastPollMs: (agentId: number) => inbox.lastPollMs(agentId),
+    rememberedPollMs: (agentId: number) => inbox.rememberedPollMs(agentId),
+  };
+  outbox.register(digestDelivery({ ...shared, identities, config, from, mailer }));
+  const leases = new Leases(store);
+  return {
+    async sweep() {
+      await sweepDigests({ ...shared, leases, outbox });
+      // Where nothing runs between requests, nothing else would send them now.
+      await outbox.run();
+    },
+  };
+}

@@ -1,0 +1,167 @@
+/**
+ * The periodic look at who is due for a digest. It reads the candidates that sends have named and
+ * the agents parked until now, never all agents.
+ */
+import { inKey, type InRecord } from "../mailboxes/records.ts";
+import { type Outbox } from "../outbox/outbox.ts";
+import { outgoingKey } from "../outbox/outgoing_row.ts";
+import type { Leases } from "../storage/leases.ts";
+import { listRows } from "../storage/list_rows.ts";
+import { retryWhileLocked } from "../storage/lock_retry.ts";
+import type { RecordCache } from "../storage/record_cache.ts";
+import { addressCapKey } from "./address_cap.ts";
+import { CANDIDATE_ROW, parkedKey } from "./candidates.ts";
+import { digestId, type DigestQueueOptions, type DueAgent, queueDigest } from "./digest_queue.ts";
+import { earliestDigestMs, unseenSinceMs } from "./due_rules.ts";
+import { subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
+import { findUnreadSince, type ListUndelivered } from "./unread.ts";
+
+const LEASE = "digest-sweep";
+const LEASE_MS = 60_000;
+/** Agents judged, and addresses served, at one time. */
+const AT_ONCE = 16;
+
+export interface SweepOptions extends DigestQueueOptions {
+  records: RecordCache;
+  leases: Leases;
+  outbox: Outbox;
+  /** As long as a message is kept. */
+  retentionMs: number;
+  undelivered: ListUndelivered;
+  /** When the last accepted poll of an agent began. */
+  lastPollMs(agentId: number): Promise<number | null>;
+}
+
+/** A row that has the sweep look at an agent. */
+interface Named {
+  key: Deno.KvKey;
+  versionstamp: string;
+  agentId: number;
+}
+
+type Verdict =
+  | { verdict: "due"; agent: DueAgent }
+  | { verdict: "parked"; untilMs: number }
+  | { verdict: "not due" };
+
+/**
+ * Queues the digests that are due now, unless another process is at it.
+ * @returns how many were queued
+ */
+export async function sweepDigests(options: SweepOptions): Promise<number> {
+  const lease = await options.leases.take(LEASE, LEASE_MS);
+  if (lease === null) return 0;
+  try {
+    const due: { agent: DueAgent; rows: Named[] }[] = [];
+    const named = await listNamed(options);
+    for (let from = 0; from < named.length; from += AT_ONCE) {
+      if (!await lease.renew()) return 0;
+      await Promise.all(
+        named.slice(from, from + AT_ONCE).map(async (rows) => {
+          const judged = await judge(options, rows[0]!.agentId);
+          if (judged.verdict === "due") due.push({ agent: judged.agent, rows });
+          else await settle(options, rows, judged.verdict === "parked" ? judged.untilMs : null);
+        }),
+      );
+    }
+    return await queueInOrder(options, due, () => lease.renew());
+  } finally {
+    await lease.release();
+  }
+}
+
+/** Candidates and agents whose time has come, each agent with all its rows. */
+async function listNamed({ store }: SweepOptions): Promise<Named[][]> {
+  const selectors: Deno.KvListSelector[] = [
+    { prefix: ["digest-candidate"] },
+    { start: ["digest-parked"], end: ["digest-parked", store.now() + 1] },
+  ];
+  const byAgent = new Map<number, Named[]>();
+  for (const selector of selectors) {
+    for (const { key, versionstamp } of await listRows<unknown>(store.kv, selector)) {
+      const agentId = key.at(-1) as number;
+      const rows = byAgent.get(agentId) ?? [];
+      rows.push({ key, versionstamp, agentId });
+      byAgent.set(agentId, rows);
+    }
+  }
+  return [...byAgent.values()];
+}
+
+async function judge(options: SweepOptions, agentId: number): Promise<Verdict> {
+  const { store, records, intervalMs, undelivered } = options;
+  const nowMs = store.now();
+  const [subscription, inbox, lastPollMs] = await Promise.all([
+    records.read<SubscriptionRecord>(subscriptionKey(agentId)),
+    records.read<InRecord>(inKey(agentId)),
+    options.lastPollMs(agentId),
+  ]);
+  if (subscription === null || !isSet(subscription) || inbox?.banned !== false) {
+    return { verdict: "not due" };
+  }
+  const times = { ...subscription, lastPollMs };
+  const earliestMs = earliestDigestMs(times, nowMs, intervalMs);
+  if (earliestMs > nowMs) return { verdict: "parked", untilMs: earliestMs };
+  const waiting = await retryWhileLocked(() => store.kv.get(outgoingKey(digestId(agentId))));
+  // It tells of everything undelivered when it is sent; its end names the agent again.
+  if (waiting.value !== null) return { verdict: "not due" };
+  const sinceMs = unseenSinceMs(times, nowMs);
+  const unseenMs = await findUnreadSince(undelivered, agentId, sinceMs, nowMs);
+  if (unseenMs === null) return { verdict: "not due" };
+  return { verdict: "due", agent: { agentId, subscription, unseenMs } };
+}
+
+function isSet(subscription: SubscriptionRecord): subscription is DueAgent["subscription"] {
+  return subscription.email !== null && subscription.unsubscribeToken !== null;
+}
+
+/** Queues due agents: of one address one after the other, whose last digest is oldest first. */
+async function queueInOrder(
+  options: SweepOptions,
+  due: { agent: DueAgent; rows: Named[] }[],
+  renew: () => Promise<boolean>,
+): Promise<number> {
+  const lastMs = ({ agent }: { agent: DueAgent }) => agent.subscription.lastNotifiedMs ?? -1;
+  due.sort((a, b) => lastMs(a) - lastMs(b) || a.agent.agentId - b.agent.agentId);
+  const byAddress = Map.groupBy(due, ({ agent }) => addressCapKey(agent.subscription.email)[1]);
+  const addresses = [...byAddress.values()];
+  let queued = 0;
+  for (let from = 0; from < addresses.length; from += AT_ONCE) {
+    if (!await renew()) break;
+    await Promise.all(
+      addresses.slice(from, from + AT_ONCE).map(async (agents) => {
+        for (const { agent, rows } of agents) {
+          const outcome = await queueDigest(options, agent);
+          if (outcome.result === "changed") continue; // the next sweep judges it anew
+          if (outcome.result === "queued") {
+            queued++;
+            options.outbox.wake(outcome.dueMs);
+          }
+          await settle(options, rows, outcome.result === "capped" ? outcome.untilMs : null);
+        }
+      }),
+    );
+  }
+  return queued;
+}
+
+/**
+ * Takes the rows of an agent away, parking it where there is a time to look again. A message that
+ * came meanwhile has written its row anew: that one stays for the next sweep.
+ */
+async function settle(
+  { store, retentionMs }: SweepOptions,
+  rows: readonly Named[],
+  untilMs: number | null,
+): Promise<void> {
+  for (const { key, versionstamp, agentId } of rows) {
+    await retryWhileLocked(() => {
+      const operation = store.kv.atomic().check({ key, versionstamp }).delete(key);
+      if (untilMs !== null) {
+        const expireIn = Math.max(1, untilMs - store.now()) + retentionMs;
+        operation.set(parkedKey(Math.ceil(untilMs), agentId), CANDIDATE_ROW, { expireIn });
+      }
+      return operation.commit();
+    });
+  }
+}
