@@ -6,7 +6,7 @@ const LONGEST_PAUSE_MS = 100;
 
 /** Whether an error is SQLite's "database is locked": another process is writing, nothing was applied. */
 export function isDatabaseLocked(error: unknown): boolean {
-  return error instanceof Error && /database (table )?is (locked|busy)/i.test(error.message);
+  return error instanceof Error && /database (table |file )?is (locked|busy)/i.test(error.message);
 }
 
 /**

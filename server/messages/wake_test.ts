@@ -1,0 +1,259 @@
+import assert from "node:assert/strict";
+import { createFakeKv } from "../../tests/support/fake_kv.ts";
+import { createTestClock } from "../../tests/support/clock.ts";
+import { inKey } from "../mailboxes/records.ts";
+import { EMBEDDED_CAPACITY, type Store } from "../storage/store.ts";
+import { Arrivals, type Waiter } from "./arrivals.ts";
+import { pollKey } from "./poll_record.ts";
+import { Wake } from "./wake.ts";
+import { markWakes, wakeKey, wakeShardOf } from "./wake_marks.ts";
+
+interface Rig {
+  kv: Deno.Kv;
+  arrivals: Arrivals;
+  /** One second passes. */
+  tick: () => void;
+  tickers: () => number;
+  /** Mailboxes that were read, by agent. */
+  reads: number[];
+  /** Another process commits a message for the agent. */
+  deliver: (agentId: number) => Promise<void>;
+  breakWatch: () => Promise<void>;
+}
+
+async function withWake(
+  body: (rig: Rig) => Promise<void>,
+  { exclusive = false, watchable = false } = {},
+): Promise<void> {
+  const kv = await Deno.openKv(":memory:");
+  const fake = createFakeKv({ kv });
+  const reads: number[] = [];
+  const getMany = fake.getMany.bind(fake);
+  fake.getMany = ((keys: Deno.KvKey[]) => {
+    for (const key of keys) if (key[0] === "in") reads.push(key[1] as number);
+    return getMany(keys);
+  }) as typeof fake.getMany;
+  const watches: ReadableStreamDefaultController[] = [];
+  const watch = fake.watch.bind(fake);
+  fake.watch = ((keys: Deno.KvKey[]) => {
+    const source = watch(keys).getReader();
+    return new ReadableStream({
+      start: (controller) => void watches.push(controller),
+      async pull(controller) {
+        const { done, value } = await source.read();
+        if (!done) controller.enqueue(value);
+      },
+      cancel: () => source.cancel(),
+    });
+  }) as unknown as typeof fake.watch;
+  const store: Store = {
+    kv: fake,
+    exclusive,
+    capacity: EMBEDDED_CAPACITY,
+    now: createTestClock().now,
+    random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
+  };
+  const arrivals = new Arrivals();
+  const ticks = new Set<() => void>();
+  const wake = new Wake({
+    store,
+    arrivals,
+    watchable,
+    startTicker: (tick) => {
+      ticks.add(tick);
+      return () => void ticks.delete(tick);
+    },
+  });
+  let messages = 0;
+  try {
+    await body({
+      kv,
+      arrivals,
+      tick: () => ticks.forEach((tick) => tick()),
+      tickers: () => ticks.size,
+      reads,
+      deliver: async (agentId) => {
+        await kv.atomic().set(inKey(agentId), { head: ++messages })
+          .set(wakeKey(wakeShardOf(agentId)), messages).commit();
+      },
+      async breakWatch() {
+        for (const controller of watches.splice(0)) controller.error(new Error("connection lost"));
+        await settle(kv);
+      },
+    });
+  } finally {
+    wake.close();
+    await settle(kv);
+    assert.equal(ticks.size, 0);
+    kv.close();
+  }
+}
+
+/** Lets what runs in the background come to its next wait. */
+async function settle(kv: Deno.Kv): Promise<void> {
+  for (let i = 0; i < 10; i++) await kv.get(["nothing"]);
+}
+
+/** A waiting poll that has read its mailbox, and what ended it. */
+function wait(arrivals: Arrivals, agentId: number): { ended: () => string | null; waiter: Waiter } {
+  let reason: string | null = null;
+  const waiter = arrivals.await(agentId);
+  void waiter.woken.then((given) => reason = given);
+  return { ended: () => reason, waiter };
+}
+
+/** A poll whose first needless wake-up is over: it waits for what comes now. */
+async function waitSettled({ kv, arrivals, tick }: Rig, agentId: number) {
+  wait(arrivals, agentId);
+  tick();
+  await settle(kv);
+  return wait(arrivals, agentId);
+}
+
+for (const watchable of [false, true]) {
+  const how = watchable ? "by watching a KV server" : "by looking once a second at a shared file";
+  Deno.test(`Wake wakes a poll for a message of another process, ${how}`, async () => {
+    await withWake(async (rig) => {
+      const poll = await waitSettled(rig, 13);
+      await rig.deliver(13);
+      if (!watchable) rig.tick();
+      await settle(rig.kv);
+      assert.equal(poll.ended(), "message");
+    }, { watchable });
+  });
+
+  Deno.test(`Wake reads only mailboxes of changed shards, ${how}`, async () => {
+    await withWake(async (rig) => {
+      const polls = [];
+      for (const agentId of [1, 2, 11]) polls.push(await waitSettled(rig, agentId));
+      rig.tick();
+      await settle(rig.kv);
+      rig.reads.length = 0;
+      await rig.deliver(11);
+      if (!watchable) rig.tick();
+      await settle(rig.kv);
+      assert.deepEqual(rig.reads.toSorted((a, b) => a - b), [1, 11]);
+      assert.deepEqual(polls.map(({ ended }) => ended()), [null, null, "message"]);
+    }, { watchable });
+  });
+}
+
+Deno.test("Wake misses nothing that came between a poll's reading and its first look", async () => {
+  await withWake(async ({ kv, arrivals, deliver, tick }) => {
+    const poll = wait(arrivals, 5); // has registered and read
+    await deliver(5);
+    tick();
+    await settle(kv);
+    assert.equal(poll.ended(), "message");
+  });
+});
+
+Deno.test("Wake reads every mailbox after a broken watch, and watches again", async () => {
+  await withWake(async (rig) => {
+    const poll = await waitSettled(rig, 4);
+    await rig.breakWatch();
+    await rig.kv.set(inKey(4), { head: 1 }); // its mark was lost with the watch
+    assert.equal(poll.ended(), null);
+    rig.tick(); // opens another: its first look sees all
+    await settle(rig.kv);
+    assert.equal(poll.ended(), "message");
+    const later = await waitSettled(rig, 4);
+    await rig.deliver(4);
+    await settle(rig.kv);
+    assert.equal(later.ended(), "message");
+  }, { watchable: true });
+});
+
+Deno.test("Wake looks at every waiting poll each ten seconds, whatever the marks say", async () => {
+  await withWake(async (rig) => {
+    const poll = await waitSettled(rig, 8);
+    await rig.kv.set(inKey(8), { head: 1 }); // unmarked
+    for (let second = 0; second < 10 && poll.ended() === null; second++) {
+      rig.tick();
+      await settle(rig.kv);
+    }
+    assert.equal(poll.ended(), "message");
+  });
+});
+
+Deno.test("Wake lets a poll look whether another process has accepted a newer one", async () => {
+  await withWake(async (rig) => {
+    const first = await waitSettled(rig, 8);
+    for (let second = 0; second < 10; second++) {
+      rig.tick();
+      await settle(rig.kv);
+    }
+    assert.equal(first.ended(), "message"); // the first round knows no poll record yet
+    const poll = wait(rig.arrivals, 8);
+    await rig.kv.set(pollKey(8), { lastPollMs: 1 });
+    for (let second = 0; second < 10; second++) {
+      rig.tick();
+      await settle(rig.kv);
+    }
+    assert.equal(poll.ended(), "message");
+  });
+});
+
+Deno.test("Wake runs nothing while nobody waits", async () => {
+  await withWake(async ({ kv, arrivals, tick, tickers, reads, deliver }) => {
+    assert.equal(tickers(), 0);
+    const { waiter } = wait(arrivals, 3);
+    assert.equal(tickers(), 1);
+    waiter.cancel();
+    tick();
+    assert.equal(tickers(), 0);
+    reads.length = 0;
+    await deliver(3);
+    await settle(kv);
+    assert.deepEqual(reads, []);
+  });
+});
+
+Deno.test("Wake tries a sweep again that the store did not answer", async () => {
+  await withWake(async (rig) => {
+    const poll = await waitSettled(rig, 6);
+    const { getMany } = rig.kv;
+    await rig.deliver(6);
+    let failures = 0;
+    rig.kv.getMany = ((keys: Deno.KvKey[]) => {
+      if (keys[0]![0] === "in" && failures++ === 0) {
+        return Promise.reject(new TypeError("error sending request"));
+      }
+      return getMany.call(rig.kv, keys);
+    }) as typeof rig.kv.getMany;
+    rig.tick();
+    await settle(rig.kv);
+    assert.equal(poll.ended(), null);
+    rig.tick();
+    await settle(rig.kv);
+    assert.equal(poll.ended(), "message");
+    assert.ok(failures >= 1);
+  });
+});
+
+Deno.test("Wake announces every waiting poll each ten seconds on an exclusive store, and reads nothing", async () => {
+  await withWake(async (rig) => {
+    const poll = wait(rig.arrivals, 8);
+    for (let second = 0; second < 9; second++) rig.tick();
+    await settle(rig.kv);
+    assert.equal(poll.ended(), null);
+    rig.tick();
+    await settle(rig.kv);
+    assert.equal(poll.ended(), "message");
+    assert.deepEqual(rig.reads, []);
+  }, { exclusive: true });
+});
+
+Deno.test("markWakes() marks each shard of the sends of a group once, and nothing else", () => {
+  const keys: Deno.KvKey[] = [];
+  const turn = { nowMs: 5, set: (key: Deno.KvKey) => void keys.push(key) };
+  const results = [
+    { kind: "sent", recipient: { id: 13 } },
+    { kind: "registered", agent: { id: 7 } },
+    { kind: "sent", recipient: { id: 3 } },
+    { kind: "sent", recipient: { id: 20 } },
+    null,
+  ];
+  markWakes(results, turn as never);
+  assert.deepEqual(keys, [wakeKey(3), wakeKey(0)]);
+});

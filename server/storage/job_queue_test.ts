@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import type { Job } from "./job.ts";
+import { JobQueue, type Pending, QUEUE_BOUNDS } from "./job_queue.ts";
+
+function job(bytes = 100): Job<unknown> {
+  return {
+    records: [["box", "a"]],
+    cost: { checks: 0, mutations: 1, bytes },
+    proof: ["proof"],
+    plan: () => null,
+  };
+}
+
+interface Rig {
+  queue: JobQueue;
+  clock: { nowMs: number };
+  answers: unknown[];
+  admit: (bytes?: number) => Pending;
+}
+
+function makeRig(bounds = QUEUE_BOUNDS): Rig {
+  const clock = { nowMs: 0 };
+  const queue = new JobQueue(bounds, () => clock.nowMs);
+  const answers: unknown[] = [];
+  const caller = {
+    names: ["box/a"],
+    resolve: (value: unknown) => void answers.push(value),
+    reject: (error: unknown) => void answers.push(error),
+    verified: true,
+  };
+  return { queue, clock, answers, admit: (bytes) => queue.admit(job(bytes), caller) };
+}
+
+Deno.test("JobQueue answers a caller once, whatever comes later", () => {
+  const { queue, answers, admit } = makeRig();
+  const pending = admit();
+  queue.resolve(pending, 1);
+  queue.reject(pending, new Error("late"));
+  queue.resolve(pending, 2);
+  assert.deepEqual(answers, [1]);
+  assert.equal(queue.size, 0);
+});
+
+Deno.test("JobQueue admits nothing new while a job has been waiting too long", () => {
+  const { queue, clock, admit } = makeRig();
+  const oldest = admit();
+  clock.nowMs = QUEUE_BOUNDS.refuseAfterMs;
+  const next = admit();
+  clock.nowMs++;
+  assert.throws(() => admit(), { code: "unavailable" });
+  queue.resolve(oldest, null);
+  queue.resolve(admit(), null);
+  queue.resolve(next, null);
+});
+
+Deno.test("JobQueue admits a job of any size when nothing else waits", () => {
+  const { queue, admit } = makeRig();
+  const large = admit(QUEUE_BOUNDS.bytes * 2);
+  assert.throws(() => admit(), { code: "unavailable" });
+  queue.resolve(large, null);
+  queue.resolve(admit(), null);
+});
+
+Deno.test("JobQueue gives released jobs before later ones, in their order, without those that were answered", () => {
+  const { queue, admit } = makeRig();
+  const [a, b, c, d] = [admit(), admit(), admit(), admit()];
+  queue.park("box/a", a);
+  queue.park("box/a", b);
+  queue.park("box/a", c);
+  queue.push(d);
+  queue.reject(b, new Error("gone"));
+  queue.release(["box/z"]);
+  assert.deepEqual(queue.takeWaiting(), [d]);
+  queue.push(d);
+  queue.release(["box/a"]);
+  assert.deepEqual(queue.takeWaiting(), [a, c, d]);
+  for (const pending of [a, c, d]) queue.resolve(pending, null);
+});
+
+Deno.test("JobQueue.drained() waits for the last answer", async () => {
+  const { queue, admit } = makeRig();
+  const [a, b] = [admit(), admit()];
+  let drained = false;
+  const done = queue.drained().then(() => drained = true);
+  queue.resolve(a, null);
+  await Promise.resolve();
+  assert.equal(drained, false);
+  queue.resolve(b, null);
+  await done;
+});

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { createFakeKv } from "../../tests/support/fake_kv.ts";
+import { LAYOUT_VERSION, NewerLayout, openAddressKey, openLayout } from "./layout.ts";
+
+const random = (sizeBytes: number) => crypto.getRandomValues(new Uint8Array(sizeBytes));
+
+async function withKv(body: (kv: Deno.Kv) => Promise<void>): Promise<void> {
+  const kv = await Deno.openKv(":memory:");
+  try {
+    await body(kv);
+  } finally {
+    kv.close();
+  }
+}
+
+Deno.test("openLayout() marks a new store with its version and opens it again", async () => {
+  await withKv(async (kv) => {
+    await openLayout(kv);
+    assert.deepEqual((await kv.get(["meta", "layout"])).value, { version: LAYOUT_VERSION });
+    await openLayout(kv);
+  });
+});
+
+Deno.test("openLayout() refuses the store of a later version and leaves it alone", async () => {
+  await withKv(async (kv) => {
+    await kv.set(["meta", "layout"], { version: LAYOUT_VERSION + 1 });
+    await assert.rejects(openLayout(kv), NewerLayout);
+    assert.deepEqual((await kv.get(["meta", "layout"])).value, { version: LAYOUT_VERSION + 1 });
+  });
+});
+
+Deno.test("openAddressKey() makes one secret a store, whoever asks first and however its commits go", async () => {
+  await withKv(async (kv) => {
+    const processes = Array.from(
+      { length: 8 },
+      (_, seed) => createFakeKv({ kv, seed, faults: { deniedSuccess: 0.5, locked: 0.2 } }),
+    );
+    const keys = await Promise.all(processes.map((fake) => openAddressKey(fake, random)));
+    for (const key of keys) assert.deepEqual(key, keys[0]);
+    assert.equal(keys[0]!.length, 32);
+  });
+});
