@@ -9,11 +9,7 @@ import { VERSION } from "../version.ts";
 import { relayTools, type RelayToolServices } from "./relay_tools.ts";
 import { toolRoute } from "./tool_route.ts";
 import { ToolServer } from "./tool_server.ts";
-import { type CheckInboxServices, checkInboxTool } from "./tools/check_inbox.ts";
-import { type RegisterServices, registerTool } from "./tools/register.ts";
 import type { RelayCall } from "./tools/relay_call.ts";
-import { type SendMessageServices, sendMessageTool } from "./tools/send_message.ts";
-import { type WhoamiServices, whoamiTool } from "./tools/whoami.ts";
 
 export interface ToolServices extends RelayToolServices {
   /** Secret under which client addresses are hashed, 32 bytes. */
