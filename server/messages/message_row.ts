@@ -7,9 +7,8 @@ import type { Identity } from "../agents/records.ts";
 import { timestamp } from "../timestamp.ts";
 import type { SendRequest } from "./send_request.ts";
 
-/** ["inbox", recipientId, messageId] */
+/** ["inbox", recipientId, messageId], stored as the bytes that row_codec.ts describes. */
 export interface MessageRow {
-  v: 1;
   senderId: number;
   createdAtMs: number;
   contentHash: string;

@@ -20,13 +20,13 @@ import {
   encodeMessage,
   formOf,
   inboxKey,
-  type MessageRow,
   outboxKey,
   type OutboxRow,
   PIECE_BYTES,
   pieceKey,
   rawKey,
 } from "./message_row.ts";
+import { encodeRow } from "./row_codec.ts";
 import type { SendRequest } from "./send_request.ts";
 
 const MINUTE_MS = 60_000;
@@ -256,8 +256,7 @@ export class Sender {
         });
         turn.set(
           inboxKey(recipient.id, id),
-          {
-            v: 1,
+          encodeRow({
             senderId: sender.id,
             createdAtMs,
             contentHash,
@@ -266,7 +265,7 @@ export class Sender {
             request: form ?? { rawPieces: rawPieces.length },
             json: pieces[0]!,
             pieces: pieces.length - 1,
-          } satisfies MessageRow,
+          }),
           expireInMs,
         );
         for (let i = 1; i < pieces.length; i++) turn.set(pieceKey(id, i), pieces[i], expireInMs);

@@ -14,6 +14,7 @@ import {
   rawKey,
   rebuildRequest,
 } from "./message_row.ts";
+import { createdAtOf, decodeRow } from "./row_codec.ts";
 
 const GET_MANY = 10;
 
@@ -55,12 +56,12 @@ export class StoredMessages {
       start: inboxKey(recipientId, first),
       end: inboxKey(recipientId, Math.min(lastId, Number.MAX_SAFE_INTEGER - 1) + 1),
     };
-    const rows = await listRows<MessageRow>(this.store.kv, selector, {
+    const rows = await listRows<Uint8Array>(this.store.kv, selector, {
       limit,
-      take: ({ value }) => this.isRetained(value.createdAtMs, nowMs),
+      take: ({ value }) => this.isRetained(createdAtOf(value), nowMs),
     });
     return await this.#complete(
-      rows.map(({ key, value }) => ({ id: key[2] as number, row: value })),
+      rows.map(({ key, value }) => ({ id: key[2] as number, row: decodeRow(value) })),
     );
   }
 
@@ -70,10 +71,11 @@ export class StoredMessages {
     ids: readonly number[],
     nowMs: number,
   ): Promise<StoredMessage[]> {
-    const rows = await this.#getMany<MessageRow>(ids.map((id) => inboxKey(recipientId, id)));
+    const rows = await this.#getMany<Uint8Array>(ids.map((id) => inboxKey(recipientId, id)));
     const found: { id: number; row: MessageRow }[] = [];
-    for (const [i, row] of rows.entries()) {
-      if (row !== null && this.isRetained(row.createdAtMs, nowMs)) found.push({ id: ids[i]!, row });
+    for (const [i, bytes] of rows.entries()) {
+      if (bytes === null || !this.isRetained(createdAtOf(bytes), nowMs)) continue;
+      found.push({ id: ids[i]!, row: decodeRow(bytes) });
     }
     return await this.#complete(found);
   }
@@ -118,6 +120,9 @@ export class StoredMessages {
 
   /** Messages with their pieces put together. */
   async #complete(found: { id: number; row: MessageRow }[]): Promise<StoredMessage[]> {
+    if (found.every(({ row }) => row.pieces === 0)) {
+      return found.map(({ id, row }) => ({ id, row, json: row.json }));
+    }
     return await Promise.all(found.map(async ({ id, row }) => {
       if (row.pieces === 0) return { id, row, json: row.json };
       const keys = Array.from({ length: row.pieces }, (_, i) => pieceKey(id, i + 1));
