@@ -272,10 +272,13 @@ export class Inbox {
         if (recordPoll && before !== null) {
           refuseEarlyPoll(before.lastPollMs, beganMs, limits.inboxPollIntervalMs);
         }
+        const known = before?.read ?? [];
         const lowest = messages.lowestRetainedId(turn.nowMs);
-        const known = addRange(before?.read ?? [], 1, lowest - 1);
-        // All there was between the cursor and the last message given has been delivered now.
-        const read = addRange(known, sinceId + 1, page.lastId);
+        // All there was from the cursor, or the oldest retained message, to the last one given has
+        // been delivered now. What lies before was hidden: a clock that jumps back shows it again.
+        const from = Math.max(sinceId + 1, lowest);
+        let read = addRange(known, from, page.lastId);
+        if (read.length > 2 * MAX_READ_RANGES) read = addRange(read, 1, lowest - 1);
         const fits = read.length <= 2 * MAX_READ_RANGES;
         const lastPollMs = before?.lastPollMs ?? 0;
         turn.putRecord(
