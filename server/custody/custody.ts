@@ -79,14 +79,14 @@ export class Custody {
   }
 
   /**
-   * The private key of an agent, to sign with.
+   * The private key of an agent, to sign with; null for one that holds it itself.
    * @throws RelayError `internal` when its custody key is not configured
    */
-  async signingKey(agent: Identity): Promise<KeyObject> {
+  async signingKey(agent: Identity): Promise<KeyObject | null> {
     const known = this.#signingKeys.get(agent.id);
     if (known !== undefined) return known;
     const row = await this.options.records.read<SealedRow>(custodyKey(agent.id));
-    if (row === null) throw new Error(`agent ${agent.id} has no key in custody`);
+    if (row === null) return null;
     const key = importSigningKey(this.openSeed(agent, row));
     this.#signingKeys.set(agent.id, key);
     return key;

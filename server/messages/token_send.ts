@@ -27,8 +27,11 @@ import { UnusedTimestamps } from "./unused_timestamps.ts";
 
 /** Where the private keys of agents are that left them with the relay. */
 export interface Signatory {
-  /** @throws RelayError `internal` when the key cannot be had */
-  signingKey(agent: Identity): Promise<KeyObject>;
+  /**
+   * The agent's key, null when it holds it itself.
+   * @throws RelayError `internal` when the key cannot be had
+   */
+  signingKey(agent: Identity): Promise<KeyObject | null>;
 }
 
 export interface TokenSenderOptions {
@@ -120,6 +123,7 @@ export class TokenSender {
     const { store, limits, sender: sends, signatory } = this.options;
     const { sender, bodyHash } = composed;
     const key = await signatory.signingKey(sender);
+    if (key === null) throw keyRequired(); // exported since the token was looked up
     const name = `${sender.id}/${bodyHash}`;
     for (;;) {
       const second = this.#timestamps.claim(name, Math.floor(store.now() / 1000));

@@ -1,0 +1,206 @@
+/** Sends by token: the relay signs, and what it signed verifies and is bound to its message. */
+import assert from "node:assert/strict";
+import { type JsonObject, verifyMessage } from "../../toolkit/mod.ts";
+import { assertRefused, assertStatus } from "../support/answer.ts";
+import { TEST_START_MS } from "../support/clock.ts";
+import { startTestRelay } from "../support/relay.ts";
+import { registerAgent } from "../support/test_agent.ts";
+import { ToolAgent } from "../support/tool_client.ts";
+
+Deno.test("POST /v1/messages by token stores what the relay signed: it verifies and is body-bound", async () => {
+  await using relay = await startTestRelay();
+  const sender = await ToolAgent.register(relay.url, "sender");
+  const receiver = await registerAgent(relay, "receiver");
+  const requests: JsonObject[] = [
+    { to: "receiver", body: "text" },
+    { to: "@Receiver", body: { text: "hi", n: 1.5 }, in_reply_to: 7, content_type: "text" },
+    { to: "receiver", body: '{ "b": [1, 2.0],  "a": null }', content_type: "json" },
+    { to: receiver.address, body: null, in_reply_to: null, content_type: null },
+    { to: "receiver", body: '"a string"', content_type: "json", in_reply_to: 9007199254740991 },
+  ];
+  for (const request of requests) {
+    assertStatus(await sender.rest("POST", "/v1/messages", request), 201);
+  }
+  const messages = await receiver.inbox();
+  assert.equal(messages.length, requests.length);
+  for (const message of messages) {
+    const report = await verifyMessage(message, {
+      recipient: { address: receiver.address, handle: "receiver" },
+      from: sender.address,
+      maxSkewSeconds: 2,
+    });
+    assert.equal(report.signature, "valid");
+    assert.equal(report.body, "bound");
+    assert.equal(report.addressee, "key");
+    assert.equal(report.sender, "pinned");
+    assert.equal(report.contentHash, "match");
+    assert.equal(report.age.within, true);
+  }
+  assert.deepEqual(messages.map(({ body }) => body), [
+    "text",
+    { n: 1.5, text: "hi" },
+    { a: null, b: [1, 2] },
+    null,
+    "a string",
+  ]);
+  assert.deepEqual(messages.map(({ in_reply_to }) => in_reply_to), [
+    null,
+    7,
+    null,
+    null,
+    9007199254740991,
+  ]);
+});
+
+Deno.test("POST /v1/messages by token keeps equal messages apart: each is signed for a second of its own", async () => {
+  await using relay = await startTestRelay();
+  const sender = await ToolAgent.register(relay.url, "sender");
+  const receiver = await registerAgent(relay, "receiver");
+  const began = relay.clock.seconds();
+  const answers = await Promise.all(
+    Array.from(
+      { length: 8 },
+      () => sender.rest("POST", "/v1/messages", { to: "receiver", body: 1 }),
+    ),
+  );
+  for (const answer of answers) {
+    assertStatus(answer, 201);
+    assert.equal(answer.headers.get("idempotent-replayed"), null);
+  }
+  assert.equal(new Set(answers.map(({ json }) => json.id)).size, 8);
+  const messages = await receiver.inbox();
+  const seconds = messages.map(({ canonical_string }) =>
+    Number(canonical_string.split(":").at(-1))
+  );
+  assert.deepEqual(seconds.sort(), Array.from({ length: 8 }, (_, i) => began + i));
+});
+
+Deno.test("POST /v1/messages by token gives the second of a refused message back", async () => {
+  await using relay = await startTestRelay({
+    clockStartMs: TEST_START_MS + 500,
+    limits: { sendsPerAgentPerMinute: 1 },
+  });
+  const sender = await ToolAgent.register(relay.url, "sender");
+  const receiver = await registerAgent(relay, "receiver");
+  const send = () => sender.rest("POST", "/v1/messages", { to: "receiver", body: "again" });
+  assertStatus(await send(), 201);
+  relay.clock.advance(59_900);
+  const second = relay.clock.seconds();
+  for (let i = 0; i < 3; i++) assertRefused(await send(), "rate_limited");
+  relay.clock.advance(100);
+  assert.equal(relay.clock.seconds(), second);
+  assertStatus(await send(), 201);
+  const [, message] = await receiver.inbox();
+  assert.ok(message.canonical_string.endsWith(`:${second}`));
+});
+
+Deno.test("POST /v1/messages by token signs the next second where a former process used this one", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "relay-custody-" });
+  const config = { dataDir: folder };
+  const kvPath = `${folder}/relay.kv`;
+  try {
+    const first = await startTestRelay({ config, kvPath });
+    const sender = await ToolAgent.register(first.url, "sender");
+    const receiver = await registerAgent(first, "receiver");
+    const body = { to: "receiver", body: { text: "same" } };
+    assertStatus(await sender.rest("POST", "/v1/messages", body), 201);
+    const clockStartMs = first.clock.now();
+    await first.stop();
+    await using second = await startTestRelay({ config, kvPath, clockStartMs });
+    const answer = await sender.at(second.url).rest("POST", "/v1/messages", body);
+    assertStatus(answer, 201);
+    assert.equal(answer.headers.get("idempotent-replayed"), null);
+    const messages = await receiver.at(second).inbox();
+    assert.equal(messages.length, 2);
+    const ends = messages.map(({ canonical_string }) => canonical_string.split(":").at(-1));
+    assert.equal(Number(ends[1]), Number(ends[0]) + 1);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("POST /v1/messages by two relays on one store never signs twice for one second", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "relay-custody-" });
+  const config = { dataDir: folder, sharedStore: true };
+  const kvPath = `${folder}/relay.kv`;
+  try {
+    await using one = await startTestRelay({ config, kvPath });
+    await using two = await startTestRelay({ config, kvPath });
+    const sender = await ToolAgent.register(one.url, "sender");
+    const receiver = await registerAgent(one, "receiver");
+    const relays = [one, two];
+    const answers = await Promise.all(
+      Array.from(
+        { length: 12 },
+        (_, i) =>
+          sender.at(relays[i % 2]!.url).rest("POST", "/v1/messages", { to: "receiver", body: "x" }),
+      ),
+    );
+    for (const answer of answers) {
+      assertStatus(answer, 201);
+      assert.equal(answer.headers.get("idempotent-replayed"), null);
+    }
+    assert.equal(new Set(answers.map(({ json }) => json.id)).size, 12);
+    const messages = await receiver.inbox();
+    assert.equal(messages.length, 12);
+    assert.equal(new Set(messages.map(({ signature }) => signature)).size, 12);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("POST /v1/messages by token refuses in the order of the REST API", async () => {
+  await using relay = await startTestRelay();
+  const sender = await ToolAgent.register(relay.url, "sender");
+  const self = await registerAgent(relay, "self_custody");
+  const send = (body: string, headers = {}) =>
+    fetch(`${relay.url}/v1/messages`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${sender.token}`, ...headers },
+      body,
+    }).then(async (answer) => ({ status: answer.status, ...(await answer.json()) }));
+  assertRefused(
+    await self.bearer("POST", "/v1/messages", { body: "not even json" }),
+    "key_required",
+  );
+  assert.equal((await send("not json")).error.code, "invalid_json");
+  assert.equal((await send(JSON.stringify({ body: 1 }))).error.code, "invalid_json");
+  const large = JSON.stringify({ to: "nobody_here", body: "x".repeat(65_536) });
+  assert.equal((await send(large)).error.code, "payload_too_large");
+  assert.equal(
+    (await send(JSON.stringify({ to: "nobody_here", body: 1 }))).error.code,
+    "not_found",
+  );
+  assert.equal((await send("x".repeat(300_000))).error.code, "payload_too_large");
+  const unknown = await fetch(`${relay.url}/v1/messages`, {
+    method: "POST",
+    headers: { Authorization: `Bearer rt_mcp_${"A".repeat(43)}` },
+    body: "{}",
+  });
+  assert.equal((await unknown.json()).error.code, "unknown_token");
+});
+
+Deno.test("GET /v1/messages/{id}/signed-request gives what the relay signed, a replay of it is no message", async () => {
+  await using relay = await startTestRelay();
+  const sender = await ToolAgent.register(relay.url, "sender");
+  const receiver = await registerAgent(relay, "receiver");
+  const sent = await sender.rest("POST", "/v1/messages", { to: "receiver", body: { text: "a" } });
+  const path = `/v1/messages/${sent.json.id}/signed-request`;
+  const request = await sender.rest("GET", path);
+  assert.equal(request.text, `{"body":{"text":"a"},"to":"${receiver.address}"}`);
+  const [message] = await receiver.inbox();
+  const timestamp = message.canonical_string.split(":").at(-1);
+  const replay = await fetch(`${relay.url}/v1/messages`, {
+    method: "POST",
+    headers: {
+      "X-Relay-Pubkey": sender.address,
+      "X-Relay-Timestamp": timestamp,
+      "X-Relay-Signature": message.signature,
+    },
+    body: request.text,
+  });
+  assert.equal(replay.status, 201);
+  assert.equal(replay.headers.get("idempotent-replayed"), "true");
+  assert.deepEqual(await replay.json(), sent.json);
+  assert.equal((await receiver.inbox()).length, 1);
+});
