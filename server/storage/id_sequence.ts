@@ -14,7 +14,7 @@ const SLOTS = 256;
 const CEILING_AHEAD_MS = 20_000;
 /** A new ceiling is stored in the background once less than this is left. */
 const CEILING_LOW_MS = 10_000;
-const RAISE_ATTEMPTS = 20;
+const RAISE_ATTEMPTS = 10;
 
 /** The smallest id that a message created at this time can have. */
 export function lowestIdAt(createdAtMs: number): number {
@@ -126,11 +126,16 @@ export class IdSequence {
   }
 
   async #raise(atLeast: number): Promise<void> {
+    let cause: unknown;
     for (let attempt = 0; attempt < RAISE_ATTEMPTS; attempt++) {
-      if (await retryWhileLocked(() => this.#tryRaise(atLeast))) return;
-      await this.#confirmSlot();
+      try {
+        if (await retryWhileLocked(() => this.#tryRaise(atLeast))) return;
+        await this.#confirmSlot();
+      } catch (error) {
+        cause = error; // the next try reads whether it was stored all the same
+      }
     }
-    throw new Error("the id ceiling could not be stored");
+    throw new Error("the id ceiling could not be stored", { cause });
   }
 
   /** @returns false when the commit failed, or was reported so: the next try reads what stands there */

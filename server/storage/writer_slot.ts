@@ -6,7 +6,7 @@
  * ids checks it: a process frozen past its lease cannot commit once another has taken over.
  * `lease` is renewed and never checked, or each renewal would fail the groups under way.
  */
-import { retryWhileLocked } from "./lock_retry.ts";
+import { isDatabaseLocked, retryWhileLocked } from "./lock_retry.ts";
 import type { Store } from "./store.ts";
 
 const SLOT_COUNT = 255;
@@ -85,7 +85,7 @@ export class WriterSlot {
     await this.#takeAny();
   }
 
-  /** Gives the slot back, so that the next process need not wait for the lease to end. */
+  /** Gives the slot back, so that the next process need not wait for the lease to end. A failure only means that wait. */
   async release(): Promise<void> {
     clearInterval(this.#renewal);
     const { checks } = this;
@@ -94,7 +94,7 @@ export class WriterSlot {
       const operation = this.store.kv.atomic();
       for (const check of checks) operation.check(check);
       return operation.delete(ownerKey(number)).delete(leaseKey(number)).commit();
-    });
+    }).catch(() => {});
   }
 
   async #isHeld(): Promise<boolean> {
@@ -142,8 +142,10 @@ export class WriterSlot {
       await kv.atomic().check(owner).check(lease)
         .set(ownerKey(number), { v: 1, holder: this.#holder } satisfies Owner)
         .set(leaseKey(number), { v: 1, untilMs } satisfies Lease)
-        .commit();
-      // {ok:false} can follow a success over the network: the holder's id tells.
+        .commit().catch((error) => {
+          if (isDatabaseLocked(error)) throw error;
+        });
+      // {ok:false} and errors can follow a success over the network: the holder's id tells.
       const settled = await kv.get<Owner>(ownerKey(number));
       const taken = settled.value?.holder === this.#holder &&
         settled.versionstamp !== owner.versionstamp;

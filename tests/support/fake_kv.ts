@@ -48,6 +48,8 @@ export interface FakeKv extends Deno.Kv {
   /** Faults that were played so far, by name. */
   readonly played: Record<keyof Faults, number>;
   readonly commits: FakeCommit[];
+  /** Shares that a test may change on the way. */
+  readonly faults: Faults;
 }
 
 export function createFakeKv(options: FakeKvOptions): FakeKv {
@@ -154,6 +156,7 @@ export function createFakeKv(options: FakeKvOptions): FakeKv {
     close: () => {}, // the store is the test's
     played,
     commits,
+    faults,
   };
   return fake as unknown as FakeKv;
 }

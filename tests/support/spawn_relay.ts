@@ -4,6 +4,8 @@ import { fileURLToPath } from "node:url";
 export interface SpawnOptions {
   /** Settings; PORT is a free one and RELAY_DATA_DIR a temporary folder unless given. */
   env?: Record<string, string>;
+  /** A program of the tests that starts a relay in its own way; path from this folder. */
+  entry?: string;
 }
 
 export interface SpawnedRelay extends AsyncDisposable {
@@ -65,7 +67,7 @@ async function start(options: SpawnOptions): Promise<SpawnedRelay | FailedStart>
       "--allow-read",
       "--allow-write",
       "--allow-sys=statfs",
-      pathOf("../../server/main.ts"),
+      pathOf(options.entry ?? "../../server/main.ts"),
     ],
     cwd: await Deno.realPath(dataDir),
     env: { PORT: "0", RELAY_DATA_DIR: dataDir, ...options.env },
