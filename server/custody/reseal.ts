@@ -29,11 +29,11 @@ export interface Resealing {
 /**
  * Seals every row anew that names another configured key than the first, and then forgets that the
  * store names those keys: an operator may drop them from the configuration.
- * @returns how many rows were sealed anew
+ * @returns how many rows were sealed anew; null where no older key is named
  */
-export async function resealRows(options: Resealing): Promise<number> {
+export async function resealRows(options: Resealing): Promise<number | null> {
   const { kv, ring, rows, stopped } = options;
-  let count = 0;
+  let count: number | null = null;
   for (let pass = 0; pass < MAX_PASSES && !stopped.aborted; pass++) {
     const outdated = (await retryWhileLocked(() => listMarkedKeys(kv)))
       .filter((keyId) => keyId !== ring.primaryId && ring.has(keyId));
@@ -41,6 +41,7 @@ export async function resealRows(options: Resealing): Promise<number> {
     const marks = await Promise.all(
       outdated.map((keyId) => retryWhileLocked(() => kv.get<KeyMark>(keyMarkKey(keyId)))),
     );
+    count ??= 0;
     for (const kind of rows) count += await resealKind(options, kind);
     if (stopped.aborted) break;
     // A relay that still seals under an older key renews its mark: then one more pass is needed.

@@ -19,7 +19,7 @@ export function startResealing(
   const stopping = new AbortController();
   const running = resealRows({ ...options, rows: [agentKeys], stopped: stopping.signal })
     .then((count) => {
-      if (count > 0) log("custody_keys_resealed", { count });
+      if (count !== null && !stopping.signal.aborted) log("custody_keys_resealed", { count });
     }, (error) => log("custody_resealing_failed", describeFailure(error)));
   return {
     async stop() {
