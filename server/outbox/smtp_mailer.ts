@@ -34,6 +34,8 @@ const TIMING: SmtpTiming = {
   quitMs: 2_000,
 };
 const CLOSE_MS = 250;
+/** Open connections, those that are being closed included: next hops refuse more from one client. */
+const MAX_CONNECTIONS = 8;
 
 /** What nodemailer's errors carry. */
 interface SmtpError extends Error {
@@ -50,6 +52,21 @@ export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
   const timing = { ...TIMING, ...options.timing };
   const connectionOptions = optionsOf(options, timing);
   const closing = new Map<SMTPConnection, Promise<void>>();
+  const waiting: (() => void)[] = [];
+  let open = 0;
+
+  async function takeConnection(): Promise<SMTPConnection> {
+    if (open < MAX_CONNECTIONS) open++;
+    else await new Promise<void>((resolve) => waiting.push(resolve)); // handed on by giveBack()
+    return new SMTPConnection(connectionOptions);
+  }
+
+  function giveBack(connection: SMTPConnection): void {
+    closing.delete(connection);
+    const next = waiting.shift();
+    if (next === undefined) open--;
+    else next();
+  }
 
   async function leave(connection: SMTPConnection): Promise<void> {
     const socket = connection._socket;
@@ -63,14 +80,11 @@ export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
 
   return {
     async send(mail, handover) {
-      const connection = new SMTPConnection(connectionOptions);
+      const connection = await takeConnection();
       try {
         return await transact(connection, options.smtp, timing, mail, handover);
       } finally {
-        closing.set(
-          connection,
-          leave(connection).finally(() => closing.delete(connection)),
-        );
+        closing.set(connection, leave(connection).finally(() => giveBack(connection)));
       }
     },
     async close() {

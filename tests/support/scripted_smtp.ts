@@ -17,6 +17,10 @@ export interface ScriptedSmtp extends AsyncDisposable {
   /** Contents that came whole, up to their final dot, whatever was answered. */
   contents: string[];
   sessions(): number;
+  /** Most sessions that had not said QUIT at one time. */
+  mostSessions(): number;
+  /** Answers every open session that waits in silence; a reply 354 has it take the content. */
+  release(reply: string): void;
   /** Ends every open session without a reply. */
   cutAll(): void;
 }
@@ -37,10 +41,19 @@ export async function startScriptedSmtp(): Promise<ScriptedSmtp> {
   const sockets = new Set<Socket>();
   const awaited = new Map<SmtpStep, (() => void)[]>();
   let sessions = 0;
+  const busy = new Set<Socket>();
+  let mostSessions = 0;
+  const silent = new Map<Socket, (reply: string) => void>();
 
-  function take(socket: Socket, step: SmtpStep): void {
-    for (const resolve of awaited.get(step)?.splice(0) ?? []) resolve();
+  function take(socket: Socket, step: SmtpStep, onReply = (_reply: string) => {}): void {
     const fault = faults[step];
+    if (fault === "silence") {
+      silent.set(socket, (reply) => {
+        onReply(reply);
+        socket.write(`${reply}\r\n`);
+      });
+    }
+    for (const resolve of awaited.get(step)?.splice(0) ?? []) resolve();
     if (fault === "silence") return;
     if (fault === "cut") return void socket.destroy();
     socket.write(`${fault?.reply ?? ORDINARY[step]}\r\n`);
@@ -49,7 +62,13 @@ export async function startScriptedSmtp(): Promise<ScriptedSmtp> {
   const server = createServer((socket) => {
     sessions++;
     sockets.add(socket);
-    socket.on("close", () => sockets.delete(socket));
+    busy.add(socket);
+    mostSessions = Math.max(mostSessions, busy.size);
+    socket.on("close", () => {
+      sockets.delete(socket);
+      busy.delete(socket);
+      silent.delete(socket);
+    });
     socket.on("error", () => {});
     socket.setEncoding("latin1");
     let buffered = "";
@@ -69,11 +88,12 @@ export async function startScriptedSmtp(): Promise<ScriptedSmtp> {
         }
         const verb = line.slice(0, 4).toUpperCase();
         if (verb === "QUIT") {
+          busy.delete(socket);
           socket.end("221 bye\r\n");
         } else if (verb === "DATA") {
           const fault = faults.DATA;
           inContent = fault === undefined || (typeof fault === "object" && fault.reply[0] === "3");
-          take(socket, "DATA");
+          take(socket, "DATA", (reply) => void (inContent = reply[0] === "3"));
         } else if (verb === "EHLO" || verb === "MAIL" || verb === "RCPT") {
           take(socket, verb);
         } else socket.write("502 unknown\r\n");
@@ -96,6 +116,11 @@ export async function startScriptedSmtp(): Promise<ScriptedSmtp> {
     },
     contents,
     sessions: () => sessions,
+    mostSessions: () => mostSessions,
+    release(reply) {
+      for (const answer of [...silent.values()]) answer(reply);
+      silent.clear();
+    },
     cutAll,
     async [Symbol.asyncDispose]() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
