@@ -10,7 +10,7 @@ for (const shared of [false, true]) {
   const config = { sharedStore: shared };
 
   Deno.test(`a banned agent reads but cannot send, nor be resolved or sent to, on ${store}`, async () => {
-    const kv = await Deno.openKv(":memory:");
+    using kv = await Deno.openKv(":memory:");
     let before: { alice: TestAgent; bob: TestAgent; id: number; answer: Answer; timestamp: number };
     {
       await using relay = await startTestRelay({ config, deps: { kv } });
@@ -47,11 +47,10 @@ for (const shared of [false, true]) {
       assert.equal(again.text, before.answer.text);
       assertRefused(await new TestAgent(relay).askToRegister({ handle: "bob_1" }), "handle_taken");
     }
-    kv.close();
   });
 
   Deno.test(`a repetition by a banned sender is refused, by an unbanned one answered, on ${store}`, async () => {
-    const kv = await Deno.openKv(":memory:");
+    using kv = await Deno.openKv(":memory:");
     const request = { to: "bob_1", body: 1 };
     let alice: TestAgent;
     let first: Answer;
@@ -69,7 +68,6 @@ for (const shared of [false, true]) {
       if (banned) assertRefused(again, "banned");
       else assert.equal(again.text, first.text);
     }
-    kv.close();
   });
 }
 

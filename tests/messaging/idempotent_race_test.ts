@@ -9,7 +9,7 @@ for (const shared of [false, true]) {
   const store = shared ? "a shared store" : "an exclusive store";
 
   Deno.test(`a repetition still looking for its recipient is no new message, on ${store}`, async () => {
-    const kv = await Deno.openKv(":memory:");
+    using kv = await Deno.openKv(":memory:");
     const gate = gateKv(kv);
     {
       const config = { sharedStore: shared };
@@ -32,6 +32,5 @@ for (const shared of [false, true]) {
       assert.equal((await bob.inbox()).length, 1);
       assert.equal((await alice.outbox()).length, 1);
     }
-    kv.close();
   });
 }

@@ -106,7 +106,7 @@ for (const [store, options] of STORES) {
   });
 
   Deno.test(`a repetition is recognised by the relay's next process, on ${store}`, async () => {
-    const kv = await Deno.openKv(":memory:");
+    using kv = await Deno.openKv(":memory:");
     const request = { to: "bob_1", body: "survives" };
     let alice: TestAgent;
     let first: Answer;
@@ -126,13 +126,12 @@ for (const [store, options] of STORES) {
       assertReplay(await again.send(request, { timestamp }), first);
       await assertOneMessage(relay, alice, first.json.id);
     }
-    kv.close();
   });
 
   Deno.test(`a repetition is answered while the disk is full and at the limit, on ${store}`, async () => {
     let freeBytes = 600 * 1024 * 1024;
     const measureFreeBytes = () => Promise.resolve(freeBytes);
-    const kv = await Deno.openKv(":memory:");
+    using kv = await Deno.openKv(":memory:");
     const all = {
       ...options,
       deps: { kv },
@@ -157,12 +156,11 @@ for (const [store, options] of STORES) {
       assertReplay(await alice.at(relay).send(request, { timestamp }), first);
       assertRefused(await alice.at(relay).send({ to: "bob_1", body: "new" }), "unavailable");
     }
-    kv.close();
   });
 }
 
 Deno.test("equal sends through two relays of one store at once are one message", async () => {
-  const kv = await Deno.openKv(":memory:");
+  using kv = await Deno.openKv(":memory:");
   {
     const options = { config: { sharedStore: true }, deps: { kv } };
     await using one = await startTestRelay(options);
@@ -184,7 +182,6 @@ Deno.test("equal sends through two relays of one store at once are one message",
     }
     assert.deepEqual((await bob.inbox()).map(({ body }) => body), [0, 1, 2, 3, 4]);
   }
-  kv.close();
 });
 
 Deno.test("what differs in bytes, timestamp or sender is another message", async () => {

@@ -185,7 +185,7 @@ Deno.test("unread=true gives what was never delivered, unread=false everything",
 });
 
 Deno.test("what was delivered stays so over a restart, out of order too", async () => {
-  const kv = await Deno.openKv(":memory:");
+  using kv = await Deno.openKv(":memory:");
   let bob: TestAgent;
   let ids: number[];
   {
@@ -201,5 +201,4 @@ Deno.test("what was delivered stays so over a restart, out of order too", async 
     assert.deepEqual(idsOf(await again.inbox("unread=true")), [ids[0], ids[2], ids[3]]);
     assert.deepEqual(idsOf(await again.inbox()), ids);
   }
-  kv.close();
 });

@@ -85,7 +85,7 @@ for (const shared of [false, true]) {
 }
 
 Deno.test("two relays of one store share the floor", async () => {
-  const kv = await Deno.openKv(":memory:");
+  using kv = await Deno.openKv(":memory:");
   {
     const options = { config: { sharedStore: true }, deps: { kv } };
     await using one = await startTestRelay(options);
@@ -98,7 +98,6 @@ Deno.test("two relays of one store share the floor", async () => {
     const answers = await Promise.all([bob.poll(), there.poll(), bob.poll(), there.poll()]);
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 429, 429, 429]);
   }
-  kv.close();
 });
 
 Deno.test("an empty poll of an exclusive store writes nothing", async () => {

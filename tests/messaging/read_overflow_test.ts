@@ -7,7 +7,7 @@ import { registerAgents, type TestAgent } from "../support/test_agent.ts";
 const idsOf = (messages: { id: number }[]) => messages.map(({ id }) => id);
 
 Deno.test("deliveries beyond the ranges of a record are remembered one by one", async () => {
-  const kv = await Deno.openKv(":memory:");
+  using kv = await Deno.openKv(":memory:");
   let agents: readonly [TestAgent, TestAgent];
   const ids: number[] = [];
   {
@@ -53,5 +53,4 @@ Deno.test("deliveries beyond the ranges of a record are remembered one by one", 
     const stamped = [second, second, second, first, first, second, third];
     assert.deepEqual(await stamps(), stamped);
   }
-  kv.close();
 });

@@ -128,7 +128,7 @@ for (const shared of [false, true]) {
 Deno.test("register and send wait with 503 while the disk is nearly full; reads go on", async () => {
   let freeBytes = 600 * 1024 * 1024;
   const measureFreeBytes = () => Promise.resolve(freeBytes);
-  const kv = await Deno.openKv(":memory:");
+  using kv = await Deno.openKv(":memory:");
   let agent: TestAgent;
   {
     await using relay = await startTestRelay({ deps: { kv }, relay: { measureFreeBytes } });
@@ -152,5 +152,4 @@ Deno.test("register and send wait with 503 while the disk is nearly full; reads 
     assert.equal((await again.inbox()).length, 1);
     assertRefused(await register(relay, {}), "invalid_json");
   }
-  kv.close();
 });

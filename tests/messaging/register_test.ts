@@ -159,7 +159,7 @@ Deno.test("register appends an adjective where another key holds the base word n
 });
 
 Deno.test("register goes on through the digest's digest where many longer names are taken", async () => {
-  const kv = await Deno.openKv(":memory:");
+  using kv = await Deno.openKv(":memory:");
   const agent = new TestAgent({ url: "", clock: { seconds: () => 0 } as never });
   for (let adjectives = 1; adjectives <= 20; adjectives++) {
     await kv.set(["word", wordName(agent.keys.publicKey, adjectives)], { v: 1, id: 1 });
@@ -172,7 +172,6 @@ Deno.test("register goes on through the digest's digest where many longer names 
     const found = await agent.at(relay).call("GET", `/v1/agents/${answer.json.word_name}`);
     assert.equal(found.json.address, agent.address);
   }
-  kv.close();
 });
 
 Deno.test("register numbers agents in commit order and stores no token, only its hash", async () => {

@@ -77,7 +77,7 @@ Deno.test("last_seen_at counts refusals by limit, not replays of an owner_token 
 });
 
 Deno.test("last_seen_at outlives a restart of the relay", async () => {
-  const kv = await Deno.openKv(":memory:");
+  using kv = await Deno.openKv(":memory:");
   let agent: TestAgent;
   let seen: string;
   {
@@ -92,5 +92,4 @@ Deno.test("last_seen_at outlives a restart of the relay", async () => {
     const answer = await agent.at(relay).bearer("GET", "/v1/agents/alice");
     assert.equal(answer.json.last_seen_at, seen);
   }
-  kv.close();
 });
