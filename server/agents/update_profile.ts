@@ -1,0 +1,146 @@
+/** Changes to a profile: one commit with its listing, its notification e-mail and the request's signature. */
+import { LISTING_COST, LISTING_LOG, stageListing } from "../directory/listing.ts";
+import {
+  stageSubscription,
+  SUBSCRIPTION_COST,
+  subscriptionRecords,
+} from "../digest/subscription.ts";
+import { RelayError } from "../errors.ts";
+import { inKey, type InRecord } from "../mailboxes/records.ts";
+import { type GroupCommit, type Job, Outdated } from "../storage/group_commit.ts";
+import { type RecordCache, recordName } from "../storage/record_cache.ts";
+import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
+import type { Presence } from "./presence.ts";
+import { agentKey, agentProfile, type AgentRecord } from "./records.ts";
+import { signatureKey, type SignatureUse } from "./signature_use.ts";
+
+/** What is to change; what is absent stays. Values are clean already (profile_rules.ts). */
+export interface ProfileChanges {
+  displayName?: string;
+  description?: string;
+  /** Replaces the whole set. */
+  tags?: string[];
+  /** Null clears it. */
+  notificationEmail?: string | null;
+}
+
+export interface ProfileServices {
+  commits: GroupCommit;
+  records: RecordCache;
+  presence: Presence;
+  random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
+  now: () => number;
+}
+
+export type AgentProfile = ReturnType<typeof agentProfile>;
+
+/** How long a call without a signature of its own could still be retried, in ms. */
+const UNSIGNED_USE_MS = 120_000;
+
+/**
+ * Changes an agent's profile.
+ * @param use the signature of a signed request: used again, it changes nothing
+ * @returns the profile as it is then
+ * @throws RelayError `banned`
+ */
+export async function updateProfile(
+  services: ProfileServices,
+  agentId: number,
+  changes: ProfileChanges,
+  use?: SignatureUse,
+): Promise<AgentProfile> {
+  const { commits, presence } = services;
+  const agent = await commits.submit(updateJob(services, agentId, changes, use));
+  return agentProfile(agent, await presence.lastSeenMs(agentId));
+}
+
+/**
+ * The present profile when this signature has changed it before, else null.
+ * @throws RelayError `banned`, which stands before any repetition
+ */
+export async function repeatedUpdate(
+  { records, presence }: ProfileServices,
+  agentId: number,
+  use: SignatureUse | undefined,
+): Promise<AgentProfile | null> {
+  refuseBanned((await records.read<InRecord>(inKey(agentId)))!);
+  if (use === undefined) return null;
+  const agent = await findRepeated(records, agentId, signatureKey(agentId, use));
+  return agent === undefined ? null : agentProfile(agent, await presence.lastSeenMs(agentId));
+}
+
+function updateJob(
+  { records, random, now }: ProfileServices,
+  agentId: number,
+  { displayName, description, tags, notificationEmail }: ProfileChanges,
+  use: SignatureUse | undefined,
+): Job<AgentRecord> {
+  // A call by token is told from its own retries by a row of the same kind.
+  const usedKey = signatureKey(agentId, use ?? unsignedUse(now(), random));
+  const keepUntilMs = use?.keepUntilMs ?? now() + UNSIGNED_USE_MS;
+  const subscribes = notificationEmail !== undefined;
+  const lists = displayName !== undefined || description !== undefined || tags !== undefined;
+  const named = [
+    agentKey(agentId),
+    inKey(agentId),
+    ...(lists ? [LISTING_LOG] : []),
+    ...(subscribes ? subscriptionRecords(agentId) : []),
+  ];
+  return {
+    records: [...new Map(named.map((key) => [recordName(key), key])).values()],
+    cost: {
+      checks: 1 + LISTING_COST.checks + SUBSCRIPTION_COST.checks,
+      mutations: 1 + LISTING_COST.mutations + SUBSCRIPTION_COST.mutations,
+      bytes: 500 + LISTING_COST.bytes + SUBSCRIPTION_COST.bytes,
+    },
+    proof: usedKey,
+    async settle() {
+      const agent = await findRepeated(records, agentId, usedKey);
+      if (agent !== undefined) refuseBanned((await records.readRow<InRecord>(inKey(agentId)))!);
+      return agent;
+    },
+    plan(turn) {
+      // One change of an agent a group: a repetition in the same group would be applied twice.
+      if (turn.changedInGroup(agentKey(agentId))) throw new Outdated();
+      const before = turn.record<AgentRecord>(agentKey(agentId))!;
+      refuseBanned(turn.record<InRecord>(inKey(agentId))!);
+      const after: AgentRecord = {
+        ...before,
+        displayName: displayName ?? before.displayName,
+        description: description ?? before.description,
+        tags: tags ?? before.tags,
+      };
+      turn.requireAbsent(usedKey);
+      turn.set(
+        usedKey,
+        { v: 1, attempt: turn.attempt, use: "profile" },
+        keepUntilMs - turn.nowMs + EXPIRY_MARGIN_MS,
+      );
+      turn.putRecord(agentKey(agentId), after);
+      if (lists) stageListing(turn, after, true);
+      if (subscribes) stageSubscription(turn, agentId, notificationEmail, random);
+      return after;
+    },
+  };
+}
+
+function unsignedUse(nowMs: number, random: ProfileServices["random"]) {
+  return { signature: random(64), timestampSeconds: Math.floor(nowMs / 1000) };
+}
+
+async function findRepeated(
+  records: RecordCache,
+  agentId: number,
+  usedKey: Deno.KvKey,
+): Promise<AgentRecord | undefined> {
+  if (await records.readRow(usedKey) === null) return undefined;
+  return (await records.read<AgentRecord>(agentKey(agentId)))!;
+}
+
+function refuseBanned(inbox: InRecord): void {
+  if (!inbox.banned) return;
+  throw new RelayError(
+    "banned",
+    "this agent is banned by the operator and cannot change its profile",
+  );
+}

@@ -1,0 +1,73 @@
+/**
+ * What the directory holds of an agent: one row while it is listed, none while it is banned, and a
+ * log of changes by which other processes keep their search index up to date.
+ *
+ * The log's sequence number is a record: whoever changes a listing checks it, so that numbers have
+ * no gaps and stand in commit order. Registrations are in no log: agent ids count in commit order.
+ */
+import type { AgentRecord } from "../agents/records.ts";
+import type { Turn } from "../storage/group_commit.ts";
+import { timestamp } from "../timestamp.ts";
+
+/** ["listed", agentId]; absent while the agent is banned. */
+export interface ListingRow {
+  v: 1;
+  id: number;
+  handle: string;
+  wordName: string;
+  address: string;
+  displayName: string;
+  description: string;
+  tags: string[];
+  createdAtMs: number;
+}
+
+/** ["directory", "log"] */
+export interface ListingLog {
+  v: 1;
+  /** Number of the last change. */
+  seq: number;
+  attempt: string;
+}
+
+/** A process that missed more than this reads the directory anew. */
+const CHANGE_KEPT_MS = 6 * 3_600_000;
+
+export const listingKey = (agentId: number): Deno.KvKey => ["listed", agentId];
+export const LISTING_LOG: Deno.KvKey = ["directory", "log"];
+/** ["directory", "change", seq] -> agentId */
+export const changeKey = (seq: number): Deno.KvKey => ["directory", "change", seq];
+
+/** Upper bounds of what stageListing adds to a job besides its record. */
+export const LISTING_COST = { checks: 0, mutations: 2, bytes: 4_000 } as const;
+
+export function listingOf(agent: AgentRecord): ListingRow {
+  const { id, handle, wordName, address, displayName, description, tags, createdAtMs } = agent;
+  return { v: 1, id, handle, wordName, address, displayName, description, tags, createdAtMs };
+}
+
+/**
+ * Lists an agent as it is now, or takes it off, and says so in the log.
+ * @param turn of a job that names LISTING_LOG
+ */
+export function stageListing(turn: Turn, agent: AgentRecord, listed: boolean): void {
+  const seq = (turn.record<ListingLog>(LISTING_LOG)?.seq ?? 0) + 1;
+  turn.putRecord(LISTING_LOG, { v: 1, seq, attempt: turn.attempt } satisfies ListingLog);
+  turn.set(changeKey(seq), agent.id, CHANGE_KEPT_MS);
+  if (listed) turn.set(listingKey(agent.id), listingOf(agent));
+  else turn.delete(listingKey(agent.id));
+}
+
+/** AgentListEntry (specification, 2.3). */
+export function agentListEntry(listing: ListingRow) {
+  return {
+    id: listing.id,
+    handle: listing.handle,
+    word_name: listing.wordName,
+    address: listing.address,
+    display_name: listing.displayName,
+    description: listing.description,
+    tags: listing.tags,
+    created_at: timestamp(listing.createdAtMs),
+  };
+}

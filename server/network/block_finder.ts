@@ -1,0 +1,95 @@
+/** Finds feed blocks by the messages in them, and keeps what a sweep's step changes of them. */
+import { retryWhileLocked } from "../storage/lock_retry.ts";
+import {
+  BLOCK_SPAN,
+  decodeBlock,
+  type FeedBlock,
+  type FeedEvent,
+  feedKey,
+  MAX_BLOCK_EVENTS,
+} from "./feed_block.ts";
+
+/** A block in the state that the step leaves it in. */
+interface OpenBlock {
+  id: number;
+  events: FeedEvent[];
+  changed: boolean;
+}
+
+const BLOCKS_A_READ = 8;
+
+export class BlockFinder {
+  readonly #open = new Map<number, OpenBlock>();
+
+  constructor(private readonly kv: Deno.Kv) {}
+
+  /** Takes a message's event out of the block that holds it. @returns the event, or null where none does */
+  async remove(messageId: number): Promise<FeedEvent | null> {
+    for await (const block of this.#blocksNear(messageId)) {
+      const at = block.events.findIndex(({ id }) => id === messageId);
+      if (at < 0) continue;
+      const [event] = block.events.splice(at, 1);
+      block.changed = true;
+      return event!;
+    }
+    return null;
+  }
+
+  /** Puts an event into a block near it or into a new one. @returns false where a block holds it already */
+  async insert(event: FeedEvent): Promise<boolean> {
+    let roomy: OpenBlock | undefined;
+    for await (const block of this.#blocksNear(event.id)) {
+      if (block.events.some(({ id }) => id === event.id)) return false;
+      // Under the event's own id there is one place only, full or not.
+      if (block.id === event.id) roomy = block;
+      else if (block.events.length < MAX_BLOCK_EVENTS) roomy ??= block;
+    }
+    if (roomy === undefined) {
+      this.#open.set(event.id, { id: event.id, events: [event], changed: true });
+    } else {
+      roomy.events.push(event);
+      roomy.changed = true;
+    }
+    return true;
+  }
+
+  /** Blocks as they are to be written; an empty one is to be deleted. */
+  changed(): { id: number; events: FeedEvent[] }[] {
+    return [...this.#open.values()].filter((block) => block.changed);
+  }
+
+  /** Events in the changed blocks: a measure of what the commit will hold. */
+  get changedEvents(): number {
+    return this.changed().reduce((sum, { events }) => sum + events.length, 0);
+  }
+
+  /** The blocks that may hold an id, those that were read before first. */
+  async *#blocksNear(messageId: number): AsyncGenerator<OpenBlock> {
+    const last = messageId + BLOCK_SPAN;
+    for (const block of this.#open.values()) {
+      if (block.id >= messageId && block.id <= last) yield block;
+    }
+    for (let from = messageId; from <= last;) {
+      const blocks = await this.#read(from, last, BLOCKS_A_READ);
+      for (const { id, block } of blocks) {
+        if (this.#open.has(id)) continue;
+        const open = { id, events: decodeBlock(block), changed: false };
+        this.#open.set(id, open);
+        yield open;
+      }
+      if (blocks.length < BLOCKS_A_READ) return;
+      from = blocks.at(-1)!.id + 1;
+    }
+  }
+
+  #read(from: number, last: number, limit: number): Promise<{ id: number; block: FeedBlock }[]> {
+    return retryWhileLocked(async () => {
+      const blocks: { id: number; block: FeedBlock }[] = [];
+      const selector = { start: feedKey(from), end: feedKey(last + 1) };
+      for await (const { key, value } of this.kv.list<FeedBlock>(selector, { limit })) {
+        blocks.push({ id: key[1] as number, block: value });
+      }
+      return blocks;
+    });
+  }
+}

@@ -1,0 +1,27 @@
+/** What the network's figures count (specification, 4.1; decisions, "Network figures"). Pure. */
+
+const TEST_HANDLE = /^(qa|sim|verify|flood)_/;
+const MINUTE_MS = 60_000;
+/** The leaderboard's window, in whole minutes. */
+export const WINDOW_MINUTES = 7 * 24 * 60;
+export const MINUTES_AN_HOUR = 60;
+
+/** Whether a handle marks test traffic. */
+export function isTestHandle(handle: string): boolean {
+  return TEST_HANDLE.test(handle);
+}
+
+/** Whether a send between these handles is counted at all. */
+export function isCounted(senderHandle: string, recipientHandle: string): boolean {
+  return !isTestHandle(senderHandle) && !isTestHandle(recipientHandle);
+}
+
+/** The minute, since 1970, in which something happened. */
+export function minuteOf(atMs: number): number {
+  return Math.floor(atMs / MINUTE_MS);
+}
+
+/** The first minute that does not lie wholly outside the leaderboard's trailing window. */
+export function firstCountedMinute(nowMs: number): number {
+  return minuteOf(nowMs) - WINDOW_MINUTES;
+}

@@ -1,0 +1,124 @@
+/** GET /v1/feed: counted sends, newest first (specification, 2.7, 4.1 and 6). */
+import { RelayError } from "../errors.ts";
+import { lowestIdAt } from "../storage/id_sequence.ts";
+import { retryWhileLocked } from "../storage/lock_retry.ts";
+import {
+  BLOCK_SPAN,
+  decodeBlock,
+  FEED_PREFIX,
+  type FeedBlock,
+  type FeedEvent,
+} from "./feed_block.ts";
+import { SWEEP_PREFIX, type SweepRecord } from "./sweep_record.ts";
+
+export interface FeedQuery {
+  limit: number;
+  /** Only events with lower ids. */
+  beforeId: number | undefined;
+}
+
+export interface FeedOptions {
+  kv: Deno.Kv;
+  now: () => number;
+  retentionMs: number;
+}
+
+/** Blocks of the first read, and by how much each further one grows: a page needs few. */
+const FIRST_READ = 4;
+const READ_GROWTH = 4;
+const MAX_READ = 256;
+/** Events a page may pass over while a sweep is taking them off the feed. */
+const MAX_HIDDEN = 50_000;
+
+/**
+ * The page of the feed: full unless the end is reached.
+ * @throws RelayError `unavailable` for the seconds in which a ban hides more than a page may pass over
+ */
+export async function readFeed(options: FeedOptions, query: FeedQuery): Promise<FeedEvent[]> {
+  const { now, retentionMs } = options;
+  // Read before the events: what a sweep has ended by now is off the feed by now.
+  const hidden = await hiddenAgents(options.kv);
+  const nowMs = now();
+  const page: FeedEvent[] = [];
+  let passedOver = 0;
+  for await (const event of eventsBelow(options, query, nowMs)) {
+    if (nowMs - event.createdAtMs >= retentionMs) continue;
+    if (hidden.has(event.senderId) || hidden.has(event.recipientId)) {
+      if (++passedOver > MAX_HIDDEN) throw stillSweeping();
+      continue;
+    }
+    page.push(event);
+    if (page.length === query.limit) break;
+  }
+  return page;
+}
+
+/** Agents that are banned and whose events may still stand in the store. */
+export async function hiddenAgents(kv: Deno.Kv): Promise<Set<number>> {
+  return await retryWhileLocked(async () => {
+    const hidden = new Set<number>();
+    for await (const { key, value } of kv.list<SweepRecord>({ prefix: SWEEP_PREFIX })) {
+      if (value.kind === "hide") hidden.add(key[1] as number);
+    }
+    return hidden;
+  });
+}
+
+/** Events below an id, newest first: blocks overlap, so that each waits for those it may mix with. */
+async function* eventsBelow(
+  { kv, retentionMs }: FeedOptions,
+  { limit, beforeId = Infinity }: FeedQuery,
+  nowMs: number,
+): AsyncGenerator<FeedEvent> {
+  /** Events that a later block may still stand above, ascending. */
+  let waiting: FeedEvent[] = [];
+  const start = [...FEED_PREFIX, lowestIdAt(nowMs - retentionMs)];
+  let end: Deno.KvKey | undefined = beforeId === Infinity
+    ? undefined
+    : [...FEED_PREFIX, beforeId + BLOCK_SPAN];
+  for (let size = Math.min(FIRST_READ, limit + 1);; size = Math.min(size * READ_GROWTH, MAX_READ)) {
+    const blocks = await readBlocks(kv, start, end, size);
+    for (const { id, block } of blocks) {
+      while (waiting.length > 0 && waiting.at(-1)!.id > id) yield waiting.pop()!;
+      const events = decodeBlock(block).filter((event) => event.id < beforeId);
+      waiting = waiting.length === 0 ? events : [...waiting, ...events].sort((a, b) => a.id - b.id);
+    }
+    if (blocks.length < size) break;
+    end = [...FEED_PREFIX, blocks.at(-1)!.id];
+  }
+  while (waiting.length > 0) yield waiting.pop()!;
+}
+
+async function readBlocks(
+  kv: Deno.Kv,
+  start: Deno.KvKey,
+  end: Deno.KvKey | undefined,
+  limit: number,
+): Promise<{ id: number; block: FeedBlock }[]> {
+  return await retryWhileLocked(async () => {
+    const blocks: { id: number; block: FeedBlock }[] = [];
+    const selector = end === undefined
+      ? { prefix: FEED_PREFIX, start }
+      : compareIds(start, end) < 0
+      ? { start, end }
+      : null;
+    if (selector === null) return blocks;
+    const rows = kv.list<FeedBlock>(selector, { reverse: true, limit });
+    for await (const { key, value } of rows) {
+      blocks.push({ id: key[1] as number, block: value });
+    }
+    return blocks;
+  });
+}
+
+function compareIds(a: Deno.KvKey, b: Deno.KvKey): number {
+  return (a[1] as number) - (b[1] as number);
+}
+
+function stillSweeping(): RelayError {
+  return new RelayError(
+    "unavailable",
+    "a ban is being applied to the feed; ask again after Retry-After",
+    { retryAfterMs: 2_000 },
+  );
+}

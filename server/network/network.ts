@@ -1,0 +1,88 @@
+/** The network's figures: what rides on the group commits for them, and who answers and tidies. */
+import type { Identities } from "../agents/identities.ts";
+import type { Log } from "../deps.ts";
+import { describeFailure } from "../http/describe_failure.ts";
+import type { Route } from "../http/route.ts";
+import type { GroupCommit } from "../storage/group_commit.ts";
+import { Leases } from "../storage/leases.ts";
+import { shareRuns } from "../storage/shared_run.ts";
+import type { Store } from "../storage/store.ts";
+import { Leaderboard } from "./leaderboard.ts";
+import { recordFigures } from "./record_figures.ts";
+import { networkRoutes } from "./routes.ts";
+import { Standings } from "./standings.ts";
+import { Sweeps } from "./sweeps.ts";
+import { Tally } from "./tally.ts";
+
+export interface NetworkOptions {
+  store: Store;
+  commits: GroupCommit;
+  identities: Identities;
+  retentionDays: number;
+  log: Log;
+}
+
+export interface Network {
+  routes: Route[];
+  /** Corrects the figures after a ban or unban; waits for it, at most a second. */
+  sweep(): Promise<void>;
+  /** Folds counts, writes checkpoints, goes on with sweeps that another process left. Called every minute. */
+  tidy(): Promise<void>;
+  /** Ends background work after the step under way. */
+  close(): Promise<void>;
+}
+
+const DAY_MS = 86_400_000;
+/** Groups of this process after which counts are folded before the minute is over. */
+const GROUPS_A_FOLD = 100;
+/** Longest time that a ban's answer waits for the figures. */
+const SWEEP_WAIT_MS = 1_000;
+
+/** Call before the first commit. Sweeps that a former process left are taken up at once. */
+export function openNetwork(options: NetworkOptions): Network {
+  const { store, commits, identities, retentionDays, log } = options;
+  const { kv, now } = store;
+  const retentionMs = retentionDays * DAY_MS;
+  const leases = new Leases(store);
+  const standings = new Standings(kv, now);
+  const readStandings = shareRuns(() => standings.read());
+  const tally = new Tally({ store, commits, leases, standings: readStandings });
+  const sweeps = new Sweeps({ store, commits, leases, identities, retentionMs });
+  const leaderboard = new Leaderboard({ kv, identities, standings, readStandings });
+  const background = new Set<Promise<void>>();
+  let groups = 0;
+
+  commits.annotateGroups((results, turn) => {
+    recordFigures(results, turn, retentionMs);
+    groups++;
+    if (groups % GROUPS_A_FOLD === 0) void inBackground(() => tally.tidy());
+  });
+  void inBackground(() => sweeps.run());
+
+  /** Runs work whose failure concerns no caller: what it leaves undone is taken up a minute later. */
+  function inBackground(work: () => Promise<void>): Promise<void> {
+    const run = Promise.resolve().then(work)
+      .catch((error) => log("figures_failed", describeFailure(error)))
+      .finally(() => background.delete(run));
+    background.add(run);
+    return run;
+  }
+
+  return {
+    routes: networkRoutes({ feed: { kv, now, retentionMs }, leaderboard }),
+    async sweep() {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const late = new Promise<void>((resolve) => timer = setTimeout(resolve, SWEEP_WAIT_MS));
+      await Promise.race([inBackground(() => sweeps.run()), late]);
+      clearTimeout(timer);
+    },
+    async tidy() {
+      await tally.tidy();
+      await sweeps.run();
+    },
+    async close() {
+      await sweeps.close();
+      await Promise.all(background);
+    },
+  };
+}

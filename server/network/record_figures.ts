@@ -1,0 +1,54 @@
+/**
+ * What rides on every group commit for the network's figures: one feed block, one delta of the
+ * leaderboard and one sum for all its sends, whatever their number.
+ */
+import type { Registered } from "../agents/register.ts";
+import { listingKey, listingOf } from "../directory/listing.ts";
+import type { Receipt } from "../messages/send.ts";
+import type { Turn } from "../storage/group_commit.ts";
+import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
+import { isTestHandle, minuteOf } from "./counted.ts";
+import { encodeBlock, type FeedEvent, feedEventOf, feedKey, packEvents } from "./feed_block.ts";
+import { type Count, deltaKey, encodeCounts, mergeCounts, TALLY_KEPT_MS } from "./tally_rows.ts";
+import { MESSAGE_COUNT, REGISTRATION_COUNT } from "./totals.ts";
+
+/** Result of a sweep's step: what it takes from or gives back to the leaderboard. */
+export interface Swept {
+  kind: "swept";
+  corrections: readonly Count[];
+}
+
+type Result = Receipt | Registered | Swept | { kind?: undefined } | null | undefined;
+
+/**
+ * Adds the rows of one group.
+ * @param retentionMs life of a message and of its feed event
+ */
+export function recordFigures(results: readonly unknown[], turn: Turn, retentionMs: number): void {
+  const events: FeedEvent[] = [];
+  const corrections: Count[] = [];
+  let registrations = 0n;
+  for (const result of results as readonly Result[]) {
+    if (result?.kind === "sent") {
+      const event = feedEventOf(result);
+      if (event !== null) events.push(event);
+    } else if (result?.kind === "registered") {
+      turn.set(listingKey(result.agent.id), listingOf(result.agent));
+      if (!isTestHandle(result.agent.handle)) registrations++;
+    } else if (result?.kind === "swept") corrections.push(...result.corrections);
+  }
+  if (registrations > 0n) turn.sum(REGISTRATION_COUNT, registrations);
+  if (events.length > 0) {
+    turn.sum(MESSAGE_COUNT, BigInt(events.length));
+    for (const [blockId, block] of packEvents(events)) {
+      turn.set(feedKey(blockId), encodeBlock(block), retentionMs + EXPIRY_MARGIN_MS);
+    }
+  }
+  const counts = mergeCounts([...events.map(countOf), ...corrections]);
+  if (counts.length > 0) turn.set(deltaKey(turn.attempt), encodeCounts(counts), TALLY_KEPT_MS);
+}
+
+/** What an event adds to its sender's standing. */
+export function countOf({ senderId, senderHandle, createdAtMs }: FeedEvent): Count {
+  return { senderId, handle: senderHandle, minute: minuteOf(createdAtMs), count: 1 };
+}

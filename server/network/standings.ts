@@ -1,0 +1,193 @@
+/**
+ * Every sender's count in the trailing window, as the store has it now (tally_rows.ts): kept in
+ * memory and brought up to date by what was folded since, so that a read costs neither messages nor
+ * senders.
+ */
+import { retryWhileLocked } from "../storage/lock_retry.ts";
+import { firstCountedMinute, WINDOW_MINUTES } from "./counted.ts";
+import type { Standing } from "./ranking.ts";
+import {
+  checkpointPrefix,
+  type CheckpointRow,
+  type Count,
+  type CountsRow,
+  decodeCounts,
+  DELTA_PREFIX,
+  hourOf,
+  LOG_PREFIX,
+  PART_PREFIX,
+  type PartRow,
+  TALLY_STATE,
+  type TallyState,
+} from "./tally_rows.ts";
+
+/** What was folded: counts of the minutes from `firstMinute` on, up to fold `seq`. */
+export interface Folded {
+  seq: number;
+  firstMinute: number;
+  counts: Map<number, Standing>;
+}
+
+export interface StandingsNow {
+  folded: Folded;
+  /** What was not folded yet; minutes outside the window left out. */
+  since: Count[];
+}
+
+const ATTEMPTS = 50;
+const BATCH = { batchSize: 200 };
+
+export class Standings {
+  #folded: Folded | null = null;
+  /** Raised whenever the folded counts change. */
+  revision = 0;
+
+  constructor(private readonly kv: Deno.Kv, private readonly now: () => number) {}
+
+  /** The counts of this moment. Not to be called twice at one time. */
+  async read(): Promise<StandingsNow> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const state = await this.#state();
+      const certain = await this.#bringUpTo(state.value, firstCountedMinute(this.now()));
+      const folded = this.#folded;
+      if (folded === null) continue;
+      const since = await this.#unfolded(folded.firstMinute);
+      // A fold in between would have moved deltas from where they were not read yet.
+      if ((await this.#state()).versionstamp === state.versionstamp) return { folded, since };
+      if (!certain) this.#folded = null;
+    }
+    throw new Error("the leaderboard's counts change faster than they can be read");
+  }
+
+  #state(): Promise<Deno.KvEntryMaybe<TallyState>> {
+    return retryWhileLocked(() => this.kv.get<TallyState>(TALLY_STATE));
+  }
+
+  /**
+   * Adds what was folded since, on the checkpoint where memory has nothing or is too far behind.
+   * @returns false where rows were missing: they have expired, or a checkpoint has replaced them
+   * since the state was read
+   */
+  async #bringUpTo(state: TallyState | null, firstMinute: number): Promise<boolean> {
+    const seq = state?.seq ?? 0;
+    const checkpoint = state?.checkpoint ?? null;
+    if (this.#folded !== null && this.#folded.seq <= seq) {
+      await this.#leave(this.#folded, firstMinute);
+      const complete = await this.#addLogs(this.#folded, seq);
+      if (complete || this.#folded.seq >= (checkpoint?.seq ?? 0)) {
+        this.#folded.seq = seq;
+        return complete;
+      }
+    }
+    this.revision++;
+    this.#folded = null;
+    const { folded, complete } = await this.#load(checkpoint);
+    if (folded === null) return false;
+    await this.#leave(folded, firstMinute);
+    const followed = await this.#addLogs(folded, seq);
+    folded.seq = seq;
+    this.#folded = folded;
+    return complete && followed;
+  }
+
+  /** Adds the folds up to one. @returns false where some of them are gone */
+  async #addLogs(folded: Folded, seq: number): Promise<boolean> {
+    if (folded.seq === seq) return true;
+    const seen = new Set<number>();
+    const counts: Count[] = [];
+    const selector = { start: [...LOG_PREFIX, folded.seq + 1], end: [...LOG_PREFIX, seq + 1] };
+    for await (const { key, value } of this.kv.list<CountsRow>(selector, BATCH)) {
+      seen.add(key[2] as number);
+      counts.push(...decodeCounts(value));
+    }
+    const complete = seen.size === seq - folded.seq;
+    this.revision++;
+    for (const count of counts) {
+      if (count.minute >= folded.firstMinute) add(folded.counts, count, count.count);
+    }
+    return complete;
+  }
+
+  async #load(
+    checkpoint: TallyState["checkpoint"],
+  ): Promise<{ folded: Folded | null; complete: boolean }> {
+    const counts = new Map<number, Standing>();
+    if (checkpoint === null) {
+      return { folded: { seq: 0, firstMinute: 0, counts }, complete: true };
+    }
+    let rows = 0;
+    const prefix = checkpointPrefix(checkpoint.name);
+    for await (const { value } of this.kv.list<CheckpointRow>({ prefix }, { batchSize: 20 })) {
+      rows++;
+      for (let i = 0; i < value.counts.length; i += 3) {
+        const [senderId, handle, count] = value.counts.slice(i, i + 3) as [number, string, number];
+        counts.set(senderId, { senderId, handle, count });
+      }
+    }
+    const { seq, firstMinute } = checkpoint;
+    const complete = rows === checkpoint.rows;
+    // Rows that have expired counted nothing that is in the window still.
+    const outlived = firstCountedMinute(this.now()) - firstMinute > WINDOW_MINUTES;
+    if (!complete && !outlived) return { folded: null, complete };
+    if (!complete) counts.clear();
+    return { folded: { seq, firstMinute, counts }, complete };
+  }
+
+  /** Takes off the minutes that have left the window. */
+  async #leave(folded: Folded, firstMinute: number): Promise<void> {
+    const { firstMinute: from, counts, seq } = folded;
+    if (firstMinute <= from) return;
+    const leaving = new Map<number, number>();
+    // Nothing counted by then is in the window still, and its parts may have expired.
+    const outlived = firstMinute - from > WINDOW_MINUTES;
+    if (!outlived) {
+      const selector = {
+        start: [...PART_PREFIX, hourOf(from)],
+        end: [...PART_PREFIX, hourOf(firstMinute - 1) + 1],
+      };
+      for await (const { key, value } of this.kv.list<PartRow>(selector, BATCH)) {
+        if (key[3] as number > seq) continue;
+        for (let i = 0; i < value.counts.length; i += 3) {
+          const [minute, senderId, count] = value.counts.slice(i, i + 3) as [
+            number,
+            number,
+            number,
+          ];
+          if (minute < from || minute >= firstMinute) continue;
+          leaving.set(senderId, (leaving.get(senderId) ?? 0) + count);
+        }
+      }
+    }
+    this.revision++;
+    folded.firstMinute = firstMinute;
+    if (outlived) counts.clear();
+    for (const [senderId, count] of leaving) {
+      const standing = counts.get(senderId);
+      if (standing !== undefined) add(counts, standing, -count);
+    }
+  }
+
+  async #unfolded(firstMinute: number): Promise<Count[]> {
+    return await retryWhileLocked(async () => {
+      const counts: Count[] = [];
+      for await (const { value } of this.kv.list<CountsRow>({ prefix: DELTA_PREFIX }, BATCH)) {
+        for (const count of decodeCounts(value)) {
+          if (count.minute >= firstMinute) counts.push(count);
+        }
+      }
+      return counts;
+    });
+  }
+}
+
+/** Adds to a sender's count; senders without any are not kept. */
+export function add(
+  counts: Map<number, Standing>,
+  { senderId, handle }: Pick<Standing, "senderId" | "handle">,
+  count: number,
+): void {
+  const known = counts.get(senderId);
+  const total = (known?.count ?? 0) + count;
+  if (total === 0) counts.delete(senderId);
+  else counts.set(senderId, { senderId, handle, count: total });
+}

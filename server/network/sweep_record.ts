@@ -1,0 +1,40 @@
+/** The sweep that takes an agent's events off the feed after a ban, or puts them back after an unban. */
+
+/**
+ * ["sweep", agentId]: stands from the ban or unban until its sweep has ended. A later ban or unban
+ * replaces it, and with it the generation, so that a sweep of the former one cannot go on.
+ */
+export interface SweepRecord {
+  v: 1;
+  /** Generation: the attempt of the commit that banned or unbanned. */
+  attempt: string;
+  kind: "hide" | "show";
+  /** Mailbox that is walked, newest message first: first the sent ones, then the received ones. */
+  box: "outbox" | "inbox";
+  /** Messages of the box below this id remain. */
+  beforeId: number;
+  /** Where the walk of the inbox begins. */
+  inboxBeforeId: number;
+}
+
+export const SWEEP_PREFIX: Deno.KvKey = ["sweep"];
+export const sweepKey = (agentId: number): Deno.KvKey => ["sweep", agentId];
+
+/**
+ * The sweep that a ban or unban begins. No message of the agent can be above both heads.
+ * @param heads ids of the newest message sent and received
+ */
+export function newSweep(
+  kind: SweepRecord["kind"],
+  heads: { out: number; in: number },
+  attempt: string,
+): SweepRecord {
+  return {
+    v: 1,
+    attempt,
+    kind,
+    box: "outbox",
+    beforeId: heads.out + 1,
+    inboxBeforeId: heads.in + 1,
+  };
+}

@@ -1,0 +1,188 @@
+/**
+ * Keeps the leaderboard's rows few (tally_rows.ts): folds deltas, and writes checkpoints. Nothing
+ * rests on when this happens, nor on who does it: every step is one checked commit.
+ */
+import { type GroupCommit, Outdated } from "../storage/group_commit.ts";
+import type { Leases } from "../storage/leases.ts";
+import { retryWhileLocked } from "../storage/lock_retry.ts";
+import type { Store } from "../storage/store.ts";
+import { firstCountedMinute, WINDOW_MINUTES } from "./counted.ts";
+import type { StandingsNow } from "./standings.ts";
+import { takeWorkLease } from "./work_lease.ts";
+import {
+  type Checkpoint,
+  checkpointKey,
+  checkpointPrefix,
+  type CheckpointRow,
+  type Count,
+  type CountsRow,
+  decodeCounts,
+  DELTA_PREFIX,
+  encodeCounts,
+  encodePart,
+  hourOf,
+  inRows,
+  LOG_PREFIX,
+  logKey,
+  mergeCounts,
+  partKey,
+  TALLY_KEPT_MS,
+  TALLY_STATE,
+  type TallyState,
+} from "./tally_rows.ts";
+
+/** Bounds of one fold, so that it fits a commit whatever the deltas hold. */
+const MAX_DELTAS = 300;
+const MAX_COUNTS = 6_000;
+/** One count in a log and in a part, with a handle of 32 characters. */
+const COUNT_BYTES = 70;
+/** When a checkpoint is due: after some folds, but not every few seconds, and at least every hour. */
+const CHECKPOINT = { folds: 60, minutes: 5, manyFolds: 1_000, manyMinutes: 60 };
+const STANDINGS_A_ROW = 1_000;
+const ROWS_A_WRITE = 8;
+const DELETIONS_A_WRITE = 500;
+const LEASE_MS = 30_000;
+
+export interface TallyOptions {
+  store: Store;
+  commits: GroupCommit;
+  leases: Leases;
+  /** The standings as the store has them, for a checkpoint. */
+  standings: () => Promise<StandingsNow>;
+}
+
+export class Tally {
+  #working: Promise<void> | null = null;
+
+  constructor(private readonly options: TallyOptions) {}
+
+  /** Folds what there is to fold; of callers and processes, one works at a time. */
+  tidy(): Promise<void> {
+    return this.#working ??= this.#tidy().finally(() => this.#working = null);
+  }
+
+  async #tidy(): Promise<void> {
+    const { store, leases } = this.options;
+    const lease = await takeWorkLease(store, leases, "tally", LEASE_MS);
+    if (lease === null) return;
+    try {
+      while (await this.#fold()) if (!(await lease.renew())) return;
+      await this.#checkpoint();
+    } finally {
+      await lease.release();
+    }
+  }
+
+  /** One fold. @returns whether deltas may be left */
+  async #fold(): Promise<boolean> {
+    const { store: { kv, now }, commits } = this.options;
+    const state = await retryWhileLocked(() => kv.get<TallyState>(TALLY_STATE));
+    const keys: Deno.KvKey[] = [];
+    const found: Count[] = [];
+    for await (const { key, value } of kv.list<CountsRow>({ prefix: DELTA_PREFIX })) {
+      keys.push(key);
+      found.push(...decodeCounts(value));
+      if (keys.length >= MAX_DELTAS || found.length >= MAX_COUNTS) break;
+    }
+    if (keys.length === 0) return false;
+    // What has left the window already was taken off with its minute.
+    const firstMinute = firstCountedMinute(now());
+    const counts = mergeCounts(found).filter(({ minute }) => minute >= firstMinute);
+    const seq = (state.value?.seq ?? 0) + 1;
+    const logs = inRows(counts);
+    const parts = [...Map.groupBy(counts, ({ minute }) => hourOf(minute))]
+      .flatMap(([hour, some]) => inRows(some).map((row, n) => ({ hour, row, n })));
+    const rows = logs.length + parts.length;
+    try {
+      await commits.submit<null>({
+        records: [TALLY_STATE],
+        cost: {
+          checks: 0,
+          mutations: keys.length + rows,
+          bytes: COUNT_BYTES * counts.length + 100 * rows,
+        },
+        proof: TALLY_STATE,
+        plan(turn) {
+          if (turn.changedInGroup(TALLY_STATE)) throw new Outdated();
+          if (turn.versionOf(TALLY_STATE) !== state.versionstamp) throw new Outdated();
+          const checkpoint = state.value?.checkpoint ?? null;
+          const next: TallyState = { v: 1, attempt: turn.attempt, seq, checkpoint };
+          turn.putRecord(TALLY_STATE, next);
+          for (const [n, row] of logs.entries()) {
+            turn.set(logKey(seq, n), encodeCounts(row), TALLY_KEPT_MS);
+          }
+          for (const { hour, row, n } of parts) {
+            turn.set(partKey(hour, seq, n), encodePart(row), TALLY_KEPT_MS);
+          }
+          for (const key of keys) turn.delete(key);
+          return null;
+        },
+      });
+    } catch (error) {
+      if (!(error instanceof Outdated)) throw error; // another process folds
+    }
+    return true;
+  }
+
+  async #checkpoint(): Promise<void> {
+    const { store: { kv, random }, commits, standings } = this.options;
+    const state = (await retryWhileLocked(() => kv.get<TallyState>(TALLY_STATE))).value;
+    if (state === null || !this.#isDue(state)) return;
+    const { folded: { seq, firstMinute, counts } } = await standings();
+    const flat = [...counts.values()].map((
+      { senderId, handle, count },
+    ) => [senderId, handle, count]);
+    const rows = inRows(flat, STANDINGS_A_ROW).map((row): CheckpointRow => ({
+      v: 1,
+      counts: row.flat(),
+    }));
+    const name = [...random(12)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    for (let from = 0; from < rows.length; from += ROWS_A_WRITE) {
+      const operation = kv.atomic();
+      for (const [i, row] of rows.slice(from, from + ROWS_A_WRITE).entries()) {
+        operation.set(checkpointKey(name, from + i), row, { expireIn: TALLY_KEPT_MS });
+      }
+      await retryWhileLocked(() => operation.commit());
+    }
+    const checkpoint: Checkpoint = { name, seq, firstMinute, rows: rows.length };
+    const former = await commits.submit<TallyState["checkpoint"] | undefined>({
+      records: [TALLY_STATE],
+      cost: { checks: 0, mutations: 0, bytes: 500 },
+      proof: TALLY_STATE,
+      plan(turn) {
+        const current = turn.record<TallyState>(TALLY_STATE)!;
+        // Another process may have written one meanwhile.
+        if ((current.checkpoint?.seq ?? 0) > seq) return undefined;
+        turn.putRecord(TALLY_STATE, { ...current, attempt: turn.attempt, checkpoint });
+        return current.checkpoint;
+      },
+    });
+    if (former === undefined) await this.#deleteAll({ prefix: checkpointPrefix(name) });
+    else if (former !== null) {
+      await this.#deleteAll({ prefix: checkpointPrefix(former.name) });
+      await this.#deleteAll({ start: LOG_PREFIX, end: [...LOG_PREFIX, former.seq + 1] });
+    }
+  }
+
+  #isDue({ seq, checkpoint }: TallyState): boolean {
+    if (checkpoint === null) return true;
+    const left = firstCountedMinute(this.options.store.now()) - checkpoint.firstMinute;
+    if (seq === checkpoint.seq && left > WINDOW_MINUTES) return false; // nothing is left in it
+    const folds = seq - checkpoint.seq;
+    return folds >= CHECKPOINT.folds && left >= CHECKPOINT.minutes ||
+      folds >= CHECKPOINT.manyFolds || left >= CHECKPOINT.manyMinutes;
+  }
+
+  /** What nobody needs any more; rows that a stop leaves behind expire. */
+  async #deleteAll(selector: Deno.KvListSelector): Promise<void> {
+    const { kv } = this.options.store;
+    for (;;) {
+      const keys: Deno.KvKey[] = [];
+      for await (const { key } of kv.list(selector, { limit: DELETIONS_A_WRITE })) keys.push(key);
+      if (keys.length === 0) return;
+      const operation = kv.atomic();
+      for (const key of keys) operation.delete(key);
+      await retryWhileLocked(() => operation.commit());
+    }
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * The leaderboard's counts as the store holds them. Sums that nobody may lose, without a counter
+ * that every send would have to read:
+ *
+ * - a **delta** is written by each group commit with counted sends, under a random key;
+ * - a **fold** takes many deltas at once, deletes them, and writes what they hold twice: as a
+ *   **log** row in the order of folds, and as **parts** by the hour in which the sends were made;
+ * - a **checkpoint** holds every sender's count as of some fold, from a first counted minute on.
+ *
+ * So the standings are the checkpoint, the logs since, and the deltas not folded yet, less the
+ * minutes that have left the window since the checkpoint: those are read from the parts.
+ */
+import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
+import { MINUTES_AN_HOUR, WINDOW_MINUTES } from "./counted.ts";
+
+/** Sends of one sender in one minute, or, negative, what a ban took from them. */
+export interface Count {
+  senderId: number;
+  handle: string;
+  minute: number;
+  count: number;
+}
+
+/** ["tally", "delta", attempt] and ["tally", "log", seq, n]: [senderId, handle, minute, count]... */
+export interface CountsRow {
+  v: 1;
+  counts: readonly (number | string)[];
+}
+
+/** ["tally", "part", hour, seq, n]: [minute, senderId, count]... of the minutes of one hour */
+export interface PartRow {
+  v: 1;
+  counts: readonly number[];
+}
+
+/** ["tally", "checkpoint", name, n]: [senderId, handle, count]... */
+export interface CheckpointRow {
+  v: 1;
+  counts: readonly (number | string)[];
+}
+
+/** ["tally", "state"] */
+export interface TallyState {
+  v: 1;
+  attempt: string;
+  /** Number of the last fold. */
+  seq: number;
+  checkpoint: Checkpoint | null;
+}
+
+export interface Checkpoint {
+  /** Under which its rows stand. */
+  name: string;
+  /** The last fold it holds. */
+  seq: number;
+  /** The first minute it counts. */
+  firstMinute: number;
+  rows: number;
+}
+
+export const TALLY_STATE: Deno.KvKey = ["tally", "state"];
+export const DELTA_PREFIX: Deno.KvKey = ["tally", "delta"];
+export const LOG_PREFIX: Deno.KvKey = ["tally", "log"];
+export const PART_PREFIX: Deno.KvKey = ["tally", "part"];
+export const deltaKey = (attempt: string): Deno.KvKey => [...DELTA_PREFIX, attempt];
+export const logKey = (seq: number, n: number): Deno.KvKey => [...LOG_PREFIX, seq, n];
+export const partKey = (hour: number, seq: number, n: number): Deno.KvKey => [
+  ...PART_PREFIX,
+  hour,
+  seq,
+  n,
+];
+export const checkpointPrefix = (name: string): Deno.KvKey => ["tally", "checkpoint", name];
+export const checkpointKey = (name: string, n: number): Deno.KvKey => [
+  ...checkpointPrefix(name),
+  n,
+];
+
+const MINUTE_MS = 60_000;
+/** Counts in one row: under half of what a value may hold, with handles of 32 characters. */
+export const COUNTS_A_ROW = 500;
+
+/** Until nothing of it can be in the window any more; an hour's parts until its last minute has left. */
+export const TALLY_KEPT_MS = (WINDOW_MINUTES + MINUTES_AN_HOUR) * MINUTE_MS + EXPIRY_MARGIN_MS;
+
+export function hourOf(minute: number): number {
+  return Math.floor(minute / MINUTES_AN_HOUR);
+}
+
+/** Counts of the same sender and minute made one; those that cancel out are left out. */
+export function mergeCounts(counts: Iterable<Count>): Count[] {
+  const merged = new Map<string, Count>();
+  for (const one of counts) {
+    const name = `${one.minute}/${one.senderId}`;
+    const known = merged.get(name);
+    if (known === undefined) merged.set(name, { ...one });
+    else known.count += one.count;
+  }
+  return [...merged.values()].filter(({ count }) => count !== 0);
+}
+
+export function encodeCounts(counts: readonly Count[]): CountsRow {
+  return {
+    v: 1,
+    counts: counts.flatMap(({ senderId, handle, minute, count }) => [
+      senderId,
+      handle,
+      minute,
+      count,
+    ]),
+  };
+}
+
+export function* decodeCounts({ counts }: CountsRow): Generator<Count> {
+  for (let i = 0; i < counts.length; i += 4) {
+    yield {
+      senderId: counts[i] as number,
+      handle: counts[i + 1] as string,
+      minute: counts[i + 2] as number,
+      count: counts[i + 3] as number,
+    };
+  }
+}
+
+export function encodePart(counts: readonly Count[]): PartRow {
+  return {
+    v: 1,
+    counts: counts.flatMap(({ minute, senderId, count }) => [minute, senderId, count]),
+  };
+}
+
+/** Cuts what one row cannot hold into several; no less than one. */
+export function inRows<T>(items: readonly T[], itemsARow = COUNTS_A_ROW): T[][] {
+  const rows: T[][] = [];
+  for (let from = 0; from < items.length; from += itemsARow) {
+    rows.push(items.slice(from, from + itemsARow));
+  }
+  return rows.length > 0 ? rows : [[]];
+}

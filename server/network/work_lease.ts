@@ -1,0 +1,15 @@
+/** The lease of background work: on an exclusive store there is nobody to keep off. */
+import type { Lease, Leases } from "../storage/leases.ts";
+import type { Store } from "../storage/store.ts";
+
+const ALONE: Lease = { renew: () => Promise.resolve(true), release: () => Promise.resolve() };
+
+/** @returns null while another process has it */
+export async function takeWorkLease(
+  store: Store,
+  leases: Leases,
+  name: string,
+  lengthMs: number,
+): Promise<Lease | null> {
+  return store.exclusive ? ALONE : await leases.take(name, lengthMs);
+}
