@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { retainBytes } from "../../server/mailboxes/retained_bytes.ts";
+import { propertyRuns } from "../support/property_runs.ts";
+
+const DAY_MS = 86_400_000;
+const RETENTION_MS = 30 * DAY_MS;
+const RULE = { limitBytes: 1_000, retentionMs: RETENTION_MS };
+
+const sends = fc.array(
+  fc.record({
+    sizeBytes: fc.integer({ min: 1, max: 400 }),
+    afterMs: fc.integer({ min: 0, max: 6 * DAY_MS }),
+  }),
+  { maxLength: 120, size: "max" },
+);
+
+Deno.test("retainBytes() never lets retained messages pass the limit, and accepts after the wait it told", () => {
+  fc.assert(
+    fc.property(sends, (all) => {
+      let days: readonly number[] = [];
+      let nowMs = 1_780_000_000_000;
+      const accepted: { atMs: number; sizeBytes: number }[] = [];
+      for (const { sizeBytes, afterMs } of all) {
+        nowMs += afterMs;
+        const retained = () =>
+          accepted.filter(({ atMs }) => nowMs - atMs < RETENTION_MS)
+            .reduce((sum, message) => sum + message.sizeBytes, 0);
+        const decision = retainBytes(days, sizeBytes, nowMs, RULE);
+        if ("days" in decision) {
+          days = decision.days;
+          accepted.push({ atMs: nowMs, sizeBytes });
+          assert.ok(retained() <= RULE.limitBytes);
+          continue;
+        }
+        assert.ok(Number.isInteger(decision.retryAfterMs) && decision.retryAfterMs >= 1);
+        const before = retainBytes(days, sizeBytes, nowMs + decision.retryAfterMs - 1, RULE);
+        assert.ok(!("days" in before), "the wait is no longer than it must be");
+        const oldest = days[0]!;
+        const after = nowMs + decision.retryAfterMs;
+        assert.ok((oldest + 1) * DAY_MS + RETENTION_MS <= after, "the oldest day has left");
+      }
+      assert.ok(days.length / 2 <= 32, "a pair a day");
+    }),
+    propertyRuns(200),
+  );
+});
+
+Deno.test("retainBytes() calls days ahead of the clock today", () => {
+  const ahead = [30_000, 600];
+  const nowMs = 20_000 * DAY_MS;
+  assert.deepEqual(retainBytes(ahead, 400, nowMs, RULE), { days: [20_000, 1_000] });
+  const refused = retainBytes(ahead, 401, nowMs, RULE);
+  assert.deepEqual(refused, { retryAfterMs: DAY_MS + RETENTION_MS });
+});
