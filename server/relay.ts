@@ -1,6 +1,8 @@
 /** The composition root: every part of the relay, put together over what is injected. */
 import type { Hono } from "hono";
+import { adminRoutes } from "./admin/routes.ts";
 import { Identities } from "./agents/identities.ts";
+import { profileRoutes } from "./agents/profile_routes.ts";
 import { Presence } from "./agents/presence.ts";
 import { agentRoutes } from "./agents/routes.ts";
 import { findToken } from "./agents/tokens.ts";
@@ -14,6 +16,7 @@ import { unsubscribeRoutes } from "./digest/unsubscribe.ts";
 import { describeFailure } from "./http/describe_failure.ts";
 import { createAuthenticator } from "./http/authenticate.ts";
 import type { HttpEnv } from "./http/route.ts";
+import { disabledMailRoutes } from "./mail/disabled.ts";
 import { toolRoutes } from "./mcp/routes.ts";
 import { Arrivals } from "./messages/arrivals.ts";
 import { Inbox } from "./messages/inbox.ts";
@@ -23,6 +26,7 @@ import { StoredMessages } from "./messages/stored_messages.ts";
 import { TokenSender } from "./messages/token_send.ts";
 import { Wake } from "./messages/wake.ts";
 import { markWakes } from "./messages/wake_marks.ts";
+import { openNetwork } from "./network/network.ts";
 import { deadNote } from "./outbox/dead_rows.ts";
 import { Outbox } from "./outbox/outbox.ts";
 import { FreeDisk, type MeasureFreeBytes } from "./storage/free_disk.ts";
@@ -134,6 +138,8 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   });
   await outbox.start();
   const outboxNote = await deadNote(kv);
+  const { retentionDays, rawBodyBytes } = limits;
+  const network = openNetwork({ store, commits, identities, retentionDays, log });
 
   const shared = { deps, store, records, commits, identities, authenticator, freeDisk };
   const app = createApp({
@@ -142,6 +148,15 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
       ...agentRoutes({ ...shared, presence, addressKey }),
       ...messageRoutes({ ...shared, sender, tokenSender, inbox, messages }),
       ...custodyRoutes({ ...shared, presence, custody }),
+      ...profileRoutes({ ...shared, presence, random, now, rawBodyBytes }),
+      ...network.routes,
+      ...adminRoutes({
+        ...shared,
+        adminToken: config.adminToken,
+        rawBodyBytes,
+        sweep: network.sweep,
+      }),
+      ...disabledMailRoutes(),
       ...unsubscribeRoutes(shared),
       ...toolRoutes({ ...shared, limits, presence, addressKey, custody, tokenSender, inbox }),
     ],
@@ -156,7 +171,8 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     return () => body().catch((error) => log("cron_failed", { cron, ...describeFailure(error) }));
   }
   const flushing = setInterval(() => {
-    flush().catch((error) => log("flush_failed", { error: String(error?.name ?? error) }));
+    Promise.all([flush(), network.tidy()])
+      .catch((error) => log("flush_failed", { error: String(error?.name ?? error) }));
   }, FLUSH_MS);
   Deno.unrefTimer(flushing);
   const resealing = startResealing({ kv, commits, ring, identities, log });
@@ -170,6 +186,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     crons: {
       digest: logged("digest", digests.sweep),
       outbox: logged("outbox", () => outbox.run()),
+      figures: logged("figures", network.tidy),
     },
     endWaits() {
       arrivals.close();
@@ -181,10 +198,14 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
       wake.close();
       await outbox.close();
       await resealing.stop();
+      await network.close();
       await commits.drained();
-      await flush();
-      await commits.drained();
-      await slot?.release();
+      try {
+        await flush();
+        await commits.drained();
+      } finally {
+        await slot?.release();
+      }
     },
   };
 }

@@ -54,6 +54,7 @@ const NOTHING_READ = { read: [], overflow: false };
 
 /** Messages that a scan of everything undelivered reads at a time. */
 const SCAN = 200;
+const FLUSHED_TOGETHER = 100;
 
 export class Inbox {
   readonly #floor: PollFloor;
@@ -307,17 +308,21 @@ export class Inbox {
         }
         return null;
       },
-      committed: () => this.#floor.written(agentId),
+      committed: () => this.#floor.written(agentId, beganMs),
     });
   }
 
   /** Writes the times of polls that no commit recorded. Called every minute and at shutdown. */
   async flush(): Promise<void> {
-    const unwritten = this.#floor.takeUnwritten();
-    if (!this.options.store.exclusive) return;
-    await Promise.all(
-      [...unwritten].map(([agentId, beganMs]) => this.#stamp(agentId, beganMs, false, 0, NOTHING)),
-    );
+    if (!this.options.store.exclusive) return; // there each poll is recorded as it is accepted
+    const unwritten = this.#floor.unwritten();
+    // Some at a time: they must not fill the queue that sends wait in.
+    for (let at = 0; at < unwritten.length; at += FLUSHED_TOGETHER) {
+      const some = unwritten.slice(at, at + FLUSHED_TOGETHER);
+      await Promise.all(
+        some.map(([agentId, beganMs]) => this.#stamp(agentId, beganMs, false, 0, NOTHING)),
+      );
+    }
   }
 }
 

@@ -27,7 +27,7 @@ export function refuseEarlyPoll(lastPollMs: number, nowMs: number, intervalMs: n
 export class PollFloor {
   readonly #began = new BoundedMap<number, number>(200_000);
   /** Agents whose last poll is newer than their record. */
-  #unwritten = new Map<number, number>();
+  readonly #unwritten = new Map<number, number>();
 
   constructor(private readonly intervalMs: number) {}
 
@@ -52,15 +52,14 @@ export class PollFloor {
     return this.#began.get(agentId) ?? this.#unwritten.get(agentId) ?? null;
   }
 
-  /** The last polls that no record holds yet; they are the caller's to write. */
-  takeUnwritten(): Map<number, number> {
-    const unwritten = this.#unwritten;
-    this.#unwritten = new Map();
-    return unwritten;
+  /** The last polls that no record holds yet. */
+  unwritten(): [agentId: number, beganMs: number][] {
+    return [...this.#unwritten];
   }
 
-  /** The record of this agent is up to date. */
-  written(agentId: number): void {
-    this.#unwritten.delete(agentId);
+  /** The record of this agent holds its polls up to a time. */
+  written(agentId: number, upToMs: number): void {
+    const beganMs = this.#unwritten.get(agentId);
+    if (beganMs !== undefined && beganMs <= upToMs) this.#unwritten.delete(agentId);
   }
 }

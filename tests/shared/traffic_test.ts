@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
-import { createFakeKv, type Faults } from "../support/fake_kv.ts";
+import { createFakeKv, type FakeKv, type Faults } from "../support/fake_kv.ts";
 import { startTestRelay, type TestRelay } from "../support/relay.ts";
 import { runTraffic, TRAFFIC_LIMITS } from "../support/traffic.ts";
 
 const SEEDS = [1, 2, 3];
 
-const badFaults: Faults = { deniedSuccess: 0.05, lostAnswer: 0.05, locked: 0.1, repeated: 0.05 };
+const NO_FAULTS: Faults = { deniedSuccess: 0, lostAnswer: 0, locked: 0, repeated: 0 };
+const BAD_FAULTS: Faults = { deniedSuccess: 0.05, lostAnswer: 0.05, locked: 0.1, repeated: 0.05 };
 
 async function closeAll(relays: readonly TestRelay[]): Promise<void> {
   for (const relay of relays) await relay.stop();
@@ -45,6 +46,7 @@ for (const seed of SEEDS) {
   Deno.test(`traffic over three relays on a bad KV server loses and doubles nothing, in order (seed ${seed})`, async () => {
     const kv = await Deno.openKv(":memory:");
     const relays: TestRelay[] = [];
+    const fakes: FakeKv[] = [];
     try {
       for (let i = 0; i < 3; i++) {
         const fake = createFakeKv({ kv, seed: seed * 10 + i, delayMs: 4 });
@@ -56,10 +58,12 @@ for (const seed of SEEDS) {
             relay: { capacity: KV_CONNECT_CAPACITY },
           }),
         );
-        Object.assign(fake.faults, badFaults);
+        Object.assign(fake.faults, BAD_FAULTS);
+        fakes.push(fake);
       }
       await runTraffic(relays, { seed, agents: 6, sendsAnAgent: 20, width: 3, toAllPercent: 25 });
     } finally {
+      for (const fake of fakes) Object.assign(fake.faults, NO_FAULTS); // it is not the shutdown's turn
       await closeAll(relays);
       kv.close();
     }
@@ -78,6 +82,7 @@ Deno.test("traffic on an exclusive store whose answers get lost loses and double
   try {
     await runTraffic([relay], { seed: 5, agents: 5, sendsAnAgent: 40, width: 4, toAllPercent: 20 });
   } finally {
+    Object.assign(fake.faults, NO_FAULTS);
     await relay.stop();
     kv.close();
   }
