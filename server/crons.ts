@@ -12,6 +12,7 @@ export const CRON_SCHEDULES: readonly CronSchedule[] = [
   { name: "digest", schedule: "*/5 * * * *" },
   // A running process ticks each second; this one is for where nothing runs between requests.
   { name: "outbox", schedule: "* * * * *" },
+  { name: "figures", schedule: "* * * * *" },
 ];
 
 /**

@@ -12,7 +12,6 @@
  */
 import type { Identities } from "../agents/identities.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
-import { inboxKey, outboxKey } from "../messages/message_row.ts";
 import { type GroupCommit, Outdated } from "../storage/group_commit.ts";
 import type { Lease, Leases } from "../storage/leases.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
@@ -20,6 +19,7 @@ import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
 import { BlockFinder } from "./block_finder.ts";
 import { firstCountedMinute } from "./counted.ts";
 import { encodeBlock, type FeedEvent, feedEventOf, feedKey, newestSentMs } from "./feed_block.ts";
+import { type SweptMessage, walkMailbox } from "./mailbox_walk.ts";
 import { countOf, type Swept } from "./record_figures.ts";
 import { SWEEP_PREFIX, sweepKey, type SweepRecord } from "./sweep_record.ts";
 import type { Count } from "./tally_rows.ts";
@@ -32,8 +32,6 @@ const SWEEP_TURN: Deno.KvKey = ["sweep-turn", 0];
 const MESSAGES_A_STEP = 200;
 const MAX_CHANGED_EVENTS = 3_000;
 const EVENT_BYTES = 120;
-/** Inbox rows hold bodies: fewer of them are read at one time. */
-const INBOX_BATCH = 50;
 const GET_MANY = 10;
 const LEASE_MS = 30_000;
 const LEASE_ATTEMPTS = 40;
@@ -47,13 +45,6 @@ export interface SweepOptions {
   /** Life of a message and of its feed event. */
   retentionMs: number;
   messagesAStep?: number;
-}
-
-interface SweptMessage {
-  id: number;
-  createdAtMs: number;
-  senderId: number;
-  recipientId: number;
 }
 
 export class Sweeps {
@@ -124,14 +115,14 @@ export class Sweeps {
 
   /** One step of an agent's sweep. @returns whether there may be more to do */
   async #step(agentId: number): Promise<boolean> {
-    const { store: { kv }, commits, retentionMs } = this.options;
+    const { store: { kv }, commits, retentionMs, messagesAStep = MESSAGES_A_STEP } = this.options;
     // First of all: whatever is read from here on holds until the turn changes.
     const [turnRow, sweepRow] = await retryWhileLocked(() =>
       kv.getMany<[unknown, SweepRecord]>([SWEEP_TURN, sweepKey(agentId)])
     );
     const sweep = sweepRow.value;
     if (sweep === null) return false;
-    const { messages, next } = await this.#walk(agentId, sweep);
+    const { messages, next } = await walkMailbox(kv, agentId, sweep, messagesAStep);
     const { blocks, moved, lastId } = sweep.kind === "hide"
       ? await this.#hide(messages)
       : await this.#show(messages);
@@ -170,37 +161,6 @@ export class Sweeps {
       return true; // somebody else was faster: look again
     }
     return moreOfBox !== null;
-  }
-
-  /** The next messages of the walk, and the record as it is once they are done; null at its end. */
-  async #walk(
-    agentId: number,
-    sweep: SweepRecord,
-  ): Promise<{ messages: SweptMessage[]; next: SweepRecord | null }> {
-    const { store: { kv }, messagesAStep = MESSAGES_A_STEP } = this.options;
-    const { box, beforeId } = sweep;
-    const limit = box === "outbox" ? messagesAStep : Math.min(INBOX_BATCH, messagesAStep);
-    const keyOf = box === "outbox" ? outboxKey : inboxKey;
-    const messages = await retryWhileLocked(async () => {
-      const found: SweptMessage[] = [];
-      const selector = { prefix: [box, agentId], end: keyOf(agentId, beforeId) };
-      const rows = kv.list<{ createdAtMs: number; senderId?: number; recipientId?: number }>(
-        selector,
-        { reverse: true, limit },
-      );
-      for await (const { key, value } of rows) {
-        const { createdAtMs, senderId = agentId, recipientId = agentId } = value;
-        found.push({ id: key[2] as number, createdAtMs, senderId, recipientId });
-      }
-      return found;
-    });
-    if (messages.length === limit) {
-      return { messages, next: { ...sweep, beforeId: messages.at(-1)!.id } };
-    }
-    const next: SweepRecord | null = box === "inbox"
-      ? null
-      : { ...sweep, box: "inbox", beforeId: sweep.inboxBeforeId };
-    return { messages, next };
   }
 
   async #hide(messages: readonly SweptMessage[]) {
