@@ -1,0 +1,141 @@
+/** Ids ascend in every inbox and outbox and are unique in the store; a walking poller misses nothing. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
+import { assertStatus } from "../support/answer.ts";
+import { propertyRuns } from "../support/property_runs.ts";
+import { startTestRelay, type TestRelay, type TestRelayOptions } from "../support/relay.ts";
+import { registerAgents, type TestAgent } from "../support/test_agent.ts";
+
+const LIMITS = {
+  registrationsPerIpPerHour: 1_000,
+  sendsPerAgentPerMinute: 100_000,
+  inboxPollIntervalMs: 0,
+};
+const AGENTS = 4;
+
+const scenarios = fc.record({
+  sends: fc.array(
+    fc.record({
+      from: fc.nat(AGENTS - 1),
+      to: fc.nat(AGENTS - 1),
+      /** How often the same bytes go out at once. */
+      copies: fc.constantFrom(1, 1, 1, 2, 3),
+      large: fc.constantFrom(false, false, false, true),
+      /** What the clock does before. */
+      moveMs: fc.constantFrom(0, 0, 0, 0, 1, 7, 1_000, 30_000, -2_000, -20_000),
+      /** Whether all before it is waited for. */
+      pause: fc.constantFrom(false, false, false, false, true),
+    }),
+    { minLength: 30, maxLength: 60, size: "max" },
+  ),
+  limits: fc.array(fc.integer({ min: 1, max: 9 }), { minLength: AGENTS, maxLength: AGENTS }),
+});
+type Scenario = typeof scenarios extends fc.Arbitrary<infer T> ? T : never;
+
+interface Walked {
+  ids: number[];
+  bodies: string[];
+}
+
+/** Polls by since_id until nothing is to come any more. */
+async function walk(agent: TestAgent, limit: number, isOver: () => boolean): Promise<Walked> {
+  const walked: Walked = { ids: [], bodies: [] };
+  let sinceId = 0;
+  for (;;) {
+    const last = isOver();
+    const answer = await agent.poll(`since_id=${sinceId}&limit=${limit}`);
+    assertStatus(answer, 200);
+    for (const { id, body } of answer.json.messages) {
+      assert.ok(id > sinceId, "ascending");
+      sinceId = id;
+      walked.ids.push(id);
+      walked.bodies.push(body);
+    }
+    assert.equal(answer.json.last_id, sinceId);
+    if (last && answer.json.messages.length === 0) return walked;
+  }
+}
+
+async function run(relays: readonly TestRelay[], { sends, limits }: Scenario): Promise<void> {
+  const [first] = relays;
+  const handles = Array.from({ length: AGENTS }, (_, i) => `agent_${i}`);
+  const agents = await registerAgents(first!, ...handles);
+  let sending = true;
+  const walks = agents.map((agent, i) =>
+    walk(agent.at(relays[i % relays.length]!), limits[i]!, () => !sending)
+  );
+  const accepted: { from: number; to: number; id: number; body: string }[] = [];
+  let pending: Promise<void>[] = [];
+  for (const [index, { from, to, copies, large, moveMs, pause }] of sends.entries()) {
+    if (pause) await Promise.all(pending.splice(0));
+    for (const relay of relays) relay.clock.advance(moveMs);
+    const body = `${index}`.padEnd(large ? 60_000 : 1, ".");
+    const timestamp = first!.clock.seconds();
+    const copied = Array.from({ length: copies }, (_, copy) => {
+      const relay = relays[(index + copy) % relays.length]!;
+      return agents[from]!.at(relay).send({ to: handles[to]!, body }, { timestamp });
+    });
+    pending.push(
+      Promise.all(copied).then((answers) => {
+        for (const answer of answers) assertStatus(answer, 201);
+        assert.equal(
+          new Set(answers.map(({ text }) => text)).size,
+          1,
+          "one signature, one message",
+        );
+        accepted.push({ from, to, id: answers[0]!.json.id, body });
+      }),
+    );
+  }
+  await Promise.all(pending);
+  pending = [];
+  sending = false;
+  const walked = await Promise.all(walks);
+
+  assert.equal(new Set(accepted.map(({ id }) => id)).size, sends.length, "unique in the store");
+  for (const [index, agent] of agents.entries()) {
+    const byId = accepted.toSorted((a, b) => a.id - b.id);
+    const received = byId.filter(({ to }) => to === index);
+    assert.deepEqual(walked[index]!.ids, received.map(({ id }) => id), "nothing missed or twice");
+    assert.deepEqual(walked[index]!.bodies, received.map(({ body }) => body));
+    const sent = await agent.outbox("limit=200");
+    assert.deepEqual(
+      sent.map(({ id }) => id),
+      byId.filter(({ from }) => from === index).map(({ id }) => id),
+    );
+    assert.ok(sent.every(({ delivered_at }) => delivered_at !== null));
+    const again = await agent.poll("limit=200");
+    assert.deepEqual(again.json.messages.map(({ id }: { id: number }) => id), walked[index]!.ids);
+    assert.deepEqual((await agent.poll("unread=true")).json.messages, []);
+  }
+}
+
+const KINDS: [string, TestRelayOptions, number, number][] = [
+  ["one relay on an exclusive store", {}, 1, 6],
+  [
+    "one relay on a shared store of ten checks a commit",
+    { config: { sharedStore: true }, relay: { capacity: KV_CONNECT_CAPACITY } },
+    1,
+    4,
+  ],
+  ["two relays on one store", { config: { sharedStore: true } }, 2, 4],
+];
+
+for (const [kind, options, count, numRuns] of KINDS) {
+  Deno.test(`ids ascend and are unique, a walking poller misses nothing and sees nothing twice: ${kind}`, async () => {
+    await fc.assert(
+      fc.asyncProperty(scenarios, async (scenario) => {
+        using kv = await Deno.openKv(":memory:");
+        await using relays = new AsyncDisposableStack();
+        const opened: TestRelay[] = [];
+        for (let i = 0; i < count; i++) {
+          const all = { ...options, deps: { kv }, limits: LIMITS };
+          opened.push(relays.use(await startTestRelay(all)));
+        }
+        await run(opened, scenario);
+      }),
+      propertyRuns(numRuns, false),
+    );
+  });
+}
