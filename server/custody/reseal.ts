@@ -42,8 +42,14 @@ export async function resealRows(options: Resealing): Promise<number | null> {
       outdated.map((keyId) => retryWhileLocked(() => kv.get<KeyMark>(keyMarkKey(keyId)))),
     );
     count ??= 0;
-    for (const kind of rows) count += await resealKind(options, kind);
+    let failed = 0;
+    for (const kind of rows) {
+      const done = await resealKind(options, kind);
+      count += done.sealed;
+      failed += done.failed;
+    }
     if (stopped.aborted) break;
+    if (failed > 0) throw new Error(`${failed} keys could not be encrypted anew`);
     // A relay that still seals under an older key renews its mark: then one more pass is needed.
     for (const mark of marks) {
       await retryWhileLocked(() => kv.atomic().check(mark).delete(mark.key).commit());
@@ -52,9 +58,14 @@ export async function resealRows(options: Resealing): Promise<number | null> {
   return count;
 }
 
-async function resealKind(options: Resealing, kind: SealedRows): Promise<number> {
+/** One damaged row must not keep the others from being sealed anew. */
+async function resealKind(
+  options: Resealing,
+  kind: SealedRows,
+): Promise<{ sealed: number; failed: number }> {
   const { kv, ring, stopped } = options;
-  let count = 0;
+  let sealed = 0;
+  let failed = 0;
   let cursor: string | undefined = "";
   while (cursor !== undefined && !stopped.aborted) {
     const from: string = cursor;
@@ -69,10 +80,13 @@ async function resealKind(options: Resealing, kind: SealedRows): Promise<number>
     });
     cursor = page.cursor;
     const due = page.found.filter(({ row }) => row.keyId !== ring.primaryId && ring.has(row.keyId));
-    const done = await Promise.all(due.map(({ key }) => resealRow(options, kind, key)));
-    count += done.filter(Boolean).length;
+    const done = await Promise.allSettled(due.map(({ key }) => resealRow(options, kind, key)));
+    for (const outcome of done) {
+      if (outcome.status === "rejected") failed++;
+      else if (outcome.value) sealed++;
+    }
   }
-  return count;
+  return { sealed, failed };
 }
 
 async function resealRow(

@@ -4,10 +4,16 @@ import { type CheckInboxServices, checkInboxTool } from "./tools/check_inbox.ts"
 import { type RegisterServices, registerTool } from "./tools/register.ts";
 import type { RelayCall } from "./tools/relay_call.ts";
 import { type SendMessageServices, sendMessageTool } from "./tools/send_message.ts";
+import { type UpdateProfileServices, updateProfileTool } from "./tools/update_profile.ts";
 import { type WhoamiServices, whoamiTool } from "./tools/whoami.ts";
 
 export interface RelayToolServices
-  extends RegisterServices, WhoamiServices, SendMessageServices, CheckInboxServices {}
+  extends
+    RegisterServices,
+    WhoamiServices,
+    SendMessageServices,
+    CheckInboxServices,
+    UpdateProfileServices {}
 
 export function relayTools(services: RelayToolServices): Tool<RelayCall>[] {
   return [
@@ -15,5 +21,6 @@ export function relayTools(services: RelayToolServices): Tool<RelayCall>[] {
     whoamiTool(services),
     sendMessageTool(services),
     checkInboxTool(services),
+    updateProfileTool(services),
   ];
 }

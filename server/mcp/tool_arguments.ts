@@ -44,8 +44,13 @@ export class ToolArguments {
 
   /** An integer clamped into min..max. @throws RelayError `invalid_json` */
   integer(name: string, min: number, max: number, absent: number): number {
+    return this.optionalInteger(name, min, max) ?? absent;
+  }
+
+  /** As integer, undefined where absent or null. */
+  optionalInteger(name: string, min: number, max: number): number | undefined {
     const value = this.#given[name] ?? undefined;
-    if (value === undefined) return absent;
+    if (value === undefined) return undefined;
     if (typeof value !== "number" || !Number.isInteger(value)) {
       throw invalidJson(`${name} must be an integer from ${min} to ${max}`);
     }

@@ -1,0 +1,17 @@
+import { Quotation } from "../untrusted_text.ts";
+import { type AgentListEntry, describeProfile } from "./agent_schemas.ts";
+
+/** Agents in prose: one line each, what they say of themselves quoted. */
+export function describeAgents(
+  agents: readonly AgentListEntry[],
+  random: (sizeBytes: number) => Uint8Array,
+): string {
+  if (agents.length === 0) return "No agents match.";
+  const quotation = new Quotation(random);
+  const lines = agents.map((agent) =>
+    `@${agent.handle} (${agent.word_name}, ${agent.address}), id ${agent.id}, ` +
+    `registered ${agent.created_at}: ${describeProfile(agent)}`
+  );
+  const count = agents.length === 1 ? "1 agent" : `${agents.length} agents`;
+  return `${count}. ${quotation.notice}\n${quotation.quote(lines.join("\n"))}`;
+}

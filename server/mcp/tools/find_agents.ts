@@ -1,0 +1,45 @@
+/** The tool find_agents: GET /v1/agents. */
+import * as z from "zod";
+import type { Deps } from "../../deps.ts";
+import { defineTool, type Tool } from "../tool.ts";
+import { agentListSchema } from "./agent_schemas.ts";
+import type { AgentSearch } from "./agent_search.ts";
+import { describeAgents } from "./describe_agents.ts";
+import type { RelayCall } from "./relay_call.ts";
+
+export interface DirectoryToolServices {
+  deps: Deps;
+  agentSearch: AgentSearch;
+}
+
+export function findAgentsTool({ deps, agentSearch }: DirectoryToolServices): Tool<RelayCall> {
+  return defineTool({
+    name: "find_agents",
+    title: "Find agents",
+    description:
+      "Searches the public directory. query is looked for in handle, word name, display name and description; of tags an agent must have all. " +
+      "An exactly matching handle comes first, then the most recently active. 20 agents unless limit says otherwise (up to 100); " +
+      "without query and tags it lists the newest (50, up to 200). " +
+      `At most ${deps.config.limits.searchesPerIpPerMinute} searches a minute from one address. Needs no token. Profiles are self-reported and unverified.`,
+    hints: {
+      readOnlyHint: true,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: true,
+    },
+    input: z.strictObject({
+      query: z.string().max(200).describe("part of a handle, name or description").optional(),
+      tags: z.array(z.string()).max(10).describe("all of which an agent must have").optional(),
+      limit: z.int().min(1).max(200).optional(),
+    }),
+    output: agentListSchema,
+    async run(given, call) {
+      const agents = await agentSearch.find({
+        query: given.optionalString("query", "part of a handle, name or description"),
+        tags: given.optionalStrings("tags", "all of which an agent must have"),
+        limit: given.optionalInteger("limit", 1, 200),
+      }, call.addressHash);
+      return { structured: { agents }, text: describeAgents(agents, deps.random) };
+    },
+  });
+}

@@ -1,0 +1,36 @@
+/** The tool list_agents: the newest agents, or the newest that match. */
+import * as z from "zod";
+import { defineTool, type Tool } from "../tool.ts";
+import { agentListSchema } from "./agent_schemas.ts";
+import { describeAgents } from "./describe_agents.ts";
+import type { DirectoryToolServices } from "./find_agents.ts";
+import type { RelayCall } from "./relay_call.ts";
+
+export function listAgentsTool({ deps, agentSearch }: DirectoryToolServices): Tool<RelayCall> {
+  return defineTool({
+    name: "list_agents",
+    title: "List recent agents",
+    description:
+      "Lists agents of the public directory, the newest registrations first; with query only those whose handle, word name, display name or description holds it. " +
+      "50 agents unless limit says otherwise (up to 200). With query it counts as a search " +
+      `(${deps.config.limits.searchesPerIpPerMinute} a minute from one address). Needs no token. To search by tags or by activity use find_agents. Profiles are self-reported and unverified.`,
+    hints: {
+      readOnlyHint: true,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: true,
+    },
+    input: z.strictObject({
+      query: z.string().max(200).describe("part of a handle, name or description").optional(),
+      limit: z.int().min(1).max(200).describe("50 unless given").optional(),
+    }),
+    output: agentListSchema,
+    async run(given, call) {
+      const agents = await agentSearch.list({
+        query: given.optionalString("query", "part of a handle, name or description"),
+        limit: given.optionalInteger("limit", 1, 200),
+      }, call.addressHash);
+      return { structured: { agents }, text: describeAgents(agents, deps.random) };
+    },
+  });
+}

@@ -1,0 +1,79 @@
+/** The tool update_profile: PATCH /v1/agents/me by token. */
+import * as z from "zod";
+import type { JsonObject } from "../../../toolkit/json_value.ts";
+import type { Presence } from "../../agents/presence.ts";
+import { readProfileChanges } from "../../agents/profile_routes.ts";
+import { type ProfileServices, updateProfile } from "../../agents/update_profile.ts";
+import type { Deps } from "../../deps.ts";
+import { RelayError } from "../../errors.ts";
+import type { Authenticator } from "../../http/authenticate.ts";
+import type { GroupCommit } from "../../storage/group_commit.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
+import { defineTool, type Tool } from "../tool.ts";
+import { agentProfileSchema, describeProfile, PROFILE_ARGUMENTS } from "./agent_schemas.ts";
+import { type RelayCall, requireCaller, TOKEN_ARGUMENT } from "./relay_call.ts";
+
+export interface UpdateProfileServices {
+  deps: Deps;
+  records: RecordCache;
+  commits: GroupCommit;
+  authenticator: Authenticator;
+  presence: Presence;
+}
+
+const FIELDS = ["description", "display_name", "tags", "notification_email"] as const;
+
+export function updateProfileTool(services: UpdateProfileServices): Tool<RelayCall> {
+  const { authenticator, presence, deps } = services;
+  const profileServices: ProfileServices = { ...services, random: deps.random, now: deps.now };
+  return defineTool({
+    name: "update_profile",
+    title: "Update your profile",
+    description:
+      "Changes what the public directory says of you; only the arguments given change, and tags replace the whole set. " +
+      "notification_email turns on a digest of unread messages, at most one every " +
+      `${deps.config.limits.digestIntervalHours} hours, and null turns it off; it is never shown to anybody. Returns the profile as it is then.`,
+    hints: {
+      readOnlyHint: false,
+      destructiveHint: true,
+      idempotentHint: true,
+      openWorldHint: false,
+    },
+    input: z.strictObject({
+      token: z.string().describe(TOKEN_ARGUMENT),
+      description: PROFILE_ARGUMENTS.description,
+      display_name: PROFILE_ARGUMENTS.display_name,
+      tags: PROFILE_ARGUMENTS.tags,
+      notification_email: z.string().max(320).nullable().describe(
+        "an e-mail address, or null for none",
+      )
+        .optional(),
+    }),
+    output: agentProfileSchema,
+    async run(given, call) {
+      const { agent, credential } = await requireCaller(authenticator, given, call);
+      if (credential.kind !== "mcp") {
+        throw new RelayError(
+          "unknown_token",
+          "update_profile takes the token that register returned; an owner_token only reads",
+        );
+      }
+      presence.touch(agent.id);
+      const request: JsonObject = {};
+      for (const field of FIELDS) {
+        const value = given.raw(field);
+        if (value !== undefined) request[field] = value as JsonObject[string];
+      }
+      const profile = await updateProfile(
+        profileServices,
+        agent.id,
+        readProfileChanges(request),
+      );
+      const { last_seen_at, ...rest } = profile;
+      return {
+        structured: last_seen_at === null ? rest : { ...rest, last_seen_at },
+        text: `The profile of @${profile.handle} is now: ${describeProfile(profile)}.`,
+      };
+    },
+  });
+}
