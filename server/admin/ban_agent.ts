@@ -3,6 +3,7 @@
  * checks, the directory's listing, the totals, and the sweep that corrects feed and leaderboard.
  */
 import { agentKey, type AgentRecord, type Identity } from "../agents/records.ts";
+import { stageCandidate } from "../digest/candidates.ts";
 import { LISTING_COST, LISTING_LOG, stageListing } from "../directory/listing.ts";
 import { inKey, type InRecord, outKey, type OutRecord } from "../mailboxes/records.ts";
 import { isTestHandle } from "../network/counted.ts";
@@ -23,7 +24,7 @@ export async function setBanned(
     records: [agentKey(id), inKey(id), outKey(id), sweepKey(id), LISTING_LOG],
     cost: {
       checks: LISTING_COST.checks,
-      mutations: LISTING_COST.mutations + 1,
+      mutations: LISTING_COST.mutations + 2,
       bytes: LISTING_COST.bytes,
     },
     proof: LISTING_LOG,
@@ -35,6 +36,8 @@ export async function setBanned(
       turn.putRecord(inKey(id), { ...inbox, banned });
       turn.putRecord(outKey(id), { ...outbox, banned });
       stageListing(turn, agent, !banned);
+      // What came before the ban and was never fetched counts for a digest again.
+      if (!banned && inbox.notify) stageCandidate(turn, id);
       if (!isTestHandle(handle)) {
         turn.sum(banned ? BAN_COUNT : UNBAN_COUNT, 1n);
         const heads = { out: outbox.head, in: inbox.head };

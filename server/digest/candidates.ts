@@ -22,10 +22,11 @@ export const CANDIDATE_ROW: CandidateRow = { v: 1 };
 
 /**
  * Has the next sweep look at an agent, inside the plan of a job: for whoever makes messages count
- * again that did not, such as an unban.
- * @param keptMs as long as a message is kept; then there is nothing left to tell of
+ * again that did not, such as an unban. One mutation.
+ * @param keptMs as long as a message is kept, when there is nothing left to tell of; for good where
+ * the caller does not know: the sweep takes the row away
  */
-export function stageCandidate(turn: Pick<Turn, "set">, agentId: number, keptMs: number): void {
+export function stageCandidate(turn: Pick<Turn, "set">, agentId: number, keptMs?: number): void {
   turn.set(candidateKey(agentId), CANDIDATE_ROW, keptMs);
 }
 

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import type { Config } from "../../server/config.ts";
+import { assertStatus } from "../support/answer.ts";
 import { createFakeKv } from "../support/fake_kv.ts";
 import { parseMail, startSmtpServer, type TestSmtpServer } from "../support/smtp_server.ts";
 import type { TestAgent } from "../support/test_agent.ts";
@@ -11,6 +13,7 @@ import {
 } from "./digest_bench.ts";
 
 const READER = "reader@example.net";
+const ADMIN_TOKEN = "admin-token-of-thirty-two-characters";
 
 interface Scene {
   smtp: TestSmtpServer;
@@ -26,13 +29,20 @@ interface Scene {
 function digestTest(
   name: string,
   test: (scene: Scene) => Promise<void>,
-  options: { shared?: boolean; limits?: Record<string, number> } = {},
+  options: {
+    shared?: boolean;
+    limits?: Record<string, number>;
+    config?: Partial<Config>;
+  } = {},
 ): void {
   Deno.test(name, async () => {
     await using smtp = await startSmtpServer();
     await using bench = await startDigestBench({
       smtpPort: smtp.port,
-      relay: { limits: options.limits, config: { sharedStore: options.shared ?? false } },
+      relay: {
+        limits: options.limits,
+        config: { sharedStore: options.shared ?? false, ...options.config },
+      },
     });
     const bob = await bench.agent("bob", READER);
     const alice = await bench.agent("alice");
@@ -223,6 +233,35 @@ digestTest("a clock that was ahead by a day does not silence digests", async (sc
   await bench.sweep();
   assert.equal((await mails()).length, 2);
 });
+
+digestTest(
+  "a banned agent gets no digest, and after the unban what is still due",
+  async (scene) => {
+    const { bench, bob, write, mails } = scene;
+    await write();
+    await setBanned(bob, true);
+    for (let i = 0; i < 3; i++) await bench.sweepAfter(5 * MINUTE_MS);
+    assert.deepEqual(await mails(), []);
+    await setBanned(bob, false);
+    await bench.sweepAfter(5 * MINUTE_MS);
+    assert.deepEqual(await mails(), ["1 unread message for @bob"]);
+  },
+  { config: { adminToken: ADMIN_TOKEN } },
+);
+
+digestTest("messages of a sender banned since are told all the same", async (scene) => {
+  const { bench, alice, write, mails } = scene;
+  await write();
+  await setBanned(alice, true);
+  await bench.sweep();
+  assert.deepEqual(await mails(), ["1 unread message for @bob"]);
+}, { config: { adminToken: ADMIN_TOKEN } });
+
+async function setBanned(agent: TestAgent, banned: boolean): Promise<void> {
+  const path = `/v1/admin/${banned ? "ban" : "unban"}`;
+  const body = { pubkey: agent.address };
+  assertStatus(await agent.bearer("POST", path, { body, token: ADMIN_TOKEN }), 200);
+}
 
 Deno.test("an address gets at most 4 digests in 6 hours, the longest waiting agents first", async () => {
   await using smtp = await startSmtpServer();
