@@ -1,0 +1,67 @@
+/** Several relay processes on one embedded file. */
+import { join } from "node:path";
+import type { Limits } from "../../server/limits.ts";
+import { type SpawnedRelay, spawnRelay } from "./spawn_relay.ts";
+import type { Target } from "./test_agent.ts";
+import { realTarget } from "./traffic.ts";
+
+export interface Fleet extends AsyncDisposable {
+  dataDir: string;
+  kvPath: string;
+  relays: SpawnedRelay[];
+  targets: Target[];
+  /** Starts one more. */
+  add(options?: FleetMember): Promise<{ relay: SpawnedRelay; target: Target }>;
+  /** The store as another process on it sees it. */
+  withKv<T>(use: (kv: Deno.Kv) => Promise<T>): Promise<T>;
+}
+
+export interface FleetMember {
+  env?: Record<string, string>;
+  entry?: string;
+}
+
+/** Starts the processes one after the other; disposing of the fleet kills them. */
+export async function startFleet(
+  size: number,
+  options: FleetMember & { limits?: Partial<Limits> } = {},
+): Promise<Fleet> {
+  const dataDir = await Deno.makeTempDir({ prefix: "relay-fleet-" });
+  const kvPath = join(dataDir, "relay.kv");
+  const fleet: Fleet = {
+    dataDir,
+    kvPath,
+    relays: [],
+    targets: [],
+    async add(member = {}) {
+      const relay = await spawnRelay({
+        entry: member.entry ?? options.entry,
+        env: {
+          RELAY_DATA_DIR: dataDir,
+          RELAY_SHARED_STORE: "true",
+          ...(options.limits === undefined ? {} : { RELAY_LIMITS: JSON.stringify(options.limits) }),
+          ...options.env,
+          ...member.env,
+        },
+      });
+      const target = realTarget(relay.url);
+      fleet.relays.push(relay);
+      fleet.targets.push(target);
+      return { relay, target };
+    },
+    async withKv(use) {
+      const kv = await Deno.openKv(kvPath);
+      try {
+        return await use(kv);
+      } finally {
+        kv.close();
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(fleet.relays.map((relay) => relay.kill("SIGKILL")));
+      await Deno.remove(dataDir, { recursive: true });
+    },
+  };
+  for (let i = 0; i < size; i++) await fleet.add();
+  return fleet;
+}

@@ -1,0 +1,34 @@
+/**
+ * A relay process as server/main.ts starts one, with the lease of its writer slot as short as a test
+ * needs: TEST_LEASE_MS, TEST_CLOCK_SKEW_MS.
+ */
+import { parseConfig } from "../../server/config.ts";
+import { createLog } from "../../server/log.ts";
+import { openStore } from "../../server/open_store.ts";
+import { openRelay } from "../../server/relay.ts";
+import { serve } from "../../server/serve.ts";
+
+const env = Deno.env.toObject();
+const config = parseConfig(env);
+const log = createLog();
+const store = await openStore(config, Date.now());
+const relay = await openRelay({
+  config,
+  kv: store.kv,
+  now: Date.now,
+  random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
+  fetch,
+  log,
+}, {
+  slotTiming: {
+    leaseMs: Number(env["TEST_LEASE_MS"]),
+    clockSkewMs: Number(env["TEST_CLOCK_SKEW_MS"]),
+  },
+});
+const serving = serve(relay, { host: config.host, port: config.port, log });
+Deno.addSignalListener("SIGTERM", async () => {
+  await serving.stop();
+  await store.close();
+  Deno.exit(0);
+});
+console.log(`relay listening on http://${config.host}:${serving.port}`);
