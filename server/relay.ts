@@ -17,7 +17,7 @@ import { describeFailure } from "./http/describe_failure.ts";
 import { createAuthenticator } from "./http/authenticate.ts";
 import type { HttpEnv } from "./http/route.ts";
 import { disabledMailRoutes } from "./mail/disabled.ts";
-import { toolRoutes } from "./mcp/routes.ts";
+import { toolNotes, toolRoutes } from "./mcp/routes.ts";
 import { Arrivals } from "./messages/arrivals.ts";
 import { Inbox } from "./messages/inbox.ts";
 import { messageRoutes } from "./messages/routes.ts";
@@ -182,6 +182,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     startupNotes: () => [
       startupNote("custody", custodyNote),
       ...(outboxNote === null ? [] : [startupNote("outbox", outboxNote)]),
+      ...toolNotes(config),
     ],
     crons: {
       digest: logged("digest", digests.sweep),

@@ -1,11 +1,14 @@
 /** POST /mcp: the tool server of the messaging service (specification, 4.6). */
 import type { Context } from "hono";
+import type { Config } from "../config.ts";
 import { RelayError } from "../errors.ts";
 import { bearerToken } from "../http/authenticate.ts";
 import { clientAddress, hashClientAddress } from "../http/client_address.ts";
 import { describeFailure } from "../http/describe_failure.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
+import { startupNote } from "../startup_notes.ts";
 import { VERSION } from "../version.ts";
+import { accessNote, accessRules } from "./access_rules.ts";
 import { relayTools, type RelayToolServices } from "./relay_tools.ts";
 import { toolRoute } from "./tool_route.ts";
 import { ToolServer } from "./tool_server.ts";
@@ -42,6 +45,12 @@ export function toolRoutes(services: ToolServices): Route[] {
       describeCall: (c) => describeCall(c, services),
     }),
   ];
+}
+
+/** What start-up says of the tool servers where something is amiss. */
+export function toolNotes(config: Config): string[] {
+  const note = accessNote(accessRules(config));
+  return note === null ? [] : [startupNote("tools", note)];
 }
 
 function describeCall(c: Context<HttpEnv>, { deps, addressKey }: ToolServices): RelayCall {
