@@ -9,16 +9,18 @@ export interface RawRequest {
   /** In order; a name may stand twice. Host, Content-Length and Connection are added. */
   headers?: readonly (readonly [string, string])[] | Record<string, string>;
   body?: Uint8Array;
+  /** The Host header; 127.0.0.1 unless given. */
+  host?: string;
 }
 
 /** The bytes of a request; the connection closes after its answer. */
 export function composeRequest(
-  { method, target, headers = [], body = new Uint8Array(0) }: RawRequest,
+  { method, target, headers = [], body = new Uint8Array(0), host = "127.0.0.1" }: RawRequest,
 ): Uint8Array {
   const given = Array.isArray(headers) ? headers : Object.entries(headers);
   const lines = [
     `${method} ${target} HTTP/1.1`,
-    "Host: 127.0.0.1",
+    `Host: ${host}`,
     ...given.map(([name, value]) => `${name}: ${value}`),
     ...(body.length === 0 ? [] : [`Content-Length: ${body.length}`]),
     "Connection: close",

@@ -1,0 +1,279 @@
+/** POST /mcp as HTTP: methods, bodies, Host and Origin, Accept, and what JSON-RPC says of malformed requests. */
+import assert from "node:assert/strict";
+import { type Answer, ask, assertErrorShape, assertRefused } from "../support/answer.ts";
+import { askRaw } from "../support/raw_request.ts";
+import { startTestRelay } from "../support/relay.ts";
+import { postRpc, rpcRequest } from "../support/tool_client.ts";
+
+const LIST = rpcRequest("tools/list");
+const encoder = new TextEncoder();
+
+function assertListed(answer: Answer): void {
+  assert.equal(answer.status, 200, answer.text);
+  assert.equal(answer.json.result.tools[0].name, "register");
+  assert.notEqual(answer.headers.get("x-request-id"), null);
+}
+
+Deno.test("/mcp takes POST alone: GET, HEAD, DELETE and others are 405 with Allow", async () => {
+  await using relay = await startTestRelay();
+  for (const method of ["GET", "DELETE", "PUT", "PATCH"]) {
+    const answer = await ask(`${relay.url}/mcp`, {
+      method,
+      headers: { Accept: "text/event-stream" },
+    });
+    assertRefused(answer, "method_not_allowed");
+    assert.equal(answer.headers.get("allow"), "POST, OPTIONS");
+  }
+  const head = await ask(`${relay.url}/mcp`, { method: "HEAD" });
+  assert.equal(head.status, 405);
+  assert.equal(head.headers.get("allow"), "POST, OPTIONS");
+});
+
+Deno.test("/mcp answers whatever Accept and Content-Type say, as JSON, without a session", async () => {
+  await using relay = await startTestRelay();
+  const initialize = rpcRequest("initialize", {
+    protocolVersion: "2025-06-18",
+    capabilities: {},
+    clientInfo: { name: "a", version: "1" },
+  });
+  for (
+    const headers of [
+      {},
+      { Accept: "application/json" },
+      { Accept: "*/*" },
+      { Accept: "text/event-stream" },
+      { Accept: "text/html" },
+      { Accept: "application/json;q=0.1, text/event-stream" },
+      { "Content-Type": "text/plain" },
+      { "Content-Type": "application/json; charset=utf-8" },
+    ] as Record<string, string>[]
+  ) {
+    assertListed(await postRpc(relay.url, LIST, headers));
+    const answer = await postRpc(relay.url, initialize, headers);
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get("content-type"), "application/json");
+    assert.equal(answer.headers.get("mcp-session-id"), null);
+    assert.equal(answer.json.result.protocolVersion, "2025-06-18");
+  }
+  const bare = await askRaw(relay.port, {
+    method: "POST",
+    target: "/mcp",
+    body: encoder.encode(LIST),
+  });
+  assertListed(bare);
+});
+
+Deno.test("/mcp speaks every version since 2024-10-07, and offers the newest for any other", async () => {
+  await using relay = await startTestRelay();
+  const negotiate = async (protocolVersion: string) => {
+    const clientInfo = { name: "a", version: "1" };
+    const params = { protocolVersion, capabilities: {}, clientInfo };
+    const answer = await postRpc(relay.url, rpcRequest("initialize", params));
+    assert.equal(answer.status, 200, answer.text);
+    return answer.json.result.protocolVersion;
+  };
+  for (const version of ["2024-10-07", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]) {
+    assert.equal(await negotiate(version), version);
+    const headers = { "MCP-Protocol-Version": version };
+    assertListed(await postRpc(relay.url, LIST, headers));
+  }
+  assert.equal(await negotiate("1999-01-01"), "2025-11-25");
+  const unknown = await postRpc(relay.url, LIST, { "MCP-Protocol-Version": "1999-01-01" });
+  assert.equal(unknown.status, 400);
+  assert.equal(unknown.json.jsonrpc, "2.0");
+});
+
+Deno.test("/mcp refuses batches, and anything that is no JSON-RPC message, as JSON-RPC says", async () => {
+  await using relay = await startTestRelay();
+  const cases: [BodyInit, number, number?][] = [
+    [`[${LIST}]`, -32600],
+    [`[${LIST},${LIST}]`, -32600],
+    ["[]", -32600],
+    ["", -32700],
+    ["{", -32700],
+    ["null", -32600],
+    ['"text"', -32600],
+    [new Uint8Array([0x7b, 0xff, 0x7d]), -32700],
+    ['{"jsonrpc":"1.0","id":1,"method":"tools/list"}', -32600, 1],
+    ['{"id":1,"method":"tools/list"}', -32600, 1],
+    ['{"jsonrpc":"2.0","id":{},"method":"tools/list"}', -32600],
+  ];
+  for (const [body, code, id = null] of cases) {
+    const answer = await postRpc(relay.url, body);
+    assert.equal(answer.status, 400, answer.text);
+    assert.equal(answer.json.error.code, code, `${body}: ${answer.text}`);
+    assert.equal(answer.json.jsonrpc, "2.0");
+    assert.equal(answer.json.id, id);
+  }
+});
+
+Deno.test("/mcp tells unknown methods and tools and malformed calls as JSON-RPC errors with their id", async () => {
+  await using relay = await startTestRelay();
+  const cases: [string, unknown, number][] = [
+    ["no/such/method", {}, -32601],
+    ["resources/list", {}, -32601],
+    ["subscriptions/listen", {}, -32601],
+    ["tools/call", { name: "no_such_tool", arguments: {} }, -32602],
+    ["tools/call", {}, -32602],
+    ["tools/call", { name: 7 }, -32602],
+    ["tools/call", { name: "whoami", arguments: "token" }, -32602],
+    ["tools/call", { name: "whoami", arguments: ["token"] }, -32602],
+  ];
+  for (const [method, params, code] of cases) {
+    const answer = await postRpc(relay.url, rpcRequest(method, params as never, "an id"));
+    assert.equal(answer.status, 200, `${method} ${answer.text}`);
+    assert.equal(answer.json.error?.code, code, `${method} ${answer.text}`);
+    assert.equal(answer.json.id, "an id");
+    assert.equal(answer.json.result, undefined);
+  }
+  const ping = await postRpc(relay.url, rpcRequest("ping", {}, 0));
+  assert.deepEqual(ping.json, { jsonrpc: "2.0", id: 0, result: {} });
+});
+
+Deno.test("/mcp accepts notifications and answers with 202 and nothing", async () => {
+  await using relay = await startTestRelay();
+  for (const method of ["notifications/initialized", "notifications/cancelled"]) {
+    const body = JSON.stringify({ jsonrpc: "2.0", method, params: { requestId: 1 } });
+    const answer = await postRpc(relay.url, body);
+    assert.equal(answer.status, 202);
+    assert.equal(answer.text, "");
+  }
+});
+
+Deno.test("/mcp takes at most 512 KiB: one byte more is 413 in the shape of the REST API", async () => {
+  await using relay = await startTestRelay();
+  const padded = (sizeBytes: number) => LIST + " ".repeat(sizeBytes - LIST.length);
+  assertListed(await postRpc(relay.url, padded(512 * 1024)));
+  assertRefused(await postRpc(relay.url, padded(512 * 1024 + 1)), "payload_too_large");
+  const chunks = async function* () {
+    for (let i = 0; i < 9; i++) yield new Uint8Array(64 * 1024).fill(0x20);
+  };
+  const streamed = await postRpc(relay.url, ReadableStream.from(chunks()));
+  assertRefused(streamed, "payload_too_large");
+  const encoded = await postRpc(relay.url, LIST, { "Content-Encoding": "gzip" });
+  assertRefused(encoded, "invalid_json");
+});
+
+Deno.test("/mcp on loopback answers to its own names only, and to pages of them", async () => {
+  await using relay = await startTestRelay({
+    config: { baseUrl: "https://relay.example", baseUrlGiven: true },
+  });
+  const call = (host: string, origin?: string) =>
+    askRaw(relay.port, {
+      method: "POST",
+      target: "/mcp",
+      headers: origin === undefined ? {} : { Origin: origin },
+      body: encoder.encode(LIST),
+      host,
+    });
+  for (
+    const host of [
+      "localhost",
+      "localhost:1",
+      `127.0.0.1:${relay.port}`,
+      "[::1]",
+      "[::1]:99",
+      "relay.example",
+      "RELAY.example:443",
+    ]
+  ) {
+    assertListed(await call(host));
+  }
+  for (
+    const host of [
+      "evil.example",
+      "localhost.evil.example",
+      "127.0.0.2",
+      "notlocalhost",
+      "relay.example.evil",
+      "user@localhost",
+      "",
+    ]
+  ) {
+    const answer = await call(host);
+    if (answer.status === 404 || answer.text === "") continue; // refused before it is a route
+    assertRefused(answer, "forbidden", /Host/);
+  }
+  for (
+    const origin of [
+      "http://localhost:5173",
+      "https://127.0.0.1",
+      "http://[::1]:3000",
+      "https://relay.example",
+    ]
+  ) {
+    const answer = await call("localhost", origin);
+    assertListed(answer);
+    assert.equal(answer.headers.get("access-control-allow-origin"), "*");
+  }
+  for (
+    const origin of ["https://evil.example", "null", "file://", "nonsense", "http://localhost.evil"]
+  ) {
+    const answer = await call("localhost", origin);
+    assertRefused(answer, "forbidden", /Origin/);
+    assert.equal(answer.headers.get("access-control-allow-origin"), null);
+  }
+});
+
+Deno.test("/mcp of a public relay answers to the base URL's host only, and to pages of any origin", async () => {
+  await using relay = await startTestRelay({
+    config: { host: "0.0.0.0", baseUrl: "https://relay.example", baseUrlGiven: true },
+  });
+  const call = (host: string, origin?: string) =>
+    askRaw(relay.port, {
+      method: "POST",
+      target: "/mcp",
+      headers: origin === undefined ? {} : { Origin: origin },
+      body: encoder.encode(LIST),
+      host,
+    });
+  assertListed(await call("relay.example"));
+  assertListed(await call("relay.example:8443", "https://anywhere.example"));
+  assertRefused(await call("localhost"), "forbidden");
+  assertRefused(await call("127.0.0.1", "https://relay.example"), "forbidden");
+});
+
+Deno.test("/mcp of a public relay without a base URL checks no Host, and start-up says so", async () => {
+  await using relay = await startTestRelay({ config: { host: "0.0.0.0", baseUrlGiven: false } });
+  const body = encoder.encode(LIST);
+  for (const host of ["anything.example", "localhost"]) {
+    assertListed(await askRaw(relay.port, { method: "POST", target: "/mcp", body, host }));
+  }
+  assert.ok(relay.relay.startupNotes().some((line) => /tools .*RELAY_BASE_URL/.test(line)));
+  await using local = await startTestRelay();
+  assert.ok(!local.relay.startupNotes().some((line) => /^ +tools /.test(line)));
+});
+
+Deno.test("/mcp answers preflights of the origins it accepts, and of no others", async () => {
+  await using relay = await startTestRelay();
+  const preflight = (origin: string) =>
+    ask(`${relay.url}/mcp`, {
+      method: "OPTIONS",
+      headers: {
+        Origin: origin,
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "content-type,mcp-protocol-version,mcp-param-x",
+      },
+    });
+  const allowed = await preflight("http://localhost:5173");
+  assert.equal(allowed.status, 204);
+  assert.equal(allowed.headers.get("allow"), "POST, OPTIONS");
+  assert.equal(allowed.headers.get("access-control-allow-origin"), "*");
+  assert.equal(allowed.headers.get("access-control-allow-methods"), "POST, OPTIONS");
+  assert.match(allowed.headers.get("access-control-allow-headers")!, /mcp-param-x/);
+  assert.equal(allowed.headers.get("access-control-allow-credentials"), null);
+  const strange = await preflight("https://evil.example");
+  assert.equal(strange.status, 204);
+  for (const name of ["origin", "methods", "headers"]) {
+    assert.equal(strange.headers.get(`access-control-allow-${name}`), null);
+  }
+});
+
+Deno.test("/mcp with the right path only", async () => {
+  await using relay = await startTestRelay();
+  for (const path of ["/mcp/", "//mcp", "/MCP", "/mcp%2f", "/%6dcp"]) {
+    const answer = await postRpc(relay.url, LIST, {}, path);
+    assert.equal(assertErrorShape(answer), "not_found");
+  }
+  assertListed(await postRpc(relay.url, LIST, {}, "/mcp?session=1"));
+});
