@@ -349,3 +349,51 @@ Deno.test("a store that answers badly neither loses nor doubles a digest", async
   await bench[Symbol.asyncDispose]();
   kv.close();
 });
+
+Deno.test("a sweep costs as much for many agents as for few, when as many are due", async () => {
+  async function readsOfSweep(agents: number): Promise<number> {
+    await using smtp = await startSmtpServer();
+    const plain = await Deno.openKv(":memory:");
+    const { kv, reads } = countReads(plain);
+    await using bench = await startDigestBench({ smtpPort: smtp.port, relay: { deps: { kv } } });
+    for (let i = 0; i < agents; i++) await bench.agent(`idle_${i}`, `idle_${i}@example.net`);
+    const bob = await bench.agent("bob", READER);
+    bench.relay.clock.advance(1_000);
+    await bob.sent({ to: "bob", body: "hello" });
+    const before = reads();
+    await bench.sweep();
+    assert.equal(smtp.received.length, 1);
+    const spent = reads() - before;
+    await bench[Symbol.asyncDispose]();
+    plain.close();
+    return spent;
+  }
+  const few = await readsOfSweep(2);
+  assert.ok(few > 0);
+  assert.equal(await readsOfSweep(60), few);
+});
+
+/** A store that counts the rows it gives. */
+function countReads(kv: Deno.Kv): { kv: Deno.Kv; reads: () => number } {
+  let reads = 0;
+  const counting = new Proxy(kv, {
+    get(target, name) {
+      const value = Reflect.get(target, name);
+      if (name === "list") {
+        return async function* (...args: Parameters<Deno.Kv["list"]>) {
+          for await (const row of target.list(...args)) {
+            reads++;
+            yield row;
+          }
+        };
+      }
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]) => {
+        if (name === "get") reads++;
+        if (name === "getMany") reads += (args[0] as unknown[]).length;
+        return value.apply(target, args);
+      };
+    },
+  });
+  return { kv: counting, reads: () => reads };
+}
