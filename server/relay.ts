@@ -94,7 +94,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   await freeDisk.refresh();
 
   const identities = new Identities(kv);
-  const presence = new Presence(kv, now);
+  const presence = new Presence(store);
   const authenticator = createAuthenticator({
     byAddress: (address) => identities.byAddress(address),
     byId: (agentId) => identities.byId(agentId),

@@ -4,49 +4,98 @@
  */
 import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { BoundedMap } from "../storage/bounded_map.ts";
-import type { Clock } from "../deps.ts";
+import type { Store } from "../storage/store.ts";
 
 const ROWS_A_COMMIT = 500;
+const REMEMBERED = 100_000;
+/** How long other processes can catch up by logs; beyond, they read all rows. */
+const LOG_KEPT_MS = 15 * 60_000;
+/** A log may be stored so long after the time it stands under. */
+const LOG_DELAY_MS = 2 * 60_000;
+const REREAD_MS = 1_000;
 
 /** ["seen", agentId] -> unix ms */
-const seenKey = (agentId: number): Deno.KvKey => ["seen", agentId];
+const SEEN_PREFIX: Deno.KvKey = ["seen"];
+const seenKey = (agentId: number): Deno.KvKey => [...SEEN_PREFIX, agentId];
+/** ["seen-log", unix ms of the flush, random] -> [agentId, unix ms]..., on shared stores */
+const LOG_PREFIX: Deno.KvKey = ["seen-log"];
+
+/** Who was seen when: pairs of agent id and unix ms. */
+export type Seen = Iterable<readonly [number, number]>;
 
 export class Presence {
-  readonly #latest = new BoundedMap<number, number>(100_000);
+  readonly #latest = new BoundedMap<number, number>(REMEMBERED);
   #unwritten = new Map<number, number>();
+  #followed: Map<number, number> | null = null;
+  #readUpToMs = -Infinity;
 
-  constructor(private readonly kv: Deno.Kv, private readonly now: Clock) {}
+  constructor(private readonly store: Pick<Store, "kv" | "now" | "random" | "exclusive">) {}
 
   /** Records an accepted authenticated request of the agent. */
   touch(agentId: number): void {
-    const nowMs = this.now();
+    const nowMs = this.store.now();
     this.#latest.set(agentId, nowMs);
     this.#unwritten.set(agentId, nowMs);
+    this.#followed?.set(agentId, nowMs);
   }
 
   /** Unix ms of the last accepted authenticated request, at most 60 s late; null before the first. */
   async lastSeenMs(agentId: number): Promise<number | null> {
-    const stored = await retryWhileLocked(() => this.kv.get<number>(seenKey(agentId)));
+    const stored = await retryWhileLocked(() => this.store.kv.get<number>(seenKey(agentId)));
     const own = this.#latest.get(agentId);
     if (own === undefined) return stored.value;
     return Math.max(own, stored.value ?? 0);
   }
 
-  /** Agents seen since the last flush, with their times. */
-  unwritten(): ReadonlyMap<number, number> {
-    return this.#unwritten;
+  /**
+   * Who was seen since the last call, by this process at once and by others at most a minute late;
+   * everybody at the first call. For the one reader that keeps an order of them.
+   */
+  async follow(): Promise<Seen> {
+    const seen = new Map<number, number>(this.#followed ?? []);
+    const first = this.#followed === null;
+    this.#followed = new Map();
+    const { now, exclusive } = this.store;
+    const nowMs = now();
+    const behindMs = nowMs - this.#readUpToMs;
+    if (first || !exclusive && behindMs > LOG_KEPT_MS / 2) await this.#readAll(seen);
+    else if (!exclusive && behindMs >= REREAD_MS) await this.#readLogs(seen, this.#readUpToMs);
+    else return seen;
+    this.#readUpToMs = nowMs;
+    // What a flush had taken and not stored yet stands in memory alone.
+    if (first) {
+      for (const [agentId, seenMs] of this.#latest.entries()) later(seen, agentId, seenMs);
+    }
+    return seen;
+  }
+
+  async #readAll(seen: Map<number, number>): Promise<void> {
+    const rows = this.store.kv.list<number>({ prefix: SEEN_PREFIX }, { batchSize: 500 });
+    for await (const { key, value } of rows) later(seen, key[1] as number, value);
+  }
+
+  async #readLogs(seen: Map<number, number>, sinceMs: number): Promise<void> {
+    const start = [...LOG_PREFIX, sinceMs - LOG_DELAY_MS];
+    for await (const { value } of this.store.kv.list<number[]>({ prefix: LOG_PREFIX, start })) {
+      for (let i = 0; i < value.length; i += 2) later(seen, value[i]!, value[i + 1]!);
+    }
   }
 
   /** Writes what changed. Called every minute and at shutdown. */
   async flush(): Promise<void> {
+    const { kv, now, random, exclusive } = this.store;
     const rows = [...this.#unwritten];
     this.#unwritten = new Map();
     for (let from = 0; from < rows.length; from += ROWS_A_COMMIT) {
       const some = rows.slice(from, from + ROWS_A_COMMIT);
+      const name = random(12);
       try {
         await retryWhileLocked(() => {
-          const operation = this.kv.atomic();
+          const operation = kv.atomic();
           for (const [agentId, seenMs] of some) operation.set(seenKey(agentId), seenMs);
+          if (!exclusive) {
+            operation.set([...LOG_PREFIX, now(), name], some.flat(), { expireIn: LOG_KEPT_MS });
+          }
           return operation.commit();
         });
       } catch (error) {
@@ -57,4 +106,8 @@ export class Presence {
       }
     }
   }
+}
+
+function later(seen: Map<number, number>, agentId: number, seenMs: number): void {
+  if (seenMs > (seen.get(agentId) ?? 0)) seen.set(agentId, seenMs);
 }

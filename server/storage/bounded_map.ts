@@ -18,4 +18,8 @@ export class BoundedMap<K, V> {
   delete(key: K): void {
     this.#entries.delete(key);
   }
+
+  entries(): IterableIterator<[K, V]> {
+    return this.#entries.entries();
+  }
 }
