@@ -1,0 +1,103 @@
+import { AnswerError } from "./answer_error.ts";
+import { attempt, type HttpAnswer } from "./attempt.ts";
+import { sleep } from "./clock.ts";
+import type { Connection, Failure } from "./connection.ts";
+import { NetworkError } from "./network_error.ts";
+import { readRefusal } from "./read_refusal.ts";
+import { backoffMs, isPassing, leavesUnclear } from "./retry_rules.ts";
+
+/** A request to the relay, with all its tries. */
+export interface Call {
+  readonly method: string;
+  readonly path: string;
+  /** Members that are undefined are left out. */
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly body?: Uint8Array<ArrayBuffer>;
+  /**
+   * The headers of each try.
+   *
+   * @param isUnclear whether an earlier try may have been carried out
+   * @returns undefined when no further try may be made
+   */
+  readonly headers?: (isUnclear: boolean) => Headers | Promise<Headers>;
+  /** How long the relay is asked to wait before it answers. */
+  readonly waitMs?: number;
+  /** In place of the connection's. */
+  readonly retryForMs?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+type Headers = Readonly<Record<string, string>> | undefined;
+
+/** How a call ended. */
+export interface Outcome {
+  /** A success, or the failure of the last try. */
+  readonly result: HttpAnswer | Failure;
+  /** Whether a try before the last may have been carried out, its answer lost. */
+  readonly isUnclear: boolean;
+}
+
+/**
+ * Asks the relay until it answers with a success or a refusal that will not pass, or the time for
+ * tries is used up. Waits as long as the relay says where it does.
+ *
+ * @throws the reason of the signal when it aborts
+ */
+export async function exchange(connection: Connection, call: Call): Promise<Outcome> {
+  const { clock, onRetry } = connection;
+  const giveUpMs = clock.now() + (call.retryForMs ?? connection.retryForMs);
+  let isUnclear = false;
+  let headers = await call.headers?.(false);
+  for (let tries = 1;; tries++) {
+    const result = await tryOnce(connection, call, headers);
+    if (!isFailure(result) || !isPassing(result)) return { result, isUnclear };
+    const delayMs = backoffMs(result, tries, connection.random);
+    if (clock.now() + delayMs > giveUpMs) return { result, isUnclear };
+    onRetry({ failure: result, tries, delayMs });
+    await sleep(clock, delayMs, call.signal);
+    const wasUnclear = isUnclear;
+    isUnclear ||= leavesUnclear(result);
+    if (call.headers !== undefined) {
+      headers = await call.headers(isUnclear);
+      if (headers === undefined) return { result, isUnclear: wasUnclear };
+    }
+  }
+}
+
+/**
+ * As {@linkcode exchange}.
+ *
+ * @returns the answer, a success
+ * @throws {RefusalError | NetworkError | AnswerError} the failure of the last try
+ */
+export async function ask(connection: Connection, call: Call): Promise<HttpAnswer> {
+  const { result } = await exchange(connection, call);
+  if (isFailure(result)) throw result;
+  return result;
+}
+
+/** Whether a call ended without a success. */
+export function isFailure(result: HttpAnswer | Failure): result is Failure {
+  return result instanceof Error;
+}
+
+async function tryOnce(
+  connection: Connection,
+  { method, path, query, body, waitMs = 0, signal }: Call,
+  headers: Headers,
+): Promise<HttpAnswer | Failure> {
+  const request = { method, path, query: queryText(query), headers: headers ?? {}, body };
+  try {
+    const answer = await attempt(connection, request, connection.timeoutMs + waitMs, signal);
+    return answer.status >= 200 && answer.status <= 299 ? answer : readRefusal(answer);
+  } catch (thrown) {
+    if (thrown instanceof NetworkError || thrown instanceof AnswerError) return thrown;
+    throw thrown;
+  }
+}
+
+function queryText(query: Call["query"]): string {
+  const members = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
+  const text = members.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
+  return text.length === 0 ? "" : `?${text.join("&")}`;
+}

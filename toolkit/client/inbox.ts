@@ -1,0 +1,106 @@
+import type { InboxMessage } from "../inbox_message.ts";
+import type { MessageReport } from "../message_report.ts";
+import { parseAnswer } from "./answer_reader.ts";
+import { sleep } from "./clock.ts";
+import type { Connection } from "./connection.ts";
+import { ask, type Call } from "./exchange.ts";
+import { readInboxPage } from "./read_records.ts";
+import { verifyReceived } from "./receive.ts";
+import type { WhoamiRecord } from "./records.ts";
+import { whoAmI } from "./register.ts";
+import type { AddressBook } from "./resolve.ts";
+import { readSignedRequest } from "./signed_request.ts";
+import { type Signer, signing } from "./signing.ts";
+
+/** Which messages, and how they are checked. */
+export interface InboxOptions {
+  /** Resumes after the message with this id; 0 unless given. */
+  readonly since?: number;
+  /** Whether to wait for messages yet to come; true unless given. */
+  readonly follow?: boolean;
+  /** How many messages are fetched at once, 1 to 200; 50 unless given. */
+  readonly pageSize?: number;
+  /** How long the relay is asked to wait for a message, 0 to 25 s; 25 unless given. */
+  readonly waitSeconds?: number;
+  /** Only messages that were never fetched before. */
+  readonly unread?: boolean;
+  /** Whether to verify each message; true unless given. */
+  readonly verify?: boolean;
+  /** The largest difference allowed between the signed time and `created_at`. */
+  readonly maxSkewSeconds?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** A message and what its verification said. */
+export interface ReceivedMessage {
+  readonly message: InboxMessage;
+  /** Null when verification was turned off. */
+  readonly report: MessageReport | null;
+}
+
+/** The relay accepts a poll of the inbox every 2 s (specification 4.3). */
+const POLL_INTERVAL_MS = 2_000;
+
+/** Reads one agent's inbox. */
+export interface InboxReader {
+  read(options: InboxOptions): AsyncGenerator<ReceivedMessage, void>;
+}
+
+/** What is known of the polls and of the agent is kept from one reading to the next. */
+export function createInboxReader(
+  connection: Connection,
+  signer: Signer,
+  addresses: Pick<AddressBook, "pinned">,
+): InboxReader {
+  let lastPollMs = -Infinity;
+  let own: WhoamiRecord | undefined;
+
+  async function* read(options: InboxOptions): AsyncGenerator<ReceivedMessage, void> {
+    const { follow = true, pageSize = 50, unread, verify = true, maxSkewSeconds, signal } = options;
+    const waitSeconds = follow ? options.waitSeconds ?? 25 : 0;
+    // Who follows wants to go on when the relay is back, however long that takes.
+    const patient = follow ? { ...connection, retryForMs: Infinity } : connection;
+    let since = options.since ?? 0;
+    for (;;) {
+      const query = {
+        since_id: since,
+        limit: pageSize,
+        unread: unread ? true : undefined,
+        wait: waitSeconds > 0 ? waitSeconds : undefined,
+      };
+      const answer = await poll(patient, { query, waitMs: waitSeconds * 1000, signal });
+      const { messages, last_id } = readInboxPage(parseAnswer(answer), since);
+      for (const message of messages) {
+        const report = verify ? await reportOn(patient, message, maxSkewSeconds, signal) : null;
+        yield { message, report };
+      }
+      since = last_id;
+      if (!follow && messages.length < pageSize) return;
+    }
+  }
+
+  async function poll(patient: Connection, rest: Pick<Call, "query" | "waitMs" | "signal">) {
+    const { clock } = connection;
+    await sleep(clock, lastPollMs + POLL_INTERVAL_MS - clock.now(), rest.signal);
+    lastPollMs = clock.now();
+    const call = { method: "GET", path: "/v1/inbox", ...rest };
+    return await ask(patient, { ...call, headers: signing(patient, signer, "read", call) });
+  }
+
+  async function reportOn(
+    patient: Connection,
+    message: InboxMessage,
+    maxSkewSeconds: number | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<MessageReport> {
+    const from = addresses.pinned(message.from_handle) ?? addresses.pinned(message.from_word_name);
+    return await verifyReceived(message, {
+      address: signer.keys.address,
+      // Asked for once: handle and word name are permanent.
+      whoami: async () => own ??= await whoAmI(patient, signer, signal),
+      signedRequest: (id) => readSignedRequest(patient, signer, id, signal),
+    }, { from, maxSkewSeconds });
+  }
+
+  return { read };
+}

@@ -1,0 +1,37 @@
+/**
+ * The client of a relay: signed requests, retries that do nothing twice, a verified inbox. Needs
+ * `fetch` and nothing else of the platform.
+ *
+ * @module
+ */
+export { AnswerError, type AnswerErrorCode } from "./answer_error.ts";
+export { type Clock, systemClock } from "./clock.ts";
+export type { ConnectionOptions, Failure, Retry } from "./connection.ts";
+export { type InjectedMail, injectMail, type MailEnvelope } from "./inject_mail.ts";
+export { NetworkError, type NetworkErrorCode } from "./network_error.ts";
+export type {
+  AgentListEntry,
+  AgentProfile,
+  OutboxMessage,
+  OutboxPage,
+  Registration,
+  WhoamiRecord,
+} from "./records.ts";
+export { type RefusalCode, RefusalError } from "./refusal_error.ts";
+export type { NewAgent } from "./register.ts";
+export { type MailRegistration, registerForMail } from "./register_for_mail.ts";
+export {
+  type PageOptions,
+  type ProfileChanges,
+  RelayClient,
+  type RelayClientOptions,
+  type RequestOptions,
+  type SearchQuery,
+} from "./relay_client.ts";
+export type { NewMessage, SentMessage } from "./send.ts";
+export {
+  claimTimestamp,
+  createUsedTimestamps,
+  type UsedByRequest,
+  type UsedTimestamps,
+} from "./used_timestamps.ts";

@@ -1,0 +1,67 @@
+import type { InboxMessage } from "../inbox_message.ts";
+import { MessageError } from "../message_error.ts";
+import type { MessageReport } from "../message_report.ts";
+import { verifyMessage, type VerifyMessageOptions } from "../verify_message.ts";
+import { malformed } from "./answer_reader.ts";
+import type { WhoamiRecord } from "./records.ts";
+import { RefusalError } from "./refusal_error.ts";
+
+/** What a verification may ask the relay for. */
+export interface Evidence {
+  /** The recipient's own address. */
+  readonly address: string;
+  /** Its other names. */
+  whoami(): Promise<WhoamiRecord>;
+  /** The raw signed request of a message. */
+  signedRequest(id: number): Promise<Uint8Array>;
+}
+
+/**
+ * Verifies a received message, offline where that is enough: a body that cannot be bound to its
+ * signature by the recipient's key is tried with its other names, then with the raw signed request.
+ *
+ * @param options the sender's address as known from elsewhere, the allowed skew
+ * @returns the report; `body` is `unbound` when the relay has no such request either
+ * @throws {AnswerError} `malformed_answer` for what is no message
+ */
+export async function verifyReceived(
+  message: InboxMessage,
+  { address, whoami, signedRequest }: Evidence,
+  options: Pick<VerifyMessageOptions, "from" | "maxSkewSeconds">,
+): Promise<MessageReport> {
+  const report = await reportOn(message, { ...options, recipient: { address } });
+  if (report.body !== "unbound" || report.canonicalString !== "ok") return report;
+  const { handle, word_name: wordName } = await whoami();
+  const recipient = { address, handle, wordName };
+  const named = await reportOn(message, { ...options, recipient });
+  if (named.body !== "unbound") return named;
+  const request = await requestOf(message.id, signedRequest);
+  return request === undefined
+    ? named
+    : await reportOn(message, { ...options, recipient, request });
+}
+
+async function reportOn(
+  message: InboxMessage,
+  options: VerifyMessageOptions,
+): Promise<MessageReport> {
+  try {
+    return await verifyMessage(message, options);
+  } catch (thrown) {
+    if (!(thrown instanceof MessageError) || thrown.code === "invalid_option") throw thrown;
+    throw malformed(`has a message that is none: ${thrown.message}`);
+  }
+}
+
+async function requestOf(
+  id: number,
+  signedRequest: Evidence["signedRequest"],
+): Promise<Uint8Array | undefined> {
+  try {
+    return await signedRequest(id);
+  } catch (thrown) {
+    // Expired since, or a relay without this route: then the body stays unbound.
+    if (thrown instanceof RefusalError && thrown.status === 404) return undefined;
+    throw thrown;
+  }
+}

@@ -1,0 +1,77 @@
+import { malformed, parseAnswer } from "./answer_reader.ts";
+import type { Connection } from "./connection.ts";
+import { ask } from "./exchange.ts";
+import { type Identifier, parseIdentifier } from "./identifier.ts";
+import { readProfile } from "./read_records.ts";
+import type { AgentProfile } from "./records.ts";
+
+/**
+ * Looks up an agent: GET /v1/agents/{identifier}.
+ *
+ * What can be told offline is checked: a key resolves to itself, a word name to a key that derives
+ * it. Which key a handle belongs to is the relay's word.
+ *
+ * @param identifier a handle, a word name or an address
+ * @throws {TypeError} when it is none of them
+ * @throws {RefusalError} `not_found`
+ * @throws {AnswerError} `malformed_answer` for another agent than the one asked for
+ */
+export async function resolveAgent(
+  connection: Connection,
+  identifier: string,
+  signal?: AbortSignal,
+): Promise<AgentProfile> {
+  const asked = parseIdentifier(identifier);
+  const path = `/v1/agents/${asked.text}`;
+  const profile = readProfile(parseAnswer(await ask(connection, { method: "GET", path, signal })));
+  if (named(profile, asked) !== asked.text) throw malformed(`names another ${asked.form}`);
+  return profile;
+}
+
+function named(profile: AgentProfile, { form }: Identifier): string {
+  return form === "handle" ? profile.handle : profile[form];
+}
+
+/** The addresses of agents, as far as they are known. */
+export interface AddressBook {
+  /** The address that a handle or word name was pinned to; undefined when it was not. */
+  pinned(name: string): string | undefined;
+  /** Pinned, found before, or asked for now. An address is its own. @throws as resolveAgent */
+  addressOf(identifier: string, signal?: AbortSignal): Promise<string>;
+}
+
+/**
+ * Keeps addresses: a relay can give a handle's key wrongly only once, and never one that is pinned.
+ *
+ * @param pins handles and word names with the addresses that the caller knows them by
+ * @throws {TypeError} for what is no name, or no address
+ */
+export function createAddressBook(
+  connection: Connection,
+  pins: Readonly<Record<string, string>>,
+): AddressBook {
+  const pinned = new Map<string, string>();
+  for (const [name, address] of Object.entries(pins)) {
+    pinned.set(parseIdentifier(name).text, requireAddress(address));
+  }
+  const known = new Map(pinned);
+  return {
+    pinned: (name) => pinned.get(name),
+    async addressOf(identifier, signal) {
+      const { form, text } = parseIdentifier(identifier);
+      if (form === "address") return text;
+      const before = known.get(text);
+      if (before !== undefined) return before;
+      const { address } = await resolveAgent(connection, text, signal);
+      // A handle is permanent: of two look-ups at once the first answer stays.
+      if (!known.has(text)) known.set(text, address);
+      return known.get(text)!;
+    },
+  };
+}
+
+function requireAddress(text: string): string {
+  const { form } = parseIdentifier(text);
+  if (form === "address") return text;
+  throw new TypeError("Cannot pin a name to another name: pin it to an address");
+}

@@ -1,0 +1,45 @@
+import { AnswerError } from "./answer_error.ts";
+import type { Failure } from "./connection.ts";
+import { NetworkError } from "./network_error.ts";
+
+const FIRST_BACKOFF_MS = 250;
+const MAX_BACKOFF_MS = 10_000;
+
+/** Codes of status 503 that say how the relay is set up: they stay. */
+const LASTING_503 = new Set<string>(["mail_disabled", "google_signin_disabled"]);
+
+/** Whether the same request may succeed later. */
+export function isPassing(failure: Failure): boolean {
+  if (failure instanceof NetworkError) return true;
+  if (failure instanceof AnswerError) {
+    return failure.code === "not_of_the_contract" && isPassingStatus(failure.status);
+  }
+  return isPassingStatus(failure.status) && !LASTING_503.has(failure.code);
+}
+
+function isPassingStatus(status: number): boolean {
+  return status === 408 || status === 429 || (status >= 500 && status !== 501);
+}
+
+/** Whether the request may have been carried out although the try failed. */
+export function leavesUnclear(failure: Failure): boolean {
+  return failure.mayHaveHappened;
+}
+
+/**
+ * How long to wait for the next try: as long as the relay says, else twice as long each time up to
+ * 10 s, half of it by chance, so that clients do not all come back at once.
+ *
+ * @param tries how many there were, from 1
+ */
+export function backoffMs(
+  failure: Failure,
+  tries: number,
+  random: (sizeBytes: number) => Uint8Array,
+): number {
+  const told = failure instanceof NetworkError ? undefined : failure.retryAfterMs;
+  if (told !== undefined) return told;
+  const limitMs = Math.min(FIRST_BACKOFF_MS * 2 ** (tries - 1), MAX_BACKOFF_MS);
+  const [high = 0, low = 0] = random(2);
+  return Math.round(limitMs * (1 + (high * 256 + low) / 65_536) / 2);
+}
