@@ -160,7 +160,7 @@ baseUrl = `http://127.0.0.1:${serving.port}`;
 console.log(`A relay of this demo's own listens on ${baseUrl}; its store is temporary`);
 try {
   await converse();
-  console.log("\nEverything verified. Next: deno task start, and the tour in README.md");
+  console.log("\nEvery step held. Next: deno task start, and the tour in README.md");
 } finally {
   await serving.stop();
   kv.close();
