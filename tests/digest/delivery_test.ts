@@ -194,6 +194,26 @@ deliveryTest("a recipient refused for a time is given up after a day", async (sc
   assert.deepEqual(await dead(), ["expired: 452 at RCPT TO"]);
 });
 
+deliveryTest(
+  "what came while a digest waited and was given up makes the next one due",
+  async (scene) => {
+    const { smtp, bench, write, pass, dead } = scene;
+    smtp.script({ RCPT: { reply: "452 mailbox full" } });
+    await write();
+    await bench.sweep();
+    await pass(12 * HOUR_MS);
+    await write();
+    await bench.sweepAfter(5 * MINUTE_MS); // the waiting digest will tell of it too
+    smtp.script({ RCPT: { reply: "452 still full" } });
+    await pass(12 * HOUR_MS);
+    assert.equal((await dead()).length, 1);
+    smtp.script({});
+    await bench.sweepAfter(5 * MINUTE_MS);
+    assert.equal(smtp.contents.length, 1);
+    assert.match(smtp.contents[0]!, /2 unread messages for @bob/);
+  },
+);
+
 for (const ending of ["unsubscribed", "fetched", "polled"] as const) {
   deliveryTest(
     `a refused digest whose reader has ${ending} meanwhile is not sent`,

@@ -4,6 +4,7 @@ import { assertStatus } from "../support/answer.ts";
 import { createFakeKv } from "../support/fake_kv.ts";
 import { parseMail, startSmtpServer, type TestSmtpServer } from "../support/smtp_server.ts";
 import type { TestAgent } from "../support/test_agent.ts";
+import { ToolAgent } from "../support/tool_client.ts";
 import {
   type DigestBench,
   HOUR_MS,
@@ -152,6 +153,20 @@ digestTest(
     assert.deepEqual(await mails(), []);
   },
 );
+
+digestTest("a poll by the tool check_inbox counts too", async ({ bench, alice, mails }) => {
+  const carol = await ToolAgent.register(bench.relay.url, "carol");
+  await carol.done("update_profile", { notification_email: "carol@example.net" });
+  bench.relay.clock.advance(1_000);
+  await alice.sent({ to: "carol", body: "hello" });
+  bench.relay.clock.advance(2_000);
+  await carol.done("check_inbox", { since: 2 ** 53 - 1 });
+  await bench.sweepAfter(MINUTE_MS);
+  assert.deepEqual(await mails(), []);
+  await alice.sent({ to: "carol", body: "hello again" });
+  await bench.sweep();
+  assert.deepEqual(await mails(), ["2 unread messages for @carol"]);
+});
 
 digestTest("on a shared store a recorded poll counts too", async ({ bench, bob, write, mails }) => {
   await write();
