@@ -12,6 +12,7 @@ import { startResealing } from "./custody/start_resealing.ts";
 import { custodyRoutes } from "./custody/routes.ts";
 import type { Deps } from "./deps.ts";
 import { openDigests } from "./digest/digests.ts";
+import { openDirectory } from "./directory/open_directory.ts";
 import { unsubscribeRoutes } from "./digest/unsubscribe.ts";
 import { describeFailure } from "./http/describe_failure.ts";
 import { createAuthenticator } from "./http/authenticate.ts";
@@ -140,6 +141,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   const outboxNote = await deadNote(kv);
   const { retentionDays, rawBodyBytes } = limits;
   const network = openNetwork({ store, commits, identities, retentionDays, log });
+  const directory = openDirectory({ store, records, commits, presence, addressKey, config });
 
   const shared = { deps, store, records, commits, identities, authenticator, freeDisk };
   const app = createApp({
@@ -149,6 +151,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
       ...messageRoutes({ ...shared, sender, tokenSender, inbox, messages }),
       ...custodyRoutes({ ...shared, presence, custody }),
       ...profileRoutes({ ...shared, presence, random, now, rawBodyBytes }),
+      ...directory.routes,
       ...network.routes,
       ...adminRoutes({
         ...shared,
@@ -167,11 +170,15 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     await presence.flush();
     await inbox.flush();
   }
+  async function tidy(): Promise<void> {
+    await network.tidy();
+    await directory.tidy();
+  }
   function logged(cron: string, body: () => Promise<void>): () => Promise<void> {
     return () => body().catch((error) => log("cron_failed", { cron, ...describeFailure(error) }));
   }
   const flushing = setInterval(() => {
-    Promise.all([flush(), network.tidy()])
+    Promise.all([flush(), tidy()])
       .catch((error) => log("flush_failed", { error: String(error?.name ?? error) }));
   }, FLUSH_MS);
   Deno.unrefTimer(flushing);
@@ -187,7 +194,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     crons: {
       digest: logged("digest", digests.sweep),
       outbox: logged("outbox", () => outbox.run()),
-      figures: logged("figures", network.tidy),
+      figures: logged("figures", tidy),
     },
     endWaits() {
       arrivals.close();

@@ -52,21 +52,30 @@ export class Presence {
    * everybody at the first call. For the one reader that keeps an order of them.
    */
   async follow(): Promise<Seen> {
-    const seen = new Map<number, number>(this.#followed ?? []);
-    const first = this.#followed === null;
+    const former = this.#followed;
     this.#followed = new Map();
+    const seen = new Map<number, number>(former ?? []);
+    try {
+      await this.#readOthers(seen, former === null);
+      return seen;
+    } catch (error) {
+      this.#followed = null; // what was taken is lost: everybody again at the next call
+      throw error;
+    }
+  }
+
+  async #readOthers(seen: Map<number, number>, first: boolean): Promise<void> {
     const { now, exclusive } = this.store;
     const nowMs = now();
     const behindMs = nowMs - this.#readUpToMs;
-    if (first || !exclusive && behindMs > LOG_KEPT_MS / 2) await this.#readAll(seen);
-    else if (!exclusive && behindMs >= REREAD_MS) await this.#readLogs(seen, this.#readUpToMs);
-    else return seen;
-    this.#readUpToMs = nowMs;
-    // What a flush had taken and not stored yet stands in memory alone.
     if (first) {
+      await this.#readAll(seen);
+      // What a flush had taken and not stored yet stands in memory alone.
       for (const [agentId, seenMs] of this.#latest.entries()) later(seen, agentId, seenMs);
-    }
-    return seen;
+    } else if (exclusive || behindMs < REREAD_MS) return;
+    else if (behindMs > LOG_KEPT_MS / 2) await this.#readAll(seen);
+    else await this.#readLogs(seen, this.#readUpToMs);
+    this.#readUpToMs = nowMs;
   }
 
   async #readAll(seen: Map<number, number>): Promise<void> {

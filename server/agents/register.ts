@@ -18,7 +18,8 @@ import {
 } from "./records.ts";
 
 const HOUR_MS = 3_600_000;
-const COUNTER_KEY: Deno.KvKey = ["count", "agents"];
+/** Highest agent id; ids count in commit order. */
+export const AGENT_COUNT: Deno.KvKey = ["count", "agents"];
 
 export interface Registration {
   handle: string;
@@ -94,7 +95,7 @@ async function registrationJob(
   const { handle, address, client } = registration;
   const windowKey: Deno.KvKey = ["window", client.windowName, client.addressHash];
   return {
-    records: [COUNTER_KEY, windowKey],
+    records: [AGENT_COUNT, windowKey],
     cost: { checks: 3, mutations: 14, bytes: 12_000 },
     proof: bindingKey("address", address),
     // A lost race for handle, key or word name: look again who has them.
@@ -114,8 +115,8 @@ async function registrationJob(
       }
       if (found.taken !== null) throw taken(found.taken);
       // The bindings that an earlier registration of this group makes are not to be seen yet.
-      if (turn.changedInGroup(COUNTER_KEY)) throw new Outdated();
-      const id = (turn.record<number>(COUNTER_KEY) ?? 0) + 1;
+      if (turn.changedInGroup(AGENT_COUNT)) throw new Outdated();
+      const id = (turn.record<number>(AGENT_COUNT) ?? 0) + 1;
       const agent: AgentRecord = {
         v: 1,
         id,
@@ -129,7 +130,7 @@ async function registrationJob(
         custody: registration.custody,
         ownerTokenHash: registration.tokenKind === "owner" ? registration.tokenHash : null,
       };
-      turn.putRecord(COUNTER_KEY, id);
+      turn.putRecord(AGENT_COUNT, id);
       const expireInMs = HOUR_MS + EXPIRY_MARGIN_MS;
       turn.putRecord(
         windowKey,

@@ -1,0 +1,79 @@
+/** What a client asks of the directory, whether by REST or by a tool: one limit, one reading of queries. */
+import { agentListEntry } from "./listing.ts";
+import type { Directory } from "./directory.ts";
+import type { SearchLimit } from "./search_limit.ts";
+import type { SearchPage } from "./search_index.ts";
+import { readSearchQuery, type SearchQuery } from "./search_query.ts";
+
+export type AgentListEntry = ReturnType<typeof agentListEntry>;
+
+export interface AgentQuery {
+  /** As given; absent or blank: none. */
+  query: string | undefined;
+  /** As given; absent or empty: none. */
+  tags: readonly string[] | undefined;
+  /** Absent: the mode's default. Clamped. */
+  limit: number | undefined;
+}
+
+/** Specification, 4.4. */
+export const BROWSE_LIMIT = { default: 50, max: 200 };
+export const SEARCH_LIMIT = { default: 20, max: 100 };
+
+export class AgentSearch {
+  constructor(private readonly directory: Directory, private readonly limit: SearchLimit) {}
+
+  /**
+   * Browse without query and tags, else search, which counts in the client's searches.
+   * @param addressHash keyed hash of the client's address
+   * @throws RelayError `invalid_json`, `rate_limited`
+   */
+  async find(
+    { query, tags, limit }: AgentQuery,
+    addressHash: () => string,
+  ): Promise<AgentListEntry[]> {
+    const search = readSearchQuery(query, tags ?? []);
+    if (search === null) return await this.browse(limit, undefined);
+    const page: SearchPage = { order: "activity", offset: 0, limit: clamp(limit, SEARCH_LIMIT) };
+    return (await this.search(search, page, addressHash())).map((json) => JSON.parse(json));
+  }
+
+  /** The latest registered first, of those that match where there is a query. @throws as find */
+  async list(
+    { query, limit }: Omit<AgentQuery, "tags">,
+    addressHash: () => string,
+  ): Promise<AgentListEntry[]> {
+    const search = readSearchQuery(query, []);
+    if (search === null) return await this.browse(limit, undefined);
+    const page: SearchPage = { order: "newest", offset: 0, limit: clamp(limit, BROWSE_LIMIT) };
+    return (await this.search(search, page, addressHash())).map((json) => JSON.parse(json));
+  }
+
+  /** Agents below an id, latest registered first. */
+  async browse(limit: number | undefined, beforeId: number | undefined): Promise<AgentListEntry[]> {
+    const listings = await this.directory.browse(clamp(limit, BROWSE_LIMIT), beforeId);
+    return listings.map(agentListEntry);
+  }
+
+  /**
+   * A search that counts once it can be answered. @returns AgentListEntries as JSON
+   * @param counted false to find without counting (HEAD)
+   * @throws RelayError `rate_limited`
+   */
+  async search(
+    query: SearchQuery,
+    page: SearchPage,
+    addressHash: string,
+    counted = true,
+  ): Promise<string[]> {
+    await this.limit.refuseMore(addressHash);
+    const entries = await this.directory.search(query, page);
+    if (counted) await this.limit.count(addressHash);
+    return entries;
+  }
+}
+
+/** A limit as asked for, within a mode's bounds. */
+export function clamp(limit: number | undefined, bounds: { default: number; max: number }): number {
+  return Math.min(bounds.max, Math.max(1, limit ?? bounds.default));
+}

@@ -1,0 +1,139 @@
+/**
+ * The public directory: browse from the store, search from an index in memory that is brought up to
+ * date before each search by what was registered and changed since, by whatever process.
+ */
+import type { Presence } from "../agents/presence.ts";
+import { AGENT_COUNT } from "../agents/register.ts";
+import { retryWhileLocked } from "../storage/lock_retry.ts";
+import type { RecordCache } from "../storage/record_cache.ts";
+import { shareRuns } from "../storage/shared_run.ts";
+import type { Store } from "../storage/store.ts";
+import { changeKey, LISTING_LOG, listingKey, type ListingLog, type ListingRow } from "./listing.ts";
+import type { DirectoryPacks } from "./packs.ts";
+import { Recency } from "./recency.ts";
+import { SearchIndex, type SearchPage } from "./search_index.ts";
+import type { SearchQuery } from "./search_query.ts";
+
+export interface DirectoryOptions {
+  store: Store;
+  records: RecordCache;
+  presence: Presence;
+  /** Null where the store is exclusive: one process starts from the rows. */
+  packs: DirectoryPacks | null;
+}
+
+const LISTED_PREFIX: Deno.KvKey = ["listed"];
+const GET_MANY = 10;
+const LIST_BATCH = 500;
+
+/** What the index holds: agents up to an id, changes up to a number. */
+interface Indexed {
+  index: SearchIndex;
+  seq: number;
+  upToId: number;
+}
+
+export class Directory {
+  readonly #recency = new Recency();
+  #indexed: Indexed | null = null;
+  readonly #upToDate: () => Promise<SearchIndex>;
+
+  constructor(private readonly options: DirectoryOptions) {
+    this.#upToDate = shareRuns(() => this.#bringUpToDate());
+  }
+
+  /** Agents below an id, latest registered first. */
+  async browse(limit: number, beforeId: number | undefined): Promise<ListingRow[]> {
+    const { kv } = this.options.store;
+    const selector = beforeId === undefined
+      ? { prefix: LISTED_PREFIX }
+      : { prefix: LISTED_PREFIX, end: listingKey(beforeId) };
+    return await retryWhileLocked(async () => {
+      const listings: ListingRow[] = [];
+      for await (const { value } of kv.list<ListingRow>(selector, { reverse: true, limit })) {
+        listings.push(value);
+      }
+      return listings;
+    });
+  }
+
+  /** Matching agents, each as the JSON of its AgentListEntry. */
+  async search(query: SearchQuery, page: SearchPage): Promise<string[]> {
+    return (await this.#upToDate()).search(query, page);
+  }
+
+  async #bringUpToDate(): Promise<SearchIndex> {
+    const { presence } = this.options;
+    const { seq, upToId } = await this.#head();
+    if (this.#indexed !== null && !(await this.#readChanges(this.#indexed, seq))) {
+      this.#indexed = null;
+    }
+    this.#indexed ??= await this.#load(seq);
+    await this.#readRegistered(this.#indexed, upToId);
+    const seen = [...await presence.follow()].sort(([, a], [, b]) => a - b);
+    for (const [agentId, seenMs] of seen) this.#recency.touch(agentId, seenMs);
+    return this.#indexed.index;
+  }
+
+  /** How far the store has come. */
+  async #head(): Promise<{ seq: number; upToId: number }> {
+    const { store: { kv, exclusive }, records } = this.options;
+    if (exclusive) {
+      const [log, count] = await Promise.all([
+        records.read<ListingLog>(LISTING_LOG),
+        records.read<number>(AGENT_COUNT),
+      ]);
+      return { seq: log?.seq ?? 0, upToId: count ?? 0 };
+    }
+    const [log, count] = await retryWhileLocked(() =>
+      kv.getMany<[ListingLog, number]>([LISTING_LOG, AGENT_COUNT])
+    );
+    return { seq: log.value?.seq ?? 0, upToId: count.value ?? 0 };
+  }
+
+  /** The whole directory, as of some change up to `seq`, or of that one. */
+  async #load(seq: number): Promise<Indexed> {
+    const index = new SearchIndex(this.#recency);
+    const packed = await this.options.packs?.load((listing) => index.put(listing)) ?? null;
+    if (packed !== null) {
+      const indexed = { index, ...packed };
+      if (await this.#readChanges(indexed, seq)) return indexed;
+    }
+    return { index: new SearchIndex(this.#recency), seq, upToId: 0 };
+  }
+
+  /** Reads the changes up to one. @returns false where some of them have expired */
+  async #readChanges(indexed: Indexed, seq: number): Promise<boolean> {
+    if (indexed.seq >= seq) return true;
+    const { kv } = this.options.store;
+    const changed = new Set<number>();
+    let changes = 0;
+    const selector = { start: changeKey(indexed.seq + 1), end: changeKey(seq + 1) };
+    for await (const { value } of kv.list<number>(selector, { batchSize: LIST_BATCH })) {
+      changes++;
+      changed.add(value);
+    }
+    if (changes < seq - indexed.seq) return false;
+    const agentIds = [...changed];
+    for (let from = 0; from < agentIds.length; from += GET_MANY) {
+      const some = agentIds.slice(from, from + GET_MANY);
+      const rows = await retryWhileLocked(() => kv.getMany<ListingRow[]>(some.map(listingKey)));
+      for (const [i, { value }] of rows.entries()) {
+        if (value === null) indexed.index.remove(some[i]!);
+        else indexed.index.put(value);
+      }
+    }
+    indexed.seq = seq;
+    return true;
+  }
+
+  async #readRegistered(indexed: Indexed, upToId: number): Promise<void> {
+    if (indexed.upToId >= upToId) return;
+    const { kv } = this.options.store;
+    const selector = { prefix: LISTED_PREFIX, start: listingKey(indexed.upToId + 1) };
+    for await (const { value } of kv.list<ListingRow>(selector, { batchSize: LIST_BATCH })) {
+      indexed.index.put(value);
+    }
+    indexed.upToId = upToId;
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * The directory in few rows, for processes that start cold: blocks of consecutive agent ids, with
+ * the number of the last change that they hold. What changed since is read from the log.
+ *
+ * A block may be newer than that number, never older: whoever builds first claims the state row, and
+ * every block is written under its version. Who loads takes blocks only when nobody built meanwhile.
+ */
+import { AGENT_COUNT } from "../agents/register.ts";
+import { retryWhileLocked } from "../storage/lock_retry.ts";
+import type { Store } from "../storage/store.ts";
+import { changeKey, LISTING_LOG, listingKey, type ListingLog, type ListingRow } from "./listing.ts";
+
+/** ["directory", "packs"] */
+interface PacksState {
+  v: 1;
+  /** The last change that the blocks hold. */
+  seq: number;
+  /** The highest agent id in them. */
+  upToId: number;
+  /** Set while they are being built. */
+  builder: string | null;
+}
+
+/** ["directory", "pack", block, n] */
+interface PackRow {
+  v: 1;
+  listings: ListingRow[];
+}
+
+const PACKS_STATE: Deno.KvKey = ["directory", "packs"];
+const PACK_PREFIX: Deno.KvKey = ["directory", "pack"];
+
+const IDS_A_BLOCK = 128;
+const ROW_BYTES = 45_000;
+/** Bytes of the fields of a listing that are no text, in the store's encoding. */
+const LISTING_BYTES = 160;
+/** Smaller directories are read from their rows as fast. */
+const MIN_AGENTS = 2_000;
+
+export class DirectoryPacks {
+  constructor(private readonly store: Store, private readonly minAgents = MIN_AGENTS) {}
+
+  /**
+   * Gives every listing as of some change.
+   * @returns that change and the highest agent id, or null where there are no packs or somebody
+   * built meanwhile: what was given is then of no use
+   */
+  async load(
+    give: (listing: ListingRow) => void,
+  ): Promise<{ seq: number; upToId: number } | null> {
+    const { kv } = this.store;
+    const before = await this.#state();
+    if (before.value === null || before.value.builder !== null) return null;
+    for await (const { value } of kv.list<PackRow>({ prefix: PACK_PREFIX }, { batchSize: 10 })) {
+      for (const listing of value.listings) give(listing);
+    }
+    if ((await this.#state()).versionstamp !== before.versionstamp) return null;
+    const { seq, upToId } = before.value;
+    return { seq, upToId };
+  }
+
+  /** Packs what has changed since the last call of any process. One that is overtaken gives up. */
+  async build(): Promise<void> {
+    const { kv, random } = this.store;
+    const [state, log, count] = await retryWhileLocked(() =>
+      kv.getMany<[PacksState, ListingLog, number]>([PACKS_STATE, LISTING_LOG, AGENT_COUNT])
+    );
+    const seq = log.value?.seq ?? 0;
+    const upToId = count.value ?? 0;
+    const packed = state.value ?? { v: 1, seq: 0, upToId: 0, builder: null };
+    if (upToId < this.minAgents && state.value === null) return;
+    if (packed.builder === null && packed.seq === seq && packed.upToId === upToId) return;
+
+    const builder = [...random(12)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    const claim = await this.#put(state, { ...packed, builder });
+    if (claim === null) return;
+    for (const block of await this.#changedBlocks(packed, seq, upToId)) {
+      if (!(await this.#pack(block, claim))) return;
+    }
+    await this.#put(claim, { v: 1, seq, upToId, builder: null });
+  }
+
+  #state(): Promise<Deno.KvEntryMaybe<PacksState>> {
+    return retryWhileLocked(() => this.store.kv.get<PacksState>(PACKS_STATE));
+  }
+
+  /** @returns the row as it is then, or null when another process was faster */
+  async #put(
+    before: Deno.KvEntryMaybe<PacksState>,
+    next: PacksState,
+  ): Promise<Deno.KvEntryMaybe<PacksState> | null> {
+    const { kv } = this.store;
+    await retryWhileLocked(() => kv.atomic().check(before).set(PACKS_STATE, next).commit());
+    // {ok:false} can follow a success over the network: what stands there tells.
+    const after = await this.#state();
+    const ours = after.value !== null && after.versionstamp !== before.versionstamp &&
+      after.value.builder === next.builder && after.value.seq === next.seq;
+    return ours ? after : null;
+  }
+
+  async #changedBlocks(packed: PacksState, seq: number, upToId: number): Promise<Set<number>> {
+    const blocks = new Set<number>();
+    for (let id = packed.upToId + 1; id <= upToId; id++) blocks.add(blockOf(id));
+    let changes = 0;
+    const selector = { start: changeKey(packed.seq + 1), end: changeKey(seq + 1) };
+    for await (const { value } of this.store.kv.list<number>(selector)) {
+      changes++;
+      blocks.add(blockOf(value));
+    }
+    // Changes that have expired may be anybody's; a build that stopped half-way lost nothing.
+    if (changes < seq - packed.seq) {
+      for (let block = 0; block <= blockOf(upToId); block++) blocks.add(block);
+    }
+    return blocks;
+  }
+
+  async #pack(block: number, claim: Deno.KvEntryMaybe<PacksState>): Promise<boolean> {
+    const { kv } = this.store;
+    const listings: ListingRow[] = [];
+    const first = block * IDS_A_BLOCK;
+    const selector = { start: listingKey(first), end: listingKey(first + IDS_A_BLOCK) };
+    for await (const { value } of kv.list<ListingRow>(selector)) listings.push(value);
+    const rows = inRows(listings);
+    const former: Deno.KvKey[] = [];
+    for await (const { key } of kv.list({ prefix: [...PACK_PREFIX, block] })) former.push(key);
+    const operation = kv.atomic().check(claim);
+    for (const [n, row] of rows.entries()) {
+      operation.set([...PACK_PREFIX, block, n], { v: 1, listings: row } satisfies PackRow);
+    }
+    for (const key of former) if (key[3] as number >= rows.length) operation.delete(key);
+    const { ok } = await retryWhileLocked(() => operation.commit());
+    return ok || (await this.#state()).versionstamp === claim.versionstamp;
+  }
+}
+
+function blockOf(agentId: number): number {
+  return Math.floor(agentId / IDS_A_BLOCK);
+}
+
+function inRows(listings: readonly ListingRow[]): ListingRow[][] {
+  const rows: ListingRow[][] = [[]];
+  let sizeBytes = 0;
+  for (const listing of listings) {
+    const text = JSON.stringify(listing);
+    // Two bytes a letter where one of them is not Latin.
+    const bytes = LISTING_BYTES + 2 * text.length;
+    if (sizeBytes + bytes > ROW_BYTES) {
+      rows.push([]);
+      sizeBytes = 0;
+    }
+    rows.at(-1)!.push(listing);
+    sizeBytes += bytes;
+  }
+  return rows;
+}

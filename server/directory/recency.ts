@@ -1,0 +1,100 @@
+/**
+ * Agents by when they were last seen, newest first, and by descending id among equals: a linked
+ * list, because almost every change moves an agent to its front.
+ */
+
+const NONE = 0;
+/** Steps from the front that one change may take; beyond, the list is sorted anew when next read. */
+const MAX_STEPS = 256;
+
+export class Recency {
+  #seen = new Float64Array(1_024);
+  #next = new Int32Array(1_024);
+  #previous = new Int32Array(1_024);
+  #sorted = true;
+
+  /** Unix ms when the agent was last seen; 0 for never. */
+  seenMs(agentId: number): number {
+    return this.#seen[agentId] ?? 0;
+  }
+
+  /** Records when an agent was last seen; an earlier time than the one known changes nothing. */
+  touch(agentId: number, seenMs: number): void {
+    if (agentId >= this.#seen.length) this.#grow(agentId + 1);
+    if (seenMs <= this.#seen[agentId]!) return;
+    const known = this.#seen[agentId]! > 0;
+    this.#seen[agentId] = seenMs;
+    if (!this.#sorted) return;
+    if (known) this.#unlink(agentId);
+    let before = NONE;
+    let after = this.#next[NONE]!;
+    for (let steps = 0; after !== NONE && this.#standsBefore(after, agentId); steps++) {
+      if (steps === MAX_STEPS) {
+        this.#sorted = false;
+        return;
+      }
+      before = after;
+      after = this.#next[after]!;
+    }
+    this.#link(before, agentId, after);
+  }
+
+  /** All agents that were ever seen, in order. No touch() while it is walked. */
+  *walk(): Generator<number> {
+    if (!this.#sorted) this.#sort();
+    for (let agentId = this.#next[NONE]!; agentId !== NONE; agentId = this.#next[agentId]!) {
+      yield agentId;
+    }
+  }
+
+  /** Below zero where `a` stands before `b`: whoever was never seen stands last. */
+  compare(a: number, b: number): number {
+    return this.seenMs(b) - this.seenMs(a) || b - a;
+  }
+
+  #standsBefore(a: number, b: number): boolean {
+    return this.#seen[a]! > this.#seen[b]! || this.#seen[a] === this.#seen[b] && a > b;
+  }
+
+  #unlink(agentId: number): void {
+    const before = this.#previous[agentId]!;
+    const after = this.#next[agentId]!;
+    this.#next[before] = after;
+    this.#previous[after] = before;
+  }
+
+  #link(before: number, agentId: number, after: number): void {
+    this.#next[before] = agentId;
+    this.#previous[agentId] = before;
+    this.#next[agentId] = after;
+    this.#previous[after] = agentId;
+  }
+
+  #sort(): void {
+    const agentIds: number[] = [];
+    for (let agentId = 1; agentId < this.#seen.length; agentId++) {
+      if (this.#seen[agentId]! > 0) agentIds.push(agentId);
+    }
+    agentIds.sort((a, b) => this.compare(a, b));
+    let before = NONE;
+    for (const agentId of agentIds) {
+      this.#link(before, agentId, NONE);
+      before = agentId;
+    }
+    if (before === NONE) this.#next[NONE] = this.#previous[NONE] = NONE;
+    this.#sorted = true;
+  }
+
+  #grow(atLeast: number): void {
+    const capacity = Math.max(atLeast, Math.ceil(this.#seen.length * 1.5));
+    const seen = new Float64Array(capacity);
+    const next = new Int32Array(capacity);
+    const previous = new Int32Array(capacity);
+    seen.set(this.#seen);
+    next.set(this.#next);
+    previous.set(this.#previous);
+    this.#seen = seen;
+    this.#next = next;
+    this.#previous = previous;
+  }
+}

@@ -1,0 +1,60 @@
+/** GET /v1/agents: browse and search (specification, 4.4). */
+import type { Context } from "hono";
+import { answerJson } from "../http/answer.ts";
+import { clientAddress, hashClientAddress } from "../http/client_address.ts";
+import { integer, readQuery, text } from "../http/query.ts";
+import type { HttpEnv, Route } from "../http/route.ts";
+import { type AgentSearch, BROWSE_LIMIT, clamp, SEARCH_LIMIT } from "./agent_search.ts";
+import { readSearchQuery } from "./search_query.ts";
+
+const MAX_ID = 2 ** 53 - 1;
+const MAX_OFFSET = 10_000;
+const JSON_HEADERS = { "Content-Type": "application/json; charset=utf-8" };
+
+const QUERY = {
+  q: text(),
+  tags: text(),
+  limit: integer(1, BROWSE_LIMIT.max, undefined),
+  before_id: integer(1, MAX_ID, undefined),
+  offset: integer(0, MAX_OFFSET, 0),
+};
+
+export interface DirectoryRouteServices {
+  agentSearch: AgentSearch;
+  /** Secret under which client addresses are hashed, 32 bytes. */
+  addressKey: Uint8Array;
+  trustedProxyHops: number;
+}
+
+export function directoryRoutes(services: DirectoryRouteServices): Route[] {
+  const { agentSearch } = services;
+  return [
+    {
+      method: "GET",
+      path: "/v1/agents",
+      async handle(c) {
+        const { q, tags, limit, before_id, offset } = readQuery(c.get("query"), QUERY);
+        const query = readSearchQuery(q, tags?.split(",") ?? []);
+        if (query === null) {
+          return answerJson({ agents: await agentSearch.browse(limit, before_id) });
+        }
+        const entries = await agentSearch.search(
+          query,
+          { order: "activity", offset, limit: clamp(limit, SEARCH_LIMIT) },
+          addressHashOf(c, services),
+          !c.get("head"),
+        );
+        return new Response(`{"agents":[${entries.join(",")}]}`, { headers: JSON_HEADERS });
+      },
+    },
+  ];
+}
+
+function addressHashOf(
+  c: Context<HttpEnv>,
+  { addressKey, trustedProxyHops }: DirectoryRouteServices,
+): string {
+  const forwardedFor = c.req.raw.headers.get("x-forwarded-for");
+  const address = clientAddress(forwardedFor, c.env?.remoteAddress, trustedProxyHops);
+  return hashClientAddress(addressKey, address);
+}

@@ -1,0 +1,81 @@
+/**
+ * How often one client address may search (specification, section 8). Only answered searches count.
+ * Where the store is exclusive, memory is enough; else a record holds the window, so that the limit
+ * holds across processes.
+ */
+import { rateLimited } from "../errors.ts";
+import { admit, type Window } from "../rate_window.ts";
+import { BoundedMap } from "../storage/bounded_map.ts";
+import type { GroupCommit } from "../storage/group_commit.ts";
+import type { RecordCache } from "../storage/record_cache.ts";
+import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
+
+const MINUTE_MS = 60_000;
+/** Addresses whose windows memory holds. */
+const REMEMBERED = 200_000;
+
+/** ["window", "search", addressHash] */
+interface SearchWindow {
+  v: 1;
+  window: Window;
+  attempt: string;
+}
+
+const windowKey = (addressHash: string): Deno.KvKey => ["window", "search", addressHash];
+
+export interface SearchLimitOptions {
+  store: Store;
+  records: RecordCache;
+  commits: GroupCommit;
+  searchesPerMinute: number;
+}
+
+export class SearchLimit {
+  readonly #windows = new BoundedMap<string, Window>(REMEMBERED);
+
+  constructor(private readonly options: SearchLimitOptions) {}
+
+  /** Before the search, without counting it. @throws RelayError `rate_limited` */
+  async refuseMore(addressHash: string): Promise<void> {
+    const { store, records } = this.options;
+    const window = store.exclusive
+      ? this.#windows.get(addressHash)
+      : (await records.read<SearchWindow>(windowKey(addressHash)))?.window;
+    this.#admit(window ?? []);
+  }
+
+  /** Counts a search that is about to be answered. @throws RelayError `rate_limited` */
+  async count(addressHash: string): Promise<void> {
+    const { store, commits } = this.options;
+    if (store.exclusive) {
+      this.#windows.set(addressHash, this.#admit(this.#windows.get(addressHash) ?? []));
+      return;
+    }
+    const key = windowKey(addressHash);
+    await commits.submit<null>({
+      records: [key],
+      cost: { checks: 0, mutations: 0, bytes: 0 },
+      proof: key,
+      plan: (turn) => {
+        const window = this.#admit(turn.record<SearchWindow>(key)?.window ?? []);
+        turn.putRecord(
+          key,
+          { v: 1, window, attempt: turn.attempt } satisfies SearchWindow,
+          MINUTE_MS + EXPIRY_MARGIN_MS,
+        );
+        return null;
+      },
+    });
+  }
+
+  #admit(window: Window): Window {
+    const { store, searchesPerMinute } = this.options;
+    const rule = { limit: searchesPerMinute, windowMs: MINUTE_MS };
+    const admitted = admit(window, store.now(), rule);
+    if ("window" in admitted) return admitted.window;
+    throw rateLimited(
+      `at most ${searchesPerMinute} directory searches a minute from one address; wait retry_after_ms, then search again (browsing, without q and tags, is not limited)`,
+      admitted.retryAfterMs,
+    );
+  }
+}
