@@ -161,7 +161,16 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
       }),
       ...disabledMailRoutes(),
       ...unsubscribeRoutes(shared),
-      ...toolRoutes({ ...shared, limits, presence, addressKey, custody, tokenSender, inbox }),
+      ...toolRoutes({
+        ...shared,
+        limits,
+        presence,
+        addressKey,
+        custody,
+        tokenSender,
+        inbox,
+        agentSearch: directory.agentSearch,
+      }),
     ],
   });
 

@@ -1,5 +1,6 @@
 /** Schemas of what tools say of agents (specification, 2.2 to 2.4), and the same in a line. */
 import * as z from "zod";
+import type { AgentListEntry } from "../../directory/agent_search.ts";
 
 const NAMES = {
   handle: z.string(),
@@ -28,8 +29,6 @@ export const agentProfileSchema = z.strictObject({
 export const agentListSchema = z.strictObject({
   agents: z.array(z.strictObject({ id: z.int(), ...NAMES, ...PROFILE })),
 });
-
-export type AgentListEntry = z.infer<typeof agentListSchema>["agents"][number];
 
 /** What agents may say of themselves, as arguments of register and update_profile. */
 export const PROFILE_ARGUMENTS = {

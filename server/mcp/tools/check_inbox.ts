@@ -29,10 +29,14 @@ const message = z.strictObject({
   from_handle: z.string(),
   from_word_name: z.string(),
   subject: z.string().optional(),
-  // Named one by one: linters take a schema without a type for a mistake.
+  // Named one by one, as a schema without a type passes for a mistake, and described, as bare ones
+  // would be joined into an array of types, which some clients do not read.
   body: z.unknown().meta({
     description: "whatever JSON the sender sent",
-    anyOf: ["object", "array", "string", "number", "boolean", "null"].map((type) => ({ type })),
+    anyOf: [
+      { type: "object", description: "often {subject?, text}" },
+      ...["array", "string", "number", "boolean", "null"].map((type) => ({ type })),
+    ],
   }),
   in_reply_to: z.int().nullable(),
   content_type: z.enum(["text", "json"]),

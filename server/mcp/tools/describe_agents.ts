@@ -1,5 +1,6 @@
+import type { AgentListEntry } from "../../directory/agent_search.ts";
 import { Quotation } from "../untrusted_text.ts";
-import { type AgentListEntry, describeProfile } from "./agent_schemas.ts";
+import { describeProfile } from "./agent_schemas.ts";
 
 /** Agents in prose: one line each, what they say of themselves quoted. */
 export function describeAgents(

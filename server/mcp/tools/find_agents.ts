@@ -1,9 +1,9 @@
 /** The tool find_agents: GET /v1/agents. */
 import * as z from "zod";
 import type { Deps } from "../../deps.ts";
+import type { AgentSearch } from "../../directory/agent_search.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { agentListSchema } from "./agent_schemas.ts";
-import type { AgentSearch } from "./agent_search.ts";
 import { describeAgents } from "./describe_agents.ts";
 import type { RelayCall } from "./relay_call.ts";
 
