@@ -1,0 +1,137 @@
+/** The network's figures as anybody reads them, and as a recount of the store gives them. */
+import assert from "node:assert/strict";
+import type { AgentRecord } from "../../server/agents/records.ts";
+import type { InRecord } from "../../server/mailboxes/records.ts";
+import type { OutboxRow } from "../../server/messages/message_row.ts";
+import { type Answer, ask, assertStatus } from "./answer.ts";
+import type { TestRelay } from "./relay.ts";
+
+/** RELAY_ADMIN_TOKEN of test relays. */
+export const ADMIN_TOKEN = "the-operator-of-a-relay-under-test";
+
+export interface ShownEvent {
+  id: number;
+  from_handle: string;
+  to_handle: string;
+  created_at: string;
+}
+
+export interface Figures {
+  stats: { total_messages: number; total_agents: number };
+  events: ShownEvent[];
+  agents: { handle: string; word_name: string; message_count: number }[];
+}
+
+type Target = Pick<TestRelay, "url">;
+
+export async function askAdmin(
+  { url }: Target,
+  verb: "ban" | "unban",
+  address: string,
+  token = ADMIN_TOKEN,
+): Promise<Answer> {
+  return await ask(`${url}/v1/admin/${verb}`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${token}` },
+    body: JSON.stringify({ pubkey: address }),
+  });
+}
+
+/** A ban or unban that must be accepted. */
+export async function setBanned(
+  target: Target,
+  { address }: { address: string },
+  banned: boolean,
+): Promise<void> {
+  const answer = await askAdmin(target, banned ? "ban" : "unban", address);
+  assertStatus(answer, 200);
+  assert.deepEqual(answer.json, { ok: true });
+}
+
+async function read(target: Target, path: string) {
+  const answer = await ask(`${target.url}${path}`);
+  assertStatus(answer, 200);
+  return answer.json;
+}
+
+export async function readStats(target: Target): Promise<Figures["stats"]> {
+  return await read(target, "/v1/stats");
+}
+
+export async function readFeed(target: Target, query = ""): Promise<ShownEvent[]> {
+  return (await read(target, `/v1/feed${query === "" ? "" : `?${query}`}`)).events;
+}
+
+export async function readLeaderboard(target: Target, query = ""): Promise<Figures["agents"]> {
+  return (await read(target, `/v1/leaderboard${query === "" ? "" : `?${query}`}`)).agents;
+}
+
+/** The whole feed, page by page; every page but the last must be full. */
+export async function readWholeFeed(target: Target, limit = 7): Promise<ShownEvent[]> {
+  const events: ShownEvent[] = [];
+  for (;;) {
+    const before = events.length > 0 ? `&before_id=${events.at(-1)!.id}` : "";
+    const page = await readFeed(target, `limit=${limit}${before}`);
+    events.push(...page);
+    if (page.length < limit) return events;
+  }
+}
+
+/** All three, each to its end. */
+export async function readFigures(target: Target): Promise<Figures> {
+  return {
+    stats: await readStats(target),
+    events: await readWholeFeed(target),
+    agents: await readLeaderboard(target, "limit=100"),
+  };
+}
+
+const TEST_HANDLE = /^(qa|sim|verify|flood)_/;
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+/**
+ * What feed, leaderboard and total_agents must be by the mailboxes and records alone, counted one
+ * message at a time.
+ */
+export async function recount(
+  kv: Deno.Kv,
+  nowMs: number,
+): Promise<Pick<Figures, "events" | "agents"> & { totalAgents: number }> {
+  const agents = new Map<number, AgentRecord & { banned: boolean }>();
+  for await (const { key, value } of kv.list<AgentRecord>({ prefix: ["agent"] })) {
+    const inbox = await kv.get<InRecord>(["in", key[1]!]);
+    agents.set(value.id, { ...value, banned: inbox.value!.banned });
+  }
+  const isTest = (id: number) => TEST_HANDLE.test(agents.get(id)!.handle);
+  const events: ShownEvent[] = [];
+  const counts = new Map<number, number>();
+  for await (const { key, value } of kv.list<OutboxRow>({ prefix: ["outbox"] })) {
+    const [senderId, id] = key.slice(1) as [number, number];
+    const { recipientId, createdAtMs } = value;
+    const sides = [senderId, recipientId];
+    if (sides.some(isTest) || sides.some((side) => agents.get(side)!.banned)) continue;
+    if (nowMs - createdAtMs >= 30 * DAY_MS) continue;
+    events.push({
+      id,
+      from_handle: agents.get(senderId)!.handle,
+      to_handle: agents.get(recipientId)!.handle,
+      created_at: new Date(createdAtMs).toISOString(),
+    });
+    // The minute of the message must not end before the window begins.
+    const minuteEndMs = (Math.floor(createdAtMs / MINUTE_MS) + 1) * MINUTE_MS;
+    if (minuteEndMs > nowMs - 7 * DAY_MS) counts.set(senderId, (counts.get(senderId) ?? 0) + 1);
+  }
+  return {
+    events: events.sort((a, b) => b.id - a.id),
+    agents: [...counts]
+      .map(([id, count]) => ({
+        handle: agents.get(id)!.handle,
+        word_name: agents.get(id)!.wordName,
+        message_count: count,
+      }))
+      .sort((a, b) => b.message_count - a.message_count || (a.handle < b.handle ? -1 : 1))
+      .slice(0, 100),
+    totalAgents: [...agents.values()].filter(({ id, banned }) => !isTest(id) && !banned).length,
+  };
+}
