@@ -6,7 +6,13 @@ import { keyPairFromHex } from "../../toolkit/mod.ts";
 import { assertRefused, assertStatus } from "../support/answer.ts";
 import { startTestRelay, type TestRelay } from "../support/relay.ts";
 import { registerAgent } from "../support/test_agent.ts";
-import { assertToolRefused, callTool, ToolAgent } from "../support/tool_client.ts";
+import {
+  assertToolRefused,
+  callTool,
+  postRpc,
+  rpcRequest,
+  ToolAgent,
+} from "../support/tool_client.ts";
 
 const newKey = () => crypto.getRandomValues(new Uint8Array(32));
 
@@ -60,6 +66,8 @@ async function assertKeyless(
 ): Promise<void> {
   const registering = await callTool(relay.url, "register", { handle: "too_late" });
   assertToolRefused(registering, "internal", /^relay custody is off on this server/);
+  const listing = await postRpc(relay.url, rpcRequest("tools/list"));
+  assert.equal(listing.json.result.tools.length, 7);
   const sending = await agent.call("send_message", { to: peer.handle, body: "a" });
   assertToolRefused(sending, "internal", /custody key/);
   assertRefused(
