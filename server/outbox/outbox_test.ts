@@ -21,6 +21,8 @@ const T0 = Date.UTC(2026, 5, 1);
 const MINUTE_MS = 60_000;
 
 interface Bench {
+  /** Settles after the test: what a dead process never sees. */
+  ended: Promise<AttemptOutcome<string>>;
   kv: Deno.Kv;
   clock: { nowMs: number };
   logged: string[];
@@ -42,8 +44,10 @@ async function withStore(
   const clock = { nowMs: T0 };
   const logged: string[] = [];
   const outboxes: Outbox[] = [];
+  const ended = Promise.withResolvers<AttemptOutcome<string>>();
   try {
     await test({
+      ended: ended.promise,
       kv,
       clock,
       logged,
@@ -83,7 +87,8 @@ async function withStore(
       },
     });
   } finally {
-    for (const outbox of outboxes) await outbox.close(0);
+    ended.resolve({ result: "retry", reason: "the test is over", afterMs: 1 });
+    for (const outbox of outboxes) await outbox.close();
     plain.close();
   }
 }
@@ -117,7 +122,7 @@ async function leaseAndDie(bench: Bench, phase: "ready" | "data"): Promise<void>
   const { handler } = scripted(async (item) => {
     if (phase === "data") await item.commitData();
     begun.resolve();
-    return await new Promise(() => {});
+    return await bench.ended;
   });
   void bench.outbox(handler).run();
   await begun.promise;

@@ -30,7 +30,7 @@ interface Scene {
 
 function deliveryTest(name: string, test: (scene: Scene) => Promise<void>): void {
   Deno.test(name, async () => {
-    await using smtp = await startScriptedSmtp();
+    await using smtp = startScriptedSmtp();
     await using bench = await startDigestBench({
       smtpPort: smtp.port,
       timing: { replyMs: 150, finalReplyMs: 150 },
@@ -289,7 +289,7 @@ deliveryTest(
 );
 
 Deno.test("two hundred due digests are sent, each once, a few at a time", async () => {
-  await using smtp = await startScriptedSmtp();
+  await using smtp = startScriptedSmtp();
   await using bench = await startDigestBench({ smtpPort: smtp.port });
   const alice = await bench.agent("alice");
   const handles = Array.from({ length: 200 }, (_, i) => `reader_${i}`);

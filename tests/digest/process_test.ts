@@ -73,7 +73,7 @@ Deno.test("the crons of two processes on one store send each digest once", async
 
 Deno.test("a relay killed between the commit and SMTP sends the digest when it starts again, once", async () => {
   await using folder = await makeFolder();
-  await using smtp = await startScriptedSmtp();
+  await using smtp = startScriptedSmtp();
   smtp.script({ greeting: "silence" });
   const relay = await start(folder, smtp.port);
   await makeDue(relay, ["bob"]);
@@ -98,7 +98,7 @@ Deno.test("a relay killed between the commit and SMTP sends the digest when it s
 
 Deno.test("a relay killed while the next hop had the content does not send it again, and says so", async () => {
   await using folder = await makeFolder();
-  await using smtp = await startScriptedSmtp();
+  await using smtp = startScriptedSmtp();
   smtp.script({ content: "silence" });
   const relay = await start(folder, smtp.port);
   await makeDue(relay, ["bob"]);
@@ -120,7 +120,7 @@ Deno.test("a relay killed while the next hop had the content does not send it ag
 
 Deno.test("a relay stopped by SIGTERM gives up what is not handed over and sends it when it starts again", async () => {
   await using folder = await makeFolder();
-  await using smtp = await startScriptedSmtp();
+  await using smtp = startScriptedSmtp();
   smtp.script({ RCPT: "silence" });
   await using relay = await start(folder, smtp.port);
   await makeDue(relay, ["bob"]);

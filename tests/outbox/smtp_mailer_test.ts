@@ -70,7 +70,7 @@ Deno.test("Mailer.send() hands content and envelope to a real server, greeting w
 });
 
 Deno.test("Mailer.send() asks before the content, after the next hop said 354", async () => {
-  await using server = await startScriptedSmtp();
+  await using server = startScriptedSmtp();
   const order: string[] = [];
   void server.reached("DATA").then(() => order.push("354"));
   void server.reached("content").then(() => order.push("content"));
@@ -84,7 +84,7 @@ Deno.test("Mailer.send() asks before the content, after the next hop said 354", 
 });
 
 Deno.test("Mailer.send() sends nothing of the content when it is withdrawn", async () => {
-  await using server = await startScriptedSmtp();
+  await using server = startScriptedSmtp();
   const withdrawn = new Error("unsubscribed meanwhile");
   const sending = send(plain(server.port), { beforeContent: () => Promise.reject(withdrawn) });
   await assert.rejects(sending, (error) => error === withdrawn);
@@ -115,7 +115,7 @@ const refusals: [SmtpStep, SmtpFault, Partial<MailOutcome>][] = [
 for (const [step, fault, expected] of refusals) {
   const what = typeof fault === "string" ? fault : fault.reply;
   Deno.test(`Mailer.send() is refused by ${what} at ${step}`, async () => {
-    await using server = await startScriptedSmtp();
+    await using server = startScriptedSmtp();
     server.script({ [step]: fault });
     const timing = fault === "silence" ? IMPATIENT : TIMING;
     const { outcome } = await send({ ...plain(server.port), timing });
@@ -127,7 +127,7 @@ for (const [step, fault, expected] of refusals) {
 
 for (const fault of ["cut", "silence"] as const) {
   Deno.test(`Mailer.send() does not know after ${fault} instead of the final reply`, async () => {
-    await using server = await startScriptedSmtp();
+    await using server = startScriptedSmtp();
     server.script({ content: fault });
     const timing = fault === "silence" ? IMPATIENT : TIMING;
     const { outcome, asked } = await send({ ...plain(server.port), timing });
@@ -138,7 +138,7 @@ for (const fault of ["cut", "silence"] as const) {
 }
 
 Deno.test("Mailer.send() knows that a connection cut before the content was whole delivered nothing", async () => {
-  await using server = await startScriptedSmtp();
+  await using server = startScriptedSmtp();
   const { outcome } = await send(plain(server.port), {
     beforeContent() {
       server.cutAll();
@@ -149,7 +149,7 @@ Deno.test("Mailer.send() knows that a connection cut before the content was whol
 });
 
 Deno.test("Mailer.send() is refused where nothing listens", async () => {
-  const server = await startScriptedSmtp();
+  const server = startScriptedSmtp();
   await server[Symbol.asyncDispose]();
   const { outcome } = await send(plain(server.port));
   assertHas(outcome, { result: "refused", stage: "connection" });
@@ -165,7 +165,7 @@ for (
   ][]
 ) {
   Deno.test(`Mailer.send() given up at ${step} is ${result}`, async () => {
-    await using server = await startScriptedSmtp();
+    await using server = startScriptedSmtp();
     server.script({ [step]: "silence" });
     const abort = new AbortController();
     void reachedThenAbort(server, step, abort);
@@ -180,7 +180,7 @@ async function reachedThenAbort(server: ScriptedSmtp, step: SmtpStep, abort: Abo
 }
 
 Deno.test("Mailer.send() given up beforehand connects to nobody", async () => {
-  await using server = await startScriptedSmtp();
+  await using server = startScriptedSmtp();
   const { outcome } = await send(plain(server.port), { signal: AbortSignal.abort() });
   assert.equal(outcome.result, "refused");
   assert.equal(server.sessions(), 0);

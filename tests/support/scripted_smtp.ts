@@ -1,7 +1,4 @@
 /** A bare SMTP server whose every step a test decides: slow, cut off, or wrong. */
-import { createServer, type Socket } from "node:net";
-import type { AddressInfo } from "node:net";
-
 /** Steps of a session, in order. "content" is the reply to the final dot. */
 export type SmtpStep = "greeting" | "EHLO" | "MAIL" | "RCPT" | "DATA" | "content";
 
@@ -35,79 +32,70 @@ const ORDINARY: Record<SmtpStep, string> = {
 };
 
 /** Listens on 127.0.0.1 until disposed of. */
-export async function startScriptedSmtp(): Promise<ScriptedSmtp> {
+export function startScriptedSmtp(): ScriptedSmtp {
   let faults: Partial<Record<SmtpStep, SmtpFault>> = {};
   const contents: string[] = [];
-  const sockets = new Set<Socket>();
+  const open = new Set<Session>();
+  const handled = new Set<Promise<void>>();
   const awaited = new Map<SmtpStep, (() => void)[]>();
   let sessions = 0;
-  const busy = new Set<Socket>();
   let mostSessions = 0;
-  const silent = new Map<Socket, (reply: string) => void>();
 
-  function take(socket: Socket, step: SmtpStep, onReply = (_reply: string) => {}): void {
+  function take(session: Session, step: SmtpStep, onReply = (_reply: string) => {}): void {
     const fault = faults[step];
-    if (fault === "silence") {
-      silent.set(socket, (reply) => {
-        onReply(reply);
-        socket.write(`${reply}\r\n`);
-      });
-    }
+    const answer = (reply: string) => {
+      onReply(reply);
+      session.write(reply);
+    };
+    if (fault === "silence") session.waits = answer;
     for (const resolve of awaited.get(step)?.splice(0) ?? []) resolve();
     if (fault === "silence") return;
-    if (fault === "cut") return void socket.destroy();
-    socket.write(`${fault?.reply ?? ORDINARY[step]}\r\n`);
+    if (fault === "cut") session.end();
+    else answer(fault?.reply ?? ORDINARY[step]);
   }
 
-  const server = createServer((socket) => {
-    sessions++;
-    sockets.add(socket);
-    busy.add(socket);
-    mostSessions = Math.max(mostSessions, busy.size);
-    socket.on("close", () => {
-      sockets.delete(socket);
-      busy.delete(socket);
-      silent.delete(socket);
-    });
-    socket.on("error", () => {});
-    socket.setEncoding("latin1");
-    let buffered = "";
+  async function converse(session: Session): Promise<void> {
+    take(session, "greeting");
     let inContent = false;
-    socket.on("data", (text) => {
-      buffered += text;
-      for (;;) {
-        const end = inContent ? buffered.indexOf("\r\n.\r\n") : buffered.indexOf("\r\n");
-        if (end < 0) return;
-        const line = buffered.slice(0, end);
-        buffered = buffered.slice(end + (inContent ? 5 : 2));
-        if (inContent) {
-          inContent = false;
-          contents.push(line);
-          take(socket, "content");
-          continue;
-        }
-        const verb = line.slice(0, 4).toUpperCase();
-        if (verb === "QUIT") {
-          busy.delete(socket);
-          socket.end("221 bye\r\n");
-        } else if (verb === "DATA") {
-          const fault = faults.DATA;
-          inContent = fault === undefined || (typeof fault === "object" && fault.reply[0] === "3");
-          take(socket, "DATA", (reply) => void (inContent = reply[0] === "3"));
-        } else if (verb === "EHLO" || verb === "MAIL" || verb === "RCPT") {
-          take(socket, verb);
-        } else socket.write("502 unknown\r\n");
+    for await (const line of session.lines(() => inContent ? "\r\n.\r\n" : "\r\n")) {
+      if (inContent) {
+        inContent = false;
+        contents.push(line);
+        take(session, "content");
+        continue;
       }
-    });
-    take(socket, "greeting");
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const verb = line.slice(0, 4).toUpperCase();
+      if (verb === "QUIT") {
+        session.write("221 bye");
+        return;
+      }
+      if (verb === "DATA") take(session, verb, (reply) => void (inContent = reply[0] === "3"));
+      else if (verb === "EHLO" || verb === "MAIL" || verb === "RCPT") take(session, verb);
+      else session.write("502 unknown");
+    }
+  }
+
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const accepting = (async () => {
+    for await (const connection of listener) {
+      const session = new Session(connection);
+      sessions++;
+      open.add(session);
+      mostSessions = Math.max(mostSessions, open.size);
+      const one = converse(session).finally(() => {
+        session.end();
+        open.delete(session);
+        handled.delete(one);
+      });
+      handled.add(one);
+    }
+  })();
 
   const cutAll = () => {
-    for (const socket of sockets) socket.destroy();
+    for (const session of open) session.end();
   };
   return {
-    port: (server.address() as AddressInfo).port,
+    port: listener.addr.port,
     script: (next) => void (faults = next),
     reached(step) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -118,14 +106,53 @@ export async function startScriptedSmtp(): Promise<ScriptedSmtp> {
     sessions: () => sessions,
     mostSessions: () => mostSessions,
     release(reply) {
-      for (const answer of [...silent.values()]) answer(reply);
-      silent.clear();
+      for (const session of open) {
+        session.waits?.(reply);
+        session.waits = undefined;
+      }
     },
     cutAll,
     async [Symbol.asyncDispose]() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      listener.close();
       cutAll();
-      await closed;
+      await accepting;
+      await Promise.all(handled);
     },
   };
+}
+
+/** One client's connection, line by line. */
+class Session {
+  /** Answers the command that waits in silence. */
+  waits: ((reply: string) => void) | undefined;
+  #ended = false;
+
+  constructor(private readonly connection: Deno.Conn) {}
+
+  write(reply: string): void {
+    // A client that has left does not hear it.
+    this.connection.write(new TextEncoder().encode(`${reply}\r\n`)).catch(() => {});
+  }
+
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.connection.close();
+  }
+
+  /** What the client says, cut at an end that may change from one to the next. */
+  async *lines(endOf: () => string): AsyncGenerator<string> {
+    const chunk = new Uint8Array(16_384);
+    let buffered = "";
+    for (;;) {
+      for (let at = buffered.indexOf(endOf()); at >= 0; at = buffered.indexOf(endOf())) {
+        const line = buffered.slice(0, at);
+        buffered = buffered.slice(at + endOf().length);
+        yield line;
+      }
+      const size = await this.connection.read(chunk).catch(() => null);
+      if (size === null) return;
+      buffered += new TextDecoder("latin1").decode(chunk.subarray(0, size));
+    }
+  }
 }
