@@ -27,6 +27,7 @@ import {
   rawKey,
 } from "./message_row.ts";
 import { encodeRow } from "./row_codec.ts";
+import { recipientBanned, refuseSender } from "./send_refusals.ts";
 import type { SendRequest } from "./send_request.ts";
 
 const MINUTE_MS = 60_000;
@@ -296,35 +297,6 @@ export class Sender {
   sweep(): void {
     this.#accepted.sweep(this.options.store.now());
   }
-}
-
-/** @throws RelayError `banned`, `key_required` */
-export function refuseSender(out: OutRecord, bearer: boolean): void {
-  if (out.banned) {
-    throw new RelayError("banned", "this agent is banned by the operator and cannot send");
-  }
-  if (bearer && out.custody !== "relay") throw keyRequired();
-}
-
-export function keyRequired(): RelayError {
-  return new RelayError(
-    "key_required",
-    "this agent holds its own key: sign the request (X-Relay-Pubkey, X-Relay-Timestamp, X-Relay-Signature); a token cannot send for it",
-  );
-}
-
-export function unknownRecipient(): RelayError {
-  return new RelayError(
-    "not_found",
-    "no agent has the handle, word name or base58 key in `to`; GET /v1/agents?q= searches the directory",
-  );
-}
-
-function recipientBanned(): RelayError {
-  return new RelayError(
-    "recipient_banned",
-    "the recipient is banned by the operator and receives no messages",
-  );
 }
 
 function flightName(senderId: number, signature: Uint8Array): string {

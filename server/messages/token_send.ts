@@ -14,14 +14,8 @@ import type { RecordCache } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
 import { fingerprintOf, IdempotencyKeys } from "./idempotency.ts";
 import { rebuildRequest } from "./message_row.ts";
-import {
-  keyRequired,
-  refuseSender,
-  type SendAnswer,
-  type Sender,
-  type SendExtension,
-  unknownRecipient,
-} from "./send.ts";
+import type { SendAnswer, Sender, SendExtension } from "./send.ts";
+import { keyRequired, refuseSender, unknownRecipient } from "./send_refusals.ts";
 import { checkSend, type SendRequest } from "./send_request.ts";
 import { UnusedTimestamps } from "./unused_timestamps.ts";
 
