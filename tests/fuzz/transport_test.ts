@@ -8,6 +8,8 @@ import { fillPath } from "./fuzz_routes.ts";
 import { nat, pick } from "./hostile_json.ts";
 
 const BROKEN = { parserMayRefuse: true, mayEndUnanswered: true };
+/** How long a server may take to see that a request is whole, or that none can come of it. */
+const PATIENCE_MS = 1_000;
 const encoder = new TextEncoder();
 const latin1 = (bytes: Uint8Array) => new TextDecoder("latin1").decode(bytes);
 
@@ -79,7 +81,7 @@ Deno.test("misframed requests are refused or answered, and none is taken for ano
   await runCampaign(BROKEN, async ({ relay, context, routes, random, judge }) => {
     const known = routes.filter(({ body, method }) => body !== undefined || method === "GET");
     for (const misframe of MISFRAMINGS) {
-      for (let round = 0; round < 6; round++) {
+      for (let round = 0; round < 2; round++) {
         const route = pick(known, random);
         const target = fillPath(route, context);
         const body = toBytes(route.method === "GET" ? undefined : route.body!(context));
@@ -90,8 +92,10 @@ Deno.test("misframed requests are refused or answered, and none is taken for ano
           using connection = await connectRaw(relay.port);
           // A server that has refused already may close while the rest is on its way.
           await connection.send(bytes).catch(() => {});
-          await connection.finish().catch(() => {});
-          const answer = await connection.answer();
+          // What misses its end is ended, but a whole request must be answered before that: a
+          // half-closed connection counts as a client that has left.
+          const ending = setTimeout(() => connection.finish().catch(() => {}), PATIENCE_MS);
+          const answer = await connection.answer().finally(() => clearTimeout(ending));
           return answer === undefined ? undefined : fromRaw(answer);
         });
       }
