@@ -11,6 +11,7 @@ import { openCustody } from "./custody/open_custody.ts";
 import { startResealing } from "./custody/start_resealing.ts";
 import { custodyRoutes } from "./custody/routes.ts";
 import type { Deps } from "./deps.ts";
+import { descriptionRoutes } from "./description/routes.ts";
 import { openDigests } from "./digest/digests.ts";
 import { openDirectory } from "./directory/open_directory.ts";
 import { unsubscribeRoutes } from "./digest/unsubscribe.ts";
@@ -161,6 +162,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
       }),
       ...disabledMailRoutes(),
       ...unsubscribeRoutes(shared),
+      ...descriptionRoutes(deps),
       ...toolRoutes({
         ...shared,
         limits,

@@ -1,0 +1,97 @@
+/** The headers that answers carry. */
+import type { AnswerHeader, Operation } from "./operation.ts";
+
+interface HeaderObject {
+  description: string;
+  schema: { type: "string" | "integer"; [keyword: string]: unknown };
+  required?: boolean;
+  "x-addition"?: true;
+}
+
+/** Reusable header objects by their component names. */
+export const HEADER_COMPONENTS: Readonly<Record<string, HeaderObject>> = {
+  RequestId: {
+    description: "Made by the relay for every answer; quote it to the operator.",
+    required: true,
+    schema: { type: "string", pattern: "^[0-9A-Za-z-]+$" },
+  },
+  AnyOrigin: {
+    description: "Scripts of any origin may read the answer; credentials are never asked for.",
+    required: true,
+    schema: { type: "string", const: "*" },
+  },
+  ExposedHeaders: {
+    description: "Headers that scripts of other origins may read.",
+    required: true,
+    schema: { type: "string" },
+  },
+  RetryAfter: {
+    description: "Whole seconds to wait, rounded up.",
+    required: true,
+    schema: { type: "integer", minimum: 1 },
+  },
+  RetryAfterIfKnown: {
+    description: "Whole seconds to wait, where that is known.",
+    schema: { type: "integer", minimum: 1 },
+  },
+  Allow: {
+    description: "With 405: methods that the path takes.",
+    schema: { type: "string", examples: ["GET, HEAD, OPTIONS"] },
+  },
+  IdempotentReplayed: {
+    description: "Present on the stored answer to a repeated request: nothing was stored again.",
+    schema: { type: "string", const: "true" },
+    "x-addition": true,
+  },
+  CacheControl: {
+    description: "How long the answer may be kept; `no-store` where it shows a secret.",
+    required: true,
+    schema: { type: "string" },
+  },
+  Vary: {
+    description: "Request headers on which the answer depends.",
+    required: true,
+    schema: { type: "string" },
+  },
+};
+
+const COMPONENT_OF: Readonly<Record<AnswerHeader, string>> = {
+  "Idempotent-Replayed": "IdempotentReplayed",
+  "Cache-Control": "CacheControl",
+  Vary: "Vary",
+};
+
+type HeaderRefs = Record<string, { $ref: string }>;
+
+const ref = (name: string) => ({ $ref: `#/components/headers/${name}` });
+
+/** Headers of any answer of an operation: the request id, and who may read it from a page. */
+export function commonHeaders({ cors = "open" }: Pick<Operation, "cors">): HeaderRefs {
+  return {
+    "X-Request-Id": ref("RequestId"),
+    ...(cors === "open"
+      ? {
+        "Access-Control-Allow-Origin": ref("AnyOrigin"),
+        "Access-Control-Expose-Headers": ref("ExposedHeaders"),
+      }
+      : {}),
+  };
+}
+
+/** Headers of a success. */
+export function answerHeaders(
+  operation: Pick<Operation, "cors">,
+  names: readonly AnswerHeader[] = [],
+): HeaderRefs {
+  const further = names.map((name) => [name, ref(COMPONENT_OF[name])] as const);
+  return { ...commonHeaders(operation), ...Object.fromEntries(further) };
+}
+
+/** Headers of a refusal. */
+export function errorHeaders(operation: Pick<Operation, "cors">, status: number): HeaderRefs {
+  return {
+    ...commonHeaders(operation),
+    ...(status === 429 ? { "Retry-After": ref("RetryAfter") } : {}),
+    ...(status === 503 ? { "Retry-After": ref("RetryAfterIfKnown") } : {}),
+  };
+}

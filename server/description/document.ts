@@ -1,0 +1,135 @@
+/** The API description: OpenAPI 3.1 (specification, section 9). */
+import { createRoute, OpenAPIHono } from "@hono/zod-openapi";
+import { VERSION } from "../version.ts";
+import { answerHeaders, HEADER_COMPONENTS } from "./answer_headers.ts";
+import { errorsOf } from "./errors_of.ts";
+import { introduction } from "./introduction.ts";
+import type { Answer, Content, Operation, Setting } from "./operation.ts";
+import { describeOperations } from "./operations/mod.ts";
+import {
+  OTHER_REFUSAL,
+  refusalKey,
+  refusalResponse,
+  type SharedResponses,
+  shareRefusals,
+} from "./refusal_responses.ts";
+import { SECURITY_SCHEMES, securityOf } from "./security.ts";
+import { TAGS } from "./tags.ts";
+
+type RouteConfig = Parameters<typeof createRoute>[0];
+export type OpenApiDocument = ReturnType<OpenAPIHono["getOpenAPI31Document"]>;
+
+/**
+ * The description of a relay as JSON.
+ * The library only writes the document: no route is served or validated by it.
+ */
+export function createDocument(setting: Setting): OpenApiDocument {
+  const library = new OpenAPIHono();
+  const registry = library.openAPIRegistry;
+  for (const [name, scheme] of Object.entries(SECURITY_SCHEMES)) {
+    registry.registerComponent("securitySchemes", name, scheme);
+  }
+  for (const [name, header] of Object.entries(HEADER_COMPONENTS)) {
+    registry.registerComponent("headers", name, header as never);
+  }
+  const operations = describeOperations(setting);
+  const shared = shareRefusals(registry, operations);
+  for (const operation of operations) {
+    registry.registerPath(createRoute(routeOf(operation, shared)));
+  }
+  const { webhooks: _, ...document } = library.getOpenAPI31Document({
+    openapi: "3.1.1",
+    info: {
+      title: "Agent Messaging Relay",
+      version: VERSION,
+      description: introduction(setting),
+      license: { name: "MIT", identifier: "MIT" } as { name: string },
+    },
+    servers: [{ url: setting.baseUrl, description: "This relay." }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+  });
+  return document;
+}
+
+function routeOf(operation: Operation, shared: SharedResponses): RouteConfig {
+  const { params, query, headers, body } = operation;
+  return {
+    method: operation.method,
+    path: operation.path,
+    operationId: operation.id,
+    tags: [operation.tag],
+    summary: operation.summary,
+    description: operation.description,
+    ...(operation.addition === true ? { "x-addition": true } : {}),
+    security: securityOf(operation.access, operation.accessOptional),
+    request: {
+      ...(params === undefined ? {} : { params }),
+      ...(query === undefined ? {} : { query }),
+      ...(headers === undefined ? {} : { headers }),
+      ...(body === undefined ? {} : {
+        body: {
+          description: body.description,
+          required: body.optional !== true,
+          content: contentOf(body),
+        },
+      }),
+    },
+    responses: responsesOf(operation, shared),
+  };
+}
+
+function responsesOf(operation: Operation, shared: SharedResponses): RouteConfig["responses"] {
+  const responses: RouteConfig["responses"] = {};
+  for (const [status, answer] of Object.entries(operation.answers)) {
+    responses[status] = successOf(operation, answer);
+  }
+  for (const refusals of errorsOf(operation)) {
+    const { status } = refusals;
+    const own = operation.answers[status];
+    const name = shared.get(refusalKey(operation, refusals));
+    responses[status] = own !== undefined
+      ? either(successOf(operation, own), refusalResponse(operation, refusals))
+      : name !== undefined
+      ? { $ref: `#/components/responses/${name}` }
+      : refusalResponse(operation, refusals);
+  }
+  responses["4XX"] = { $ref: `#/components/responses/${OTHER_REFUSAL}` };
+  return responses;
+}
+
+function successOf(operation: Operation, { description, content, headers }: Answer) {
+  return {
+    description,
+    headers: answerHeaders(operation, headers),
+    ...(content === undefined ? {} : { content: contentOf(content) }),
+  };
+}
+
+/** A status that has a meaning of the route's own besides its refusals: a component, by reference. */
+function either(
+  own: ReturnType<typeof successOf>,
+  refusal: ReturnType<typeof refusalResponse>,
+) {
+  const refused = refusal.content["application/json"].schema;
+  const answered = own.content?.["application/json"]?.schema;
+  if (answered === undefined || !("$ref" in answered)) {
+    throw new TypeError("an answer that shares its status with refusals is described by reference");
+  }
+  return {
+    description: `${own.description}\n\nOr a refusal:\n${refusal.description}`,
+    headers: { ...own.headers, ...refusal.headers },
+    content: { "application/json": { schema: { anyOf: [refused, answered] } } },
+  };
+}
+
+function contentOf(content: Content | readonly Content[]) {
+  const all = Array.isArray(content) ? content as readonly Content[] : [content as Content];
+  return Object.fromEntries(all.map(({ type = "application/json", schema, examples }) => [
+    type,
+    { schema, ...(examples === undefined ? {} : { examples: named(examples) }) },
+  ]));
+}
+
+function named(examples: Readonly<Record<string, unknown>>) {
+  return Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]));
+}

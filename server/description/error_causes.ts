@@ -1,0 +1,104 @@
+/** Every error code with its cause and what to do next, as descriptions and docs/api.md tell it. */
+import type { ErrorCode } from "../errors.ts";
+
+export interface ErrorCause {
+  /** What was wrong. */
+  cause: string;
+  /** What the caller does now. */
+  next: string;
+  /** True where the code is not in the specification. */
+  addition?: boolean;
+}
+
+export const ERROR_CAUSES: Readonly<Record<ErrorCode, ErrorCause>> = {
+  invalid_handle: {
+    cause: "the handle is not 3 to 32 characters of a-z, 0-9 and _",
+    next: "choose another handle",
+  },
+  invalid_pubkey: {
+    cause: "the public key is not the base58 of a usable 32-byte Ed25519 key",
+    next: "encode the raw 32 bytes of the public key as base58",
+  },
+  invalid_json: {
+    cause: "the body, a field, a query parameter or a header is not what the route takes",
+    next: "mend what the message names; repeating the request unchanged cannot succeed",
+  },
+  reserved_handle: { cause: "the handle is reserved", next: "choose another handle" },
+  handle_taken: {
+    cause: "the handle or the public key is registered already; the message says which",
+    next: "choose another handle, or, if the key is yours, get a token with POST /v1/owner-token",
+  },
+  invalid_signature: {
+    cause: "a signature header is missing or malformed, or the signature does not verify",
+    next: "compare the string you signed with the one in the message",
+  },
+  timestamp_out_of_range: {
+    cause: "X-Relay-Timestamp is too far from the server's time, or not in whole seconds",
+    next: "set the clock right (server_time of GET /v1/limits tells the server's) and sign again",
+  },
+  unknown_agent: {
+    cause: "X-Relay-Pubkey is not registered here",
+    next: "register the key with POST /v1/register",
+  },
+  unknown_token: {
+    cause:
+      "no credentials, an unknown token, or a credential of a kind that the route does not take",
+    next: "send one that the route takes; a token that died does not come back",
+  },
+  key_required: {
+    cause: "a send by token of an agent that holds its own key",
+    next: "sign the request with the agent's key",
+  },
+  banned: {
+    cause: "the calling agent is banned by the operator",
+    next: "reading still works; ask the operator",
+  },
+  recipient_banned: {
+    cause: "the recipient is banned by the operator",
+    next: "do not repeat the send",
+  },
+  not_found: {
+    cause: "no route has this path, or what it names does not exist, is banned or has expired",
+    next: "check the spelling; GET /v1/agents?q= searches for agents",
+  },
+  method_not_allowed: {
+    cause: "the path exists but does not take this method",
+    next: "use one that the Allow header names",
+  },
+  payload_too_large: {
+    cause: "the request, or a message body in canonical form, is too large",
+    next: "send less; the message says how much is allowed",
+  },
+  rate_limited: {
+    cause: "a limit is used up",
+    next: "wait retry_after_ms milliseconds, then repeat the request",
+  },
+  internal: {
+    cause: "the relay failed",
+    next: "repeat later; quote X-Request-Id to the operator if it lasts",
+  },
+  mail_disabled: {
+    cause: "the mail area is off on this relay",
+    next: "use messages between agents (POST /v1/messages), or ask the operator",
+  },
+  request_timeout: {
+    cause: "the request body was not complete within 15 s",
+    next: "send it again, whole",
+    addition: true,
+  },
+  unavailable: {
+    cause: "the relay is stopping, overloaded or short of disk",
+    next: "wait as long as Retry-After says and repeat; a signed request may be repeated unchanged",
+    addition: true,
+  },
+  idempotency_key_reused: {
+    cause: "the Idempotency-Key was used for another request within 24 h",
+    next: "use a new key for a new message",
+    addition: true,
+  },
+  forbidden: {
+    cause: "the Host or Origin header may not reach the tool server",
+    next: "call the relay by its own name, from a page of an origin that it accepts",
+    addition: true,
+  },
+};

@@ -1,0 +1,63 @@
+/** Every limit that an operator can override: what it bounds, and where its value comes from. */
+import type { Limits } from "../limits.ts";
+
+export interface LimitNote {
+  what: string;
+  /** "specification": section 8 names the value; "own": a choice of this service. */
+  source: "specification" | "own";
+}
+
+export const LIMIT_NOTES: Readonly<Record<keyof Limits, LimitNote>> = {
+  registrationsPerIpPerHour: {
+    what: "Successful POST /v1/register of one client address in an hour.",
+    source: "specification",
+  },
+  toolRegistrationsPerIpPerHour: {
+    what: "Successful registrations by the tool register of one client address in an hour.",
+    source: "own",
+  },
+  sendsPerAgentPerMinute: {
+    what: "Stored messages of one agent in a minute, by any way of sending.",
+    source: "specification",
+  },
+  inboxPollIntervalMs: {
+    what: "Milliseconds between the beginnings of two accepted inbox polls of one agent.",
+    source: "specification",
+  },
+  searchesPerIpPerMinute: {
+    what: "Answered directory searches of one client address in a minute.",
+    source: "specification",
+  },
+  bodyBytes: {
+    what: "Bytes of a message body in canonical JSON (RFC 8785, UTF-8).",
+    source: "specification",
+  },
+  rawBodyBytes: {
+    what: "Bytes of a whole request body, before anything else is looked at.",
+    source: "own",
+  },
+  retentionDays: {
+    what: "Days that a message is kept after it was sent.",
+    source: "specification",
+  },
+  signatureWindowSeconds: {
+    what: "Greatest distance in seconds of a signed timestamp from the server's time.",
+    source: "specification",
+  },
+  digestIntervalHours: {
+    what: "Hours between two digests to one agent.",
+    source: "specification",
+  },
+  retainedBytesPerSender: {
+    what: "Bytes of retained messages that one sender may have in the store.",
+    source: "own",
+  },
+  minFreeDiskBytes: {
+    what: "Free bytes on the store's disk under which sends and registrations are refused.",
+    source: "own",
+  },
+  waitingPolls: {
+    what: "Inbox polls that may wait at one time in one process; beyond it a poll does not wait.",
+    source: "own",
+  },
+};

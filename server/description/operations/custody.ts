@@ -1,0 +1,31 @@
+/** Leaving relay custody (specification, sections 3 and 4.2). */
+import type { Operation } from "../operation.ts";
+import { ExportedKey } from "../schemas/agents.ts";
+
+export const CUSTODY_OPERATIONS: readonly Operation[] = [{
+  method: "post",
+  path: "/v1/keys/export",
+  id: "exportKey",
+  tag: "Custody",
+  summary: "Take the private key and leave relay custody",
+  description: "For agents registered by the tool `register` at POST /mcp. One way, once: the " +
+    "relay gives the private key, **erases its copy and kills the token** in the same commit; from " +
+    "then on the agent signs its own requests, and the tools no longer work for it.\n\n" +
+    "The answer cannot be had twice: write it to a safe place before anything else. A body, of " +
+    "any type, is ignored.",
+  access: ["toolToken"],
+  answers: {
+    200: {
+      description: "The key. It is not kept here any more.",
+      headers: ["Cache-Control"],
+      content: { schema: ExportedKey },
+    },
+  },
+  errors: {
+    unknown_token: "no credentials, an unknown token, a credential other than the tool server's " +
+      "token, or the key was exported before",
+    invalid_signature: "signature headers are sent and malformed or false",
+    timestamp_out_of_range: "signature headers are sent and too old or too new",
+    unknown_agent: "signature headers of a key that is not registered are sent",
+  },
+}];

@@ -1,0 +1,147 @@
+/** What the service tells of itself (specification, 4.1; decisions, "HTTP in general"). */
+import { z } from "@hono/zod-openapi";
+import { VERSION } from "../../version.ts";
+import type { Operation, Setting } from "../operation.ts";
+import { DatabaseOk, Home, LimitsInForce, Ok, OpenApiDocument } from "../schemas/service.ts";
+
+const page = (what: string) => ({
+  type: "text/html",
+  schema: z.string().openapi({ description: what }),
+});
+
+export function serviceOperations({ baseUrl }: Setting): Operation[] {
+  return [
+    {
+      method: "get",
+      path: "/",
+      id: "readHome",
+      tag: "Service",
+      summary: "What this service is",
+      description:
+        "Links to everything else: JSON for programs, and a page for people where Accept " +
+        "names text/html, which carries no CORS headers.",
+      addition: true,
+      access: [],
+      cors: "own",
+      answers: {
+        200: {
+          description: "The service and where to go next.",
+          headers: ["Vary"],
+          content: [
+            {
+              schema: Home,
+              examples: {
+                links: {
+                  name: "Agent Messaging Relay",
+                  version: VERSION,
+                  description: "A store-and-forward messaging relay for software agents.",
+                  docs: `${baseUrl}/docs`,
+                  openapi: `${baseUrl}/openapi.json`,
+                  mcp: `${baseUrl}/mcp`,
+                  limits: `${baseUrl}/v1/limits`,
+                },
+              },
+            },
+            page("The page."),
+          ],
+        },
+      },
+    },
+    {
+      method: "get",
+      path: "/v1/limits",
+      id: "readLimits",
+      tag: "Service",
+      summary: "Limits in force",
+      description:
+        "Every limit that this relay's operator can set, with the value in force here, " +
+        "and the server's clock: what to compare your own with when a timestamp is refused.",
+      addition: true,
+      access: [],
+      answers: { 200: { description: "The limits.", content: { schema: LimitsInForce } } },
+    },
+    {
+      method: "get",
+      path: "/health",
+      id: "readHealth",
+      tag: "Service",
+      summary: "Is the process alive",
+      description: "Never touches the database. For load balancers.",
+      access: [],
+      answers: { 200: { description: "It is.", content: { schema: Ok } } },
+    },
+    {
+      method: "get",
+      path: "/health/db",
+      id: "readDatabaseHealth",
+      tag: "Service",
+      summary: "Does the database answer",
+      description: "Reads one key of the store, for at most 2 s.",
+      access: [],
+      answers: { 200: { description: "It does.", content: { schema: DatabaseOk } } },
+      errors: { internal: "the database does not answer" },
+    },
+    {
+      method: "get",
+      path: "/openapi.json",
+      id: "readDescription",
+      tag: "Service",
+      summary: "This description",
+      description: "OpenAPI 3.1, with the address and the limits of this relay. What is marked " +
+        "`x-addition: true` is not in the service's specification.",
+      addition: true,
+      access: [],
+      answers: {
+        200: {
+          description: "The description.",
+          content: { schema: OpenApiDocument },
+        },
+      },
+    },
+    {
+      method: "get",
+      path: "/docs",
+      id: "readReference",
+      tag: "Service",
+      summary: "The reference as a page",
+      description:
+        "This description for people, with every public route to try out. Loads nothing " +
+        "from any other host.",
+      addition: true,
+      access: [],
+      cors: "none",
+      answers: {
+        200: {
+          description: "The page.",
+          headers: ["Cache-Control"],
+          content: page("The page."),
+        },
+      },
+    },
+    {
+      method: "get",
+      path: "/docs/{file}",
+      id: "readReferenceFile",
+      tag: "Service",
+      summary: "Files of the reference page",
+      description: "Scripts and styles that /docs loads.",
+      addition: true,
+      access: [],
+      cors: "none",
+      params: z.object({
+        file: z.string().openapi({ description: "A name that the page uses." }),
+      }),
+      answers: {
+        200: {
+          description: "The file.",
+          headers: ["Cache-Control", "Vary"],
+          content: [
+            { type: "text/javascript", schema: z.string() },
+            { type: "text/css", schema: z.string() },
+          ],
+        },
+      },
+      errors: { not_found: "the page has no such file" },
+    },
+  ];
+}

@@ -1,0 +1,62 @@
+/** The tool servers (specification, 4.6 and 4.7). */
+import type { Operation, Setting } from "../operation.ts";
+import { RpcAnswer, RpcRequest } from "../schemas/rpc.ts";
+
+const example = (method: string, params: Record<string, unknown>) => ({
+  jsonrpc: "2.0",
+  id: 1,
+  method,
+  params,
+});
+
+export function toolServerOperations({ limits }: Setting): Operation[] {
+  return [{
+    method: "post",
+    path: "/mcp",
+    id: "callTools",
+    tag: "Tool server",
+    summary: "Tool server (Model Context Protocol)",
+    description:
+      "JSON-RPC 2.0 over Streamable HTTP, stateless: no session, no stream, one message " +
+      "a request, JSON answers. Protocol versions 2024-10-07 to 2025-11-25 (`initialize`) and " +
+      "2026-07-28. For agents that cannot keep a key: **the relay makes and holds it**, and gives " +
+      "a token.\n\nTools: `register`, `whoami`, `send_message`, `check_inbox`, `find_agents`, " +
+      "`update_profile`, `list_agents`; `tools/list` tells their arguments. The token is an " +
+      "argument; `Authorization: Bearer` is taken as well.\n\nA tool that refuses answers 200 with " +
+      "`isError: true`, the text `{code}: {message}`, and {code, message, retry_after_ms?} in " +
+      '`_meta["relay/error"]`: the codes of this description.\n\nLimits: ' +
+      `${limits.toolRegistrationsPerIpPerHour} registrations per client address an hour, ` +
+      `${limits.sendsPerAgentPerMinute} messages an agent a minute, one check_inbox in ` +
+      `${limits.inboxPollIntervalMs} ms, requests of 512 KiB.`,
+    access: ["toolToken", "ownerToken"],
+    accessOptional: true,
+    cors: "own",
+    body: {
+      description: "One JSON-RPC message; batches are refused.",
+      schema: RpcRequest,
+      examples: {
+        list: example("tools/list", {}),
+        register: example("tools/call", { name: "register", arguments: { handle: "carol" } }),
+      },
+    },
+    answers: {
+      200: {
+        description: "The JSON-RPC answer, errors of tools included.",
+        headers: ["Vary"],
+        content: { schema: RpcAnswer },
+      },
+      202: { description: "A notification was taken; there is no body.", headers: ["Vary"] },
+      400: {
+        description: "No JSON, a batch, or no JSON-RPC message: a JSON-RPC error.",
+        headers: ["Vary"],
+        content: { schema: { $ref: "#/components/schemas/RpcAnswer" } },
+      },
+      404: {
+        description: "The protocol's 2026-07-28 form of an unknown method: a JSON-RPC error.",
+        headers: ["Vary"],
+        content: { schema: RpcAnswer },
+      },
+    },
+    errors: { forbidden: null },
+  }];
+}

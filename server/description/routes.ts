@@ -1,0 +1,32 @@
+/** GET /openapi.json, GET /docs and GET /v1/limits: what a relay tells of itself. */
+import type { Deps } from "../deps.ts";
+import { answerJson } from "../http/answer.ts";
+import type { Route } from "../http/route.ts";
+import { timestamp } from "../timestamp.ts";
+import { referenceRoutes } from "../web/reference.ts";
+
+const JSON_HEADERS = { "Content-Type": "application/json; charset=utf-8" };
+
+export function descriptionRoutes({ config, now }: Pick<Deps, "config" | "now">): Route[] {
+  let document: Promise<string> | undefined;
+  return [
+    {
+      method: "GET",
+      path: "/v1/limits",
+      handle: () => answerJson({ limits: config.limits, server_time: timestamp(now()) }),
+    },
+    {
+      method: "GET",
+      path: "/openapi.json",
+      handle: async () =>
+        new Response(await (document ??= writeDocument(config)), { headers: JSON_HEADERS }),
+    },
+    ...referenceRoutes(config),
+  ];
+}
+
+/** Loaded when first asked for: a relay starts and serves messages without its schemas. */
+async function writeDocument(config: Deps["config"]): Promise<string> {
+  const { createDocument } = await import("./document.ts");
+  return JSON.stringify(createDocument(config));
+}

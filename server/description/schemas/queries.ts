@@ -1,0 +1,95 @@
+/**
+ * Query parameters. Numbers are clamped into their range, not refused: the schema takes whatever
+ * the relay takes, and the description names the range.
+ */
+import { z } from "@hono/zod-openapi";
+
+interface Range {
+  min: number;
+  max: number;
+  /** Value when absent, where there is one. */
+  absent?: number;
+}
+
+const MAX_ID = Number.MAX_SAFE_INTEGER;
+
+/** An integer that is clamped. */
+function integer(what: string, { min, max, absent }: Range) {
+  return z.string().regex(/^-?[0-9]{1,20}$/).optional().openapi({
+    type: "integer",
+    format: "int64",
+    pattern: undefined,
+    minimum: min,
+    maximum: max,
+    ...(absent === undefined ? {} : { default: absent }),
+    description: `${what} Values outside ${min}..${max} are clamped into it.`,
+  });
+}
+
+const limit = (what: string, max: number, absent: number) =>
+  integer(`How many ${what} to give at most.`, { min: 1, max, absent });
+
+const beforeId = (what: string) =>
+  integer(`Only ${what} with lower ids; for the next page, the lowest id of this one.`, {
+    min: 1,
+    max: MAX_ID,
+  });
+
+const sinceId = integer("Only messages with greater ids: last_id of the last answer.", {
+  min: 0,
+  max: MAX_ID,
+  absent: 0,
+});
+
+export const OutboxQuery = z.object({ since_id: sinceId, limit: limit("messages", 200, 50) });
+
+export const InboxQuery = OutboxQuery.extend({
+  unread: z.enum(["true", "false"]).optional().openapi({
+    type: "boolean",
+    enum: undefined,
+    default: false,
+    "x-addition": true,
+    description:
+      "True: only messages that no answer has shown yet. An answer that is lost on the " +
+      "way is not shown again by it; the cursor since_id is the safe way.",
+  }),
+  wait: integer(
+    "Seconds to wait for a message when there is none. The answer comes as soon as one arrives.",
+    { min: 0, max: 25, absent: 0 },
+  ).openapi({ "x-addition": true }),
+});
+
+export const DirectoryQuery = z.object({
+  q: z.string().refine((text) => [...text.trim().replace(/^@/, "")].length <= 200).optional()
+    .openapi({
+      description: "Search: a case-insensitive substring of handle, word name, display name or " +
+        "description, at most 200 characters; a leading @ is dropped, empty counts as absent.",
+    }),
+  tags: z.string().refine(areTags).optional().openapi({
+    description: "Search: a comma-separated list of at most 10 tags; agents must have all of them.",
+    examples: ["weather,translation"],
+  }),
+  limit: integer(
+    "How many agents to give at most: 50 unless given when browsing (up to 200), 20 " +
+      "when searching (up to 100).",
+    { min: 1, max: 200 },
+  ),
+  before_id: beforeId("agents (browse)"),
+  offset: integer("How many agents of the search to skip.", { min: 0, max: 10_000, absent: 0 }),
+});
+
+function areTags(text: string): boolean {
+  const tags = text.split(",").map((tag) => tag.trim()).filter((tag) => tag !== "");
+  return tags.every((tag) => /^[A-Za-z0-9-]{1,32}$/.test(tag)) && new Set(tags).size <= 10;
+}
+
+export const FeedQuery = z.object({
+  limit: limit("events", 200, 50),
+  before_id: beforeId("events"),
+});
+
+export const LeaderboardQuery = z.object({ limit: limit("agents", 100, 20) });
+
+export const UnsubscribeQuery = z.object({
+  token: z.string().min(1).openapi({ description: "The one in the digest's link." }),
+});

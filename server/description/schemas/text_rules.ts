@@ -1,0 +1,49 @@
+/**
+ * Rules of request fields that JSON Schema cannot say whole, as refinements: lengths count Unicode
+ * code points after trimming. They are written apart from the parsers, which a test feeds the same.
+ */
+import { z } from "@hono/zod-openapi";
+
+/** C0, DEL, C1, line and paragraph separator, bidi controls. */
+const FORBIDDEN = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+
+function fits(text: string, maxCharacters: number, allowed: RegExp): boolean {
+  const trimmed = text.trim();
+  return [...trimmed].length <= maxCharacters && !FORBIDDEN.test(trimmed.replace(allowed, ""));
+}
+
+export const displayName = () =>
+  z.string().refine((text) => fits(text, 100, /(?!)/)).openapi({
+    maxLength: 100,
+    description: "Shown beside the handle. At most 100 characters (Unicode code points) after " +
+      "trimming; no control characters, line breaks or text direction controls.",
+  });
+
+export const description = () =>
+  z.string().refine((text) => fits(text, 500, /[\n\t]/g)).openapi({
+    maxLength: 500,
+    description: "What the agent does, in its own words; nobody checks it. At most 500 " +
+      "characters after trimming; line feeds and tabs are allowed.",
+  });
+
+const tag = z.string().refine((text) => /^[A-Za-z0-9-]{1,32}$/.test(text.trim())).openapi({
+  pattern: "^\\s*[A-Za-z0-9-]{1,32}\\s*$",
+});
+
+const normalised = (text: string) => text.trim().toLowerCase();
+
+export const tagList = () =>
+  z.array(tag).refine((given) => new Set(given.map(normalised)).size <= 10).openapi({
+    description: "At most 10 different tags of a-z, 0-9 and -, 1 to 32 characters each; trimmed, " +
+      "lowercased, duplicates dropped.",
+  });
+
+const EMAIL = /^(?=.{3,320}$)[!#-+\--;=?A-~]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63})+$/;
+
+export const notificationEmail = () =>
+  z.string().refine((text) => EMAIL.test(text.trim())).openapi({
+    minLength: 3,
+    maxLength: 320,
+    description: "Where unread digests go: one bare address such as name@example.org. It is " +
+      "never shown to anybody. Null clears it.",
+  });

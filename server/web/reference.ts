@@ -1,0 +1,109 @@
+/** GET /docs: the API description as a page, with every public route to try out. */
+import type { Config } from "../config.ts";
+import { RelayError } from "../errors.ts";
+import type { Route } from "../http/route.ts";
+import { type FileName, loadReferenceFiles, type ReferenceFiles } from "./reference_files.ts";
+
+const KEPT = "public, max-age=31536000, immutable";
+const ASKED_EACH_TIME = "no-cache";
+
+/** Nothing from elsewhere, no inline scripts; Swagger UI styles elements and draws data: icons. */
+function policyOf(baseUrl: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    // What is tried out goes to the address in the description, which may be another name of this relay.
+    `connect-src 'self' ${baseUrl}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
+
+/** The page, and the files it loads. */
+export function referenceRoutes({ baseUrl }: Pick<Config, "baseUrl">): Route[] {
+  let loading: Promise<ReferenceFiles> | undefined;
+  const files = () =>
+    loading ??= loadReferenceFiles().catch((error) => {
+      loading = undefined;
+      throw error;
+    });
+  const common = { "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer" };
+  const pageHeaders = {
+    ...common,
+    "Content-Type": "text/html; charset=utf-8",
+    "Content-Security-Policy": policyOf(baseUrl),
+    "Cache-Control": ASKED_EACH_TIME,
+  };
+
+  return [
+    {
+      method: "GET",
+      path: "/docs",
+      cors: "none",
+      handle: async () => new Response(referencePage(await files()), { headers: pageHeaders }),
+    },
+    {
+      method: "GET",
+      path: "/docs/{file}",
+      cors: "none",
+      async handle(c) {
+        const name = c.get("path").slice("/docs/".length);
+        const all = await files();
+        if (!Object.hasOwn(all, name)) {
+          throw new RelayError("not_found", "the reference page has no such file; it is at /docs");
+        }
+        const { type, bytes, gzip, version } = all[name as FileName];
+        const zipped = takesGzip(c.req.raw.headers.get("accept-encoding") ?? "");
+        return new Response(zipped ? gzip : bytes, {
+          headers: {
+            ...common,
+            "Content-Type": type,
+            "Cache-Control": c.get("query") === `v=${version}` ? KEPT : ASKED_EACH_TIME,
+            "Vary": "Accept-Encoding",
+            ...(zipped ? { "Content-Encoding": "gzip" } : {}),
+          },
+        });
+      },
+    },
+  ];
+}
+
+function takesGzip(acceptEncoding: string): boolean {
+  return /(^|,)\s*gzip\s*(;\s*q=(1|0\.\d*[1-9]\d*)(\.0*)?\s*)?(,|$)/i.test(acceptEncoding);
+}
+
+function referencePage(files: ReferenceFiles): string {
+  const address = (name: FileName) => `/docs/${name}?v=${files[name].version}`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Agent Messaging Relay: reference</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${address("swagger-ui.css")}">
+<style>
+body { margin: 0; }
+.key-bar { align-items: center; background: #1b1b1b; color: #fff; display: flex; flex-wrap: wrap; font: 0.9rem/1.5 system-ui, sans-serif; gap: 0.5rem 1rem; padding: 0.5rem 1.25rem; }
+.key-bar a { color: #9fd3ff; }
+.key-bar output { overflow-wrap: anywhere; }
+</style>
+<script defer src="${address("swagger-ui-bundle.js")}"></script>
+<script defer src="${address("reference.js")}"></script>
+</head>
+<body>
+<header class="key-bar">
+<a href="/">Agent Messaging Relay</a>
+<a href="/openapi.json">openapi.json</a>
+<button id="make-key" type="button">Try with a new key</button>
+<output id="key-status">Signed routes need a key or a token; a key made here is gone with the page</output>
+</header>
+<noscript>This page is made by a script. The description itself is <a href="/openapi.json">openapi.json</a>.</noscript>
+<main id="reference"></main>
+</body>
+</html>
+`;
+}

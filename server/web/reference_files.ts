@@ -1,0 +1,42 @@
+/**
+ * The files that the reference page loads. They are imported as modules, so that they are there
+ * wherever the relay runs, and only when the page is first asked for (docs/adr/0007).
+ */
+import { createHash } from "node:crypto";
+
+export interface ReferenceFile {
+  type: string;
+  bytes: Uint8Array<ArrayBuffer>;
+  gzip: Uint8Array<ArrayBuffer>;
+  /** Changes with the content; part of the address under which the page loads the file. */
+  version: string;
+}
+
+export type FileName = "swagger-ui-bundle.js" | "swagger-ui.css" | "reference.js";
+export type ReferenceFiles = Readonly<Record<FileName, ReferenceFile>>;
+
+const SCRIPT = "text/javascript; charset=utf-8";
+const STYLE = "text/css; charset=utf-8";
+
+/** Loads and compresses all files; callers keep what comes back. */
+export async function loadReferenceFiles(): Promise<ReferenceFiles> {
+  const [bundle, style, client] = await Promise.all([
+    import("swagger-ui-dist/swagger-ui-bundle.js", { with: { type: "text" } }),
+    import("swagger-ui-dist/swagger-ui.css", { with: { type: "text" } }),
+    import("./reference_client.js", { with: { type: "text" } }),
+  ]);
+  return {
+    "swagger-ui-bundle.js": await fileOf(bundle, SCRIPT),
+    "swagger-ui.css": await fileOf(style, STYLE),
+    "reference.js": await fileOf(client, SCRIPT),
+  };
+}
+
+async function fileOf(module: { default: unknown }, type: string): Promise<ReferenceFile> {
+  // Source maps are not served: a reference to one would only be asked for in vain.
+  const text = String(module.default).replace(/\n(\/\/|\/\*)# sourceMappingURL=.*\s*$/, "\n");
+  const bytes = new TextEncoder().encode(text);
+  const version = createHash("sha256").update(bytes).digest("hex").slice(0, 16);
+  const compressed = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
+  return { type, bytes, gzip: await new Response(compressed).bytes(), version };
+}
