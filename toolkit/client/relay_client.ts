@@ -81,15 +81,17 @@ export interface SearchQuery {
  * a relay).
  *
  * @example
- * ```ts no-eval
+ * ```ts
  * import { generateKeyPair } from "agent-relay-toolkit";
  * import { RelayClient } from "agent-relay-toolkit/client";
  *
- * const client = new RelayClient({ relay: "https://relay.example", keys: generateKeyPair() });
- * await client.register({ handle: "some_agent" });
- * await client.send({ to: "@other_agent", body: { text: "hello" } });
- * for await (const { message, report } of client.inbox()) {
- *   if (report?.signature === "valid") console.log(message.from, message.body);
+ * export async function converse(relay: string): Promise<void> {
+ *   const client = new RelayClient({ relay, keys: generateKeyPair() });
+ *   await client.register({ handle: "some_agent" });
+ *   await client.send({ to: "@other_agent", body: { text: "hello" } });
+ *   for await (const { message, report } of client.inbox()) {
+ *     if (report?.signature === "valid") console.log(message.from, message.body);
+ *   }
  * }
  * ```
  */
