@@ -1,5 +1,5 @@
 /** The headers that answers carry. */
-import type { AnswerHeader, Operation } from "./operation.ts";
+import type { AnswerHeader } from "./operation.ts";
 
 interface HeaderObject {
   description: string;
@@ -14,16 +14,6 @@ export const HEADER_COMPONENTS: Readonly<Record<string, HeaderObject>> = {
     description: "Made by the relay for every answer; quote it to the operator.",
     required: true,
     schema: { type: "string", pattern: "^[0-9A-Za-z-]+$" },
-  },
-  AnyOrigin: {
-    description: "Scripts of any origin may read the answer; credentials are never asked for.",
-    required: true,
-    schema: { type: "string", const: "*" },
-  },
-  ExposedHeaders: {
-    description: "Headers that scripts of other origins may read.",
-    required: true,
-    schema: { type: "string" },
   },
   RetryAfter: {
     description: "Whole seconds to wait, rounded up.",
@@ -65,32 +55,18 @@ type HeaderRefs = Record<string, { $ref: string }>;
 
 const ref = (name: string) => ({ $ref: `#/components/headers/${name}` });
 
-/** Headers of any answer of an operation: the request id, and who may read it from a page. */
-export function commonHeaders({ cors = "open" }: Pick<Operation, "cors">): HeaderRefs {
-  return {
-    "X-Request-Id": ref("RequestId"),
-    ...(cors === "open"
-      ? {
-        "Access-Control-Allow-Origin": ref("AnyOrigin"),
-        "Access-Control-Expose-Headers": ref("ExposedHeaders"),
-      }
-      : {}),
-  };
-}
+const REQUEST_ID: HeaderRefs = { "X-Request-Id": ref("RequestId") };
 
 /** Headers of a success. */
-export function answerHeaders(
-  operation: Pick<Operation, "cors">,
-  names: readonly AnswerHeader[] = [],
-): HeaderRefs {
+export function answerHeaders(names: readonly AnswerHeader[] = []): HeaderRefs {
   const further = names.map((name) => [name, ref(COMPONENT_OF[name])] as const);
-  return { ...commonHeaders(operation), ...Object.fromEntries(further) };
+  return { ...REQUEST_ID, ...Object.fromEntries(further) };
 }
 
 /** Headers of a refusal. */
-export function errorHeaders(operation: Pick<Operation, "cors">, status: number): HeaderRefs {
+export function errorHeaders(status: number): HeaderRefs {
   return {
-    ...commonHeaders(operation),
+    ...REQUEST_ID,
     ...(status === 429 ? { "Retry-After": ref("RetryAfter") } : {}),
     ...(status === 503 ? { "Retry-After": ref("RetryAfterIfKnown") } : {}),
   };

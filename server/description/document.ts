@@ -81,26 +81,26 @@ function routeOf(operation: Operation, shared: SharedResponses): RouteConfig {
 function responsesOf(operation: Operation, shared: SharedResponses): RouteConfig["responses"] {
   const responses: RouteConfig["responses"] = {};
   for (const [status, answer] of Object.entries(operation.answers)) {
-    responses[status] = successOf(operation, answer);
+    responses[status] = successOf(answer);
   }
   for (const refusals of errorsOf(operation)) {
     const { status } = refusals;
     const own = operation.answers[status];
-    const name = shared.get(refusalKey(operation, refusals));
+    const name = shared.get(refusalKey(refusals));
     responses[status] = own !== undefined
-      ? either(successOf(operation, own), refusalResponse(operation, refusals))
+      ? either(successOf(own), refusalResponse(refusals))
       : name !== undefined
       ? { $ref: `#/components/responses/${name}` }
-      : refusalResponse(operation, refusals);
+      : refusalResponse(refusals);
   }
   responses["4XX"] = { $ref: `#/components/responses/${OTHER_REFUSAL}` };
   return responses;
 }
 
-function successOf(operation: Operation, { description, content, headers }: Answer) {
+function successOf({ description, content, headers }: Answer) {
   return {
     description,
-    headers: answerHeaders(operation, headers),
+    headers: answerHeaders(headers),
     ...(content === undefined ? {} : { content: contentOf(content) }),
   };
 }

@@ -89,7 +89,9 @@ ${SIGNING_SAMPLE.replaceAll("{base_url}", baseUrl)}\`\`\`
 
 JSON, times in RFC 3339 UTC with milliseconds. Ids are integers below 2^53. Be ready for fields that
 are added. Every answer carries \`X-Request-Id\`. HEAD works wherever GET does and has no effect;
-OPTIONS answers 204 with \`Allow\`. Paths match exactly: no trailing slash, no other case.
+OPTIONS answers 204 with \`Allow\`. Paths match exactly: no trailing slash, no other case. Scripts
+of any origin may call and read the API, without cookies; operator routes and pages are closed to
+them, and \`/mcp\` is open to the origins it accepts.
 
 ## Errors
 

@@ -72,6 +72,4 @@ export interface Operation {
   errors?: Partial<Record<ErrorCode, string | null>>;
   /** Codes that would follow but cannot be answered here. */
   never?: readonly ErrorCode[];
-  /** "none": scripts of other origins get no CORS headers. */
-  cors?: "open" | "none" | "own";
 }

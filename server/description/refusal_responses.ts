@@ -10,17 +10,14 @@ import { ERROR_SCHEMA, errorAnswer } from "./schemas/error_answer.ts";
 type Registry = OpenAPIHono["openAPIRegistry"];
 
 /** A refusal as a response object. */
-export function refusalResponse(
-  operation: Pick<Operation, "cors">,
-  { status, causes }: Refusals,
-) {
+export function refusalResponse({ status, causes }: Refusals) {
   const codes = Object.keys(causes) as ErrorCode[];
   const lines = codes.map((code) => `- \`${code}\`: ${causes[code]}; ${ERROR_CAUSES[code].next}.`);
   const isAddition = codes.every((code) => ERROR_CAUSES[code].addition);
   return {
     description: lines.join("\n"),
     ...(isAddition ? { "x-addition": true } : {}),
-    headers: errorHeaders(operation, status),
+    headers: errorHeaders(status),
     content: { "application/json": { schema: errorAnswer(status, codes) } },
   };
 }
@@ -31,8 +28,8 @@ export const OTHER_REFUSAL = "OtherRefusal";
 export type SharedResponses = ReadonlyMap<string, string>;
 
 /** What tells two refusals apart. */
-export function refusalKey({ cors = "open" }: Pick<Operation, "cors">, refusals: Refusals): string {
-  return JSON.stringify([cors, refusals]);
+export function refusalKey(refusals: Refusals): string {
+  return JSON.stringify(refusals);
 }
 
 /**
@@ -46,7 +43,7 @@ export function shareRefusals(
   const uses = new Map<string, { operation: Operation; refusals: Refusals; count: number }>();
   for (const operation of operations) {
     for (const refusals of errorsOf(operation)) {
-      const key = refusalKey(operation, refusals);
+      const key = refusalKey(refusals);
       const use = uses.get(key) ?? { operation, refusals, count: 0 };
       uses.set(key, { ...use, count: use.count + 1 });
     }
@@ -56,12 +53,12 @@ export function shareRefusals(
   for (const [key, { operation, refusals, count }] of uses) {
     // A response of the route's own stands beside the refusal: it cannot be shared.
     if (count < 2 || operation.answers[refusals.status] !== undefined) continue;
-    const base = componentName(operation, refusals);
+    const base = componentName(refusals);
     let name = base;
     for (let n = 2; taken.has(name); n++) name = `${base}${n}`;
     taken.add(name);
     names.set(key, name);
-    registry.registerComponent("responses", name, refusalResponse(operation, refusals));
+    registry.registerComponent("responses", name, refusalResponse(refusals));
   }
   registry.registerComponent("schemas", "Error", ERROR_SCHEMA);
   registry.registerComponent("responses", OTHER_REFUSAL, {
@@ -77,9 +74,9 @@ export function shareRefusals(
   return names;
 }
 
-function componentName({ cors = "open" }: Operation, { causes }: Refusals): string {
+function componentName({ causes }: Refusals): string {
   const words = Object.keys(causes).map((code) =>
     code.split("_").map((word) => word[0]!.toUpperCase() + word.slice(1)).join("")
   );
-  return words.join("Or") + (cors === "open" ? "" : "WithoutCors");
+  return words.join("Or");
 }

@@ -15,7 +15,6 @@ export const MAIL_OPERATIONS: readonly Operation[] = MAIL_ROUTES.map((route) => 
   description: route.note === undefined ? OFF : `${route.note}\n\n${OFF}`,
   addition: route.addition,
   access: accessOf(route),
-  cors: route.cors,
   params: paramsOf(route.path),
   ...(route.body === undefined ? {} : {
     body: { description: "Where mail is on.", schema: route.body },

@@ -204,8 +204,8 @@ const OPERATION: readonly MailRoute[] = [
   }),
 ];
 
-/** Those that scripts of other origins cannot call. */
-const CLOSED: readonly MailRoute[] = [
+/** Routes outside /v1/mail. */
+const BESIDE: readonly MailRoute[] = [
   route("post", "/v1/admin/mail/orgs/{id}/suspend", "suspendMailOrg", 200, "Suspend an org", {
     access: "adminToken",
     addition: true,
@@ -235,8 +235,4 @@ const CLOSED: readonly MailRoute[] = [
   }),
 ];
 
-/** All of them, and which send no CORS headers. */
-export const MAIL_ROUTES: readonly (MailRoute & { cors: "open" | "none" })[] = [
-  ...[...ORG, ...MAILBOXES, ...OPERATION].map((one) => ({ ...one, cors: "open" as const })),
-  ...CLOSED.map((one) => ({ ...one, cors: "none" as const })),
-];
+export const MAIL_ROUTES: readonly MailRoute[] = [...ORG, ...MAILBOXES, ...OPERATION, ...BESIDE];

@@ -18,7 +18,6 @@ export const OPERATOR_OPERATIONS: readonly Operation[] = [
       "and stands in no directory, feed, leaderboard or total. It may still read its inbox, its " +
       "old messages stay, its handle stays bound to its key. Repeating it is 200.",
     access: ["adminToken"],
-    cors: "none",
     body: { description: "Which agent.", schema: BanRequest, examples: example },
     answers: { 200: { description: "Banned.", content: { schema: Ok } } },
     errors: {
@@ -37,7 +36,6 @@ export const OPERATOR_OPERATIONS: readonly Operation[] = [
       "Undoes a ban: sending, receiving, resolution and figures come back. Repeating it " +
       "is 200.",
     access: ["adminToken"],
-    cors: "none",
     body: { description: "Which agent.", schema: BanRequest, examples: example },
     answers: { 200: { description: "Not banned.", content: { schema: Ok } } },
     errors: {

@@ -22,7 +22,6 @@ export function serviceOperations({ baseUrl }: Setting): Operation[] {
         "names text/html, which carries no CORS headers.",
       addition: true,
       access: [],
-      cors: "own",
       answers: {
         200: {
           description: "The service and where to go next.",
@@ -109,7 +108,6 @@ export function serviceOperations({ baseUrl }: Setting): Operation[] {
         "from any other host.",
       addition: true,
       access: [],
-      cors: "none",
       answers: {
         200: {
           description: "The page.",
@@ -127,7 +125,6 @@ export function serviceOperations({ baseUrl }: Setting): Operation[] {
       description: "Scripts and styles that /docs loads.",
       addition: true,
       access: [],
-      cors: "none",
       params: z.object({
         file: z.string().openapi({ description: "A name that the page uses." }),
       }),

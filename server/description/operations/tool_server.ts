@@ -30,7 +30,6 @@ export function toolServerOperations({ limits }: Setting): Operation[] {
       `${limits.inboxPollIntervalMs} ms, requests of 512 KiB.`,
     access: ["toolToken", "ownerToken"],
     accessOptional: true,
-    cors: "own",
     body: {
       description: "One JSON-RPC message; batches are refused.",
       schema: RpcRequest,
