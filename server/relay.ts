@@ -36,6 +36,7 @@ import { GroupCommit } from "./storage/group_commit.ts";
 import { IdSequence } from "./storage/id_sequence.ts";
 import { openAddressKey, openLayout } from "./storage/layout.ts";
 import { RecordCache } from "./storage/record_cache.ts";
+import { requireAnswer } from "./storage/require_answer.ts";
 import {
   EMBEDDED_CAPACITY,
   KV_CONNECT_CAPACITY,
@@ -85,7 +86,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     now,
     random,
   };
-  await openLayout(kv);
+  await requireAnswer(openLayout(kv));
   const addressKey = await openAddressKey(kv, random);
   const records = new RecordCache(store);
   const { custody, ring, note: custodyNote } = await openCustody(deps, records);

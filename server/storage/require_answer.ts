@@ -1,0 +1,22 @@
+/** The store said nothing in time when it was opened. */
+export class StoreSilent extends Error {
+  constructor(waitedMs: number) {
+    super(
+      `the store did not answer within ${waitedMs / 1000} s; of a shared file another process ` +
+        "may hold the write lock (a frozen relay, a backup), a KV server may be out of reach",
+    );
+  }
+}
+
+const WAIT_MS = 15_000;
+
+/** What a first operation on the store gives; a start-up that hangs in silence helps nobody. @throws StoreSilent */
+export async function requireAnswer<T>(work: Promise<T>, waitMs = WAIT_MS): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new StoreSilent(waitMs)), waitMs);
+  try {
+    return await Promise.race([late, work]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { assertRefused } from "../support/answer.ts";
+import { delay } from "../support/pace.ts";
+import { type Fleet, startFleet } from "../support/relay_fleet.ts";
+import { registerAgent, toBytes } from "../support/test_agent.ts";
+import { TRAFFIC_LIMITS } from "../support/traffic.ts";
+
+const LEASE_MS = 900;
+const CLOCK_SKEW_MS = 100;
+const SLOTS = 255;
+
+/** Leaves so many slots of the store free for the processes to come. */
+async function leaveFree(fleet: Fleet, free: readonly number[]): Promise<void> {
+  await fleet.withKv(async (kv) => {
+    const untilMs = Date.now() + 3_600_000;
+    for (let number = 1; number <= SLOTS; number++) {
+      if (free.includes(number)) continue;
+      await kv.atomic()
+        .set(["slot", number, "owner"], { v: 1, holder: "elsewhere" })
+        .set(["slot", number, "lease"], { v: 1, untilMs })
+        .commit();
+    }
+  });
+}
+
+/** Stops a process between two transactions: inside one it would hold the file's write lock. */
+async function freeze(fleet: Fleet, pid: number): Promise<void> {
+  await fleet.withKv(async (kv) => {
+    for (let tries = 0; tries < 100; tries++) {
+      Deno.kill(pid, "SIGSTOP");
+      const written = kv.set(["probe"], tries).then(() => true);
+      if (await Promise.race([written, delay(300).then(() => false)])) return;
+      Deno.kill(pid, "SIGCONT");
+      await written;
+      await delay(5 + tries);
+    }
+    throw new Error("the process was inside a transaction a hundred times");
+  });
+}
+
+Deno.test("a process frozen past its lease commits nothing under its slot once another has it", async () => {
+  await using fleet = await startFleet(0, {
+    entry: "relay_with_timing.ts",
+    limits: TRAFFIC_LIMITS,
+    env: { TEST_LEASE_MS: String(LEASE_MS), TEST_CLOCK_SKEW_MS: String(CLOCK_SKEW_MS) },
+  });
+  await leaveFree(fleet, [77]);
+  const frozen = await fleet.add();
+  const alice = await registerAgent(frozen.target, "alice");
+  await registerAgent(frozen.target, "bob");
+
+  let stopped = false;
+  let sent = 0;
+  const accepted: { id: number; text: string }[] = [];
+  const unclear: string[] = [];
+  /** Sends as fast as answers come; frozen in the middle of it. */
+  async function sendOn(lane: number): Promise<void> {
+    while (!stopped) {
+      const text = `${lane}/${sent++}`;
+      const answer = await alice.send({ to: "bob", body: { text } }).catch(() => null);
+      if (answer?.status === 201) accepted.push({ id: answer.json.id, text });
+      else {
+        unclear.push(text);
+        if (answer !== null) assertRefused(answer, "unavailable");
+      }
+    }
+  }
+  const lanes = [1, 2, 3, 4].map(sendOn);
+  await delay(200);
+  await freeze(fleet, frozen.relay.pid);
+  stopped = true;
+  await delay(LEASE_MS + CLOCK_SKEW_MS + 200);
+
+  // The only slot there is changes hands, and its new holder writes under it.
+  const heir = await fleet.add();
+  const mailbox = await registerAgent(heir.target, "carol");
+  const theirs = await mailbox.sent({ to: "bob", body: { text: "heir" } });
+  assert.equal(theirs % 256, 77);
+  Deno.kill(frozen.relay.pid, "SIGCONT");
+  await Promise.all(lanes);
+
+  // Without a slot it tells its callers to come back; with one it serves again.
+  const refused = await alice.send({ to: "bob", body: { text: "no slot" } });
+  assertRefused(refused, "unavailable");
+  await fleet.withKv((kv) => kv.atomic().delete(["slot", 78, "owner"]).commit());
+  const late = await alice.sent({ to: "bob", body: { text: "late" } });
+  assert.equal(late % 256, 78);
+  accepted.push({ id: theirs, text: "heir" }, { id: late, text: "late" });
+
+  const rows = await fleet.withKv(async (kv) => {
+    const bob = await kv.get<{ id: number }>(["handle", "bob"]);
+    return await Array.fromAsync(kv.list<{ createdAtMs: number }>({
+      prefix: ["inbox", bob.value!.id],
+    }));
+  });
+  const ids = rows.map(({ key }) => Number(key[2]));
+  const versions = rows.map(({ versionstamp }) => versionstamp);
+  assert.deepEqual(versions, versions.toSorted(), "ids ascend in commit order");
+  for (const id of ids) {
+    if (id > theirs) assert.notEqual(id % 256, 77, "the frozen process wrote under a lost slot");
+  }
+  const known = new Set(accepted.map(({ id }) => id));
+  assert.equal(known.size, accepted.length);
+  for (const id of known) assert.ok(ids.includes(id), `message ${id} was acknowledged and is lost`);
+  assert.ok(ids.length <= known.size + unclear.length);
+  assert.ok(accepted.length > 10, "there was load when the process froze");
+});
+
+Deno.test("a process frozen within its lease goes on as if nothing had happened", async () => {
+  await using fleet = await startFleet(2, { limits: TRAFFIC_LIMITS });
+  const [a, b] = [fleet.targets[0]!, fleet.targets[1]!];
+  const alice = await registerAgent(a, "alice");
+  await registerAgent(a, "bob");
+  const before = await alice.sent({ to: "bob", body: 1 });
+  Deno.kill(fleet.relays[0]!.pid, "SIGSTOP");
+  const body = toBytes({ to: "bob", body: 2 });
+  const timestamp = a.clock.seconds();
+  const frozen = alice.call("POST", "/v1/messages", { body, timestamp });
+  const meanwhile = await alice.at(b).call("POST", "/v1/messages", { body, timestamp });
+  Deno.kill(fleet.relays[0]!.pid, "SIGCONT");
+  const late = await frozen;
+  assert.equal(meanwhile.status, 201);
+  assert.equal(late.status, 201);
+  assert.equal(late.json.id, meanwhile.json.id);
+  assert.equal(late.headers.get("idempotent-replayed"), "true");
+  const after = await alice.sent({ to: "bob", body: 3 });
+  assert.ok(before < late.json.id && late.json.id < after);
+  assert.equal(before % 256, after % 256);
+});
