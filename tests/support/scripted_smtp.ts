@@ -31,8 +31,11 @@ const ORDINARY: Record<SmtpStep, string> = {
   content: "250 stored",
 };
 
-/** Listens on 127.0.0.1 until disposed of. */
-export function startScriptedSmtp(): ScriptedSmtp {
+/**
+ * Listens on 127.0.0.1 until disposed of.
+ * @param tls PEM of a key and a certificate for TLS from the first byte
+ */
+export function startScriptedSmtp(tls?: { key: string; cert: string }): ScriptedSmtp {
   let faults: Partial<Record<SmtpStep, SmtpFault>> = {};
   const contents: string[] = [];
   const open = new Set<Session>();
@@ -75,7 +78,10 @@ export function startScriptedSmtp(): ScriptedSmtp {
     }
   }
 
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const address = { hostname: "127.0.0.1", port: 0 };
+  const listener = tls === undefined
+    ? Deno.listen(address)
+    : Deno.listenTls({ ...address, ...tls });
   const accepting = (async () => {
     for await (const connection of listener) {
       const session = new Session(connection);
