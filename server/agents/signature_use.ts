@@ -1,4 +1,5 @@
 /** Signed requests that change something count once: their signatures are kept while they could pass. */
+import { Buffer } from "node:buffer";
 
 /** A signature that authenticated a request. */
 export interface SignatureUse {
@@ -21,6 +22,11 @@ export function signatureKey(
 ): Deno.KvKey {
   // Half of R and half of S: nobody finds two signatures of a key that share these 256 bits.
   return ["sig", timestampSeconds, agentId, signature.slice(16, 48)];
+}
+
+/** Name of an agent's signature in memory. */
+export function signatureName(agentId: number, signature: Uint8Array): string {
+  return `${agentId}/${Buffer.from(signature).toString("base64")}`;
 }
 
 /** How long after the last second in which its timestamp passes a signature is remembered. */

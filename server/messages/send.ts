@@ -3,9 +3,14 @@
  * a repetition harmless, and whatever the groups' annotations derive from it.
  */
 import { Buffer } from "node:buffer";
-import { keepSignatureUntilMs, signatureKey, type SignatureUse } from "../agents/signature_use.ts";
+import {
+  keepSignatureUntilMs,
+  signatureKey,
+  signatureName,
+  type SignatureUse,
+} from "../agents/signature_use.ts";
 import type { Identity } from "../agents/records.ts";
-import { rateLimited, RelayError } from "../errors.ts";
+import { rateLimited } from "../errors.ts";
 import { inKey, type InRecord, outKey, type OutRecord } from "../mailboxes/records.ts";
 import { retainBytes } from "../mailboxes/retained_bytes.ts";
 import { admit } from "../rate_window.ts";
@@ -27,8 +32,11 @@ import {
   rawKey,
 } from "./message_row.ts";
 import { encodeRow } from "./row_codec.ts";
+import type { Receipt, SendAnswer, SendUseRow } from "./send_answer.ts";
 import { recipientBanned, refuseSender } from "./send_refusals.ts";
 import type { SendRequest } from "./send_request.ts";
+
+export type { Receipt, SendAnswer, SendUseRow } from "./send_answer.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -55,31 +63,6 @@ export interface SendExtension {
   decide(turn: Turn): void;
   write(turn: Turn, receipt: Receipt): void;
 }
-
-/** The answer to a send, and what a group's annotations learn of it. */
-export interface Receipt {
-  kind: "sent";
-  id: number;
-  contentHash: string;
-  createdAtMs: number;
-  sender: Identity;
-  recipient: Identity;
-  /** Whether the recipient has a notification e-mail. */
-  notify: boolean;
-}
-
-/** Value of a ["sig", ...] row for a send: the answer to repeat. */
-export interface SendUseRow {
-  v: 1;
-  attempt: string;
-  use: "send";
-  id: number;
-  contentHash: string;
-  createdAtMs: number;
-}
-
-/** A receipt of this request, or what an earlier one with the same signature was answered. */
-export type SendAnswer = Receipt | SendUseRow;
 
 export interface SenderOptions {
   store: Store;
@@ -112,7 +95,7 @@ export class Sender {
    * is under way. On a shared store the look-up costs a read: it is made before refusals only.
    */
   async answered(senderId: number, use: SignatureUse): Promise<SendAnswer | null> {
-    const running = this.#inFlight.get(flightName(senderId, use.signature));
+    const running = this.#inFlight.get(signatureName(senderId, use.signature));
     if (running !== undefined) await running.catch(() => {});
     const row = await this.options.records.readRow<SendUseRow>(signatureKey(senderId, use));
     return row?.use === "send" ? row : null;
@@ -120,7 +103,8 @@ export class Sender {
 
   /** Whether memory knows of a send with this signature, accepted or under way. */
   remembers(senderId: number, use: SignatureUse): boolean {
-    return this.#inFlight.has(flightName(senderId, use.signature)) || this.#accepted.mayHave(use);
+    const name = signatureName(senderId, use.signature);
+    return this.#inFlight.has(name) || this.#accepted.mayHave(use);
   }
 
   /** Whether only the store can tell if a send with this timestamp was accepted before. */
@@ -140,7 +124,7 @@ export class Sender {
 
   /** Stores one message, acknowledged only after its commit. @throws as sendAll */
   async send(send: Send): Promise<SendAnswer> {
-    const name = flightName(send.sender.id, send.use.signature);
+    const name = signatureName(send.sender.id, send.use.signature);
     while (this.#inFlight.has(name)) {
       const answer = await this.answered(send.sender.id, send.use);
       if (answer !== null) return answer;
@@ -297,8 +281,4 @@ export class Sender {
   sweep(): void {
     this.#accepted.sweep(this.options.store.now());
   }
-}
-
-function flightName(senderId: number, signature: Uint8Array): string {
-  return `${senderId}/${Buffer.from(signature).toString("base64")}`;
 }

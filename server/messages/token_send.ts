@@ -114,7 +114,7 @@ export class TokenSender {
     composed: Composed,
     extension: SendExtension | undefined,
   ): Promise<SendAnswer> {
-    const { store, limits, sender: sends, signatory } = this.options;
+    const { store, limits, signatory } = this.options;
     const { sender, bodyHash } = composed;
     const key = await signatory.signingKey(sender);
     if (key === null) throw keyRequired(); // exported since the token was looked up
@@ -127,10 +127,6 @@ export class TokenSender {
         timestampSeconds: second,
         keepUntilMs: keepSignatureUntilMs(second, limits.signatureWindowSeconds),
       };
-      // Accepted before the process forgot: the next second, which stays taken here too.
-      if (
-        sends.remembers(sender.id, use) && await sends.answered(sender.id, use) !== null
-      ) continue;
       const answer = await this.#submit(composed, use, canonicalString, extension)
         .catch((error) => {
           this.#timestamps.release(name, second);
@@ -140,7 +136,7 @@ export class TokenSender {
     }
   }
 
-  /** One attempt with one signature. @returns null when another process used the signature */
+  /** One attempt with one signature. @returns null when an earlier send used the signature */
   async #submit(
     { sender, recipient, request, raw }: Composed,
     use: SignatureUse,
