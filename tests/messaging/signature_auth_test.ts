@@ -87,21 +87,6 @@ Deno.test("a signature header has one form: standard base64 of 64 bytes", async 
   }
 });
 
-Deno.test("a signature that another encoding of S makes is refused", async () => {
-  await using relay = await startTestRelay();
-  const agent = await registerAgent(relay, "alice");
-  const good = agent.sign("GET", "/v1/whoami");
-  const bytes = base64.decode(good["X-Relay-Signature"]!);
-  const order = 2n ** 252n + 27742317777372353535851937790883648493n;
-  let s = bytes.subarray(32).reduceRight((sum, byte) => sum * 256n + BigInt(byte), 0n) + order;
-  for (let i = 32; i < 64; i++, s >>= 8n) bytes[i] = Number(s & 255n);
-  assert.equal(s, 0n);
-  const answer = await ask(`${relay.url}/v1/whoami`, {
-    headers: { ...good, "X-Relay-Signature": base64.encode(bytes) },
-  });
-  assertRefused(answer, "invalid_signature", /does not verify/);
-});
-
 Deno.test("headers sent twice fail the pattern of the first step that reads them", async () => {
   await using relay = await startTestRelay();
   const agent = await registerAgent(relay, "alice");

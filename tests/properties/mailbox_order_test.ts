@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
 import { assertStatus } from "../support/answer.ts";
+import { TEST_START_MS } from "../support/clock.ts";
 import { propertyRuns } from "../support/property_runs.ts";
 import { startTestRelay, type TestRelay, type TestRelayOptions } from "../support/relay.ts";
 import { registerAgents, type TestAgent } from "../support/test_agent.ts";
@@ -131,7 +132,9 @@ for (const [kind, options, count, numRuns] of KINDS) {
         const opened: TestRelay[] = [];
         for (let i = 0; i < count; i++) {
           const all = { ...options, deps: { kv }, limits: LIMITS };
-          opened.push(relays.use(await startTestRelay(all)));
+          // Clocks of hosts differ, and a later relay must not give lower ids for it.
+          const clockStartMs = TEST_START_MS - 4_000 * i;
+          opened.push(relays.use(await startTestRelay({ ...all, clockStartMs })));
         }
         await run(opened, scenario);
       }),
