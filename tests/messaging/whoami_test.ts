@@ -67,6 +67,7 @@ Deno.test("last_seen_at counts refusals by limit, not replays of an owner_token 
   const lastSeen = async () => (await other.call("GET", "/v1/agents/alice")).json.last_seen_at;
   const timestamp = relay.clock.seconds();
   assertStatus(await agent.call("POST", "/v1/owner-token", { timestamp }), 201);
+  assert.equal(await lastSeen(), new Date(relay.clock.now()).toISOString());
   assertStatus(await agent.poll(), 200);
   relay.clock.advance(1500);
   const seen = await lastSeen();

@@ -39,13 +39,19 @@ interface Walked {
   bodies: string[];
 }
 
-/** Polls by since_id until nothing is to come any more. */
-async function walk(agent: TestAgent, limit: number, isOver: () => boolean): Promise<Walked> {
+/** Reads a mailbox by since_id until nothing is to come any more. */
+async function walk(
+  agent: TestAgent,
+  path: "/v1/inbox" | "/v1/outbox",
+  limit: number,
+  isOver: () => boolean,
+): Promise<Walked> {
   const walked: Walked = { ids: [], bodies: [] };
   let sinceId = 0;
   for (;;) {
     const last = isOver();
-    const answer = await agent.poll(`since_id=${sinceId}&limit=${limit}`);
+    const query = `since_id=${sinceId}&limit=${limit}`;
+    const answer = await agent.call("GET", path, { query });
     assertStatus(answer, 200);
     for (const { id, body } of answer.json.messages) {
       assert.ok(id > sinceId, "ascending");
@@ -63,9 +69,11 @@ async function run(relays: readonly TestRelay[], { sends, limits }: Scenario): P
   const handles = Array.from({ length: AGENTS }, (_, i) => `agent_${i}`);
   const agents = await registerAgents(first!, ...handles);
   let sending = true;
-  const walks = agents.map((agent, i) =>
-    walk(agent.at(relays[i % relays.length]!), limits[i]!, () => !sending)
-  );
+  const walkAll = (path: "/v1/inbox" | "/v1/outbox") =>
+    agents.map((agent, i) =>
+      walk(agent.at(relays[i % relays.length]!), path, limits[i]!, () => !sending)
+    );
+  const walks = [walkAll("/v1/inbox"), walkAll("/v1/outbox")] as const;
   const accepted: { from: number; to: number; id: number; body: string }[] = [];
   let pending: Promise<void>[] = [];
   for (const [index, { from, to, copies, large, moveMs, pause }] of sends.entries()) {
@@ -92,22 +100,22 @@ async function run(relays: readonly TestRelay[], { sends, limits }: Scenario): P
   await Promise.all(pending);
   pending = [];
   sending = false;
-  const walked = await Promise.all(walks);
+  const inboxes = await Promise.all(walks[0]);
+  const outboxes = await Promise.all(walks[1]);
 
   assert.equal(new Set(accepted.map(({ id }) => id)).size, sends.length, "unique in the store");
   for (const [index, agent] of agents.entries()) {
     const byId = accepted.toSorted((a, b) => a.id - b.id);
     const received = byId.filter(({ to }) => to === index);
-    assert.deepEqual(walked[index]!.ids, received.map(({ id }) => id), "nothing missed or twice");
-    assert.deepEqual(walked[index]!.bodies, received.map(({ body }) => body));
+    assert.deepEqual(inboxes[index]!.ids, received.map(({ id }) => id), "nothing missed or twice");
+    assert.deepEqual(inboxes[index]!.bodies, received.map(({ body }) => body));
+    const sentIds = byId.filter(({ from }) => from === index).map(({ id }) => id);
+    assert.deepEqual(outboxes[index]!.ids, sentIds, "nothing missed or twice in the outbox");
     const sent = await agent.outbox("limit=200");
-    assert.deepEqual(
-      sent.map(({ id }) => id),
-      byId.filter(({ from }) => from === index).map(({ id }) => id),
-    );
+    assert.deepEqual(sent.map(({ id }) => id), sentIds);
     assert.ok(sent.every(({ delivered_at }) => delivered_at !== null));
     const again = await agent.poll("limit=200");
-    assert.deepEqual(again.json.messages.map(({ id }: { id: number }) => id), walked[index]!.ids);
+    assert.deepEqual(again.json.messages.map(({ id }: { id: number }) => id), inboxes[index]!.ids);
     assert.deepEqual((await agent.poll("unread=true")).json.messages, []);
   }
 }
