@@ -19,7 +19,7 @@ const MAIL = {
 };
 const TIMING = { connectMs: 10_000, replyMs: 10_000, finalReplyMs: 10_000, quitMs: 100 };
 /** For a next hop that says nothing: short enough to wait for. */
-const IMPATIENT = { ...TIMING, replyMs: 200, finalReplyMs: 200 };
+const IMPATIENT = { ...TIMING, replyMs: 500, finalReplyMs: 500 };
 /** Reaches this machine by an address that does not count as loopback. */
 const ANOTHER_HOST = "0.0.0.0";
 

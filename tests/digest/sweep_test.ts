@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { createFakeKv } from "../support/fake_kv.ts";
+import { startScriptedSmtp } from "../support/scripted_smtp.ts";
+import { startSmtpServer } from "../support/smtp_server.ts";
+import { MINUTE_MS, startDigestBench } from "./digest_bench.ts";
+
+const READER = "reader@example.net";
+
+Deno.test("a store that answers badly neither loses nor doubles a digest", async () => {
+  await using smtp = await startSmtpServer();
+  const kv = await Deno.openKv(":memory:");
+  const faults = { deniedSuccess: 0.1, lostAnswer: 0.05, locked: 0.1, repeated: 0.1 };
+  const fake = createFakeKv({ kv, seed: 7, faults: {} });
+  await using bench = await startDigestBench({
+    smtpPort: smtp.port,
+    relay: { config: { sharedStore: true }, deps: { kv: fake } },
+  });
+  const handles = Array.from({ length: 12 }, (_, i) => `reader_${i}`);
+  const alice = await bench.agent("alice");
+  for (const handle of handles) await bench.agent(handle, `${handle}@example.net`);
+  bench.relay.clock.advance(1_000);
+  for (const to of handles) await alice.sent({ to, body: "hello" });
+  const bad = createFakeKv({ kv, seed: 7, faults });
+  Object.assign(fake, { atomic: bad.atomic });
+  // A failed cron, a lost lease: the next ones make up for it.
+  for (let i = 0; i < 24; i++) await bench.sweepAfter(5 * MINUTE_MS);
+  assert.ok(Object.values(bad.played).every((times) => times > 0), JSON.stringify(bad.played));
+  assert.deepEqual(
+    smtp.received.map(({ to }) => to[0]).sort(),
+    handles.map((handle) => `${handle}@example.net`).sort(),
+  );
+  await bench[Symbol.asyncDispose]();
+  kv.close();
+});
+
+Deno.test("a sweep costs as much for many agents as for few, when as many are due", async () => {
+  async function readsOfSweep(agents: number): Promise<number> {
+    await using smtp = await startSmtpServer();
+    const plain = await Deno.openKv(":memory:");
+    const { kv, reads } = countReads(plain);
+    await using bench = await startDigestBench({ smtpPort: smtp.port, relay: { deps: { kv } } });
+    for (let i = 0; i < agents; i++) await bench.agent(`idle_${i}`, `idle_${i}@example.net`);
+    const bob = await bench.agent("bob", READER);
+    bench.relay.clock.advance(1_000);
+    await bob.sent({ to: "bob", body: "hello" });
+    const before = reads();
+    await bench.sweep();
+    assert.equal(smtp.received.length, 1);
+    const spent = reads() - before;
+    await bench[Symbol.asyncDispose]();
+    plain.close();
+    return spent;
+  }
+  const few = await readsOfSweep(2);
+  assert.ok(few > 0);
+  assert.equal(await readsOfSweep(60), few);
+});
+
+Deno.test("two hundred due digests are sent, each once, a few at a time", async () => {
+  await using smtp = startScriptedSmtp();
+  await using bench = await startDigestBench({ smtpPort: smtp.port });
+  const alice = await bench.agent("alice");
+  const handles = Array.from({ length: 200 }, (_, i) => `reader_${i}`);
+  for (const handle of handles) await bench.agent(handle, `${handle}@example.net`);
+  bench.relay.clock.advance(1_000);
+  for (const to of handles) await alice.sent({ to, body: "hello" });
+  await bench.sweep();
+  assert.equal(smtp.contents.length, handles.length);
+  assert.ok(smtp.mostSessions() <= 8, String(smtp.mostSessions()));
+});
+
+/** A store that counts the rows it gives. */
+function countReads(kv: Deno.Kv): { kv: Deno.Kv; reads: () => number } {
+  let reads = 0;
+  const counting = new Proxy(kv, {
+    get(target, name) {
+      const value = Reflect.get(target, name);
+      if (name === "list") {
+        return async function* (...args: Parameters<Deno.Kv["list"]>) {
+          for await (const row of target.list(...args)) {
+            reads++;
+            yield row;
+          }
+        };
+      }
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]) => {
+        if (name === "get") reads++;
+        if (name === "getMany") reads += (args[0] as unknown[]).length;
+        return value.apply(target, args);
+      };
+    },
+  });
+  return { kv: counting, reads: () => reads };
+}

@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import { listDead } from "../../server/outbox/dead_rows.ts";
+import { type AttemptOutcome, LeaseLost } from "../../server/outbox/outgoing_handler.ts";
+import { createFakeKv } from "../support/fake_kv.ts";
+import { leaseAndDie, MINUTE_MS, scripted, T0, withStore } from "./outbox_bench.ts";
+
+Deno.test("two processes on one store attempt a row once", () =>
+  withStore(async (bench) => {
+    const one = scripted({ result: "done" });
+    const other = scripted({ result: "done" });
+    const outboxes = [
+      bench.outbox(one.handler, { exclusive: false }),
+      bench.outbox(other.handler, { exclusive: false }),
+    ];
+    for (let i = 0; i < 30; i++) await bench.queue(`row ${i}`);
+    await Promise.all(outboxes.map((outbox) => outbox.run()));
+    const ids = [...one.attempts, ...other.attempts].map(({ id }) => id);
+    assert.equal(ids.length, 30);
+    assert.equal(new Set(ids).size, 30);
+  }));
+
+Deno.test("Outbox.start() frees the leases of a former process on an exclusive store", () =>
+  withStore(async (bench) => {
+    await bench.queue("a");
+    await leaseAndDie(bench, "ready");
+    assert.equal((await bench.index())[0]![2], true);
+    const { handler, attempts } = scripted({ result: "done" });
+    const outbox = bench.outbox(handler);
+    await outbox.start();
+    await outbox.run();
+    assert.deepEqual(attempts, [{ id: "a", payload: "payload of a", attempts: 2 }]);
+  }));
+
+Deno.test("what a former process had handed over is unknown and never repeated", () =>
+  withStore(async (bench) => {
+    await bench.queue("a");
+    await leaseAndDie(bench, "data");
+    const { handler, attempts, endings } = scripted({ result: "done" });
+    const outbox = bench.outbox(handler);
+    await outbox.start();
+    await outbox.run();
+    assert.equal(attempts.length, 0);
+    assert.deepEqual(endings, ["unknown"]);
+    assert.equal((await listDead(bench.kv, 10)).length, 1);
+  }));
+
+Deno.test("on a shared store a dead process's row waits for the end of its lease", () =>
+  withStore(async (bench) => {
+    await bench.queue("a");
+    await leaseAndDie(bench, "ready");
+    const { handler, attempts } = scripted({ result: "done" });
+    const outbox = bench.outbox(handler, { exclusive: false });
+    await outbox.start();
+    await outbox.run();
+    assert.equal(attempts.length, 0);
+    bench.clock.nowMs = T0 + MINUTE_MS;
+    await outbox.run();
+    assert.equal(attempts.length, 1);
+  }));
+
+Deno.test("an attempt whose lease was taken over hands nothing over and settles nothing", () =>
+  withStore(async (bench) => {
+    await bench.queue("a");
+    const begun = Promise.withResolvers<void>();
+    const proceed = Promise.withResolvers<void>();
+    let refused: unknown;
+    const slow = scripted(async (item) => {
+      begun.resolve();
+      await proceed.promise;
+      await item.commitData().catch((error) => refused = error);
+      throw refused;
+    });
+    const first = bench.outbox(slow.handler, { exclusive: false });
+    const running = first.run();
+    await begun.promise;
+    bench.clock.nowMs += MINUTE_MS + 5_000;
+    const taking = scripted({ result: "done" });
+    await bench.outbox(taking.handler, { exclusive: false }).run();
+    assert.equal(taking.attempts.length, 1);
+    proceed.resolve();
+    await running;
+    assert.ok(refused instanceof LeaseLost);
+    assert.deepEqual(slow.endings, []);
+    assert.equal(await bench.row("a"), null);
+  }));
+
+Deno.test("Outbox.stop() gives up what is not handed over, uncounted and due at once", () =>
+  withStore(async (bench) => {
+    await bench.queue("a");
+    const begun = Promise.withResolvers<void>();
+    const { handler } = scripted((item) => {
+      begun.resolve();
+      return new Promise((resolve) => {
+        item.signal.onabort = () =>
+          resolve({ result: "retry", reason: "given up", afterMs: MINUTE_MS });
+      });
+    });
+    const outbox = bench.outbox(handler);
+    const running = outbox.run();
+    await begun.promise;
+    await outbox.close();
+    await running;
+    const row = (await bench.row("a"))!;
+    assert.deepEqual([row.attempts, row.lease, row.dueMs, row.phase], [0, null, T0, "ready"]);
+  }));
+
+Deno.test("Outbox.close() waits for the answer to what was handed over", () =>
+  withStore(async (bench) => {
+    await bench.queue("a");
+    const begun = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<AttemptOutcome<string>>();
+    const { handler, endings } = scripted(async (item) => {
+      await item.commitData();
+      begun.resolve();
+      return await answer.promise;
+    });
+    const outbox = bench.outbox(handler);
+    const running = outbox.run();
+    await begun.promise;
+    const closing = outbox.close();
+    answer.resolve({ result: "done" });
+    await closing;
+    await running;
+    assert.deepEqual(endings, ["done"]);
+  }));
+
+Deno.test("a commit that is reported as failed after it succeeded loses and repeats nothing", () =>
+  withStore(async (bench) => {
+    const { handler, attempts, endings } = scripted(
+      async (item) => {
+        await item.commitData();
+        return { result: "retry", reason: "451", afterMs: 1 };
+      },
+      { result: "done" },
+    );
+    const outbox = bench.outbox(handler, { exclusive: false });
+    await bench.queue("a");
+    await outbox.run();
+    bench.clock.nowMs += 1;
+    await outbox.run();
+    assert.equal(attempts.length, 2);
+    assert.deepEqual(endings, ["done"]);
+    assert.equal(await bench.row("a"), null);
+    assert.deepEqual(await bench.index(), []);
+  }, (kv) => createFakeKv({ kv, faults: { deniedSuccess: 1 } })));
+
+Deno.test("a store that fails leaves the row to a later look", () => {
+  const failing = { on: false };
+  return withStore(async (bench) => {
+    const { handler, attempts } = scripted({ result: "done" });
+    const outbox = bench.outbox(handler);
+    await bench.queue("a");
+    failing.on = true;
+    await outbox.run();
+    failing.on = false;
+    assert.equal(attempts.length, 0);
+    bench.clock.nowMs += 1_000;
+    await outbox.run();
+    assert.equal(attempts.length, 1);
+  }, (kv) =>
+    createFakeKv({
+      kv,
+      intercept: (_commit, run) => failing.on ? Promise.reject(new Error("no disk")) : run(),
+    }));
+});
