@@ -1,0 +1,156 @@
+/**
+ * What clients know across the deaths of their relay: what was acknowledged, what was shown, and
+ * what nobody told them the end of. Against it the store is checked after every start.
+ */
+import assert from "node:assert/strict";
+import { verifyMessage } from "../../toolkit/mod.ts";
+import { type Answer, assertStatus } from "../support/answer.ts";
+import { type Target, type TestAgent, toBytes } from "../support/test_agent.ts";
+
+/** A signed send whose answer a client may never have heard. */
+interface Attempt {
+  from: number;
+  to: number;
+  text: string;
+  body: Uint8Array<ArrayBuffer>;
+  timestamp: number;
+}
+
+export class Ledger {
+  /** Acknowledged with 201, by id. */
+  readonly acknowledged = new Map<number, Attempt>();
+  /** delivered_at as an outbox has shown it. */
+  readonly #delivered = new Map<number, string>();
+  #unanswered: Attempt[] = [];
+  readonly #agents: TestAgent[] = [];
+  readonly #cursors: number[] = [];
+  #count = 0;
+
+  enroll(agent: TestAgent): void {
+    this.#agents.push(agent);
+    this.#cursors.push(0);
+  }
+
+  get agents(): number {
+    return this.#agents.length;
+  }
+
+  /** One new message; when the relay dies over it, it is remembered as unanswered. */
+  async send(target: Target, from: number, to: number): Promise<void> {
+    const text = `message ${this.#count++}`;
+    const body = toBytes({ to: this.#agents[to]!.handle, body: { text } });
+    const timestamp = this.#agents[from]!.unusedTimestamp(body);
+    const attempt = { from, to, text, body, timestamp };
+    this.#unanswered.push(attempt);
+    await this.#try(target, attempt);
+  }
+
+  /** Sends again, byte for byte, what no answer came for. */
+  async repeatUnanswered(target: Target): Promise<void> {
+    await Promise.all(this.#unanswered.map((attempt) => this.#try(target, attempt)));
+    assert.deepEqual(this.#unanswered, [], "a repeated request was not accepted");
+  }
+
+  async #try(target: Target, attempt: Attempt): Promise<void> {
+    const { from, body, timestamp } = attempt;
+    let answer: Answer;
+    try {
+      answer = await this.#agents[from]!.at(target)
+        .call("POST", "/v1/messages", { body, timestamp });
+    } catch {
+      return; // the relay has died
+    }
+    if (answer.status === 503) return; // nobody knows: it is repeated later
+    assertStatus(answer, 201);
+    const known = this.acknowledged.get(answer.json.id);
+    assert.ok(known === undefined || known === attempt, "two messages were given one id");
+    this.acknowledged.set(answer.json.id, attempt);
+    this.#unanswered = this.#unanswered.filter((one) => one !== attempt);
+  }
+
+  /** A poll from where the agent's last one ended; messages come in ascending order. */
+  async poll(target: Target, agent: number): Promise<number> {
+    const sinceId = this.#cursors[agent]!;
+    const answer = await this.#agents[agent]!.at(target)
+      .call("GET", "/v1/inbox", { query: `since_id=${sinceId}&limit=200` });
+    if (answer.status === 429 || answer.status === 503) return 0;
+    assertStatus(answer, 200);
+    // Another lane may have gone further meanwhile.
+    this.#cursors[agent] = Math.max(this.#cursors[agent]!, answer.json.last_id);
+    return answer.json.messages.length;
+  }
+
+  /** The newest part of an outbox: what was shown as delivered stays delivered, at the same time. */
+  async readOutbox(target: Target, agent: number, sinceId = 0): Promise<void> {
+    for (let lastId = sinceId;;) {
+      const answer = await this.#agents[agent]!.at(target)
+        .call("GET", "/v1/outbox", { query: `since_id=${lastId}&limit=200` });
+      assertStatus(answer, 200);
+      for (const { id, delivered_at } of answer.json.messages) {
+        const shown = this.#delivered.get(id);
+        if (shown !== undefined) assert.equal(delivered_at, shown, `delivered_at of ${id}`);
+        else if (delivered_at !== null) this.#delivered.set(id, delivered_at);
+      }
+      if (answer.json.messages.length === 0) return;
+      lastId = answer.json.last_id;
+    }
+  }
+
+  /**
+   * Every acknowledged message above an id is in its inbox and its outbox exactly once, and every
+   * message there verifies.
+   */
+  async check(target: Target, sinceId = 0): Promise<void> {
+    const texts = new Set<string>();
+    for (let agent = 0; agent < this.#agents.length; agent++) {
+      const received = await this.#all(target, agent, "inbox", sinceId);
+      for (const message of received) {
+        const { text } = message.body;
+        assert.ok(!texts.has(text), `"${text}" is there twice`);
+        texts.add(text);
+        const attempt = this.acknowledged.get(message.id);
+        if (attempt !== undefined) assert.deepEqual([attempt.to, attempt.text], [agent, text]);
+        const { address, handle } = this.#agents[agent]!;
+        const report = await verifyMessage(message, { recipient: { address, handle } });
+        assert.deepEqual([report.signature, report.body], ["valid", "bound"]);
+      }
+      const inInbox = new Set(received.map(({ id }) => id));
+      const sent = await this.#all(target, agent, "outbox", sinceId);
+      const inOutbox = new Set(sent.map(({ id }) => id));
+      assert.equal(inOutbox.size, sent.length);
+      for (const [id, { from, to, text }] of this.acknowledged) {
+        if (id <= sinceId) continue;
+        if (to === agent) assert.ok(inInbox.has(id), `"${text}" was acknowledged and is lost`);
+        if (from === agent) assert.ok(inOutbox.has(id), `"${text}" is in no outbox`);
+      }
+    }
+  }
+
+  /** All messages above an id, asked for without moving the clients' cursors. */
+  // deno-lint-ignore no-explicit-any -- messages are verified field by field
+  async #all(target: Target, agent: number, box: string, sinceId: number): Promise<any[]> {
+    const all = [];
+    for (let lastId = sinceId;;) {
+      const answer = await this.#agents[agent]!.at(target)
+        .call("GET", `/v1/${box}`, { query: `since_id=${lastId}&limit=200` });
+      assertStatus(answer, 200);
+      const ids: number[] = answer.json.messages.map(({ id }: { id: number }) => id);
+      assert.deepEqual(ids, ids.toSorted((a, b) => a - b));
+      if (ids.length === 0) return all;
+      all.push(...answer.json.messages);
+      lastId = answer.json.last_id;
+    }
+  }
+
+  /** The greatest id that is known so far. */
+  get lastId(): number {
+    let last = 0;
+    for (const id of this.acknowledged.keys()) if (id > last) last = id;
+    return last;
+  }
+
+  /** Messages that an outbox has shown as delivered. */
+  get deliveredCount(): number {
+    return this.#delivered.size;
+  }
+}
