@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { type JsonObject, verifyMessage } from "../../toolkit/mod.ts";
 import { assertRefused, assertStatus } from "../support/answer.ts";
 import { TEST_START_MS } from "../support/clock.ts";
+import { createFakeKv } from "../support/fake_kv.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { registerAgent } from "../support/test_agent.ts";
 import { ToolAgent } from "../support/tool_client.ts";
@@ -203,4 +204,38 @@ Deno.test("GET /v1/messages/{id}/signed-request gives what the relay signed, a r
   assert.equal(replay.headers.get("idempotent-replayed"), "true");
   assert.deepEqual(await replay.json(), sent.json);
   assert.equal((await receiver.inbox()).length, 1);
+});
+
+Deno.test("POST /v1/messages by token over a store whose answers get lost stores each message once", async () => {
+  const memory = await Deno.openKv(":memory:");
+  try {
+    const kv = createFakeKv({
+      kv: memory,
+      seed: 5,
+      faults: { deniedSuccess: 0.15, lostAnswer: 0.1, locked: 0.15, repeated: 0.15 },
+    });
+    await using relay = await startTestRelay({ deps: { kv }, config: { sharedStore: true } });
+    const sender = await ToolAgent.register(relay.url, "sender");
+    const receiver = await registerAgent(relay, "receiver");
+    // Three messages are equal, and each second one is asked for twice under a key.
+    const asked = Array.from({ length: 24 }, (_, i) => ({
+      body: { to: "receiver", body: i % 8 === 0 ? "equal" : `${i}` },
+      headers: (i % 2 === 0 ? {} : { "Idempotency-Key": `key ${i}` }) as Record<string, string>,
+    }));
+    const repeated = asked.filter(({ headers }) => "Idempotency-Key" in headers);
+    const answers = await Promise.all(
+      [...asked, ...repeated].map(({ body, headers }) =>
+        sender.rest("POST", "/v1/messages", body, headers)
+      ),
+    );
+    for (const answer of answers) assertStatus(answer, 201);
+    const messages = await receiver.inbox("limit=200");
+    const ids = messages.map(({ id }) => id);
+    assert.equal(ids.length, asked.length);
+    assert.deepEqual(new Set(ids), new Set(answers.map(({ json }) => json.id)));
+    assert.equal(new Set(messages.map(({ signature }) => signature)).size, asked.length);
+    assert.ok(Object.values(kv.played).every((count) => count > 0), JSON.stringify(kv.played));
+  } finally {
+    memory.close();
+  }
 });
