@@ -5,6 +5,7 @@ import type { Deps } from "../../server/deps.ts";
 import type { HttpEnv } from "../../server/http/route.ts";
 import type { Limits } from "../../server/limits.ts";
 import { openRelay, type Relay, type RelayOptions } from "../../server/relay.ts";
+import { checkAnswers, type CheckedApp } from "./checked_app.ts";
 import { createTestClock, TEST_START_MS, type TestClock } from "./clock.ts";
 
 export { type SpawnedRelay, spawnRelay } from "./spawn_relay.ts";
@@ -38,7 +39,10 @@ export interface TestRelay extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** Opens a relay on 127.0.0.1; `await using` or stop() closes it and removes its folder. */
+/**
+ * Opens a relay on 127.0.0.1; `await using` or stop() closes it and removes its folder. Every answer
+ * is checked against the API description, and closing fails where one was not as described.
+ */
 export async function startTestRelay(options: TestRelayOptions = {}): Promise<TestRelay> {
   const startMs = options.clockStartMs === "real" ? Date.now() : options.clockStartMs;
   const clock = createTestClock(startMs ?? TEST_START_MS);
@@ -47,7 +51,7 @@ export async function startTestRelay(options: TestRelayOptions = {}): Promise<Te
   const kv = options.deps?.kv ?? await Deno.openKv(options.kvPath ?? ":memory:");
 
   // The socket comes first, since the base URL carries its port.
-  const open: { app?: Relay["app"] } = {};
+  const open: { app?: CheckedApp } = {};
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     (request, { remoteAddr }): Response | Promise<Response> => {
@@ -78,6 +82,7 @@ export async function startTestRelay(options: TestRelayOptions = {}): Promise<Te
     await relay?.close();
     if (options.deps?.kv === undefined) kv.close();
     if (options.config?.dataDir === undefined) await Deno.remove(dataDir, { recursive: true });
+    open.app?.assertDescribed();
   }
 
   let relay: Relay;
@@ -87,7 +92,7 @@ export async function startTestRelay(options: TestRelayOptions = {}): Promise<Te
     await closeAround(undefined);
     throw error;
   }
-  open.app = relay.app;
+  open.app = checkAnswers(relay.app);
   let stopping: Promise<void> | undefined;
   const stop = () => stopping ??= closeAround(relay);
   return { url, port, clock, deps, relay, logged, stop, [Symbol.asyncDispose]: stop };

@@ -1,0 +1,38 @@
+/** A relay's application of which every answer is checked against the API description. */
+import type { Relay } from "../../server/relay.ts";
+import { rawPath } from "../../server/http/target.ts";
+import { type AnswerChecker, createAnswerChecker } from "./answer_checker.ts";
+
+export interface CheckedApp {
+  fetch: Relay["app"]["fetch"];
+  /** @throws Error naming every kind of answer that was not as described */
+  assertDescribed(): void;
+}
+
+/** One for all relays of a test process: compiling schemas costs more than a test. */
+let checker: AnswerChecker | undefined;
+
+export function checkAnswers(app: Pick<Relay["app"], "fetch">): CheckedApp {
+  const faults = new Set<string>();
+  checker ??= createAnswerChecker();
+  const { check } = checker;
+  return {
+    async fetch(request: Request, ...rest: unknown[]) {
+      const path = rawPath(request);
+      const answer: Response = await (app.fetch as CheckedFetch)(request, ...rest);
+      const { status, headers } = answer;
+      const bytes = answer.body === null ? null : await answer.bytes();
+      const text = bytes === null ? "" : new TextDecoder().decode(bytes);
+      for (const fault of check({ method: request.method, path, status, headers, text })) {
+        faults.add(fault);
+      }
+      return new Response(bytes, { status, headers });
+    },
+    assertDescribed() {
+      if (faults.size === 0) return;
+      throw new Error(`answers that are not as described:\n${[...faults].join("\n")}`);
+    },
+  };
+}
+
+type CheckedFetch = (request: Request, ...rest: unknown[]) => Promise<Response> | Response;
