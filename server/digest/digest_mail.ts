@@ -39,8 +39,8 @@ export async function composeDigest(digest: Digest): Promise<Uint8Array> {
     subject: headline(digest),
     date: new Date(atMs),
     messageId: `<${messageId}@${from.address.split("@")[1]}>`,
-    text: plainText(digest, url),
-    html: html(digest, url),
+    text: { raw: asciiPart("text/plain", plainText(digest, url)) },
+    html: { raw: asciiPart("text/html", html(digest, url)) },
     headers: {
       "Auto-Submitted": "auto-generated",
       "List-Unsubscribe": { prepared: true, value: `<${url}>` },
@@ -50,6 +50,12 @@ export async function composeDigest(digest: Digest): Promise<Uint8Array> {
     disableUrlAccess: true,
   });
   return await mail.compile().build();
+}
+
+/** A part sent as it is: all of it is ASCII, and links stay whole for whoever reads the raw mail. */
+function asciiPart(type: string, content: string): string {
+  const headers = `Content-Type: ${type}; charset=utf-8\nContent-Transfer-Encoding: 7bit\n\n`;
+  return (headers + content).replaceAll("\n", "\r\n");
 }
 
 function headline({ count, handle }: Digest): string {

@@ -42,6 +42,7 @@ Deno.test("a digest tells count, senders and links in text and HTML, never a sub
   assert.equal(count(mail.text!, "@alice"), 1, "a sender is named once");
   assert.match(mail.html!, new RegExp(`href="${bench.relay.url}/"`));
   const raw = received!.content.toString();
+  assert.equal(count(raw, url), 3, "the link stands whole in header, text and HTML");
   assert.doesNotMatch(raw + mail.text + mail.html + mail.subject, /secret/i);
   assert.doesNotMatch(raw, new RegExp(`${alice.address}|${bob.address}`));
 });
