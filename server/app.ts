@@ -4,6 +4,7 @@ import type { Deps } from "./deps.ts";
 import { RelayError } from "./errors.ts";
 import { createDatabaseProbe, type DatabaseProbe, healthRoutes } from "./health.ts";
 import { answerFailure } from "./http/answer.ts";
+import { BodiesInFlight, type BodyBounds } from "./http/bodies_in_flight.ts";
 import { allowPreflight, openCors } from "./http/cors.ts";
 import { createPathTable } from "./http/path_table.ts";
 import type { HttpEnv, Route } from "./http/route.ts";
@@ -16,6 +17,8 @@ export interface AppParts {
   routes: readonly Route[];
   /** What /health/db asks; a bounded read of deps.kv unless given. */
   isDatabaseAlive?: DatabaseProbe;
+  /** How much of request bodies may be in hand at one time. */
+  bodyBounds?: BodyBounds;
 }
 
 type HttpContext = Context<HttpEnv>;
@@ -24,13 +27,14 @@ type HttpContext = Context<HttpEnv>;
  * The application over all routes. Every answer is JSON unless its route says otherwise, carries
  * an X-Request-Id made here, and never tells what went wrong inside.
  */
-export function createApp({ deps, routes, isDatabaseAlive }: AppParts): Hono<HttpEnv> {
+export function createApp({ deps, routes, isDatabaseAlive, bodyBounds }: AppParts): Hono<HttpEnv> {
   const table = createPathTable([
     homeRoute(deps.config),
     ...healthRoutes(isDatabaseAlive ?? createDatabaseProbe(deps.kv)),
     ...routes,
   ]);
   const nextRequestId = createRequestIds(deps.random(9));
+  const bodies = new BodiesInFlight(bodyBounds);
   const app = new Hono<HttpEnv>({ strict: true, getPath: rawPath });
 
   for (const route of table.routes) {
@@ -38,15 +42,28 @@ export function createApp({ deps, routes, isDatabaseAlive }: AppParts): Hono<Htt
     // One handler a route and no middleware: Hono then calls it without composing a chain.
     app.on(route.method, honoPath(route.path), (c) => {
       const requestId = begin(c);
+      let bodyBytes = 0;
       try {
         if (!isLiteral && !hasDecodableSegments(c.req.path)) throw unknownPath();
+        if (route.method !== "GET") bodyBytes = bodies.admit(c.req.raw);
         const answer = route.handle(c);
-        if (!(answer instanceof Promise)) return finish(c.req.raw, answer, route, requestId);
+        if (!(answer instanceof Promise)) {
+          bodies.release(bodyBytes);
+          bodyBytes = 0;
+          return finish(c.req.raw, answer, route, requestId);
+        }
         return answer.then(
-          (response) => finish(c.req.raw, response, route, requestId),
-          (failure) => fail(c.req.raw, failure, route, requestId),
+          (response) => {
+            bodies.release(bodyBytes);
+            return finish(c.req.raw, response, route, requestId);
+          },
+          (failure) => {
+            bodies.release(bodyBytes);
+            return fail(c.req.raw, failure, route, requestId);
+          },
         );
       } catch (failure) {
+        bodies.release(bodyBytes);
         return fail(c.req.raw, failure, route, requestId);
       }
     });

@@ -3,6 +3,7 @@ import { createApp } from "../../server/app.ts";
 import { type Config, parseConfig } from "../../server/config.ts";
 import type { Deps } from "../../server/deps.ts";
 import type { DatabaseProbe } from "../../server/health.ts";
+import type { BodyBounds } from "../../server/http/bodies_in_flight.ts";
 import type { Route } from "../../server/http/route.ts";
 
 export interface AppServer extends AsyncDisposable {
@@ -14,7 +15,11 @@ export interface AppServer extends AsyncDisposable {
 /** Serves createApp over the routes until it is disposed of. */
 export async function startApp(
   routes: readonly Route[],
-  options: { config?: Partial<Config>; isDatabaseAlive?: DatabaseProbe } = {},
+  options: {
+    config?: Partial<Config>;
+    isDatabaseAlive?: DatabaseProbe;
+    bodyBounds?: BodyBounds;
+  } = {},
 ): Promise<AppServer> {
   const kv = await Deno.openKv(":memory:");
   const logged: AppServer["logged"] = [];
@@ -26,7 +31,8 @@ export async function startApp(
     fetch,
     log: (event, fields = {}) => void logged.push({ event, fields }),
   };
-  const app = createApp({ deps, routes, isDatabaseAlive: options.isDatabaseAlive });
+  const { isDatabaseAlive, bodyBounds } = options;
+  const app = createApp({ deps, routes, isDatabaseAlive, bodyBounds });
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     (request, { remoteAddr }) => app.fetch(request, { remoteAddress: remoteAddr.hostname }),
