@@ -1,3 +1,4 @@
+import { systemClock } from "../../toolkit/client/clock.ts";
 import type { Host } from "../../toolkit/cli/host.ts";
 
 /** A host without a machine: files, environment and standard input are given, output is kept. */
@@ -11,13 +12,24 @@ export interface MemoryHost extends Host {
 /** What a {@linkcode MemoryHost} begins with. */
 export interface MemoryHostState {
   readonly stdin?: string | Uint8Array | readonly string[];
-  readonly files?: Record<string, string | Uint8Array>;
+  /** A map is shared with other hosts. */
+  readonly files?: Record<string, string | Uint8Array> | Map<string, string | Uint8Array>;
   readonly env?: Record<string, string>;
+  /** Which streams a person sees. */
+  readonly terminals?: readonly ("stdin" | "stdout")[];
+  /** What a person types when asked for a secret. */
+  readonly secrets?: readonly string[];
+  readonly interruption?: AbortSignal;
+  readonly fetch?: typeof fetch;
+  readonly clock?: Host["clock"];
 }
 
 /** Makes a host for one run of the command line. */
 export function memoryHost(args: readonly string[], state: MemoryHostState = {}): MemoryHost {
-  const files = new Map(Object.entries(state.files ?? {}));
+  const { files: given = {} } = state;
+  const files = given instanceof Map ? given : new Map(Object.entries(given));
+  const secrets = [...state.secrets ?? []];
+  let locked: Promise<unknown> = Promise.resolve();
   const host: MemoryHost = {
     args,
     files,
@@ -41,6 +53,22 @@ export function memoryHost(args: readonly string[], state: MemoryHostState = {})
       files.set(path, text);
       return Promise.resolve();
     },
+    withLock(_path, work) {
+      const done = locked.then(work, work);
+      locked = done;
+      return done;
+    },
+    isTerminal: (stream) => state.terminals?.includes(stream) ?? false,
+    askSecret(prompt) {
+      host.err += prompt;
+      const secret = secrets.shift();
+      return secret === undefined
+        ? Promise.reject(new Error("no passphrase was typed"))
+        : Promise.resolve(secret);
+    },
+    interruption: () => state.interruption ?? new AbortController().signal,
+    fetch: state.fetch ?? (() => Promise.reject(new TypeError("no network"))),
+    clock: state.clock ?? systemClock,
     stdout(text) {
       host.out += text;
       return Promise.resolve();

@@ -1,8 +1,11 @@
 import type { MessageReport } from "../message_report.ts";
 import { ExitCode } from "./exit_code.ts";
 
+/** The exit codes that a verdict can lead to. */
+type VerdictCode = Exclude<ExitCode, typeof ExitCode.refused | typeof ExitCode.unreachable>;
+
 /** What a report amounts to for one message: 0, 1 (something is false) or 3 (body not bound). */
-export function reportExitCode(report: MessageReport): ExitCode {
+export function reportExitCode(report: MessageReport): VerdictCode {
   const isFalse = report.signature === "invalid" || report.contentHash === "mismatch" ||
     report.sender === "mismatch" || report.canonicalString === "malformed" ||
     report.age.within === false;
@@ -14,6 +17,8 @@ export function reportExitCode(report: MessageReport): ExitCode {
 export interface GivenEvidence {
   readonly hasRecipient: boolean;
   readonly hasRequest: boolean;
+  /** Whether the relay was asked for the request. */
+  readonly hasAskedRelay?: boolean;
 }
 
 /**
@@ -67,7 +72,9 @@ function bodyWords({ body, addressee, canonicalString }: MessageReport, given: G
     return addressee === "unknown" ? "body bound" : `body bound, addressed by ${addressee}`;
   }
   if (canonicalString !== "ok") return "body NOT BOUND: no signed hash to bind it to";
-  const tried = given.hasRequest
+  const tried = given.hasAskedRelay
+    ? "neither a request rebuilt for you nor the one that the relay has gives this message"
+    : given.hasRequest
     ? given.hasRecipient
       ? "the request given with --request is not this message's"
       : "the request given with --request is not this message's, pass --to KEY to try without it"

@@ -8,6 +8,10 @@ export const ExitCode = {
   malformed: 2,
   /** Nothing is false, but a body is not bound to its signature. */
   unbound: 3,
+  /** The relay refused. */
+  refused: 4,
+  /** No relay answered. */
+  unreachable: 5,
 } as const;
 
 /** One of {@linkcode ExitCode}. */

@@ -24,13 +24,16 @@ Example:
   echo '{"text": "hello"}' | relay hash
 `;
 
+const OPTIONS = { json: { type: "boolean" } } as const;
+
 /** `relay hash`. */
 export const hash: Verb = {
   name: "hash",
   summary: "print the content hash of a message body",
   help,
+  options: OPTIONS,
   async run(args, host) {
-    const { values, positionals } = parseOptions(args, { json: { type: "boolean" } }, 1);
+    const { values, positionals } = parseOptions(args, OPTIONS, 1);
     const digest = hashOf(await readWhole(host, positionals[0]));
     await host.stdout(
       values.json ? `${JSON.stringify({ content_hash: digest })}\n` : `${digest}\n`,

@@ -1,10 +1,24 @@
+import { AddressError } from "../address_error.ts";
+import { decodeAddress } from "../decode_address.ts";
 import { type KeyPair, keyPairFromHex } from "../generate_key_pair.ts";
 import { JsonError } from "../json_error.ts";
 import type { JsonValue } from "../json_value.ts";
 import { parseStrict } from "../parse_strict.ts";
 import type { Host } from "./host.ts";
 import { InputError } from "./input_error.ts";
+import { type LockedKey, lockKey, readLockedKey, unlockKey } from "./locked_key.ts";
+import { askPassphrase } from "./passphrase.ts";
 import { fileFailure, readWhole } from "./read_input.ts";
+
+/** A key file: whose it is can be read, its key perhaps only with a passphrase. */
+export interface KeyFile {
+  readonly path: string;
+  readonly address: string;
+  /** Undefined when it is locked. */
+  readonly keys: KeyPair | undefined;
+  /** Undefined when it is not. */
+  readonly locked: LockedKey | undefined;
+}
 
 /** Where the key file is, and whether the caller said so. */
 export interface KeyFileLocation {
@@ -30,7 +44,8 @@ export function keyFileLocation(
 }
 
 /**
- * Writes a key file: JSON {version: 1, address, private_key_hex}, for its owner's eyes only.
+ * Writes a key file, for its owner's eyes only: JSON {version: 1, address, private_key_hex}, or with
+ * a passphrase {version: 2, address, locked_private_key}.
  *
  * @param force whether to replace one that exists, whose key is lost then
  * @throws {InputError} when there is one and `force` is false, or it cannot be written
@@ -39,10 +54,13 @@ export async function writeKeyFile(
   host: Host,
   path: string,
   keys: KeyPair,
-  force: boolean,
+  { force, passphrase }: { force: boolean; passphrase?: string | undefined },
 ): Promise<void> {
   const { address, privateKeyHex } = keys;
-  const text = JSON.stringify({ version: 1, address, private_key_hex: privateKeyHex }, null, 2);
+  const file = passphrase === undefined
+    ? { version: 1, address, private_key_hex: privateKeyHex }
+    : { version: 2, address, locked_private_key: await lockKey(keys, passphrase) };
+  const text = JSON.stringify(file, null, 2);
   try {
     await host.writePrivateFile(path, `${text}\n`, force);
   } catch (thrown) {
@@ -57,7 +75,7 @@ export async function writeKeyFile(
 }
 
 /**
- * Reads a key file.
+ * Reads a key file, without opening it.
  *
  * @returns undefined when there is none and the caller did not choose the place
  * @throws {InputError} when it cannot be read or is no key file; never with its content
@@ -65,15 +83,29 @@ export async function writeKeyFile(
 export async function readKeyFile(
   host: Host,
   { path, isChosen }: KeyFileLocation,
-): Promise<KeyPair | undefined> {
+): Promise<KeyFile | undefined> {
   if (!isChosen && await isMissing(host, path)) return undefined;
-  const text = await readWhole(host, path);
-  const keys = keysOf(text);
-  if (keys !== undefined) return keys;
+  const file = parseKeyFile(path, await readWhole(host, path));
+  if (file !== undefined) return file;
   throw new InputError(
     `'${path}' is no key file: it must be JSON {"version":1,"address":...,"private_key_hex":...}, ` +
-      "the address that of the key",
+      "the address that of the key, or one that keygen --passphrase wrote",
   );
+}
+
+/**
+ * The keys of a key file; asks for its passphrase where it has one.
+ *
+ * @throws {InputError} for a wrong passphrase, or none
+ */
+export async function openKeyFile(
+  host: Host,
+  { path, address, keys, locked }: KeyFile,
+): Promise<KeyPair> {
+  if (locked === undefined) return keys!;
+  const opened = await unlockKey(locked, address, await askPassphrase(host, false));
+  if (opened !== undefined) return opened;
+  throw new InputError(`the passphrase does not open '${path}', or the file was changed`);
 }
 
 async function isMissing(host: Host, path: string): Promise<boolean> {
@@ -85,14 +117,23 @@ async function isMissing(host: Host, path: string): Promise<boolean> {
   }
 }
 
-function keysOf(text: Uint8Array): KeyPair | undefined {
+function parseKeyFile(path: string, text: Uint8Array): KeyFile | undefined {
   try {
     const file = parseStrict(text) as { [name: string]: JsonValue } | null;
+    const address = file?.address;
+    if (typeof address !== "string") return undefined;
+    decodeAddress(address);
+    if (file?.version === 2) {
+      const locked = readLockedKey(file.locked_private_key);
+      return locked && { path, address, keys: undefined, locked };
+    }
     if (file?.version !== 1 || typeof file.private_key_hex !== "string") return undefined;
     const keys = keyPairFromHex(file.private_key_hex);
-    return keys.address === file.address ? keys : undefined;
+    return keys.address === address ? { path, address, keys, locked: undefined } : undefined;
   } catch (thrown) {
-    if (thrown instanceof JsonError || thrown instanceof TypeError) return undefined;
+    const isExpected = thrown instanceof JsonError || thrown instanceof AddressError ||
+      thrown instanceof TypeError;
+    if (isExpected) return undefined;
     throw thrown;
   }
 }

@@ -4,26 +4,35 @@ import { ExitCode } from "./exit_code.ts";
 import { InputError } from "./input_error.ts";
 import { keyFileLocation, writeKeyFile } from "./key_file.ts";
 import { parseOptions } from "./parse_options.ts";
+import { askPassphrase } from "./passphrase.ts";
 import type { Verb } from "./verb.ts";
 
 const help = `Make a key pair and keep it in a key file.
 
-Usage: relay keygen [--key FILE] [--force] [--json]
+Usage: relay keygen [--key FILE] [--passphrase] [--force] [--json]
 
-The key file is FILE, else what RELAY_KEY_FILE names, else ~/.config/relay/key.json. It holds the
-private key unencrypted, readable by you alone (mode 0600): whoever reads it can sign as you.
+The key file is FILE, else what RELAY_KEY_FILE names, else ~/.config/relay/key.json. It is readable
+by you alone (mode 0600) and holds the private key as it is: whoever reads it can sign as you. With
+--passphrase it holds the key encrypted, and each command that signs asks for the passphrase.
 Printed are the address and the word name it derives; the private key is never printed.
 
 Options:
-  --key FILE    where to keep it
-  --force       replace a key file that exists; its key cannot be had back
-  --json        print {"address": ..., "word_name": ..., "key_file": ...}
+  --key FILE      where to keep it
+  --passphrase    encrypt the key (scrypt, XChaCha20-Poly1305). The passphrase is asked for on the
+                  terminal; a program gives it in RELAY_KEY_PASSPHRASE, or in a file that
+                  RELAY_KEY_PASSPHRASE_FILE names. Without it the key cannot be had back
+  --force         replace a key file that exists; its key cannot be had back
+  --json          print {"address": ..., "word_name": ..., "key_file": ...}
 
 Exit status: 0, or 2 when there is a key file already, and for wrong usage.
+
+Example:
+  relay keygen && relay register some_agent --relay https://relay.example
 `;
 
 const OPTIONS = {
   key: { type: "string" },
+  passphrase: { type: "boolean" },
   force: { type: "boolean" },
   json: { type: "boolean" },
 } as const;
@@ -33,6 +42,7 @@ export const keygen: Verb = {
   name: "keygen",
   summary: "make a key pair and keep it in a key file",
   help,
+  options: OPTIONS,
   async run(args, host) {
     const { values } = parseOptions(args, OPTIONS, 0);
     const path = keyFileLocation(host, values.key)?.path;
@@ -40,8 +50,9 @@ export const keygen: Verb = {
       const advice = "there is no home folder for a key file: choose a place with --key FILE";
       throw new InputError(advice, "usage");
     }
+    const passphrase = values.passphrase ? await askPassphrase(host, true) : undefined;
     const keys = generateKeyPair();
-    await writeKeyFile(host, path, keys, values.force === true);
+    await writeKeyFile(host, path, keys, { force: values.force === true, passphrase });
     const made = {
       address: keys.address,
       word_name: wordName(keys.publicKey),

@@ -24,17 +24,16 @@ Exit status: 0, or 2 for what is no address, and for wrong usage.
 
 const MAX_ADJECTIVES = 1000;
 
+const OPTIONS = { adjectives: { type: "string" }, json: { type: "boolean" } } as const;
+
 /** `relay name`. */
 export const name: Verb = {
   name: "name",
   summary: "print the word name that a key derives",
   help,
+  options: OPTIONS,
   async run(args, host) {
-    const { values, positionals: [address] } = parseOptions(
-      args,
-      { adjectives: { type: "string" }, json: { type: "boolean" } },
-      1,
-    );
+    const { values, positionals: [address] } = parseOptions(args, OPTIONS, 1);
     if (address === undefined) throw new InputError("KEY is missing: pass an address", "usage");
     const derived = wordName(publicKeyOf(address), adjectiveCount(values.adjectives));
     await host.stdout(

@@ -2,6 +2,9 @@ import { createReadStream } from "node:fs";
 import { mkdir, open, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import process from "node:process";
+import { systemClock } from "../client/clock.ts";
+import { askSecret } from "./ask_secret.ts";
+import { withFileLock } from "./file_lock.ts";
 import type { Host } from "./host.ts";
 
 /** The host by node:* modules, which Deno, Node and Bun all have. */
@@ -12,9 +15,23 @@ export function nodeHost(): Host {
     stdin: () => process.stdin,
     readFile: (path) => createReadStream(path),
     writePrivateFile,
+    withLock: (lockPath, work) => withFileLock(lockPath, work),
     stdout: (text) => write(process.stdout, text),
     stderr: (text) => write(process.stderr, text),
+    isTerminal: (stream) => process[stream].isTTY === true,
+    askSecret,
+    interruption,
+    fetch: (input, init) => fetch(input, init),
+    clock: systemClock,
   };
+}
+
+function interruption(): AbortSignal {
+  const abort = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => abort.abort());
+  }
+  return abort.signal;
 }
 
 async function writePrivateFile(path: string, text: string, overwrite: boolean): Promise<void> {

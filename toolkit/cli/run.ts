@@ -1,20 +1,49 @@
+import { completionsVerb } from "./completions.ts";
 import { ExitCode } from "./exit_code.ts";
+import { describeFailure, failureExitCode, isFailure } from "./failure.ts";
+import { find } from "./find.ts";
 import { hash } from "./hash.ts";
 import type { Host } from "./host.ts";
+import { inbox } from "./inbox.ts";
 import { InputError } from "./input_error.ts";
 import { keygen } from "./keygen.ts";
+import { mailInject } from "./mail_inject.ts";
+import { mailRegister } from "./mail_register.ts";
 import { name } from "./name.ts";
+import { outbox } from "./outbox.ts";
 import { printable } from "./printable.ts";
+import { register } from "./register.ts";
+import { resolve } from "./resolve.ts";
+import { send } from "./send.ts";
+import { sign } from "./sign.ts";
 import type { Verb } from "./verb.ts";
 import { verify } from "./verify.ts";
+import { whoami } from "./whoami.ts";
 
 /** All verbs, in the order in which help lists them. */
-export const VERBS: readonly Verb[] = [keygen, verify, hash, name];
+export const VERBS: readonly Verb[] = [
+  keygen,
+  register,
+  whoami,
+  send,
+  inbox,
+  outbox,
+  resolve,
+  find,
+  verify,
+  hash,
+  name,
+  sign,
+  mailRegister,
+  mailInject,
+  completionsVerb(() => VERBS),
+];
 
 /**
  * Runs the command line.
  *
- * @returns the exit code: 0, 1 or 3 as the verb says, 2 for malformed input or usage
+ * @returns the exit code: 0, 1 or 3 as the verb says, 2 for malformed input or usage, 4 when the
+ * relay refused, 5 when none could be reached
  */
 export async function run(host: Host): Promise<ExitCode> {
   const [first, ...rest] = host.args;
@@ -22,13 +51,23 @@ export async function run(host: Host): Promise<ExitCode> {
     await host.stderr(overview());
     return ExitCode.malformed;
   }
-  if (first === "help" || isHelp(first)) return await printHelp(host, rest[0]);
-  const verb = verbNamed(first);
-  if (verb === undefined) return await refuseVerb(host, first);
-  if (asksForHelp(rest)) return await printHelp(host, first);
+  if (first === "help" || isHelp(first)) return await printHelp(host, rest);
+  const verb = verbNamed(host.args);
+  if (verb === undefined) {
+    // The first half of a verb, and a question: not a mistake.
+    const isQuestion = rest.length > 0 && rest.every(isHelp) && startsVerb(first);
+    return isQuestion ? await printHelp(host, []) : await refuseVerb(host, host.args);
+  }
+  const args = host.args.slice(verb.name.split(" ").length);
+  if (asks(args, isHelp)) return await printHelp(host, host.args);
   try {
-    return await verb.run(rest, host);
+    return await verb.run(args, host);
   } catch (thrown) {
+    if (isFailure(thrown)) {
+      const isJson = asks(args, (argument) => argument === "--json");
+      await host.stderr(describeFailure(verb.name, thrown, isJson));
+      return failureExitCode(thrown);
+    }
     if (!(thrown instanceof InputError)) throw thrown;
     const hint = thrown.isUsage ? `'relay ${verb.name} --help' tells how it is used\n` : "";
     await host.stderr(`relay ${verb.name}: ${printable(thrown.message)}\n${hint}`);
@@ -36,31 +75,41 @@ export async function run(host: Host): Promise<ExitCode> {
   }
 }
 
-function verbNamed(text: string): Verb | undefined {
-  return VERBS.find((verb) => verb.name === text);
+/** The verb that arguments begin with. */
+function verbNamed(args: readonly string[]): Verb | undefined {
+  return VERBS.find(({ name }) => name.split(" ").every((word, index) => args[index] === word));
+}
+
+function startsVerb(word: string): boolean {
+  return VERBS.some(({ name }) => name.startsWith(`${word} `));
 }
 
 function isHelp(argument: string): boolean {
   return argument === "--help" || argument === "-h";
 }
 
-function asksForHelp(args: readonly string[]): boolean {
+/** Whether one of a verb's arguments, before `--`, is of a kind. */
+function asks(args: readonly string[], isOfKind: (argument: string) => boolean): boolean {
   const end = args.indexOf("--");
-  return args.slice(0, end < 0 ? args.length : end).some(isHelp);
+  return args.slice(0, end < 0 ? args.length : end).some(isOfKind);
 }
 
-async function printHelp(host: Host, name: string | undefined): Promise<ExitCode> {
-  if (name === undefined || isHelp(name)) {
-    await host.stdout(overview());
+async function printHelp(host: Host, args: readonly string[]): Promise<ExitCode> {
+  const verb = verbNamed(args);
+  if (verb !== undefined) {
+    await host.stdout(verb.help);
     return ExitCode.passed;
   }
-  const verb = verbNamed(name);
-  if (verb === undefined) return await refuseVerb(host, name);
-  await host.stdout(verb.help);
+  const [first] = args;
+  if (first !== undefined && !isHelp(first) && !startsVerb(first)) {
+    return await refuseVerb(host, args);
+  }
+  await host.stdout(overview());
   return ExitCode.passed;
 }
 
-async function refuseVerb(host: Host, name: string): Promise<ExitCode> {
+async function refuseVerb(host: Host, args: readonly string[]): Promise<ExitCode> {
+  const name = args.slice(0, startsVerb(args[0]!) ? 2 : 1).join(" ");
   await host.stderr(`relay: there is no verb '${printable(name)}'\n\n${overview()}`);
   return ExitCode.malformed;
 }
@@ -75,5 +124,12 @@ Usage: relay VERB [arguments]
 ${verbs.join("\n")}
 
 'relay VERB --help' tells how a verb is used and what it does not prove.
+
+The relay is what RELAY_URL says, or --relay; your key is in ~/.config/relay/key.json, or where
+RELAY_KEY_FILE or --key says. To begin:
+  relay keygen
+  relay register some_agent --relay https://relay.example
+  relay send @other_agent --text "Are you there?"
+  relay inbox --follow
 `;
 }

@@ -3,6 +3,7 @@ import { MessageError } from "../message_error.ts";
 import { verifyMessage, type VerifyMessageOptions } from "../verify_message.ts";
 import type { MessageReport } from "../message_report.ts";
 import type { Recipient } from "../recipient.ts";
+import { verdictPainter } from "./colors.ts";
 import { describeReport, reportExitCode } from "./describe_report.ts";
 import { ExitCode } from "./exit_code.ts";
 import type { Host } from "./host.ts";
@@ -64,6 +65,7 @@ export const verify: Verb = {
   name: "verify",
   summary: "verify received messages offline",
   help,
+  options: OPTIONS,
   async run(args, host) {
     const { values, positionals } = parseOptions(args, OPTIONS, 1);
     const options: VerifyMessageOptions = {
@@ -74,6 +76,7 @@ export const verify: Verb = {
     };
     const { isBatch, entries } = await readMessages(readLines(readInput(host, positionals[0])));
     const print = values.json ? jsonLine : wordLine;
+    const paint = values.json ? (line: string) => line : verdictPainter(host);
     let index = 0;
     let worst: ExitCode = ExitCode.passed;
     for await (const entry of entries) {
@@ -81,7 +84,7 @@ export const verify: Verb = {
       if ("error" in verdict && !isBatch) {
         throw new InputError(`malformed: ${verdict.error.message}`);
       }
-      await host.stdout(print(index++, verdict, options));
+      await host.stdout(paint(print(index++, verdict, options)));
       worst = worse(
         worst,
         "error" in verdict ? ExitCode.malformed : reportExitCode(verdict.report),
@@ -151,8 +154,8 @@ async function recipientOf(
 
 async function ownAddress(host: Host, key: string | undefined): Promise<string | undefined> {
   const location = keyFileLocation(host, key);
-  const keys = location && await readKeyFile(host, location);
-  return keys?.address;
+  const file = location && await readKeyFile(host, location);
+  return file?.address;
 }
 
 function address(option: string, value: string | undefined): string | undefined {

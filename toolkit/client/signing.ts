@@ -1,11 +1,9 @@
-import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex } from "@noble/hashes/utils.js";
 import type { KeyPair } from "../generate_key_pair.ts";
 import { signRequest } from "../sign_request.ts";
 import { sleep } from "./clock.ts";
 import type { Connection } from "./connection.ts";
 import type { Call } from "./exchange.ts";
-import type { UsedTimestamps } from "./used_timestamps.ts";
+import { requestIdentity, type UsedTimestamps } from "./used_timestamps.ts";
 
 /**
  * How a call is signed:
@@ -44,7 +42,7 @@ export function signing(
   let timestamp: number | undefined;
 
   async function unusedTimestamp(): Promise<number> {
-    const request = `${keys.address} ${method} ${path} ${bytesToHex(sha256(body))}`;
+    const request = requestIdentity(keys.address, { method, path, body });
     const claimed = await usedTimestamps.claim(request, nowSeconds());
     // Many equal requests at once: the last ones are signed for seconds yet to come.
     await sleep(clock, (claimed - nowSeconds() - TOO_OLD_SECONDS) * 1000, signal);

@@ -1,3 +1,6 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
+
 /**
  * Remembers under which timestamps requests were signed: the same request at the same second has
  * the same signature, and the relay counts it once.
@@ -9,10 +12,18 @@ export interface UsedTimestamps {
   /**
    * Takes the smallest timestamp from now on that this request was not signed at.
    *
-   * @param request what would be signed, without the timestamp
+   * @param request what would be signed, without the timestamp: {@linkcode requestIdentity}
    * @param nowSeconds Unix time in whole seconds
    */
   claim(request: string, nowSeconds: number): number | Promise<number>;
+}
+
+/** What tells a request from others, whenever it is signed. */
+export function requestIdentity(
+  address: string,
+  { method, path, body }: { method: string; path: string; body: Uint8Array },
+): string {
+  return `${address} ${method} ${path} ${bytesToHex(sha256(body))}`;
 }
 
 /** The timestamps at which each request was signed. */

@@ -1,0 +1,139 @@
+import { ExitCode } from "./exit_code.ts";
+import { InputError } from "./input_error.ts";
+import { parseOptions } from "./parse_options.ts";
+import type { Verb } from "./verb.ts";
+
+const help = `Print a completion script for your shell.
+
+Usage: relay completions (bash | zsh | fish)
+
+Load it in the shell's start-up file:
+  bash    source <(relay completions bash)                        in ~/.bashrc
+  zsh     source <(relay completions zsh)                         in ~/.zshrc, after compinit
+  fish    relay completions fish > ~/.config/fish/completions/relay.fish
+
+Exit status: 0, or 2 for another shell.
+`;
+
+/**
+ * `relay completions`.
+ *
+ * @param verbs what is completed; a function, for this verb is one of them
+ */
+export function completionsVerb(verbs: () => readonly Verb[]): Verb {
+  return {
+    name: "completions",
+    summary: "print a completion script for your shell",
+    help,
+    options: {},
+    async run(args, host) {
+      const { positionals: [shell] } = parseOptions(args, {}, 1);
+      const script = shell === undefined ? undefined : SCRIPTS[shell as keyof typeof SCRIPTS];
+      if (script === undefined || !Object.hasOwn(SCRIPTS, shell!)) {
+        throw new InputError("for which shell? bash, zsh or fish", "usage");
+      }
+      await host.stdout(script(verbs()));
+      return ExitCode.passed;
+    },
+  };
+}
+
+const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
+
+/** The first words of verbs, each once: `mail` stands for all that begin so. */
+function firstWords(verbs: readonly Verb[]): string[] {
+  return [...new Set([...verbs.map(({ name }) => name.split(" ")[0]!), "help"])];
+}
+
+function secondWords(verbs: readonly Verb[], first: string): string[] {
+  return verbs.map(({ name }) => name.split(" ")).filter((words) => words[0] === first)
+    .flatMap((words) => words.slice(1));
+}
+
+function flags({ options }: Verb): string[] {
+  return [...Object.keys(options).map((name) => `--${name}`), "--help"];
+}
+
+/** What may follow a first word: its second words, or its options. */
+function followers(verbs: readonly Verb[]): [string, string][] {
+  return firstWords(verbs).flatMap((first): [string, string][] => {
+    if (first === "help") return [["help", firstWords(verbs).join(" ")]];
+    const second = secondWords(verbs, first);
+    const named = verbs.filter(({ name }) => name.split(" ")[0] === first);
+    const own = named.map((verb): [string, string] => [verb.name, flags(verb).join(" ")]);
+    return second.length === 0 ? own : [[first, second.join(" ")], ...own];
+  });
+}
+
+function bashScript(verbs: readonly Verb[]): string {
+  const cases = followers(verbs).map(([name, words]) => `    "${name}") words="${words}" ;;`);
+  return `_relay() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" verb="\${COMP_WORDS[1]}" words=""
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W "${firstWords(verbs).join(" ")}" -- "$current"))
+    return
+  fi
+  if [ "$COMP_CWORD" -gt 2 ] && [ "$verb" = mail ]; then verb="$verb \${COMP_WORDS[2]}"; fi
+  case "$verb" in
+${cases.join("\n")}
+  esac
+  case "$current" in
+    -*) COMPREPLY=($(compgen -W "$words" -- "$current")) ;;
+    *)
+      case "$words" in
+        -*) COMPREPLY=($(compgen -f -- "$current")) ;;
+        *) COMPREPLY=($(compgen -W "$words" -- "$current")) ;;
+      esac ;;
+  esac
+}
+complete -o filenames -F _relay relay
+`;
+}
+
+function zshScript(verbs: readonly Verb[]): string {
+  const cases = followers(verbs).map(([name, words]) => `    "${name}") words_of=(${words}) ;;`);
+  return `_relay() {
+  local verb="\${words[2]}"
+  local -a words_of
+  if (( CURRENT == 2 )); then
+    compadd -- ${firstWords(verbs).join(" ")}
+    return
+  fi
+  if (( CURRENT > 3 )) && [[ "$verb" == mail ]]; then verb="$verb \${words[3]}"; fi
+  case "$verb" in
+${cases.join("\n")}
+  esac
+  if [[ "\${words_of[1]}" == -* && "\${words[CURRENT]}" != -* ]]; then
+    _files
+  else
+    compadd -- $words_of
+  fi
+}
+compdef _relay relay
+`;
+}
+
+function fishScript(verbs: readonly Verb[]): string {
+  const lines = ["complete -c relay -n __fish_use_subcommand -f -a help -d 'explain a verb'"];
+  for (const first of firstWords(verbs).filter((word) => word !== "help")) {
+    const named = verbs.filter(({ name }) => name.split(" ")[0] === first);
+    const summary = named.length === 1
+      ? named[0]!.summary
+      : `${secondWords(verbs, first).join(", ")}`;
+    lines.push(`complete -c relay -n __fish_use_subcommand -f -a ${first} -d '${summary}'`);
+  }
+  for (const verb of verbs) {
+    const words = verb.name.split(" ");
+    const seen = words.map((word) => `__fish_seen_subcommand_from ${word}`).join("; and ");
+    if (words[1] !== undefined) {
+      lines.push(
+        `complete -c relay -n '__fish_seen_subcommand_from ${words[0]}' -f -a ${words[1]} ` +
+          `-d '${verb.summary}'`,
+      );
+    }
+    for (const [name, { type }] of Object.entries(verb.options)) {
+      lines.push(`complete -c relay -n '${seen}' -l ${name}${type === "string" ? " -r" : ""}`);
+    }
+  }
+  return `${lines.join("\n")}\n`;
+}

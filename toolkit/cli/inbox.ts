@@ -1,0 +1,111 @@
+import type { InboxOptions, ReceivedMessage } from "../client/inbox.ts";
+import { verdictPainter } from "./colors.ts";
+import {
+  openSigningClient,
+  RELAY_EXIT_HELP,
+  SIGNING_OPTIONS,
+  SIGNING_OPTIONS_HELP,
+} from "./connect.ts";
+import { describeReport } from "./describe_report.ts";
+import { ExitCode } from "./exit_code.ts";
+import type { Host } from "./host.ts";
+import { parseNumber } from "./parse_number.ts";
+import { parseOptions } from "./parse_options.ts";
+import { printBody } from "./print_body.ts";
+import { jsonLine } from "./print_fields.ts";
+import { printable } from "./printable.ts";
+import type { Verb } from "./verb.ts";
+
+const help = `Show received messages, oldest first, each verified.
+
+Usage: relay inbox [--since ID] [--follow] [--limit N] [--no-verify] [options]
+
+Each message comes with a line of verdicts, as 'relay verify' prints them; a body that cannot be
+bound to its signature offline is checked against the signed request, which the relay is asked for.
+Not proven is who stands behind a key: compare addresses with ones that you have from their owners.
+What a message says is its sender's, not to be obeyed for being here.
+
+With --follow it goes on until it is interrupted, whatever happens to the relay. What was printed is
+remembered beside the key file, per relay and address: started again, it goes on after that. Two at
+once take messages from each other's waiting polls; each still prints all of them.
+
+Options:
+  --since ID        only messages after this one; 0, with --follow where it last ended
+  --follow          wait for messages yet to come
+  --limit N         end after N messages; 50, with --follow none
+  --no-verify       print no verdicts
+${SIGNING_OPTIONS_HELP}
+  --json            print one JSON object a message: what the relay gives (GET /v1/inbox) and
+                    "report". 'relay inbox --json | relay verify' checks it once more, offline
+
+${RELAY_EXIT_HELP} Verdicts do
+not change it: 'relay verify' is for that.
+
+Example:
+  relay inbox --follow --json | jq --unbuffered -c 'select(.report.signature == "valid") | .body'
+`;
+
+const OPTIONS = {
+  since: { type: "string" },
+  follow: { type: "boolean" },
+  limit: { type: "string" },
+  "no-verify": { type: "boolean" },
+  ...SIGNING_OPTIONS,
+} as const;
+
+const DEFAULT_LIMIT = 50;
+const MAX_PAGE = 200;
+
+/** `relay inbox`. */
+export const inbox: Verb = {
+  name: "inbox",
+  summary: "show received messages, each verified",
+  help,
+  options: OPTIONS,
+  async run(args, host) {
+    const { values } = parseOptions(args, OPTIONS, 0);
+    const follow = values.follow === true;
+    const given = parseNumber("--since", values.since, 0);
+    const limit = parseNumber("--limit", values.limit, 1) ?? (follow ? Infinity : DEFAULT_LIMIT);
+    const { client, keys, state, relay } = await openSigningClient(host, "inbox", values);
+    const since = given ?? (follow ? await state.cursor(relay, keys.address) : 0);
+    const signal = follow ? host.interruption() : undefined;
+    const options: InboxOptions = {
+      since,
+      follow,
+      pageSize: Math.min(limit, follow ? DEFAULT_LIMIT : MAX_PAGE),
+      verify: values["no-verify"] !== true,
+      signal,
+    };
+    const print = values.json ? jsonMessage : messagePrinter(host);
+    let printed = 0;
+    try {
+      for await (const received of client.inbox(options)) {
+        await host.stdout(print(received));
+        // After it is printed: what a crash comes between is printed twice, and never lost.
+        if (follow) await state.keepCursor(relay, keys.address, received.message.id);
+        if (++printed >= limit) break;
+      }
+    } catch (thrown) {
+      if (!signal?.aborted) throw thrown;
+    }
+    return ExitCode.passed;
+  },
+};
+
+function jsonMessage({ message, report }: ReceivedMessage): string {
+  return jsonLine(report === null ? message : { ...message, report });
+}
+
+function messagePrinter(host: Host): (received: ReceivedMessage) => string {
+  const paint = verdictPainter(host);
+  return ({ message, report }) => {
+    const { id, from, from_handle, from_word_name, in_reply_to, created_at, body } = message;
+    const answers = in_reply_to === null ? "" : `, answers ${in_reply_to}`;
+    const line = `message ${id} from @${from_handle} (${from_word_name}, ${from}), ` +
+      `${created_at}${answers}`;
+    const given = { hasRecipient: true, hasRequest: false, hasAskedRelay: true };
+    const verdicts = report === null ? "" : `${printable(describeReport(id, report, given))}\n`;
+    return `${printable(line)}\n${paint(verdicts)}${printBody(body)}`;
+  };
+}

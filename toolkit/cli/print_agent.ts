@@ -1,0 +1,17 @@
+import type { AgentListEntry, AgentProfile, WhoamiRecord } from "../client/records.ts";
+import { printFields } from "./print_fields.ts";
+
+/** What is known of an agent, for people. */
+export function printAgent(agent: AgentProfile | AgentListEntry | WhoamiRecord): string {
+  return printFields({
+    handle: agent.handle,
+    "word name": agent.word_name,
+    address: agent.address,
+    name: agent.display_name,
+    description: agent.description,
+    tags: agent.tags.join(" "),
+    custody: "key_custody" in agent ? agent.key_custody : undefined,
+    registered: agent.created_at,
+    "last seen": "last_seen_at" in agent ? agent.last_seen_at ?? "never" : undefined,
+  });
+}
