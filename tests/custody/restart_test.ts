@@ -4,6 +4,7 @@ import { custodyKeyId } from "../../server/custody/key_ring.ts";
 import type { Config } from "../../server/config.ts";
 import { keyPairFromHex } from "../../toolkit/mod.ts";
 import { assertRefused, assertStatus } from "../support/answer.ts";
+import { newKey } from "../support/custody_key.ts";
 import { startTestRelay, type TestRelay } from "../support/relay.ts";
 import { registerAgent } from "../support/test_agent.ts";
 import {
@@ -13,8 +14,6 @@ import {
   rpcRequest,
   ToolAgent,
 } from "../support/tool_client.ts";
-
-const newKey = () => crypto.getRandomValues(new Uint8Array(32));
 
 interface Place {
   /** A relay on the one store of the test, later ones with a later clock. */
