@@ -106,6 +106,10 @@ export async function runCampaign(
     random: seededRandom(seed),
     judge,
   });
+  const log = JSON.stringify(relay.logged);
+  for (const secret of [alice.ownerToken, alice.keys.privateKeyHex, ADMIN_TOKEN]) {
+    assert.ok(!log.includes(secret), "a secret reached the log");
+  }
   assert.ok(codes.size >= 2, "a campaign that meets one kind of answer has not attacked");
   const after = await alice.send({ to: "bob_1", body: "after" });
   assertStatus(after, 201);
