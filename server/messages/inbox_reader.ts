@@ -1,0 +1,148 @@
+/** What a poll finds: a page of an inbox, and which of its messages were never delivered. */
+import { Buffer } from "node:buffer";
+import { inKey, type InRecord } from "../mailboxes/records.ts";
+import { listRows } from "../storage/list_rows.ts";
+import type { RecordCache } from "../storage/record_cache.ts";
+import type { Store } from "../storage/store.ts";
+import { pollKey, type PollRecord, readKey } from "./poll_record.ts";
+import { isRead, unreadGaps } from "./read_ranges.ts";
+import type { StoredMessage, StoredMessages } from "./stored_messages.ts";
+
+export interface PollQuery {
+  sinceId: number;
+  limit: number;
+  /** Only messages that were never delivered. */
+  unread: boolean;
+  waitMs: number;
+}
+
+export interface PollPage {
+  messages: StoredMessage[];
+  lastId: number;
+}
+
+/** What a poll found: its page, what of it is delivered for the first time, what that rests on. */
+export interface Reading {
+  page: PollPage;
+  unread: StoredMessage[];
+  /** Versionstamp of the poll record that was read; undefined where nothing rests on it. */
+  version: string | null | undefined;
+}
+
+const NOTHING_READ = { read: [], overflow: false };
+
+/** Messages that a scan of everything undelivered reads at a time. */
+const SCAN = 200;
+export interface InboxReaderOptions {
+  store: Store;
+  records: RecordCache;
+  messages: StoredMessages;
+}
+
+export class InboxReader {
+  constructor(private readonly options: InboxReaderOptions) {}
+
+  /** The page of a query, without any effect. */
+  async read(agentId: number, query: PollQuery): Promise<Reading> {
+    const { records, store, messages } = this.options;
+    const { sinceId, limit } = query;
+    const inbox = await records.read<InRecord>(inKey(agentId));
+    if (inbox === null || inbox.head <= sinceId) {
+      return { page: pageOf([], sinceId), unread: [], version: undefined };
+    }
+    const { poll, version } = await this.#pollRecord(agentId);
+    const nowMs = store.now();
+    if (query.unread) {
+      const unread = await this.#undelivered(agentId, poll, sinceId, limit, nowMs, inbox.head);
+      return { page: pageOf(unread, sinceId), unread, version };
+    }
+    const page = pageOf(await messages.inboxPage(agentId, sinceId, limit, nowMs), sinceId);
+    const fresh = page.messages.filter(({ id }) => !isRead(poll.read, id));
+    const unread = await this.#withoutReadRows(agentId, poll, fresh);
+    return { page, unread, version };
+  }
+
+  /** Every undelivered retained message of an agent above an id, ascending: what a digest tells of. */
+  async *undelivered(agentId: number, aboveId = 0): AsyncGenerator<StoredMessage> {
+    const inbox = await this.options.records.read<InRecord>(inKey(agentId));
+    if (inbox === null || inbox.head === 0) return;
+    const { poll } = await this.#pollRecord(agentId);
+    const nowMs = this.options.store.now();
+    let sinceId = aboveId;
+    for (;;) {
+      const some = await this.#undelivered(agentId, poll, sinceId, SCAN, nowMs, inbox.head);
+      yield* some;
+      if (some.length < SCAN) return;
+      sinceId = some.at(-1)!.id;
+    }
+  }
+
+  async #pollRecord(agentId: number) {
+    const { records, store } = this.options;
+    if (!store.exclusive) records.refresh(pollKey(agentId));
+    const { value, versionstamp } = await records.load(pollKey(agentId));
+    return { poll: (value as PollRecord | null) ?? NOTHING_READ, version: versionstamp };
+  }
+
+  /** The first undelivered retained messages above an id, found without the delivered ones. */
+  async #undelivered(
+    agentId: number,
+    poll: Pick<PollRecord, "read" | "overflow">,
+    sinceId: number,
+    limit: number,
+    nowMs: number,
+    head: number,
+  ): Promise<StoredMessage[]> {
+    const { messages } = this.options;
+    const found: StoredMessage[] = [];
+    const first = Math.max(sinceId + 1, messages.lowestRetainedId(nowMs));
+    for (const [from, last] of unreadGaps(poll.read, first)) {
+      let next = from;
+      while (found.length < limit && next <= Math.min(last, head)) {
+        const wanted = limit - found.length;
+        const some = await messages.inboxPage(agentId, next - 1, wanted, nowMs, last);
+        found.push(...await this.#withoutReadRows(agentId, poll, some));
+        if (some.length < wanted) break;
+        next = some.at(-1)!.id + 1;
+      }
+      if (found.length >= limit || last >= head) break;
+    }
+    return found;
+  }
+
+  async #withoutReadRows(
+    agentId: number,
+    poll: Pick<PollRecord, "overflow">,
+    candidates: StoredMessage[],
+  ): Promise<StoredMessage[]> {
+    if (!poll.overflow || candidates.length === 0) return candidates;
+    const read = new Set<number>();
+    const selector = {
+      start: readKey(agentId, candidates[0]!.id),
+      end: readKey(agentId, candidates.at(-1)!.id + 1),
+    };
+    for (const { key } of await listRows(this.options.store.kv, selector)) {
+      read.add(key[2] as number);
+    }
+    return candidates.filter(({ id }) => !read.has(id));
+  }
+}
+
+function pageOf(messages: StoredMessage[], sinceId: number): PollPage {
+  return { messages, lastId: messages.at(-1)?.id ?? sinceId };
+}
+
+const OPENING = Buffer.from('{"messages":[');
+const COMMA = Buffer.from(",");
+
+/** The answer of GET /v1/inbox as UTF-8 JSON. */
+export function encodePage({ messages, lastId }: PollPage): string | Uint8Array<ArrayBuffer> {
+  if (messages.length === 0) return `{"messages":[],"last_id":${lastId}}`;
+  const parts: Uint8Array[] = [OPENING];
+  for (const [i, { json }] of messages.entries()) {
+    if (i > 0) parts.push(COMMA);
+    parts.push(json);
+  }
+  parts.push(Buffer.from(`],"last_id":${lastId}}`));
+  return Buffer.concat(parts);
+}
