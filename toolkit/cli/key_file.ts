@@ -59,7 +59,7 @@ export async function writeKeyFile(
   const { address, privateKeyHex } = keys;
   const file = passphrase === undefined
     ? { version: 1, address, private_key_hex: privateKeyHex }
-    : { version: 2, address, locked_private_key: await lockKey(keys, passphrase) };
+    : { version: 2, address, locked_private_key: lockKey(keys, passphrase) };
   const text = JSON.stringify(file, null, 2);
   try {
     await host.writePrivateFile(path, `${text}\n`, force);
@@ -103,7 +103,7 @@ export async function openKeyFile(
   { path, address, keys, locked }: KeyFile,
 ): Promise<KeyPair> {
   if (locked === undefined) return keys!;
-  const opened = await unlockKey(locked, address, await askPassphrase(host, false));
+  const opened = unlockKey(locked, address, await askPassphrase(host, false));
   if (opened !== undefined) return opened;
   throw new InputError(`the passphrase does not open '${path}', or the file was changed`);
 }

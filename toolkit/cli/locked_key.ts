@@ -1,5 +1,5 @@
 import { xchacha20poly1305 } from "@noble/ciphers/chacha.js";
-import { scryptAsync } from "@noble/hashes/scrypt.js";
+import { scrypt } from "@noble/hashes/scrypt.js";
 import { bytesToHex, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { base64 } from "@scure/base";
 import type { KeyPair } from "../generate_key_pair.ts";
@@ -31,14 +31,14 @@ const BYTES = { salt: 16, nonce: 24, ciphertext: 48 };
  *
  * @param logN the cost of a guess, as a power of two
  */
-export async function lockKey(
+export function lockKey(
   { address, privateKeyHex }: KeyPair,
   passphrase: string,
   logN = LOG_N,
-): Promise<LockedKey> {
+): LockedKey {
   const salt = crypto.getRandomValues(new Uint8Array(BYTES.salt));
   const nonce = crypto.getRandomValues(new Uint8Array(BYTES.nonce));
-  const key = await stretch(passphrase, salt, logN);
+  const key = stretch(passphrase, salt, logN);
   const sealed = xchacha20poly1305(key, nonce, utf8ToBytes(address))
     .encrypt(hexToBytes(privateKeyHex));
   return {
@@ -56,12 +56,12 @@ export async function lockKey(
  * @param address what the key file says
  * @returns undefined for another passphrase, or a file that was changed
  */
-export async function unlockKey(
+export function unlockKey(
   locked: LockedKey,
   address: string,
   passphrase: string,
-): Promise<KeyPair | undefined> {
-  const key = await stretch(passphrase, base64.decode(locked.salt), locked.log_n);
+): KeyPair | undefined {
+  const key = stretch(passphrase, base64.decode(locked.salt), locked.log_n);
   const nonce = base64.decode(locked.nonce);
   try {
     const seed = xchacha20poly1305(key, nonce, utf8ToBytes(address))
@@ -99,8 +99,8 @@ function byteLength(text: string): number | undefined {
 }
 
 /** Keyboards compose letters differently: equal text is an equal passphrase. */
-async function stretch(passphrase: string, salt: Uint8Array, logN: number): Promise<Uint8Array> {
+function stretch(passphrase: string, salt: Uint8Array, logN: number): Uint8Array {
   const password = utf8ToBytes(passphrase.normalize("NFKC"));
   const maxmem = 2 ** (MAX_LOG_N + 11);
-  return await scryptAsync(password, salt, { N: 2 ** logN, r: 8, p: 1, dkLen: 32, maxmem });
+  return scrypt(password, salt, { N: 2 ** logN, r: 8, p: 1, dkLen: 32, maxmem });
 }

@@ -21,7 +21,8 @@ Deno.test("run() prints the overview on stdout when asked", async () => {
 
 Deno.test("run() prints the help of each verb, which tells usage and exit status", async () => {
   for (const verb of VERBS) {
-    for (const args of [["help", verb.name], [verb.name, "--help"], [verb.name, "x", "-h"]]) {
+    const words = verb.name.split(" ");
+    for (const args of [["help", ...words], [...words, "--help"], [...words, "x", "-h"]]) {
       const host = memoryHost(args);
       equal(await run(host), 0);
       equal(host.out, verb.help);
@@ -38,6 +39,56 @@ Deno.test("run() refuses an unknown verb and shows the known ones", async () => 
     equal(await run(host), 2);
     match(host.err, /^relay: there is no verb 'vrfy'\n/);
     match(host.err, /^ {2}verify /m);
+  }
+});
+
+Deno.test("run() takes verbs of two words, and explains the first of them", async () => {
+  const half = memoryHost(["mail"]);
+  equal(await run(half), 2);
+  match(half.err, /^relay: there is no verb 'mail'\n/);
+  const wrong = memoryHost(["mail", "inbox", "--json"]);
+  equal(await run(wrong), 2);
+  match(wrong.err, /^relay: there is no verb 'mail inbox'\n/);
+  for (const args of [["mail", "--help"], ["help", "mail"]]) {
+    const host = memoryHost(args);
+    equal(await run(host), 0);
+    match(host.out, /^ {2}mail register /m);
+  }
+});
+
+Deno.test("run() ends with 5 when no relay answers, the reason on stderr", async () => {
+  const args = ["resolve", "some_agent", "--relay", "http://127.0.0.1:9", "--retry-for", "0"];
+  const host = memoryHost(args);
+  equal(await run(host), 5);
+  deepEqual([host.out, host.err], [
+    "",
+    "relay resolve: http://127.0.0.1:9 cannot be reached: no network\n",
+  ]);
+  const json = memoryHost([...args, "--json"]);
+  equal(await run(json), 5);
+  deepEqual(JSON.parse(json.err), {
+    error: {
+      code: "unreachable",
+      message: "http://127.0.0.1:9 cannot be reached: no network",
+    },
+  });
+});
+
+Deno.test("run() refuses verbs that need a relay without one, and none's address", async () => {
+  const cases: [string[], RegExp][] = [
+    [["resolve", "some_agent"], /^relay resolve: which relay\? Pass --relay URL, or set RELAY_URL/],
+    [["resolve", "some_agent", "--relay", "relay.example/x"], /--relay: Cannot connect: a relay's/],
+    [["resolve", "some_agent", "--relay", "https://r.example", "--retry-for", "x"], /--retry-for/],
+    [["resolve", "no name", "--relay", "https://r.example"], /NAME must be a handle/],
+    [
+      ["whoami", "--relay", "https://r.example"],
+      /there is no key file: make one with 'relay keygen/,
+    ],
+  ];
+  for (const [args, words] of cases) {
+    const host = memoryHost(args);
+    deepEqual([await run(host), host.out], [2, ""]);
+    match(host.err, words);
   }
 });
 
