@@ -4,8 +4,14 @@ import fc from "fast-check";
 import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
 import { assertStatus } from "../support/answer.ts";
 import { TEST_START_MS } from "../support/clock.ts";
-import { propertyRuns } from "../support/property_runs.ts";
-import { startTestRelay, type TestRelay, type TestRelayOptions } from "../support/relay.ts";
+import { createFakeKv, type FakeKv, NO_FAULTS } from "../support/fake_kv.ts";
+import { propertyRuns, propertySeed } from "../support/property_runs.ts";
+import {
+  makeStoreFolder,
+  startTestRelay,
+  type TestRelay,
+  type TestRelayOptions,
+} from "../support/relay.ts";
 import { registerAgents, type TestAgent } from "../support/test_agent.ts";
 
 const LIMITS = {
@@ -120,33 +126,69 @@ async function run(relays: readonly TestRelay[], { sends, limits }: Scenario): P
   }
 }
 
-const KINDS: [string, TestRelayOptions, number, number][] = [
-  ["one relay on an exclusive store", {}, 1, 6],
-  [
-    "one relay on a shared store of ten checks a commit",
-    { config: { sharedStore: true }, relay: { capacity: KV_CONNECT_CAPACITY } },
-    1,
-    4,
-  ],
-  ["two relays on one store", { config: { sharedStore: true } }, 2, 4],
-];
+interface Kind {
+  options: TestRelayOptions;
+  relays: number;
+  runs: number;
+  /** The store is a file, each relay with its own hold of it; in memory unless so. */
+  isFile?: boolean;
+  /** The store as one of the relays meets it. */
+  meet?: (kv: Deno.Kv, relay: number) => FakeKv;
+}
 
-for (const [kind, options, count, numRuns] of KINDS) {
-  Deno.test(`ids ascend and are unique, a walking poller misses nothing and sees nothing twice: ${kind}`, async () => {
+const FAULTS = { deniedSuccess: 0.05, lostAnswer: 0.05, locked: 0.1, repeated: 0.05 };
+
+const KINDS: Record<string, Kind> = {
+  "one relay on an exclusive store": { options: {}, relays: 1, runs: 6 },
+  "one relay on a shared store of ten checks a commit": {
+    options: { config: { sharedStore: true }, relay: { capacity: KV_CONNECT_CAPACITY } },
+    relays: 1,
+    runs: 4,
+  },
+  "two relays on one store": { options: { config: { sharedStore: true } }, relays: 2, runs: 4 },
+  "two relays on one file": {
+    options: { config: { sharedStore: true } },
+    relays: 2,
+    runs: 2,
+    isFile: true,
+  },
+  "two relays on a KV server whose answers get lost": {
+    options: {
+      config: { sharedStore: true, kvUrl: "http://127.0.0.1:1" },
+      relay: { capacity: KV_CONNECT_CAPACITY },
+    },
+    relays: 2,
+    runs: 3,
+    meet: (kv, relay) => createFakeKv({ kv, seed: propertySeed() + relay, delayMs: 3 }),
+  },
+};
+
+for (const [name, kind] of Object.entries(KINDS)) {
+  Deno.test(`ids ascend and are unique, a walking poller misses nothing and sees nothing twice: ${name}`, async () => {
     await fc.assert(
-      fc.asyncProperty(scenarios, async (scenario) => {
-        using kv = await Deno.openKv(":memory:");
-        await using relays = new AsyncDisposableStack();
-        const opened: TestRelay[] = [];
-        for (let i = 0; i < count; i++) {
-          const all = { ...options, deps: { kv }, limits: LIMITS };
-          // Clocks of hosts differ, and a later relay must not give lower ids for it.
-          const clockStartMs = TEST_START_MS - 4_000 * i;
-          opened.push(relays.use(await startTestRelay({ ...all, clockStartMs })));
-        }
-        await run(opened, scenario);
-      }),
-      propertyRuns(numRuns, false),
+      fc.asyncProperty(scenarios, (scenario) => runOn(kind, scenario)),
+      propertyRuns(kind.runs, false),
     );
   });
+}
+
+async function runOn({ options, relays, isFile, meet }: Kind, scenario: Scenario): Promise<void> {
+  await using ended = new AsyncDisposableStack();
+  const folder = isFile ? await makeStoreFolder() : undefined;
+  if (folder) ended.defer(() => Deno.remove(folder.dir, { recursive: true }));
+  const kv = ended.use(await Deno.openKv(folder?.kvPath ?? ":memory:"));
+  const opened: TestRelay[] = [];
+  for (let i = 0; i < relays; i++) {
+    const met = meet?.(kv, i);
+    const own = folder === undefined ? { deps: { kv: met ?? kv } } : { kvPath: folder.kvPath };
+    // Clocks of hosts differ, and a later relay must not give lower ids for it.
+    const clockStartMs = TEST_START_MS - 4_000 * i;
+    const relay = await startTestRelay({ ...options, ...own, limits: LIMITS, clockStartMs });
+    opened.push(ended.use(relay));
+    if (met === undefined) continue;
+    // Start and stop of a process are not what is tried here.
+    ended.defer(() => void Object.assign(met.faults, NO_FAULTS));
+    Object.assign(met.faults, FAULTS);
+  }
+  await run(opened, scenario);
 }

@@ -31,6 +31,13 @@ export interface Faults {
   repeated: number;
 }
 
+export const NO_FAULTS: Readonly<Faults> = {
+  deniedSuccess: 0,
+  lostAnswer: 0,
+  locked: 0,
+  repeated: 0,
+};
+
 export interface FakeCommit {
   checks: readonly Deno.AtomicCheck[];
   writes: readonly {
@@ -55,14 +62,8 @@ export interface FakeKv extends Deno.Kv {
 export function createFakeKv(options: FakeKvOptions): FakeKv {
   const { kv, maxChecks = LIMITS.checks, delayMs = 0 } = options;
   const random = seededRandom(options.seed ?? 1);
-  const faults: Faults = {
-    deniedSuccess: 0,
-    lostAnswer: 0,
-    locked: 0,
-    repeated: 0,
-    ...options.faults,
-  };
-  const played = { deniedSuccess: 0, lostAnswer: 0, locked: 0, repeated: 0 };
+  const faults: Faults = { ...NO_FAULTS, ...options.faults };
+  const played = { ...NO_FAULTS };
   const commits: FakeCommit[] = [];
 
   function pause(): Promise<void> {
