@@ -80,7 +80,8 @@ export const DirectoryQuery = z.object({
 
 function areTags(text: string): boolean {
   const tags = text.split(",").map((tag) => tag.trim()).filter((tag) => tag !== "");
-  return tags.every((tag) => /^[A-Za-z0-9-]{1,32}$/.test(tag)) && new Set(tags).size <= 10;
+  const different = new Set(tags.map((tag) => tag.toLowerCase()));
+  return tags.every((tag) => /^[A-Za-z0-9-]{1,32}$/.test(tag)) && different.size <= 10;
 }
 
 export const FeedQuery = z.object({
