@@ -56,14 +56,16 @@ function toolkitCoreIsPure({ from, to }: Import): string | null {
   if (to.startsWith("node:")) {
     return "the core of the toolkit runs in browsers, which have no node:";
   }
-  return /^toolkit\/(?:client|cli)\//.test(to)
-    ? "the client and the command line stand on the core, not the other way round"
+  return isOnToolkitCore(to)
+    ? "what stands on the core (client, command line, page, build) is not imported by it"
     : null;
 }
 
 function serverImportsInward({ from, to }: Import): string | null {
   if (!from.startsWith("server/") || isTest(from) || isLibrary(to)) return null;
-  if (to.startsWith("toolkit/cli/")) return "the command line is no library";
+  if (/^toolkit\/(?:cli|page|build)\//.test(to)) {
+    return "the command line, the page and the build of the toolkit are no library";
+  }
   return /^(?:server|toolkit|wordlists)\//.test(to)
     ? null
     : "server/ imports only itself, toolkit/ and wordlists/";
@@ -96,7 +98,12 @@ function testsStayOutside({ from, to }: Import): string | null {
 
 /** Whether a file of the toolkit belongs to its pure core. */
 export function isToolkitCore(path: string): boolean {
-  return path.startsWith("toolkit/") && !isTest(path) && !/^toolkit\/(?:client|cli)\//.test(path);
+  return path.startsWith("toolkit/") && !isTest(path) && !isOnToolkitCore(path);
+}
+
+/** Whether a file stands in one of the folders that stand on the toolkit's core. */
+function isOnToolkitCore(path: string): boolean {
+  return /^toolkit\/(?:client|cli|page|build)\//.test(path);
 }
 
 function isTest(path: string): boolean {

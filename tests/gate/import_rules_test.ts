@@ -43,10 +43,11 @@ Deno.test("import rules: toolkit/ knows nothing of the server", () => {
 
 Deno.test("import rules: the toolkit's core imports no node: and nothing that stands on it", () => {
   refused("toolkit/content_hash.ts", "node:crypto", /browsers/);
-  refused("toolkit/mod.ts", "toolkit/client/mod.ts", /not the other way round/);
-  refused("toolkit/mod.ts", "toolkit/cli/main.ts", /not the other way round/);
+  for (const folder of ["client", "cli", "page", "build"]) {
+    refused("toolkit/mod.ts", `toolkit/${folder}/mod.ts`, /is not imported by it/);
+    allowed(`toolkit/${folder}/mod.ts`, "toolkit/mod.ts");
+  }
   allowed("toolkit/cli/main.ts", "node:process");
-  allowed("toolkit/client/mod.ts", "toolkit/mod.ts");
   allowed("toolkit/content_hash_test.ts", "node:assert/strict");
 });
 
@@ -54,7 +55,9 @@ Deno.test("import rules: server/ imports itself, toolkit/ and wordlists/", () =>
   allowed("server/messages/send.ts", "toolkit/mod.ts");
   allowed("server/messages/send.ts", "node:crypto");
   allowed("server/demo.ts", "toolkit/client/mod.ts");
-  refused("server/messages/send.ts", "toolkit/cli/main.ts", /no library/);
+  for (const folder of ["cli", "page", "build"]) {
+    refused("server/messages/send.ts", `toolkit/${folder}/main.ts`, /no library/);
+  }
   refused("server/messages/send.ts", "docs/example.ts", /only itself/);
 });
 
@@ -97,10 +100,12 @@ Deno.test("import rules: a circle of project modules is a fault, libraries are n
   assert.deepEqual(found, ["circle: server/a.ts -> server/b.ts -> server/a.ts"]);
 });
 
-Deno.test("isToolkitCore() is the toolkit without client, command line and tests", () => {
+Deno.test("isToolkitCore() is the toolkit without what stands on it and without tests", () => {
   assert.equal(isToolkitCore("toolkit/mod.ts"), true);
   assert.equal(isToolkitCore("toolkit/client/mod.ts"), false);
   assert.equal(isToolkitCore("toolkit/cli/main.ts"), false);
+  assert.equal(isToolkitCore("toolkit/page/page.ts"), false);
+  assert.equal(isToolkitCore("toolkit/build/main.ts"), false);
   assert.equal(isToolkitCore("toolkit/mod_test.ts"), false);
   assert.equal(isToolkitCore("server/app.ts"), false);
 });

@@ -1,7 +1,8 @@
 /** Programs that some tests drive and that not every machine has; .ci/run brings them in CI. */
-export type Part = "chromium" | "git" | "node" | "node22" | "python3";
+export type Part = "bun" | "chromium" | "git" | "node" | "node22" | "npm" | "python3";
 
 const candidates: Record<Part, { programs: string[]; minMajor: number; install: string }> = {
+  bun: { programs: ["bun"], minMajor: 1, install: "Bun 1.2 or later" },
   chromium: {
     programs: ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
     minMajor: 100,
@@ -10,6 +11,7 @@ const candidates: Record<Part, { programs: string[]; minMajor: number; install: 
   git: { programs: ["git"], minMajor: 2, install: "git" },
   node: { programs: ["node", "nodejs", "node22"], minMajor: 20, install: "Node.js 20 or later" },
   node22: { programs: ["node", "nodejs", "node22"], minMajor: 22, install: "Node.js 22 or later" },
+  npm: { programs: ["npm"], minMajor: 9, install: "npm, which comes with Node.js" },
   python3: { programs: ["python3"], minMajor: 3, install: "Python 3" },
 };
 

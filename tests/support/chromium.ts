@@ -1,0 +1,53 @@
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+
+/** Nothing that a browser does by itself: no updates, no synchronisation, no first run. */
+const QUIET = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/**
+ * Runs something in a new Chromium with an empty profile, and ends it afterwards.
+ *
+ * @param program its name or path, as {@linkcode partOrSkip} gives it
+ */
+export async function withChromium(
+  program: string,
+  fn: (browser: Browser) => Promise<void>,
+): Promise<void> {
+  const browser = await chromium.launch({ executablePath: await pathOf(program), args: QUIET });
+  try {
+    await fn(browser);
+  } finally {
+    await browser.close();
+  }
+}
+
+/** Opens an address in a window of its own, does something there, and closes it. */
+export async function withPage(
+  browser: Browser,
+  options: BrowserContextOptions,
+  fn: (page: Page) => Promise<void>,
+): Promise<void> {
+  const context = await browser.newContext(options);
+  try {
+    await fn(await context.newPage());
+  } finally {
+    await context.close();
+  }
+}
+
+/** Playwright starts a path, not a name. */
+async function pathOf(program: string): Promise<string> {
+  for (const folder of (Deno.env.get("PATH") ?? "").split(":")) {
+    const path = `${folder}/${program}`;
+    const isFile = await Deno.stat(path).then((stat) => stat.isFile, () => false);
+    if (isFile) return path;
+  }
+  throw new Error(`${program} is not on the PATH`);
+}

@@ -1,0 +1,152 @@
+/// <reference lib="dom" />
+/**
+ * The offline verifier: reads the form, checks, shows verdicts. It asks nothing of a network, and
+ * the page's policy forbids it.
+ *
+ * @module
+ */
+import { type InboxMessage, MessageError, verifyMessage } from "../mod.ts";
+import { NOT_PROVEN } from "./describe_verdicts.ts";
+import { element } from "./element.ts";
+import { ALTERED_EXAMPLE, EXAMPLE_MESSAGE, EXAMPLE_RECIPIENT, EXAMPLE_SENDER } from "./example.ts";
+import {
+  type PageField,
+  type PageFields,
+  type PageInput,
+  PageInputError,
+  readPageInput,
+} from "./page_input.ts";
+import { showMalformed, showReport } from "./show_result.ts";
+
+type Control = HTMLInputElement | HTMLTextAreaElement;
+
+const FIELDS: readonly PageField[] = [
+  "message",
+  "from",
+  "address",
+  "handle",
+  "wordName",
+  "request",
+  "maxSkew",
+];
+
+/** The fields that an option of the verifier was read from. */
+const FIELD_OF_OPTION: Readonly<Record<string, PageField>> = {
+  from: "from",
+  "recipient.address": "address",
+  "recipient.handle": "handle",
+  "recipient.wordName": "wordName",
+  maxSkewSeconds: "maxSkew",
+};
+
+const results = byId("results");
+
+byId("not-proven").append(...NOT_PROVEN.map((words) => element("li", {}, words)));
+byId("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  void check();
+});
+byId("example").addEventListener("click", () => tryExample(EXAMPLE_MESSAGE));
+byId("altered").addEventListener("click", () => tryExample(ALTERED_EXAMPLE));
+
+function tryExample(message: InboxMessage): void {
+  for (const field of FIELDS) control(field).value = "";
+  (byId("request-file") as HTMLInputElement).value = "";
+  control("message").value = JSON.stringify(message, null, 2);
+  control("from").value = EXAMPLE_SENDER;
+  control("address").value = EXAMPLE_RECIPIENT;
+  void check();
+}
+
+async function check(): Promise<void> {
+  for (const field of FIELDS) clearError(field);
+  results.replaceChildren();
+  try {
+    const input = readPageInput(await readFields());
+    const articles = await verdictsOn(input);
+    const heading = element("h2", { tabindex: "-1" }, "Verdicts");
+    results.replaceChildren(heading, ...articles);
+    heading.focus();
+  } catch (thrown) {
+    if (!(thrown instanceof PageInputError)) throw thrown;
+    showError(thrown.field, thrown.message);
+  }
+}
+
+async function verdictsOn({ messages, options }: PageInput): Promise<HTMLElement[]> {
+  const given = {
+    hasRecipient: options.recipient !== undefined,
+    hasRequest: options.request !== undefined,
+  };
+  const articles: HTMLElement[] = [];
+  for (const [index, message] of messages.entries()) {
+    try {
+      const report = await verifyMessage(message, options);
+      articles.push(showReport(message as unknown as InboxMessage, report, given));
+    } catch (thrown) {
+      if (!(thrown instanceof MessageError)) throw thrown;
+      const field = FIELD_OF_OPTION[thrown.field];
+      if (thrown.code === "invalid_option" && field !== undefined) {
+        throw new PageInputError(field, sentence(thrown.message.slice(thrown.field.length)));
+      }
+      if (messages.length === 1) {
+        throw new PageInputError("message", `This is not a message: ${thrown.message}.`);
+      }
+      articles.push(showMalformed(index, thrown.message));
+    }
+  }
+  return articles;
+}
+
+function sentence(reason: string): string {
+  return `This ${reason.trim()}.`;
+}
+
+async function readFields(): Promise<PageFields> {
+  const text = (field: PageField) => control(field).value;
+  return {
+    message: text("message"),
+    from: text("from"),
+    address: text("address"),
+    handle: text("handle"),
+    wordName: text("wordName"),
+    maxSkew: text("maxSkew"),
+    request: await readRequest(),
+  };
+}
+
+/** The chosen file, else what was pasted. */
+async function readRequest(): Promise<Uint8Array | undefined> {
+  const file = (byId("request-file") as HTMLInputElement).files?.[0];
+  if (file !== undefined) {
+    try {
+      return new Uint8Array(await file.arrayBuffer());
+    } catch {
+      throw new PageInputError("request", "This file cannot be read. Choose it again.");
+    }
+  }
+  const pasted = control("request").value;
+  return pasted === "" ? undefined : new TextEncoder().encode(pasted);
+}
+
+function showError(field: PageField, words: string): void {
+  const message = byId(`${field}-error`);
+  message.textContent = words;
+  message.hidden = false;
+  control(field).setAttribute("aria-invalid", "true");
+  control(field).closest("details")?.setAttribute("open", "");
+  control(field).focus();
+}
+
+function clearError(field: PageField): void {
+  byId(`${field}-error`).hidden = true;
+  control(field).removeAttribute("aria-invalid");
+}
+
+function control(field: PageField): Control {
+  return byId(field) as Control;
+}
+
+function byId(id: string): HTMLElement {
+  return document.getElementById(id)!;
+}
