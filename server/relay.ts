@@ -34,6 +34,7 @@ import { Outbox } from "./outbox/outbox.ts";
 import { FreeDisk, type MeasureFreeBytes } from "./storage/free_disk.ts";
 import { GroupCommit } from "./storage/group_commit.ts";
 import { IdSequence } from "./storage/id_sequence.ts";
+import type { QueueBounds } from "./storage/job_queue.ts";
 import { openAddressKey, openLayout } from "./storage/layout.ts";
 import { RecordCache } from "./storage/record_cache.ts";
 import { requireAnswer } from "./storage/require_answer.ts";
@@ -63,6 +64,7 @@ export interface RelayOptions {
   measureFreeBytes?: MeasureFreeBytes;
   slotTiming?: SlotTiming;
   capacity?: StoreCapacity;
+  queueBounds?: QueueBounds;
 }
 
 const FLUSH_MS = 60_000;
@@ -92,7 +94,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   const { custody, ring, note: custodyNote } = await openCustody(deps, records);
   const slot = store.exclusive ? null : await WriterSlot.lease(store, options.slotTiming);
   const ids = await IdSequence.open(store, slot);
-  const commits = new GroupCommit({ store, records, ids });
+  const commits = new GroupCommit({ store, records, ids, bounds: options.queueBounds });
   const freeDisk = new FreeDisk(options.measureFreeBytes ?? null, limits.minFreeDiskBytes);
   await freeDisk.refresh();
 

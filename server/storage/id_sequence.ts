@@ -44,6 +44,8 @@ export class IdSequence {
   #last = 0;
   #ceiling = 0;
   #needed = 0;
+  /** The ceiling of an attempt that was reported as failed: found in the store it is ours. */
+  #tried: number | null = null;
   #raising: Promise<void> | null = null;
   #doubted = false;
 
@@ -123,6 +125,7 @@ export class IdSequence {
     this.#last = 0;
     this.#ceiling = 0;
     this.#needed = 0;
+    this.#tried = null;
   }
 
   async #raise(atLeast: number): Promise<void> {
@@ -144,13 +147,20 @@ export class IdSequence {
     const key = ceilingKey(this.#number);
     const stored = await this.store.kv.get<number>(key);
     const known = stored.value ?? 0;
+    if (known === this.#tried) {
+      this.#ceiling = known;
+      this.#tried = null;
+      return true;
+    }
     // On opening a slot the stored ceiling is where its former ids may have come to.
     if (this.#ceiling === 0) this.#last = Math.max(this.#last, known);
     const ceiling = Math.max(known, atLeast, this.#last) + IDS_PER_MS * CEILING_AHEAD_MS;
     const operation = this.store.kv.atomic().check(stored).set(key, ceiling);
     for (const check of slotChecks) operation.check(check);
+    this.#tried = ceiling;
     if (!(await operation.commit()).ok) return false;
     this.#ceiling = ceiling;
+    this.#tried = null;
     return true;
   }
 }

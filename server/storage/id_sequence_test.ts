@@ -125,6 +125,27 @@ Deno.test("IdSequence stores its ceiling though the store denies its success", a
   });
 });
 
+Deno.test("IdSequence takes a ceiling that was stored for its own, though every answer was lost", async () => {
+  await withKv(async (kv) => {
+    for (const exclusive of [true, false]) {
+      const fake = createFakeKv({
+        kv,
+        intercept: async (commit, run) => {
+          const outcome = await run();
+          if (commit.writes[0]?.key[2] === "ceiling") throw new TypeError("error sending request");
+          return outcome;
+        },
+      });
+      const { ids, clock, slot } = await openTestStorage(fake, { exclusive });
+      const number = slot?.number ?? 0;
+      const ceiling = (await kv.get<number>(["slot", number, "ceiling"])).value!;
+      assert.ok(ids.next(0, clock.now()) <= ceiling);
+      assert.throws(() => ids.next(ceiling, clock.now()), CeilingReached);
+      await slot?.release();
+    }
+  });
+});
+
 Deno.test("IdSequence gives two processes on a shared store ids of different slots", async () => {
   await withKv(async (kv) => {
     const clock = createTestClock();

@@ -1,0 +1,313 @@
+/** The rules that keep the core correct (docs/architecture.md), each where HTTP can see it. */
+import assert from "node:assert/strict";
+import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
+import { assertRefused, assertStatus } from "../support/answer.ts";
+import { setBanned } from "../support/ban_in_store.ts";
+import {
+  createFakeKv,
+  type FakeCommit,
+  type FakeKv,
+  type FakeKvOptions,
+} from "../support/fake_kv.ts";
+import { startTestRelay, type TestRelay, type TestRelayOptions } from "../support/relay.ts";
+import { registerAgents, type TestAgent, toBytes } from "../support/test_agent.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const MARGIN_MS = 2 * HOUR_MS;
+
+interface Rig {
+  kv: Deno.Kv;
+  fake: FakeKv;
+  relay: TestRelay;
+  alice: TestAgent;
+  bob: TestAgent;
+  carol: TestAgent;
+}
+
+async function withRig(
+  body: (rig: Rig) => Promise<void>,
+  { fake: fakeOptions = {}, ...options }: TestRelayOptions & {
+    fake?: Omit<FakeKvOptions, "kv">;
+  } = {},
+): Promise<void> {
+  const kv = await Deno.openKv(":memory:");
+  const fake = createFakeKv({ kv, maxChecks: 100, ...fakeOptions });
+  const relay = await startTestRelay({
+    relay: { capacity: EMBEDDED_CAPACITY },
+    ...options,
+    deps: { kv: fake },
+  });
+  try {
+    const [alice, bob, carol] = await registerAgents(relay, "alice", "bob", "carol");
+    await body({ kv, fake, relay, alice, bob, carol });
+  } finally {
+    await relay.stop();
+    kv.close();
+  }
+}
+
+async function agentId(kv: Deno.Kv, handle: string): Promise<number> {
+  return (await kv.get<{ id: number }>(["handle", handle])).value!.id;
+}
+
+function holdsSend(commit: FakeCommit): boolean {
+  return commit.writes.some(({ key }) => key[0] === "sig");
+}
+
+Deno.test("every row that a decision rests on outlives its logical life by two hours", async () => {
+  await withRig(async ({ fake, relay, alice, bob }) => {
+    const loose = `{ "to": "bob", "body": "${"x".repeat(65_000)}" }`; // kept raw, and in pieces
+    assertStatus(await alice.send(loose), 201);
+    assertStatus(
+      await alice.send({ to: "bob", body: "ahead" }, {
+        timestamp: relay.clock.seconds() + 300,
+      }),
+      201,
+    );
+    assertStatus(await bob.poll(), 200);
+    const lives: Record<string, number> = {
+      sig: 361_000,
+      inbox: 30 * DAY_MS,
+      outbox: 30 * DAY_MS,
+      piece: 30 * DAY_MS,
+      raw: 30 * DAY_MS,
+      feed: 30 * DAY_MS,
+      window: HOUR_MS,
+    };
+    const seen = new Set<string>();
+    for (const { key, kind, value, expireIn } of fake.commits.flatMap(({ writes }) => writes)) {
+      const name = String(key[0]);
+      if (kind !== "set" || value === null) continue;
+      if (lives[name] === undefined) {
+        assert.ok(expireIn === undefined || expireIn >= MARGIN_MS, `${name}: ${expireIn} ms`);
+        continue;
+      }
+      seen.add(name);
+      assert.ok(expireIn! >= lives[name] + MARGIN_MS, `${name} expires after ${expireIn} ms`);
+      assert.ok(expireIn! <= lives[name] + MARGIN_MS + 301_000, `${name}: ${expireIn} ms`);
+    }
+    assert.deepEqual([...seen].sort(), Object.keys(lives).sort());
+  });
+});
+
+Deno.test("a counter that is summed never expires", async () => {
+  await withRig(async ({ fake, alice, bob }) => {
+    await alice.sent({ to: "bob", body: 1 });
+    assertStatus(await bob.poll(), 200);
+    const writes = fake.commits.flatMap((commit) => commit.writes);
+    const summed = new Set(writes.filter(({ kind }) => kind === "sum").map(({ key }) => `${key}`));
+    for (const { key, expireIn } of writes) {
+      if (summed.has(`${key}`)) assert.equal(expireIn, undefined, `${key}`);
+    }
+  });
+});
+
+Deno.test("a send checks sender.out and recipient.in; on a shared store its signature and the slot's owner too", async () => {
+  for (const shared of [false, true]) {
+    await withRig(async ({ fake, relay, alice }) => {
+      relay.clock.advance(700_000); // past what a former process may have accepted
+      await alice.sent({ to: "bob", body: 1 });
+      const checked = fake.commits.findLast(holdsSend)!.checks.map(({ key }) => key[0]);
+      assert.deepEqual(checked.sort(), shared ? ["in", "out", "sig", "slot"] : ["in", "out"]);
+    }, { config: { sharedStore: shared } });
+  }
+});
+
+Deno.test("a repetition right after a start is checked in the commit on an exclusive store", async () => {
+  await withRig(async ({ fake, alice }) => {
+    await alice.sent({ to: "bob", body: 1 });
+    const checked = fake.commits.findLast(holdsSend)!.checks.map(({ key }) => key[0]);
+    assert.deepEqual(checked.sort(), ["in", "out", "sig"]);
+  });
+});
+
+Deno.test("sends from many agents travel three to a commit where ten checks are the limit", async () => {
+  await withRig(async ({ fake, relay }) => {
+    const handles = Array.from({ length: 24 }, (_, i) => `agent_${i}`);
+    const agents = await registerAgents(relay, ...handles);
+    await Promise.all(
+      agents.map((agent, i) => agent.sent({ to: handles[(i + 1) % 24]!, body: i })),
+    );
+    await Promise.all(
+      agents.map((agent, i) => agent.sent({ to: handles[(i + 1) % 24]!, body: -i })),
+    );
+    const checks = fake.commits.filter(holdsSend).map((commit) => commit.checks.length);
+    assert.ok(Math.max(...checks) <= 10);
+    assert.ok(checks.includes(10), `${checks}`);
+  }, {
+    fake: { maxChecks: 10, delayMs: 2 },
+    config: { sharedStore: true },
+    relay: { capacity: { ...KV_CONNECT_CAPACITY, groupsInFlight: 1 } },
+    limits: { registrationsPerIpPerHour: 100 },
+  });
+});
+
+Deno.test("a flooded inbox does not starve its owner's sends", async () => {
+  const held = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  let toBob: Deno.KvKey = [];
+  await withRig(async ({ kv, alice, bob }) => {
+    toBob = ["in", await agentId(kv, "bob")];
+    const flood = alice.send({ to: "bob", body: "flood" });
+    await reached.promise;
+    assertStatus(await bob.send({ to: "carol", body: "not starved" }), 201);
+    held.resolve();
+    assertStatus(await flood, 201);
+  }, {
+    fake: {
+      async intercept(commit, run) {
+        if (holdsSend(commit) && commit.writes.some(({ key }) => `${key}` === `${toBob}`)) {
+          reached.resolve();
+          await held.promise;
+        }
+        return await run();
+      },
+    },
+  });
+});
+
+Deno.test("a send that was planned before a ban does not undo it", async () => {
+  let ban: (() => Promise<void>) | null = null;
+  await withRig(async ({ kv, alice, bob }) => {
+    for (const [banned, refusal] of [["alice", "banned"], ["bob", "recipient_banned"]] as const) {
+      await alice.sent({ to: "bob", body: "before" });
+      ban = () => setBanned(kv, banned, true);
+      assertRefused(await alice.send({ to: "bob", body: "late" }), refusal);
+      const records = [["in", await agentId(kv, banned)], ["out", await agentId(kv, banned)]];
+      for (const key of records) {
+        assert.equal((await kv.get<{ banned: boolean }>(key)).value!.banned, true);
+      }
+      await setBanned(kv, banned, false);
+      // Memory of the exclusive store has the ban; its first commit finds the store changed.
+      const answer = await (banned === "alice" ? bob : alice).send({ to: "carol", body: 1 });
+      assertStatus(answer, 201);
+      break;
+    }
+  }, {
+    fake: {
+      async intercept(commit, run) {
+        if (ban !== null && holdsSend(commit)) {
+          const now = ban;
+          ban = null;
+          await now();
+        }
+        return await run();
+      },
+    },
+  });
+});
+
+Deno.test("a send of unknown outcome is stored once, however often it is repeated", async () => {
+  let silent = 0;
+  let loses = false;
+  await withRig(async ({ fake, relay, alice, bob }) => {
+    relay.clock.advance(700_000);
+    const { get, getMany } = fake;
+    // The commit is applied, its answer lost, and the store out of reach for what comes next.
+    fake.get = ((key: Deno.KvKey) => {
+      if (key[0] === "sig" && silent-- > 0) return Promise.reject(new TypeError("unreachable"));
+      return get(key);
+    }) as typeof fake.get;
+    fake.getMany = ((keys: Deno.KvKey[]) => {
+      if (keys.some((key) => key[0] === "sig") && silent-- > 0) {
+        return Promise.reject(new TypeError("unreachable"));
+      }
+      return getMany(keys);
+    }) as typeof fake.getMany;
+    const body = toBytes({ to: "bob", body: "once" });
+    const timestamp = relay.clock.seconds();
+    const call = () => alice.call("POST", "/v1/messages", { body, timestamp });
+    silent = 5;
+    loses = true;
+    const unknown = await call();
+    assertRefused(unknown, "unavailable", /repeat the same request/);
+    assert.notEqual(unknown.headers.get("retry-after"), null);
+    loses = false;
+    silent = 0;
+    const [one, two] = await Promise.all([call(), call()]);
+    assertStatus(one, 201);
+    assert.equal(one.text, two.text);
+    assert.equal(one.headers.get("idempotent-replayed"), "true");
+    assert.equal((await bob.inbox()).length, 1);
+  }, {
+    fake: {
+      async intercept(commit, run) {
+        const outcome = await run();
+        if (loses && holdsSend(commit)) throw new TypeError("error sending request");
+        return outcome;
+      },
+    },
+  });
+});
+
+Deno.test("a waiting poll that has read too early is woken by what came meanwhile: it registers first", async () => {
+  const read = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  await withRig(async ({ kv, fake, alice, bob }) => {
+    const bobId = await agentId(kv, "bob");
+    const { get } = fake;
+    let isFirst = true;
+    fake.get = (async (key: Deno.KvKey) => {
+      const row = await get(key);
+      if (key[0] === "in" && key[1] === bobId && isFirst) {
+        isFirst = false;
+        read.resolve();
+        await goOn.promise; // what it has read is old by now
+      }
+      return row;
+    }) as typeof fake.get;
+    const beganMs = performance.now();
+    const waiting = bob.poll("wait=25");
+    await read.promise;
+    const id = await alice.sent({ to: "bob", body: "meanwhile" });
+    goOn.resolve();
+    const answer = await waiting;
+    assertStatus(answer, 200);
+    assert.deepEqual(answer.json.messages.map((message: { id: number }) => message.id), [id]);
+    assert.ok(performance.now() - beganMs < 5_000, "not by the ten-second round");
+  }, { config: { sharedStore: true } });
+});
+
+Deno.test("overload is answered 503 with Retry-After, and what is repeated is stored once", async () => {
+  const held = Promise.withResolvers<void>();
+  let isHeld = false;
+  await withRig(async ({ alice, bob }) => {
+    isHeld = true;
+    const bodies = Array.from({ length: 30 }, (_, i) => toBytes({ to: "bob", body: `load ${i}` }));
+    const send = (body: Uint8Array<ArrayBuffer>) => alice.call("POST", "/v1/messages", { body });
+    const first = bodies.map(send);
+    const refused = await Promise.any(
+      first.map(async (sent) => {
+        const answer = await sent;
+        assert.equal(answer.status, 503);
+        return answer;
+      }),
+    );
+    assertRefused(refused, "unavailable", /nothing was stored/);
+    assert.equal(refused.headers.get("retry-after"), "1");
+    isHeld = false;
+    held.resolve();
+    for (const answer of await Promise.all(first)) {
+      assert.ok(answer.status === 201 || answer.status === 503, answer.text);
+    }
+    for (const body of bodies) assertStatus(await send(body), 201);
+    assert.equal((await bob.inbox("limit=200")).length, bodies.length);
+  }, {
+    relay: {
+      queueBounds: {
+        jobs: 10,
+        bytes: 1_000_000,
+        refuseAfterMs: 60_000,
+        giveUpAfterMs: 60_000,
+        checkEveryMs: 60_000,
+      },
+    },
+    fake: {
+      async intercept(commit, run) {
+        if (isHeld && holdsSend(commit)) await held.promise;
+        return await run();
+      },
+    },
+  });
+});
