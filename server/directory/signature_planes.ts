@@ -31,14 +31,16 @@ export class SignaturePlanes {
     const word = Math.floor(agentId / WORD_BITS);
     if (word >= this.#words) this.#grow(word + 1);
     const bit = 1 << (agentId % WORD_BITS);
-    for (const plane of planesOf(text, tags)) this.#planes[plane]![word]! |= bit;
+    const planes = this.#planes;
+    visitPlanes(text, tags, (plane) => planes[plane]![word]! |= bit);
   }
 
   /** Clears the bits that add() has set. */
   remove(agentId: number, text: string, tags: readonly string[]): void {
     const word = Math.floor(agentId / WORD_BITS);
     const mask = ~(1 << (agentId % WORD_BITS));
-    for (const plane of planesOf(text, tags)) this.#planes[plane]![word]! &= mask;
+    const planes = this.#planes;
+    visitPlanes(text, tags, (plane) => planes[plane]![word]! &= mask);
   }
 
   /** The agents that may match: one bit an agent, 32 a word. */
@@ -62,23 +64,27 @@ export class SignaturePlanes {
   }
 }
 
-/** The planes of all pieces of a text, some of them several times. */
-function* planesOf(text: string, tags: readonly string[]): Generator<number> {
+/** Visits the planes of all pieces of a text, some of them several times. */
+function visitPlanes(
+  text: string,
+  tags: readonly string[],
+  visit: (plane: number) => void,
+): void {
   let before = 0;
   let last = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code !== 0) {
-      yield shortPlane(0, code);
+      visit(shortPlane(0, code));
       if (last !== 0) {
-        yield shortPlane(last, code);
-        if (before !== 0) yield longPlane(before, last, code);
+        visit(shortPlane(last, code));
+        if (before !== 0) visit(longPlane(before, last, code));
       }
     }
     before = last;
     last = code;
   }
-  for (const tag of tags) yield* tagPlanes(tag);
+  for (const tag of tags) tagPlanes(tag).forEach(visit);
 }
 
 /** The planes that tell most about a search: of its longest pieces alone. */
