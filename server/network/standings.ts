@@ -163,7 +163,9 @@ export class Standings {
     if (outlived) counts.clear();
     for (const [senderId, count] of leaving) {
       const standing = counts.get(senderId);
-      if (standing !== undefined) add(counts, standing, -count);
+      if (standing === undefined) continue;
+      if (standing.count === count) counts.delete(senderId);
+      else add(counts, standing, -count);
     }
   }
 
@@ -180,14 +182,12 @@ export class Standings {
   }
 }
 
-/** Adds to a sender's count; senders without any are not kept. */
-export function add(
+/** Adds to a sender's count. One of zero stays: what made it zero may leave the window first. */
+function add(
   counts: Map<number, Standing>,
   { senderId, handle }: Pick<Standing, "senderId" | "handle">,
   count: number,
 ): void {
-  const known = counts.get(senderId);
-  const total = (known?.count ?? 0) + count;
-  if (total === 0) counts.delete(senderId);
-  else counts.set(senderId, { senderId, handle, count: total });
+  const total = (counts.get(senderId)?.count ?? 0) + count;
+  counts.set(senderId, { senderId, handle, count: total });
 }
