@@ -26,18 +26,21 @@ export class Ledger {
   readonly #cursors: number[] = [];
   #count = 0;
 
+  /** @param name what its messages begin with: two ledgers of one store need two */
+  constructor(private readonly name = "message") {}
+
   enroll(agent: TestAgent): void {
     this.#agents.push(agent);
     this.#cursors.push(0);
   }
 
-  get agents(): number {
-    return this.#agents.length;
+  get enrolled(): readonly TestAgent[] {
+    return this.#agents;
   }
 
   /** One new message; when the relay dies over it, it is remembered as unanswered. */
   async send(target: Target, from: number, to: number): Promise<void> {
-    const text = `message ${this.#count++}`;
+    const text = `${this.name} ${this.#count++}`;
     const body = toBytes({ to: this.#agents[to]!.handle, body: { text } });
     const timestamp = this.#agents[from]!.unusedTimestamp(body);
     const attempt = { from, to, text, body, timestamp };

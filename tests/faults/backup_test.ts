@@ -1,0 +1,74 @@
+/** The ways to copy the embedded store that docs/operations.md names. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { delay } from "../support/pace.ts";
+import { spawnRelay } from "../support/spawn_relay.ts";
+import { registerAgent } from "../support/test_agent.ts";
+import { realTarget, TRAFFIC_LIMITS } from "../support/traffic.ts";
+import { Ledger } from "./ledger.ts";
+
+const AGENTS = 3;
+const RELAY_LIMITS = JSON.stringify(TRAFFIC_LIMITS);
+
+async function makeFolder(): Promise<AsyncDisposable & { path: string }> {
+  const path = await Deno.makeTempDir({ prefix: "relay-backup-" });
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
+}
+
+async function startLedger(dataDir: string) {
+  const relay = await spawnRelay({ env: { RELAY_DATA_DIR: dataDir, RELAY_LIMITS } });
+  const target = realTarget(relay.url);
+  const ledger = new Ledger();
+  for (let i = 0; i < AGENTS; i++) ledger.enroll(await registerAgent(target, `agent_${i}`));
+  return { relay, target, ledger };
+}
+
+/** A relay on the copy has everything the ledger knows, and goes on from there. */
+async function checkCopy(dataDir: string, ledger: Ledger): Promise<void> {
+  await using relay = await spawnRelay({ env: { RELAY_DATA_DIR: dataDir, RELAY_LIMITS } });
+  assert.equal(relay.output().stderr, "");
+  const target = realTarget(relay.url);
+  await ledger.check(target);
+  const before = ledger.lastId;
+  await ledger.send(target, 0, 1);
+  assert.ok(ledger.lastId > before);
+  await ledger.check(target);
+}
+
+Deno.test("a copy of the data folder of a stopped relay is a backup", async () => {
+  await using original = await makeFolder();
+  await using copy = await makeFolder();
+  const { relay, target, ledger } = await startLedger(original.path);
+  for (let i = 0; i < 30; i++) await ledger.send(target, i % AGENTS, (i + 1) % AGENTS);
+  assert.equal((await relay.terminate()).code, 0);
+  for await (const { name, isFile } of Deno.readDir(original.path)) {
+    if (isFile) await Deno.copyFile(join(original.path, name), join(copy.path, name));
+  }
+  await checkCopy(copy.path, ledger);
+});
+
+Deno.test("VACUUM INTO makes a whole backup of a relay that serves under load", async () => {
+  await using original = await makeFolder();
+  await using copy = await makeFolder();
+  const { relay, target, ledger } = await startLedger(original.path);
+  await using _ = relay;
+  const before = new Ledger("on the copy");
+  let isOver = false;
+  const lanes = [0, 1, 2].map(async (from) => {
+    while (!isOver) await ledger.send(target, from, (from + 1) % AGENTS);
+  });
+  await delay(150);
+  const known = new Map(ledger.acknowledged);
+  using database = new DatabaseSync(join(original.path, "relay.kv"), { readOnly: true });
+  database.exec(`VACUUM INTO '${join(copy.path, "relay.kv")}'`);
+  await delay(50);
+  isOver = true;
+  await Promise.all(lanes);
+  await ledger.check(target); // the original goes on as before
+  assert.ok(known.size > 5 && ledger.acknowledged.size > known.size);
+  // The copy holds what was acknowledged before it began.
+  for (const agent of ledger.enrolled) before.enroll(agent);
+  for (const [id, attempt] of known) before.acknowledged.set(id, attempt);
+  await checkCopy(copy.path, before);
+});
