@@ -1,66 +1,28 @@
 import { deepStrictEqual as deepEqual, match, strictEqual as equal } from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { text } from "node:stream/consumers";
 import messages from "../vectors/messages.json" with { type: "json" };
 import { partOrSkip } from "../support/part.ts";
-import { bundleForNode } from "./node_bundle.ts";
-
-const MAIN = fileURLToPath(new URL("../../toolkit/cli/main.ts", import.meta.url));
-
-/** A program that runs the command line, and what stands before the verb. */
-type Program = (folder: string) => readonly [string, ...string[]];
-
-const onDeno: Program = () => [
-  Deno.execPath(),
-  "run",
-  "--quiet",
-  "--no-prompt",
-  "--allow-read",
-  "--allow-write",
-  "--allow-env",
-  MAIN,
-];
-const onNode = (node: string): Program => (folder) => [
-  node,
-  bundleForNode("toolkit/cli/main.ts", folder),
-];
-
-/** Runs one verb; nothing of this machine's own environment reaches it. */
-async function relay(
-  [program, ...before]: readonly [string, ...string[]],
-  args: readonly string[],
-  { home, stdin = "" }: { home: string; stdin?: string },
-) {
-  const { PATH, DENO_DIR, HOME } = Deno.env.toObject();
-  const env = { PATH, DENO_DIR: DENO_DIR ?? join(HOME ?? "/", ".cache/deno"), HOME: home };
-  const child = spawn(program, [...before, ...args], { env, stdio: "pipe" });
-  child.stdin.end(stdin);
-  const [out, err, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, "exit"),
-  ]);
-  return { code, out, err };
-}
+import { OFFLINE, onDeno, onNode, type Program, runProgram } from "./relay_program.ts";
 
 Deno.test("relay on Deno: keygen, name, hash and verify from outside", (t) =>
-  tellFromOutside(onDeno, t));
+  tellFromOutside(() => onDeno(OFFLINE), t));
 
 partOrSkip(
   "node",
   "relay on Node.js: keygen, name, hash and verify from outside",
-  (node, t) => tellFromOutside(onNode(node), t),
+  (node, t) => tellFromOutside((folder) => onNode(node, folder), t),
 );
 
-async function tellFromOutside(program: Program, t: Deno.TestContext): Promise<void> {
+async function tellFromOutside(
+  programIn: (folder: string) => Program,
+  t: Deno.TestContext,
+): Promise<void> {
   const home = Deno.makeTempDirSync({ prefix: "relay-home-" });
   try {
-    const command = program(home);
+    const command = programIn(home);
     const keyFile = join(home, ".config/relay/key.json");
-    const run = (args: readonly string[], stdin?: string) => relay(command, args, { home, stdin });
+    const run = (args: readonly string[], stdin?: string) =>
+      runProgram(command, args, { home, stdin });
 
     await t.step("keygen makes a file that its owner alone may read", async () => {
       const { code, out, err } = await run(["keygen", "--json"]);

@@ -24,12 +24,14 @@ export interface MemoryHostState {
   readonly clock?: Host["clock"];
 }
 
+/** The last work under a lock, by the files that hosts share: one lock file is enough for tests. */
+const lastWork = new WeakMap<object, Promise<unknown>>();
+
 /** Makes a host for one run of the command line. */
 export function memoryHost(args: readonly string[], state: MemoryHostState = {}): MemoryHost {
   const { files: given = {} } = state;
   const files = given instanceof Map ? given : new Map(Object.entries(given));
   const secrets = [...state.secrets ?? []];
-  let locked: Promise<unknown> = Promise.resolve();
   const host: MemoryHost = {
     args,
     files,
@@ -54,8 +56,9 @@ export function memoryHost(args: readonly string[], state: MemoryHostState = {})
       return Promise.resolve();
     },
     withLock(_path, work) {
-      const done = locked.then(work, work);
-      locked = done;
+      const before = lastWork.get(files) ?? Promise.resolve();
+      const done = before.then(work, work);
+      lastWork.set(files, done);
       return done;
     },
     isTerminal: (stream) => state.terminals?.includes(stream) ?? false,

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { xchacha20poly1305 } from "@noble/ciphers/chacha.js";
+import { scrypt } from "@noble/hashes/scrypt.js";
+import { base64 } from "@scure/base";
 import { generateKeyPair } from "../generate_key_pair.ts";
 import type { JsonValue } from "../json_value.ts";
 import { lockKey, readLockedKey, unlockKey } from "./locked_key.ts";
@@ -52,4 +55,21 @@ Deno.test("readLockedKey() takes what lockKey() gives, and bounds its cost", () 
   for (const value of wrong) {
     assert.equal(readLockedKey(value), undefined, JSON.stringify(value));
   }
+});
+
+Deno.test("unlockKey() reads what another implementation of scrypt and XChaCha20 wrote", () => {
+  const keys = generateKeyPair();
+  const salt = new Uint8Array(16).fill(7);
+  const nonce = new Uint8Array(24).fill(9);
+  const key = scrypt("p", salt, { N: 2 ** CHEAP, r: 8, p: 1, dkLen: 32 });
+  const address = new TextEncoder().encode(keys.address);
+  const sealed = xchacha20poly1305(key, nonce, address).encrypt(keys.privateKey);
+  const locked = {
+    scheme: "scrypt-xchacha20-poly1305",
+    log_n: CHEAP,
+    salt: base64.encode(salt),
+    nonce: base64.encode(nonce),
+    ciphertext: base64.encode(sealed),
+  } as const;
+  assert.equal(unlockKey(locked, keys.address, "p")?.privateKeyHex, keys.privateKeyHex);
 });

@@ -1,0 +1,425 @@
+/** The verbs that talk to a relay, each against a real one: output, --json, exit codes, refusals. */
+import assert from "node:assert/strict";
+import { run } from "../../toolkit/cli/run.ts";
+import { type KeyPair, keyPairFromHex, wordName } from "../../toolkit/mod.ts";
+import { TestAgent } from "../support/test_agent.ts";
+import { type ClientWorld, refusal, startClientWorld } from "./client_world.ts";
+import { memoryHost, type MemoryHostState } from "./memory_host.ts";
+
+/** A person at a command line, with a key file of their own. */
+class Person {
+  readonly files = new Map<string, string | Uint8Array>();
+
+  constructor(readonly world: ClientWorld) {}
+
+  async run(args: readonly string[], state: MemoryHostState = {}) {
+    // Who comes back within two seconds is told to wait; tests of that say so.
+    if (args[0] === "inbox") this.world.relay.clock.advance(2_000);
+    const host = memoryHost(args, {
+      fetch: this.world.fetch,
+      clock: this.world.clock,
+      files: this.files,
+      env: { HOME: "/me", RELAY_URL: this.world.relay.url },
+      ...state,
+    });
+    const code = await run(host);
+    return { code, out: host.out, err: host.err };
+  }
+
+  /** What a run that must succeed printed. */
+  async out(args: readonly string[], state?: MemoryHostState): Promise<string> {
+    const { code, out, err } = await this.run(args, state);
+    assert.deepEqual([code, err], [0, ""], args.join(" "));
+    return out;
+  }
+
+  /** The JSON objects that it printed, one a line. */
+  // deno-lint-ignore no-explicit-any -- tests assert the fields one by one
+  async json(args: readonly string[], state?: MemoryHostState): Promise<any[]> {
+    const out = await this.out([...args, "--json"], state);
+    return out.trimEnd().split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
+  }
+
+  get keys(): KeyPair {
+    const file = JSON.parse(this.files.get("/me/.config/relay/key.json") as string);
+    return keyPairFromHex(file.private_key_hex);
+  }
+}
+
+async function registered(world: ClientWorld, handle: string): Promise<Person> {
+  const person = new Person(world);
+  await person.out(["keygen"]);
+  await person.out(["register", handle]);
+  return person;
+}
+
+Deno.test("register and whoami tell the names, and the owner_token once", async () => {
+  await using world = await startClientWorld();
+  const alice = new Person(world);
+  await alice.out(["keygen"]);
+  const { address, publicKey } = alice.keys;
+  const [made] = await alice.json([
+    "register",
+    "@Alice",
+    "--display-name",
+    "A",
+    "--description",
+    "adds",
+    "--tag",
+    "math",
+    "--tag",
+    "fast",
+  ]);
+  const { owner_token, ...names } = made;
+  assert.match(owner_token, /^rt_owner_/);
+  assert.deepEqual(names, { handle: "alice", word_name: wordName(publicKey), address });
+  const [own] = await alice.json(["whoami"]);
+  const { created_at, ...rest } = own;
+  assert.match(created_at, /Z$/);
+  assert.deepEqual(rest, {
+    ...names,
+    key_custody: "self",
+    display_name: "A",
+    description: "adds",
+    tags: ["math", "fast"],
+  });
+  const shown = await alice.out(["whoami"]);
+  assert.match(shown, /^handle +alice\n/);
+  assert.match(shown, /^tags +math fast$/m);
+  assert.match(shown, /^custody +self$/m);
+});
+
+Deno.test("register refused by the relay ends with 4, the error on stderr in words or JSON", async () => {
+  await using world = await startClientWorld();
+  const alice = await registered(world, "alice");
+  const again = await alice.run(["register", "alice"]);
+  assert.deepEqual([again.code, again.out], [4, ""]);
+  assert.match(again.err, /^relay register: refused \(handle_taken\): .+\n$/);
+  const json = await alice.run(["register", "admin", "--json"]);
+  assert.equal(json.code, 4);
+  const { error, status, ...rest } = JSON.parse(json.err);
+  assert.deepEqual([error.code, status, rest], ["reserved_handle", 403, {}]);
+  world.faults.push(refusal(429, "rate_limited", 3_000_000));
+  const late = await alice.run(["register", "alice", "--json"]);
+  assert.equal(JSON.parse(late.err).retry_after_ms, 3_000_000);
+  assert.equal((await alice.run(["register"])).code, 2);
+  const stranger = await new Person(world).run(["whoami"]);
+  assert.equal(stranger.code, 2);
+  const unknown = new Person(world);
+  await unknown.out(["keygen"]);
+  assert.match((await unknown.run(["whoami"])).err, /refused \(unknown_agent\)/);
+});
+
+Deno.test("send takes a text, a file, standard input or a JSON document", async () => {
+  await using world = await startClientWorld();
+  const alice = await registered(world, "alice");
+  const bob = await registered(world, "bob");
+  alice.files.set("letter.txt", "line 1\nline 2\n");
+  const sends: [string[], MemoryHostState, unknown, string][] = [
+    [["bob", "--text", "hi"], {}, { text: "hi" }, "text"],
+    [["@Bob", "--text", "hi", "--subject", "s"], {}, { subject: "s", text: "hi" }, "text"],
+    [["bob", "--file", "letter.txt"], {}, { text: "line 1\nline 2\n" }, "text"],
+    [["bob", "-"], { stdin: "from stdin" }, { text: "from stdin" }, "text"],
+    [["bob", "--file", "-"], { stdin: "too" }, { text: "too" }, "text"],
+    [["bob", "--json-body", '{"b":1,"a":[]}'], {}, { a: [], b: 1 }, "json"],
+    [["bob", "--json-body", "-"], { stdin: "5" }, 5, "json"],
+    [[bob.keys.address, "--text", "x", "--reply-to", "4711"], {}, { text: "x" }, "text"],
+  ];
+  const ids: number[] = [];
+  for (const [args, state, , type] of sends) {
+    const [sent] = await alice.json(["send", ...args], state);
+    assert.deepEqual(Object.keys(sent), ["id", "content_hash", "created_at", "to", "replayed"]);
+    assert.deepEqual([sent.to, sent.replayed], [bob.keys.address, false], type);
+    ids.push(sent.id);
+  }
+  const received = await bob.json(["inbox"]);
+  assert.deepEqual(
+    received.map(({ id, body, content_type }) => [id, body, content_type]),
+    sends.map(([, , body, type], index) => [ids[index], body, type]),
+  );
+  assert.deepEqual(received.map(({ in_reply_to }) => in_reply_to).slice(-2), [null, 4711]);
+  assert.match(
+    await alice.out(["send", "bob", "--text", "x"]),
+    /^message +\d+\nto +\w+\ncontent_hash +[0-9a-f]{64}\ncreated +\S+Z\n$/,
+  );
+});
+
+Deno.test("send refuses wrong usage before it asks the relay, with 2", async () => {
+  await using world = await startClientWorld();
+  const alice = await registered(world, "alice");
+  world.seen.length = 0;
+  const wrong: [string[], MemoryHostState?][] = [
+    [[]],
+    [["bob"]],
+    [["bob", "hello"]],
+    [["bob", "--text", "a", "-"]],
+    [["bob", "--text", "a", "--file", "b"]],
+    [["bob", "--json-body", "1", "--subject", "s"]],
+    [["bob", "--json-body", "{a:1}"]],
+    [["bob", "--json-body", "9007199254740993"]],
+    [["bob", "--text", "a", "--reply-to", "0"]],
+    [["no one", "--text", "a"]],
+    [["bob", "--file", "gone.txt"]],
+    [["bob", "-"], { stdin: new Uint8Array([0xff]) }],
+  ];
+  for (const [args, state] of wrong) {
+    const { code, out, err } = await alice.run(["send", ...args], state);
+    assert.deepEqual([code, out], [2, ""], args.join(" "));
+    assert.match(err, /^relay send: /);
+  }
+  assert.equal(world.seen.length, 0);
+  const nobody = await alice.run(["send", "nobody", "--text", "a"]);
+  assert.equal(nobody.code, 4);
+  assert.match(nobody.err, /refused \(not_found\)/);
+});
+
+Deno.test("send says on stderr that it tries again, and what may have happened", async () => {
+  await using world = await startClientWorld();
+  const alice = await registered(world, "alice");
+  const bob = await registered(world, "bob");
+  world.faults.push(undefined, "dropped", refusal(503, "unavailable", 2_000));
+  const { code, out, err } = await alice.run(["send", "bob", "--text", "once", "--json"]);
+  assert.equal(code, 0);
+  assert.equal(JSON.parse(out).replayed, true);
+  assert.match(err, /^relay send: http.+ cannot be reached: .+; trying again in 0\.\d s$/m);
+  assert.match(err, /; trying again in 2\.0 s$/m);
+  assert.equal((await bob.json(["inbox"])).length, 1);
+  world.faults.push(...Array(50).fill("refused"));
+  const lost = await alice.run(["send", bob.keys.address, "--text", "x", "--retry-for", "3"]);
+  assert.equal(lost.code, 5);
+  assert.match(lost.err, /it may have been carried out all the same.*'relay outbox' shows/);
+});
+
+Deno.test("equal sends of one second are two messages, though each run is another process", async () => {
+  await using world = await startClientWorld();
+  const alice = await registered(world, "alice");
+  const bob = await registered(world, "bob");
+  const twice = ["send", bob.keys.address, "--text", "again"];
+  await Promise.all([alice.out(twice), alice.out(twice), alice.out(twice)]);
+  assert.equal((await bob.json(["inbox"])).length, 3);
+});
+
+Deno.test("inbox shows each message with its verdicts, and what was altered as FALSE", async () => {
+  await using world = await startClientWorld();
+  const alice = await registered(world, "alice");
+  const bob = await registered(world, "bob");
+  const [sent] = await alice.json(["send", "bob", "--text", "pay 10", "--subject", "Hi"]);
+  const lines = (await bob.out(["inbox"])).split("\n");
+  assert.match(
+    lines[0]!,
+    new RegExp(`^message ${sent.id} from @alice \\(.+, ${alice.keys.address}\\), .+Z$`),
+  );
+  assert.match(lines[1]!, /^passed: message \d+: signature valid; signer not pinned; .+ by key;/);
+  assert.deepEqual(lines.slice(2), ["  | Subject: Hi", "  | ", "  | pay 10", ""]);
+  const colored = await bob.out(["inbox"], { terminals: ["stdout"] });
+  assert.ok(colored.includes("\n\u001b[32mpassed\u001b[0m: message"));
+  const plain = await bob.out(["inbox", "--no-verify"]);
+  assert.doesNotMatch(plain, /passed/);
+  assert.equal("report" in (await bob.json(["inbox", "--no-verify"]))[0], false);
+
+  world.alter = (_, text) => text.replace("pay 10", "pay 99");
+  const altered = await bob.run(["inbox"]);
+  assert.equal(altered.code, 0);
+  assert.match(altered.out, /^FALSE: .+content hash MISMATCH; body NOT BOUND: neither a request/m);
+});
+
+Deno.test("inbox --json is input of verify", async () => {
+  await using world = await startClientWorld();
+  const alice = await registered(world, "alice");
+  const bob = await registered(world, "bob");
+  for (const text of ["1", "2"]) await alice.out(["send", "bob", "--text", text]);
+  const stdin = await bob.out(["inbox", "--json"]);
+  const [first] = stdin.split("\n");
+  assert.deepEqual(Object.keys(JSON.parse(first!)), [
+    "id",
+    "from",
+    "from_handle",
+    "from_word_name",
+    "body",
+    "content_hash",
+    "signature",
+    "canonical_string",
+    "in_reply_to",
+    "content_type",
+    "created_at",
+    "report",
+  ]);
+  const verdicts = await bob.json(["verify"], { stdin });
+  assert.deepEqual(verdicts.map(({ report }) => report.body), ["bound", "bound"]);
+});
+
+Deno.test("inbox reads what there is, or as much as is asked for, without a cursor", async () => {
+  await using world = await startClientWorld({ limits: { sendsPerAgentPerMinute: 100 } });
+  const alice = await registered(world, "alice");
+  const bob = await registered(world, "bob");
+  assert.equal(await bob.out(["inbox"]), "");
+  for (let n = 0; n < 60; n++) await alice.out(["send", bob.keys.address, "--json-body", `${n}`]);
+  const bodies = async (...args: string[]) =>
+    (await bob.json(["inbox", ...args])).map(({ body }) => body);
+  assert.deepEqual(await bodies(), [...Array(50).keys()]);
+  assert.deepEqual(await bodies("--limit", "3"), [0, 1, 2]);
+  assert.equal((await bodies("--limit", "500")).length, 60);
+  const [, second] = await bob.json(["inbox", "--limit", "2"]);
+  assert.deepEqual(await bodies("--since", `${second.id}`, "--limit", "2"), [2, 3]);
+  for (const wrong of [["--limit", "0"], ["--since", "-1"], ["--since", "x"], ["extra"]]) {
+    assert.equal((await bob.run(["inbox", ...wrong])).code, 2);
+  }
+});
+
+Deno.test("inbox --follow goes on where it ended, per relay and address", async () => {
+  await using world = await startClientWorld();
+  const alice = await registered(world, "alice");
+  const bob = await registered(world, "bob");
+  for (const n of [1, 2, 3]) await alice.out(["send", bob.keys.address, "--json-body", `${n}`]);
+  const bodies = async (...args: string[]) =>
+    (await bob.json(["inbox", "--follow", ...args])).map(({ body }) => body);
+  assert.deepEqual(await bodies("--limit", "2"), [1, 2]);
+  assert.deepEqual(await bodies("--limit", "1"), [3]);
+  assert.deepEqual(await bodies("--limit", "2", "--since", "0"), [1, 2]);
+  const interrupt = new AbortController();
+  const following = bob.json(["inbox", "--follow"], { interruption: interrupt.signal });
+  world.alter = (target, text) => {
+    if (target.startsWith("/v1/inbox")) queueMicrotask(() => interrupt.abort());
+    return text;
+  };
+  await alice.out(["send", bob.keys.address, "--json-body", "4"]);
+  assert.deepEqual((await following).map(({ body }) => body), [4], "the cursor never moves back");
+});
+
+Deno.test("outbox shows what was sent and what was fetched", async () => {
+  await using world = await startClientWorld();
+  const alice = await registered(world, "alice");
+  const bob = await registered(world, "bob");
+  await alice.out(["send", "bob", "--text", "a"]);
+  await bob.out(["inbox"]);
+  await alice.out(["send", "bob", "--text", "b"]);
+  const [first, second, ...more] = await alice.json(["outbox"]);
+  assert.deepEqual(more, []);
+  assert.match(first.delivered_at, /Z$/);
+  assert.deepEqual([second.delivered_at, second.to_handle, second.body], [null, "bob", {
+    text: "b",
+  }]);
+  assert.deepEqual(await alice.json(["outbox", "--since", `${second.id}`]), []);
+  assert.deepEqual((await alice.json(["outbox", "--limit", "1"])).map(({ id }) => id), [first.id]);
+  const shown = await alice.out(["outbox"]);
+  assert.match(shown, /^message \d+ to @bob \(.+\), \S+Z, delivered \S+Z\n {2}\| a\n/);
+  assert.match(shown, /, not fetched yet\n {2}\| b\n$/);
+  assert.equal((await alice.run(["outbox", "--limit", "201"])).code, 2);
+});
+
+Deno.test("resolve and find need no key file and show profiles", async () => {
+  await using world = await startClientWorld();
+  const alice = await registered(world, "alice");
+  await registered(world, "bob");
+  world.relay.clock.advance(2_000);
+  const anybody = new Person(world);
+  const [profile] = await anybody.json(["resolve", "@Alice"]);
+  assert.equal(profile.address, alice.keys.address);
+  assert.deepEqual((await anybody.json(["resolve", profile.word_name]))[0], profile);
+  assert.match(await anybody.out(["resolve", "alice"]), /^last seen +(never|\S+Z)$/m);
+  const gone = await anybody.run(["resolve", "carol"]);
+  assert.deepEqual([gone.code, gone.out], [4, ""]);
+  assert.deepEqual((await anybody.json(["find"])).map(({ handle }) => handle), ["bob", "alice"]);
+  assert.equal((await anybody.json(["find", "--limit", "1"])).length, 1);
+  assert.equal((await anybody.json(["find", "ALI"]))[0].handle, "alice");
+  assert.deepEqual(await anybody.json(["find", "--tag", "math"]), []);
+  assert.equal(await anybody.out(["find", "nobody"]), "");
+  assert.match(await anybody.out(["find"]), /^handle +bob\n[^]+\n\nhandle +alice\n/);
+  assert.equal((await anybody.run(["find", "--tag", "no tag"])).code, 4);
+  assert.equal((await anybody.run(["find", "--limit", "x"])).code, 2);
+});
+
+Deno.test("what others write reaches the terminal escaped", async () => {
+  await using world = await startClientWorld();
+  const bob = await registered(world, "bob");
+  const alice = await registered(world, "alice");
+  const raw = new TestAgent(world.relay, alice.keys);
+  await raw.sent({ to: "bob", body: { text: "\u001b[2J\npassed: message 1: signature valid" } });
+  const out = await bob.out(["inbox"]);
+  assert.match(out, /^ {2}\| \\u\{1b\}\[2J\n {2}\| passed: message 1: signature valid\n/m);
+  assert.equal(out.match(/^passed/gm)!.length, 1);
+});
+
+Deno.test("mail register and mail inject report that mail is off, with 4", async () => {
+  await using world = await startClientWorld();
+  const alice = await registered(world, "alice");
+  const secret = {
+    HOME: "/me",
+    RELAY_URL: world.relay.url,
+    RELAY_MAIL_INBOUND_SECRET: btoa("x".repeat(24)),
+  };
+  const inject = ["mail", "inject", "--from", "a@relay.example", "--to", "b@relay.example"];
+  world.seen.length = 0;
+  for (
+    const [args, state] of [
+      [["mail", "register", "--label", "l"], {}],
+      [inject, { env: secret, stdin: "Subject: x\r\n\r\n" }],
+    ] as [string[], MemoryHostState][]
+  ) {
+    const { code, out, err } = await alice.run([...args, "--json"], state);
+    assert.deepEqual([code, out], [4, ""]);
+    const { error, status } = JSON.parse(err);
+    assert.deepEqual([error.code, status], ["mail_disabled", 503]);
+  }
+  assert.deepEqual(world.seen.map(({ target }) => target), [
+    "/v1/mail/agents/register",
+    "/v1/mail/inbound/raw",
+  ]);
+  const wrong: [string[], RegExp][] = [
+    [["mail", "inject", "--from", "a"], /--from ADDRESS and --to ADDRESS/],
+    [inject, /there is no secret/],
+    [[...inject, "--secret-file", "short"], /at least 24 bytes/],
+    [[...inject, "--secret-file", "gone"], /cannot read 'gone'/],
+  ];
+  alice.files.set("short", "c2hvcnQ=");
+  for (const [args, words] of wrong) {
+    const { code, err } = await alice.run(args);
+    assert.equal(code, 2);
+    assert.match(err, words);
+  }
+});
+
+Deno.test("mail register and mail inject print what the relay gives", async () => {
+  await using world = await startClientWorld();
+  const alice = await registered(world, "alice");
+  const made = {
+    org_id: "org_1",
+    agent_id: 1,
+    api_key: "rm_sk_1",
+    key_prefix: "rm_sk_1",
+    trial: true,
+    expires_in_hours: 24,
+    note: "receive-only",
+  };
+  const result = {
+    accepted: ["b@relay.example"],
+    rejected: [{ address: "c@relay.example", code: "not_found" }],
+  };
+  const inject = [
+    "mail",
+    "inject",
+    "--from",
+    "",
+    "--to",
+    "b@relay.example",
+    "--to",
+    "c@relay.example",
+  ];
+  alice.files.set("secret", `whsec_${btoa("x".repeat(24))}\n`);
+  const state = { stdin: "Subject: x\r\n\r\n" };
+  world.faults.push({ status: 201, body: made }, { status: 201, body: made });
+  assert.deepEqual(await alice.json(["mail", "register"]), [made]);
+  assert.match(await alice.out(["mail", "register"]), /^API key +rm_sk_1$/m);
+  world.faults.push({ status: 200, body: result }, { status: 200, body: result });
+  const args = [...inject, "--secret-file", "secret", "--client-ip", "127.0.0.1"];
+  assert.deepEqual(await alice.json(args, state), [result]);
+  assert.equal(
+    await alice.out(args, state),
+    "accepted  b@relay.example\nrejected  c@relay.example  not_found\n",
+  );
+  assert.deepEqual(JSON.parse(world.seen.at(-1)!.headers.get("x-relay-envelope")!), {
+    from: "",
+    to: ["b@relay.example", "c@relay.example"],
+    client_ip: "127.0.0.1",
+  });
+});
