@@ -68,6 +68,7 @@ export interface RelayOptions {
 }
 
 const FLUSH_MS = 60_000;
+const LOG_EVERY_MS = 10_000;
 /** Ids and times are meaningful between these years only. */
 const EARLIEST_MS = Date.UTC(2025, 0, 1);
 const LATEST_MS = Date.UTC(2091, 0, 1);
@@ -94,7 +95,13 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   const { custody, ring, note: custodyNote } = await openCustody(deps, records);
   const slot = store.exclusive ? null : await WriterSlot.lease(store, options.slotTiming);
   const ids = await IdSequence.open(store, slot);
-  const commits = new GroupCommit({ store, records, ids, bounds: options.queueBounds });
+  const commits = new GroupCommit({
+    store,
+    records,
+    ids,
+    bounds: options.queueBounds,
+    onFailure: logSparsely(log, "store_write_failed"),
+  });
   const freeDisk = new FreeDisk(options.measureFreeBytes ?? null, limits.minFreeDiskBytes);
   await freeDisk.refresh();
 
@@ -229,6 +236,16 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
         await slot?.release();
       }
     },
+  };
+}
+
+/** Logs a failure and keeps silent about those of the next seconds: a full disk fails every write. */
+function logSparsely(log: Deps["log"], event: string): (error: unknown) => void {
+  let loggedMs = -Infinity;
+  return (error) => {
+    if (performance.now() - loggedMs < LOG_EVERY_MS) return;
+    loggedMs = performance.now();
+    log(event, describeFailure(error));
   };
 }
 

@@ -39,6 +39,8 @@ export interface GroupCommitOptions {
   annotate?: GroupAnnotation;
   /** How many jobs may wait, and for how long; beyond it callers hear 503 `unavailable`. */
   bounds?: QueueBounds;
+  /** Told of commits that the store failed, not of conflicts. */
+  onFailure?: (error: unknown) => void;
 }
 
 export class GroupCommit {
@@ -47,6 +49,7 @@ export class GroupCommit {
   readonly #ids: IdSequence;
   readonly #annotations: GroupAnnotation[] = [];
   readonly #queue: JobQueue;
+  readonly #onFailure: (error: unknown) => void;
   #inFlight = 0;
   #scheduled = false;
   #restoring = false;
@@ -59,6 +62,7 @@ export class GroupCommit {
     this.#records = options.records;
     this.#ids = options.ids;
     this.#queue = new JobQueue(options.bounds);
+    this.#onFailure = options.onFailure ?? (() => {});
     if (options.annotate) this.#annotations.push(options.annotate);
   }
 
@@ -316,6 +320,7 @@ export class GroupCommit {
       return;
     }
     this.counts.conflicts++;
+    if (failure !== null) this.#onFailure(failure);
     group.fail();
     this.#queue.release(group.entries.keys());
     void this.#recover(group, failure); // its pause keeps no other group waiting

@@ -221,6 +221,7 @@ Deno.test("a send of unknown outcome is stored once, however often it is repeate
     silent = 5;
     loses = true;
     const unknown = await call();
+    assert.ok(relay.logged.some(({ event }) => event === "store_write_failed"));
     assertRefused(unknown, "unavailable", /repeat the same request/);
     assert.notEqual(unknown.headers.get("retry-after"), null);
     loses = false;
