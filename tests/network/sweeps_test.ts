@@ -1,0 +1,260 @@
+/** Sweeps of several processes: stopped, taken up, overtaken, and never doing anything twice. */
+import assert from "node:assert/strict";
+import { setBanned } from "../../server/admin/ban_agent.ts";
+import { Identities } from "../../server/agents/identities.ts";
+import type { Identity } from "../../server/agents/records.ts";
+import { encodeBlock, feedKey } from "../../server/network/feed_block.ts";
+import { readFeed } from "../../server/network/feed.ts";
+import { recordFigures } from "../../server/network/record_figures.ts";
+import { sweepKey } from "../../server/network/sweep_record.ts";
+import { Sweeps } from "../../server/network/sweeps.ts";
+import { Leases } from "../../server/storage/leases.ts";
+import { createTestClock, TEST_START_MS, type TestClock } from "../support/clock.ts";
+import { readFigures, recount } from "../support/figures.ts";
+import { startTestRelay } from "../support/relay.ts";
+import { openTestStorage } from "../support/storage.ts";
+import { registerAgents } from "../support/test_agent.ts";
+
+const RETENTION_MS = 30 * 86_400_000;
+
+interface Network {
+  kv: Deno.Kv;
+  clock: TestClock;
+  agents: Identity[];
+}
+
+/** A store with agents that sent each other messages, its relay stopped. */
+async function withTraffic(test: (network: Network) => Promise<void>): Promise<void> {
+  const kv = await Deno.openKv(":memory:");
+  const clock = createTestClock();
+  try {
+    {
+      await using relay = await startTestRelay({
+        config: { sharedStore: true },
+        deps: { kv, now: clock.now },
+      });
+      relay.clock = clock;
+      const agents = await registerAgents(relay, "alice", "bob_1", "carol");
+      for (let i = 0; i < 24; i++) {
+        await agents[i % 3]!.sent({ to: agents[(i + 1 + i % 2) % 3]!.handle, body: i });
+        if (i % 5 === 0) clock.advance(61_000);
+      }
+    }
+    const identities = new Identities(kv);
+    const agents = await Promise.all([1, 2, 3].map((id) => identities.byId(id)));
+    await test({ kv, clock, agents });
+  } finally {
+    kv.close();
+  }
+}
+
+/** What of a process bans and sweeps. */
+async function openProcess(
+  { clock }: Network,
+  kv: Deno.Kv,
+  messagesAStep = 3,
+): Promise<{
+  sweeps: Sweeps;
+  ban(agent: Identity, banned: boolean): Promise<boolean>;
+  close(): Promise<void>;
+}> {
+  const storage = await openTestStorage(kv, { exclusive: false, clock });
+  const { store, commits } = storage;
+  commits.annotateGroups((results, turn) => recordFigures(results, turn, RETENTION_MS));
+  const sweeps = new Sweeps({
+    store,
+    commits,
+    leases: new Leases(store),
+    identities: new Identities(kv),
+    retentionMs: RETENTION_MS,
+    messagesAStep,
+  });
+  return {
+    sweeps,
+    ban: (agent, banned) => setBanned(commits, agent, banned),
+    async close() {
+      await sweeps.close();
+      await storage.close();
+    },
+  };
+}
+
+/** The store, with something done before the nth list of a mailbox. */
+function interruptedKv(kv: Deno.Kv, atList: number, interrupt: () => Promise<void>): Deno.Kv {
+  let lists = 0;
+  return new Proxy(kv, {
+    get(target, name) {
+      if (name !== "list") {
+        const value = Reflect.get(target, name);
+        return typeof value === "function" ? value.bind(target) : value;
+      }
+      return async function* (selector: { prefix?: Deno.KvKey }, options: Deno.KvListOptions) {
+        const box = selector.prefix?.[0];
+        if ((box === "outbox" || box === "inbox") && ++lists === atList) await interrupt();
+        yield* target.list(selector as Deno.KvListSelector, options);
+      };
+    },
+  });
+}
+
+/** All figures as a relay that opens the store shows them, against a recount. */
+async function assertRecounted({ kv, clock }: Network): Promise<void> {
+  await using relay = await startTestRelay({
+    config: { sharedStore: true },
+    deps: { kv, now: clock.now },
+  });
+  assert.deepEqual(await readFigures(relay), await recount(kv, clock.now()));
+}
+
+Deno.test("a sweep that was stopped between steps is taken up by the next process", () =>
+  withTraffic(async (network) => {
+    const { kv, clock, agents: [alice] } = network;
+    const shown = () =>
+      readFeed({ kv, now: clock.now, retentionMs: RETENTION_MS }, {
+        limit: 50,
+        beforeId: undefined,
+      });
+    const all = await shown();
+    for (const banned of [true, false]) {
+      let first: Awaited<ReturnType<typeof openProcess>> | undefined;
+      // Its second step is its last.
+      first = await openProcess(
+        network,
+        interruptedKv(kv, 2, () => {
+          void first!.sweeps.close();
+          return Promise.resolve();
+        }),
+      );
+      await first.ban(alice!, banned);
+      await first.sweeps.run();
+      assert.notEqual((await kv.get(sweepKey(alice!.id))).value, null);
+      if (banned) {
+        const left = all.filter(({ senderId, recipientId }) =>
+          senderId !== alice!.id && recipientId !== alice!.id
+        );
+        assert.deepEqual(await shown(), left, "half swept, and all of it hidden");
+      }
+      await first.close();
+      const second = await openProcess(network, kv);
+      await second.sweeps.run();
+      assert.equal((await kv.get(sweepKey(alice!.id))).value, null);
+      await second.close();
+      if (!banned) assert.deepEqual(await shown(), all);
+      await assertRecounted(network);
+    }
+  }));
+
+for (const atList of [1, 2, 3, 4]) {
+  Deno.test(`an unban during the sweep of the ban, before its list ${atList}, wins`, () =>
+    withTraffic(async (network) => {
+      const { kv, agents: [alice] } = network;
+      const other = await openProcess(network, kv);
+      const sweeper = await openProcess(
+        network,
+        interruptedKv(kv, atList, async () => void await other.ban(alice!, false)),
+      );
+      await sweeper.ban(alice!, true);
+      await sweeper.sweeps.run();
+      await sweeper.close();
+      await other.close();
+      await assertRecounted(network);
+    }));
+
+  Deno.test(`a process frozen before list ${atList} of its sweep undoes nothing of its successors`, () =>
+    withTraffic(async (network) => {
+      const { kv, clock, agents: [alice, bob] } = network;
+      const successor = await openProcess(network, kv);
+      const frozen = await openProcess(
+        network,
+        interruptedKv(kv, atList, async () => {
+          clock.advance(60_000); // its lease has ended
+          await successor.ban(alice!, true);
+          await successor.sweeps.run();
+        }),
+      );
+      await frozen.ban(bob!, true);
+      await frozen.sweeps.run();
+      await frozen.close();
+      await successor.sweeps.run();
+      await successor.ban(alice!, false);
+      await successor.sweeps.run();
+      await successor.close();
+      await assertRecounted(network);
+    }));
+}
+
+Deno.test("a step whose feed another sweep has changed reads again", () =>
+  withTraffic(async (network) => {
+    const { kv, clock, agents: [alice, bob] } = network;
+    // The successor sweeps alice alone, then stops: bob's own sweep is as it was.
+    let successor: Awaited<ReturnType<typeof openProcess>> | undefined;
+    const frozen = await openProcess(
+      network,
+      interruptedKv(kv, 2, async () => {
+        clock.advance(60_000);
+        successor = await openProcess(
+          network,
+          interruptedKv(kv, 3, () => {
+            void successor!.sweeps.close();
+            return Promise.resolve();
+          }),
+          100,
+        );
+        await successor.ban(alice!, true);
+        await successor.sweeps.run();
+      }),
+    );
+    await frozen.ban(bob!, true);
+    await frozen.sweeps.run();
+    await frozen.close();
+    await successor!.close();
+    const last = await openProcess(network, kv);
+    await last.sweeps.run();
+    await last.close();
+    await assertRecounted(network);
+  }));
+
+Deno.test("two processes that sweep at one time correct the figures once", () =>
+  withTraffic(async (network) => {
+    const { kv, agents: [alice, bob, carol] } = network;
+    const processes = await Promise.all([1, 2, 3].map(() => openProcess(network, kv)));
+    await Promise.all([
+      processes[0]!.ban(alice!, true).then(() => processes[0]!.sweeps.run()),
+      processes[1]!.ban(bob!, true).then(() => processes[1]!.sweeps.run()),
+      processes[2]!.ban(carol!, true).then(() => processes[2]!.sweeps.run()),
+    ]);
+    for (const one of processes) await one.sweeps.run();
+    await assertRecounted(network);
+    await Promise.all([alice!, carol!].map((agent) => processes[0]!.ban(agent, false)));
+    for (const one of processes) await one.sweeps.run();
+    for (const one of processes) await one.close();
+    await assertRecounted(network);
+  }));
+
+Deno.test("a page that must pass over too many events of a ban under way is refused, not scanned for", async () => {
+  const kv = await Deno.openKv(":memory:");
+  const firstId = (TEST_START_MS - 1_735_689_600_000) * 4096;
+  const events = (block: number, senderId: number) =>
+    Array.from({ length: 256 }, (_, i) => ({
+      id: firstId + (256 * block + i) * 256,
+      senderId,
+      recipientId: 2,
+      senderHandle: "alice",
+      recipientHandle: "bob_1",
+      createdAtMs: TEST_START_MS,
+    }));
+  const put = (block: number, senderId: number) => {
+    const one = events(block, senderId);
+    return kv.set(feedKey(one.at(-1)!.id), encodeBlock(one));
+  };
+  await put(0, 3);
+  for (let block = 1; block <= 200; block++) await put(block, 1);
+  const options = { kv, now: () => TEST_START_MS, retentionMs: RETENTION_MS };
+  const page = () => readFeed(options, { limit: 10, beforeId: undefined });
+  assert.equal((await page())[0]!.senderId, 1);
+  await kv.set(sweepKey(1), { v: 1, kind: "hide" });
+  await assert.rejects(page(), { code: "unavailable" });
+  for (let block = 1; block <= 20; block++) await kv.delete(feedKey(events(block, 1).at(-1)!.id));
+  assert.deepEqual((await page()).map(({ senderId }) => senderId), Array(10).fill(3));
+  kv.close();
+});
