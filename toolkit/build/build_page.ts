@@ -21,6 +21,8 @@ export async function buildPage(root: string): Promise<string> {
     "default-src 'none'",
     `script-src ${sourceHash(script)}`,
     `style-src ${sourceHash(style)}`,
+    // The empty icon: without one a browser would ask the server for /favicon.ico.
+    "img-src data:",
     "base-uri 'none'",
     "form-action 'none'",
     "require-trusted-types-for 'script'",

@@ -84,22 +84,16 @@ const CANONICAL_STRING: Readonly<Record<MessageReport["canonicalString"], Said>>
   absent: { outcome: "open", words: "“canonical_string” is null." },
 };
 
-function bodyVerdict(
-  { body, addressee, signature, canonicalString }: MessageReport,
-  given: Given,
-): Said {
-  if (body === "bound") {
-    const words = `Bound: body, content type and reply are those that the signed hash covers. ${
-      ADDRESSEE[addressee]
-    }`;
-    return signature === "valid" ? { outcome: "holds", words } : {
-      outcome: "open",
-      words: `${words} Since the signature does not hold, anybody can have written them.`,
-    };
+function bodyVerdict(report: MessageReport, given: Given): Said {
+  if (report.body !== "bound") {
+    return { outcome: "open", words: `Not bound to the signature: ${advice(report, given)}` };
   }
+  const words = "Bound: body, content type and reply are those that the signed hash covers. " +
+    ADDRESSEE[report.addressee];
+  if (report.signature === "valid") return { outcome: "holds", words };
   return {
     outcome: "open",
-    words: `Not bound to the signature: ${advice(canonicalString, given)}`,
+    words: `${words} Since the signature does not hold, anybody can have written them.`,
   };
 }
 
@@ -110,21 +104,23 @@ const ADDRESSEE: Readonly<Record<MessageReport["addressee"], string>> = {
   unknown: "To whom it was addressed is not proven.",
 };
 
-function advice(canonicalString: MessageReport["canonicalString"], given: Given): string {
+function advice({ canonicalString, contentHash }: MessageReport, given: Given): string {
   if (canonicalString !== "ok") return "there is no signed hash that could bind it.";
+  if (contentHash === "mismatch") {
+    return "it does not fit its content hash, so it is not what the relay took in.";
+  }
   if (!given.hasRecipient && !given.hasRequest) {
     return "enter the recipient's address, or add the signed request.";
   }
   if (!given.hasRequest) {
-    return "no request rebuilt for this recipient has the signed hash. Enter the recipient's handle " +
-      "or long word name too, or add the signed request: the relay gives it to sender and " +
+    return "no request rebuilt for this recipient has the signed hash. Enter the recipient's " +
+      "handle or long word name too, or add the signed request: the relay gives it to sender and " +
       "recipient at /v1/messages/ID/signed-request.";
   }
-  return given.hasRecipient
-    ? "the signed request that you added is not this message's, or not to this recipient. Pasting " +
-      "can change bytes: choose it as a file."
-    : "the signed request that you added is not this message's. Pasting can change bytes: choose " +
-      "it as a file, or enter the recipient's address.";
+  const other = given.hasRecipient
+    ? "not this message's, or not to this recipient."
+    : "not this message's.";
+  return `the signed request that you added is ${other} Pasting can change bytes: choose it as a file.`;
 }
 
 function timeVerdict({ signedAt, skewSeconds, within }: MessageReport["age"]): Said {

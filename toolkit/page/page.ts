@@ -58,18 +58,24 @@ function tryExample(message: InboxMessage): void {
   void check();
 }
 
+let checks = 0;
+
 async function check(): Promise<void> {
+  const mine = ++checks;
   for (const field of FIELDS) clearError(field);
   results.replaceChildren();
   try {
     const input = readPageInput(await readFields());
     const articles = await verdictsOn(input);
+    // Somebody has asked again meanwhile, and gets that answer alone.
+    if (mine !== checks) return;
     const heading = element("h2", { tabindex: "-1" }, "Verdicts");
     results.replaceChildren(heading, ...articles);
     heading.focus();
   } catch (thrown) {
-    if (!(thrown instanceof PageInputError)) throw thrown;
-    showError(thrown.field, thrown.message);
+    if (thrown instanceof PageInputError) return showError(thrown.field, thrown.message);
+    showError("message", `This page failed, which is a fault of its own: ${String(thrown)}`);
+    throw thrown;
   }
 }
 

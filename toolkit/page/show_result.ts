@@ -72,7 +72,7 @@ function facts(message: InboxMessage): HTMLElement {
     ? `${message.from_word_name} (a name of this key; other keys can have it too)`
     : `${message.from_word_name} IS NO NAME OF THIS KEY, whose name is ${wordName(publicKey)}`;
   const pairs: [string, string][] = [
-    ["From (the key that signs)", message.from],
+    ["From (a key)", message.from],
     ["Word name", claimed],
     ["Handle (the relay's word)", `@${message.from_handle}`],
     ["Arrived (the relay's word)", message.created_at],
