@@ -3,7 +3,9 @@ import type { Setting } from "./operation.ts";
 
 /** A complete client of the messaging API, in JavaScript that needs no library; a test runs it. */
 export const SIGNING_SAMPLE = `\
+import { Buffer } from "node:buffer";
 import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto";
+import process from "node:process";
 
 const RELAY = "{base_url}";
 // 32 random bytes as hex: openssl rand -hex 32. Secret: whoever has it is you.

@@ -1,6 +1,6 @@
 /**
  * The files that the reference page loads. They are imported as modules, so that they are there
- * wherever the relay runs, and only when the page is first asked for (docs/adr/0007).
+ * wherever the relay runs, and only when the page is first asked for (docs/adr/0008).
  */
 import { createHash } from "node:crypto";
 

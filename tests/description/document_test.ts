@@ -85,3 +85,30 @@ Deno.test("the examples of the description fit together: the message verifies", 
   assert.equal(report.contentHash, "match");
   assert.equal(report.body, "bound");
 });
+
+Deno.test("the client in the description registers, sends and polls as it stands there", async () => {
+  await using relay = await startTestRelay({ clockStartMs: "real" });
+  const { info } = await readDocument(relay);
+  const [, sample] = /```js\n([\s\S]*?)```/.exec(info.description)!;
+  assert.ok(sample!.includes(relay.url));
+  const before = Deno.env.get("RELAY_PRIVATE_KEY_HEX");
+  Deno.env.set("RELAY_PRIVATE_KEY_HEX", "03".repeat(32));
+  try {
+    const { address, call } = await import(`data:text/javascript,${encodeURIComponent(sample!)}`);
+    const register = JSON.stringify({ handle: "sampled", pubkey: address });
+    assert.equal((await call("POST", "/v1/register", { body: register })).status, 201);
+    const body = JSON.stringify({ to: "sampled", body: { text: "Hello é" } });
+    assert.equal((await call("POST", "/v1/messages", { body })).status, 201);
+    const { status, answer } = await call("GET", "/v1/inbox", { query: "?since_id=0&wait=1" });
+    assert.equal(status, 200);
+    assert.deepEqual(answer.messages.map(({ from }: Json) => from), [address]);
+    const report = await verifyMessage(answer.messages[0], {
+      from: address,
+      request: new TextEncoder().encode(body),
+    });
+    assert.deepEqual([report.signature, report.sender, report.body], ["valid", "pinned", "bound"]);
+  } finally {
+    if (before === undefined) Deno.env.delete("RELAY_PRIVATE_KEY_HEX");
+    else Deno.env.set("RELAY_PRIVATE_KEY_HEX", before);
+  }
+});

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { ERROR_CAUSES } from "../../server/description/error_causes.ts";
+import { LIMIT_NOTES } from "../../server/description/limit_notes.ts";
+import { describeOperations } from "../../server/description/operations/mod.ts";
+import { ERROR_STATUS } from "../../server/errors.ts";
+import { DEFAULT_LIMITS } from "../../server/limits.ts";
+
+const PAGE = await Deno.readTextFile(new URL("../../docs/api.md", import.meta.url));
+const OPERATIONS = describeOperations({ baseUrl: "http://127.0.0.1", limits: DEFAULT_LIMITS });
+
+/** Cells of the table rows below a heading. */
+function rowsBelow(heading: string): string[][] {
+  const section = PAGE.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0];
+  assert.ok(section !== undefined, heading);
+  return section.split("\n").filter((line) => /^\| (?!-)/.test(line))
+    .map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()));
+}
+
+Deno.test("docs/api.md has a row for each limit, with its default and its source", () => {
+  const [, ...rows] = rowsBelow("Limits");
+  assert.deepEqual(
+    rows.map(([name, value, , source]) => [name, value, source]),
+    Object.entries(DEFAULT_LIMITS).map(([name, value]) => {
+      const { source } = LIMIT_NOTES[name as keyof typeof LIMIT_NOTES];
+      return [`\`${name}\``, String(value), source === "specification" ? "8" : "own"];
+    }),
+  );
+});
+
+Deno.test("docs/api.md has a row for each error code, with its status, additions marked", () => {
+  const [, ...rows] = rowsBelow("Errors");
+  assert.deepEqual(
+    rows.map(([code, status, cause]) => [code, status, cause!.endsWith("(addition)")]).toSorted(),
+    Object.entries(ERROR_STATUS).map(([code, status]) => {
+      const { addition = false } = ERROR_CAUSES[code as keyof typeof ERROR_CAUSES];
+      return [`\`${code}\``, String(status), addition];
+    }).toSorted(),
+  );
+});
+
+Deno.test("docs/api.md has a row for each added route outside mail, and names every other one", () => {
+  const additions = rowsBelow("Additions").map(([name]) => name).join("\n");
+  for (const { method, path, addition, tag } of OPERATIONS) {
+    if (tag === "Mail") continue;
+    if (addition) assert.ok(additions.includes(`\`${method.toUpperCase()} ${path}\``), path);
+    else assert.ok(PAGE.includes(`\`${path}\``), path);
+  }
+});
