@@ -25,6 +25,7 @@ const NOTHING: Reading = {
   page: { messages: [], lastId: 0 },
   unread: [],
   version: undefined,
+  done: () => {},
 };
 
 const FLUSHED_TOGETHER = 100;
@@ -40,7 +41,9 @@ export class Inbox {
 
   /** The page that a poll would give, without any effect (HEAD). */
   async peek(agentId: number, query: PollQuery): Promise<PollPage> {
-    return (await this.#reader.read(agentId, query)).page;
+    const { page, done } = await this.#reader.read(agentId, query);
+    done();
+    return page;
   }
 
   /**
@@ -122,6 +125,8 @@ export class Inbox {
         return reading.page;
       } catch (error) {
         if (!(error instanceof Outdated)) throw error;
+      } finally {
+        reading.done();
       }
     }
   }

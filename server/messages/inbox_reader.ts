@@ -4,6 +4,7 @@ import { inKey, type InRecord } from "../mailboxes/records.ts";
 import { listRows } from "../storage/list_rows.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
+import { PageTurns } from "./page_turns.ts";
 import { pollKey, type PollRecord, readKey } from "./poll_record.ts";
 import { isRead, unreadGaps } from "./read_ranges.ts";
 import type { StoredMessage, StoredMessages } from "./stored_messages.ts";
@@ -27,12 +28,19 @@ export interface Reading {
   unread: StoredMessage[];
   /** Versionstamp of the poll record that was read; undefined where nothing rests on it. */
   version: string | null | undefined;
+  /** To be called when the page has been stamped: others wait for their turn to read. */
+  done(): void;
 }
 
 const NOTHING_READ = { read: [], overflow: false };
 
+/** Pages up to this size give their turn back as soon as they are read. */
+const SMALL_PAGE_BYTES = 256 * 1024;
+const nothing = () => {};
+
 /** Messages that a scan of everything undelivered reads at a time. */
 const SCAN = 200;
+
 export interface InboxReaderOptions {
   store: Store;
   records: RecordCache;
@@ -40,20 +48,41 @@ export interface InboxReaderOptions {
 }
 
 export class InboxReader {
+  readonly #turns = new PageTurns();
+
   constructor(private readonly options: InboxReaderOptions) {}
 
-  /** The page of a query, without any effect. */
+  /**
+   * The page of a query, without any effect.
+   * @throws RelayError `unavailable` when too many pages are being read
+   */
   async read(agentId: number, query: PollQuery): Promise<Reading> {
-    const { records, store, messages } = this.options;
-    const { sinceId, limit } = query;
-    const inbox = await records.read<InRecord>(inKey(agentId));
+    const { sinceId } = query;
+    const inbox = await this.options.records.read<InRecord>(inKey(agentId));
     if (inbox === null || inbox.head <= sinceId) {
-      return { page: pageOf([], sinceId), unread: [], version: undefined };
+      return { page: pageOf([], sinceId), unread: [], version: undefined, done: nothing };
     }
+    const done = await this.#turns.take();
+    try {
+      const reading = await this.#readPage(agentId, query, inbox.head);
+      if (sizeOf(reading.page) <= SMALL_PAGE_BYTES) done();
+      return { ...reading, done };
+    } catch (error) {
+      done();
+      throw error;
+    }
+  }
+
+  async #readPage(
+    agentId: number,
+    { sinceId, limit, unread: onlyUnread }: PollQuery,
+    head: number,
+  ): Promise<Omit<Reading, "done">> {
+    const { store, messages } = this.options;
     const { poll, version } = await this.#pollRecord(agentId);
     const nowMs = store.now();
-    if (query.unread) {
-      const unread = await this.#undelivered(agentId, poll, sinceId, limit, nowMs, inbox.head);
+    if (onlyUnread) {
+      const unread = await this.#undelivered(agentId, poll, sinceId, limit, nowMs, head);
       return { page: pageOf(unread, sinceId), unread, version };
     }
     const page = pageOf(await messages.inboxPage(agentId, sinceId, limit, nowMs), sinceId);
@@ -126,6 +155,12 @@ export class InboxReader {
     }
     return candidates.filter(({ id }) => !read.has(id));
   }
+}
+
+function sizeOf({ messages }: PollPage): number {
+  let sizeBytes = 0;
+  for (const { json } of messages) sizeBytes += json.length;
+  return sizeBytes;
 }
 
 function pageOf(messages: StoredMessage[], sinceId: number): PollPage {
