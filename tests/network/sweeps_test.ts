@@ -10,6 +10,7 @@ import { sweepKey } from "../../server/network/sweep_record.ts";
 import { Sweeps } from "../../server/network/sweeps.ts";
 import { Leases } from "../../server/storage/leases.ts";
 import { createTestClock, TEST_START_MS, type TestClock } from "../support/clock.ts";
+import { createFakeKv, type FakeKvOptions } from "../support/fake_kv.ts";
 import { readFigures, recount } from "../support/figures.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { openTestStorage } from "../support/storage.ts";
@@ -35,9 +36,13 @@ async function withTraffic(test: (network: Network) => Promise<void>): Promise<v
       });
       relay.clock = clock;
       const agents = await registerAgents(relay, "alice", "bob_1", "carol");
-      for (let i = 0; i < 24; i++) {
-        await agents[i % 3]!.sent({ to: agents[(i + 1 + i % 2) % 3]!.handle, body: i });
-        if (i % 5 === 0) clock.advance(61_000);
+      // In bursts, so that several events share a block.
+      for (let burst = 0; burst < 5; burst++) {
+        await Promise.all(Array.from({ length: 5 }, (_, i) => {
+          const to = agents[(burst + i + 1 + i % 2) % 3]!.handle;
+          return agents[(burst + i) % 3]!.sent({ to, body: i });
+        }));
+        clock.advance(61_000);
       }
     }
     const identities = new Identities(kv);
@@ -183,36 +188,42 @@ for (const atList of [1, 2, 3, 4]) {
     }));
 }
 
-Deno.test("a step whose feed another sweep has changed reads again", () =>
-  withTraffic(async (network) => {
-    const { kv, clock, agents: [alice, bob] } = network;
-    // The successor sweeps alice alone, then stops: bob's own sweep is as it was.
-    let successor: Awaited<ReturnType<typeof openProcess>> | undefined;
-    const frozen = await openProcess(
-      network,
-      interruptedKv(kv, 2, async () => {
-        clock.advance(60_000);
-        successor = await openProcess(
-          network,
-          interruptedKv(kv, 3, () => {
+for (const step of [1, 2, 3, 4]) {
+  Deno.test(`step ${step}, overtaken by another sweep before its commit, reads the feed again`, () =>
+    withTraffic(async (network) => {
+      const { kv, clock, agents: [alice, bob] } = network;
+      let steps = 0;
+      // The successor sweeps alice alone, in two steps, then stops: bob's own sweep is as it was.
+      let successor: Awaited<ReturnType<typeof openProcess>> | undefined;
+      const intercept: FakeKvOptions["intercept"] = async ({ writes }, run) => {
+        if (writes.some(({ key }) => key[0] === "sweep-turn") && ++steps === step) {
+          clock.advance(60_000);
+          const once = interruptedKv(kv, 2, () => {
             void successor!.sweeps.close();
             return Promise.resolve();
-          }),
-          100,
-        );
-        await successor.ban(alice!, true);
-        await successor.sweeps.run();
-      }),
-    );
-    await frozen.ban(bob!, true);
-    await frozen.sweeps.run();
-    await frozen.close();
-    await successor!.close();
-    const last = await openProcess(network, kv);
-    await last.sweeps.run();
-    await last.close();
-    await assertRecounted(network);
-  }));
+          });
+          successor = await openProcess(network, once, 100);
+          await successor.ban(alice!, true);
+          await successor.sweeps.run();
+          assert.equal((await kv.get(sweepKey(alice!.id))).value, null);
+          assert.notEqual((await kv.get(sweepKey(bob!.id))).value, null);
+        }
+        return await run();
+      };
+      const frozen = await openProcess(network, createFakeKv({ kv, maxChecks: 100, intercept }));
+      await frozen.ban(bob!, true);
+      await frozen.sweeps.run();
+      await frozen.close();
+      await successor!.close();
+      const last = await openProcess(network, kv);
+      await last.sweeps.run();
+      await assertRecounted(network);
+      for (const agent of [alice!, bob!]) await last.ban(agent, false);
+      await last.sweeps.run();
+      await last.close();
+      await assertRecounted(network);
+    }));
+}
 
 Deno.test("two processes that sweep at one time correct the figures once", () =>
   withTraffic(async (network) => {
