@@ -1,0 +1,51 @@
+/** A shared file whose write lock another process holds: a frozen relay, a debugger, a backup gone wrong. */
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { assertRefused, assertStatus } from "../support/answer.ts";
+import { makeStoreFolder, startTestRelay } from "../support/relay.ts";
+import { registerAgents, toBytes } from "../support/test_agent.ts";
+
+Deno.test("writes on a file that another process has locked are answered 503, reads go on, and nothing is doubled after", async () => {
+  const { dir, kvPath } = await makeStoreFolder();
+  const relay = await startTestRelay({
+    kvPath,
+    config: { sharedStore: true },
+    relay: {
+      queueBounds: {
+        jobs: 1000,
+        bytes: 1_000_000,
+        refuseAfterMs: 200,
+        giveUpAfterMs: 400,
+        checkEveryMs: 50,
+      },
+    },
+  });
+  try {
+    const [alice, bob] = await registerAgents(relay, "alice", "bob");
+    await alice.sent({ to: "bob", body: "before" });
+    const body = toBytes({ to: "bob", body: "locked out" });
+    const timestamp = relay.clock.seconds();
+    const send = () => alice.call("POST", "/v1/messages", { body, timestamp });
+    {
+      using other = new DatabaseSync(kvPath);
+      other.exec("BEGIN IMMEDIATE");
+      const answers = await Promise.all([send(), send(), bob.poll()]);
+      for (const answer of answers) {
+        assertRefused(answer, "unavailable");
+        assert.notEqual(answer.headers.get("retry-after"), null);
+      }
+      assertStatus(await alice.call("GET", "/v1/whoami"), 200);
+      assert.equal((await alice.outbox()).length, 1);
+      other.exec("ROLLBACK");
+    }
+    let answer = await send();
+    for (let tries = 0; answer.status === 503 && tries < 100; tries++) answer = await send();
+    assertStatus(answer, 201);
+    const repeated = await send();
+    assert.equal(repeated.json.id, answer.json.id);
+    assert.deepEqual((await bob.inbox()).map((message) => message.body), ["before", "locked out"]);
+  } finally {
+    await relay.stop();
+    await Deno.remove(dir, { recursive: true });
+  }
+});
