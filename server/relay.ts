@@ -227,10 +227,11 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
       wake.close();
       await outbox.close();
       await resealing.stop();
-      await network.close();
       await commits.drained();
       try {
         await flush();
+        await commits.drained();
+        await network.close(); // the groups of the flush may have begun a fold of its counts
         await commits.drained();
       } finally {
         await slot?.release();
