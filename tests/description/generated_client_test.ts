@@ -10,14 +10,11 @@ const PROGRAM = "generated_client_program.ts";
 Deno.test("a client generated from the description registers, sends and polls, type-checked", async () => {
   await using relay = await startTestRelay({ clockStartMs: "real" });
   const folder = await Deno.makeTempDir({ prefix: "relay-generated-" });
-  try {
-    const types = astToString(await openapiTS(await readDocument(relay)));
-    await Deno.writeTextFile(join(folder, "generated_api.d.ts"), types);
-    const program = await Deno.readTextFile(pathOf(PROGRAM));
-    await Deno.writeTextFile(
-      join(folder, PROGRAM),
-      program.replace(/\/\/ @ts-ignore.*/, ""),
-    );
+  const types = astToString(await openapiTS(await readDocument(relay)));
+  const source = (await Deno.readTextFile(pathOf(PROGRAM))).replace(/\/\/ @ts-ignore.*/, "");
+
+  async function run(program: string) {
+    await Deno.writeTextFile(join(folder, PROGRAM), program);
     const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
       args: [
         "run",
@@ -30,9 +27,22 @@ Deno.test("a client generated from the description registers, sends and polls, t
         join(folder, PROGRAM),
         relay.url,
       ],
+      env: { NO_COLOR: "1" },
     }).output();
-    assert.equal(code, 0, new TextDecoder().decode(stderr));
-    const { id, lastId, ...rest } = JSON.parse(new TextDecoder().decode(stdout));
+    const decoder = new TextDecoder();
+    return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+  }
+
+  try {
+    await Deno.writeTextFile(join(folder, "generated_api.d.ts"), types);
+    // Types that allow everything would prove nothing.
+    const wrong = await run(source.replace("const id: number", "const id: string"));
+    assert.notEqual(wrong.code, 0);
+    assert.match(wrong.stderr, /Type 'number' is not assignable to type 'string'/);
+
+    const { code, stdout, stderr } = await run(source);
+    assert.equal(code, 0, stderr);
+    const { id, lastId, ...rest } = JSON.parse(stdout);
     assert.ok(Number.isSafeInteger(id) && id === lastId);
     assert.deepEqual(rest, {
       code: "not_found",
