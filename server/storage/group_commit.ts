@@ -11,15 +11,15 @@
  *   A timer would cost a lone caller most of its rate.
  * - Over a network a commit can be reported as failed after it succeeded. Each attempt therefore
  *   writes a random attempt id into its jobs' proof rows, and only that id means "mine".
- *
- * Over 300 lines: the life of a job from queue to answer is read as one piece.
  */
 import { RelayError } from "../errors.ts";
-import { CeilingReached, type IdSequence } from "./id_sequence.ts";
+import { attemptOf, provenVersion } from "./attempt_proof.ts";
+import { formGroup, type Forming } from "./form_group.ts";
+import type { IdSequence } from "./id_sequence.ts";
 import { type GroupAnnotation, type Job, Outdated } from "./job.ts";
 import { JobQueue, type Pending, type QueueBounds, unavailable } from "./job_queue.ts";
 import { retryWhileLocked } from "./lock_retry.ts";
-import { JobTurn, PlanGroup } from "./plan_group.ts";
+import type { PlanGroup } from "./plan_group.ts";
 import { type RecordCache, recordName } from "./record_cache.ts";
 import type { Store } from "./store.ts";
 
@@ -30,7 +30,6 @@ const MAX_FAILURES = 16;
 /** The same where the store throws instead of telling a conflict. */
 const MAX_ERRORS = 3;
 const MAX_PAUSE_MS = 128;
-const PROOFS_A_READ = 10;
 
 export interface GroupCommitOptions {
   store: Store;
@@ -48,6 +47,7 @@ export class GroupCommit {
   readonly #records: RecordCache;
   readonly #ids: IdSequence;
   readonly #annotations: GroupAnnotation[] = [];
+  readonly #forming: Forming;
   readonly #queue: JobQueue;
   readonly #onFailure: (error: unknown) => void;
   #inFlight = 0;
@@ -64,6 +64,15 @@ export class GroupCommit {
     this.#queue = new JobQueue(options.bounds);
     this.#onFailure = options.onFailure ?? (() => {});
     if (options.annotate) this.#annotations.push(options.annotate);
+    this.#forming = {
+      store: this.#store,
+      records: this.#records,
+      ids: this.#ids,
+      queue: this.#queue,
+      annotations: this.#annotations,
+      reload: (pending) => void this.#reload(pending),
+      refuse: (pending, error) => this.#refuse(pending, error),
+    };
   }
 
   /** Adds rows that every group writes for the results of its jobs. Call before the first job. */
@@ -84,12 +93,9 @@ export class GroupCommit {
   submit<T>(job: Job<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const names = job.records.map(recordName);
-      const pending = this.#queue.admit(job as Job<unknown>, {
-        names,
-        resolve: resolve as (value: unknown) => void,
-        reject,
-        verified: this.#store.exclusive,
-      });
+      const verified = this.#store.exclusive;
+      const caller = { names, resolve: resolve as (value: unknown) => void, reject, verified };
+      const pending = this.#queue.admit(job as Job<unknown>, caller);
       if (names.some((name) => this.#records.peek(name) === undefined)) void this.#reload(pending);
       else {
         this.#queue.push(pending);
@@ -122,7 +128,7 @@ export class GroupCommit {
         this.#restoreIds();
         return;
       }
-      const group = this.#takeGroup();
+      const group = formGroup(this.#forming);
       if (group === null) {
         if (this.#ids.ready(this.#store.now())) return;
         continue; // a job needs an id above the ceiling
@@ -144,89 +150,6 @@ export class GroupCommit {
       this.#restoring = false;
       this.#schedule();
     });
-  }
-
-  /** The longest prefix of the queue that fits one commit, without the jobs whose records are held. */
-  #takeGroup(): PlanGroup<Pending> | null {
-    const group = new PlanGroup<Pending>(this.#store, this.#records, this.#ids);
-    /** Records of jobs that were passed over, and the locked record each of those waits for, if any. */
-    const held = new Map<string, string | null>();
-    const left: Pending[] = [];
-    let apart: string | null = null;
-    const queue = this.#queue.takeWaiting();
-    const passOver = (pending: Pending, lockedRecord: string | null) => {
-      for (const name of pending.names) if (!held.has(name)) held.set(name, lockedRecord);
-      if (lockedRecord === null) left.push(pending);
-      else this.#queue.park(lockedRecord, pending);
-    };
-    let at = 0;
-    for (; at < queue.length; at++) {
-      const pending = queue[at]!;
-      if (pending.answered) continue;
-      const blocked = held.size > 0 ? pending.names.find((name) => held.has(name)) : undefined;
-      if (blocked !== undefined) {
-        passOver(pending, held.get(blocked)!);
-        continue;
-      }
-      const state = this.#stateOf(pending);
-      if (state === "missing") {
-        void this.#reload(pending);
-        continue;
-      }
-      if (state !== "ready") {
-        passOver(pending, state.lockedRecord);
-        continue;
-      }
-      if (group.members.length > 0 && pending.apart !== apart) {
-        passOver(pending, null);
-        continue;
-      }
-      try {
-        if (!group.fits(pending.job, pending.names)) break;
-        const turn = new JobTurn(group, pending.names);
-        try {
-          const result = pending.job.plan(turn);
-          group.add(pending, result, turn);
-          apart = pending.apart;
-        } catch (error) {
-          // Decided on a state that is not committed yet, or waiting for a higher ceiling.
-          if (!turn.sawStaged && !(error instanceof CeilingReached)) throw error;
-          passOver(pending, null);
-        }
-      } catch (error) {
-        this.#refuse(pending, error);
-      }
-    }
-    this.#queue.putBack(at < queue.length ? left.concat(queue.slice(at)) : left);
-    if (group.members.length === 0 || !this.#annotate(group)) return null;
-    group.lock();
-    for (const { pending } of group.members) pending.travelling = true;
-    return group;
-  }
-
-  #stateOf({ names }: Pending): "ready" | "missing" | { lockedRecord: string } {
-    let lockedRecord: string | undefined;
-    for (const name of names) {
-      const entry = this.#records.peek(name);
-      if (entry === undefined) return "missing";
-      if (entry.locked) lockedRecord ??= name;
-    }
-    return lockedRecord === undefined ? "ready" : { lockedRecord };
-  }
-
-  #annotate(group: PlanGroup<Pending>): boolean {
-    const results = group.members.map((member) => member.result);
-    try {
-      for (const annotate of this.#annotations) {
-        const turn = new JobTurn(group, []);
-        annotate(results, turn);
-        group.addRows(turn);
-      }
-      return true;
-    } catch (error) {
-      for (const { pending } of group.members) this.#queue.reject(pending, error);
-      return false;
-    }
   }
 
   /** Reads what jobs need and puts them in the queue, all at one time. */
@@ -277,8 +200,7 @@ export class GroupCommit {
     try {
       const { job, tried } = pending;
       if (tried.size > 0) {
-        const row = await retryWhileLocked(() => this.#store.kv.get<ProofRow>(job.proof));
-        const attempt = row.value?.attempt;
+        const attempt = await attemptOf(this.#store, job.proof);
         if (attempt !== undefined && tried.has(attempt)) {
           this.#succeed(pending, tried.get(attempt));
           return false;
@@ -330,16 +252,10 @@ export class GroupCommit {
   async #proven(group: PlanGroup<Pending>): Promise<string | null> {
     const proofs = group.members.map(({ pending }) => pending.job.proof);
     try {
-      for (let from = 0; from < proofs.length; from += PROOFS_A_READ) {
-        const some = proofs.slice(from, from + PROOFS_A_READ);
-        const rows = await retryWhileLocked(() => this.#store.kv.getMany<ProofRow[]>(some));
-        const mine = rows.find((row) => row.value?.attempt === group.attempt);
-        if (mine?.versionstamp) return mine.versionstamp;
-      }
+      return await provenVersion(this.#store, proofs, group.attempt);
     } catch {
-      // Unknown for now: each job asks again before its retry.
+      return null; // unknown for now: each job asks again before its retry
     }
-    return null;
   }
 
   /** After a failed commit: jobs retry apart from those whose records had nothing to do with it. */
@@ -379,9 +295,4 @@ export class GroupCommit {
     }));
     return changed;
   }
-}
-
-/** What every proof row holds beside its own. */
-interface ProofRow {
-  attempt?: string;
 }

@@ -1,0 +1,111 @@
+/** Which of the waiting jobs leave together in the next commit. */
+import { CeilingReached, type IdSequence } from "./id_sequence.ts";
+import type { GroupAnnotation } from "./job.ts";
+import type { JobQueue, Pending } from "./job_queue.ts";
+import { JobTurn, PlanGroup } from "./plan_group.ts";
+import type { RecordCache } from "./record_cache.ts";
+import type { Store } from "./store.ts";
+
+export interface Forming {
+  store: Store;
+  records: RecordCache;
+  ids: IdSequence;
+  queue: JobQueue;
+  annotations: readonly GroupAnnotation[];
+  /** The job's records are to be read before it can be planned. */
+  reload(pending: Pending): void;
+  /** The job's plan refused. */
+  refuse(pending: Pending, error: unknown): void;
+}
+
+/**
+ * The longest prefix of the queue that fits one commit, without the jobs whose records are held.
+ * @returns a group whose records are locked, or null where none can leave now
+ */
+export function formGroup(forming: Forming): PlanGroup<Pending> | null {
+  const { store, records, ids, queue } = forming;
+  const group = new PlanGroup<Pending>(store, records, ids);
+  /** Records of jobs that were passed over, and the locked record each of those waits for, if any. */
+  const held = new Map<string, string | null>();
+  const left: Pending[] = [];
+  let apart: string | null = null;
+  const waiting = queue.takeWaiting();
+  const passOver = (pending: Pending, lockedRecord: string | null) => {
+    for (const name of pending.names) if (!held.has(name)) held.set(name, lockedRecord);
+    if (lockedRecord === null) left.push(pending);
+    else queue.park(lockedRecord, pending);
+  };
+  let at = 0;
+  for (; at < waiting.length; at++) {
+    const pending = waiting[at]!;
+    if (pending.answered) continue;
+    const blocked = held.size > 0 ? pending.names.find((name) => held.has(name)) : undefined;
+    if (blocked !== undefined) {
+      passOver(pending, held.get(blocked)!);
+      continue;
+    }
+    const state = stateOf(pending, records);
+    if (state === "missing") {
+      forming.reload(pending);
+      continue;
+    }
+    if (state !== "ready") {
+      passOver(pending, state.lockedRecord);
+      continue;
+    }
+    if (group.members.length > 0 && pending.apart !== apart) {
+      passOver(pending, null);
+      continue;
+    }
+    try {
+      if (!group.fits(pending.job, pending.names)) break;
+      const turn = new JobTurn(group, pending.names);
+      try {
+        const result = pending.job.plan(turn);
+        group.add(pending, result, turn);
+        apart = pending.apart;
+      } catch (error) {
+        // Decided on a state that is not committed yet, or waiting for a higher ceiling.
+        if (!turn.sawStaged && !(error instanceof CeilingReached)) throw error;
+        passOver(pending, null);
+      }
+    } catch (error) {
+      forming.refuse(pending, error);
+    }
+  }
+  queue.putBack(at < waiting.length ? left.concat(waiting.slice(at)) : left);
+  if (group.members.length === 0) return null;
+  if (!annotate(group, forming)) return formGroup(forming); // its jobs are answered: on to the others
+  group.lock();
+  for (const { pending } of group.members) pending.travelling = true;
+  return group;
+}
+
+function stateOf(
+  { names }: Pending,
+  records: RecordCache,
+): "ready" | "missing" | { lockedRecord: string } {
+  let lockedRecord: string | undefined;
+  for (const name of names) {
+    const entry = records.peek(name);
+    if (entry === undefined) return "missing";
+    if (entry.locked) lockedRecord ??= name;
+  }
+  return lockedRecord === undefined ? "ready" : { lockedRecord };
+}
+
+/** @returns false when an annotation failed: nothing of the group may then be stored */
+function annotate(group: PlanGroup<Pending>, { annotations, queue }: Forming): boolean {
+  const results = group.members.map((member) => member.result);
+  try {
+    for (const annotation of annotations) {
+      const turn = new JobTurn(group, []);
+      annotation(results, turn);
+      group.addRows(turn);
+    }
+    return true;
+  } catch (error) {
+    for (const { pending } of group.members) queue.reject(pending, error);
+    return false;
+  }
+}

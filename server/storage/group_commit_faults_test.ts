@@ -1,0 +1,300 @@
+import assert from "node:assert/strict";
+import {
+  boxesOf,
+  countJob,
+  headOf,
+  type Intercept,
+  withCommitRig,
+} from "../../tests/support/commit_rig.ts";
+import { type CommitOutcome, createFakeKv } from "../../tests/support/fake_kv.ts";
+import {
+  letterJob,
+  letterKey,
+  mailboxKey,
+  onceKey,
+  openTestStorage,
+  type TestMailbox,
+} from "../../tests/support/storage.ts";
+import { RelayError } from "../errors.ts";
+import { Outdated, type Turn } from "./group_commit.ts";
+
+Deno.test("GroupCommit allocates ids anew for a retry", async () => {
+  await withCommitRig(async ({ kv, storage }) => {
+    const before = await storage.commits.submit(letterJob(storage, "a", "b", "before"));
+    // Another process has put a later letter into b: the first plan's id would stand behind it.
+    const theirs = before + 256 * 5_000;
+    await kv.set(mailboxKey("b"), { head: theirs });
+    const planned: number[] = [];
+    const job = letterJob(storage, "a", "b", "after");
+    const plan = (turn: Turn) => {
+      planned.push(job.plan(turn));
+      return planned.at(-1)!;
+    };
+    const id = await storage.commits.submit({ ...job, plan });
+    assert.equal(planned.length, 2);
+    assert.ok(planned[0]! < theirs);
+    assert.equal(id, planned[1]);
+    assert.ok(id > theirs);
+    assert.equal((await kv.get(letterKey("a", planned[0]!))).value, null);
+  });
+});
+
+Deno.test("GroupCommit teaches memory nothing of a commit that failed", async () => {
+  let deny = true;
+  const intercept: Intercept = (_, run) => {
+    if (!deny) return run();
+    return Promise.resolve({ ok: false });
+  };
+  await withCommitRig(async ({ kv, storage }) => {
+    const committed: number[] = [];
+    const job = { ...countJob("a"), committed: (n: number) => void committed.push(n) };
+    await assert.rejects(storage.commits.submit(job), { code: "unavailable" });
+    assert.deepEqual(committed, []);
+    assert.equal(await storage.records.read(mailboxKey("a")), null);
+    assert.equal(await headOf(kv, "a"), 0);
+    deny = false;
+    assert.equal(await storage.commits.submit(job), 1);
+    assert.deepEqual(committed, [1]);
+  }, { intercept });
+});
+
+Deno.test("GroupCommit reads again what a failed commit touched", async () => {
+  let failures = 0;
+  const intercept: Intercept = (_, run) => {
+    if (failures > 0) return run();
+    failures++;
+    return Promise.reject(new TypeError("error sending request"));
+  };
+  await withCommitRig(async ({ kv, storage }) => {
+    await kv.set(mailboxKey("a"), { head: 1 });
+    await storage.records.load(mailboxKey("a"));
+    await kv.set(mailboxKey("a"), { head: 7 });
+    assert.equal(await storage.commits.submit(countJob("a")), 8);
+    assert.equal(storage.commits.counts.groups, 2); // no third: the retry knew the new version
+  }, { intercept });
+});
+
+const unclear: Record<string, (run: () => Promise<CommitOutcome>) => Promise<CommitOutcome>> = {
+  "{ok:false}": async (run) => {
+    await run();
+    return { ok: false };
+  },
+  "an error": async (run) => {
+    await run();
+    throw new TypeError("error sending request");
+  },
+  "a repetition's {ok:false}": async (run) => {
+    await run();
+    return await run();
+  },
+};
+for (const [name, fault] of Object.entries(unclear)) {
+  Deno.test(`GroupCommit knows its own commit behind ${name} by its attempt id`, async () => {
+    const intercept: Intercept = (_, run) => fault(run);
+    await withCommitRig(async ({ kv, storage }) => {
+      const committed: number[] = [];
+      const job = letterJob(storage, "a", "b", "once");
+      const id = await storage.commits.submit({
+        ...job,
+        settle: () => Promise.reject(new Error("its own commit was not recognised")),
+        committed: (given) => void committed.push(given),
+      });
+      assert.deepEqual(committed, [id]);
+      assert.equal(await headOf(kv, "a"), id);
+      const letters = await Array.fromAsync(kv.list({ prefix: ["letter", "a"] }));
+      assert.equal(letters.length, 1);
+      assert.equal(storage.commits.counts.groups, 1);
+    }, { exclusive: false, intercept });
+  });
+}
+
+Deno.test("GroupCommit takes another's row under the proof key for no success of its own", async () => {
+  await withCommitRig(async ({ kv, storage }) => {
+    await kv.set(onceKey("taken"), { attempt: "another", id: 77 });
+    assert.equal(await storage.commits.submit(letterJob(storage, "a", "b", "taken")), 77);
+    assert.equal(await headOf(kv, "a"), 0);
+    assert.equal((await kv.get<{ id: number }>(onceKey("taken"))).value?.id, 77);
+  });
+});
+
+Deno.test("GroupCommit finds before a retry that a doubted attempt was stored", async () => {
+  const kv = await Deno.openKv(":memory:");
+  let readable = true;
+  const fake = createFakeKv({
+    kv,
+    intercept: async (commit, run) => {
+      const outcome = await run();
+      if (!commit.writes.some(({ key }) => key[0] === "letter")) return outcome;
+      readable = false; // the store is gone for a moment, right after it has written
+      throw new TypeError("error sending request");
+    },
+  });
+  const getMany = fake.getMany.bind(fake);
+  fake.getMany = (async (keys: readonly Deno.KvKey[]) => {
+    if (!readable) {
+      readable = true;
+      throw new TypeError("error sending request");
+    }
+    return await getMany(keys as Deno.KvKey[]);
+  }) as typeof fake.getMany;
+  const storage = await openTestStorage(fake, { exclusive: false });
+  const committed: number[] = [];
+  const job = letterJob(storage, "a", "b", "once");
+  const id = await storage.commits.submit({
+    ...job,
+    settle: () => Promise.resolve(undefined),
+    committed: (given) => void committed.push(given),
+  });
+  assert.deepEqual(committed, [id]);
+  assert.equal((await Array.fromAsync(kv.list({ prefix: ["letter", "a"] }))).length, 1);
+  assert.equal(storage.commits.counts.groups, 1);
+  await storage.close();
+  kv.close();
+});
+
+Deno.test("GroupCommit retries a conflicting job apart from those that had no part in it", async () => {
+  await withCommitRig(async ({ kv, storage, commits }) => {
+    await Promise.all(["a", "b", "c"].map((box) => storage.commits.submit(countJob(box))));
+    await kv.set(mailboxKey("b"), { head: 10 });
+    const from = commits.length;
+    const counts = await Promise.all(
+      ["a", "b", "c"].map((box) => storage.commits.submit(countJob(box))),
+    );
+    assert.deepEqual(counts, [2, 11, 2]);
+    const tried = commits.slice(from).map((commit) => boxesOf(commit).sort().join());
+    assert.deepEqual(tried.sort(), ["a,b,c", "a,c", "b"].sort());
+  });
+});
+
+Deno.test("GroupCommit bounds retries and then tells the caller to come back", async () => {
+  const intercept: Intercept = () => Promise.resolve({ ok: false });
+  await withCommitRig(async ({ storage, commits }) => {
+    const error = await storage.commits.submit(countJob("a")).catch((failure) => failure);
+    assert.ok(error instanceof RelayError);
+    assert.equal(error.code, "unavailable");
+    assert.ok(error.retryAfterMs! >= 1);
+    assert.ok(commits.length > 4 && commits.length <= 20, `${commits.length} attempts`);
+  }, { intercept });
+});
+
+Deno.test("GroupCommit fails only the job whose write the store refuses", async () => {
+  const intercept: Intercept = (commit, run) =>
+    boxesOf(commit).includes("poison") ? Promise.reject(new TypeError("value too large")) : run();
+  await withCommitRig(async ({ storage }) => {
+    const results = await Promise.allSettled(
+      ["a", "poison", "b"].map((box) => storage.commits.submit(countJob(box))),
+    );
+    assert.deepEqual(results.map(({ status }) => status), ["fulfilled", "rejected", "fulfilled"]);
+    assert.equal((results[1] as PromiseRejectedResult).reason.code, "unavailable");
+  }, { intercept });
+});
+
+Deno.test("GroupCommit tells a job when nobody knows whether it was stored", async () => {
+  const intercept: Intercept = () => Promise.reject(new TypeError("disk I/O error"));
+  await withCommitRig(async ({ storage }) => {
+    let unclearJobs = 0;
+    const job = { ...countJob("a"), leftUnclear: () => void unclearJobs++ };
+    await assert.rejects(storage.commits.submit(job), { code: "unavailable" });
+    assert.equal(unclearJobs, 1);
+    await assert.rejects(storage.commits.submit(countJob("a", 0)), { code: "banned" });
+    assert.equal(unclearJobs, 1);
+  }, { intercept });
+});
+
+Deno.test("GroupCommit decides a refusal on a shared store again on what the store holds", async () => {
+  await withCommitRig(async ({ kv, storage }) => {
+    await storage.commits.submit(countJob("a"));
+    await kv.set(mailboxKey("a"), { head: 0 }); // another process made room
+    assert.equal(await storage.commits.submit(countJob("a", 1)), 1);
+    await assert.rejects(storage.commits.submit(countJob("a", 1)), { code: "banned" });
+  }, { exclusive: false });
+});
+
+Deno.test("GroupCommit asks on a shared store whether a refused job was answered elsewhere", async () => {
+  await withCommitRig(async ({ storage }) => {
+    await storage.commits.submit(countJob("a"));
+    const answered = { ...countJob("a", 1), settle: () => Promise.resolve(1234) };
+    assert.equal(await storage.commits.submit(answered), 1234);
+  }, { exclusive: false });
+});
+
+Deno.test("GroupCommit refuses from memory on an exclusive store, without a read", async () => {
+  await withCommitRig(async ({ storage }) => {
+    await storage.commits.submit(countJob("a"));
+    const job = { ...countJob("a", 1), settle: () => Promise.reject(new Error("asked the store")) };
+    await assert.rejects(storage.commits.submit(job), { code: "banned" });
+  });
+});
+
+Deno.test("GroupCommit forgets on a shared store what a job found outdated", async () => {
+  await withCommitRig(async ({ kv, storage }) => {
+    await storage.commits.submit(countJob("a"));
+    await kv.set(mailboxKey("a"), { head: 5 });
+    const job = countJob("a");
+    const plan = (turn: Turn) => {
+      if (turn.record<TestMailbox>(mailboxKey("a"))?.head !== 5) throw new Outdated();
+      return job.plan(turn);
+    };
+    await assert.rejects(storage.commits.submit({ ...job, plan }), Outdated);
+    assert.equal(await storage.commits.submit({ ...job, plan }), 6);
+  }, { exclusive: false });
+});
+
+Deno.test("GroupCommit answers 503 at once when too many jobs or bytes wait", async () => {
+  const held = Promise.withResolvers<void>();
+  const intercept: Intercept = async (_, run) => {
+    await held.promise;
+    return await run();
+  };
+  const bounds = {
+    jobs: 3,
+    bytes: 1000,
+    refuseAfterMs: 60_000,
+    giveUpAfterMs: 60_000,
+    checkEveryMs: 60_000,
+  };
+  await withCommitRig(async ({ storage }) => {
+    const taken = ["a", "b", "c"].map((box) => storage.commits.submit(countJob(box)));
+    await assert.rejects(storage.commits.submit(countJob("d")), { code: "unavailable" });
+    assert.equal(storage.commits.pending, 3);
+    held.resolve();
+    assert.deepEqual(await Promise.all(taken), [1, 1, 1]);
+    const large = { ...countJob("e"), cost: { checks: 0, mutations: 0, bytes: 950 } };
+    const results = await Promise.allSettled([
+      storage.commits.submit(large),
+      storage.commits.submit(countJob("f")),
+    ]);
+    assert.deepEqual(results.map(({ status }) => status), ["fulfilled", "rejected"]);
+    assert.equal(await storage.commits.submit(countJob("f")), 1);
+  }, { intercept, bounds });
+});
+
+Deno.test("GroupCommit answers 503 for a store that hangs, and a late commit stays harmless", async () => {
+  const held = Promise.withResolvers<void>();
+  const intercept: Intercept = async (_, run) => {
+    await held.promise;
+    return await run();
+  };
+  const bounds = { jobs: 10, bytes: 1e6, refuseAfterMs: 1, giveUpAfterMs: 10, checkEveryMs: 5 };
+  await withCommitRig(async ({ kv, storage }) => {
+    let unclearJobs = 0;
+    const committed: number[] = [];
+    await Promise.all(["a", "b", "c"].map((box) => storage.records.load(mailboxKey(box))));
+    const job = letterJob(storage, "a", "b", "late");
+    const late = storage.commits.submit({
+      ...job,
+      leftUnclear: () => void unclearJobs++,
+      committed: (id) => void committed.push(id),
+    });
+    await Promise.resolve(); // its group leaves
+    const waiting = storage.commits.submit(letterJob(storage, "a", "c", "never"));
+    await assert.rejects(late, { code: "unavailable" });
+    await assert.rejects(waiting, { code: "unavailable" });
+    assert.equal(unclearJobs, 1);
+    held.resolve();
+    await storage.commits.drained();
+    assert.equal(committed.length, 1);
+    assert.equal(await storage.commits.submit(letterJob(storage, "a", "b", "late")), committed[0]);
+    assert.equal((await Array.fromAsync(kv.list({ prefix: ["letter", "a"] }))).length, 1);
+  }, { intercept, bounds });
+});
