@@ -12,8 +12,9 @@ const ERASE = new Set(["\u0008", "\u007f"]);
  */
 export async function askSecret(prompt: string): Promise<string> {
   const { stdin, stderr } = process;
-  stderr.write(prompt);
+  // Before the prompt: whoever answers at once would see what was typed.
   stdin.setRawMode(true);
+  stderr.write(prompt);
   stdin.setEncoding("utf8");
   stdin.resume();
   try {

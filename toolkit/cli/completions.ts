@@ -81,12 +81,14 @@ ${cases.join("\n")}
     -*) COMPREPLY=($(compgen -W "$words" -- "$current")) ;;
     *)
       case "$words" in
-        -*) COMPREPLY=($(compgen -f -- "$current")) ;;
+        -*)
+          compopt -o filenames 2>/dev/null
+          COMPREPLY=($(compgen -f -- "$current")) ;;
         *) COMPREPLY=($(compgen -W "$words" -- "$current")) ;;
       esac ;;
   esac
 }
-complete -o filenames -F _relay relay
+complete -F _relay relay
 `;
 }
 

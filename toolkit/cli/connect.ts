@@ -50,7 +50,10 @@ export function relayOptions(host: Host, verb: string, values: RelayValues): Con
     fetch: host.fetch,
     clock: host.clock,
     retryForMs: retryForMs(values["retry-for"]),
-    onRetry: (retry) => void host.stderr(retryLine(verb, retry)),
+    onRetry(retry) {
+      // Ever more seldom, for it may go on for days.
+      if (Number.isInteger(Math.log2(retry.tries))) void host.stderr(retryLine(verb, retry));
+    },
   };
   try {
     return { ...options, relay: connectionOf(options).origin };

@@ -16,6 +16,7 @@ import { register } from "./register.ts";
 import { resolve } from "./resolve.ts";
 import { send } from "./send.ts";
 import { sign } from "./sign.ts";
+import { VERSION } from "../version.ts";
 import type { Verb } from "./verb.ts";
 import { verify } from "./verify.ts";
 import { whoami } from "./whoami.ts";
@@ -52,6 +53,10 @@ export async function run(host: Host): Promise<ExitCode> {
     return ExitCode.malformed;
   }
   if (first === "help" || isHelp(first)) return await printHelp(host, rest);
+  if (first === "--version") {
+    await host.stdout(`relay ${VERSION}\n`);
+    return ExitCode.passed;
+  }
   const verb = verbNamed(host.args);
   if (verb === undefined) {
     // The first half of a verb, and a question: not a mistake.

@@ -1,5 +1,6 @@
 import { deepStrictEqual as deepEqual, match, strictEqual as equal } from "node:assert/strict";
 import { InputError } from "./input_error.ts";
+import { VERSION } from "../version.ts";
 import { run, VERBS } from "./run.ts";
 import { memoryHost } from "../../tests/toolkit/memory_host.ts";
 
@@ -41,6 +42,43 @@ Deno.test("run() refuses an unknown verb and shows the known ones", async () => 
     match(host.err, /^ {2}verify /m);
   }
 });
+
+Deno.test("run() tells the version of the package", async () => {
+  const host = memoryHost(["--version"]);
+  equal(await run(host), 0);
+  equal(host.out, `relay ${VERSION}\n`);
+});
+
+Deno.test("run() tells of retries ever more seldom", async () => {
+  let tries = 0;
+  const host = memoryHost(
+    ["resolve", "some_agent", "--relay", "https://r.example", "--retry-for", "600"],
+    {
+      fetch: () => {
+        tries++;
+        return Promise.reject(new TypeError("away"));
+      },
+      clock: hurriedClock(),
+    },
+  );
+  equal(await run(host), 5);
+  equal(tries > 64, true);
+  equal(host.err.match(/; trying again in /g)!.length, Math.floor(Math.log2(tries - 1)) + 1);
+});
+
+/** Time jumps wherever somebody waits; no request is ever late. */
+function hurriedClock() {
+  let nowMs = 0;
+  return {
+    now: () => nowMs,
+    after(delayMs: number, callback: () => void) {
+      if (delayMs === 20_000) return () => {};
+      nowMs += delayMs;
+      queueMicrotask(callback);
+      return () => {};
+    },
+  };
+}
 
 Deno.test("run() takes verbs of two words, and explains the first of them", async () => {
   const half = memoryHost(["mail"]);
