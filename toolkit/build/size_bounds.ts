@@ -12,8 +12,8 @@ export type Artefact =
  * that needs more raises the bound in the same commit, and says why.
  */
 export const SIZE_BOUNDS: Readonly<Record<Artefact, number>> = {
-  "package packed": 121_000,
-  "package unpacked": 347_000,
+  "package packed": 147_000,
+  "package unpacked": 430_000,
   "browser.js": 105_000,
   "browser.js gzipped": 42_000,
   "verify.html": 105_000,
