@@ -70,7 +70,10 @@ async function writeHolder(path: string, startedAtMs: number): Promise<Deno.FsFi
   return file;
 }
 
-async function tryLock(file: Deno.FsFile, exclusive: boolean): Promise<boolean> {
+/** Deno 2.5 has no tryLock, and its types do not know of it. */
+type LockableFile = Deno.FsFile & { tryLock?(exclusive?: boolean): Promise<boolean> };
+
+async function tryLock(file: LockableFile, exclusive: boolean): Promise<boolean> {
   if (typeof file.tryLock === "function") return await file.tryLock(exclusive);
   const { promise: late, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), LOCK_WAIT_MS);
@@ -102,7 +105,7 @@ async function readHolders(path: string): Promise<LockHolder[]> {
 }
 
 async function isAbandoned(holderPath: string): Promise<boolean> {
-  using file = await Deno.open(holderPath, { read: true, write: true });
+  using file: LockableFile = await Deno.open(holderPath, { read: true, write: true });
   // Without tryLock a living holder would cost the whole wait: name the dead with the living.
   return typeof file.tryLock === "function" && await file.tryLock(true);
 }
