@@ -16,6 +16,7 @@ import { openDigests } from "./digest/digests.ts";
 import { openDirectory } from "./directory/open_directory.ts";
 import { unsubscribeRoutes } from "./digest/unsubscribe.ts";
 import { describeFailure } from "./http/describe_failure.ts";
+import { createBodyReader } from "./http/body.ts";
 import { createAuthenticator } from "./http/authenticate.ts";
 import type { HttpEnv } from "./http/route.ts";
 import { disabledMailRoutes } from "./mail/disabled.ts";
@@ -154,7 +155,9 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   const network = openNetwork({ store, commits, identities, retentionDays, log });
   const directory = openDirectory({ store, records, commits, presence, addressKey, config });
 
-  const shared = { deps, store, records, commits, identities, authenticator, freeDisk };
+  const bodies = createBodyReader();
+  const readBody = bodies.read;
+  const shared = { deps, store, records, commits, identities, authenticator, readBody, freeDisk };
   const app = createApp({
     deps,
     routes: [
@@ -223,6 +226,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     },
     async close() {
       clearInterval(flushing);
+      bodies.close();
       arrivals.close();
       wake.close();
       await outbox.close();

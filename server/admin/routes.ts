@@ -7,7 +7,7 @@ import type { Identities } from "../agents/identities.ts";
 import { invalidJson, RelayError } from "../errors.ts";
 import { answerJson } from "../http/answer.ts";
 import { bearerToken } from "../http/authenticate.ts";
-import { readBody } from "../http/body.ts";
+import type { ReadBody } from "../http/body.ts";
 import { readObject } from "../http/json_body.ts";
 import type { Route } from "../http/route.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
@@ -16,6 +16,7 @@ import { setBanned } from "./ban_agent.ts";
 export interface AdminServices {
   /** RELAY_ADMIN_TOKEN; unset, every call is refused. */
   adminToken: string | undefined;
+  readBody: ReadBody;
   rawBodyBytes: number;
   identities: Identities;
   commits: GroupCommit;
@@ -31,7 +32,7 @@ export function adminRoutes(services: AdminServices): Route[] {
 }
 
 function banRoute(services: AdminServices, path: string, banned: boolean): Route {
-  const { adminToken, rawBodyBytes, identities, commits, sweep } = services;
+  const { adminToken, readBody, rawBodyBytes, identities, commits, sweep } = services;
   return {
     method: "POST",
     path,

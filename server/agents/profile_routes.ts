@@ -3,7 +3,7 @@ import type { JsonObject } from "../../toolkit/json_value.ts";
 import { invalidJson, RelayError } from "../errors.ts";
 import { answerJson } from "../http/answer.ts";
 import type { Authenticator, Credential } from "../http/authenticate.ts";
-import { readBody } from "../http/body.ts";
+import type { ReadBody } from "../http/body.ts";
 import { readObject } from "../http/json_body.ts";
 import type { Route } from "../http/route.ts";
 import { cleanNotificationEmail } from "./notification_email.ts";
@@ -18,11 +18,12 @@ import {
 
 export interface ProfileRouteServices extends ProfileServices {
   authenticator: Authenticator;
+  readBody: ReadBody;
   rawBodyBytes: number;
 }
 
 export function profileRoutes(services: ProfileRouteServices): Route[] {
-  const { authenticator, rawBodyBytes } = services;
+  const { authenticator, readBody, rawBodyBytes } = services;
   return [
     {
       method: "PATCH",

@@ -7,7 +7,7 @@ import type { Deps } from "../deps.ts";
 import { invalidJson, RelayError } from "../errors.ts";
 import { answerJson } from "../http/answer.ts";
 import type { Authenticator } from "../http/authenticate.ts";
-import { readBody } from "../http/body.ts";
+import type { ReadBody } from "../http/body.ts";
 import { clientAddress, hashClientAddress } from "../http/client_address.ts";
 import { readObject } from "../http/json_body.ts";
 import type { Route } from "../http/route.ts";
@@ -36,6 +36,7 @@ export interface AgentServices {
   identities: Identities;
   presence: Presence;
   authenticator: Authenticator;
+  readBody: ReadBody;
   freeDisk: FreeDisk;
   /** Secret under which client addresses are hashed, 32 bytes. */
   addressKey: Uint8Array;
@@ -44,7 +45,8 @@ export interface AgentServices {
 const NO_STORE = { "Cache-Control": "no-store" };
 
 export function agentRoutes(services: AgentServices): Route[] {
-  const { deps, records, commits, identities, presence, authenticator, freeDisk } = services;
+  const { deps, records, commits, identities, presence, authenticator, readBody, freeDisk } =
+    services;
   const { limits, requireKeyProof, trustedProxyHops } = deps.config;
 
   return [

@@ -5,7 +5,7 @@ import type { Deps } from "../deps.ts";
 import { RelayError } from "../errors.ts";
 import { answerJson } from "../http/answer.ts";
 import { type Authenticator, bearerToken } from "../http/authenticate.ts";
-import { readBody } from "../http/body.ts";
+import type { ReadBody } from "../http/body.ts";
 import type { Route } from "../http/route.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
@@ -17,6 +17,7 @@ export interface CustodyServices {
   records: RecordCache;
   commits: GroupCommit;
   authenticator: Authenticator;
+  readBody: ReadBody;
   presence: Presence;
   custody: Custody;
 }
@@ -26,7 +27,7 @@ const NOTE =
   "from now on sign your requests with it (X-Relay-Pubkey, X-Relay-Timestamp, X-Relay-Signature)";
 
 export function custodyRoutes(services: CustodyServices): Route[] {
-  const { deps, authenticator, presence } = services;
+  const { deps, authenticator, readBody, presence } = services;
   return [
     {
       method: "POST",

@@ -1,7 +1,7 @@
 /** GET and POST /v1/notifications/unsubscribe (specification, 4.2; RFC 8058). */
 import type { Deps } from "../deps.ts";
 import { invalidJson } from "../errors.ts";
-import { readBody } from "../http/body.ts";
+import type { ReadBody } from "../http/body.ts";
 import { readQuery, text } from "../http/query.ts";
 import type { Handler, Route } from "../http/route.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
@@ -23,13 +23,15 @@ const HEADERS = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": 
 
 export interface UnsubscribeServices {
   deps: Deps;
+  readBody: ReadBody;
   records: RecordCache;
   commits: GroupCommit;
 }
 
 /** The link of a digest, and its one-click form: the answer is the same for every token. */
 export function unsubscribeRoutes(services: UnsubscribeServices): Route[] {
-  const { rawBodyBytes } = services.deps.config.limits;
+  const { readBody, deps } = services;
+  const { rawBodyBytes } = deps.config.limits;
   const handle: Handler = async (c) => {
     if (c.req.raw.method === "POST") await readBody(c.req.raw, rawBodyBytes);
     const { token } = readQuery(c.get("query"), { token: text() });

@@ -16,6 +16,9 @@ export interface BodyReader {
   close(): void;
 }
 
+/** What routes are given of a reader; see BodyReader.read. */
+export type ReadBody = BodyReader["read"];
+
 export interface BodyReaderOptions {
   /** Milliseconds within which a body must be complete; passed at most one tick later. */
   deadlineMs?: number;
@@ -114,12 +117,6 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
 
   return { read, close };
 }
-
-/**
- * Reads a body with the deadline of 15 s; see BodyReader.read. One reader serves the process: it
- * holds nothing but the deadlines of the reads under way.
- */
-export const readBody: BodyReader["read"] = createBodyReader().read;
 
 async function readStream(
   reader: ReadableStreamDefaultReader<Uint8Array>,

@@ -1,7 +1,7 @@
 /** A tool server as a route: POST only, guarded, bounded, one message a request. */
 import type { Context } from "hono";
 import type { Config } from "../config.ts";
-import { readBody } from "../http/body.ts";
+import type { ReadBody } from "../http/body.ts";
 import { allowPreflight, openCors } from "../http/cors.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
 import { acceptsOrigin, accessRules, refuseStrangeAccess } from "./access_rules.ts";
@@ -18,13 +18,14 @@ const INVALID_REQUEST = -32600;
 export interface ToolRouteOptions<Call> {
   path: string;
   config: Config;
+  readBody: ReadBody;
   server: ToolServer<Call>;
   /** What the tools are told of a request. */
   describeCall(c: Context<HttpEnv>): Call;
 }
 
 export function toolRoute<Call>(options: ToolRouteOptions<Call>): Route {
-  const { path, config, server, describeCall } = options;
+  const { path, config, readBody, server, describeCall } = options;
   const rules = accessRules(config);
   const decoder = new TextDecoder("utf-8", { fatal: true });
   return {

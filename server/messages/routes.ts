@@ -5,7 +5,7 @@ import type { Identity } from "../agents/records.ts";
 import type { Deps } from "../deps.ts";
 import { RelayError } from "../errors.ts";
 import type { Authenticator, SignatureCredential } from "../http/authenticate.ts";
-import { readBody } from "../http/body.ts";
+import type { ReadBody } from "../http/body.ts";
 import { readObject } from "../http/json_body.ts";
 import { flag, integer, readQuery } from "../http/query.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
@@ -30,6 +30,7 @@ export interface MessageServices {
   records: RecordCache;
   identities: Identities;
   authenticator: Authenticator;
+  readBody: ReadBody;
   sender: Sender;
   tokenSender: TokenSender;
   inbox: Inbox;
@@ -50,7 +51,7 @@ const PAGE_QUERY = {
 const INBOX_QUERY = { ...PAGE_QUERY, unread: flag(), wait: integer(0, MAX_WAIT_S, 0) };
 
 export function messageRoutes(services: MessageServices): Route[] {
-  const { authenticator, inbox, messages, tokenSender, deps } = services;
+  const { authenticator, readBody, inbox, messages, tokenSender, deps } = services;
   return [
     {
       method: "POST",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readBody } from "../../server/http/body.ts";
+import { createBodyReader } from "../../server/http/body.ts";
 import type { Route } from "../../server/http/route.ts";
 import { startApp } from "../support/app_server.ts";
 import { ask, assertErrorShape } from "../support/answer.ts";
@@ -7,11 +7,12 @@ import { ask, assertErrorShape } from "../support/answer.ts";
 Deno.test("bodies beyond the room for them are answered 503 with Retry-After, and later ones accepted", async () => {
   const held = Promise.withResolvers<void>();
   const entered = Promise.withResolvers<void>();
+  const bodies = createBodyReader({ startTicker: () => () => {} });
   const routes: Route[] = [{
     method: "POST",
     path: "/v1/hold",
     async handle(c) {
-      const body = await readBody(c.req.raw, 1000);
+      const body = await bodies.read(c.req.raw, 1000);
       entered.resolve();
       await held.promise;
       return new Response(body.length === 0 ? null : body, { status: 200 });
