@@ -17,15 +17,27 @@ interface OpenBlock {
 }
 
 const BLOCKS_A_READ = 8;
+/** Reads under way at one time: each waits for the store's thread, not for the ones before. */
+const READS_AT_ONCE = 20;
 
 export class BlockFinder {
   readonly #open = new Map<number, OpenBlock>();
 
+  /** Messages whose blocks are all open. */
+  readonly #covered = new Set<number>();
+
   constructor(private readonly kv: Deno.Kv) {}
+
+  /** Reads the blocks of messages that will be asked for. */
+  async prepare(messageIds: readonly number[]): Promise<void> {
+    for (let from = 0; from < messageIds.length; from += READS_AT_ONCE) {
+      await Promise.all(messageIds.slice(from, from + READS_AT_ONCE).map((id) => this.#cover(id)));
+    }
+  }
 
   /** Takes a message's event out of the block that holds it. @returns the event, or null where none does */
   async remove(messageId: number): Promise<FeedEvent | null> {
-    for await (const block of this.#blocksNear(messageId)) {
+    for (const block of await this.#blocksNear(messageId)) {
       const at = block.events.findIndex(({ id }) => id === messageId);
       if (at < 0) continue;
       const [event] = block.events.splice(at, 1);
@@ -38,7 +50,7 @@ export class BlockFinder {
   /** Puts an event into a block near it or into a new one. @returns false where a block holds it already */
   async insert(event: FeedEvent): Promise<boolean> {
     let roomy: OpenBlock | undefined;
-    for await (const block of this.#blocksNear(event.id)) {
+    for (const block of await this.#blocksNear(event.id)) {
       if (block.events.some(({ id }) => id === event.id)) return false;
       // Under the event's own id there is one place only, full or not.
       if (block.id === event.id) roomy = block;
@@ -63,23 +75,27 @@ export class BlockFinder {
     return this.changed().reduce((sum, { events }) => sum + events.length, 0);
   }
 
-  /** The blocks that may hold an id, those that were read before first. */
-  async *#blocksNear(messageId: number): AsyncGenerator<OpenBlock> {
+  /** The blocks that may hold an id. */
+  async #blocksNear(messageId: number): Promise<OpenBlock[]> {
+    await this.#cover(messageId);
+    return [...this.#open.values()].filter(({ id }) =>
+      id >= messageId && id <= messageId + BLOCK_SPAN
+    );
+  }
+
+  async #cover(messageId: number): Promise<void> {
+    if (this.#covered.has(messageId)) return;
     const last = messageId + BLOCK_SPAN;
-    for (const block of this.#open.values()) {
-      if (block.id >= messageId && block.id <= last) yield block;
-    }
     for (let from = messageId; from <= last;) {
       const blocks = await this.#read(from, last, BLOCKS_A_READ);
       for (const { id, block } of blocks) {
         if (this.#open.has(id)) continue;
-        const open = { id, events: decodeBlock(block), changed: false };
-        this.#open.set(id, open);
-        yield open;
+        this.#open.set(id, { id, events: decodeBlock(block), changed: false });
       }
-      if (blocks.length < BLOCKS_A_READ) return;
+      if (blocks.length < BLOCKS_A_READ) break;
       from = blocks.at(-1)!.id + 1;
     }
+    this.#covered.add(messageId);
   }
 
   #read(from: number, last: number, limit: number): Promise<{ id: number; block: FeedBlock }[]> {

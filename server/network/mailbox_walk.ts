@@ -12,7 +12,7 @@ export interface SweptMessage {
 }
 
 /** Inbox rows hold bodies: fewer of them are read at one time. */
-const INBOX_BATCH = 50;
+const INBOX_BATCH = 100;
 
 /**
  * The next messages of a walk.

@@ -166,6 +166,7 @@ export class Sweeps {
   async #hide(messages: readonly SweptMessage[]) {
     const finder = new BlockFinder(this.options.store.kv);
     const moved: Count[] = [];
+    await finder.prepare(messages.map(({ id }) => id));
     for (const { id } of messages) {
       const event = await finder.remove(id);
       if (event !== null) moved.push({ ...countOf(event), count: -1 });
@@ -179,6 +180,7 @@ export class Sweeps {
   async #show(messages: readonly SweptMessage[]) {
     const { store, retentionMs } = this.options;
     const finder = new BlockFinder(store.kv);
+    await finder.prepare(messages.map(({ id }) => id));
     const banned = await this.#bannedOf(messages);
     const moved: Count[] = [];
     for (const message of messages) {

@@ -78,10 +78,10 @@ export async function readWholeFeed(target: Target, limit = 7): Promise<ShownEve
 }
 
 /** All three, each to its end. */
-export async function readFigures(target: Target): Promise<Figures> {
+export async function readFigures(target: Target, feedLimit = 7): Promise<Figures> {
   return {
     stats: await readStats(target),
-    events: await readWholeFeed(target),
+    events: await readWholeFeed(target, feedLimit),
     agents: await readLeaderboard(target, "limit=100"),
   };
 }

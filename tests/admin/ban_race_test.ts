@@ -1,0 +1,124 @@
+/** A ban by one process while the agent sends through others. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { assertErrorShape, assertRefused } from "../support/answer.ts";
+import {
+  ADMIN_TOKEN,
+  type Figures,
+  readFigures,
+  readStats,
+  recount,
+  setBanned,
+} from "../support/figures.ts";
+import { spawnRelay, startTestRelay, type TestRelay } from "../support/relay.ts";
+import { registerAgents, type TestAgent } from "../support/test_agent.ts";
+
+const SENDERS = 6;
+
+/** Sends one after the other until told to stop. @returns accepted ids, and the codes of refusals */
+async function sendOn(
+  agent: TestAgent,
+  to: string,
+  name: string,
+  goesOn: () => boolean,
+): Promise<{ ids: number[]; refusals: Set<string> }> {
+  const ids: number[] = [];
+  const refusals = new Set<string>();
+  for (let i = 0; goesOn(); i++) {
+    const answer = await agent.send({ to, body: `${name}/${i}` });
+    if (answer.status === 201) ids.push(answer.json.id);
+    else refusals.add(assertErrorShape(answer));
+  }
+  return { ids, refusals };
+}
+
+/** The figures, as soon as the sweep of the last ban or unban has come to its end. */
+async function settledFigures(relay: TestRelay): Promise<Figures> {
+  const { kv } = relay.deps;
+  const expected = await recount(kv, relay.clock.now());
+  for (let tries = 0; tries < 200; tries++) {
+    const figures = await readFigures(relay, 200);
+    assert.deepEqual(figures.stats, expected.stats);
+    if (JSON.stringify(figures) === JSON.stringify(expected)) break;
+  }
+  const figures = await readFigures(relay, 200);
+  assert.deepEqual(figures, expected);
+  return figures;
+}
+
+async function raceBans(relays: readonly TestRelay[], others: readonly { url: string }[]) {
+  const [first] = relays;
+  const [bob, alice] = await registerAgents(first!, "bob_1", "alice");
+  const through = (i: number) => ({ url: others[i % others.length]!.url, clock: first!.clock });
+  const accepted: number[] = [];
+
+  for (let round = 0; round < 3; round++) {
+    let sending = true;
+    const loops = Array.from(
+      { length: SENDERS },
+      (_, i) =>
+        i % 2 === 0
+          ? sendOn(bob.at(through(i)), "alice", `${round}/${i}`, () => sending)
+          : sendOn(alice.at(through(i)), "bob_1", `${round}/${i}`, () => sending),
+    );
+    const ended = Promise.allSettled(loops);
+    try {
+      while ((await readStats(first!)).total_messages <= accepted.length + 20) {
+        // Until the traffic runs.
+      }
+      await setBanned(first!, bob, true);
+      // From the answer on, nothing of it gets through, whichever process is asked.
+      for (let i = 0; i < 2 * others.length; i++) {
+        const [bobThere, aliceThere] = [bob.at(through(i)), alice.at(through(i))];
+        assertRefused(await bobThere.send({ to: "alice", body: "late" }), "banned");
+        assertRefused(await aliceThere.send({ to: "bob_1", body: "late" }), "recipient_banned");
+        const patch = { body: { tags: [] } };
+        assertRefused(await bobThere.call("PATCH", "/v1/agents/me", patch), "banned");
+        assertRefused(await aliceThere.call("GET", "/v1/agents/bob_1"), "not_found");
+      }
+    } finally {
+      sending = false;
+      await ended;
+    }
+    for (const [i, loop] of loops.entries()) {
+      const { ids, refusals } = await loop;
+      accepted.push(...ids);
+      assert.deepEqual([...refusals], [i % 2 === 0 ? "banned" : "recipient_banned"]);
+    }
+    const during = await settledFigures(first!);
+    assert.deepEqual([during.events, during.agents], [[], []]);
+    assert.equal(during.stats.total_messages, accepted.length);
+    await setBanned(first!, bob, false);
+    const after = await settledFigures(first!);
+    assert.deepEqual(after.events.map(({ id }) => id), accepted.toSorted((a, b) => b - a));
+  }
+}
+
+const limits = { sendsPerAgentPerMinute: 1_000_000 };
+
+Deno.test("a ban stops an agent that is sending, on an exclusive store", async () => {
+  await using relay = await startTestRelay({ config: { adminToken: ADMIN_TOKEN }, limits });
+  await raceBans([relay], [relay]);
+});
+
+Deno.test("a ban stops an agent that is sending through other processes, on one shared file", async () => {
+  const dataDir = await Deno.makeTempDir({ prefix: "relay-bans-" });
+  try {
+    await using relay = await startTestRelay({
+      config: { adminToken: ADMIN_TOKEN, sharedStore: true, dataDir },
+      kvPath: join(dataDir, "relay.kv"),
+      clockStartMs: "real",
+      limits,
+    });
+    const env = {
+      RELAY_DATA_DIR: dataDir,
+      RELAY_SHARED_STORE: "true",
+      RELAY_LIMITS: JSON.stringify(limits),
+    };
+    await using one = await spawnRelay({ env });
+    await using two = await spawnRelay({ env });
+    await raceBans([relay], [one, two]);
+  } finally {
+    await Deno.remove(dataDir, { recursive: true });
+  }
+});
