@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { assertRefused, assertStatus } from "../support/answer.ts";
 import { setBanned } from "../support/ban_in_store.ts";
+import { delay } from "../support/pace.ts";
 import { startFleet } from "../support/relay_fleet.ts";
 import { registerAgent, TestAgent, toBytes } from "../support/test_agent.ts";
 import { runTraffic, TRAFFIC_LIMITS } from "../support/traffic.ts";
@@ -168,4 +169,23 @@ Deno.test("an owner_token rotated at one process is dead at the other, and rotat
     token = rotated.json.owner_token;
     assertStatus(await alice.at(there).bearer("GET", "/v1/whoami", { token }), 200);
   }
+});
+
+Deno.test("a process that is told to stop gives its slot back and ends its waiting polls, the other serves on", async () => {
+  await using fleet = await startFleet(2);
+  const [a, b] = [fleet.targets[0]!, fleet.targets[1]!];
+  const alice = await registerAgent(a, "alice");
+  const first = await alice.sent({ to: "alice", body: 1 });
+  const waiting = alice.poll(`wait=25&since_id=${first}`);
+  await delay(200);
+  assert.equal((await fleet.relays[0]!.terminate()).code, 0);
+  const ended = await waiting;
+  assertStatus(ended, 200);
+  assert.deepEqual(ended.json, { messages: [], last_id: first });
+  const owners = await fleet.withKv((kv) => Array.fromAsync(kv.list({ prefix: ["slot"] })));
+  const held = owners.filter(({ key }) => key[2] === "owner").map(({ key }) => Number(key[1]));
+  assert.equal(held.length, 1);
+  const second = await alice.at(b).sent({ to: "alice", body: 2 });
+  assert.equal(second % 256, held[0]);
+  assert.ok(second > first);
 });

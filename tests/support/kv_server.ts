@@ -1,0 +1,86 @@
+/** A KV Connect server (denokv) of a test's own, where there is a program of it. */
+import { join } from "node:path";
+
+const ACCESS_TOKEN = "a-token-of-tests-only";
+
+/** Path of denokv: DENOKV_BIN, or the one on PATH; null where there is none. */
+export function findKvServer(): string | null {
+  const program = Deno.env.get("DENOKV_BIN") ?? "denokv";
+  try {
+    const { success } = new Deno.Command(program, {
+      args: ["--version"],
+      stdout: "null",
+      stderr: "null",
+    }).outputSync();
+    return success ? program : null;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
+  }
+}
+
+export interface KvServer extends AsyncDisposable {
+  /** Settings of a relay that uses it. */
+  env: Record<string, string>;
+  /** kill -9, as a crash. */
+  kill(): Promise<void>;
+  /** Starts it again on the same data and the same port. */
+  start(): Promise<void>;
+}
+
+export async function startKvServer(program: string): Promise<KvServer> {
+  const dir = await Deno.makeTempDir({ prefix: "kv-server-" });
+  const port = freePort();
+  let child: Deno.ChildProcess | null = null;
+  const server: KvServer = {
+    env: {
+      RELAY_KV_URL: `http://127.0.0.1:${port}`,
+      DENO_KV_ACCESS_TOKEN: ACCESS_TOKEN,
+    },
+    async start() {
+      child = new Deno.Command(program, {
+        args: [
+          "--sqlite-path",
+          join(dir, "data.sqlite"),
+          "serve",
+          "--addr",
+          `127.0.0.1:${port}`,
+          "--access-token",
+          ACCESS_TOKEN,
+        ],
+        stdin: "null",
+        stdout: "null",
+        stderr: "null",
+      }).spawn();
+      await reachable(port);
+    },
+    async kill() {
+      child?.kill("SIGKILL");
+      await child?.status;
+      child = null;
+    },
+    async [Symbol.asyncDispose]() {
+      await server.kill();
+      await Deno.remove(dir, { recursive: true });
+    },
+  };
+  await server.start();
+  return server;
+}
+
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
+
+async function reachable(port: number): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    try {
+      using _ = await Deno.connect({ hostname: "127.0.0.1", port });
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+  throw new Error("the KV server does not listen");
+}
