@@ -121,12 +121,11 @@ Deno.test("a sweep that was stopped between steps is taken up by the next proces
       });
     const all = await shown();
     for (const banned of [true, false]) {
-      let first: Awaited<ReturnType<typeof openProcess>> | undefined;
       // Its second step is its last.
-      first = await openProcess(
+      const first: Awaited<ReturnType<typeof openProcess>> = await openProcess(
         network,
         interruptedKv(kv, 2, () => {
-          void first!.sweeps.close();
+          void first.sweeps.close();
           return Promise.resolve();
         }),
       );
