@@ -208,6 +208,19 @@ Deno.test("send() signs anew what was refused for longer than a signature lives"
   assert.equal((await everything(bob)).length, 1);
 });
 
+Deno.test("send() waits for a second that the relay accepts when many are used up", async () => {
+  await using world = await startClientWorld();
+  const { keys, bob } = await pair(world);
+  const before = world.relay.clock.now();
+  const alice = world.client({
+    keys: keys.alice,
+    usedTimestamps: { claim: (_, nowSeconds) => nowSeconds + 400 },
+  });
+  await alice.send({ to: keys.bob.address, body: 1 });
+  assert.equal(world.relay.clock.now() - before, 160_000);
+  assert.equal((await everything(bob)).length, 1);
+});
+
 Deno.test("send() ends with the signal's reason, in a request and between two", async () => {
   await using world = await startClientWorld();
   const { keys } = await pair(world);

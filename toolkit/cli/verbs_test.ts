@@ -130,6 +130,13 @@ Deno.test("keygen --passphrase keeps the key encrypted, and verbs open it with t
     equal(code, 0);
     equal(JSON.parse(out).headers["X-Relay-Pubkey"], address);
   }
+  // Whose it is stands in the open: verify needs no passphrase.
+  const verify = memoryHost(["verify", "--key", "my.json", "--to-handle", "me_too"], {
+    files: made.files,
+    stdin: "[{}]",
+  });
+  equal(await run(verify), 2);
+  match(verify.out, /^malformed: from is missing/);
   const refused: [Parameters<typeof memoryHost>[1], RegExp][] = [
     [{}, /nobody is here to type it: give it in RELAY_KEY_PASSPHRASE/],
     [{ env: { RELAY_KEY_PASSPHRASE: "wrong" } }, /the passphrase does not open 'my\.json'/],
