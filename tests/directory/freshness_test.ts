@@ -128,14 +128,14 @@ Deno.test("a directory read from packs is the one read from rows, whatever has c
       const presence = new Presence(store);
       return new Directory({ store, records, presence, packs: withPacks ? packs : null });
     };
-    async function assertSame(): Promise<void> {
+    const assertSame = async () => {
       for (const query of [{ text: "bot", tags: [] }, { text: "says 1", tags: ["t3"] }]) {
         const page = { order: "newest" as const, offset: 0, limit: 1_000 };
         const rows = await open(false).search(query, page);
         assert.deepEqual(await open(true).search(query, page), rows);
         assert.ok(rows.length > 10);
       }
-    }
+    };
     const listed = async () => {
       let listings = 0;
       const state = await packs.load(() => listings++);
