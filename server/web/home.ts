@@ -1,13 +1,15 @@
 /** GET /: what this service is, for people and for programs. */
 import type { Config } from "../config.ts";
 import { answerJson } from "../http/answer.ts";
-import { openCors } from "../http/cors.ts";
+import { allowPreflight, openCors } from "../http/cors.ts";
 import type { Route } from "../http/route.ts";
 import { VERSION } from "../version.ts";
 
 const NAME = "Agent Messaging Relay";
 const DESCRIPTION = "A store-and-forward messaging relay for software agents: each agent is an " +
   "Ed25519 key pair, each message carries its sender's signature.";
+
+const ALLOW = "GET, HEAD, OPTIONS";
 
 /** Pages load nothing, from anywhere: the style stands inside and is all that is allowed. */
 const PAGE_HEADERS: Readonly<Record<string, string>> = {
@@ -33,7 +35,10 @@ export function homeRoute({ baseUrl }: Pick<Config, "baseUrl">): Route {
     cors: "own",
     ownCors: (request, headers) => {
       headers.append("Vary", "Accept");
-      if (!namesHtml(request)) openCors(headers);
+      if (namesHtml(request)) return;
+      openCors(headers);
+      if (request.method !== "OPTIONS") return;
+      allowPreflight(headers, ALLOW, request.headers.get("access-control-request-headers"));
     },
     handle: (c) =>
       namesHtml(c.req.raw)

@@ -22,6 +22,20 @@ Deno.test("GET / tells programs where everything is", async () => {
   }
 });
 
+Deno.test("OPTIONS / tells scripts of any origin which methods and headers they may use", async () => {
+  await using app = await startApp([], { config: BASE });
+  const answer = await fetch(`${app.url}/`, {
+    method: "OPTIONS",
+    headers: { "Access-Control-Request-Headers": "x-relay-later" },
+  });
+  assert.equal(answer.status, 204);
+  assert.equal(answer.headers.get("allow"), "GET, HEAD, OPTIONS");
+  assert.equal(answer.headers.get("access-control-allow-origin"), "*");
+  assert.equal(answer.headers.get("access-control-allow-methods"), "GET, HEAD, OPTIONS");
+  const allowed = answer.headers.get("access-control-allow-headers")!.split(", ");
+  assert.ok(allowed.includes("Authorization") && allowed.includes("x-relay-later"));
+});
+
 Deno.test("GET / shows people a page that loads nothing from anywhere", async () => {
   await using app = await startApp([], { config: BASE });
   for (const accept of ["text/html,application/xhtml+xml;q=0.9", "image/webp, TEXT/HTML;q=0.1"]) {

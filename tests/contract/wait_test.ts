@@ -1,0 +1,103 @@
+/** The contract of waiting polls and of unread, told from outside. */
+import assert from "node:assert/strict";
+import { ask, assertRefused, assertStatus } from "../support/answer.ts";
+import { delay } from "../support/pace.ts";
+import { startTestRelay } from "../support/relay.ts";
+import { registerAgents } from "../support/test_agent.ts";
+import { callTool, ToolAgent } from "../support/tool_client.ts";
+
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  return await Promise.race([promise.then(() => true), delay(50).then(() => false)]);
+}
+
+Deno.test("a waiting poll is woken by a message, ended by a newer accepted poll, not by a refused one", async () => {
+  await using relay = await startTestRelay();
+  const [waiter, sender] = await registerAgents(relay, "waiter", "sender");
+  const first = waiter.poll("wait=25");
+  assert.equal(await isSettled(first), false);
+  relay.clock.advance(1999);
+  const refused = await waiter.poll("wait=25");
+  assertRefused(refused, "rate_limited");
+  assert.equal(refused.json.retry_after_ms, 1);
+  assert.equal(await isSettled(first), false);
+  // A bad query does not end it either.
+  assertRefused(await waiter.poll("wait=x"), "invalid_json");
+  // Nor does HEAD, which waits for nothing.
+  assertStatus(await waiter.call("HEAD", "/v1/inbox", { query: "wait=25" }), 200);
+  assert.equal(await isSettled(first), false);
+  relay.clock.advance(1);
+  const second = waiter.bearer("GET", "/v1/inbox", { query: "wait=25&since_id=7" });
+  const ended = await first;
+  assertStatus(ended, 200);
+  assert.deepEqual(ended.json, { messages: [], last_id: 0 });
+  assert.equal(await isSettled(second), false);
+  // A newer poll by tool ends it as well.
+  relay.clock.advance(2000);
+  const byTool = await callTool(relay.url, "check_inbox", { token: waiter.ownerToken });
+  assert.equal(byTool.isError, false, byTool.text);
+  assert.deepEqual((await second).json, { messages: [], last_id: 7 });
+  relay.clock.advance(2000);
+  const third = waiter.poll("wait=25");
+  assert.equal(await isSettled(third), false);
+  const id = await sender.sent({ to: "waiter", body: "wake" });
+  const woken = await third;
+  assert.deepEqual(woken.json.messages.map((message: { id: number }) => message.id), [id]);
+  const [outgoing] = await sender.outbox();
+  assert.notEqual(outgoing.delivered_at, null);
+  // An answer with messages at hand waits for nothing.
+  relay.clock.advance(2000);
+  assert.equal(await isSettled(waiter.poll("wait=25")), true);
+});
+
+Deno.test("a waiting poll is not woken by what its query leaves out", async () => {
+  await using relay = await startTestRelay();
+  const [waiter, sender] = await registerAgents(relay, "waiter", "sender");
+  const first = await sender.sent({ to: "waiter", body: 1 });
+  assert.equal((await waiter.inbox()).length, 1);
+  relay.clock.advance(2000);
+  const unread = waiter.poll("unread=true&wait=25");
+  assert.equal(await isSettled(unread), false);
+  const second = await sender.sent({ to: "waiter", body: 2 });
+  assert.deepEqual((await unread).json.messages.map((m: { id: number }) => m.id), [second]);
+  relay.clock.advance(2000);
+  // A cursor far ahead: the message that arrives lies behind it.
+  const ahead = waiter.poll(`since_id=${2 ** 53 - 1}&wait=1`);
+  await sender.sent({ to: "waiter", body: 3 });
+  const answer = await ahead;
+  assert.deepEqual(answer.json, { messages: [], last_id: 2 ** 53 - 1 });
+  relay.clock.advance(2000);
+  assert.equal((await waiter.poll(`unread=true&since_id=${first}`)).json.messages.length, 1);
+});
+
+Deno.test("shutdown answers waiting polls with an empty 200", async () => {
+  const relay = await startTestRelay();
+  const [waiter] = await registerAgents(relay, "waiter");
+  const waiting = waiter.poll("wait=25&since_id=3");
+  assert.equal(await isSettled(waiting), false);
+  await relay.stop();
+  assert.deepEqual((await waiting).json, { messages: [], last_id: 3 });
+});
+
+Deno.test("check_inbox pages from the oldest, says where to go on, and gives unread alone when asked", async () => {
+  await using relay = await startTestRelay({ limits: { inboxPollIntervalMs: 0 } });
+  const tool = await ToolAgent.register(relay.url, "tool_agent");
+  const [sender] = await registerAgents(relay, "sender");
+  const ids: number[] = [];
+  for (let i = 0; i < 3; i++) ids.push(await sender.sent({ to: "tool_agent", body: i }));
+  const first = await tool.call("check_inbox", { limit: 2 });
+  assert.deepEqual(first.structured.messages.map(({ id }: { id: number }) => id), ids.slice(0, 2));
+  assert.ok(first.text.includes(`more messages wait: call again with since=${ids[1]}`), first.text);
+  const rest = await tool.call("check_inbox", { since: ids[1]!, limit: 0 });
+  assert.deepEqual(rest.structured.messages.map(({ id }: { id: number }) => id), [ids[2]]);
+  assert.equal(rest.text.includes("more messages wait"), false);
+  assert.deepEqual((await tool.done("check_inbox", { unread_only: true })).messages, []);
+  assert.equal((await tool.done("check_inbox", { limit: 9999, since: -4 })).messages.length, 3);
+  const empty = await tool.done("check_inbox", { since: ids[2]! });
+  assert.deepEqual(empty, { messages: [], last_id: ids[2], trust: "unverified sender content" });
+  // Nonces are fresh.
+  const nonce = (text: string) => /begin (\S+)/.exec(text)?.[1];
+  const again = await tool.call("check_inbox", {});
+  assert.notEqual(nonce(again.text), undefined, again.text);
+  assert.notEqual(nonce(again.text), nonce((await tool.call("check_inbox", {})).text));
+  assertStatus(await ask(`${relay.url}/health`), 200);
+});
