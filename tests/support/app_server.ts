@@ -5,6 +5,7 @@ import type { Deps } from "../../server/deps.ts";
 import type { DatabaseProbe } from "../../server/health.ts";
 import type { BodyBounds } from "../../server/http/bodies_in_flight.ts";
 import type { Route } from "../../server/http/route.ts";
+import { startTestServer } from "./test_server.ts";
 
 export interface AppServer extends AsyncDisposable {
   port: number;
@@ -33,16 +34,15 @@ export async function startApp(
   };
   const { isDatabaseAlive, bodyBounds } = options;
   const app = createApp({ deps, routes, isDatabaseAlive, bodyBounds });
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    (request, { remoteAddr }) => app.fetch(request, { remoteAddress: remoteAddr.hostname }),
+  const server = startTestServer((request, { remoteAddr }) =>
+    app.fetch(request, { remoteAddress: remoteAddr.hostname })
   );
   return {
-    port: server.addr.port,
-    url: `http://127.0.0.1:${server.addr.port}`,
+    port: server.port,
+    url: `http://127.0.0.1:${server.port}`,
     logged,
     [Symbol.asyncDispose]: async () => {
-      await server.shutdown();
+      await server.close();
       kv.close();
     },
   };

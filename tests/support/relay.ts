@@ -7,6 +7,7 @@ import type { Limits } from "../../server/limits.ts";
 import { openRelay, type Relay, type RelayOptions } from "../../server/relay.ts";
 import { checkAnswers, type CheckedApp } from "./checked_app.ts";
 import { createTestClock, TEST_START_MS, type TestClock } from "./clock.ts";
+import { startTestServer } from "./test_server.ts";
 
 export { type SpawnedRelay, spawnRelay } from "./spawn_relay.ts";
 
@@ -52,14 +53,11 @@ export async function startTestRelay(options: TestRelayOptions = {}): Promise<Te
 
   // The socket comes first, since the base URL carries its port.
   const open: { app?: CheckedApp } = {};
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    (request, { remoteAddr }): Response | Promise<Response> => {
-      const env: HttpEnv["Bindings"] = { remoteAddress: remoteAddr.hostname };
-      return open.app?.fetch(request, env) ?? new Response("not open yet", { status: 503 });
-    },
-  );
-  const { port } = server.addr;
+  const server = startTestServer((request, { remoteAddr }) => {
+    const env: HttpEnv["Bindings"] = { remoteAddress: remoteAddr.hostname };
+    return open.app?.fetch(request, env) ?? new Response("not open yet", { status: 503 });
+  });
+  const { port } = server;
   const url = `http://127.0.0.1:${port}`;
   const defaults = parseConfig({ PORT: String(port), RELAY_DATA_DIR: dataDir });
   const deps: Deps = {
@@ -78,7 +76,7 @@ export async function startTestRelay(options: TestRelayOptions = {}): Promise<Te
 
   async function closeAround(relay: Relay | undefined): Promise<void> {
     relay?.endWaits();
-    await server.shutdown();
+    await server.close();
     await relay?.close();
     if (options.deps?.kv === undefined) kv.close();
     if (options.config?.dataDir === undefined) await Deno.remove(dataDir, { recursive: true });
