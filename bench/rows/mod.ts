@@ -4,6 +4,7 @@ import { inboxPage } from "./inbox_page.ts";
 import { loneSends } from "./lone_sends.ts";
 import { emptyPolls, tokenPolls } from "./polls.ts";
 import { sends } from "./sends.ts";
+import { streamMemory } from "./stream_memory.ts";
 import {
   toolSend,
   toolSendStateless,
@@ -11,6 +12,7 @@ import {
   toolWhoami,
   toolWhoamiStateless,
 } from "./tools.ts";
+import { nativeVerifications, pureVerifications } from "./verifications.ts";
 
 export const rows: readonly Row[] = [
   sends,
@@ -23,4 +25,7 @@ export const rows: readonly Row[] = [
   toolSend,
   toolSendStateless,
   toolsList,
+  nativeVerifications,
+  pureVerifications,
+  streamMemory,
 ];
