@@ -15,7 +15,12 @@ export interface BenchAgent {
 
 const encoder = new TextEncoder();
 
-export async function registerAgents(port: number, count: number): Promise<BenchAgent[]> {
+/** @param word what their handles begin with */
+export async function registerAgents(
+  port: number,
+  count: number,
+  word = "bench",
+): Promise<BenchAgent[]> {
   const agents: BenchAgent[] = [];
   const prefix = Math.random().toString(36).slice(2, 8);
   for (let i = 0; i < count; i++) {
@@ -24,7 +29,7 @@ export async function registerAgents(port: number, count: number): Promise<Bench
     const x = Buffer.from(pair.publicKey).toString("base64url");
     const answer = await fetch(`http://127.0.0.1:${port}/v1/register`, {
       method: "POST",
-      body: JSON.stringify({ handle: `bench_${prefix}_${i}`, pubkey: pair.address }),
+      body: JSON.stringify({ handle: `${word}_${prefix}_${i}`, pubkey: pair.address }),
     });
     if (answer.status !== 201) throw new Error(await answer.text());
     const { owner_token } = await answer.json();

@@ -1,7 +1,10 @@
 /** All measured claims, in the order of the table. */
 import type { Row } from "../row.ts";
+import { directory } from "./directory.ts";
+import { figures } from "./figures.ts";
 import { inboxPage } from "./inbox_page.ts";
 import { loneSends } from "./lone_sends.ts";
+import { feedPage, leaderboard } from "./network.ts";
 import { emptyPolls, tokenPolls } from "./polls.ts";
 import { sends } from "./sends.ts";
 import { streamMemory } from "./stream_memory.ts";
@@ -25,6 +28,10 @@ export const rows: readonly Row[] = [
   toolSend,
   toolSendStateless,
   toolsList,
+  figures,
+  directory,
+  feedPage,
+  leaderboard,
   nativeVerifications,
   pureVerifications,
   streamMemory,

@@ -38,8 +38,10 @@ const deps: Deps = {
   log,
 };
 const options: RelayOptions = ungrouped ? { capacity: { ...EMBEDDED_CAPACITY, jobs: 1 } } : {};
-const serving = serve(await openRelay(deps, options), { host: "127.0.0.1", port: 0, log });
+const relay = await openRelay(deps, options);
+const serving = serve(relay, { host: "127.0.0.1", port: 0, log });
 console.log(JSON.stringify({ port: serving.port }));
-await answerLines(() => null);
+// "tidy": what runs every minute, now.
+await answerLines((line) => line === "tidy" ? relay.crons["figures"]!().then(() => true) : null);
 await serving.stop();
 kv.close();

@@ -1,0 +1,59 @@
+/** Directory search among 100,000 agents against the resolution of a handle among them. */
+import { drive, httpRequest } from "../load.ts";
+import type { Row } from "../row.ts";
+import { startChild } from "../servers/child.ts";
+import { fillAgents, handleOf, keptStore, pickWord } from "../stored_network.ts";
+
+const AGENTS = 100_000;
+const CONNECTIONS = 16;
+const SEARCHES = 2_000;
+const RESOLUTIONS = 10_000;
+
+export const directory: Row = {
+  id: "search-100k",
+  title: "directory search among 100,000 agents against resolving a handle among them",
+  unit: "/s",
+  target: { rule: "at least", ratio: 0.05 },
+  async prepare({ keptFolder, random, progress }) {
+    const folder = await keptStore(keptFolder, "agents-100k", async (kv) => {
+      progress(`writing ${AGENTS} agents`);
+      await fillAgents(kv, AGENTS, { random, nowMs: Date.now() });
+    });
+    const relay = await startChild<{ port: number }>("relay.ts", { folder });
+    const { port } = relay.ready;
+    const below = (limit: number) => Math.floor(random() * limit);
+    const handle = () => handleOf(1 + below(AGENTS));
+    const queries = [
+      () => `q=${pickWord(random)}`,
+      () => `q=${handle()}`,
+      () => `q=${handle().slice(2, 9)}`,
+      () => `q=${pickWord(random)}%20${pickWord(random)}`,
+      () => `q=${pickWord(random)}%20${pickWord(random)}%20${pickWord(random)}`,
+      () => `tags=${pickWord(random)}`,
+      () => `tags=${pickWord(random)},${pickWord(random)}&q=${pickWord(random).slice(0, 3)}`,
+      () => `q=no%20such%20agent%20${below(1_000)}`,
+      () => `q=${below(100)}`,
+    ];
+    const get = (path: string) => httpRequest("GET", path, {});
+    const beganMs = performance.now();
+    await drive(port, [get("/v1/agents?q=first")], { connections: 1, status: 200 });
+    const loadMs = Math.round(performance.now() - beganMs);
+    return {
+      ours: () =>
+        drive(
+          port,
+          Array.from({ length: SEARCHES }, (_, i) =>
+            get(`/v1/agents?${queries[i % queries.length]!()}`)),
+          { connections: CONNECTIONS, status: 200 },
+        ),
+      reference: () =>
+        drive(
+          port,
+          Array.from({ length: RESOLUTIONS }, () => get(`/v1/agents/${handle()}`)),
+          { connections: CONNECTIONS, status: 200 },
+        ),
+      note: () => `index of ${AGENTS} agents built by the first search in ${loadMs} ms`,
+      close: () => relay.stop(),
+    };
+  },
+};
