@@ -101,3 +101,26 @@ Deno.test("check_inbox pages from the oldest, says where to go on, and gives unr
   assert.notEqual(nonce(again.text), nonce((await tool.call("check_inbox", {})).text));
   assertStatus(await ask(`${relay.url}/health`), 200);
 });
+
+Deno.test("beyond waitingPolls a poll does not wait, and a client that leaves frees its place", async () => {
+  await using relay = await startTestRelay({ limits: { waitingPolls: 1, inboxPollIntervalMs: 0 } });
+  const [first, second] = await registerAgents(relay, "first", "second");
+  const leaving = new AbortController();
+  const waiting = first.call("GET", "/v1/inbox", { query: "wait=25", signal: leaving.signal });
+  const left = assert.rejects(waiting);
+  assert.equal(await isSettled(left), false);
+  const beyond = second.poll("wait=25&since_id=4");
+  assert.equal(await isSettled(beyond), true);
+  assert.deepEqual((await beyond).json, { messages: [], last_id: 4 });
+  leaving.abort();
+  await left;
+  let next = second.poll("wait=25");
+  // The relay learns of the closed connection a moment later.
+  for (let tries = 0; tries < 100 && await isSettled(next); tries++) next = second.poll("wait=25");
+  assert.equal(await isSettled(next), false);
+  const id = await first.sent({ to: "second", body: 1 });
+  assert.equal((await next).json.last_id, id);
+  // Nothing was stamped for the client that left.
+  await second.sent({ to: "first", body: 2 });
+  assert.equal((await second.outbox())[0].delivered_at, null);
+});
