@@ -20,7 +20,7 @@ export function keyRequired(): RelayError {
 export function unknownRecipient(): RelayError {
   return new RelayError(
     "not_found",
-    "no agent has the handle, word name or base58 key in `to`; GET /v1/agents?q= searches the directory",
+    "no agent has the handle, word name or base58 key in `to`; search the directory (GET /v1/agents?q= or the tool find_agents)",
   );
 }
 

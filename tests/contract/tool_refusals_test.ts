@@ -36,7 +36,7 @@ Deno.test("wrong arguments of a tool come back as isError with our codes, naming
     ],
     ["send_message", { ...send, in_reply_to: 0 }, "invalid_json", /in_reply_to/],
     ["send_message", { ...send, in_reply_to: "5" }, "invalid_json", /in_reply_to/],
-    ["send_message", { to: "nobody", body: "b" }, "not_found", /nobody|recipient|agent/],
+    ["send_message", { to: "nobody", body: "b" }, "not_found", /find_agents/],
     ["send_message", { to: "peer", body: "x".repeat(65_536) }, "payload_too_large", /./],
     ["send_message", { to: "peer", body: "\ud800" }, "invalid_json", /surrogate/],
     ["check_inbox", { since: "0" }, "invalid_json", /since/],
