@@ -8,7 +8,7 @@ export function findKvServer(): string | null {
   const program = Deno.env.get("DENOKV_BIN") ?? "denokv";
   try {
     const { success } = new Deno.Command(program, {
-      args: ["--version"],
+      args: ["--help"],
       stdout: "null",
       stderr: "null",
     }).outputSync();
