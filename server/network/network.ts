@@ -33,7 +33,7 @@ export interface Network {
 }
 
 const DAY_MS = 86_400_000;
-/** Groups of this process after which counts are folded before the minute is over. */
+/** Groups of this process with counted sends after which counts are folded before the minute is over. */
 const GROUPS_A_FOLD = 100;
 /** Longest time that a ban's answer waits for the figures. */
 const SWEEP_WAIT_MS = 1_000;
@@ -53,9 +53,8 @@ export function openNetwork(options: NetworkOptions): Network {
   let groups = 0;
 
   commits.annotateGroups((results, turn) => {
-    recordFigures(results, turn, retentionMs);
-    groups++;
-    if (groups % GROUPS_A_FOLD === 0) void inBackground(() => tally.tidy());
+    if (!recordFigures(results, turn, retentionMs)) return;
+    if (++groups % GROUPS_A_FOLD === 0) void inBackground(() => tally.tidy());
   });
   void inBackground(() => sweeps.run());
 

@@ -23,8 +23,13 @@ type Result = Receipt | Registered | Swept | { kind?: undefined } | null | undef
 /**
  * Adds the rows of one group.
  * @param retentionMs life of a message and of its feed event
+ * @returns whether the leaderboard has a delta to fold
  */
-export function recordFigures(results: readonly unknown[], turn: Turn, retentionMs: number): void {
+export function recordFigures(
+  results: readonly unknown[],
+  turn: Turn,
+  retentionMs: number,
+): boolean {
   const events: FeedEvent[] = [];
   const corrections: Count[] = [];
   let registrations = 0n;
@@ -46,6 +51,7 @@ export function recordFigures(results: readonly unknown[], turn: Turn, retention
   }
   const counts = mergeCounts([...events.map(countOf), ...corrections]);
   if (counts.length > 0) turn.set(deltaKey(turn.attempt), encodeCounts(counts), TALLY_KEPT_MS);
+  return counts.length > 0;
 }
 
 /** What an event adds to its sender's standing. */

@@ -65,7 +65,7 @@ async function openProcess(
 }> {
   const storage = await openTestStorage(kv, { exclusive: false, clock });
   const { store, commits } = storage;
-  commits.annotateGroups((results, turn) => recordFigures(results, turn, RETENTION_MS));
+  commits.annotateGroups((results, turn) => void recordFigures(results, turn, RETENTION_MS));
   const sweeps = new Sweeps({
     store,
     commits,
