@@ -46,7 +46,6 @@ Deno.test(`kill -9 during load, ${ROUNDS} rounds: what was acknowledged is there
   const env = { RELAY_DATA_DIR: dataDir, RELAY_LIMITS: JSON.stringify(TRAFFIC_LIMITS) };
   const random = seededRandom(20);
   const ledger = new Ledger();
-  let busyRounds = 0;
   try {
     let before = 0;
     for (let round = 0; round < ROUNDS; round++) {
@@ -61,12 +60,14 @@ Deno.test(`kill -9 during load, ${ROUNDS} rounds: what was acknowledged is there
       await ledger.repeatUnanswered(target);
       before = ledger.lastId;
       let over = false;
+      const known = ledger.acknowledged.size;
       const loaded = load(ledger, [target], random, () => over, before);
       await delay(60 + random() * 120);
+      // A busy machine gets its time: a round without load proves nothing.
+      while (ledger.acknowledged.size < known + 10) await delay(5);
       over = true; // no new requests; those under way die with the process
       await relay.kill("SIGKILL");
       await loaded;
-      if (ledger.lastId > before) busyRounds++;
     }
     const relay = await spawnRelay({ env });
     assert.equal((await ask(`${relay.url}/health/db`)).status, 200);
@@ -75,8 +76,6 @@ Deno.test(`kill -9 during load, ${ROUNDS} rounds: what was acknowledged is there
     await ledger.check(target);
     for (let agent = 0; agent < AGENTS; agent++) await ledger.readOutbox(target, agent);
     await relay.kill("SIGKILL");
-    assert.ok(busyRounds > ROUNDS / 2, `${busyRounds} rounds had load`);
-    assert.ok(ledger.acknowledged.size > ROUNDS * 5, `${ledger.acknowledged.size} messages`);
     assert.ok(ledger.deliveredCount > ROUNDS, `${ledger.deliveredCount} were seen delivered`);
   } finally {
     await Deno.remove(dataDir, { recursive: true });
@@ -94,7 +93,9 @@ Deno.test(`kill -9 of one of two processes on a file, ${SHARED_ROUNDS} rounds: t
     const before = ledger.lastId;
     let over = false;
     const loaded = load(ledger, [survivor, target], random, () => over, before);
+    const known = ledger.acknowledged.size;
     await delay(100 + random() * 150);
+    while (ledger.acknowledged.size < known + 10) await delay(5);
     await relay.kill("SIGKILL");
     await delay(30); // the other goes on meanwhile
     over = true;
@@ -104,5 +105,4 @@ Deno.test(`kill -9 of one of two processes on a file, ${SHARED_ROUNDS} rounds: t
     for (let agent = 0; agent < AGENTS; agent++) await ledger.readOutbox(survivor, agent, before);
   }
   await ledger.check(survivor);
-  assert.ok(ledger.acknowledged.size > SHARED_ROUNDS * 5);
 });

@@ -66,7 +66,7 @@ Deno.test("a process frozen past its lease commits nothing under its slot once a
     }
   }
   const lanes = [1, 2, 3, 4].map(sendOn);
-  await delay(200);
+  while (accepted.length < 20) await delay(10);
   await freeze(fleet, frozen.relay.pid);
   stopped = true;
   await delay(LEASE_MS + CLOCK_SKEW_MS + 200);
@@ -103,7 +103,6 @@ Deno.test("a process frozen past its lease commits nothing under its slot once a
   assert.equal(known.size, accepted.length);
   for (const id of known) assert.ok(ids.includes(id), `message ${id} was acknowledged and is lost`);
   assert.ok(ids.length <= known.size + unclear.length);
-  assert.ok(accepted.length > 10, "there was load when the process froze");
 });
 
 Deno.test("a process frozen within its lease goes on as if nothing had happened", async () => {
