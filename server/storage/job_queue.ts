@@ -32,7 +32,7 @@ export interface QueueBounds {
   jobs: number;
   /** Bytes of all admitted jobs, by their cost. */
   bytes: number;
-  /** While a job has been waiting this long, no new one is admitted. */
+  /** No new job is admitted while answers take this long, or none has come for as long. */
   refuseAfterMs: number;
   /** A job that has been waiting this long is refused itself. */
   giveUpAfterMs: number;
@@ -56,6 +56,10 @@ export class JobQueue {
   /** In the order of admission. */
   readonly #admitted = new Set<Pending>();
   #admittedBytes = 0;
+  /** When the last answer was given, or the first job admitted after nothing was waiting. */
+  #answeredMs = 0;
+  /** How long that job had waited. */
+  #latestWaitMs = 0;
   #waiting: Pending[] = [];
   readonly #parked = new Map<string, Pending[]>();
   #stallTimer: ReturnType<typeof setTimeout> | undefined;
@@ -77,9 +81,10 @@ export class JobQueue {
     caller: Pick<Pending, "names" | "resolve" | "reject" | "verified">,
   ): Pending {
     const nowMs = this.now();
-    const full = this.#admitted.size >= this.bounds.jobs ||
-      this.#admittedBytes + job.cost.bytes > this.bounds.bytes && this.#admitted.size > 0;
-    if (full || this.#oldestWaitMs(nowMs) > this.bounds.refuseAfterMs) throw overloaded();
+    if (this.#admitted.size === 0) {
+      this.#answeredMs = nowMs;
+      this.#latestWaitMs = 0;
+    } else if (this.#isOverloaded(job, nowMs)) throw overloaded();
     const pending: Pending = {
       job,
       ...caller,
@@ -94,6 +99,13 @@ export class JobQueue {
     this.#admittedBytes += job.cost.bytes;
     this.#stallTimer ??= setTimeout(() => this.#giveUpStalled(), this.bounds.checkEveryMs);
     return pending;
+  }
+
+  #isOverloaded({ cost }: Job<unknown>, nowMs: number): boolean {
+    const { jobs, bytes, refuseAfterMs } = this.bounds;
+    // By answers, not by the oldest job: one that hangs on its own must not shut all others out.
+    return this.#admitted.size >= jobs || this.#admittedBytes + cost.bytes > bytes ||
+      this.#latestWaitMs > refuseAfterMs || nowMs - this.#answeredMs > refuseAfterMs;
   }
 
   /** Gives the caller its result, once. */
@@ -111,6 +123,8 @@ export class JobQueue {
     pending.answered = true;
     this.#admitted.delete(pending);
     this.#admittedBytes -= pending.job.cost.bytes;
+    this.#answeredMs = this.now();
+    this.#latestWaitMs = this.#answeredMs - pending.sinceMs;
     if (this.#admitted.size === 0) {
       clearTimeout(this.#stallTimer);
       this.#stallTimer = undefined;
@@ -164,11 +178,6 @@ export class JobQueue {
       for (const pending of parked) if (!pending.answered) released.push(pending);
     }
     if (released.length > 0) this.putBack(released);
-  }
-
-  #oldestWaitMs(nowMs: number): number {
-    for (const { sinceMs } of this.#admitted) return nowMs - sinceMs;
-    return 0;
   }
 
   /** A store that hangs must not hold callers for ever: they hear 503, a late commit stays harmless. */

@@ -41,16 +41,39 @@ Deno.test("JobQueue answers a caller once, whatever comes later", () => {
   assert.equal(queue.size, 0);
 });
 
-Deno.test("JobQueue admits nothing new while a job has been waiting too long", () => {
+Deno.test("JobQueue admits nothing new while no answer comes, and again when one has come", () => {
   const { queue, clock, admit } = makeRig();
-  const oldest = admit();
-  clock.nowMs = QUEUE_BOUNDS.refuseAfterMs;
-  const next = admit();
+  clock.nowMs = 1_000_000; // idle for long: no reason to refuse
+  const first = admit();
+  clock.nowMs += QUEUE_BOUNDS.refuseAfterMs;
+  const second = admit();
   clock.nowMs++;
   assert.throws(() => admit(), { code: "unavailable" });
-  queue.resolve(oldest, null);
+  queue.resolve(second, null);
   queue.resolve(admit(), null);
-  queue.resolve(next, null);
+  queue.resolve(first, null);
+});
+
+Deno.test("JobQueue admits nothing new while answers take too long", () => {
+  const { queue, clock, admit } = makeRig();
+  const waiting = Array.from({ length: 10 }, () => admit());
+  for (const pending of waiting.slice(0, 9)) {
+    clock.nowMs += QUEUE_BOUNDS.refuseAfterMs / 4;
+    queue.resolve(pending, null); // answers come, each later than the one before
+  }
+  assert.throws(() => admit(), { code: "unavailable" });
+  queue.resolve(waiting[9]!, null);
+  queue.resolve(admit(), null);
+});
+
+Deno.test("JobQueue goes on admitting while a single job hangs", () => {
+  const { queue, clock, admit } = makeRig();
+  const hanging = admit();
+  for (let i = 0; i < 100; i++) {
+    clock.nowMs += QUEUE_BOUNDS.refuseAfterMs / 10;
+    queue.resolve(admit(), null);
+  }
+  queue.resolve(hanging, null);
 });
 
 Deno.test("JobQueue admits a job of any size when nothing else waits", () => {
