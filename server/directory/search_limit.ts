@@ -12,7 +12,7 @@ import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
 
 const MINUTE_MS = 60_000;
 /** Addresses whose windows memory holds. */
-const REMEMBERED = 200_000;
+const REMEMBERED = 100_000;
 
 /** ["window", "search", addressHash] */
 interface SearchWindow {
