@@ -52,7 +52,18 @@ async function freeBytes(path: string): Promise<number> {
   return bavail * bsize;
 }
 
-function closeKv(kv: Deno.Kv): Promise<void> {
-  kv.close();
-  return Promise.resolve();
+/** How long a store may take for a last write before the process ends without closing it. */
+const CLOSING_MS = 500;
+
+/**
+ * Closes the database if it still takes writes. Deno.Kv.close() waits, event loop and all, for
+ * whatever is pending, and on a file that another process has locked that is for ever. The end of
+ * the process closes it as well: what was committed is safe.
+ */
+async function closeKv(kv: Deno.Kv): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), CLOSING_MS);
+  const answers = kv.delete(["meta", "closing"]).then(() => true, () => false);
+  if (await Promise.race([answers, late])) kv.close();
+  clearTimeout(timer);
 }

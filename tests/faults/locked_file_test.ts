@@ -2,8 +2,10 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { assertRefused, assertStatus } from "../support/answer.ts";
-import { makeStoreFolder, startTestRelay } from "../support/relay.ts";
-import { registerAgents, toBytes } from "../support/test_agent.ts";
+import { delay } from "../support/pace.ts";
+import { makeStoreFolder, spawnRelay, startTestRelay } from "../support/relay.ts";
+import { registerAgent, registerAgents, toBytes } from "../support/test_agent.ts";
+import { realTarget } from "../support/traffic.ts";
 
 Deno.test("writes on a file that another process has locked are answered 503, reads go on, and nothing is doubled after", async () => {
   const { dir, kvPath } = await makeStoreFolder();
@@ -46,6 +48,26 @@ Deno.test("writes on a file that another process has locked are answered 503, re
     assert.deepEqual((await bob.inbox()).map((message) => message.body), ["before", "locked out"]);
   } finally {
     await relay.stop();
+    await Deno.remove(dir, { recursive: true });
+  }
+});
+
+Deno.test("a process told to stop while the file is locked ends within 5 s", async () => {
+  const { dir, kvPath } = await makeStoreFolder();
+  try {
+    const env = { RELAY_DATA_DIR: dir, RELAY_SHARED_STORE: "true" };
+    await using relay = await spawnRelay({ env });
+    const alice = await registerAgent(realTarget(relay.url), "alice");
+    using other = new DatabaseSync(kvPath);
+    other.exec("BEGIN IMMEDIATE");
+    const pending = alice.send({ to: "alice", body: "locked out" }).catch(() => null);
+    await delay(100);
+    const beganMs = performance.now();
+    assert.equal((await relay.terminate()).code, 0);
+    assert.ok(performance.now() - beganMs < 5_500);
+    await pending;
+    other.exec("ROLLBACK");
+  } finally {
     await Deno.remove(dir, { recursive: true });
   }
 });
