@@ -55,7 +55,12 @@ async function start(): Promise<void> {
     const opened: ProcessRelay = await openRelay(depsOf(config, store, mailer), {
       measureFreeBytes: store.measureFreeBytes,
     });
-    serving = serve(opened, { host: config.host, port: config.port, log });
+    try {
+      serving = serve(opened, { host: config.host, port: config.port, log });
+    } catch (error) {
+      await opened.close(); // what runs in the background still uses the store
+      throw error;
+    }
     relay = opened;
   } catch (error) {
     await store.close();

@@ -6,8 +6,9 @@ import { startTestRelay } from "../support/relay.ts";
 import { registerAgents } from "../support/test_agent.ts";
 import { callTool, ToolAgent } from "../support/tool_client.ts";
 
+/** Whether it ends soon; long enough for a request to reach the relay on a loaded machine. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
-  return await Promise.race([promise.then(() => true), delay(50).then(() => false)]);
+  return await Promise.race([promise.then(() => true), delay(300).then(() => false)]);
 }
 
 Deno.test("a waiting poll is woken by a message, ended by a newer accepted poll, not by a refused one", async () => {
