@@ -9,8 +9,8 @@ const FEW = 10_000;
 const MANY = 1_000_000;
 const CONNECTIONS = 16;
 const REQUESTS = 4_000;
-/** A cost that grows 1.3 times is a rate that falls to 1/1.3. */
-const TARGET = { rule: "at least", ratio: 1 / 1.3 } as const;
+/** A cost that grows 1.3 times is a rate that falls to 0.77. */
+const TARGET = { rule: "at least", ratio: 0.77 } as const;
 
 async function prepare(
   { keptFolder, random, progress }: Context,
