@@ -16,7 +16,7 @@ import { jsonLine } from "./print_fields.ts";
 import { printable } from "./printable.ts";
 import type { Verb } from "./verb.ts";
 
-const help = `Show received messages, oldest first, each verified.
+const help = `Show received messages, oldest first, each with its verdicts.
 
 Usage: relay inbox [--since ID] [--follow] [--limit N] [--no-verify] [options]
 
@@ -59,7 +59,7 @@ const MAX_PAGE = 200;
 /** `relay inbox`. */
 export const inbox: Verb = {
   name: "inbox",
-  summary: "show received messages, each verified",
+  summary: "show received messages, each with its verdicts",
   help,
   options: OPTIONS,
   async run(args, host) {
