@@ -41,6 +41,7 @@ export class Wake {
   #wanted = new Set<number>();
   #wantsPolls = false;
   #sweeping = false;
+  #endPause = () => {};
   #closed = false;
 
   constructor(private readonly options: WakeOptions) {
@@ -64,6 +65,7 @@ export class Wake {
   #rest(): void {
     this.#stopTicker?.();
     this.#stopTicker = null;
+    this.#endPause();
     this.#marks = null;
     this.#seen.clear();
     this.#wanted.clear();
@@ -148,12 +150,22 @@ export class Wake {
         }
         const tookMs = performance.now() - beganMs;
         if (tookMs > 10) {
-          await new Promise((resolve) => setTimeout(resolve, Math.min(tookMs, TICK_MS / 2)));
+          await this.#pause(Math.min(tookMs, TICK_MS / 2));
         }
       }
     } finally {
       this.#sweeping = false;
     }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#endPause = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   /** Announces each waiting agent of the shards whose records have changed since they were last seen. */
