@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { ask, assertRefused } from "../support/answer.ts";
 import { withChromium, withPage } from "../support/chromium.ts";
 import { partOrSkip } from "../support/part.ts";
+import { exchange } from "../support/raw_http.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { describedRoutes, readDocument } from "./read_document.ts";
 
@@ -50,11 +51,12 @@ Deno.test("the files of /docs are kept by their version, compressed where that i
     });
     assert.equal(zipped.headers.get("cache-control"), "no-cache");
     assert.equal(await zipped.text(), text);
-    const head = await fetch(`${relay.url}${path}`, {
-      method: "HEAD",
-      headers: { "Accept-Encoding": "gzip" },
-    });
-    assert.equal(head.headers.get("content-encoding"), "gzip");
+    // Not by fetch(): older ones hide the encoding that they know.
+    const head = await exchange(
+      relay.port,
+      `HEAD ${path} HTTP/1.1\r\nHost: h\r\nAccept-Encoding: gzip\r\n\r\n`,
+    );
+    assert.equal(head?.headers.get("content-encoding"), "gzip");
     assert.ok(Number(head.headers.get("content-length")) < text.length / 2, path);
   }
   for (const path of ["/docs/", "/docs/other.js", "/docs/constructor", "/docs/%2fdocs"]) {

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { Buffer } from "node:buffer";
 import PostalMime, { type Email } from "postal-mime";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
+import { delay } from "./pace.ts";
 
 /** A mail as it arrived. */
 export interface ReceivedMail {
@@ -85,7 +86,7 @@ export async function startSmtpServer(
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, "127.0.0.1", resolve));
   const { port } = server.server.address() as AddressInfo;
   let stopping: Promise<void> | undefined;
-  const stop = () => stopping ??= new Promise<void>((resolve) => server.close(() => resolve()));
+  const stop = () => stopping ??= closeServer(server);
   return {
     port,
     url: `smtp://127.0.0.1:${port}`,
@@ -96,6 +97,17 @@ export async function startSmtpServer(
     stop,
     [Symbol.asyncDispose]: stop,
   };
+}
+
+/**
+ * Closes the server and waits for its connections. node:net of Deno 2.5 miscounts them: its servers
+ * tell too early that they have closed, or never, and the timer of smtp-server that ends the wait
+ * then keeps no event loop alive.
+ */
+async function closeServer(server: SMTPServer): Promise<void> {
+  let isClosed = false;
+  server.close(() => isClosed = true);
+  do await delay(1); while (!isClosed || server.connections.size > 0);
 }
 
 /** A mail as a reader sees it. */

@@ -99,7 +99,7 @@ async function vectors(browser: Browser): Promise<void> {
         while (results!.childElementCount === 0 && error!.hidden) {
           await new Promise((resolve) => requestAnimationFrame(resolve));
         }
-        const verdicts = [...results!.querySelectorAll(".verdicts li")];
+        const verdicts = Array.from(results!.querySelectorAll(".verdicts li"));
         all.push(verdicts.map((verdict) => verdict.className).join(" "));
       }
       return all;
