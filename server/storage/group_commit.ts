@@ -27,7 +27,7 @@ export { type GroupAnnotation, type Job, Outdated, type Turn } from "./job.ts";
 
 /** Failures of one job, each after a plan on fresh records, before its caller hears 503. */
 const MAX_FAILURES = 16;
-/** The same where the store throws instead of telling a conflict. */
+/** Those of them where the store threw instead of telling a conflict. */
 const MAX_ERRORS = 3;
 const MAX_PAUSE_MS = 128;
 
@@ -271,10 +271,10 @@ export class GroupCommit {
     const again: Pending[] = [];
     for (const { pending, result } of group.members) {
       pending.failures++;
+      if (failure !== null) pending.errors++;
       pending.tried.set(group.attempt, result);
       pending.verified = true;
-      const bound = failure === null ? MAX_FAILURES : MAX_ERRORS;
-      if (pending.failures > bound) {
+      if (pending.failures > MAX_FAILURES || pending.errors > MAX_ERRORS) {
         this.#giveUp(pending, failure ?? new Error("too many conflicts"));
         continue;
       }

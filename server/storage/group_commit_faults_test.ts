@@ -177,6 +177,20 @@ Deno.test("GroupCommit bounds retries and then tells the caller to come back", a
   }, { intercept });
 });
 
+Deno.test("GroupCommit does not count conflicts as failures of the store", async () => {
+  let commits = 0;
+  const intercept: Intercept = async (_, run) => {
+    commits++;
+    if (commits <= 6) return { ok: false };
+    if (commits <= 8) throw new TypeError("error sending request");
+    return await run();
+  };
+  await withCommitRig(async ({ storage }) => {
+    assert.equal(await storage.commits.submit(countJob("a")), 1);
+    assert.equal(commits, 9);
+  }, { intercept });
+});
+
 Deno.test("GroupCommit fails only the job whose write the store refuses", async () => {
   const intercept: Intercept = (commit, run) =>
     boxesOf(commit).includes("poison") ? Promise.reject(new TypeError("value too large")) : run();

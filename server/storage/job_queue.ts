@@ -15,6 +15,8 @@ export interface Pending {
   /** When it was admitted, on the monotonic clock. */
   readonly sinceMs: number;
   failures: number;
+  /** Failures for which the store threw. */
+  errors: number;
   /** Once it failed: only jobs that failed for the same cause travel with it. */
   apart: string | null;
   /** Its records were read from the store for this decision: a refusal is final. */
@@ -90,6 +92,7 @@ export class JobQueue {
       ...caller,
       sinceMs: nowMs,
       failures: 0,
+      errors: 0,
       apart: null,
       tried: new Map(),
       travelling: false,
