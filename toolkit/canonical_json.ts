@@ -19,9 +19,9 @@ import type { JsonValue } from "./json_value.ts";
  * @example
  * ```ts
  * import { canonicalJson } from "agent-relay-toolkit";
- * import { equal } from "node:assert/strict";
+ * import assert from "node:assert/strict";
  *
- * equal(canonicalJson({ b: 1.50, a: ["\u20ac"] }), '{"a":["€"],"b":1.5}');
+ * assert.equal(canonicalJson({ b: 1.50, a: ["\u20ac"] }), '{"a":["€"],"b":1.5}');
  * ```
  */
 export function canonicalJson(value: JsonValue): string {

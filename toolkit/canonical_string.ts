@@ -25,9 +25,9 @@ export interface SignedParts {
  * @example
  * ```ts
  * import { canonicalString } from "agent-relay-toolkit";
- * import { equal } from "node:assert/strict";
+ * import assert from "node:assert/strict";
  *
- * equal(
+ * assert.equal(
  *   canonicalString({
  *     method: "GET",
  *     path: "/v1/inbox",
@@ -68,11 +68,11 @@ const CANONICAL_STRING = /^relay:v1:([A-Z]+):(\/[!-~]*):([0-9a-f]{64}):(0|[1-9][
  * @example
  * ```ts
  * import { parseCanonicalString } from "agent-relay-toolkit";
- * import { equal } from "node:assert/strict";
+ * import assert from "node:assert/strict";
  *
  * const text = `relay:v1:POST:/v1/messages:${"ab".repeat(32)}:1760000000`;
- * equal(parseCanonicalString(text)?.timestamp, 1760000000);
- * equal(parseCanonicalString(text + "\n"), undefined);
+ * assert.equal(parseCanonicalString(text)?.timestamp, 1760000000);
+ * assert.equal(parseCanonicalString(text + "\n"), undefined);
  * ```
  */
 export function parseCanonicalString(text: string): SignedParts | undefined {

@@ -16,9 +16,9 @@ import type { JsonValue } from "./json_value.ts";
  * @example
  * ```ts
  * import { contentHash } from "agent-relay-toolkit";
- * import { equal } from "node:assert/strict";
+ * import assert from "node:assert/strict";
  *
- * equal(
+ * assert.equal(
  *   contentHash("hello"),
  *   "5aa762ae383fbb727af3c7a36d4940a5b8c40a989452d2304fc958ff3f354e7a",
  * );

@@ -14,10 +14,10 @@ import { MAX_ADDRESS_LENGTH, MIN_ADDRESS_LENGTH, PUBLIC_KEY_BYTES } from "./enco
  * @example
  * ```ts
  * import { decodeAddress } from "agent-relay-toolkit";
- * import { equal, throws } from "node:assert/strict";
+ * import assert from "node:assert/strict";
  *
- * equal(decodeAddress("FVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z").length, 32);
- * throws(() => decodeAddress("some_handle"), { code: "wrong_length" });
+ * assert.equal(decodeAddress("FVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z").length, 32);
+ * assert.throws(() => decodeAddress("some_handle"), { code: "wrong_length" });
  * ```
  */
 export function decodeAddress(address: string): Uint8Array {

@@ -23,10 +23,10 @@ export const PUBLIC_KEY_BYTES = 32;
  * @example
  * ```ts
  * import { decodeAddress, encodeAddress } from "agent-relay-toolkit";
- * import { deepEqual } from "node:assert/strict";
+ * import assert from "node:assert/strict";
  *
  * const publicKey = new Uint8Array(32).fill(7);
- * deepEqual(decodeAddress(encodeAddress(publicKey)), publicKey);
+ * assert.deepEqual(decodeAddress(encodeAddress(publicKey)), publicKey);
  * ```
  */
 export function encodeAddress(publicKey: Uint8Array): string {

@@ -23,10 +23,10 @@ export interface KeyPair {
  * @example
  * ```ts
  * import { decodeAddress, generateKeyPair } from "agent-relay-toolkit";
- * import { deepEqual } from "node:assert/strict";
+ * import assert from "node:assert/strict";
  *
  * const { address, publicKey } = generateKeyPair();
- * deepEqual(decodeAddress(address), publicKey);
+ * assert.deepEqual(decodeAddress(address), publicKey);
  * ```
  */
 export function generateKeyPair(): KeyPair {
@@ -42,10 +42,10 @@ export function generateKeyPair(): KeyPair {
  * @example
  * ```ts
  * import { generateKeyPair, keyPairFromHex } from "agent-relay-toolkit";
- * import { equal } from "node:assert/strict";
+ * import assert from "node:assert/strict";
  *
  * const made = generateKeyPair();
- * equal(keyPairFromHex(made.privateKeyHex).address, made.address);
+ * assert.equal(keyPairFromHex(made.privateKeyHex).address, made.address);
  * ```
  */
 export function keyPairFromHex(privateKeyHex: string): KeyPair {

@@ -14,11 +14,11 @@ import { wordsOf } from "./word_name.ts";
  * @example
  * ```ts
  * import { generateKeyPair, isWordNameOf, wordName } from "agent-relay-toolkit";
- * import { equal } from "node:assert/strict";
+ * import assert from "node:assert/strict";
  *
  * const { publicKey } = generateKeyPair();
- * equal(isWordNameOf(wordName(publicKey, 4).toUpperCase(), publicKey), true);
- * equal(isWordNameOf("some-other-name", publicKey), false);
+ * assert.equal(isWordNameOf(wordName(publicKey, 4).toUpperCase(), publicKey), true);
+ * assert.equal(isWordNameOf("some-other-name", publicKey), false);
  * ```
  */
 export function isWordNameOf(name: string, publicKey: Uint8Array): boolean {

@@ -35,10 +35,10 @@ export interface ParseStrictOptions {
  * @example
  * ```ts
  * import { parseStrict } from "agent-relay-toolkit";
- * import { deepEqual, throws } from "node:assert/strict";
+ * import assert from "node:assert/strict";
  *
- * deepEqual(parseStrict('{"text":"hello"}'), { text: "hello" });
- * throws(() => parseStrict('{"a":1,"a":2}'), { code: "duplicate_name" });
+ * assert.deepEqual(parseStrict('{"text":"hello"}'), { text: "hello" });
+ * assert.throws(() => parseStrict('{"a":1,"a":2}'), { code: "duplicate_name" });
  * ```
  */
 export function parseStrict(

@@ -35,10 +35,10 @@ const GROUP_ORDER = Uint8Array.from(
  * @example
  * ```ts
  * import { hasStrictKeyForm } from "agent-relay-toolkit";
- * import { equal } from "node:assert/strict";
+ * import assert from "node:assert/strict";
  *
- * equal(hasStrictKeyForm(new Uint8Array(32).fill(2)), true);
- * equal(hasStrictKeyForm(new Uint8Array(32).fill(255)), false);
+ * assert.equal(hasStrictKeyForm(new Uint8Array(32).fill(2)), true);
+ * assert.equal(hasStrictKeyForm(new Uint8Array(32).fill(255)), false);
  * ```
  */
 export function hasStrictKeyForm(publicKey: Uint8Array): boolean {
@@ -62,10 +62,10 @@ export function hasStrictKeyForm(publicKey: Uint8Array): boolean {
  * @example
  * ```ts
  * import { generateKeyPair, isStrictPublicKey } from "agent-relay-toolkit";
- * import { equal } from "node:assert/strict";
+ * import assert from "node:assert/strict";
  *
- * equal(isStrictPublicKey(generateKeyPair().publicKey), true);
- * equal(isStrictPublicKey(new Uint8Array(32)), false);
+ * assert.equal(isStrictPublicKey(generateKeyPair().publicKey), true);
+ * assert.equal(isStrictPublicKey(new Uint8Array(32)), false);
  * ```
  */
 export function isStrictPublicKey(publicKey: Uint8Array): boolean {
@@ -92,10 +92,10 @@ export function isStrictPublicKey(publicKey: Uint8Array): boolean {
  * @example
  * ```ts
  * import { hasStrictSignatureForm } from "agent-relay-toolkit";
- * import { equal } from "node:assert/strict";
+ * import assert from "node:assert/strict";
  *
- * equal(hasStrictSignatureForm(new Uint8Array(64).fill(2)), true);
- * equal(hasStrictSignatureForm(new Uint8Array(64).fill(255)), false);
+ * assert.equal(hasStrictSignatureForm(new Uint8Array(64).fill(2)), true);
+ * assert.equal(hasStrictSignatureForm(new Uint8Array(64).fill(255)), false);
  * ```
  */
 export function hasStrictSignatureForm(signature: Uint8Array): boolean {

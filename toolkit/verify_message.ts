@@ -41,7 +41,7 @@ export interface VerifyMessageOptions {
  * @example
  * ```ts
  * import * as relay from "agent-relay-toolkit";
- * import { deepEqual } from "node:assert/strict";
+ * import assert from "node:assert/strict";
  *
  * // What a sender sends ...
  * const [sender, recipient] = [relay.generateKeyPair(), relay.generateKeyPair()];
@@ -72,7 +72,7 @@ export interface VerifyMessageOptions {
  *   from: sender.address,
  *   maxSkewSeconds: 300,
  * });
- * deepEqual(report, {
+ * assert.deepEqual(report, {
  *   canonicalString: "ok",
  *   signature: "valid",
  *   sender: "pinned",

@@ -19,7 +19,7 @@ import { hasStrictKeyForm, hasStrictSignatureForm } from "./strict_signature.ts"
  * @example
  * ```ts
  * import { generateKeyPair, signRequest, verifySignature } from "agent-relay-toolkit";
- * import { equal } from "node:assert/strict";
+ * import assert from "node:assert/strict";
  *
  * const { privateKey, publicKey } = generateKeyPair();
  * const signed = signRequest(
@@ -28,9 +28,9 @@ import { hasStrictKeyForm, hasStrictSignatureForm } from "./strict_signature.ts"
  * );
  * const message = new TextEncoder().encode(signed.canonicalString);
  * const signature = Uint8Array.from(atob(signed.signature), (c) => c.charCodeAt(0));
- * equal(await verifySignature(message, signature, publicKey), true);
+ * assert.equal(await verifySignature(message, signature, publicKey), true);
  * message.fill(0);
- * equal(await verifySignature(message, signature, publicKey), false);
+ * assert.equal(await verifySignature(message, signature, publicKey), false);
  * ```
  */
 export function verifySignature(

@@ -19,12 +19,12 @@ import { PUBLIC_KEY_BYTES } from "./encode_address.ts";
  * @example
  * ```ts
  * import { decodeAddress, isWordNameOf, wordName } from "agent-relay-toolkit";
- * import { equal, ok } from "node:assert/strict";
+ * import assert from "node:assert/strict";
  *
  * const publicKey = decodeAddress("FVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z");
- * equal(wordName(publicKey).split("-").length, 3);
- * ok(wordName(publicKey, 2).startsWith(wordName(publicKey) + "-"));
- * ok(isWordNameOf(wordName(publicKey, 2), publicKey));
+ * assert.equal(wordName(publicKey).split("-").length, 3);
+ * assert.ok(wordName(publicKey, 2).startsWith(wordName(publicKey) + "-"));
+ * assert.ok(isWordNameOf(wordName(publicKey, 2), publicKey));
  * ```
  */
 export function wordName(publicKey: Uint8Array, adjectiveCount = 1): string {

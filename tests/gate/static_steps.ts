@@ -10,6 +10,7 @@ import { tallyOfCheck } from "./tally.ts";
 import {
   findImpureCode,
   findLongFiles,
+  findLooseAssertions,
   findMachinePaths,
   findRegistryHosts,
   type SourceFile,
@@ -36,6 +37,7 @@ export function staticSteps(root: string): Step[] {
     { name: "purity of the toolkit's core", run: eachFile(findImpureCode) },
     { name: "length of files", run: eachFile(findLongFiles) },
     { name: "layout and names", run: async () => resultOf(findLayoutFaults(await paths())) },
+    { name: "strict assertions", run: eachFile(findLooseAssertions) },
     {
       name: "exact versions",
       run: async () => resultOf(findLooseVersions(await readImportMap(root))),

@@ -6,9 +6,6 @@ export interface SourceFile {
   text: string;
 }
 
-/** Says what is wrong in a file; one entry for each place. */
-type TextRule = (file: SourceFile) => string[];
-
 const MAX_LINES = 300;
 const SOURCE = /\.(?:ts|tsx|js|mjs|css|html|py)$/;
 
@@ -64,13 +61,22 @@ function blankComments(text: string): string {
   );
 }
 
-/** All rules about the text of a file. */
-export const textRules: readonly TextRule[] = [
-  findRegistryHosts,
-  findMachinePaths,
-  findLongFiles,
-  findImpureCode,
-];
+// The default import is strict, and so are `strictEqual as equal` and its like.
+const LOOSE_ASSERTION =
+  /^[ *]*import\s[^;"']*?(?<![\w$]|\bas\s)(equal|notEqual|deepEqual|notDeepEqual|\*\s+as\s+\w+)\b[^;"']*?from\s+"node:assert\/strict"/gm;
+
+/**
+ * Nobody compares loosely: in Deno `equal`, `notEqual`, `deepEqual` and `notDeepEqual` of
+ * "node:assert/strict" take 1 for "1" when they are imported by name or with `* as`.
+ */
+export function findLooseAssertions({ path, text }: SourceFile): string[] {
+  if (!/\.(?:ts|tsx|md)$/.test(path)) return [];
+  return [...text.matchAll(LOOSE_ASSERTION)].map(({ 1: name, index }) => {
+    const line = text.slice(0, index).split("\n").length;
+    return `${path}:${line} "${name}": compares loosely in Deno; import assert from the same ` +
+      `module, or name strictEqual and its like`;
+  });
+}
 
 function placesOf(path: string, text: string, pattern: RegExp): string[] {
   const places: string[] = [];

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import {
   findImpureCode,
   findLongFiles,
+  findLooseAssertions,
   findMachinePaths,
   findRegistryHosts,
 } from "./text_rules.ts";
@@ -105,4 +106,39 @@ Deno.test("findImpureCode() ignores comments, strings and look-alikes", () => {
 Deno.test("findImpureCode() still sees code behind a URL in a string", () => {
   const text = `const url = "https://a.example//x"; fetch(url);\n`;
   assert.equal(findImpureCode({ path: "toolkit/a.ts", text }).length, 1);
+});
+
+// Written in pieces for the same reason.
+const strictAssert = `from "node:assert/${"strict"}";\n`;
+
+for (
+  const [what, text] of Object.entries({
+    "a name": `import { equal } ${strictAssert}`,
+    "a name among others": `import { match, notDeepEqual, ok } ${strictAssert}`,
+    "a name over lines": `import {\n  match,\n  deepEqual,\n} ${strictAssert}`,
+    "a name beside the default": `import assert, { notEqual } ${strictAssert}`,
+    "a renamed one": `import { equal as same } ${strictAssert}`,
+    "a namespace": `import * as assert ${strictAssert}`,
+    "an example in a docstring": ` * import { deepEqual, throws } ${strictAssert}`,
+  })
+) {
+  Deno.test(`findLooseAssertions() refuses ${what}`, () => {
+    const found = findLooseAssertions({
+      path: "server/a_test.ts",
+      text: "const one = 1;\n" + text,
+    });
+    assert.equal(found.length, 1, text);
+    assert.match(found[0]!, /^server\/a_test\.ts:2 "/);
+  });
+}
+
+Deno.test("findLooseAssertions() allows what compares strictly", () => {
+  const text = [
+    `import assert ${strictAssert}`,
+    `import { strictEqual as equal, deepStrictEqual as deepEqual, rejects } ${strictAssert}`,
+    `import { ok, throws } ${strictAssert}`,
+    `import { equal } from "./equal.ts";\nimport assert ${strictAssert}`,
+    `// import rules are equal for all\nimport { match } ${strictAssert}`,
+  ].join("");
+  assert.deepEqual(findLooseAssertions({ path: "a_test.ts", text }), []);
 });
