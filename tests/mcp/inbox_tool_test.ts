@@ -57,7 +57,9 @@ Deno.test("check_inbox with unread_only gives what no answer has shown, page by 
   const third = await reader.call("check_inbox", { unread_only: true });
   assert.deepEqual(idsOf(third.structured), sent.slice(2));
   relay.clock.advance(2000);
-  assert.deepEqual(idsOf((await reader.call("check_inbox", { unread_only: true })).structured), []);
+  const none = await reader.call("check_inbox", { unread_only: true });
+  assert.deepEqual(idsOf(none.structured), []);
+  assert.match(none.text, /^No unread messages after 0\./);
   relay.clock.advance(2000);
   assert.deepEqual(idsOf((await reader.call("check_inbox")).structured), sent);
 });
@@ -188,4 +190,5 @@ Deno.test("check_inbox gives every body whole and copies a subject that is a str
   const subjects = structured.messages.map(({ subject }: { subject?: string }) => subject);
   assert.deepEqual(subjects.filter((subject: unknown) => subject !== undefined), ["s"]);
   assert.ok(text.includes('{"extra":true,"subject":"s","text":"t"}'));
+  assert.ok(text.includes('{"subject":7,"text":"t"}'));
 });

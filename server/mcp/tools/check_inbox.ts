@@ -92,7 +92,9 @@ export function checkInboxTool(
         (await inbox.peek(agent.id, { ...query, sinceId: lastId, limit: 1 })).messages.length > 0;
       return {
         structured: { messages, last_id: lastId, trust: TRUST },
-        text: describe(messages, lastId, further, new Quotation(deps.random)),
+        text: messages.length === 0
+          ? `No ${query.unread ? "unread " : ""}messages after ${lastId}. last_id: ${lastId}`
+          : describe(messages, lastId, further, new Quotation(deps.random)),
       };
     },
   });
@@ -125,7 +127,6 @@ function describe(
   further: boolean,
   quotation: Quotation,
 ): string {
-  if (messages.length === 0) return `No messages after ${lastId}. last_id: ${lastId}`;
   const count = messages.length === 1 ? "1 message" : `${messages.length} messages, oldest first`;
   const parts = messages.map((entry) =>
     `Message ${entry.id} from @${entry.from_handle} (${entry.from_word_name}, ${entry.from}), ` +
@@ -140,12 +141,13 @@ function describe(
 }
 
 /** A text in the recommended shape as people would read it; anything else as JSON. */
-function describeBody({ body, subject }: InboxEntry): string {
+function describeBody({ body }: InboxEntry): string {
   if (typeof body === "string") return body;
   if (typeof body === "object" && body !== null && !Array.isArray(body)) {
-    const { text, subject: _, ...extras } = body as Record<string, unknown>;
+    const { text, subject, ...extras } = body as Record<string, unknown>;
     if (typeof text === "string" && Object.keys(extras).length === 0) {
-      return subject === undefined ? text : `Subject: ${subject}\n\n${text}`;
+      if (subject === undefined) return text;
+      if (typeof subject === "string") return `Subject: ${subject}\n\n${text}`;
     }
   }
   return JSON.stringify(body);
