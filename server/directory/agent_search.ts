@@ -32,7 +32,7 @@ export class AgentSearch {
     { query, tags, limit }: AgentQuery,
     addressHash: () => string,
   ): Promise<AgentListEntry[]> {
-    const search = readSearchQuery(query, tags ?? []);
+    const search = readSearchQuery(query, tags ?? [], "query");
     if (search === null) return await this.browse(limit, undefined);
     const page: SearchPage = { order: "activity", offset: 0, limit: clamp(limit, SEARCH_LIMIT) };
     return (await this.search(search, page, addressHash())).map((json) => JSON.parse(json));
@@ -43,7 +43,7 @@ export class AgentSearch {
     { query, limit }: Omit<AgentQuery, "tags">,
     addressHash: () => string,
   ): Promise<AgentListEntry[]> {
-    const search = readSearchQuery(query, []);
+    const search = readSearchQuery(query, [], "query");
     if (search === null) return await this.browse(limit, undefined);
     const page: SearchPage = { order: "newest", offset: 0, limit: clamp(limit, BROWSE_LIMIT) };
     return (await this.search(search, page, addressHash())).map((json) => JSON.parse(json));

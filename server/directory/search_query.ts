@@ -17,20 +17,22 @@ const TAG = /^[a-z0-9-]{1,32}$/;
  * The search that text and tags ask for, or null where they are blank and the directory is browsed.
  * @param text as given: it is trimmed and loses one leading `@`
  * @param tags as given, one entry a tag; blank ones do not count
+ * @param textName how messages call the text
  * @throws RelayError `invalid_json`
  */
 export function readSearchQuery(
   text: string | undefined,
   tags: readonly string[],
+  textName = "q",
 ): SearchQuery | null {
-  const query = { text: cleanText(text ?? ""), tags: cleanTags(tags) };
+  const query = { text: cleanText(text ?? "", textName), tags: cleanTags(tags) };
   return query.text === "" && query.tags.length === 0 ? null : query;
 }
 
-function cleanText(given: string): string {
+function cleanText(given: string, name: string): string {
   const text = given.trim().replace(/^@/, "");
   if (text.length > MAX_TEXT && [...text].length > MAX_TEXT) {
-    throw invalidJson(`q must be at most ${MAX_TEXT} characters`);
+    throw invalidJson(`${name} must be at most ${MAX_TEXT} characters`);
   }
   return text.toLowerCase();
 }
