@@ -1,6 +1,9 @@
 /** The arguments of one tool call, read one by one with the codes and words of the REST API. */
 import { invalidJson } from "../errors.ts";
 
+/** How many unknown arguments a message names: it must not grow with what was sent. */
+const NAMED = 5;
+
 export class ToolArguments {
   readonly #given: Readonly<Record<string, unknown>>;
 
@@ -12,11 +15,8 @@ export class ToolArguments {
   constructor(given: Readonly<Record<string, unknown>>, known: readonly string[]) {
     const unknown = Object.keys(given).filter((name) => !known.includes(name));
     if (unknown.length > 0) {
-      throw invalidJson(
-        `there is no argument ${
-          unknown.map((name) => JSON.stringify(name)).join(", ")
-        }; known are: ${known.join(", ")}`,
-      );
+      const named = unknown.slice(0, NAMED).map((name) => JSON.stringify(name.slice(0, 64)));
+      throw invalidJson(`there is no argument ${named.join(", ")}; known are: ${known.join(", ")}`);
     }
     for (const [name, value] of Object.entries(given)) requireWellFormed(name, value);
     this.#given = given;

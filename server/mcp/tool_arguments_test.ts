@@ -10,6 +10,8 @@ Deno.test("ToolArguments refuses names that the tool does not have, and tells th
   );
   const inherited = JSON.parse('{"__proto__": 1}');
   assert.throws(() => new ToolArguments(inherited, ["a"]), INVALID(/"__proto__"/));
+  const many = Object.fromEntries(Array.from({ length: 99 }, (_, i) => [`${i}`.repeat(999), i]));
+  assert.throws(() => new ToolArguments(many, ["a"]), INVALID(/^[^]{1,500}known are: a$/));
 });
 
 Deno.test("ToolArguments refuses text with half of a surrogate pair, in lists too", () => {

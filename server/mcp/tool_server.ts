@@ -116,7 +116,7 @@ export class ToolServer<Call> {
       }
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        `there is no tool ${JSON.stringify(params.name)}; known are: ${
+        `there is no tool ${JSON.stringify(params.name.slice(0, 64))}; known are: ${
           [...this.#tools.keys()].join(", ")
         }`,
       );
