@@ -37,6 +37,8 @@ export interface TestRelay extends AsyncDisposable {
   deps: Deps;
   relay: Relay;
   logged: LoggedLine[];
+  /** Resolves when so many more requests have reached the relay; ask before they are sent. */
+  nextRequests(count?: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -53,7 +55,9 @@ export async function startTestRelay(options: TestRelayOptions = {}): Promise<Te
 
   // The socket comes first, since the base URL carries its port.
   const open: { app?: CheckedApp } = {};
+  const expected: { left: number; resolve: () => void }[] = [];
   const server = startTestServer((request, { remoteAddr }) => {
+    for (const requests of expected) if (--requests.left === 0) requests.resolve();
     const env: HttpEnv["Bindings"] = { remoteAddress: remoteAddr.hostname };
     return open.app?.fetch(request, env) ?? new Response("not open yet", { status: 503 });
   });
@@ -93,7 +97,9 @@ export async function startTestRelay(options: TestRelayOptions = {}): Promise<Te
   open.app = checkAnswers(relay.app);
   let stopping: Promise<void> | undefined;
   const stop = () => stopping ??= closeAround(relay);
-  return { url, port, clock, deps, relay, logged, stop, [Symbol.asyncDispose]: stop };
+  const nextRequests = (left = 1) =>
+    new Promise<void>((resolve) => void expected.push({ left, resolve }));
+  return { url, port, clock, deps, relay, logged, nextRequests, stop, [Symbol.asyncDispose]: stop };
 }
 
 /** A path for a store file that outlives one relay; remove its folder when done. */
