@@ -35,6 +35,8 @@ export interface Config {
   adminToken?: string;
   /** 32 bytes each; the first encrypts, all decrypt. Empty when unset. */
   custodyKeys: Uint8Array[];
+  /** Ids of custody keys that the operator has given up: what was encrypted under them stays shut. */
+  lostCustodyKeys: string[];
   trustedProxyHops: number;
   requireKeyProof: boolean;
   limits: Limits;
@@ -73,6 +75,7 @@ export function parseConfig(env: Environment): Config {
     onDeploy,
     ...parseAdminToken(env),
     custodyKeys: parseCustodyKeys(env),
+    lostCustodyKeys: parseLostCustodyKeys(env),
     trustedProxyHops: integerSetting(env, "RELAY_TRUSTED_PROXY_HOPS", {
       min: 0,
       max: 32,
@@ -131,6 +134,19 @@ function parseCustodyKeys(env: Environment): Uint8Array[] {
       );
     }
     return key;
+  });
+}
+
+function parseLostCustodyKeys(env: Environment): string[] {
+  const text = optionalText(env, "RELAY_LOST_CUSTODY_KEYS");
+  if (text === undefined) return [];
+  return text.split(",").map((part) => {
+    const keyId = part.trim();
+    if (/^[0-9a-f]{16}$/.test(keyId)) return keyId;
+    throw new ConfigError(
+      "RELAY_LOST_CUSTODY_KEYS",
+      "must be ids of custody keys as start-up prints them, 16 hex digits each, several separated by commas",
+    );
   });
 }
 

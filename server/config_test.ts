@@ -29,6 +29,7 @@ Deno.test("parseConfig() gives the documented defaults for an empty environment"
   assert.equal(config.onDeploy, false);
   assert.equal(config.adminToken, undefined);
   assert.deepEqual(config.custodyKeys, []);
+  assert.deepEqual(config.lostCustodyKeys, []);
   assert.equal(config.trustedProxyHops, 0);
   assert.equal(config.requireKeyProof, false);
   assert.deepEqual(config.limits, DEFAULT_LIMITS);
@@ -109,6 +110,15 @@ Deno.test("parseConfig() reads several custody keys of exactly 32 bytes in their
       KEY_A.replace("A=", "B="),
     ]
   ) assertRefused({ RELAY_CUSTODY_KEY }, "RELAY_CUSTODY_KEY", /exactly 32 bytes/);
+});
+
+Deno.test("parseConfig() reads ids of lost custody keys, and takes no key for an id", () => {
+  const ids = ["0123456789abcdef", "fedcba9876543210"];
+  const { lostCustodyKeys } = parseConfig({ RELAY_LOST_CUSTODY_KEYS: ids.join(" , ") });
+  assert.deepEqual(lostCustodyKeys, ids);
+  for (const RELAY_LOST_CUSTODY_KEYS of ["0123", `${ids[0]},`, ids[0]!.toUpperCase(), KEY_A]) {
+    assertRefused({ RELAY_LOST_CUSTODY_KEYS }, "RELAY_LOST_CUSTODY_KEYS", /16 hex digits/);
+  }
 });
 
 Deno.test("parseConfig() reads switches as true or false and nothing else", () => {

@@ -32,17 +32,23 @@ export interface CustodyOptions {
   ring: KeyRing;
   /** Ids of the custody keys that the store's rows may name. */
   markedKeys: readonly string[];
+  /** Ids of custody keys that the operator has given up. */
+  lostKeys: readonly string[];
   random: (sizeBytes: number) => Uint8Array;
 }
 
 export class Custody {
-  /** Keys that the store names and this relay was not given. */
+  /** Keys that the store names, that this relay was not given, and that are not given up. */
   readonly missingKeys: readonly string[];
+  /** Keys that the store names and that are given up: they keep nobody from registering. */
+  readonly givenUpKeys: readonly string[];
   readonly #signingKeys = new BoundedMap<number, KeyObject>(REMEMBERED_KEYS);
 
   constructor(private readonly options: CustodyOptions) {
-    const { ring, markedKeys } = options;
-    this.missingKeys = markedKeys.filter((keyId) => !ring.has(keyId));
+    const { ring, markedKeys, lostKeys } = options;
+    const absent = markedKeys.filter((keyId) => !ring.has(keyId));
+    this.missingKeys = absent.filter((keyId) => !lostKeys.includes(keyId));
+    this.givenUpKeys = absent.filter((keyId) => lostKeys.includes(keyId));
   }
 
   /**
@@ -100,7 +106,9 @@ export class Custody {
       if (!(error instanceof UnknownCustodyKey)) throw error;
       throw new RelayError(
         "internal",
-        "the relay was started without the custody key that this agent's private key is encrypted under; reading works, sending and export wait until its operator configures it",
+        this.options.lostKeys.includes(error.keyId)
+          ? "the custody key that this agent's private key is encrypted under is lost: the agent can read, but neither send nor be exported any more; to send, register another"
+          : "the relay was started without the custody key that this agent's private key is encrypted under; reading works, sending and export wait until its operator configures it",
         { cause: error },
       );
     }

@@ -20,14 +20,15 @@ export async function openCustody(
   records: RecordCache,
 ): Promise<OpenCustody> {
   const markedKeys = await retryWhileLocked(() => listMarkedKeys(kv));
-  const keys = await openCustodyKeys(config, random, markedKeys.length === 0);
-  const ring = new KeyRing(keys, random);
-  const custody = new Custody({ records, ring, markedKeys, random });
+  const { lostCustodyKeys: lostKeys } = config;
+  const mayMake = markedKeys.every((keyId) => lostKeys.includes(keyId));
+  const ring = new KeyRing(await openCustodyKeys(config, random, mayMake), random);
+  const custody = new Custody({ records, ring, markedKeys, lostKeys, random });
   return { custody, ring, note: await describe(custody, ring, config) };
 }
 
 async function describe(
-  { missingKeys }: Custody,
+  { missingKeys, givenUpKeys }: Custody,
   ring: KeyRing,
   config: Deps["config"],
 ): Promise<string> {
@@ -36,13 +37,17 @@ async function describe(
     return `off: the store holds agents' keys under custody key ${named}, which is not configured; ` +
       `tools register nobody, and agents with such keys cannot send or export; ` +
       `put it into RELAY_CUSTODY_KEY, behind a comma where another is to come first` +
-      await whereItIs(missingKeys, config);
+      (await whereItIs(missingKeys, config) ||
+        `; if it is lost for good, put ${named} into RELAY_LOST_CUSTODY_KEYS`);
   }
   if (ring.primaryId === null) {
     return "off: RELAY_CUSTODY_KEY is unset and a hosted relay makes none; tools register nobody";
   }
   const source = config.custodyKeys.length > 0 ? "RELAY_CUSTODY_KEY" : custodyKeyPath(config);
-  return `on: agents' keys are encrypted under ${source} (id ${ring.primaryId}); keep a copy apart from the store`;
+  return `on: agents' keys are encrypted under ${source} (id ${ring.primaryId}); keep a copy apart from the store` +
+    (givenUpKeys.length === 0
+      ? ""
+      : `; given up as lost is ${givenUpKeys.join(", ")}: agents with keys under it can only read`);
 }
 
 /** Most often the missing key is the one that an earlier run made for itself. */

@@ -13,7 +13,7 @@ export function custodyKeyPath(config: Pick<Config, "dataDir">): string {
 
 /**
  * The custody keys, the encrypting one first; none where a hosted relay was given none.
- * @param mayMake whether a missing key may be made: not where the store was written under another
+ * @param mayMake whether a missing key may be made: not where the store was written under another that may turn up
  * @throws Error when the key file holds anything else than base64 of 32 bytes
  */
 export async function openCustodyKeys(

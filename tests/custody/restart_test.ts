@@ -1,5 +1,6 @@
-/** Starts without the custody key, with another one, and with a new one in front: what works, what is said. */
+/** Starts without the custody key, with another one, with a new one in front, and with a lost one given up: what works, what is said. */
 import assert from "node:assert/strict";
+import { base64 } from "@scure/base";
 import { custodyKeyId } from "../../server/custody/key_ring.ts";
 import type { Config } from "../../server/config.ts";
 import { keyPairFromHex } from "../../toolkit/mod.ts";
@@ -169,6 +170,50 @@ Deno.test("a relay that made its own key and is given another says that it lies 
     await made.stop();
     await using given = await start({ custodyKeys: [newKey()] });
     assert.ok(custodyNote(given).includes(`it stands in ${dataDir}/custody.key`));
+  }));
+
+Deno.test("a custody key given up as lost lets a new one begin; its agents only read, until it turns up after all", () =>
+  withStore(async ({ start, dataDir }) => {
+    const first = await start();
+    const agent = await ToolAgent.register(first.url, "agent");
+    const peer = await registerAgent(first, "peer");
+    await first.stop();
+    const keyFile = `${dataDir}/custody.key`;
+    const lost = base64.decode((await Deno.readTextFile(keyFile)).trim());
+    const lostCustodyKeys = [custodyKeyId(lost)];
+    await Deno.remove(keyFile);
+
+    const keyless = await start();
+    const advice = `if it is lost for good, put ${lostCustodyKeys[0]} into RELAY_LOST_CUSTODY_KEYS`;
+    assert.ok(custodyNote(keyless).endsWith(advice));
+    await keyless.stop();
+    const another = await start({ lostCustodyKeys: [custodyKeyId(newKey())] });
+    assert.match(custodyNote(another), /off: /);
+    await another.stop();
+    await assert.rejects(Deno.stat(keyFile), Deno.errors.NotFound);
+
+    const afresh = await start({ lostCustodyKeys });
+    assert.match(custodyNote(afresh), /on: .*custody\.key/);
+    assert.ok(custodyNote(afresh).includes(`given up as lost is ${lostCustodyKeys[0]}`));
+    const there = agent.at(afresh.url);
+    const newcomer = await ToolAgent.register(afresh.url, "newcomer");
+    await newcomer.done("send_message", { to: "agent", body: "hello" });
+    assert.equal((await there.done("check_inbox")).messages.length, 1);
+    assert.equal((await there.done("update_profile", { description: "d" })).description, "d");
+    const sending = await there.call("send_message", { to: "peer", body: "a" });
+    assertToolRefused(sending, "internal", /is lost: .* register another/);
+    const bySend = await there.rest("POST", "/v1/messages", { to: "peer", body: 1 });
+    assertRefused(bySend, "internal", /is lost/);
+    assertRefused(await there.rest("POST", "/v1/keys/export"), "internal", /is lost/);
+    await afresh.stop();
+
+    const fresh = base64.decode((await Deno.readTextFile(keyFile)).trim());
+    await using found = await start({ custodyKeys: [fresh, lost], lostCustodyKeys });
+    assert.match(custodyNote(found), /on: (?!.*given up)/);
+    for (const sender of [agent, newcomer]) {
+      await sender.at(found.url).done("send_message", { to: "peer", body: "a" });
+    }
+    assert.equal((await peer.at(found).inbox()).length, 2);
   }));
 
 Deno.test("a new custody key in front re-encrypts all keys, over interrupted starts too; then the old one may go", () =>
