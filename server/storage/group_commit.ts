@@ -25,9 +25,9 @@ import type { Store } from "./store.ts";
 
 export { type GroupAnnotation, type Job, Outdated, type Turn } from "./job.ts";
 
-/** Failures of one job, each after a plan on fresh records, before its caller hears 503. */
+/** Failures of one job, each after a plan on fresh records, before its caller may hear 503. */
 const MAX_FAILURES = 16;
-/** Those of them where the store threw instead of telling a conflict. */
+/** Those of them where the store threw instead of telling a conflict: then it does at once. */
 const MAX_ERRORS = 3;
 const MAX_PAUSE_MS = 128;
 
@@ -260,21 +260,23 @@ export class GroupCommit {
 
   /** After a failed commit: jobs retry apart from those whose records had nothing to do with it. */
   async #recover(group: PlanGroup<Pending>, failure: unknown): Promise<void> {
-    const changed = await this.#changedRecords(group).catch(() => null);
-    // Not explained by a record: the writer slot may have been taken over.
-    if (changed === null || changed.size === 0) this.#ids.doubt();
     const repeats = Math.max(...group.members.map(({ pending }) => pending.failures));
     if (repeats > 1) {
       const boundMs = Math.min(MAX_PAUSE_MS, 4 * 2 ** repeats);
       await new Promise((resolve) => setTimeout(resolve, Math.random() * boundMs));
     }
+    // After the pause: what is read here is what the retry is planned on.
+    const changed = await this.#changedRecords(group).catch(() => null);
+    // Not explained by a record: the writer slot may have been taken over.
+    if (changed === null || changed.size === 0) this.#ids.doubt();
     const again: Pending[] = [];
     for (const { pending, result } of group.members) {
       pending.failures++;
       if (failure !== null) pending.errors++;
       pending.tried.set(group.attempt, result);
       pending.verified = true;
-      if (pending.failures > MAX_FAILURES || pending.errors > MAX_ERRORS) {
+      const tooOften = pending.failures > MAX_FAILURES && this.#queue.isLongDue(pending);
+      if (tooOften || pending.errors > MAX_ERRORS) {
         this.#giveUp(pending, failure ?? new Error("too many conflicts"));
         continue;
       }

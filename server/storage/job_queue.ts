@@ -36,6 +36,8 @@ export interface QueueBounds {
   bytes: number;
   /** No new job is admitted while answers take this long, or none has come for as long. */
   refuseAfterMs: number;
+  /** For this long a job is tried again that meets a conflict each time: a ban must win in the end. */
+  retryForMs: number;
   /** A job that has been waiting this long is refused itself. */
   giveUpAfterMs: number;
   /** How often that is looked at. */
@@ -50,6 +52,7 @@ export const QUEUE_BOUNDS: QueueBounds = {
   jobs: 10_000,
   bytes: 64 * 1024 * 1024,
   refuseAfterMs: 5_000,
+  retryForMs: 4_000,
   giveUpAfterMs: 15_000,
   checkEveryMs: 1_000,
 };
@@ -109,6 +112,11 @@ export class JobQueue {
     // By answers, not by the oldest job: one that hangs on its own must not shut all others out.
     return this.#admitted.size >= jobs || this.#admittedBytes + cost.bytes > bytes ||
       this.#latestWaitMs > refuseAfterMs || nowMs - this.#answeredMs > refuseAfterMs;
+  }
+
+  /** Whether a job has waited for as long as conflicts are worth trying again. */
+  isLongDue({ sinceMs }: Pending): boolean {
+    return this.now() - sinceMs >= this.bounds.retryForMs;
   }
 
   /** Gives the caller its result, once. */

@@ -17,6 +17,7 @@ Deno.test("writes on a file that another process has locked are answered 503, re
         jobs: 1000,
         bytes: 1_000_000,
         refuseAfterMs: 200,
+        retryForMs: 200,
         giveUpAfterMs: 400,
         checkEveryMs: 50,
       },

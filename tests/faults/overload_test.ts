@@ -8,6 +8,7 @@ const BOUNDS = {
   jobs: 10,
   bytes: 1_000_000,
   refuseAfterMs: 60_000,
+  retryForMs: 60_000,
   giveUpAfterMs: 60_000,
   checkEveryMs: 60_000,
 };

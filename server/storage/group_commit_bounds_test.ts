@@ -1,0 +1,105 @@
+/** What waits in a group commit is bounded: retries, jobs, bytes and time. */
+import assert from "node:assert/strict";
+import { countJob, type Intercept, withCommitRig } from "../../tests/support/commit_rig.ts";
+import { letterJob, mailboxKey } from "../../tests/support/storage.ts";
+import { RelayError } from "../errors.ts";
+import { QUEUE_BOUNDS } from "./job_queue.ts";
+
+Deno.test("GroupCommit bounds retries and then tells the caller to come back", async () => {
+  const intercept: Intercept = () => Promise.resolve({ ok: false });
+  await withCommitRig(async ({ storage, commits }) => {
+    const error = await storage.commits.submit(countJob("a")).catch((failure) => failure);
+    assert.ok(error instanceof RelayError);
+    assert.equal(error.code, "unavailable");
+    assert.ok(error.retryAfterMs! >= 1);
+    assert.ok(commits.length > 4 && commits.length <= 20, `${commits.length} attempts`);
+  }, { intercept, bounds: { ...QUEUE_BOUNDS, retryForMs: 0 } });
+});
+
+Deno.test("GroupCommit tries on for its time however many conflicts it meets", async () => {
+  let commits = 0;
+  const intercept: Intercept = (_, run) => ++commits <= 24 ? Promise.resolve({ ok: false }) : run();
+  await withCommitRig(async ({ storage }) => {
+    assert.equal(await storage.commits.submit(countJob("a")), 1);
+    assert.equal(commits, 25);
+  }, { intercept, bounds: { ...QUEUE_BOUNDS, retryForMs: 60_000, giveUpAfterMs: 60_000 } });
+});
+
+Deno.test("GroupCommit does not count conflicts as failures of the store", async () => {
+  let commits = 0;
+  const intercept: Intercept = async (_, run) => {
+    commits++;
+    if (commits <= 6) return { ok: false };
+    if (commits <= 8) throw new TypeError("error sending request");
+    return await run();
+  };
+  await withCommitRig(async ({ storage }) => {
+    assert.equal(await storage.commits.submit(countJob("a")), 1);
+    assert.equal(commits, 9);
+  }, { intercept });
+});
+
+Deno.test("GroupCommit answers 503 at once when too many jobs or bytes wait", async () => {
+  const held = Promise.withResolvers<void>();
+  const intercept: Intercept = async (_, run) => {
+    await held.promise;
+    return await run();
+  };
+  const bounds = {
+    jobs: 3,
+    bytes: 1000,
+    refuseAfterMs: 60_000,
+    retryForMs: 60_000,
+    giveUpAfterMs: 60_000,
+    checkEveryMs: 60_000,
+  };
+  await withCommitRig(async ({ storage }) => {
+    const taken = ["a", "b", "c"].map((box) => storage.commits.submit(countJob(box)));
+    await assert.rejects(storage.commits.submit(countJob("d")), { code: "unavailable" });
+    assert.equal(storage.commits.pending, 3);
+    held.resolve();
+    assert.deepEqual(await Promise.all(taken), [1, 1, 1]);
+    const large = { ...countJob("e"), cost: { checks: 0, mutations: 0, bytes: 950 } };
+    const results = await Promise.allSettled([
+      storage.commits.submit(large),
+      storage.commits.submit(countJob("f")),
+    ]);
+    assert.deepEqual(results.map(({ status }) => status), ["fulfilled", "rejected"]);
+    assert.equal(await storage.commits.submit(countJob("f")), 1);
+  }, { intercept, bounds });
+});
+
+Deno.test("GroupCommit answers 503 for a store that hangs, and a late commit stays harmless", async () => {
+  const held = Promise.withResolvers<void>();
+  const intercept: Intercept = async (_, run) => {
+    await held.promise;
+    return await run();
+  };
+  const bounds = {
+    ...QUEUE_BOUNDS,
+    refuseAfterMs: 1,
+    giveUpAfterMs: 10,
+    checkEveryMs: 5,
+  };
+  await withCommitRig(async ({ kv, storage }) => {
+    let unclearJobs = 0;
+    const committed: number[] = [];
+    await Promise.all(["a", "b", "c"].map((box) => storage.records.load(mailboxKey(box))));
+    const job = letterJob(storage, "a", "b", "late");
+    const late = storage.commits.submit({
+      ...job,
+      leftUnclear: () => void unclearJobs++,
+      committed: (id) => void committed.push(id),
+    });
+    await Promise.resolve(); // its group leaves
+    const waiting = storage.commits.submit(letterJob(storage, "a", "c", "never"));
+    await assert.rejects(late, { code: "unavailable" });
+    await assert.rejects(waiting, { code: "unavailable" });
+    assert.equal(unclearJobs, 1);
+    held.resolve();
+    await storage.commits.drained();
+    assert.equal(committed.length, 1);
+    assert.equal(await storage.commits.submit(letterJob(storage, "a", "b", "late")), committed[0]);
+    assert.equal((await Array.fromAsync(kv.list({ prefix: ["letter", "a"] }))).length, 1);
+  }, { intercept, bounds });
+});
