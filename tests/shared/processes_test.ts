@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { assertRefused, assertStatus } from "../support/answer.ts";
 import { setBanned } from "../support/ban_in_store.ts";
-import { delay } from "../support/pace.ts";
 import { startFleet } from "../support/relay_fleet.ts";
 import { registerAgent, TestAgent, toBytes } from "../support/test_agent.ts";
 import { runTraffic, TRAFFIC_LIMITS } from "../support/traffic.ts";
@@ -177,7 +176,7 @@ Deno.test("a process that is told to stop gives its slot back and ends its waiti
   const alice = await registerAgent(a, "alice");
   const first = await alice.sent({ to: "alice", body: 1 });
   const waiting = alice.poll(`wait=25&since_id=${first}`);
-  await delay(200);
+  await fleet.polled("alice");
   assert.equal((await fleet.relays[0]!.terminate()).code, 0);
   const ended = await waiting;
   assertStatus(ended, 200);

@@ -1,6 +1,9 @@
 /** Several relay processes on one embedded file. */
 import { join } from "node:path";
+import { bindingKey, type BindingRow } from "../../server/agents/identities.ts";
 import type { Limits } from "../../server/limits.ts";
+import { pollKey } from "../../server/messages/poll_record.ts";
+import { delay } from "./pace.ts";
 import { type SpawnedRelay, spawnRelay } from "./spawn_relay.ts";
 import type { Target } from "./test_agent.ts";
 import { realTarget } from "./traffic.ts";
@@ -14,6 +17,8 @@ export interface Fleet extends AsyncDisposable {
   add(options?: FleetMember): Promise<{ relay: SpawnedRelay; target: Target }>;
   /** The store as another process on it sees it. */
   withKv<T>(use: (kv: Deno.Kv) => Promise<T>): Promise<T>;
+  /** Resolves when a first poll of the agent stands in the store: one that waits has then begun to. */
+  polled(handle: string): Promise<void>;
 }
 
 export interface FleetMember {
@@ -57,6 +62,11 @@ export async function startFleet(
         kv.close();
       }
     },
+    polled: (handle) =>
+      fleet.withKv(async (kv) => {
+        const { value } = await kv.get<BindingRow>(bindingKey("handle", handle));
+        while ((await kv.get(pollKey(value!.id))).value === null) await delay(10);
+      }),
     async [Symbol.asyncDispose]() {
       await Promise.all(fleet.relays.map((relay) => relay.kill("SIGKILL")));
       await Deno.remove(dataDir, { recursive: true });
