@@ -29,8 +29,10 @@ interface Scene {
   dead(): Promise<string[]>;
 }
 
-/** For a next hop that says nothing: short enough to wait for. */
-const IMPATIENT = { replyMs: 500, finalReplyMs: 500 };
+/** For a next hop that says nothing at a step: short enough to wait for there. */
+function impatientAt(step: SmtpStep): Partial<SmtpTiming> {
+  return step === "content" ? { finalReplyMs: 500 } : { replyMs: 1_500 };
+}
 
 function deliveryTest(
   name: string,
@@ -95,7 +97,7 @@ for (const [step, fault] of refusals) {
       assert.equal(smtp.contents.length, refused + 1, "no second one");
       assert.deepEqual(await dead(), []);
     },
-    fault === "silence" ? IMPATIENT : {},
+    fault === "silence" ? impatientAt(step) : {},
   );
 }
 
@@ -121,7 +123,7 @@ for (const fault of ["cut", "silence"] as const) {
       assert.equal(smtp.contents.length, 2);
       assert.match(smtp.contents[1]!, /2 unread messages for @bob/);
     },
-    fault === "silence" ? IMPATIENT : {},
+    fault === "silence" ? impatientAt("content") : {},
   );
 }
 

@@ -18,9 +18,12 @@ const MAIL = {
   to: "reader@example.org",
   content: Buffer.from("Subject: greeting\r\n\r\n.leading dot\r\nlast line\r\n"),
 };
-const TIMING = { connectMs: 10_000, replyMs: 10_000, finalReplyMs: 10_000, quitMs: 100 };
-/** For a next hop that says nothing: short enough to wait for. */
-const IMPATIENT = { ...TIMING, replyMs: 500, finalReplyMs: 500 };
+const TIMING = { connectMs: 60_000, replyMs: 60_000, finalReplyMs: 60_000, quitMs: 100 };
+
+/** For a next hop that says nothing at a step: short enough to wait for there, and nowhere else. */
+function impatientAt(step: SmtpStep): typeof TIMING {
+  return step === "content" ? { ...TIMING, finalReplyMs: 500 } : { ...TIMING, replyMs: 500 };
+}
 /** Reaches this machine by an address that does not count as loopback. */
 const ANOTHER_HOST = "0.0.0.0";
 
@@ -120,7 +123,7 @@ for (const [step, fault, expected] of refusals) {
   Deno.test(`Mailer.send() is refused by ${what} at ${step}`, async () => {
     await using server = startScriptedSmtp();
     server.script({ [step]: fault });
-    const timing = fault === "silence" ? IMPATIENT : TIMING;
+    const timing = fault === "silence" ? impatientAt(step) : TIMING;
     const { outcome } = await send({ ...plain(server.port), timing });
     assert.equal(outcome.result, "refused");
     assertHas(outcome, expected);
@@ -132,7 +135,7 @@ for (const fault of ["cut", "silence"] as const) {
   Deno.test(`Mailer.send() does not know after ${fault} instead of the final reply`, async () => {
     await using server = startScriptedSmtp();
     server.script({ content: fault });
-    const timing = fault === "silence" ? IMPATIENT : TIMING;
+    const timing = fault === "silence" ? impatientAt("content") : TIMING;
     const { outcome, asked } = await send({ ...plain(server.port), timing });
     assert.equal(outcome.result, "unknown");
     assert.equal(asked, 1);
@@ -145,7 +148,7 @@ Deno.test("Mailer.send() knows that a connection cut before the content was whol
   const { outcome } = await send(plain(server.port), {
     beforeContent() {
       server.cutAll();
-      return new Promise((resolve) => setTimeout(resolve, 20));
+      return delay(300); // by then it has noticed
     },
   });
   assert.equal(outcome.result, "refused");

@@ -11,6 +11,9 @@ const QUIET = [
   "--disable-sync",
 ];
 
+/** A busy machine gets its time; a page that hangs fails all the same. */
+const PATIENCE_MS = 180_000;
+
 /**
  * Runs something in a new Chromium with an empty profile, and ends it afterwards.
  *
@@ -21,7 +24,8 @@ export async function withChromium(
   fn: (browser: Browser) => Promise<void>,
 ): Promise<void> {
   const chromium = await loadDriver();
-  const browser = await chromium.launch({ executablePath: await pathOf(program), args: QUIET });
+  const executablePath = await pathOf(program);
+  const browser = await chromium.launch({ executablePath, args: QUIET, timeout: PATIENCE_MS });
   try {
     await fn(browser);
   } finally {
@@ -36,6 +40,7 @@ export async function withPage(
   fn: (page: Page) => Promise<void>,
 ): Promise<void> {
   const context = await browser.newContext(options);
+  context.setDefaultTimeout(PATIENCE_MS);
   try {
     await fn(await context.newPage());
   } finally {

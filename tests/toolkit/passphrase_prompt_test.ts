@@ -20,7 +20,7 @@ while True:
     if not text:
         break
     screen += text
-    if answers and text.endswith(b": "):
+    if answers and screen.endswith(b": "):
         os.write(terminal, answers.pop(0).encode())
 code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 print(json.dumps([code, screen.decode()]))

@@ -89,8 +89,9 @@ export function followProgram(
   const look = () => [...watchers].forEach((watcher) => watcher());
 
   async function collect(stream: ReadableStream<Uint8Array>, take: (text: string) => void) {
+    const decoder = new TextDecoder();
     for await (const chunk of stream) {
-      take(new TextDecoder().decode(chunk));
+      take(decoder.decode(chunk, { stream: true }));
       look();
     }
   }
