@@ -156,11 +156,10 @@ Deno.test("an owner_token rotated at one process is dead at the other, and rotat
   const [a, b] = [fleet.targets[0]!, fleet.targets[1]!];
   const alice = await registerAgent(a, "alice");
   let token = alice.ownerToken;
-  for (const [here, there] of [[a, b], [b, a], [a, b]] as const) {
+  for (const [round, [here, there]] of ([[a, b], [b, a], [a, b]] as const).entries()) {
     assertStatus(await alice.at(there).bearer("GET", "/v1/whoami", { token }), 200);
-    const timestamp = here.clock.seconds() + (here === a ? 1 : 2);
-    const body = toBytes(`${token.length}${timestamp}${token.at(-1)}`);
-    const rotated = await alice.at(here).call("POST", "/v1/owner-token", { body, timestamp });
+    // The body is ignored, and makes each a signature of its own within one second.
+    const rotated = await alice.at(here).call("POST", "/v1/owner-token", { body: `${round}` });
     assertStatus(rotated, 201);
     for (const target of fleet.targets) {
       assertRefused(await alice.at(target).bearer("GET", "/v1/whoami", { token }), "unknown_token");
