@@ -50,7 +50,7 @@ export function signedRequest(
   return httpRequest(method, path + query, signedHeaders(agent, method, path, body), body);
 }
 
-export function signedHeaders(
+function signedHeaders(
   agent: BenchAgent,
   method: string,
   path: string,

@@ -2,7 +2,7 @@ import { Point } from "@noble/ed25519";
 import { PUBLIC_KEY_BYTES } from "./encode_address.ts";
 
 /** The width of an Ed25519 signature: R, then S. */
-export const SIGNATURE_BYTES = 64;
+const SIGNATURE_BYTES = 64;
 
 /**
  * The y coordinates of the eight points of small order, little-endian, sign bit clear: 0, 1, p-1

@@ -2,7 +2,7 @@
 import type { Setting } from "./operation.ts";
 
 /** A complete client of the messaging API, in JavaScript that needs no library; a test runs it. */
-export const SIGNING_SAMPLE = `\
+const SIGNING_SAMPLE = `\
 import { Buffer } from "node:buffer";
 import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto";
 import process from "node:process";

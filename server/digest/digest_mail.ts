@@ -26,7 +26,7 @@ export interface Digest {
   atMs: number;
 }
 
-export const unsubscribeUrl = (baseUrl: string, token: string): string =>
+const unsubscribeUrl = (baseUrl: string, token: string): string =>
   `${baseUrl}/v1/notifications/unsubscribe?token=${encodeURIComponent(token)}`;
 
 /** The message (RFC 5322) as it is sent. */

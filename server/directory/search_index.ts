@@ -39,11 +39,6 @@ export class SearchIndex {
     return this.#byHandle.size;
   }
 
-  /** Bytes of the planes, the part of the index that does not depend on texts. */
-  get planesSizeBytes(): number {
-    return this.#planes.sizeBytes;
-  }
-
   /** Adds an agent, or replaces what was known of it. */
   put(listing: ListingRow): void {
     this.remove(listing.id);

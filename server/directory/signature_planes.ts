@@ -14,17 +14,8 @@ const GROWTH = 1.5;
 export const FIELD_BREAK = "\u0000";
 
 export class SignaturePlanes {
-  #planes: Uint32Array[] = [];
+  #planes = Array.from({ length: SHORT_PLANES + LONG_PLANES }, () => new Uint32Array(0));
   #words = 0;
-
-  constructor() {
-    this.#planes = Array.from({ length: SHORT_PLANES + LONG_PLANES }, () => new Uint32Array(0));
-  }
-
-  /** Bytes of all planes. */
-  get sizeBytes(): number {
-    return this.#planes.length * this.#words * 4;
-  }
 
   /** Sets the bits of an agent's text and tags. */
   add(agentId: number, text: string, tags: readonly string[]): void {

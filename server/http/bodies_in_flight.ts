@@ -12,7 +12,7 @@ export interface BodyBounds {
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-export const BODY_BOUNDS: BodyBounds = {
+const BODY_BOUNDS: BodyBounds = {
   totalBytes: 256 * MIB,
   smallBytes: 16 * KIB,
   smallTotalBytes: 64 * MIB,

@@ -3,7 +3,7 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { RelayError } from "../errors.ts";
 
 /** Where programs find the code of a refusal. */
-export const ERROR_META_KEY = "relay/error";
+const ERROR_META_KEY = "relay/error";
 
 /**
  * `isError` with one text and the same in `_meta`. No structuredContent: clients check that against

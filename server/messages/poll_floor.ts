@@ -8,7 +8,7 @@ const CLOCK_SKEW_MS = 5_000;
  * Milliseconds until the next poll is accepted, 0 for now. Pure.
  * @param lastPollMs when the last accepted poll began
  */
-export function waitForPollMs(lastPollMs: number, nowMs: number, intervalMs: number): number {
+function waitForPollMs(lastPollMs: number, nowMs: number, intervalMs: number): number {
   if (lastPollMs > nowMs + CLOCK_SKEW_MS) return 0; // from a clock that has jumped
   return Math.min(intervalMs, Math.max(0, lastPollMs + intervalMs - nowMs));
 }

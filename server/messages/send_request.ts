@@ -6,7 +6,7 @@ import { parseStrict } from "../../toolkit/parse_strict.ts";
 import { invalidJson, RelayError } from "../errors.ts";
 import { readObject, strict } from "../http/json_body.ts";
 
-export const CONTENT_TYPES = ["text", "json"] as const;
+const CONTENT_TYPES = ["text", "json"] as const;
 export type ContentType = typeof CONTENT_TYPES[number];
 
 export interface SendRequest {

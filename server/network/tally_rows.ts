@@ -78,7 +78,7 @@ export const checkpointKey = (name: string, n: number): Deno.KvKey => [
 
 const MINUTE_MS = 60_000;
 /** Counts in one row: under half of what a value may hold, with handles of 32 characters. */
-export const COUNTS_A_ROW = 500;
+const COUNTS_A_ROW = 500;
 
 /** Until nothing of it can be in the window any more; an hour's parts until its last minute has left. */
 export const TALLY_KEPT_MS = (WINDOW_MINUTES + MINUTES_AN_HOUR) * MINUTE_MS + EXPIRY_MARGIN_MS;

@@ -18,7 +18,7 @@ export interface SlotTiming {
   clockSkewMs: number;
 }
 
-export const SLOT_TIMING: SlotTiming = { leaseMs: 30_000, clockSkewMs: 5_000 };
+const SLOT_TIMING: SlotTiming = { leaseMs: 30_000, clockSkewMs: 5_000 };
 
 interface Owner {
   v: 1;

@@ -6,7 +6,7 @@ import type { Import } from "./module_graph.ts";
 type ImportRule = (one: Import) => string | null;
 
 /** All rules about a single import; docs/architecture.md says why they hold. */
-export const importRules: readonly ImportRule[] = [
+const importRules: readonly ImportRule[] = [
   librariesByName,
   wordlistsImportNothing,
   toolkitImportsInward,

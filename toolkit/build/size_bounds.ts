@@ -11,7 +11,7 @@ export type Artefact =
  * The most bytes that each may have: what it had when the bound was set, and a tenth more. A change
  * that needs more raises the bound in the same commit, and says why.
  */
-export const SIZE_BOUNDS: Readonly<Record<Artefact, number>> = {
+const SIZE_BOUNDS: Readonly<Record<Artefact, number>> = {
   "package packed": 147_000,
   "package unpacked": 430_000,
   "browser.js": 101_000,

@@ -4,7 +4,7 @@ import { EXAMPLE_PROFILE, EXAMPLE_REGISTER, EXAMPLE_WHOAMI } from "../examples.t
 import type { Operation, Setting } from "../operation.ts";
 import * as agents from "../schemas/agents.ts";
 
-export const IdentifierParams = z.object({
+const IdentifierParams = z.object({
   identifier: z.string().min(1).openapi({
     description: "A handle (a leading @ and capitals do no harm), a word name, or a base58 " +
       "address, percent-encoded where needed.",
