@@ -16,6 +16,7 @@ export async function askSecret(prompt: string): Promise<string> {
   stdin.setRawMode(true);
   stderr.write(prompt);
   stdin.setEncoding("utf8");
+  stdin.ref();
   stdin.resume();
   try {
     return await new Promise<string>((resolve, reject) => {
@@ -39,6 +40,8 @@ export async function askSecret(prompt: string): Promise<string> {
   } finally {
     stdin.setRawMode(false);
     stdin.pause();
+    // Deno 2.5 leaves a read pending that would keep the process alive until the next key.
+    stdin.unref();
     stderr.write("\n");
   }
 }
