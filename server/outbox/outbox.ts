@@ -54,7 +54,7 @@ export class Outbox {
   // deno-lint-ignore no-explicit-any -- each handler alone knows its payload
   readonly #handlers = new Map<string, OutgoingHandler<any>>();
   readonly #attempts = new Map<string, Attempt>();
-  /** Rows that the store would not change just now, and until when they are left alone. */
+  /** Rows that the store would not change just now: left alone for TICK_MS, until this time. */
   readonly #resting = new Map<string, number>();
   #look: Promise<void> | null = null;
   /** No row is due before this time, as far as this process knows. */
@@ -142,6 +142,10 @@ export class Outbox {
     const nowMs = this.#store.now();
     this.#lookedAtMs = nowMs;
     this.#nextDueMs = Infinity;
+    for (const [id, untilMs] of this.#resting) {
+      const isOver = nowMs >= untilMs || nowMs < untilMs - TICK_MS; // or the clock was set back
+      if (isOver) this.#resting.delete(id);
+    }
     try {
       let passedOver = 0;
       const index = this.#store.kv.list<DueRow>({ prefix: ["outgoing-due"] }, { batchSize: 100 });
@@ -156,11 +160,8 @@ export class Outbox {
         if (handler === undefined || this.#attempts.has(id)) continue;
         const restUntilMs = this.#resting.get(id);
         if (restUntilMs !== undefined) {
-          if (nowMs < restUntilMs) {
-            this.wake(restUntilMs);
-            continue;
-          }
-          this.#resting.delete(id);
+          this.wake(restUntilMs);
+          continue;
         }
         if (this.#running(value.kind) >= handler.concurrency) {
           this.wake(nowMs);
