@@ -54,7 +54,7 @@ export class Outbox {
   // deno-lint-ignore no-explicit-any -- each handler alone knows its payload
   readonly #handlers = new Map<string, OutgoingHandler<any>>();
   readonly #attempts = new Map<string, Attempt>();
-  /** Rows that the store would not change just now: left alone for TICK_MS, until this time. */
+  /** Rows that the store would not change just now: left alone until this time, for TICK_MS even if the clock is set back. */
   readonly #resting = new Map<string, number>();
   #look: Promise<void> | null = null;
   /** No row is due before this time, as far as this process knows. */
@@ -143,8 +143,7 @@ export class Outbox {
     this.#lookedAtMs = nowMs;
     this.#nextDueMs = Infinity;
     for (const [id, untilMs] of this.#resting) {
-      const isOver = nowMs >= untilMs || nowMs < untilMs - TICK_MS; // or the clock was set back
-      if (isOver) this.#resting.delete(id);
+      if (nowMs >= untilMs || nowMs < untilMs - TICK_MS) this.#resting.delete(id);
     }
     try {
       let passedOver = 0;
