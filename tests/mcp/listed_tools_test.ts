@@ -49,8 +49,10 @@ Deno.test("tools/list names the seven tools with their arguments, hints and stri
     assert.deepEqual(annotations, { title, ...HINTS[name] });
     assert.ok(description.length > 80, name);
   }
-  const limits = tools.find(({ name }: { name: string }) => name === "send_message").description;
-  assert.match(limits, /60 messages a minute, 65536 bytes/);
+  const describe = (tool: string) =>
+    tools.find(({ name }: { name: string }) => name === tool).description;
+  assert.match(describe("send_message"), /60 messages a minute, 65536 bytes/);
+  assert.match(describe("check_inbox"), /since=last_id .* unread_only .* lost on the way/);
 });
 
 Deno.test("tools/list tells the limits that are in force", async () => {
