@@ -194,17 +194,15 @@ Deno.test("two processes that pack at one time leave packs that hold every chang
         setBanned(relay, agents[round]!, round % 2 === 0),
       ]);
     }
-    const sane = new DirectoryPacks(
-      (await openTestStorage(kv, { exclusive: false, clock })).store,
-      1,
-    );
+    const saneStorage = await openTestStorage(kv, { exclusive: false, clock });
+    const sane = new DirectoryPacks(saneStorage.store, 1);
     await sane.build();
     const packed: string[] = [];
     assert.notEqual(await sane.load((listing) => packed.push(JSON.stringify(listing))), null);
     const rows: string[] = [];
     for await (const { value } of kv.list({ prefix: ["listed"] })) rows.push(JSON.stringify(value));
     assert.deepEqual(packed, rows);
-    for (const storage of storages) await storage.close();
+    for (const storage of [...storages, saneStorage]) await storage.close();
   }
   kv.close();
 });

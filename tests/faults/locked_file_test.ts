@@ -7,6 +7,12 @@ import { makeStoreFolder, spawnRelay, startTestRelay } from "../support/relay.ts
 import { registerAgent, registerAgents, toBytes } from "../support/test_agent.ts";
 import { realTarget } from "../support/traffic.ts";
 
+function holdWriteLock(kvPath: string): Disposable {
+  const other = new DatabaseSync(kvPath);
+  other.exec("BEGIN IMMEDIATE");
+  return { [Symbol.dispose]: () => other.close() };
+}
+
 Deno.test("writes on a file that another process has locked are answered 503, reads go on, and nothing is doubled after", async () => {
   const { dir, kvPath } = await makeStoreFolder();
   const relay = await startTestRelay({
@@ -30,8 +36,7 @@ Deno.test("writes on a file that another process has locked are answered 503, re
     const timestamp = relay.clock.seconds();
     const send = () => alice.call("POST", "/v1/messages", { body, timestamp });
     {
-      using other = new DatabaseSync(kvPath);
-      other.exec("BEGIN IMMEDIATE");
+      using _ = holdWriteLock(kvPath);
       const answers = await Promise.all([send(), send(), bob.poll()]);
       for (const answer of answers) {
         assertRefused(answer, "unavailable");
@@ -39,7 +44,6 @@ Deno.test("writes on a file that another process has locked are answered 503, re
       }
       assertStatus(await alice.call("GET", "/v1/whoami"), 200);
       assert.equal((await alice.outbox()).length, 1);
-      other.exec("ROLLBACK");
     }
     let answer = await send();
     for (let tries = 0; answer.status === 503 && tries < 100; tries++) answer = await send();
@@ -59,15 +63,13 @@ Deno.test("a process told to stop while the file is locked ends within 5 s", asy
     const env = { RELAY_DATA_DIR: dir, RELAY_SHARED_STORE: "true" };
     await using relay = await spawnRelay({ env });
     const alice = await registerAgent(realTarget(relay.url), "alice");
-    using other = new DatabaseSync(kvPath);
-    other.exec("BEGIN IMMEDIATE");
+    using _ = holdWriteLock(kvPath);
     const pending = alice.send({ to: "alice", body: "locked out" }).catch(() => null);
     await delay(100);
     const beganMs = performance.now();
     assert.equal((await relay.terminate()).code, 0);
     assert.ok(performance.now() - beganMs < 5_500);
     await pending;
-    other.exec("ROLLBACK");
   } finally {
     await Deno.remove(dir, { recursive: true });
   }
