@@ -65,20 +65,22 @@ export class IdempotencyKeys {
 
   /**
    * Sends once under a key; a second request waits for the first. Refusals do not use the key up.
-   * @param send sends with the extension that stores the answer under the key
+   * @param fingerprintOf asked for only where it matters: it costs more than most refusals
+   * @param send sends with the extension that stores the answer under the key, made when the
+   * request has been found to be in order
    * @returns the row of an earlier answer, or what send() returned
    * @throws RelayError `idempotency_key_reused` when the key was used for another request
    */
   async once<T>(
     agentId: number,
     key: string,
-    fingerprint: string,
-    send: (extension: SendExtension) => Promise<T>,
+    fingerprintOf: () => string,
+    send: (extend: () => SendExtension) => Promise<T>,
   ): Promise<T | IdempotencyRow> {
     const rowKey = idempotencyKey(agentId, sha256(key));
     const name = rowKey.join("/");
     while (this.#inFlight.has(name)) await this.#inFlight.get(name)!.catch(() => {});
-    const flight = this.#answer(rowKey, fingerprint, send);
+    const flight = this.#answer(rowKey, fingerprintOf, send);
     this.#inFlight.set(name, flight);
     try {
       return await flight;
@@ -89,25 +91,30 @@ export class IdempotencyKeys {
 
   async #answer<T>(
     rowKey: Deno.KvKey,
-    fingerprint: string,
-    send: (extension: SendExtension) => Promise<T>,
+    fingerprintOf: () => string,
+    send: (extend: () => SendExtension) => Promise<T>,
   ): Promise<T | IdempotencyRow> {
     const stored = await this.records.read<IdempotencyRow>(rowKey);
+    let fingerprint: string | undefined;
     const decide = (row: IdempotencyRow | null, nowMs: number) => {
       // The clock decides, and a row of the future comes from one that has jumped.
       if (row === null || nowMs - row.createdAtMs >= KEPT_MS) return;
+      fingerprint ??= fingerprintOf();
       if (row.fingerprint !== fingerprint) throw reused();
       throw new AnsweredBefore(row);
     };
     try {
       decide(stored, this.store.now());
-      return await send({
-        records: [rowKey],
-        decide: (turn) => decide(turn.record<IdempotencyRow>(rowKey), turn.nowMs),
-        write: (turn, receipt) => {
-          const row = rowOf(turn, receipt, fingerprint);
-          turn.putRecord(rowKey, row, KEPT_MS + EXPIRY_MARGIN_MS);
-        },
+      return await send(() => {
+        const asked = fingerprint ??= fingerprintOf();
+        return {
+          records: [rowKey],
+          decide: (turn) => decide(turn.record<IdempotencyRow>(rowKey), turn.nowMs),
+          write: (turn, receipt) => {
+            const row = rowOf(turn, receipt, asked);
+            turn.putRecord(rowKey, row, KEPT_MS + EXPIRY_MARGIN_MS);
+          },
+        };
       });
     } catch (error) {
       if (error instanceof AnsweredBefore) return error.row;

@@ -1,4 +1,5 @@
 /** The request of a send, parsed by hand: no schema library on the hot path. Pure. */
+import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../toolkit/canonical_json.ts";
 import type { JsonObject, JsonValue } from "../../toolkit/json_value.ts";
@@ -23,8 +24,6 @@ export interface SendRequest {
   written: { inReplyTo: "absent" | "null" | "value"; contentType: "absent" | "null" | "value" };
 }
 
-const encoder = new TextEncoder();
-
 /**
  * Parses and checks the body of POST /v1/messages.
  * @param bytes raw request body
@@ -46,19 +45,19 @@ export function checkSend(request: JsonObject, limitBytes: number): SendRequest 
   const contentType = readContentType(request["content_type"]);
   const inReplyTo = readInReplyTo(request["in_reply_to"]);
   const value = contentType === "json" ? readDocument(request["body"]!) : request["body"]!;
-  const body = canonicalJson(value);
-  const encoded = encoder.encode(body);
-  if (encoded.length > limitBytes) {
+  const bodySizeBytes = canonicalSizeBytes(value);
+  if (bodySizeBytes > limitBytes) {
     throw new RelayError(
       "payload_too_large",
-      `body is ${encoded.length} bytes in canonical JSON; at most ${limitBytes} are allowed`,
+      `body is ${bodySizeBytes} bytes in canonical JSON; at most ${limitBytes} are allowed`,
     );
   }
+  const body = canonicalJson(value);
   return {
     to,
     body,
-    bodySizeBytes: encoded.length,
-    contentHash: createHash("sha256").update(encoded).digest("hex"),
+    bodySizeBytes,
+    contentHash: createHash("sha256").update(body).digest("hex"),
     inReplyTo,
     contentType,
     written: {
@@ -66,6 +65,14 @@ export function checkSend(request: JsonObject, limitBytes: number): SendRequest 
       contentType: presence(request["content_type"]),
     },
   };
+}
+
+/**
+ * How large a parsed value is in canonical JSON, in UTF-8 bytes. Canonical JSON is what
+ * JSON.stringify writes with its members in another order: as long, and written much faster.
+ */
+function canonicalSizeBytes(value: JsonValue): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }
 
 function presence(value: JsonValue | undefined): "absent" | "null" | "value" {

@@ -91,8 +91,8 @@ export class TokenSender {
     const answer = await this.#idempotency.once(
       agent.id,
       idempotencyKey,
-      fingerprintOf(request),
-      (extension) => this.#send(agent, request, extension),
+      () => fingerprintOf(request),
+      (extend) => this.#send(agent, request, extend),
     );
     return { answer, replayed: "fingerprint" in answer };
   }
@@ -100,14 +100,14 @@ export class TokenSender {
   async #send(
     agent: Identity,
     request: JsonObject,
-    extension: SendExtension | undefined,
+    extend: (() => SendExtension) | undefined,
   ): Promise<SendAnswer> {
     const { identities, limits, freeDisk } = this.options;
     const checked = checkSend(request, limits.bodyBytes);
     const recipient = await identities.resolve(checked.to);
     if (recipient === null) throw unknownRecipient();
-    freeDisk.refuseWhenFull();
-    return await this.#signAndSend(compose(agent, recipient, checked), extension);
+    await freeDisk.refuseWhenFull();
+    return await this.#signAndSend(compose(agent, recipient, checked), extend?.());
   }
 
   async #signAndSend(
