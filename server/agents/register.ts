@@ -62,7 +62,7 @@ export async function registerAgent(
 }
 
 interface Found {
-  taken: Binding | null;
+  taken: Binding[];
   wordName: string;
 }
 
@@ -74,13 +74,11 @@ async function findBindings(
   const exists = async (binding: Binding, name: string) =>
     await records.readRow(bindingKey(binding, name)) !== null;
   const publicKey = decodeAddress(address);
-  const taken = await exists("handle", handle)
-    ? "handle" as const
-    : await exists("address", address)
-    ? "address" as const
-    : null;
+  const taken: Binding[] = [];
+  if (await exists("handle", handle)) taken.push("handle");
+  if (await exists("address", address)) taken.push("address");
   let name = wordName(publicKey);
-  for (let adjectives = 2; taken === null && await exists("word", name); adjectives++) {
+  for (let adjectives = 2; taken.length === 0 && await exists("word", name); adjectives++) {
     name = wordName(publicKey, adjectives);
   }
   return { taken, wordName: name };
@@ -113,7 +111,7 @@ async function registrationJob(
           admitted.retryAfterMs,
         );
       }
-      if (found.taken !== null) throw taken(found.taken);
+      if (found.taken.length > 0) throw taken(found.taken);
       // The bindings that an earlier registration of this group makes are not to be seen yet.
       if (turn.changedInGroup(AGENT_COUNT)) throw new Outdated();
       const id = (turn.record<number>(AGENT_COUNT) ?? 0) + 1;
@@ -161,11 +159,13 @@ async function registrationJob(
   };
 }
 
-function taken(binding: Binding): RelayError {
+function taken(bindings: Binding[]): RelayError {
+  if (!bindings.includes("address")) {
+    return new RelayError("handle_taken", "the handle is registered already; choose another");
+  }
+  const what = bindings.includes("handle") ? "the handle and the pubkey are" : "the pubkey is";
   return new RelayError(
     "handle_taken",
-    binding === "handle"
-      ? "the handle is registered already; choose another"
-      : "the pubkey is registered already; if the key is yours, sign requests with it (GET /v1/whoami tells its handle, POST /v1/owner-token gives a new owner_token)",
+    `${what} registered already; if the key is yours, sign requests with it (GET /v1/whoami tells its handle, POST /v1/owner-token gives a new owner_token)`,
   );
 }
