@@ -7,6 +7,7 @@
  */
 import { AGENT_COUNT } from "../agents/register.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
+import { randomId } from "../storage/random_id.ts";
 import type { Store } from "../storage/store.ts";
 import { changeKey, LISTING_LOG, listingKey, type ListingLog, type ListingRow } from "./listing.ts";
 
@@ -61,7 +62,7 @@ export class DirectoryPacks {
 
   /** Packs what has changed since the last call of any process. One that is overtaken gives up. */
   async build(): Promise<void> {
-    const { kv, random } = this.store;
+    const { kv } = this.store;
     const [state, log, count] = await retryWhileLocked(() =>
       kv.getMany<[PacksState, ListingLog, number]>([PACKS_STATE, LISTING_LOG, AGENT_COUNT])
     );
@@ -71,7 +72,7 @@ export class DirectoryPacks {
     if (upToId < this.minAgents && state.value === null) return;
     if (packed.builder === null && packed.seq === seq && packed.upToId === upToId) return;
 
-    const builder = [...random(12)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    const builder = randomId(this.store);
     const claim = await this.#put(state, { ...packed, builder });
     if (claim === null) return;
     for (const block of await this.#changedBlocks(packed, seq, upToId)) {

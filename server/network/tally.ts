@@ -5,6 +5,7 @@
 import { type GroupCommit, Outdated } from "../storage/group_commit.ts";
 import type { Leases } from "../storage/leases.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
+import { randomId } from "../storage/random_id.ts";
 import type { Store } from "../storage/store.ts";
 import { firstCountedMinute, WINDOW_MINUTES } from "./counted.ts";
 import type { StandingsNow } from "./standings.ts";
@@ -125,7 +126,8 @@ export class Tally {
   }
 
   async #checkpoint(): Promise<void> {
-    const { store: { kv, random }, commits, standings } = this.options;
+    const { store, commits, standings } = this.options;
+    const { kv } = store;
     const state = (await retryWhileLocked(() => kv.get<TallyState>(TALLY_STATE))).value;
     if (state === null || !this.#isDue(state)) return;
     const { folded: { seq, firstMinute, counts } } = await standings();
@@ -136,7 +138,7 @@ export class Tally {
       v: 1,
       counts: row.flat(),
     }));
-    const name = [...random(12)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    const name = randomId(store);
     for (let from = 0; from < rows.length; from += ROWS_A_WRITE) {
       const operation = kv.atomic();
       for (const [i, row] of rows.slice(from, from + ROWS_A_WRITE).entries()) {

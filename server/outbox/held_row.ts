@@ -1,5 +1,6 @@
 /** A row of the outbox under a lease: every change is checked against the last one. */
 import { isDatabaseLocked, retryWhileLocked } from "../storage/lock_retry.ts";
+import { randomId } from "../storage/random_id.ts";
 import type { Store } from "../storage/store.ts";
 import { LeaseLost } from "./outgoing_handler.ts";
 import { dueKey, type DueRow, outgoingKey, type OutgoingRow } from "./outgoing_row.ts";
@@ -40,7 +41,7 @@ export class HeldRow {
     store: Store,
     timing: LeaseTiming,
   ): Promise<HeldRow | null> {
-    const lease = [...store.random(12)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    const lease = randomId(store);
     const { kv } = store;
     return await retryWhileLocked(async () => {
       const found = await kv.get<OutgoingRow>(outgoingKey(id));

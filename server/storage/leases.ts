@@ -3,6 +3,7 @@
  * the others from doing it twice in vain; what must not happen twice is checked in its own commits.
  */
 import { retryWhileLocked } from "./lock_retry.ts";
+import { randomId } from "./random_id.ts";
 import type { Store } from "./store.ts";
 
 /** How far hosts' clocks may differ: a lease is taken over only this long after its end, in ms. */
@@ -31,7 +32,7 @@ export class Leases {
   #turns = 0;
 
   constructor(private readonly store: Store) {
-    this.#process = [...store.random(12)].map((b) => b.toString(16).padStart(2, "0")).join("");
+    this.#process = randomId(store);
   }
 
   /**

@@ -1,6 +1,7 @@
 /** One atomic operation in the making: the plans of several jobs over records they share. */
 import type { Job, Turn } from "./job.ts";
 import type { IdSequence } from "./id_sequence.ts";
+import { randomId } from "./random_id.ts";
 import { type RecordCache, type RecordEntry, recordName } from "./record_cache.ts";
 import type { Store } from "./store.ts";
 
@@ -49,7 +50,7 @@ export class PlanGroup<P> {
     readonly ids: IdSequence,
   ) {
     this.nowMs = store.now();
-    this.attempt = randomAttempt(store);
+    this.attempt = randomId(store);
     this.#slotChecks = ids.checks;
   }
 
@@ -180,12 +181,6 @@ export class PlanGroup<P> {
   checkedVersions(): Map<string, { key: Deno.KvKey; versionstamp: string | null }> {
     return this.entries;
   }
-}
-
-function randomAttempt(store: Store): string {
-  let text = "";
-  for (const byte of store.random(12)) text += byte.toString(16).padStart(2, "0");
-  return text;
 }
 
 /** What one job does in its turn; its writes reach the group only when plan() returns. */

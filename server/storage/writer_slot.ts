@@ -7,6 +7,7 @@
  * `lease` is renewed and never checked, or each renewal would fail the groups under way.
  */
 import { isDatabaseLocked, retryWhileLocked } from "./lock_retry.ts";
+import { randomId } from "./random_id.ts";
 import type { Store } from "./store.ts";
 
 const SLOT_COUNT = 255;
@@ -49,7 +50,7 @@ export class WriterSlot {
   readonly #holder: string;
 
   private constructor(private readonly store: Store, private readonly timing: SlotTiming) {
-    this.#holder = [...store.random(12)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    this.#holder = randomId(store);
   }
 
   /** Leases a free slot and keeps it renewed. @throws NoFreeSlot */
