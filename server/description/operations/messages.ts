@@ -74,7 +74,8 @@ function sendOperation({ limits }: Setting): Operation {
       not_found: "no agent has the address in `to`",
       idempotency_key_reused: null,
       rate_limited: "too many messages in a minute, or too many bytes retained for this sender",
-      unavailable: "the relay is stopping, overloaded or short of disk; nothing was stored",
+      unavailable: "the relay is stopping, overloaded or short of disk; repeat the same request " +
+        "(by token, under the same Idempotency-Key): what was stored is not stored again",
     },
   };
 }

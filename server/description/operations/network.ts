@@ -44,6 +44,10 @@ export const NETWORK_OPERATIONS: readonly Operation[] = [
         content: { schema: Feed, examples: { one: EXAMPLE_FEED } },
       },
     },
+    errors: {
+      unavailable: "the relay is stopping or overloaded, or a ban is taking more events off the " +
+        "feed than a page may pass over",
+    },
   },
   {
     method: "get",
