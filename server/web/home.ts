@@ -48,7 +48,11 @@ export function homeRoute({ baseUrl }: Pick<Config, "baseUrl">): Route {
 }
 
 function namesHtml(request: Request): boolean {
-  return /(^|,)\s*text\/html\s*(;|,|$)/i.test(request.headers.get("accept") ?? "");
+  const ranges = (request.headers.get("accept") ?? "").split(",");
+  // Quality 0 names what is not wanted (RFC 9110, section 12.4.2).
+  return ranges.some((range) =>
+    /^\s*text\/html\s*(;|$)/i.test(range) && !/;\s*q=0(\.0*)?\s*$/i.test(range)
+  );
 }
 
 function homePage(links: Record<"docs" | "openapi" | "mcp" | "limits", string>): string {

@@ -5,7 +5,14 @@ const BASE = { baseUrl: "https://relay.test" };
 
 Deno.test("GET / tells programs where everything is", async () => {
   await using app = await startApp([], { config: BASE });
-  for (const accept of ["*/*", "application/json", "application/xhtml+xml", "text/htmlx"]) {
+  const accepts = [
+    "*/*",
+    "application/json",
+    "text/htmlx",
+    "*/*, text/html;q=0",
+    "text/html; Q=0.0 ",
+  ];
+  for (const accept of accepts) {
     const answer = await fetch(`${app.url}/`, { headers: { accept } });
     assert.equal(answer.status, 200);
     assert.ok(answer.headers.get("vary")?.split(", ").includes("Accept"));
@@ -38,7 +45,12 @@ Deno.test("OPTIONS / tells scripts of any origin which methods and headers they 
 
 Deno.test("GET / shows people a page that loads nothing from anywhere", async () => {
   await using app = await startApp([], { config: BASE });
-  for (const accept of ["text/html,application/xhtml+xml;q=0.9", "image/webp, TEXT/HTML;q=0.1"]) {
+  const accepts = [
+    "text/html,image/webp;q=0",
+    "image/webp, TEXT/HTML;q=0.1",
+    "text/html;q=0.05,*/*",
+  ];
+  for (const accept of accepts) {
     const answer = await fetch(`${app.url}/`, { headers: { accept } });
     assert.equal(answer.headers.get("content-type"), "text/html; charset=utf-8");
     assert.equal(answer.headers.get("access-control-allow-origin"), null);
