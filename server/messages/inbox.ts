@@ -50,9 +50,16 @@ export class Inbox {
    * An accepted poll: gives a page, stamping what it delivers for the first time, in the commit
    * before the answer.
    * @param gone signal that aborts when the client has left; asked for by polls that wait
+   * @param confirm called before a poll that was woken reads again; throws when the credential it
+   * came with has died while it waited
    * @throws RelayError `rate_limited` when the last accepted poll began too recently
    */
-  async poll(agentId: number, query: PollQuery, gone: () => AbortSignal): Promise<PollPage> {
+  async poll(
+    agentId: number,
+    query: PollQuery,
+    gone: () => AbortSignal,
+    confirm: () => Promise<unknown> = async () => {},
+  ): Promise<PollPage> {
     const { store, arrivals, limits } = this.options;
     const beganMs = store.now();
     const waits = query.waitMs > 0 && arrivals.size < limits.waitingPolls;
@@ -63,7 +70,7 @@ export class Inbox {
       if (!store.exclusive && waits) await this.#stamp(agentId, beganMs, true, 0, NOTHING);
       arrivals.replace(agentId);
       return waits
-        ? await this.#waitForPage(agentId, query, beganMs, gone())
+        ? await this.#waitForPage(agentId, query, beganMs, gone(), confirm)
         : await this.#deliver(agentId, query, beganMs, recordsNow);
     } catch (error) {
       undo();
@@ -76,6 +83,7 @@ export class Inbox {
     query: PollQuery,
     beganMs: number,
     gone: AbortSignal,
+    confirm: () => Promise<unknown>,
   ): Promise<PollPage> {
     // Registered before reading: a message that comes in between is not missed.
     let waiter = this.options.arrivals.await(agentId);
@@ -92,6 +100,7 @@ export class Inbox {
         if (reason !== "message" || await this.#isReplaced(agentId, beganMs)) {
           return { messages: [], lastId: query.sinceId };
         }
+        await confirm();
         waiter = this.options.arrivals.await(agentId, true);
       }
     } finally {

@@ -73,12 +73,16 @@ export function messageRoutes(services: MessageServices): Route[] {
       method: "GET",
       path: "/v1/inbox",
       async handle(c) {
-        const { agent } = await authenticator.authenticate(c);
+        const { agent, credential } = await authenticator.authenticate(c);
         const { since_id, limit, unread, wait } = readQuery(c.get("query"), INBOX_QUERY);
         const query = { sinceId: since_id, limit, unread, waitMs: wait * 1000 };
+        // A signature grows old while its poll waits, but nothing takes it back; a token can die.
+        const confirm = credential.kind === "signature"
+          ? undefined
+          : () => authenticator.identify(c);
         const page = c.get("head")
           ? await inbox.peek(agent.id, query)
-          : await inbox.poll(agent.id, query, () => c.req.raw.signal);
+          : await inbox.poll(agent.id, query, () => c.req.raw.signal, confirm);
         return new Response(encodePage(page), { headers: JSON_HEADERS });
       },
     },

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { delay } from "../support/pace.ts";
-import { assertStatus } from "../support/answer.ts";
+import { assertRefused, assertStatus } from "../support/answer.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { registerAgents } from "../support/test_agent.ts";
+import { ToolAgent } from "../support/tool_client.ts";
 
 const limits = { registrationsPerIpPerHour: 1_000 };
 
@@ -130,4 +131,23 @@ Deno.test("HEAD /v1/inbox?wait waits for nothing and counts as no poll", async (
   assertStatus(await bob.call("HEAD", "/v1/inbox", { query: "wait=25" }), 200);
   assert.ok(performance.now() - beganMs < SOON_MS);
   assertStatus(await bob.poll(), 200);
+});
+
+Deno.test("a token that dies while its poll waits is given no message", async () => {
+  await using relay = await startTestRelay({ limits });
+  const [alice, bob] = await registerAgents(relay, "alice", "bob_1");
+  const tooly = await ToolAgent.register(relay.url, "tooly");
+  const reached = relay.nextRequests(2);
+  const polls = [
+    bob.bearer("GET", "/v1/inbox", { query: "wait=25" }),
+    tooly.rest("GET", "/v1/inbox?wait=25"),
+  ];
+  await reached;
+  assertStatus(await bob.call("POST", "/v1/owner-token"), 201);
+  assertStatus(await tooly.rest("POST", "/v1/keys/export"), 200);
+  await alice.sent({ to: "bob_1", body: "not for the dead token" });
+  await alice.sent({ to: "tooly", body: "nor for the exported one" });
+  for (const answer of await Promise.all(polls)) assertRefused(answer, "unknown_token");
+  for (const sent of await alice.outbox()) assert.equal(sent.delivered_at, null);
+  assert.equal((await bob.inbox("unread=true")).length, 1);
 });
