@@ -66,7 +66,7 @@ export function agentRoutes(services: AgentServices): Route[] {
           );
         }
         refuseReservedHandle(handle);
-        freeDisk.refuseWhenFull();
+        await freeDisk.refuseWhenFull();
         const { token, hash } = makeToken("owner", deps.random);
         const address = clientAddress(
           c.req.raw.headers.get("x-forwarded-for"),

@@ -142,7 +142,7 @@ async function sendSigned(
     const request = readSendRequest(raw, deps.config.limits.bodyBytes);
     const recipient = await identities.resolve(request.to);
     if (recipient === null) throw unknownRecipient();
-    freeDisk.refuseWhenFull();
+    await freeDisk.refuseWhenFull();
     return await sender.send({
       sender: agent,
       recipient,

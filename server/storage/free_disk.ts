@@ -9,7 +9,7 @@ export type MeasureFreeBytes = () => Promise<number>;
 export class FreeDisk {
   #freeBytes = Infinity;
   #measuredMs = -Infinity;
-  #measuring = false;
+  #measuring: Promise<void> | undefined;
 
   /** @param measure null where the store is not on a disk of ours */
   constructor(
@@ -19,28 +19,40 @@ export class FreeDisk {
   ) {}
 
   /** Measures now; called at start-up so that the first write knows. */
-  async refresh(): Promise<void> {
+  refresh(): Promise<void> {
+    return this.#measuring ??= this.#refresh().finally(() => this.#measuring = undefined);
+  }
+
+  async #refresh(): Promise<void> {
     if (this.measure === null) return;
-    this.#measuring = true;
     try {
       this.#freeBytes = await this.measure();
     } catch {
       this.#freeBytes = Infinity; // a disk that cannot be measured is not called full
-    } finally {
-      this.#measuredMs = this.now();
-      this.#measuring = false;
     }
+    this.#measuredMs = this.now();
   }
 
-  /** By what was last measured, at most some seconds ago. @throws RelayError `unavailable` */
-  refuseWhenFull(): void {
+  /**
+   * Refuses by what was measured some seconds ago at most. Where there was room, an older
+   * measurement still counts for the writes that come while the next one is made.
+   * @throws RelayError `unavailable`
+   */
+  async refuseWhenFull(): Promise<void> {
     if (this.measure === null) return;
-    if (!this.#measuring && this.now() - this.#measuredMs > FRESH_MS) void this.refresh();
-    if (this.#freeBytes >= this.minFreeBytes) return;
+    if (this.now() - this.#measuredMs > FRESH_MS) {
+      const measured = this.refresh();
+      if (this.#isFull) await measured;
+    }
+    if (!this.#isFull) return;
     throw new RelayError(
       "unavailable",
       "the relay's disk is nearly full: sends and registrations wait until its operator makes room; reads go on",
       { retryAfterMs: 60_000 },
     );
+  }
+
+  get #isFull(): boolean {
+    return this.#freeBytes < this.minFreeBytes;
   }
 }

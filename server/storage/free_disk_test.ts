@@ -4,52 +4,49 @@ import { FreeDisk } from "./free_disk.ts";
 
 Deno.test("FreeDisk refuses writes with 503 and Retry-After below the limit, not at it", async () => {
   let freeBytes = 512;
-  let nowMs = 0;
-  const disk = new FreeDisk(() => Promise.resolve(freeBytes), 512, () => nowMs);
+  const disk = new FreeDisk(() => Promise.resolve(freeBytes), 512, () => 0);
   await disk.refresh();
-  disk.refuseWhenFull();
+  await disk.refuseWhenFull();
   freeBytes = 511;
   await disk.refresh();
-  assert.throws(() => disk.refuseWhenFull(), (error) => {
+  await assert.rejects(disk.refuseWhenFull(), (error) => {
     assert.ok(error instanceof RelayError);
     assert.equal(error.status, 503);
     assert.equal(error.code, "unavailable");
     assert.ok(error.retryAfterMs! >= 1000);
     return true;
   });
-  nowMs = 1;
 });
 
-Deno.test("FreeDisk measures again when the last measurement is old, one at a time", async () => {
-  let freeBytes = 0;
+Deno.test("FreeDisk refuses nothing by an old measurement, and lets nothing wait for one where there was room", async () => {
   let nowMs = 0;
-  let measurements = 0;
-  const disk = new FreeDisk(
-    () => {
-      measurements++;
-      return Promise.resolve(freeBytes);
-    },
-    1,
-    () => nowMs,
-  );
-  await disk.refresh();
-  freeBytes = 100;
-  assert.throws(() => disk.refuseWhenFull());
-  assert.equal(measurements, 1);
+  const measurements: ((freeBytes: number) => void)[] = [];
+  const measure = () => new Promise<number>((resolve) => measurements.push(resolve));
+  const disk = new FreeDisk(measure, 1, () => nowMs);
+  const first = disk.refresh();
+  measurements[0]!(0);
+  await first;
+  await assert.rejects(disk.refuseWhenFull());
+  assert.equal(measurements.length, 1);
   nowMs = 3_000;
-  assert.throws(() => disk.refuseWhenFull()); // by what is known; the measurement has begun
-  assert.throws(() => disk.refuseWhenFull());
-  assert.equal(measurements, 2);
-  await Promise.resolve();
-  await Promise.resolve();
-  disk.refuseWhenFull();
+  const judged = [disk.refuseWhenFull(), disk.refuseWhenFull()];
+  assert.equal(measurements.length, 2, "one measurement for both");
+  measurements[1]!(100);
+  await Promise.all(judged);
+  nowMs = 6_000;
+  await disk.refuseWhenFull();
+  assert.equal(measurements.length, 3, "it has begun");
+  const begun = disk.refresh();
+  measurements[2]!(0);
+  await begun;
+  await assert.rejects(disk.refuseWhenFull());
 });
 
 Deno.test("FreeDisk calls no disk full that cannot be measured, and none that is not ours", async () => {
   const broken = new FreeDisk(() => Promise.reject(new Error("no statfs here")), 1);
   await broken.refresh();
-  broken.refuseWhenFull();
+  await broken.refuseWhenFull();
   const elsewhere = new FreeDisk(null, 1);
   await elsewhere.refresh();
-  elsewhere.refuseWhenFull();
+  await elsewhere.refuseWhenFull();
 });

@@ -64,7 +64,7 @@ export function registerTool(services: RegisterServices): Tool<RelayCall> {
       const handle = cleanHandle(handleGiven);
       custody.refuseWhenOff();
       refuseReservedHandle(handle);
-      freeDisk.refuseWhenFull();
+      await freeDisk.refuseWhenFull();
       const key = custody.newAgentKey();
       const { token, hash } = makeToken("mcp", deps.random);
       const agent = await registerAgent(services, {
