@@ -19,6 +19,7 @@ import { describeFailure } from "./http/describe_failure.ts";
 import { createBodyReader } from "./http/body.ts";
 import { createAuthenticator } from "./http/authenticate.ts";
 import type { HttpEnv } from "./http/route.ts";
+import { logSparsely } from "./log_sparsely.ts";
 import { disabledMailRoutes } from "./mail/disabled.ts";
 import { toolNotes, toolRoutes } from "./mcp/routes.ts";
 import { Arrivals } from "./messages/arrivals.ts";
@@ -69,7 +70,6 @@ export interface RelayOptions {
 }
 
 const FLUSH_MS = 60_000;
-const LOG_EVERY_MS = 10_000;
 /** Ids and times are meaningful between these years only. */
 const EARLIEST_MS = Date.UTC(2025, 0, 1);
 const LATEST_MS = Date.UTC(2091, 0, 1);
@@ -241,16 +241,6 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
         await slot?.release();
       }
     },
-  };
-}
-
-/** Logs a failure and keeps silent about those of the next seconds: a full disk fails every write. */
-function logSparsely(log: Deps["log"], event: string): (error: unknown) => void {
-  let loggedMs = -Infinity;
-  return (error) => {
-    if (performance.now() - loggedMs < LOG_EVERY_MS) return;
-    loggedMs = performance.now();
-    log(event, describeFailure(error));
   };
 }
 

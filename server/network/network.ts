@@ -1,8 +1,8 @@
 /** The network's figures: what rides on the group commits for them, and who answers and tidies. */
 import type { Identities } from "../agents/identities.ts";
 import type { Log } from "../deps.ts";
-import { describeFailure } from "../http/describe_failure.ts";
 import type { Route } from "../http/route.ts";
+import { logSparsely } from "../log_sparsely.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import { Leases } from "../storage/leases.ts";
 import { shareRuns } from "../storage/shared_run.ts";
@@ -49,6 +49,7 @@ export function openNetwork(options: NetworkOptions): Network {
   const tally = new Tally({ store, commits, leases, standings: readStandings });
   const sweeps = new Sweeps({ store, commits, leases, identities, retentionMs });
   const leaderboard = new Leaderboard({ kv, identities, standings, readStandings });
+  const logFailure = logSparsely(log, "figures_failed");
   const background = new Set<Promise<void>>();
   let groups = 0;
 
@@ -61,7 +62,7 @@ export function openNetwork(options: NetworkOptions): Network {
   /** Runs work whose failure concerns no caller: what it leaves undone is taken up a minute later. */
   function inBackground(work: () => Promise<void>): Promise<void> {
     const run = Promise.resolve().then(work)
-      .catch((error) => log("figures_failed", describeFailure(error)))
+      .catch(logFailure)
       .finally(() => background.delete(run));
     background.add(run);
     return run;
