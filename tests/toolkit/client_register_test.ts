@@ -66,6 +66,13 @@ Deno.test("register() finds its agent when the lost answer used up the hourly li
   assert.equal(await ownerOf(world, made.owner_token), "alice");
 });
 
+Deno.test("register() finds its agent when the relay had it stored and said that it did not know", async () => {
+  await using world = await startClientWorld();
+  world.faults.push({ ...refusal(503, "unavailable", 1_000), isCarriedOut: true });
+  const made = await world.client().register({ handle: "alice" });
+  assert.equal(await ownerOf(world, made.owner_token), "alice");
+});
+
 Deno.test("register() leaves a refused registration refused", async () => {
   await using world = await startClientWorld();
   const keys = generateKeyPair();

@@ -197,6 +197,18 @@ Deno.test("send() never signs anew what may have been carried out, however long 
   assert.equal((await everything(bob)).length, 1);
 });
 
+Deno.test("send() never signs anew what a relay without an answer from its store may have stored", async () => {
+  await using world = await startClientWorld();
+  const { keys, bob } = await pair(world);
+  const alice = world.client({ keys: keys.alice, retryForMs: Infinity });
+  const unavailable = refusal(503, "unavailable", 200_000);
+  world.faults.push({ ...unavailable, isCarriedOut: true }, unavailable);
+  const thrown = await failureOf(alice.send({ to: keys.bob.address, body: 1 }));
+  assert.ok(thrown instanceof RefusalError);
+  assert.deepEqual([thrown.code, thrown.mayHaveHappened], ["unavailable", true]);
+  assert.equal((await everything(bob)).length, 1);
+});
+
 Deno.test("send() signs anew what was refused for longer than a signature lives", async () => {
   await using world = await startClientWorld();
   const { keys, bob } = await pair(world);

@@ -21,6 +21,8 @@ export interface FaultyAnswer {
   headers?: Record<string, string>;
   /** JSON unless it is a string. */
   body: unknown;
+  /** True where the relay carries the request out all the same. */
+  isCarriedOut?: boolean;
 }
 
 /** A request as the client sent it. */
@@ -96,7 +98,8 @@ async function faultyFetch(
   const fault = world.faults.shift();
   if (fault === "refused") throw new TypeError("fetch failed", { cause: new Error("refused") });
   if (typeof fault === "object") {
-    const { status, headers, body } = fault;
+    const { status, headers, body, isCarriedOut = false } = fault;
+    if (isCarriedOut) await (await fetch(input, init)).body?.cancel();
     return new Response(typeof body === "string" ? body : JSON.stringify(body), {
       status,
       headers,

@@ -53,8 +53,11 @@ export class RefusalError extends Error {
     this.requestId = details.requestId;
   }
 
-  /** Whether the request may have been carried out all the same: the relay failed in the middle. */
+  /**
+   * Whether the request may have been carried out all the same: the relay failed in the middle, or
+   * did not wait for what became of its write.
+   */
   get mayHaveHappened(): boolean {
-    return this.status >= 500 && this.code === "internal";
+    return this.code === "internal" || this.code === "unavailable";
   }
 }

@@ -42,9 +42,10 @@ Deno.test("isPassing() tells what may go better later", () => {
   for (const failure of lasting) assert.equal(isPassing(failure), false, failure.message);
 });
 
-Deno.test("leavesUnclear() is false for a refusal, which did nothing, and true without an answer", () => {
+Deno.test("leavesUnclear() is false for a refusal that did nothing, and true where nobody knows", () => {
   assert.equal(leavesUnclear(refused(429, "rate_limited", 1)), false);
-  assert.equal(leavesUnclear(refused(503, "unavailable")), false);
+  assert.equal(leavesUnclear(refused(503, "mail_disabled")), false);
+  assert.equal(leavesUnclear(refused(503, "unavailable")), true);
   assert.equal(leavesUnclear(refused(500, "internal")), true);
   assert.equal(leavesUnclear(answered(502)), true);
   assert.equal(leavesUnclear(new NetworkError("cut", "no")), true);
