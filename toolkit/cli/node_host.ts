@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { mkdir, open, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -37,8 +38,9 @@ function interruption(): AbortSignal {
 async function writePrivateFile(path: string, text: string, overwrite: boolean): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   if (!overwrite) return await createPrivateFile(path, text);
-  // Beside the old one and then in its place, so that there is no moment without a key.
-  const draft = `${path}.${process.pid}.new`;
+  // Beside the old one and then in its place, so that there is no moment without a key. Not named
+  // by the process alone: what one that was killed has left may be of the same number.
+  const draft = `${path}.${randomUUID()}.new`;
   await createPrivateFile(draft, text);
   await rename(draft, path);
 }
