@@ -9,6 +9,13 @@ export interface DataFolder {
   release(): Promise<void>;
 }
 
+export interface FolderUse {
+  /** Several relays may hold the folder, none alone. */
+  shared: boolean;
+  /** Start of this relay, for the holder's file. */
+  nowMs: number;
+}
+
 /** Who holds a folder, as the file beside the lock tells. */
 export interface LockHolder {
   pid: number;
@@ -21,6 +28,18 @@ export class DataFolderInUseError extends Error {
   override readonly name = "DataFolderInUseError";
 }
 
+/** A folder that cannot be made, or not be written to. */
+export class UnusableDataFolderError extends Error {
+  override readonly name = "UnusableDataFolderError";
+  constructor(path: string, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(
+      `RELAY_DATA_DIR ${path} is not usable (${reason}): name a folder on a local disk that this relay may write to`,
+      { cause },
+    );
+  }
+}
+
 const LOCK_FILE = "lock";
 const HOLDER_PREFIX = "lock.holder.";
 /** How long a runtime without FsFile.tryLock (Deno before 2.7) may wait for the lock. */
@@ -29,14 +48,17 @@ const LOCK_WAIT_MS = 1000;
 /**
  * Takes the folder, creating it when it is missing. The lock is the operating system's on an open
  * file: it dies with the process, however that ends.
- * @param options.shared several relays may hold the folder, none alone
- * @param options.nowMs start of this relay, for the holder's file
- * @throws DataFolderInUseError when the lock is not to be had
+ * @throws DataFolderInUseError when the lock is not to be had; UnusableDataFolderError
  */
-export async function openDataFolder(
-  path: string,
-  options: { shared: boolean; nowMs: number },
-): Promise<DataFolder> {
+export async function openDataFolder(path: string, options: FolderUse): Promise<DataFolder> {
+  try {
+    return await takeFolder(path, options);
+  } catch (error) {
+    throw error instanceof DataFolderInUseError ? error : new UnusableDataFolderError(path, error);
+  }
+}
+
+async function takeFolder(path: string, options: FolderUse): Promise<DataFolder> {
   await Deno.mkdir(path, { recursive: true, mode: 0o700 });
   const lock = await Deno.open(join(path, LOCK_FILE), { create: true, read: true, write: true });
   if (!await tryLock(lock, !options.shared)) {

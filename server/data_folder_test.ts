@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { DataFolderInUseError, openDataFolder } from "./data_folder.ts";
+import { DataFolderInUseError, openDataFolder, UnusableDataFolderError } from "./data_folder.ts";
 
 const EXCLUSIVE = { shared: false, nowMs: Date.UTC(2026, 0, 2, 3, 4, 5) };
 const SHARED = { ...EXCLUSIVE, shared: true };
@@ -82,4 +82,18 @@ Deno.test({
       assert.deepEqual(names(path), ["lock", `lock.holder.${Deno.pid}`]);
       await folder.release();
     }),
+});
+
+Deno.test("openDataFolder() names a path that can be no folder", async () => {
+  await withFolder(async (path) => {
+    const file = join(path, "..", "..", "file");
+    await Deno.writeTextFile(file, "");
+    for (const dataDir of [file, join(file, "below")]) {
+      await assert.rejects(openDataFolder(dataDir, EXCLUSIVE), (error) => {
+        assert.ok(error instanceof UnusableDataFolderError);
+        assert.ok(error.message.startsWith(`RELAY_DATA_DIR ${dataDir} is not usable (`));
+        return true;
+      });
+    }
+  });
 });

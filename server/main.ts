@@ -4,9 +4,8 @@
  */
 import { checkNamedFiles } from "./config/files.ts";
 import { withEnvFile } from "./config/env_file.ts";
-import { type Config, ConfigError, parseConfig } from "./config.ts";
+import { type Config, parseConfig } from "./config.ts";
 import { registerCrons } from "./crons.ts";
-import { DataFolderInUseError } from "./data_folder.ts";
 import type { Deps } from "./deps.ts";
 import { describeFailure } from "./http/describe_failure.ts";
 import { createLog } from "./log.ts";
@@ -15,6 +14,7 @@ import type { Mailer } from "./outbox/mailer.ts";
 import { openMailer } from "./outbox/open_mailer.ts";
 import { openRelay } from "./relay.ts";
 import { type ProcessRelay, serve, type Serving } from "./serve.ts";
+import { startFailure } from "./start_failure.ts";
 import { startupNotes } from "./startup_notes.ts";
 import { VERSION } from "./version.ts";
 
@@ -121,14 +121,4 @@ function withListeningPort(config: Config): Config {
   probe.close();
   const baseUrl = config.baseUrlGiven ? config.baseUrl : config.baseUrl.replace(/:0$/, `:${port}`);
   return { ...config, port, baseUrl };
-}
-
-/** One line that says what to change. */
-function startFailure(error: unknown): string {
-  if (error instanceof ConfigError || error instanceof DataFolderInUseError) return error.message;
-  if (error instanceof Deno.errors.AddrInUse) {
-    return "HOST:PORT is taken by another process: set another PORT or stop that process";
-  }
-  const message = error instanceof Error ? error.message : String(error);
-  return `cannot start: ${message.split("\n")[0]}`;
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { LAYOUT_VERSION } from "../../server/storage/layout.ts";
 import { spawnFailingRelay, spawnRelay } from "../support/spawn_relay.ts";
 
 async function withFolder(test: (path: string) => Promise<void>): Promise<void> {
@@ -65,6 +66,34 @@ Deno.test("main.ts stops when its port is taken, and leaves the data folder free
     assert.match(failed.stderr, /^relay: HOST:PORT is taken/);
     await using second = await spawnRelay({ env: { RELAY_DATA_DIR: path } });
     await second.terminate();
+  });
+});
+
+Deno.test("main.ts stops on a store that it cannot use with one line that says what to do", async () => {
+  await withFolder(async (path) => {
+    const folder = async (name: string) => {
+      const dataDir = join(path, name);
+      await Deno.mkdir(dataDir);
+      return dataDir;
+    };
+    const [damaged, foreign, newer] = await Promise.all(["a", "b", "c"].map(folder));
+    await Deno.writeFile(join(damaged!, "relay.kv"), new Uint8Array(5000).fill(7));
+    await Deno.mkdir(join(foreign!, "relay.kv"));
+    const kv = await Deno.openKv(join(newer!, "relay.kv"));
+    await kv.set(["meta", "layout"], { version: LAYOUT_VERSION + 1 });
+    kv.close();
+    const refusals: [string, RegExp][] = [
+      [damaged!, /^relay: the store in RELAY_DATA_DIR is damaged, .*: restore it from a backup \(/],
+      [foreign!, /^relay: relay\.kv in RELAY_DATA_DIR is no file that .* may write to/],
+      [newer!, /^relay: cannot start: the store has layout \d+, .*; start the newer relay/],
+    ];
+    for (const [dataDir, said] of refusals) {
+      const env = { RELAY_DATA_DIR: dataDir };
+      const { code, stdout, stderr } = await spawnFailingRelay({ env });
+      assert.deepEqual([code, stdout], [1, ""]);
+      assert.match(stderr, said);
+      assert.equal(stderr.trimEnd().split("\n").length, 1);
+    }
   });
 });
 

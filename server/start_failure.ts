@@ -1,0 +1,43 @@
+/** What a start that failed tells the operator. */
+import { ConfigError } from "./config.ts";
+import { DataFolderInUseError, UnusableDataFolderError } from "./data_folder.ts";
+
+/** What the store and the disk say, and what is to be done about it. */
+const REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [
+    /file is not a database|database disk image is malformed/i,
+    "the store in RELAY_DATA_DIR is damaged, or not a relay's: restore it from a backup",
+  ],
+  [
+    /database or disk is full|disk I\/O error|No space left on device/i,
+    "the disk of RELAY_DATA_DIR is full, or fails: make room, nothing has to be repaired",
+  ],
+  [
+    /unable to open database file|readonly database/i,
+    "relay.kv in RELAY_DATA_DIR is no file that this relay may write to: give its user the right to",
+  ],
+];
+
+/** One line: what is wrong, and what to change. */
+export function startFailure(failure: unknown): string {
+  if (failure instanceof ConfigError || failure instanceof DataFolderInUseError) {
+    return failure.message;
+  }
+  if (failure instanceof Deno.errors.AddrInUse) {
+    return "HOST:PORT is taken by another process: set another PORT or stop that process";
+  }
+  const reasons = reasonsOf(failure);
+  for (const [pattern, remedy] of REMEDIES) {
+    const reason = reasons.find((each) => pattern.test(each));
+    if (reason !== undefined) return `${remedy} (${reason})`;
+  }
+  if (failure instanceof UnusableDataFolderError) return failure.message;
+  return `cannot start: ${reasons[0]}`;
+}
+
+/** First lines of what was thrown and of what caused it. */
+function reasonsOf(failure: unknown): [string, ...string[]] {
+  if (!(failure instanceof Error)) return [String(failure)];
+  const reason = failure.message.split("\n")[0]!;
+  return failure.cause === undefined ? [reason] : [reason, ...reasonsOf(failure.cause)];
+}

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { ConfigError } from "./config.ts";
+import { UnusableDataFolderError } from "./data_folder.ts";
+import { startFailure } from "./start_failure.ts";
+
+Deno.test("startFailure() says what to do about what a store or a disk refuses, however deep it lies", () => {
+  const cases: [unknown, RegExp][] = [
+    [new TypeError("file is not a database"), /damaged.*backup \(file is not a database\)$/],
+    [new TypeError("database disk image is malformed"), /damaged/],
+    [new TypeError("database or disk is full"), /make room/],
+    [new UnusableDataFolderError("data", new Error("No space left on device")), /make room/],
+    [
+      new TypeError("unable to open database file: data/relay.kv"),
+      /relay\.kv .* its user the right/,
+    ],
+    [
+      new Error("the id ceiling could not be stored", {
+        cause: new TypeError("attempt to write a readonly database"),
+      }),
+      /relay\.kv .* its user the right to \(attempt to write a readonly database\)$/,
+    ],
+    [
+      new UnusableDataFolderError("data", new Error("Read-only file system (os error 30)")),
+      /^RELAY_DATA_DIR data is not usable \(Read-only file system.*\): name a folder/,
+    ],
+    [new Deno.errors.AddrInUse("in use"), /^HOST:PORT is taken/],
+    [new ConfigError("PORT", "must be a number"), /^PORT must be a number$/],
+  ];
+  for (const [failure, said] of cases) assert.match(startFailure(failure), said);
+});
+
+Deno.test("startFailure() is one line, and tells of an unknown failure no more than its own words", () => {
+  const failure = new Error("no answer\nfrom afar", { cause: new Error("wss://user:pw@host") });
+  assert.equal(startFailure(failure), "cannot start: no answer");
+  assert.equal(startFailure("odd"), "cannot start: odd");
+});
