@@ -48,8 +48,8 @@ const CUSTODY_KEY_BYTES = 32;
 
 /**
  * Configuration from environment variables; unset and empty ones take their defaults.
- * @throws ConfigError (TypeError for RELAY_LIMITS) naming the variable and what is allowed;
- * no message repeats a value, since many are secrets
+ * @throws ConfigError naming the variable and what is allowed; no message repeats a value, since
+ * many are secrets
  */
 export function parseConfig(env: Environment): Config {
   const port = integerSetting(env, "PORT", { min: 0, max: 65535, fallback: 8000 });

@@ -5,6 +5,7 @@ import { DEFAULT_LIMITS } from "./limits.ts";
 /** Asserts that the setting stops start-up, is named, and is not repeated. */
 function assertRefused(env: Record<string, string>, variable: string, allowed: RegExp): void {
   assert.throws(() => parseConfig(env), (error: Error) => {
+    assert.ok(error instanceof ConfigError, error.name);
     assert.ok(error.message.startsWith(`${variable} `), error.message);
     assert.match(error.message, allowed);
     const value = env[variable];

@@ -2,6 +2,7 @@
  * Every limit of the messaging service, each with its source. An operator overrides them by these
  * names in RELAY_LIMITS (decisions, "Limits"); GET /v1/limits shows the ones in force.
  */
+import { ConfigError } from "./config/values.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -52,10 +53,12 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
   waitingPolls: 20_000,
 };
 
+const VARIABLE = "RELAY_LIMITS";
+
 /**
  * Limits in force: the defaults with the operator's overrides.
  * @param overrides JSON object of limit name to integer >= 0, as RELAY_LIMITS holds it; undefined for none
- * @throws TypeError naming the unknown limit or the bad value and what is allowed
+ * @throws ConfigError naming the unknown limit or the one with a bad value, and what is allowed
  */
 export function parseLimits(overrides: string | undefined): Limits {
   if (overrides === undefined) return { ...DEFAULT_LIMITS };
@@ -63,21 +66,22 @@ export function parseLimits(overrides: string | undefined): Limits {
   try {
     given = JSON.parse(overrides);
   } catch {
-    throw new TypeError(
-      'RELAY_LIMITS must be a JSON object such as {"sendsPerAgentPerMinute":120}',
+    throw new ConfigError(
+      VARIABLE,
+      'must be a JSON object such as {"sendsPerAgentPerMinute":120}',
     );
   }
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw new TypeError("RELAY_LIMITS must be a JSON object of limit names to integers");
+    throw new ConfigError(VARIABLE, "must be a JSON object of limit names to integers");
   }
   const limits = { ...DEFAULT_LIMITS };
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(DEFAULT_LIMITS, name)) {
       const known = Object.keys(DEFAULT_LIMITS).join(", ");
-      throw new TypeError(`RELAY_LIMITS names an unknown limit "${name}"; known are: ${known}`);
+      throw new ConfigError(VARIABLE, `names an unknown limit "${name}"; known are: ${known}`);
     }
     if (!Number.isSafeInteger(value) || (value as number) < 0) {
-      throw new TypeError(`RELAY_LIMITS.${name} must be an integer of 0 or more`);
+      throw new ConfigError(VARIABLE, `must give ${name} an integer of 0 or more`);
     }
     limits[name as keyof Limits] = value as number;
   }
