@@ -2,7 +2,7 @@
 
 const TEST_HANDLE = /^(qa|sim|verify|flood)_/;
 const MINUTE_MS = 60_000;
-/** The leaderboard's window, in whole minutes. */
+/** The leaderboard's window, in whole minutes; shorter where messages are not kept as long. */
 export const WINDOW_MINUTES = 7 * 24 * 60;
 export const MINUTES_AN_HOUR = 60;
 
@@ -21,7 +21,12 @@ export function minuteOf(atMs: number): number {
   return Math.floor(atMs / MINUTE_MS);
 }
 
-/** The first minute that does not lie wholly outside the leaderboard's trailing window. */
-export function firstCountedMinute(nowMs: number): number {
-  return minuteOf(nowMs) - WINDOW_MINUTES;
+/** The window where messages are kept for so many days: only retained sends are counted. */
+export function windowMinutesOf(retentionDays: number): number {
+  return Math.min(WINDOW_MINUTES, retentionDays * 24 * 60);
+}
+
+/** The first minute that does not lie wholly outside the trailing window. */
+export function firstCountedMinute(nowMs: number, windowMinutes = WINDOW_MINUTES): number {
+  return minuteOf(nowMs) - windowMinutes;
 }

@@ -42,13 +42,17 @@ export class Standings {
   /** Raised whenever the folded counts change. */
   revision = 0;
 
-  constructor(private readonly kv: Deno.Kv, private readonly now: () => number) {}
+  constructor(
+    private readonly kv: Deno.Kv,
+    private readonly now: () => number,
+    private readonly windowMinutes = WINDOW_MINUTES,
+  ) {}
 
   /** The counts of this moment. Not to be called twice at one time. */
   async read(): Promise<StandingsNow> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const state = await this.#state();
-      const certain = await this.#bringUpTo(state.value, firstCountedMinute(this.now()));
+      const certain = await this.#bringUpTo(state.value, this.#firstMinute());
       const folded = this.#folded;
       if (folded === null) continue;
       const since = await this.#unfolded(folded.firstMinute);
@@ -57,6 +61,10 @@ export class Standings {
       if (!certain) this.#folded = null;
     }
     throw new Error("the leaderboard's counts change faster than they can be read");
+  }
+
+  #firstMinute(): number {
+    return firstCountedMinute(this.now(), this.windowMinutes);
   }
 
   #state(): Promise<Deno.KvEntryMaybe<TallyState>> {
@@ -127,7 +135,7 @@ export class Standings {
     const { seq, firstMinute } = checkpoint;
     const complete = rows === checkpoint.rows;
     // Rows that have expired counted nothing that is in the window still.
-    const outlived = firstCountedMinute(this.now()) - firstMinute > WINDOW_MINUTES;
+    const outlived = this.#firstMinute() - firstMinute > WINDOW_MINUTES;
     if (!complete && !outlived) return { folded: null, complete };
     if (!complete) counts.clear();
     return { folded: { seq, firstMinute, counts }, complete };

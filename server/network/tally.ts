@@ -50,6 +50,8 @@ export interface TallyOptions {
   leases: Leases;
   /** The standings as the store has them, for a checkpoint. */
   standings: () => Promise<StandingsNow>;
+  /** Seven days unless given. */
+  windowMinutes?: number;
 }
 
 export class Tally {
@@ -76,7 +78,7 @@ export class Tally {
 
   /** One fold. @returns whether deltas may be left */
   async #fold(): Promise<boolean> {
-    const { store: { kv, now }, commits } = this.options;
+    const { store: { kv, now }, commits, windowMinutes } = this.options;
     const state = await retryWhileLocked(() => kv.get<TallyState>(TALLY_STATE));
     const keys: Deno.KvKey[] = [];
     const found: Count[] = [];
@@ -87,7 +89,7 @@ export class Tally {
     }
     if (keys.length === 0) return false;
     // What has left the window already was taken off with its minute.
-    const firstMinute = firstCountedMinute(now());
+    const firstMinute = firstCountedMinute(now(), windowMinutes);
     const counts = mergeCounts(found).filter(({ minute }) => minute >= firstMinute);
     const seq = (state.value?.seq ?? 0) + 1;
     const logs = inRows(counts);
@@ -168,7 +170,8 @@ export class Tally {
 
   #isDue({ seq, checkpoint }: TallyState): boolean {
     if (checkpoint === null) return true;
-    const left = firstCountedMinute(this.options.store.now()) - checkpoint.firstMinute;
+    const { store, windowMinutes } = this.options;
+    const left = firstCountedMinute(store.now(), windowMinutes) - checkpoint.firstMinute;
     if (seq === checkpoint.seq && left > WINDOW_MINUTES) return false; // nothing is left in it
     const folds = seq - checkpoint.seq;
     return folds >= CHECKPOINT.folds && left >= CHECKPOINT.minutes ||

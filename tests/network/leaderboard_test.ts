@@ -127,6 +127,29 @@ for (const folded of [false, true]) {
     assert.deepEqual(await counts(relay), [["bob_1", 1]]);
   });
 
+  Deno.test(`a send counts no longer than its message is kept, ${how}`, async () => {
+    const limits = { ...options.limits, retentionDays: 2 };
+    await using relay = await startTestRelay({ ...options, limits });
+    const [alice, bob] = await registerAgents(relay, "alice", "bob_1");
+    const { clock } = relay;
+    await sendTimes(alice, "bob_1", 2);
+    clock.advance(DAY_MS);
+    await sendTimes(bob, "alice", 1);
+    await fold(relay);
+    assert.deepEqual(await counts(relay), [["alice", 2], ["bob_1", 1]]);
+    clock.advance(DAY_MS + 2 * MINUTE_MS);
+    await fold(relay);
+    assert.deepEqual(await counts(relay), [["bob_1", 1]]);
+    await setBanned(relay, alice, true);
+    await setBanned(relay, alice, false);
+    await fold(relay);
+    assert.deepEqual(await counts(relay), [["bob_1", 1]]);
+    clock.advance(DAY_MS);
+    await fold(relay);
+    assert.deepEqual(await counts(relay), []);
+    assert.deepEqual(await readStats(relay), { total_messages: 3, total_agents: 2 });
+  });
+
   Deno.test(`an unban after the window restores no count, and within it only what is left, ${how}`, async () => {
     await using relay = await startTestRelay(options);
     const [alice, bob] = await registerAgents(relay, "alice", "bob_1");
