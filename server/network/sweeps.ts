@@ -72,22 +72,29 @@ export class Sweeps {
       if ((await this.#pending()).length === 0) continue;
       const lease = await this.#takeLease();
       if (lease === null) return;
-      let renewedMs = this.options.store.now();
       try {
-        for (let left = await this.#pending(); left.length > 0; left = await this.#pending()) {
-          for (const agentId of left) {
-            while (!this.#closed && await this.#step(agentId)) {
-              if (this.options.store.now() - renewedMs < LEASE_MS / 3) continue;
-              if (!(await lease.renew())) return;
-              renewedMs = this.options.store.now();
-            }
-          }
-          if (this.#closed) return;
-        }
+        if (!(await this.#endAll(lease))) return;
       } finally {
         await lease.release();
       }
     }
+  }
+
+  /** Works until no sweep is left. @returns false where the lease was lost, or this is closed */
+  async #endAll(lease: Lease): Promise<boolean> {
+    const { now } = this.options.store;
+    let renewedMs = now();
+    for (let left = await this.#pending(); left.length > 0; left = await this.#pending()) {
+      for (const agentId of left) {
+        while (!this.#closed && await this.#step(agentId)) {
+          if (now() - renewedMs < LEASE_MS / 3) continue;
+          if (!(await lease.renew())) return false;
+          renewedMs = now();
+        }
+      }
+      if (this.#closed) return false;
+    }
+    return true;
   }
 
   /** Another process may be at its last step, and not see a sweep that has just begun. */
