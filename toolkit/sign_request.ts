@@ -4,6 +4,9 @@ import { canonicalString } from "./canonical_string.ts";
 import { publicKeyOf, signBytes } from "./ed25519_signer.ts";
 import { encodeAddress } from "./encode_address.ts";
 
+/** The width of an RFC 8032 seed. */
+const PRIVATE_KEY_BYTES = 32;
+
 /** A request to sign. */
 export interface UnsignedRequest {
   /** Uppercase. */
@@ -57,6 +60,11 @@ export interface RequestSignature {
  * ```
  */
 export function signRequest(request: UnsignedRequest, privateKey: Uint8Array): RequestSignature {
+  if (privateKey.length !== PRIVATE_KEY_BYTES) {
+    throw new TypeError(
+      `Cannot sign a request: the private key must have ${PRIVATE_KEY_BYTES} bytes`,
+    );
+  }
   const signed = canonicalString(request);
   const signature = base64.encode(signBytes(utf8ToBytes(signed), privateKey));
   return {

@@ -36,7 +36,9 @@ Deno.test("signRequest() gives one signature for one request and timestamp", () 
 });
 
 Deno.test("signRequest() refuses a private key of another length", () => {
-  throws(() => signRequest(REQUEST, new Uint8Array(64)));
+  for (const length of [0, 31, 33, 64]) {
+    throws(() => signRequest(REQUEST, new Uint8Array(length)), { name: "TypeError" });
+  }
 });
 
 Deno.test("generateKeyPair() makes another pair each time, which its hex restores", () => {
