@@ -5,6 +5,9 @@ import { NetworkError } from "./network_error.ts";
 const FIRST_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 10_000;
 
+/** Whoever says "at once" again and again (a proxy's `Retry-After: 0`) is not asked without a pause. */
+const MIN_TOLD_MS = 100;
+
 /** Codes of status 503 that say how the relay is set up: they stay. */
 const LASTING_503 = new Set<string>(["mail_disabled", "google_signin_disabled"]);
 
@@ -27,8 +30,8 @@ export function leavesUnclear(failure: Failure): boolean {
 }
 
 /**
- * How long to wait for the next try: as long as the relay says, else twice as long each time up to
- * 10 s, half of it by chance, so that clients do not all come back at once.
+ * How long to wait for the next try: as long as the relay says, at least 100 ms; else twice as long
+ * each time up to 10 s, half of it by chance, so that clients do not all come back at once.
  *
  * @param tries how many there were, from 1
  */
@@ -38,7 +41,7 @@ export function backoffMs(
   random: (sizeBytes: number) => Uint8Array,
 ): number {
   const told = failure instanceof NetworkError ? undefined : failure.retryAfterMs;
-  if (told !== undefined) return told;
+  if (told !== undefined) return Math.max(told, MIN_TOLD_MS);
   const limitMs = Math.min(FIRST_BACKOFF_MS * 2 ** (tries - 1), MAX_BACKOFF_MS);
   const [high = 0, low = 0] = random(2);
   return Math.round(limitMs * (1 + (high * 256 + low) / 65_536) / 2);

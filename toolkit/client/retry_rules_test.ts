@@ -53,9 +53,16 @@ Deno.test("leavesUnclear() is false for a refusal that did nothing, and true whe
 });
 
 Deno.test("backoffMs() waits as long as it was told", () => {
-  assert.equal(backoffMs(refused(429, "rate_limited", 7), 9, fullBytes), 7);
+  assert.equal(backoffMs(refused(429, "rate_limited", 700), 9, fullBytes), 700);
   assert.equal(backoffMs(refused(503, "unavailable", 4_000), 1, fullBytes), 4_000);
   assert.equal(backoffMs(answered(503, 5_000), 1, fullBytes), 5_000);
+});
+
+Deno.test("backoffMs() waits a moment even where it was told not to", () => {
+  for (const told of [0, 1, 99, 100]) {
+    assert.equal(backoffMs(refused(429, "rate_limited", told), 1, noBytes), 100);
+    assert.equal(backoffMs(answered(503, told), 1_000, noBytes), 100);
+  }
 });
 
 Deno.test("backoffMs() doubles up to ten seconds, half of it by chance", () => {
