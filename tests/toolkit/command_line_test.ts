@@ -84,6 +84,23 @@ async function tellFromOutside(
       equal(answer.out.trim().split("\n").length, 300);
       equal(JSON.parse(answer.out.trim().split("\n").at(-1)!).index, 299);
     });
+
+    await t.step({
+      name: "what cannot be printed is no verdict, and what cannot be told changes none",
+      ignore: Deno.build.os !== "linux", // /dev/full
+      fn: async () => {
+        async function verify(redirection: string, input: unknown): Promise<number> {
+          const program: Program = ["sh", "-c", `exec "$@" ${redirection}`, "sh", ...command];
+          const args = ["verify", "--to", messages.keys.recipient.address];
+          return (await runProgram(program, args, { home, stdin: JSON.stringify(input) })).code;
+        }
+        const good = messages.cases.find(({ name }) => name === "no recipient")!.message;
+        equal(await verify(">/dev/full", good), 2);
+        equal(await verify(">/dev/full 2>/dev/full", good), 2);
+        equal(await verify("2>/dev/full", good), 0);
+        equal(await verify("2>/dev/full", {}), 2);
+      },
+    });
   } finally {
     Deno.removeSync(home, { recursive: true });
   }

@@ -18,7 +18,8 @@ export function nodeHost(): Host {
     writePrivateFile,
     withLock: (lockPath, work) => withFileLock(lockPath, work),
     stdout: (text) => write(process.stdout, text),
-    stderr: (text) => write(process.stderr, text),
+    // Diagnostics: what cannot be told must not change what was found.
+    stderr: (text) => write(process.stderr, text).catch(() => {}),
     isTerminal: (stream) => process[stream].isTTY === true,
     askSecret,
     interruption,
