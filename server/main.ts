@@ -40,7 +40,7 @@ async function start(): Promise<void> {
   // The runtime itself reads this one, from the process alone.
   const kvToken = env["DENO_KV_ACCESS_TOKEN"];
   if (kvToken !== undefined) Deno.env.set("DENO_KV_ACCESS_TOKEN", kvToken);
-  const config = withListeningPort(parseConfig(env));
+  const { config, release: releasePort } = reservePort(parseConfig(env));
   await checkNamedFiles(config.mail);
   const mailer = await openMailer(config);
   // One failed request must not take the others down with it.
@@ -56,6 +56,7 @@ async function start(): Promise<void> {
       measureFreeBytes: store.measureFreeBytes,
     });
     try {
+      releasePort();
       serving = serve(opened, { host: config.host, port: config.port, log });
     } catch (error) {
       await opened.close(); // what runs in the background still uses the store
@@ -113,12 +114,14 @@ function stopOnSignal(serving: Serving, store: OpenStore): void {
   for (const signal of signals) Deno.addSignalListener(signal, () => void stop(signal));
 }
 
-/** Settles PORT=0 before anything opens, since links carry the port. */
-function withListeningPort(config: Config): Config {
-  if (config.port !== 0 || config.onDeploy) return config;
-  const probe = Deno.listen({ hostname: config.host, port: 0 });
-  const { port } = probe.addr;
-  probe.close();
+/**
+ * Settles PORT=0 before anything opens, since links carry the port. Nobody else is given it until
+ * release(), after which the relay listens itself.
+ */
+function reservePort(config: Config): { config: Config; release(): void } {
+  if (config.port !== 0 || config.onDeploy) return { config, release() {} };
+  const reserved = Deno.listen({ hostname: config.host, port: 0 });
+  const { port } = reserved.addr;
   const baseUrl = config.baseUrlGiven ? config.baseUrl : config.baseUrl.replace(/:0$/, `:${port}`);
-  return { ...config, port, baseUrl };
+  return { config: { ...config, port, baseUrl }, release: () => reserved.close() };
 }
