@@ -98,10 +98,11 @@ export class InboxReader {
     const { poll } = await this.#pollRecord(agentId);
     const nowMs = this.options.store.now();
     let sinceId = aboveId;
-    for (;;) {
-      const some = await this.#undelivered(agentId, poll, sinceId, SCAN, nowMs, inbox.head);
+    // The first by itself: who only asks whether there is one has no further bodies read.
+    for (let limit = 1;; limit = SCAN) {
+      const some = await this.#undelivered(agentId, poll, sinceId, limit, nowMs, inbox.head);
       yield* some;
-      if (some.length < SCAN) return;
+      if (some.length < limit) return;
       sinceId = some.at(-1)!.id;
     }
   }

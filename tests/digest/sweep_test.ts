@@ -56,6 +56,32 @@ Deno.test("a sweep costs as much for many agents as for few, when as many are du
   assert.equal(await readsOfSweep(60), few);
 });
 
+Deno.test("a sweep reads one message of an agent whose digest has to wait, however many it has", async () => {
+  await using smtp = await startSmtpServer();
+  const plain = await Deno.openKv(":memory:");
+  const bodies = countReads(plain, ([kind]) => kind === "inbox");
+  await using bench = await startDigestBench({
+    smtpPort: smtp.port,
+    relay: { deps: { kv: bodies.kv } },
+  });
+  const handles = ["first", "second", "third", "fourth", "waiting"];
+  const agents = [];
+  for (const handle of handles) agents.push(await bench.agent(handle, READER));
+  bench.relay.clock.advance(1_000);
+  for (const to of handles) await agents[0]!.sent({ to, body: "hello" });
+  await bench.sweep();
+  assert.equal(smtp.received.length, 4, "the share of the address is used up");
+  bench.relay.clock.advance(6 * 60 * MINUTE_MS - 1);
+  const body = "x".repeat(30_000); // too large to be kept in memory
+  for (let i = 0; i < 20; i++) await agents[0]!.sent({ to: "waiting", body: body + i });
+  const before = bodies.reads();
+  await bench.sweep();
+  assert.equal(smtp.received.length, 4, "it has to wait still");
+  assert.equal(bodies.reads() - before, 1);
+  await bench[Symbol.asyncDispose]();
+  plain.close();
+});
+
 Deno.test("two hundred due digests are sent, each once, a few at a time", async () => {
   await using smtp = startScriptedSmtp();
   await using bench = await startDigestBench({ smtpPort: smtp.port });
@@ -69,8 +95,11 @@ Deno.test("two hundred due digests are sent, each once, a few at a time", async 
   assert.ok(smtp.mostSessions() <= 8, String(smtp.mostSessions()));
 });
 
-/** A store that counts the rows it gives. */
-function countReads(kv: Deno.Kv): { kv: Deno.Kv; reads: () => number } {
+/** A store that counts the rows it gives, of all keys or of some. */
+function countReads(
+  kv: Deno.Kv,
+  counts: (key: Deno.KvKey) => boolean = () => true,
+): { kv: Deno.Kv; reads: () => number } {
   let reads = 0;
   const counting = new Proxy(kv, {
     get(target, name) {
@@ -78,15 +107,15 @@ function countReads(kv: Deno.Kv): { kv: Deno.Kv; reads: () => number } {
       if (name === "list") {
         return async function* (...args: Parameters<Deno.Kv["list"]>) {
           for await (const row of target.list(...args)) {
-            reads++;
+            if (counts(row.key)) reads++;
             yield row;
           }
         };
       }
       if (typeof value !== "function") return value;
       return (...args: unknown[]) => {
-        if (name === "get") reads++;
-        if (name === "getMany") reads += (args[0] as unknown[]).length;
+        const keys = name === "get" ? [args[0]] : name === "getMany" ? args[0] : [];
+        reads += (keys as Deno.KvKey[]).filter(counts).length;
         return value.apply(target, args);
       };
     },
