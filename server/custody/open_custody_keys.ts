@@ -1,5 +1,6 @@
 /** Where custody keys come from: the configuration, or a file that a local run makes for itself. */
 import { base64 } from "@scure/base";
+import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Config } from "../config.ts";
 
@@ -57,7 +58,14 @@ export async function readKeyFile(path: string): Promise<Uint8Array | null> {
 async function makeKeyFile(path: string, key: Uint8Array): Promise<Uint8Array> {
   await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${crypto.randomUUID()}`;
-  await Deno.writeTextFile(draft, `${base64.encode(key)}\n`, { createNew: true, mode: 0o600 });
+  const file = await open(draft, "wx", 0o600);
+  try {
+    await file.writeFile(`${base64.encode(key)}\n`);
+    // On the disk before any row in the store that needs it.
+    await file.sync();
+  } finally {
+    await file.close();
+  }
   try {
     await Deno.link(draft, path);
     return key;
