@@ -1,6 +1,6 @@
 /**
  * What leaves the relay by itself, as the store holds it: one row a thing to deliver, found by an
- * index of due times. Digests use it now; mail and webhooks are further kinds.
+ * index of due times. What kinds there are, their handlers say.
  */
 import type { Turn } from "../storage/group_commit.ts";
 

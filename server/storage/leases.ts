@@ -12,7 +12,7 @@ const CLOCK_SKEW_MS = 5_000;
 /** ["lease", name] */
 interface LeaseRow {
   v: 1;
-  /** Process that took it, and its how manieth lease this is. */
+  /** Process that took it, and how many leases it had taken by then, this one included. */
   process: string;
   turn: number;
   untilMs: number;
