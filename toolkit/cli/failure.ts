@@ -3,6 +3,7 @@ import type { Failure } from "../client/connection.ts";
 import { NetworkError } from "../client/network_error.ts";
 import { RefusalError } from "../client/refusal_error.ts";
 import { ExitCode } from "./exit_code.ts";
+import { jsonLine } from "./print_fields.ts";
 import { printable } from "./printable.ts";
 
 /** Whether a relay refused, or none answered. */
@@ -23,7 +24,7 @@ export function describeFailure(verb: string, failure: Failure, isJson: boolean)
     const status = failure instanceof NetworkError ? undefined : failure.status;
     const { code, message } = failure;
     const told = { error: { code, message }, status, retry_after_ms: retryAfterMs };
-    return `${JSON.stringify(told)}\n`;
+    return jsonLine(told);
   }
   const what = failure instanceof RefusalError ? `refused (${failure.code}): ` : "";
   const lines = [`relay ${verb}: ${what}${failure.message}`];

@@ -1,4 +1,4 @@
-import { printable } from "./printable.ts";
+import { printable, UNPRINTABLE } from "./printable.ts";
 
 /**
  * Lines of names and values, one under the other, for people.
@@ -13,7 +13,14 @@ export function printFields(fields: Readonly<Record<string, string | number | un
   );
 }
 
-/** One JSON object on one line. */
+/**
+ * One JSON object on one line. What {@linkcode printable} would escape is escaped as JSON does, so that
+ * it is parsed to the same.
+ */
 export function jsonLine(value: unknown): string {
-  return `${JSON.stringify(value)}\n`;
+  return `${JSON.stringify(value).replace(UNPRINTABLE, escapedUnits)}\n`;
+}
+
+function escapedUnits(text: string): string {
+  return text.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

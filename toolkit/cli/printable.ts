@@ -7,4 +7,4 @@ export function printable(text: string): string {
 }
 
 /** Cc, Cf (bidi controls among them), line and paragraph separators, lone surrogates. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+export const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
