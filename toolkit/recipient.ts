@@ -44,7 +44,7 @@ export function recipientForms(recipient: Recipient): RecipientForms {
     throw invalid("handle", "must be 3 to 32 of a-z, 0-9 and _, a leading @ allowed");
   }
   if (name !== undefined && !isWordNameOf(name, publicKey)) {
-    throw invalid("wordName", "is not a word name of recipient.address");
+    throw invalid("wordName", "is not a word name of the recipient's address");
   }
   return {
     address,

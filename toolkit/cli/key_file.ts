@@ -32,11 +32,13 @@ export interface KeyFileLocation {
  *
  * @param option the value of --key
  * @returns undefined when none is chosen and there is no home folder
+ * @throws {InputError} for an empty name: a script's unset variable must not choose the default key
  */
 export function keyFileLocation(
   host: Host,
   option: string | undefined,
 ): KeyFileLocation | undefined {
+  if (option === "") throw new InputError("--key names no file", "usage");
   const chosen = option ?? host.env("RELAY_KEY_FILE");
   if (chosen) return { path: chosen, isChosen: true };
   const home = host.env("HOME") || host.env("USERPROFILE");

@@ -105,9 +105,15 @@ async function verdictOn(entry: InputEntry, options: VerifyMessageOptions): Prom
     return { id: (entry.value as { id: number }).id, report };
   } catch (thrown) {
     if (!(thrown instanceof MessageError)) throw thrown;
-    if (thrown.code === "invalid_option") throw new InputError(thrown.message);
+    if (thrown.code === "invalid_option") throw new InputError(inOptions(thrown), "usage");
     return { error: thrown };
   }
+}
+
+/** The same in the words of the command line, which has checked all other options before. */
+function inOptions({ field, message }: MessageError): string {
+  const option = field === "recipient.handle" ? "--to-handle" : "--to-name";
+  return `${option}${message.slice(field.length)}`;
 }
 
 function jsonLine(index: number, verdict: Verdict): string {

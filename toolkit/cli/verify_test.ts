@@ -172,6 +172,13 @@ Deno.test("verify refuses options that are none", async () => {
   }
 });
 
+Deno.test("verify names the option that is none as it was given", async () => {
+  const told = async (...args: string[]) => (await verify([...TO, ...args], GOOD)).err;
+  match(await told("--to-handle", "some-agent"), /^relay verify: --to-handle must be 3 to 32 of/);
+  match(await told("--to-name", "a-b-c"), /^relay verify: --to-name is not a word name of the/);
+  match((await verify(["--key", ""], GOOD)).err, /^relay verify: --key names no file/);
+});
+
 Deno.test("verify reports a single malformed message on stderr", async () => {
   for (const args of [[], ["--json"]]) {
     const { code, out, err } = await verify(args, MALFORMED);
