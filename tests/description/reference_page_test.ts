@@ -68,13 +68,13 @@ partOrSkip(
   "chromium",
   "the reference page shows and tries every route, and asks no other host",
   async (program) => {
-    await using relay = await startTestRelay({ clockStartMs: "real" });
+    await using relay = await startTestRelay({ deps: { now: Date.now } });
     const count = describedRoutes(await readDocument(relay)).length;
     await withChromium(program, async (browser) => {
       await withPage(browser, {}, async (page) => {
         const asked = watch(page);
         await page.goto(`${relay.url}/docs`);
-        await page.waitForSelector(".opblock");
+        await page.locator(".opblock").nth(count - 1).waitFor();
         assert.equal(await page.locator(".opblock").count(), count);
         assert.equal(await page.locator(".info .title").first().innerText().then(firstLine), TITLE);
 
