@@ -37,6 +37,5 @@ export function describeFailure(verb: string, failure: Failure, isJson: boolean)
 
 const CHANGING = new Set(["send", "register", "mail register", "mail inject"]);
 
-const UNCLEAR =
-  "it may have been carried out all the same: look before you repeat it " +
+const UNCLEAR = "it may have been carried out all the same: look before you repeat it " +
   "('relay outbox' shows what was sent, 'relay whoami' a registration)";
