@@ -1,8 +1,8 @@
-import fc from "fast-check";
 import { deepStrictEqual as deepEqual, strictEqual as equal, throws } from "node:assert/strict";
 import { canonicalJson } from "./canonical_json.ts";
 import { contentHash } from "./content_hash.ts";
 import type { JsonValue } from "./json_value.ts";
+import fc from "../tests/support/seeded_fast_check.ts";
 
 /** Any JSON value whose strings are well-formed, -0 included. */
 const jsonValue = fc.jsonValue({ stringUnit: "binary" }) as fc.Arbitrary<JsonValue>;

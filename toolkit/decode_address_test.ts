@@ -1,8 +1,8 @@
-import fc from "fast-check";
 import { deepStrictEqual as deepEqual, strictEqual as equal, throws } from "node:assert/strict";
 import { AddressError } from "./address_error.ts";
 import { decodeAddress } from "./decode_address.ts";
 import { encodeAddress } from "./encode_address.ts";
+import fc from "../tests/support/seeded_fast_check.ts";
 
 Deno.test("decodeAddress() reverses encodeAddress()", () => {
   fc.assert(fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (key) => {

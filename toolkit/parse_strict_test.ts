@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { deepStrictEqual as deepEqual, ok, strictEqual as equal, throws } from "node:assert/strict";
 import { JsonError } from "./json_error.ts";
 import { parseStrict } from "./parse_strict.ts";
+import fc from "../tests/support/seeded_fast_check.ts";
 
 function errorOf(text: string | Uint8Array, options = {}): JsonError {
   try {

@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { strictEqual as equal, throws } from "node:assert/strict";
 import { isWordNameOf } from "./is_word_name_of.ts";
 import { wordName } from "./word_name.ts";
+import fc from "../tests/support/seeded_fast_check.ts";
 
 const publicKey = fc.uint8Array({ minLength: 32, maxLength: 32 });
 

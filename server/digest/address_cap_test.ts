@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
 import { addressCapKey, admitDigest, DIGESTS_PER_ADDRESS } from "./address_cap.ts";
+import fc from "../../tests/support/seeded_fast_check.ts";
 
 const WINDOW_MS = 6 * 3_600_000;
 const NOW = Date.UTC(2026, 5, 1);

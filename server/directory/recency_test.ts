@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
 import { Recency } from "./recency.ts";
+import fc from "../../tests/support/seeded_fast_check.ts";
 
 Deno.test("Recency.walk() is sorted by time, ties by descending id, after any touches", () => {
   const touches = fc.array(

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
 import { agentListEntry, type ListingRow } from "./listing.ts";
 import { Recency } from "./recency.ts";
 import { SearchIndex, type SearchPage } from "./search_index.ts";
 import type { SearchQuery } from "./search_query.ts";
+import fc from "../../tests/support/seeded_fast_check.ts";
 
 const FIRST: SearchPage = { order: "activity", offset: 0, limit: 100 };
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
 import { choice, flag, integer, readQuery, text } from "./query.ts";
 import { RelayError } from "../errors.ts";
+import fc from "../../tests/support/seeded_fast_check.ts";
 
 const POLL = {
   since_id: integer(0, 2 ** 53 - 1, 0),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
 import { addRange, isRead, unreadGaps } from "./read_ranges.ts";
+import fc from "../../tests/support/seeded_fast_check.ts";
 
 Deno.test("addRange(), isRead() and unreadGaps() agree with a set of ids", () => {
   const range = fc.tuple(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 0, max: 12 }));

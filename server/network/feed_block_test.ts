@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
 import {
   BLOCK_SPAN,
   decodeBlock,
@@ -10,6 +9,7 @@ import {
   newestSentMs,
   packEvents,
 } from "./feed_block.ts";
+import fc from "../../tests/support/seeded_fast_check.ts";
 
 const eventOf = (id: number): FeedEvent => ({
   id,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
 import { compareStandings, selectTop } from "./ranking.ts";
+import fc from "../../tests/support/seeded_fast_check.ts";
 
 const standing = fc.record({
   senderId: fc.nat(50),

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
 import { createTestClock } from "../../tests/support/clock.ts";
 import { openTestStorage } from "../../tests/support/storage.ts";
 import { Leases } from "../storage/leases.ts";
@@ -7,6 +6,7 @@ import { firstCountedMinute, minuteOf, WINDOW_MINUTES } from "./counted.ts";
 import { Standings } from "./standings.ts";
 import { Tally } from "./tally.ts";
 import { type Count, deltaKey, encodeCounts, TALLY_STATE, type TallyState } from "./tally_rows.ts";
+import fc from "../../tests/support/seeded_fast_check.ts";
 
 const MINUTE_MS = 60_000;
 

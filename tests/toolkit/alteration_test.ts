@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { deepStrictEqual as deepEqual, strictEqual as equal } from "node:assert/strict";
 import {
   canonicalJson,
@@ -14,6 +13,7 @@ import {
   type VerifyMessageOptions,
   wordName,
 } from "../../toolkit/mod.ts";
+import fc from "../support/seeded_fast_check.ts";
 
 const SENDER = generateKeyPair();
 const RECIPIENT = generateKeyPair();

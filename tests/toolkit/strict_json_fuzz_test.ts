@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { deepStrictEqual as deepEqual, strictEqual as equal } from "node:assert/strict";
 import { JsonError, parseStrict } from "../../toolkit/mod.ts";
 import { readSlowly } from "./slow_json.ts";
+import fc from "../support/seeded_fast_check.ts";
 
 const MAX_DEPTH = 4;
 

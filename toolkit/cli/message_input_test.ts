@@ -1,8 +1,8 @@
-import fc from "fast-check";
 import { deepStrictEqual as deepEqual, rejects, strictEqual as equal } from "node:assert/strict";
 import { InputError } from "./input_error.ts";
 import { type InputEntry, readMessages } from "./message_input.ts";
 import { readLines } from "./read_lines.ts";
+import fc from "../../tests/support/seeded_fast_check.ts";
 
 async function* chunksOf(...chunks: string[]): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) yield new TextEncoder().encode(chunk);
