@@ -73,6 +73,21 @@ async function packageWorks(npm: string, t: Deno.TestContext): Promise<void> {
       }
     });
 
+    await t.step(
+      "has a README that leads nowhere but to itself: a registry shows no other file",
+      async () => {
+        const readme = await Deno.readTextFile(join(installed, "README.md"));
+        const headings = [...readme.matchAll(/^#+ (.+)$/gm)]
+          .map(([, words]) =>
+            `#${words!.toLowerCase().replace(/[^a-z ]/g, "").replaceAll(" ", "-")}`
+          );
+        const targets = [...readme.matchAll(/\]\(([^)]*)\)|(?:href|src)="([^"]*)"/g)]
+          .map(([, link, attribute]) => link ?? attribute!);
+        assert.deepEqual(targets.filter((target) => !headings.includes(target)), []);
+        assert.ok(targets.length > 0);
+      },
+    );
+
     await t.step("is as small as it is bound to be", async () => {
       const browser = await Deno.readTextFile(join(installed, "browser.js"));
       const { lines, isWithinBounds } = reportSizes({
@@ -96,6 +111,9 @@ async function packageWorks(npm: string, t: Deno.TestContext): Promise<void> {
     await t.step("gives a TypeScript program its types", async () => {
       const check = ["check", "--quiet", "--node-modules-dir=manual", types];
       await mustPass([Deno.execPath(), ...check], folder);
+      const bundled = join(folder, "bundled.ts");
+      await Deno.writeTextFile(bundled, onBundle(await Deno.readTextFile(types)));
+      await mustPass([Deno.execPath(), ...check.slice(0, -1), bundled], folder);
       const wrong = join(folder, "wrong.ts");
       const text = await Deno.readTextFile(types);
       await Deno.writeTextFile(wrong, text.replace("timestamp: 1760000000", 'timestamp: "now"'));
@@ -132,15 +150,22 @@ async function packageHasTypes(tsc: ProgramRun): Promise<void> {
   try {
     const { folder } = await installPackage(npm, temporary);
     const source = join(folder, "consumer.ts");
+    const bundled = join(folder, "bundled.ts");
     await Deno.copyFile(CONSUMER, source);
+    await Deno.writeTextFile(bundled, onBundle(await Deno.readTextFile(CONSUMER)));
     const strict = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess"];
     const platform = ["--target", "es2022", "--module", "nodenext", "--lib", "es2024,dom"];
-    const { code, stdout } = await tsc(["--noEmit", ...strict, ...platform, source]);
+    const { code, stdout } = await tsc(["--noEmit", ...strict, ...platform, source, bundled]);
     assert.equal(stdout, "");
     assert.equal(code, 0);
   } finally {
     await Deno.remove(temporary, { recursive: true });
   }
+}
+
+/** The same program, its imports from the file for browsers. */
+function onBundle(program: string): string {
+  return program.replace(/"agent-relay-toolkit(?:\/client)?"/g, '"agent-relay-toolkit/browser.js"');
 }
 
 function isSubcommand(name: string): boolean {

@@ -7,6 +7,7 @@ import { shippedModules } from "./shipped_modules.ts";
 
 const ENTRIES = ["toolkit/mod.ts", "toolkit/client/mod.ts", "toolkit/cli/main.ts"];
 const COMMAND = "toolkit/cli/main.ts";
+const BROWSER = "toolkit/build/browser.ts";
 
 /**
  * Builds the npm package: one JavaScript module a source module, readable as its source is, with
@@ -28,7 +29,11 @@ export async function buildNpm(root: string, folder: string): Promise<void> {
     join(folder, "package.json"),
     JSON.stringify(npmManifest(libraries), null, 2) + "\n",
   );
-  await write(join(folder, "browser.js"), await bundleForBrowser(root, "toolkit/build/browser.ts"));
+  await write(join(folder, "browser.js"), await bundleForBrowser(root, BROWSER));
+  await write(
+    join(folder, "browser.d.ts"),
+    typesOfBundle(await Deno.readTextFile(join(root, BROWSER))),
+  );
   await Deno.copyFile(join(root, "toolkit/README.md"), join(folder, "README.md"));
   await Deno.copyFile(join(root, "LICENSE"), join(folder, "LICENSE"));
 }
@@ -49,6 +54,11 @@ async function transpile(root: string, folder: string, modules: readonly string[
   } finally {
     await Deno.remove(draft, { recursive: true });
   }
+}
+
+/** The bundle exports what its entry does, which the other modules declare. */
+function typesOfBundle(entry: string): string {
+  return rewriteModule(entry.replaceAll('"../', '"./toolkit/'));
 }
 
 function codeOf(module: string): string {

@@ -20,7 +20,7 @@ export function npmManifest(libraries: Readonly<Record<string, string>>) {
     exports: {
       ".": entry("toolkit/mod"),
       "./client": entry("toolkit/client/mod"),
-      "./browser.js": "./browser.js",
+      "./browser.js": entry("browser"),
       "./package.json": "./package.json",
     },
     bin: { relay: "./toolkit/cli/main.js" },
