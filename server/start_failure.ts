@@ -13,7 +13,7 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
     "the disk of RELAY_DATA_DIR is full, or fails: make room, nothing has to be repaired",
   ],
   [
-    /unable to open database file|readonly database/i,
+    /unable to open database file|read-?only database/i,
     "relay.kv in RELAY_DATA_DIR is no file that this relay may write to: give its user the right to",
   ],
 ];
@@ -28,7 +28,7 @@ export function startFailure(failure: unknown): string {
   }
   const reasons = reasonsOf(failure);
   for (const [pattern, remedy] of REMEDIES) {
-    const reason = reasons.find((each) => pattern.test(each));
+    const reason = reasons.findLast((each) => pattern.test(each));
     if (reason !== undefined) return `${remedy} (${reason})`;
   }
   if (failure instanceof UnusableDataFolderError) return failure.message;
