@@ -108,6 +108,8 @@ REFUSED = [
     ("1e309", "\u00b61e309", "number_overflow"),
     ("-1e400", "[0,\u00b6-1e400]", "number_overflow"),
     ("400 digits", "\u00b6" + "9" * 400, "number_overflow"),
+    ("an overflow before a broken end", "[\u00b61e400.5]", "number_overflow"),
+    ("an unsafe integer before a broken end", "[\u00b69007199254740993x]", "unsafe_integer"),
     ("65 arrays", "[" * 64 + "\u00b6[" + "]" * 65, "too_deep"),
     ("65 objects", '{"a":' * 64 + "\u00b6{" + "}" * 65, "too_deep"),
     ("ten thousand arrays, never closed", "[" * 64 + "\u00b6" + "[" * 10_000, "too_deep"),
