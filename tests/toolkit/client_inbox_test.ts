@@ -196,6 +196,12 @@ Deno.test("inbox() reports what a relay altered, and does not hide the message",
     "bound",
     "mismatch",
   ]);
+  for (const spelling of ["ALICE", "@alice"]) {
+    const misspelled = (text: string) =>
+      text.replace('"from_handle":"alice"', `"from_handle":"${spelling}"`);
+    const [, , , sender] = await verdicts(misspelled, pinning(keys.bob.address));
+    assert.equal(sender, "mismatch", "no spelling gets around a pin");
+  }
 });
 
 Deno.test("inbox() leaves a body unbound when the relay has no request for it", async () => {

@@ -34,7 +34,7 @@ function named(profile: AgentProfile, { form }: Identifier): string {
 
 /** The addresses of agents, as far as they are known. */
 export interface AddressBook {
-  /** The address that a handle or word name was pinned to; undefined when it was not. */
+  /** The address that a handle or word name, in any spelling, was pinned to; undefined when none. */
   pinned(name: string): string | undefined;
   /** Pinned, found before, or asked for now. An address is its own. @throws as resolveAgent */
   addressOf(identifier: string, signal?: AbortSignal): Promise<string>;
@@ -56,7 +56,7 @@ export function createAddressBook(
   }
   const known = new Map(pinned);
   return {
-    pinned: (name) => pinned.get(name),
+    pinned: (name) => pinned.get(normalSpelling(name)),
     async addressOf(identifier, signal) {
       const { form, text } = parseIdentifier(identifier);
       if (form === "address") return text;
@@ -68,6 +68,15 @@ export function createAddressBook(
       return known.get(text)!;
     },
   };
+}
+
+/** A text that names nobody is its own spelling: nothing is pinned by it. */
+function normalSpelling(name: string): string {
+  try {
+    return parseIdentifier(name).text;
+  } catch {
+    return name;
+  }
 }
 
 function requireAddress(text: string): string {
