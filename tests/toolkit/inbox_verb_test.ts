@@ -1,5 +1,6 @@
 /** `relay inbox` against a real relay: verdicts, --json, pages, the cursor, untrusted text. */
 import assert from "node:assert/strict";
+import { wordName } from "../../toolkit/mod.ts";
 import { TestAgent } from "../support/test_agent.ts";
 import { startClientWorld } from "./client_world.ts";
 import { registered } from "./person.ts";
@@ -35,6 +36,20 @@ Deno.test("inbox shows each message with its verdicts, and what was altered as F
   const altered = await bob.run(["inbox"]);
   assert.equal(altered.code, 0);
   assert.match(altered.out, /^FALSE: .+content hash MISMATCH; body NOT BOUND: neither a request/m);
+});
+
+Deno.test("inbox and outbox say which word names their keys cannot have", async () => {
+  await using world = await startClientWorld();
+  const alice = await registered(world, "alice");
+  const bob = await registered(world, "bob");
+  await alice.out(["send", bob.keys.address, "--text", "hello"]);
+  const [aliceName, bobName] = [alice, bob].map(({ keys }) => wordName(keys.publicKey));
+  world.alter = (_, text) => text.replaceAll(bobName!, aliceName!);
+  const { address } = bob.keys;
+  assert.ok((await alice.out(["outbox"])).includes(`@bob (${aliceName} IS NO NAME OF ${address})`));
+  world.alter = (_, text) => text.replaceAll(aliceName!, bobName!);
+  const received = await bob.out(["inbox"]);
+  assert.ok(received.includes(`@alice (${bobName} IS NO NAME OF ${alice.keys.address})`));
 });
 
 Deno.test("inbox --json is input of verify", async () => {

@@ -9,6 +9,7 @@ import {
 import { describeReport } from "./describe_report.ts";
 import { ExitCode } from "./exit_code.ts";
 import type { Host } from "./host.ts";
+import { nameAndKey } from "./name_and_key.ts";
 import { parseNumber } from "./parse_number.ts";
 import { parseOptions } from "./parse_options.ts";
 import { printBody } from "./print_body.ts";
@@ -102,7 +103,7 @@ function messagePrinter(host: Host): (received: ReceivedMessage) => string {
   return ({ message, report }) => {
     const { id, from, from_handle, from_word_name, in_reply_to, created_at, body } = message;
     const answers = in_reply_to === null ? "" : `, answers ${in_reply_to}`;
-    const line = `message ${id} from @${from_handle} (${from_word_name}, ${from}), ` +
+    const line = `message ${id} from @${from_handle} (${nameAndKey(from_word_name, from)}), ` +
       `${created_at}${answers}`;
     const given = { hasRecipient: true, hasRequest: false, hasAskedRelay: true };
     const verdicts = report === null ? "" : `${printable(describeReport(id, report, given))}\n`;

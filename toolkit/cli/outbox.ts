@@ -6,6 +6,7 @@ import {
   SIGNING_OPTIONS_HELP,
 } from "./connect.ts";
 import { ExitCode } from "./exit_code.ts";
+import { nameAndKey } from "./name_and_key.ts";
 import { parseNumber } from "./parse_number.ts";
 import { parseOptions } from "./parse_options.ts";
 import { printBody } from "./print_body.ts";
@@ -54,7 +55,7 @@ export const outbox: Verb = {
 function printSent(message: OutboxMessage): string {
   const { id, to_handle, to_word_name, to, created_at, delivered_at, body } = message;
   const delivered = delivered_at === null ? "not fetched yet" : `delivered ${delivered_at}`;
-  const line =
-    `message ${id} to @${to_handle} (${to_word_name}, ${to}), ${created_at}, ${delivered}`;
+  const recipient = `@${to_handle} (${nameAndKey(to_word_name, to)})`;
+  const line = `message ${id} to ${recipient}, ${created_at}, ${delivered}`;
   return `${printable(line)}\n${printBody(body)}`;
 }
