@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createTestClock } from "../support/clock.ts";
+import { delay } from "../support/pace.ts";
 import { startScriptedSmtp } from "../support/scripted_smtp.ts";
 import { parseMail, startSmtpServer } from "../support/smtp_server.ts";
 import { type SpawnedRelay, spawnRelay } from "../support/spawn_relay.ts";
@@ -45,7 +46,7 @@ async function makeDue(relay: SpawnedRelay, handles: readonly string[]): Promise
     agents.push(agent);
   }
   // A later millisecond than any address was set in.
-  await new Promise((resolve) => setTimeout(resolve, 2));
+  await delay(2);
   for (const to of handles) await agents[0]!.sent({ to, body: "hello" });
   return agents;
 }

@@ -1,5 +1,6 @@
 /** A KV Connect server (denokv) of a test's own, where there is a program of it. */
 import { join } from "node:path";
+import { delay } from "./pace.ts";
 
 const ACCESS_TOKEN = "a-token-of-tests-only";
 
@@ -79,7 +80,7 @@ async function reachable(port: number): Promise<void> {
       using _ = await Deno.connect({ hostname: "127.0.0.1", port });
       return;
     } catch {
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await delay(50);
     }
   }
   throw new Error("the KV server does not listen");

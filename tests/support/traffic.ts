@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { verifyMessage } from "../../toolkit/mod.ts";
 import type { Answer } from "./answer.ts";
 import { seededRandom } from "./fake_kv.ts";
+import { delay } from "./pace.ts";
 import { registerAgent, type Target, TestAgent } from "./test_agent.ts";
 
 export interface TrafficOptions {
@@ -155,7 +156,7 @@ class Traffic {
   async #readWhileSending(agent: number): Promise<void> {
     while (this.#sending) {
       await this.#readOnce(agent);
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await delay(5);
     }
   }
 
@@ -170,7 +171,7 @@ class Traffic {
       if (answer.status !== 200) {
         assert.ok([429, 503].includes(answer.status), `a poll was answered ${answer.text}`);
         assert.ok(tries < TRIES, `${TRIES} polls were refused: ${answer.text}`);
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await delay(5);
         continue;
       }
       const { messages, last_id } = answer.json;
