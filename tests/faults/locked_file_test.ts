@@ -22,9 +22,9 @@ Deno.test("writes on a file that another process has locked are answered 503, re
       queueBounds: {
         jobs: 1000,
         bytes: 1_000_000,
-        refuseAfterMs: 200,
-        retryForMs: 200,
-        giveUpAfterMs: 400,
+        refuseAfterMs: 1_000,
+        retryForMs: 1_000,
+        giveUpAfterMs: 2_000,
         checkEveryMs: 50,
       },
     },
@@ -46,7 +46,10 @@ Deno.test("writes on a file that another process has locked are answered 503, re
       assert.equal((await alice.outbox()).length, 1);
     }
     let answer = await send();
-    for (let tries = 0; answer.status === 503 && tries < 100; tries++) answer = await send();
+    for (let tries = 0; answer.status === 503 && tries < 200; tries++) {
+      await delay(50);
+      answer = await send();
+    }
     assertStatus(answer, 201);
     const repeated = await send();
     assert.equal(repeated.json.id, answer.json.id);
