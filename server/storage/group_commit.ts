@@ -27,7 +27,7 @@ export { type GroupAnnotation, type Job, Outdated, type Turn } from "./job.ts";
 
 /** Failures of one job, each after a plan on fresh records, before its caller may hear 503. */
 const MAX_FAILURES = 16;
-/** Those of them where the store threw instead of telling a conflict: then it does at once. */
+/** Of those in a row where the store threw instead of telling a conflict: then it does at once. */
 const MAX_ERRORS = 3;
 const MAX_PAUSE_MS = 128;
 
@@ -272,7 +272,7 @@ export class GroupCommit {
     const again: Pending[] = [];
     for (const { pending, result } of group.members) {
       pending.failures++;
-      if (failure !== null) pending.errors++;
+      pending.errors = failure === null ? 0 : pending.errors + 1;
       pending.tried.set(group.attempt, result);
       pending.verified = true;
       const tooOften = pending.failures > MAX_FAILURES && this.#queue.isLongDue(pending);

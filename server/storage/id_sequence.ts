@@ -4,7 +4,7 @@
  */
 import { retryWhileLocked } from "./lock_retry.ts";
 import type { Store } from "./store.ts";
-import type { WriterSlot } from "./writer_slot.ts";
+import { NoFreeSlot, type WriterSlot } from "./writer_slot.ts";
 
 /** 2025-01-01T00:00:00Z. */
 export const ID_EPOCH_MS = 1_735_689_600_000;
@@ -15,6 +15,7 @@ const CEILING_AHEAD_MS = 20_000;
 /** A new ceiling is stored in the background once less than this is left. */
 const CEILING_LOW_MS = 10_000;
 const RAISE_ATTEMPTS = 10;
+const CONFIRM_ATTEMPTS = 4;
 
 /** The smallest id that a message created at this time can have. */
 export function lowestIdAt(createdAtMs: number): number {
@@ -117,7 +118,7 @@ export class IdSequence {
 
   async #confirmSlot(): Promise<void> {
     if (this.slot === null) return;
-    await this.slot.confirm();
+    await confirmRepeatedly(this.slot);
     if (this.slot.tenure === this.#tenure) return;
     // Another slot, or this one after somebody else held it: its stored ceiling counts.
     this.#number = this.slot.number;
@@ -162,5 +163,16 @@ export class IdSequence {
     this.#ceiling = ceiling;
     this.#tried = null;
     return true;
+  }
+}
+
+/** One lost answer of the store must not refuse everything that waits for an id. */
+async function confirmRepeatedly(slot: WriterSlot): Promise<void> {
+  for (let attempt = 1;; attempt++) {
+    try {
+      return await slot.confirm();
+    } catch (error) {
+      if (attempt === CONFIRM_ATTEMPTS || error instanceof NoFreeSlot) throw error;
+    }
   }
 }

@@ -188,3 +188,32 @@ Deno.test("IdSequence.open fails where the ceiling cannot be stored", async () =
     await assert.rejects(IdSequence.open(store, null), /ceiling/);
   });
 });
+
+Deno.test("IdSequence.restore() holds its slot through lost answers, and fails where none comes at all", async () => {
+  await withKv(async (kv) => {
+    let lost = 0;
+    const fake = createFakeKv({
+      kv,
+      intercept: async (commit, run) => {
+        const outcome = await run();
+        const renews = commit.writes.some(({ key }) => key[0] === "slot" && key[2] === "lease");
+        if (renews && lost-- > 0) throw new TypeError("error sending request");
+        return outcome;
+      },
+    });
+    const { ids, clock, slot } = await openTestStorage(fake, { exclusive: false });
+    const number = slot!.number;
+    clock.advance(HOUR_MS);
+    assert.equal(ids.ready(clock.now()), false);
+    lost = 3;
+    await ids.restore();
+    assert.ok(ids.ready(clock.now()));
+    assert.equal(slot!.number, number);
+    clock.advance(HOUR_MS);
+    lost = Infinity;
+    await assert.rejects(ids.restore(), TypeError);
+    assert.equal(ids.ready(clock.now()), false);
+    lost = 0;
+    await slot!.release();
+  });
+});

@@ -15,7 +15,7 @@ export interface Pending {
   /** When it was admitted, on the monotonic clock. */
   readonly sinceMs: number;
   failures: number;
-  /** Failures for which the store threw. */
+  /** Failures in a row for which the store threw. */
   errors: number;
   /** Once it failed: only jobs that failed for the same cause travel with it. */
   apart: string | null;
