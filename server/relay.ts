@@ -24,6 +24,7 @@ import { disabledMailRoutes } from "./mail/disabled.ts";
 import { toolNotes, toolRoutes } from "./mcp/routes.ts";
 import { Arrivals } from "./messages/arrivals.ts";
 import { Inbox } from "./messages/inbox.ts";
+import { RecentMessages, type RecentMessagesBounds } from "./messages/recent_messages.ts";
 import { messageRoutes } from "./messages/routes.ts";
 import { Sender } from "./messages/send.ts";
 import { StoredMessages } from "./messages/stored_messages.ts";
@@ -67,6 +68,7 @@ export interface RelayOptions {
   slotTiming?: SlotTiming;
   capacity?: StoreCapacity;
   queueBounds?: QueueBounds;
+  recentMessages?: RecentMessagesBounds;
 }
 
 const FLUSH_MS = 60_000;
@@ -118,13 +120,15 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   const arrivals = new Arrivals();
   const wake = new Wake({ store, arrivals, watchable: hosted });
   if (!store.exclusive) commits.annotateGroups(markWakes);
-  const messages = new StoredMessages(store, limits.retentionDays);
+  const recent = new RecentMessages(options.recentMessages);
+  const messages = new StoredMessages(store, limits.retentionDays, recent);
   const sender = new Sender({
     store,
     records,
     commits,
     limits,
     arrivals,
+    recent,
     formerClockMs: ids.openedAtMs,
   });
   const inbox = new Inbox({ store, records, commits, limits, arrivals, messages });

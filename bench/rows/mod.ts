@@ -2,7 +2,7 @@
 import type { Row } from "../row.ts";
 import { directory } from "./directory.ts";
 import { figures } from "./figures.ts";
-import { inboxPage } from "./inbox_page.ts";
+import { inboxPages } from "./inbox_page.ts";
 import { loneSends } from "./lone_sends.ts";
 import { feedPage, leaderboard } from "./network.ts";
 import { emptyPolls, tokenPolls } from "./polls.ts";
@@ -22,7 +22,7 @@ export const rows: readonly Row[] = [
   loneSends,
   emptyPolls,
   tokenPolls,
-  inboxPage,
+  ...inboxPages,
   toolWhoami,
   toolWhoamiStateless,
   toolSend,

@@ -10,10 +10,12 @@ export interface RelayArgument {
   folder: string;
   /** Commits of one job each: the path without grouping. */
   ungrouped?: boolean;
+  /** Every page is read from the store. */
+  forgetful?: boolean;
   limits?: Record<string, number>;
 }
 
-const { folder, ungrouped, limits }: RelayArgument = JSON.parse(Deno.args[0]!);
+const { folder, ungrouped, forgetful, limits }: RelayArgument = JSON.parse(Deno.args[0]!);
 const kv = await Deno.openKv(`${folder}/relay.kv`);
 const log = (event: string, fields?: unknown) => console.error(event, fields);
 const deps: Deps = {
@@ -37,7 +39,10 @@ const deps: Deps = {
   fetch,
   log,
 };
-const options: RelayOptions = ungrouped ? { capacity: { ...EMBEDDED_CAPACITY, jobs: 1 } } : {};
+const options: RelayOptions = {
+  ...(ungrouped ? { capacity: { ...EMBEDDED_CAPACITY, jobs: 1 } } : {}),
+  ...(forgetful ? { recentMessages: { bytes: 0, messagesAnInbox: 0, messageBytes: 0 } } : {}),
+};
 const relay = await openRelay(deps, options);
 const serving = serve(relay, { host: "127.0.0.1", port: 0, log });
 console.log(JSON.stringify({ port: serving.port }));

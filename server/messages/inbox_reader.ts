@@ -4,10 +4,9 @@ import { inKey, type InRecord } from "../mailboxes/records.ts";
 import { listRows } from "../storage/list_rows.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
-import { PageTurns } from "./page_turns.ts";
 import { pollKey, type PollRecord, readKey } from "./poll_record.ts";
 import { isRead, unreadGaps } from "./read_ranges.ts";
-import type { StoredMessage, StoredMessages } from "./stored_messages.ts";
+import type { InboxSelection, StoredMessage, StoredMessages } from "./stored_messages.ts";
 
 export interface PollQuery {
   sinceId: number;
@@ -48,8 +47,6 @@ export interface InboxReaderOptions {
 }
 
 export class InboxReader {
-  readonly #turns = new PageTurns();
-
   constructor(private readonly options: InboxReaderOptions) {}
 
   /**
@@ -62,7 +59,7 @@ export class InboxReader {
     if (inbox === null || inbox.head <= sinceId) {
       return { page: pageOf([], sinceId), unread: [], version: undefined, done: nothing };
     }
-    const done = await this.#turns.take();
+    const done = await this.options.messages.turns.take();
     try {
       const reading = await this.#readPage(agentId, query, inbox.head);
       if (sizeOf(reading.page) <= SMALL_PAGE_BYTES) done();
@@ -81,11 +78,12 @@ export class InboxReader {
     const { store, messages } = this.options;
     const { poll, version } = await this.#pollRecord(agentId);
     const nowMs = store.now();
+    const selection = { recipientId: agentId, sinceId, headId: head, limit, nowMs };
     if (onlyUnread) {
-      const unread = await this.#undelivered(agentId, poll, sinceId, limit, nowMs, head);
+      const unread = await this.#undelivered(poll, selection);
       return { page: pageOf(unread, sinceId), unread, version };
     }
-    const page = pageOf(await messages.inboxPage(agentId, sinceId, limit, nowMs), sinceId);
+    const page = pageOf(await messages.inboxPage(selection), sinceId);
     const fresh = page.messages.filter(({ id }) => !isRead(poll.read, id));
     const unread = await this.#withoutReadRows(agentId, poll, fresh);
     return { page, unread, version };
@@ -100,7 +98,13 @@ export class InboxReader {
     let sinceId = aboveId;
     // The first by itself: who only asks whether there is one has no further bodies read.
     for (let limit = 1;; limit = SCAN) {
-      const some = await this.#undelivered(agentId, poll, sinceId, limit, nowMs, inbox.head);
+      const some = await this.#undelivered(poll, {
+        recipientId: agentId,
+        sinceId,
+        headId: inbox.head,
+        limit,
+        nowMs,
+      });
       yield* some;
       if (some.length < limit) return;
       sinceId = some.at(-1)!.id;
@@ -116,26 +120,28 @@ export class InboxReader {
 
   /** The first undelivered retained messages above an id, found without the delivered ones. */
   async #undelivered(
-    agentId: number,
     poll: Pick<PollRecord, "read" | "overflow">,
-    sinceId: number,
-    limit: number,
-    nowMs: number,
-    head: number,
+    selection: InboxSelection,
   ): Promise<StoredMessage[]> {
     const { messages } = this.options;
+    const { recipientId, sinceId, headId, limit, nowMs } = selection;
     const found: StoredMessage[] = [];
     const first = Math.max(sinceId + 1, messages.lowestRetainedId(nowMs));
     for (const [from, last] of unreadGaps(poll.read, first)) {
       let next = from;
-      while (found.length < limit && next <= Math.min(last, head)) {
+      while (found.length < limit && next <= Math.min(last, headId)) {
         const wanted = limit - found.length;
-        const some = await messages.inboxPage(agentId, next - 1, wanted, nowMs, last);
-        found.push(...await this.#withoutReadRows(agentId, poll, some));
+        const some = await messages.inboxPage({
+          ...selection,
+          sinceId: next - 1,
+          lastId: last,
+          limit: wanted,
+        });
+        found.push(...await this.#withoutReadRows(recipientId, poll, some));
         if (some.length < wanted) break;
         next = some.at(-1)!.id + 1;
       }
-      if (found.length >= limit || last >= head) break;
+      if (found.length >= limit || last >= headId) break;
     }
     return found;
   }

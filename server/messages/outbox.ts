@@ -11,13 +11,31 @@ export interface OutboxQuery {
   limit: number;
 }
 
-/** The first `limit` retained messages that the agent sent above an id, as UTF-8 JSON of the answer. */
+interface OutboxParts {
+  store: Store;
+  messages: StoredMessages;
+  identities: Identities;
+}
+
+/**
+ * The first `limit` retained messages that the agent sent above an id, as UTF-8 JSON of the answer.
+ * @throws RelayError `unavailable` when too many pages are being read
+ */
 export async function readOutbox(
-  { store, messages, identities }: {
-    store: Store;
-    messages: StoredMessages;
-    identities: Identities;
-  },
+  parts: OutboxParts,
+  senderId: number,
+  query: OutboxQuery,
+): Promise<string> {
+  const done = await parts.messages.turns.take();
+  try {
+    return await readPage(parts, senderId, query);
+  } finally {
+    done();
+  }
+}
+
+async function readPage(
+  { store, messages, identities }: OutboxParts,
   senderId: number,
   { sinceId, limit }: OutboxQuery,
 ): Promise<string> {
@@ -30,10 +48,10 @@ export async function readOutbox(
     const rows = await listSent(store, senderId, from, wanted);
     if (rows.length === 0) break;
     from = rows.at(-1)!.id + 1;
-    for (const { id, row } of rows) {
-      if (!messages.isRetained(row.createdAtMs, nowMs)) continue;
-      const [message] = await messages.inboxMessages(row.recipientId, [id], nowMs);
-      if (message === undefined) continue;
+    const references = rows.map(({ id, row }) => ({ recipientId: row.recipientId, id }));
+    for (const [i, message] of (await messages.messagesOf(references, nowMs)).entries()) {
+      const { id, row } = rows[i]!;
+      if (message === undefined || !messages.isRetained(row.createdAtMs, nowMs)) continue;
       const to = await identities.byId(row.recipientId);
       const deliveredAt = row.deliveredAtMs === null ? null : timestamp(row.deliveredAtMs);
       shown.push(

@@ -40,7 +40,7 @@ export class PageTurns {
 function tooManyPages(): RelayError {
   return new RelayError(
     "unavailable",
-    "the relay has more inboxes to read than it can at one time; nothing was marked as delivered; poll again after Retry-After",
+    "the relay has more pages of messages to read than it can at one time; nothing was marked as delivered; poll again after Retry-After",
     { retryAfterMs: 1000 },
   );
 }

@@ -31,7 +31,8 @@ import {
   pieceKey,
   rawKey,
 } from "./message_row.ts";
-import { encodeRow } from "./row_codec.ts";
+import type { RecentMessages } from "./recent_messages.ts";
+import { decodeRow, encodeRow } from "./row_codec.ts";
 import type { Receipt, SendAnswer, SendUseRow } from "./send_answer.ts";
 import { recipientBanned, refuseSender } from "./send_refusals.ts";
 import type { SendRequest } from "./send_request.ts";
@@ -70,6 +71,7 @@ export interface SenderOptions {
   commits: GroupCommit;
   limits: Limits;
   arrivals: Arrivals;
+  recent: RecentMessages;
   /** Greatest time, in unix ms, that a former process on this store can have seen. */
   formerClockMs: number;
 }
@@ -151,7 +153,7 @@ export class Sender {
 
   #job(send: Send): Job<SendAnswer> {
     const { sender, recipient, request, use } = send;
-    const { records, limits, arrivals } = this.options;
+    const { records, limits, arrivals, recent } = this.options;
     const usedKey = signatureKey(sender.id, use);
     const form = formOf(request, send.raw);
     const rawPieces = form === null ? cutIntoPieces(send.raw) : [];
@@ -165,6 +167,8 @@ export class Sender {
       this.#accepted.add(use);
       arrivals.announce(recipient.id);
     };
+    /** What the last attempt stored. */
+    let stored: { receipt: Receipt; previousId: number; bytes: Uint8Array };
     return {
       records: [outKey(sender.id), inKey(recipient.id), ...(send.extension?.records ?? [])],
       cost: {
@@ -239,20 +243,17 @@ export class Sender {
           sends: admitted.window,
           retained: retained.days,
         });
-        turn.set(
-          inboxKey(recipient.id, id),
-          encodeRow({
-            senderId: sender.id,
-            createdAtMs,
-            contentHash,
-            bodyAt: encoded.bodyAt,
-            bodySizeBytes: request.bodySizeBytes,
-            request: form ?? { rawPieces: rawPieces.length },
-            json: pieces[0]!,
-            pieces: pieces.length - 1,
-          }),
-          expireInMs,
-        );
+        const bytes = encodeRow({
+          senderId: sender.id,
+          createdAtMs,
+          contentHash,
+          bodyAt: encoded.bodyAt,
+          bodySizeBytes: request.bodySizeBytes,
+          request: form ?? { rawPieces: rawPieces.length },
+          json: pieces[0]!,
+          pieces: pieces.length - 1,
+        });
+        turn.set(inboxKey(recipient.id, id), bytes, expireInMs);
         for (let i = 1; i < pieces.length; i++) turn.set(pieceKey(id, i), pieces[i], expireInMs);
         for (const [i, piece] of rawPieces.entries()) turn.set(rawKey(id, i), piece, expireInMs);
         turn.set(
@@ -270,9 +271,15 @@ export class Sender {
           notify: inbox.notify,
         };
         send.extension?.write(turn, receipt);
+        stored = { receipt, previousId: inbox.head, bytes };
         return receipt;
       },
-      committed: learn,
+      committed: (receipt) => {
+        if (receipt === stored.receipt) {
+          recent.add(recipient.id, stored.previousId, receipt.id, decodeRow(stored.bytes));
+        }
+        learn();
+      },
       leftUnclear: learn,
     };
   }

@@ -14,9 +14,12 @@ import {
   rawKey,
   rebuildRequest,
 } from "./message_row.ts";
+import { PageTurns } from "./page_turns.ts";
+import type { RecentMessage, RecentMessages } from "./recent_messages.ts";
 import { createdAtOf, decodeRow } from "./row_codec.ts";
 
 const GET_MANY = 10;
+const MAX_ID = Number.MAX_SAFE_INTEGER - 1;
 
 export interface StoredMessage {
   id: number;
@@ -25,10 +28,34 @@ export interface StoredMessage {
   json: Uint8Array;
 }
 
+/** Which messages of an inbox a page is made of. */
+export interface InboxSelection {
+  recipientId: number;
+  sinceId: number;
+  /** No later message than this one; every later one unless given. */
+  lastId?: number;
+  /** Head of the inbox, read before. */
+  headId: number;
+  limit: number;
+  nowMs: number;
+}
+
+/** A message by the inbox that holds it. */
+export interface MessageReference {
+  recipientId: number;
+  id: number;
+}
+
 export class StoredMessages {
   readonly retentionMs: number;
+  /** Taken for as long as a page is in the making. */
+  readonly turns = new PageTurns();
 
-  constructor(private readonly store: Store, retentionDays: number) {
+  constructor(
+    private readonly store: Store,
+    retentionDays: number,
+    private readonly recent: RecentMessages,
+  ) {
     this.retentionMs = retentionDays * 86_400_000;
   }
 
@@ -44,40 +71,57 @@ export class StoredMessages {
 
   /** The first `limit` retained messages of an inbox above an id and up to another, ascending. */
   async inboxPage(
-    recipientId: number,
-    sinceId: number,
-    limit: number,
-    nowMs: number,
-    lastId = Number.MAX_SAFE_INTEGER - 1,
+    { recipientId, sinceId, lastId = MAX_ID, headId, limit, nowMs }: InboxSelection,
   ): Promise<StoredMessage[]> {
     const first = Math.max(sinceId + 1, this.lowestRetainedId(nowMs));
-    if (first > lastId) return [];
-    const selector = {
-      start: inboxKey(recipientId, first),
-      end: inboxKey(recipientId, Math.min(lastId, Number.MAX_SAFE_INTEGER - 1) + 1),
-    };
+    const last = Math.min(lastId, MAX_ID);
+    if (first > last) return [];
+    const recent = this.recent.from(recipientId, first, headId);
+    if (recent !== null) return this.#pageOfRecent(recent, last, limit, nowMs);
+    const selector = { start: inboxKey(recipientId, first), end: inboxKey(recipientId, last + 1) };
     const rows = await listRows<Uint8Array>(this.store.kv, selector, {
       limit,
       take: ({ value }) => this.isRetained(createdAtOf(value), nowMs),
     });
-    return await this.#complete(
-      rows.map(({ key, value }) => ({ id: key[2] as number, row: decodeRow(value) })),
+    return await Promise.all(
+      rows.map(({ key, value }) => this.#whole(key[2] as number, decodeRow(value))),
     );
   }
 
-  /** The retained ones of these messages of an inbox, in the order given. */
-  async inboxMessages(
-    recipientId: number,
-    ids: readonly number[],
+  #pageOfRecent(
+    recent: readonly RecentMessage[],
+    lastId: number,
+    limit: number,
     nowMs: number,
-  ): Promise<StoredMessage[]> {
-    const rows = await this.#getMany<Uint8Array>(ids.map((id) => inboxKey(recipientId, id)));
-    const found: { id: number; row: MessageRow }[] = [];
-    for (const [i, bytes] of rows.entries()) {
-      if (bytes === null || !this.isRetained(createdAtOf(bytes), nowMs)) continue;
-      found.push({ id: ids[i]!, row: decodeRow(bytes) });
+  ): StoredMessage[] {
+    const page: StoredMessage[] = [];
+    for (const { id, row } of recent) {
+      if (id > lastId || page.length >= limit) break;
+      if (this.isRetained(row.createdAtMs, nowMs)) page.push({ id, row, json: row.json });
     }
-    return await this.#complete(found);
+    return page;
+  }
+
+  /** The retained one of each of these messages, in the order given; undefined for what has expired. */
+  async messagesOf(
+    references: readonly MessageReference[],
+    nowMs: number,
+  ): Promise<(StoredMessage | undefined)[]> {
+    const rows = references.map(({ recipientId, id }) => this.recent.find(recipientId, id)?.row);
+    const missing = [...rows.keys()].filter((i) => rows[i] === undefined);
+    const read = await this.#getMany<Uint8Array>(missing.map((i) => {
+      const { recipientId, id } = references[i]!;
+      return inboxKey(recipientId, id);
+    }));
+    for (const [n, i] of missing.entries()) {
+      const bytes = read[n];
+      if (bytes) rows[i] = decodeRow(bytes);
+    }
+    return await Promise.all(references.map(({ id }, i) => {
+      const row = rows[i];
+      const isThere = row !== undefined && this.isRetained(row.createdAtMs, nowMs);
+      return isThere ? this.#whole(id, row) : undefined;
+    }));
   }
 
   /**
@@ -86,7 +130,7 @@ export class StoredMessages {
    */
   async signedRequest(readerId: number, id: number): Promise<Uint8Array> {
     const nowMs = this.store.now();
-    const [received] = await this.inboxMessages(readerId, [id], nowMs);
+    const [received] = await this.messagesOf([{ recipientId: readerId, id }], nowMs);
     const message = received ?? await this.#sentMessage(readerId, id, nowMs);
     if (message === undefined) {
       throw new RelayError(
@@ -115,20 +159,19 @@ export class StoredMessages {
       this.store.kv.get<OutboxRow>(outboxKey(senderId, id))
     );
     if (sent.value === null) return undefined;
-    return (await this.inboxMessages(sent.value.recipientId, [id], nowMs))[0];
+    const { recipientId } = sent.value;
+    return (await this.messagesOf([{ recipientId, id }], nowMs))[0];
   }
 
-  /** Messages with their pieces put together. */
-  async #complete(found: { id: number; row: MessageRow }[]): Promise<StoredMessage[]> {
-    if (found.every(({ row }) => row.pieces === 0)) {
-      return found.map(({ id, row }) => ({ id, row, json: row.json }));
-    }
-    return await Promise.all(found.map(async ({ id, row }) => {
-      if (row.pieces === 0) return { id, row, json: row.json };
-      const keys = Array.from({ length: row.pieces }, (_, i) => pieceKey(id, i + 1));
-      const rest = present(await this.#getMany<Uint8Array>(keys));
-      return { id, row, json: Buffer.concat([row.json, ...rest]) };
-    }));
+  /** A message with its pieces put together. */
+  #whole(id: number, row: MessageRow): StoredMessage | Promise<StoredMessage> {
+    return row.pieces === 0 ? { id, row, json: row.json } : this.#joined(id, row);
+  }
+
+  async #joined(id: number, row: MessageRow): Promise<StoredMessage> {
+    const keys = Array.from({ length: row.pieces }, (_, i) => pieceKey(id, i + 1));
+    const rest = present(await this.#getMany<Uint8Array>(keys));
+    return { id, row, json: Buffer.concat([row.json, ...rest]) };
   }
 
   async #getMany<T>(keys: Deno.KvKey[]): Promise<(T | null)[]> {

@@ -5,6 +5,7 @@ import { Identities } from "../../server/agents/identities.ts";
 import { RelayError } from "../../server/errors.ts";
 import { DEFAULT_LIMITS } from "../../server/limits.ts";
 import { Arrivals } from "../../server/messages/arrivals.ts";
+import { RecentMessages } from "../../server/messages/recent_messages.ts";
 import { type Send, Sender } from "../../server/messages/send.ts";
 import { readSendRequest } from "../../server/messages/send_request.ts";
 import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
@@ -52,6 +53,7 @@ for (const [kind, options] of KINDS) {
         ...storage,
         limits: DEFAULT_LIMITS,
         arrivals: new Arrivals(),
+        recent: new RecentMessages(),
         formerClockMs: storage.ids.openedAtMs,
       });
       const identities = new Identities(kv);
