@@ -12,7 +12,8 @@ import {
 import { EMBEDDED_CAPACITY } from "./store.ts";
 import { NoFreeSlot, WriterSlot } from "./writer_slot.ts";
 
-const TIMING = { leaseMs: 1_000, clockSkewMs: 100 };
+/** Long enough that no renewal, which real time brings, comes into a test that moves the clock. */
+const TIMING = { leaseMs: 600_000, clockSkewMs: 100 };
 
 interface Rig {
   kv: Deno.Kv;
@@ -102,7 +103,7 @@ Deno.test("WriterSlot is free again as soon as it is given back", async () => {
 Deno.test("WriterSlot given back late leaves its next holder alone", async () => {
   await withRig(async ({ kv, clock, open }) => {
     const { slot } = await open();
-    await takeOver(kv, slot!.number, clock.now() + 5_000);
+    await takeOver(kv, slot!.number, clock.now() + TIMING.leaseMs);
     await slot!.release();
     assert.deepEqual((await kv.get(["slot", slot!.number, "owner"])).value, {
       v: 1,
@@ -148,7 +149,7 @@ Deno.test("WriterSlot fences a process that was frozen past its lease: nothing c
     const sent = storage.commits.submit(letterJob(storage, "a", "b", "frozen"));
     await frozen.promise;
     clock.advance(TIMING.leaseMs + TIMING.clockSkewMs + 1);
-    await takeOver(kv, old, clock.now() + 60_000);
+    await takeOver(kv, old, clock.now() + TIMING.leaseMs);
     thawed.resolve();
     const id = await sent;
     assert.equal(tries, 2);
@@ -169,7 +170,7 @@ Deno.test("WriterSlot vouches only for ids that were given under it, whatever sl
         if (!isLetter || ++tries > 1) return await run();
         // While SQLite keeps this group waiting, the slot is lost and another one leased.
         clock.advance(TIMING.leaseMs + TIMING.clockSkewMs + 1);
-        await takeOver(kv, rig.storage!.slot!.number, clock.now() + 60_000);
+        await takeOver(kv, rig.storage!.slot!.number, clock.now() + TIMING.leaseMs);
         await rig.storage!.commits.submit(letterJob(rig.storage!, "x", "y", "other"));
         throw new TypeError("database is locked");
       },
@@ -225,7 +226,7 @@ Deno.test("WriterSlot taken by a commit that was reported as failed is held all 
 Deno.test("WriterSlot is not live after a jump of the clock until it is renewed", async () => {
   await withRig(async ({ clock, open }) => {
     const { slot } = await open();
-    for (const jumpMs of [3_600_000, -7_200_000, 3_600_000]) {
+    for (const jumpMs of [6, -12, 6].map((leases) => leases * TIMING.leaseMs)) {
       clock.advance(jumpMs);
       assert.equal(slot!.isLive(clock.now()), false);
       const { tenure } = slot!;
