@@ -1,6 +1,6 @@
 /** The client's look-ups, profile, outbox, and how it takes answers that contradict its question. */
 import assert from "node:assert/strict";
-import { generateKeyPair } from "../../toolkit/mod.ts";
+import { generateKeyPair, verifyMessage } from "../../toolkit/mod.ts";
 import { type ClientWorld, startClientWorld } from "./client_world.ts";
 
 async function pair(world: ClientWorld) {
@@ -136,4 +136,30 @@ Deno.test("signedRequest() gives the bytes to sender and recipient, and to nobod
   const carol = world.client();
   await carol.register({ handle: "carol" });
   await assert.rejects(carol.signedRequest(id), { code: "not_found", status: 404 });
+});
+
+Deno.test("send() keeps to a pinned address, whatever the relay says of the handle", async () => {
+  await using world = await startClientWorld();
+  const { keys, bob } = await pair(world);
+  const alice = world.client({ keys: keys.alice, pins: { "@Bob": keys.bob.address } });
+  world.alter = (target, text) =>
+    target.startsWith("/v1/agents/") ? text.replace(keys.bob.address, keys.alice.address) : text;
+  await alice.send({ to: "bob", body: 1 });
+  assert.deepEqual(world.seen.map(({ method }) => method), ["POST"]);
+  const [received] = await Array.fromAsync(bob.inbox({ follow: false }));
+  const report = await verifyMessage(received!.message, {
+    recipient: { address: keys.bob.address },
+  });
+  assert.equal(report.addressee, "key");
+});
+
+Deno.test("send() refuses a look-up that gives a word name of another key", async () => {
+  await using world = await startClientWorld();
+  const { alice, keys } = await pair(world);
+  world.alter = (_, text) => text.replace(keys.bob.address, keys.alice.address);
+  await assert.rejects(alice.send({ to: "bob", body: 1 }), {
+    code: "malformed_answer",
+    message: /word_name that its address does not derive/,
+  });
+  assert.deepEqual(world.seen.map(({ method }) => method), ["GET"]);
 });

@@ -1,10 +1,9 @@
 /** The client's sends under faults: nothing is lost, nothing is doubled. */
 import assert from "node:assert/strict";
-import { AnswerError } from "../../toolkit/client/answer_error.ts";
 import { NetworkError } from "../../toolkit/client/network_error.ts";
 import { RefusalError } from "../../toolkit/client/refusal_error.ts";
 import type { RelayClient } from "../../toolkit/client/relay_client.ts";
-import { canonicalJson, generateKeyPair, verifyMessage } from "../../toolkit/mod.ts";
+import { canonicalJson, generateKeyPair } from "../../toolkit/mod.ts";
 import { type ClientWorld, type Fault, refusal, startClientWorld } from "./client_world.ts";
 
 const ALL_FAULTS: Fault[] = [
@@ -278,29 +277,4 @@ Deno.test("send() tells of each try that failed and when the next one follows", 
     ["cut", 3, 500],
     ["unreachable", 4, 1_000],
   ]);
-});
-
-Deno.test("send() keeps to a pinned address, whatever the relay says of the handle", async () => {
-  await using world = await startClientWorld();
-  const { keys, bob } = await pair(world);
-  const alice = world.client({ keys: keys.alice, pins: { "@Bob": keys.bob.address } });
-  world.alter = (target, text) =>
-    target.startsWith("/v1/agents/") ? text.replace(keys.bob.address, keys.alice.address) : text;
-  await alice.send({ to: "bob", body: 1 });
-  assert.deepEqual(world.seen.map(({ method }) => method), ["POST"]);
-  const [received] = await everything(bob);
-  const report = await verifyMessage(received!.message, {
-    recipient: { address: keys.bob.address },
-  });
-  assert.equal(report.addressee, "key");
-});
-
-Deno.test("send() refuses a look-up that gives a word name of another key", async () => {
-  await using world = await startClientWorld();
-  const { alice, keys } = await pair(world);
-  world.alter = (_, text) => text.replace(keys.bob.address, keys.alice.address);
-  const thrown = await failureOf(alice.send({ to: "bob", body: 1 }));
-  assert.ok(thrown instanceof AnswerError);
-  assert.match(thrown.message, /word_name that its address does not derive/);
-  assert.equal(sends(world).length, 0);
 });
