@@ -34,7 +34,7 @@ export const HEADER_COMPONENTS: Readonly<Record<string, HeaderObject>> = {
     "x-addition": true,
   },
   CacheControl: {
-    description: "How long the answer may be kept; `no-store` where it shows a secret.",
+    description: "How long the answer may be kept; `no-store` where it is for the caller alone.",
     required: true,
     schema: { type: "string" },
   },

@@ -43,6 +43,8 @@ const MAX_PAGE = 200;
 const DEFAULT_PAGE = 50;
 const MAX_WAIT_S = 25;
 const JSON_HEADERS = { "Content-Type": "application/json; charset=utf-8" };
+// A mailbox is its owner's: signature headers do not keep a cache between from mixing agents up.
+const PAGE_HEADERS = { ...JSON_HEADERS, "Cache-Control": "no-store" };
 
 const PAGE_QUERY = {
   since_id: integer(0, MAX_ID, 0),
@@ -83,7 +85,7 @@ export function messageRoutes(services: MessageServices): Route[] {
         const page = c.get("head")
           ? await inbox.peek(agent.id, query)
           : await inbox.poll(agent.id, query, () => c.req.raw.signal, confirm);
-        return new Response(encodePage(page), { headers: JSON_HEADERS });
+        return new Response(encodePage(page), { headers: PAGE_HEADERS });
       },
     },
     {
@@ -93,7 +95,7 @@ export function messageRoutes(services: MessageServices): Route[] {
         const { agent } = await authenticator.authenticate(c);
         const { since_id, limit } = readQuery(c.get("query"), PAGE_QUERY);
         const page = await readOutbox(services, agent.id, { sinceId: since_id, limit });
-        return new Response(page, { headers: JSON_HEADERS });
+        return new Response(page, { headers: PAGE_HEADERS });
       },
     },
     {

@@ -34,6 +34,7 @@ Deno.test("an empty inbox answers no messages and the since_id that was used", a
     assertStatus(answer, 200);
     assert.equal(answer.text, `{"messages":[],"last_id":${lastId}}`);
     assert.equal(answer.headers.get("content-type"), "application/json; charset=utf-8");
+    assert.equal(answer.headers.get("cache-control"), "no-store");
   }
 });
 

@@ -16,6 +16,7 @@ Deno.test("the outbox shows each recipient in full, ascending by id, and nobody 
   await bob.sent({ to: "alice", body: "not hers" });
   const answer = await alice.call("GET", "/v1/outbox");
   assertStatus(answer, 200);
+  assert.equal(answer.headers.get("cache-control"), "no-store");
   assert.equal(answer.json.last_id, ids[2]);
   const { messages } = answer.json;
   assert.deepEqual(messages.map(({ id }: { id: number }) => id), ids);

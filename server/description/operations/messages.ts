@@ -103,6 +103,7 @@ function inboxOperation({ limits }: Setting): Operation {
     answers: {
       200: {
         description: "A page, full unless the end is reached.",
+        headers: ["Cache-Control"],
         content: {
           schema: messages.InboxPage,
           examples: { one: example.EXAMPLE_INBOX, nothing: example.EXAMPLE_EMPTY_PAGE },
@@ -129,6 +130,7 @@ function outboxOperation({ limits }: Setting): Operation {
     answers: {
       200: {
         description: "A page, full unless the end is reached.",
+        headers: ["Cache-Control"],
         content: { schema: messages.OutboxPage, examples: { one: example.EXAMPLE_OUTBOX } },
       },
     },
