@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../../tests/support/seeded_fast_check.ts";
 import type { MessageRow } from "./message_row.ts";
 import { RecentMessages } from "./recent_messages.ts";
 
