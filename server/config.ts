@@ -27,7 +27,7 @@ export interface Config {
   dataDir: string;
   /** A KV Connect server instead of the file. */
   kvUrl?: string;
-  /** The disk may be an instance's own: no key is ever generated on it. */
+  /** A KV server or Deno Deploy holds the store. The disk may then be an instance's own: no key is made on it. */
   hosted: boolean;
   /** Several relays may write the same store. */
   sharedStore: boolean;

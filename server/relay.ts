@@ -82,9 +82,8 @@ const LATEST_MS = Date.UTC(2091, 0, 1);
  */
 export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise<Relay> {
   const { config, kv, now, random, log } = deps;
-  const { limits } = config;
+  const { limits, hosted } = config;
   requireSaneClock(now());
-  const hosted = config.kvUrl !== undefined || config.onDeploy;
   const store: Store = {
     kv,
     exclusive: !config.sharedStore,
@@ -207,7 +206,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   }
   const flushing = setInterval(() => {
     Promise.all([flush(), tidy()])
-      .catch((error) => log("flush_failed", { error: String(error?.name ?? error) }));
+      .catch((error) => log("flush_failed", describeFailure(error)));
   }, FLUSH_MS);
   Deno.unrefTimer(flushing);
   const resealing = startResealing({ kv, commits, ring, identities, log });

@@ -174,7 +174,7 @@ const KINDS: Record<string, Kind> = {
   },
   "two relays on a KV server whose answers get lost": {
     options: {
-      config: { sharedStore: true, kvUrl: "http://127.0.0.1:1" },
+      config: { sharedStore: true, hosted: true },
       relay: { capacity: KV_CONNECT_CAPACITY },
     },
     relays: 2,

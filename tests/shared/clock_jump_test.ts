@@ -13,7 +13,7 @@ const stores: Record<string, (kv: Deno.Kv) => TestRelayOptions> = {
   "a shared store": (kv) => ({ deps: { kv }, config: { sharedStore: true } }),
   "a KV server": (kv) => ({
     deps: { kv: createFakeKv({ kv, faults: { deniedSuccess: 0.1, locked: 0.1 } }) },
-    config: { sharedStore: true, kvUrl: "http://127.0.0.1:1" },
+    config: { sharedStore: true, hosted: true },
     relay: { capacity: KV_CONNECT_CAPACITY },
   }),
 };

@@ -52,7 +52,7 @@ for (const seed of SEEDS) {
         relays.push(
           await startTestRelay({
             limits: TRAFFIC_LIMITS,
-            config: { sharedStore: true, kvUrl: "http://127.0.0.1:1" },
+            config: { sharedStore: true, hosted: true },
             deps: { kv: fake },
             relay: { capacity: KV_CONNECT_CAPACITY },
           }),
