@@ -1,6 +1,7 @@
 /**
  * `deno task bench [--only ROW] [--rounds N] [--seed N]`: every performance claim, each as the median
- * of the ratios of at least five interleaved rounds. Writes bench/results/latest.json.
+ * of the ratios of interleaved rounds: five, unless the row or --rounds says otherwise. Writes
+ * bench/results/latest.json.
  */
 import { parseArgs } from "node:util";
 import { cpus, totalmem } from "node:os";
@@ -86,9 +87,9 @@ async function measure(row: Row): Promise<Result> {
     return {
       id: row.id,
       title: row.title,
-      ours: round3(median(ours)),
-      reference: round3(median(reference)),
-      ratio: round3(ratio),
+      ours: fourDigits(median(ours)),
+      reference: fourDigits(median(reference)),
+      ratio: fourDigits(ratio),
       unit: row.unit,
       rounds,
       target: `${rule} ${wanted}`,
@@ -107,7 +108,7 @@ function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-function round3(value: number): number {
+function fourDigits(value: number): number {
   return Number(value.toPrecision(4));
 }
 
