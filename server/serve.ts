@@ -5,6 +5,7 @@ import { RelayError } from "./errors.ts";
 import { answerError, answerFailure } from "./http/answer.ts";
 import { describeFailure } from "./http/describe_failure.ts";
 import type { HttpEnv } from "./http/route.ts";
+import { openListener } from "./listener.ts";
 
 /** What is served: the part of an open relay that matters to the socket. */
 export interface Served {
@@ -53,24 +54,26 @@ export function serve(
   let underWay = 0;
   let nothingUnderWay = () => {};
 
-  const server = Deno.serve({
-    hostname: options.host,
-    port: options.port,
-    onListen: () => {},
+  const listener = openListener({
+    ...options,
+    handle,
     onError: (error) => answerFailure(error, log, crypto.randomUUID()),
-  }, (request, info) => {
+  });
+
+  function handle(
+    request: Request,
+    { remoteAddr }: Deno.ServeHandlerInfo<Deno.NetAddr>,
+  ): Response | Promise<Response> {
     if (stopping !== undefined) return stoppingAnswer();
     underWay++;
-    const peer = info.remoteAddr;
-    const env = "hostname" in peer ? { remoteAddress: peer.hostname } : {};
     try {
-      const answer = served.app.fetch(request, env);
+      const answer = served.app.fetch(request, { remoteAddress: remoteAddr.hostname });
       if (answer instanceof Promise) return answer.then(passOn, failOn);
       return passOn(answer);
     } catch (error) {
       return failOn(error);
     }
-  });
+  }
 
   function passOn(answer: Response): Response {
     if (--underWay === 0) nothingUnderWay();
@@ -90,7 +93,7 @@ export function serve(
       if (underWay === 0) resolve();
     });
     const answered = await within(idle, ANSWER_MS);
-    const drained = await within(server.shutdown(), SHUTDOWN_MS) && answered;
+    const drained = await within(listener.shutdown(), SHUTDOWN_MS) && answered;
     // What still runs is cut off by the end of the process.
     if (!drained) log("shutdown_cut_requests", { after_ms: ANSWER_MS });
     let closed = false;
@@ -104,7 +107,7 @@ export function serve(
   }
 
   return {
-    port: server.addr.port,
+    port: listener.port,
     stop: () => stopping ??= stop(),
   };
 }

@@ -6,6 +6,8 @@ export interface SpawnOptions {
   env?: Record<string, string>;
   /** A program of the tests that starts a relay in its own way; path from this folder. */
   entry?: string;
+  /** How many files and connections it may have open at one time. */
+  openFiles?: number;
 }
 
 export interface SpawnedRelay extends AsyncDisposable {
@@ -56,8 +58,13 @@ async function start(options: SpawnOptions): Promise<SpawnedRelay | FailedStart>
   const ownDataDir = options.env?.RELAY_DATA_DIR === undefined;
   const dataDir = options.env?.RELAY_DATA_DIR ??
     await Deno.makeTempDir({ prefix: "relay-process-" });
-  const child = new Deno.Command(Deno.execPath(), {
+  // The shell becomes the relay, so that signals reach it.
+  const [program, ...before] = options.openFiles === undefined
+    ? [Deno.execPath()] as const
+    : ["sh", "-c", `ulimit -n ${options.openFiles} && exec "$0" "$@"`, Deno.execPath()] as const;
+  const child = new Deno.Command(program, {
     args: [
+      ...before,
       "run",
       "--quiet",
       "--no-prompt",
