@@ -151,6 +151,8 @@ Deno.test("parseConfig() reads RELAY_TRUSTED_PROXY_HOPS and RELAY_LIMITS", () =>
   assert.equal(limits.bodyBytes, DEFAULT_LIMITS.bodyBytes);
   assertRefused({ RELAY_LIMITS: '{"sends":7}' }, "RELAY_LIMITS", /unknown limit "sends"/);
   assertRefused({ RELAY_LIMITS: "[]" }, "RELAY_LIMITS", /JSON object/);
+  const tooLarge = { RELAY_LIMITS: '{"rawBodyBytes":393217}' };
+  assertRefused(tooLarge, "RELAY_LIMITS", /rawBodyBytes at most 393216/);
 });
 
 Deno.test("ConfigError names its variable", () => {

@@ -53,6 +53,13 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
   waitingPolls: 20_000,
 };
 
+/** The greatest values that work: a message has to fit one commit of the store with all of it. */
+const GREATEST: Partial<Limits> = {
+  bodyBytes: 320 * KIB,
+  rawBodyBytes: 384 * KIB,
+  retentionDays: 36_500,
+};
+
 const VARIABLE = "RELAY_LIMITS";
 
 /**
@@ -82,6 +89,10 @@ export function parseLimits(overrides: string | undefined): Limits {
     }
     if (!Number.isSafeInteger(value) || (value as number) < 0) {
       throw new ConfigError(VARIABLE, `must give ${name} an integer of 0 or more`);
+    }
+    const greatest = GREATEST[name as keyof Limits];
+    if (greatest !== undefined && (value as number) > greatest) {
+      throw new ConfigError(VARIABLE, `must give ${name} at most ${greatest}`);
     }
     limits[name as keyof Limits] = value as number;
   }

@@ -4,6 +4,7 @@
  */
 import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { BoundedMap } from "../storage/bounded_map.ts";
+import { listRows } from "../storage/list_rows.ts";
 import type { Store } from "../storage/store.ts";
 
 const ROWS_A_COMMIT = 500;
@@ -13,6 +14,7 @@ const LOG_KEPT_MS = 15 * 60_000;
 /** A log may be stored so long after the time it stands under. */
 const LOG_DELAY_MS = 2 * 60_000;
 const REREAD_MS = 1_000;
+const SEEN_BATCH = { batchSize: 500 };
 
 /** ["seen", agentId] -> unix ms */
 const SEEN_PREFIX: Deno.KvKey = ["seen"];
@@ -79,13 +81,19 @@ export class Presence {
   }
 
   async #readAll(seen: Map<number, number>): Promise<void> {
-    const rows = this.store.kv.list<number>({ prefix: SEEN_PREFIX }, { batchSize: 500 });
-    for await (const { key, value } of rows) later(seen, key[1] as number, value);
+    const { kv } = this.store;
+    await retryWhileLocked(async () => {
+      for await (const { key, value } of kv.list<number>({ prefix: SEEN_PREFIX }, SEEN_BATCH)) {
+        later(seen, key[1] as number, value);
+      }
+    });
   }
 
   async #readLogs(seen: Map<number, number>, sinceMs: number): Promise<void> {
     const start = [...LOG_PREFIX, sinceMs - LOG_DELAY_MS];
-    for await (const { value } of this.store.kv.list<number[]>({ prefix: LOG_PREFIX, start })) {
+    for (
+      const { value } of await listRows<number[]>(this.store.kv, { prefix: LOG_PREFIX, start })
+    ) {
       for (let i = 0; i < value.length; i += 2) later(seen, value[i]!, value[i + 1]!);
     }
   }

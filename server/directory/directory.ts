@@ -4,6 +4,7 @@
  */
 import type { Presence } from "../agents/presence.ts";
 import { AGENT_COUNT } from "../agents/register.ts";
+import { listRows } from "../storage/list_rows.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { shareRuns } from "../storage/shared_run.ts";
@@ -106,15 +107,10 @@ export class Directory {
   async #readChanges(indexed: Indexed, seq: number): Promise<boolean> {
     if (indexed.seq >= seq) return true;
     const { kv } = this.options.store;
-    const changed = new Set<number>();
-    let changes = 0;
     const selector = { start: changeKey(indexed.seq + 1), end: changeKey(seq + 1) };
-    for await (const { value } of kv.list<number>(selector, { batchSize: LIST_BATCH })) {
-      changes++;
-      changed.add(value);
-    }
-    if (changes < seq - indexed.seq) return false;
-    const agentIds = [...changed];
+    const changes = await listRows<number>(kv, selector, { batchSize: LIST_BATCH });
+    if (changes.length < seq - indexed.seq) return false;
+    const agentIds = [...new Set(changes.map(({ value }) => value))];
     for (let from = 0; from < agentIds.length; from += GET_MANY) {
       const some = agentIds.slice(from, from + GET_MANY);
       const rows = await retryWhileLocked(() => kv.getMany<ListingRow[]>(some.map(listingKey)));
@@ -131,9 +127,11 @@ export class Directory {
     if (indexed.upToId >= upToId) return;
     const { kv } = this.options.store;
     const selector = { prefix: LISTED_PREFIX, start: listingKey(indexed.upToId + 1) };
-    for await (const { value } of kv.list<ListingRow>(selector, { batchSize: LIST_BATCH })) {
-      indexed.index.put(value);
-    }
+    await retryWhileLocked(async () => {
+      for await (const { value } of kv.list<ListingRow>(selector, { batchSize: LIST_BATCH })) {
+        indexed.index.put(value);
+      }
+    });
     indexed.upToId = upToId;
   }
 }

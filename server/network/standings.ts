@@ -3,6 +3,7 @@
  * memory and brought up to date by what was folded since, so that a read costs neither messages nor
  * senders.
  */
+import { listRows } from "../storage/list_rows.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { firstCountedMinute, WINDOW_MINUTES } from "./counted.ts";
 import type { Standing } from "./ranking.ts";
@@ -104,7 +105,7 @@ export class Standings {
     const seen = new Set<number>();
     const counts: Count[] = [];
     const selector = { start: [...LOG_PREFIX, folded.seq + 1], end: [...LOG_PREFIX, seq + 1] };
-    for await (const { key, value } of this.kv.list<CountsRow>(selector, BATCH)) {
+    for (const { key, value } of await listRows<CountsRow>(this.kv, selector, BATCH)) {
       seen.add(key[2] as number);
       counts.push(...decodeCounts(value));
     }
@@ -125,7 +126,8 @@ export class Standings {
     }
     let rows = 0;
     const prefix = checkpointPrefix(checkpoint.name);
-    for await (const { value } of this.kv.list<CheckpointRow>({ prefix }, { batchSize: 20 })) {
+    const listed = await listRows<CheckpointRow>(this.kv, { prefix }, { batchSize: 20 });
+    for (const { value } of listed) {
       rows++;
       for (let i = 0; i < value.counts.length; i += 3) {
         const [senderId, handle, count] = value.counts.slice(i, i + 3) as [number, string, number];
@@ -153,7 +155,7 @@ export class Standings {
         start: [...PART_PREFIX, hourOf(from)],
         end: [...PART_PREFIX, hourOf(firstMinute - 1) + 1],
       };
-      for await (const { key, value } of this.kv.list<PartRow>(selector, BATCH)) {
+      for (const { key, value } of await listRows<PartRow>(this.kv, selector, BATCH)) {
         if (key[3] as number > seq) continue;
         for (let i = 0; i < value.counts.length; i += 3) {
           const [minute, senderId, count] = value.counts.slice(i, i + 3) as [

@@ -127,6 +127,21 @@ Deno.test("a large raw request beside a full body is kept whole", async () => {
   assert.ok(message.body === body);
 });
 
+Deno.test("a message under the greatest limits that are allowed fits a commit, on each kind of store", async () => {
+  const limits = { bodyBytes: 320 * 1024, rawBodyBytes: 384 * 1024 };
+  for (const sharedStore of [false, true]) {
+    await using relay = await startTestRelay({ limits, config: { sharedStore } });
+    const [alice, bob] = await registerAgents(relay, "alice", "bob_1");
+    const body = textOf(limits.bodyBytes, "x", 1);
+    const members = `"body":"${body}","to":"bob_1"`;
+    const raw = toBytes(`{${" ".repeat(limits.rawBodyBytes - members.length - 2)}${members}}`);
+    assert.equal(raw.length, limits.rawBodyBytes);
+    await alice.sent(raw);
+    const [message] = await bob.inbox();
+    assert.ok(message.body === body);
+  }
+});
+
 Deno.test("a chunked request is bounded as it comes, whatever it will be", async () => {
   await using relay = await startTestRelay();
   using connection = await connectRaw(relay.port);
