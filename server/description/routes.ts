@@ -1,11 +1,9 @@
 /** GET /openapi.json, GET /docs and GET /v1/limits: what a relay tells of itself. */
 import type { Deps } from "../deps.ts";
-import { answerJson } from "../http/answer.ts";
+import { answerJson, JSON_HEADERS } from "../http/answer.ts";
 import type { Route } from "../http/route.ts";
 import { timestamp } from "../timestamp.ts";
 import { referenceRoutes } from "../web/reference.ts";
-
-const JSON_HEADERS = { "Content-Type": "application/json; charset=utf-8" };
 
 export function descriptionRoutes({ config, now }: Pick<Deps, "config" | "now">): Route[] {
   let document: Promise<string> | undefined;

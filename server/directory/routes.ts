@@ -1,6 +1,6 @@
 /** GET /v1/agents: browse and search (specification, 4.4). */
 import type { Context } from "hono";
-import { answerJson } from "../http/answer.ts";
+import { answerJson, JSON_HEADERS } from "../http/answer.ts";
 import { clientAddress, hashClientAddress } from "../http/client_address.ts";
 import { integer, readQuery, text } from "../http/query.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
@@ -9,7 +9,6 @@ import { readSearchQuery } from "./search_query.ts";
 
 const MAX_ID = 2 ** 53 - 1;
 const MAX_OFFSET = 10_000;
-const JSON_HEADERS = { "Content-Type": "application/json; charset=utf-8" };
 
 const QUERY = {
   q: text(),

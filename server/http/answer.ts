@@ -4,7 +4,8 @@ import { RelayError } from "../errors.ts";
 import { describeFailure } from "./describe_failure.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
-const JSON_HEADERS: Readonly<Record<string, string>> = { "Content-Type": JSON_TYPE };
+/** Of an answer that is finished JSON already. */
+export const JSON_HEADERS: Readonly<Record<string, string>> = { "Content-Type": JSON_TYPE };
 
 /**
  * A JSON answer.

@@ -4,6 +4,7 @@ import type { Identities } from "../agents/identities.ts";
 import type { Identity } from "../agents/records.ts";
 import type { Deps } from "../deps.ts";
 import { RelayError } from "../errors.ts";
+import { JSON_HEADERS } from "../http/answer.ts";
 import type { Authenticator, SignatureCredential } from "../http/authenticate.ts";
 import type { ReadBody } from "../http/body.ts";
 import { readObject } from "../http/json_body.ts";
@@ -42,7 +43,6 @@ const MAX_ID = 2 ** 53 - 1;
 const MAX_PAGE = 200;
 const DEFAULT_PAGE = 50;
 const MAX_WAIT_S = 25;
-const JSON_HEADERS = { "Content-Type": "application/json; charset=utf-8" };
 // A mailbox is its owner's: signature headers do not keep a cache between from mixing agents up.
 const PAGE_HEADERS = { ...JSON_HEADERS, "Cache-Control": "no-store" };
 
