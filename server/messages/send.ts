@@ -20,22 +20,13 @@ import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
 import type { Limits } from "../limits.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { Fingerprints } from "./fingerprints.ts";
-import {
-  cutIntoPieces,
-  encodeMessage,
-  formOf,
-  inboxKey,
-  outboxKey,
-  type OutboxRow,
-  PIECE_BYTES,
-  pieceKey,
-  rawKey,
-} from "./message_row.ts";
+import { cutIntoPieces, formOf, PIECE_BYTES } from "./message_row.ts";
 import type { RecentMessages } from "./recent_messages.ts";
-import { decodeRow, encodeRow } from "./row_codec.ts";
+import { decodeRow } from "./row_codec.ts";
 import type { Receipt, SendAnswer, SendUseRow } from "./send_answer.ts";
 import { recipientBanned, refuseSender } from "./send_refusals.ts";
 import type { SendRequest } from "./send_request.ts";
+import { stageMessage } from "./stage_message.ts";
 
 export type { Receipt, SendAnswer, SendUseRow } from "./send_answer.ts";
 
@@ -158,8 +149,14 @@ export class Sender {
     const form = formOf(request, send.raw);
     const rawPieces = form === null ? cutIntoPieces(send.raw) : [];
     const rawBytes = form === null ? send.raw.length : 0;
-    const retentionMs = limits.retentionDays * DAY_MS;
-    const signature = Buffer.from(use.signature).toString("base64");
+    const expireInMs = limits.retentionDays * DAY_MS + EXPIRY_MARGIN_MS;
+    const envelope = {
+      sender,
+      recipientId: recipient.id,
+      request,
+      signature: Buffer.from(use.signature).toString("base64"),
+      canonicalString: send.canonicalString,
+    };
     const sizeBytes = request.bodySizeBytes + rawBytes + 1_000;
     // A fingerprint without its row may belong to a commit that nobody knows the outcome of.
     const checkUse = this.isUnknown(use) || this.#accepted.mayHave(use);
@@ -191,41 +188,9 @@ export class Sender {
         refuseSender(out, send.bearer);
         send.extension?.decide(turn);
         if (inbox.banned) throw recipientBanned();
-        const admitted = admit(out.sends, turn.nowMs, {
-          limit: limits.sendsPerAgentPerMinute,
-          windowMs: MINUTE_MS,
-        });
-        if ("retryAfterMs" in admitted) {
-          throw rateLimited(
-            `at most ${limits.sendsPerAgentPerMinute} messages a minute; wait retry_after_ms, then send again`,
-            admitted.retryAfterMs,
-          );
-        }
-        const retained = retainBytes(out.retained, sizeBytes, turn.nowMs, {
-          limitBytes: limits.retainedBytesPerSender,
-          retentionMs,
-        });
-        if ("retryAfterMs" in retained) {
-          throw rateLimited(
-            `at most ${limits.retainedBytesPerSender} bytes of one sender's messages are retained; older ones make room when they expire`,
-            retained.retryAfterMs,
-          );
-        }
+        const charged = this.#charge(out, sizeBytes, turn.nowMs);
         const id = turn.allocateId(Math.max(out.head, inbox.head));
         const createdAtMs = turn.nowMs;
-        const expireInMs = retentionMs + EXPIRY_MARGIN_MS;
-        const encoded = encodeMessage(
-          {
-            sender,
-            recipientId: recipient.id,
-            request,
-            signature,
-            canonicalString: send.canonicalString,
-          },
-          id,
-          createdAtMs,
-        );
-        const pieces = cutIntoPieces(encoded.json);
 
         if (checkUse) turn.requireAbsent(usedKey);
         const { contentHash } = request;
@@ -237,30 +202,15 @@ export class Sender {
         );
         turn.putRecord(inKey(recipient.id), { ...inbox, head: id });
         // A message to oneself: both records belong to one agent, and are written one after the other.
-        turn.putRecord(outKey(sender.id), {
-          ...out,
-          head: id,
-          sends: admitted.window,
-          retained: retained.days,
-        });
-        const bytes = encodeRow({
-          senderId: sender.id,
+        turn.putRecord(outKey(sender.id), { ...out, ...charged, head: id });
+        const bytes = stageMessage(turn, {
+          id,
           createdAtMs,
-          contentHash,
-          bodyAt: encoded.bodyAt,
-          bodySizeBytes: request.bodySizeBytes,
-          request: form ?? { rawPieces: rawPieces.length },
-          json: pieces[0]!,
-          pieces: pieces.length - 1,
-        });
-        turn.set(inboxKey(recipient.id, id), bytes, expireInMs);
-        for (let i = 1; i < pieces.length; i++) turn.set(pieceKey(id, i), pieces[i], expireInMs);
-        for (const [i, piece] of rawPieces.entries()) turn.set(rawKey(id, i), piece, expireInMs);
-        turn.set(
-          outboxKey(sender.id, id),
-          { v: 1, recipientId: recipient.id, deliveredAtMs: null, createdAtMs } satisfies OutboxRow,
+          envelope,
+          form,
+          rawPieces,
           expireInMs,
-        );
+        });
         const receipt: Receipt = {
           kind: "sent",
           id,
@@ -282,6 +232,33 @@ export class Sender {
       },
       leftUnclear: learn,
     };
+  }
+
+  /** What a sender's record says after one more message. @throws RelayError `rate_limited` */
+  #charge(
+    { sends, retained }: OutRecord,
+    sizeBytes: number,
+    nowMs: number,
+  ): Pick<OutRecord, "sends" | "retained"> {
+    const { sendsPerAgentPerMinute, retainedBytesPerSender, retentionDays } = this.options.limits;
+    const admitted = admit(sends, nowMs, { limit: sendsPerAgentPerMinute, windowMs: MINUTE_MS });
+    if ("retryAfterMs" in admitted) {
+      throw rateLimited(
+        `at most ${sendsPerAgentPerMinute} messages a minute; wait retry_after_ms, then send again`,
+        admitted.retryAfterMs,
+      );
+    }
+    const kept = retainBytes(retained, sizeBytes, nowMs, {
+      limitBytes: retainedBytesPerSender,
+      retentionMs: retentionDays * DAY_MS,
+    });
+    if ("retryAfterMs" in kept) {
+      throw rateLimited(
+        `at most ${retainedBytesPerSender} bytes of one sender's messages are retained; older ones make room when they expire`,
+        kept.retryAfterMs,
+      );
+    }
+    return { sends: admitted.window, retained: kept.days };
   }
 
   /** Forgets signatures that can no longer pass. Called every minute. */
