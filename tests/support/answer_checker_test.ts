@@ -22,8 +22,8 @@ const error = (code: string, further = {}) => ({ error: { code, message: "m" }, 
 Deno.test("createAnswerChecker() takes answers that are as described", () => {
   for (
     const good of [
-      answer("GET /v1/inbox 200", EXAMPLE_INBOX),
-      answer("HEAD /v1/inbox 200", ""),
+      answer("GET /v1/inbox 200", EXAMPLE_INBOX, { "cache-control": "no-store" }),
+      answer("HEAD /v1/inbox 200", "", { "cache-control": "no-store" }),
       answer("GET /v1/inbox 429", error("rate_limited", { retry_after_ms: 5 }), {
         "retry-after": "1",
       }),
@@ -73,6 +73,7 @@ Deno.test("createAnswerChecker() finds every kind of answer that is not as descr
         /idempotent-replayed is not described/,
       ],
       [answer("GET /v1/inbox 200", EXAMPLE_INBOX, { "x-request-id": "?" }), /x-request-id/],
+      [answer("GET /v1/inbox 200", EXAMPLE_INBOX), /cache-control is missing/],
       [answer("POST /v1/inbox 405", error("method_not_allowed")), /allow is missing/],
       [answer("POST /v1/inbox 200", {}), /instead of 405/],
       [answer("GET /nowhere 200", {}), /instead of 404/],
