@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { assertRefused } from "../support/answer.ts";
-import { delay } from "../support/pace.ts";
+import { delay, settlesWithin } from "../support/pace.ts";
 import { type Fleet, startFleet } from "../support/relay_fleet.ts";
 import { registerAgent, toBytes } from "../support/test_agent.ts";
 import { TRAFFIC_LIMITS } from "../support/traffic.ts";
@@ -29,8 +29,8 @@ async function freeze(fleet: Fleet, pid: number): Promise<void> {
   await fleet.withKv(async (kv) => {
     for (let tries = 0; tries < 100; tries++) {
       Deno.kill(pid, "SIGSTOP");
-      const written = kv.set(["probe"], tries).then(() => true);
-      if (await Promise.race([written, delay(300).then(() => false)])) return;
+      const written = kv.set(["probe"], tries);
+      if (await settlesWithin(written, 300)) return;
       Deno.kill(pid, "SIGCONT");
       await written;
       await delay(5 + tries);

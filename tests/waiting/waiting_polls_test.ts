@@ -1,14 +1,20 @@
 import assert from "node:assert/strict";
-import { delay } from "../support/pace.ts";
+import { settlesWithin } from "../support/pace.ts";
 import { assertRefused, assertStatus } from "../support/answer.ts";
-import { startTestRelay } from "../support/relay.ts";
-import { registerAgents } from "../support/test_agent.ts";
+import { startTestRelay, type TestRelay } from "../support/relay.ts";
+import { registerAgents, type TestAgent } from "../support/test_agent.ts";
 import { ToolAgent } from "../support/tool_client.ts";
 
 const limits = { registrationsPerIpPerHour: 1_000 };
 
 /** Longer than any answer here may take, far below the 25 s of a wait that nothing ends. */
 const SOON_MS = 5_000;
+
+/** The relay reads nothing of an agent that it knows: its next poll waits from when it has come. */
+async function makeKnown(relay: TestRelay, agent: TestAgent): Promise<void> {
+  await agent.inbox();
+  relay.clock.advance(2_000);
+}
 
 Deno.test("GET /v1/inbox?wait wakes for a message within 50 ms (median of 21)", async () => {
   await using relay = await startTestRelay({ limits: { ...limits, inboxPollIntervalMs: 0 } });
@@ -66,6 +72,7 @@ Deno.test("GET /v1/inbox?wait ends after S seconds with an empty 200", async () 
 Deno.test("a newer accepted poll ends the older waiting one with an empty 200", async () => {
   await using relay = await startTestRelay({ limits });
   const [alice, bob] = await registerAgents(relay, "alice", "bob_1");
+  await makeKnown(relay, bob);
   const reached = relay.nextRequests();
   const older = bob.poll("wait=25");
   await reached;
@@ -98,6 +105,7 @@ Deno.test("shutdown answers every waiting poll with an empty 200", async () => {
 Deno.test("a disconnected client frees its place; above waitingPolls a poll does not wait", async () => {
   await using relay = await startTestRelay({ limits: { ...limits, waitingPolls: 1 } });
   const [alice, bob, carol] = await registerAgents(relay, "alice", "bob_1", "carol");
+  await makeKnown(relay, bob);
   const leaving = new AbortController();
   const reached = relay.nextRequests();
   const left = bob.call("GET", "/v1/inbox", { query: "wait=25", signal: leaving.signal });
@@ -113,8 +121,7 @@ Deno.test("a disconnected client frees its place; above waitingPolls a poll does
   for (let tries = 0; tries < 200 && !waited; tries++) {
     relay.clock.advance(2_000);
     const poll = carol.poll(`wait=25&since_id=${since}`);
-    const ended = await Promise.race([poll.then(() => true), delay(50).then(() => false)]);
-    if (ended) continue;
+    if (await settlesWithin(poll, 50)) continue;
     // Who waits hears of a message; who was only slow to answer has read before it came.
     since = await alice.sent({ to: "carol", body: "you have a place" });
     waited = (await poll).json.messages.length === 1;
