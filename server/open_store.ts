@@ -30,6 +30,7 @@ export async function openStore(config: Config, nowMs: number): Promise<OpenStor
   }
   const folder = await openDataFolder(config.dataDir, { shared: config.sharedStore, nowMs });
   try {
+    await createPrivately(folder.kvPath);
     const kv = await Deno.openKv(folder.kvPath);
     return {
       kv,
@@ -43,6 +44,18 @@ export async function openStore(config: Config, nowMs: number): Promise<OpenStor
   } catch (error) {
     await folder.release();
     throw error;
+  }
+}
+
+/**
+ * Makes the store's file, where there is none, for this user alone: a folder that the operator made
+ * may be open to others. What SQLite puts beside it gets the same mode.
+ */
+async function createPrivately(path: string): Promise<void> {
+  try {
+    (await Deno.open(path, { createNew: true, write: true, mode: 0o600 })).close();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
   }
 }
 

@@ -25,6 +25,22 @@ Deno.test("main.ts starts with no settings but a port and tells what is on and o
   assert.equal((await unknown.json()).error.code, "not_found");
 });
 
+Deno.test({
+  name: "main.ts keeps its store to its own user in a folder that is open to others",
+  ignore: Deno.build.os === "windows",
+  fn: () =>
+    withFolder(async (path) => {
+      await Deno.chmod(path, 0o755);
+      await using relay = await spawnRelay({ env: { RELAY_DATA_DIR: path } });
+      const stored = [...Deno.readDirSync(path)].filter(({ name }) => /^relay\.kv|key$/.test(name));
+      assert.ok(stored.length > 1, "the store and what stands beside it");
+      for (const { name } of stored) {
+        assert.equal((await Deno.stat(join(path, name))).mode! & 0o777, 0o600, name);
+      }
+      await relay.terminate();
+    }),
+});
+
 Deno.test("main.ts reads .env from its working directory, and the process wins over it", async () => {
   await withFolder(async (path) => {
     await Deno.writeTextFile(
