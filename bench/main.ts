@@ -66,8 +66,10 @@ async function measure(row: Row): Promise<Result> {
   const rounds = Number(options.rounds ?? row.rounds ?? DEFAULT_ROUNDS);
   const pair = await row.prepare(context);
   try {
-    await pair.ours(); // a first round of each warms caches and compilers and is not counted
-    await pair.reference();
+    if (row.warmUp !== false) { // a first round of each warms caches and compilers, uncounted
+      await pair.ours();
+      await pair.reference();
+    }
     const ours: number[] = [];
     const reference: number[] = [];
     for (let round = 1; round <= rounds; round++) {

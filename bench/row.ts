@@ -10,6 +10,8 @@ export interface Row {
   target: { rule: "at least" | "at most"; ratio: number };
   /** Rounds, when fewer or more than usual are worth their time. */
   rounds?: number;
+  /** False where nothing has to warm up: every round is counted. */
+  warmUp?: false;
   /** Starts what both sides need. */
   prepare(context: Context): Promise<Pair>;
 }

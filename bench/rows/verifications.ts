@@ -21,6 +21,7 @@ export const pureVerifications: Row = {
   } messages against bare @noble/ed25519`,
   unit: "messages/s",
   target: { rule: "at least", ratio: 0.9 },
+  warmUp: false, // ten seconds each
   prepare: () => verifiers("pure", BATCH),
 };
 
