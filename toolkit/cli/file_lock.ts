@@ -1,5 +1,4 @@
-import { randomUUID } from "node:crypto";
-import { open, rename, stat, unlink } from "node:fs/promises";
+import { open, stat, unlink } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Work under a lock reads and writes one small file; who holds it for this long has died. */
@@ -38,26 +37,32 @@ async function makeLock(path: string): Promise<boolean> {
   }
 }
 
-/** @returns whether there may be no lock any more */
+/**
+ * Takes away a lock that was left behind. One process at a time does, under a lock of its own: of
+ * several that have found an old one, a late one would take away what the first has made since.
+ *
+ * @returns whether there may be no lock any more
+ */
 async function removeStale(path: string, staleMs: number): Promise<boolean> {
-  const before = await stat(path).catch(ignoreMissing);
-  if (before === undefined) return true;
-  if (Date.now() - before.mtimeMs < staleMs) return false;
-  // Of several that find it, one renames it away. What another has made meanwhile is put back.
-  const aside = `${path}.${randomUUID()}`;
-  try {
-    await rename(path, aside);
-  } catch (thrown) {
-    ignoreMissing(thrown);
-    return true;
-  }
-  const taken = await stat(aside);
-  if (taken.ino !== before.ino || taken.mtimeMs !== before.mtimeMs) {
-    await rename(aside, path);
+  if (!await isStale(path, staleMs)) return false;
+  const takeover = `${path}.takeover`;
+  if (!await makeLock(takeover)) {
+    // Its holder needs a moment for it, or has died in that moment.
+    if (await isStale(takeover, staleMs)) await unlink(takeover).catch(ignoreMissing);
     return false;
   }
-  await unlink(aside);
-  return true;
+  try {
+    if (!await isStale(path, staleMs)) return false;
+    await unlink(path).catch(ignoreMissing);
+    return true;
+  } finally {
+    await unlink(takeover).catch(ignoreMissing);
+  }
+}
+
+async function isStale(path: string, staleMs: number): Promise<boolean> {
+  const found = await stat(path).catch(ignoreMissing);
+  return found !== undefined && Date.now() - found.mtimeMs >= staleMs;
 }
 
 function ignoreMissing(thrown: unknown): undefined {
