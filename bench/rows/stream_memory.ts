@@ -1,12 +1,7 @@
 /** Memory of `relay verify` over a long stream of messages against that over a tenth of it. */
-import {
-  canonicalJson,
-  contentHash,
-  generateKeyPair,
-  signRequest,
-  wordName,
-} from "../../toolkit/mod.ts";
+import { generateKeyPair } from "../../toolkit/mod.ts";
 import type { Row } from "../row.ts";
+import { sampleMessage } from "../sample_message.ts";
 import { verifyStream } from "../verify_stream.ts";
 
 const LINES = 50_000;
@@ -49,23 +44,6 @@ export const streamMemory: Row = {
 
 /** A message as JSON from its second member on; `id` comes first and is signed by nobody. */
 function messageTail(i: number, to: string): string {
-  const sender = generateKeyPair();
-  const body = { text: `message ${i} ` + "x".repeat(200) };
-  const raw = new TextEncoder().encode(canonicalJson({ to, body }));
-  const { canonicalString, signature } = signRequest(
-    { method: "POST", path: "/v1/messages", body: raw, timestamp: 1760000000 + i },
-    sender.privateKey,
-  );
-  return JSON.stringify({
-    from: sender.address,
-    from_handle: "some_sender",
-    from_word_name: wordName(sender.publicKey),
-    body,
-    content_hash: contentHash(body),
-    signature,
-    canonical_string: canonicalString,
-    in_reply_to: null,
-    content_type: "text",
-    created_at: "2025-10-09T08:53:20.250Z",
-  }).slice(1);
+  const { id: _, ...rest } = sampleMessage(i, generateKeyPair(), to);
+  return JSON.stringify(rest).slice(1);
 }

@@ -3,15 +3,8 @@ import { hashes, verify as nobleVerify } from "@noble/ed25519";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { base58, base64 } from "@scure/base";
 import { createPublicKey, verify as nativeVerify } from "node:crypto";
-import {
-  canonicalJson,
-  contentHash,
-  generateKeyPair,
-  type InboxMessage,
-  signRequest,
-  verifyMessage,
-  wordName,
-} from "../../toolkit/mod.ts";
+import { generateKeyPair, verifyMessage } from "../../toolkit/mod.ts";
+import { sampleMessage } from "../sample_message.ts";
 import { answerLines } from "./child.ts";
 
 const { path, messages: count }: { path: "native" | "pure"; messages: number } = JSON.parse(
@@ -24,30 +17,10 @@ hashes.sha512 = sha512;
 const SENDERS = 100;
 const recipient = generateKeyPair();
 const senders = Array.from({ length: SENDERS }, () => generateKeyPair());
-const messages = Array.from({ length: count }, (_, i) => message(i));
-
-function message(i: number): InboxMessage {
-  const sender = senders[i % SENDERS]!;
-  const body = { text: `message ${i} ` + "x".repeat(200) };
-  const raw = new TextEncoder().encode(canonicalJson({ to: recipient.address, body }));
-  const { canonicalString, signature } = signRequest(
-    { method: "POST", path: "/v1/messages", body: raw, timestamp: 1760000000 + i },
-    sender.privateKey,
-  );
-  return {
-    id: i + 1,
-    from: sender.address,
-    from_handle: "some_sender",
-    from_word_name: wordName(sender.publicKey),
-    body,
-    content_hash: contentHash(body),
-    signature,
-    canonical_string: canonicalString,
-    in_reply_to: null,
-    content_type: "text",
-    created_at: "2025-10-09T08:53:20.250Z",
-  };
-}
+const messages = Array.from(
+  { length: count },
+  (_, i) => sampleMessage(i, senders[i % SENDERS]!, recipient.address),
+);
 
 /** Every verdict on every message: signature, sender, hash, binding. */
 async function whole(): Promise<void> {
