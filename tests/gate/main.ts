@@ -1,21 +1,34 @@
 /**
  * The gate: `deno task ok` runs every check and every test, `deno task test [PATH...]` the tests
- * alone. Ends with one line, `N passed, N failed`, and exits non-zero when anything failed.
+ * alone, `deno task test --changed [REVISION]` those that reach what differs from a revision.
+ * Ends with one line, `N passed, N failed`, and exits non-zero when anything failed.
  */
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { selectTests } from "./select_tests.ts";
 import { runSteps } from "./run_steps.ts";
 import { staticSteps } from "./static_steps.ts";
-import { finalLine } from "./tally.ts";
+import { emptyTally, finalLine } from "./tally.ts";
 import { testSteps } from "./test_steps.ts";
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const [part, ...only] = Deno.args;
-if (part !== "ok" && part !== "test") {
-  console.error("usage: main.ts ok | main.ts test [PATH...]");
+const [part, ...args] = Deno.args;
+const wantsChanged = args[0] === "--changed";
+if (
+  (part !== "ok" && part !== "test") ||
+  (wantsChanged ? part === "ok" || args.length > 2 : args.some((arg) => arg.startsWith("-")))
+) {
+  console.error("usage: main.ts ok | main.ts test [PATH...] | main.ts test --changed [REVISION]");
   Deno.exit(2);
 }
 
+const only = wantsChanged ? await selectTests(root, args[1] ?? "HEAD") : args;
+if (wantsChanged && only.length === 0) {
+  console.log("no test reaches a changed file");
+  console.log(finalLine(emptyTally));
+  Deno.exit(0);
+}
+if (wantsChanged) console.log(`${only.length} test files reach a changed file`);
 const steps = [...(part === "ok" ? staticSteps(root) : []), ...testSteps(root, only)];
 const encoder = new TextEncoder();
 const total = await runSteps(

@@ -22,6 +22,7 @@ export async function runSteps(
     const seconds = ((nowMs() - startMs) / 1000).toFixed(1);
     print(`${result.failed === 0 ? "ok" : "failed"} (${counts(result)}, ${seconds} s)\n`);
     if (result.failed > 0) print(`${result.output.trimEnd()}\n`);
+    for (const place of result.warnings ?? []) print(`  warning: ${place}\n`);
     for (const name of result.skipped) print(`  skipped: ${name}\n`);
     total = addTallies(total, result);
   }

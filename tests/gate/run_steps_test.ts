@@ -64,3 +64,10 @@ Deno.test("runSteps() counts a step that throws as one failure and shows why", a
   assert.deepEqual(total, { passed: 1, failed: 1, skipped: [] });
   assert.match(text(), /no such file/);
 });
+
+Deno.test("runSteps() prints warnings of a step that fails nothing", async () => {
+  const { run, text } = recorder();
+  const total = await run([step("length", { passed: 1, warnings: ["a.ts: long"] })]);
+  assert.match(text(), /length \.\.\. ok \(1 passed, .*\)\n {2}warning: a\.ts: long\n/);
+  assert.equal(total.failed, 0);
+});

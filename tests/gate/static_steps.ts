@@ -3,7 +3,7 @@ import { findImportFaults } from "./import_rules.ts";
 import { findLayoutFaults, findLooseVersions } from "./layout_rules.ts";
 import { findDeadLinks } from "./markdown_links.ts";
 import { readImports } from "./module_graph.ts";
-import { listProjectFiles } from "./project_files.ts";
+import { readProject } from "./read_project.ts";
 import { runCommand } from "./run_command.ts";
 import type { Step, StepResult } from "./step.ts";
 import { tallyOfCheck } from "./tally.ts";
@@ -35,7 +35,10 @@ export function staticSteps(root: string): Step[] {
       },
     },
     { name: "purity of the toolkit's core", run: eachFile(findImpureCode) },
-    { name: "length of files", run: eachFile(findLongFiles) },
+    {
+      name: "length of files",
+      run: async () => ({ ...resultOf([]), warnings: (await project()).flatMap(findLongFiles) }),
+    },
     { name: "layout and names", run: async () => resultOf(findLayoutFaults(await paths())) },
     { name: "strict assertions", run: eachFile(findLooseAssertions) },
     {
@@ -63,15 +66,6 @@ async function deno(root: string, ...args: [string, ...string[]]): Promise<StepR
 function resultOf(faults: readonly string[]): StepResult {
   const output = faults.map((fault) => `${fault}\n`).join("");
   return { ...tallyOfCheck(faults.length === 0), output };
-}
-
-async function readProject(root: string): Promise<SourceFile[]> {
-  const paths = await listProjectFiles(root);
-  return await Promise.all(paths.map(async (path) => ({
-    path,
-    // Bytes that are no UTF-8 (vectors, pictures) do not hide the text around them.
-    text: new TextDecoder().decode(await Deno.readFile(join(root, path))),
-  })));
 }
 
 async function readImportMap(root: string): Promise<Record<string, string>> {

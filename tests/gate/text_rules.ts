@@ -30,7 +30,10 @@ export function findMachinePaths({ path, text }: SourceFile): string[] {
   return placesOf(path, text, MACHINE_PATH).map((place) => `${place}: a path of one machine`);
 }
 
-/** A source file over 300 lines says why, in a comment among its first ten lines. */
+/**
+ * Source files over 300 lines that do not say why in a comment among their first ten lines. A file
+ * is cut where the thought ends, so that this only tells where to look.
+ */
 export function findLongFiles({ path, text }: SourceFile): string[] {
   if (!SOURCE.test(path) || FOREIGN.test(path)) return [];
   const lines = text.split("\n");
@@ -38,7 +41,7 @@ export function findLongFiles({ path, text }: SourceFile): string[] {
   if (length <= MAX_LINES) return [];
   if (lines.slice(0, 10).some((line) => /Over 300 lines: .{20,}/.test(line))) return [];
   return [
-    `${path}: ${length} lines, allowed are ${MAX_LINES}; split it, or begin it with a comment ` +
+    `${path}: ${length} lines, more than ${MAX_LINES}; if it is one thing, begin it with a comment ` +
     `"Over 300 lines: " and the reason`,
   ];
 }
