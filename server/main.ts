@@ -9,7 +9,8 @@ import { registerCrons } from "./crons.ts";
 import type { Deps } from "./deps.ts";
 import { describeFailure } from "./http/describe_failure.ts";
 import { createLog } from "./log.ts";
-import { type OpenStore, openStore } from "./open_store.ts";
+import { openStore } from "./open_store.ts";
+import type { OpenedStore } from "./opened_store.ts";
 import type { Mailer } from "./outbox/mailer.ts";
 import { openMailer } from "./outbox/open_mailer.ts";
 import { openRelay } from "./relay.ts";
@@ -49,11 +50,12 @@ async function start(): Promise<void> {
     log("unhandled_rejection", describeFailure(event.reason));
   });
 
-  const store = await openStore(config, nowMs);
+  const store = await openStore(config, nowMs, { tell: console.log, log });
   let serving: Serving;
   try {
     const opened: ProcessRelay = await openRelay(depsOf(config, store, mailer), {
       measureFreeBytes: store.measureFreeBytes,
+      onWriteFailure: store.writeFailed,
     });
     try {
       releasePort();
@@ -81,7 +83,7 @@ async function start(): Promise<void> {
   console.log([...startupNotes(config, facts), ...relay.startupNotes()].join("\n"));
 }
 
-function depsOf(config: Config, { kv }: OpenStore, mailer: Mailer | undefined): Deps {
+function depsOf(config: Config, { kv }: OpenedStore, mailer: Mailer | undefined): Deps {
   return {
     config,
     kv,
@@ -94,7 +96,7 @@ function depsOf(config: Config, { kv }: OpenStore, mailer: Mailer | undefined): 
 }
 
 /** Exits 0 within 5 s of the first signal; wrappers and terminals may send it twice. */
-function stopOnSignal(serving: Serving, store: OpenStore): void {
+function stopOnSignal(serving: Serving, store: OpenedStore): void {
   let stopping = false;
   async function stop(signal: string): Promise<void> {
     if (stopping) return;

@@ -65,6 +65,8 @@ export interface Relay {
 export interface RelayOptions {
   /** Free bytes on the store's disk; none where the store is not on a disk of ours. */
   measureFreeBytes?: MeasureFreeBytes;
+  /** Told of each write that the store failed. */
+  onWriteFailure?: (failure: unknown) => unknown;
   slotTiming?: SlotTiming;
   capacity?: StoreCapacity;
   queueBounds?: QueueBounds;
@@ -97,12 +99,16 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   const { custody, ring, note: custodyNote } = await openCustody(deps, records);
   const slot = store.exclusive ? null : await WriterSlot.lease(store, options.slotTiming);
   const ids = await IdSequence.open(store, slot);
+  const logWriteFailure = logSparsely(log, "store_write_failed");
   const commits = new GroupCommit({
     store,
     records,
     ids,
     bounds: options.queueBounds,
-    onFailure: logSparsely(log, "store_write_failed"),
+    onFailure(failure) {
+      logWriteFailure(failure);
+      options.onWriteFailure?.(failure);
+    },
   });
   const freeDisk = new FreeDisk(options.measureFreeBytes ?? null, limits.minFreeDiskBytes);
   await freeDisk.refresh();

@@ -1,6 +1,7 @@
 /** What a start that failed tells the operator. */
 import { ConfigError } from "./config.ts";
 import { DataFolderInUseError, UnusableDataFolderError } from "./data_folder.ts";
+import { DiskFullError } from "./disk_reserve.ts";
 
 /** What the store and the disk say, and what is to be done about it. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
@@ -20,9 +21,8 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
 
 /** One line: what is wrong, and what to change. */
 export function startFailure(failure: unknown): string {
-  if (failure instanceof ConfigError || failure instanceof DataFolderInUseError) {
-    return failure.message;
-  }
+  const hasOwnWords = [ConfigError, DataFolderInUseError, DiskFullError];
+  if (hasOwnWords.some((kind) => failure instanceof kind)) return (failure as Error).message;
   if (failure instanceof Deno.errors.AddrInUse) {
     return "HOST:PORT is taken by another process: set another PORT or stop that process";
   }

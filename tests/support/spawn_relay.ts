@@ -8,6 +8,8 @@ export interface SpawnOptions {
   entry?: string;
   /** How many files and connections it may have open at one time. */
   openFiles?: number;
+  /** Sends a signal as soon as the start has written this. */
+  stopAt?: { pattern: RegExp; signal: Deno.Signal };
 }
 
 export interface SpawnedRelay extends AsyncDisposable {
@@ -113,6 +115,9 @@ async function start(options: SpawnOptions): Promise<SpawnedRelay | FailedStart>
     watcher();
     return promise;
   }
+
+  const { stopAt } = options;
+  if (stopAt !== undefined) wrote(stopAt.pattern).then(() => child.kill(stopAt.signal), () => {});
 
   // The last start-up line stands when the first one does: they are written together.
   const started = await wrote(/listening on http:\S+\n/).then(() => true, () => false);
