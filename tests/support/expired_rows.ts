@@ -24,9 +24,9 @@ export function writeRows(kvPath: string, rows: RowsToWrite): void {
   ).run(count, valueBytes, expiresAtMs);
 }
 
-/** Rows of a closed store, and how many of them carry a time of expiry. */
+/** Rows of a store, open or not, and how many of them carry a time of expiry. */
 export function countRows(kvPath: string): { rows: number; expiring: number } {
-  using db = closing(new DatabaseSync(kvPath));
+  using db = closing(new DatabaseSync(kvPath, { readOnly: true }));
   const counted = db.value.prepare(
     "SELECT count(*) AS rows, coalesce(sum(expiration_ms >= 0), 0) AS expiring FROM kv",
   ).get()!;
