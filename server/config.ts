@@ -39,6 +39,8 @@ export interface Config {
   lostCustodyKeys: string[];
   trustedProxyHops: number;
   requireKeyProof: boolean;
+  /** False: a clock far behind the store is taken for right. */
+  clockCheck: boolean;
   limits: Limits;
   mail: MailConfig;
 }
@@ -82,6 +84,7 @@ export function parseConfig(env: Environment): Config {
       fallback: 0,
     }),
     requireKeyProof: booleanSetting(env, "RELAY_REQUIRE_KEY_PROOF", false),
+    clockCheck: parseClockCheck(env),
     limits: parseLimits(optionalText(env, "RELAY_LIMITS")),
     mail: parseMailConfig(env),
   };
@@ -120,6 +123,14 @@ function parseAdminToken(env: Environment): { adminToken?: string } {
     );
   }
   return { adminToken };
+}
+
+function parseClockCheck(env: Environment): boolean {
+  const text = optionalText(env, "RELAY_CLOCK_CHECK") ?? "on";
+  if (text !== "on" && text !== "off") {
+    throw new ConfigError("RELAY_CLOCK_CHECK", 'must be "on" or "off"');
+  }
+  return text === "on";
 }
 
 function parseCustodyKeys(env: Environment): Uint8Array[] {

@@ -34,6 +34,7 @@ import { markWakes } from "./messages/wake_marks.ts";
 import { openNetwork } from "./network/network.ts";
 import { deadNote } from "./outbox/dead_rows.ts";
 import { Outbox } from "./outbox/outbox.ts";
+import { ClockStamp } from "./storage/clock_stamp.ts";
 import { FreeDisk, type MeasureFreeBytes } from "./storage/free_disk.ts";
 import { GroupCommit } from "./storage/group_commit.ts";
 import { IdSequence } from "./storage/id_sequence.ts";
@@ -94,6 +95,8 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     random,
   };
   await requireAnswer(openLayout(kv));
+  const clockStamp = new ClockStamp(kv, now);
+  const clockNote = await clockStamp.open(config.clockCheck);
   const addressKey = await openAddressKey(kv, random);
   const records = new RecordCache(store);
   const { custody, ring, note: custodyNote } = await openCustody(deps, records);
@@ -204,6 +207,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     await inbox.flush();
   }
   async function tidy(): Promise<void> {
+    await clockStamp.refresh();
     await network.tidy();
     await directory.tidy();
   }
@@ -220,6 +224,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   return {
     app,
     startupNotes: () => [
+      ...(clockNote === null ? [] : [startupNote("clock", clockNote)]),
       startupNote("custody", custodyNote),
       ...(outboxNote === null ? [] : [startupNote("outbox", outboxNote)]),
       ...toolNotes(config),

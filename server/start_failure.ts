@@ -2,6 +2,7 @@
 import { ConfigError } from "./config.ts";
 import { DataFolderInUseError, UnusableDataFolderError } from "./data_folder.ts";
 import { DiskFullError } from "./disk_reserve.ts";
+import { ClockBehindError } from "./storage/clock_stamp.ts";
 
 /** What the store and the disk say, and what is to be done about it. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
@@ -21,7 +22,7 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
 
 /** One line: what is wrong, and what to change. */
 export function startFailure(failure: unknown): string {
-  const hasOwnWords = [ConfigError, DataFolderInUseError, DiskFullError];
+  const hasOwnWords = [ConfigError, DataFolderInUseError, DiskFullError, ClockBehindError];
   if (hasOwnWords.some((kind) => failure instanceof kind)) return (failure as Error).message;
   if (failure instanceof Deno.errors.AddrInUse) {
     return "HOST:PORT is taken by another process: set another PORT or stop that process";
