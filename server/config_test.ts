@@ -166,3 +166,12 @@ Deno.test("parseConfig() takes RELAY_CLOCK_CHECK as on or off", () => {
   assert.equal(parseConfig({ RELAY_CLOCK_CHECK: "on" }).clockCheck, true);
   assertRefused({ RELAY_CLOCK_CHECK: "false" }, "RELAY_CLOCK_CHECK", /"on" or "off"/);
 });
+
+Deno.test("parseConfig() reads RELAY_KV_HOSTS as hosts with ports", () => {
+  assert.deepEqual(parseConfig({}).kvHosts, []);
+  assert.deepEqual(parseConfig({ RELAY_KV_HOSTS: "data.example, [::1]:8443" }).kvHosts, [
+    { host: "data.example", port: 443 },
+    { host: "::1", port: 8443 },
+  ]);
+  assertRefused({ RELAY_KV_HOSTS: "https://data.example" }, "RELAY_KV_HOSTS", /hosts with ports/);
+});

@@ -4,6 +4,9 @@
  */
 import { checkNamedFiles } from "./config/files.ts";
 import { withEnvFile } from "./config/env_file.ts";
+import { ENV_FILE } from "./config/permissions.ts";
+import { readSettings } from "./config/read_settings.ts";
+import { SETTING_NAMES } from "./config/setting_names.ts";
 import { type Config, parseConfig } from "./config.ts";
 import { registerCrons } from "./crons.ts";
 import type { Deps } from "./deps.ts";
@@ -19,7 +22,6 @@ import { startFailure } from "./start_failure.ts";
 import { startupNotes } from "./startup_notes.ts";
 import { VERSION } from "./version.ts";
 
-const ENV_FILE = ".env";
 /** Exit code of a start that failed. */
 const FAILED = 1;
 
@@ -37,7 +39,7 @@ try {
 
 async function start(): Promise<void> {
   const nowMs = Date.now();
-  const env = await withEnvFile(Deno.env.toObject(), ENV_FILE);
+  const env = await withEnvFile(readSettings(SETTING_NAMES), ENV_FILE);
   // The runtime itself reads this one, from the process alone.
   const kvToken = env["DENO_KV_ACCESS_TOKEN"];
   if (kvToken !== undefined) Deno.env.set("DENO_KV_ACCESS_TOKEN", kvToken);

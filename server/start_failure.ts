@@ -28,12 +28,24 @@ export function startFailure(failure: unknown): string {
     return "HOST:PORT is taken by another process: set another PORT or stop that process";
   }
   const reasons = reasonsOf(failure);
+  const refused = reasons.find((each) => /^Requires \w+ access/.test(each));
+  if (refused !== undefined) return notPermitted(refused);
   for (const [pattern, remedy] of REMEDIES) {
     const reason = reasons.findLast((each) => pattern.test(each));
     if (reason !== undefined) return `${remedy} (${reason})`;
   }
   if (failure instanceof UnusableDataFolderError) return failure.message;
   return `cannot start: ${reasons[0]}`;
+}
+
+/** The runtime's words name the flag and what it was for. */
+function notPermitted(reason: string): string {
+  const [what] = reason.split(", run again");
+  const advice = /^Requires net access/.test(reason)
+    ? "a KV server may name further hosts for its data: list them in RELAY_KV_HOSTS. "
+    : "";
+  return `the relay was started without a permission (${what}): ${advice}` +
+    "Deno's permissions for these settings are what `deno task permissions` prints";
 }
 
 /** First lines of what was thrown and of what caused it. */
