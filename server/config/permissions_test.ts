@@ -76,6 +76,12 @@ Deno.test("permissionFlags() gives nothing for what start-up refuses, never ever
   assert.deepEqual(given({ RELAY_KV_URL: "nonsense" }, "net"), ["127.0.0.1:8000"]);
 });
 
+Deno.test("the unit file of docs/operations.md has the flags of its settings", async () => {
+  const text = await Deno.readTextFile(new URL("../../docs/operations.md", import.meta.url));
+  const [, line] = /^ExecStart=\S+ run (.*) server\/main\.ts$/m.exec(text)!;
+  assert.equal(line, permissionFlags({ RELAY_DATA_DIR: "/var/lib/relay" }).join(" "));
+});
+
 /** Settings that tell what was asked of them. */
 function recording(env: Environment): { asked: Set<string>; env: Environment } {
   const asked = new Set<string>();
