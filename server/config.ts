@@ -5,9 +5,11 @@ import {
   booleanSetting,
   ConfigError,
   type Environment,
+  type HostPort,
   integerSetting,
   isHost,
   optionalText,
+  parseHostPort,
   urlSetting,
 } from "./config/values.ts";
 import { type Limits, parseLimits } from "./limits.ts";
@@ -27,6 +29,8 @@ export interface Config {
   dataDir: string;
   /** A KV Connect server instead of the file. */
   kvUrl?: string;
+  /** Further hosts that the KV server names for its data: the start permits them, nothing else uses them. */
+  kvHosts: HostPort[];
   /** A KV server or Deno Deploy holds the store. The disk may then be an instance's own: no key is made on it. */
   hosted: boolean;
   /** Several relays may write the same store. */
@@ -39,6 +43,8 @@ export interface Config {
   lostCustodyKeys: string[];
   trustedProxyHops: number;
   requireKeyProof: boolean;
+  /** False: a clock far behind the store is taken for right. */
+  clockCheck: boolean;
   limits: Limits;
   mail: MailConfig;
 }
@@ -61,6 +67,7 @@ export function parseConfig(env: Environment): Config {
   if (kvUrl !== undefined && optionalText(env, "DENO_KV_ACCESS_TOKEN") === undefined) {
     throw new ConfigError("DENO_KV_ACCESS_TOKEN", "must be set when RELAY_KV_URL is set");
   }
+  const kvHosts = parseKvHosts(env);
   const hosted = onDeploy || kvUrl !== undefined;
   const sharedStore = booleanSetting(env, "RELAY_SHARED_STORE", false) || hosted;
   return {
@@ -70,6 +77,7 @@ export function parseConfig(env: Environment): Config {
     baseUrlGiven: baseUrl !== undefined,
     dataDir: optionalText(env, "RELAY_DATA_DIR") ?? "./data",
     ...(kvUrl === undefined ? {} : { kvUrl }),
+    kvHosts,
     hosted,
     sharedStore,
     onDeploy,
@@ -82,6 +90,7 @@ export function parseConfig(env: Environment): Config {
       fallback: 0,
     }),
     requireKeyProof: booleanSetting(env, "RELAY_REQUIRE_KEY_PROOF", false),
+    clockCheck: parseClockCheck(env),
     limits: parseLimits(optionalText(env, "RELAY_LIMITS")),
     mail: parseMailConfig(env),
   };
@@ -110,6 +119,21 @@ function parseBaseUrl(env: Environment): string | undefined {
   return url.origin;
 }
 
+const HTTPS_PORT = 443;
+
+function parseKvHosts(env: Environment): HostPort[] {
+  const text = optionalText(env, "RELAY_KV_HOSTS");
+  if (text === undefined) return [];
+  return text.split(",").map((part) => {
+    const host = parseHostPort(part.trim(), HTTPS_PORT);
+    if (host !== undefined) return host;
+    throw new ConfigError(
+      "RELAY_KV_HOSTS",
+      "must be hosts with ports, such as data.example.org:443",
+    );
+  });
+}
+
 function parseAdminToken(env: Environment): { adminToken?: string } {
   const adminToken = optionalText(env, "RELAY_ADMIN_TOKEN");
   if (adminToken === undefined) return {};
@@ -120,6 +144,14 @@ function parseAdminToken(env: Environment): { adminToken?: string } {
     );
   }
   return { adminToken };
+}
+
+function parseClockCheck(env: Environment): boolean {
+  const text = optionalText(env, "RELAY_CLOCK_CHECK") ?? "on";
+  if (text !== "on" && text !== "off") {
+    throw new ConfigError("RELAY_CLOCK_CHECK", 'must be "on" or "off"');
+  }
+  return text === "on";
 }
 
 function parseCustodyKeys(env: Environment): Uint8Array[] {

@@ -33,6 +33,7 @@ Deno.test("parseConfig() gives the documented defaults for an empty environment"
   assert.deepEqual(config.lostCustodyKeys, []);
   assert.equal(config.trustedProxyHops, 0);
   assert.equal(config.requireKeyProof, false);
+  assert.equal(config.clockCheck, true);
   assert.deepEqual(config.limits, DEFAULT_LIMITS);
 });
 
@@ -158,4 +159,19 @@ Deno.test("parseConfig() reads RELAY_TRUSTED_PROXY_HOPS and RELAY_LIMITS", () =>
 Deno.test("ConfigError names its variable", () => {
   const error = new ConfigError("PORT", "must be a number");
   assert.deepEqual([error.variable, error.message], ["PORT", "PORT must be a number"]);
+});
+
+Deno.test("parseConfig() takes RELAY_CLOCK_CHECK as on or off", () => {
+  assert.equal(parseConfig({ RELAY_CLOCK_CHECK: "off" }).clockCheck, false);
+  assert.equal(parseConfig({ RELAY_CLOCK_CHECK: "on" }).clockCheck, true);
+  assertRefused({ RELAY_CLOCK_CHECK: "false" }, "RELAY_CLOCK_CHECK", /"on" or "off"/);
+});
+
+Deno.test("parseConfig() reads RELAY_KV_HOSTS as hosts with ports", () => {
+  assert.deepEqual(parseConfig({}).kvHosts, []);
+  assert.deepEqual(parseConfig({ RELAY_KV_HOSTS: "data.example, [::1]:8443" }).kvHosts, [
+    { host: "data.example", port: 443 },
+    { host: "::1", port: 8443 },
+  ]);
+  assertRefused({ RELAY_KV_HOSTS: "https://data.example" }, "RELAY_KV_HOSTS", /hosts with ports/);
 });

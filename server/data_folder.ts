@@ -1,5 +1,6 @@
 /** The folder of the embedded store, held by a lock so that two modes of use never mix. */
 import { join } from "node:path";
+import { DiskFullError } from "./disk_reserve.ts";
 
 export interface DataFolder {
   path: string;
@@ -14,6 +15,8 @@ export interface FolderUse {
   shared: boolean;
   /** Start of this relay, for the holder's file. */
   nowMs: number;
+  /** Called once the folder is held, before anything is written to it; its failure gives it free. */
+  whenHeld?: () => Promise<void>;
 }
 
 /** Who holds a folder, as the file beside the lock tells. */
@@ -48,13 +51,15 @@ const LOCK_WAIT_MS = 1000;
 /**
  * Takes the folder, creating it when it is missing. The lock is the operating system's on an open
  * file: it dies with the process, however that ends.
- * @throws DataFolderInUseError when the lock is not to be had; UnusableDataFolderError
+ * @throws DataFolderInUseError when the lock is not to be had; UnusableDataFolderError; DiskFullError
+ * of whenHeld
  */
 export async function openDataFolder(path: string, options: FolderUse): Promise<DataFolder> {
   try {
     return await takeFolder(path, options);
   } catch (error) {
-    throw error instanceof DataFolderInUseError ? error : new UnusableDataFolderError(path, error);
+    if (error instanceof DataFolderInUseError || error instanceof DiskFullError) throw error;
+    throw new UnusableDataFolderError(path, error);
   }
 }
 
@@ -65,10 +70,17 @@ async function takeFolder(path: string, options: FolderUse): Promise<DataFolder>
     lock.close();
     throw new DataFolderInUseError(inUseMessage(path, await readHolders(path), options.shared));
   }
-  await readHolders(path); // sweeps what killed relays left
   // The pid alone is no name: relays in containers that share a folder may all be pid 1.
   const holderPath = join(path, `${HOLDER_PREFIX}${Deno.pid}-${crypto.randomUUID().slice(0, 8)}`);
-  const holder = await writeHolder(holderPath, options.nowMs);
+  let holder: Deno.FsFile;
+  try {
+    await options.whenHeld?.();
+    await readHolders(path); // sweeps what killed relays left
+    holder = await writeHolder(holderPath, options.nowMs);
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
   return {
     path,
     kvPath: join(path, "relay.kv"),

@@ -4,12 +4,16 @@
  */
 import { checkNamedFiles } from "./config/files.ts";
 import { withEnvFile } from "./config/env_file.ts";
+import { ENV_FILE } from "./config/permissions.ts";
+import { readSettings } from "./config/read_settings.ts";
+import { SETTING_NAMES } from "./config/setting_names.ts";
 import { type Config, parseConfig } from "./config.ts";
 import { registerCrons } from "./crons.ts";
 import type { Deps } from "./deps.ts";
 import { describeFailure } from "./http/describe_failure.ts";
 import { createLog } from "./log.ts";
-import { type OpenStore, openStore } from "./open_store.ts";
+import { openStore } from "./open_store.ts";
+import type { OpenedStore } from "./opened_store.ts";
 import type { Mailer } from "./outbox/mailer.ts";
 import { openMailer } from "./outbox/open_mailer.ts";
 import { openRelay } from "./relay.ts";
@@ -18,7 +22,6 @@ import { startFailure } from "./start_failure.ts";
 import { startupNotes } from "./startup_notes.ts";
 import { VERSION } from "./version.ts";
 
-const ENV_FILE = ".env";
 /** Exit code of a start that failed. */
 const FAILED = 1;
 
@@ -36,7 +39,7 @@ try {
 
 async function start(): Promise<void> {
   const nowMs = Date.now();
-  const env = await withEnvFile(Deno.env.toObject(), ENV_FILE);
+  const env = await withEnvFile(readSettings(SETTING_NAMES), ENV_FILE);
   // The runtime itself reads this one, from the process alone.
   const kvToken = env["DENO_KV_ACCESS_TOKEN"];
   if (kvToken !== undefined) Deno.env.set("DENO_KV_ACCESS_TOKEN", kvToken);
@@ -49,11 +52,12 @@ async function start(): Promise<void> {
     log("unhandled_rejection", describeFailure(event.reason));
   });
 
-  const store = await openStore(config, nowMs);
+  const store = await openStore(config, nowMs, { tell: console.log, log });
   let serving: Serving;
   try {
     const opened: ProcessRelay = await openRelay(depsOf(config, store, mailer), {
       measureFreeBytes: store.measureFreeBytes,
+      onWriteFailure: store.writeFailed,
     });
     try {
       releasePort();
@@ -81,7 +85,7 @@ async function start(): Promise<void> {
   console.log([...startupNotes(config, facts), ...relay.startupNotes()].join("\n"));
 }
 
-function depsOf(config: Config, { kv }: OpenStore, mailer: Mailer | undefined): Deps {
+function depsOf(config: Config, { kv }: OpenedStore, mailer: Mailer | undefined): Deps {
   return {
     config,
     kv,
@@ -94,7 +98,7 @@ function depsOf(config: Config, { kv }: OpenStore, mailer: Mailer | undefined): 
 }
 
 /** Exits 0 within 5 s of the first signal; wrappers and terminals may send it twice. */
-function stopOnSignal(serving: Serving, store: OpenStore): void {
+function stopOnSignal(serving: Serving, store: OpenedStore): void {
   let stopping = false;
   async function stop(signal: string): Promise<void> {
     if (stopping) return;

@@ -34,6 +34,7 @@ import { markWakes } from "./messages/wake_marks.ts";
 import { openNetwork } from "./network/network.ts";
 import { deadNote } from "./outbox/dead_rows.ts";
 import { Outbox } from "./outbox/outbox.ts";
+import { ClockStamp } from "./storage/clock_stamp.ts";
 import { FreeDisk, type MeasureFreeBytes } from "./storage/free_disk.ts";
 import { GroupCommit } from "./storage/group_commit.ts";
 import { IdSequence } from "./storage/id_sequence.ts";
@@ -65,6 +66,8 @@ export interface Relay {
 export interface RelayOptions {
   /** Free bytes on the store's disk; none where the store is not on a disk of ours. */
   measureFreeBytes?: MeasureFreeBytes;
+  /** Told of each write that the store failed. */
+  onWriteFailure?: (failure: unknown) => unknown;
   slotTiming?: SlotTiming;
   capacity?: StoreCapacity;
   queueBounds?: QueueBounds;
@@ -92,17 +95,23 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     random,
   };
   await requireAnswer(openLayout(kv));
+  const clockStamp = new ClockStamp(kv, now);
+  const clockNote = await clockStamp.open(config.clockCheck);
   const addressKey = await openAddressKey(kv, random);
   const records = new RecordCache(store);
   const { custody, ring, note: custodyNote } = await openCustody(deps, records);
   const slot = store.exclusive ? null : await WriterSlot.lease(store, options.slotTiming);
   const ids = await IdSequence.open(store, slot);
+  const logWriteFailure = logSparsely(log, "store_write_failed");
   const commits = new GroupCommit({
     store,
     records,
     ids,
     bounds: options.queueBounds,
-    onFailure: logSparsely(log, "store_write_failed"),
+    onFailure(failure) {
+      logWriteFailure(failure);
+      options.onWriteFailure?.(failure);
+    },
   });
   const freeDisk = new FreeDisk(options.measureFreeBytes ?? null, limits.minFreeDiskBytes);
   await freeDisk.refresh();
@@ -198,6 +207,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     await inbox.flush();
   }
   async function tidy(): Promise<void> {
+    await clockStamp.refresh();
     await network.tidy();
     await directory.tidy();
   }
@@ -214,6 +224,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   return {
     app,
     startupNotes: () => [
+      ...(clockNote === null ? [] : [startupNote("clock", clockNote)]),
       startupNote("custody", custodyNote),
       ...(outboxNote === null ? [] : [startupNote("outbox", outboxNote)]),
       ...toolNotes(config),

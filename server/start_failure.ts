@@ -1,6 +1,8 @@
 /** What a start that failed tells the operator. */
 import { ConfigError } from "./config.ts";
 import { DataFolderInUseError, UnusableDataFolderError } from "./data_folder.ts";
+import { DiskFullError } from "./disk_reserve.ts";
+import { ClockBehindError } from "./storage/clock_stamp.ts";
 
 /** What the store and the disk say, and what is to be done about it. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
@@ -20,19 +22,30 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
 
 /** One line: what is wrong, and what to change. */
 export function startFailure(failure: unknown): string {
-  if (failure instanceof ConfigError || failure instanceof DataFolderInUseError) {
-    return failure.message;
-  }
+  const hasOwnWords = [ConfigError, DataFolderInUseError, DiskFullError, ClockBehindError];
+  if (hasOwnWords.some((kind) => failure instanceof kind)) return (failure as Error).message;
   if (failure instanceof Deno.errors.AddrInUse) {
     return "HOST:PORT is taken by another process: set another PORT or stop that process";
   }
   const reasons = reasonsOf(failure);
+  const refused = reasons.find((each) => /^Requires \w+ access/.test(each));
+  if (refused !== undefined) return notPermitted(refused);
   for (const [pattern, remedy] of REMEDIES) {
     const reason = reasons.findLast((each) => pattern.test(each));
     if (reason !== undefined) return `${remedy} (${reason})`;
   }
   if (failure instanceof UnusableDataFolderError) return failure.message;
   return `cannot start: ${reasons[0]}`;
+}
+
+/** The runtime's words name the flag and what it was for. */
+function notPermitted(reason: string): string {
+  const [what] = reason.split(", run again");
+  const advice = /^Requires net access/.test(reason)
+    ? "a KV server may name further hosts for its data: list them in RELAY_KV_HOSTS. "
+    : "";
+  return `the relay was started without a permission (${what}): ${advice}` +
+    "Deno's permissions for these settings are what `deno task permissions` prints";
 }
 
 /** First lines of what was thrown and of what caused it. */

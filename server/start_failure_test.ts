@@ -28,6 +28,16 @@ Deno.test("startFailure() says what to do about what a store or a disk refuses, 
     ],
     [new Deno.errors.AddrInUse("in use"), /^HOST:PORT is taken/],
     [new ConfigError("PORT", "must be a number"), /^PORT must be a number$/],
+    [
+      new Deno.errors.NotCapable(
+        'Requires env access to "HOST", run again with the --allow-env flag',
+      ),
+      /^the relay was started without a permission \(Requires env access to "HOST"\): Deno's .*task permissions/,
+    ],
+    [
+      new Error("unanswered", { cause: new Error('Requires net access to "a.b:443", run again') }),
+      /\(Requires net access to "a.b:443"\): .* in RELAY_KV_HOSTS/,
+    ],
   ];
   for (const [failure, said] of cases) assert.match(startFailure(failure), said);
 });

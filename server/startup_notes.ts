@@ -6,7 +6,7 @@ export interface StartupFacts {
   address: string;
   pid: number;
   version: string;
-  /** From OpenStore. */
+  /** From OpenedStore. */
   store: string;
 }
 

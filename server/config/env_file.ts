@@ -1,5 +1,5 @@
 /** Settings from a file beside the process. */
-import { ConfigError, type Environment } from "./values.ts";
+import { ConfigError, type Environment } from "./config_error.ts";
 
 /**
  * Variables of a `.env` file under those of the process, which win. A missing file, or one the

@@ -1,27 +1,13 @@
 /** Readers of single settings: each gives a typed value or a ConfigError that names the variable. */
 import ipaddr from "ipaddr.js";
+import { ConfigError, type Environment, optionalText } from "./config_error.ts";
 
-/** Environment variables by name; an empty value counts as unset. */
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** A setting that stops start-up. Its message names the variable and what is allowed, never the value. */
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-  constructor(readonly variable: string, allowed: string) {
-    super(`${variable} ${allowed}`);
-  }
-}
+export { ConfigError, type Environment, optionalText } from "./config_error.ts";
 
 /** A host and a TCP or UDP port; IPv6 hosts stand without brackets. */
 export interface HostPort {
   host: string;
   port: number;
-}
-
-/** Trimmed value, or undefined when unset or empty. */
-export function optionalText(env: Environment, variable: string): string | undefined {
-  const value = env[variable]?.trim();
-  return value === undefined || value === "" ? undefined : value;
 }
 
 /**

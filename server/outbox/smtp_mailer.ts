@@ -1,5 +1,5 @@
 /** SMTP to the one configured next hop (RFC 5321), a connection a mail. */
-import { isIP } from "node:net";
+import { connect, isIP, type Socket } from "node:net";
 import { Readable } from "node:stream";
 import { rootCertificates } from "node:tls";
 import SMTPConnection, { type SMTPConnectionOptions } from "nodemailer/lib/smtp-connection";
@@ -16,7 +16,7 @@ export interface SmtpMailerOptions {
 }
 
 export interface SmtpTiming {
-  /** From the look-up of the name to the end of STARTTLS. */
+  /** For the look-up of the name and the connection, and then for the greeting and STARTTLS. */
   connectMs: number;
   /** Silence before a reply. */
   replyMs: number;
@@ -53,14 +53,12 @@ export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
   const waiting: (() => void)[] = [];
   let open = 0;
 
-  async function takeConnection(): Promise<SMTPConnection> {
+  async function takeTurn(): Promise<void> {
     if (open < MAX_CONNECTIONS) open++;
     else await new Promise<void>((resolve) => waiting.push(resolve)); // handed on by giveBack()
-    return new SMTPConnection(connectionOptions);
   }
 
-  function giveBack(connection: SMTPConnection): void {
-    closing.delete(connection);
+  function giveBack(): void {
     const next = waiting.shift();
     if (next === undefined) open--;
     else next();
@@ -84,11 +82,23 @@ export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
 
   return {
     async send(mail, handover) {
-      const connection = await takeConnection();
+      await takeTurn();
+      let socket: Socket;
+      try {
+        socket = await openSocket(options.smtp, timing.connectMs, handover.signal);
+      } catch (failure) {
+        giveBack();
+        return outcomeOf({ ...failure as SmtpError, command: "CONN" }, false);
+      }
+      const connection = new SMTPConnection({ ...connectionOptions, connection: socket });
       try {
         return await transact(connection, options.smtp, timing, mail, handover);
       } finally {
-        closing.set(connection, leave(connection).finally(() => giveBack(connection)));
+        const left = leave(connection).finally(() => {
+          closing.delete(connection);
+          giveBack();
+        });
+        closing.set(connection, left);
       }
     },
     async close() {
@@ -119,7 +129,6 @@ function optionsOf(
       minVersion: "TLSv1.2",
       ...(caPem === undefined ? {} : { ca: [...rootCertificates, caPem] }),
     },
-    dnsTimeout: timing.connectMs,
     connectionTimeout: timing.connectMs,
     greetingTimeout: timing.connectMs,
     socketTimeout: timing.replyMs,
@@ -127,6 +136,29 @@ function optionsOf(
     socketCloseTimeout: 0,
     logger: false,
   };
+}
+
+/**
+ * Connects by the name of the next hop: it is what a process with few permissions may reach. The
+ * library would ask name servers itself and connect to the addresses that it found.
+ */
+function openSocket(
+  { host, port }: SmtpConfig,
+  limitMs: number,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const socket = connect({ host, port });
+  const giveUp = (code: string) => socket.destroy(Object.assign(new Error(code), { code }));
+  const onAbort = () => giveUp("given up");
+  const timer = setTimeout(() => giveUp("ETIMEDOUT"), limitMs);
+  socket.once("connect", () => resolve(socket)).once("error", reject);
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  return promise.finally(() => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+  });
 }
 
 async function transact(

@@ -35,15 +35,13 @@ async function checkCopy(dataDir: string, ledger: Ledger): Promise<void> {
   await ledger.check(target);
 }
 
-Deno.test("a copy of the data folder of a stopped relay is a backup", async () => {
+Deno.test("a copy of relay.kv alone, of a stopped relay, is a backup", async () => {
   await using original = await makeFolder();
   await using copy = await makeFolder();
   const { relay, target, ledger } = await startLedger(original.path);
   for (let i = 0; i < 30; i++) await ledger.send(target, i % AGENTS, (i + 1) % AGENTS);
   assert.equal((await relay.terminate()).code, 0);
-  for await (const { name, isFile } of Deno.readDir(original.path)) {
-    if (isFile) await Deno.copyFile(join(original.path, name), join(copy.path, name));
-  }
+  await Deno.copyFile(join(original.path, "relay.kv"), join(copy.path, "relay.kv"));
   await checkCopy(copy.path, ledger);
 });
 

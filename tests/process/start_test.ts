@@ -156,3 +156,24 @@ Deno.test("main.ts lets relays share a store that all of them call shared", asyn
     await Promise.all([first.terminate(), second.terminate()]);
   });
 });
+
+Deno.test("main.ts refuses a clock far behind its store until RELAY_CLOCK_CHECK=off says that it is right", async () => {
+  await withFolder(async (path) => {
+    const env = { RELAY_DATA_DIR: path };
+    const kv = await Deno.openKv(join(path, "relay.kv"));
+    await kv.set(["meta", "clock"], Date.now() + 3 * 86_400_000);
+    kv.close();
+    const { code, stderr } = await spawnFailingRelay({ env });
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^relay: the clock says .*, and the store was in use at .*RELAY_CLOCK_CHECK=off\n$/,
+    );
+    await using told = await spawnRelay({ env: { ...env, RELAY_CLOCK_CHECK: "off" } });
+    assert.match(told.output().stdout, /clock +RELAY_CLOCK_CHECK is off: .* is taken for right/);
+    await told.terminate();
+    await using again = await spawnRelay({ env });
+    assert.doesNotMatch(again.output().stdout, /^ +clock/m);
+    await again.terminate();
+  });
+});

@@ -3,15 +3,17 @@
  * needs: TEST_LEASE_MS, TEST_CLOCK_SKEW_MS.
  */
 import { parseConfig } from "../../server/config.ts";
+import { readSettings } from "../../server/config/read_settings.ts";
+import { SETTING_NAMES } from "../../server/config/setting_names.ts";
 import { createLog } from "../../server/log.ts";
 import { openStore } from "../../server/open_store.ts";
 import { openRelay } from "../../server/relay.ts";
 import { serve } from "../../server/serve.ts";
 
-const env = Deno.env.toObject();
+const env = readSettings([...SETTING_NAMES, "TEST_LEASE_MS", "TEST_CLOCK_SKEW_MS"]);
 const config = parseConfig(env);
 const log = createLog();
-const store = await openStore(config, Date.now());
+const store = await openStore(config, Date.now(), { tell: console.log, log });
 const relay = await openRelay({
   config,
   kv: store.kv,

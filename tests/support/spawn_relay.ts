@@ -1,5 +1,8 @@
 /** A relay as a process of its own. */
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { withEnvFile } from "../../server/config/env_file.ts";
+import { ENV_FILE, permissionFlags } from "../../server/config/permissions.ts";
 
 export interface SpawnOptions {
   /** Settings; PORT is a free one and RELAY_DATA_DIR a temporary folder unless given. */
@@ -8,6 +11,8 @@ export interface SpawnOptions {
   entry?: string;
   /** How many files and connections it may have open at one time. */
   openFiles?: number;
+  /** Sends a signal as soon as the start has written this. */
+  stopAt?: { pattern: RegExp; signal: Deno.Signal };
 }
 
 export interface SpawnedRelay extends AsyncDisposable {
@@ -62,22 +67,23 @@ async function start(options: SpawnOptions): Promise<SpawnedRelay | FailedStart>
   const [program, ...before] = options.openFiles === undefined
     ? [Deno.execPath()] as const
     : ["sh", "-c", `ulimit -n ${options.openFiles} && exec "$0" "$@"`, Deno.execPath()] as const;
+  const env = { PORT: "0", RELAY_DATA_DIR: dataDir, ...options.env };
+  const cwd = await Deno.realPath(dataDir);
+  // Those of `deno task start`: what they refuse, no test of a process can use.
+  const flags = permissionFlags(await withEnvFile(env, join(cwd, ENV_FILE)).catch(() => env));
   const child = new Deno.Command(program, {
     args: [
       ...before,
       "run",
       "--quiet",
-      "--no-prompt",
       `--config=${pathOf("../../deno.json")}`,
-      "--allow-net",
-      "--allow-env",
-      "--allow-read",
-      "--allow-write",
-      "--allow-sys=statfs",
+      ...flags,
+      // A program of the tests has settings of its own.
+      ...(options.entry === undefined ? [] : ["--allow-env=TEST_LEASE_MS,TEST_CLOCK_SKEW_MS"]),
       pathOf(options.entry ?? "../../server/main.ts"),
     ],
-    cwd: await Deno.realPath(dataDir),
-    env: { PORT: "0", RELAY_DATA_DIR: dataDir, ...options.env },
+    cwd,
+    env,
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
@@ -113,6 +119,9 @@ async function start(options: SpawnOptions): Promise<SpawnedRelay | FailedStart>
     watcher();
     return promise;
   }
+
+  const { stopAt } = options;
+  if (stopAt !== undefined) wrote(stopAt.pattern).then(() => child.kill(stopAt.signal), () => {});
 
   // The last start-up line stands when the first one does: they are written together.
   const started = await wrote(/listening on http:\S+\n/).then(() => true, () => false);

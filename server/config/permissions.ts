@@ -1,0 +1,86 @@
+/**
+ * What a relay of a configuration may do. Nothing but the project's own code is imported here, since
+ * what this says becomes permissions: a library could give itself more.
+ */
+import { type Environment, optionalText } from "./config_error.ts";
+import { SETTING_NAMES } from "./setting_names.ts";
+
+/** Settings that decide on permissions: what the program that prints them reads. */
+export const DECIDING_SETTINGS: readonly string[] = [
+  "HOST",
+  "PORT",
+  "RELAY_DATA_DIR",
+  "RELAY_KV_HOSTS",
+  "RELAY_KV_URL",
+  "RELAY_MAIL_FROM",
+  "RELAY_MAIL_TLS_CERT",
+  "RELAY_MAIL_TLS_KEY",
+  "RELAY_SMTP_CA",
+  "RELAY_SMTP_URL",
+];
+
+/** The file of settings in the working directory. */
+export const ENV_FILE = ".env";
+
+/**
+ * Arguments of `deno run` for these settings. Modules are no files that need a permission, and the
+ * mail area, while it is off, reaches no host. What is malformed gives nothing: start-up refuses it.
+ */
+export function permissionFlags(env: Environment): string[] {
+  const embedded = optionalText(env, "RELAY_KV_URL") === undefined;
+  const dataDir = embedded ? [optionalText(env, "RELAY_DATA_DIR") ?? "data"] : [];
+  const named = ["RELAY_SMTP_CA", "RELAY_MAIL_TLS_CERT", "RELAY_MAIL_TLS_KEY"]
+    .map((variable) => optionalText(env, variable))
+    .filter((path) => path !== undefined);
+  return [
+    "--no-prompt",
+    ...flag("read", [ENV_FILE, ...dataDir, ...named]),
+    ...flag("write", dataDir),
+    ...flag("env", SETTING_NAMES),
+    ...flag("net", [listener(env), ...kvHosts(env), nextHop(env)]),
+    ...flag("sys", ["hostname", "statfs"]),
+  ];
+}
+
+/** None for no values: a flag without any would allow everything. Two commas are one in a value. */
+function flag(name: string, values: readonly (string | undefined)[]): string[] {
+  const given = values.filter((value) => value !== undefined);
+  if (given.length === 0) return [];
+  return [`--allow-${name}=${given.map((value) => value.replaceAll(",", ",,")).join(",")}`];
+}
+
+/** With port 0 the port is not known yet: the host then, with every port. */
+function listener(env: Environment): string | undefined {
+  const host = (optionalText(env, "HOST") ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1");
+  const port = optionalText(env, "PORT") ?? "8000";
+  const bracketed = host.includes(":") ? `[${host}]` : host;
+  return /^0+$/.test(port) ? reachable(bracketed) : reachable(`${bracketed}:${port}`);
+}
+
+/** A KV server may name other hosts for its data; they are not known before it is asked. */
+function kvHosts(env: Environment): (string | undefined)[] {
+  const url = optionalText(env, "RELAY_KV_URL");
+  if (url === undefined) return [];
+  const further = optionalText(env, "RELAY_KV_HOSTS")?.split(",").map((part) => part.trim()) ?? [];
+  const withPort = further.map((host) => /:[0-9]+$/.test(host) ? host : `${host}:443`);
+  return [hostOf(url, { "https:": 443, "http:": 80 }), ...withPort.map(reachable)];
+}
+
+function nextHop(env: Environment): string | undefined {
+  const url = optionalText(env, "RELAY_SMTP_URL");
+  if (url === undefined || optionalText(env, "RELAY_MAIL_FROM") === undefined) return undefined;
+  return hostOf(url, { "smtps:": 465, "smtp:": 587 });
+}
+
+function hostOf(text: string, defaultPorts: Record<string, number>): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const { protocol, hostname, port } = new URL(text);
+  const taken = port === "" ? defaultPorts[protocol] : port;
+  return hostname === "" || taken === undefined ? undefined : reachable(`${hostname}:${taken}`);
+}
+
+/** What the runtime takes for a host: it ends at once over anything else, before the relay can say why. */
+function reachable(host: string): string | undefined {
+  const form = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(?::[0-9]+)?$/;
+  return form.test(host) && URL.canParse(`http://${host}`) ? host : undefined;
+}

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { parseConfig } from "../config.ts";
+import type { Environment } from "./config_error.ts";
+import { DECIDING_SETTINGS, permissionFlags } from "./permissions.ts";
+import { SETTING_NAMES } from "./setting_names.ts";
+
+/** The values of one flag; undefined where the flag is not given. */
+function given(env: Environment, name: string): string[] | undefined {
+  const flag = permissionFlags(env).find((each) => each.startsWith(`--allow-${name}=`));
+  return flag?.slice(flag.indexOf("=") + 1).split(",");
+}
+
+Deno.test("permissionFlags() without settings: the listener, .env and the data folder", () => {
+  assert.deepEqual(permissionFlags({}), [
+    "--no-prompt",
+    "--allow-read=.env,data",
+    "--allow-write=data",
+    `--allow-env=${SETTING_NAMES.join(",")}`,
+    "--allow-net=127.0.0.1:8000",
+    "--allow-sys=hostname,statfs",
+  ]);
+});
+
+Deno.test("permissionFlags() opens the files that settings name, and writes to the data folder alone", () => {
+  const env = { RELAY_DATA_DIR: "/srv/my data", RELAY_SMTP_CA: "/etc/ca.pem" };
+  assert.deepEqual(given(env, "read"), [".env", "/srv/my data", "/etc/ca.pem"]);
+  assert.deepEqual(given(env, "write"), ["/srv/my data"]);
+  assert.ok(permissionFlags({ RELAY_DATA_DIR: "/a,b" }).includes("--allow-write=/a,,b"));
+});
+
+Deno.test("permissionFlags() reaches the listener, in every spelling of a host", () => {
+  const cases: [Environment, string][] = [
+    [{ HOST: "0.0.0.0", PORT: "80" }, "0.0.0.0:80"],
+    [{ HOST: "::1" }, "[::1]:8000"],
+    [{ HOST: "[::]", PORT: "9" }, "[::]:9"],
+    [{ HOST: "relay.example", PORT: "0" }, "relay.example"],
+  ];
+  for (const [env, net] of cases) assert.deepEqual(given(env, "net"), [net]);
+});
+
+Deno.test("permissionFlags() reaches the next hop where outbound mail is on", () => {
+  const from = { RELAY_MAIL_FROM: "relay@example.org" };
+  const net = (url: string) => given({ ...from, RELAY_SMTP_URL: url }, "net")!.slice(1);
+  assert.deepEqual(net("smtp://mail.example"), ["mail.example:587"]);
+  assert.deepEqual(net("smtps://me:secret@mail.example"), ["mail.example:465"]);
+  assert.deepEqual(net("smtp://[::1]:25"), ["[::1]:25"]);
+  assert.equal(given({ RELAY_SMTP_URL: "smtp://mail.example" }, "net")!.length, 1);
+});
+
+Deno.test("permissionFlags() reaches a KV server and the hosts of its data, and then no folder", () => {
+  const env = { RELAY_KV_URL: "https://kv.example/x", RELAY_KV_HOSTS: "a.example, b.example:8443" };
+  assert.deepEqual(given(env, "net")!.slice(1), [
+    "kv.example:443",
+    "a.example:443",
+    "b.example:8443",
+  ]);
+  assert.deepEqual(given(env, "read"), [".env"]);
+  assert.equal(given(env, "write"), undefined);
+  assert.equal(given({ RELAY_KV_HOSTS: "a.example" }, "net")!.length, 1);
+});
+
+Deno.test("permissionFlags() leaves the mail area's hosts out while it is off", () => {
+  const env = {
+    RELAY_MAIL_LISTEN: "0.0.0.0:25",
+    RELAY_DNS_SERVERS: "10.0.0.1:53",
+    RELAY_GOOGLE_JWKS_URL: "https://keys.example",
+  };
+  assert.deepEqual(given(env, "net"), ["127.0.0.1:8000"]);
+});
+
+Deno.test("permissionFlags() gives nothing for what start-up refuses, never everything", () => {
+  for (const HOST of ["*", "a b", "a,evil.example", "::1,evil", "http://x"]) {
+    assert.equal(given({ HOST }, "net"), undefined, HOST);
+  }
+  assert.equal(given({ PORT: "99999" }, "net"), undefined);
+  assert.deepEqual(given({ RELAY_KV_URL: "nonsense" }, "net"), ["127.0.0.1:8000"]);
+});
+
+Deno.test("the unit file of docs/operations.md has the flags of its settings", async () => {
+  const text = await Deno.readTextFile(new URL("../../docs/operations.md", import.meta.url));
+  const [, line] = /^ExecStart=\S+ run (.*) server\/main\.ts$/m.exec(text)!;
+  assert.equal(line, permissionFlags({ RELAY_DATA_DIR: "/var/lib/relay" }).join(" "));
+});
+
+/** Settings that tell what was asked of them. */
+function recording(env: Environment): { asked: Set<string>; env: Environment } {
+  const asked = new Set<string>();
+  const get = (target: Environment, name: string) => {
+    asked.add(name);
+    return target[name];
+  };
+  return { asked, env: new Proxy(env, { get: get as ProxyHandler<Environment>["get"] }) };
+}
+
+Deno.test("SETTING_NAMES has every variable that parseConfig() reads, and DECIDING_SETTINGS what the flags rest on", () => {
+  const whole = {
+    RELAY_KV_URL: "https://kv.example",
+    DENO_KV_ACCESS_TOKEN: "token",
+    RELAY_SMTP_URL: "smtp://mail.example",
+    RELAY_MAIL_FROM: "relay@example.org",
+  };
+  const parsed = [recording({}), recording(whole)];
+  for (const { env } of parsed) parseConfig(env);
+  assert.deepEqual(
+    parsed.flatMap(({ asked }) => [...asked]).filter((name) => !SETTING_NAMES.includes(name)),
+    [],
+  );
+  const read = new Set(parsed.flatMap(({ asked }) => [...asked]));
+  assert.deepEqual(SETTING_NAMES.filter((name) => !read.has(name)), []);
+
+  const decided = [recording({}), recording(whole)];
+  for (const { env } of decided) permissionFlags(env);
+  const deciding = new Set(decided.flatMap(({ asked }) => [...asked]));
+  assert.deepEqual([...deciding].sort(), DECIDING_SETTINGS);
+});

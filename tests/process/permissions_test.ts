@@ -1,0 +1,166 @@
+/** What `deno task start` gives the relay: enough to work, and no way out. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { runCommand } from "../gate/run_command.ts";
+import { spawnFailingRelay } from "../support/spawn_relay.ts";
+import { registerAgents } from "../support/test_agent.ts";
+import { startTestServer } from "../support/test_server.ts";
+import { realTarget } from "../support/traffic.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const PROBE = fileURLToPath(new URL("escape_probe.ts", import.meta.url));
+/** Deno before 2.9 is refused by the lock file, in every task. */
+const tasksRun = Number(Deno.version.deno.split(".")[1]) >= 9;
+
+function freePort(): string {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return String(listener.addr.port);
+}
+
+function served(handle: () => Response): AsyncDisposable & { port: number } {
+  const server = startTestServer(handle);
+  return { port: server.port, [Symbol.asyncDispose]: () => server.close() };
+}
+
+async function withFolder(test: (path: string) => Promise<void>): Promise<void> {
+  const path = await Deno.makeTempDir({ prefix: "relay permissions " }); // a name with spaces
+  try {
+    await test(path);
+  } finally {
+    await Deno.remove(path, { recursive: true });
+  }
+}
+
+/** What the task's own program gives a relay of these settings. */
+async function flagsOfTask(env: Record<string, string>): Promise<string[]> {
+  const { tasks } = JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json")));
+  const [deno, ...args] = tasks.permissions.split(" ");
+  assert.equal(deno, "deno");
+  assert.equal(tasks.start, `${tasks.permissions} -0 server/main.ts | xargs -0 deno run -q`);
+  const printed = await new Deno.Command(Deno.execPath(), {
+    args: [...args.toSpliced(1, 0, "--no-lock"), "-0"],
+    cwd: ROOT,
+    env,
+  }).output();
+  return new TextDecoder().decode(printed.stdout).split("\0");
+}
+
+Deno.test({
+  name: "deno task start starts a relay that works: register, send, poll",
+  ignore: !tasksRun,
+  fn: () =>
+    withFolder(async (dataDir) => {
+      const port = freePort();
+      const task = new Deno.Command(Deno.execPath(), {
+        args: ["task", "start"],
+        cwd: ROOT,
+        env: { PORT: port, RELAY_DATA_DIR: dataDir },
+        stdin: "null",
+        stdout: "piped",
+        stderr: "null",
+      }).spawn();
+      const lines = task.stdout.pipeThrough(new TextDecoderStream()).getReader();
+      try {
+        let said = "";
+        while (!/^ +custody .*\n/m.test(said)) {
+          const { value, done } = await lines.read();
+          assert.ok(!done, `the task ended: ${said}`);
+          said += value;
+        }
+        assert.ok(said.startsWith(`relay `), "nothing comes before the relay's own lines");
+        const [alice, bob] = await registerAgents(
+          realTarget(`http://127.0.0.1:${port}`),
+          "alice",
+          "bob",
+        );
+        await alice.sent({ to: "bob", body: "hello" });
+        assert.deepEqual((await bob.inbox()).map(({ body }) => body), ["hello"]);
+        for (const path of ["/docs", "/openapi.json", "/v1/stats", "/health/db"]) {
+          const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+          await answer.body?.cancel();
+          assert.equal(answer.status, 200, path);
+        }
+      } finally {
+        task.kill("SIGTERM");
+        while (!(await lines.read()).done);
+        assert.equal((await task.status).code, 0);
+      }
+    }),
+});
+
+Deno.test("what runs under the permissions of the task reaches nothing but what the relay needs", async () => {
+  await withFolder(async (path) => {
+    const dataDir = join(path, "data");
+    await Deno.mkdir(dataDir);
+    await Deno.writeTextFile(join(path, "secret"), "secret");
+    await Deno.writeTextFile(join(path, "module.ts"), "export {};");
+    await using other = served(() => new Response("reached"));
+    const flags = await flagsOfTask({ RELAY_DATA_DIR: dataDir, PORT: freePort() });
+    const { exitCode, output } = await runCommand(
+      [
+        Deno.execPath(),
+        "run",
+        "--quiet",
+        "--no-lock",
+        "--unstable-worker-options",
+        ...flags,
+        PROBE,
+        dataDir,
+        String(other.port),
+        path,
+      ],
+      { cwd: ROOT, env: { SOME_SECRET: "secret" } },
+    );
+    assert.equal(exitCode, 0, output);
+    const { "read the data folder": read, "write to the data folder": write, ...refused } = JSON
+      .parse(output);
+    assert.deepEqual([read, write], ["done", "done"], "what the relay needs");
+    assert.ok(Object.keys(refused).length > 20);
+    for (const [attempt, result] of Object.entries<string>(refused)) {
+      assert.match(result, /NotCapable|Requires \w+ access|escalate/, attempt);
+    }
+  });
+});
+
+Deno.test("the program that prints the permissions stands on no library", async () => {
+  const { output } = await runCommand(
+    [
+      Deno.execPath(),
+      "info",
+      "--json",
+      "--quiet",
+      "--no-lock",
+      "server/config/print_permissions.ts",
+    ],
+    { cwd: ROOT, env: { NO_COLOR: "1" } },
+  );
+  const modules: { specifier: string }[] = JSON.parse(output).modules;
+  assert.ok(modules.length >= 5);
+  for (const { specifier } of modules) assert.match(specifier, /^file:.*\/server\/config\//);
+});
+
+Deno.test("a KV server that names another host for its data is told of, with the setting that permits it", async () => {
+  await using data = served(() => new Response(null, { status: 500 }));
+  await using server = served(() =>
+    Response.json({
+      version: 2,
+      databaseId: "ad50e341-9fb2-4c0e-9b0e-7f0f0a3c0a11",
+      endpoints: [{ url: `http://127.0.0.1:${data.port}/v2`, consistency: "strong" }],
+      token: "of-the-data",
+      expiresAt: "2090-01-01T00:00:00Z",
+    })
+  );
+  const env = {
+    PORT: freePort(),
+    RELAY_KV_URL: `http://127.0.0.1:${server.port}`,
+    DENO_KV_ACCESS_TOKEN: "a-token-of-tests-only",
+  };
+  const { code, stderr } = await spawnFailingRelay({ env });
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    new RegExp(`^relay: .*Requires net access to "127.0.0.1:${data.port}".*RELAY_KV_HOSTS`),
+  );
+  assert.equal(stderr.trimEnd().split("\n").length, 1);
+});
