@@ -38,6 +38,27 @@ Deno.test("inbox shows each message with its verdicts, and what was altered as F
   assert.match(altered.out, /^FALSE: .+content hash MISMATCH; body NOT BOUND: neither a request/m);
 });
 
+Deno.test("inbox --json folds the verdicts, so that a filter passes no forged or unknown message", async () => {
+  await using world = await startClientWorld();
+  const alice = await registered(world, "alice");
+  const bob = await registered(world, "bob");
+  await alice.out(["send", bob.keys.address, "--text", "pay 10"]);
+  const folded = async (change: (text: string) => string) => {
+    world.alter = (_, text) => change(text);
+    return (await bob.json(["inbox"])).map(({ report, overall }) => [
+      report.signature,
+      report.body,
+      overall,
+    ]);
+  };
+  assert.deepEqual(await folded((text) => text), [["valid", "bound", "open"]]);
+  const { address } = alice.keys;
+  const forged = await folded((text) => text.replaceAll(address, bob.keys.address));
+  assert.deepEqual(forged, [["invalid", "bound", "false"]]);
+  const altered = await folded((text) => text.replaceAll("pay 10", "pay 99"));
+  assert.deepEqual(altered, [["valid", "unbound", "false"]]);
+});
+
 Deno.test("inbox and outbox say which word names their keys cannot have", async () => {
   await using world = await startClientWorld();
   const alice = await registered(world, "alice");
@@ -72,6 +93,7 @@ Deno.test("inbox --json is input of verify", async () => {
     "content_type",
     "created_at",
     "report",
+    "overall",
   ]);
   const verdicts = await bob.json(["verify"], { stdin });
   assert.deepEqual(verdicts.map(({ report }) => report.body), ["bound", "bound"]);

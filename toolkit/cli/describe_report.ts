@@ -1,4 +1,5 @@
 import type { MessageReport } from "../message_report.ts";
+import { overall } from "../overall.ts";
 import { ExitCode } from "./exit_code.ts";
 
 /** The exit codes that a verdict can lead to. */
@@ -6,10 +7,7 @@ type VerdictCode = Exclude<ExitCode, typeof ExitCode.refused | typeof ExitCode.u
 
 /** What a report amounts to for one message: 0, 1 (something is false) or 3 (body not bound). */
 export function reportExitCode(report: MessageReport): VerdictCode {
-  const isFalse = report.signature === "invalid" || report.contentHash === "mismatch" ||
-    report.sender === "mismatch" || report.canonicalString === "malformed" ||
-    report.age.within === false;
-  if (isFalse) return ExitCode.false;
+  if (overall(report) === "false") return ExitCode.false;
   return report.body === "bound" ? ExitCode.passed : ExitCode.unbound;
 }
 

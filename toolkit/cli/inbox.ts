@@ -1,4 +1,5 @@
 import type { InboxOptions, ReceivedMessage } from "../client/inbox.ts";
+import { overall } from "../overall.ts";
 import { verdictPainter } from "./colors.ts";
 import {
   openSigningClient,
@@ -36,14 +37,16 @@ Options:
   --limit N         end after N messages; 50, with --follow none
   --no-verify       print no verdicts
 ${SIGNING_OPTIONS_HELP}
-  --json            print one JSON object a message: what the relay gives (GET /v1/inbox) and
-                    "report". 'relay inbox --json | relay verify' checks it once more, offline
+  --json            print one JSON object a message: what the relay gives (GET /v1/inbox),
+                    "report", and "overall", what it amounts to: "proven" (signature valid, body
+                    bound, sender pinned), "open" or "false". Act on nothing less than "proven".
+                    'relay inbox --json | relay verify' checks it once more, offline
 
 ${RELAY_EXIT_HELP} Verdicts do
 not change it: 'relay verify' is for that.
 
 Example:
-  relay inbox --follow --json | jq --unbuffered -c 'select(.report.signature == "valid") | .body'
+  relay inbox --follow --json | jq --unbuffered -c 'select(.overall == "proven") | [.from, .body]'
 `;
 
 const OPTIONS = {
@@ -95,7 +98,7 @@ export const inbox: Verb = {
 };
 
 function jsonMessage({ message, report }: ReceivedMessage): string {
-  return jsonLine(report === null ? message : { ...message, report });
+  return jsonLine(report === null ? message : { ...message, report, overall: overall(report) });
 }
 
 function messagePrinter(host: Host): (received: ReceivedMessage) => string {

@@ -82,15 +82,16 @@ export interface SearchQuery {
  *
  * @example
  * ```ts
- * import { generateKeyPair } from "agent-relay-toolkit";
+ * import { generateKeyPair, overall } from "agent-relay-toolkit";
  * import { RelayClient } from "agent-relay-toolkit/client";
  *
- * export async function converse(relay: string): Promise<void> {
- *   const client = new RelayClient({ relay, keys: generateKeyPair() });
+ * export async function converse(relay: string, other: string): Promise<void> {
+ *   const pins = { other_agent: other }; // its address, as known from elsewhere
+ *   const client = new RelayClient({ relay, keys: generateKeyPair(), pins });
  *   await client.register({ handle: "some_agent" });
  *   await client.send({ to: "@other_agent", body: { text: "hello" } });
  *   for await (const { message, report } of client.inbox()) {
- *     if (report?.signature === "valid") console.log(message.from, message.body);
+ *     if (report && overall(report) === "proven") console.log(message.from, message.body);
  *   }
  * }
  * ```
