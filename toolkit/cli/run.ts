@@ -5,6 +5,7 @@ import { find } from "./find.ts";
 import { hash } from "./hash.ts";
 import type { Host } from "./host.ts";
 import { inbox } from "./inbox.ts";
+import { FileError } from "../node/file_error.ts";
 import { InputError } from "./input_error.ts";
 import { keygen } from "./keygen.ts";
 import { mailInject } from "./mail_inject.ts";
@@ -73,8 +74,11 @@ export async function run(host: Host): Promise<ExitCode> {
       await host.stderr(describeFailure(verb.name, thrown, isJson));
       return failureExitCode(thrown);
     }
-    if (!(thrown instanceof InputError)) throw thrown;
-    const hint = thrown.isUsage ? `'relay ${verb.name} --help' tells how it is used\n` : "";
+    const isInput = thrown instanceof InputError;
+    if (!isInput && !(thrown instanceof FileError)) throw thrown;
+    const hint = isInput && thrown.isUsage
+      ? `'relay ${verb.name} --help' tells how it is used\n`
+      : "";
     await host.stderr(`relay ${verb.name}: ${printable(thrown.message)}\n${hint}`);
     return ExitCode.malformed;
   }

@@ -8,7 +8,7 @@ import { describeReport, reportExitCode } from "./describe_report.ts";
 import { ExitCode } from "./exit_code.ts";
 import type { Host } from "./host.ts";
 import { InputError } from "./input_error.ts";
-import { keyFileLocation, readKeyFile } from "./key_file.ts";
+import { findKeyFile } from "./key_location.ts";
 import { type InputEntry, readMessages } from "./message_input.ts";
 import { parseOptions } from "./parse_options.ts";
 import { printable } from "./printable.ts";
@@ -159,9 +159,7 @@ async function recipientOf(
 }
 
 async function ownAddress(host: Host, key: string | undefined): Promise<string | undefined> {
-  const location = keyFileLocation(host, key);
-  const file = location && await readKeyFile(host, location);
-  return file?.address;
+  return (await findKeyFile(host, key))?.address;
 }
 
 function address(option: string, value: string | undefined): string | undefined {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import process from "node:process";
-import { nodeHost } from "./node_host.ts";
+import { nodeFiles } from "./node_files.ts";
 
 Deno.test("writePrivateFile() replaces a file beside what a killed process has left, for its owner alone", async () => {
   const folder = await Deno.makeTempDir({ prefix: "relay-host-" });
@@ -9,7 +9,7 @@ Deno.test("writePrivateFile() replaces a file beside what a killed process has l
     const path = join(folder, "key.json");
     await Deno.writeTextFile(path, "old");
     await Deno.writeTextFile(`${path}.${process.pid}.new`, "half");
-    await nodeHost().writePrivateFile(path, "new", true);
+    await nodeFiles.writePrivateFile(path, "new", true);
     assert.equal(await Deno.readTextFile(path), "new");
     assert.equal((await Deno.stat(path)).mode! & 0o777, 0o600);
     assert.equal([...Deno.readDirSync(folder)].length, 2, "no draft of its own is left");
@@ -22,8 +22,8 @@ Deno.test("writePrivateFile() without leave to replace keeps what is there", asy
   const folder = await Deno.makeTempDir({ prefix: "relay-host-" });
   try {
     const path = join(folder, "sub/key.json");
-    await nodeHost().writePrivateFile(path, "first", false);
-    await assert.rejects(nodeHost().writePrivateFile(path, "second", false), { code: "EEXIST" });
+    await nodeFiles.writePrivateFile(path, "first", false);
+    await assert.rejects(nodeFiles.writePrivateFile(path, "second", false), { code: "EEXIST" });
     assert.equal(await Deno.readTextFile(path), "first");
   } finally {
     await Deno.remove(folder, { recursive: true });
