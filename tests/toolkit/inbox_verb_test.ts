@@ -22,7 +22,7 @@ Deno.test("inbox shows each message with its verdicts, and what was altered as F
   const lines = (await bob.out(["inbox"])).split("\n");
   assert.match(
     lines[0]!,
-    new RegExp(`^message ${sent.id} from @alice \\(.+, ${alice.keys.address}\\), .+Z$`),
+    new RegExp(`^${alice.keys.address} \\([a-z-]+, @alice\\): message ${sent.id}, .+Z$`),
   );
   assert.match(lines[1]!, /^passed: message \d+: signature valid; signer not pinned; .+ by key;/);
   assert.deepEqual(lines.slice(2), ["  | Subject: Hi", "  | ", "  | pay 10", ""]);
@@ -67,10 +67,12 @@ Deno.test("inbox and outbox say which word names their keys cannot have", async 
   const [aliceName, bobName] = [alice, bob].map(({ keys }) => wordName(keys.publicKey));
   world.alter = (_, text) => text.replaceAll(bobName!, aliceName!);
   const { address } = bob.keys;
-  assert.ok((await alice.out(["outbox"])).includes(`@bob (${aliceName} IS NO NAME OF ${address})`));
+  const line = `${address} (${aliceName} IS NO NAME OF THIS KEY, @bob): sent message`;
+  assert.ok((await alice.out(["outbox"])).startsWith(line));
   world.alter = (_, text) => text.replaceAll(aliceName!, bobName!);
   const received = await bob.out(["inbox"]);
-  assert.ok(received.includes(`@alice (${bobName} IS NO NAME OF ${alice.keys.address})`));
+  const forged = `${alice.keys.address} (${bobName} IS NO NAME OF THIS KEY, @alice): message`;
+  assert.ok(received.startsWith(forged));
 });
 
 Deno.test("inbox --json is input of verify", async () => {

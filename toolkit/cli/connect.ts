@@ -1,5 +1,6 @@
 import type { ConnectionOptions, Retry } from "../client/connection.ts";
 import { connectionOf } from "../client/connection.ts";
+import type { Pins } from "../client/pins.ts";
 import { RelayClient } from "../client/relay_client.ts";
 import type { KeyPair } from "../generate_key_pair.ts";
 import { openKeyFile } from "../node/key_file.ts";
@@ -10,6 +11,7 @@ import type { Host } from "./host.ts";
 import { InputError } from "./input_error.ts";
 import { findKeyFile, keyLocation } from "./key_location.ts";
 import { askPassphrase } from "./passphrase.ts";
+import { readPins } from "./pins_file.ts";
 import { printable } from "./printable.ts";
 
 /** The options of every verb that talks to a relay. */
@@ -105,6 +107,7 @@ export async function openSession(
 /** A session, and a client that signs with its key. */
 export interface SigningClient extends Session {
   readonly client: RelayClient;
+  readonly pins: Pins;
 }
 
 /**
@@ -119,8 +122,10 @@ export async function openSigningClient(
 ): Promise<SigningClient> {
   const session = await openSession(host, verb, values);
   const { connection, keys, state } = session;
-  const client = new RelayClient({ ...connection, keys, usedTimestamps: state.usedTimestamps });
-  return { ...session, client };
+  const { pinned, pins } = await readPins(host);
+  const { usedTimestamps } = state;
+  const client = new RelayClient({ ...connection, keys, usedTimestamps, pins: pinned });
+  return { ...session, client, pins };
 }
 
 /**

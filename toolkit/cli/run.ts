@@ -12,6 +12,7 @@ import { mailInject } from "./mail_inject.ts";
 import { mailRegister } from "./mail_register.ts";
 import { name } from "./name.ts";
 import { outbox } from "./outbox.ts";
+import { pin } from "./pin.ts";
 import { printable } from "./printable.ts";
 import { register } from "./register.ts";
 import { resolve } from "./resolve.ts";
@@ -32,6 +33,7 @@ export const VERBS: readonly Verb[] = [
   outbox,
   resolve,
   find,
+  pin,
   verify,
   hash,
   name,

@@ -16,7 +16,11 @@ export interface StateFile {
   keepCursor(relay: string, address: string, id: number): Promise<void>;
   /** The relay that the key belongs to, and what it is called there; undefined before its first use. */
   home(): Promise<HomeRelay | undefined>;
-  /** Remembers the first relay; of that one, later, its names. Another relay changes nothing. */
+  /**
+   * Remembers the first relay; of that one, later, its names. Another relay changes nothing. Only a
+   * warning and the defaults of `relay verify` rest on it: where nothing can be written, it is not
+   * kept, and all else works on.
+   */
   keepHome(home: HomeRelay): Promise<void>;
 }
 
@@ -24,7 +28,7 @@ export interface StateFile {
  * The state file of a key file: beside it, for its owner's eyes only. Each change is made under a
  * file lock and replaces the file in one step.
  *
- * @throws {FileError} here and in each of its functions, when it is none or cannot be written
+ * @throws {FileError} in each of its functions but keepHome, when it is none or cannot be written
  */
 export function stateFile(files: FileSystem, keyPath: string): StateFile {
   const path = `${keyPath}.state.json`;
@@ -72,13 +76,17 @@ export function stateFile(files: FileSystem, keyPath: string): StateFile {
       return (await read()).home;
     },
     async keepHome(home) {
-      const before = (await read()).home;
-      if (before !== undefined && !isNews(before, home)) return;
-      await change((state) => {
-        if (state.home === undefined || state.home.relay === home.relay) {
-          state.home = { ...state.home, ...home };
-        }
-      });
+      try {
+        const before = (await read()).home;
+        if (before !== undefined && !isNews(before, home)) return;
+        await change((state) => {
+          if (state.home === undefined || state.home.relay === home.relay) {
+            state.home = { ...state.home, ...home };
+          }
+        });
+      } catch (thrown) {
+        if (!(thrown instanceof FileError)) throw thrown;
+      }
     },
   };
 }

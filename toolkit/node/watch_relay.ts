@@ -23,8 +23,7 @@ export function watchRelay(
     if (home === undefined && !answer.ok) return answer;
     isDone = true;
     if (home !== undefined && home.relay !== relay) await warn(home.relay);
-    // Only a warning rests on it: where nothing can be written, all else works on.
-    if (home === undefined) await state.keepHome({ relay }).catch(() => {});
+    if (home === undefined) await state.keepHome({ relay });
     return answer;
   };
 }
