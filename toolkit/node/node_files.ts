@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, open, rename, stat, unlink } from "node:fs/promises";
+import { link, mkdir, open, rename, stat, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import process from "node:process";
 import { withFileLock } from "./file_lock.ts";
@@ -23,18 +23,31 @@ async function fileMode(path: string): Promise<number | undefined> {
   return await stat(path).then(({ mode }) => mode & 0o777, () => undefined);
 }
 
+/**
+ * Written beside the place and then put there, so that no moment has a part of it, nor none where
+ * there was one. The draft is not named by the process alone: what one that was killed has left may
+ * be of the same number.
+ */
 async function writePrivateFile(path: string, text: string, overwrite: boolean): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  if (!overwrite) return await createPrivateFile(path, text);
-  // Beside the old one and then in its place, so that there is no moment without a key. Not named
-  // by the process alone: what one that was killed has left may be of the same number.
   const draft = `${path}.${randomUUID()}.new`;
-  await createPrivateFile(draft, text);
-  await rename(draft, path);
+  await createFile(draft, text);
+  if (overwrite) return await rename(draft, path);
+  try {
+    await link(draft, path);
+  } catch (thrown) {
+    if (!NO_LINKS.has((thrown as { code?: unknown }).code)) throw thrown;
+    await createFile(path, text);
+  } finally {
+    await unlink(draft);
+  }
 }
 
+/** What file systems without hard links answer; there a file is written in its place. */
+const NO_LINKS = new Set<unknown>(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
+
 /** Fails with EEXIST when there is one; what was begun and could not be ended is removed. */
-async function createPrivateFile(path: string, text: string): Promise<void> {
+async function createFile(path: string, text: string): Promise<void> {
   const file = await open(path, "wx", 0o600);
   try {
     await file.writeFile(text);
