@@ -1,7 +1,7 @@
 import type { FileSystem } from "./file_system.ts";
 
 /**
- * What to tell of a key file that others than its owner may read; undefined when none may.
+ * What to tell of a key file that others than its owner may read or write; undefined when none may.
  *
  * @returns a sentence without its end, with the command that mends it
  */
@@ -10,10 +10,12 @@ export async function permissionWarning(
   path: string,
 ): Promise<string | undefined> {
   const mode = await files.fileMode(path);
-  if (mode === undefined || (mode & 0o077) === 0) return undefined;
+  if (mode === undefined || (mode & 0o066) === 0) return undefined;
   const octal = mode.toString(8).padStart(4, "0");
-  return `others may read the key file (mode ${octal}) and sign with it: run ` +
-    `chmod 600 ${shellWord(path)}`;
+  const what = (mode & 0o044) === 0
+    ? `change the key file (mode ${octal})`
+    : `read the key file (mode ${octal}) and sign with it`;
+  return `others may ${what}: run chmod 600 ${shellWord(path)}`;
 }
 
 /**
