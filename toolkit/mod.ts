@@ -18,6 +18,7 @@ export type { JsonPosition } from "./json_position.ts";
 export type { JsonObject, JsonValue } from "./json_value.ts";
 export { MessageError, type MessageErrorCode } from "./message_error.ts";
 export type { MessageReport } from "./message_report.ts";
+export { type Overall, overall } from "./overall.ts";
 export { MAX_JSON_DEPTH, parseStrict, type ParseStrictOptions } from "./parse_strict.ts";
 export type { Addressee, Recipient } from "./recipient.ts";
 export { type RequestSignature, signRequest, type UnsignedRequest } from "./sign_request.ts";

@@ -81,6 +81,7 @@ export interface VerifyMessageOptions {
  *   addressee: "key",
  *   age: { signedAt: "2025-10-09T08:53:20.000Z", skewSeconds: 0.25, within: true },
  * });
+ * assert.equal(relay.overall(report), "proven");
  * ```
  */
 export async function verifyMessage(

@@ -57,7 +57,7 @@ function toolkitCoreIsPure({ from, to }: Import): string | null {
     return "the core of the toolkit runs in browsers, which have no node:";
   }
   return isOnToolkitCore(to)
-    ? "what stands on the core (client, command line, page, build) is not imported by it"
+    ? "what stands on the core (client, node, command line, page, build) is not imported by it"
     : null;
 }
 
@@ -103,7 +103,7 @@ export function isToolkitCore(path: string): boolean {
 
 /** Whether a file stands in one of the folders that stand on the toolkit's core. */
 function isOnToolkitCore(path: string): boolean {
-  return /^toolkit\/(?:client|cli|page|build)\//.test(path);
+  return /^toolkit\/(?:client|node|cli|page|build)\//.test(path);
 }
 
 function isTest(path: string): boolean {

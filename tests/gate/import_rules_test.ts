@@ -43,7 +43,7 @@ Deno.test("import rules: toolkit/ knows nothing of the server", () => {
 
 Deno.test("import rules: the toolkit's core imports no node: and nothing that stands on it", () => {
   refused("toolkit/content_hash.ts", "node:crypto", /browsers/);
-  for (const folder of ["client", "cli", "page", "build"]) {
+  for (const folder of ["client", "node", "cli", "page", "build"]) {
     refused("toolkit/mod.ts", `toolkit/${folder}/mod.ts`, /is not imported by it/);
     allowed(`toolkit/${folder}/mod.ts`, "toolkit/mod.ts");
   }

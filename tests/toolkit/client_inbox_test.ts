@@ -101,6 +101,22 @@ Deno.test("inbox() without following ends with the last page and does not wait",
   assert.deepEqual(unread, []);
 });
 
+Deno.test("inbox() without following goes on after a page that ended for its bytes", async () => {
+  await using world = await startClientWorld();
+  const { alice, bob } = await pair(world);
+  const big = "x".repeat(40_000);
+  const ids: number[] = [];
+  for (let n = 0; n < 5; n++) ids.push((await alice.send({ to: "bob", body: `${n}${big}` })).id);
+  world.alter = (target, text) => {
+    if (!target.startsWith("/v1/inbox")) return text;
+    const messages = JSON.parse(text).messages.slice(0, 2);
+    const asked = Number(/since_id=(\d+)/.exec(target)![1]);
+    return JSON.stringify({ messages, last_id: messages.at(-1)?.id ?? asked });
+  };
+  assert.deepEqual(idsOf(await Array.fromAsync(bob.inbox({ follow: false }))), ids);
+  assert.equal(polls(world).length, 3, "the last page is small, and so the last one");
+});
+
 Deno.test("inbox() survives a relay that is away for hours", async () => {
   await using world = await startClientWorld();
   const { alice, bob } = await pair(world);

@@ -22,7 +22,7 @@ Deno.test("inbox shows each message with its verdicts, and what was altered as F
   const lines = (await bob.out(["inbox"])).split("\n");
   assert.match(
     lines[0]!,
-    new RegExp(`^message ${sent.id} from @alice \\(.+, ${alice.keys.address}\\), .+Z$`),
+    new RegExp(`^${alice.keys.address} \\([a-z-]+, @alice\\): message ${sent.id}, .+Z$`),
   );
   assert.match(lines[1]!, /^passed: message \d+: signature valid; signer not pinned; .+ by key;/);
   assert.deepEqual(lines.slice(2), ["  | Subject: Hi", "  | ", "  | pay 10", ""]);
@@ -38,6 +38,27 @@ Deno.test("inbox shows each message with its verdicts, and what was altered as F
   assert.match(altered.out, /^FALSE: .+content hash MISMATCH; body NOT BOUND: neither a request/m);
 });
 
+Deno.test("inbox --json folds the verdicts, so that a filter passes no forged or unknown message", async () => {
+  await using world = await startClientWorld();
+  const alice = await registered(world, "alice");
+  const bob = await registered(world, "bob");
+  await alice.out(["send", bob.keys.address, "--text", "pay 10"]);
+  const folded = async (change: (text: string) => string) => {
+    world.alter = (_, text) => change(text);
+    return (await bob.json(["inbox"])).map(({ report, overall }) => [
+      report.signature,
+      report.body,
+      overall,
+    ]);
+  };
+  assert.deepEqual(await folded((text) => text), [["valid", "bound", "open"]]);
+  const { address } = alice.keys;
+  const forged = await folded((text) => text.replaceAll(address, bob.keys.address));
+  assert.deepEqual(forged, [["invalid", "bound", "false"]]);
+  const altered = await folded((text) => text.replaceAll("pay 10", "pay 99"));
+  assert.deepEqual(altered, [["valid", "unbound", "false"]]);
+});
+
 Deno.test("inbox and outbox say which word names their keys cannot have", async () => {
   await using world = await startClientWorld();
   const alice = await registered(world, "alice");
@@ -46,10 +67,12 @@ Deno.test("inbox and outbox say which word names their keys cannot have", async 
   const [aliceName, bobName] = [alice, bob].map(({ keys }) => wordName(keys.publicKey));
   world.alter = (_, text) => text.replaceAll(bobName!, aliceName!);
   const { address } = bob.keys;
-  assert.ok((await alice.out(["outbox"])).includes(`@bob (${aliceName} IS NO NAME OF ${address})`));
+  const line = `${address} (${aliceName} IS NO NAME OF THIS KEY, @bob): sent message`;
+  assert.ok((await alice.out(["outbox"])).startsWith(line));
   world.alter = (_, text) => text.replaceAll(aliceName!, bobName!);
   const received = await bob.out(["inbox"]);
-  assert.ok(received.includes(`@alice (${bobName} IS NO NAME OF ${alice.keys.address})`));
+  const forged = `${alice.keys.address} (${bobName} IS NO NAME OF THIS KEY, @alice): message`;
+  assert.ok(received.startsWith(forged));
 });
 
 Deno.test("inbox --json is input of verify", async () => {
@@ -72,6 +95,7 @@ Deno.test("inbox --json is input of verify", async () => {
     "content_type",
     "created_at",
     "report",
+    "overall",
   ]);
   const verdicts = await bob.json(["verify"], { stdin });
   assert.deepEqual(verdicts.map(({ report }) => report.body), ["bound", "bound"]);

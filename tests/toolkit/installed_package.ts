@@ -8,9 +8,17 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 export interface InstalledPackage {
   /** The project; `node_modules/.bin/relay` is the command. */
   readonly folder: string;
+  /** The name of the packed file. */
+  readonly tarball: string;
   readonly tarballBytes: number;
   readonly unpackedBytes: number;
 }
+
+/** How people install what they have built, and {@linkcode installPackage} does. */
+export const INSTALL_COMMANDS = [
+  "npm pack ./dist/npm",
+  "npm install ./agent-relay-toolkit-*.tgz",
+] as const;
 
 /**
  * Builds and packs the package and installs it, with the libraries it names, into an empty project.
@@ -40,7 +48,7 @@ export async function installPackage(npm: string, folder: string): Promise<Insta
   await Deno.writeTextFile(join(project, "package.json"), '{"private":true,"type":"module"}');
   const files = tarballs.map((name) => join(packed, name));
   await run(project, "install", "--no-audit", "--no-fund", "--ignore-scripts", ...files);
-  return { folder: project, tarballBytes: size, unpackedBytes: unpackedSize };
+  return { folder: project, tarball: filename, tarballBytes: size, unpackedBytes: unpackedSize };
 }
 
 /** Where Deno keeps the libraries that the package names, each in the version that it names. */

@@ -14,6 +14,8 @@ export interface MemoryHostState {
   readonly stdin?: string | Uint8Array | readonly string[];
   /** A map is shared with other hosts. */
   readonly files?: Record<string, string | Uint8Array> | Map<string, string | Uint8Array>;
+  /** Permission bits by path; 0600 where none are given. */
+  readonly modes?: Readonly<Record<string, number>>;
   readonly env?: Record<string, string>;
   /** Which streams a person sees. */
   readonly terminals?: readonly ("stdin" | "stdout")[];
@@ -55,6 +57,7 @@ export function memoryHost(args: readonly string[], state: MemoryHostState = {})
       files.set(path, text);
       return Promise.resolve();
     },
+    fileMode: (path) => Promise.resolve(files.has(path) ? state.modes?.[path] ?? 0o600 : undefined),
     withLock(_path, work) {
       const before = lastWork.get(files) ?? Promise.resolve();
       const done = before.then(work, work);

@@ -4,10 +4,12 @@ import { fileURLToPath } from "node:url";
 import { gzippedBytes, reportSizes } from "../../toolkit/build/size_bounds.ts";
 import messages from "../vectors/messages.json" with { type: "json" };
 import { programOrSkip, type ProgramRun } from "../support/npm_program.ts";
+import { startTestRelay } from "../support/relay.ts";
 import { findPart, partOrSkip } from "../support/part.ts";
-import { installPackage } from "./installed_package.ts";
+import { INSTALL_COMMANDS, installPackage } from "./installed_package.ts";
 
 const CONSUMER = fileURLToPath(new URL("./package_consumer.ts", import.meta.url));
+const AGENT = fileURLToPath(new URL("./agent_consumer.ts", import.meta.url));
 
 interface Run {
   readonly code: number;
@@ -55,14 +57,15 @@ if (isSubcommand("transpile")) {
 async function packageWorks(npm: string, t: Deno.TestContext): Promise<void> {
   const temporary = await Deno.makeTempDir({ prefix: "relay-package-" });
   try {
-    const { folder, tarballBytes, unpackedBytes } = await installPackage(npm, temporary);
+    const { folder, tarball, tarballBytes, unpackedBytes } = await installPackage(npm, temporary);
     const installed = join(folder, "node_modules/agent-relay-toolkit");
 
     await t.step("has every file it names, and nothing of Deno or of this machine", async () => {
       const manifest = JSON.parse(await Deno.readTextFile(join(installed, "package.json")));
       assert.equal(manifest.name, "agent-relay-toolkit");
       assert.equal(manifest.license, "MIT");
-      assert.deepEqual(Object.keys(manifest.exports).slice(0, 2), [".", "./client"]);
+      assert.deepEqual(Object.keys(manifest.exports).slice(0, 3), [".", "./client", "./node"]);
+      assert.deepEqual(manifest.engines, { node: ">=20.19" });
       for (const path of filesNamedIn(manifest)) await Deno.stat(join(installed, path));
       for await (const [path, text] of texts(installed)) {
         if (!/\.(?:js|d\.ts)$/.test(path)) continue;
@@ -88,6 +91,16 @@ async function packageWorks(npm: string, t: Deno.TestContext): Promise<void> {
       },
     );
 
+    await t.step("installs by the commands that its README gives", async () => {
+      const readme = await Deno.readTextFile(join(installed, "README.md"));
+      const commands = /```sh\ndeno task build:npm\n([^`]+)```/.exec(readme)![1]!.trim().split(
+        "\n",
+      );
+      assert.deepEqual(commands, INSTALL_COMMANDS);
+      assert.match(tarball, /^agent-relay-toolkit-[^/]+\.tgz$/);
+      assert.equal((await Deno.lstat(installed)).isSymlink, false);
+    });
+
     await t.step("is as small as it is bound to be", async () => {
       const browser = await Deno.readTextFile(join(installed, "browser.js"));
       const { lines, isWithinBounds } = reportSizes({
@@ -102,15 +115,20 @@ async function packageWorks(npm: string, t: Deno.TestContext): Promise<void> {
 
     const types = join(folder, "consumer.ts");
     const script = join(folder, "consumer.js");
+    const agentTypes = join(folder, "agent.ts");
     await Deno.copyFile(CONSUMER, types);
-    await mustPass(
-      [Deno.execPath(), "transpile", "--quiet", `--output=${script}`, types],
-      folder,
-    );
+    await Deno.copyFile(AGENT, agentTypes);
+    for (const [output, source] of [[script, types], [join(folder, "agent.js"), agentTypes]]) {
+      await mustPass(
+        [Deno.execPath(), "transpile", "--quiet", `--output=${output}`, source!],
+        folder,
+      );
+    }
 
     await t.step("gives a TypeScript program its types", async () => {
       const check = ["check", "--quiet", "--node-modules-dir=manual", types];
       await mustPass([Deno.execPath(), ...check], folder);
+      await mustPass([Deno.execPath(), ...check.slice(0, -1), agentTypes], folder);
       const bundled = join(folder, "bundled.ts");
       await Deno.writeTextFile(bundled, onBundle(await Deno.readTextFile(types)));
       await mustPass([Deno.execPath(), ...check.slice(0, -1), bundled], folder);
@@ -127,16 +145,28 @@ async function packageWorks(npm: string, t: Deno.TestContext): Promise<void> {
 
     const deno = [Deno.execPath(), "run", "--quiet", "--no-prompt", "--node-modules-dir=manual"];
     const onDeno = [...deno, "--allow-env", "--allow-read"] as const;
+    const agentOnDeno = [...onDeno, "--allow-write", "--allow-net"] as const;
     const runtimes = { "Node.js": findPart("node"), "Node.js 22": findPart("node22") };
     for (const [name, node] of Object.entries(runtimes)) {
-      if (node !== null) await t.step(`works on ${name}`, () => works([node], folder));
+      if (node === null) continue;
+      await t.step(`works on ${name}`, () => works([node], folder));
+      await t.step(`keeps an agent on ${name}`, () => keepsAgent([node], folder));
     }
     await t.step("works on Deno", () => works(onDeno as unknown as [string], folder));
+    await t.step(
+      "keeps an agent on Deno",
+      () => keepsAgent(agentOnDeno as unknown as [string], folder),
+    );
     const bun = findPart("bun");
     await t.step({
       name: "works on Bun (needs bun)",
       ignore: bun === null && Deno.env.get("CI") !== "true",
       fn: () => works([bun ?? "bun"], folder),
+    });
+    await t.step({
+      name: "keeps an agent on Bun (needs bun)",
+      ignore: bun === null && Deno.env.get("CI") !== "true",
+      fn: () => keepsAgent([bun ?? "bun"], folder),
     });
   } finally {
     await Deno.remove(temporary, { recursive: true });
@@ -151,11 +181,20 @@ async function packageHasTypes(tsc: ProgramRun): Promise<void> {
     const { folder } = await installPackage(npm, temporary);
     const source = join(folder, "consumer.ts");
     const bundled = join(folder, "bundled.ts");
+    const agent = join(folder, "agent.ts");
     await Deno.copyFile(CONSUMER, source);
+    await Deno.copyFile(AGENT, agent);
     await Deno.writeTextFile(bundled, onBundle(await Deno.readTextFile(CONSUMER)));
     const strict = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess"];
     const platform = ["--target", "es2022", "--module", "nodenext", "--lib", "es2024,dom"];
-    const { code, stdout } = await tsc(["--noEmit", ...strict, ...platform, source, bundled]);
+    const { code, stdout } = await tsc([
+      "--noEmit",
+      ...strict,
+      ...platform,
+      source,
+      bundled,
+      agent,
+    ]);
     assert.equal(stdout, "");
     assert.equal(code, 0);
   } finally {
@@ -197,6 +236,27 @@ async function works(runtime: readonly [string, ...string[]], folder: string): P
     const answer = await run([...relay, "verify", ...args], folder, JSON.stringify(input));
     assert.deepEqual([answer.code, answer.err], [code, ""]);
     assert.match(answer.out, words);
+  }
+}
+
+/** openAgent() of the package against a relay: a process that crashes in its handler, and the next. */
+async function keepsAgent(runtime: readonly [string, ...string[]], folder: string): Promise<void> {
+  await using relay = await startTestRelay({ clockStartMs: "real" });
+  const home = await Deno.makeTempDir({ dir: folder });
+  const file = join(home, "agent.json");
+  const open = (...text: string[]) => {
+    relay.clock.advance(2_000);
+    return run([...runtime, join(folder, "agent.js"), relay.url, file, ...text], folder);
+  };
+  const crashed = await open("hello");
+  assert.deepEqual([crashed.code, crashed.err], [7, ""]);
+  assert.equal((await Deno.stat(file)).mode! & 0o777, 0o600);
+  const { address } = JSON.parse(await Deno.readTextFile(file));
+  const received = [[{ text: "hello" }, "open"]];
+  for (const expected of [received, []]) {
+    const { code, out, err } = await open();
+    assert.deepEqual([code, err], [0, ""]);
+    assert.deepEqual(JSON.parse(out), { address, received: expected, refused: true });
   }
 }
 

@@ -124,6 +124,22 @@ async function signedRequest(browser: Browser): Promise<void> {
     await page.fill("#address", options.recipient!.address);
     await page.click("button.primary");
     assert.match(await page.innerText(body), /no request rebuilt .* has the signed hash/);
+    const request_base64 = Buffer.from(bytes).toString("base64");
+    const carrying = (request_base64: unknown) =>
+      JSON.stringify({ ...message as object, request_base64 });
+    await page.fill("#message", carrying(request_base64));
+    await page.click("button.primary");
+    await page.waitForSelector(".result.passed");
+    await page.fill("#message", carrying("e30="));
+    await page.click("button.primary");
+    await page.waitForSelector(".result.not-bound");
+    await page.fill("#message", carrying(1));
+    await page.click("button.primary");
+    await page.waitForSelector("#message-error:not([hidden])");
+    assert.match(await page.innerText("#message-error"), /request_base64 must be standard base64/);
+    await page.fill("#message", JSON.stringify(message));
+    await page.click("button.primary");
+    await page.waitForSelector(".result.not-bound");
     await page.click("summary");
     await page.fill("#request", new TextDecoder().decode(bytes));
     await page.click("button.primary");

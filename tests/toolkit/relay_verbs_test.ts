@@ -36,7 +36,7 @@ Deno.test("register and whoami tell the names, and the owner_token once", async 
     tags: ["math", "fast"],
   });
   const shown = await alice.out(["whoami"]);
-  assert.match(shown, /^handle +alice\n/);
+  assert.match(shown, /^address +\w+\nword name +\S+\nhandle +alice\n/);
   assert.match(shown, /^tags +math fast$/m);
   assert.match(shown, /^custody +self$/m);
 });
@@ -158,9 +158,32 @@ Deno.test("outbox shows what was sent and what was fetched", async () => {
   assert.deepEqual(await alice.json(["outbox", "--since", `${second.id}`]), []);
   assert.deepEqual((await alice.json(["outbox", "--limit", "1"])).map(({ id }) => id), [first.id]);
   const shown = await alice.out(["outbox"]);
-  assert.match(shown, /^message \d+ to @bob \(.+\), \S+Z, delivered \S+Z\n {2}\| a\n/);
+  assert.match(
+    shown,
+    /^\w{43,44} \([a-z-]+, @bob\): sent message \d+, \S+Z, delivered \S+Z\n {2}\| a\n/,
+  );
   assert.match(shown, /, not fetched yet\n {2}\| b\n$/);
   assert.equal((await alice.run(["outbox", "--limit", "201"])).code, 2);
+});
+
+Deno.test("outbox goes on after a page that ended for its bytes", async () => {
+  await using world = await startClientWorld();
+  const alice = await registered(world, "alice");
+  const bob = await registered(world, "bob");
+  const ids: number[] = [];
+  for (let n = 0; n < 5; n++) {
+    const text = `${n}${"x".repeat(40_000)}`;
+    ids.push((await alice.json(["send", bob.keys.address, "--text", text]))[0].id);
+  }
+  world.alter = (target, text) => {
+    if (!target.startsWith("/v1/outbox")) return text;
+    const messages = JSON.parse(text).messages.slice(0, 2);
+    return JSON.stringify({ messages, last_id: messages.at(-1)?.id ?? ids.at(-1) });
+  };
+  const shown = async (...args: string[]) =>
+    (await alice.json(["outbox", ...args])).map(({ id }) => id);
+  assert.deepEqual(await shown(), ids);
+  assert.deepEqual(await shown("--limit", "3"), ids.slice(0, 3));
 });
 
 Deno.test("resolve and find need no key file and show profiles", async () => {
@@ -180,7 +203,7 @@ Deno.test("resolve and find need no key file and show profiles", async () => {
   assert.equal((await anybody.json(["find", "ALI"]))[0].handle, "alice");
   assert.deepEqual(await anybody.json(["find", "--tag", "math"]), []);
   assert.equal(await anybody.out(["find", "nobody"]), "");
-  assert.match(await anybody.out(["find"]), /^handle +bob\n[^]+\n\nhandle +alice\n/);
+  assert.match(await anybody.out(["find"]), /^handle +bob\n[^]+\n\naddress [^]+\nhandle +alice\n/m);
   assert.equal((await anybody.run(["find", "--tag", "no tag"])).code, 4);
   assert.equal((await anybody.run(["find", "--limit", "x"])).code, 2);
 });

@@ -5,7 +5,8 @@ import { jsonModule, rewriteModule } from "./rewrite_module.ts";
 import { runDeno } from "./run_deno.ts";
 import { shippedModules } from "./shipped_modules.ts";
 
-const ENTRIES = ["toolkit/mod.ts", "toolkit/client/mod.ts", "toolkit/cli/main.ts"];
+/** What programs import. */
+const LIBRARY = ["toolkit/mod.ts", "toolkit/client/mod.ts", "toolkit/node/mod.ts"];
 const COMMAND = "toolkit/cli/main.ts";
 const BROWSER = "toolkit/build/browser.ts";
 
@@ -19,8 +20,10 @@ const BROWSER = "toolkit/build/browser.ts";
 export async function buildNpm(root: string, folder: string): Promise<void> {
   await Deno.remove(folder, { recursive: true }).catch(ignoreMissing);
   await Deno.mkdir(folder, { recursive: true });
-  const { modules, documents, libraries } = await shippedModules(root, ENTRIES);
-  await transpile(root, folder, modules);
+  const { modules, documents, libraries } = await shippedModules(root, [...LIBRARY, COMMAND]);
+  // The command line is run, never imported, and needs no declarations.
+  const imported = (await shippedModules(root, LIBRARY)).modules;
+  await transpile(root, folder, modules, imported);
   for (const path of documents) {
     const text = await Deno.readTextFile(join(root, path));
     await write(join(folder, path.replace(/\.json$/, ".js")), jsonModule(text));
@@ -38,11 +41,14 @@ export async function buildNpm(root: string, folder: string): Promise<void> {
   await Deno.copyFile(join(root, "LICENSE"), join(folder, "LICENSE"));
 }
 
-async function transpile(root: string, folder: string, modules: readonly string[]): Promise<void> {
+async function transpile(
+  root: string,
+  folder: string,
+  modules: readonly string[],
+  imported: readonly string[],
+): Promise<void> {
   const draft = await Deno.makeTempDir({ prefix: "relay-build-" });
   try {
-    // The command line is run, never imported, and needs no declarations.
-    const imported = modules.filter((module) => !module.startsWith("toolkit/cli/"));
     await runDeno(root, ["transpile", `--outdir=${draft}`, ...modules]);
     await runDeno(root, ["transpile", "--declaration", `--outdir=${draft}`, ...imported]);
     const files = [...modules.map(codeOf), ...imported.map(typesOf)];

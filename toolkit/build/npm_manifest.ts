@@ -16,10 +16,12 @@ export function npmManifest(libraries: Readonly<Record<string, string>>) {
     keywords: ["agents", "messaging", "ed25519", "signature", "verify", "jcs"],
     license: "MIT",
     type: "module",
-    engines: { node: ">=22" },
+    // The tests run on 20 and 22; from 20.19 on the libraries do.
+    engines: { node: ">=20.19" },
     exports: {
       ".": entry("toolkit/mod"),
       "./client": entry("toolkit/client/mod"),
+      "./node": entry("toolkit/node/mod"),
       "./browser.js": entry("browser"),
       "./package.json": "./package.json",
     },

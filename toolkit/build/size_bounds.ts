@@ -12,8 +12,8 @@ export type Artefact =
  * that needs more raises the bound in the same commit, and says why.
  */
 const SIZE_BOUNDS: Readonly<Record<Artefact, number>> = {
-  "package packed": 147_000,
-  "package unpacked": 430_000,
+  "package packed": 170_000,
+  "package unpacked": 502_000,
   "browser.js": 101_000,
   "browser.js gzipped": 42_000,
   "verify.html": 100_000,

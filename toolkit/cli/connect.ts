@@ -1,12 +1,18 @@
 import type { ConnectionOptions, Retry } from "../client/connection.ts";
 import { connectionOf } from "../client/connection.ts";
+import type { Pins } from "../client/pins.ts";
 import { RelayClient } from "../client/relay_client.ts";
 import type { KeyPair } from "../generate_key_pair.ts";
+import { openKeyFile } from "../node/key_file.ts";
+import { secondRelayWarning } from "../node/key_warnings.ts";
+import { type StateFile, stateFile } from "../node/state_file.ts";
+import { watchRelay } from "../node/watch_relay.ts";
 import type { Host } from "./host.ts";
 import { InputError } from "./input_error.ts";
-import { keyFileLocation, openKeyFile, readKeyFile } from "./key_file.ts";
+import { findKeyFile, keyLocation } from "./key_location.ts";
+import { askPassphrase } from "./passphrase.ts";
+import { readPins } from "./pins_file.ts";
 import { printable } from "./printable.ts";
-import { type StateFile, stateFile } from "./state_file.ts";
 
 /** The options of every verb that talks to a relay. */
 export const RELAY_OPTIONS = {
@@ -68,9 +74,9 @@ export function openClient(host: Host, verb: string, values: RelayValues): Relay
   return new RelayClient(relayOptions(host, verb, values));
 }
 
-/** A client that signs with the key file's key. */
-export interface SigningClient {
-  readonly client: RelayClient;
+/** How the agent whose key file the caller chose talks to the relay that the caller chose. */
+export interface Session {
+  readonly connection: ConnectionOptions;
   readonly keys: KeyPair;
   readonly state: StateFile;
   /** The relay's origin. */
@@ -78,35 +84,65 @@ export interface SigningClient {
 }
 
 /**
+ * Opens the key file for the relay. When the key belongs to another relay, it is told on standard
+ * error as soon as this one has answered.
+ *
+ * @throws {InputError | FileError} when there is no relay, no key file, or it does not open
+ */
+export async function openSession(
+  host: Host,
+  verb: string,
+  values: RelayValues & { readonly key?: string | undefined },
+): Promise<Session> {
+  const options = relayOptions(host, verb, values);
+  const { relay } = options;
+  const { keys, state, path } = await openKeys(host, values.key);
+  const fetch = watchRelay(host.fetch, state, relay, async (home) => {
+    const warning = secondRelayWarning(home, relay, path);
+    await host.stderr(`relay ${verb}: ${printable(warning)}\n`);
+  });
+  return { connection: { ...options, fetch }, keys, state, relay };
+}
+
+/** A session, and a client that signs with its key. */
+export interface SigningClient extends Session {
+  readonly client: RelayClient;
+  readonly pins: Pins;
+}
+
+/**
  * A client for the agent whose key file the caller chose.
  *
- * @throws {InputError} when there is no relay, no key file, or it does not open
+ * @throws {InputError | FileError} as {@linkcode openSession}
  */
 export async function openSigningClient(
   host: Host,
   verb: string,
   values: RelayValues & { readonly key?: string | undefined },
 ): Promise<SigningClient> {
-  const options = relayOptions(host, verb, values);
-  const { keys, state } = await openKeys(host, values.key);
-  const client = new RelayClient({ ...options, keys, usedTimestamps: state.usedTimestamps });
-  return { client, keys, state, relay: options.relay };
+  const session = await openSession(host, verb, values);
+  const { connection, keys, state } = session;
+  const { pinned, pins } = await readPins(host);
+  const { usedTimestamps } = state;
+  const client = new RelayClient({ ...connection, keys, usedTimestamps, pins: pinned });
+  return { ...session, client, pins };
 }
 
 /**
  * The keys of the key file that the caller chose, and what is kept beside it.
  *
- * @throws {InputError} when there is none, or it does not open
+ * @throws {InputError | FileError} when there is none, or it does not open
  */
 export async function openKeys(
   host: Host,
   option: string | undefined,
-): Promise<{ keys: KeyPair; state: StateFile }> {
-  const location = keyFileLocation(host, option);
-  const file = location && await readKeyFile(host, location);
+): Promise<{ keys: KeyPair; state: StateFile; path: string }> {
+  const file = await findKeyFile(host, option);
   if (file !== undefined) {
-    return { keys: await openKeyFile(host, file), state: stateFile(host, file.path) };
+    const keys = await openKeyFile(file, () => askPassphrase(host, false));
+    return { keys, state: stateFile(host, file.path), path: file.path };
   }
+  const location = keyLocation(host, option);
   const where = location === undefined ? "" : ` at '${location.path}'`;
   throw new InputError(
     `there is no key file${where}: make one with 'relay keygen', or name one with --key FILE`,

@@ -1,4 +1,5 @@
 import type { MessageReport } from "../message_report.ts";
+import { overall } from "../overall.ts";
 import { ExitCode } from "./exit_code.ts";
 
 /** The exit codes that a verdict can lead to. */
@@ -6,10 +7,7 @@ type VerdictCode = Exclude<ExitCode, typeof ExitCode.refused | typeof ExitCode.u
 
 /** What a report amounts to for one message: 0, 1 (something is false) or 3 (body not bound). */
 export function reportExitCode(report: MessageReport): VerdictCode {
-  const isFalse = report.signature === "invalid" || report.contentHash === "mismatch" ||
-    report.sender === "mismatch" || report.canonicalString === "malformed" ||
-    report.age.within === false;
-  if (isFalse) return ExitCode.false;
+  if (overall(report) === "false") return ExitCode.false;
   return report.body === "bound" ? ExitCode.passed : ExitCode.unbound;
 }
 
@@ -17,16 +15,24 @@ export function reportExitCode(report: MessageReport): VerdictCode {
 export interface GivenEvidence {
   readonly hasRecipient: boolean;
   readonly hasRequest: boolean;
+  /** Whether the request stands beside the message, and is not an option. */
+  readonly isRequestCarried?: boolean;
   /** Whether the relay was asked for the request. */
   readonly hasAskedRelay?: boolean;
+  /** Whether the sender's address is known by a pin, and not by an option. */
+  readonly isPinned?: boolean;
 }
 
 /**
  * A report in one line of words, each verdict by itself; it begins with what it amounts to.
  *
- * @param id the id of the message
+ * @param message its id, and the key that is said to have signed it, maybe with its pinned name
  */
-export function describeReport(id: number, report: MessageReport, given: GivenEvidence): string {
+export function describeReport(
+  { id, signer }: { readonly id: number; readonly signer: string },
+  report: MessageReport,
+  given: GivenEvidence,
+): string {
   const outcome = {
     [ExitCode.passed]: "passed",
     [ExitCode.false]: "FALSE",
@@ -36,7 +42,8 @@ export function describeReport(id: number, report: MessageReport, given: GivenEv
   const verdicts = [
     CANONICAL_STRING[report.canonicalString],
     SIGNATURE[report.signature],
-    SENDER[report.sender],
+    report.sender === "mismatch" && given.isPinned ? PIN_MISMATCH : SENDER[report.sender],
+    `from ${signer}`,
     CONTENT_HASH[report.contentHash],
     bodyWords(report, given),
     ageWords(report.age),
@@ -62,6 +69,8 @@ const SENDER = {
   "not-pinned": "signer not pinned",
 };
 
+const PIN_MISMATCH = "signer MISMATCH (from is not the key that its name is pinned to)";
+
 const CONTENT_HASH = {
   match: "content hash matches",
   mismatch: "content hash MISMATCH",
@@ -74,6 +83,8 @@ function bodyWords({ body, addressee, canonicalString }: MessageReport, given: G
   if (canonicalString !== "ok") return "body NOT BOUND: no signed hash to bind it to";
   const tried = given.hasAskedRelay
     ? "neither a request rebuilt for you nor the one that the relay has gives this message"
+    : given.isRequestCarried
+    ? "the request_base64 beside it is not this message's"
     : given.hasRequest
     ? given.hasRecipient
       ? "the request given with --request is not this message's"

@@ -1,20 +1,12 @@
 import type { Clock } from "../client/clock.ts";
+import type { FileSystem } from "../node/file_system.ts";
 
 /** What the command line needs of the platform it runs on. Verbs touch nothing else. */
-export interface Host {
+export interface Host extends FileSystem {
   /** The arguments after the program's name. */
   readonly args: readonly string[];
   env(name: string): string | undefined;
   stdin(): AsyncIterable<Uint8Array>;
-  /** The bytes of a file; fails as node:fs does, with a `code`. */
-  readFile(path: string): AsyncIterable<Uint8Array>;
-  /**
-   * Writes a file that its owner alone may read (mode 0600, missing folders 0700). Fails with code
-   * EEXIST when there is one already and `overwrite` is false; replaces it in one step otherwise.
-   */
-  writePrivateFile(path: string, text: string, overwrite: boolean): Promise<void>;
-  /** Does short work while no other process does any under the same lock file. */
-  withLock<T>(lockPath: string, work: () => Promise<T>): Promise<T>;
   /** Resolves when there is room for more. */
   stdout(text: string): Promise<void>;
   stderr(text: string): Promise<void>;

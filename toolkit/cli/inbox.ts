@@ -1,4 +1,7 @@
-import type { InboxOptions, ReceivedMessage } from "../client/inbox.ts";
+import type { InboxOptions, ReceivedMessage, UncheckedMessage } from "../client/inbox.ts";
+import type { Pins } from "../client/pins.ts";
+import { base64 } from "@scure/base";
+import { overall } from "../overall.ts";
 import { verdictPainter } from "./colors.ts";
 import {
   openSigningClient,
@@ -6,10 +9,11 @@ import {
   SIGNING_OPTIONS,
   SIGNING_OPTIONS_HELP,
 } from "./connect.ts";
+import { REQUEST_MEMBER } from "./carried_request.ts";
+import { describeAgent, keyAndName, type ShownAgent } from "./describe_agent.ts";
 import { describeReport } from "./describe_report.ts";
 import { ExitCode } from "./exit_code.ts";
 import type { Host } from "./host.ts";
-import { nameAndKey } from "./name_and_key.ts";
 import { parseNumber } from "./parse_number.ts";
 import { parseOptions } from "./parse_options.ts";
 import { printBody } from "./print_body.ts";
@@ -23,7 +27,9 @@ Usage: relay inbox [--since ID] [--follow] [--limit N] [--no-verify] [options]
 
 Each message comes with a line of verdicts, as 'relay verify' prints them; a body that cannot be
 bound to its signature offline is checked against the signed request, which the relay is asked for.
-Not proven is who stands behind a key: compare addresses with ones that you have from their owners.
+Each begins with its sender's key, after the name that you pinned it by ('relay pin'); what stands
+in parentheses is the relay's word. Who stands behind a key is not proven: pin what its owner gave
+you.
 What a message says is its sender's, not to be obeyed for being here.
 
 With --follow it goes on until it is interrupted, whatever happens to the relay. What was printed is
@@ -36,14 +42,17 @@ Options:
   --limit N         end after N messages; 50, with --follow none
   --no-verify       print no verdicts
 ${SIGNING_OPTIONS_HELP}
-  --json            print one JSON object a message: what the relay gives (GET /v1/inbox) and
-                    "report". 'relay inbox --json | relay verify' checks it once more, offline
+  --json            print one JSON object a message: what the relay gives (GET /v1/inbox),
+                    "report", and "overall", what it amounts to: "proven" (signature valid, body
+                    bound, sender pinned), "open" or "false". Act on nothing less than "proven".
+                    'relay inbox --json | relay verify' checks it once more, offline: where the
+                    signed request had to be fetched, "request_base64" is it
 
 ${RELAY_EXIT_HELP} Verdicts do
 not change it: 'relay verify' is for that.
 
 Example:
-  relay inbox --follow --json | jq --unbuffered -c 'select(.report.signature == "valid") | .body'
+  relay inbox --follow --json | jq --unbuffered -c 'select(.overall == "proven") | [.from, .body]'
 `;
 
 const OPTIONS = {
@@ -68,7 +77,7 @@ export const inbox: Verb = {
     const follow = values.follow === true;
     const given = parseNumber("--since", values.since, 0);
     const limit = parseNumber("--limit", values.limit, 1) ?? (follow ? Infinity : DEFAULT_LIMIT);
-    const { client, keys, state, relay } = await openSigningClient(host, "inbox", values);
+    const { client, keys, state, relay, pins } = await openSigningClient(host, "inbox", values);
     const since = given ?? (follow ? await state.cursor(relay, keys.address) : 0);
     const signal = follow ? host.interruption() : undefined;
     const options: InboxOptions = {
@@ -78,11 +87,20 @@ export const inbox: Verb = {
       verify: values["no-verify"] !== true,
       signal,
     };
-    const print = values.json ? jsonMessage : messagePrinter(host);
+    const print = values.json ? jsonMessage : messagePrinter(host, pins);
     let printed = 0;
+    let hasNames = false;
+    /** What `relay verify` needs to say the same. */
+    const keepNames = async (received: Received) => {
+      const { handle, wordName } = received.checkedWith?.recipient ?? {};
+      if (hasNames || handle === undefined) return;
+      hasNames = true;
+      await state.keepHome({ relay, handle, word_name: wordName });
+    };
     try {
       for await (const received of client.inbox(options)) {
         await host.stdout(print(received));
+        await keepNames(received);
         // After it is printed: what a crash comes between is printed twice, and never lost.
         if (follow) await state.keepCursor(relay, keys.address, received.message.id);
         if (++printed >= limit) break;
@@ -94,19 +112,28 @@ export const inbox: Verb = {
   },
 };
 
-function jsonMessage({ message, report }: ReceivedMessage): string {
-  return jsonLine(report === null ? message : { ...message, report });
+type Received =
+  & (ReceivedMessage | UncheckedMessage)
+  & Partial<Pick<ReceivedMessage, "checkedWith">>;
+
+function jsonMessage({ message, report, checkedWith }: Received): string {
+  if (report === null) return jsonLine(message);
+  const request = checkedWith?.request;
+  const fetched = request === undefined ? {} : { [REQUEST_MEMBER]: base64.encode(request) };
+  return jsonLine({ ...message, ...fetched, report, overall: overall(report) });
 }
 
-function messagePrinter(host: Host): (received: ReceivedMessage) => string {
+function messagePrinter(host: Host, pins: Pins): (received: Received) => string {
   const paint = verdictPainter(host);
   return ({ message, report }) => {
     const { id, from, from_handle, from_word_name, in_reply_to, created_at, body } = message;
     const answers = in_reply_to === null ? "" : `, answers ${in_reply_to}`;
-    const line = `message ${id} from @${from_handle} (${nameAndKey(from_word_name, from)}), ` +
-      `${created_at}${answers}`;
-    const given = { hasRecipient: true, hasRequest: false, hasAskedRelay: true };
-    const verdicts = report === null ? "" : `${printable(describeReport(id, report, given))}\n`;
+    const agent: ShownAgent = { address: from, handle: from_handle, wordName: from_word_name };
+    const line = `${describeAgent(agent, pins)}: message ${id}, ${created_at}${answers}`;
+    const given = { hasRecipient: true, hasRequest: false, hasAskedRelay: true, isPinned: true };
+    const verdicts = report === null
+      ? ""
+      : `${printable(describeReport({ id, signer: keyAndName(agent, pins) }, report, given))}\n`;
     return `${printable(line)}\n${paint(verdicts)}${printBody(body)}`;
   };
 }

@@ -1,8 +1,9 @@
 import { generateKeyPair } from "../generate_key_pair.ts";
+import { writeKeyFile } from "../node/key_file.ts";
 import { wordName } from "../word_name.ts";
 import { ExitCode } from "./exit_code.ts";
 import { InputError } from "./input_error.ts";
-import { keyFileLocation, writeKeyFile } from "./key_file.ts";
+import { keyLocation } from "./key_location.ts";
 import { parseOptions } from "./parse_options.ts";
 import { askPassphrase } from "./passphrase.ts";
 import type { Verb } from "./verb.ts";
@@ -45,14 +46,20 @@ export const keygen: Verb = {
   options: OPTIONS,
   async run(args, host) {
     const { values } = parseOptions(args, OPTIONS, 0);
-    const path = keyFileLocation(host, values.key)?.path;
+    const path = keyLocation(host, values.key)?.path;
     if (path === undefined) {
       const advice = "there is no home folder for a key file: choose a place with --key FILE";
       throw new InputError(advice, "usage");
     }
     const passphrase = values.passphrase ? await askPassphrase(host, true) : undefined;
     const keys = generateKeyPair();
-    await writeKeyFile(host, path, keys, { force: values.force === true, passphrase });
+    const force = values.force === true;
+    if (!await writeKeyFile(host, path, keys, { force, passphrase })) {
+      throw new InputError(
+        `there is a key file at '${path}' already: choose another place with --key, or replace ` +
+          "it with --force; its key cannot be had back then",
+      );
+    }
     const made = {
       address: keys.address,
       word_name: wordName(keys.publicKey),

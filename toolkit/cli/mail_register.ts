@@ -1,11 +1,5 @@
 import { registerForMail } from "../client/register_for_mail.ts";
-import {
-  openKeys,
-  RELAY_EXIT_HELP,
-  relayOptions,
-  SIGNING_OPTIONS,
-  SIGNING_OPTIONS_HELP,
-} from "./connect.ts";
+import { openSession, RELAY_EXIT_HELP, SIGNING_OPTIONS, SIGNING_OPTIONS_HELP } from "./connect.ts";
 import { ExitCode } from "./exit_code.ts";
 import { parseOptions } from "./parse_options.ts";
 import { jsonLine, printFields } from "./print_fields.ts";
@@ -39,9 +33,8 @@ export const mailRegister: Verb = {
   options: OPTIONS,
   async run(args, host) {
     const { values } = parseOptions(args, OPTIONS, 0);
-    const options = relayOptions(host, "mail register", values);
-    const { keys } = await openKeys(host, values.key);
-    const made = await registerForMail({ ...options, keys }, values.label);
+    const { connection, keys } = await openSession(host, "mail register", values);
+    const made = await registerForMail({ ...connection, keys }, values.label);
     await host.stdout(
       values.json ? jsonLine(made) : printFields({
         org: made.org_id,

@@ -1,4 +1,6 @@
-import type { OutboxMessage } from "../client/records.ts";
+import { SMALL_PAGE_BYTES } from "../client/inbox.ts";
+import type { Pins } from "../client/pins.ts";
+import type { OutboxMessage, OutboxPage } from "../client/records.ts";
 import {
   openSigningClient,
   RELAY_EXIT_HELP,
@@ -6,7 +8,7 @@ import {
   SIGNING_OPTIONS_HELP,
 } from "./connect.ts";
 import { ExitCode } from "./exit_code.ts";
-import { nameAndKey } from "./name_and_key.ts";
+import { describeAgent } from "./describe_agent.ts";
 import { parseNumber } from "./parse_number.ts";
 import { parseOptions } from "./parse_options.ts";
 import { printBody } from "./print_body.ts";
@@ -18,7 +20,9 @@ const help = `Show what you sent, oldest first, and what was fetched.
 
 Usage: relay outbox [--since ID] [--limit N] [options]
 
-A message stays 30 days. "delivered" is when its recipient first fetched it.
+A message stays 30 days. "delivered" is when its recipient first fetched it. Each line begins with
+the recipient's key, after the name that you pinned it by ('relay pin'); what stands in parentheses
+is the relay's word.
 
 Options:
   --since ID        only messages after this one; 0
@@ -35,6 +39,8 @@ const OPTIONS = {
   ...SIGNING_OPTIONS,
 } as const;
 
+const DEFAULT_LIMIT = 50;
+
 /** `relay outbox`. */
 export const outbox: Verb = {
   name: "outbox",
@@ -45,17 +51,29 @@ export const outbox: Verb = {
     const { values } = parseOptions(args, OPTIONS, 0);
     const since = parseNumber("--since", values.since, 0);
     const limit = parseNumber("--limit", values.limit, 1, 200);
-    const { client } = await openSigningClient(host, "outbox", values);
-    const { messages } = await client.outbox({ since, limit });
-    await host.stdout(messages.map(values.json ? jsonLine : printSent).join(""));
-    return ExitCode.passed;
+    const { client, pins } = await openSigningClient(host, "outbox", values);
+    const print = values.json ? jsonLine : (message: OutboxMessage) => printSent(message, pins);
+    let left = limit ?? DEFAULT_LIMIT;
+    let from = since;
+    for (;;) {
+      const page = await client.outbox({ since: from, limit: left });
+      await host.stdout(page.messages.map(print).join(""));
+      left -= page.messages.length;
+      from = page.last_id;
+      if (left === 0 || isLast(page)) return ExitCode.passed;
+    }
   },
 };
 
-function printSent(message: OutboxMessage): string {
+/** Relays end a page early for its bytes, never a small one. */
+function isLast({ messages }: OutboxPage): boolean {
+  return messages.length === 0 || JSON.stringify(messages).length < SMALL_PAGE_BYTES;
+}
+
+function printSent(message: OutboxMessage, pins: Pins): string {
   const { id, to_handle, to_word_name, to, created_at, delivered_at, body } = message;
   const delivered = delivered_at === null ? "not fetched yet" : `delivered ${delivered_at}`;
-  const recipient = `@${to_handle} (${nameAndKey(to_word_name, to)})`;
-  const line = `message ${id} to ${recipient}, ${created_at}, ${delivered}`;
+  const shown = { address: to, handle: to_handle, wordName: to_word_name };
+  const line = `${describeAgent(shown, pins)}: sent message ${id}, ${created_at}, ${delivered}`;
   return `${printable(line)}\n${printBody(body)}`;
 }

@@ -4,9 +4,10 @@ import { printFields } from "./print_fields.ts";
 /** What is known of an agent, for people. */
 export function printAgent(agent: AgentProfile | AgentListEntry | WhoamiRecord): string {
   return printFields({
-    handle: agent.handle,
-    "word name": agent.word_name,
+    // First what is no claim: names come after the key.
     address: agent.address,
+    "word name": agent.word_name,
+    handle: agent.handle,
     name: agent.display_name,
     description: agent.description,
     tags: agent.tags.join(" "),

@@ -1,4 +1,4 @@
-import { joinBytes } from "./read_input.ts";
+import { joinBytes } from "../node/read_file.ts";
 
 const LINE_FEED = 0x0a;
 

@@ -49,7 +49,7 @@ export const register: Verb = {
   async run(args, host) {
     const { values, positionals: [handle] } = parseOptions(args, OPTIONS, 1);
     if (handle === undefined) throw new InputError("HANDLE is missing", "usage");
-    const { client } = await openSigningClient(host, "register", values);
+    const { client, state, relay } = await openSigningClient(host, "register", values);
     const made = await client.register({
       handle,
       display_name: values["display-name"],
@@ -64,6 +64,7 @@ export const register: Verb = {
         owner_token: made.owner_token,
       }),
     );
+    await state.keepHome({ relay, handle: made.handle, word_name: made.word_name });
     return ExitCode.passed;
   },
 };

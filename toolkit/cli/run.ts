@@ -5,12 +5,14 @@ import { find } from "./find.ts";
 import { hash } from "./hash.ts";
 import type { Host } from "./host.ts";
 import { inbox } from "./inbox.ts";
+import { FileError } from "../node/file_error.ts";
 import { InputError } from "./input_error.ts";
 import { keygen } from "./keygen.ts";
 import { mailInject } from "./mail_inject.ts";
 import { mailRegister } from "./mail_register.ts";
 import { name } from "./name.ts";
 import { outbox } from "./outbox.ts";
+import { pin } from "./pin.ts";
 import { printable } from "./printable.ts";
 import { register } from "./register.ts";
 import { resolve } from "./resolve.ts";
@@ -31,6 +33,7 @@ export const VERBS: readonly Verb[] = [
   outbox,
   resolve,
   find,
+  pin,
   verify,
   hash,
   name,
@@ -73,8 +76,11 @@ export async function run(host: Host): Promise<ExitCode> {
       await host.stderr(describeFailure(verb.name, thrown, isJson));
       return failureExitCode(thrown);
     }
-    if (!(thrown instanceof InputError)) throw thrown;
-    const hint = thrown.isUsage ? `'relay ${verb.name} --help' tells how it is used\n` : "";
+    const isInput = thrown instanceof InputError;
+    if (!isInput && !(thrown instanceof FileError)) throw thrown;
+    const hint = isInput && thrown.isUsage
+      ? `'relay ${verb.name} --help' tells how it is used\n`
+      : "";
     await host.stderr(`relay ${verb.name}: ${printable(thrown.message)}\n${hint}`);
     return ExitCode.malformed;
   }

@@ -1,16 +1,22 @@
 import { decodeAddress } from "../decode_address.ts";
+import type { Pins } from "../client/pins.ts";
+import type { InboxMessage } from "../inbox_message.ts";
 import { MessageError } from "../message_error.ts";
 import { verifyMessage, type VerifyMessageOptions } from "../verify_message.ts";
 import type { MessageReport } from "../message_report.ts";
 import type { Recipient } from "../recipient.ts";
 import { verdictPainter } from "./colors.ts";
-import { describeReport, reportExitCode } from "./describe_report.ts";
+import { carriedRequest } from "./carried_request.ts";
+import { keyAndName } from "./describe_agent.ts";
+import { describeReport, type GivenEvidence, reportExitCode } from "./describe_report.ts";
 import { ExitCode } from "./exit_code.ts";
 import type { Host } from "./host.ts";
 import { InputError } from "./input_error.ts";
-import { keyFileLocation, readKeyFile } from "./key_file.ts";
+import { stateFile } from "../node/state_file.ts";
+import { findKeyFile } from "./key_location.ts";
 import { type InputEntry, readMessages } from "./message_input.ts";
 import { parseOptions } from "./parse_options.ts";
+import { readPins } from "./pins_file.ts";
 import { printable } from "./printable.ts";
 import { readInput, readWhole } from "./read_input.ts";
 import { readLines } from "./read_lines.ts";
@@ -24,22 +30,24 @@ FILE (or standard input) holds one message as GET /v1/inbox gives it, an array o
 inbox's whole answer {"messages":[...]}, or one message a line (NDJSON).
 
 Options:
-  --from ADDRESS    the sender's address as you know it; without it the line says
-                    "signer not pinned": anybody may have signed
-  --to KEY          the recipient's address; by default that of your key file
+  --from ADDRESS    the sender's address as you know it, whatever is pinned ('relay pin'); where
+                    neither is, the line says "signer not pinned": anybody may have signed
+  --to KEY          the recipient's address; by default that of your key file, and the names that
+                    its relay gave it
   --to-handle H     the recipient's handle
   --to-name W       the recipient's word name, when it has more than three words
   --request FILE    the raw signed request (GET /v1/messages/ID/signed-request); it binds a
-                    body whose request cannot be rebuilt
+                    body whose request cannot be rebuilt. 'relay inbox --json' gives it where one
+                    is needed, as "request_base64" of the message
   --max-skew S      refuse when the signed time and created_at are more than S seconds apart
   --key FILE        the key file whose address is the recipient
   --json            one JSON object a message: {index, report} or {index, error}
 
-Each message gets one line with its verdicts, each by itself. They do not prove who stands behind
-a key, that a handle belongs to it, whom a message was for (unless bound and addressed by key),
-when it was sent (the signed time is what the sender's clock said), that it is the first delivery
-or that none is missing (drop repeats by sender and signature), or anything about a body that is
-not bound.
+Each message gets one line that names the signer, with the verdicts, each by itself. They do not
+prove who stands behind a key, that a handle belongs to it, whom a message was for (unless bound and
+addressed by key), when it was sent (the signed time is what the sender's clock said), that it is
+the first delivery or that none is missing (drop repeats by sender and signature), or anything about
+a body that is not bound.
 
 Exit status: 0 every requested check passed; 1 something is false; 2 malformed input or usage;
 3 nothing is false, but a body is not bound to its signature. Of a batch the worst counts, in the
@@ -74,17 +82,18 @@ export const verify: Verb = {
       request: values.request === undefined ? undefined : await readWhole(host, values.request),
       maxSkewSeconds: seconds("--max-skew", values["max-skew"]),
     };
+    const { pins } = await readPins(host);
     const { isBatch, entries } = await readMessages(readLines(readInput(host, positionals[0])));
     const print = values.json ? jsonLine : wordLine;
     const paint = values.json ? (line: string) => line : verdictPainter(host);
     let index = 0;
     let worst: ExitCode = ExitCode.passed;
     for await (const entry of entries) {
-      const verdict = await verdictOn(entry, options);
+      const verdict = await verdictOn(entry, options, pins);
       if ("error" in verdict && !isBatch) {
         throw new InputError(`malformed: ${verdict.error.message}`);
       }
-      await host.stdout(paint(print(index++, verdict, options)));
+      await host.stdout(paint(print(index++, verdict)));
       worst = worse(
         worst,
         "error" in verdict ? ExitCode.malformed : reportExitCode(verdict.report),
@@ -95,19 +104,47 @@ export const verify: Verb = {
 };
 
 type Verdict =
-  | { readonly id: number; readonly report: MessageReport }
+  | {
+    readonly message: InboxMessage;
+    /** Its key, after the name that it is pinned by. */
+    readonly signer: string;
+    readonly report: MessageReport;
+    readonly given: GivenEvidence;
+  }
   | { readonly error: { readonly code: string; readonly message: string } };
 
-async function verdictOn(entry: InputEntry, options: VerifyMessageOptions): Promise<Verdict> {
+async function verdictOn(
+  entry: InputEntry,
+  options: VerifyMessageOptions,
+  pins: Pins,
+): Promise<Verdict> {
   if ("error" in entry) return { error: entry.error };
   try {
-    const report = await verifyMessage(entry.value, options);
-    return { id: (entry.value as { id: number }).id, report };
+    // Whether it is a message, the verifier says.
+    const message = entry.value as unknown as InboxMessage;
+    const carried = options.request === undefined ? carriedRequest(entry.value) : undefined;
+    const from = options.from ?? expectedSender(message, pins);
+    const request = options.request ?? carried;
+    const report = await verifyMessage(message, { ...options, from, request });
+    const { from: address, from_handle: handle, from_word_name: wordName } = message;
+    const given = {
+      hasRecipient: options.recipient !== undefined,
+      hasRequest: request !== undefined,
+      isRequestCarried: carried !== undefined,
+      isPinned: options.from === undefined,
+    };
+    return { message, signer: keyAndName({ address, handle, wordName }, pins), report, given };
   } catch (thrown) {
     if (!(thrown instanceof MessageError)) throw thrown;
     if (thrown.code === "invalid_option") throw new InputError(inOptions(thrown), "usage");
     return { error: thrown };
   }
+}
+
+function expectedSender(message: Partial<InboxMessage> | null, pins: Pins): string | undefined {
+  const { from, from_handle, from_word_name } = message ?? {};
+  const areTexts = [from, from_handle, from_word_name].every((text) => typeof text === "string");
+  return areTexts ? pins.expectedSender(message as InboxMessage) : undefined;
 }
 
 /** The same in the words of the command line, which has checked all other options before. */
@@ -123,13 +160,10 @@ function jsonLine(index: number, verdict: Verdict): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-function wordLine(_index: number, verdict: Verdict, options: VerifyMessageOptions): string {
+function wordLine(_index: number, verdict: Verdict): string {
   if ("error" in verdict) return `malformed: ${printable(verdict.error.message)}\n`;
-  const given = {
-    hasRecipient: options.recipient !== undefined,
-    hasRequest: options.request !== undefined,
-  };
-  return `${printable(describeReport(verdict.id, verdict.report, given))}\n`;
+  const { message: { id }, signer, report, given } = verdict;
+  return `${printable(describeReport({ id, signer }, report, given))}\n`;
 }
 
 /** From worst to best; what is false outweighs what could not be read. */
@@ -149,8 +183,12 @@ async function recipientOf(
   host: Host,
 ): Promise<Recipient | undefined> {
   const { "to-handle": handle, "to-name": wordName } = values;
-  const to = address("--to", values.to) ?? await ownAddress(host, values.key);
+  const to = address("--to", values.to);
   if (to !== undefined) return { address: to, handle, wordName };
+  const own = await ownNames(host, values.key);
+  if (own !== undefined) {
+    return { ...own, handle: handle ?? own.handle, wordName: wordName ?? own.wordName };
+  }
   if (handle === undefined && wordName === undefined) return undefined;
   throw new InputError(
     "--to-handle and --to-name need --to KEY beside them, or a key file",
@@ -158,10 +196,11 @@ async function recipientOf(
   );
 }
 
-async function ownAddress(host: Host, key: string | undefined): Promise<string | undefined> {
-  const location = keyFileLocation(host, key);
-  const file = location && await readKeyFile(host, location);
-  return file?.address;
+/** The agent whose key file the caller chose, with the names that its relay was heard to give it. */
+async function ownNames(host: Host, key: string | undefined): Promise<Recipient | undefined> {
+  const file = await findKeyFile(host, key);
+  const home = file && await stateFile(host, file.path).home();
+  return file && { address: file.address, handle: home?.handle, wordName: home?.word_name };
 }
 
 function address(option: string, value: string | undefined): string | undefined {

@@ -57,7 +57,8 @@ const KEY_FILE = keyFile(RECIPIENT.address, RECIPIENT.privateKeyHex);
 Deno.test("verify prints one line of verdicts, each by itself", async () => {
   deepEqual(await verify([...TO, "--from", SENDER.address], GOOD), {
     code: 0,
-    out: "passed: message 7: signature valid; signer pinned; content hash matches; body bound, " +
+    out: "passed: message 7: signature valid; signer pinned; from " +
+      `${SENDER.address}; content hash matches; body bound, ` +
       "addressed by key; signed at 2025-10-09T08:53:20.000Z by the signer's clock, 1.5 s before " +
       "created_at\n",
     err: "",

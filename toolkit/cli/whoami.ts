@@ -30,9 +30,10 @@ export const whoami: Verb = {
   options: SIGNING_OPTIONS,
   async run(args, host) {
     const { values } = parseOptions(args, SIGNING_OPTIONS, 0);
-    const { client } = await openSigningClient(host, "whoami", values);
+    const { client, state, relay } = await openSigningClient(host, "whoami", values);
     const record = await client.whoami();
     await host.stdout(values.json ? jsonLine(record) : printAgent(record));
+    await state.keepHome({ relay, handle: record.handle, word_name: record.word_name });
     return ExitCode.passed;
   },
 };

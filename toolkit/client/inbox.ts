@@ -1,14 +1,15 @@
 import type { InboxMessage } from "../inbox_message.ts";
 import type { MessageReport } from "../message_report.ts";
+import type { VerifyMessageOptions } from "../verify_message.ts";
 import { parseAnswer } from "./answer_reader.ts";
 import { sleep } from "./clock.ts";
 import type { Connection } from "./connection.ts";
 import { ask, type Call } from "./exchange.ts";
 import { readInboxPage } from "./read_records.ts";
-import { verifyReceived } from "./receive.ts";
+import { type Verification, verifyReceived } from "./receive.ts";
 import type { WhoamiRecord } from "./records.ts";
 import { whoAmI } from "./register.ts";
-import type { AddressBook } from "./resolve.ts";
+import type { Pins } from "./pins.ts";
 import { readSignedRequest } from "./signed_request.ts";
 import { type Signer, signing } from "./signing.ts";
 
@@ -34,28 +35,46 @@ export interface InboxOptions {
 /** A message and what its verification said. */
 export interface ReceivedMessage {
   readonly message: InboxMessage;
-  /** Null when verification was turned off. */
-  readonly report: MessageReport | null;
+  readonly report: MessageReport;
+  /**
+   * What the report rests on, the signed request among it where it had to be fetched: verifyMessage
+   * of the message with it gives the same report.
+   */
+  readonly checkedWith: VerifyMessageOptions;
+}
+
+/** A message that was not verified, for that was turned off. */
+export interface UncheckedMessage {
+  readonly message: InboxMessage;
+  readonly report: null;
 }
 
 /** The relay accepts a poll of the inbox every 2 s (specification 4.3). */
 const POLL_INTERVAL_MS = 2_000;
 
+/**
+ * A page of fewer messages than were asked for is the last one when it is as small as this; a larger
+ * one may have ended for its bytes.
+ */
+export const SMALL_PAGE_BYTES = 65_536;
+
 /** Reads one agent's inbox. */
 export interface InboxReader {
-  read(options: InboxOptions): AsyncGenerator<ReceivedMessage, void>;
+  read(options: InboxOptions): AsyncGenerator<ReceivedMessage | UncheckedMessage, void>;
 }
 
 /** What is known of the polls and of the agent is kept from one reading to the next. */
 export function createInboxReader(
   connection: Connection,
   signer: Signer,
-  addresses: Pick<AddressBook, "pinned">,
+  pins: Pins,
 ): InboxReader {
   let lastPollMs = -Infinity;
   let own: WhoamiRecord | undefined;
 
-  async function* read(options: InboxOptions): AsyncGenerator<ReceivedMessage, void> {
+  async function* read(
+    options: InboxOptions,
+  ): AsyncGenerator<ReceivedMessage | UncheckedMessage, void> {
     const { follow = true, pageSize = 50, unread, verify = true, maxSkewSeconds, signal } = options;
     const waitSeconds = follow ? options.waitSeconds ?? 25 : 0;
     // Who follows wants to go on when the relay is back, however long that takes.
@@ -71,11 +90,13 @@ export function createInboxReader(
       const answer = await poll(patient, { query, waitMs: waitSeconds * 1000, signal });
       const { messages, last_id } = readInboxPage(parseAnswer(answer), since);
       for (const message of messages) {
-        const report = verify ? await reportOn(patient, message, maxSkewSeconds, signal) : null;
-        yield { message, report };
+        yield verify
+          ? { message, ...await check(patient, message, maxSkewSeconds, signal) }
+          : { message, report: null };
       }
       since = last_id;
-      if (!follow && messages.length < pageSize) return;
+      const isShort = messages.length < pageSize && answer.bytes.length < SMALL_PAGE_BYTES;
+      if (!follow && (isShort || messages.length === 0)) return;
     }
   }
 
@@ -87,13 +108,13 @@ export function createInboxReader(
     return await ask(patient, { ...call, headers: signing(patient, signer, "read", call) });
   }
 
-  async function reportOn(
+  async function check(
     patient: Connection,
     message: InboxMessage,
     maxSkewSeconds: number | undefined,
     signal: AbortSignal | undefined,
-  ): Promise<MessageReport> {
-    const from = addresses.pinned(message.from_handle) ?? addresses.pinned(message.from_word_name);
+  ): Promise<Verification> {
+    const from = pins.expectedSender(message);
     return await verifyReceived(message, {
       address: signer.keys.address,
       // Asked for once: handle and word name are permanent.

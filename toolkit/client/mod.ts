@@ -8,7 +8,9 @@ export { AnswerError, type AnswerErrorCode } from "./answer_error.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export type { ConnectionOptions, Failure, Retry } from "./connection.ts";
 export { type InjectedMail, injectMail, type MailEnvelope } from "./inject_mail.ts";
+export type { InboxOptions, ReceivedMessage, UncheckedMessage } from "./inbox.ts";
 export { NetworkError, type NetworkErrorCode } from "./network_error.ts";
+export type { PinnedAddresses } from "./pins.ts";
 export type {
   AgentListEntry,
   AgentProfile,

@@ -3,6 +3,7 @@ import { decodeAddress } from "../decode_address.ts";
 import type { InboxMessage } from "../inbox_message.ts";
 import { isWordNameOf } from "../is_word_name_of.ts";
 import type { JsonValue } from "../json_value.ts";
+import { normalHandle } from "../recipient.ts";
 import { type AnswerReader, answerReader, malformed } from "./answer_reader.ts";
 import type {
   AgentListEntry,
@@ -87,7 +88,7 @@ function inboxMessage(value: JsonValue): InboxMessage {
   const read = answerReader(value);
   return {
     id: read.integer("id"),
-    from: read.string("from"),
+    from: address(read, "from"),
     from_handle: read.string("from_handle"),
     from_word_name: read.string("from_word_name"),
     body: read.value("body"),
@@ -104,7 +105,7 @@ function outboxMessage(value: JsonValue): OutboxMessage {
   const read = answerReader(value);
   return {
     id: read.integer("id"),
-    to: read.string("to"),
+    to: address(read, "to"),
     to_handle: read.string("to_handle"),
     to_word_name: read.string("to_word_name"),
     body: read.value("body"),
@@ -119,10 +120,17 @@ function names(read: AnswerReader) {
   const handle = read.string("handle");
   const word_name = read.string("word_name");
   const address = read.string("address");
+  if (normalHandle(handle) !== handle) throw malformed("has a handle that is none");
   if (!isWordNameOf(word_name, publicKey(address))) {
     throw malformed("has a word_name that its address does not derive");
   }
   return { handle, word_name, address };
+}
+
+function address(read: AnswerReader, name: string): string {
+  const text = read.string(name);
+  publicKey(text);
+  return text;
 }
 
 function publicKey(address: string): Uint8Array {

@@ -16,37 +16,43 @@ export interface Evidence {
   signedRequest(id: number): Promise<Uint8Array>;
 }
 
+/** A report, and what it rests on. */
+export interface Verification {
+  readonly report: MessageReport;
+  readonly checkedWith: VerifyMessageOptions;
+}
+
 /**
  * Verifies a received message, offline where that is enough: a body that cannot be bound to its
  * signature by the recipient's key is tried with its other names, then with the raw signed request.
  *
  * @param options the sender's address as known from elsewhere, the allowed skew
- * @returns the report; `body` is `unbound` when the relay has no such request either
+ * @returns the report, whose `body` is `unbound` when the relay has no such request either
  * @throws {AnswerError} `malformed_answer` for what is no message
  */
 export async function verifyReceived(
   message: InboxMessage,
   { address, whoami, signedRequest }: Evidence,
   options: Pick<VerifyMessageOptions, "from" | "maxSkewSeconds">,
-): Promise<MessageReport> {
-  const report = await reportOn(message, { ...options, recipient: { address } });
-  if (report.body !== "unbound" || report.canonicalString !== "ok") return report;
+): Promise<Verification> {
+  const byKey = await verified(message, { ...options, recipient: { address } });
+  if (byKey.report.body !== "unbound" || byKey.report.canonicalString !== "ok") return byKey;
   const { handle, word_name: wordName } = await whoami();
   const recipient = { address, handle, wordName };
-  const named = await reportOn(message, { ...options, recipient });
-  if (named.body !== "unbound") return named;
+  const byName = await verified(message, { ...options, recipient });
+  if (byName.report.body !== "unbound") return byName;
   const request = await requestOf(message.id, signedRequest);
   return request === undefined
-    ? named
-    : await reportOn(message, { ...options, recipient, request });
+    ? byName
+    : await verified(message, { ...options, recipient, request });
 }
 
-async function reportOn(
+async function verified(
   message: InboxMessage,
-  options: VerifyMessageOptions,
-): Promise<MessageReport> {
+  checkedWith: VerifyMessageOptions,
+): Promise<Verification> {
   try {
-    return await verifyMessage(message, options);
+    return { report: await verifyMessage(message, checkedWith), checkedWith };
   } catch (thrown) {
     if (!(thrown instanceof MessageError) || thrown.code === "invalid_option") throw thrown;
     throw malformed(`has a message that is none: ${thrown.message}`);

@@ -10,7 +10,9 @@ import {
   type InboxOptions,
   type InboxReader,
   type ReceivedMessage,
+  type UncheckedMessage,
 } from "./inbox.ts";
+import { createPins, type PinnedAddresses } from "./pins.ts";
 import { readAgentList, readOutboxPage, readProfile } from "./read_records.ts";
 import type {
   AgentListEntry,
@@ -32,8 +34,11 @@ export interface RelayClientOptions extends ConnectionOptions {
   readonly keys?: KeyPair;
   /** Shared by all who sign with these keys; in memory unless given. */
   readonly usedTimestamps?: UsedTimestamps;
-  /** Handles and word names with the addresses they are known by. */
-  readonly pins?: Readonly<Record<string, string>>;
+  /**
+   * Known agents: `send` asks no relay for them, and `report.sender` is `pinned` or `mismatch` for
+   * what is shown under their names.
+   */
+  readonly pins?: PinnedAddresses;
 }
 
 /** Every request can be aborted; it then throws the signal's reason. */
@@ -82,15 +87,16 @@ export interface SearchQuery {
  *
  * @example
  * ```ts
- * import { generateKeyPair } from "agent-relay-toolkit";
+ * import { generateKeyPair, overall } from "agent-relay-toolkit";
  * import { RelayClient } from "agent-relay-toolkit/client";
  *
- * export async function converse(relay: string): Promise<void> {
- *   const client = new RelayClient({ relay, keys: generateKeyPair() });
+ * export async function converse(relay: string, other: string): Promise<void> {
+ *   const pins = { other_agent: other }; // its address, as known from elsewhere
+ *   const client = new RelayClient({ relay, keys: generateKeyPair(), pins });
  *   await client.register({ handle: "some_agent" });
  *   await client.send({ to: "@other_agent", body: { text: "hello" } });
  *   for await (const { message, report } of client.inbox()) {
- *     if (report?.signature === "valid") console.log(message.from, message.body);
+ *     if (overall(report) === "proven") console.log(message.from, message.body);
  *   }
  * }
  * ```
@@ -106,7 +112,7 @@ export class RelayClient {
     const { keys, usedTimestamps = createUsedTimestamps(), pins = {} } = options;
     this.#connection = connectionOf(options);
     this.#signer = keys && { keys, usedTimestamps };
-    this.#addresses = createAddressBook(this.#connection, pins);
+    this.#addresses = createAddressBook(this.#connection, createPins(pins));
   }
 
   /** Registers the client's key. @throws {RefusalError} `handle_taken`, `reserved_handle`, ... */
@@ -136,13 +142,22 @@ export class RelayClient {
    * relay being away ends nothing. To resume later pass the id of the last message as `since`.
    *
    * Each message is verified; one whose body cannot be bound to its signature offline is tried with
-   * the raw signed request. A false signature is a verdict in the report, not an error.
+   * the raw signed request. A false signature is a verdict in the report, not an error; `report` is
+   * null only where `verify` is false.
    *
    * @throws {RefusalError | AnswerError} when the relay refuses in a way that will not pass
    * @throws the signal's reason when it aborts
    */
-  inbox(options: InboxOptions = {}): AsyncGenerator<ReceivedMessage, void> {
-    this.#inbox ??= createInboxReader(this.#connection, this.#requireSigner(), this.#addresses);
+  inbox(
+    options?: InboxOptions & { readonly verify?: true | undefined },
+  ): AsyncGenerator<ReceivedMessage, void>;
+  inbox(
+    options: InboxOptions & { readonly verify: false },
+  ): AsyncGenerator<UncheckedMessage, void>;
+  inbox(options: InboxOptions): AsyncGenerator<ReceivedMessage | UncheckedMessage, void>;
+  inbox(options: InboxOptions = {}): AsyncGenerator<ReceivedMessage | UncheckedMessage, void> {
+    const signer = this.#requireSigner();
+    this.#inbox ??= createInboxReader(this.#connection, signer, this.#addresses.pins);
     return this.#inbox.read(options);
   }
 

@@ -2,6 +2,7 @@ import { malformed, parseAnswer } from "./answer_reader.ts";
 import type { Connection } from "./connection.ts";
 import { ask } from "./exchange.ts";
 import { type Identifier, parseIdentifier } from "./identifier.ts";
+import type { Pins } from "./pins.ts";
 import { readProfile } from "./read_records.ts";
 import type { AgentProfile } from "./records.ts";
 
@@ -34,33 +35,20 @@ function named(profile: AgentProfile, { form }: Identifier): string {
 
 /** The addresses of agents, as far as they are known. */
 export interface AddressBook {
-  /** The address that a handle or word name, in any spelling, was pinned to; undefined when none. */
-  pinned(name: string): string | undefined;
+  readonly pins: Pins;
   /** Pinned, found before, or asked for now. An address is its own. @throws as resolveAgent */
   addressOf(identifier: string, signal?: AbortSignal): Promise<string>;
 }
 
-/**
- * Keeps addresses: a relay can give a handle's key wrongly only once, and never one that is pinned.
- *
- * @param pins handles and word names with the addresses that the caller knows them by
- * @throws {TypeError} for what is no name, or no address
- */
-export function createAddressBook(
-  connection: Connection,
-  pins: Readonly<Record<string, string>>,
-): AddressBook {
-  const pinned = new Map<string, string>();
-  for (const [name, address] of Object.entries(pins)) {
-    pinned.set(parseIdentifier(name).text, requireAddress(address));
-  }
-  const known = new Map(pinned);
+/** Keeps addresses: a relay can give a handle's key wrongly only once, and never one that is pinned. */
+export function createAddressBook(connection: Connection, pins: Pins): AddressBook {
+  const known = new Map<string, string>();
   return {
-    pinned: (name) => pinned.get(normalSpelling(name)),
+    pins,
     async addressOf(identifier, signal) {
       const { form, text } = parseIdentifier(identifier);
       if (form === "address") return text;
-      const before = known.get(text);
+      const before = pins.addressOf(text) ?? known.get(text);
       if (before !== undefined) return before;
       const { address } = await resolveAgent(connection, text, signal);
       // A handle is permanent: of two look-ups at once the first answer stays.
@@ -68,19 +56,4 @@ export function createAddressBook(
       return known.get(text)!;
     },
   };
-}
-
-/** A text that names nobody is its own spelling: nothing is pinned by it. */
-function normalSpelling(name: string): string {
-  try {
-    return parseIdentifier(name).text;
-  } catch {
-    return name;
-  }
-}
-
-function requireAddress(text: string): string {
-  const { form } = parseIdentifier(text);
-  if (form === "address") return text;
-  throw new TypeError("Cannot pin a name to another name: pin it to an address");
 }

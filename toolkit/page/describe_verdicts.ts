@@ -1,4 +1,4 @@
-import type { MessageReport } from "../mod.ts";
+import { type MessageReport, overall } from "../mod.ts";
 
 /** What is said of one claim about a message. */
 export interface Verdict {
@@ -20,9 +20,7 @@ export interface Given {
 
 /** What a report amounts to: something is false, or the body is not bound, or neither. */
 export function outcomeOf(report: MessageReport): Outcome {
-  const isFalse = describeVerdicts(report, { hasRecipient: false, hasRequest: false })
-    .some(({ outcome }) => outcome === "false");
-  if (isFalse) return "false";
+  if (overall(report) === "false") return "false";
   return report.body === "bound" ? "passed" : "not-bound";
 }
 

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { carriedRequest } from "../cli/carried_request.ts";
 import { type InboxMessage, MessageError, verifyMessage } from "../mod.ts";
 import { NOT_PROVEN } from "./describe_verdicts.ts";
 import { element } from "./element.ts";
@@ -80,14 +81,15 @@ async function check(): Promise<void> {
 }
 
 async function verdictsOn({ messages, options }: PageInput): Promise<HTMLElement[]> {
-  const given = {
-    hasRecipient: options.recipient !== undefined,
-    hasRequest: options.request !== undefined,
-  };
   const articles: HTMLElement[] = [];
   for (const [index, message] of messages.entries()) {
     try {
-      const report = await verifyMessage(message, options);
+      const request = options.request ?? carriedRequest(message);
+      const report = await verifyMessage(message, { ...options, request });
+      const given = {
+        hasRecipient: options.recipient !== undefined,
+        hasRequest: request !== undefined,
+      };
       articles.push(showReport(message as unknown as InboxMessage, report, given));
     } catch (thrown) {
       if (!(thrown instanceof MessageError)) throw thrown;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { memoryHost } from "../../tests/toolkit/memory_host.ts";
-import { InputError } from "./input_error.ts";
+import { FileError } from "./file_error.ts";
 import { stateFile } from "./state_file.ts";
 
 const RELAY = "https://relay.example";
@@ -49,7 +49,7 @@ Deno.test("stateFile() says what to do with a file that is none", async () => {
     const host = memoryHost([], { files: { "key.json.state.json": text } });
     await assert.rejects(
       async () => await stateFile(host, "key.json").usedTimestamps.claim("a", 1),
-      (thrown: Error) => thrown instanceof InputError && /remove it/.test(thrown.message),
+      (thrown: Error) => thrown instanceof FileError && /remove it/.test(thrown.message),
     );
     assert.equal(host.files.get("key.json.state.json"), text);
   }

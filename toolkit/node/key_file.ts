@@ -4,11 +4,10 @@ import { type KeyPair, keyPairFromHex } from "../generate_key_pair.ts";
 import { JsonError } from "../json_error.ts";
 import type { JsonValue } from "../json_value.ts";
 import { parseStrict } from "../parse_strict.ts";
-import type { Host } from "./host.ts";
-import { InputError } from "./input_error.ts";
+import { FileError } from "./file_error.ts";
+import type { FileSystem } from "./file_system.ts";
 import { type LockedKey, lockKey, readLockedKey, unlockKey } from "./locked_key.ts";
-import { askPassphrase } from "./passphrase.ts";
-import { fileFailure, readWhole } from "./read_input.ts";
+import { fileFailure, readFileOrNothing } from "./read_file.ts";
 
 /** A key file: whose it is can be read, its key perhaps only with a passphrase. */
 export interface KeyFile {
@@ -20,103 +19,65 @@ export interface KeyFile {
   readonly locked: LockedKey | undefined;
 }
 
-/** Where the key file is, and whether the caller said so. */
-export interface KeyFileLocation {
-  readonly path: string;
-  /** True for --key and RELAY_KEY_FILE, false for the place where it is by default. */
-  readonly isChosen: boolean;
-}
-
-/**
- * Where the key file is: --key, else RELAY_KEY_FILE, else ~/.config/relay/key.json.
- *
- * @param option the value of --key
- * @returns undefined when none is chosen and there is no home folder
- * @throws {InputError} for an empty name: a script's unset variable must not choose the default key
- */
-export function keyFileLocation(
-  host: Host,
-  option: string | undefined,
-): KeyFileLocation | undefined {
-  if (option === "") throw new InputError("--key names no file", "usage");
-  const chosen = option ?? host.env("RELAY_KEY_FILE");
-  if (chosen) return { path: chosen, isChosen: true };
-  const home = host.env("HOME") || host.env("USERPROFILE");
-  return home ? { path: `${home}/.config/relay/key.json`, isChosen: false } : undefined;
-}
-
 /**
  * Writes a key file, for its owner's eyes only: JSON {version: 1, address, private_key_hex}, or with
  * a passphrase {version: 2, address, locked_private_key}.
  *
  * @param force whether to replace one that exists, whose key is lost then
- * @throws {InputError} when there is one and `force` is false, or it cannot be written
+ * @returns false when there is one and `force` is false
+ * @throws {FileError} when it cannot be written
  */
 export async function writeKeyFile(
-  host: Host,
+  files: FileSystem,
   path: string,
   keys: KeyPair,
   { force, passphrase }: { force: boolean; passphrase?: string | undefined },
-): Promise<void> {
+): Promise<boolean> {
   const { address, privateKeyHex } = keys;
   const file = passphrase === undefined
     ? { version: 1, address, private_key_hex: privateKeyHex }
     : { version: 2, address, locked_private_key: lockKey(keys, passphrase) };
   const text = JSON.stringify(file, null, 2);
   try {
-    await host.writePrivateFile(path, `${text}\n`, force);
+    await files.writePrivateFile(path, `${text}\n`, force);
+    return true;
   } catch (thrown) {
-    if ((thrown as { code?: unknown }).code === "EEXIST") {
-      throw new InputError(
-        `there is a key file at '${path}' already: choose another place with --key, or replace ` +
-          "it with --force; its key cannot be had back then",
-      );
-    }
-    throw new InputError(`cannot write '${path}': ${fileFailure(thrown)}`);
+    if ((thrown as { code?: unknown }).code === "EEXIST") return false;
+    throw new FileError(`cannot write '${path}': ${fileFailure(thrown)}`);
   }
 }
 
 /**
  * Reads a key file, without opening it.
  *
- * @returns undefined when there is none and the caller did not choose the place
- * @throws {InputError} when it cannot be read or is no key file; never with its content
+ * @returns undefined when there is none
+ * @throws {FileError} when it cannot be read or is no key file; never with its content
  */
-export async function readKeyFile(
-  host: Host,
-  { path, isChosen }: KeyFileLocation,
-): Promise<KeyFile | undefined> {
-  if (!isChosen && await isMissing(host, path)) return undefined;
-  const file = parseKeyFile(path, await readWhole(host, path));
+export async function readKeyFile(files: FileSystem, path: string): Promise<KeyFile | undefined> {
+  const text = await readFileOrNothing(files, path);
+  if (text === undefined) return undefined;
+  const file = parseKeyFile(path, text);
   if (file !== undefined) return file;
-  throw new InputError(
+  throw new FileError(
     `'${path}' is no key file: it must be JSON {"version":1,"address":...,"private_key_hex":...}, ` +
       "the address that of the key, or one that keygen --passphrase wrote",
   );
 }
 
 /**
- * The keys of a key file; asks for its passphrase where it has one.
+ * The keys of a key file.
  *
- * @throws {InputError} for a wrong passphrase, or none
+ * @param passphrase asked for where it has one
+ * @throws {FileError} for a wrong passphrase
  */
 export async function openKeyFile(
-  host: Host,
   { path, address, keys, locked }: KeyFile,
+  passphrase: () => string | Promise<string>,
 ): Promise<KeyPair> {
   if (locked === undefined) return keys!;
-  const opened = unlockKey(locked, address, await askPassphrase(host, false));
+  const opened = unlockKey(locked, address, await passphrase());
   if (opened !== undefined) return opened;
-  throw new InputError(`the passphrase does not open '${path}', or the file was changed`);
-}
-
-async function isMissing(host: Host, path: string): Promise<boolean> {
-  try {
-    for await (const _ of host.readFile(path)) break;
-    return false;
-  } catch (thrown) {
-    return (thrown as { code?: unknown }).code === "ENOENT";
-  }
+  throw new FileError(`the passphrase does not open '${path}', or the file was changed`);
 }
 
 function parseKeyFile(path: string, text: Uint8Array): KeyFile | undefined {

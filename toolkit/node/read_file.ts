@@ -1,0 +1,53 @@
+import { FileError } from "./file_error.ts";
+import type { FileSystem } from "./file_system.ts";
+
+/**
+ * All the bytes of a file.
+ *
+ * @throws {FileError} when it cannot be read
+ */
+export async function readFile(files: FileSystem, path: string): Promise<Uint8Array> {
+  const found = await readFileOrNothing(files, path);
+  if (found !== undefined) return found;
+  throw new FileError(`cannot read '${path}': there is no such file`);
+}
+
+/**
+ * All the bytes of a file, or undefined when there is none.
+ *
+ * @throws {FileError} when it cannot be read
+ */
+export async function readFileOrNothing(
+  files: FileSystem,
+  path: string,
+): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = [];
+  try {
+    for await (const chunk of files.readFile(path)) chunks.push(chunk);
+  } catch (thrown) {
+    if ((thrown as { code?: unknown }).code === "ENOENT") return undefined;
+    throw new FileError(`cannot read '${path}': ${fileFailure(thrown)}`);
+  }
+  return joinBytes(chunks);
+}
+
+/** The chunks one after another. */
+export function joinBytes(chunks: readonly Uint8Array[]): Uint8Array {
+  if (chunks.length === 1) return chunks[0]!;
+  const joined = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0));
+  let offset = 0;
+  for (const chunk of chunks) {
+    joined.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return joined;
+}
+
+/** Why a file could not be used, in words. */
+export function fileFailure(thrown: unknown): string {
+  const { code, message } = thrown as { code?: unknown; message?: unknown };
+  if (code === "ENOENT") return "there is no such file";
+  if (code === "EISDIR") return "it is a folder";
+  if (code === "EACCES" || code === "EPERM") return "permission denied";
+  return String(message ?? thrown);
+}
