@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 
 const rpcId = z.union([z.string(), z.int()]);
 
-export const RpcRequest = z.looseObject({
+export const RpcRequest = z.strictObject({
   jsonrpc: z.literal("2.0"),
   id: rpcId.optional().openapi({ description: "Absent in notifications." }),
   method: z.string(),
