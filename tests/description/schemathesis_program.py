@@ -1,7 +1,7 @@
-"""Runs schemathesis over a relay's own description: schemathesis_program.py URL SEED_HEX ARGUMENTS.
+"""Runs schemathesis over a relay's own description: schemathesis_program.py URL ARGUMENTS.
 
 Requests that can be signed are signed by an agent that is registered first, over the very bytes that
-leave; ARGUMENTS go to `schemathesis run`. The working folder is FOLDER, for what it writes.
+leave. ARGUMENTS go to schemathesis, the address of the description after them.
 """
 
 import base64
@@ -53,5 +53,9 @@ class Signature:
 profile = json.dumps({"handle": "schemathesis", "pubkey": Signature.address}).encode()
 urllib.request.urlopen(urllib.request.Request(f"{url}/v1/register", profile)).read()
 schemathesis.auth.set_from_requests(Signature()).apply_to(path_regex=SIGNED)
-os.chdir(tempfile.mkdtemp(prefix="relay-schemathesis-"))
-command_line(arguments + [f"{url}/openapi.json"])
+with tempfile.TemporaryDirectory(prefix="relay-schemathesis-") as folder:
+    os.chdir(folder)  # for what it writes
+    try:
+        command_line([*arguments, f"{url}/openapi.json"])
+    finally:
+        os.chdir("/")
