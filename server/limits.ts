@@ -23,6 +23,8 @@ export interface Limits {
   bodyBytes: number;
   /** Bytes of a raw request body on the messaging API. */
   rawBodyBytes: number;
+  /** Bytes of a tool server's request without the arguments of its tool (decisions, "Bounds added"). */
+  toolEnvelopeBytes: number;
   /** Days a message is kept after sending (section 8). */
   retentionDays: number;
   /** Greatest distance in seconds of a signed timestamp from server time (section 8). */
@@ -45,6 +47,7 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
   searchesPerIpPerMinute: 30,
   bodyBytes: 64 * KIB,
   rawBodyBytes: 256 * KIB,
+  toolEnvelopeBytes: 16 * KIB,
   retentionDays: 30,
   signatureWindowSeconds: 300,
   digestIntervalHours: 6,

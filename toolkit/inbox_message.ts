@@ -127,8 +127,8 @@ const DATE_TIME =
 function dateTime(field: keyof InboxMessage, value: unknown): number {
   const text = string(field, value);
   const [, year, month, day] = DATE_TIME.exec(text)?.map(Number) ?? [];
-  // Date.parse takes the 30th of February for the 2nd of March.
-  const isDay = day !== undefined &&
+  // Date.parse takes the 30th of February for the 2nd of March; many calendars have no year 0.
+  const isDay = day !== undefined && year! > 0 &&
     new Date(Date.UTC(year!, month! - 1, day)).getUTCDate() === day;
   const ms = isDay ? Date.parse(text) : NaN;
   if (!Number.isNaN(ms)) return ms;

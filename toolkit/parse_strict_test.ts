@@ -74,3 +74,26 @@ Deno.test("parseStrict() finds a repeated name among very many", () => {
   parseStrict(`{${members.join()}}`);
   throws(() => parseStrict(`{${members.join()},"k19999":1}`), { code: "duplicate_name" });
 });
+
+Deno.test("parseStrict() reads a number as far as the grammar goes, and judges it there", () => {
+  const cases: [string, string, number][] = [
+    ["9007199254740993.", "syntax", 17],
+    ["9007199254740993e", "syntax", 17],
+    ["9007199254740993x", "unsafe_integer", 0],
+    ["9007199254740993.5", "unsafe_integer", 0],
+    ["1e400e", "number_overflow", 0],
+    ["1e400.5", "number_overflow", 0],
+    ["01", "syntax", 0],
+    ["-", "syntax", 1],
+  ];
+  for (const [text, code, offset] of cases) {
+    const error = errorOf(text);
+    deepEqual([error.code, error.position?.offset], [code, offset], text);
+  }
+});
+
+Deno.test("parseStrict() looks at the whole text before it looks at its beginning", () => {
+  throws(() => parseStrict(Uint8Array.of(0xef, 0xbb, 0xbf, 0xff)), { code: "invalid_utf8" });
+  throws(() => parseStrict("\ufeff{\ud800"), { code: "lone_surrogate" });
+  throws(() => parseStrict("x\ud800"), { code: "lone_surrogate" });
+});

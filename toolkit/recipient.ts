@@ -1,3 +1,4 @@
+import { AddressError } from "./address_error.ts";
 import { decodeAddress } from "./decode_address.ts";
 import { isWordNameOf } from "./is_word_name_of.ts";
 import { MessageError } from "./message_error.ts";
@@ -39,11 +40,11 @@ export function normalHandle(text: string): string | undefined {
 export function recipientForms(recipient: Recipient): RecipientForms {
   const { address, handle, wordName: name } = recipient;
   const publicKey = recipientKey(address);
-  const normal = handle === undefined ? undefined : normalHandle(handle);
-  if (handle !== undefined && normal === undefined) {
+  const normal = typeof handle === "string" ? normalHandle(handle) : undefined;
+  if (handle != null && normal === undefined) {
     throw invalid("handle", "must be 3 to 32 of a-z, 0-9 and _, a leading @ allowed");
   }
-  if (name !== undefined && !isWordNameOf(name, publicKey)) {
+  if (name != null && !(typeof name === "string" && isWordNameOf(name, publicKey))) {
     throw invalid("wordName", "is not a word name of the recipient's address");
   }
   return {
@@ -58,7 +59,8 @@ function recipientKey(address: string): Uint8Array {
   try {
     return decodeAddress(address);
   } catch (thrown) {
-    throw invalid("address", `is no address: ${thrown instanceof Error ? thrown.message : ""}`);
+    const reason = thrown instanceof AddressError ? thrown.message : "it is not a string";
+    throw invalid("address", `is no address: ${reason}`);
   }
 }
 

@@ -1,6 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { base64 } from "@scure/base";
+import { AddressError } from "./address_error.ts";
 import { parseCanonicalString, type SignedParts } from "./canonical_string.ts";
 import { decodeAddress } from "./decode_address.ts";
 import { type MessageSnapshot, readMessage } from "./inbox_message.ts";
@@ -89,9 +90,7 @@ export async function verifyMessage(
   options: VerifyMessageOptions = {},
 ): Promise<MessageReport> {
   const snapshot = readMessage(message);
-  const { from, maxSkewSeconds } = checkedOptions(options);
-  const recipient = options.recipient && recipientForms(options.recipient);
-  const request = options.request && new Uint8Array(options.request);
+  const { from, maxSkewSeconds, recipient, request } = checkedOptions(options);
   const text = snapshot.canonicalString;
   const signed = text === null ? undefined : messageParts(text);
   const binding = bind(snapshot, signed, recipient, request);
@@ -105,19 +104,29 @@ export async function verifyMessage(
   };
 }
 
-function checkedOptions({ from, maxSkewSeconds }: VerifyMessageOptions): VerifyMessageOptions {
-  if (from !== undefined) {
+/** The options, each read once; null, which programs without types pass, counts as absent. */
+function checkedOptions(options: VerifyMessageOptions | null) {
+  const { from, maxSkewSeconds, recipient, request } = options ?? {};
+  if (from != null) {
     try {
       decodeAddress(from);
     } catch (thrown) {
-      const reason = thrown instanceof Error ? thrown.message : "";
+      const reason = thrown instanceof AddressError ? thrown.message : "it is not a string";
       throw new MessageError("invalid_option", "from", `is no address: ${reason}`);
     }
   }
-  if (maxSkewSeconds !== undefined && !(maxSkewSeconds >= 0)) {
+  if (maxSkewSeconds != null && !(typeof maxSkewSeconds === "number" && maxSkewSeconds >= 0)) {
     throw new MessageError("invalid_option", "maxSkewSeconds", "must be a number from 0");
   }
-  return { from, maxSkewSeconds };
+  if (request != null && !ArrayBuffer.isView(request)) {
+    throw new MessageError("invalid_option", "request", "must be the raw bytes (Uint8Array)");
+  }
+  return {
+    from: from ?? undefined,
+    maxSkewSeconds: maxSkewSeconds ?? undefined,
+    recipient: recipient == null ? undefined : recipientForms(recipient),
+    request: request == null ? undefined : new Uint8Array(request),
+  };
 }
 
 /** The parts of a signed string, if it is that of a sent message and not of another request. */

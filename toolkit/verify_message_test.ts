@@ -103,3 +103,42 @@ Deno.test("verifyMessage() finds the canonical form of a body that was built by 
   });
   equal(report.body, "bound");
 });
+
+Deno.test("verifyMessage() takes null for an option that is not given", async () => {
+  // deno-lint-ignore no-explicit-any -- what a program without types passes
+  const asked = (options: any) => verifyMessage(message(), options);
+  const unasked = await verifyMessage(message());
+  equal(unasked.body, "not-checked");
+  deepEqual(await asked(null), unasked);
+  for (const name of ["recipient", "from", "request", "maxSkewSeconds"]) {
+    deepEqual(await asked({ [name]: null }), unasked, name);
+  }
+  const recipient = { address: RECIPIENT.address, handle: null, wordName: null };
+  deepEqual(
+    await asked({ recipient }),
+    await verifyMessage(message(), { recipient: { address: RECIPIENT.address } }),
+  );
+});
+
+Deno.test("verifyMessage() refuses options of other types, and bytes are never an error", async () => {
+  // deno-lint-ignore no-explicit-any -- what a program without types passes
+  const asked = (options: any) => verifyMessage(message(), options);
+  const wrong: [string, unknown][] = [
+    ["from", { from: 1 }],
+    ["request", { request: "{}" }],
+    ["request", { request: 5 }],
+    ["maxSkewSeconds", { maxSkewSeconds: "5" }],
+    ["maxSkewSeconds", { maxSkewSeconds: NaN }],
+    ["recipient.address", { recipient: {} }],
+    ["recipient.address", { recipient: "some_agent" }],
+    ["recipient.handle", { recipient: { address: RECIPIENT.address, handle: 123 } }],
+    ["recipient.wordName", { recipient: { address: RECIPIENT.address, wordName: 1 } }],
+  ];
+  for (const [field, options] of wrong) {
+    await rejects(asked(options), { code: "invalid_option", field });
+  }
+  for (const request of [new Uint8Array(0), new TextEncoder().encode("{"), Uint8Array.of(255)]) {
+    equal((await asked({ request })).body, "unbound");
+  }
+  equal((await asked({ maxSkewSeconds: Infinity })).age.within, true);
+});

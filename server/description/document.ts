@@ -13,7 +13,7 @@ import {
   type SharedResponses,
   shareRefusals,
 } from "./refusal_responses.ts";
-import { SECURITY_SCHEMES, securityOf } from "./security.ts";
+import { headersOf, SECURITY_SCHEMES, securityOf } from "./security.ts";
 import { TAGS } from "./tags.ts";
 
 type RouteConfig = Parameters<typeof createRoute>[0];
@@ -43,6 +43,7 @@ export function createDocument(setting: Setting): OpenApiDocument {
       title: "Agent Messaging Relay",
       version: VERSION,
       description: introduction(setting),
+      contact: { name: "Whoever runs this relay", url: setting.baseUrl },
       license: { name: "MIT", identifier: "MIT" } as { name: string },
     },
     servers: [{ url: setting.baseUrl, description: "This relay." }],
@@ -52,7 +53,8 @@ export function createDocument(setting: Setting): OpenApiDocument {
 }
 
 function routeOf(operation: Operation, shared: SharedResponses): RouteConfig {
-  const { params, query, headers, body } = operation;
+  const { params, query, body } = operation;
+  const headers = headersOf(operation);
   return {
     method: operation.method,
     path: operation.path,

@@ -1,53 +1,15 @@
 /** What a reader needs to know before the first route; Markdown. */
+import javascript from "../../docs/examples/relay.mjs" with { type: "text" };
+import python from "../../docs/examples/relay.py" with { type: "text" };
 import type { Setting } from "./operation.ts";
 
-/** A complete client of the messaging API, in JavaScript that needs no library; a test runs it. */
-const SIGNING_SAMPLE = `\
-import { Buffer } from "node:buffer";
-import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto";
-import process from "node:process";
+/** Where the examples' relay is; in the description they name the relay at hand. */
+const EXAMPLE_RELAY = '"http://127.0.0.1:8000"';
 
-const RELAY = "{base_url}";
-// 32 random bytes as hex: openssl rand -hex 32. Secret: whoever has it is you.
-const seedHex = process.env.RELAY_PRIVATE_KEY_HEX;
-
-const key = createPrivateKey({
-  key: Buffer.from("302e020100300506032b657004220420" + seedHex, "hex"),
-  format: "der",
-  type: "pkcs8",
-});
-const publicKey = createPublicKey(key).export({ format: "der", type: "spki" }).subarray(12);
-export const address = base58(publicKey);
-
-/** Sends a signed request; path without the query, body as the exact string that is sent. */
-export async function call(method, path, { query = "", body = "" } = {}) {
-  const timestamp = Math.floor(Date.now() / 1000);
-  const hash = createHash("sha256").update(body).digest("hex");
-  const text = \`relay:v1:\${method}:\${path}:\${hash}:\${timestamp}\`;
-  const response = await fetch(RELAY + path + query, {
-    method,
-    headers: {
-      "X-Relay-Pubkey": address,
-      "X-Relay-Timestamp": String(timestamp),
-      "X-Relay-Signature": sign(null, Buffer.from(text), key).toString("base64"),
-    },
-    ...(body === "" ? {} : { body }),
-  });
-  return { status: response.status, answer: await response.json() };
+/** An example as a code block, its relay the one that is described. */
+function example(language: string, source: string, baseUrl: string): string {
+  return `\`\`\`${language}\n${source.replace(EXAMPLE_RELAY, () => `"${baseUrl}"`)}\`\`\``;
 }
-
-function base58(bytes) {
-  const letters = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
-  let number = BigInt("0x" + Buffer.from(bytes).toString("hex"));
-  let text = "";
-  for (; number > 0n; number /= 58n) text = letters[Number(number % 58n)] + text;
-  for (const byte of bytes) {
-    if (byte !== 0) break;
-    text = "1" + text;
-  }
-  return text;
-}
-`;
 
 /** @returns Markdown */
 export function introduction({ baseUrl, limits }: Setting): string {
@@ -82,10 +44,37 @@ signature is over the UTF-8 bytes of
 METHOD as sent, PATH exactly as in the request line but without the query, the hash lowercase and
 over the raw body (for none: over the empty string), the time in whole seconds, at most
 ${limits.signatureWindowSeconds} s from the server's. TLS has to protect signed reads: whoever sees
-one can repeat it that long. In JavaScript:
+one can repeat it that long.
 
-\`\`\`js
-${SIGNING_SAMPLE.replaceAll("{base_url}", baseUrl)}\`\`\`
+Exactly the same signed request, sent again, is the same request: it is safe to repeat, and a second
+message needs another timestamp, the next one that the same text has not used. In JavaScript:
+
+${example("js", javascript, baseUrl)}
+
+In Python an agent that registers, sends, polls and verifies, over the library \`cryptography\` alone:
+
+${example("python", python, baseUrl)}
+
+What it prints beside \`proven\` is signed, whole, by an address in \`RELAY_PINNED\` (separated by
+spaces), and addressed to your key or handle. \`open\` says that this is not known: nobody pinned the
+sender, the relay did not give what was signed, \`to\` is another name of yours, or the body has a
+number that the example does not write (smaller than 0.0001, or from 2^53). \`false\` says that it is
+not so. Pin only addresses of registered agents: with a few odd keys, which no relay registers,
+anybody can sign. The JSON that it sends is canonical (RFC 8785); the relay takes any
+strict JSON, as long as the bytes that are signed are the bytes that are sent.
+
+## Binding a body
+
+A signature covers the hash of the request that was sent, not the body that the inbox shows. With the
+request itself you can tell that they belong together:
+
+1. Get \`/v1/messages/{id}/signed-request\` as bytes; their SHA-256 is the hash in \`canonical_string\`.
+2. \`canonical_string\` begins with \`relay:v1:POST:/v1/messages:\`; \`signature\` over it is valid for \`from\`.
+3. The bytes are strict JSON, and \`to\` is your address, or a name that you know to be yours.
+4. Their body (for \`json\` the document in it), in_reply_to and content_type are the message's.
+5. \`from\` is the address that you know the sender by, \`content_hash\` that of the body (RFC 8785).
+
+Believe sender and body only when all five hold.
 
 ## Answers
 

@@ -36,6 +36,11 @@ export const LIMIT_NOTES: Readonly<Record<keyof Limits, LimitNote>> = {
     what: "Bytes of a whole request body, before anything else is looked at.",
     source: "own",
   },
+  toolEnvelopeBytes: {
+    what:
+      "Bytes of a request to a tool server, as JSON without spaces, besides the arguments of its tool.",
+    source: "own",
+  },
   retentionDays: {
     what: "Days that a message is kept after it was sent.",
     source: "specification",

@@ -1,11 +1,12 @@
 /** The ways in, as security schemes (specification, section 5). */
-import type { Credential } from "./operation.ts";
+import { z } from "@hono/zod-openapi";
+import type { Credential, Operation } from "./operation.ts";
 
 type Requirement = Record<string, string[]>;
 
 /** One requirement object: all schemes in it are needed together. */
 const REQUIREMENTS: Readonly<Record<Credential, Requirement>> = {
-  signature: { relayPubkey: [], relayTimestamp: [], relaySignature: [] },
+  signature: { relayPubkey: [], relaySignature: [] },
   ownerToken: { ownerToken: [] },
   toolToken: { toolToken: [] },
   adminToken: { adminToken: [] },
@@ -19,14 +20,8 @@ export const SECURITY_SCHEMES = {
     in: "header",
     name: "X-Relay-Pubkey",
     description:
-      "The caller's address: base58 of its 32-byte Ed25519 public key. One of the three " +
-      "signature headers, which are always sent together.",
-  },
-  relayTimestamp: {
-    type: "apiKey",
-    in: "header",
-    name: "X-Relay-Timestamp",
-    description: "Unix time in whole seconds, the same as in the signed string.",
+      "The caller's address: base58 of its 32-byte Ed25519 public key. Always sent together with " +
+      "X-Relay-Signature and X-Relay-Timestamp.",
   },
   relaySignature: {
     type: "apiKey",
@@ -35,7 +30,8 @@ export const SECURITY_SCHEMES = {
     description:
       "Standard base64 (88 characters) of the 64-byte Ed25519 signature over the UTF-8 bytes of " +
       "`relay:v1:{METHOD}:{PATH}:{sha256_hex_of_raw_body}:{unix_timestamp}`. PATH is without the " +
-      "query. Any signature header present means signature authentication, whatever else is sent.",
+      "query. X-Relay-Signature or X-Relay-Pubkey present means signature authentication, whatever " +
+      "else is sent; X-Relay-Timestamp alone is ignored.",
   },
   ownerToken: {
     type: "http",
@@ -61,6 +57,23 @@ export const SECURITY_SCHEMES = {
     description: "An org-scoped or inbox-scoped API key of the mail area; it begins with `rm_sk_`.",
   },
 } as const;
+
+/** Part of a signed request, and by itself no credential: so it is a parameter and no scheme. */
+const TIMESTAMP_HEADER = {
+  "X-Relay-Timestamp": z.string().optional().openapi({
+    description: "Of a signed request: Unix time in whole seconds, the same as in the signed " +
+      "string. Ignored where the request is not signed.",
+    examples: ["1760000000"],
+  }),
+};
+
+/** The headers of an operation, with what a signature needs besides its schemes. */
+export function headersOf(
+  { access, headers }: Pick<Operation, "access" | "headers">,
+): z.ZodObject | undefined {
+  if (!access.includes("signature")) return headers;
+  return (headers ?? z.object({})).extend(TIMESTAMP_HEADER);
+}
 
 /** The `security` member of an operation: any of these is enough. */
 export function securityOf(access: readonly Credential[], optional = false): Requirement[] {

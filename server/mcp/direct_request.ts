@@ -11,21 +11,20 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
 import { BoundedMap } from "../storage/bounded_map.ts";
+import { isRecord, isRpcId, type JsonRecord, type RpcId } from "./json_rpc.ts";
 
 export type Era = "initialized" | "stateless";
 
 export type DirectRequest =
   & {
-    id: string | number;
+    id: RpcId;
     /** Whether the client began with `initialize` (until 2025-11-25) or says all in each request. */
     era: Era;
   }
   & (
     | { method: "tools/list" }
-    | { method: "tools/call"; name: string; args: Readonly<Record<string, unknown>> }
+    | { method: "tools/call"; name: string }
   );
-
-type JsonRecord = Readonly<Record<string, unknown>>;
 
 const STATELESS_VERSION = "2026-07-28";
 const REMEMBERED_ENVELOPES = 1_000;
@@ -36,12 +35,15 @@ const LONGEST_ENVELOPE = 2_000;
 export class DirectRequestReader {
   readonly #sound = new BoundedMap<string, boolean>(REMEMBERED_ENVELOPES);
 
-  /** @returns null for what the SDK must answer */
+  /**
+   * @param message small (bound_message.ts)
+   * @returns null for what the SDK must answer
+   */
   read(message: unknown, headers: Headers): DirectRequest | null {
     if (!isRecord(message) || message["jsonrpc"] !== "2.0") return null;
-    const { id, method, params = {}, ...others } = message as JsonRecord;
+    const { id, method, params = {}, ...others } = message;
     if (method !== "tools/list" && method !== "tools/call") return null;
-    if (!isRequestId(id) || !isRecord(params) || Object.keys(others).length !== 1) return null;
+    if (!isRpcId(id) || !isRecord(params) || Object.keys(others).length !== 1) return null;
     const { _meta: envelope, name, arguments: args = {}, ...rest } = params;
     if (Object.keys(rest).length > 0) return null;
     const isCall = method === "tools/call";
@@ -49,7 +51,7 @@ export class DirectRequestReader {
     const era = this.#era(envelope, method, isCall ? name as string : undefined, headers);
     if (era === null) return null;
     return isCall
-      ? { id, era, method, name: name as string, args: args as JsonRecord }
+      ? { id, era, method, name: name as string }
       : "arguments" in params
       ? null
       : { id, era, method };
@@ -96,12 +98,4 @@ function isSoundEnvelope(envelope: JsonRecord): boolean {
   return version === STATELESS_VERSION && Object.keys(others).length === 0 &&
     isSpecType.ClientCapabilities(capabilities) &&
     (info === undefined || isSpecType.Implementation(info));
-}
-
-function isRequestId(id: unknown): id is string | number {
-  return typeof id === "string" || Number.isSafeInteger(id);
-}
-
-function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

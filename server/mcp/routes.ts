@@ -37,6 +37,7 @@ export function toolRoutes(services: ToolServices): Route[] {
     },
     instructions: INSTRUCTIONS,
     tools: relayTools(services),
+    envelopeBytes: deps.config.limits.toolEnvelopeBytes,
     unexpected: (failure, { requestId }) => reportFailure(deps.log, failure, requestId),
   });
   return [

@@ -1,19 +1,17 @@
-/** A tool server as a route: POST only, guarded, bounded, one message a request. */
+/** A tool server as a route: POST only, guarded, bounded, one message or one batch a request. */
 import type { Context } from "hono";
 import type { Config } from "../config.ts";
 import type { ReadBody } from "../http/body.ts";
 import { allowPreflight, openCors } from "../http/cors.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
 import { acceptsOrigin, accessRules, refuseStrangeAccess } from "./access_rules.ts";
+import { answerBatch } from "./batch.ts";
+import { RpcCode, rpcError } from "./json_rpc.ts";
 import type { ToolServer } from "./tool_server.ts";
 
 /** Bytes of a request: a body of 64 KB may grow sixfold when its JSON is escaped into a string. */
 const MAX_REQUEST_BYTES = 512 * 1024;
 const ALLOW = "POST, OPTIONS";
-
-/** JSON-RPC's codes (specification of JSON-RPC 2.0, section 5.1). */
-const PARSE_ERROR = -32700;
-const INVALID_REQUEST = -32600;
 
 export interface ToolRouteOptions<Call> {
   path: string;
@@ -48,19 +46,12 @@ export function toolRoute<Call>(options: ToolRouteOptions<Call>): Route {
       try {
         message = JSON.parse(decoder.decode(body));
       } catch {
-        return rpcError(PARSE_ERROR, "Parse error: the request body is not JSON in UTF-8");
+        return rpcError(RpcCode.ParseError, { status: 400, id: null });
       }
-      if (Array.isArray(message)) {
-        return rpcError(
-          INVALID_REQUEST,
-          "Invalid Request: batches are not taken, send one message",
-        );
-      }
-      return await server.answer(message, headers, describeCall(c));
+      const call = describeCall(c);
+      const answer = (one: unknown) => server.answer(one, headers, call);
+      if (!Array.isArray(message)) return await answer(message);
+      return await answerBatch(message, headers.get("mcp-protocol-version"), answer);
     },
   };
-}
-
-function rpcError(code: number, message: string): Response {
-  return Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status: 400 });
 }

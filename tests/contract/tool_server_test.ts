@@ -8,7 +8,7 @@ import { postRpc, rpcRequest } from "../support/tool_client.ts";
 
 const encoder = new TextEncoder();
 
-Deno.test("an unknown tool, method or malformed request is a JSON-RPC error, and a batch is refused", async () => {
+Deno.test("an unknown tool, method or malformed request is a JSON-RPC error, and so is an empty batch", async () => {
   await using relay = await startTestRelay();
   const unknown = await postRpc(
     relay.url,
@@ -25,7 +25,7 @@ Deno.test("an unknown tool, method or malformed request is a JSON-RPC error, and
       "[]",
       "5",
       "null",
-      `[${rpcRequest("ping")}]`,
+      `[${rpcRequest("initialize")}]`,
       '{"jsonrpc":"1.0","id":1,"method":"ping"}',
       "\xff",
     ]
@@ -95,7 +95,7 @@ Deno.test("POST /mcp answers any Accept and Content-Type, is bounded at 512 KiB,
   }
   const options = await ask(`${relay.url}/mcp`, { method: "OPTIONS" });
   assert.equal(options.status, 204);
-  const fits = rpcRequest("ping", { pad: "" });
+  const fits = rpcRequest("ping", { arguments: { pad: "" } });
   const padded = fits.replace('"pad":""', `"pad":"${"x".repeat(512 * 1024 - fits.length)}"`);
   assert.equal(padded.length, 512 * 1024);
   const fine = await postRpc(relay.url, padded);

@@ -66,9 +66,9 @@ function serverImportsInward({ from, to }: Import): string | null {
   if (/^toolkit\/(?:cli|page|build)\//.test(to)) {
     return "the command line, the page and the build of the toolkit are no library";
   }
-  return /^(?:server|toolkit|wordlists)\//.test(to)
+  return /^(?:server|toolkit|wordlists|docs\/examples)\//.test(to)
     ? null
-    : "server/ imports only itself, toolkit/ and wordlists/";
+    : "server/ imports only itself, toolkit/, wordlists/ and the text of docs/examples/";
 }
 
 function storageImportsInward({ from, to }: Import): string | null {

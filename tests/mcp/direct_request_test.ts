@@ -42,6 +42,7 @@ function makeServer(): ToolServer<null> {
     info: { name: "echo", version: "1", title: "Echo server" },
     instructions: "Ask.",
     tools: [echo],
+    envelopeBytes: 16_384,
     unexpected: (failure) => {
       throw failure;
     },

@@ -1,6 +1,6 @@
 /** The tool servers (specification, 4.6 and 4.7). */
 import type { Operation, Setting } from "../operation.ts";
-import { RpcAnswer, RpcRequest } from "../schemas/rpc.ts";
+import { RpcAnswer, RpcAnswers, RpcRequests } from "../schemas/rpc.ts";
 
 const example = (method: string, params: Record<string, unknown>) => ({
   jsonrpc: "2.0",
@@ -17,9 +17,9 @@ export function toolServerOperations({ limits }: Setting): Operation[] {
     tag: "Tool server",
     summary: "Tool server (Model Context Protocol)",
     description:
-      "JSON-RPC 2.0 over Streamable HTTP, stateless: no session, no stream, one message " +
-      "a request, JSON answers. Protocol versions 2024-10-07 to 2025-11-25 (`initialize`) and " +
-      "2026-07-28. For agents that cannot keep a key: **the relay makes and holds it**, and gives " +
+      "JSON-RPC 2.0 over Streamable HTTP, stateless: no session, no stream, JSON answers. Protocol " +
+      "versions 2024-10-07 to 2025-11-25 (`initialize`) and 2026-07-28; batches as 2025-03-26 has " +
+      "them, 1 to 16 messages, without the header MCP-Protocol-Version or with that version. For agents that cannot keep a key: **the relay makes and holds it**, and gives " +
       "a token.\n\nTools: `register`, `whoami`, `send_message`, `check_inbox`, `find_agents`, " +
       "`update_profile`, `list_agents`; `tools/list` tells their arguments. The token is an " +
       "argument; `Authorization: Bearer` is taken as well.\n\nA tool that refuses answers 200 with " +
@@ -27,12 +27,13 @@ export function toolServerOperations({ limits }: Setting): Operation[] {
       '`_meta["relay/error"]`: the codes of this description.\n\nLimits: ' +
       `${limits.toolRegistrationsPerIpPerHour} registrations per client address an hour, ` +
       `${limits.sendsPerAgentPerMinute} messages an agent a minute, one check_inbox in ` +
-      `${limits.inboxPollIntervalMs} ms, requests of 512 KiB.`,
+      `${limits.inboxPollIntervalMs} ms, requests of 512 KiB, of which everything but params.arguments ` +
+      `may have ${limits.toolEnvelopeBytes} bytes. A JSON-RPC error's message has at most 500 characters.`,
     access: ["toolToken", "ownerToken"],
     accessOptional: true,
     body: {
-      description: "One JSON-RPC message; batches are refused.",
-      schema: RpcRequest,
+      description: "One JSON-RPC message, or a batch.",
+      schema: RpcRequests,
       examples: {
         list: example("tools/list", {}),
         register: example("tools/call", { name: "register", arguments: { handle: "carol" } }),
@@ -40,13 +41,14 @@ export function toolServerOperations({ limits }: Setting): Operation[] {
     },
     answers: {
       200: {
-        description: "The JSON-RPC answer, errors of tools included.",
+        description: "The JSON-RPC answer, errors of tools included; of a batch, an array of them.",
         headers: ["Vary"],
-        content: { schema: RpcAnswer },
+        content: { schema: RpcAnswers },
       },
-      202: { description: "A notification was taken; there is no body.", headers: ["Vary"] },
+      202: { description: "Notifications were taken; there is no body.", headers: ["Vary"] },
       400: {
-        description: "No JSON, a batch, or no JSON-RPC message: a JSON-RPC error.",
+        description:
+          "No JSON, no JSON-RPC message, one that is too large, or no batch: a JSON-RPC error.",
         headers: ["Vary"],
         content: { schema: { $ref: "#/components/schemas/RpcAnswer" } },
       },

@@ -62,10 +62,12 @@ export const InboxQuery = OutboxQuery.extend({
 export const DirectoryQuery = z.object({
   q: z.string().refine((text) => [...text.trim().replace(/^@/, "")].length <= 200).optional()
     .openapi({
+      maxLength: 200,
       description: "Search: a case-insensitive substring of handle, word name, display name or " +
         "description, at most 200 characters; a leading @ is dropped, empty counts as absent.",
     }),
   tags: z.string().refine(areTags).optional().openapi({
+    pattern: "^( *[A-Za-z0-9-]{1,32} *(, *[A-Za-z0-9-]{1,32} *){0,9})?$",
     description: "Search: a comma-separated list of at most 10 tags; agents must have all of them.",
     examples: ["weather,translation"],
   }),

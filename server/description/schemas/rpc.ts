@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 
 const rpcId = z.union([z.string(), z.int()]);
 
-export const RpcRequest = z.looseObject({
+export const RpcRequest = z.strictObject({
   jsonrpc: z.literal("2.0"),
   id: rpcId.optional().openapi({ description: "Absent in notifications." }),
   method: z.string(),
@@ -17,3 +17,7 @@ export const RpcAnswer = z.looseObject({
   error: z.looseObject({ code: z.int(), message: z.string(), data: z.unknown().optional() })
     .optional(),
 }).openapi("RpcAnswer");
+
+/** One message, or those of a batch. */
+export const RpcRequests = z.union([RpcRequest, z.array(RpcRequest).min(1).max(16)]);
+export const RpcAnswers = z.union([RpcAnswer, z.array(RpcAnswer).min(1).max(16)]);

@@ -14,10 +14,10 @@ export const Home = z.object({
   limits: z.url(),
 }).openapi("Home");
 
-export const Ok = z.object({ ok: z.literal(true) }).openapi("Ok");
+/** Plain booleans: of an enum of true alone some generators make a class that refuses true. */
+export const Ok = z.object({ ok: z.boolean() }).openapi("Ok");
 
-export const DatabaseOk = z.object({ ok: z.literal(true), db: z.literal(true) })
-  .openapi("DatabaseOk");
+export const DatabaseOk = z.object({ ok: z.boolean(), db: z.boolean() }).openapi("DatabaseOk");
 
 const limitSchemas = Object.fromEntries(
   (Object.keys(DEFAULT_LIMITS) as (keyof Limits)[]).map((name) => [
@@ -52,7 +52,7 @@ export const LeaderboardEntry = z.object({
 }).openapi("LeaderboardEntry");
 
 export const Leaderboard = z.object({
-  window_days: z.literal(7),
+  window_days: z.int().openapi({ description: "Always 7." }),
   agents: z.array(LeaderboardEntry),
 }).openapi("Leaderboard");
 

@@ -239,7 +239,7 @@ def _check_options(sender, max_skew_seconds):
 def _forms(recipient):
     try:
         key = decode_address(recipient["address"])
-    except AddressRefusal:
+    except (AddressRefusal, KeyError):
         raise MessageRefusal("invalid_option", "recipient.address") from None
     handle, name = recipient.get("handle"), recipient.get("word_name")
     if handle is not None and normal_handle(handle) is None:

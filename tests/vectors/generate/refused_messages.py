@@ -23,7 +23,7 @@ def refused_cases():
     short = base58.b58encode(bytes(32)).decode()
     for name, value in {"empty": "", "a handle": "some_sender", "of 31 bytes": base58.b58encode(b"\xff" * 31).decode(), "of 32 characters": short, "with space": " " + SENDER.address}.items():
         yield refused(f"from {name}", changed(PLAIN, **{"from": value}), "from")
-    for value in ("", "now", "2025-10-09", "2025-10-09 08:53:20Z", "2025-10-09T08:53:20", "2025-13-09T08:53:20Z", "2025-10-09T25:53:20Z", "2025-10-09T24:00:00Z", "2025-02-29T08:53:20Z", "2025-00-09T08:53:20Z", "1760000000"):
+    for value in ("", "now", "2025-10-09", "2025-10-09 08:53:20Z", "2025-10-09T08:53:20", "2025-13-09T08:53:20Z", "2025-10-09T25:53:20Z", "2025-10-09T24:00:00Z", "2025-02-29T08:53:20Z", "2025-00-09T08:53:20Z", "1760000000", "2025-10-09T08:53:20+22:99", "2025-10-09T08:53:20+24:00", "2025-10-09T08:53:60Z", "0000-01-01T00:00:00Z", "0000-02-29T00:00:00Z"):
         yield refused(f"created_at {value!r}", changed(PLAIN, created_at=value), "created_at")
     for value in ("", "html", "TEXT"):
         yield refused(f"content_type {value!r}", changed(PLAIN, content_type=value), "content_type")
@@ -34,5 +34,6 @@ def refused_cases():
     yield refused("from is no address", PLAIN, "from", {"from": "some_sender"}, bad)
     yield refused("a negative skew", PLAIN, "maxSkewSeconds", {"max_skew_seconds": -1}, bad)
     yield refused("the recipient is no address", PLAIN, "recipient.address", {"recipient": {"address": "some_agent"}}, bad)
+    yield refused("the recipient has no address", PLAIN, "recipient.address", {"recipient": {"handle": "some_agent"}}, bad)
     yield refused("the recipient's handle is none", PLAIN, "recipient.handle", {"recipient": {"address": RECIPIENT.address, "handle": "some-agent"}}, bad)
     yield refused("the recipient's word name is another's", PLAIN, "recipient.wordName", {"recipient": {"address": RECIPIENT.address, "word_name": word_name(OTHER.public_key)}}, bad)

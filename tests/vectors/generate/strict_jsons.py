@@ -109,6 +109,7 @@ REFUSED = [
     ("-1e400", "[0,\u00b6-1e400]", "number_overflow"),
     ("400 digits", "\u00b6" + "9" * 400, "number_overflow"),
     ("an overflow before a broken end", "[\u00b61e400.5]", "number_overflow"),
+    ("an overflow before a lone e", "\u00b61e400e", "number_overflow"),
     ("an unsafe integer before a broken end", "[\u00b69007199254740993x]", "unsafe_integer"),
     ("65 arrays", "[" * 64 + "\u00b6[" + "]" * 65, "too_deep"),
     ("65 objects", '{"a":' * 64 + "\u00b6{" + "}" * 65, "too_deep"),
@@ -127,6 +128,7 @@ REFUSED_BYTES = [
     ("a byte that is never valid", b'["\xe2\x82\xac",\xff]', 7),
     ("UTF-16", '"a"'.encode("utf-16-le") + b"\xd8", 6),
     ("Latin-1", '"\u00e9"'.encode("latin-1"), 1),
+    ("a byte order mark before what is not UTF-8", b"\xef\xbb\xbf\xff", 3),
 ]
 
 
