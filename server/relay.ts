@@ -165,9 +165,9 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     deps,
     routes: [
       ...agentRoutes({ ...shared, presence, addressKey }),
-      ...messageRoutes({ ...shared, sender, tokenSender, inbox, messages }),
+      ...messageRoutes({ ...shared, sender, tokenSender, inbox, messages, addressKey }),
       ...custodyRoutes({ ...shared, presence, custody }),
-      ...profileRoutes({ ...shared, presence, random, now, rawBodyBytes }),
+      ...profileRoutes({ ...shared, presence, random, now, limits }),
       ...directory.routes,
       ...network.routes,
       ...adminRoutes({
