@@ -1,5 +1,6 @@
 /** The composition root: every part of the relay, put together over what is injected. */
 import type { Hono } from "hono";
+import { BanList } from "./admin/ban_list.ts";
 import { adminRoutes } from "./admin/routes.ts";
 import { Identities } from "./agents/identities.ts";
 import { profileRoutes } from "./agents/profile_routes.ts";
@@ -158,6 +159,8 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   const network = openNetwork({ store, commits, identities, retentionDays, log });
   const directory = openDirectory({ store, records, commits, presence, addressKey, config });
 
+  const bans = new BanList({ kv, commits, identities });
+
   const bodies = createBodyReader();
   const readBody = bodies.read;
   const shared = { deps, store, records, commits, identities, authenticator, readBody, freeDisk };
@@ -174,6 +177,8 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
         ...shared,
         adminToken: config.adminToken,
         rawBodyBytes,
+        bans,
+        log,
         sweep: network.sweep,
       }),
       ...disabledMailRoutes(),
@@ -234,6 +239,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
       wake.close();
       await outbox.close();
       await resealing.stop();
+      await bans.close();
       await commits.drained();
       try {
         await flush();
