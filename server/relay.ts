@@ -1,6 +1,7 @@
 /** The composition root: every part of the relay, put together over what is injected. */
 import type { Hono } from "hono";
 import { BanList } from "./admin/ban_list.ts";
+import { Purges } from "./admin/purges.ts";
 import { adminRoutes } from "./admin/routes.ts";
 import { Identities } from "./agents/identities.ts";
 import { profileRoutes } from "./agents/profile_routes.ts";
@@ -39,6 +40,7 @@ import { FreeDisk, type MeasureFreeBytes } from "./storage/free_disk.ts";
 import { GroupCommit } from "./storage/group_commit.ts";
 import { IdSequence } from "./storage/id_sequence.ts";
 import type { QueueBounds } from "./storage/job_queue.ts";
+import { Leases } from "./storage/leases.ts";
 import { openAddressKey, openLayout } from "./storage/layout.ts";
 import { RecordCache } from "./storage/record_cache.ts";
 import { requireAnswer } from "./storage/require_answer.ts";
@@ -160,6 +162,9 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   const directory = openDirectory({ store, records, commits, presence, addressKey, config });
 
   const bans = new BanList({ kv, commits, identities });
+  const { retentionMs } = messages;
+  const leases = new Leases(store);
+  const purges = new Purges({ store, commits, leases, recent, retentionMs, log });
 
   const bodies = createBodyReader();
   const readBody = bodies.read;
@@ -178,6 +183,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
         adminToken: config.adminToken,
         rawBodyBytes,
         bans,
+        purges,
         log,
         sweep: network.sweep,
       }),
@@ -205,6 +211,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   async function tidy(): Promise<void> {
     await network.tidy();
     await directory.tidy();
+    await purges.run();
   }
   function logged(cron: string, body: () => Promise<void>): () => Promise<void> {
     return () => body().catch((error) => log("cron_failed", { cron, ...describeFailure(error) }));
@@ -214,6 +221,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
       .catch((error) => log("flush_failed", describeFailure(error)));
   }, FLUSH_MS);
   Deno.unrefTimer(flushing);
+  purges.run().catch((error) => log("purge_stopped", describeFailure(error)));
   const resealing = startResealing({ kv, commits, ring, identities, log });
 
   return {
@@ -240,6 +248,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
       await outbox.close();
       await resealing.stop();
       await bans.close();
+      await purges.close();
       await commits.drained();
       try {
         await flush();

@@ -1,17 +1,19 @@
-/** What the operator may do: ban, unban (specification, 4.5), list the bans. */
+/** What the operator may do: ban, unban (specification, 4.5), list the bans, purge. */
 import type { Identities } from "../agents/identities.ts";
 import type { Log } from "../deps.ts";
 import { answerJson } from "../http/answer.ts";
+import { describeFailure } from "../http/describe_failure.ts";
 import type { ReadBody } from "../http/body.ts";
 import { readObject } from "../http/json_body.ts";
 import { integer, readQuery } from "../http/query.ts";
 import type { Route } from "../http/route.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import { timestamp } from "../timestamp.ts";
-import { findNamed, readReason, requireAdmin } from "./admin_request.ts";
+import { findByKey, findNamed, readReason, requireAdmin } from "./admin_request.ts";
 import { setBanned } from "./ban_agent.ts";
 import type { BanList } from "./ban_list.ts";
 import type { ListedBan } from "./ban_record.ts";
+import type { Purges } from "./purges.ts";
 
 export interface AdminServices {
   /** RELAY_ADMIN_TOKEN; unset, every call is refused. */
@@ -21,6 +23,7 @@ export interface AdminServices {
   identities: Identities;
   commits: GroupCommit;
   bans: BanList;
+  purges: Purges;
   log: Log;
   /** Corrects the network's figures after a change; waits for it, but not for long. */
   sweep(): Promise<void>;
@@ -30,7 +33,7 @@ const BANS_QUERY = { limit: integer(1, 200, 50), offset: integer(0, 10_000, 0) }
 const NO_STORE = { "Cache-Control": "no-store" };
 
 export function adminRoutes(services: AdminServices): Route[] {
-  const { adminToken, bans } = services;
+  const { adminToken, bans, purges, readBody, rawBodyBytes, identities, log } = services;
   return [
     banRoute(services, "/v1/admin/ban", true),
     banRoute(services, "/v1/admin/unban", false),
@@ -43,6 +46,20 @@ export function adminRoutes(services: AdminServices): Route[] {
         const { limit, offset } = readQuery(c.get("query"), BANS_QUERY);
         const page = await bans.page(limit, offset);
         return answerJson({ bans: page.map(shownBan) }, 200, NO_STORE);
+      },
+    },
+    {
+      method: "POST",
+      path: "/v1/admin/purge",
+      cors: "none",
+      async handle(c) {
+        const body = await readBody(c.req.raw, rawBodyBytes);
+        requireAdmin(c.req.raw.headers, adminToken);
+        const agent = await findByKey(identities, readObject(body));
+        await purges.begin(agent);
+        log("purge_begun", { handle: agent.handle });
+        purges.run().catch((error) => log("purge_stopped", describeFailure(error)));
+        return answerJson({ pubkey: agent.address, status: "purging" }, 202);
       },
     },
   ];

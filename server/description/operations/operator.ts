@@ -77,4 +77,32 @@ export const OPERATOR_OPERATIONS: readonly Operation[] = [
     },
     errors: { unknown_token: NO_ADMIN },
   },
+  {
+    method: "post",
+    path: "/v1/admin/purge",
+    id: "purgeAgent",
+    tag: "Operator",
+    summary: "Delete what a banned agent sent",
+    description:
+      "Deletes everything that the agent has sent until now from all inboxes and from its " +
+      "outbox, in the background, and frees its retained bytes. It cannot be undone. What it " +
+      "received stays, and so do its handle, its profile and the totals. An unban does not end " +
+      "it, and brings nothing back. Repeating it is 202.",
+    addition: true,
+    access: ["adminToken"],
+    body: {
+      description: "Which agent; it has to be banned.",
+      schema: operator.PurgeRequest,
+      examples: { agent: { pubkey: address } },
+    },
+    answers: {
+      202: { description: "The deletion has begun.", content: { schema: operator.Purging } },
+    },
+    errors: {
+      invalid_json: "unparsable body, a field of another type, or an agent that is not banned",
+      invalid_pubkey: null,
+      unknown_token: NO_ADMIN,
+      not_found: "no agent has this key",
+    },
+  },
 ];

@@ -42,6 +42,15 @@ const Ban = z.object({
 /** What GET /v1/admin/bans answers. */
 export const BanList = z.object({ bans: z.array(Ban) }).openapi("BanList");
 
+/** What POST /v1/admin/purge takes. */
+export const PurgeRequest = z.object({ pubkey: pubkey() }).openapi("PurgeRequest");
+
+/** What POST /v1/admin/purge answers. */
+export const Purging = z.object({
+  pubkey: value.address("The agent's address:"),
+  status: z.literal("purging"),
+}).openapi("Purging");
+
 function isAddress(text: string): boolean {
   try {
     return decodeAddress(text).length === 32;
