@@ -10,9 +10,11 @@ import { RecentMessages } from "../../server/messages/recent_messages.ts";
 import { recordFigures } from "../../server/network/record_figures.ts";
 import { Sweeps } from "../../server/network/sweeps.ts";
 import { Leases } from "../../server/storage/leases.ts";
+import { KV_CONNECT_CAPACITY, type StoreCapacity } from "../../server/storage/store.ts";
 import { assertStatus } from "../support/answer.ts";
 import { createTestClock, type TestClock } from "../support/clock.ts";
 import { ADMIN_TOKEN, askAdmin, readFigures, recount } from "../support/figures.ts";
+import { createFakeKv, NO_FAULTS } from "../support/fake_kv.ts";
 import { interruptedKv } from "../support/interrupted_kv.ts";
 import { makeStoreFolder, startTestRelay } from "../support/relay.ts";
 import { spawnRelay } from "../support/spawn_relay.ts";
@@ -58,8 +60,12 @@ interface Process {
   close(): Promise<void>;
 }
 
-async function openProcess({ clock, alice }: World, kv: Deno.Kv): Promise<Process> {
-  const storage = await openTestStorage(kv, { exclusive: false, clock });
+async function openProcess(
+  { clock, alice }: World,
+  kv: Deno.Kv,
+  capacity?: StoreCapacity,
+): Promise<Process> {
+  const storage = await openTestStorage(kv, { exclusive: false, clock, capacity });
   const { store, commits } = storage;
   commits.annotateGroups((results, turn) => void recordFigures(results, turn, RETENTION_MS));
   const leases = new Leases(store);
@@ -209,6 +215,45 @@ Deno.test("two processes that purge at one time leave nothing and correct the fi
     for (const one of processes) await one.close();
     await assertPurged(world);
   }));
+
+for (let seed = 1; seed <= 4; seed++) {
+  Deno.test(`a purge among bans and unbans on bad KV servers ends as it should, seed ${seed}`, () =>
+    withTraffic(async (world) => {
+      const share = 0.05;
+      const faults = { deniedSuccess: share, lostAnswer: share, locked: share, repeated: share };
+      const fakes = [1, 2, 3].map((i) =>
+        createFakeKv({ kv: world.kv, seed: seed * 10 + i, faults, delayMs: 1 })
+      );
+      const processes = await Promise.all(
+        fakes.map((kv) => openProcess(world, kv, KV_CONNECT_CAPACITY)),
+      );
+      const [one, two, three] = processes as [Process, Process, Process];
+      /** A caller that hears of a failure asks again. */
+      const insist = async (act: () => Promise<unknown>) => {
+        for (let attempt = 0; attempt < 20; attempt++) {
+          try {
+            return await act();
+          } catch (error) {
+            if (attempt === 19) throw error;
+          }
+        }
+      };
+      await insist(() => one.ban(true));
+      await insist(() => two.begin());
+      await Promise.all([
+        ...processes.map(({ purges }) => insist(() => purges.run())),
+        insist(() => three.ban(false)).then(() => insist(() => three.sweeps.run())),
+        insist(() => one.sweeps.run()),
+      ]);
+      for (const fake of fakes) Object.assign(fake.faults, NO_FAULTS);
+      for (const { purges, sweeps } of processes) {
+        await insist(() => purges.run());
+        await insist(() => sweeps.run());
+      }
+      for (const process of processes) await process.close();
+      await assertPurged(world);
+    }));
+}
 
 Deno.test("a relay that is killed during a purge ends it after its next start", async () => {
   const { dir, kvPath } = await makeStoreFolder();
