@@ -122,7 +122,13 @@ export class Purges {
       kv.getMany<[unknown, PurgeRecord]>([SWEEP_TURN, purgeKey(agentId)])
     );
     const purge = purgeRow.value;
-    if (purge === null || purge.nextBeforeId === null) return false;
+    if (purge === null || purge.nextBeforeId === null) {
+      // Ended meanwhile. A row without its purge must not keep the work going for ever.
+      await retryWhileLocked(() =>
+        kv.atomic().check(purgeRow).delete(purgingKey(agentId)).commit()
+      );
+      return false;
+    }
     const doomed = await listDoomed(kv, agentId, purge.nextBeforeId, messagesAStep);
     const correction = await takeOffFeed(kv, doomed.messages);
     const lastId = correction.lastId ?? doomed.messages.at(-1)?.id;

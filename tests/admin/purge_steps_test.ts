@@ -204,6 +204,16 @@ for (const atList of [1, 2, 3, 4]) {
     }));
 }
 
+Deno.test("a row that says that a purge is going on, without one, keeps nobody at work", () =>
+  withTraffic(async (world) => {
+    await world.kv.set(purgingKey(1), 1);
+    const process = await openProcess(world, world.kv);
+    await process.purges.run();
+    await process.close();
+    assert.equal((await world.kv.get(purgingKey(1))).value, null);
+    assert.equal(await ofAlice(world.kv), SENT);
+  }));
+
 Deno.test("two processes that purge at one time leave nothing and correct the figures once", () =>
   withTraffic(async (world) => {
     const processes = await Promise.all([1, 2, 3].map(() => openProcess(world, world.kv)));

@@ -11,7 +11,7 @@ import { type Answer, ask, assertRefused } from "../support/answer.ts";
 import { startTestRelay, type TestRelay } from "../support/relay.ts";
 import { registerAgent, type TestAgent } from "../support/test_agent.ts";
 import { type Json, readDocument } from "./read_document.ts";
-import { BANS, PROFILE_UPDATES, queries, REGISTRATIONS, SENDS } from "./request_corpus.ts";
+import { BANS, PROFILE_UPDATES, PURGES, queries, REGISTRATIONS, SENDS } from "./request_corpus.ts";
 
 const ADMIN_TOKEN = "agreement-".repeat(4);
 const LIMITS = {
@@ -59,6 +59,13 @@ const TRIALS: readonly Trial[] = [
     corpus: BANS,
     ask: (_relay, alice, body) =>
       alice.bearer("POST", "/v1/admin/ban", { token: ADMIN_TOKEN, body: JSON.stringify(body) }),
+    behind: ["not_found"],
+  },
+  {
+    route: "post /v1/admin/purge",
+    corpus: PURGES,
+    ask: (_relay, alice, body) =>
+      alice.bearer("POST", "/v1/admin/purge", { token: ADMIN_TOKEN, body: JSON.stringify(body) }),
     behind: ["not_found"],
   },
 ];

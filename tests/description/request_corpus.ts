@@ -223,6 +223,9 @@ export const BANS: readonly Body[] = [
   { pubkey: EXAMPLE_PROFILE.address, handle: null },
 ];
 
+/** For POST /v1/admin/purge. */
+export const PURGES: readonly Body[] = vary({}, { pubkey: KEYS, handle: [] });
+
 const INTEGERS = ["", "0", "1", "-1", "007", "200", "201", "9".repeat(20), "9".repeat(21), "+1"]
   .concat(["1.0", "1e3", "0x1", "%201", "1%20", "٣", "-", "--1", "true", "null", "%2D5"]);
 
