@@ -31,6 +31,12 @@ export interface Limits {
   signatureWindowSeconds: number;
   /** Hours between two digests to one agent (section 8). */
   digestIntervalHours: number;
+  /** Changes of an agent's profile per minute, by PATCH and by the tool (decisions, "Bounds added"). */
+  profileChangesPerAgentPerMinute: number;
+  /** New owner_tokens of an agent per hour (decisions, "Bounds added"). */
+  tokenRenewalsPerAgentPerHour: number;
+  /** Bytes of accepted sends per client address per hour, in each process (decisions, "Bounds added"). */
+  storedBytesPerIpPerHour: number;
   /** Bytes of retained messages one sender may have in the store. */
   retainedBytesPerSender: number;
   /** Free bytes on the data folder's disk under which writes are refused. */
@@ -51,6 +57,9 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
   retentionDays: 30,
   signatureWindowSeconds: 300,
   digestIntervalHours: 6,
+  profileChangesPerAgentPerMinute: 120,
+  tokenRenewalsPerAgentPerHour: 60,
+  storedBytesPerIpPerHour: GIB,
   retainedBytesPerSender: GIB,
   minFreeDiskBytes: 512 * MIB,
   waitingPolls: 20_000,

@@ -2,7 +2,8 @@
  * Sliding windows of accepted events (decisions, "Limits"). Pure: the caller keeps the stamps.
  *
  * A window is a flat list of pairs [timeMs, count], oldest first. Events of one millisecond share a
- * pair; where more than 600 events may lie in a window, events of one second do.
+ * pair; where more than 600 events may lie in a window, events of one second do, or of a longer
+ * bucket where the rule says so. An event may weigh more than one, such as the bytes of a message.
  */
 
 /** Stamps further ahead of the clock than this come from a clock that has jumped, and are dropped. */
@@ -17,16 +18,20 @@ export interface WindowRule {
   /** Accepted events that may lie in one window. */
   limit: number;
   windowMs: number;
+  /** Events of this many ms share a pair where more than 600 may lie in a window; a second unless given. */
+  bucketMs?: number;
 }
 
 /**
  * Whether one more event is allowed now, and the window with it.
+ * @param weight what the event counts as, 1 unless given
  * @returns the new window, or the milliseconds until one more event will be allowed (1..windowMs)
  */
 export function admit(
   window: Window,
   nowMs: number,
-  { limit, windowMs }: WindowRule,
+  { limit, windowMs, bucketMs = BUCKET_MS }: WindowRule,
+  weight = 1,
 ): { window: number[] } | { retryAfterMs: number } {
   const recent: number[] = [];
   for (let i = 0; i < window.length; i += 2) {
@@ -39,9 +44,9 @@ export function admit(
   const live = recent.slice(from);
   let count = 0;
   for (let i = 1; i < live.length; i += 2) count += live[i]!;
-  if (count >= limit) {
+  if (count + weight > limit) {
     // The event whose leaving makes room: the oldest, unless the limit was lowered meanwhile.
-    let leaving = count - limit + 1;
+    let leaving = count + weight - limit;
     let i = 0;
     for (; i + 2 < live.length; i += 2) {
       leaving -= live[i + 1]!;
@@ -52,12 +57,12 @@ export function admit(
   }
   const last = live.length - 2;
   const share = limit > EXACT_STAMPS
-    ? Math.floor(newest / BUCKET_MS) === Math.floor(atMs / BUCKET_MS)
+    ? Math.floor(newest / bucketMs) === Math.floor(atMs / bucketMs)
     : newest === atMs;
   // A shared pair keeps the time of its newest event: a bucket never lets an event in early.
   if (live.length > 0 && share) {
     live[last] = atMs;
-    live[last + 1]! += 1;
-  } else live.push(atMs, 1);
+    live[last + 1]! += weight;
+  } else live.push(atMs, weight);
   return { window: live };
 }

@@ -1,5 +1,7 @@
 /** The composition root: every part of the relay, put together over what is injected. */
 import type { Hono } from "hono";
+import { BanList } from "./admin/ban_list.ts";
+import { Purges } from "./admin/purges.ts";
 import { adminRoutes } from "./admin/routes.ts";
 import { Identities } from "./agents/identities.ts";
 import { profileRoutes } from "./agents/profile_routes.ts";
@@ -39,6 +41,7 @@ import { FreeDisk, type MeasureFreeBytes } from "./storage/free_disk.ts";
 import { GroupCommit } from "./storage/group_commit.ts";
 import { IdSequence } from "./storage/id_sequence.ts";
 import type { QueueBounds } from "./storage/job_queue.ts";
+import { Leases } from "./storage/leases.ts";
 import { openAddressKey, openLayout } from "./storage/layout.ts";
 import { RecordCache } from "./storage/record_cache.ts";
 import { requireAnswer } from "./storage/require_answer.ts";
@@ -167,6 +170,11 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   const network = openNetwork({ store, commits, identities, retentionDays, log });
   const directory = openDirectory({ store, records, commits, presence, addressKey, config });
 
+  const bans = new BanList({ kv, commits, identities });
+  const { retentionMs } = messages;
+  const leases = new Leases(store);
+  const purges = new Purges({ store, commits, leases, recent, retentionMs, log });
+
   const bodies = createBodyReader();
   const readBody = bodies.read;
   const shared = { deps, store, records, commits, identities, authenticator, readBody, freeDisk };
@@ -174,15 +182,18 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     deps,
     routes: [
       ...agentRoutes({ ...shared, presence, addressKey }),
-      ...messageRoutes({ ...shared, sender, tokenSender, inbox, messages }),
+      ...messageRoutes({ ...shared, sender, tokenSender, inbox, messages, addressKey }),
       ...custodyRoutes({ ...shared, presence, custody }),
-      ...profileRoutes({ ...shared, presence, random, now, rawBodyBytes }),
+      ...profileRoutes({ ...shared, presence, random, now, limits }),
       ...directory.routes,
       ...network.routes,
       ...adminRoutes({
         ...shared,
         adminToken: config.adminToken,
         rawBodyBytes,
+        bans,
+        purges,
+        log,
         sweep: network.sweep,
       }),
       ...disabledMailRoutes(),
@@ -210,6 +221,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     await clockStamp.refresh();
     await network.tidy();
     await directory.tidy();
+    await purges.run();
   }
   function logged(cron: string, body: () => Promise<void>): () => Promise<void> {
     return () => body().catch((error) => log("cron_failed", { cron, ...describeFailure(error) }));
@@ -219,6 +231,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
       .catch((error) => log("flush_failed", describeFailure(error)));
   }, FLUSH_MS);
   Deno.unrefTimer(flushing);
+  purges.run().catch((error) => log("purge_stopped", describeFailure(error)));
   const resealing = startResealing({ kv, commits, ring, identities, log });
 
   return {
@@ -245,6 +258,8 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
       wake.close();
       await outbox.close();
       await resealing.stop();
+      await bans.close();
+      await purges.close();
       await commits.drained();
       try {
         await flush();

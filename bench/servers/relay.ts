@@ -29,6 +29,8 @@ const deps: Deps = {
       toolRegistrationsPerIpPerHour: 100_000_000,
       inboxPollIntervalMs: 0,
       retainedBytesPerSender: 2 ** 50,
+      storedBytesPerIpPerHour: 2 ** 50,
+      profileChangesPerAgentPerMinute: 100_000_000,
       minFreeDiskBytes: 0,
       ...limits,
     }),

@@ -9,32 +9,43 @@ import { inKey, type InRecord, outKey, type OutRecord } from "../mailboxes/recor
 import { isTestHandle } from "../network/counted.ts";
 import { newSweep, sweepKey } from "../network/sweep_record.ts";
 import { BAN_COUNT, UNBAN_COUNT } from "../network/totals.ts";
+import { BAN_COST, banKey, type BanRecord, stageBan } from "./ban_record.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 
 /**
- * Bans or unbans an agent; repeated, it changes nothing.
+ * Bans or unbans an agent; repeated, it changes nothing but the reason, where one is given.
+ * @param reason the operator's words, at most 200 characters; null for none
  * @returns whether the status has changed
  */
 export async function setBanned(
   commits: GroupCommit,
-  { id, handle }: Identity,
+  identity: Identity,
   banned: boolean,
+  reason: string | null = null,
 ): Promise<boolean> {
+  const { id, handle } = identity;
   return await commits.submit<boolean>({
-    records: [agentKey(id), inKey(id), outKey(id), sweepKey(id), LISTING_LOG],
+    records: [agentKey(id), inKey(id), outKey(id), sweepKey(id), banKey(id), LISTING_LOG],
     cost: {
       checks: LISTING_COST.checks,
-      mutations: LISTING_COST.mutations + 2,
-      bytes: LISTING_COST.bytes,
+      mutations: LISTING_COST.mutations + BAN_COST.mutations + 2,
+      bytes: LISTING_COST.bytes + BAN_COST.bytes,
     },
     proof: LISTING_LOG,
     plan(turn) {
       const agent = turn.record<AgentRecord>(agentKey(id))!;
       const inbox = turn.record<InRecord>(inKey(id))!;
       const outbox = turn.record<OutRecord>(outKey(id))!;
-      if (inbox.banned === banned) return false;
+      const known = turn.record<BanRecord>(banKey(id));
+      if (inbox.banned === banned) {
+        if (banned && reason !== null && reason !== known?.reason) {
+          stageBan(turn, identity, { v: 1, reason, bannedAtMs: known?.bannedAtMs ?? null });
+        }
+        return false;
+      }
       turn.putRecord(inKey(id), { ...inbox, banned });
       turn.putRecord(outKey(id), { ...outbox, banned });
+      stageBan(turn, identity, banned ? { v: 1, reason, bannedAtMs: turn.nowMs } : null);
       stageListing(turn, agent, !banned);
       // What came before the ban and was never fetched counts for a digest again.
       if (!banned && inbox.notify) stageCandidate(turn, id);

@@ -1,17 +1,19 @@
-/** POST /v1/admin/ban and /v1/admin/unban (specification, 4.5). */
-import { createHash, timingSafeEqual } from "node:crypto";
-import { AddressError } from "../../toolkit/address_error.ts";
-import { decodeAddress } from "../../toolkit/decode_address.ts";
-import type { JsonObject } from "../../toolkit/json_value.ts";
+/** What the operator may do: ban, unban (specification, 4.5), list the bans, purge. */
 import type { Identities } from "../agents/identities.ts";
-import { invalidJson, RelayError } from "../errors.ts";
+import type { Log } from "../deps.ts";
 import { answerJson } from "../http/answer.ts";
-import { bearerToken } from "../http/authenticate.ts";
+import { describeFailure } from "../http/describe_failure.ts";
 import type { ReadBody } from "../http/body.ts";
 import { readObject } from "../http/json_body.ts";
+import { integer, readQuery } from "../http/query.ts";
 import type { Route } from "../http/route.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
+import { timestamp } from "../timestamp.ts";
+import { findByKey, findNamed, readReason, requireAdmin } from "./admin_request.ts";
 import { setBanned } from "./ban_agent.ts";
+import type { BanList } from "./ban_list.ts";
+import type { ListedBan } from "./ban_record.ts";
+import type { Purges } from "./purges.ts";
 
 export interface AdminServices {
   /** RELAY_ADMIN_TOKEN; unset, every call is refused. */
@@ -20,61 +22,72 @@ export interface AdminServices {
   rawBodyBytes: number;
   identities: Identities;
   commits: GroupCommit;
+  bans: BanList;
+  purges: Purges;
+  log: Log;
   /** Corrects the network's figures after a change; waits for it, but not for long. */
   sweep(): Promise<void>;
 }
 
+const BANS_QUERY = { limit: integer(1, 200, 50), offset: integer(0, 10_000, 0) };
+const NO_STORE = { "Cache-Control": "no-store" };
+
 export function adminRoutes(services: AdminServices): Route[] {
+  const { adminToken, bans, purges, readBody, rawBodyBytes, identities, log } = services;
   return [
     banRoute(services, "/v1/admin/ban", true),
     banRoute(services, "/v1/admin/unban", false),
+    {
+      method: "GET",
+      path: "/v1/admin/bans",
+      cors: "none",
+      async handle(c) {
+        requireAdmin(c.req.raw.headers, adminToken);
+        const { limit, offset } = readQuery(c.get("query"), BANS_QUERY);
+        const page = await bans.page(limit, offset);
+        return answerJson({ bans: page.map(shownBan) }, 200, NO_STORE);
+      },
+    },
+    {
+      method: "POST",
+      path: "/v1/admin/purge",
+      cors: "none",
+      async handle(c) {
+        const body = await readBody(c.req.raw, rawBodyBytes);
+        requireAdmin(c.req.raw.headers, adminToken);
+        const agent = await findByKey(identities, readObject(body));
+        await purges.begin(agent);
+        log("purge_begun", { handle: agent.handle });
+        purges.run().catch((error) => log("purge_stopped", describeFailure(error)));
+        return answerJson({ pubkey: agent.address, status: "purging" }, 202);
+      },
+    },
   ];
 }
 
 function banRoute(services: AdminServices, path: string, banned: boolean): Route {
-  const { adminToken, readBody, rawBodyBytes, identities, commits, sweep } = services;
+  const { adminToken, readBody, rawBodyBytes, identities, commits, sweep, log } = services;
   return {
     method: "POST",
     path,
     cors: "none",
     async handle(c) {
       const body = await readBody(c.req.raw, rawBodyBytes);
-      requireAdmin(bearerToken(c.req.raw.headers), adminToken);
-      const agent = await identities.byAddress(readPublicKey(readObject(body)));
-      if (agent === null) {
-        throw new RelayError("not_found", "no agent is registered with this pubkey");
-      }
-      await setBanned(commits, agent, banned);
+      requireAdmin(c.req.raw.headers, adminToken);
+      const request = readObject(body);
+      const reason = banned ? readReason(request) : null;
+      const agent = await findNamed(identities, request);
+      await setBanned(commits, agent, banned, reason);
+      const { handle } = agent;
+      if (banned) log("agent_banned", { handle, reason });
+      else log("agent_unbanned", { handle });
       await sweep();
       return answerJson({ ok: true });
     },
   };
 }
 
-/** Compares hashes, so that the time taken tells nothing of the token. @throws RelayError `unknown_token` */
-function requireAdmin(token: string | null, adminToken: string | undefined): void {
-  const given = sha256(token ?? "");
-  if (timingSafeEqual(given, sha256(adminToken ?? "")) && token !== null && adminToken) return;
-  throw new RelayError(
-    "unknown_token",
-    "admin endpoints take Authorization: Bearer with the relay's admin token (RELAY_ADMIN_TOKEN); without one configured they are closed",
-  );
-}
-
-function sha256(text: string): Uint8Array {
-  return createHash("sha256").update(text).digest();
-}
-
-/** The address in `pubkey`. @throws RelayError `invalid_json`, `invalid_pubkey` */
-function readPublicKey({ pubkey }: JsonObject): string {
-  const form = "pubkey must be the base58 (33 to 44 characters) of a 32-byte Ed25519 public key";
-  if (pubkey === undefined) throw invalidJson(`pubkey is required: ${form}`);
-  if (typeof pubkey !== "string") throw invalidJson(form);
-  try {
-    decodeAddress(pubkey);
-    return pubkey;
-  } catch (error) {
-    if (error instanceof AddressError) throw new RelayError("invalid_pubkey", form);
-    throw error;
-  }
+function shownBan({ address, handle, reason, bannedAtMs }: ListedBan) {
+  const banned_at = bannedAtMs === null ? null : timestamp(bannedAtMs);
+  return { pubkey: address, handle, reason, banned_at };
 }

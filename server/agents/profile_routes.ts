@@ -6,6 +6,7 @@ import type { Authenticator, Credential } from "../http/authenticate.ts";
 import type { ReadBody } from "../http/body.ts";
 import { readObject } from "../http/json_body.ts";
 import type { Route } from "../http/route.ts";
+import type { Limits } from "../limits.ts";
 import { cleanNotificationEmail } from "./notification_email.ts";
 import { cleanDescription, cleanDisplayName, cleanTags } from "./profile_rules.ts";
 import type { SignatureUse } from "./signature_use.ts";
@@ -19,17 +20,17 @@ import {
 export interface ProfileRouteServices extends ProfileServices {
   authenticator: Authenticator;
   readBody: ReadBody;
-  rawBodyBytes: number;
+  limits: Pick<Limits, "profileChangesPerAgentPerMinute" | "rawBodyBytes">;
 }
 
 export function profileRoutes(services: ProfileRouteServices): Route[] {
-  const { authenticator, readBody, rawBodyBytes } = services;
+  const { authenticator, readBody, limits } = services;
   return [
     {
       method: "PATCH",
       path: "/v1/agents/me",
       async handle(c) {
-        const body = await readBody(c.req.raw, rawBodyBytes);
+        const body = await readBody(c.req.raw, limits.rawBodyBytes);
         const { agent, credential } = await authenticator.authenticate(c, body);
         const use = signatureOf(credential);
         const repeated = await repeatedUpdate(services, agent.id, use);

@@ -38,13 +38,20 @@ export function refuseReservedHandle(handle: string): void {
 
 /** @returns the trimmed name, at most 100 code points. @throws RelayError `invalid_json` */
 export function cleanDisplayName(given: unknown): string {
-  const text = trimmedText("display_name", given, MAX_DISPLAY_NAME);
-  if (CONTROLS.test(text)) {
-    throw invalidJson(
-      "display_name must not hold control characters, line breaks or text direction controls",
-    );
-  }
-  return text;
+  return cleanLine("display_name", given, MAX_DISPLAY_NAME);
+}
+
+/**
+ * One line of text.
+ * @returns it trimmed
+ * @throws RelayError `invalid_json` naming the field
+ */
+export function cleanLine(field: string, given: unknown, maxCodePoints: number): string {
+  const text = trimmedText(field, given, maxCodePoints);
+  if (!CONTROLS.test(text)) return text;
+  throw invalidJson(
+    `${field} must not hold control characters, line breaks or text direction controls`,
+  );
 }
 
 /** @returns the trimmed text, at most 500 code points; line feeds and tabs allowed. @throws RelayError `invalid_json` */

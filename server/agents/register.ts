@@ -2,11 +2,10 @@
 import { wordName } from "../../toolkit/word_name.ts";
 import { rateLimited, RelayError } from "../errors.ts";
 import { type Custody, inKey, newInRecord, newOutRecord, outKey } from "../mailboxes/records.ts";
-import { admit, type Window } from "../rate_window.ts";
 import type { GroupCommit, Job } from "../storage/group_commit.ts";
 import { Outdated } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
-import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
+import { stageWindow } from "../storage/window_record.ts";
 import { decodeAddress } from "../../toolkit/decode_address.ts";
 import { type Binding, bindingKey, type BindingRow } from "./identities.ts";
 import {
@@ -39,12 +38,6 @@ export interface Registration {
 export interface Registered {
   kind: "registered";
   agent: AgentRecord;
-}
-
-/** ["window", name, addressHash] -> {v, window} */
-interface WindowRecord {
-  v: 1;
-  window: Window;
 }
 
 /**
@@ -102,15 +95,12 @@ async function registrationJob(
       return undefined;
     },
     plan(turn) {
-      const window = turn.record<WindowRecord>(windowKey)?.window ?? [];
       const rule = { limit: client.limitPerHour, windowMs: HOUR_MS };
-      const admitted = admit(window, turn.nowMs, rule);
-      if ("retryAfterMs" in admitted) {
-        throw rateLimited(
+      stageWindow(turn, windowKey, rule, (retryAfterMs) =>
+        rateLimited(
           `at most ${client.limitPerHour} registrations an hour from one address; wait and register again`,
-          admitted.retryAfterMs,
-        );
-      }
+          retryAfterMs,
+        ));
       if (found.taken.length > 0) throw taken(found.taken);
       // The bindings that an earlier registration of this group makes are not to be seen yet.
       if (turn.changedInGroup(AGENT_COUNT)) throw new Outdated();
@@ -129,12 +119,6 @@ async function registrationJob(
         ownerTokenHash: registration.tokenKind === "owner" ? registration.tokenHash : null,
       };
       turn.putRecord(AGENT_COUNT, id);
-      const expireInMs = HOUR_MS + EXPIRY_MARGIN_MS;
-      turn.putRecord(
-        windowKey,
-        { v: 1, window: admitted.window } satisfies WindowRecord,
-        expireInMs,
-      );
       const bindings: [Binding, string][] = [
         ["address", address],
         ["handle", handle],

@@ -8,7 +8,7 @@ import { invalidJson, RelayError } from "../errors.ts";
 import { answerJson } from "../http/answer.ts";
 import type { Authenticator } from "../http/authenticate.ts";
 import type { ReadBody } from "../http/body.ts";
-import { clientAddress, hashClientAddress } from "../http/client_address.ts";
+import { callerHash } from "../http/client_address.ts";
 import { readObject } from "../http/json_body.ts";
 import type { Route } from "../http/route.ts";
 import { decodeSegment } from "../http/target.ts";
@@ -48,6 +48,13 @@ export function agentRoutes(services: AgentServices): Route[] {
   const { deps, records, commits, identities, presence, authenticator, readBody, freeDisk } =
     services;
   const { limits, requireKeyProof, trustedProxyHops } = deps.config;
+  const tokenServices = {
+    commits,
+    records,
+    freeDisk,
+    random: deps.random,
+    renewalsPerHour: limits.tokenRenewalsPerAgentPerHour,
+  };
 
   return [
     {
@@ -68,11 +75,6 @@ export function agentRoutes(services: AgentServices): Route[] {
         refuseReservedHandle(handle);
         await freeDisk.refuseWhenFull();
         const { token, hash } = makeToken("owner", deps.random);
-        const address = clientAddress(
-          c.req.raw.headers.get("x-forwarded-for"),
-          c.env?.remoteAddress,
-          trustedProxyHops,
-        );
         const agent = await registerAgent({ commits, records }, {
           handle,
           address: request.pubkey,
@@ -84,7 +86,7 @@ export function agentRoutes(services: AgentServices): Route[] {
           tokenHash: hash,
           client: {
             windowName: "register",
-            addressHash: hashClientAddress(services.addressKey, address),
+            addressHash: callerHash(c, services.addressKey, trustedProxyHops),
             limitPerHour: limits.registrationsPerIpPerHour,
           },
         });
@@ -137,13 +139,15 @@ export function agentRoutes(services: AgentServices): Route[] {
             "POST /v1/owner-token takes a signed request only (X-Relay-Pubkey, X-Relay-Timestamp, X-Relay-Signature)",
           );
         }
-        const token = await rotateOwnerToken(
-          { commits, records, random: deps.random },
-          agent.id,
-          credential.use,
-        );
-        presence.touch(agent.id);
-        return answerJson({ owner_token: token }, 201, NO_STORE);
+        try {
+          const token = await rotateOwnerToken(tokenServices, agent.id, credential.use);
+          presence.touch(agent.id);
+          return answerJson({ owner_token: token }, 201, NO_STORE);
+        } catch (error) {
+          // Whoever meets a limit has been seen, but a signature that was used before is no proof.
+          if (error instanceof RelayError && error.status !== 401) presence.touch(agent.id);
+          throw error;
+        }
       },
     },
   ];

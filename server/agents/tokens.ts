@@ -2,9 +2,11 @@
 import { createHash } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { RelayError } from "../errors.ts";
+import type { FreeDisk } from "../storage/free_disk.ts";
 import { type GroupCommit, type Job, Outdated } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
+import { countTokenRenewal, tokenWindowKey } from "./change_limits.ts";
 import {
   agentKey,
   type AgentRecord,
@@ -39,16 +41,38 @@ export async function findToken(records: RecordCache, token: string): Promise<To
   return await records.read<TokenRecord>(tokenKey(hashToken(token)));
 }
 
+export interface TokenServices {
+  commits: GroupCommit;
+  records: RecordCache;
+  freeDisk: FreeDisk;
+  random: (sizeBytes: number) => Uint8Array;
+  /** New tokens of an agent in an hour. */
+  renewalsPerHour: number;
+}
+
 /**
  * Gives the agent a new owner_token; the old one dies in the same commit.
- * @throws RelayError `invalid_signature` when this very signature rotated the token before
+ * @throws RelayError `invalid_signature` when this very signature rotated the token before, whatever
+ * else would refuse it; `rate_limited`, `unavailable` where the disk is nearly full
  */
 export async function rotateOwnerToken(
-  { commits, records, random }: {
-    commits: GroupCommit;
-    records: RecordCache;
-    random: (sizeBytes: number) => Uint8Array;
-  },
+  services: TokenServices,
+  agentId: number,
+  use: SignatureUse,
+): Promise<string> {
+  try {
+    await services.freeDisk.refuseWhenFull();
+    return await rotate(services, agentId, use);
+  } catch (error) {
+    if (error instanceof RelayError) {
+      await refuseUsedSignature(services.records, signatureKey(agentId, use));
+    }
+    throw error;
+  }
+}
+
+async function rotate(
+  { commits, records, random, renewalsPerHour }: TokenServices,
   agentId: number,
   use: SignatureUse,
 ): Promise<string> {
@@ -59,13 +83,14 @@ export async function rotateOwnerToken(
     const usedKey = signatureKey(agentId, use);
     const old = oldHash === null ? [] : [tokenKey(oldHash)];
     const rotation: Job<string> = {
-      records: [agentKey(agentId), tokenKey(hash), ...old],
+      records: [agentKey(agentId), tokenWindowKey(agentId), tokenKey(hash), ...old],
       cost: { checks: 1, mutations: 1, bytes: 500 },
       proof: usedKey,
       settle: () => refuseUsedSignature(records, usedKey),
       plan(turn) {
         const agent = turn.record<AgentRecord>(agentKey(agentId))!;
         if (agent.ownerTokenHash !== oldHash) throw new Outdated(); // rotated meanwhile
+        countTokenRenewal(turn, agentId, renewalsPerHour);
         turn.requireAbsent(usedKey);
         turn.set(
           usedKey,

@@ -9,7 +9,10 @@ import { RelayError } from "../errors.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import { type GroupCommit, type Job, Outdated } from "../storage/group_commit.ts";
 import { type RecordCache, recordName } from "../storage/record_cache.ts";
+import type { Limits } from "../limits.ts";
+import type { FreeDisk } from "../storage/free_disk.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
+import { countProfileChange, profileWindowKey } from "./change_limits.ts";
 import type { Presence } from "./presence.ts";
 import { agentKey, agentProfile, type AgentRecord } from "./records.ts";
 import { signatureKey, type SignatureUse } from "./signature_use.ts";
@@ -28,6 +31,8 @@ export interface ProfileServices {
   commits: GroupCommit;
   records: RecordCache;
   presence: Presence;
+  freeDisk: FreeDisk;
+  limits: Pick<Limits, "profileChangesPerAgentPerMinute">;
   random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
   now: () => number;
 }
@@ -41,7 +46,7 @@ const UNSIGNED_USE_MS = 120_000;
  * Changes an agent's profile.
  * @param use the signature of a signed request: used again, it changes nothing
  * @returns the profile as it is then
- * @throws RelayError `banned`
+ * @throws RelayError `banned`, `rate_limited`, `unavailable` where the disk is nearly full
  */
 export async function updateProfile(
   services: ProfileServices,
@@ -49,9 +54,18 @@ export async function updateProfile(
   changes: ProfileChanges,
   use?: SignatureUse,
 ): Promise<AgentProfile> {
-  const { commits, presence } = services;
-  const agent = await commits.submit(updateJob(services, agentId, changes, use));
-  return agentProfile(agent, await presence.lastSeenMs(agentId));
+  const { commits, presence, freeDisk } = services;
+  try {
+    await freeDisk.refuseWhenFull();
+    const agent = await commits.submit(updateJob(services, agentId, changes, use));
+    return agentProfile(agent, await presence.lastSeenMs(agentId));
+  } catch (error) {
+    if (!(error instanceof RelayError)) throw error;
+    // An equal request may have been accepted since it was looked up: no refusal of a repetition.
+    const repeated = await repeatedUpdate(services, agentId, use);
+    if (repeated === null) throw error;
+    return repeated;
+  }
 }
 
 /**
@@ -70,7 +84,7 @@ export async function repeatedUpdate(
 }
 
 function updateJob(
-  { records, random, now }: ProfileServices,
+  { records, limits, random, now }: ProfileServices,
   agentId: number,
   { displayName, description, tags, notificationEmail }: ProfileChanges,
   use: SignatureUse | undefined,
@@ -83,6 +97,7 @@ function updateJob(
   const named = [
     agentKey(agentId),
     inKey(agentId),
+    profileWindowKey(agentId),
     ...(lists ? [LISTING_LOG] : []),
     ...(subscribes ? subscriptionRecords(agentId) : []),
   ];
@@ -104,6 +119,7 @@ function updateJob(
       if (turn.changedInGroup(agentKey(agentId))) throw new Outdated();
       const before = turn.record<AgentRecord>(agentKey(agentId))!;
       refuseBanned(turn.record<InRecord>(inKey(agentId))!);
+      countProfileChange(turn, agentId, limits.profileChangesPerAgentPerMinute);
       const after: AgentRecord = {
         ...before,
         displayName: displayName ?? before.displayName,

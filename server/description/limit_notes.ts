@@ -53,12 +53,27 @@ export const LIMIT_NOTES: Readonly<Record<keyof Limits, LimitNote>> = {
     what: "Hours between two digests to one agent.",
     source: "specification",
   },
+  profileChangesPerAgentPerMinute: {
+    what: "Changes of one agent's profile in a minute, by PATCH /v1/agents/me and update_profile.",
+    source: "own",
+  },
+  tokenRenewalsPerAgentPerHour: {
+    what: "New owner_tokens of one agent in an hour.",
+    source: "own",
+  },
+  storedBytesPerIpPerHour: {
+    what:
+      "Bytes of stored messages (1,000 around each body included) that one client address may " +
+      "send in an hour to one process, by any way of sending.",
+    source: "own",
+  },
   retainedBytesPerSender: {
     what: "Bytes of retained messages that one sender may have in the store.",
     source: "own",
   },
   minFreeDiskBytes: {
-    what: "Free bytes on the store's disk under which sends and registrations are refused.",
+    what:
+      "Free bytes on the store's disk under which sends, registrations and changes are refused.",
     source: "own",
   },
   waitingPolls: {

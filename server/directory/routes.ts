@@ -1,9 +1,8 @@
 /** GET /v1/agents: browse and search (specification, 4.4). */
-import type { Context } from "hono";
 import { answerJson, JSON_HEADERS } from "../http/answer.ts";
-import { clientAddress, hashClientAddress } from "../http/client_address.ts";
+import { callerHash } from "../http/client_address.ts";
 import { integer, readQuery, text } from "../http/query.ts";
-import type { HttpEnv, Route } from "../http/route.ts";
+import type { Route } from "../http/route.ts";
 import { type AgentSearch, BROWSE_LIMIT, clamp, SEARCH_LIMIT } from "./agent_search.ts";
 import { readSearchQuery } from "./search_query.ts";
 
@@ -26,7 +25,7 @@ export interface DirectoryRouteServices {
 }
 
 export function directoryRoutes(services: DirectoryRouteServices): Route[] {
-  const { agentSearch } = services;
+  const { agentSearch, addressKey, trustedProxyHops } = services;
   return [
     {
       method: "GET",
@@ -40,20 +39,11 @@ export function directoryRoutes(services: DirectoryRouteServices): Route[] {
         const entries = await agentSearch.search(
           query,
           { order: "activity", offset, limit: clamp(limit, SEARCH_LIMIT) },
-          addressHashOf(c, services),
+          callerHash(c, addressKey, trustedProxyHops),
           !c.get("head"),
         );
         return new Response(`{"agents":[${entries.join(",")}]}`, { headers: JSON_HEADERS });
       },
     },
   ];
-}
-
-function addressHashOf(
-  c: Context<HttpEnv>,
-  { addressKey, trustedProxyHops }: DirectoryRouteServices,
-): string {
-  const forwardedFor = c.req.raw.headers.get("x-forwarded-for");
-  const address = clientAddress(forwardedFor, c.env?.remoteAddress, trustedProxyHops);
-  return hashClientAddress(addressKey, address);
 }

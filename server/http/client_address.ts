@@ -2,7 +2,9 @@
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { base64urlnopad } from "@scure/base";
+import type { Context } from "hono";
 import ipaddr from "ipaddr.js";
+import type { HttpEnv } from "./route.ts";
 
 const IPV6_PREFIX_GROUPS = 4;
 
@@ -25,6 +27,16 @@ export function clientAddress(
     if (counted !== undefined) return counted;
   }
   return countedAddress(socketAddress) ?? "unknown";
+}
+
+/**
+ * The keyed hash of the address that a request came from.
+ * @param key secret bytes, 32
+ * @param trustedHops proxies in front
+ */
+export function callerHash(c: Context<HttpEnv>, key: Uint8Array, trustedHops: number): string {
+  const forwardedFor = c.req.raw.headers.get("x-forwarded-for");
+  return hashClientAddress(key, clientAddress(forwardedFor, c.env?.remoteAddress, trustedHops));
 }
 
 /**

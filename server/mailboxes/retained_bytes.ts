@@ -32,3 +32,19 @@ export function retainBytes(
   else kept.push(today, sizeBytes);
   return { days: kept };
 }
+
+/**
+ * Takes away the bytes of messages that were deleted before their time.
+ * @param days flat pairs [days since 1970, bytes], oldest first
+ * @param released the same, as it was when nothing but those messages was retained
+ */
+export function releaseBytes(days: readonly number[], released: readonly number[]): number[] {
+  const gone = new Map<number, number>();
+  for (let i = 0; i < released.length; i += 2) gone.set(released[i]!, released[i + 1]!);
+  const kept: number[] = [];
+  for (let i = 0; i < days.length; i += 2) {
+    const left = days[i + 1]! - (gone.get(days[i]!) ?? 0);
+    if (left > 0) kept.push(days[i]!, left);
+  }
+  return kept;
+}

@@ -6,6 +6,7 @@
  * head that it was committed upon, and one that does not follow the last one begins anew. That holds
  * on shared stores too, where other processes write to the same inbox.
  */
+import { BoundedMap } from "../storage/bounded_map.ts";
 import type { MessageRow } from "./message_row.ts";
 
 export interface RecentMessage {
@@ -31,6 +32,8 @@ export interface RecentMessagesBounds {
 
 /** Measured: what a kept message takes in memory besides its JSON. */
 const OVERHEAD_BYTES = 1_200;
+/** Purges that are remembered, so that no late commit of their messages is taken. */
+const PURGES = 10_000;
 const BOUNDS: RecentMessagesBounds = {
   bytes: 32 * 1024 * 1024,
   messagesAnInbox: 400,
@@ -41,6 +44,8 @@ export class RecentMessages {
   readonly #ends = new Map<number, End>();
   /** By message id, the oldest first. */
   readonly #messages = new Map<number, { message: RecentMessage; end: End }>();
+  /** By sender id: messages below this id are gone. */
+  readonly #purged = new BoundedMap<number, number>(PURGES);
   #bytes = 0;
 
   constructor(private readonly bounds: RecentMessagesBounds = BOUNDS) {}
@@ -62,7 +67,9 @@ export class RecentMessages {
       this.#ends.set(recipientId, end);
     }
     end.lastId = id;
-    if (row.pieces > 0 || row.json.length > this.bounds.messageBytes) {
+    if (id < (this.#purged.get(row.senderId) ?? 0)) {
+      // Committed before its sender was banned, told of late: in the store it is gone.
+    } else if (row.pieces > 0 || row.json.length > this.bounds.messageBytes) {
       this.#forget(end, end.messages.length);
       end.afterId = id;
     } else {
@@ -98,6 +105,18 @@ export class RecentMessages {
   find(recipientId: number, id: number): RecentMessage | undefined {
     const found = this.#messages.get(id);
     return found?.end.recipientId === recipientId ? found.message : undefined;
+  }
+
+  /** Forgets what an agent sent below an id, for good: it leaves no gap, since it leaves the store. */
+  purge(senderId: number, beforeId: number): void {
+    this.#purged.set(senderId, Math.max(beforeId, this.#purged.get(senderId) ?? 0));
+    for (const { message, end } of [...this.#messages.values()]) {
+      if (message.row.senderId !== senderId || message.id >= beforeId) continue;
+      end.messages.splice(end.messages.indexOf(message), 1);
+      this.#bytes -= sizeOf(message);
+      this.#messages.delete(message.id);
+      if (end.messages.length === 0) this.#ends.delete(end.recipientId);
+    }
   }
 
   #forgetOldest(): void {

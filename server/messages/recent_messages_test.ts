@@ -126,3 +126,26 @@ Deno.test("RecentMessages gives what the inboxes hold, or null, and stays within
   }));
   assert.ok(hits > 1_000, `${hits} answers from memory`);
 });
+
+Deno.test("RecentMessages.purge() forgets what a sender sent below an id, without a gap, for good", () => {
+  const recent = new RecentMessages(BOUNDS);
+  const by = (senderId: number) => ({ ...rowOf(), senderId });
+  for (const [id, senderId] of [[10, 7], [20, 8], [30, 7], [40, 8], [50, 7]] as const) {
+    recent.add(ALICE, id - 10, id, by(senderId));
+  }
+  recent.add(BOB, 0, 35, by(7));
+  recent.purge(7, 41);
+  assert.deepEqual(idsFrom(recent, ALICE, 1, 50), [20, 40, 50]);
+  assert.equal(recent.find(ALICE, 30), undefined);
+  assert.equal(idsFrom(recent, BOB, 1, 35), null);
+  // A commit that is told of late leaves no gap either.
+  recent.add(ALICE, 50, 60, by(8));
+  recent.purge(8, 70);
+  recent.add(ALICE, 60, 65, by(8));
+  recent.add(ALICE, 65, 80, by(8));
+  assert.deepEqual(idsFrom(recent, ALICE, 1, 80), [50, 80]);
+  recent.purge(7, 90);
+  recent.purge(8, 90);
+  assert.equal(idsFrom(recent, ALICE, 1, 80), null);
+  assert.equal(recent.sizeBytes, 0);
+});

@@ -7,6 +7,7 @@ import { RelayError } from "../errors.ts";
 import { JSON_HEADERS } from "../http/answer.ts";
 import type { Authenticator, SignatureCredential } from "../http/authenticate.ts";
 import type { ReadBody } from "../http/body.ts";
+import { callerHash } from "../http/client_address.ts";
 import { readObject } from "../http/json_body.ts";
 import { flag, integer, readQuery } from "../http/query.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
@@ -37,6 +38,8 @@ export interface MessageServices {
   inbox: Inbox;
   messages: StoredMessages;
   freeDisk: FreeDisk;
+  /** Secret under which client addresses are hashed, 32 bytes. */
+  addressKey: Uint8Array;
 }
 
 const MAX_ID = 2 ** 53 - 1;
@@ -53,7 +56,8 @@ const PAGE_QUERY = {
 const INBOX_QUERY = { ...PAGE_QUERY, unread: flag(), wait: integer(0, MAX_WAIT_S, 0) };
 
 export function messageRoutes(services: MessageServices): Route[] {
-  const { authenticator, readBody, inbox, messages, tokenSender, deps } = services;
+  const { authenticator, readBody, inbox, messages, tokenSender, deps, addressKey } = services;
+  const hashOf = (c: Context<HttpEnv>) => callerHash(c, addressKey, deps.config.trustedProxyHops);
   return [
     {
       method: "POST",
@@ -62,12 +66,12 @@ export function messageRoutes(services: MessageServices): Route[] {
         const raw = await readBody(c.req.raw, deps.config.limits.rawBodyBytes);
         const { agent, credential } = await authenticator.authenticate(c, raw);
         if (credential.kind === "signature") {
-          const answer = await sendSigned(services, agent, credential, raw);
+          const answer = await sendSigned(services, agent, credential, raw, () => hashOf(c));
           return answerSend(answer, !("kind" in answer));
         }
         await tokenSender.refuseToken(agent, credential.kind);
         const key = readIdempotencyKey(c);
-        const { answer, replayed } = await tokenSender.send(agent, readObject(raw), key);
+        const { answer, replayed } = await tokenSender.send(agent, readObject(raw), key, hashOf(c));
         return answerSend(answer, replayed);
       },
     },
@@ -129,6 +133,7 @@ async function sendSigned(
   agent: Identity,
   { use, canonicalString }: SignatureCredential,
   raw: Uint8Array,
+  addressHash: () => string,
 ): Promise<SendAnswer> {
   const { sender, records, identities, store, deps, freeDisk } = services;
   const remembered = sender.remembers(agent.id, use);
@@ -153,6 +158,7 @@ async function sendSigned(
       use,
       canonicalString,
       bearer: false,
+      addressHash: addressHash(),
     });
   } catch (error) {
     if (!(error instanceof RelayError) || !sender.isUnknown(use)) throw error;

@@ -19,6 +19,7 @@ import type { RecordCache } from "../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
 import type { Limits } from "../limits.ts";
 import type { Arrivals } from "./arrivals.ts";
+import { AddressBytes, type HeldBytes } from "./address_bytes.ts";
 import { Fingerprints } from "./fingerprints.ts";
 import { cutIntoPieces, formOf, PIECE_BYTES } from "./message_row.ts";
 import type { RecentMessages } from "./recent_messages.ts";
@@ -44,6 +45,8 @@ export interface Send {
   canonicalString: string;
   /** True where the relay signs for an agent that sent a token. */
   bearer: boolean;
+  /** Keyed hash of the client address that the request came from. */
+  addressHash: string;
   extension?: SendExtension;
 }
 
@@ -69,11 +72,13 @@ export interface SenderOptions {
 
 export class Sender {
   readonly #accepted: Fingerprints;
+  readonly #addressBytes: AddressBytes;
   readonly #inFlight = new Map<string, Promise<unknown>>();
   readonly #unknownUntilSeconds: number;
 
   constructor(private readonly options: SenderOptions) {
     const { limits, formerClockMs, store } = options;
+    this.#addressBytes = new AddressBytes(limits.storedBytesPerIpPerHour);
     // Signatures up to this second may have been accepted before this process began.
     this.#unknownUntilSeconds = Math.ceil(Math.max(store.now(), formerClockMs) / 1000) +
       limits.signatureWindowSeconds + 60;
@@ -139,10 +144,15 @@ export class Sender {
       const row = await this.options.records.readRow<SendUseRow>(key);
       if (row?.use === "send") return row;
     }
-    return await this.options.commits.submit<SendAnswer>(this.#job(send));
+    const { job, held } = this.#job(send);
+    try {
+      return await this.options.commits.submit(job);
+    } finally {
+      held.giveBack(); // what was stored has been counted
+    }
   }
 
-  #job(send: Send): Job<SendAnswer> {
+  #job(send: Send): { job: Job<SendAnswer>; held: HeldBytes } {
     const { sender, recipient, request, use } = send;
     const { records, limits, arrivals, recent } = this.options;
     const usedKey = signatureKey(sender.id, use);
@@ -158,6 +168,7 @@ export class Sender {
       canonicalString: send.canonicalString,
     };
     const sizeBytes = request.bodySizeBytes + rawBytes + 1_000;
+    const held = this.#addressBytes.of(send.addressHash, sizeBytes);
     // A fingerprint without its row may belong to a commit that nobody knows the outcome of.
     const checkUse = this.isUnknown(use) || this.#accepted.mayHave(use);
     const learn = () => {
@@ -166,7 +177,7 @@ export class Sender {
     };
     /** What the last attempt stored. */
     let stored: { receipt: Receipt; previousId: number; bytes: Uint8Array };
-    return {
+    const job: Job<SendAnswer> = {
       records: [outKey(sender.id), inKey(recipient.id), ...(send.extension?.records ?? [])],
       cost: {
         checks: checkUse ? 1 : 0,
@@ -189,6 +200,7 @@ export class Sender {
         send.extension?.decide(turn);
         if (inbox.banned) throw recipientBanned();
         const charged = this.#charge(out, sizeBytes, turn.nowMs);
+        held.hold(turn.nowMs);
         const id = turn.allocateId(Math.max(out.head, inbox.head));
         const createdAtMs = turn.nowMs;
 
@@ -226,12 +238,14 @@ export class Sender {
       },
       committed: (receipt) => {
         if (receipt === stored.receipt) {
+          held.count();
           recent.add(recipient.id, stored.previousId, receipt.id, decodeRow(stored.bytes));
         }
         learn();
       },
       leftUnclear: learn,
     };
+    return { job, held };
   }
 
   /** What a sender's record says after one more message. @throws RelayError `rate_limited` */
@@ -261,8 +275,10 @@ export class Sender {
     return { sends: admitted.window, retained: kept.days };
   }
 
-  /** Forgets signatures that can no longer pass. Called every minute. */
+  /** Forgets signatures that can no longer pass and addresses that sent nothing. Called every minute. */
   sweep(): void {
-    this.#accepted.sweep(this.options.store.now());
+    const nowMs = this.options.store.now();
+    this.#accepted.sweep(nowMs);
+    this.#addressBytes.sweep(nowMs);
   }
 }

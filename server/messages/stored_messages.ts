@@ -14,11 +14,14 @@ import {
   rawKey,
   rebuildRequest,
 } from "./message_row.ts";
+import { FollowedPurges } from "./followed_purges.ts";
 import { PageTurns } from "./page_turns.ts";
 import type { RecentMessage, RecentMessages } from "./recent_messages.ts";
 import { createdAtOf, decodeRow } from "./row_codec.ts";
 
 const GET_MANY = 10;
+/** A purge takes some messages a step: pages of it may meet several. */
+const READ_ATTEMPTS = 5;
 const MAX_ID = Number.MAX_SAFE_INTEGER - 1;
 
 export interface StoredMessage {
@@ -50,6 +53,7 @@ export class StoredMessages {
   readonly retentionMs: number;
   /** Taken for as long as a page is in the making. */
   readonly turns = new PageTurns();
+  readonly #purges: FollowedPurges;
 
   constructor(
     private readonly store: Store,
@@ -57,6 +61,7 @@ export class StoredMessages {
     private readonly recent: RecentMessages,
   ) {
     this.retentionMs = retentionDays * 86_400_000;
+    this.#purges = new FollowedPurges(store, recent);
   }
 
   /** Whether a message of this age is still there. A time ahead of the clock counts as now. */
@@ -76,16 +81,19 @@ export class StoredMessages {
     const first = Math.max(sinceId + 1, this.lowestRetainedId(nowMs));
     const last = Math.min(lastId, MAX_ID);
     if (first > last) return [];
+    if (!this.store.exclusive) await this.#purges.refresh();
     const recent = this.recent.from(recipientId, first, headId);
     if (recent !== null) return this.#pageOfRecent(recent, last, limit, nowMs);
     const selector = { start: inboxKey(recipientId, first), end: inboxKey(recipientId, last + 1) };
-    const rows = await listRows<Uint8Array>(this.store.kv, selector, {
-      limit,
-      take: ({ value }) => this.isRetained(createdAtOf(value), nowMs),
+    return await readWhole(async () => {
+      const rows = await listRows<Uint8Array>(this.store.kv, selector, {
+        limit,
+        take: ({ value }) => this.isRetained(createdAtOf(value), nowMs),
+      });
+      return await Promise.all(
+        rows.map(({ key, value }) => this.#whole(key[2] as number, decodeRow(value))),
+      );
     });
-    return await Promise.all(
-      rows.map(({ key, value }) => this.#whole(key[2] as number, decodeRow(value))),
-    );
   }
 
   #pageOfRecent(
@@ -104,6 +112,14 @@ export class StoredMessages {
 
   /** The retained one of each of these messages, in the order given; undefined for what has expired. */
   async messagesOf(
+    references: readonly MessageReference[],
+    nowMs: number,
+  ): Promise<(StoredMessage | undefined)[]> {
+    if (!this.store.exclusive) await this.#purges.refresh();
+    return await readWhole(() => this.#messagesOf(references, nowMs));
+  }
+
+  async #messagesOf(
     references: readonly MessageReference[],
     nowMs: number,
   ): Promise<(StoredMessage | undefined)[]> {
@@ -129,6 +145,10 @@ export class StoredMessages {
    * @throws RelayError `not_found` for anybody else, an unknown or an expired message
    */
   async signedRequest(readerId: number, id: number): Promise<Uint8Array> {
+    return await readWhole(() => this.#signedRequest(readerId, id));
+  }
+
+  async #signedRequest(readerId: number, id: number): Promise<Uint8Array> {
     const nowMs = this.store.now();
     const [received] = await this.messagesOf([{ recipientId: readerId, id }], nowMs);
     const message = received ?? await this.#sentMessage(readerId, id, nowMs);
@@ -191,7 +211,25 @@ export function bodyOf({ row, json }: StoredMessage): string {
     .toString("utf8", row.bodyAt, row.bodyAt + row.bodySizeBytes);
 }
 
+/** A message whose rows were not all there: damaged, or purged between two reads. */
+class PieceMissing extends Error {
+  constructor() {
+    super("a piece of a retained message is missing");
+  }
+}
+
 function present<T>(values: (T | null)[]): T[] {
-  if (values.includes(null)) throw new Error("a piece of a retained message is missing");
+  if (values.includes(null)) throw new PieceMissing();
   return values as T[];
+}
+
+/** Reads again where a purge came between the reads of one message: its rows go in one commit. */
+async function readWhole<T>(read: () => Promise<T>): Promise<T> {
+  for (let attempt = 1;; attempt++) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof PieceMissing) || attempt === READ_ATTEMPTS) throw error;
+    }
+  }
 }

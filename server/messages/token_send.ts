@@ -45,6 +45,8 @@ interface Composed {
   request: SendRequest;
   raw: Uint8Array;
   bodyHash: string;
+  /** Keyed hash of the client address that the request came from. */
+  addressHash: string;
 }
 
 /** The answer to a send, and whether an earlier send was given it. */
@@ -78,21 +80,22 @@ export class TokenSender {
    * Sends one message for an agent whose token may send.
    * @param request fields of POST /v1/messages
    * @param idempotencyKey well-formed, or null for none
+   * @param addressHash keyed hash of the client's address
    * @throws RelayError as POST /v1/messages, and `idempotency_key_reused`
    */
   async send(
     agent: Identity,
     request: JsonObject,
     idempotencyKey: string | null,
+    addressHash: string,
   ): Promise<TokenSendAnswer> {
-    if (idempotencyKey === null) {
-      return { answer: await this.#send(agent, request, undefined), replayed: false };
-    }
+    const send = (extend?: () => SendExtension) => this.#send(agent, request, addressHash, extend);
+    if (idempotencyKey === null) return { answer: await send(), replayed: false };
     const answer = await this.#idempotency.once(
       agent.id,
       idempotencyKey,
       () => fingerprintOf(request),
-      (extend) => this.#send(agent, request, extend),
+      send,
     );
     return { answer, replayed: "fingerprint" in answer };
   }
@@ -100,6 +103,7 @@ export class TokenSender {
   async #send(
     agent: Identity,
     request: JsonObject,
+    addressHash: string,
     extend: (() => SendExtension) | undefined,
   ): Promise<SendAnswer> {
     const { identities, limits, freeDisk } = this.options;
@@ -107,7 +111,8 @@ export class TokenSender {
     const recipient = await identities.resolve(checked.to);
     if (recipient === null) throw unknownRecipient();
     await freeDisk.refuseWhenFull();
-    return await this.#signAndSend(compose(agent, recipient, checked), extend?.());
+    const composed = { ...compose(agent, recipient, checked), addressHash };
+    return await this.#signAndSend(composed, extend?.());
   }
 
   async #signAndSend(
@@ -138,7 +143,7 @@ export class TokenSender {
 
   /** One attempt with one signature. @returns null when an earlier send used the signature */
   async #submit(
-    { sender, recipient, request, raw }: Composed,
+    { sender, recipient, request, raw, addressHash }: Composed,
     use: SignatureUse,
     canonicalString: string,
     extension: SendExtension | undefined,
@@ -152,6 +157,7 @@ export class TokenSender {
       use,
       canonicalString,
       bearer: true,
+      addressHash,
       extension: {
         records: extension?.records ?? [],
         decide: (turn) => extension?.decide(turn),
@@ -167,7 +173,11 @@ export class TokenSender {
 }
 
 /** The request that the relay signs: RFC 8785 bytes, the recipient named by its key. */
-function compose(sender: Identity, recipient: Identity, checked: SendRequest): Composed {
+function compose(
+  sender: Identity,
+  recipient: Identity,
+  checked: SendRequest,
+): Omit<Composed, "addressHash"> {
   const request: SendRequest = {
     ...checked,
     to: recipient.address,

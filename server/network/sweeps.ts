@@ -12,30 +12,30 @@
  */
 import type { Identities } from "../agents/identities.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
+import { isPurged, purgeKey, type PurgeRecord } from "../messages/purge_record.ts";
 import { type GroupCommit, Outdated } from "../storage/group_commit.ts";
-import type { Lease, Leases } from "../storage/leases.ts";
+import { LeasedSteps } from "../storage/leased_steps.ts";
+import type { Leases } from "../storage/leases.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
-import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
+import type { Store } from "../storage/store.ts";
 import { BlockFinder } from "./block_finder.ts";
-import { firstCountedMinute } from "./counted.ts";
-import { encodeBlock, type FeedEvent, feedEventOf, feedKey, newestSentMs } from "./feed_block.ts";
+import { type FeedEvent, feedEventOf } from "./feed_block.ts";
+import {
+  correctionCost,
+  type FeedCorrection,
+  MAX_CHANGED_EVENTS,
+  stageCorrection,
+  SWEEP_TURN,
+  takeOffFeed,
+} from "./feed_correction.ts";
 import { type SweptMessage, walkMailbox } from "./mailbox_walk.ts";
 import { countOf, type Swept } from "./record_figures.ts";
 import { SWEEP_PREFIX, sweepKey, type SweepRecord } from "./sweep_record.ts";
 import type { Count } from "./tally_rows.ts";
-import { takeWorkLease } from "./work_lease.ts";
 
-/** ["sweep-turn", 0]: written by every step of every sweep. */
-const SWEEP_TURN: Deno.KvKey = ["sweep-turn", 0];
-
-/** Bounds of one step, so that it fits a commit. */
+/** Bound of one step, so that it fits a commit. */
 const MESSAGES_A_STEP = 200;
-const MAX_CHANGED_EVENTS = 3_000;
-const EVENT_BYTES = 120;
 const GET_MANY = 10;
-const LEASE_MS = 30_000;
-const LEASE_ATTEMPTS = 40;
-const LEASE_PAUSE_MS = 50;
 
 export interface SweepOptions {
   store: Store;
@@ -48,65 +48,27 @@ export interface SweepOptions {
 }
 
 export class Sweeps {
-  #working: Promise<void> | null = null;
-  #again = false;
-  #closed = false;
+  readonly #steps: LeasedSteps;
 
-  constructor(private readonly options: SweepOptions) {}
+  constructor(private readonly options: SweepOptions) {
+    const { store, leases } = options;
+    this.#steps = new LeasedSteps({
+      store,
+      leases,
+      name: "sweeps",
+      pending: () => this.#pending(),
+      step: (agentId) => this.#step(agentId),
+    });
+  }
 
   /** Works until no sweep is left, or another process works; what is begun meanwhile included. */
   run(): Promise<void> {
-    this.#again = true;
-    return this.#working ??= this.#work().finally(() => this.#working = null);
+    return this.#steps.run();
   }
 
   /** Ends after the step under way; the next process goes on from there. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    await this.#working?.catch(() => {});
-  }
-
-  async #work(): Promise<void> {
-    while (this.#again && !this.#closed) {
-      this.#again = false;
-      if ((await this.#pending()).length === 0) continue;
-      const lease = await this.#takeLease();
-      if (lease === null) return;
-      try {
-        if (!(await this.#endAll(lease))) return;
-      } finally {
-        await lease.release();
-      }
-    }
-  }
-
-  /** Works until no sweep is left. @returns false where the lease was lost, or this is closed */
-  async #endAll(lease: Lease): Promise<boolean> {
-    const { now } = this.options.store;
-    let renewedMs = now();
-    for (let left = await this.#pending(); left.length > 0; left = await this.#pending()) {
-      for (const agentId of left) {
-        while (!this.#closed && await this.#step(agentId)) {
-          if (now() - renewedMs < LEASE_MS / 3) continue;
-          if (!(await lease.renew())) return false;
-          renewedMs = now();
-        }
-      }
-      if (this.#closed) return false;
-    }
-    return true;
-  }
-
-  /** Another process may be at its last step, and not see a sweep that has just begun. */
-  async #takeLease(): Promise<Lease | null> {
-    const { store, leases } = this.options;
-    for (let attempt = 0; attempt < LEASE_ATTEMPTS && !this.#closed; attempt++) {
-      const lease = await takeWorkLease(store, leases, "sweeps", LEASE_MS);
-      if (lease !== null) return lease;
-      await new Promise((resolve) => setTimeout(resolve, LEASE_PAUSE_MS));
-      if ((await this.#pending()).length === 0) return null;
-    }
-    return null;
+  close(): Promise<void> {
+    return this.#steps.close();
   }
 
   async #pending(): Promise<number[]> {
@@ -124,43 +86,35 @@ export class Sweeps {
   async #step(agentId: number): Promise<boolean> {
     const { store: { kv }, commits, retentionMs, messagesAStep = MESSAGES_A_STEP } = this.options;
     // First of all: whatever is read from here on holds until the turn changes.
-    const [turnRow, sweepRow] = await retryWhileLocked(() =>
-      kv.getMany<[unknown, SweepRecord]>([SWEEP_TURN, sweepKey(agentId)])
+    const [turnRow, sweepRow, purgeRow] = await retryWhileLocked(() =>
+      kv.getMany<[unknown, SweepRecord, PurgeRecord]>([
+        SWEEP_TURN,
+        sweepKey(agentId),
+        purgeKey(agentId),
+      ])
     );
     const sweep = sweepRow.value;
     if (sweep === null) return false;
     const { messages, next } = await walkMailbox(kv, agentId, sweep, messagesAStep);
-    const { blocks, moved, lastId } = sweep.kind === "hide"
-      ? await this.#hide(messages)
-      : await this.#show(messages);
+    // A poll of that moment may have written the row of a purged message again.
+    const there = messages.filter(({ senderId, id }) =>
+      senderId !== agentId || !isPurged(purgeRow.value, id)
+    );
+    const correction = sweep.kind === "hide"
+      ? await takeOffFeed(kv, messages)
+      : await this.#show(there);
+    const { lastId } = correction;
     const moreOfBox = lastId !== undefined ? { ...sweep, beforeId: lastId } : next;
-    const events = blocks.reduce((sum, block) => sum + block.events.length, 0);
     try {
       await commits.submit<Swept>({
         records: [SWEEP_TURN, sweepKey(agentId)],
-        cost: {
-          checks: 0,
-          mutations: blocks.length,
-          bytes: EVENT_BYTES * (events + moved.length) + 100 * blocks.length,
-        },
+        cost: { checks: 0, ...correctionCost(correction) },
         proof: SWEEP_TURN,
         plan(turn) {
-          if (turn.changedInGroup(SWEEP_TURN) || turn.changedInGroup(sweepKey(agentId))) {
-            throw new Outdated();
-          }
-          if (turn.versionOf(SWEEP_TURN) !== turnRow.versionstamp) throw new Outdated();
+          if (turn.changedInGroup(sweepKey(agentId))) throw new Outdated();
           if (turn.versionOf(sweepKey(agentId)) !== sweepRow.versionstamp) throw new Outdated();
-          turn.putRecord(SWEEP_TURN, { v: 1, attempt: turn.attempt });
           turn.putRecord(sweepKey(agentId), moreOfBox);
-          for (const { id, events } of blocks) {
-            if (events.length === 0) turn.delete(feedKey(id));
-            else {
-              const leftMs = newestSentMs(events) + retentionMs - turn.nowMs;
-              turn.set(feedKey(id), encodeBlock(events), leftMs + EXPIRY_MARGIN_MS);
-            }
-          }
-          const first = firstCountedMinute(turn.nowMs);
-          return { kind: "swept", corrections: moved.filter(({ minute }) => minute >= first) };
+          return stageCorrection(turn, correction, turnRow.versionstamp, retentionMs);
         },
       });
     } catch (error) {
@@ -170,21 +124,7 @@ export class Sweeps {
     return moreOfBox !== null;
   }
 
-  async #hide(messages: readonly SweptMessage[]) {
-    const finder = new BlockFinder(this.options.store.kv);
-    const moved: Count[] = [];
-    await finder.prepare(messages.map(({ id }) => id));
-    for (const { id } of messages) {
-      const event = await finder.remove(id);
-      if (event !== null) moved.push({ ...countOf(event), count: -1 });
-      if (finder.changedEvents > MAX_CHANGED_EVENTS) {
-        return { blocks: finder.changed(), moved, lastId: id };
-      }
-    }
-    return { blocks: finder.changed(), moved, lastId: undefined };
-  }
-
-  async #show(messages: readonly SweptMessage[]) {
+  async #show(messages: readonly SweptMessage[]): Promise<FeedCorrection> {
     const { store, retentionMs } = this.options;
     const finder = new BlockFinder(store.kv);
     await finder.prepare(messages.map(({ id }) => id));

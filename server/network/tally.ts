@@ -7,9 +7,9 @@ import type { Leases } from "../storage/leases.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { randomId } from "../storage/random_id.ts";
 import type { Store } from "../storage/store.ts";
+import { takeWorkLease } from "../storage/work_lease.ts";
 import { firstCountedMinute, WINDOW_MINUTES } from "./counted.ts";
 import type { StandingsNow } from "./standings.ts";
-import { takeWorkLease } from "./work_lease.ts";
 import {
   type Checkpoint,
   checkpointKey,

@@ -47,7 +47,7 @@ export class FreeDisk {
     if (!this.#isFull) return;
     throw new RelayError(
       "unavailable",
-      "the relay's disk is nearly full: sends and registrations wait until its operator makes room; reads go on",
+      "the relay's disk is nearly full: sends, registrations, profile changes and new tokens wait until its operator makes room; reads go on",
       { retryAfterMs: 60_000 },
     );
   }

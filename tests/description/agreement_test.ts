@@ -11,7 +11,7 @@ import { type Answer, ask, assertRefused } from "../support/answer.ts";
 import { startTestRelay, type TestRelay } from "../support/relay.ts";
 import { registerAgent, type TestAgent } from "../support/test_agent.ts";
 import { type Json, readDocument } from "./read_document.ts";
-import { BANS, PROFILE_UPDATES, queries, REGISTRATIONS, SENDS } from "./request_corpus.ts";
+import { BANS, PROFILE_UPDATES, PURGES, queries, REGISTRATIONS, SENDS } from "./request_corpus.ts";
 
 const ADMIN_TOKEN = "agreement-".repeat(4);
 const LIMITS = {
@@ -64,6 +64,13 @@ const TRIALS: readonly Trial[] = [
       alice.bearer("POST", "/v1/admin/ban", { token: ADMIN_TOKEN, body: JSON.stringify(body) }),
     behind: ["not_found"],
   },
+  {
+    route: "post /v1/admin/purge",
+    corpus: PURGES,
+    ask: (_relay, alice, body) =>
+      alice.bearer("POST", "/v1/admin/purge", { token: ADMIN_TOKEN, body: JSON.stringify(body) }),
+    behind: ["not_found"],
+  },
 ];
 
 function operationOf(route: string): Operation {
@@ -112,7 +119,8 @@ Deno.test("schemas and parsers agree on every query of the corpus", async () => 
     for (const text of queries(Object.keys(query!.shape))) {
       const what = `${method} ${path}?${text.slice(0, 200)}`;
       const { success } = query!.safeParse(parametersOf(text));
-      const answer = await alice.bearer(method.toUpperCase(), path, { query: text });
+      const token = operation.access.includes("adminToken") ? ADMIN_TOKEN : undefined;
+      const answer = await alice.bearer(method.toUpperCase(), path, { query: text, token });
       if (answer.status !== 200) assertRefused(answer, "invalid_json");
       assert.equal(success, answer.status === 200, `${what}: ${answer.text.slice(0, 300)}`);
       verdicts[success ? "good" : "bad"]++;

@@ -216,7 +216,15 @@ export const PROFILE_UPDATES: readonly Body[] = [
 ];
 
 /** For POST /v1/admin/ban. */
-export const BANS: readonly Body[] = vary({}, { pubkey: KEYS });
+export const BANS: readonly Body[] = [
+  ...vary({}, { pubkey: KEYS, handle: ["bob", "@BOB", "@@bob", "bo", "b-b", LONG(33)] }),
+  ...vary({ handle: "bob" }, { reason: [...DISPLAY_NAMES, LONG(200), LONG(201), LONG(200, "😀")] }),
+  { pubkey: EXAMPLE_PROFILE.address, handle: "bob" },
+  { pubkey: EXAMPLE_PROFILE.address, handle: null },
+];
+
+/** For POST /v1/admin/purge. */
+export const PURGES: readonly Body[] = vary({}, { pubkey: KEYS, handle: [] });
 
 const INTEGERS = ["", "0", "1", "-1", "007", "200", "201", "9".repeat(20), "9".repeat(21), "+1"]
   .concat(["1.0", "1e3", "0x1", "%201", "1%20", "٣", "-", "--1", "true", "null", "%2D5"]);

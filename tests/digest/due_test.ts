@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Config } from "../../server/config.ts";
 import { assertStatus } from "../support/answer.ts";
+import { askAdmin } from "../support/figures.ts";
 import { parseMail, startSmtpServer, type TestSmtpServer } from "../support/smtp_server.ts";
 import type { TestAgent } from "../support/test_agent.ts";
 import { ToolAgent } from "../support/tool_client.ts";
@@ -276,3 +277,22 @@ async function setBanned(agent: TestAgent, banned: boolean): Promise<void> {
   const body = { pubkey: agent.address };
   assertStatus(await agent.bearer("POST", path, { body, token: ADMIN_TOKEN }), 200);
 }
+
+digestTest("no digest tells of what was purged, not after an unban either", async (scene) => {
+  const { bench, alice, write, mails } = scene;
+  const admin = async (verb: "ban" | "purge" | "unban") => {
+    const answer = await askAdmin(bench.relay, verb, alice.address, ADMIN_TOKEN);
+    assertStatus(answer, verb === "purge" ? 202 : 200);
+  };
+  await write();
+  await admin("ban");
+  await admin("purge");
+  await bench.relay.relay.crons.figures!(); // waits for the purge
+  await bench.sweepAfter(5 * MINUTE_MS);
+  await admin("unban");
+  await bench.sweepAfter(5 * MINUTE_MS);
+  assert.deepEqual(await mails(), []);
+  await write();
+  await bench.sweep();
+  assert.deepEqual(await mails(), ["1 unread message for @bob"]);
+}, { config: { adminToken: ADMIN_TOKEN } });

@@ -56,6 +56,8 @@ const KNOWN: readonly FuzzRoute[] = [
   },
   { method: "POST", path: "/v1/admin/ban", body: (c) => ({ pubkey: c.bob.address }) },
   { method: "POST", path: "/v1/admin/unban", body: (c) => ({ pubkey: c.bob.address }) },
+  { method: "POST", path: "/v1/admin/purge", body: (c) => ({ pubkey: c.bob.address }) },
+  { method: "GET", path: "/v1/admin/bans", query: ["limit", "offset"] },
   {
     method: "POST",
     path: "/mcp",

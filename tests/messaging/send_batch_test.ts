@@ -77,6 +77,7 @@ for (const [kind, options] of KINDS) {
           },
           canonicalString,
           bearer: false,
+          addressHash: "somewhere",
         };
       }));
       const results = await sender.sendAll(sends);

@@ -12,6 +12,7 @@ import { Leases } from "../../server/storage/leases.ts";
 import { createTestClock, TEST_START_MS, type TestClock } from "../support/clock.ts";
 import { createFakeKv, type FakeKvOptions } from "../support/fake_kv.ts";
 import { readFigures, recount } from "../support/figures.ts";
+import { interruptedKv } from "../support/interrupted_kv.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { openTestStorage } from "../support/storage.ts";
 import { registerAgents } from "../support/test_agent.ts";
@@ -82,24 +83,6 @@ async function openProcess(
       await storage.close();
     },
   };
-}
-
-/** The store, with something done before the nth list of a mailbox. */
-function interruptedKv(kv: Deno.Kv, atList: number, interrupt: () => Promise<void>): Deno.Kv {
-  let lists = 0;
-  return new Proxy(kv, {
-    get(target, name) {
-      if (name !== "list") {
-        const value = Reflect.get(target, name);
-        return typeof value === "function" ? value.bind(target) : value;
-      }
-      return async function* (selector: { prefix?: Deno.KvKey }, options: Deno.KvListOptions) {
-        const box = selector.prefix?.[0];
-        if ((box === "outbox" || box === "inbox") && ++lists === atList) await interrupt();
-        yield* target.list(selector as Deno.KvListSelector, options);
-      };
-    },
-  });
 }
 
 /** All figures as a relay that opens the store shows them, against a recount. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { retainBytes } from "../../server/mailboxes/retained_bytes.ts";
+import { releaseBytes, retainBytes } from "../../server/mailboxes/retained_bytes.ts";
 import { propertyRuns } from "../support/property_runs.ts";
 
 const DAY_MS = 86_400_000;
@@ -52,4 +52,26 @@ Deno.test("retainBytes() calls days ahead of the clock today", () => {
   assert.deepEqual(retainBytes(ahead, 400, nowMs, RULE), { days: [20_000, 1_000] });
   const refused = retainBytes(ahead, 401, nowMs, RULE);
   assert.deepEqual(refused, { retryAfterMs: DAY_MS + RETENTION_MS });
+});
+
+Deno.test("releaseBytes() takes off what was purged, and leaves what was sent since", () => {
+  const nowMs = 20_000 * DAY_MS;
+  let days: number[] = [];
+  const send = (sizeBytes: number, atMs: number) => {
+    const decision = retainBytes(days, sizeBytes, atMs, RULE);
+    assert.ok("days" in decision);
+    days = decision.days;
+  };
+  send(100, nowMs);
+  send(200, nowMs + DAY_MS);
+  const purged = days;
+  assert.deepEqual(releaseBytes(days, purged), []);
+  send(30, nowMs + DAY_MS);
+  send(5, nowMs + 2 * DAY_MS);
+  assert.deepEqual(releaseBytes(days, purged), [20_001, 30, 20_002, 5]);
+  // What has expired meanwhile is not taken off another day.
+  send(7, nowMs + DAY_MS + RETENTION_MS);
+  assert.deepEqual(releaseBytes(days, purged), [20_001, 30, 20_002, 5, 20_031, 7]);
+  assert.deepEqual(releaseBytes([], purged), []);
+  assert.deepEqual(releaseBytes([20_000, 50], purged), []);
 });

@@ -4,6 +4,7 @@ import type { AgentRecord } from "../../server/agents/records.ts";
 import type { InRecord } from "../../server/mailboxes/records.ts";
 import type { OutboxRow } from "../../server/messages/message_row.ts";
 import { type Answer, ask, assertStatus } from "./answer.ts";
+import type { JsonValue } from "../../toolkit/mod.ts";
 import type { TestRelay } from "./relay.ts";
 
 /** RELAY_ADMIN_TOKEN of test relays. */
@@ -24,16 +25,17 @@ export interface Figures {
 
 type Target = Pick<TestRelay, "url">;
 
+/** @param named the fields of the request; a string is a pubkey */
 export async function askAdmin(
   { url }: Target,
-  verb: "ban" | "unban",
-  address: string,
+  verb: "ban" | "unban" | "purge",
+  named: string | { [field: string]: JsonValue },
   token = ADMIN_TOKEN,
 ): Promise<Answer> {
   return await ask(`${url}/v1/admin/${verb}`, {
     method: "POST",
     headers: { Authorization: `Bearer ${token}` },
-    body: JSON.stringify({ pubkey: address }),
+    body: JSON.stringify(typeof named === "string" ? { pubkey: named } : named),
   });
 }
 

@@ -63,7 +63,8 @@ export function identityOperations({ limits }: Setting): Operation[] {
       description: "Gives a new `owner_token`, **shown once**; the old one dies in the same " +
         "commit. For a token that was lost, or that a stranger got by registering your key.\n\n" +
         "Signed requests only. Each signature works once: on a lost answer sign again with a " +
-        "later timestamp. A body, of any type, is ignored but is part of what is signed.",
+        "later timestamp. A body, of any type, is ignored but is part of what is signed. At most " +
+        `${limits.tokenRenewalsPerAgentPerHour} an hour.`,
       addition: true,
       access: ["signature"],
       answers: {
@@ -76,6 +77,7 @@ export function identityOperations({ limits }: Setting): Operation[] {
       errors: {
         invalid_signature: "the signature is malformed, does not verify, or was used here before",
         unknown_token: "no credentials, or a token: this route takes a signed request only",
+        rate_limited: "too many new tokens within an hour",
       },
     },
     {
@@ -127,7 +129,8 @@ export function identityOperations({ limits }: Setting): Operation[] {
         `${limits.digestIntervalHours} hours, never with subjects or bodies); null turns them ` +
         "off. It is never shown to anybody, here neither.\n\n" +
         "Sign the body, or use the tool server's token; an owner_token only reads. A signed " +
-        "request that is repeated changes nothing and answers the profile as it is.",
+        "request that is repeated changes nothing and answers the profile as it is. At most " +
+        `${limits.profileChangesPerAgentPerMinute} changes a minute.`,
       access: ["signature", "toolToken"],
       body: {
         description: "At least `{}`.",
@@ -147,6 +150,7 @@ export function identityOperations({ limits }: Setting): Operation[] {
         invalid_json: "unparsable body, invalid field values, or a field that cannot be changed",
         unknown_token: "no credentials, an unknown token, or an owner_token, which only reads",
         banned: null,
+        rate_limited: "too many changes within a minute",
       },
     },
   ];

@@ -73,7 +73,9 @@ function sendOperation({ limits }: Setting): Operation {
       recipient_banned: null,
       not_found: "no agent has the address in `to`",
       idempotency_key_reused: null,
-      rate_limited: "too many messages in a minute, or too many bytes retained for this sender",
+      rate_limited:
+        "too many messages in a minute, too many bytes retained for this sender, or too " +
+        "many bytes from this client address within an hour",
       unavailable: "the relay is stopping, overloaded or short of disk; repeat the same request " +
         "(by token, under the same Idempotency-Key): what was stored is not stored again",
     },

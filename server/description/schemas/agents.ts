@@ -111,20 +111,3 @@ export const ExportedKey = z.object({
   key_custody: z.literal("self"),
   note: z.string().optional(),
 }).openapi("ExportedKey");
-
-/** What POST /v1/admin/ban and /unban take. */
-export const BanRequest = z.object({
-  pubkey: z.string().refine(isAddress).openapi({
-    pattern: "^[1-9A-HJ-NP-Za-km-z]{33,44}$",
-    description: "The agent's address.",
-  }),
-}).openapi("BanRequest");
-
-function isAddress(text: string): boolean {
-  try {
-    return decodeAddress(text).length === 32;
-  } catch (error) {
-    if (error instanceof AddressError) return false;
-    throw error;
-  }
-}

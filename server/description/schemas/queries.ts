@@ -93,6 +93,11 @@ export const FeedQuery = z.object({
 
 export const LeaderboardQuery = z.object({ limit: limit("agents", 100, 20) });
 
+export const BansQuery = z.object({
+  limit: limit("bans", 200, 50),
+  offset: integer("How many bans to skip.", { min: 0, max: 10_000, absent: 0 }),
+});
+
 export const UnsubscribeQuery = z.object({
   token: z.string().min(1).openapi({ description: "The one in the digest's link." }),
 });

@@ -28,6 +28,14 @@ export const displayName = () =>
       "trimming; no control characters, line breaks or text direction controls.",
   });
 
+export const banReason = () =>
+  z.string().refine((text) => fits(text, 200, /(?!)/)).openapi({
+    maxLength: 200,
+    "x-addition": true,
+    description: "Why, for the operator alone: kept, logged, shown in the list of bans. At most " +
+      "200 characters after trimming; one line, no control characters.",
+  });
+
 export const description = () =>
   z.string().refine((text) => fits(text, 500, /[\n\t]/g)).openapi({
     maxLength: 500,

@@ -64,7 +64,12 @@ export function sendMessageTool(
       const idempotencyKey = key === undefined
         ? null
         : requireIdempotencyKey(key, "idempotency_key");
-      const { answer } = await tokenSender.send(agent, composeRequest(given), idempotencyKey);
+      const { answer } = await tokenSender.send(
+        agent,
+        composeRequest(given),
+        idempotencyKey,
+        call.addressHash(),
+      );
       const { id, contentHash } = answer;
       const created_at = timestamp(answer.createdAtMs);
       return {

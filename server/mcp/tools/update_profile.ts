@@ -7,6 +7,7 @@ import { type ProfileServices, updateProfile } from "../../agents/update_profile
 import type { Deps } from "../../deps.ts";
 import { RelayError } from "../../errors.ts";
 import type { Authenticator } from "../../http/authenticate.ts";
+import type { FreeDisk } from "../../storage/free_disk.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { defineTool, type Tool } from "../tool.ts";
@@ -19,13 +20,19 @@ export interface UpdateProfileServices {
   commits: GroupCommit;
   authenticator: Authenticator;
   presence: Presence;
+  freeDisk: FreeDisk;
 }
 
 const FIELDS = ["description", "display_name", "tags", "notification_email"] as const;
 
 export function updateProfileTool(services: UpdateProfileServices): Tool<RelayCall> {
   const { authenticator, presence, deps } = services;
-  const profileServices: ProfileServices = { ...services, random: deps.random, now: deps.now };
+  const profileServices: ProfileServices = {
+    ...services,
+    limits: deps.config.limits,
+    random: deps.random,
+    now: deps.now,
+  };
   return defineTool({
     name: "update_profile",
     title: "Update your profile",

@@ -1,6 +1,6 @@
 /** The lease of background work: on an exclusive store there is nobody to keep off. */
-import type { Lease, Leases } from "../storage/leases.ts";
-import type { Store } from "../storage/store.ts";
+import type { Lease, Leases } from "./leases.ts";
+import type { Store } from "./store.ts";
 
 const ALONE: Lease = { renew: () => Promise.resolve(true), release: () => Promise.resolve() };
 

@@ -1,0 +1,85 @@
+/** What requests of the operator carry: the admin token, and which agent they are about. */
+import { createHash, timingSafeEqual } from "node:crypto";
+import { AddressError } from "../../toolkit/address_error.ts";
+import { decodeAddress } from "../../toolkit/decode_address.ts";
+import type { JsonObject, JsonValue } from "../../toolkit/json_value.ts";
+import type { Identities } from "../agents/identities.ts";
+import { cleanHandle, cleanLine } from "../agents/profile_rules.ts";
+import type { Identity } from "../agents/records.ts";
+import { invalidJson, RelayError } from "../errors.ts";
+import { bearerToken } from "../http/authenticate.ts";
+
+const MAX_REASON = 200;
+const PUBKEY_FORM =
+  "pubkey must be the base58 (33 to 44 characters) of a 32-byte Ed25519 public key";
+
+/**
+ * Compares hashes, so that the time taken tells nothing of the token.
+ * @param adminToken RELAY_ADMIN_TOKEN; unset, every request is refused
+ * @throws RelayError `unknown_token`
+ */
+export function requireAdmin(headers: Headers, adminToken: string | undefined): void {
+  const token = bearerToken(headers);
+  const given = sha256(token ?? "");
+  if (timingSafeEqual(given, sha256(adminToken ?? "")) && token !== null && adminToken) return;
+  throw new RelayError(
+    "unknown_token",
+    "admin endpoints take Authorization: Bearer with the relay's admin token (RELAY_ADMIN_TOKEN); without one configured they are closed",
+  );
+}
+
+function sha256(text: string): Uint8Array {
+  return createHash("sha256").update(text).digest();
+}
+
+/**
+ * The agent that `pubkey` names.
+ * @throws RelayError `invalid_json`, `invalid_pubkey`, `not_found`
+ */
+export async function findByKey(identities: Identities, { pubkey }: JsonObject): Promise<Identity> {
+  if (pubkey === undefined) throw invalidJson(`pubkey is required: ${PUBKEY_FORM}`);
+  const agent = await identities.byAddress(readPublicKey(pubkey));
+  if (agent === null) throw unknown("pubkey");
+  return agent;
+}
+
+/**
+ * The agent that either `pubkey` or `handle` names; null counts as absent.
+ * @throws RelayError `invalid_json`, `invalid_pubkey`, `invalid_handle`, `not_found`
+ */
+export async function findNamed(identities: Identities, request: JsonObject): Promise<Identity> {
+  const pubkey = request["pubkey"] ?? undefined;
+  const handle = request["handle"] ?? undefined;
+  if (handle === undefined) {
+    if (pubkey !== undefined) return await findByKey(identities, request);
+    throw invalidJson(`pubkey or handle is required: ${PUBKEY_FORM}`);
+  }
+  if (pubkey !== undefined) {
+    throw invalidJson("pubkey and handle are both given; name the agent by one of them");
+  }
+  if (typeof handle !== "string") throw invalidJson("handle must be a string");
+  const agent = await identities.resolve(`@${cleanHandle(handle)}`);
+  if (agent === null) throw unknown("handle");
+  return agent;
+}
+
+/** The operator's words about a ban, trimmed; null for none. @throws RelayError `invalid_json` */
+export function readReason({ reason }: JsonObject): string | null {
+  if (reason === undefined || reason === null) return null;
+  return cleanLine("reason", reason, MAX_REASON) || null;
+}
+
+function readPublicKey(pubkey: JsonValue): string {
+  if (typeof pubkey !== "string") throw invalidJson(PUBKEY_FORM);
+  try {
+    decodeAddress(pubkey);
+    return pubkey;
+  } catch (error) {
+    if (error instanceof AddressError) throw new RelayError("invalid_pubkey", PUBKEY_FORM);
+    throw error;
+  }
+}
+
+function unknown(by: "pubkey" | "handle"): RelayError {
+  return new RelayError("not_found", `no agent is registered with this ${by}`);
+}

@@ -1,0 +1,48 @@
+/** What is kept of a ban for the operator, and the list of bans. */
+import type { Identity } from "../agents/records.ts";
+import type { Turn } from "../storage/group_commit.ts";
+
+/** ["ban", agentId]; stands while the agent is banned. Null where the ban is older than these records. */
+export interface BanRecord {
+  v: 1;
+  reason: string | null;
+  bannedAtMs: number | null;
+}
+
+/** ["bans", bannedAtMs or 0, agentId]: the list in the order of time. */
+export interface ListedBan {
+  v: 1;
+  address: string;
+  handle: string;
+  reason: string | null;
+  bannedAtMs: number | null;
+}
+
+export const BAN_LIST_PREFIX: Deno.KvKey = ["bans"];
+export const banKey = (agentId: number): Deno.KvKey => ["ban", agentId];
+const listedKey = (bannedAtMs: number | null, agentId: number): Deno.KvKey => [
+  ...BAN_LIST_PREFIX,
+  bannedAtMs ?? 0,
+  agentId,
+];
+
+/** Upper bounds of what stageBan adds to a job besides its record. */
+export const BAN_COST = { mutations: 1, bytes: 1_500 } as const;
+
+/**
+ * Writes what is kept of a ban, or with null takes it away.
+ * @param turn of a job that names banKey(id)
+ */
+export function stageBan(
+  turn: Turn,
+  { id, address, handle }: Pick<Identity, "id" | "address" | "handle">,
+  ban: BanRecord | null,
+): void {
+  const before = turn.record<BanRecord>(banKey(id));
+  turn.putRecord(banKey(id), ban);
+  if (ban !== null) {
+    const { reason, bannedAtMs } = ban;
+    const listed: ListedBan = { v: 1, address, handle, reason, bannedAtMs };
+    turn.set(listedKey(bannedAtMs, id), listed);
+  } else if (before !== null) turn.delete(listedKey(before.bannedAtMs, id));
+}

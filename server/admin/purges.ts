@@ -1,0 +1,174 @@
+/**
+ * The purge of a banned agent: a sweep deletes everything that it sent, newest message first, from
+ * inboxes and outboxes, and frees what it may keep in the store. Heads, ids and totals stay.
+ *
+ * Each step is one commit: the rows of some messages, their events on the feed, and how far the
+ * sweep has come. So a purge goes on wherever a process was stopped, and a message is whole or gone.
+ * An unban does not end it: what was sent before the purge was asked for goes, what comes later stays.
+ */
+import type { Identity } from "../agents/records.ts";
+import type { Log } from "../deps.ts";
+import { invalidJson } from "../errors.ts";
+import { outKey, type OutRecord } from "../mailboxes/records.ts";
+import { releaseBytes } from "../mailboxes/retained_bytes.ts";
+import {
+  PURGE_MARK,
+  purgeKey,
+  type PurgeRecord,
+  PURGING_PREFIX,
+  purgingKey,
+} from "../messages/purge_record.ts";
+import type { RecentMessages } from "../messages/recent_messages.ts";
+import {
+  correctionCost,
+  stageCorrection,
+  SWEEP_TURN,
+  takeOffFeed,
+} from "../network/feed_correction.ts";
+import type { Swept } from "../network/record_figures.ts";
+import { type GroupCommit, Outdated } from "../storage/group_commit.ts";
+import { LeasedSteps } from "../storage/leased_steps.ts";
+import type { Leases } from "../storage/leases.ts";
+import { listRows } from "../storage/list_rows.ts";
+import { retryWhileLocked } from "../storage/lock_retry.ts";
+import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
+import { listDoomed } from "./doomed_messages.ts";
+
+export interface PurgeOptions {
+  store: Store;
+  commits: GroupCommit;
+  leases: Leases;
+  recent: RecentMessages;
+  /** Life of a message. */
+  retentionMs: number;
+  log: Log;
+  messagesAStep?: number;
+}
+
+const MESSAGES_A_STEP = 100;
+
+export class Purges {
+  readonly #steps: LeasedSteps;
+
+  constructor(private readonly options: PurgeOptions) {
+    const { store, leases } = options;
+    this.#steps = new LeasedSteps({
+      store,
+      leases,
+      name: "purges",
+      pending: () => this.#pending(),
+      step: (agentId) => this.#step(agentId),
+    });
+  }
+
+  /**
+   * Accepts the purge of all that an agent has sent until now; run() does it. Repeated, it begins
+   * anew, with what was sent since.
+   * @throws RelayError `invalid_json` for an agent that is not banned
+   */
+  async begin({ id, handle }: Identity): Promise<void> {
+    const key = purgeKey(id);
+    await this.options.commits.submit<PurgeRecord>({
+      records: [outKey(id), key],
+      cost: { checks: 0, mutations: 2, bytes: 1_000 },
+      proof: key,
+      plan(turn) {
+        const out = turn.record<OutRecord>(outKey(id))!;
+        if (!out.banned) {
+          throw invalidJson("only what a banned agent sent is purged: ban it first");
+        }
+        // It is banned: nothing of it is above its head, and all its retained bytes go.
+        const beforeId = out.head + 1;
+        const { attempt } = turn;
+        const { retained } = out;
+        const purge: PurgeRecord = {
+          v: 1,
+          attempt,
+          handle,
+          beforeId,
+          nextBeforeId: beforeId,
+          retained,
+        };
+        turn.putRecord(key, purge);
+        turn.set(purgingKey(id), 1);
+        turn.set(PURGE_MARK, attempt);
+        return purge;
+      },
+      committed: ({ beforeId }) => this.options.recent.purge(id, beforeId),
+    });
+  }
+
+  /** Works until no purge is left, or another process works. */
+  run(): Promise<void> {
+    return this.#steps.run();
+  }
+
+  /** Ends after the step under way; the next process goes on from there. */
+  close(): Promise<void> {
+    return this.#steps.close();
+  }
+
+  async #pending(): Promise<number[]> {
+    const rows = await listRows(this.options.store.kv, { prefix: PURGING_PREFIX });
+    return rows.map(({ key }) => key[1] as number);
+  }
+
+  /** One step of an agent's purge. @returns whether there may be more to do */
+  async #step(agentId: number): Promise<boolean> {
+    const { store: { kv }, commits, retentionMs, log } = this.options;
+    const { messagesAStep = MESSAGES_A_STEP } = this.options;
+    // First of all: whatever is read from here on holds until the turn changes.
+    const [turnRow, purgeRow] = await retryWhileLocked(() =>
+      kv.getMany<[unknown, PurgeRecord]>([SWEEP_TURN, purgeKey(agentId)])
+    );
+    const purge = purgeRow.value;
+    if (purge === null || purge.nextBeforeId === null) {
+      // Ended meanwhile. A row without its purge must not keep the work going for ever.
+      await retryWhileLocked(() =>
+        kv.atomic().check(purgeRow).delete(purgingKey(agentId)).commit()
+      );
+      return false;
+    }
+    const doomed = await listDoomed(kv, agentId, purge.nextBeforeId, messagesAStep);
+    const correction = await takeOffFeed(kv, doomed.messages);
+    const lastId = correction.lastId ?? doomed.messages.at(-1)?.id;
+    const going = doomed.messages.filter(({ id }) => id >= lastId!);
+    const ends = !doomed.more && going.length === doomed.messages.length;
+    const keys = going.flatMap((message) => message.keys);
+    const correctionBounds = correctionCost(correction);
+    const key = purgeKey(agentId);
+    try {
+      await commits.submit<Swept>({
+        records: [SWEEP_TURN, key, ...(ends ? [outKey(agentId)] : [])],
+        cost: {
+          checks: 0,
+          mutations: keys.length + 1 + correctionBounds.mutations,
+          bytes: 30 * keys.length + correctionBounds.bytes,
+        },
+        proof: SWEEP_TURN,
+        plan(turn) {
+          if (turn.changedInGroup(key)) throw new Outdated();
+          if (turn.versionOf(key) !== purgeRow.versionstamp) throw new Outdated();
+          const { attempt } = turn;
+          if (!ends) turn.putRecord(key, { ...purge, attempt, nextBeforeId: lastId! });
+          else {
+            const out = turn.record<OutRecord>(outKey(agentId))!;
+            const retained = releaseBytes(out.retained, purge.retained);
+            turn.putRecord(outKey(agentId), { ...out, retained });
+            // It stands for as long as a row of these messages could.
+            const done: PurgeRecord = { ...purge, attempt, nextBeforeId: null, retained: [] };
+            turn.putRecord(key, done, retentionMs + EXPIRY_MARGIN_MS);
+            turn.delete(purgingKey(agentId));
+          }
+          for (const row of keys) turn.delete(row);
+          return stageCorrection(turn, correction, turnRow.versionstamp, retentionMs);
+        },
+      });
+    } catch (error) {
+      if (!(error instanceof Outdated)) throw error;
+      return true; // another step came between: look again
+    }
+    if (ends) log("purge_ended", { handle: purge.handle });
+    return !ends;
+  }
+}

@@ -1,0 +1,48 @@
+/** How often an agent may change its profile and its owner_token: windows in the commits themselves. */
+import { rateLimited } from "../errors.ts";
+import type { Turn } from "../storage/group_commit.ts";
+import { stageWindow } from "../storage/window_record.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+/** ["window", "profile", agentId]: changes of the last minute, by PATCH and by the tool. */
+export const profileWindowKey = (agentId: number): Deno.KvKey => ["window", "profile", agentId];
+/** ["window", "owner-token", agentId]: new tokens of the last hour. */
+export const tokenWindowKey = (agentId: number): Deno.KvKey => ["window", "owner-token", agentId];
+
+/**
+ * Counts a change of the profile in the commit that makes it.
+ * @param limit changes a minute
+ * @throws RelayError `rate_limited`
+ */
+export function countProfileChange(turn: Turn, agentId: number, limit: number): void {
+  stageWindow(
+    turn,
+    profileWindowKey(agentId),
+    { limit, windowMs: MINUTE_MS },
+    (retryAfterMs) =>
+      rateLimited(
+        `at most ${limit} profile changes a minute; put what is to change into one request, or wait retry_after_ms`,
+        retryAfterMs,
+      ),
+  );
+}
+
+/**
+ * Counts a new owner_token in the commit that makes it.
+ * @param limit tokens an hour
+ * @throws RelayError `rate_limited`
+ */
+export function countTokenRenewal(turn: Turn, agentId: number, limit: number): void {
+  stageWindow(
+    turn,
+    tokenWindowKey(agentId),
+    { limit, windowMs: HOUR_MS },
+    (retryAfterMs) =>
+      rateLimited(
+        `at most ${limit} new owner_tokens an hour; the last one given works on, or wait retry_after_ms`,
+        retryAfterMs,
+      ),
+  );
+}

@@ -1,0 +1,84 @@
+/**
+ * What takes events off the feed, or puts them back, inside a commit that was prepared by reading.
+ * Steps that do so are one after the other, whatever sweep they belong to: each checks and writes
+ * SWEEP_TURN, so that what it has read of the feed still holds when it commits.
+ */
+import { Outdated, type Turn } from "../storage/group_commit.ts";
+import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
+import { BlockFinder } from "./block_finder.ts";
+import { firstCountedMinute } from "./counted.ts";
+import { encodeBlock, type FeedEvent, feedKey, newestSentMs } from "./feed_block.ts";
+import { countOf, type Swept } from "./record_figures.ts";
+import type { Count } from "./tally_rows.ts";
+
+/** ["sweep-turn", 0]: written by every step that corrects the feed; to be read before anything else. */
+export const SWEEP_TURN: Deno.KvKey = ["sweep-turn", 0];
+
+/** Bound of one step, so that it fits a commit. */
+export const MAX_CHANGED_EVENTS = 3_000;
+const EVENT_BYTES = 120;
+const BLOCK_BYTES = 100;
+
+export interface FeedCorrection {
+  /** Blocks as they are to be written; an empty one is to be deleted. */
+  blocks: { id: number; events: FeedEvent[] }[];
+  /** What the leaderboard gains or loses. */
+  moved: Count[];
+  /** The last message that found room; undefined where all did. */
+  lastId: number | undefined;
+}
+
+/** Takes the events of messages off the feed, as far as they stand there. */
+export async function takeOffFeed(
+  kv: Deno.Kv,
+  messages: readonly { id: number }[],
+): Promise<FeedCorrection> {
+  const finder = new BlockFinder(kv);
+  const moved: Count[] = [];
+  await finder.prepare(messages.map(({ id }) => id));
+  for (const { id } of messages) {
+    const event = await finder.remove(id);
+    if (event !== null) moved.push({ ...countOf(event), count: -1 });
+    if (finder.changedEvents > MAX_CHANGED_EVENTS) {
+      return { blocks: finder.changed(), moved, lastId: id };
+    }
+  }
+  return { blocks: finder.changed(), moved, lastId: undefined };
+}
+
+/** Upper bounds of what stageCorrection adds to a job besides SWEEP_TURN. */
+export function correctionCost({ blocks, moved }: FeedCorrection) {
+  const events = blocks.reduce((sum, block) => sum + block.events.length, 0);
+  return {
+    mutations: blocks.length,
+    bytes: EVENT_BYTES * (events + moved.length) + BLOCK_BYTES * blocks.length,
+  };
+}
+
+/**
+ * Writes a correction.
+ * @param turn of a job that names SWEEP_TURN
+ * @param readVersion versionstamp that SWEEP_TURN had before the correction was prepared
+ * @param retentionMs life of a message and of its event
+ * @returns the result of the job, from which the leaderboard learns
+ * @throws Outdated when another step came between
+ */
+export function stageCorrection(
+  turn: Turn,
+  { blocks, moved }: FeedCorrection,
+  readVersion: string | null,
+  retentionMs: number,
+): Swept {
+  if (turn.changedInGroup(SWEEP_TURN)) throw new Outdated();
+  if (turn.versionOf(SWEEP_TURN) !== readVersion) throw new Outdated();
+  turn.putRecord(SWEEP_TURN, { v: 1, attempt: turn.attempt });
+  for (const { id, events } of blocks) {
+    if (events.length === 0) turn.delete(feedKey(id));
+    else {
+      const leftMs = newestSentMs(events) + retentionMs - turn.nowMs;
+      turn.set(feedKey(id), encodeBlock(events), leftMs + EXPIRY_MARGIN_MS);
+    }
+  }
+  const first = firstCountedMinute(turn.nowMs);
+  return { kind: "swept", corrections: moved.filter(({ minute }) => minute >= first) };
+}

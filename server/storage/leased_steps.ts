@@ -1,0 +1,85 @@
+/**
+ * Background work in steps, each of which is one commit: one process at a time works, and whoever
+ * comes next goes on where it stopped. What is to be done stands in the store.
+ */
+import type { Lease, Leases } from "./leases.ts";
+import type { Store } from "./store.ts";
+import { takeWorkLease } from "./work_lease.ts";
+
+const LEASE_MS = 30_000;
+const LEASE_ATTEMPTS = 40;
+const LEASE_PAUSE_MS = 50;
+
+export interface LeasedWork {
+  store: Store;
+  leases: Leases;
+  /** Of the lease. */
+  name: string;
+  /** Agents for whom something is left to do. */
+  pending(): Promise<number[]>;
+  /** One step for an agent. @returns whether there may be more to do for it */
+  step(agentId: number): Promise<boolean>;
+}
+
+export class LeasedSteps {
+  #working: Promise<void> | null = null;
+  #again = false;
+  #closed = false;
+
+  constructor(private readonly work: LeasedWork) {}
+
+  /** Works until nothing is left, or another process works; what is begun meanwhile included. */
+  run(): Promise<void> {
+    this.#again = true;
+    return this.#working ??= this.#work().finally(() => this.#working = null);
+  }
+
+  /** Ends after the step under way; the next process goes on from there. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#working?.catch(() => {});
+  }
+
+  async #work(): Promise<void> {
+    while (this.#again && !this.#closed) {
+      this.#again = false;
+      if ((await this.work.pending()).length === 0) continue;
+      const lease = await this.#takeLease();
+      if (lease === null) return;
+      try {
+        if (!(await this.#endAll(lease))) return;
+      } finally {
+        await lease.release();
+      }
+    }
+  }
+
+  /** Works until nothing is left. @returns false where the lease was lost, or this is closed */
+  async #endAll(lease: Lease): Promise<boolean> {
+    const { store: { now }, pending, step } = this.work;
+    let renewedMs = now();
+    for (let left = await pending(); left.length > 0; left = await pending()) {
+      for (const agentId of left) {
+        while (!this.#closed && await step(agentId)) {
+          if (now() - renewedMs < LEASE_MS / 3) continue;
+          if (!(await lease.renew())) return false;
+          renewedMs = now();
+        }
+      }
+      if (this.#closed) return false;
+    }
+    return true;
+  }
+
+  /** Another process may be at its last step, and not see what has just begun. */
+  async #takeLease(): Promise<Lease | null> {
+    const { store, leases, name, pending } = this.work;
+    for (let attempt = 0; attempt < LEASE_ATTEMPTS && !this.#closed; attempt++) {
+      const lease = await takeWorkLease(store, leases, name, LEASE_MS);
+      if (lease !== null) return lease;
+      await new Promise((resolve) => setTimeout(resolve, LEASE_PAUSE_MS));
+      if ((await pending()).length === 0) return null;
+    }
+    return null;
+  }
+}

@@ -1,0 +1,30 @@
+/** A sliding window that a commit checks and writes, so that it holds across processes. */
+import { admit, type Window, type WindowRule } from "../rate_window.ts";
+import type { Turn } from "./job.ts";
+import { EXPIRY_MARGIN_MS } from "./store.ts";
+
+/** ["window", name, addressHash or agentId] */
+interface WindowRecord {
+  v: 1;
+  window: Window;
+}
+
+/**
+ * Counts one more event, as part of a job that names the key among its records.
+ * @param refuse makes the error for a full window, from the milliseconds until there is room
+ * @throws what `refuse` makes
+ */
+export function stageWindow(
+  turn: Turn,
+  key: Deno.KvKey,
+  rule: WindowRule,
+  refuse: (retryAfterMs: number) => Error,
+): void {
+  const admitted = admit(turn.record<WindowRecord>(key)?.window ?? [], turn.nowMs, rule);
+  if ("retryAfterMs" in admitted) throw refuse(admitted.retryAfterMs);
+  turn.putRecord(
+    key,
+    { v: 1, window: admitted.window } satisfies WindowRecord,
+    rule.windowMs + EXPIRY_MARGIN_MS,
+  );
+}
