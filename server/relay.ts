@@ -141,7 +141,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     freeDisk,
   });
 
-  const outbox = new Outbox({ store, log });
+  const outbox = new Outbox({ store, records, commits, log });
   const digests = openDigests({
     deps,
     store,
@@ -152,11 +152,12 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     messages,
     outbox,
   });
-  await outbox.start();
   const outboxNote = await deadNote(kv);
   const { retentionDays, rawBodyBytes } = limits;
   const network = openNetwork({ store, commits, identities, retentionDays, log });
   const directory = openDirectory({ store, records, commits, presence, addressKey, config });
+
+  await outbox.start(); // its jobs come after all that annotates groups
 
   const bodies = createBodyReader();
   const readBody = bodies.read;

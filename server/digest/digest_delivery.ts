@@ -16,9 +16,14 @@ import type { GroupCommit } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
 import { addressCapKey, type AddressCapRecord, admitDigest } from "./address_cap.ts";
-import { CANDIDATE_ROW, candidateKey } from "./candidates.ts";
+import { stageCandidate } from "./candidates.ts";
 import { composeDigest, NAMED_SENDERS } from "./digest_mail.ts";
-import { DIGEST_KIND, type DigestPayload, type DueAgent } from "./digest_queue.ts";
+import {
+  DIGEST_KIND,
+  DIGEST_PAYLOAD_BYTES,
+  type DigestPayload,
+  type DueAgent,
+} from "./digest_queue.ts";
 import { unseenSinceMs } from "./due_rules.ts";
 import { hashUnsubscribeToken, subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
 import { findUnreadSince, type ListUndelivered, summariseUnread } from "./unread.ts";
@@ -62,10 +67,11 @@ export function digestDelivery(options: DigestDeliveryOptions): OutgoingHandler<
   return {
     kind: DIGEST_KIND,
     concurrency: CONCURRENCY,
+    payloadBytes: DIGEST_PAYLOAD_BYTES,
     attempt: (item) => attempt(options, item),
-    finish(_ending, { agentId }, operation) {
+    finish(_ending, { agentId }, turn) {
       // What came since it was composed counts again from here.
-      operation.set(candidateKey(agentId), CANDIDATE_ROW, { expireIn: options.retentionMs });
+      stageCandidate(turn, agentId, options.retentionMs);
     },
   };
 }
@@ -190,6 +196,7 @@ function afterwards(
     result: "retry",
     reason,
     afterMs: retryMs(attempts, store.random(1)[0]! / 256),
+    unreachable: outcome.stage === "connection",
     payload: { ...payload, refusals },
   };
 }

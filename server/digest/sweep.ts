@@ -11,7 +11,13 @@ import { retryWhileLocked } from "../storage/lock_retry.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { addressCapKey } from "./address_cap.ts";
 import { CANDIDATE_ROW, parkedKey } from "./candidates.ts";
-import { digestId, type DigestQueueOptions, type DueAgent, queueDigest } from "./digest_queue.ts";
+import {
+  DIGEST_KIND,
+  digestId,
+  type DigestQueueOptions,
+  type DueAgent,
+  queueDigest,
+} from "./digest_queue.ts";
 import { earliestDigestMs, unseenSinceMs } from "./due_rules.ts";
 import { subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
 import { findUnreadSince, type ListUndelivered } from "./unread.ts";
@@ -135,7 +141,7 @@ async function queueInOrder(
           if (outcome.result === "changed") continue; // the next sweep judges it anew
           if (outcome.result === "queued") {
             queued++;
-            options.outbox.wake(outcome.dueMs);
+            options.outbox.wake({ kind: DIGEST_KIND, dueMs: outcome.dueMs });
           }
           await settle(options, rows, outcome.result === "capped" ? outcome.untilMs : null);
         }
