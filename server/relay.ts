@@ -39,6 +39,7 @@ import { GroupCommit } from "./storage/group_commit.ts";
 import { IdSequence } from "./storage/id_sequence.ts";
 import type { QueueBounds } from "./storage/job_queue.ts";
 import { openAddressKey, openLayout } from "./storage/layout.ts";
+import { Leases } from "./storage/leases.ts";
 import { RecordCache } from "./storage/record_cache.ts";
 import { requireAnswer } from "./storage/require_answer.ts";
 import {
@@ -104,6 +105,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     bounds: options.queueBounds,
     onFailure: logSparsely(log, "store_write_failed"),
   });
+  const leases = new Leases(store);
   const freeDisk = new FreeDisk(options.measureFreeBytes ?? null, limits.minFreeDiskBytes);
   await freeDisk.refresh();
 
@@ -151,10 +153,12 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     inbox,
     messages,
     outbox,
+    leases,
+    addressKey,
   });
   const outboxNote = await deadNote(kv);
   const { retentionDays, rawBodyBytes } = limits;
-  const network = openNetwork({ store, commits, identities, retentionDays, log });
+  const network = openNetwork({ store, commits, leases, identities, retentionDays, log });
   const directory = openDirectory({ store, records, commits, presence, addressKey, config });
 
   await outbox.start(); // its jobs come after all that annotates groups
@@ -178,7 +182,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
         sweep: network.sweep,
       }),
       ...disabledMailRoutes(),
-      ...unsubscribeRoutes(shared),
+      ...unsubscribeRoutes({ ...shared, addressKey }),
       ...descriptionRoutes(deps),
       ...toolRoutes({
         ...shared,

@@ -25,6 +25,7 @@ import {
   type DueAgent,
 } from "./digest_queue.ts";
 import { unseenSinceMs } from "./due_rules.ts";
+import { hashMailbox, isStopped, stopKey, type StopRecord } from "./mail_stop.ts";
 import { hashUnsubscribeToken, subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
 import { findUnreadSince, type ListUndelivered, summariseUnread } from "./unread.ts";
 
@@ -50,6 +51,8 @@ export interface DigestDeliveryOptions {
   intervalMs: number;
   /** As long as a message is kept. */
   retentionMs: number;
+  /** The secret under which the store's mailboxes are hashed. */
+  addressKey: Uint8Array;
   undelivered: ListUndelivered;
   /** When the last accepted poll of an agent began. */
   lastPollMs(agentId: number): Promise<number | null>;
@@ -90,6 +93,10 @@ async function attempt(
   ]);
   if (!isFor(subscription, tokenHash)) return { result: "dropped", reason: "unsubscribed" };
   if (inbox?.banned !== false) return { result: "dropped", reason: "banned" };
+  const stop = stopKey(hashMailbox(options.addressKey, subscription.email));
+  if (isStopped(await records.read<StopRecord>(stop), composedMs)) {
+    return { result: "dropped", reason: "stopped" };
+  }
   const sinceMs = unseenSinceMs({ ...subscription, lastNotifiedMs: null, lastPollMs }, composedMs);
   if (await findUnreadSince(undelivered, agentId, sinceMs, composedMs) === null) {
     return { result: "dropped", reason: "fetched" };
@@ -139,15 +146,16 @@ function isFor(
  * @throws Withdrawn
  */
 async function recordSending(
-  { store, records, commits, intervalMs }: DigestDeliveryOptions,
+  { store, records, commits, intervalMs, addressKey }: DigestDeliveryOptions,
   { agentId, tokenHash }: DigestPayload,
   composedMs: number,
 ): Promise<void> {
   const subscribed = await records.read<SubscriptionRecord>(subscriptionKey(agentId));
   if (!isFor(subscribed, tokenHash)) throw unsubscribed();
   const capKey = addressCapKey(subscribed.email);
+  const stop = stopKey(hashMailbox(addressKey, subscribed.email));
   const untilMs = await commits.submit<number>({
-    records: [subscriptionKey(agentId), inKey(agentId), capKey],
+    records: [subscriptionKey(agentId), inKey(agentId), capKey, stop],
     cost: { checks: 0, mutations: 0, bytes: 0 },
     proof: subscriptionKey(agentId),
     plan(turn) {
@@ -155,6 +163,9 @@ async function recordSending(
       if (!isFor(subscription, tokenHash)) throw unsubscribed();
       if (turn.record<InRecord>(inKey(agentId))!.banned) {
         throw new Withdrawn({ result: "dropped", reason: "banned" });
+      }
+      if (isStopped(turn.record<StopRecord>(stop), turn.nowMs)) {
+        throw new Withdrawn({ result: "dropped", reason: "stopped" });
       }
       const stampsMs = turn.record<AddressCapRecord>(capKey)?.stampsMs ?? [];
       const ownMs = subscription.lastNotifiedMs;

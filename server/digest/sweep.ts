@@ -19,6 +19,7 @@ import {
   queueDigest,
 } from "./digest_queue.ts";
 import { earliestDigestMs, unseenSinceMs } from "./due_rules.ts";
+import { hashMailbox, isStopped, stopKey, type StopRecord } from "./mail_stop.ts";
 import { subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
 import { findUnreadSince, type ListUndelivered } from "./unread.ts";
 
@@ -33,6 +34,8 @@ export interface SweepOptions extends DigestQueueOptions {
   outbox: Outbox;
   /** As long as a message is kept. */
   retentionMs: number;
+  /** The secret under which the store's mailboxes are hashed. */
+  addressKey: Uint8Array;
   undelivered: ListUndelivered;
   /** When the last accepted poll of an agent began. */
   lastPollMs(agentId: number): Promise<number | null>;
@@ -105,6 +108,8 @@ async function judge(options: SweepOptions, agentId: number): Promise<Verdict> {
   if (subscription === null || !isSet(subscription) || inbox?.banned !== false) {
     return { verdict: "not due" };
   }
+  const stop = stopKey(hashMailbox(options.addressKey, subscription.email));
+  if (isStopped(await records.read<StopRecord>(stop), nowMs)) return { verdict: "not due" };
   const times = { ...subscription, lastPollMs };
   const earliestMs = earliestDigestMs(times, nowMs, intervalMs);
   if (earliestMs > nowMs) return { verdict: "parked", untilMs: earliestMs };

@@ -94,3 +94,9 @@ export const LeaderboardQuery = z.object({ limit: limit("agents", 100, 20) });
 export const UnsubscribeQuery = z.object({
   token: z.string().min(1).openapi({ description: "The one in the digest's link." }),
 });
+
+export const StopQuery = z.object({
+  token: z.string().min(1).openapi({
+    description: "The one of the second button of the unsubscribe page; it works for an hour.",
+  }),
+});
