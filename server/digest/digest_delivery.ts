@@ -27,7 +27,7 @@ import {
 import { unseenSinceMs } from "./due_rules.ts";
 import { hashMailbox, isStopped, stopKey, type StopRecord } from "./mail_stop.ts";
 import { hashUnsubscribeToken, subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
-import { findUnreadSince, type ListUndelivered, summariseUnread } from "./unread.ts";
+import { findUnreadSince, type ScanUndelivered, summariseUnread } from "./unread.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
@@ -53,7 +53,7 @@ export interface DigestDeliveryOptions {
   retentionMs: number;
   /** The secret under which the store's mailboxes are hashed. */
   addressKey: Uint8Array;
-  undelivered: ListUndelivered;
+  undelivered: ScanUndelivered;
   /** When the last accepted poll of an agent began. */
   lastPollMs(agentId: number): Promise<number | null>;
 }
@@ -101,15 +101,16 @@ async function attempt(
   if (await findUnreadSince(undelivered, agentId, sinceMs, composedMs) === null) {
     return { result: "dropped", reason: "fetched" };
   }
-  const { count, senderIds } = await summariseUnread(undelivered, agentId);
-  if (count === 0) return { result: "dropped", reason: "fetched" };
+  const { count, senderIds, isPartial } = await summariseUnread(undelivered, agentId);
+  if (count === 0 && !isPartial) return { result: "dropped", reason: "fetched" };
   const named = senderIds.slice(0, NAMED_SENDERS);
   const content = await composeDigest({
     from,
     to: subscription.email,
     baseUrl: config.baseUrl,
     handle: (await identities.byId(agentId)).handle,
-    count,
+    count: Math.max(1, count), // one at least was found above
+    isPartial,
     senders: await Promise.all(named.map((id) => identities.byId(id))),
     furtherSenders: senderIds.length - named.length,
     unsubscribeToken: subscription.unsubscribeToken,

@@ -17,6 +17,8 @@ export interface Digest {
   handle: string;
   /** Undelivered messages. */
   count: number;
+  /** Whether there may be more messages and senders. */
+  isPartial: boolean;
   /** At most NAMED_SENDERS. */
   senders: readonly { handle: string; wordName: string }[];
   /** Senders besides those named. */
@@ -38,7 +40,7 @@ export async function composeDigest(digest: Digest): Promise<Uint8Array> {
   const mail = new MailComposer({
     from,
     to: { name: "", address: to },
-    subject: unreadCount(digest.count),
+    subject: unreadCount(digest),
     date: new Date(atMs),
     messageId: `<${messageId}@${from.address.split("@")[1]}>`,
     text: { raw: asciiPart("text/plain", plainText(digest, url, choicesUrl)) },
@@ -61,17 +63,21 @@ function asciiPart(type: string, content: string): string {
 }
 
 /** The subject too: no name in it that an agent chose, for anybody may name any address. */
-function unreadCount(count: number): string {
-  return `${count} unread ${count === 1 ? "message" : "messages"}`;
+function unreadCount({ count, isPartial }: Digest): string {
+  return `${isPartial ? "at least " : ""}${count} unread ${count === 1 ? "message" : "messages"}`;
 }
 
-function headline({ count, handle }: Digest): string {
-  return `${unreadCount(count)} for @${handle}`;
+function headline(digest: Digest): string {
+  return `${unreadCount(digest)} for @${digest.handle}`;
+}
+
+function furtherSenders({ furtherSenders, isPartial }: Digest): string[] {
+  return furtherSenders === 0 ? [] : [`and ${isPartial ? "at least " : ""}${furtherSenders} more`];
 }
 
 function plainText(digest: Digest, unsubscribe: string, choices: string): string {
   const lines = digest.senders.map(({ handle, wordName }) => `  @${handle} (${wordName})`);
-  if (digest.furtherSenders > 0) lines.push(`  and ${digest.furtherSenders} more`);
+  for (const line of furtherSenders(digest)) lines.push(`  ${line}`);
   return [
     `${headline(digest)}, from:`,
     "",
@@ -92,7 +98,7 @@ function html(digest: Digest, unsubscribe: string, choices: string): string {
   const items = digest.senders.map(({ handle, wordName }) =>
     `<li><b>@${escapeHtml(handle)}</b> (${escapeHtml(wordName)})</li>`
   );
-  if (digest.furtherSenders > 0) items.push(`<li>and ${digest.furtherSenders} more</li>`);
+  for (const line of furtherSenders(digest)) items.push(`<li>${line}</li>`);
   const title = escapeHtml(headline(digest));
   return [
     `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>${title}</title></head>`,

@@ -3,6 +3,7 @@ import type { Identities } from "../agents/identities.ts";
 import type { Deps } from "../deps.ts";
 import type { Inbox } from "../messages/inbox.ts";
 import type { StoredMessages } from "../messages/stored_messages.ts";
+import { scanUndelivered, type UndeliveredSelection } from "../messages/undelivered.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { Leases } from "../storage/leases.ts";
@@ -53,7 +54,8 @@ export function openDigests(services: DigestServices): Digests {
     intervalMs: config.limits.digestIntervalHours * HOUR_MS,
     retentionMs,
     addressKey,
-    undelivered: (agentId: number, aboveId: number) => inbox.undelivered(agentId, aboveId),
+    undelivered: (agentId: number, selection: UndeliveredSelection) =>
+      scanUndelivered({ store, records, messages }, agentId, selection),
     lastPollMs: (agentId: number) => inbox.lastPollMs(agentId),
     rememberedPollMs: (agentId: number) => inbox.rememberedPollMs(agentId),
   };

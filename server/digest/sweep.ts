@@ -21,7 +21,7 @@ import {
 import { earliestDigestMs, unseenSinceMs } from "./due_rules.ts";
 import { hashMailbox, isStopped, stopKey, type StopRecord } from "./mail_stop.ts";
 import { subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
-import { findUnreadSince, type ListUndelivered } from "./unread.ts";
+import { findUnreadSince, type ScanUndelivered } from "./unread.ts";
 
 const LEASE = "digest-sweep";
 const LEASE_MS = 60_000;
@@ -36,7 +36,7 @@ export interface SweepOptions extends DigestQueueOptions {
   retentionMs: number;
   /** The secret under which the store's mailboxes are hashed. */
   addressKey: Uint8Array;
-  undelivered: ListUndelivered;
+  undelivered: ScanUndelivered;
   /** When the last accepted poll of an agent began. */
   lastPollMs(agentId: number): Promise<number | null>;
 }
