@@ -1,5 +1,5 @@
 /** All destinations that something waits for: which of them is next, and what of them to read. */
-import { retryWhileLocked } from "../storage/lock_retry.ts";
+import { listRows } from "../storage/list_rows.ts";
 import { Lane } from "./lane.ts";
 import type { OutgoingHandler } from "./outgoing_handler.ts";
 import { LANE_PREFIX } from "./outgoing_row.ts";
@@ -22,6 +22,9 @@ class LanesOfKind {
 
 /** Rows in hand for each slot: while some are attempted, others are leased and settled. */
 const IN_HAND_A_SLOT = 2;
+
+/** Rows that one read of a search for destinations takes: some wait in many, some in few. */
+const DISCOVERED = 20;
 
 export class Lanes {
   readonly #kinds = new Map<string, LanesOfKind>();
@@ -98,26 +101,18 @@ export class Lanes {
     this.#kinds.get(lane.kind)!.running--;
   }
 
-  /** Finds the destinations that rows in the store wait for: one read each, however many wait. */
+  /** Finds the destinations that rows in the store wait for: a few rows each, however many wait. */
   async discover(kv: Deno.Kv): Promise<void> {
     for (const kind of this.#kinds.keys()) {
       const prefix = [LANE_PREFIX, kind];
       let selector: Deno.KvListSelector = { prefix };
       for (;;) {
-        const key = await firstKey(kv, selector);
-        if (key === null) break;
-        const [, , destination, dueMs] = key as [string, string, string, number, string];
-        this.wake(kind, destination, dueMs);
-        // Behind every number: the end of this destination's rows.
-        selector = { prefix, start: [...prefix, destination, true] };
+        const rows: Deno.KvEntry<unknown>[] = await listRows(kv, selector, { limit: DISCOVERED });
+        for (const { key } of rows) this.wake(kind, key[2] as string, key[3] as number);
+        if (rows.length < DISCOVERED) break;
+        // Behind every number: the end of the last destination's rows.
+        selector = { prefix, start: [...prefix, rows.at(-1)!.key[2]!, true] };
       }
     }
   }
-}
-
-async function firstKey(kv: Deno.Kv, selector: Deno.KvListSelector): Promise<Deno.KvKey | null> {
-  return await retryWhileLocked(async () => {
-    for await (const { key } of kv.list(selector, { limit: 1 })) return key;
-    return null;
-  });
 }
