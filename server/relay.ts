@@ -116,6 +116,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
       options.onWriteFailure?.(failure);
     },
   });
+  const leases = new Leases(store);
   const freeDisk = new FreeDisk(options.measureFreeBytes ?? null, limits.minFreeDiskBytes);
   await freeDisk.refresh();
 
@@ -153,7 +154,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     freeDisk,
   });
 
-  const outbox = new Outbox({ store, log });
+  const outbox = new Outbox({ store, records, commits, log });
   const digests = openDigests({
     deps,
     store,
@@ -163,17 +164,19 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     inbox,
     messages,
     outbox,
+    leases,
+    addressKey,
   });
-  await outbox.start();
   const outboxNote = await deadNote(kv);
   const { retentionDays, rawBodyBytes } = limits;
-  const network = openNetwork({ store, commits, identities, retentionDays, log });
+  const network = openNetwork({ store, commits, leases, identities, retentionDays, log });
   const directory = openDirectory({ store, records, commits, presence, addressKey, config });
 
   const bans = new BanList({ kv, commits, identities });
   const { retentionMs } = messages;
-  const leases = new Leases(store);
   const purges = new Purges({ store, commits, leases, recent, retentionMs, log });
+
+  await outbox.start(); // its jobs come after all that annotates groups
 
   const bodies = createBodyReader();
   const readBody = bodies.read;
@@ -197,7 +200,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
         sweep: network.sweep,
       }),
       ...disabledMailRoutes(),
-      ...unsubscribeRoutes(shared),
+      ...unsubscribeRoutes({ ...shared, addressKey }),
       ...descriptionRoutes(deps),
       ...toolRoutes({
         ...shared,

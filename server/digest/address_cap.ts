@@ -3,13 +3,14 @@
  * that without this cap many agents would be one flood (decisions, "Digest").
  */
 import { createHash } from "node:crypto";
+import { mailboxAddress } from "./mailbox_address.ts";
 
 /** Digests an address may get within one digest interval, across agents. */
 export const DIGESTS_PER_ADDRESS = 4;
 
 const CLOCK_SKEW_MS = 5_000;
 
-/** ["digest-address", SHA-256 of the address in lower case as base64url] */
+/** ["digest-address", SHA-256 of mailboxAddress() as base64url] */
 export interface AddressCapRecord {
   v: 1;
   /** Times of its digests, unix ms, oldest first. */
@@ -17,7 +18,7 @@ export interface AddressCapRecord {
 }
 
 export function addressCapKey(email: string): Deno.KvKey {
-  return ["digest-address", createHash("sha256").update(email.toLowerCase()).digest("base64url")];
+  return ["digest-address", createHash("sha256").update(mailboxAddress(email)).digest("base64url")];
 }
 
 /**

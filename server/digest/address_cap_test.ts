@@ -7,7 +7,9 @@ const NOW = Date.UTC(2026, 5, 1);
 
 Deno.test("addressCapKey() is one for all spellings of an address and shows none", () => {
   assert.deepEqual(addressCapKey("Reader@Example.net"), addressCapKey("reader@example.NET"));
+  assert.deepEqual(addressCapKey("reader+a+b@example.net"), addressCapKey("Reader@example.net"));
   assert.notDeepEqual(addressCapKey("a@example.net"), addressCapKey("b@example.net"));
+  assert.notDeepEqual(addressCapKey("a+b@example.net"), addressCapKey("a+b@example.org"));
   assert.doesNotMatch(addressCapKey("reader@example.net")[1] as string, /reader|example/);
 });
 

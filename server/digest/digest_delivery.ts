@@ -16,12 +16,18 @@ import type { GroupCommit } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
 import { addressCapKey, type AddressCapRecord, admitDigest } from "./address_cap.ts";
-import { CANDIDATE_ROW, candidateKey } from "./candidates.ts";
+import { stageCandidate } from "./candidates.ts";
 import { composeDigest, NAMED_SENDERS } from "./digest_mail.ts";
-import { DIGEST_KIND, type DigestPayload, type DueAgent } from "./digest_queue.ts";
+import {
+  DIGEST_KIND,
+  DIGEST_PAYLOAD_BYTES,
+  type DigestPayload,
+  type DueAgent,
+} from "./digest_queue.ts";
 import { unseenSinceMs } from "./due_rules.ts";
+import { hashMailbox, isStopped, stopKey, type StopRecord } from "./mail_stop.ts";
 import { hashUnsubscribeToken, subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
-import { findUnreadSince, type ListUndelivered, summariseUnread } from "./unread.ts";
+import { findUnreadSince, type ScanUndelivered, summariseUnread } from "./unread.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
@@ -45,7 +51,9 @@ export interface DigestDeliveryOptions {
   intervalMs: number;
   /** As long as a message is kept. */
   retentionMs: number;
-  undelivered: ListUndelivered;
+  /** The secret under which the store's mailboxes are hashed. */
+  addressKey: Uint8Array;
+  undelivered: ScanUndelivered;
   /** When the last accepted poll of an agent began. */
   lastPollMs(agentId: number): Promise<number | null>;
 }
@@ -62,10 +70,11 @@ export function digestDelivery(options: DigestDeliveryOptions): OutgoingHandler<
   return {
     kind: DIGEST_KIND,
     concurrency: CONCURRENCY,
+    payloadBytes: DIGEST_PAYLOAD_BYTES,
     attempt: (item) => attempt(options, item),
-    finish(_ending, { agentId }, operation) {
+    finish(_ending, { agentId }, turn) {
       // What came since it was composed counts again from here.
-      operation.set(candidateKey(agentId), CANDIDATE_ROW, { expireIn: options.retentionMs });
+      stageCandidate(turn, agentId, options.retentionMs);
     },
   };
 }
@@ -84,19 +93,24 @@ async function attempt(
   ]);
   if (!isFor(subscription, tokenHash)) return { result: "dropped", reason: "unsubscribed" };
   if (inbox?.banned !== false) return { result: "dropped", reason: "banned" };
+  const stop = stopKey(hashMailbox(options.addressKey, subscription.email));
+  if (isStopped(await records.read<StopRecord>(stop), composedMs)) {
+    return { result: "dropped", reason: "stopped" };
+  }
   const sinceMs = unseenSinceMs({ ...subscription, lastNotifiedMs: null, lastPollMs }, composedMs);
   if (await findUnreadSince(undelivered, agentId, sinceMs, composedMs) === null) {
     return { result: "dropped", reason: "fetched" };
   }
-  const { count, senderIds } = await summariseUnread(undelivered, agentId);
-  if (count === 0) return { result: "dropped", reason: "fetched" };
+  const { count, senderIds, isPartial } = await summariseUnread(undelivered, agentId);
+  if (count === 0 && !isPartial) return { result: "dropped", reason: "fetched" };
   const named = senderIds.slice(0, NAMED_SENDERS);
   const content = await composeDigest({
     from,
     to: subscription.email,
     baseUrl: config.baseUrl,
     handle: (await identities.byId(agentId)).handle,
-    count,
+    count: Math.max(1, count), // one at least was found above
+    isPartial,
     senders: await Promise.all(named.map((id) => identities.byId(id))),
     furtherSenders: senderIds.length - named.length,
     unsubscribeToken: subscription.unsubscribeToken,
@@ -133,15 +147,16 @@ function isFor(
  * @throws Withdrawn
  */
 async function recordSending(
-  { store, records, commits, intervalMs }: DigestDeliveryOptions,
+  { store, records, commits, intervalMs, addressKey }: DigestDeliveryOptions,
   { agentId, tokenHash }: DigestPayload,
   composedMs: number,
 ): Promise<void> {
   const subscribed = await records.read<SubscriptionRecord>(subscriptionKey(agentId));
   if (!isFor(subscribed, tokenHash)) throw unsubscribed();
   const capKey = addressCapKey(subscribed.email);
+  const stop = stopKey(hashMailbox(addressKey, subscribed.email));
   const untilMs = await commits.submit<number>({
-    records: [subscriptionKey(agentId), inKey(agentId), capKey],
+    records: [subscriptionKey(agentId), inKey(agentId), capKey, stop],
     cost: { checks: 0, mutations: 0, bytes: 0 },
     proof: subscriptionKey(agentId),
     plan(turn) {
@@ -149,6 +164,9 @@ async function recordSending(
       if (!isFor(subscription, tokenHash)) throw unsubscribed();
       if (turn.record<InRecord>(inKey(agentId))!.banned) {
         throw new Withdrawn({ result: "dropped", reason: "banned" });
+      }
+      if (isStopped(turn.record<StopRecord>(stop), turn.nowMs)) {
+        throw new Withdrawn({ result: "dropped", reason: "stopped" });
       }
       const stampsMs = turn.record<AddressCapRecord>(capKey)?.stampsMs ?? [];
       const ownMs = subscription.lastNotifiedMs;
@@ -190,6 +208,7 @@ function afterwards(
     result: "retry",
     reason,
     afterMs: retryMs(attempts, store.random(1)[0]! / 256),
+    unreachable: outcome.stage === "connection",
     payload: { ...payload, refusals },
   };
 }

@@ -3,6 +3,7 @@
  * count and who wrote, never subjects or bodies (specification, section 6).
  */
 import MailComposer from "nodemailer/lib/mail-composer";
+import { escapeHtml } from "../http/page.ts";
 
 /** Senders named; the rest is a number. */
 export const NAMED_SENDERS = 20;
@@ -16,6 +17,8 @@ export interface Digest {
   handle: string;
   /** Undelivered messages. */
   count: number;
+  /** Whether there may be more messages and senders. */
+  isPartial: boolean;
   /** At most NAMED_SENDERS. */
   senders: readonly { handle: string; wordName: string }[];
   /** Senders besides those named. */
@@ -26,21 +29,22 @@ export interface Digest {
   atMs: number;
 }
 
-const unsubscribeUrl = (baseUrl: string, token: string): string =>
-  `${baseUrl}/v1/notifications/unsubscribe?token=${encodeURIComponent(token)}`;
+const urlOf = (baseUrl: string, path: string, token: string): string =>
+  `${baseUrl}${path}?token=${encodeURIComponent(token)}`;
 
 /** The message (RFC 5322) as it is sent. */
 export async function composeDigest(digest: Digest): Promise<Uint8Array> {
   const { from, to, baseUrl, unsubscribeToken, messageId, atMs } = digest;
-  const url = unsubscribeUrl(baseUrl, unsubscribeToken);
+  const url = urlOf(baseUrl, "/v1/notifications/unsubscribe", unsubscribeToken);
+  const choicesUrl = urlOf(baseUrl, "/v1/notifications", unsubscribeToken);
   const mail = new MailComposer({
     from,
     to: { name: "", address: to },
-    subject: headline(digest),
+    subject: unreadCount(digest),
     date: new Date(atMs),
     messageId: `<${messageId}@${from.address.split("@")[1]}>`,
-    text: { raw: asciiPart("text/plain", plainText(digest, url)) },
-    html: { raw: asciiPart("text/html", html(digest, url)) },
+    text: { raw: asciiPart("text/plain", plainText(digest, url, choicesUrl)) },
+    html: { raw: asciiPart("text/html", html(digest, url, choicesUrl)) },
     headers: {
       "Auto-Submitted": "auto-generated",
       "List-Unsubscribe": { prepared: true, value: `<${url}>` },
@@ -58,13 +62,22 @@ function asciiPart(type: string, content: string): string {
   return (headers + content).replaceAll("\n", "\r\n");
 }
 
-function headline({ count, handle }: Digest): string {
-  return `${count} unread ${count === 1 ? "message" : "messages"} for @${handle}`;
+/** The subject too: no name in it that an agent chose, for anybody may name any address. */
+function unreadCount({ count, isPartial }: Digest): string {
+  return `${isPartial ? "at least " : ""}${count} unread ${count === 1 ? "message" : "messages"}`;
 }
 
-function plainText(digest: Digest, unsubscribe: string): string {
+function headline(digest: Digest): string {
+  return `${unreadCount(digest)} for @${digest.handle}`;
+}
+
+function furtherSenders({ furtherSenders, isPartial }: Digest): string[] {
+  return furtherSenders === 0 ? [] : [`and ${isPartial ? "at least " : ""}${furtherSenders} more`];
+}
+
+function plainText(digest: Digest, unsubscribe: string, choices: string): string {
   const lines = digest.senders.map(({ handle, wordName }) => `  @${handle} (${wordName})`);
-  if (digest.furtherSenders > 0) lines.push(`  and ${digest.furtherSenders} more`);
+  for (const line of furtherSenders(digest)) lines.push(`  ${line}`);
   return [
     `${headline(digest)}, from:`,
     "",
@@ -72,17 +85,20 @@ function plainText(digest: Digest, unsubscribe: string): string {
     "",
     `Inbox: ${digest.baseUrl}/`,
     "",
+    "To get none at all to this address, whatever agent names it:",
+    choices,
+    "",
     "To get no more of these for this agent, open this link once:",
     unsubscribe,
     "",
   ].join("\n");
 }
 
-function html(digest: Digest, unsubscribe: string): string {
+function html(digest: Digest, unsubscribe: string, choices: string): string {
   const items = digest.senders.map(({ handle, wordName }) =>
     `<li><b>@${escapeHtml(handle)}</b> (${escapeHtml(wordName)})</li>`
   );
-  if (digest.furtherSenders > 0) items.push(`<li>and ${digest.furtherSenders} more</li>`);
+  for (const line of furtherSenders(digest)) items.push(`<li>${line}</li>`);
   const title = escapeHtml(headline(digest));
   return [
     `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>${title}</title></head>`,
@@ -91,13 +107,9 @@ function html(digest: Digest, unsubscribe: string): string {
     ...items,
     `</ul>`,
     `<p><a href="${escapeHtml(digest.baseUrl)}/">Inbox</a></p>`,
+    `<p><a href="${escapeHtml(choices)}">None at all to this address</a></p>`,
     `<p><a href="${escapeHtml(unsubscribe)}">No more of these for this agent</a></p>`,
     `</body></html>`,
     "",
   ].join("\n");
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
 }

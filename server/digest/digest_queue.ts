@@ -2,12 +2,7 @@
 import { Buffer } from "node:buffer";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import { pollKey, type PollRecord } from "../messages/poll_record.ts";
-import {
-  OUTGOING_COST,
-  outgoingKey,
-  type OutgoingRow,
-  stageOutgoing,
-} from "../outbox/outgoing_row.ts";
+import { OUTGOING_COST, outgoingKey, stageOutgoing } from "../outbox/outgoing_row.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
 import { addressCapKey, type AddressCapRecord, admitDigest } from "./address_cap.ts";
@@ -15,6 +10,8 @@ import { believedMs } from "./due_rules.ts";
 import { hashUnsubscribeToken, subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
 
 export const DIGEST_KIND = "digest";
+/** Upper bound of a DigestPayload in the store. */
+export const DIGEST_PAYLOAD_BYTES = 500;
 
 /** What the outbox keeps of a digest: whom it is for. The address and the content are read when it is sent. */
 export interface DigestPayload {
@@ -62,14 +59,9 @@ export async function queueDigest(
   const capKey = addressCapKey(subscription.email);
   const id = digestId(agentId);
   return await commits.submit<Queued>({
-    records: [subscriptionKey(agentId), inKey(agentId), pollKey(agentId), capKey],
+    records: [subscriptionKey(agentId), inKey(agentId), pollKey(agentId), capKey, outgoingKey(id)],
     cost: { ...OUTGOING_COST, bytes: OUTGOING_COST.bytes + 1_000 },
     proof: subscriptionKey(agentId),
-    // The only row that must be absent is the queued mail itself.
-    settle: async () =>
-      (await store.kv.get<OutgoingRow>(outgoingKey(id))).value === null
-        ? undefined
-        : { result: "changed" },
     plan(turn) {
       const now = turn.record<SubscriptionRecord>(subscriptionKey(agentId));
       const isSame = now?.unsubscribeToken === subscription.unsubscribeToken &&
@@ -84,6 +76,17 @@ export async function queueDigest(
       const cap = turn.record<AddressCapRecord>(capKey);
       const admitted = admitDigest(cap?.stampsMs ?? [], turn.nowMs, intervalMs);
       if ("untilMs" in admitted) return { result: "capped", untilMs: admitted.untilMs };
+      const payload: DigestPayload = {
+        v: 1,
+        agentId,
+        tokenHash: hashUnsubscribeToken(subscription.unsubscribeToken),
+        messageId: Buffer.from(store.random(16)).toString("hex"),
+        refusals: 0,
+      };
+      const { nowMs } = turn;
+      if (!stageOutgoing(turn, { id, kind: DIGEST_KIND, payload, dueMs: nowMs })) {
+        return { result: "changed" };
+      }
       turn.putRecord(
         capKey,
         { v: 1, stampsMs: admitted.stampsMs } satisfies AddressCapRecord,
@@ -97,15 +100,7 @@ export async function queueDigest(
           attempt: turn.attempt,
         } satisfies SubscriptionRecord,
       );
-      const payload: DigestPayload = {
-        v: 1,
-        agentId,
-        tokenHash: hashUnsubscribeToken(subscription.unsubscribeToken),
-        messageId: Buffer.from(store.random(16)).toString("hex"),
-        refusals: 0,
-      };
-      stageOutgoing(turn, { id, kind: DIGEST_KIND, payload, dueMs: turn.nowMs });
-      return { result: "queued", dueMs: turn.nowMs };
+      return { result: "queued", dueMs: nowMs };
     },
   });
 }

@@ -3,9 +3,10 @@ import type { Identities } from "../agents/identities.ts";
 import type { Deps } from "../deps.ts";
 import type { Inbox } from "../messages/inbox.ts";
 import type { StoredMessages } from "../messages/stored_messages.ts";
+import { scanUndelivered, type UndeliveredSelection } from "../messages/undelivered.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
-import { Leases } from "../storage/leases.ts";
+import type { Leases } from "../storage/leases.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
 import { nameCandidates } from "./candidates.ts";
@@ -23,6 +24,9 @@ export interface DigestServices {
   inbox: Inbox;
   messages: StoredMessages;
   outbox: Outbox;
+  leases: Leases;
+  /** The secret under which the store's mailboxes are hashed. */
+  addressKey: Uint8Array;
 }
 
 export interface Digests {
@@ -36,6 +40,7 @@ export interface Digests {
  */
 export function openDigests(services: DigestServices): Digests {
   const { deps, store, records, commits, identities, inbox, messages, outbox } = services;
+  const { leases, addressKey } = services;
   const { config, mailer } = deps;
   const retentionMs = messages.retentionMs + EXPIRY_MARGIN_MS;
   commits.annotateGroups(nameCandidates(retentionMs));
@@ -48,12 +53,13 @@ export function openDigests(services: DigestServices): Digests {
     commits,
     intervalMs: config.limits.digestIntervalHours * HOUR_MS,
     retentionMs,
-    undelivered: (agentId: number, aboveId: number) => inbox.undelivered(agentId, aboveId),
+    addressKey,
+    undelivered: (agentId: number, selection: UndeliveredSelection) =>
+      scanUndelivered({ store, records, messages }, agentId, selection),
     lastPollMs: (agentId: number) => inbox.lastPollMs(agentId),
     rememberedPollMs: (agentId: number) => inbox.rememberedPollMs(agentId),
   };
   outbox.register(digestDelivery({ ...shared, identities, config, from, mailer }));
-  const leases = new Leases(store);
   return {
     async sweep() {
       await sweepDigests({ ...shared, leases, outbox });

@@ -11,10 +11,17 @@ import { retryWhileLocked } from "../storage/lock_retry.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { addressCapKey } from "./address_cap.ts";
 import { CANDIDATE_ROW, parkedKey } from "./candidates.ts";
-import { digestId, type DigestQueueOptions, type DueAgent, queueDigest } from "./digest_queue.ts";
+import {
+  DIGEST_KIND,
+  digestId,
+  type DigestQueueOptions,
+  type DueAgent,
+  queueDigest,
+} from "./digest_queue.ts";
 import { earliestDigestMs, unseenSinceMs } from "./due_rules.ts";
+import { hashMailbox, isStopped, stopKey, type StopRecord } from "./mail_stop.ts";
 import { subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
-import { findUnreadSince, type ListUndelivered } from "./unread.ts";
+import { findUnreadSince, type ScanUndelivered } from "./unread.ts";
 
 const LEASE = "digest-sweep";
 const LEASE_MS = 60_000;
@@ -27,7 +34,9 @@ export interface SweepOptions extends DigestQueueOptions {
   outbox: Outbox;
   /** As long as a message is kept. */
   retentionMs: number;
-  undelivered: ListUndelivered;
+  /** The secret under which the store's mailboxes are hashed. */
+  addressKey: Uint8Array;
+  undelivered: ScanUndelivered;
   /** When the last accepted poll of an agent began. */
   lastPollMs(agentId: number): Promise<number | null>;
 }
@@ -99,6 +108,8 @@ async function judge(options: SweepOptions, agentId: number): Promise<Verdict> {
   if (subscription === null || !isSet(subscription) || inbox?.banned !== false) {
     return { verdict: "not due" };
   }
+  const stop = stopKey(hashMailbox(options.addressKey, subscription.email));
+  if (isStopped(await records.read<StopRecord>(stop), nowMs)) return { verdict: "not due" };
   const times = { ...subscription, lastPollMs };
   const earliestMs = earliestDigestMs(times, nowMs, intervalMs);
   if (earliestMs > nowMs) return { verdict: "parked", untilMs: earliestMs };
@@ -135,7 +146,7 @@ async function queueInOrder(
           if (outcome.result === "changed") continue; // the next sweep judges it anew
           if (outcome.result === "queued") {
             queued++;
-            options.outbox.wake(outcome.dueMs);
+            options.outbox.wake({ kind: DIGEST_KIND, dueMs: outcome.dueMs });
           }
           await settle(options, rows, outcome.result === "capped" ? outcome.untilMs : null);
         }

@@ -1,43 +1,75 @@
-/** What of an agent's inbox is undelivered, as a digest tells of it. */
-import type { StoredMessage } from "../messages/stored_messages.ts";
+/** What of an agent's inbox is undelivered, as a digest tells of it: for a bounded amount of work. */
+import type { UndeliveredSelection, UndeliveredSlice } from "../messages/undelivered.ts";
 import { lowestIdAt } from "../storage/id_sequence.ts";
 
-/** Undelivered retained messages of an agent above an id, ascending. */
-export type ListUndelivered = (agentId: number, aboveId: number) => AsyncIterable<StoredMessage>;
+/** Undelivered retained messages of an agent, a slice at a time. */
+export type ScanUndelivered = (
+  agentId: number,
+  selection: UndeliveredSelection,
+) => AsyncIterable<UndeliveredSlice>;
+
+/** What is read of one inbox for one digest. What lies beyond is not counted. */
+export const READ_BOUNDS = { rows: 2_000, bytes: 32 * 1024 * 1024 } as const;
+const FIRST_SLICE = 20;
 
 export interface UnreadSummary {
-  /** All undelivered messages. */
+  /** Undelivered messages: all of them, or as many of the newest as were read. */
   count: number;
   /** Who sent them, each once, the sender of the newest first. */
   senderIds: number[];
+  /** Whether there may be more of both. */
+  isPartial: boolean;
 }
 
 /**
- * When an undelivered message later than a time was created, unix ms; null where there is none. A
+ * When an undelivered message later than a time was created, unix ms; null where none is found. A
  * stored time later than now counts as now.
  */
 export async function findUnreadSince(
-  list: ListUndelivered,
+  scan: ScanUndelivered,
   agentId: number,
   sinceMs: number,
   nowMs: number,
 ): Promise<number | null> {
   // Ids never lag behind their creation: what came later has no lower id than this.
-  for await (const { row } of list(agentId, lowestIdAt(sinceMs) - 1)) {
-    const atMs = Math.min(row.createdAtMs, nowMs);
-    if (atMs > sinceMs) return atMs;
+  const selection = { aboveId: lowestIdAt(sinceMs) - 1, newestFirst: false, firstSlice: 1 };
+  for await (const { messages } of bounded(scan(agentId, selection))) {
+    for (const { createdAtMs } of messages) {
+      const atMs = Math.min(createdAtMs, nowMs);
+      if (atMs > sinceMs) return atMs;
+    }
   }
   return null;
 }
 
-/** Counts everything undelivered and who sent it. */
+/** Counts what is undelivered, and who sent it, from the newest on. */
 export async function summariseUnread(
-  list: ListUndelivered,
+  scan: ScanUndelivered,
   agentId: number,
 ): Promise<UnreadSummary> {
   let count = 0;
-  const newestBySender = new Map<number, number>();
-  for await (const { row } of list(agentId, 0)) newestBySender.set(row.senderId, ++count);
-  const senderIds = [...newestBySender].sort((a, b) => b[1] - a[1]).map(([id]) => id);
-  return { count, senderIds };
+  let isPartial = false;
+  const senderIds = new Set<number>();
+  const selection = { aboveId: 0, newestFirst: true, firstSlice: FIRST_SLICE };
+  for await (const { messages, isLast } of bounded(scan(agentId, selection))) {
+    count += messages.length;
+    for (const { senderId } of messages) senderIds.add(senderId);
+    isPartial = isLast;
+  }
+  return { count, senderIds: [...senderIds], isPartial };
+}
+
+/** Slices until READ_BOUNDS are reached. */
+async function* bounded(
+  slices: AsyncIterable<UndeliveredSlice>,
+): AsyncGenerator<UndeliveredSlice & { isLast: boolean }> {
+  let rows = 0;
+  let bytes = 0;
+  for await (const slice of slices) {
+    rows += slice.rowsRead;
+    bytes += slice.bytesRead;
+    const isLast = rows >= READ_BOUNDS.rows || bytes >= READ_BOUNDS.bytes;
+    yield { ...slice, isLast };
+    if (isLast) return;
+  }
 }

@@ -1,11 +1,21 @@
-/** GET and POST /v1/notifications/unsubscribe (specification, 4.2; RFC 8058). */
+/**
+ * The links of a digest: /v1/notifications for people, /v1/notifications/unsubscribe for everybody
+ * (specification, 4.2; RFC 8058), /v1/notifications/stop for the button behind it (decisions,
+ * "Bounds added"). No answer tells whether a token belongs to anybody.
+ */
 import type { Deps } from "../deps.ts";
 import { invalidJson } from "../errors.ts";
 import type { ReadBody } from "../http/body.ts";
+import { allowPreflight, openCors } from "../http/cors.ts";
+import { namesHtml } from "../http/page.ts";
 import { readQuery, text } from "../http/query.ts";
 import type { Handler, Route } from "../http/route.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
+import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
+import { hashMailbox, stageStop, stopKey } from "./mail_stop.ts";
+import { answerChoices, answerStopped, answerUnsubscribed } from "./notification_page.ts";
+import { issueStopToken, openStopToken } from "./stop_token.ts";
 import {
   hashUnsubscribeToken,
   stageSubscription,
@@ -17,52 +27,137 @@ import {
   type UnsubscribeRow,
 } from "./subscription.ts";
 
-const PATH = "/v1/notifications/unsubscribe";
-const CONFIRMATION = "No more unread digests will come to this address for this agent.";
-const HEADERS = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" };
+const PATH = "/v1/notifications";
+const UNSUBSCRIBED = "No more unread digests will come to this address for this agent.";
+const STOPPED = "No more unread digests will come from this relay to this address.";
+const TEXT_HEADERS = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" };
+const ALLOW = "GET, HEAD, POST, OPTIONS";
+/** For so long the link of an ended subscription still leads to the second button. */
+const REMEMBERED_MS = 30 * 86_400_000;
+
+/** ["unsubscribed", SHA-256 of the token as base64url]: whom a link had belonged to. */
+interface UnsubscribedRow {
+  v: 1;
+  mailboxHash: string;
+  untilMs: number;
+}
+
+const unsubscribedKey = (tokenHash: string): Deno.KvKey => ["unsubscribed", tokenHash];
 
 export interface UnsubscribeServices {
   deps: Deps;
   readBody: ReadBody;
   records: RecordCache;
   commits: GroupCommit;
+  /** The secret under which the store's mailboxes are hashed. */
+  addressKey: Uint8Array;
 }
 
-/** The link of a digest, and its one-click form: the answer is the same for every token. */
+/** The routes of a digest's links: the answers are the same for every token. */
 export function unsubscribeRoutes(services: UnsubscribeServices): Route[] {
-  const { readBody, deps } = services;
+  const { readBody, deps, addressKey } = services;
   const { rawBodyBytes } = deps.config.limits;
-  const handle: Handler = async (c) => {
-    if (c.req.raw.method === "POST") await readBody(c.req.raw, rawBodyBytes);
-    const { token } = readQuery(c.get("query"), { token: text() });
+
+  function readToken(query: string, where: string): string {
+    const { token } = readQuery(query, { token: text() });
     if (token === undefined || token === "") {
-      throw invalidJson("query parameter token is required: the one in the digest's link");
+      throw invalidJson(`query parameter token is required: the one in the ${where}`);
     }
-    if (!c.get("head")) await unsubscribe(services, token);
-    return new Response(CONFIRMATION, { headers: HEADERS });
+    return token;
+  }
+
+  const unsubscribing: Handler = async (c) => {
+    const { raw } = c.req;
+    if (raw.method === "POST") await readBody(raw, rawBodyBytes);
+    const token = readToken(c.get("query"), "digest's link");
+    if (c.get("head")) return new Response(UNSUBSCRIBED, { headers: TEXT_HEADERS });
+    const mailboxHash = await unsubscribe(services, token);
+    if (!wantsPage(raw)) return new Response(UNSUBSCRIBED, { headers: TEXT_HEADERS });
+    const stopToken = issueStopToken(addressKey, mailboxHash, token, deps.now());
+    return answerUnsubscribed(UNSUBSCRIBED, stopToken);
   };
+  const stopping: Handler = async (c) => {
+    const { raw } = c.req;
+    await readBody(raw, rawBodyBytes);
+    const token = readToken(c.get("query"), "unsubscribe page's second button");
+    const mailboxHash = openStopToken(addressKey, token, deps.now());
+    if (mailboxHash !== null) await stopMail(services, mailboxHash);
+    if (wantsPage(raw)) return answerStopped(STOPPED);
+    return new Response(STOPPED, { headers: TEXT_HEADERS });
+  };
+  const shared = { path: `${PATH}/unsubscribe`, handle: unsubscribing, ...TEXT_IS_OPEN };
   return [
-    { method: "GET", path: PATH, handle },
-    { method: "POST", path: PATH, handle },
+    {
+      method: "GET",
+      path: PATH,
+      cors: "none",
+      handle: (c) => answerChoices(readToken(c.get("query"), "digest's link")),
+    },
+    { method: "GET", ...shared },
+    { method: "POST", ...shared },
+    { method: "POST", path: `${PATH}/stop`, cors: "none", handle: stopping },
   ];
 }
 
-/** Clears the subscription that the token belongs to; the token dies with it. Any other token has no effect. */
+/** What a browser sends when a button is pressed; GET is one line of text for everybody. */
+function wantsPage(request: Request): boolean {
+  return request.method === "POST" && namesHtml(request);
+}
+
+/** The line of text may be read by scripts of any origin; the page, with its token, by none. */
+const TEXT_IS_OPEN: Pick<Route, "cors" | "ownCors"> = {
+  cors: "own",
+  ownCors(request, headers) {
+    if (wantsPage(request)) return;
+    openCors(headers);
+    if (request.method !== "OPTIONS") return;
+    allowPreflight(headers, ALLOW, request.headers.get("access-control-request-headers"));
+  },
+};
+
+/**
+ * Clears the subscription that the token belongs to; the token dies with it. Any other has no effect.
+ * @returns the mailbox that it belongs to or had belonged to, null for none
+ */
 async function unsubscribe(
-  { records, commits, deps }: UnsubscribeServices,
+  { records, commits, deps, addressKey }: UnsubscribeServices,
   token: string,
-): Promise<void> {
-  const row = await records.readRow<UnsubscribeRow>(unsubscribeKey(hashUnsubscribeToken(token)));
-  if (row === null) return;
+): Promise<string | null> {
+  const tokenHash = hashUnsubscribeToken(token);
+  const [row, former] = await Promise.all([
+    records.readRow<UnsubscribeRow>(unsubscribeKey(tokenHash)),
+    records.readRow<UnsubscribedRow>(unsubscribedKey(tokenHash)),
+  ]);
+  const formerHash = former !== null && deps.now() < former.untilMs ? former.mailboxHash : null;
+  if (row === null) return formerHash;
   const { agentId } = row;
-  await commits.submit<void>({
+  return await commits.submit<string | null>({
     records: subscriptionRecords(agentId),
-    cost: SUBSCRIPTION_COST,
+    cost: { ...SUBSCRIPTION_COST, mutations: SUBSCRIPTION_COST.mutations + 1 },
     proof: subscriptionKey(agentId),
     plan(turn) {
       const subscription = turn.record<SubscriptionRecord>(subscriptionKey(agentId));
-      if (subscription?.unsubscribeToken !== token) return;
+      if (subscription?.unsubscribeToken !== token || subscription.email === null) {
+        return formerHash;
+      }
+      const mailboxHash = hashMailbox(addressKey, subscription.email);
+      const untilMs = turn.nowMs + REMEMBERED_MS;
+      turn.set(
+        unsubscribedKey(tokenHash),
+        { v: 1, mailboxHash, untilMs } satisfies UnsubscribedRow,
+        REMEMBERED_MS + EXPIRY_MARGIN_MS,
+      );
       stageSubscription(turn, agentId, null, deps.random);
+      return mailboxHash;
     },
+  });
+}
+
+async function stopMail({ commits }: UnsubscribeServices, mailboxHash: string): Promise<void> {
+  await commits.submit<void>({
+    records: [stopKey(mailboxHash)],
+    cost: { checks: 0, mutations: 0, bytes: 0 },
+    proof: stopKey(mailboxHash),
+    plan: (turn) => stageStop(turn, mailboxHash),
   });
 }

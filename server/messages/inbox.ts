@@ -9,7 +9,7 @@ import { PollFloor, refuseEarlyPoll } from "./poll_floor.ts";
 import { InboxReader, type PollPage, type PollQuery, type Reading } from "./inbox_reader.ts";
 import { MAX_READ_RANGES, pollKey, type PollRecord, readKey } from "./poll_record.ts";
 import { addRange } from "./read_ranges.ts";
-import type { StoredMessage, StoredMessages } from "./stored_messages.ts";
+import type { StoredMessages } from "./stored_messages.ts";
 
 export interface InboxOptions {
   store: Store;
@@ -154,11 +154,6 @@ export class Inbox {
   /** The same, as far as this process remembers. */
   rememberedPollMs(agentId: number): number | null {
     return this.#floor.lastBeganMs(agentId);
-  }
-
-  /** Every undelivered retained message of an agent above an id, ascending: what a digest tells of. */
-  undelivered(agentId: number, aboveId = 0): AsyncGenerator<StoredMessage> {
-    return this.#reader.undelivered(agentId, aboveId);
   }
 
   /** One commit: delivered_at of a page's new messages, and where asked the poll itself. */

@@ -37,9 +37,6 @@ const NOTHING_READ = { read: [], overflow: false };
 const SMALL_PAGE_BYTES = 256 * 1024;
 const nothing = () => {};
 
-/** Messages that a scan of everything undelivered reads at a time. */
-const SCAN = 200;
-
 export interface InboxReaderOptions {
   store: Store;
   records: RecordCache;
@@ -87,28 +84,6 @@ export class InboxReader {
     const fresh = page.messages.filter(({ id }) => !isRead(poll.read, id));
     const unread = await this.#withoutReadRows(agentId, poll, fresh);
     return { page, unread, version };
-  }
-
-  /** Every undelivered retained message of an agent above an id, ascending: what a digest tells of. */
-  async *undelivered(agentId: number, aboveId = 0): AsyncGenerator<StoredMessage> {
-    const inbox = await this.options.records.read<InRecord>(inKey(agentId));
-    if (inbox === null || inbox.head === 0) return;
-    const { poll } = await this.#pollRecord(agentId);
-    const nowMs = this.options.store.now();
-    let sinceId = aboveId;
-    // The first by itself: who only asks whether there is one has no further bodies read.
-    for (let limit = 1;; limit = SCAN) {
-      const some = await this.#undelivered(poll, {
-        recipientId: agentId,
-        sinceId,
-        headId: inbox.head,
-        limit,
-        nowMs,
-      });
-      yield* some;
-      if (some.length < limit) return;
-      sinceId = some.at(-1)!.id;
-    }
   }
 
   async #pollRecord(agentId: number) {

@@ -4,7 +4,7 @@ import type { Log } from "../deps.ts";
 import type { Route } from "../http/route.ts";
 import { logSparsely } from "../log_sparsely.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
-import { Leases } from "../storage/leases.ts";
+import type { Leases } from "../storage/leases.ts";
 import { shareRuns } from "../storage/shared_run.ts";
 import type { Store } from "../storage/store.ts";
 import { windowMinutesOf } from "./counted.ts";
@@ -18,6 +18,7 @@ import { Tally } from "./tally.ts";
 export interface NetworkOptions {
   store: Store;
   commits: GroupCommit;
+  leases: Leases;
   identities: Identities;
   retentionDays: number;
   log: Log;
@@ -41,10 +42,9 @@ const SWEEP_WAIT_MS = 1_000;
 
 /** Call before the first commit. Sweeps that a former process left are taken up at once. */
 export function openNetwork(options: NetworkOptions): Network {
-  const { store, commits, identities, retentionDays, log } = options;
+  const { store, commits, leases, identities, retentionDays, log } = options;
   const { kv, now } = store;
   const retentionMs = retentionDays * DAY_MS;
-  const leases = new Leases(store);
   const windowMinutes = windowMinutesOf(retentionDays);
   const standings = new Standings(kv, now, windowMinutes);
   const readStandings = shareRuns(() => standings.read());

@@ -1,9 +1,15 @@
-/** A row of the outbox under a lease: every change is checked against the last one. */
-import { isDatabaseLocked, retryWhileLocked } from "../storage/lock_retry.ts";
+/**
+ * A row of the outbox under a lease: every change is a job of the group commit, planned only while
+ * the row still carries the lease.
+ */
+import { RelayError } from "../errors.ts";
+import type { GroupCommit, Turn } from "../storage/group_commit.ts";
+import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { randomId } from "../storage/random_id.ts";
+import { type RecordCache, recordName } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
-import { LeaseLost } from "./outgoing_handler.ts";
-import { dueKey, type DueRow, outgoingKey, type OutgoingRow } from "./outgoing_row.ts";
+import { FINISH_COST, LeaseLost } from "./outgoing_handler.ts";
+import { INDEX_ROW, indexKeyOf, outgoingKey, type OutgoingRow } from "./outgoing_row.ts";
 
 export interface LeaseTiming {
   /** How long a lease lasts unless renewed, in ms; at most 60,000. */
@@ -12,65 +18,85 @@ export interface LeaseTiming {
   clockSkewMs: number;
 }
 
+/** What rows are held over. */
+export interface HeldRowServices {
+  store: Store;
+  records: RecordCache;
+  commits: GroupCommit;
+  timing: LeaseTiming;
+  /** Aborts when the relay closes: what the store does not take then is left to the next start. */
+  closed: AbortSignal;
+}
+
+/** Both index rows, the row that was given up, what finish() writes; the payload twice besides. */
+const CHANGE_COST = {
+  checks: 0,
+  mutations: 3 + FINISH_COST.mutations,
+  bytes: 2_000 + FINISH_COST.bytes,
+};
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 1_000;
+
+/** A row as it is from now on, null to take it off. */
+type NextRow = (row: OutgoingRow, turn: Turn) => OutgoingRow | null;
+
+interface ChangeOptions {
+  /** Tries on while the store is too busy: an attempt that is over must be settled. */
+  persistent?: boolean;
+  removes?: boolean;
+}
+
 export class HeldRow {
   #row: OutgoingRow;
-  #version: string;
   /** Changes are made one after the other: each rests on the one before. */
   #last: Promise<unknown> = Promise.resolve();
   #released = false;
 
   private constructor(
     readonly id: string,
-    private readonly store: Store,
-    private readonly timing: LeaseTiming,
+    private readonly services: HeldRowServices,
+    private readonly payloadBytes: number,
     row: OutgoingRow,
-    version: string,
   ) {
     this.#row = row;
-    this.#version = version;
   }
 
   /**
-   * Leases a row that is due, or whose lease is over.
-   * @param dueMs where the index has it
+   * Leases a row that is due.
+   * @param dueMs where its lane has it
    * @returns null when it is gone, due at another time or taken by another
    */
   static async lease(
     id: string,
     dueMs: number,
-    store: Store,
-    timing: LeaseTiming,
+    services: HeldRowServices,
+    payloadBytes: number,
   ): Promise<HeldRow | null> {
+    const { store, records, commits, timing } = services;
+    const key = outgoingKey(id);
     const lease = randomId(store);
-    const { kv } = store;
-    return await retryWhileLocked(async () => {
-      const found = await kv.get<OutgoingRow>(outgoingKey(id));
-      if (found.value === null || found.value.dueMs !== dueMs) {
-        await kv.atomic().check(found).delete(dueKey(dueMs, id)).commit();
-        return null;
-      }
-      const nowMs = store.now();
-      const row: OutgoingRow = {
-        ...found.value,
-        lease,
-        dueMs: nowMs + timing.leaseMs + timing.clockSkewMs,
-        // A row that may have been handed over is not attempted, it is settled.
-        attempts: found.value.attempts + (found.value.phase === "ready" ? 1 : 0),
-        revision: found.value.revision + 1,
-      };
-      const operation = kv.atomic().check(found)
-        .delete(dueKey(dueMs, id))
-        .set(outgoingKey(id), row)
-        .set(dueKey(row.dueMs, id), { v: 1, kind: row.kind, leased: true } satisfies DueRow);
-      // Whatever a network makes of the answer, the lease's own id tells whether it was applied.
-      const { error } = await outcomeOf(operation);
-      const settled = await kv.get<OutgoingRow>(outgoingKey(id));
-      if (settled.value?.lease !== lease) {
-        if (error !== undefined) throw error;
-        return null;
-      }
-      return new HeldRow(id, store, timing, settled.value, settled.versionstamp!);
+    if (!store.exclusive) records.refresh(key);
+    const held = await commits.submit<{ row: OutgoingRow } | null>({
+      records: [key],
+      cost: costOf(payloadBytes),
+      proof: key,
+      plan(turn) {
+        const before = turn.record<OutgoingRow>(key);
+        if (before === null || before.lease !== null) return null;
+        if (before.dueMs !== dueMs || dueMs > turn.nowMs) return null;
+        const row: OutgoingRow = {
+          ...before,
+          lease,
+          dueMs: turn.nowMs + timing.leaseMs + timing.clockSkewMs,
+          // A row that may have been handed over is not attempted, it is settled.
+          attempts: before.attempts + (before.phase === "ready" ? 1 : 0),
+          attempt: turn.attempt,
+        };
+        stageChange(turn, id, before, row);
+        return { row };
+      },
     });
+    return held === null ? null : new HeldRow(id, services, payloadBytes, held.row);
   }
 
   get row(): OutgoingRow {
@@ -84,10 +110,8 @@ export class HeldRow {
 
   /** Makes the lease last its whole length again. @throws LeaseLost */
   renew(): Promise<void> {
-    return this.#change((row) => ({
-      ...row,
-      dueMs: this.store.now() + this.timing.leaseMs + this.timing.clockSkewMs,
-    }));
+    const { leaseMs, clockSkewMs } = this.services.timing;
+    return this.#change((row, turn) => ({ ...row, dueMs: turn.nowMs + leaseMs + clockSkewMs }));
   }
 
   /** Records that the content may be handed over from now on. @throws LeaseLost */
@@ -97,95 +121,101 @@ export class HeldRow {
 
   /** Gives the row back, due at another time. @throws LeaseLost */
   release(changes: Partial<OutgoingRow> & { dueMs: number }): Promise<void> {
-    return this.#change((row) => ({ ...row, ...changes, phase: "ready", lease: null }));
+    return this.#change(
+      (row) => ({ ...row, ...changes, phase: "ready", lease: null }),
+      { persistent: true },
+    );
   }
 
   /** Takes the row off the outbox, with whatever else belongs into that commit. @throws LeaseLost */
-  remove(also: (operation: Deno.AtomicOperation) => void): Promise<void> {
-    return this.#change(() => null, also);
+  remove(also: (turn: Turn) => void): Promise<void> {
+    return this.#change((_row, turn) => {
+      also(turn);
+      return null;
+    }, { persistent: true, removes: true });
   }
 
-  #change(
-    next: (row: OutgoingRow) => OutgoingRow | null,
-    also: (operation: Deno.AtomicOperation) => void = () => {},
-  ): Promise<void> {
-    const change = this.#last.then(() => this.#commit(next, also));
+  #change(next: NextRow, how: ChangeOptions = {}): Promise<void> {
+    const change = this.#last.then(() => this.#commit(next, how));
     this.#last = change.catch(() => {});
     return change;
   }
 
-  async #commit(
-    next: (row: OutgoingRow) => OutgoingRow | null,
-    also: (operation: Deno.AtomicOperation) => void,
-  ): Promise<void> {
-    if (this.#released) throw new LeaseLost();
-    const { kv } = this.store;
+  async #commit(next: NextRow, how: ChangeOptions): Promise<void> {
+    const { closed, timing } = this.services;
+    const untilMs = performance.now() + timing.leaseMs / 2;
+    for (let pauseMs = FIRST_PAUSE_MS;; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      if (this.#released) throw new LeaseLost();
+      try {
+        return await this.#submit(next, how);
+      } catch (error) {
+        const isBusy = error instanceof RelayError && error.code === "unavailable";
+        const isOver = closed.aborted || performance.now() > untilMs;
+        if (!how.persistent || !isBusy || isOver) throw error;
+        await pause(pauseMs, closed);
+      }
+    }
+  }
+
+  async #submit(next: NextRow, { removes }: ChangeOptions): Promise<void> {
     const { id } = this;
+    const { store, records, commits } = this.services;
     const key = outgoingKey(id);
-    const before = this.#row;
-    const changed = next(before);
-    const row = changed === null ? null : { ...changed, revision: before.revision + 1 };
-    await retryWhileLocked(async () => {
-      const operation = kv.atomic().check({ key, versionstamp: this.#version });
-      if (row === null || row.dueMs !== before.dueMs) operation.delete(dueKey(before.dueMs, id));
-      if (row === null) operation.delete(key);
-      else {
-        operation.set(key, row);
-        const { dueMs, kind, lease } = row;
-        operation.set(dueKey(dueMs, id), { v: 1, kind, leased: lease !== null } satisfies DueRow);
-      }
-      also(operation);
-      const { versionstamp, error } = await outcomeOf(operation);
-      if (versionstamp !== undefined) {
-        this.#version = versionstamp;
-        return;
-      }
-      // Reported as failed, and yet the row may be as this change leaves it.
-      const found = await kv.get<OutgoingRow>(key);
-      const isApplied = row === null
-        ? found.value === null
-        : found.value?.revision === row.revision && found.value.lease === row.lease;
-      if (!isApplied) {
-        const isUntouched = found.versionstamp === this.#version;
-        throw isUntouched && error !== undefined ? error : new LeaseLost();
-      }
-      if (found.versionstamp !== null) this.#version = found.versionstamp;
+    const { lease } = this.#row;
+    const isGone = async () =>
+      (await retryWhileLocked(() => store.kv.get(key))).value === null ? { row: null } : undefined;
+    const { row } = await commits.submit<{ row: OutgoingRow | null }>({
+      records: [key],
+      cost: costOf(this.payloadBytes),
+      proof: key,
+      // A row that was taken off bears no proof: that it is gone is what was wanted.
+      ...(removes ? { settle: isGone } : {}),
+      plan(turn) {
+        const before = turn.record<OutgoingRow>(key);
+        if (before === null || before.lease !== lease) throw new LeaseLost();
+        const changed = next(before, turn);
+        const row = changed === null ? null : { ...changed, attempt: turn.attempt };
+        stageChange(turn, id, before, row);
+        return { row };
+      },
     });
-    if (row === null || row.lease === null) this.#released = true;
+    if (row === null || row.lease === null) {
+      this.#released = true;
+      records.evict(recordName(key)); // wanted again when it is due, or never
+    }
     if (row !== null) this.#row = row;
   }
 }
 
-/** The versionstamp of a commit, or the error it ended with where there was one. */
-async function outcomeOf(
-  operation: Deno.AtomicOperation,
-): Promise<{ versionstamp?: string; error?: unknown }> {
-  try {
-    const outcome = await operation.commit();
-    return outcome.ok ? { versionstamp: outcome.versionstamp } : {};
-  } catch (error) {
-    if (isDatabaseLocked(error)) throw error; // nothing was applied: the caller repeats it
-    return { error };
-  }
+/** Writes a row as it is from now on, null for none, and moves its index row. */
+export function stageChange(
+  turn: Pick<Turn, "putRecord" | "set" | "delete">,
+  id: string,
+  before: OutgoingRow,
+  row: OutgoingRow | null,
+): void {
+  turn.putRecord(outgoingKey(id), row);
+  if (row !== null && row.dueMs === before.dueMs && row.lease === before.lease) return;
+  turn.delete(indexKeyOf(id, before));
+  if (row !== null) turn.set(indexKeyOf(id, row), INDEX_ROW);
 }
 
-/** Ends every lease: what former processes of an exclusive store held is due now. */
-export async function freeLeases(store: Store): Promise<void> {
-  const { kv } = store;
-  const leased: string[] = [];
-  for await (const { key, value } of kv.list<DueRow>({ prefix: ["outgoing-due"] })) {
-    if (value.leased) leased.push(key[2] as string);
-  }
-  for (const id of leased) {
-    await retryWhileLocked(async () => {
-      const found = await kv.get<OutgoingRow>(outgoingKey(id));
-      if (found.value === null || found.value.lease === null) return;
-      const row = { ...found.value, lease: null, dueMs: store.now() };
-      await kv.atomic().check(found)
-        .delete(dueKey(found.value.dueMs, id))
-        .set(outgoingKey(id), row)
-        .set(dueKey(row.dueMs, id), { v: 1, kind: row.kind, leased: false } satisfies DueRow)
-        .commit();
-    });
-  }
+/** What a change of a row adds to a job, for payloads up to this size. */
+export function costOf(
+  payloadBytes: number,
+): { checks: number; mutations: number; bytes: number } {
+  return { ...CHANGE_COST, bytes: CHANGE_COST.bytes + 2 * payloadBytes };
+}
+
+/** Resolves after a while, or when the signal aborts. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(end, ms);
+    function end() {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    }
+    signal.addEventListener("abort", end, { once: true });
+  });
 }

@@ -2,107 +2,112 @@
  * The one leased outbox: whatever leaves the relay by itself is a row with a due time, leased by
  * compare-and-set for an attempt, and put back, taken off or given up after it.
  *
- * Due times are wall-clock times in the store, found by a tick each second (a moved clock moves
- * everything) and, where nothing runs between requests, by a cron each minute. The row of a lease
- * stands in the same index at the time the lease is over, so that what a dead process held is found
- * like everything else: before the data marker it is attempted again, after it the outcome is
- * unknown and nothing is repeated.
+ * Due times are wall-clock times in the store, an index of them for each destination. The end of an
+ * attempt begins the next one, kinds and destinations in turns; a tick each second finds what falls
+ * due, and, where nothing runs between requests, a cron each minute. A leased row stands in an index
+ * of lease ends instead, so that what a dead process held is found: before the data marker it is
+ * attempted again, after it the outcome is unknown and nothing is repeated.
  */
 import type { Log } from "../deps.ts";
 import { describeFailure } from "../http/describe_failure.ts";
+import type { GroupCommit } from "../storage/group_commit.ts";
+import type { RecordCache } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
-import { freeLeases, HeldRow, type LeaseTiming } from "./held_row.ts";
-import {
-  type AttemptOutcome,
-  type Ending,
-  LeaseLost,
-  type OutgoingHandler,
-} from "./outgoing_handler.ts";
-import { DEAD_KEPT_MS, deadKey, type DeadRow, type DueRow } from "./outgoing_row.ts";
+import { type Attempt, deliverRow, type Delivery } from "./deliver_row.ts";
+import { moveFormerIndex } from "./former_index.ts";
+import type { LeaseTiming } from "./held_row.ts";
+import type { DueEntry, Lane } from "./lane.ts";
+import { Lanes } from "./lanes.ts";
+import { freeAllLeases, freeLeasesThatAreOver, freeRow } from "./leased_rows.ts";
+import { LeaseLost, type OutgoingHandler } from "./outgoing_handler.ts";
+import type { NewOutgoing, OutgoingRow } from "./outgoing_row.ts";
 
 export const LEASE_MS = 60_000;
 const CLOCK_SKEW_MS = 5_000;
 const TICK_MS = 1_000;
-/** A shared store is looked at this often, for rows whose process has died. */
+/** A shared store is looked at this often, for rows of other processes. */
 const SHARED_LOOK_MS = 5_000;
-/** Wait after an attempt that failed in a way its handler did not foresee. */
-const UNFORESEEN_RETRY_MS = 60_000;
-/** Rows of busy kinds that one look passes over before it leaves the rest to the next. */
-const MAX_PASSED_OVER = 1_000;
 
 export interface OutboxOptions {
   store: Store;
+  records: RecordCache;
+  commits: GroupCommit;
   log: Log;
   timing?: Partial<LeaseTiming>;
   /** How often the clock is looked at, in ms; 1,000 unless given. */
   tickMs?: number;
 }
 
-interface Attempt {
-  kind: string;
-  abort: AbortController;
-  /** True from when the content may leave: a stop then waits instead of giving up. */
-  handedOver: boolean;
-  ended: Promise<void>;
-}
-
 export class Outbox {
   readonly #store: Store;
   readonly #log: Log;
-  readonly #timing: LeaseTiming;
   readonly #tickMs: number;
-  // deno-lint-ignore no-explicit-any -- each handler alone knows its payload
-  readonly #handlers = new Map<string, OutgoingHandler<any>>();
+  readonly #delivery: Delivery;
+  readonly #lanes = new Lanes();
   readonly #attempts = new Map<string, Attempt>();
-  /** Rows that the store would not change just now: left alone until this time, for TICK_MS even if the clock is set back. */
+  readonly #reads = new Set<Promise<void>>();
+  /** Rows that the store would not change just now: left alone until this time. */
   readonly #resting = new Map<string, number>();
+  readonly #closed = new AbortController();
   #look: Promise<void> | null = null;
-  /** No row is due before this time, as far as this process knows. */
-  #nextDueMs = 0;
   #lookedAtMs = 0;
+  /** No lease that this process does not look after is over before this time. */
+  #nextLeaseEndMs = 0;
+  /** Whether an exclusive store was looked through: what it holds since then came by wake(). */
+  #isKnown = false;
   #ticking: ReturnType<typeof setInterval> | undefined;
   #stopped = false;
 
-  constructor({ store, log, timing, tickMs = TICK_MS }: OutboxOptions) {
+  constructor({ store, records, commits, log, timing, tickMs = TICK_MS }: OutboxOptions) {
     this.#tickMs = tickMs;
     this.#store = store;
     this.#log = log;
-    this.#timing = {
-      leaseMs: LEASE_MS,
-      // An exclusive store knows one clock.
-      clockSkewMs: store.exclusive ? 0 : CLOCK_SKEW_MS,
-      ...timing,
+    this.#delivery = {
+      store,
+      records,
+      commits,
+      log,
+      timing: {
+        leaseMs: LEASE_MS,
+        // An exclusive store knows one clock.
+        clockSkewMs: store.exclusive ? 0 : CLOCK_SKEW_MS,
+        ...timing,
+      },
+      closed: this.#closed.signal,
+      isStopped: () => this.#stopped,
     };
   }
 
   /** Names who delivers a kind. Rows of a kind without a handler wait. Call before start(). */
   register<P>(handler: OutgoingHandler<P>): void {
-    this.#handlers.set(handler.kind, handler);
+    this.#lanes.register(handler);
   }
 
   /** Begins to deliver. On an exclusive store what former processes held is free at once. */
   async start(): Promise<void> {
-    if (this.#handlers.size === 0) return;
-    if (this.#store.exclusive) await freeLeases(this.#store);
-    this.#ticking = setInterval(() => {
-      if (this.#mayBeDue()) this.#startDue().catch((error) => this.#logFailure(error));
-    }, this.#tickMs);
+    if (this.#lanes.kinds === 0) return;
+    if (this.#store.exclusive) await freeAllLeases(this.#delivery, this.#freed);
+    this.#ticking = setInterval(() => this.#tick(), this.#tickMs);
     Deno.unrefTimer(this.#ticking);
+    this.#tick();
   }
 
-  /** Tells that a row with this due time was committed. */
-  wake(dueMs: number): void {
-    this.#nextDueMs = Math.min(this.#nextDueMs, dueMs);
+  /** Tells that a row was committed. */
+  wake({ kind, destination = "", dueMs }: Omit<NewOutgoing, "id" | "payload">): void {
+    this.#lanes.wake(kind, destination, dueMs);
+    if (this.#ticking !== undefined && dueMs <= this.#store.now()) this.#advance();
   }
 
   /** Attempts everything that is due and waits until nothing due is left. */
   async run(): Promise<void> {
-    if (this.#handlers.size === 0) return;
+    if (this.#lanes.kinds === 0 || this.#stopped) return;
+    await this.#lookAround();
     for (;;) {
       if (this.#stopped) return;
-      await this.#startDue();
-      if (this.#attempts.size === 0) return;
-      await Promise.race([...this.#attempts.values()].map(({ ended }) => ended));
+      this.#advance();
+      const busy = [...this.#reads, ...[...this.#attempts.values()].map(({ ended }) => ended)];
+      if (busy.length === 0) return;
+      await Promise.race(busy);
     }
   }
 
@@ -117,184 +122,148 @@ export class Outbox {
   async close(graceMs = 500): Promise<void> {
     this.stop();
     await this.#look?.catch(() => {});
+    await Promise.all(this.#reads);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const grace = new Promise<void>((resolve) => timer = setTimeout(resolve, graceMs));
     const ended = Promise.all([...this.#attempts.values()].map(({ ended }) => ended));
     await Promise.race([ended, grace]);
     clearTimeout(timer);
     for (const { abort } of this.#attempts.values()) abort.abort();
+    this.#closed.abort();
   }
 
-  #mayBeDue(): boolean {
-    const nowMs = this.#store.now();
-    if (nowMs >= this.#nextDueMs) return true;
-    // Another process's rows are found by looking; a clock set back makes every hint worthless.
-    return nowMs < this.#lookedAtMs ||
-      (!this.#store.exclusive && nowMs >= this.#lookedAtMs + SHARED_LOOK_MS);
-  }
-
-  /** Starts an attempt for each due row as far as its kind has room. Callers share one look. */
-  #startDue(): Promise<void> {
-    return this.#look ??= this.#lookForDue().finally(() => this.#look = null);
-  }
-
-  async #lookForDue(): Promise<void> {
-    const nowMs = this.#store.now();
-    this.#lookedAtMs = nowMs;
-    this.#nextDueMs = Infinity;
-    for (const [id, untilMs] of this.#resting) {
-      if (nowMs >= untilMs || nowMs < untilMs - TICK_MS) this.#resting.delete(id);
+  #tick(): void {
+    if (this.#mayKnowTooLittle()) {
+      this.#lookAround().then(() => this.#advance(), (error) => this.#logFailure(error));
     }
+    this.#advance();
+  }
+
+  #mayKnowTooLittle(): boolean {
+    const nowMs = this.#store.now();
+    // A clock set back makes every hint worthless.
+    if (nowMs >= this.#nextLeaseEndMs || nowMs < this.#lookedAtMs) return true;
+    if (this.#store.exclusive) return !this.#isKnown;
+    return nowMs >= this.#lookedAtMs + SHARED_LOOK_MS;
+  }
+
+  /** Finds what waits in the store. Callers share one look. */
+  #lookAround(): Promise<void> {
+    return this.#look ??= this.#findAll().finally(() => this.#look = null);
+  }
+
+  async #findAll(): Promise<void> {
+    const { kv, exclusive } = this.#store;
+    this.#lookedAtMs = this.#store.now();
+    this.#nextLeaseEndMs = Infinity;
+    this.#isKnown = false;
     try {
-      let passedOver = 0;
-      const index = this.#store.kv.list<DueRow>({ prefix: ["outgoing-due"] }, { batchSize: 100 });
-      for await (const { key, value } of index) {
-        const [, dueMs, id] = key as [string, number, string];
-        if (dueMs > nowMs) {
-          this.wake(dueMs);
-          break;
-        }
-        if (this.#stopped) return;
-        const handler = this.#handlers.get(value.kind);
-        if (handler === undefined || this.#attempts.has(id)) continue;
-        const restUntilMs = this.#resting.get(id);
-        if (restUntilMs !== undefined) {
-          this.wake(restUntilMs);
-          continue;
-        }
-        if (this.#running(value.kind) >= handler.concurrency) {
-          this.wake(nowMs);
-          if (++passedOver >= MAX_PASSED_OVER) break;
-          continue;
-        }
-        this.#begin(id, dueMs, handler);
-      }
+      await this.#lanes.discover(kv);
+      this.#advance(); // while rows of former versions are moved
+      await this.#moveFormerIndex();
+      const isOurs = (id: string) => this.#attempts.has(id);
+      const leaseEndMs = await freeLeasesThatAreOver(this.#delivery, isOurs, this.#freed);
+      this.#nextLeaseEndMs = Math.min(this.#nextLeaseEndMs, leaseEndMs);
+      this.#isKnown = exclusive;
     } catch (error) {
-      this.wake(nowMs);
+      this.#nextLeaseEndMs = 0; // looked for at the next tick
       throw error;
     }
   }
 
-  #running(kind: string): number {
-    let running = 0;
-    for (const attempt of this.#attempts.values()) if (attempt.kind === kind) running++;
-    return running;
+  async #moveFormerIndex(): Promise<void> {
+    const { kv, exclusive } = this.#store;
+    const leases: Deno.KvKey[] = [];
+    await moveFormerIndex(kv, (indexKey, row) => {
+      if (row.lease === null) this.#freed(row);
+      else leases.push(indexKey);
+    });
+    // No holder of these can be left on an exclusive store: this version indexes otherwise.
+    const endsByMs = exclusive ? Infinity : this.#store.now();
+    await Promise.all(leases.map((key) => freeRow(this.#delivery, key, endsByMs, this.#freed)));
   }
 
-  #begin(id: string, dueMs: number, handler: OutgoingHandler): void {
+  readonly #freed = ({ kind, destination = "", dueMs }: OutgoingRow): void =>
+    this.#lanes.wake(kind, destination, dueMs);
+
+  /** Reads what is due and begins attempts as far as there is room. */
+  #advance(): void {
+    if (this.#stopped) return;
+    const nowMs = this.#store.now();
+    for (const lane of this.#lanes.wanting(nowMs)) this.#read(lane, nowMs);
+    this.#begin(nowMs);
+  }
+
+  #read(lane: Lane, nowMs: number): void {
+    for (const [id, untilMs] of this.#resting) {
+      if (nowMs >= untilMs || nowMs < untilMs - TICK_MS) this.#resting.delete(id);
+    }
+    const { concurrency } = this.#lanes.handlerOf(lane.kind)!;
+    const restUntilMs = (id: string) =>
+      this.#attempts.has(id) ? Infinity : this.#resting.get(id) ?? null;
+    const read = lane.read(this.#store.kv, nowMs, 4 * concurrency, restUntilMs)
+      .then(() => {
+        // Processes that share a store take different rows first.
+        if (!this.#store.exclusive) shuffle(lane.ready);
+        this.#lanes.offer(lane);
+        this.#begin(this.#store.now());
+      }, (error) => this.#logFailure(error))
+      .finally(() => this.#reads.delete(read));
+    this.#reads.add(read);
+  }
+
+  #begin(nowMs: number): void {
+    for (;;) {
+      if (this.#stopped) return;
+      const lane = this.#lanes.takeTurn(nowMs);
+      if (lane === null) return;
+      const entry = lane.ready.shift()!;
+      if (this.#attempts.has(entry.id)) continue;
+      this.#lanes.began(lane, nowMs);
+      this.#attempt(lane, entry);
+    }
+  }
+
+  #attempt(lane: Lane, entry: DueEntry): void {
+    const { id } = entry;
+    const abort = new AbortController();
+    const slots = this.#lanes.slotsOf(lane);
     const attempt: Attempt = {
-      kind: handler.kind,
-      abort: new AbortController(),
+      abort,
+      slots,
+      isTrial: lane.reach.isLost,
       handedOver: false,
       ended: Promise.resolve(),
     };
     this.#attempts.set(id, attempt);
-    attempt.ended = this.#deliver(id, dueMs, handler, attempt)
-      .catch((error) => {
-        // A row that is leased is found again when its lease is over; one that is not, soon.
-        if (!(error instanceof LeaseLost)) this.#logFailure(error);
-        const restUntilMs = this.#store.now() + TICK_MS;
-        this.#resting.set(id, restUntilMs);
-        this.wake(restUntilMs);
-      })
-      .finally(() => this.#attempts.delete(id));
+    const handler = this.#lanes.handlerOf(lane.kind)!;
+    attempt.ended = deliverRow(this.#delivery, lane, entry, handler, attempt)
+      .catch((error) => this.#leave(lane, id, error))
+      .finally(() => {
+        this.#attempts.delete(id);
+        this.#lanes.ended(lane);
+        this.#advance();
+      });
   }
 
-  async #deliver(
-    id: string,
-    dueMs: number,
-    handler: OutgoingHandler,
-    attempt: Attempt,
-  ): Promise<void> {
-    const held = await HeldRow.lease(id, dueMs, this.#store, this.#timing);
-    if (held === null) return;
-    this.wake(held.row.dueMs);
-    if (held.mayBeHandedOver()) {
-      await this.#end(
-        held,
-        handler,
-        "unknown",
-        "unknown: the relay ended while it was handed over",
-      );
-      return;
-    }
-    const renewal = setInterval(() => {
-      held.renew().catch((error) => {
-        if (error instanceof LeaseLost) attempt.abort.abort();
-      });
-    }, this.#timing.leaseMs / 3);
-    Deno.unrefTimer(renewal);
-    let outcome: AttemptOutcome;
-    try {
-      outcome = await handler.attempt({
-        id,
-        payload: held.row.payload,
-        queuedAtMs: held.row.queuedAtMs,
-        attempts: held.row.attempts,
-        signal: attempt.abort.signal,
-        commitData: async () => {
-          attempt.abort.signal.throwIfAborted();
-          attempt.handedOver = true;
-          await held.markData();
-        },
-      });
-    } catch (error) {
-      if (error instanceof LeaseLost) throw error;
-      this.#logFailure(error);
-      outcome = held.mayBeHandedOver()
-        ? { result: "unknown", reason: "unknown: the attempt failed while it was handed over" }
-        : { result: "retry", reason: "the attempt failed", afterMs: UNFORESEEN_RETRY_MS };
-    } finally {
-      clearInterval(renewal);
-    }
-    await this.#settle(held, handler, outcome);
-  }
-
-  async #settle(held: HeldRow, handler: OutgoingHandler, outcome: AttemptOutcome): Promise<void> {
-    const { row } = held;
-    if (outcome.result === "done") return await this.#end(held, handler, "done", "");
-    if (outcome.result !== "retry") {
-      return await this.#end(held, handler, outcome.result, outcome.reason);
-    }
+  /** A row that is leased is found when its lease is over; one that is not, soon. */
+  #leave(lane: Lane, id: string, error: unknown): void {
+    if (!(error instanceof LeaseLost)) this.#logFailure(error);
     const nowMs = this.#store.now();
-    if (this.#stopped) {
-      // Not the other side's fault: the next start attempts it at once, and it does not count.
-      const attempts = row.attempts - 1;
-      return await held.release({ dueMs: nowMs, attempts, lastReason: row.lastReason });
-    }
-    const { reason: lastReason, afterMs, payload = row.payload } = outcome;
-    const dueMs = nowMs + Math.max(1, Math.ceil(afterMs));
-    await held.release({ dueMs, lastReason, payload });
-    this.wake(dueMs);
-    this.#log("outgoing_retry", {
-      kind: row.kind,
-      id: held.id,
-      attempts: row.attempts,
-      reason: lastReason,
-      after_ms: dueMs - nowMs,
-    });
-  }
-
-  async #end(
-    held: HeldRow,
-    handler: OutgoingHandler,
-    ending: Ending,
-    reason: string,
-  ): Promise<void> {
-    const { kind, payload, queuedAtMs, attempts } = held.row;
-    const givenUp = ending === "dead" || ending === "unknown";
-    const diedAtMs = this.#store.now();
-    await held.remove((operation) => {
-      if (givenUp) {
-        const dead: DeadRow = { v: 1, kind, payload, queuedAtMs, diedAtMs, attempts, reason };
-        operation.set(deadKey(diedAtMs, held.id), dead, { expireIn: DEAD_KEPT_MS });
-      }
-      handler.finish?.(ending, payload, operation);
-    });
-    if (givenUp) this.#log("outgoing_given_up", { kind, id: held.id, attempts, ending, reason });
+    this.#resting.set(id, nowMs + TICK_MS);
+    lane.wake(nowMs + TICK_MS);
+    const { leaseMs, clockSkewMs } = this.#delivery.timing;
+    this.#nextLeaseEndMs = Math.min(this.#nextLeaseEndMs, nowMs + leaseMs + clockSkewMs);
   }
 
   #logFailure(error: unknown): void {
     this.#log("outgoing_failed", describeFailure(error));
+  }
+}
+
+function shuffle<T>(items: T[]): void {
+  for (let i = items.length - 1; i > 0; i--) {
+    const j = Math.floor(Math.random() * (i + 1));
+    [items[i], items[j]] = [items[j]!, items[i]!];
   }
 }

@@ -1,4 +1,5 @@
 /** How one kind of thing is delivered; the outbox knows nothing else of it. */
+import type { Turn } from "../storage/group_commit.ts";
 
 /** One attempt, as its handler sees it. */
 export interface OutgoingItem<P = unknown> {
@@ -25,7 +26,14 @@ export type AttemptOutcome<P = unknown> =
   /** Nobody wants it any more. */
   | { result: "dropped"; reason: string }
   /** The other side certainly does not have it: once more, after a while. */
-  | { result: "retry"; reason: string; afterMs: number; payload?: P }
+  | {
+    result: "retry";
+    reason: string;
+    afterMs: number;
+    payload?: P;
+    /** True where no connection came about: no fault of what was to be delivered. */
+    unreachable?: boolean;
+  }
   /** The other side certainly does not have it, and will not take it. */
   | { result: "dead"; reason: string }
   /** Nobody can tell whether the other side has it: never repeated. */
@@ -34,14 +42,21 @@ export type AttemptOutcome<P = unknown> =
 /** How a row left the outbox for good. */
 export type Ending = "done" | "dropped" | "dead" | "unknown";
 
+/** Upper bounds of what finish() writes. */
+export const FINISH_COST = { mutations: 4, bytes: 2_000 } as const;
+
 export interface OutgoingHandler<P = unknown> {
   readonly kind: string;
   /** Attempts of this kind that one process makes at one time. */
   readonly concurrency: number;
+  /** Of those, attempts for one destination: a slow one then leaves room. All unless given. */
+  readonly perDestination?: number;
+  /** Upper bound of a payload's size in the store, at most 50,000 bytes. */
+  readonly payloadBytes: number;
   /** Makes one attempt. What it throws counts as a retry after a minute, if nothing was handed over. */
   attempt(item: OutgoingItem<P>): Promise<AttemptOutcome<P>>;
-  /** Rows that change in the very commit that takes the row off the outbox. */
-  finish?(ending: Ending, payload: P, operation: Deno.AtomicOperation): void;
+  /** Rows that change in the very commit that takes the row off the outbox, within FINISH_COST. */
+  finish?(ending: Ending, payload: P, turn: Pick<Turn, "set" | "delete">): void;
 }
 
 /** The row is another process's: whatever this attempt still does must have no effect. */

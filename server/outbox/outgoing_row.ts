@@ -1,6 +1,7 @@
 /**
  * What leaves the relay by itself, as the store holds it: one row a thing to deliver, found by an
- * index of due times. What kinds there are, their handlers say.
+ * index of due times a destination while nobody has it, and by one of lease ends while somebody
+ * does. What kinds there are, their handlers say.
  */
 import type { Turn } from "../storage/group_commit.ts";
 
@@ -9,6 +10,8 @@ export interface OutgoingRow<P = unknown> {
   v: 1;
   /** Which handler delivers it. */
   kind: string;
+  /** Where it goes, for fairness between destinations; absent where the kind has one only. */
+  destination?: string;
   payload: P;
   queuedAtMs: number;
   /** When it is due, or when its lease is over; part of its index row's key. */
@@ -19,14 +22,19 @@ export interface OutgoingRow<P = unknown> {
   phase: "ready" | "data";
   /** Random id of the lease that holds the row, null for none. */
   lease: string | null;
-  /** Raised by every change under a lease: tells whether an unclear commit was ours. */
-  revision: number;
+  /** Attempt of the commit that wrote the row last: tells whether an unclear one was ours. */
+  attempt?: string;
   /** Why the last attempt failed: a word and a reply code, never an address or a text of others. */
   lastReason: string | null;
 }
 
-/** ["outgoing-due", dueMs, id] */
-export interface DueRow {
+/** ["outgoing-lane", kind, destination, dueMs, id] and ["outgoing-leased", untilMs, id] */
+export interface OutgoingIndexRow {
+  v: 1;
+}
+
+/** ["outgoing-due", dueMs, id]: the one index of former versions, for rows with a lease and without. */
+export interface FormerDueRow {
   v: 1;
   kind: string;
   leased: boolean;
@@ -44,48 +52,72 @@ export interface DeadRow<P = unknown> {
   reason: string;
 }
 
+export const LANE_PREFIX = "outgoing-lane";
+export const LEASED_PREFIX = "outgoing-leased";
+export const FORMER_PREFIX = "outgoing-due";
+
 export const outgoingKey = (id: string): Deno.KvKey => ["outgoing", id];
-export const dueKey = (dueMs: number, id: string): Deno.KvKey => ["outgoing-due", dueMs, id];
+export const laneKey = (
+  kind: string,
+  destination: string,
+  dueMs: number,
+  id: string,
+): Deno.KvKey => [LANE_PREFIX, kind, destination, dueMs, id];
+export const leasedKey = (untilMs: number, id: string): Deno.KvKey => [LEASED_PREFIX, untilMs, id];
 export const deadKey = (
   diedAtMs: number,
   id: string,
 ): Deno.KvKey => ["outgoing-dead", diedAtMs, id];
 
+export const INDEX_ROW: OutgoingIndexRow = { v: 1 };
+
+/** Where a row is found. */
+export function indexKeyOf(id: string, row: OutgoingRow): Deno.KvKey {
+  if (row.lease !== null) return leasedKey(row.dueMs, id);
+  return laneKey(row.kind, row.destination ?? "", row.dueMs, id);
+}
+
 /** How long given up rows are kept. */
 export const DEAD_KEPT_MS = 30 * 86_400_000;
 
-/** Upper bounds of what stageOutgoing adds to a job, besides the bytes of the payload. */
-export const OUTGOING_COST = { checks: 1, mutations: 2, bytes: 1_000 } as const;
+/** Upper bounds of what stageOutgoing adds to a job, besides its record and the bytes of the payload. */
+export const OUTGOING_COST = { checks: 0, mutations: 1, bytes: 1_000 } as const;
 
 export interface NewOutgoing<P = unknown> {
   /** Unique among all kinds, at most 100 characters, such as "digest/7". */
   id: string;
   kind: string;
+  /** At most 100 characters, such as the host of a webhook; "" unless given. */
+  destination?: string;
   payload: P;
   dueMs: number;
 }
 
 /**
- * Queues something inside the plan of a job; whoever submits the job calls Outbox.wake() when it is
- * committed. The commit fails where the id is queued already: the job's settle() must tell.
+ * Queues something inside the plan of a job that names outgoingKey(id) among its records; whoever
+ * submits the job calls Outbox.wake() when it is committed.
+ * @returns false where the id is queued already: nothing is staged
  */
 export function stageOutgoing(
-  turn: Pick<Turn, "nowMs" | "set" | "requireAbsent">,
-  { id, kind, payload, dueMs }: NewOutgoing,
-): void {
+  turn: Pick<Turn, "nowMs" | "attempt" | "record" | "putRecord" | "set">,
+  { id, kind, destination = "", payload, dueMs }: NewOutgoing,
+): boolean {
+  const key = outgoingKey(id);
+  if (turn.record<OutgoingRow>(key) !== null) return false;
   const row: OutgoingRow = {
     v: 1,
     kind,
+    destination,
     payload,
     queuedAtMs: turn.nowMs,
     dueMs,
     attempts: 0,
     phase: "ready",
     lease: null,
-    revision: 0,
+    attempt: turn.attempt,
     lastReason: null,
   };
-  turn.requireAbsent(outgoingKey(id));
-  turn.set(outgoingKey(id), row);
-  turn.set(dueKey(dueMs, id), { v: 1, kind, leased: false } satisfies DueRow);
+  turn.putRecord(key, row);
+  turn.set(indexKeyOf(id, row), INDEX_ROW);
+  return true;
 }

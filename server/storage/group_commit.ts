@@ -180,6 +180,7 @@ export class GroupCommit {
 
   /** The caller hears 503, except for what a job itself has thrown. */
   #giveUp(pending: Pending, error: unknown): void {
+    if (pending.answered) return;
     if (error instanceof RelayError || error instanceof Outdated) {
       this.#queue.reject(pending, error);
       return;
@@ -234,7 +235,11 @@ export class GroupCommit {
       failure = error;
     }
     versionstamp ??= await this.#proven(group);
-    for (const { pending } of group.members) pending.travelling = false;
+    // In one turn: a job that is given up at any time is either on its way or known to have been.
+    for (const { pending, result } of group.members) {
+      pending.travelling = false;
+      if (versionstamp === null) pending.tried.set(group.attempt, result);
+    }
     if (versionstamp !== null) {
       group.succeed(versionstamp);
       this.#queue.release(group.entries.keys());
@@ -266,14 +271,13 @@ export class GroupCommit {
       await new Promise((resolve) => setTimeout(resolve, Math.random() * boundMs));
     }
     // After the pause: what is read here is what the retry is planned on.
-    const changed = await this.#changedRecords(group).catch(() => null);
+    const changed = await group.changedRecords().catch(() => null);
     // Not explained by a record: the writer slot may have been taken over.
     if (changed === null || changed.size === 0) this.#ids.doubt();
     const again: Pending[] = [];
-    for (const { pending, result } of group.members) {
+    for (const { pending } of group.members) {
       pending.failures++;
       pending.errors = failure === null ? 0 : pending.errors + 1;
-      pending.tried.set(group.attempt, result);
       pending.verified = true;
       const tooOften = pending.failures > MAX_FAILURES && this.#queue.isLongDue(pending);
       if (tooOften || pending.errors > MAX_ERRORS) {
@@ -287,14 +291,5 @@ export class GroupCommit {
       again.push(pending);
     }
     void this.#retry(...again);
-  }
-
-  async #changedRecords(group: PlanGroup<Pending>): Promise<Set<string>> {
-    const changed = new Set<string>();
-    await Promise.all([...group.checkedVersions()].map(async ([name, { key, versionstamp }]) => {
-      const entry = await this.#records.load(key);
-      if (entry.versionstamp !== versionstamp) changed.add(name);
-    }));
-    return changed;
   }
 }

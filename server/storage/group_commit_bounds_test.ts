@@ -104,3 +104,33 @@ Deno.test("GroupCommit answers 503 for a store that hangs, and a late commit sta
     assert.equal((await Array.fromAsync(kv.list({ prefix: ["letter", "a"] }))).length, 1);
   }, { intercept, bounds });
 });
+
+Deno.test("GroupCommit tells a job that it was left unclear, also while its failed commit is looked into", async () => {
+  const failed = Promise.withResolvers<void>();
+  const readable = Promise.withResolvers<void>();
+  const intercept: Intercept = () => {
+    failed.resolve();
+    return Promise.resolve({ ok: false });
+  };
+  // Long enough for the commit to have failed, however busy the machine: then nothing is read.
+  const bounds = { ...QUEUE_BOUNDS, giveUpAfterMs: 1_000, checkEveryMs: 10 };
+  await withCommitRig(async ({ storage }) => {
+    await storage.records.load(mailboxKey("a"));
+    const { records } = storage;
+    const load = records.load.bind(records);
+    records.load = async (key) => {
+      await readable.promise;
+      return await load(key);
+    };
+    let unclearJobs = 0;
+    const given = storage.commits.submit({
+      ...countJob("a"),
+      leftUnclear: () => void unclearJobs++,
+    });
+    await failed.promise;
+    await assert.rejects(given, { code: "unavailable" });
+    assert.equal(unclearJobs, 1);
+    readable.resolve();
+    await storage.commits.drained();
+  }, { intercept, bounds });
+});

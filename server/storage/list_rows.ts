@@ -7,8 +7,10 @@ import { retryWhileLocked } from "./lock_retry.ts";
 export async function listRows<T>(
   kv: Deno.Kv,
   selector: Deno.KvListSelector,
-  { limit = Infinity, batchSize = 200, take = () => true }: {
+  { limit = Infinity, batchSize = 200, reverse = false, take = () => true }: {
     limit?: number;
+    /** The last rows first. */
+    reverse?: boolean;
     /** Rows of one read of the store. */
     batchSize?: number;
     take?: (row: Deno.KvEntry<T>) => boolean;
@@ -17,7 +19,9 @@ export async function listRows<T>(
   return await retryWhileLocked(async () => {
     const rows: Deno.KvEntry<T>[] = [];
     if (limit <= 0) return rows;
-    for await (const row of kv.list<T>(selector, { batchSize: Math.min(limit, batchSize) })) {
+    for await (
+      const row of kv.list<T>(selector, { batchSize: Math.min(limit, batchSize), reverse })
+    ) {
       if (!take(row)) continue;
       rows.push(row);
       if (rows.length >= limit) break;

@@ -177,9 +177,14 @@ export class PlanGroup<P> {
     }
   }
 
-  /** What the commit checked, by record name. */
-  checkedVersions(): Map<string, { key: Deno.KvKey; versionstamp: string | null }> {
-    return this.entries;
+  /** Names of the records that the store holds otherwise than the failed commit had checked. */
+  async changedRecords(): Promise<Set<string>> {
+    const changed = new Set<string>();
+    await Promise.all([...this.entries].map(async ([name, { key, versionstamp }]) => {
+      const entry = await this.records.load(key);
+      if (entry.versionstamp !== versionstamp) changed.add(name);
+    }));
+    return changed;
   }
 }
 

@@ -81,6 +81,11 @@ export async function startDigestBench(options: DigestBenchOptions): Promise<Dig
   };
 }
 
+/** What a digest's text begins with, as in "2 unread messages for @bob". */
+export function headlineOf({ text }: { text?: string }): string {
+  return /^.*(?=, from:)/.exec(text!)![0];
+}
+
 /** Sets or clears the notification e-mail of an agent. */
 export async function setEmail(agent: TestAgent, email: string | null): Promise<void> {
   const body = { notification_email: email };

@@ -4,7 +4,7 @@ import { digestId, type DueAgent, queueDigest } from "../../server/digest/digest
 import { subscriptionKey, type SubscriptionRecord } from "../../server/digest/subscription.ts";
 import { inKey, newInRecord } from "../../server/mailboxes/records.ts";
 import { pollKey, type PollRecord } from "../../server/messages/poll_record.ts";
-import { dueKey, outgoingKey, type OutgoingRow } from "../../server/outbox/outgoing_row.ts";
+import { laneKey, outgoingKey, type OutgoingRow } from "../../server/outbox/outgoing_row.ts";
 import { openTestStorage, type TestStorage } from "../support/storage.ts";
 import { HOUR_MS } from "./digest_bench.ts";
 
@@ -64,7 +64,7 @@ queueTest(
     const rows = await kv.getMany([
       subscriptionKey(AGENT),
       outgoingKey(digestId(AGENT)),
-      dueKey(nowMs, digestId(AGENT)),
+      laneKey("digest", "", nowMs, digestId(AGENT)),
       addressCapKey(EMAIL),
     ]);
     assert.equal(new Set(rows.map(({ versionstamp }) => versionstamp)).size, 1);

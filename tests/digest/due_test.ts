@@ -7,6 +7,7 @@ import type { TestAgent } from "../support/test_agent.ts";
 import { ToolAgent } from "../support/tool_client.ts";
 import {
   type DigestBench,
+  headlineOf,
   HOUR_MS,
   MINUTE_MS,
   setEmail,
@@ -56,8 +57,7 @@ function digestTest(
         bench.relay.clock.advance(1_000);
         await alice.sent({ to: "bob", body: "hello" });
       },
-      mails: async () =>
-        (await Promise.all(smtp.received.map(parseMail))).map(({ subject }) => subject),
+      mails: async () => (await Promise.all(smtp.received.map(parseMail))).map(headlineOf),
     });
   });
 }

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { listDead } from "../../server/outbox/dead_rows.ts";
 import { Outbox } from "../../server/outbox/outbox.ts";
-import { stageOutgoing } from "../../server/outbox/outgoing_row.ts";
 import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
+import { createTestClock } from "../support/clock.ts";
 import { createFakeKv, seededRandom } from "../support/fake_kv.ts";
+import { openTestStorage } from "../support/storage.ts";
+import { queueDirectly } from "./outbox_bench.ts";
 
 const ROWS = 40;
 const FAULTS = { deniedSuccess: 0.1, lostAnswer: 0.1, locked: 0.1, repeated: 0.1 };
@@ -15,18 +17,14 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
     let nowMs = Date.UTC(2026, 5, 1);
     const handedOver = new Map<string, number>();
     const finished = new Map<string, number>();
-    const processes = [1, 2, 3].map((number) => {
+    const processes = await Promise.all([1, 2, 3].map(async (number) => {
       const fake = createFakeKv({ kv, seed: 10 * seed + number, faults: FAULTS });
-      const outbox = new Outbox({
-        store: {
-          kv: fake,
-          exclusive: false,
-          capacity: KV_CONNECT_CAPACITY,
-          now: () => nowMs,
-          random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
-        },
-        log: () => {},
+      const storage = await openTestStorage(fake, {
+        exclusive: false,
+        capacity: KV_CONNECT_CAPACITY,
+        clock: { ...createTestClock(), now: () => nowMs },
       });
+      const outbox = new Outbox({ ...storage, log: () => {} });
       outbox.register<string>({
         kind: "test",
         concurrency: 8,
@@ -38,18 +36,14 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
           handedOver.set(id, (handedOver.get(id) ?? 0) + 1);
           return { result: "done" };
         },
-        finish: (_ending, payload, operation) => void operation.set(["finished", payload], 1),
+        payloadBytes: 100,
+        finish: (_ending, payload, turn) => turn.set(["finished", payload], 1),
       });
-      return { outbox, fake };
-    });
+      return { outbox, fake, storage };
+    }));
     for (let i = 0; i < ROWS; i++) {
-      const operation = kv.atomic();
-      stageOutgoing({
-        nowMs,
-        requireAbsent: (key) => void operation.check({ key, versionstamp: null }),
-        set: (key, value) => void operation.set(key, value),
-      }, { id: `row ${i}`, kind: "test", payload: `row ${i}`, dueMs: nowMs });
-      await operation.commit();
+      const item = { id: `row ${i}`, kind: "test", payload: `row ${i}`, dueMs: nowMs };
+      await queueDirectly(kv, nowMs, item);
     }
 
     for (let step = 0; step < 200; step++) {
@@ -65,11 +59,16 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
     assert.deepEqual([...new Set(handedOver.values())], [1]);
     assert.equal(finished.size, ROWS);
     assert.deepEqual(await listDead(kv, ROWS), []);
-    assert.deepEqual(await Array.fromAsync(kv.list({ prefix: ["outgoing-due"] })), []);
+    for (const index of ["outgoing-lane", "outgoing-leased"]) {
+      assert.deepEqual(await Array.fromAsync(kv.list({ prefix: [index] })), []);
+    }
     for (const fault of ["deniedSuccess", "lostAnswer", "locked", "repeated"] as const) {
       assert.ok(processes.some(({ fake }) => fake.played[fault] > 0), fault);
     }
-    for (const { outbox } of processes) await outbox.close(0);
+    for (const { outbox, storage } of processes) {
+      await outbox.close(0);
+      await storage.close();
+    }
     kv.close();
   });
 }

@@ -9,8 +9,8 @@ Deno.test("two processes on one store attempt a row once", () =>
     const one = scripted({ result: "done" });
     const other = scripted({ result: "done" });
     const outboxes = [
-      bench.outbox(one.handler, { exclusive: false }),
-      bench.outbox(other.handler, { exclusive: false }),
+      await bench.outbox(one.handler, { exclusive: false }),
+      await bench.outbox(other.handler, { exclusive: false }),
     ];
     for (let i = 0; i < 30; i++) await bench.queue(`row ${i}`);
     await Promise.all(outboxes.map((outbox) => outbox.run()));
@@ -25,7 +25,7 @@ Deno.test("Outbox.start() frees the leases of a former process on an exclusive s
     await leaseAndDie(bench, "ready");
     assert.equal((await bench.index())[0]![2], true);
     const { handler, attempts } = scripted({ result: "done" });
-    const outbox = bench.outbox(handler);
+    const outbox = await bench.outbox(handler);
     await outbox.start();
     await outbox.run();
     assert.deepEqual(attempts, [{ id: "a", payload: "payload of a", attempts: 2 }]);
@@ -36,7 +36,7 @@ Deno.test("what a former process had handed over is unknown and never repeated",
     await bench.queue("a");
     await leaseAndDie(bench, "data");
     const { handler, attempts, endings } = scripted({ result: "done" });
-    const outbox = bench.outbox(handler);
+    const outbox = await bench.outbox(handler);
     await outbox.start();
     await outbox.run();
     assert.equal(attempts.length, 0);
@@ -49,7 +49,7 @@ Deno.test("on a shared store a dead process's row waits for the end of its lease
     await bench.queue("a");
     await leaseAndDie(bench, "ready");
     const { handler, attempts } = scripted({ result: "done" });
-    const outbox = bench.outbox(handler, { exclusive: false });
+    const outbox = await bench.outbox(handler, { exclusive: false });
     await outbox.start();
     await outbox.run();
     assert.equal(attempts.length, 0);
@@ -70,12 +70,12 @@ Deno.test("an attempt whose lease was taken over hands nothing over and settles 
       await item.commitData().catch((error) => refused = error);
       throw refused;
     });
-    const first = bench.outbox(slow.handler, { exclusive: false });
+    const first = await bench.outbox(slow.handler, { exclusive: false });
     const running = first.run();
     await begun.promise;
     bench.clock.nowMs += MINUTE_MS + 5_000;
     const taking = scripted({ result: "done" });
-    await bench.outbox(taking.handler, { exclusive: false }).run();
+    await (await bench.outbox(taking.handler, { exclusive: false })).run();
     assert.equal(taking.attempts.length, 1);
     proceed.resolve();
     await running;
@@ -95,7 +95,7 @@ Deno.test("Outbox.stop() gives up what is not handed over, uncounted and due at 
           resolve({ result: "retry", reason: "given up", afterMs: MINUTE_MS });
       });
     });
-    const outbox = bench.outbox(handler);
+    const outbox = await bench.outbox(handler);
     const running = outbox.run();
     await begun.promise;
     await outbox.close();
@@ -114,7 +114,7 @@ Deno.test("Outbox.close() waits for the answer to what was handed over", () =>
       begun.resolve();
       return await answer.promise;
     });
-    const outbox = bench.outbox(handler);
+    const outbox = await bench.outbox(handler);
     const running = outbox.run();
     await begun.promise;
     const closing = outbox.close();
@@ -133,7 +133,7 @@ Deno.test("a commit that is reported as failed after it succeeded loses and repe
       },
       { result: "done" },
     );
-    const outbox = bench.outbox(handler, { exclusive: false });
+    const outbox = await bench.outbox(handler, { exclusive: false });
     await bench.queue("a");
     await outbox.run();
     bench.clock.nowMs += 1;
@@ -149,7 +149,7 @@ for (const passingMs of [1_000, -MINUTE_MS]) {
     const failing = { on: false };
     return withStore(async (bench) => {
       const { handler, attempts } = scripted({ result: "done" });
-      const outbox = bench.outbox(handler);
+      const outbox = await bench.outbox(handler);
       await bench.queue("a", T0 - MINUTE_MS);
       failing.on = true;
       await outbox.run();

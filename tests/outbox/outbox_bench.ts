@@ -1,6 +1,7 @@
 /** An outbox of a test over a store in memory, with a clock that is moved and a handler that is scripted. */
 import assert from "node:assert/strict";
-import { EMBEDDED_CAPACITY, type Store } from "../../server/storage/store.ts";
+import { createTestClock } from "../support/clock.ts";
+import { openTestStorage, type TestStorage } from "../support/storage.ts";
 import { Outbox } from "../../server/outbox/outbox.ts";
 import {
   type AttemptOutcome,
@@ -9,7 +10,7 @@ import {
   type OutgoingItem,
 } from "../../server/outbox/outgoing_handler.ts";
 import {
-  type DueRow,
+  type NewOutgoing,
   outgoingKey,
   type OutgoingRow,
   stageOutgoing,
@@ -27,8 +28,8 @@ export interface Bench {
   outbox(
     handler: OutgoingHandler<string>,
     options?: { exclusive?: boolean; tickMs?: number },
-  ): Outbox;
-  queue(id: string, dueMs?: number, kind?: string): Promise<void>;
+  ): Promise<Outbox>;
+  queue(id: string, dueMs?: number, kind?: string, destination?: string): Promise<void>;
   row(id: string): Promise<OutgoingRow | null>;
   index(): Promise<[dueMs: number, id: string, leased: boolean][]>;
 }
@@ -42,6 +43,7 @@ export async function withStore(
   const clock = { nowMs: T0 };
   const logged: string[] = [];
   const outboxes: Outbox[] = [];
+  const storages: TestStorage[] = [];
   const ended = Promise.withResolvers<AttemptOutcome<string>>();
   try {
     await test({
@@ -49,16 +51,17 @@ export async function withStore(
       kv,
       clock,
       logged,
-      outbox(handler, { exclusive = true, tickMs } = {}) {
-        const store: Store = {
-          kv,
+      async outbox(handler, { exclusive = true, tickMs } = {}) {
+        const storage = await openTestStorage(kv, {
           exclusive,
-          capacity: EMBEDDED_CAPACITY,
-          now: () => clock.nowMs,
-          random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
-        };
+          clock: { ...createTestClock(), now: () => clock.nowMs },
+        });
+        storages.push(storage);
+        const { store, records, commits } = storage;
         const outbox = new Outbox({
           store,
+          records,
+          commits,
           tickMs,
           log: (event, fields = {}) => void logged.push(`${event} ${JSON.stringify(fields)}`),
         });
@@ -66,20 +69,21 @@ export async function withStore(
         outboxes.push(outbox);
         return outbox;
       },
-      async queue(id, dueMs = clock.nowMs, kind = "test") {
-        const operation = plain.atomic();
-        stageOutgoing({
-          nowMs: clock.nowMs,
-          requireAbsent: (key) => void operation.check({ key, versionstamp: null }),
-          set: (key, value) => void operation.set(key, value),
-        }, { id, kind, payload: `payload of ${id}`, dueMs });
-        assert.equal((await operation.commit()).ok, true);
+      async queue(id, dueMs = clock.nowMs, kind = "test", destination) {
+        const item = { id, kind, destination, payload: `payload of ${id}`, dueMs };
+        assert.equal(await queueDirectly(plain, clock.nowMs, item), true);
       },
       row: async (id) => (await plain.get<OutgoingRow>(outgoingKey(id))).value,
       async index() {
         const rows: [number, string, boolean][] = [];
-        for await (const { key, value } of plain.list<DueRow>({ prefix: ["outgoing-due"] })) {
-          rows.push([key[1] as number, key[2] as string, value.leased]);
+        for (const prefix of [["outgoing-lane"], ["outgoing-leased"]]) {
+          for await (const { key } of plain.list({ prefix })) {
+            rows.push([
+              key.at(-2) as number,
+              key.at(-1) as string,
+              prefix[0] === "outgoing-leased",
+            ]);
+          }
         }
         return rows;
       },
@@ -87,8 +91,27 @@ export async function withStore(
   } finally {
     ended.resolve({ result: "retry", reason: "the test is over", afterMs: 1 });
     for (const outbox of outboxes) await outbox.close();
+    for (const storage of storages) await storage.close();
     plain.close();
   }
+}
+
+/** Queues something as another process does. @returns false where it is queued already */
+export async function queueDirectly(
+  kv: Deno.Kv,
+  nowMs: number,
+  item: NewOutgoing,
+): Promise<boolean> {
+  const found = await kv.get(outgoingKey(item.id));
+  const operation = kv.atomic().check(found);
+  const staged = stageOutgoing({
+    nowMs,
+    attempt: crypto.randomUUID(),
+    record: <R>() => found.value as R | null,
+    putRecord: (key, value) => void operation.set(key, value),
+    set: (key, value) => void operation.set(key, value),
+  }, item);
+  return staged && (await operation.commit()).ok;
 }
 
 /** A handler that answers from a script and remembers what it was asked. */
@@ -106,9 +129,10 @@ export function scripted(
       const outcome = outcomes[Math.min(attempts.length, outcomes.length) - 1]!;
       return typeof outcome === "function" ? await outcome(item) : outcome;
     },
-    finish(ending, payload, operation) {
+    payloadBytes: 1_000,
+    finish(ending, payload, turn) {
       endings.push(ending);
-      operation.set(["finished", payload], ending);
+      turn.set(["finished", payload], ending);
     },
   };
   return { handler, attempts, endings };
@@ -122,6 +146,6 @@ export async function leaseAndDie(bench: Bench, phase: "ready" | "data"): Promis
     begun.resolve();
     return await bench.ended;
   });
-  void bench.outbox(handler).run();
+  void (await bench.outbox(handler)).run();
   await begun.promise;
 }

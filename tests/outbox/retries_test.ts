@@ -6,7 +6,7 @@ import { MINUTE_MS, scripted, T0, withStore } from "./outbox_bench.ts";
 Deno.test("Outbox.run() delivers what is due and removes row and index", () =>
   withStore(async (bench) => {
     const { handler, attempts, endings } = scripted({ result: "done" });
-    const outbox = bench.outbox(handler);
+    const outbox = await bench.outbox(handler);
     await bench.queue("a");
     await outbox.run();
     assert.deepEqual(attempts, [{ id: "a", payload: "payload of a", attempts: 1 }]);
@@ -20,7 +20,7 @@ Deno.test("Outbox.run() delivers what is due and removes row and index", () =>
 Deno.test("Outbox.run() leaves what is due later until the clock says so", () =>
   withStore(async (bench) => {
     const { handler, attempts } = scripted({ result: "done" });
-    const outbox = bench.outbox(handler);
+    const outbox = await bench.outbox(handler);
     await bench.queue("later", T0 + MINUTE_MS);
     await outbox.run();
     assert.equal(attempts.length, 0);
@@ -32,7 +32,7 @@ Deno.test("Outbox.run() leaves what is due later until the clock says so", () =>
 Deno.test("Outbox.run() leaves rows of a kind without a handler where they are", () =>
   withStore(async (bench) => {
     const { handler, attempts } = scripted({ result: "done" });
-    const outbox = bench.outbox(handler);
+    const outbox = await bench.outbox(handler);
     await bench.queue("a", T0, "other");
     await outbox.run();
     assert.equal(attempts.length, 0);
@@ -45,7 +45,7 @@ Deno.test("a refused attempt is repeated at its due time, counted, with its chan
       { result: "retry", reason: "421", afterMs: MINUTE_MS, payload: "again" },
       { result: "done" },
     );
-    const outbox = bench.outbox(handler);
+    const outbox = await bench.outbox(handler);
     await bench.queue("a");
     await outbox.run();
     assert.deepEqual(await bench.index(), [[T0 + MINUTE_MS, "a", false]]);
@@ -68,7 +68,7 @@ Deno.test("a refused attempt after the data marker is repeated: the refusal is c
       },
       { result: "done" },
     );
-    const outbox = bench.outbox(handler);
+    const outbox = await bench.outbox(handler);
     await bench.queue("a");
     await outbox.run();
     assert.equal((await bench.row("a"))!.phase, "ready");
@@ -81,7 +81,7 @@ for (const result of ["dead", "unknown"] as const) {
   Deno.test(`what ended ${result} is not repeated and stays visible for 30 days`, () =>
     withStore(async (bench) => {
       const { handler, attempts, endings } = scripted({ result, reason: "550 at RCPT" });
-      const outbox = bench.outbox(handler);
+      const outbox = await bench.outbox(handler);
       await bench.queue("a");
       await outbox.run();
       bench.clock.nowMs += 24 * 60 * MINUTE_MS;
@@ -111,7 +111,7 @@ Deno.test("an attempt that throws before the data marker is repeated after a min
       () => Promise.reject(new Error("unforeseen")),
       { result: "done" },
     );
-    const outbox = bench.outbox(handler);
+    const outbox = await bench.outbox(handler);
     await bench.queue("a");
     await outbox.run();
     assert.deepEqual(await bench.index(), [[T0 + MINUTE_MS, "a", false]]);
@@ -126,7 +126,7 @@ Deno.test("an attempt that throws after the data marker is unknown", () =>
       await item.commitData();
       throw new Error("unforeseen");
     });
-    const outbox = bench.outbox(handler);
+    const outbox = await bench.outbox(handler);
     await bench.queue("a");
     await outbox.run();
     assert.deepEqual(endings, ["unknown"]);
@@ -143,7 +143,7 @@ Deno.test("one kind attempts no more rows at one time than its concurrency", () 
       running--;
       return { result: "done" };
     });
-    const outbox = bench.outbox(handler);
+    const outbox = await bench.outbox(handler);
     for (let i = 0; i < 25; i++) await bench.queue(`row ${i}`);
     await outbox.run();
     assert.equal(attempts.length, 25);
@@ -157,10 +157,10 @@ Deno.test("Outbox.start() ticks: a row that falls due is delivered without a cal
       delivered.resolve();
       return Promise.resolve({ result: "done" });
     });
-    const outbox = bench.outbox(handler, { tickMs: 1 });
+    const outbox = await bench.outbox(handler, { tickMs: 1 });
     await outbox.start();
     await bench.queue("a");
-    outbox.wake(bench.clock.nowMs);
+    outbox.wake({ kind: "test", dueMs: bench.clock.nowMs });
     const awake = setInterval(() => {}, 1_000);
     await delivered.promise;
     clearInterval(awake);

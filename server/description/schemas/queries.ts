@@ -101,3 +101,9 @@ export const BansQuery = z.object({
 export const UnsubscribeQuery = z.object({
   token: z.string().min(1).openapi({ description: "The one in the digest's link." }),
 });
+
+export const StopQuery = z.object({
+  token: z.string().min(1).openapi({
+    description: "The one of the second button of the unsubscribe page; it works for an hour.",
+  }),
+});

@@ -1,0 +1,44 @@
+/**
+ * Addresses to which no digest goes, whatever agent names them: whoever reads a mailbox decides it,
+ * with the token of a digest that came there (decisions, "Bounds added"). The store has a keyed hash
+ * of the mailbox alone.
+ */
+import { createHmac } from "node:crypto";
+import type { Turn } from "../storage/group_commit.ts";
+import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
+import { mailboxAddress } from "./mailbox_address.ts";
+
+const DAY_MS = 86_400_000;
+export const STOP_MS = 365 * DAY_MS;
+
+/** ["digest-stop", mailbox hash] */
+export interface StopRecord {
+  v: 1;
+  untilMs: number;
+}
+
+/** HMAC-SHA-256 of a mailbox under the relay's address key, base64url. */
+export function hashMailbox(addressKey: Uint8Array, email: string): string {
+  return createHmac("sha256", addressKey).update(`mailbox\n${mailboxAddress(email)}`)
+    .digest("base64url");
+}
+
+export const stopKey = (mailboxHash: string): Deno.KvKey => ["digest-stop", mailboxHash];
+
+/** Whether digests to the mailbox of this record are stopped. */
+export function isStopped(record: StopRecord | null, nowMs: number): boolean {
+  return record !== null && nowMs < record.untilMs;
+}
+
+/** Stops digests to a mailbox for a year, inside the plan of a job that names its stopKey(). */
+export function stageStop(
+  turn: Pick<Turn, "nowMs" | "record" | "putRecord">,
+  mailboxHash: string,
+): void {
+  const key = stopKey(mailboxHash);
+  const untilMs = turn.nowMs + STOP_MS;
+  // Pressed again on the same day it changes nothing.
+  const before = turn.record<StopRecord>(key);
+  if (before !== null && before.untilMs > untilMs - DAY_MS) return;
+  turn.putRecord(key, { v: 1, untilMs } satisfies StopRecord, STOP_MS + EXPIRY_MARGIN_MS);
+}

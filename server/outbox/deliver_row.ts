@@ -1,0 +1,190 @@
+/** One attempt of one row: leased, attempted by its handler, and settled by what came of it. */
+import type { Log } from "../deps.ts";
+import { describeFailure } from "../http/describe_failure.ts";
+import { HeldRow, type HeldRowServices } from "./held_row.ts";
+import type { DueEntry, Lane } from "./lane.ts";
+import {
+  type AttemptOutcome,
+  type Ending,
+  LeaseLost,
+  type OutgoingHandler,
+} from "./outgoing_handler.ts";
+import { DEAD_KEPT_MS, deadKey, type DeadRow, laneKey } from "./outgoing_row.ts";
+import { TRIAL_MS } from "./reach.ts";
+import type { Slots } from "./slots.ts";
+import { dropStaleIndex } from "./stale_index.ts";
+
+/** Wait after an attempt that failed in a way its handler did not foresee. */
+const UNFORESEEN_RETRY_MS = 60_000;
+/** Of an attempt that had no slot yet when the relay stopped or the destination was lost. */
+const NOT_BEGUN = { result: "retry", reason: "not begun", afterMs: 0 } as const;
+
+export interface Attempt {
+  abort: AbortController;
+  /** Taken for as long as the handler is at it. */
+  slots: Slots;
+  /** Begun although the destination was lost: the one trial of its time. */
+  isTrial: boolean;
+  /** True from when the content may leave: a stop then waits instead of giving up. */
+  handedOver: boolean;
+  ended: Promise<void>;
+}
+
+export interface Delivery extends HeldRowServices {
+  log: Log;
+  /** Whether nothing more is to be begun. */
+  isStopped(): boolean;
+}
+
+/**
+ * Attempts a row of a lane, unless it is gone or another's by now.
+ * @throws LeaseLost, and what the store throws: the row is then found by the end of its lease
+ */
+export async function deliverRow(
+  delivery: Delivery,
+  lane: Lane,
+  { id, dueMs }: DueEntry,
+  handler: OutgoingHandler,
+  attempt: Attempt,
+): Promise<void> {
+  const held = await HeldRow.lease(id, dueMs, delivery, handler.payloadBytes);
+  if (held === null) {
+    const key = laneKey(lane.kind, lane.destination, dueMs, id);
+    if (!await dropStaleIndex(delivery.store.kv, key)) lane.wake(dueMs);
+    return;
+  }
+  if (held.mayBeHandedOver()) {
+    const reason = "unknown: the relay ended while it was handed over";
+    return await end(delivery, held, handler, "unknown", reason);
+  }
+  const outcome = await runAttempt(delivery, lane, held, handler, attempt);
+  await settle(delivery, lane, held, handler, outcome);
+}
+
+/** Waits for a slot and has the handler attempt the row. @returns null for what it did not foresee */
+async function runAttempt(
+  { log, timing }: Delivery,
+  { reach }: Lane,
+  held: HeldRow,
+  handler: OutgoingHandler,
+  attempt: Attempt,
+): Promise<AttemptOutcome | null> {
+  const { signal } = attempt.abort;
+  const renewal = setInterval(() => {
+    held.renew().catch((error) => {
+      if (error instanceof LeaseLost) attempt.abort.abort();
+    });
+  }, timing.leaseMs / 3);
+  Deno.unrefTimer(renewal);
+  const isBegun = await attempt.slots.take(signal);
+  try {
+    if (!isBegun || (reach.isLost && !attempt.isTrial)) return NOT_BEGUN;
+    const { payload, queuedAtMs, attempts } = held.row;
+    return await handler.attempt({
+      id: held.id,
+      payload,
+      queuedAtMs,
+      attempts,
+      signal,
+      commitData: async () => {
+        signal.throwIfAborted();
+        attempt.handedOver = true;
+        await held.markData();
+      },
+    });
+  } catch (error) {
+    if (error instanceof LeaseLost) throw error;
+    log("outgoing_failed", describeFailure(error));
+    return null;
+  } finally {
+    clearInterval(renewal);
+    if (isBegun) attempt.slots.giveBack();
+  }
+}
+
+async function settle(
+  delivery: Delivery,
+  lane: Lane,
+  held: HeldRow,
+  handler: OutgoingHandler,
+  outcome: AttemptOutcome | null,
+): Promise<void> {
+  const { reach } = lane;
+  if (outcome === null) {
+    reach.untried();
+    if (held.mayBeHandedOver()) {
+      const reason = "unknown: the attempt failed while it was handed over";
+      return await end(delivery, held, handler, "unknown", reason);
+    }
+    const afterMs = UNFORESEEN_RETRY_MS;
+    const retry = { result: "retry", reason: "the attempt failed", afterMs } as const;
+    return await putBack(delivery, lane, held, retry, true);
+  }
+  if (outcome === NOT_BEGUN) return await putBack(delivery, lane, held, outcome, false);
+  const { result } = outcome;
+  if (result === "retry") {
+    // Those that find it lost, be it by others' failures, are not charged for it.
+    const charged = !(outcome.unreachable && reach.isLost);
+    if (!outcome.unreachable) reach.reached();
+    else if (!delivery.isStopped()) reach.failed(delivery.store.now());
+    return await putBack(delivery, lane, held, outcome, charged);
+  }
+  if (result === "dropped") reach.untried();
+  else reach.reached();
+  await end(delivery, held, handler, result, result === "done" ? "" : outcome.reason);
+}
+
+/** @param charged whether the attempt counts */
+async function putBack(
+  { log, store, isStopped }: Delivery,
+  lane: Lane,
+  held: HeldRow,
+  outcome: AttemptOutcome & { result: "retry" },
+  charged: boolean,
+): Promise<void> {
+  const { row } = held;
+  const nowMs = store.now();
+  if (isStopped() || outcome === NOT_BEGUN) {
+    // Nobody's fault: it keeps its place, is attempted at once where it can be, and does not count.
+    const attempts = row.attempts - 1;
+    await held.release({ dueMs: nowMs, attempts, lastReason: row.lastReason });
+    return lane.wake(nowMs);
+  }
+  const { reason: lastReason, payload = row.payload } = outcome;
+  const attempts = charged ? row.attempts : row.attempts - 1;
+  // A lost destination is tried again soon, by whatever waits for it.
+  const afterMs = outcome.unreachable && lane.reach.isLost
+    ? Math.min(outcome.afterMs, TRIAL_MS)
+    : outcome.afterMs;
+  const dueMs = nowMs + Math.max(1, Math.ceil(afterMs));
+  await held.release({ dueMs, attempts, lastReason, payload });
+  lane.wake(dueMs);
+  const { kind } = row;
+  log("outgoing_retry", {
+    kind,
+    id: held.id,
+    attempts,
+    reason: lastReason,
+    after_ms: dueMs - nowMs,
+  });
+}
+
+async function end(
+  { log, store }: Delivery,
+  held: HeldRow,
+  handler: OutgoingHandler,
+  ending: Ending,
+  reason: string,
+): Promise<void> {
+  const { kind, payload, queuedAtMs, attempts } = held.row;
+  const givenUp = ending === "dead" || ending === "unknown";
+  const diedAtMs = store.now();
+  await held.remove((turn) => {
+    if (givenUp) {
+      const dead: DeadRow = { v: 1, kind, payload, queuedAtMs, diedAtMs, attempts, reason };
+      turn.set(deadKey(diedAtMs, held.id), dead, DEAD_KEPT_MS);
+    }
+    handler.finish?.(ending, payload, turn);
+  });
+  if (givenUp) log("outgoing_given_up", { kind, id: held.id, attempts, ending, reason });
+}

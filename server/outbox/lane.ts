@@ -1,0 +1,87 @@
+/** What is due of one kind for one destination: the first rows in memory, the rest in the store. */
+import { retryWhileLocked } from "../storage/lock_retry.ts";
+import { LANE_PREFIX } from "./outgoing_row.ts";
+import { Reach } from "./reach.ts";
+
+/** Wait after a read that failed. */
+const READ_AGAIN_MS = 1_000;
+
+/** A row as its lane's index has it. */
+export interface DueEntry {
+  id: string;
+  dueMs: number;
+}
+
+export class Lane {
+  readonly reach = new Reach();
+  /** Due rows, to be attempted in this order. */
+  readonly ready: DueEntry[] = [];
+  /** Attempts under way. */
+  running = 0;
+  /** True while rows are being read. */
+  reading = false;
+  /** No row besides those in `ready` is due before this time, as far as this process knows. */
+  #nextDueMs = Infinity;
+
+  constructor(readonly kind: string, readonly destination: string) {}
+
+  /** Tells that the store has a row with this due time. */
+  wake(dueMs: number): void {
+    this.#nextDueMs = Math.min(this.#nextDueMs, dueMs);
+  }
+
+  /** Whether rows are to be read now. */
+  wants(nowMs: number): boolean {
+    return this.ready.length === 0 && !this.reading && this.#nextDueMs <= nowMs &&
+      this.reach.mayTry(nowMs);
+  }
+
+  /** Whether nothing is known to wait. */
+  get isEmpty(): boolean {
+    return this.ready.length === 0 && !this.reading && this.running === 0 &&
+      this.#nextDueMs === Infinity;
+  }
+
+  /**
+   * Reads the first due rows.
+   * @param limit rows to read
+   * @param restUntilMs Infinity for a row that is being attempted, a time for one that is to be left
+   * alone until then, null for one that is free
+   */
+  async read(
+    kv: Deno.Kv,
+    nowMs: number,
+    limit: number,
+    restUntilMs: (id: string) => number | null,
+  ): Promise<void> {
+    this.reading = true;
+    this.#nextDueMs = Infinity; // what is woken from here on counts
+    try {
+      const { found, nextDueMs } = await retryWhileLocked(async () => {
+        const found: DueEntry[] = [];
+        let nextDueMs = Infinity;
+        const rows = kv.list({ prefix: [LANE_PREFIX, this.kind, this.destination] }, {
+          batchSize: Math.min(500, limit + this.running + 1),
+        });
+        for await (const { key } of rows) {
+          const [, , , dueMs, id] = key as [string, string, string, number, string];
+          const restMs = restUntilMs(id);
+          if (restMs !== null) nextDueMs = Math.min(nextDueMs, restMs);
+          else if (dueMs <= nowMs && found.length < limit) found.push({ id, dueMs });
+          else {
+            nextDueMs = Math.min(nextDueMs, dueMs);
+            break;
+          }
+        }
+        return { found, nextDueMs };
+      });
+      this.ready.push(...found);
+      this.wake(nextDueMs);
+    } catch (error) {
+      this.wake(nowMs + READ_AGAIN_MS);
+      throw error;
+    } finally {
+      this.reading = false;
+    }
+  }
+}

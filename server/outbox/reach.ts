@@ -1,0 +1,45 @@
+/**
+ * Whether a destination can be reached: after five connection failures in a row it gets one trial
+ * each 30 s, whatever waits for it. Pure.
+ */
+
+/** Connection failures in a row after which a destination counts as unreachable. */
+const FAILURES = 5;
+/** Wait from one trial to the next. */
+export const TRIAL_MS = 30_000;
+
+export class Reach {
+  #failures = 0;
+  #nextTrialMs = 0;
+
+  /** Whether connections fail, so that no attempt is charged to what waits. */
+  get isLost(): boolean {
+    return this.#failures >= FAILURES;
+  }
+
+  /** Whether an attempt may begin. A clock that was set back ends the wait. */
+  mayTry(nowMs: number): boolean {
+    return !this.isLost || nowMs >= this.#nextTrialMs || nowMs < this.#nextTrialMs - TRIAL_MS;
+  }
+
+  /** An attempt begins: where the destination is lost, it is the one trial. */
+  began(nowMs: number): void {
+    if (this.isLost) this.#nextTrialMs = nowMs + TRIAL_MS;
+  }
+
+  /** No connection came about. */
+  failed(nowMs: number): void {
+    this.#failures++;
+    if (this.#failures === FAILURES) this.#nextTrialMs = nowMs + TRIAL_MS;
+  }
+
+  /** A connection came about. */
+  reached(): void {
+    this.#failures = 0;
+  }
+
+  /** An attempt ended without a connection being tried: another may be the trial. */
+  untried(): void {
+    this.#nextTrialMs = 0;
+  }
+}
