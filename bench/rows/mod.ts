@@ -1,6 +1,7 @@
 /** All measured claims, in the order of the table. */
 import type { Row } from "../row.ts";
 import { directory } from "./directory.ts";
+import { expiredStart } from "./expired_start.ts";
 import { figures } from "./figures.ts";
 import { inboxPages } from "./inbox_page.ts";
 import { loneSends } from "./lone_sends.ts";
@@ -37,4 +38,5 @@ export const rows: readonly Row[] = [
   nativeVerifications,
   pureVerifications,
   streamMemory,
+  expiredStart,
 ];

@@ -10,8 +10,8 @@ import { spawnFailingRelay, spawnRelay } from "../support/spawn_relay.ts";
 import { registerAgents } from "../support/test_agent.ts";
 import { realTarget } from "../support/traffic.ts";
 
-const ROWS = Number(Deno.env.get("EXPIRED_ROWS") ?? 100_000);
-const EXPIRED_MS = 1;
+const ROWS = Number(Deno.env.get("EXPIRED_ROWS") ?? 40_000);
+const DAY_MS = 86_400_000;
 
 /** A data folder that a relay has used, with a message in it and many rows that have expired. */
 async function makeOldFolder(): Promise<AsyncDisposable & { env: Record<string, string> }> {
@@ -21,7 +21,11 @@ async function makeOldFolder(): Promise<AsyncDisposable & { env: Record<string, 
   const [alice] = await registerAgents(realTarget(relay.url), "alice", "bob");
   await alice.sent({ to: "bob", body: "still there" });
   await relay.terminate();
-  writeRows(join(path, "relay.kv"), { count: ROWS, expiresAtMs: EXPIRED_MS });
+  writeRows(join(path, "relay.kv"), {
+    count: ROWS,
+    expiresAtMs: Date.now() - DAY_MS,
+    spreadMs: 30 * DAY_MS,
+  });
   return { env, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 

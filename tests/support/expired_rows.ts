@@ -5,6 +5,8 @@ export interface RowsToWrite {
   count: number;
   /** When they expire, unix ms; -1 never. */
   expiresAtMs: number;
+  /** Each expires up to so much earlier: in another order than that of their keys, as real rows do. */
+  spreadMs?: number;
   valueBytes?: number;
 }
 
@@ -13,15 +15,15 @@ export interface RowsToWrite {
  * No key of the relay begins as theirs do.
  */
 export function writeRows(kvPath: string, rows: RowsToWrite): void {
-  const { count, expiresAtMs, valueBytes = 300 } = rows;
+  const { count, expiresAtMs, spreadMs = 1, valueBytes = 300 } = rows;
   using db = closing(new DatabaseSync(kvPath));
   db.value.exec("PRAGMA synchronous = OFF");
   db.value.prepare(
     `INSERT INTO kv (k, v, v_encoding, version, expiration_ms)
      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
      SELECT CAST(x'0266696c6c65720002' || hex(randomblob(8)) || printf('%09d', i) || x'00' AS BLOB),
-            randomblob(?), 2, 1, ? FROM n`,
-  ).run(count, valueBytes, expiresAtMs);
+            randomblob(?), 2, 1, ? - abs(random() % ?) FROM n`,
+  ).run(count, valueBytes, expiresAtMs, spreadMs);
 }
 
 /** Rows of a store, open or not, and how many of them carry a time of expiry. */
