@@ -140,6 +140,18 @@ Deno.test("/mcp tells unknown methods and tools and malformed calls as JSON-RPC 
     assert.ok(answer.json.error.message.length <= 500, answer.text);
     assert.deepEqual(Object.keys(answer.json.error), ["code", "message"]);
   }
+  const modern = await postRpc(
+    relay.url,
+    rpcRequest("tools/list", {
+      cursor: "next",
+      _meta: {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+      },
+    }, 8),
+    { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list" },
+  );
+  assert.deepEqual([modern.json.id, modern.json.error.code], [8, -32602], modern.text);
   const ping = await postRpc(relay.url, rpcRequest("ping", {}, 0));
   assert.deepEqual(ping.json, { jsonrpc: "2.0", id: 0, result: {} });
 });
