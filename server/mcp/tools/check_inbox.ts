@@ -1,17 +1,15 @@
 /** The tool check_inbox: GET /v1/inbox, for readers that are language models. */
-import { Buffer } from "node:buffer";
 import * as z from "zod";
-import type { JsonValue } from "../../../toolkit/json_value.ts";
 import type { Presence } from "../../agents/presence.ts";
 import type { Deps } from "../../deps.ts";
 import type { Authenticator } from "../../http/authenticate.ts";
 import { inKey, type InRecord } from "../../mailboxes/records.ts";
 import type { Inbox } from "../../messages/inbox.ts";
 import type { PollQuery } from "../../messages/inbox_reader.ts";
-import type { StoredMessage } from "../../messages/stored_messages.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { describeInbox } from "./describe_inbox.ts";
+import { inboxEntrySchema, readInboxEntry } from "./inbox_entry.ts";
 import { type RelayCall, requireCaller, tokenArgument } from "./relay_call.ts";
 
 export interface CheckInboxServices {
@@ -28,26 +26,6 @@ const DEFAULT_PAGE = 50;
 /** Seconds, as GET /v1/inbox waits. */
 const MAX_WAIT = 25;
 const TRUST = "unverified sender content" as const;
-
-const message = z.strictObject({
-  id: z.int(),
-  from: z.string(),
-  from_handle: z.string(),
-  from_word_name: z.string(),
-  subject: z.string().optional(),
-  // Named one by one, as a schema without a type passes for a mistake, and one described, as bare
-  // ones would be joined into an array of types, which some clients do not read.
-  body: z.unknown().meta({
-    anyOf: [
-      { type: "object", description: "often {subject?, text}" },
-      ...["array", "string", "number", "boolean", "null"].map((type) => ({ type })),
-    ],
-  }),
-  in_reply_to: z.int().min(1).nullable(),
-  content_type: z.enum(["text", "json"]),
-  created_at: z.string(),
-});
-export type InboxEntry = z.infer<typeof message>;
 
 export function checkInboxTool(
   { deps, records, authenticator, presence, inbox }: CheckInboxServices,
@@ -76,7 +54,7 @@ export function checkInboxTool(
       wait_seconds: z.int().min(0).max(MAX_WAIT).optional(),
     }),
     output: z.strictObject({
-      messages: z.array(message),
+      messages: z.array(inboxEntrySchema),
       last_id: z.int(),
       trust: z.literal(TRUST),
     }),
@@ -96,7 +74,7 @@ export function checkInboxTool(
       // Nothing unread: all that was there has been shown, so going on from there shows nothing twice.
       const isAllRead = query.unread && page.messages.length === 0;
       const lastId = isAllRead ? Math.max(page.lastId, newestId) : page.lastId;
-      const messages = page.messages.map(readEntry);
+      const messages = page.messages.map(readInboxEntry);
       // Only a full page can leave something behind; looking again has no effect.
       const further = messages.length === query.limit &&
         (await inbox.peek(agent.id, { ...query, sinceId: lastId, limit: 1 })).messages.length > 0;
@@ -106,25 +84,4 @@ export function checkInboxTool(
       };
     },
   });
-}
-
-function readEntry({ json }: StoredMessage): InboxEntry {
-  const stored = JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.length).toString());
-  const subject = subjectOf(stored.body);
-  return {
-    id: stored.id,
-    from: stored.from,
-    from_handle: stored.from_handle,
-    from_word_name: stored.from_word_name,
-    ...(subject === undefined ? {} : { subject }),
-    body: stored.body,
-    in_reply_to: stored.in_reply_to,
-    content_type: stored.content_type,
-    created_at: stored.created_at,
-  };
-}
-
-function subjectOf(body: JsonValue): string | undefined {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) return undefined;
-  return typeof body["subject"] === "string" ? body["subject"] : undefined;
 }

@@ -1,7 +1,7 @@
 /** A page of an inbox in prose. */
 import type { PollQuery } from "../../messages/inbox_reader.ts";
 import { Quotation } from "../untrusted_text.ts";
-import type { InboxEntry } from "./check_inbox.ts";
+import type { InboxEntry } from "./inbox_entry.ts";
 
 export interface InboxPage {
   query: Pick<PollQuery, "sinceId" | "unread">;
