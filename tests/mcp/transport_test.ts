@@ -156,6 +156,44 @@ Deno.test("/mcp tells unknown methods and tools and malformed calls as JSON-RPC 
   assert.deepEqual(ping.json, { jsonrpc: "2.0", id: 0, result: {} });
 });
 
+Deno.test("/mcp tells what the eras disagree about in words of its own, with the versions to choose from", async () => {
+  await using relay = await startTestRelay();
+  const ask = (version: string, headers: Record<string, string>) =>
+    postRpc(
+      relay.url,
+      rpcRequest("tools/list", {
+        _meta: {
+          "io.modelcontextprotocol/protocolVersion": version,
+          "io.modelcontextprotocol/clientCapabilities": {},
+        },
+      }, 8),
+      headers,
+    );
+  const current = { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list" };
+  const never = `1999-${"9".repeat(5_000)}`;
+  const cases: [Answer, number, RegExp][] = [
+    [await postRpc(relay.url, LIST, { "MCP-Protocol-Version": never }), -32000, /MCP-Protocol/],
+    [await ask("2026-07-28", {}), -32020, /must be there/],
+    [await ask("2026-07-28", { ...current, "Mcp-Method": "ping" }), -32020, /must be there/],
+    [await ask(never, { ...current, "MCP-Protocol-Version": never }), -32020, /must be there/],
+    [await ask("2099-01-01", { ...current, "MCP-Protocol-Version": "2099-01-01" }), -32022, /data/],
+    [await postRpc(relay.url, LIST, current), -32602, /_meta/],
+  ];
+  for (const [{ status, json, text }, code, words] of cases) {
+    assert.equal(status, 400, text);
+    assert.equal(json.error.code, code, text);
+    assert.match(json.error.message, words);
+    assert.ok(text.length < 700, text);
+    assert.deepEqual(
+      json.error.data,
+      code !== -32022 ? undefined : {
+        supported: ["2026-07-28"],
+        requested: "2099-01-01",
+      },
+    );
+  }
+});
+
 Deno.test("/mcp accepts notifications and answers with 202 and nothing", async () => {
   await using relay = await startTestRelay();
   for (const method of ["notifications/initialized", "notifications/cancelled"]) {
