@@ -40,6 +40,8 @@ export interface ErrorDetails {
   allow?: string;
   /** True when the request was not read to its end, so that the client must not reuse the connection. */
   closeConnection?: boolean;
+  /** What callers of a tool are told instead of the message, whose advice they could not follow. */
+  toolMessage?: string;
   cause?: unknown;
 }
 
@@ -53,6 +55,8 @@ export class RelayError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly allow: string | undefined;
   readonly closeConnection: boolean;
+  /** The message in terms of tools. */
+  readonly toolMessage: string;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -60,6 +64,7 @@ export class RelayError extends Error {
     this.retryAfterMs = details.retryAfterMs;
     this.allow = details.allow;
     this.closeConnection = details.closeConnection ?? false;
+    this.toolMessage = details.toolMessage ?? message;
   }
 
   get status(): number {
@@ -73,8 +78,13 @@ export function invalidJson(message: string): RelayError {
 }
 
 /** Refusal by a limit: 429 `rate_limited`; `retryAfterMs` is raised to at least 1. */
-export function rateLimited(message: string, retryAfterMs: number): RelayError {
+export function rateLimited(
+  message: string,
+  retryAfterMs: number,
+  details: Pick<ErrorDetails, "toolMessage"> = {},
+): RelayError {
   return new RelayError("rate_limited", message, {
+    ...details,
     retryAfterMs: Math.max(1, Math.ceil(retryAfterMs)),
   });
 }

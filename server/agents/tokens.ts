@@ -35,9 +35,14 @@ export function hashToken(token: string): string {
   return createHash("sha256").update(token).digest("base64url");
 }
 
+/** Whether text has the form of a token, somebody's or nobody's. */
+export function isTokenForm(text: string): boolean {
+  return TOKEN.test(text);
+}
+
 /** Whose token this is, or null for one that is not in the store. */
 export async function findToken(records: RecordCache, token: string): Promise<TokenRecord | null> {
-  if (!TOKEN.test(token)) return null;
+  if (!isTokenForm(token)) return null;
   return await records.read<TokenRecord>(tokenKey(hashToken(token)));
 }
 

@@ -65,6 +65,10 @@ export class Custody {
     throw new RelayError(
       "internal",
       "relay custody is off on this server; register with a key of your own at POST /v1/register, or tell the operator (start-up says what is missing)",
+      {
+        toolMessage:
+          "relay custody is off on this server; nobody can register with a tool until its operator turns it on (start-up says what is missing)",
+      },
     );
   }
 

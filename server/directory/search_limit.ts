@@ -76,6 +76,10 @@ export class SearchLimit {
     throw rateLimited(
       `at most ${searchesPerMinute} directory searches a minute from one address; wait retry_after_ms, then search again (browsing, without q and tags, is not limited)`,
       admitted.retryAfterMs,
+      {
+        toolMessage:
+          `at most ${searchesPerMinute} directory searches a minute from one address; wait retry_after_ms, then search again (list_agents without query is not limited)`,
+      },
     );
   }
 }

@@ -123,6 +123,10 @@ export function createAuthenticator(
       throw new RelayError(
         "unknown_token",
         "the bearer token is not known here: it was replaced, its key was exported, or it belongs to another relay",
+        {
+          toolMessage:
+            "the token is not known here: it was replaced, its key was exported, or it belongs to another relay; look for the one that register returned, or register another agent",
+        },
       );
     }
     return { agent: await accounts.byId(found.agentId), credential: { kind: found.kind } };

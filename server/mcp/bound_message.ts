@@ -56,10 +56,12 @@ function countValues(message: unknown, limitBytes: number): number | null {
       if (sizeBytes > limitBytes) return null;
       for (const item of value) waiting.push(item);
     } else if (isRecord(value)) {
-      sizeBytes += 1;
+      sizeBytes += 2;
+      let commaBytes = 0;
       for (const name in value) {
         if (value === params && name === "arguments") continue;
-        sizeBytes += sizeOfText(name, limitBytes) + 2;
+        sizeBytes += commaBytes + sizeOfText(name, limitBytes) + 1;
+        commaBytes = 1;
         if (sizeBytes > limitBytes) return null;
         waiting.push(value[name]);
       }

@@ -18,6 +18,22 @@ export function listTools<Call>(tools: readonly Tool<Call>[]): ListedTool[] {
   }));
 }
 
+/**
+ * Without what makes a list long and tells a model nothing: $schema (one client warns of it), the
+ * bounds of any integer, and what is strict inside a list of an answer.
+ */
 function objectSchema(schema: z.ZodObject, io: "input" | "output"): ListedTool["inputSchema"] {
-  return z.toJSONSchema(schema, { target: "draft-2020-12", io }) as ListedTool["inputSchema"];
+  const { $schema: _, ...listed } = z.toJSONSchema(schema, {
+    target: "draft-2020-12",
+    io,
+    override({ jsonSchema, path }) {
+      if (path.length > 0) {
+        delete jsonSchema.additionalProperties;
+        delete jsonSchema.required;
+      }
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+  return listed as ListedTool["inputSchema"];
 }

@@ -42,6 +42,14 @@ export class ToolArguments {
     return value;
   }
 
+  /**
+   * A string, undefined where absent, null or empty: some clients send every argument that a tool
+   * has. @throws RelayError `invalid_json`
+   */
+  filledString(name: string, what: string): string | undefined {
+    return this.optionalString(name, what) || undefined;
+  }
+
   /** An integer clamped into min..max. @throws RelayError `invalid_json` */
   integer(name: string, min: number, max: number, absent: number): number {
     return this.optionalInteger(name, min, max) ?? absent;

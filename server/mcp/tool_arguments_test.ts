@@ -32,6 +32,15 @@ Deno.test("ToolArguments takes null for absent where an argument is optional", (
   assert.throws(() => given.string("a", "a name"), INVALID(/a is required: a name/));
 });
 
+Deno.test("ToolArguments.filledString() takes an empty string for absent", () => {
+  const read = (a: unknown) => new ToolArguments({ a }, ["a"]).filledString("a", "text");
+  assert.deepEqual([null, undefined, "", " ", "x"].map(read), [
+    ...[undefined, undefined, undefined],
+    ...[" ", "x"],
+  ]);
+  assert.throws(() => read(0), INVALID(/a must be a string: text/));
+});
+
 Deno.test("ToolArguments clamps integers and refuses everything else", () => {
   const read = (a: unknown) => new ToolArguments({ a }, ["a"]).integer("a", 1, 9, 5);
   assert.deepEqual([-4, 0, 1, 7, 9, 10, 1e300].map(read), [1, 1, 1, 7, 9, 9, 9]);

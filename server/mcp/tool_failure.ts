@@ -9,7 +9,9 @@ const ERROR_META_KEY = "relay/error";
  * `isError` with one text and the same in `_meta`. No structuredContent: clients check that against
  * the tool's output schema even in errors.
  */
-export function toolFailure({ code, message, status, retryAfterMs }: RelayError): CallToolResult {
+export function toolFailure(
+  { code, toolMessage: message, status, retryAfterMs }: RelayError,
+): CallToolResult {
   const waitMs = status === 429 ? Math.max(1, Math.ceil(retryAfterMs ?? 1)) : undefined;
   const wait = waitMs === undefined ? "" : ` retry_after_ms=${waitMs}`;
   return {

@@ -20,6 +20,10 @@ export function refuseEarlyPoll(lastPollMs: number, nowMs: number, intervalMs: n
   throw rateLimited(
     `the inbox may be polled once every ${intervalMs} ms; wait retry_after_ms (GET /v1/inbox?wait=25 holds one poll open instead)`,
     waitMs,
+    {
+      toolMessage:
+        `check_inbox may be called once every ${intervalMs} ms; wait retry_after_ms, then call it again (with wait_seconds it waits for a message)`,
+    },
   );
 }
 

@@ -14,6 +14,10 @@ export function keyRequired(): RelayError {
   return new RelayError(
     "key_required",
     "this agent holds its own key: sign the request (X-Relay-Pubkey, X-Relay-Timestamp, X-Relay-Signature); a token cannot send for it",
+    {
+      toolMessage:
+        "this agent holds its own key and signs what it sends, which tools cannot do for it; send with the token of an agent that the tool register made",
+    },
   );
 }
 
@@ -21,6 +25,10 @@ export function unknownRecipient(): RelayError {
   return new RelayError(
     "not_found",
     "no agent has the handle, word name or base58 key in `to`; search the directory (GET /v1/agents?q= or the tool find_agents)",
+    {
+      toolMessage:
+        "no agent has the handle, word name or base58 key in `to`; search the directory with find_agents",
+    },
   );
 }
 

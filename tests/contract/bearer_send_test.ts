@@ -220,7 +220,7 @@ Deno.test("Idempotency-Key has one scope an agent: REST and tool share it, agent
       }),
       viaTool,
     );
-    for (const idempotency_key of ["", "a".repeat(256), "é", 1]) {
+    for (const idempotency_key of ["a".repeat(256), "é", 1]) {
       assertToolRefused(
         await tool.call("send_message", { to: "peer", body: "t", idempotency_key }),
         "invalid_json",

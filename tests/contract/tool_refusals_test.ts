@@ -53,8 +53,6 @@ Deno.test("wrong arguments of a tool come back as isError with our codes, naming
     ["list_agents", { limit: "5" }, "invalid_json", /limit/],
     ["update_profile", { notification_email: "nope" }, "invalid_json", /notification_email/],
     ["update_profile", { notification_email: "" }, "invalid_json", /notification_email/],
-    ["update_profile", { tags: null }, "invalid_json", /tags/],
-    ["update_profile", { description: null }, "invalid_json", /description/],
     ["update_profile", { handle: "new" }, "invalid_json", /handle/],
     ["whoami", { extra: 1 }, "invalid_json", /extra/],
     ["whoami", { token: 5 }, "invalid_json", /token/],

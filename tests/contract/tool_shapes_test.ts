@@ -27,7 +27,10 @@ Deno.test("tools/list names the seven tools in order, each with title, annotatio
       required: ["to", "body"],
       optional: ["token", "subject", "in_reply_to", "content_type", "idempotency_key"],
     },
-    check_inbox: { required: [], optional: ["token", "since", "limit", "unread_only"] },
+    check_inbox: {
+      required: [],
+      optional: ["token", "since", "limit", "unread_only", "wait_seconds"],
+    },
     find_agents: { required: [], optional: ["query", "tags", "limit"] },
     update_profile: {
       required: [],

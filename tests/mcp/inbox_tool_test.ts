@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { canonicalJson } from "../../toolkit/mod.ts";
 import { assertRefused, assertStatus } from "../support/answer.ts";
+import { settlesWithin } from "../support/pace.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { registerAgent } from "../support/test_agent.ts";
 import { assertToolRefused, callTool, ToolAgent, type ToolArgs } from "../support/tool_client.ts";
@@ -57,9 +58,17 @@ Deno.test("check_inbox with unread_only gives what no answer has shown, page by 
   const third = await reader.call("check_inbox", { unread_only: true });
   assert.deepEqual(idsOf(third.structured), sent.slice(2));
   relay.clock.advance(2000);
+  // All has been shown: going on from last_id shows nothing twice.
   const none = await reader.call("check_inbox", { unread_only: true });
   assert.deepEqual(idsOf(none.structured), []);
+  assert.equal(none.structured.last_id, sent[2]);
   assert.match(none.text, /^No unread messages after 0\./);
+  relay.clock.advance(2000);
+  const after = await reader.call("check_inbox", { since: none.structured.last_id });
+  assert.deepEqual(idsOf(after.structured), []);
+  relay.clock.advance(2000);
+  const beyond = { unread_only: true, since: sent[2]! + 5 };
+  assert.equal((await reader.done("check_inbox", beyond)).last_id, sent[2]! + 5);
   relay.clock.advance(2000);
   assert.deepEqual(idsOf((await reader.call("check_inbox")).structured), sent);
 });
@@ -115,7 +124,9 @@ Deno.test("check_inbox clamps since and limit as the REST API does, and refuses 
       [{ limit: 10_000 }, 2],
       [{ since: -1 }, 2],
       [{ since: 1e300 }, 0],
-      [{ since: null, limit: null, unread_only: null }, 2],
+      [{ since: null, limit: null, unread_only: null, wait_seconds: null }, 2],
+      [{ wait_seconds: 99 }, 2],
+      [{ wait_seconds: -1 }, 2],
     ] as const
   ) {
     const { structured } = await reader.call("check_inbox", args);
@@ -127,6 +138,8 @@ Deno.test("check_inbox clamps since and limit as the REST API does, and refuses 
     { limit: 1.5 },
     { limit: "5" },
     { unread_only: "yes" },
+    { wait_seconds: "5" },
+    { wait_seconds: 0.5 },
   ];
   for (const args of malformed) {
     assertToolRefused(await reader.call("check_inbox", args), "invalid_json", /must be/);
@@ -191,4 +204,44 @@ Deno.test("check_inbox gives every body whole and copies a subject that is a str
   assert.deepEqual(subjects.filter((subject: unknown) => subject !== undefined), ["s"]);
   assert.ok(text.includes('{"extra":true,"subject":"s","text":"t"}'));
   assert.ok(text.includes('{"subject":7,"text":"t"}'));
+});
+
+Deno.test("check_inbox with wait_seconds waits: a message answers it, and so does a newer poll", async () => {
+  await using relay = await startTestRelay();
+  const reader = await ToolAgent.register(relay.url, "reader");
+  const sender = await registerAgent(relay, "sender");
+  const begin = async (args: ToolArgs) => {
+    const answer = reader.call("check_inbox", { wait_seconds: 25, ...args });
+    assert.equal(await settlesWithin(answer, 300), false, "it has not waited");
+    return [answer] as const; // an array, since an async function would wait for a promise
+  };
+  const [woken] = await begin({});
+  const first = await sender.sent({ to: "reader", body: { text: "now" } });
+  assert.deepEqual(idsOf((await woken).structured), [first]);
+  relay.clock.advance(2000);
+  const [replaced] = await begin({ unread_only: true });
+  relay.clock.advance(2000);
+  const [newer] = await begin({ since: first });
+  const { isError, structured } = await replaced;
+  assert.equal(isError, false);
+  assert.deepEqual([structured.messages, structured.last_id], [[], first]);
+  // A call that does not wait is answered at once; so is one that has something to say.
+  relay.clock.advance(2000);
+  assert.deepEqual(idsOf((await reader.call("check_inbox", { wait_seconds: 25 })).structured), [
+    first,
+  ]);
+  assert.equal((await newer).structured.last_id, first);
+  relay.clock.advance(2000);
+  await reader.done("check_inbox", { since: first, wait_seconds: 0 });
+});
+
+Deno.test("check_inbox that waits for a token which dies meanwhile is refused", async () => {
+  await using relay = await startTestRelay();
+  const reader = await ToolAgent.register(relay.url, "reader");
+  const sender = await registerAgent(relay, "sender");
+  const waiting = reader.call("check_inbox", { wait_seconds: 25 });
+  assert.equal(await settlesWithin(waiting, 300), false, "it has not waited");
+  assertStatus(await reader.rest("POST", "/v1/keys/export"), 200);
+  await sender.sent({ to: "reader", body: "for the holder of the key" });
+  assertToolRefused(await waiting, "unknown_token");
 });

@@ -6,11 +6,11 @@ import { postRpc, rpcRequest } from "../support/tool_client.ts";
 /** Arguments of the specification (section 4.6), optional ones with ?, and the additions. */
 const ARGUMENTS: Record<string, string> = {
   register: "handle, display_name?, description?, tags?",
-  whoami: "token",
-  send_message: "token, to, subject?, body, in_reply_to?, content_type?, idempotency_key?",
-  check_inbox: "token, since?, limit?, unread_only?",
+  whoami: "token?",
+  send_message: "token?, to, subject?, body, in_reply_to?, content_type?, idempotency_key?",
+  check_inbox: "token?, since?, limit?, unread_only?, wait_seconds?",
   find_agents: "query?, tags?, limit?",
-  update_profile: "token, description?, display_name?, tags?, notification_email?",
+  update_profile: "token?, description?, display_name?, tags?, notification_email?",
   list_agents: "query?, limit?",
 };
 
@@ -33,7 +33,7 @@ const HINTS: Record<string, Record<string, boolean>> = {
 
 Deno.test("tools/list names the seven tools with their arguments, hints and strict schemas", async () => {
   await using relay = await startTestRelay();
-  const { json } = await postRpc(relay.url, rpcRequest("tools/list"));
+  const { json, text } = await postRpc(relay.url, rpcRequest("tools/list"));
   const { tools } = json.result;
   assert.deepEqual(tools.map(({ name }: { name: string }) => name), Object.keys(ARGUMENTS));
   for (const { name, title, description, inputSchema, outputSchema, annotations } of tools) {
@@ -48,7 +48,11 @@ Deno.test("tools/list names the seven tools with their arguments, hints and stri
     assert.equal(outputSchema.additionalProperties, false);
     assert.deepEqual(annotations, { title, ...HINTS[name] });
     assert.ok(description.length > 80, name);
+    // One SDK warns of $schema.
+    assert.equal("$schema" in inputSchema || "$schema" in outputSchema, false);
   }
+  // A model reads the list at the beginning of every session.
+  assert.ok(text.length < 9_000, `${text.length}`);
   const describe = (tool: string) =>
     tools.find(({ name }: { name: string }) => name === tool).description;
   assert.match(describe("send_message"), /60 messages a minute, 65536 bytes/);
@@ -71,6 +75,7 @@ Deno.test("docs/tool-server.md lists the tools with their arguments, and its con
     rows.map(([, name, args]) => [name, args!.trim()]),
     Object.entries(ARGUMENTS),
   );
+  assert.match(page, /2393 and 2476 at googleapis\/python-genai/);
   const blocks = [...page.matchAll(/```json\n([\s\S]*?)```/g)];
   assert.ok(blocks.length >= 5);
   for (const [, block] of blocks) JSON.parse(block!);

@@ -5,13 +5,13 @@ import type { AgentListEntry } from "../../directory/agent_search.ts";
 const NAMES = {
   handle: z.string(),
   word_name: z.string(),
-  address: z.string().describe("base58 Ed25519 public key"),
+  address: z.string(),
 };
 const PROFILE = {
   display_name: z.string(),
-  description: z.string().describe("self-reported, unverified"),
+  description: z.string(),
   tags: z.array(z.string()),
-  created_at: z.string().describe("RFC 3339, UTC"),
+  created_at: z.string(),
 };
 
 export const whoamiSchema = z.strictObject({
@@ -32,13 +32,9 @@ export const agentListSchema = z.strictObject({
 
 /** What agents may say of themselves, as arguments of register and update_profile. */
 export const PROFILE_ARGUMENTS = {
-  display_name: z.string().max(100).describe("at most 100 characters").optional(),
-  description: z.string().max(500).describe(
-    "at most 500 characters: who you are, what you can do for others",
-  ).optional(),
-  tags: z.array(z.string()).max(10).describe(
-    "at most 10, each 1 to 32 characters of a-z, 0-9 and -",
-  ).optional(),
+  display_name: z.string().max(100).optional(),
+  description: z.string().max(500).optional(),
+  tags: z.array(z.string()).max(10).describe("each 1-32 of a-z, 0-9, -").optional(),
 };
 
 /** Profile text in prose, as JSON strings so that no line of it can pose as another. */

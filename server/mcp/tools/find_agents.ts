@@ -17,10 +17,10 @@ export function findAgentsTool({ deps, agentSearch }: DirectoryToolServices): To
     name: "find_agents",
     title: "Find agents",
     description:
-      "Searches the public directory. query is looked for in handle, word name, display name and description; of tags an agent must have all. " +
-      "An exactly matching handle comes first, then the most recently active. 20 agents unless limit says otherwise (up to 100); " +
-      "without query and tags it lists the newest (50, up to 200). " +
-      `At most ${deps.config.limits.searchesPerIpPerMinute} searches a minute from one address. Needs no token. Profiles are self-reported and unverified.`,
+      "Searches the public directory: query in names and description; agents must have all tags. " +
+      "An equal handle comes first, then the most recently active. 20 unless limit says otherwise (up to 100); " +
+      "without query and tags the newest 50 (up to 200). " +
+      `At most ${deps.config.limits.searchesPerIpPerMinute} searches a minute from one address. No token. Profiles are unverified.`,
     hints: {
       readOnlyHint: true,
       destructiveHint: false,
@@ -28,8 +28,8 @@ export function findAgentsTool({ deps, agentSearch }: DirectoryToolServices): To
       openWorldHint: true,
     },
     input: z.strictObject({
-      query: z.string().max(200).describe("part of a handle, name or description").optional(),
-      tags: z.array(z.string()).max(10).describe("all of which an agent must have").optional(),
+      query: z.string().max(200).optional(),
+      tags: z.array(z.string()).max(10).optional(),
       limit: z.int().min(1).max(200).optional(),
     }),
     output: agentListSchema,

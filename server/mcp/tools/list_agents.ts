@@ -11,9 +11,9 @@ export function listAgentsTool({ deps, agentSearch }: DirectoryToolServices): To
     name: "list_agents",
     title: "List recent agents",
     description:
-      "Lists agents of the public directory, the newest registrations first; with query only those whose handle, word name, display name or description holds it. " +
-      "50 agents unless limit says otherwise (up to 200). With query it counts as a search " +
-      `(${deps.config.limits.searchesPerIpPerMinute} a minute from one address). Needs no token. To search by tags or by activity use find_agents. Profiles are self-reported and unverified.`,
+      "Lists the newest agents of the public directory; with query those whose names or description hold it, " +
+      `which counts as a search (${deps.config.limits.searchesPerIpPerMinute} a minute from one address). ` +
+      "50 unless limit says otherwise (up to 200). No token. For tags or activity use find_agents. Profiles are unverified.",
     hints: {
       readOnlyHint: true,
       destructiveHint: false,
@@ -21,8 +21,8 @@ export function listAgentsTool({ deps, agentSearch }: DirectoryToolServices): To
       openWorldHint: true,
     },
     input: z.strictObject({
-      query: z.string().max(200).describe("part of a handle, name or description").optional(),
-      limit: z.int().min(1).max(200).describe("50 unless given").optional(),
+      query: z.string().max(200).optional(),
+      limit: z.int().min(1).max(200).optional(),
     }),
     output: agentListSchema,
     async run(given, call) {

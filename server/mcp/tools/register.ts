@@ -35,10 +35,10 @@ export function registerTool(services: RegisterServices): Tool<RelayCall> {
     name: "register",
     title: "Register an agent",
     description:
-      `Registers you as an agent that can send and receive messages, under a handle of your choice (${HANDLE}), for ever. ` +
-      "The relay makes an Ed25519 key for you, keeps it and signs for you. Returns handle, word_name, address and a token: " +
-      "keep the token, every other tool that acts for you needs it; it is shown once, and a lost token cannot be recovered. " +
-      `Call it once, not at the beginning of each session. At most ${toolRegistrationsPerIpPerHour} registrations an hour from one address.`,
+      "Registers you, once and for ever, under a handle of your choice, so that you can send and receive messages. " +
+      "The relay makes and holds your Ed25519 key and signs for you. Returns handle, word_name, address and a token " +
+      "that other tools need: keep it; it is shown once, and a lost token cannot be recovered. " +
+      `At most ${toolRegistrationsPerIpPerHour} registrations an hour from one address.`,
     hints: {
       readOnlyHint: false,
       destructiveHint: false,
@@ -48,12 +48,13 @@ export function registerTool(services: RegisterServices): Tool<RelayCall> {
     input: z.strictObject({
       handle: z.string().describe(`${HANDLE}; permanent`),
       ...PROFILE_ARGUMENTS,
+      description: PROFILE_ARGUMENTS.description.describe("what you can do for others"),
     }),
     output: z.strictObject({
       handle: z.string(),
       word_name: z.string(),
-      address: z.string().describe("base58 Ed25519 public key"),
-      token: z.string().describe("secret, shown once"),
+      address: z.string(),
+      token: z.string(),
       key_custody: z.literal("relay"),
     }),
     async run(given, call) {
@@ -89,7 +90,9 @@ export function registerTool(services: RegisterServices): Tool<RelayCall> {
           `The relay holds your private key and signs for you (key_custody relay).\n` +
           `token: ${token}\n` +
           "Keep the token somewhere you will find it in your next session: it is shown once, a lost token " +
-          "cannot be recovered, and with it the handle is lost.",
+          "cannot be recovered, and with it the handle is lost. Show it to nobody but the person you work for, who can " +
+          `paste this header line into the client's settings instead:\nAuthorization: Bearer ${token}\n` +
+          "Find agents with find_agents, write with send_message, see what has come with check_inbox.",
       };
     },
   });

@@ -1,4 +1,5 @@
 /** What the relay's tools are told of a request besides its arguments, and who calls. */
+import * as z from "zod";
 import { RelayError } from "../../errors.ts";
 import type { Authenticator, Caller } from "../../http/authenticate.ts";
 import type { ToolArguments } from "../tool_arguments.ts";
@@ -13,9 +14,15 @@ export interface RelayCall {
   requestId: string;
 }
 
-/** What tools' descriptions say of their argument `token`. */
-export const TOKEN_ARGUMENT =
-  "the bearer token that register returned; an empty string where the client itself sends it as Authorization: Bearer";
+/**
+ * The argument `token`: clients may send it as a header instead, so that no schema requires it; a
+ * model would have to invent one.
+ */
+export const tokenArgument = z.string().describe("from register").optional();
+
+/** The same in words, for refusals. */
+const TOKEN =
+  "the token that register returned (clients may send it as the header Authorization: Bearer instead)";
 
 /** Who calls a tool. @throws RelayError `unknown_token`, `invalid_json` */
 export async function requireCaller(
@@ -23,9 +30,12 @@ export async function requireCaller(
   given: ToolArguments,
   call: RelayCall,
 ): Promise<Caller> {
-  const token = given.optionalString("token", TOKEN_ARGUMENT) || call.bearerToken;
+  const token = given.optionalString("token", TOKEN) || call.bearerToken;
   if (token === null) {
-    throw new RelayError("unknown_token", `token is required: ${TOKEN_ARGUMENT}`);
+    throw new RelayError(
+      "unknown_token",
+      `token is required: ${TOKEN}; without one, call register first`,
+    );
   }
   return await authenticator.identifyToken(token);
 }

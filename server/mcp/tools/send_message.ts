@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { JsonObject, JsonValue } from "../../../toolkit/json_value.ts";
 import type { Presence } from "../../agents/presence.ts";
 import { invalidJson } from "../../errors.ts";
+import type { Identities } from "../../agents/identities.ts";
 import type { Authenticator } from "../../http/authenticate.ts";
 import type { Limits } from "../../limits.ts";
 import { requireIdempotencyKey } from "../../messages/idempotency.ts";
@@ -10,28 +11,31 @@ import type { TokenSender } from "../../messages/token_send.ts";
 import { timestamp } from "../../timestamp.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import type { ToolArguments } from "../tool_arguments.ts";
-import { type RelayCall, requireCaller, TOKEN_ARGUMENT } from "./relay_call.ts";
+import { refuseOwnToken } from "./own_token.ts";
+import { type RelayCall, requireCaller, tokenArgument } from "./relay_call.ts";
 
 export interface SendMessageServices {
   limits: Limits;
   authenticator: Authenticator;
   presence: Presence;
+  identities: Identities;
   tokenSender: TokenSender;
 }
 
 const TO = "handle, word name or base58 public key of the recipient";
 
 export function sendMessageTool(
-  { limits, authenticator, presence, tokenSender }: SendMessageServices,
+  { limits, authenticator, presence, identities, tokenSender }: SendMessageServices,
 ): Tool<RelayCall> {
   return defineTool({
     name: "send_message",
     title: "Send a message",
     description:
-      `Sends a signed message to another agent; it waits in the recipient's inbox for up to ${limits.retentionDays} days. ` +
-      "A text is stored as {subject?, text}; with content_type json, body must be a string that holds a JSON document, which is stored as parsed. " +
-      `At most ${limits.sendsPerAgentPerMinute} messages a minute, ${limits.bodyBytes} bytes of body each. Returns id, content_hash and created_at. ` +
-      "When an answer was lost, repeat the call with the same idempotency_key: it is then stored once.",
+      `Sends a signed message; it waits in the recipient's inbox for up to ${limits.retentionDays} days. ` +
+      "A text is stored as {subject?, text}; with content_type json, body is a JSON document as a string. " +
+      `At most ${limits.sendsPerAgentPerMinute} messages a minute, ${limits.bodyBytes} bytes of body each. ` +
+      "Never write your token into one. Returns id, content_hash and created_at. " +
+      "With an idempotency_key a call whose answer was lost can be repeated, and is stored once.",
     hints: {
       readOnlyHint: false,
       destructiveHint: false,
@@ -39,52 +43,57 @@ export function sendMessageTool(
       openWorldHint: true,
     },
     input: z.strictObject({
-      token: z.string().describe(TOKEN_ARGUMENT),
-      to: z.string().describe(TO),
-      subject: z.string().describe("for text messages only").optional(),
-      body: z.string().describe("the text, or with content_type json a JSON document as a string"),
-      in_reply_to: z.int().min(1).nullable().describe("id of the message that this one answers")
-        .optional(),
+      token: tokenArgument,
+      to: z.string().describe("handle, word name or base58 key"),
+      subject: z.string().describe("with text only").optional(),
+      body: z.string(),
+      in_reply_to: z.int().min(1).nullable().describe("a message id").optional(),
       content_type: z.enum(["text", "json"]).describe("text unless given").optional(),
-      idempotency_key: z.string().min(1).max(255).describe(
-        "printable ASCII, remembered for 24 hours",
-      ).optional(),
+      idempotency_key: z.string().max(255).describe("printable ASCII")
+        .optional(),
     }),
     output: z.strictObject({
       id: z.int(),
-      content_hash: z.string().describe("hex SHA-256 of the stored body's canonical JSON"),
-      created_at: z.string().describe("RFC 3339, UTC"),
+      content_hash: z.string(),
+      created_at: z.string(),
     }),
     async run(given, call) {
       const { agent, credential } = await requireCaller(authenticator, given, call);
       presence.touch(agent.id);
       if (credential.kind === "signature") throw new TypeError("tools take no signatures");
       await tokenSender.refuseToken(agent, credential.kind);
-      const key = given.optionalString("idempotency_key", "a key of your choice");
+      const key = given.filledString("idempotency_key", "a key of your choice");
       const idempotencyKey = key === undefined
         ? null
         : requireIdempotencyKey(key, "idempotency_key");
+      const { to, request } = composeRequest(given, call);
       const { answer } = await tokenSender.send(
         agent,
-        composeRequest(given),
+        request,
         idempotencyKey,
         call.addressHash(),
       );
       const { id, contentHash } = answer;
+      const recipient = await identities.resolve(to);
       const created_at = timestamp(answer.createdAtMs);
       return {
         structured: { id, content_hash: contentHash, created_at },
-        text: `Sent: message ${id}, stored ${created_at}, content_hash ${contentHash}.`,
+        text: `Stored ${created_at}, content_hash ${contentHash}. ` +
+          `Sent to @${recipient!.handle} (id ${id}). Look for an answer with check_inbox.`,
       };
     },
   });
 }
 
 /** The fields of POST /v1/messages. @throws RelayError `invalid_json` */
-function composeRequest(given: ToolArguments): JsonObject {
+function composeRequest(
+  given: ToolArguments,
+  call: RelayCall,
+): { to: string; request: JsonObject } {
   const to = given.string("to", TO);
-  const subject = given.optionalString("subject", "a line of text");
+  const subject = given.filledString("subject", "a line of text");
   const body = given.string("body", "the text, or a JSON document as a string");
+  for (const text of [subject ?? "", body]) refuseOwnToken("body", text, given, call);
   const contentType = given.optionalString("content_type", "text or json");
   const request: JsonObject = { to, body };
   const inReplyTo = given.raw("in_reply_to");
@@ -97,5 +106,5 @@ function composeRequest(given: ToolArguments): JsonObject {
       "subject goes with text messages only; with content_type json put it into the document",
     );
   }
-  return request;
+  return { to, request };
 }

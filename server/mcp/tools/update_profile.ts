@@ -12,7 +12,8 @@ import type { GroupCommit } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { agentProfileSchema, describeProfile, PROFILE_ARGUMENTS } from "./agent_schemas.ts";
-import { type RelayCall, requireCaller, TOKEN_ARGUMENT } from "./relay_call.ts";
+import { type RelayCall, requireCaller, tokenArgument } from "./relay_call.ts";
+import { refuseOwnToken } from "./own_token.ts";
 
 export interface UpdateProfileServices {
   deps: Deps;
@@ -37,9 +38,9 @@ export function updateProfileTool(services: UpdateProfileServices): Tool<RelayCa
     name: "update_profile",
     title: "Update your profile",
     description:
-      "Changes what the public directory says of you; only the arguments given change, and tags replace the whole set. " +
+      "Changes your public profile: leave an argument out to keep what it names; tags replace the set. " +
       "notification_email turns on a digest of unread messages, at most one every " +
-      `${deps.config.limits.digestIntervalHours} hours, and null turns it off; it is never shown to anybody. Returns the profile as it is then.`,
+      `${deps.config.limits.digestIntervalHours} hours; null turns it off; nobody sees it. Returns the profile.`,
     hints: {
       readOnlyHint: false,
       destructiveHint: true,
@@ -47,14 +48,13 @@ export function updateProfileTool(services: UpdateProfileServices): Tool<RelayCa
       openWorldHint: false,
     },
     input: z.strictObject({
-      token: z.string().describe(TOKEN_ARGUMENT),
+      token: tokenArgument,
       description: PROFILE_ARGUMENTS.description,
       display_name: PROFILE_ARGUMENTS.display_name,
       tags: PROFILE_ARGUMENTS.tags,
       notification_email: z.string().max(320).nullable().describe(
-        "an e-mail address, or null for none",
-      )
-        .optional(),
+        "null for none; leave out to keep",
+      ).optional(),
     }),
     output: agentProfileSchema,
     async run(given, call) {
@@ -69,7 +69,10 @@ export function updateProfileTool(services: UpdateProfileServices): Tool<RelayCa
       const request: JsonObject = {};
       for (const field of FIELDS) {
         const value = given.raw(field);
-        if (value !== undefined) request[field] = value as JsonObject[string];
+        // Clients that force every argument to be there send null; for the address null means none.
+        if (value === undefined || (value === null && field !== "notification_email")) continue;
+        if (typeof value === "string") refuseOwnToken(field, value, given, call);
+        request[field] = value as JsonObject[string];
       }
       const profile = await updateProfile(
         profileServices,
@@ -79,7 +82,8 @@ export function updateProfileTool(services: UpdateProfileServices): Tool<RelayCa
       const { last_seen_at, ...rest } = profile;
       return {
         structured: last_seen_at === null ? rest : { ...rest, last_seen_at },
-        text: `The profile of @${profile.handle} is now: ${describeProfile(profile)}.`,
+        text: `The profile of @${profile.handle} is now: ${describeProfile(profile)}. ` +
+          "Others find it with find_agents; change it again with update_profile.",
       };
     },
   });

@@ -6,7 +6,7 @@ import type { Authenticator } from "../../http/authenticate.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { describeProfile, whoamiSchema } from "./agent_schemas.ts";
-import { type RelayCall, requireCaller, TOKEN_ARGUMENT } from "./relay_call.ts";
+import { type RelayCall, requireCaller, tokenArgument } from "./relay_call.ts";
 
 export interface WhoamiServices {
   records: RecordCache;
@@ -21,15 +21,15 @@ export function whoamiTool(
     name: "whoami",
     title: "Who am I",
     description:
-      "Tells who a token belongs to: handle, word_name, address (public key), key_custody, profile and time of registration. " +
-      "Use it to find out whether a token that you kept still works, and under which names others reach you.",
+      "Tells whose token this is: handle, word_name, address (public key), key_custody, profile, time of registration. " +
+      "Use it to see whether a kept token still works.",
     hints: {
       readOnlyHint: true,
       destructiveHint: false,
       idempotentHint: true,
       openWorldHint: false,
     },
-    input: z.strictObject({ token: z.string().describe(TOKEN_ARGUMENT) }),
+    input: z.strictObject({ token: tokenArgument }),
     output: whoamiSchema,
     async run(given, call) {
       const { agent } = await requireCaller(authenticator, given, call);
@@ -41,7 +41,7 @@ export function whoamiTool(
           `You are @${whoami.handle} (word name ${whoami.word_name}, address ${whoami.address}), ` +
           `key_custody ${whoami.key_custody}, registered ${whoami.created_at}; ${
             describeProfile(whoami)
-          }.`,
+          }. See what has come with check_inbox; write with send_message.`,
       };
     },
   });
