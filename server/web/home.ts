@@ -1,7 +1,8 @@
 /** GET /: what this service is, for people and for programs. */
 import type { Config } from "../config.ts";
-import { answerJson } from "../http/answer.ts";
+import { JSON_HEADERS } from "../http/answer.ts";
 import { allowPreflight, openCors } from "../http/cors.ts";
+import { answerFixed, fixContent, type FixedContent } from "../http/fixed_content.ts";
 import type { Route } from "../http/route.ts";
 import { VERSION } from "../version.ts";
 
@@ -13,7 +14,6 @@ const ALLOW = "GET, HEAD, OPTIONS";
 
 /** Pages load nothing, from anywhere: the style stands inside and is all that is allowed. */
 const PAGE_HEADERS: Readonly<Record<string, string>> = {
-  "Content-Type": "text/html; charset=utf-8",
   "Content-Security-Policy":
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   "X-Content-Type-Options": "nosniff",
@@ -28,7 +28,19 @@ export function homeRoute({ baseUrl }: Pick<Config, "baseUrl">): Route {
     mcp: `${baseUrl}/mcp`,
     limits: `${baseUrl}/v1/limits`,
   };
-  const page = homePage(links);
+  let fixed: Promise<Record<"page" | "facts", FixedContent>> | undefined;
+  async function fix() {
+    const facts = JSON.stringify({
+      name: NAME,
+      version: VERSION,
+      description: DESCRIPTION,
+      ...links,
+    });
+    return {
+      page: await fixContent(homePage(links), "text/html; charset=utf-8"),
+      facts: await fixContent(facts, JSON_HEADERS["Content-Type"]!),
+    };
+  }
   return {
     method: "GET",
     path: "/",
@@ -40,10 +52,12 @@ export function homeRoute({ baseUrl }: Pick<Config, "baseUrl">): Route {
       if (request.method !== "OPTIONS") return;
       allowPreflight(headers, ALLOW, request.headers.get("access-control-request-headers"));
     },
-    handle: (c) =>
-      namesHtml(c.req.raw)
-        ? new Response(page, { headers: PAGE_HEADERS })
-        : answerJson({ name: NAME, version: VERSION, description: DESCRIPTION, ...links }),
+    async handle(c) {
+      const { page, facts } = await (fixed ??= fix());
+      return namesHtml(c.req.raw)
+        ? answerFixed(c.req.raw, page, PAGE_HEADERS)
+        : answerFixed(c.req.raw, facts);
+    },
   };
 }
 
