@@ -4,7 +4,8 @@ import type { Deps } from "./deps.ts";
 import { RelayError } from "./errors.ts";
 import { createDatabaseProbe, type DatabaseProbe, healthRoutes } from "./health.ts";
 import { answerFailure } from "./http/answer.ts";
-import { BodiesInFlight, type BodyBounds } from "./http/bodies_in_flight.ts";
+import type { BodyReader } from "./http/body.ts";
+import { clientAddress } from "./http/client_address.ts";
 import { allowPreflight, openCors } from "./http/cors.ts";
 import { createPathTable } from "./http/path_table.ts";
 import type { HttpEnv, Route } from "./http/route.ts";
@@ -17,8 +18,8 @@ export interface AppParts {
   routes: readonly Route[];
   /** What /health/db asks; a bounded read of deps.kv unless given. */
   isDatabaseAlive?: DatabaseProbe;
-  /** How much of request bodies may be in hand at one time. */
-  bodyBounds?: BodyBounds;
+  /** What the routes read bodies by. */
+  bodies: Pick<BodyReader, "open">;
 }
 
 type HttpContext = Context<HttpEnv>;
@@ -27,14 +28,15 @@ type HttpContext = Context<HttpEnv>;
  * The application over all routes. Every answer is JSON unless its route says otherwise, carries
  * an X-Request-Id made here, and never tells what went wrong inside.
  */
-export function createApp({ deps, routes, isDatabaseAlive, bodyBounds }: AppParts): Hono<HttpEnv> {
+export function createApp(
+  { deps, routes, isDatabaseAlive, bodies }: AppParts,
+): Hono<HttpEnv> {
   const table = createPathTable([
     homeRoute(deps.config),
     ...healthRoutes(isDatabaseAlive ?? createDatabaseProbe(deps.kv)),
     ...routes,
   ]);
   const nextRequestId = createRequestIds(deps.random(9));
-  const bodies = new BodiesInFlight(bodyBounds);
   const app = new Hono<HttpEnv>({ strict: true, getPath: rawPath });
 
   for (const route of table.routes) {
@@ -42,29 +44,21 @@ export function createApp({ deps, routes, isDatabaseAlive, bodyBounds }: AppPart
     // One handler a route and no middleware: Hono then calls it without composing a chain.
     app.on(route.method, honoPath(route.path), (c) => {
       const requestId = begin(c);
-      let bodyBytes = 0;
+      const body = route.method === "GET" ? undefined : bodies.open(c.req.raw, () => addressOf(c));
+      const settle = (answer: Response) => {
+        body?.close(c.env?.sent);
+        return finish(c.req.raw, answer, route, requestId);
+      };
+      const refuse = (failure: unknown) => {
+        body?.close(c.env?.sent);
+        return fail(c.req.raw, failure, route, requestId);
+      };
       try {
         if (!isLiteral && !hasDecodableSegments(c.req.path)) throw unknownPath();
-        if (route.method !== "GET") bodyBytes = bodies.admit(c.req.raw);
         const answer = route.handle(c);
-        if (!(answer instanceof Promise)) {
-          bodies.release(bodyBytes);
-          bodyBytes = 0;
-          return finish(c.req.raw, answer, route, requestId);
-        }
-        return answer.then(
-          (response) => {
-            bodies.release(bodyBytes);
-            return finish(c.req.raw, response, route, requestId);
-          },
-          (failure) => {
-            bodies.release(bodyBytes);
-            return fail(c.req.raw, failure, route, requestId);
-          },
-        );
+        return answer instanceof Promise ? answer.then(settle, refuse) : settle(answer);
       } catch (failure) {
-        bodies.release(bodyBytes);
-        return fail(c.req.raw, failure, route, requestId);
+        return refuse(failure);
       }
     });
   }
@@ -99,6 +93,14 @@ export function createApp({ deps, routes, isDatabaseAlive, bodyBounds }: AppPart
     c.set("query", rawQuery(c.req.raw.url));
     c.set("head", c.req.raw.method === "HEAD");
     return requestId;
+  }
+
+  function addressOf(c: HttpContext): string {
+    return clientAddress(
+      c.req.raw.headers.get("x-forwarded-for"),
+      c.env?.remoteAddress,
+      deps.config.trustedProxyHops,
+    );
   }
 
   function fail(

@@ -183,6 +183,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   const shared = { deps, store, records, commits, identities, authenticator, readBody, freeDisk };
   const app = createApp({
     deps,
+    bodies,
     routes: [
       ...agentRoutes({ ...shared, presence, addressKey }),
       ...messageRoutes({ ...shared, sender, tokenSender, inbox, messages, addressKey }),

@@ -4,7 +4,7 @@ import type { Log } from "./deps.ts";
 import { RelayError } from "./errors.ts";
 import { answerError, answerFailure } from "./http/answer.ts";
 import { describeFailure } from "./http/describe_failure.ts";
-import type { HttpEnv } from "./http/route.ts";
+import { bindingsOf, type HttpEnv } from "./http/route.ts";
 import { openListener } from "./listener.ts";
 
 /** What is served: the part of an open relay that matters to the socket. */
@@ -62,12 +62,12 @@ export function serve(
 
   function handle(
     request: Request,
-    { remoteAddr }: Deno.ServeHandlerInfo<Deno.NetAddr>,
+    info: Deno.ServeHandlerInfo<Deno.NetAddr>,
   ): Response | Promise<Response> {
     if (stopping !== undefined) return stoppingAnswer();
     underWay++;
     try {
-      const answer = served.app.fetch(request, { remoteAddress: remoteAddr.hostname });
+      const answer = served.app.fetch(request, bindingsOf(info));
       if (answer instanceof Promise) return answer.then(passOn, failOn);
       return passOn(answer);
     } catch (error) {

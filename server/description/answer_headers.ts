@@ -38,6 +38,18 @@ export const HEADER_COMPONENTS: Readonly<Record<string, HeaderObject>> = {
     required: true,
     schema: { type: "string" },
   },
+  ETag: {
+    description: "Names this very content, for If-None-Match.",
+    required: true,
+    schema: { type: "string", pattern: '^"[0-9a-f]+(-gzip)?"$' },
+    "x-addition": true,
+  },
+  BearerChallenge: {
+    description: "With 401: a bearer token is one way in (RFC 9110); a signature is the other.",
+    required: true,
+    schema: { type: "string", const: "Bearer" },
+    "x-addition": true,
+  },
   Vary: {
     description: "Request headers on which the answer depends.",
     required: true,
@@ -48,6 +60,7 @@ export const HEADER_COMPONENTS: Readonly<Record<string, HeaderObject>> = {
 const COMPONENT_OF: Readonly<Record<AnswerHeader, string>> = {
   "Idempotent-Replayed": "IdempotentReplayed",
   "Cache-Control": "CacheControl",
+  ETag: "ETag",
   Vary: "Vary",
 };
 
@@ -67,6 +80,7 @@ export function answerHeaders(names: readonly AnswerHeader[] = []): HeaderRefs {
 export function errorHeaders(status: number): HeaderRefs {
   return {
     ...REQUEST_ID,
+    ...(status === 401 ? { "WWW-Authenticate": ref("BearerChallenge") } : {}),
     ...(status === 429 ? { "Retry-After": ref("RetryAfter") } : {}),
     ...(status === 503 ? { "Retry-After": ref("RetryAfterIfKnown") } : {}),
   };

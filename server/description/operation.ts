@@ -26,7 +26,7 @@ export type Tag =
 export type Credential = "signature" | "ownerToken" | "toolToken" | "adminToken" | "mailKey";
 
 /** Headers that an answer always or sometimes carries; see answer_headers.ts. */
-export type AnswerHeader = "Idempotent-Replayed" | "Cache-Control" | "Vary";
+export type AnswerHeader = "Idempotent-Replayed" | "Cache-Control" | "ETag" | "Vary";
 
 export interface Content {
   /** "application/json" when absent. */

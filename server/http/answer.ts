@@ -24,7 +24,8 @@ export function answerJson(
 
 /**
  * A refusal in the shape of specification section 2.9: a 429 tells `retry_after_ms` and
- * Retry-After, a 503 Retry-After where a wait is known, a 405 Allow.
+ * Retry-After, a 503 Retry-After where a wait is known, a 405 Allow, a 401 WWW-Authenticate
+ * (RFC 9110, section 11.6.1).
  */
 export function answerError(error: RelayError): Response {
   const { code, status, message } = error;
@@ -35,6 +36,7 @@ export function answerError(error: RelayError): Response {
     headers["Retry-After"] = String(Math.ceil(retryAfterMs / 1000));
     if (status === 429) body.retry_after_ms = retryAfterMs;
   }
+  if (status === 401) headers["WWW-Authenticate"] = "Bearer";
   if (error.allow !== undefined) headers["Allow"] = error.allow;
   if (error.closeConnection) headers["Connection"] = "close";
   return new Response(JSON.stringify(body), { status, headers });

@@ -37,10 +37,20 @@ ${body}
 `;
 }
 
-/** A page as an answer. @param formAction where its forms may lead: nowhere unless given */
+/** Headers of a page besides its type. @param formAction where its forms may lead: nowhere unless given */
+export function pageHeaders(formAction: "'none'" | "'self'" = "'none'"): Record<string, string> {
+  return {
+    "Content-Security-Policy":
+      `default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+  };
+}
+
+/** A page as an answer. @param formAction as pageHeaders() takes it */
 export function answerPage(
   page: string,
-  { formAction = "'none'", headers = {} }: {
+  { formAction, headers = {} }: {
     formAction?: "'none'" | "'self'";
     headers?: Readonly<Record<string, string>>;
   } = {},
@@ -48,10 +58,7 @@ export function answerPage(
   return new Response(page, {
     headers: {
       "Content-Type": "text/html; charset=utf-8",
-      "Content-Security-Policy":
-        `default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`,
-      "X-Content-Type-Options": "nosniff",
-      "Referrer-Policy": "no-referrer",
+      ...pageHeaders(formAction),
       ...headers,
     },
   });

@@ -6,6 +6,8 @@ export interface HttpEnv {
   Bindings: {
     /** Address of the socket's peer, absent in tests that call app.request(). */
     remoteAddress?: string;
+    /** Settles when the answer has left, or cannot; absent as remoteAddress. */
+    sent?: () => Promise<void>;
   };
   Variables: {
     requestId: string;
@@ -29,4 +31,10 @@ export interface Route {
   cors?: "open" | "none" | "own";
   /** Sets the CORS headers of every answer on this path, 204, 405 and errors included; for "own" alone. */
   ownCors?: (request: Request, headers: Headers) => void;
+}
+
+/** What app.ts is told of a request besides the request itself. */
+export function bindingsOf(info: Deno.ServeHandlerInfo<Deno.NetAddr>): HttpEnv["Bindings"] {
+  // Only asked where it matters: it costs a promise a request.
+  return { remoteAddress: info.remoteAddr.hostname, sent: () => info.completed };
 }

@@ -1,8 +1,9 @@
 /** GET /: what this service is, for people and for programs. */
 import type { Config } from "../config.ts";
-import { answerJson } from "../http/answer.ts";
+import { JSON_HEADERS } from "../http/answer.ts";
 import { allowPreflight, openCors } from "../http/cors.ts";
-import { answerPage, escapeHtml, namesHtml, pageOf } from "../http/page.ts";
+import { answerFixed, fixContent, type FixedContent } from "../http/fixed_content.ts";
+import { escapeHtml, namesHtml, pageHeaders, pageOf } from "../http/page.ts";
 import type { Route } from "../http/route.ts";
 import { VERSION } from "../version.ts";
 
@@ -20,7 +21,19 @@ export function homeRoute({ baseUrl }: Pick<Config, "baseUrl">): Route {
     mcp: `${baseUrl}/mcp`,
     limits: `${baseUrl}/v1/limits`,
   };
-  const page = homePage(links);
+  let fixed: Promise<Record<"page" | "facts", FixedContent>> | undefined;
+  async function fix() {
+    const facts = JSON.stringify({
+      name: NAME,
+      version: VERSION,
+      description: DESCRIPTION,
+      ...links,
+    });
+    return {
+      page: await fixContent(homePage(links), "text/html; charset=utf-8"),
+      facts: await fixContent(facts, JSON_HEADERS["Content-Type"]!),
+    };
+  }
   return {
     method: "GET",
     path: "/",
@@ -32,10 +45,12 @@ export function homeRoute({ baseUrl }: Pick<Config, "baseUrl">): Route {
       if (request.method !== "OPTIONS") return;
       allowPreflight(headers, ALLOW, request.headers.get("access-control-request-headers"));
     },
-    handle: (c) =>
-      namesHtml(c.req.raw)
-        ? answerPage(page)
-        : answerJson({ name: NAME, version: VERSION, description: DESCRIPTION, ...links }),
+    async handle(c) {
+      const { page, facts } = await (fixed ??= fix());
+      return namesHtml(c.req.raw)
+        ? answerFixed(c.req.raw, page, pageHeaders())
+        : answerFixed(c.req.raw, facts);
+    },
   };
 }
 

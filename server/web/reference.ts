@@ -1,6 +1,7 @@
 /** GET /docs: the API description as a page, with every public route to try out. */
 import type { Config } from "../config.ts";
 import { RelayError } from "../errors.ts";
+import { answerFixed, fixContent, type FixedContent } from "../http/fixed_content.ts";
 import type { Route } from "../http/route.ts";
 import { type FileName, loadReferenceFiles, type ReferenceFiles } from "./reference_files.ts";
 
@@ -25,15 +26,17 @@ function policyOf(baseUrl: string): string {
 /** The page, and the files it loads. */
 export function referenceRoutes({ baseUrl }: Pick<Config, "baseUrl">): Route[] {
   let loading: Promise<ReferenceFiles> | undefined;
+  let page: Promise<FixedContent> | undefined;
   const files = () =>
     loading ??= loadReferenceFiles().catch((error) => {
       loading = undefined;
       throw error;
     });
+  const fixedPage = (all: ReferenceFiles) =>
+    fixContent(referencePage(all), "text/html; charset=utf-8");
   const common = { "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer" };
   const pageHeaders = {
     ...common,
-    "Content-Type": "text/html; charset=utf-8",
     "Content-Security-Policy": policyOf(baseUrl),
     "Cache-Control": ASKED_EACH_TIME,
   };
@@ -43,7 +46,8 @@ export function referenceRoutes({ baseUrl }: Pick<Config, "baseUrl">): Route[] {
       method: "GET",
       path: "/docs",
       cors: "none",
-      handle: async () => new Response(referencePage(await files()), { headers: pageHeaders }),
+      handle: async (c) =>
+        answerFixed(c.req.raw, await (page ??= files().then(fixedPage)), pageHeaders),
     },
     {
       method: "GET",
@@ -55,24 +59,15 @@ export function referenceRoutes({ baseUrl }: Pick<Config, "baseUrl">): Route[] {
         if (!Object.hasOwn(all, name)) {
           throw new RelayError("not_found", "the reference page has no such file; it is at /docs");
         }
-        const { type, bytes, gzip, version } = all[name as FileName];
-        const zipped = takesGzip(c.req.raw.headers.get("accept-encoding") ?? "");
-        return new Response(zipped ? gzip : bytes, {
-          headers: {
-            ...common,
-            "Content-Type": type,
-            "Cache-Control": c.get("query") === `v=${version}` ? KEPT : ASKED_EACH_TIME,
-            "Vary": "Accept-Encoding",
-            ...(zipped ? { "Content-Encoding": "gzip" } : {}),
-          },
+        const file = all[name as FileName];
+        const isAddressed = c.get("query") === `v=${file.version}`;
+        return answerFixed(c.req.raw, file, {
+          ...common,
+          "Cache-Control": isAddressed ? KEPT : ASKED_EACH_TIME,
         });
       },
     },
   ];
-}
-
-function takesGzip(acceptEncoding: string): boolean {
-  return /(^|,)\s*gzip\s*(;\s*q=(1|0\.\d*[1-9]\d*)(\.0*)?\s*)?(,|$)/i.test(acceptEncoding);
 }
 
 function referencePage(files: ReferenceFiles): string {

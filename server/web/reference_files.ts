@@ -2,18 +2,10 @@
  * The files that the reference page loads. They are imported as modules, so that they are there
  * wherever the relay runs, and only when the page is first asked for (docs/adr/0008).
  */
-import { createHash } from "node:crypto";
-
-export interface ReferenceFile {
-  type: string;
-  bytes: Uint8Array<ArrayBuffer>;
-  gzip: Uint8Array<ArrayBuffer>;
-  /** Changes with the content; part of the address under which the page loads the file. */
-  version: string;
-}
+import { fixContent, type FixedContent } from "../http/fixed_content.ts";
 
 export type FileName = "swagger-ui-bundle.js" | "swagger-ui.css" | "reference.js";
-export type ReferenceFiles = Readonly<Record<FileName, ReferenceFile>>;
+export type ReferenceFiles = Readonly<Record<FileName, FixedContent>>;
 
 const SCRIPT = "text/javascript; charset=utf-8";
 const STYLE = "text/css; charset=utf-8";
@@ -32,11 +24,8 @@ export async function loadReferenceFiles(): Promise<ReferenceFiles> {
   };
 }
 
-async function fileOf(module: { default: unknown }, type: string): Promise<ReferenceFile> {
+function fileOf(module: { default: unknown }, type: string): Promise<FixedContent> {
   // Source maps are not served: a reference to one would only be asked for in vain.
   const text = String(module.default).replace(/\n(\/\/|\/\*)# sourceMappingURL=.*\s*$/, "\n");
-  const bytes = new TextEncoder().encode(text);
-  const version = createHash("sha256").update(bytes).digest("hex").slice(0, 16);
-  const compressed = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
-  return { type, bytes, gzip: await new Response(compressed).bytes(), version };
+  return fixContent(text, type);
 }

@@ -24,7 +24,14 @@ export interface AnswerChecker {
 type Json = any;
 
 /** Headers that no answer carries undescribed, besides X-*. */
-const WATCHED = ["retry-after", "idempotent-replayed", "allow", "cache-control"];
+const WATCHED = [
+  "retry-after",
+  "idempotent-replayed",
+  "allow",
+  "cache-control",
+  "etag",
+  "www-authenticate",
+];
 const METHODS = ["get", "post", "patch", "put", "delete"];
 
 /**

@@ -3,8 +3,8 @@ import { createApp } from "../../server/app.ts";
 import { type Config, parseConfig } from "../../server/config.ts";
 import type { Deps } from "../../server/deps.ts";
 import type { DatabaseProbe } from "../../server/health.ts";
-import type { BodyBounds } from "../../server/http/bodies_in_flight.ts";
-import type { Route } from "../../server/http/route.ts";
+import { type BodyReader, createBodyReader } from "../../server/http/body.ts";
+import { bindingsOf, type Route } from "../../server/http/route.ts";
 import { startTestServer } from "./test_server.ts";
 
 export interface AppServer extends AsyncDisposable {
@@ -19,7 +19,8 @@ export async function startApp(
   options: {
     config?: Partial<Config>;
     isDatabaseAlive?: DatabaseProbe;
-    bodyBounds?: BodyBounds;
+    /** What the routes read bodies by; without it they read none. */
+    bodies?: BodyReader;
   } = {},
 ): Promise<AppServer> {
   const kv = await Deno.openKv(":memory:");
@@ -32,11 +33,9 @@ export async function startApp(
     fetch,
     log: (event, fields = {}) => void logged.push({ event, fields }),
   };
-  const { isDatabaseAlive, bodyBounds } = options;
-  const app = createApp({ deps, routes, isDatabaseAlive, bodyBounds });
-  const server = startTestServer((request, { remoteAddr }) =>
-    app.fetch(request, { remoteAddress: remoteAddr.hostname })
-  );
+  const { isDatabaseAlive, bodies = createBodyReader() } = options;
+  const app = createApp({ deps, routes, isDatabaseAlive, bodies });
+  const server = startTestServer((request, info) => app.fetch(request, bindingsOf(info)));
   return {
     port: server.port,
     url: `http://127.0.0.1:${server.port}`,

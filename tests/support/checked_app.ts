@@ -1,4 +1,5 @@
 /** A relay's application of which every answer is checked against the API description. */
+import { gunzipSync } from "node:zlib";
 import type { Relay } from "../../server/relay.ts";
 import { rawPath } from "../../server/http/target.ts";
 import { type AnswerChecker, createAnswerChecker } from "./answer_checker.ts";
@@ -22,7 +23,9 @@ export function checkAnswers(app: Pick<Relay["app"], "fetch">): CheckedApp {
       const answer: Response = await (app.fetch as CheckedFetch)(request, ...rest);
       const { status, headers } = answer;
       const bytes = answer.body === null ? null : await answer.bytes();
-      const text = bytes === null ? "" : new TextDecoder().decode(bytes);
+      const isZipped = headers.get("content-encoding") === "gzip";
+      const plain = bytes !== null && isZipped ? gunzipSync(bytes) : bytes;
+      const text = plain === null ? "" : new TextDecoder().decode(plain);
       for (const fault of check({ method: request.method, path, status, headers, text })) {
         faults.add(fault);
       }

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { type Config, parseConfig } from "../../server/config.ts";
 import type { Deps } from "../../server/deps.ts";
-import type { HttpEnv } from "../../server/http/route.ts";
+import { bindingsOf } from "../../server/http/route.ts";
 import type { Limits } from "../../server/limits.ts";
 import { openRelay, type Relay, type RelayOptions } from "../../server/relay.ts";
 import { checkAnswers, type CheckedApp } from "./checked_app.ts";
@@ -56,10 +56,10 @@ export async function startTestRelay(options: TestRelayOptions = {}): Promise<Te
   // The socket comes first, since the base URL carries its port.
   const open: { app?: CheckedApp } = {};
   const expected: { left: number; resolve: () => void }[] = [];
-  const server = startTestServer((request, { remoteAddr }) => {
+  const server = startTestServer((request, info) => {
     for (const requests of expected) if (--requests.left === 0) requests.resolve();
-    const env: HttpEnv["Bindings"] = { remoteAddress: remoteAddr.hostname };
-    return open.app?.fetch(request, env) ?? new Response("not open yet", { status: 503 });
+    return open.app?.fetch(request, bindingsOf(info)) ??
+      new Response("not open yet", { status: 503 });
   });
   const { port } = server;
   const url = `http://127.0.0.1:${port}`;

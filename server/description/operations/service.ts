@@ -9,6 +9,13 @@ const page = (what: string) => ({
   schema: z.string().openapi({ description: what }),
 });
 
+/** What stays the same while the relay runs: asked for with the tag in hand it is not sent again. */
+const FIXED_HEADERS = ["Cache-Control", "ETag", "Vary"] as const;
+const NOT_MODIFIED = {
+  description: "`If-None-Match` names what is there: nothing is sent.",
+  headers: FIXED_HEADERS,
+};
+
 export function serviceOperations({ baseUrl }: Setting): Operation[] {
   return [
     {
@@ -25,7 +32,7 @@ export function serviceOperations({ baseUrl }: Setting): Operation[] {
       answers: {
         200: {
           description: "The service and where to go next.",
-          headers: ["Vary"],
+          headers: FIXED_HEADERS,
           content: [
             {
               schema: Home,
@@ -44,6 +51,7 @@ export function serviceOperations({ baseUrl }: Setting): Operation[] {
             page("The page."),
           ],
         },
+        304: NOT_MODIFIED,
       },
     },
     {
@@ -93,8 +101,10 @@ export function serviceOperations({ baseUrl }: Setting): Operation[] {
       answers: {
         200: {
           description: "The description.",
+          headers: FIXED_HEADERS,
           content: { schema: OpenApiDocument },
         },
+        304: NOT_MODIFIED,
       },
     },
     {
@@ -111,9 +121,10 @@ export function serviceOperations({ baseUrl }: Setting): Operation[] {
       answers: {
         200: {
           description: "The page.",
-          headers: ["Cache-Control"],
+          headers: FIXED_HEADERS,
           content: page("The page."),
         },
+        304: NOT_MODIFIED,
       },
     },
     {
@@ -131,12 +142,13 @@ export function serviceOperations({ baseUrl }: Setting): Operation[] {
       answers: {
         200: {
           description: "The file.",
-          headers: ["Cache-Control", "Vary"],
+          headers: FIXED_HEADERS,
           content: [
             { type: "text/javascript", schema: z.string() },
             { type: "text/css", schema: z.string() },
           ],
         },
+        304: NOT_MODIFIED,
       },
       errors: { not_found: "the page has no such file" },
     },

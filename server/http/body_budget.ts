@@ -1,0 +1,153 @@
+/**
+ * How much of request bodies the process holds at one time, counted in bytes that have come: beyond
+ * it the slowest bodies are dropped, so that memory stays and fast callers are served.
+ * Source: decisions, "Bounds added".
+ */
+
+export interface BodyBounds {
+  /** Bytes of all bodies that are being read or answered. */
+  totalBytes: number;
+  /** Bodies of which at most this much has come have room of their own, which large ones cannot take. */
+  smallBytes: number;
+  smallTotalBytes: number;
+}
+
+/** A body as the budget sees it. */
+export interface BudgetedBody {
+  /** When its reading began, by the clock that the budget is given. */
+  readonly beganMs: number;
+  /** Whose it is: what shares of the budget are counted by; asked for at most once. */
+  addressOf(): string;
+  /** Called at most once, when it has to give way; its bytes are no longer counted. */
+  drop(): void;
+}
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+export const BODY_BOUNDS: BodyBounds = {
+  totalBytes: 128 * MIB,
+  smallBytes: 16 * KIB,
+  smallTotalBytes: 32 * MIB,
+};
+
+/** Of a room of which half is used, one address holds at most this part. */
+const SHARE_OF_AN_ADDRESS = 1 / 8;
+/** The speed of a younger body says nothing yet: it gives way only where no older one can. */
+const YOUNG_MS = 1000;
+/**
+ * What is freed beyond need: looking for the slowest costs a walk over all bodies, which must not
+ * come with every piece that an attacker sends.
+ */
+const SPARE = 1 / 32;
+
+interface Held {
+  bytes: number;
+  room: Room;
+  address: string;
+  /** A whole body is being answered: it cannot be dropped any more. */
+  isWhole: boolean;
+}
+
+interface Room {
+  totalBytes: number;
+  bytes: number;
+  byAddress: Map<string, number>;
+}
+
+export class BodyBudget {
+  readonly #held = new Map<BudgetedBody, Held>();
+  readonly #small: Room;
+  readonly #large: Room;
+
+  constructor(private readonly now: () => number, private readonly bounds = BODY_BOUNDS) {
+    this.#small = createRoom(bounds.smallTotalBytes);
+    this.#large = createRoom(bounds.totalBytes);
+  }
+
+  /** Counts bytes of a body that have come, and drops what has to give way to them: others, or itself. */
+  grow(body: BudgetedBody, bytes: number): void {
+    let held = this.#held.get(body);
+    if (held === undefined) {
+      held = { bytes: 0, room: this.#small, address: body.addressOf(), isWhole: false };
+      this.#held.set(body, held);
+    }
+    if (held.room === this.#small && held.bytes + bytes > this.bounds.smallBytes) {
+      count(held, -held.bytes);
+      held.room = this.#large;
+      bytes += held.bytes;
+      held.bytes = 0;
+    }
+    count(held, bytes);
+    held.bytes += bytes;
+    this.#keepShare(held);
+    this.#keepTotal(held);
+  }
+
+  /** The body has come to its end. */
+  finish(body: BudgetedBody): void {
+    const held = this.#held.get(body);
+    if (held !== undefined) held.isWhole = true;
+  }
+
+  /** The request has its answer; nothing of its body is held any more. Harmless when repeated. */
+  release(body: BudgetedBody): void {
+    const held = this.#held.get(body);
+    if (held === undefined) return;
+    this.#held.delete(body);
+    count(held, -held.bytes);
+  }
+
+  #keepShare({ room, address, bytes }: Held): void {
+    const half = room.totalBytes / 2;
+    const share = room.totalBytes * SHARE_OF_AN_ADDRESS;
+    const holds = () => room.byAddress.get(address) ?? 0;
+    // One body alone is taken, whatever its size: routes bound each.
+    if (room.bytes <= half || holds() <= share || holds() === bytes) return;
+    const least = share * (1 - SPARE);
+    for (const [body, held] of this.#slowestFirst(room)) {
+      if (held.address !== address) continue;
+      this.#drop(body);
+      if (room.bytes <= half || holds() <= least) return;
+    }
+  }
+
+  #keepTotal({ room, bytes }: Held): void {
+    if (room.bytes <= room.totalBytes || room.bytes === bytes) return;
+    const least = room.totalBytes * (1 - SPARE);
+    for (const [body] of this.#slowestFirst(room)) {
+      this.#drop(body);
+      if (room.bytes <= least) return;
+    }
+  }
+
+  #slowestFirst(room: Room): [BudgetedBody, Held][] {
+    const nowMs = this.now();
+    const ranked: { entry: [BudgetedBody, Held]; isYoung: boolean; bytesPerMs: number }[] = [];
+    for (const entry of this.#held) {
+      const [{ beganMs }, held] = entry;
+      if (held.room !== room || held.isWhole) continue;
+      const ageMs = nowMs - beganMs;
+      const bytesPerMs = held.bytes / Math.max(1, ageMs);
+      ranked.push({ entry, isYoung: ageMs < YOUNG_MS, bytesPerMs });
+    }
+    ranked.sort((a, b) => Number(a.isYoung) - Number(b.isYoung) || a.bytesPerMs - b.bytesPerMs);
+    return ranked.map(({ entry }) => entry);
+  }
+
+  #drop(body: BudgetedBody): void {
+    this.release(body);
+    body.drop();
+  }
+}
+
+function createRoom(totalBytes: number): Room {
+  return { totalBytes, bytes: 0, byAddress: new Map() };
+}
+
+function count({ room, address }: Held, bytes: number): void {
+  room.bytes += bytes;
+  const ofAddress = (room.byAddress.get(address) ?? 0) + bytes;
+  if (ofAddress === 0) room.byAddress.delete(address);
+  else room.byAddress.set(address, ofAddress);
+}
