@@ -121,7 +121,7 @@ async function signedRequest(browser: Browser): Promise<void> {
   const body = ".verdicts li:nth-child(3)";
   await openPage(browser, PHONE, async (page) => {
     await page.fill("#message", JSON.stringify(message));
-    await page.fill("#address", options.recipient!.address);
+    await page.fill("#address", options.recipient!.address!);
     await page.click("button.primary");
     assert.match(await page.innerText(body), /no request rebuilt .* has the signed hash/);
     await page.click("summary");
