@@ -4,7 +4,7 @@
  */
 import { agentKey, type AgentRecord, type Identity } from "../agents/records.ts";
 import { stageCandidate } from "../digest/candidates.ts";
-import { LISTING_COST, LISTING_LOG, stageListing } from "../directory/listing.ts";
+import { LISTING_LOG, stageListing } from "../directory/listing.ts";
 import { inKey, type InRecord, outKey, type OutRecord } from "../mailboxes/records.ts";
 import { isTestHandle } from "../network/counted.ts";
 import { newSweep, sweepKey } from "../network/sweep_record.ts";
@@ -22,11 +22,7 @@ export async function setBanned(
 ): Promise<boolean> {
   return await commits.submit<boolean>({
     records: [agentKey(id), inKey(id), outKey(id), sweepKey(id), LISTING_LOG],
-    cost: {
-      checks: LISTING_COST.checks,
-      mutations: LISTING_COST.mutations + 2,
-      bytes: LISTING_COST.bytes,
-    },
+    sizeBytes: 5_000,
     proof: LISTING_LOG,
     plan(turn) {
       const agent = turn.record<AgentRecord>(agentKey(id))!;

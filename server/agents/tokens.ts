@@ -60,7 +60,7 @@ export async function rotateOwnerToken(
     const old = oldHash === null ? [] : [tokenKey(oldHash)];
     const rotation: Job<string> = {
       records: [agentKey(agentId), tokenKey(hash), ...old],
-      cost: { checks: 1, mutations: 1, bytes: 500 },
+      sizeBytes: 500,
       proof: usedKey,
       settle: () => refuseUsedSignature(records, usedKey),
       plan(turn) {

@@ -2,12 +2,7 @@
 import { Buffer } from "node:buffer";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import { pollKey, type PollRecord } from "../messages/poll_record.ts";
-import {
-  OUTGOING_COST,
-  outgoingKey,
-  type OutgoingRow,
-  stageOutgoing,
-} from "../outbox/outgoing_row.ts";
+import { outgoingKey, type OutgoingRow, stageOutgoing } from "../outbox/outgoing_row.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
 import { addressCapKey, type AddressCapRecord, admitDigest } from "./address_cap.ts";
@@ -63,7 +58,7 @@ export async function queueDigest(
   const id = digestId(agentId);
   return await commits.submit<Queued>({
     records: [subscriptionKey(agentId), inKey(agentId), pollKey(agentId), capKey],
-    cost: { ...OUTGOING_COST, bytes: OUTGOING_COST.bytes + 1_000 },
+    sizeBytes: 3_000,
     proof: subscriptionKey(agentId),
     // The only row that must be absent is the queued mail itself.
     settle: async () =>

@@ -9,7 +9,6 @@ import type { RecordCache } from "../storage/record_cache.ts";
 import {
   hashUnsubscribeToken,
   stageSubscription,
-  SUBSCRIPTION_COST,
   subscriptionKey,
   type SubscriptionRecord,
   subscriptionRecords,
@@ -57,7 +56,7 @@ async function unsubscribe(
   const { agentId } = row;
   await commits.submit<void>({
     records: subscriptionRecords(agentId),
-    cost: SUBSCRIPTION_COST,
+    sizeBytes: 1_000,
     proof: subscriptionKey(agentId),
     plan(turn) {
       const subscription = turn.record<SubscriptionRecord>(subscriptionKey(agentId));

@@ -10,6 +10,7 @@
  *   record, and the former sweep cannot go on.
  * - An event comes back only when neither side is banned. Whoever is unbanned later walks it again.
  */
+import { defineRecord } from "../storage/record_key.ts";
 import type { Identities } from "../agents/identities.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import { type GroupCommit, Outdated } from "../storage/group_commit.ts";
@@ -26,7 +27,12 @@ import type { Count } from "./tally_rows.ts";
 import { takeWorkLease } from "./work_lease.ts";
 
 /** ["sweep-turn", 0]: written by every step of every sweep. */
-const SWEEP_TURN: Deno.KvKey = ["sweep-turn", 0];
+interface SweepTurn {
+  v: 1;
+  attempt: string;
+}
+
+const SWEEP_TURN = defineRecord<SweepTurn>(["sweep-turn", 0], 0)();
 
 /** Bounds of one step, so that it fits a commit. */
 const MESSAGES_A_STEP = 200;
@@ -138,11 +144,7 @@ export class Sweeps {
     try {
       await commits.submit<Swept>({
         records: [SWEEP_TURN, sweepKey(agentId)],
-        cost: {
-          checks: 0,
-          mutations: blocks.length,
-          bytes: EVENT_BYTES * (events + moved.length) + 100 * blocks.length,
-        },
+        sizeBytes: EVENT_BYTES * (events + moved.length) + 100 * blocks.length,
         proof: SWEEP_TURN,
         plan(turn) {
           if (turn.changedInGroup(SWEEP_TURN) || turn.changedInGroup(sweepKey(agentId))) {

@@ -54,9 +54,6 @@ export const deadKey = (
 /** How long given up rows are kept. */
 export const DEAD_KEPT_MS = 30 * 86_400_000;
 
-/** Upper bounds of what stageOutgoing adds to a job, besides the bytes of the payload. */
-export const OUTGOING_COST = { checks: 1, mutations: 2, bytes: 1_000 } as const;
-
 export interface NewOutgoing<P = unknown> {
   /** Unique among all kinds, at most 100 characters, such as "digest/7". */
   id: string;
