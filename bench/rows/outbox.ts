@@ -48,7 +48,7 @@ export const outboxDeliveries: Row = {
     async function queue(id: string): Promise<void> {
       await commits.submit({
         records: [outgoingKey(id)],
-        cost: { checks: 0, mutations: 1, bytes: 1_000 },
+        sizeBytes: 1_000,
         proof: outgoingKey(id),
         plan: (turn) =>
           stageOutgoing(turn, { id, kind: KIND, payload: "payload", dueMs: turn.nowMs }),

@@ -4,12 +4,12 @@
  */
 import { agentKey, type AgentRecord, type Identity } from "../agents/records.ts";
 import { stageCandidate } from "../digest/candidates.ts";
-import { LISTING_COST, LISTING_LOG, stageListing } from "../directory/listing.ts";
+import { LISTING_LOG, stageListing } from "../directory/listing.ts";
 import { inKey, type InRecord, outKey, type OutRecord } from "../mailboxes/records.ts";
 import { isTestHandle } from "../network/counted.ts";
 import { newSweep, sweepKey } from "../network/sweep_record.ts";
 import { BAN_COUNT, UNBAN_COUNT } from "../network/totals.ts";
-import { BAN_COST, banKey, type BanRecord, stageBan } from "./ban_record.ts";
+import { banKey, type BanRecord, stageBan } from "./ban_record.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 
 /**
@@ -26,11 +26,7 @@ export async function setBanned(
   const { id, handle } = identity;
   return await commits.submit<boolean>({
     records: [agentKey(id), inKey(id), outKey(id), sweepKey(id), banKey(id), LISTING_LOG],
-    cost: {
-      checks: LISTING_COST.checks,
-      mutations: LISTING_COST.mutations + BAN_COST.mutations + 2,
-      bytes: LISTING_COST.bytes + BAN_COST.bytes,
-    },
+    sizeBytes: 7_000,
     proof: LISTING_LOG,
     plan(turn) {
       const agent = turn.record<AgentRecord>(agentKey(id))!;

@@ -7,14 +7,7 @@ import { inKey, type InRecord } from "../mailboxes/records.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import { listRows } from "../storage/list_rows.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
-import {
-  BAN_COST,
-  BAN_LIST_PREFIX,
-  banKey,
-  type BanRecord,
-  type ListedBan,
-  stageBan,
-} from "./ban_record.ts";
+import { BAN_LIST_PREFIX, banKey, type BanRecord, type ListedBan, stageBan } from "./ban_record.ts";
 
 /** Stands once every ban of the store is in the list. */
 const LISTED_MARK: Deno.KvKey = ["meta", "bans-listed"];
@@ -73,7 +66,7 @@ export class BanList {
     const key = banKey(agentId);
     await commits.submit<null>({
       records: [inKey(agentId), key],
-      cost: { checks: 0, ...BAN_COST },
+      sizeBytes: 1_500,
       proof: key,
       plan(turn) {
         const isListed = turn.record<BanRecord>(key) !== null;

@@ -1,4 +1,5 @@
 /** What is kept of a ban for the operator, and the list of bans. */
+import { defineRecord } from "../storage/record_key.ts";
 import type { Identity } from "../agents/records.ts";
 import type { Turn } from "../storage/group_commit.ts";
 
@@ -19,15 +20,12 @@ export interface ListedBan {
 }
 
 export const BAN_LIST_PREFIX: Deno.KvKey = ["bans"];
-export const banKey = (agentId: number): Deno.KvKey => ["ban", agentId];
+export const banKey = defineRecord<BanRecord, [agentId: number]>(["ban"], 1);
 const listedKey = (bannedAtMs: number | null, agentId: number): Deno.KvKey => [
   ...BAN_LIST_PREFIX,
   bannedAtMs ?? 0,
   agentId,
 ];
-
-/** Upper bounds of what stageBan adds to a job besides its record. */
-export const BAN_COST = { mutations: 1, bytes: 1_500 } as const;
 
 /**
  * Writes what is kept of a ban, or with null takes it away.

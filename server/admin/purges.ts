@@ -20,7 +20,7 @@ import {
 } from "../messages/purge_record.ts";
 import type { RecentMessages } from "../messages/recent_messages.ts";
 import {
-  correctionCost,
+  correctionSizeBytes,
   stageCorrection,
   SWEEP_TURN,
   takeOffFeed,
@@ -70,7 +70,7 @@ export class Purges {
     const key = purgeKey(id);
     await this.options.commits.submit<PurgeRecord>({
       records: [outKey(id), key],
-      cost: { checks: 0, mutations: 2, bytes: 1_000 },
+      sizeBytes: 1_000,
       proof: key,
       plan(turn) {
         const out = turn.record<OutRecord>(outKey(id))!;
@@ -135,16 +135,11 @@ export class Purges {
     const going = doomed.messages.filter(({ id }) => id >= lastId!);
     const ends = !doomed.more && going.length === doomed.messages.length;
     const keys = going.flatMap((message) => message.keys);
-    const correctionBounds = correctionCost(correction);
     const key = purgeKey(agentId);
     try {
       await commits.submit<Swept>({
         records: [SWEEP_TURN, key, ...(ends ? [outKey(agentId)] : [])],
-        cost: {
-          checks: 0,
-          mutations: keys.length + 1 + correctionBounds.mutations,
-          bytes: 30 * keys.length + correctionBounds.bytes,
-        },
+        sizeBytes: 30 * keys.length + correctionSizeBytes(correction),
         proof: SWEEP_TURN,
         plan(turn) {
           if (turn.changedInGroup(key)) throw new Outdated();

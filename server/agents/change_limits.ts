@@ -1,15 +1,15 @@
 /** How often an agent may change its profile and its owner_token: windows in the commits themselves. */
 import { rateLimited } from "../errors.ts";
 import type { Turn } from "../storage/group_commit.ts";
-import { stageWindow } from "../storage/window_record.ts";
+import { stageWindow, windowKey } from "../storage/window_record.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 /** ["window", "profile", agentId]: changes of the last minute, by PATCH and by the tool. */
-export const profileWindowKey = (agentId: number): Deno.KvKey => ["window", "profile", agentId];
+export const profileWindowKey = (agentId: number) => windowKey("profile", agentId);
 /** ["window", "owner-token", agentId]: new tokens of the last hour. */
-export const tokenWindowKey = (agentId: number): Deno.KvKey => ["window", "owner-token", agentId];
+export const tokenWindowKey = (agentId: number) => windowKey("owner-token", agentId);
 
 /**
  * Counts a change of the profile in the commit that makes it.

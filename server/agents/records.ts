@@ -1,4 +1,5 @@
 /** What the store holds of an agent, and what others may see of it. */
+import { defineRecord } from "../storage/record_key.ts";
 import type { KeyObject } from "node:crypto";
 import type { Custody } from "../mailboxes/records.ts";
 import { timestamp } from "../timestamp.ts";
@@ -39,8 +40,8 @@ export interface TokenRecord {
   kind: TokenKind;
 }
 
-export const agentKey = (agentId: number): Deno.KvKey => ["agent", agentId];
-export const tokenKey = (tokenHash: string): Deno.KvKey => ["token", tokenHash];
+export const agentKey = defineRecord<AgentRecord, [agentId: number]>(["agent"], 1);
+export const tokenKey = defineRecord<TokenRecord, [tokenHash: string]>(["token"], 1);
 
 /** AgentProfile (specification, 2.2). */
 export function agentProfile(agent: AgentRecord, lastSeenAtMs: number | null) {

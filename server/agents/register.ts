@@ -1,11 +1,12 @@
 /** Registration of an agent: handle, key, word name, agent id and the address window are one commit. */
+import { defineRecord } from "../storage/record_key.ts";
 import { wordName } from "../../toolkit/word_name.ts";
 import { rateLimited, RelayError } from "../errors.ts";
 import { type Custody, inKey, newInRecord, newOutRecord, outKey } from "../mailboxes/records.ts";
 import type { GroupCommit, Job } from "../storage/group_commit.ts";
 import { Outdated } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
-import { stageWindow } from "../storage/window_record.ts";
+import { stageWindow, windowKey as keyOfWindow } from "../storage/window_record.ts";
 import { decodeAddress } from "../../toolkit/decode_address.ts";
 import { type Binding, bindingKey, type BindingRow } from "./identities.ts";
 import {
@@ -18,7 +19,7 @@ import {
 
 const HOUR_MS = 3_600_000;
 /** Highest agent id; ids count in commit order. */
-export const AGENT_COUNT: Deno.KvKey = ["count", "agents"];
+export const AGENT_COUNT = defineRecord<number>(["count", "agents"], 0)();
 
 export interface Registration {
   handle: string;
@@ -84,10 +85,10 @@ async function registrationJob(
 ): Promise<Job<Registered>> {
   let found = await findBindings(records, registration);
   const { handle, address, client } = registration;
-  const windowKey: Deno.KvKey = ["window", client.windowName, client.addressHash];
+  const windowKey = keyOfWindow(client.windowName, client.addressHash);
   return {
     records: [AGENT_COUNT, windowKey],
-    cost: { checks: 3, mutations: 14, bytes: 12_000 },
+    sizeBytes: 12_000,
     proof: bindingKey("address", address),
     // A lost race for handle, key or word name: look again who has them.
     async settle() {

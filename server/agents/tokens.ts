@@ -89,7 +89,7 @@ async function rotate(
     const old = oldHash === null ? [] : [tokenKey(oldHash)];
     const rotation: Job<string> = {
       records: [agentKey(agentId), tokenWindowKey(agentId), tokenKey(hash), ...old],
-      cost: { checks: 1, mutations: 1, bytes: 500 },
+      sizeBytes: 1_000,
       proof: usedKey,
       settle: () => refuseUsedSignature(records, usedKey),
       plan(turn) {

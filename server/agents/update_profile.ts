@@ -1,10 +1,6 @@
 /** Changes to a profile: one commit with its listing, its notification e-mail and the request's signature. */
-import { LISTING_COST, LISTING_LOG, stageListing } from "../directory/listing.ts";
-import {
-  stageSubscription,
-  SUBSCRIPTION_COST,
-  subscriptionRecords,
-} from "../digest/subscription.ts";
+import { LISTING_LOG, stageListing } from "../directory/listing.ts";
+import { stageSubscription, subscriptionRecords } from "../digest/subscription.ts";
 import { RelayError } from "../errors.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import { type GroupCommit, type Job, Outdated } from "../storage/group_commit.ts";
@@ -103,11 +99,7 @@ function updateJob(
   ];
   return {
     records: [...new Map(named.map((key) => [recordName(key), key])).values()],
-    cost: {
-      checks: 1 + LISTING_COST.checks + SUBSCRIPTION_COST.checks,
-      mutations: 1 + LISTING_COST.mutations + SUBSCRIPTION_COST.mutations,
-      bytes: 500 + LISTING_COST.bytes + SUBSCRIPTION_COST.bytes,
-    },
+    sizeBytes: 10_000,
     proof: usedKey,
     async settle() {
       const agent = await findRepeated(records, agentId, usedKey);

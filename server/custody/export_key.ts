@@ -46,7 +46,7 @@ export async function exportPrivateKey(
           tokenKey(tokenHash),
           custodyKey(agent.id),
         ],
-        cost: { checks: 0, mutations: 1, bytes: 200 },
+        sizeBytes: 200,
         proof: exportKey(agent.id),
         async settle() {
           const exported = await records.readRow<ExportRow>(exportKey(agent.id));

@@ -97,7 +97,7 @@ async function resealRow(
   const boundTo = await kind.boundTo(key);
   return await commits.submit<boolean>({
     records: [key],
-    cost: { checks: 0, mutations: 1, bytes: 500 },
+    sizeBytes: 500,
     proof: key,
     plan(turn) {
       const row = turn.record<SealedRow>(key);

@@ -1,4 +1,5 @@
 /** Where sealed secrets stand in the store, and which custody keys they name. */
+import { defineRecord } from "../storage/record_key.ts";
 import type { SealedSecret } from "./key_ring.ts";
 
 /** A row that is one sealed secret; a record, since sealing anew and erasing race. */
@@ -9,7 +10,7 @@ export interface SealedRow extends SealedSecret {
 }
 
 /** ["custody", agentId]: the agent's Ed25519 seed, bound to its public key. */
-export const custodyKey = (agentId: number): Deno.KvKey => ["custody", agentId];
+export const custodyKey = defineRecord<SealedRow, [agentId: number]>(["custody"], 1);
 
 /** ["custody-key", keyId]: stands while a row may name this custody key. */
 export interface KeyMark {

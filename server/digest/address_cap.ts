@@ -2,6 +2,7 @@
  * How many digests one e-mail address may get, whoever's they are: anybody may name any address, so
  * that without this cap many agents would be one flood (decisions, "Digest").
  */
+import { defineRecord, type RecordKey } from "../storage/record_key.ts";
 import { createHash } from "node:crypto";
 import { mailboxAddress } from "./mailbox_address.ts";
 
@@ -17,8 +18,10 @@ export interface AddressCapRecord {
   stampsMs: number[];
 }
 
-export function addressCapKey(email: string): Deno.KvKey {
-  return ["digest-address", createHash("sha256").update(mailboxAddress(email)).digest("base64url")];
+const capKey = defineRecord<AddressCapRecord, [emailHash: string]>(["digest-address"], 1);
+
+export function addressCapKey(email: string): RecordKey<AddressCapRecord> {
+  return capKey(createHash("sha256").update(mailboxAddress(email)).digest("base64url"));
 }
 
 /**

@@ -3,7 +3,7 @@
  * written with the message. The sweep reads these rows alone, so that its cost grows with the mail
  * that came, not with the agents.
  */
-import type { GroupAnnotation, Turn } from "../storage/group_commit.ts";
+import type { GroupAnnotation, Room, Turn } from "../storage/group_commit.ts";
 
 /** Value of ["digest-candidate", agentId] and ["digest-parked", dueMs, agentId]. */
 export interface CandidateRow {
@@ -38,15 +38,21 @@ interface Sent {
   notify: boolean;
 }
 
+const CANDIDATE_ROOM: Room = { mutations: 1, bytes: 100 };
+const NO_ROOM: Room = { mutations: 0, bytes: 0 };
+
 /** Names the recipients of a group's sends, once each. */
 export function nameCandidates(keptMs: number): GroupAnnotation {
-  return (results, turn) => {
-    const named = new Set<number>();
-    for (const result of results) {
-      if (!isSent(result) || !result.notify || named.has(result.recipient.id)) continue;
-      named.add(result.recipient.id);
-      stageCandidate(turn, result.recipient.id, keptMs);
-    }
+  return {
+    room: (result) => isSent(result) && result.notify ? CANDIDATE_ROOM : NO_ROOM,
+    annotate(results, turn) {
+      const named = new Set<number>();
+      for (const result of results) {
+        if (!isSent(result) || !result.notify || named.has(result.recipient.id)) continue;
+        named.add(result.recipient.id);
+        stageCandidate(turn, result.recipient.id, keptMs);
+      }
+    },
   };
 }
 

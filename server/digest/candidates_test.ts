@@ -5,7 +5,7 @@ import { nameCandidates } from "./candidates.ts";
 function named(results: readonly unknown[]): Deno.KvKey[] {
   const keys: Deno.KvKey[] = [];
   const turn = { set: (key: Deno.KvKey) => void keys.push(key) };
-  nameCandidates(1_000)(results, turn as unknown as Turn);
+  nameCandidates(1_000).annotate(results, turn as unknown as Turn);
   return keys;
 }
 

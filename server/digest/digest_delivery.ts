@@ -157,7 +157,7 @@ async function recordSending(
   const stop = stopKey(hashMailbox(addressKey, subscribed.email));
   const untilMs = await commits.submit<number>({
     records: [subscriptionKey(agentId), inKey(agentId), capKey, stop],
-    cost: { checks: 0, mutations: 0, bytes: 0 },
+    sizeBytes: 1_000,
     proof: subscriptionKey(agentId),
     plan(turn) {
       const subscription = turn.record<SubscriptionRecord>(subscriptionKey(agentId));

@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import { pollKey, type PollRecord } from "../messages/poll_record.ts";
-import { OUTGOING_COST, outgoingKey, stageOutgoing } from "../outbox/outgoing_row.ts";
+import { outgoingKey, stageOutgoing } from "../outbox/outgoing_row.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
 import { addressCapKey, type AddressCapRecord, admitDigest } from "./address_cap.ts";
@@ -60,7 +60,7 @@ export async function queueDigest(
   const id = digestId(agentId);
   return await commits.submit<Queued>({
     records: [subscriptionKey(agentId), inKey(agentId), pollKey(agentId), capKey, outgoingKey(id)],
-    cost: { ...OUTGOING_COST, bytes: OUTGOING_COST.bytes + 1_000 },
+    sizeBytes: 3_000,
     proof: subscriptionKey(agentId),
     plan(turn) {
       const now = turn.record<SubscriptionRecord>(subscriptionKey(agentId));

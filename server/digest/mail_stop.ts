@@ -3,6 +3,7 @@
  * with the token of a digest that came there (decisions, "Bounds added"). The store has a keyed hash
  * of the mailbox alone.
  */
+import { defineRecord } from "../storage/record_key.ts";
 import { createHmac } from "node:crypto";
 import type { Turn } from "../storage/group_commit.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
@@ -23,7 +24,7 @@ export function hashMailbox(addressKey: Uint8Array, email: string): string {
     .digest("base64url");
 }
 
-export const stopKey = (mailboxHash: string): Deno.KvKey => ["digest-stop", mailboxHash];
+export const stopKey = defineRecord<StopRecord, [mailboxHash: string]>(["digest-stop"], 1);
 
 /** Whether digests to the mailbox of this record are stopped. */
 export function isStopped(record: StopRecord | null, nowMs: number): boolean {

@@ -3,6 +3,7 @@
  * in one commit, together with the flag in the inbox record that makes a send name its recipient as
  * a candidate for a digest (specification, sections 3 and 6; decisions, "Digest").
  */
+import { defineRecord, type RecordKey } from "../storage/record_key.ts";
 import { createHash } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
@@ -32,7 +33,7 @@ export interface UnsubscribeRow {
 const TOKEN_PREFIX = "rt_unsub_";
 const TOKEN_BYTES = 32;
 
-export const subscriptionKey = (agentId: number): Deno.KvKey => ["notify", agentId];
+export const subscriptionKey = defineRecord<SubscriptionRecord, [agentId: number]>(["notify"], 1);
 export const unsubscribeKey = (tokenHash: string): Deno.KvKey => ["unsubscribe", tokenHash];
 
 /** SHA-256 of an unsubscribe token, base64url. */
@@ -40,11 +41,8 @@ export function hashUnsubscribeToken(token: string): string {
   return createHash("sha256").update(token).digest("base64url");
 }
 
-/** Upper bounds of what stageSubscription adds to a job besides its records. */
-export const SUBSCRIPTION_COST = { checks: 0, mutations: 2, bytes: 1_000 } as const;
-
 /** Records that a job must name to call stageSubscription. */
-export function subscriptionRecords(agentId: number): Deno.KvKey[] {
+export function subscriptionRecords(agentId: number): RecordKey<unknown>[] {
   return [subscriptionKey(agentId), inKey(agentId)];
 }
 

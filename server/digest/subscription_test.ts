@@ -7,7 +7,6 @@ import { EMBEDDED_CAPACITY, type Store } from "../storage/store.ts";
 import {
   hashUnsubscribeToken,
   stageSubscription,
-  SUBSCRIPTION_COST,
   subscriptionKey,
   type SubscriptionRecord,
   subscriptionRecords,
@@ -44,7 +43,7 @@ async function withAgent(
     const put = (plan: (turn: Turn) => void) =>
       commits.submit<void>({
         records: subscriptionRecords(AGENT),
-        cost: SUBSCRIPTION_COST,
+        sizeBytes: 1_000,
         proof: subscriptionKey(AGENT),
         plan,
       });

@@ -19,7 +19,6 @@ import { issueStopToken, openStopToken } from "./stop_token.ts";
 import {
   hashUnsubscribeToken,
   stageSubscription,
-  SUBSCRIPTION_COST,
   subscriptionKey,
   type SubscriptionRecord,
   subscriptionRecords,
@@ -133,7 +132,7 @@ async function unsubscribe(
   const { agentId } = row;
   return await commits.submit<string | null>({
     records: subscriptionRecords(agentId),
-    cost: { ...SUBSCRIPTION_COST, mutations: SUBSCRIPTION_COST.mutations + 1 },
+    sizeBytes: 1_000,
     proof: subscriptionKey(agentId),
     plan(turn) {
       const subscription = turn.record<SubscriptionRecord>(subscriptionKey(agentId));
@@ -156,7 +155,7 @@ async function unsubscribe(
 async function stopMail({ commits }: UnsubscribeServices, mailboxHash: string): Promise<void> {
   await commits.submit<void>({
     records: [stopKey(mailboxHash)],
-    cost: { checks: 0, mutations: 0, bytes: 0 },
+    sizeBytes: 500,
     proof: stopKey(mailboxHash),
     plan: (turn) => stageStop(turn, mailboxHash),
   });

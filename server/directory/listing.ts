@@ -5,6 +5,7 @@
  * The log's sequence number is a record: whoever changes a listing checks it, so that numbers have
  * no gaps and stand in commit order. Registrations are in no log: agent ids count in commit order.
  */
+import { defineRecord } from "../storage/record_key.ts";
 import type { AgentRecord } from "../agents/records.ts";
 import type { Turn } from "../storage/group_commit.ts";
 import { timestamp } from "../timestamp.ts";
@@ -34,12 +35,9 @@ export interface ListingLog {
 const CHANGE_KEPT_MS = 6 * 3_600_000;
 
 export const listingKey = (agentId: number): Deno.KvKey => ["listed", agentId];
-export const LISTING_LOG: Deno.KvKey = ["directory", "log"];
+export const LISTING_LOG = defineRecord<ListingLog>(["directory", "log"], 0)();
 /** ["directory", "change", seq] -> agentId */
 export const changeKey = (seq: number): Deno.KvKey => ["directory", "change", seq];
-
-/** Upper bounds of what stageListing adds to a job besides its record. */
-export const LISTING_COST = { checks: 0, mutations: 2, bytes: 4_000 } as const;
 
 export function listingOf(agent: AgentRecord): ListingRow {
   const { id, handle, wordName, address, displayName, description, tags, createdAtMs } = agent;

@@ -3,6 +3,7 @@
  * Where the store is exclusive, memory is enough; else a record holds the window, so that the limit
  * holds across processes.
  */
+import { defineRecord } from "../storage/record_key.ts";
 import { rateLimited } from "../errors.ts";
 import { admit, type Window } from "../rate_window.ts";
 import { BoundedMap } from "../storage/bounded_map.ts";
@@ -21,7 +22,7 @@ interface SearchWindow {
   attempt: string;
 }
 
-const windowKey = (addressHash: string): Deno.KvKey => ["window", "search", addressHash];
+const windowKey = defineRecord<SearchWindow, [addressHash: string]>(["window", "search"], 1);
 
 export interface SearchLimitOptions {
   store: Store;
@@ -54,7 +55,7 @@ export class SearchLimit {
     const key = windowKey(addressHash);
     await commits.submit<null>({
       records: [key],
-      cost: { checks: 0, mutations: 0, bytes: 0 },
+      sizeBytes: 500,
       proof: key,
       plan: (turn) => {
         const window = this.#admit(turn.record<SearchWindow>(key)?.window ?? []);

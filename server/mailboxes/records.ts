@@ -3,6 +3,7 @@
  * sends, `in` for what it receives. They are two so that a flooded inbox does not starve its owner's
  * sends.
  */
+import { defineRecord } from "../storage/record_key.ts";
 import type { Window } from "../rate_window.ts";
 
 /** Who holds the private key of an agent (specification, 2.4). */
@@ -31,8 +32,8 @@ export interface OutRecord {
   retained: readonly number[];
 }
 
-export const inKey = (agentId: number): Deno.KvKey => ["in", agentId];
-export const outKey = (agentId: number): Deno.KvKey => ["out", agentId];
+export const inKey = defineRecord<InRecord, [agentId: number]>(["in"], 1);
+export const outKey = defineRecord<OutRecord, [agentId: number]>(["out"], 1);
 
 export function newInRecord(): InRecord {
   return { v: 1, head: 0, banned: false, notify: false };

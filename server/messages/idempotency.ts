@@ -1,4 +1,5 @@
 /** Idempotency-Key on sends by token (decisions, "Messages"): one key, one message, for 24 hours. */
+import { defineRecord, type RecordKey } from "../storage/record_key.ts";
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../toolkit/canonical_json.ts";
 import type { JsonObject } from "../../toolkit/json_value.ts";
@@ -21,11 +22,10 @@ export interface IdempotencyRow {
   contentHash: string;
   createdAtMs: number;
 }
-const idempotencyKey = (agentId: number, keyHash: string): Deno.KvKey => [
-  "idempotency",
-  agentId,
-  keyHash,
-];
+const idempotencyKey = defineRecord<IdempotencyRow, [agentId: number, keyHash: string]>(
+  ["idempotency"],
+  2,
+);
 
 /** Ends a send under a key that was used for the same request: its answer stands already. */
 class AnsweredBefore extends Error {
@@ -90,7 +90,7 @@ export class IdempotencyKeys {
   }
 
   async #answer<T>(
-    rowKey: Deno.KvKey,
+    rowKey: RecordKey<IdempotencyRow>,
     fingerprintOf: () => string,
     send: (extend: () => SendExtension) => Promise<T>,
   ): Promise<T | IdempotencyRow> {

@@ -168,7 +168,7 @@ export class Inbox {
     const key = pollKey(agentId);
     await commits.submit<null>({
       records: [key],
-      cost: { checks: 0, mutations: 2 * unread.length, bytes: 25_000 + 300 * unread.length },
+      sizeBytes: 25_000 + 300 * unread.length,
       proof: key,
       plan: (turn) => {
         // Another poll of this agent may have delivered what was read here: read again.

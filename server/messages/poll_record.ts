@@ -1,3 +1,4 @@
+import { defineRecord } from "../storage/record_key.ts";
 import type { ReadRanges } from "./read_ranges.ts";
 
 /** ["poll", agentId]: what the relay remembers of an agent's inbox polls. */
@@ -16,6 +17,6 @@ export interface PollRecord {
 /** Ranges that one record holds: an agent that polls here and there makes one a poll. */
 export const MAX_READ_RANGES = 1_000;
 
-export const pollKey = (agentId: number): Deno.KvKey => ["poll", agentId];
+export const pollKey = defineRecord<PollRecord, [agentId: number]>(["poll"], 1);
 /** A message that was delivered on its own when the record had no room for another range. */
 export const readKey = (agentId: number, id: number): Deno.KvKey => ["read", agentId, id];

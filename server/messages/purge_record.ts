@@ -1,4 +1,5 @@
 /** What stands in the store of a purge: the deletion of everything that an agent has sent. */
+import { defineRecord } from "../storage/record_key.ts";
 
 /**
  * ["purge", agentId]: from the purge's acceptance until its last message would have expired. It says
@@ -18,7 +19,7 @@ export interface PurgeRecord {
 }
 
 export const PURGE_PREFIX: Deno.KvKey = ["purge"];
-export const purgeKey = (agentId: number): Deno.KvKey => ["purge", agentId];
+export const purgeKey = defineRecord<PurgeRecord, [agentId: number]>(["purge"], 1);
 /** ["purging", agentId]: stands while the sweep of a purge has not ended. */
 export const PURGING_PREFIX: Deno.KvKey = ["purging"];
 export const purgingKey = (agentId: number): Deno.KvKey => ["purging", agentId];

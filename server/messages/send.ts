@@ -21,7 +21,7 @@ import type { Limits } from "../limits.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { AddressBytes, type HeldBytes } from "./address_bytes.ts";
 import { Fingerprints } from "./fingerprints.ts";
-import { cutIntoPieces, formOf, PIECE_BYTES } from "./message_row.ts";
+import { cutIntoPieces, formOf } from "./message_row.ts";
 import type { RecentMessages } from "./recent_messages.ts";
 import { decodeRow } from "./row_codec.ts";
 import type { Receipt, SendAnswer, SendUseRow } from "./send_answer.ts";
@@ -179,11 +179,7 @@ export class Sender {
     let stored: { receipt: Receipt; previousId: number; bytes: Uint8Array };
     const job: Job<SendAnswer> = {
       records: [outKey(sender.id), inKey(recipient.id), ...(send.extension?.records ?? [])],
-      cost: {
-        checks: checkUse ? 1 : 0,
-        mutations: 12 + rawPieces.length + Math.ceil(sizeBytes / PIECE_BYTES),
-        bytes: sizeBytes + 1_500,
-      },
+      sizeBytes: sizeBytes + 1_500,
       proof: usedKey,
       settle: async () => {
         const row = await records.readRow<SendUseRow>(usedKey);

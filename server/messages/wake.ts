@@ -172,7 +172,10 @@ export class Wake {
   async #sweep(shards: ReadonlySet<number>, polls: boolean): Promise<void> {
     const { arrivals, store } = this.options;
     const agents = [...arrivals.agents()].filter((agentId) => shards.has(wakeShardOf(agentId)));
-    const looks = agents.map((agentId) => ({ agentId, key: inKey(agentId) }));
+    const looks: { agentId: number; key: Deno.KvKey }[] = agents.map((agentId) => ({
+      agentId,
+      key: inKey(agentId),
+    }));
     // A newer poll of the same agent in another process ends the older one.
     if (polls) { for (const agentId of agents) looks.push({ agentId, key: pollKey(agentId) }); }
     const reads: (typeof looks)[] = [];

@@ -13,11 +13,16 @@ export function wakeShardOf(agentId: number): number {
 }
 
 /** Every group that holds sends marks the shards of their recipients; for shared stores. */
-export const markWakes: GroupAnnotation = (results, turn) => {
-  const shards = new Set<number>();
-  for (const result of results) {
-    if ((result as Partial<Receipt> | null)?.kind !== "sent") continue;
-    shards.add(wakeShardOf((result as Receipt).recipient.id));
-  }
-  for (const shard of shards) turn.set(wakeKey(shard), turn.nowMs);
+export const markWakes: GroupAnnotation = {
+  room: (result) => isSent(result) ? { mutations: 1, bytes: 50 } : { mutations: 0, bytes: 0 },
+  annotate(results, turn) {
+    const shards = new Set(
+      results.filter(isSent).map(({ recipient }) => wakeShardOf(recipient.id)),
+    );
+    for (const shard of shards) turn.set(wakeKey(shard), turn.nowMs);
+  },
 };
+
+function isSent(result: unknown): result is Receipt {
+  return (result as Partial<Receipt> | null)?.kind === "sent";
+}

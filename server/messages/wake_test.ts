@@ -268,6 +268,6 @@ Deno.test("markWakes() marks each shard of the sends of a group once, and nothin
     { kind: "sent", recipient: { id: 20 } },
     null,
   ];
-  markWakes(results, turn as never);
+  markWakes.annotate(results, turn as never);
   assert.deepEqual(keys, [wakeKey(3), wakeKey(0)]);
 });

@@ -3,6 +3,7 @@
  * Steps that do so are one after the other, whatever sweep they belong to: each checks and writes
  * SWEEP_TURN, so that what it has read of the feed still holds when it commits.
  */
+import { defineRecord } from "../storage/record_key.ts";
 import { Outdated, type Turn } from "../storage/group_commit.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
 import { BlockFinder } from "./block_finder.ts";
@@ -11,8 +12,13 @@ import { encodeBlock, type FeedEvent, feedKey, newestSentMs } from "./feed_block
 import { countOf, type Swept } from "./record_figures.ts";
 import type { Count } from "./tally_rows.ts";
 
-/** ["sweep-turn", 0]: written by every step that corrects the feed; to be read before anything else. */
-export const SWEEP_TURN: Deno.KvKey = ["sweep-turn", 0];
+/** Written by every step that corrects the feed; to be read before anything else. */
+interface SweepTurn {
+  v: 1;
+  attempt: string;
+}
+
+export const SWEEP_TURN = defineRecord<SweepTurn>(["sweep-turn", 0], 0)();
 
 /** Bound of one step, so that it fits a commit. */
 export const MAX_CHANGED_EVENTS = 3_000;
@@ -46,13 +52,10 @@ export async function takeOffFeed(
   return { blocks: finder.changed(), moved, lastId: undefined };
 }
 
-/** Upper bounds of what stageCorrection adds to a job besides SWEEP_TURN. */
-export function correctionCost({ blocks, moved }: FeedCorrection) {
+/** About how many bytes a correction takes in memory and in its commit. */
+export function correctionSizeBytes({ blocks, moved }: FeedCorrection): number {
   const events = blocks.reduce((sum, block) => sum + block.events.length, 0);
-  return {
-    mutations: blocks.length,
-    bytes: EVENT_BYTES * (events + moved.length) + BLOCK_BYTES * blocks.length,
-  };
+  return EVENT_BYTES * (events + moved.length) + BLOCK_BYTES * blocks.length;
 }
 
 /**

@@ -9,7 +9,7 @@ import { shareRuns } from "../storage/shared_run.ts";
 import type { Store } from "../storage/store.ts";
 import { windowMinutesOf } from "./counted.ts";
 import { Leaderboard } from "./leaderboard.ts";
-import { recordFigures } from "./record_figures.ts";
+import { recordFigures, roomForFigures } from "./record_figures.ts";
 import { networkRoutes } from "./routes.ts";
 import { Standings } from "./standings.ts";
 import { Sweeps } from "./sweeps.ts";
@@ -55,9 +55,12 @@ export function openNetwork(options: NetworkOptions): Network {
   const background = new Set<Promise<void>>();
   let groups = 0;
 
-  commits.annotateGroups((results, turn) => {
-    if (!recordFigures(results, turn, retentionMs)) return;
-    if (++groups % GROUPS_A_FOLD === 0) void inBackground(() => tally.tidy());
+  commits.annotateGroups({
+    room: roomForFigures,
+    annotate(results, turn) {
+      if (!recordFigures(results, turn, retentionMs)) return;
+      if (++groups % GROUPS_A_FOLD === 0) void inBackground(() => tally.tidy());
+    },
   });
   void inBackground(() => sweeps.run());
 

@@ -5,7 +5,7 @@
 import type { Registered } from "../agents/register.ts";
 import { listingKey, listingOf } from "../directory/listing.ts";
 import type { Receipt } from "../messages/send.ts";
-import type { Turn } from "../storage/group_commit.ts";
+import type { Room, Turn } from "../storage/group_commit.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
 import { isTestHandle, minuteOf } from "./counted.ts";
 import { encodeBlock, type FeedEvent, feedEventOf, feedKey, packEvents } from "./feed_block.ts";
@@ -52,6 +52,25 @@ export function recordFigures(
   const counts = mergeCounts([...events.map(countOf), ...corrections]);
   if (counts.length > 0) turn.set(deltaKey(turn.attempt), encodeCounts(counts), TALLY_KEPT_MS);
   return counts.length > 0;
+}
+
+/** A feed event, or one change of a sender's standing, as it is stored. */
+const EVENT_BYTES = 200;
+/** The directory's row of an agent. */
+const LISTING_BYTES = 8_000;
+
+/** Upper bounds of what a result adds to the rows of `recordFigures()`. */
+export function roomForFigures(result: unknown): Room {
+  switch ((result as Result)?.kind) {
+    case "sent":
+      return { mutations: 1, bytes: 2 * EVENT_BYTES };
+    case "registered":
+      return { mutations: 1, bytes: LISTING_BYTES };
+    case "swept":
+      return { mutations: 1, bytes: EVENT_BYTES * (result as Swept).corrections.length };
+    default:
+      return { mutations: 0, bytes: 0 };
+  }
 }
 
 /** What an event adds to its sender's standing. */

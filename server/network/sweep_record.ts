@@ -1,4 +1,5 @@
 /** The sweep that takes an agent's events off the feed after a ban, or puts them back after an unban. */
+import { defineRecord } from "../storage/record_key.ts";
 
 /**
  * ["sweep", agentId]: stands from the ban or unban until its sweep has ended. A later ban or unban
@@ -18,7 +19,7 @@ export interface SweepRecord {
 }
 
 export const SWEEP_PREFIX: Deno.KvKey = ["sweep"];
-export const sweepKey = (agentId: number): Deno.KvKey => ["sweep", agentId];
+export const sweepKey = defineRecord<SweepRecord, [agentId: number]>(["sweep"], 1);
 
 /**
  * The sweep that a ban or unban begins. No message of the agent can be above both heads.

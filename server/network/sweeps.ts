@@ -21,7 +21,7 @@ import type { Store } from "../storage/store.ts";
 import { BlockFinder } from "./block_finder.ts";
 import { type FeedEvent, feedEventOf } from "./feed_block.ts";
 import {
-  correctionCost,
+  correctionSizeBytes,
   type FeedCorrection,
   MAX_CHANGED_EVENTS,
   stageCorrection,
@@ -108,7 +108,7 @@ export class Sweeps {
     try {
       await commits.submit<Swept>({
         records: [SWEEP_TURN, sweepKey(agentId)],
-        cost: { checks: 0, ...correctionCost(correction) },
+        sizeBytes: correctionSizeBytes(correction),
         proof: SWEEP_TURN,
         plan(turn) {
           if (turn.changedInGroup(sweepKey(agentId))) throw new Outdated();

@@ -99,11 +99,7 @@ export class Tally {
     try {
       await commits.submit<null>({
         records: [TALLY_STATE],
-        cost: {
-          checks: 0,
-          mutations: keys.length + rows,
-          bytes: COUNT_BYTES * counts.length + 100 * rows,
-        },
+        sizeBytes: COUNT_BYTES * counts.length + 100 * rows,
         proof: TALLY_STATE,
         plan(turn) {
           if (turn.changedInGroup(TALLY_STATE)) throw new Outdated();
@@ -151,7 +147,7 @@ export class Tally {
     const checkpoint: Checkpoint = { name, seq, firstMinute, rows: rows.length };
     const former = await commits.submit<TallyState["checkpoint"] | undefined>({
       records: [TALLY_STATE],
-      cost: { checks: 0, mutations: 0, bytes: 500 },
+      sizeBytes: 500,
       proof: TALLY_STATE,
       plan(turn) {
         const current = turn.record<TallyState>(TALLY_STATE)!;

@@ -10,6 +10,7 @@
  * So the standings are the checkpoint, the logs since, and the deltas not folded yet, less the
  * minutes that have left the window since the checkpoint: those are read from the parts.
  */
+import { defineRecord } from "../storage/record_key.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
 import { MINUTES_AN_HOUR, WINDOW_MINUTES } from "./counted.ts";
 
@@ -58,7 +59,7 @@ export interface Checkpoint {
   rows: number;
 }
 
-export const TALLY_STATE: Deno.KvKey = ["tally", "state"];
+export const TALLY_STATE = defineRecord<TallyState>(["tally", "state"], 0)();
 export const DELTA_PREFIX: Deno.KvKey = ["tally", "delta"];
 export const LOG_PREFIX: Deno.KvKey = ["tally", "log"];
 export const PART_PREFIX: Deno.KvKey = ["tally", "part"];

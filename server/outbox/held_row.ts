@@ -8,7 +8,7 @@ import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { randomId } from "../storage/random_id.ts";
 import { type RecordCache, recordName } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
-import { FINISH_COST, LeaseLost } from "./outgoing_handler.ts";
+import { LeaseLost } from "./outgoing_handler.ts";
 import { INDEX_ROW, indexKeyOf, outgoingKey, type OutgoingRow } from "./outgoing_row.ts";
 
 export interface LeaseTiming {
@@ -28,12 +28,8 @@ export interface HeldRowServices {
   closed: AbortSignal;
 }
 
-/** Both index rows, the row that was given up, what finish() writes; the payload twice besides. */
-const CHANGE_COST = {
-  checks: 0,
-  mutations: 3 + FINISH_COST.mutations,
-  bytes: 2_000 + FINISH_COST.bytes,
-};
+/** What a change of a row takes in memory besides its payload, twice. */
+const CHANGE_BYTES = 4_000;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
@@ -78,7 +74,7 @@ export class HeldRow {
     if (!store.exclusive) records.refresh(key);
     const held = await commits.submit<{ row: OutgoingRow } | null>({
       records: [key],
-      cost: costOf(payloadBytes),
+      sizeBytes: sizeOfChange(payloadBytes),
       proof: key,
       plan(turn) {
         const before = turn.record<OutgoingRow>(key);
@@ -166,7 +162,7 @@ export class HeldRow {
       (await retryWhileLocked(() => store.kv.get(key))).value === null ? { row: null } : undefined;
     const { row } = await commits.submit<{ row: OutgoingRow | null }>({
       records: [key],
-      cost: costOf(this.payloadBytes),
+      sizeBytes: sizeOfChange(this.payloadBytes),
       proof: key,
       // A row that was taken off bears no proof: that it is gone is what was wanted.
       ...(removes ? { settle: isGone } : {}),
@@ -200,11 +196,9 @@ export function stageChange(
   if (row !== null) turn.set(indexKeyOf(id, row), INDEX_ROW);
 }
 
-/** What a change of a row adds to a job, for payloads up to this size. */
-export function costOf(
-  payloadBytes: number,
-): { checks: number; mutations: number; bytes: number } {
-  return { ...CHANGE_COST, bytes: CHANGE_COST.bytes + 2 * payloadBytes };
+/** What a job that changes a row takes, for payloads up to this size. */
+export function sizeOfChange(payloadBytes: number): number {
+  return CHANGE_BYTES + 2 * payloadBytes;
 }
 
 /** Resolves after a while, or when the signal aborts. */

@@ -1,6 +1,6 @@
 /** Rows whose holder is gone: found by the index of leases alone, and put back for anybody. */
 import { listRows } from "../storage/list_rows.ts";
-import { costOf, type HeldRowServices, stageChange } from "./held_row.ts";
+import { type HeldRowServices, sizeOfChange, stageChange } from "./held_row.ts";
 import { dropStaleIndex } from "./stale_index.ts";
 import { LEASED_PREFIX, outgoingKey, type OutgoingRow } from "./outgoing_row.ts";
 
@@ -63,7 +63,7 @@ export async function freeRow(
   if (!store.exclusive) records.refresh(key);
   const { row } = await commits.submit<{ row: OutgoingRow | null }>({
     records: [key],
-    cost: costOf(PAYLOAD_BYTES),
+    sizeBytes: sizeOfChange(PAYLOAD_BYTES),
     proof: key,
     plan(turn) {
       const before = turn.record<OutgoingRow>(key);

@@ -42,9 +42,6 @@ export type AttemptOutcome<P = unknown> =
 /** How a row left the outbox for good. */
 export type Ending = "done" | "dropped" | "dead" | "unknown";
 
-/** Upper bounds of what finish() writes. */
-export const FINISH_COST = { mutations: 4, bytes: 2_000 } as const;
-
 export interface OutgoingHandler<P = unknown> {
   readonly kind: string;
   /** Attempts of this kind that one process makes at one time. */
@@ -55,7 +52,7 @@ export interface OutgoingHandler<P = unknown> {
   readonly payloadBytes: number;
   /** Makes one attempt. What it throws counts as a retry after a minute, if nothing was handed over. */
   attempt(item: OutgoingItem<P>): Promise<AttemptOutcome<P>>;
-  /** Rows that change in the very commit that takes the row off the outbox, within FINISH_COST. */
+  /** Rows that change in the very commit that takes the row off the outbox. */
   finish?(ending: Ending, payload: P, turn: Pick<Turn, "set" | "delete">): void;
 }
 

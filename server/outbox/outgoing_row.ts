@@ -3,6 +3,7 @@
  * index of due times a destination while nobody has it, and by one of lease ends while somebody
  * does. What kinds there are, their handlers say.
  */
+import { defineRecord } from "../storage/record_key.ts";
 import type { Turn } from "../storage/group_commit.ts";
 
 /** ["outgoing", id] */
@@ -56,7 +57,7 @@ export const LANE_PREFIX = "outgoing-lane";
 export const LEASED_PREFIX = "outgoing-leased";
 export const FORMER_PREFIX = "outgoing-due";
 
-export const outgoingKey = (id: string): Deno.KvKey => ["outgoing", id];
+export const outgoingKey = defineRecord<OutgoingRow, [id: string]>(["outgoing"], 1);
 export const laneKey = (
   kind: string,
   destination: string,
@@ -79,9 +80,6 @@ export function indexKeyOf(id: string, row: OutgoingRow): Deno.KvKey {
 
 /** How long given up rows are kept. */
 export const DEAD_KEPT_MS = 30 * 86_400_000;
-
-/** Upper bounds of what stageOutgoing adds to a job, besides its record and the bytes of the payload. */
-export const OUTGOING_COST = { checks: 0, mutations: 1, bytes: 1_000 } as const;
 
 export interface NewOutgoing<P = unknown> {
   /** Unique among all kinds, at most 100 characters, such as "digest/7". */

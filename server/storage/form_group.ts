@@ -23,8 +23,8 @@ export interface Forming {
  * @returns a group whose records are locked, or null where none can leave now
  */
 export function formGroup(forming: Forming): PlanGroup<Pending> | null {
-  const { store, records, ids, queue } = forming;
-  const group = new PlanGroup<Pending>(store, records, ids);
+  const { store, records, ids, queue, annotations } = forming;
+  const group = new PlanGroup<Pending>(store, records, ids, annotations);
   /** Records of jobs that were passed over, and the locked record each of those waits for, if any. */
   const held = new Map<string, string | null>();
   const left: Pending[] = [];
@@ -57,12 +57,12 @@ export function formGroup(forming: Forming): PlanGroup<Pending> | null {
       passOver(pending, null);
       continue;
     }
+    if (!group.mayTake(pending.names)) break;
     try {
-      if (!group.fits(pending.job, pending.names)) break;
       const turn = new JobTurn(group, pending.names);
       try {
         const result = pending.job.plan(turn);
-        group.add(pending, result, turn);
+        if (!group.add(pending, result, turn)) break;
         apart = pending.apart;
       } catch (error) {
         // Decided on a state that is not committed yet, or waiting for a higher ceiling.
@@ -100,7 +100,7 @@ function annotate(group: PlanGroup<Pending>, { annotations, queue }: Forming): b
   try {
     for (const annotation of annotations) {
       const turn = new JobTurn(group, []);
-      annotation(results, turn);
+      annotation.annotate(results, turn);
       group.addRows(turn);
     }
     return true;

@@ -21,9 +21,10 @@ import { JobQueue, type Pending, type QueueBounds, unavailable } from "./job_que
 import { retryWhileLocked } from "./lock_retry.ts";
 import type { PlanGroup } from "./plan_group.ts";
 import { type RecordCache, recordName } from "./record_cache.ts";
+import { isRecordKey } from "./record_key.ts";
 import type { Store } from "./store.ts";
 
-export { type GroupAnnotation, type Job, Outdated, type Turn } from "./job.ts";
+export { type GroupAnnotation, type Job, Outdated, type Room, type Turn } from "./job.ts";
 
 /** Failures of one job, each after a plan on fresh records, before its caller may hear 503. */
 const MAX_FAILURES = 16;
@@ -35,7 +36,6 @@ export interface GroupCommitOptions {
   store: Store;
   records: RecordCache;
   ids: IdSequence;
-  annotate?: GroupAnnotation;
   /** How many jobs may wait, and for how long; beyond it callers hear 503 `unavailable`. */
   bounds?: QueueBounds;
   /** Told of commits that the store failed, not of conflicts. */
@@ -63,7 +63,6 @@ export class GroupCommit {
     this.#ids = options.ids;
     this.#queue = new JobQueue(options.bounds);
     this.#onFailure = options.onFailure ?? (() => {});
-    if (options.annotate) this.#annotations.push(options.annotate);
     this.#forming = {
       store: this.#store,
       records: this.#records,
@@ -88,10 +87,11 @@ export class GroupCommit {
   /**
    * Commits a job together with whatever else is waiting.
    * @returns what plan() returned, after the commit that holds it
-   * @throws what plan() threw; RelayError `unavailable` when the queue is full or retries are used up
+   * @throws TypeError for records that are not declared; what plan() threw; RelayError `unavailable` when the queue is full or retries are used up
    */
   submit<T>(job: Job<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
+      for (const key of job.records) requireDeclared(key);
       const names = job.records.map(recordName);
       const verified = this.#store.exclusive;
       const caller = { names, resolve: resolve as (value: unknown) => void, reject, verified };
@@ -292,4 +292,9 @@ export class GroupCommit {
     }
     void this.#retry(...again);
   }
+}
+
+function requireDeclared(key: Deno.KvKey): void {
+  if (isRecordKey(key)) return;
+  throw new TypeError(`${recordName(key)} is no declared record: see defineRecord()`);
 }

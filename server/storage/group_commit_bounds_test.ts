@@ -60,7 +60,7 @@ Deno.test("GroupCommit answers 503 at once when too many jobs or bytes wait", as
     assert.equal(storage.commits.pending, 3);
     held.resolve();
     assert.deepEqual(await Promise.all(taken), [1, 1, 1]);
-    const large = { ...countJob("e"), cost: { checks: 0, mutations: 0, bytes: 950 } };
+    const large = { ...countJob("e"), sizeBytes: 950 };
     const results = await Promise.allSettled([
       storage.commits.submit(large),
       storage.commits.submit(countJob("f")),

@@ -6,9 +6,11 @@ import {
   type Intercept,
   withCommitRig,
 } from "../../tests/support/commit_rig.ts";
+import { RelayError } from "../errors.ts";
 import { letterJob, mailboxKey } from "../../tests/support/storage.ts";
 import { type Job, type Turn } from "./group_commit.ts";
-import { KV_CONNECT_CAPACITY } from "./store.ts";
+import { defineRecord } from "./record_key.ts";
+import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "./store.ts";
 
 Deno.test("GroupCommit commits a lone job at once, on no timer", async () => {
   await withCommitRig(async ({ storage, commits }) => {
@@ -100,7 +102,7 @@ Deno.test("GroupCommit refuses jobs that a repeated commit would apply twice", a
   await withCommitRig(async ({ storage, commits }) => {
     const job: Job<null> = {
       records: [mailboxKey("a")],
-      cost: { checks: 0, mutations: 1, bytes: 10 },
+      sizeBytes: 10,
       proof: ["total"],
       plan(turn) {
         turn.sum(["total"], 1n);
@@ -130,7 +132,7 @@ Deno.test("GroupCommit lets memory forget an absent record that a row has create
     const job = countJob("b");
     await storage.commits.submit({
       ...job,
-      cost: { checks: 0, mutations: 1, bytes: 100 },
+      sizeBytes: 100,
       plan(turn) {
         turn.set(mailboxKey("new"), { head: 3 });
         return job.plan(turn);
@@ -143,7 +145,10 @@ Deno.test("GroupCommit lets memory forget an absent record that a row has create
 
 Deno.test("GroupCommit writes annotations in the commit of the jobs they tell of", async () => {
   await withCommitRig(async ({ storage, commits }) => {
-    storage.commits.annotateGroups((results, turn) => turn.set(["told"], results));
+    storage.commits.annotateGroups({
+      room: () => ({ mutations: 1, bytes: 100 }),
+      annotate: (results, turn) => turn.set(["told"], results),
+    });
     await Promise.all(["a", "b"].map((box) => storage.records.load(mailboxKey(box))));
     await Promise.all(["a", "b"].map((box) => storage.commits.submit(countJob(box))));
     const told = commits.at(-1)!.writes.find(({ key }) => key[0] === "told");
@@ -154,12 +159,68 @@ Deno.test("GroupCommit writes annotations in the commit of the jobs they tell of
 Deno.test("GroupCommit commits nothing of jobs whose annotation fails", async () => {
   await withCommitRig(async ({ kv, storage }) => {
     let broken = true;
-    storage.commits.annotateGroups(() => {
-      if (broken) throw new Error("no figures today");
+    storage.commits.annotateGroups({
+      room: () => ({ mutations: 1, bytes: 100 }),
+      annotate() {
+        if (broken) throw new Error("no figures today");
+      },
     });
     await assert.rejects(storage.commits.submit(countJob("a")), /no figures/);
     assert.equal(await headOf(kv, "a"), 0);
     broken = false;
     assert.equal(await storage.commits.submit(countJob("a")), 1);
   });
+});
+
+const deepKey = defineRecord<number, [box: string, name: string]>(["deep"], 2);
+
+Deno.test("GroupCommit shows a job a record of three parts that another job made as a row", async () => {
+  await withCommitRig(async ({ storage }) => {
+    const needs: Job<number> = {
+      records: [deepKey("a", "b")],
+      sizeBytes: 100,
+      proof: deepKey("a", "b"),
+      plan(turn) {
+        const value = turn.record(deepKey("a", "b"));
+        if (value === null) throw new RelayError("not_found", "nothing is there");
+        return value;
+      },
+    };
+    const makes: Job<number> = {
+      ...countJob("maker"),
+      plan(turn) {
+        turn.putRecord(mailboxKey("maker"), { head: 1, attempt: turn.attempt });
+        turn.set(deepKey("a", "b"), 7);
+        return 1;
+      },
+    };
+    await assert.rejects(storage.commits.submit(needs), /nothing is there/);
+    await storage.commits.submit(makes);
+    assert.equal(await storage.commits.submit(needs), 7);
+  });
+});
+
+Deno.test("GroupCommit refuses a job on a key that no record was declared with", async () => {
+  await withCommitRig(async ({ storage }) => {
+    const job = { ...countJob("a"), records: [["undeclared", 1]] };
+    await assert.rejects(storage.commits.submit(job), /undeclared\/1 is no declared record/);
+  });
+});
+
+Deno.test("GroupCommit leaves a job to the next group when its keys have no room left", async () => {
+  const capacity = { ...EMBEDDED_CAPACITY, keyBytes: 3_000 };
+  await withCommitRig(async ({ storage, commits }) => {
+    const writes = (box: string, keys: number): Job<number> => ({
+      ...countJob(box),
+      plan(turn) {
+        turn.putRecord(mailboxKey(box), { head: 1, attempt: turn.attempt });
+        for (let n = 0; n < keys; n++) turn.set(["row", box, "x".repeat(300), n], 1);
+        return 1;
+      },
+    });
+    await Promise.all(["a", "b"].map((box) => storage.records.load(mailboxKey(box))));
+    await Promise.all(["a", "b"].map((box) => storage.commits.submit(writes(box, 2))));
+    assert.deepEqual(commits.map(boxesOf), [["a"], ["b"]]);
+    await assert.rejects(storage.commits.submit(writes("c", 4)), RangeError);
+  }, { capacity });
 });

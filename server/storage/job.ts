@@ -1,13 +1,14 @@
 /** What a group commit is made of: jobs, and what they may do in their turn. */
+import type { RecordKey } from "./record_key.ts";
 
 export interface Job<T> {
   /** Records that the job reads, checks and may write; it waits its turn on each of them. */
-  readonly records: readonly Deno.KvKey[];
-  /** Upper bounds of what plan() adds besides its records, so that a group fits by construction. */
-  readonly cost: { checks: number; mutations: number; bytes: number };
+  readonly records: readonly RecordKey<unknown>[];
+  /** About how many bytes of memory the job and its request hold while it waits. */
+  readonly sizeBytes: number;
   /**
    * Decides, synchronously and without side effects, what is written, and returns the result.
-   * Called again for each attempt. On a shared store it writes one of its records or requires a row
+   * Called again for each attempt, and when its group had no room left for what it planned. On a shared store it writes one of its records or requires a row
    * absent, so that a commit that the network repeats is applied once.
    * @throws RelayError to refuse; nothing of the job is then written
    */
@@ -28,13 +29,13 @@ export interface Turn {
   /** Random id of this attempt. */
   readonly attempt: string;
   /** A record of the job, as earlier jobs of the group left it. */
-  record<R>(key: Deno.KvKey): R | null;
+  record<R>(key: RecordKey<R>): R | null;
   /** Versionstamp of the record as last committed, null where absent. */
   versionOf(key: Deno.KvKey): string | null;
   /** Whether an earlier job of this group has changed the record. */
   changedInGroup(key: Deno.KvKey): boolean;
   /** Replaces a record of the job, for good or for a time; null deletes it. */
-  putRecord(key: Deno.KvKey, value: unknown, expireInMs?: number): void;
+  putRecord<R>(key: RecordKey<R>, value: R | null, expireInMs?: number): void;
   /** The commit fails unless the row is absent. Two jobs that name one row must share a record too. */
   requireAbsent(key: Deno.KvKey): void;
   set(key: Deno.KvKey, value: unknown, expireInMs?: number): void;
@@ -48,5 +49,15 @@ export interface Turn {
 /** Thrown by plan(): the job's own reads are outdated; submit() rejects with it and the caller reads again. */
 export class Outdated extends Error {}
 
+/** A part of what one commit can hold. */
+export interface Room {
+  mutations: number;
+  bytes: number;
+}
+
 /** Rows that are written once a group for all its jobs: folded counters, wake-up marks. */
-export type GroupAnnotation = (results: readonly unknown[], turn: Turn) => void;
+export interface GroupAnnotation {
+  /** Upper bounds of what one more result adds to its rows, keys aside. */
+  room(result: unknown): Room;
+  annotate(results: readonly unknown[], turn: Turn): void;
+}

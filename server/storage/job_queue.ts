@@ -32,7 +32,7 @@ export interface Pending {
 export interface QueueBounds {
   /** Jobs admitted at one time. */
   jobs: number;
-  /** Bytes of all admitted jobs, by their cost. */
+  /** Bytes of all admitted jobs, by their own word. */
   bytes: number;
   /** No new job is admitted while answers take this long, or none has come for as long. */
   refuseAfterMs: number;
@@ -45,7 +45,7 @@ export interface QueueBounds {
 }
 
 /**
- * 10,000 jobs are two seconds of sends; 64 MiB of costs stand for some 200 MiB of memory with the
+ * 10,000 jobs are two seconds of sends; 64 MiB of jobs stand for some 200 MiB of memory with the
  * requests behind them. A client that waits for more than seconds has usually gone.
  */
 export const QUEUE_BOUNDS: QueueBounds = {
@@ -102,15 +102,15 @@ export class JobQueue {
       answered: false,
     };
     this.#admitted.add(pending);
-    this.#admittedBytes += job.cost.bytes;
+    this.#admittedBytes += job.sizeBytes;
     this.#stallTimer ??= setTimeout(() => this.#giveUpStalled(), this.bounds.checkEveryMs);
     return pending;
   }
 
-  #isOverloaded({ cost }: Job<unknown>, nowMs: number): boolean {
+  #isOverloaded({ sizeBytes }: Job<unknown>, nowMs: number): boolean {
     const { jobs, bytes, refuseAfterMs } = this.bounds;
     // By answers, not by the oldest job: one that hangs on its own must not shut all others out.
-    return this.#admitted.size >= jobs || this.#admittedBytes + cost.bytes > bytes ||
+    return this.#admitted.size >= jobs || this.#admittedBytes + sizeBytes > bytes ||
       this.#latestWaitMs > refuseAfterMs || nowMs - this.#answeredMs > refuseAfterMs;
   }
 
@@ -133,7 +133,7 @@ export class JobQueue {
     if (pending.answered) return false;
     pending.answered = true;
     this.#admitted.delete(pending);
-    this.#admittedBytes -= pending.job.cost.bytes;
+    this.#admittedBytes -= pending.job.sizeBytes;
     this.#answeredMs = this.now();
     this.#latestWaitMs = this.#answeredMs - pending.sinceMs;
     if (this.#admitted.size === 0) {

@@ -5,7 +5,7 @@ import { JobQueue, type Pending, QUEUE_BOUNDS } from "./job_queue.ts";
 function job(bytes = 100): Job<unknown> {
   return {
     records: [["box", "a"]],
-    cost: { checks: 0, mutations: 1, bytes },
+    sizeBytes: bytes,
     proof: ["proof"],
     plan: () => null,
   };

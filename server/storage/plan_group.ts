@@ -1,33 +1,16 @@
 /** One atomic operation in the making: the plans of several jobs over records they share. */
-import type { Job, Turn } from "./job.ts";
+import type { GroupAnnotation, Room, Turn } from "./job.ts";
 import type { IdSequence } from "./id_sequence.ts";
 import { randomId } from "./random_id.ts";
+import { isRecordKey, type RecordKey } from "./record_key.ts";
 import { type RecordCache, type RecordEntry, recordName } from "./record_cache.ts";
+import { keySizeBytes, valueSizeBytes } from "./stored_size.ts";
 import type { Store } from "./store.ts";
 
 type Row =
   | { kind: "set"; key: Deno.KvKey; value: unknown; expireInMs: number | undefined }
   | { kind: "delete"; key: Deno.KvKey }
   | { kind: "sum"; key: Deno.KvKey; amount: bigint };
-
-/** Bytes a key takes in the store, an upper bound: each part and its frame. */
-function keySizeBytes(key: Deno.KvKey): number {
-  let sizeBytes = 0;
-  for (const part of key) {
-    if (typeof part === "string") sizeBytes += part.length * 3 + 2;
-    else if (part instanceof Uint8Array) sizeBytes += part.length * 2 + 2;
-    else sizeBytes += 11;
-  }
-  return sizeBytes;
-}
-
-/** Room left for what annotations add to a group. */
-const ANNOTATION_MUTATIONS = 40;
-const ANNOTATION_BYTES = 40_000;
-/** Bound of the keys of a job's rows: short ones, and a signature in one of them. */
-const ROW_KEY_BYTES = 64;
-const SIGNATURE_KEY_BYTES = 400;
-const RECORD_BYTES = 6_000;
 
 export class PlanGroup<P> {
   readonly attempt: string;
@@ -40,71 +23,78 @@ export class PlanGroup<P> {
   readonly #expiries = new Map<string, number>();
   readonly #rows: Row[] = [];
   readonly #absent: Deno.KvKey[] = [];
-  #mutations = ANNOTATION_MUTATIONS;
-  #bytes = ANNOTATION_BYTES;
-  #keyBytes = 2_000;
+  #mutations = 0;
+  #bytes = 0;
+  #keyBytes = 0;
 
   constructor(
     private readonly store: Store,
     readonly records: RecordCache,
     readonly ids: IdSequence,
+    private readonly annotations: readonly GroupAnnotation[] = [],
   ) {
     this.nowMs = store.now();
     this.attempt = randomId(store);
     this.#slotChecks = ids.checks;
   }
 
-  /**
-   * Whether the job's upper bounds fit beside what the group holds already.
-   * @throws RangeError for a job that no commit on this store can hold
-   */
-  fits(job: Job<unknown>, names: readonly string[]): boolean {
-    const fresh = names.filter((name) => !this.entries.has(name)).length;
+  /** Whether a job on these records could join, as far as their checks and their number tell. */
+  mayTake(names: readonly string[]): boolean {
+    if (this.members.length === 0) return true;
     const { capacity } = this.store;
-    if (this.members.length >= (capacity.jobs ?? Infinity)) return false;
-    const checks = this.entries.size + fresh + this.#absent.length + job.cost.checks +
-      this.#slotChecks.length;
-    const fits = checks <= capacity.checks &&
-      this.#mutations + names.length + job.cost.mutations <= capacity.mutations &&
-      this.#bytes + names.length * RECORD_BYTES + job.cost.bytes <= capacity.bytes &&
-      this.#keyBytes + SIGNATURE_KEY_BYTES + job.cost.mutations * ROW_KEY_BYTES <=
-        capacity.keyBytes;
-    if (!fits && this.members.length === 0) {
-      throw new RangeError(`a job on ${names.join(", ")} is larger than any commit on this store`);
-    }
-    return fits;
+    return this.members.length < (capacity.jobs ?? Infinity) &&
+      this.#checksWith(names) <= capacity.checks;
   }
 
-  /** Takes over what a job planned. @throws TypeError for a plan that breaks the rules of jobs */
+  #checksWith(names: readonly string[]): number {
+    const fresh = names.filter((name) => !this.entries.has(name)).length;
+    return this.entries.size + fresh + this.#absent.length + this.#slotChecks.length;
+  }
+
+  /**
+   * Takes over what a job planned, where it fits beside what the group holds already.
+   * @returns false, with nothing taken over, where there is no room left
+   * @throws RangeError for a job that no commit on this store can hold
+   * @throws TypeError for a plan that breaks the rules of jobs
+   */
   add(
-    pending: P & { job: Job<unknown>; names: readonly string[] },
+    pending: P & { names: readonly string[] },
     result: unknown,
     turn: JobTurn,
-  ): void {
-    this.#requireLawful(pending.job, turn);
-    this.members.push({ pending, result });
-    for (const name of pending.names) {
-      if (this.entries.has(name)) continue;
-      const entry = this.records.peek(name)!;
-      this.entries.set(name, entry);
-      this.#mutations++;
-      this.#bytes += RECORD_BYTES;
-      this.#keyBytes += 2 * keySizeBytes(entry.key);
+  ): boolean {
+    this.#requireLawful(turn);
+    const { capacity } = this.store;
+    const fresh = pending.names.filter((name) => !this.entries.has(name));
+    const size = turn.size(this.annotations.map((annotation) => annotation.room(result)));
+    let keyBytes = this.#keyBytes + size.keyBytes;
+    for (const name of fresh) keyBytes += 2 * keySizeBytes(this.records.peek(name)!.key);
+    const checks = this.#checksWith(pending.names) + turn.absent.length;
+    const mutations = this.#mutations + size.mutations;
+    const bytes = this.#bytes + size.bytes;
+    if (
+      checks > capacity.checks || mutations > capacity.mutations || bytes > capacity.bytes ||
+      keyBytes > capacity.keyBytes
+    ) {
+      if (this.members.length > 0) return false;
+      const names = pending.names.join(", ");
+      throw new RangeError(`a job on ${names} is larger than any commit on this store`);
     }
-    this.#bytes += pending.job.cost.bytes;
+    this.members.push({ pending, result });
+    for (const name of fresh) this.entries.set(name, this.records.peek(name)!);
+    this.#mutations = mutations;
+    this.#bytes = bytes;
+    this.#keyBytes = keyBytes;
     this.addRows(turn);
+    return true;
   }
 
-  #requireLawful({ cost }: Job<unknown>, { staged, absent, rows }: JobTurn): void {
-    if (absent.length > cost.checks) {
-      throw new TypeError(`a job of ${cost.checks} checks requires ${absent.length} rows absent`);
-    }
+  #requireLawful({ staged, absent, rows }: JobTurn): void {
     if (!this.store.exclusive && staged.size + absent.length === 0 && rows.length > 0) {
       throw new TypeError("a job on a shared store writes a record or requires a row absent");
     }
     if (!this.store.exclusive) return; // there the cache is a guess
     for (const { key } of rows) {
-      if (key.length !== 2) continue; // longer keys are rows of the hot paths
+      if (!isRecordKey(key)) continue;
       const entry = this.records.peek(recordName(key));
       if (entry !== undefined && (entry.value !== null || entry.locked)) {
         throw new TypeError(`record ${recordName(key)} is written as a row, unchecked`);
@@ -116,15 +106,8 @@ export class PlanGroup<P> {
   addRows(turn: JobTurn): void {
     for (const [name, value] of turn.staged) this.staged.set(name, value);
     for (const [name, expireInMs] of turn.expiries) this.#expiries.set(name, expireInMs);
-    for (const row of turn.rows) {
-      this.#rows.push(row);
-      this.#mutations++;
-      this.#keyBytes += keySizeBytes(row.key);
-    }
-    for (const key of turn.absent) {
-      this.#absent.push(key);
-      this.#keyBytes += keySizeBytes(key);
-    }
+    for (const row of turn.rows) this.#rows.push(row);
+    for (const key of turn.absent) this.#absent.push(key);
   }
 
   lock(): void {
@@ -166,7 +149,7 @@ export class PlanGroup<P> {
     }
     for (const [name, entry] of this.entries) this.records.unlock(name, entry);
     // What memory knew as absent may be there now.
-    for (const { key } of this.#rows) if (key.length === 2) this.records.evict(recordName(key));
+    for (const { key } of this.#rows) if (isRecordKey(key)) this.records.evict(recordName(key));
   }
 
   /** Memory forgets every record of a commit that failed or whose outcome is unknown. */
@@ -210,13 +193,29 @@ export class JobTurn implements Turn {
     return this.group.attempt;
   }
 
+  /** Upper bounds of what the turn adds to a commit, with the room that annotations want for it. */
+  size(rooms: readonly Room[]): Room & { keyBytes: number } {
+    const size = { mutations: this.staged.size + this.rows.length, bytes: 0, keyBytes: 0 };
+    for (const { mutations, bytes } of rooms) {
+      size.mutations += mutations;
+      size.bytes += bytes;
+    }
+    for (const value of this.staged.values()) size.bytes += valueSizeBytes(value);
+    for (const row of this.rows) {
+      size.keyBytes += keySizeBytes(row.key);
+      size.bytes += row.kind === "set" ? valueSizeBytes(row.value) : 8;
+    }
+    for (const key of this.absent) size.keyBytes += keySizeBytes(key);
+    return size;
+  }
+
   #own(key: Deno.KvKey): string {
     const name = recordName(key);
     if (!this.names.includes(name)) throw new TypeError(`record ${name} is not the job's`);
     return name;
   }
 
-  record<R>(key: Deno.KvKey): R | null {
+  record<R>(key: RecordKey<R>): R | null {
     const name = this.#own(key);
     if (this.staged.has(name)) return this.staged.get(name) as R | null;
     if (this.group.staged.has(name)) {
@@ -236,7 +235,7 @@ export class JobTurn implements Turn {
     return changed;
   }
 
-  putRecord(key: Deno.KvKey, value: unknown, expireInMs?: number): void {
+  putRecord<R>(key: RecordKey<R>, value: R | null, expireInMs?: number): void {
     const name = this.#own(key);
     this.staged.set(name, value);
     if (expireInMs !== undefined) this.expiries.set(name, Math.max(1, expireInMs));

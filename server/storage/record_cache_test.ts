@@ -171,7 +171,7 @@ Deno.test("jobs commit rightly while far more records are in use than memory hol
   const add = (box: string) =>
     storage.commits.submit<number>({
       records: [mailboxKey(box)],
-      cost: { checks: 0, mutations: 0, bytes: 100 },
+      sizeBytes: 100,
       proof: mailboxKey(box),
       plan(turn) {
         const head = (turn.record<{ head: number }>(mailboxKey(box))?.head ?? 0) + 1;

@@ -1,13 +1,18 @@
 /** A sliding window that a commit checks and writes, so that it holds across processes. */
+import { defineRecord, type RecordKey } from "./record_key.ts";
 import { admit, type Window, type WindowRule } from "../rate_window.ts";
 import type { Turn } from "./job.ts";
 import { EXPIRY_MARGIN_MS } from "./store.ts";
 
-/** ["window", name, addressHash or agentId] */
-interface WindowRecord {
+export interface WindowRecord {
   v: 1;
   window: Window;
 }
+
+/** Whose events are counted: the hash of a client address, or an agent id. */
+type Counted = string | number;
+
+export const windowKey = defineRecord<WindowRecord, [name: string, who: Counted]>(["window"], 2);
 
 /**
  * Counts one more event, as part of a job that names the key among its records.
@@ -16,7 +21,7 @@ interface WindowRecord {
  */
 export function stageWindow(
   turn: Turn,
-  key: Deno.KvKey,
+  key: RecordKey<WindowRecord>,
   rule: WindowRule,
   refuse: (retryAfterMs: number) => Error,
 ): void {

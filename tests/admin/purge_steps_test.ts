@@ -7,7 +7,7 @@ import type { Identity } from "../../server/agents/records.ts";
 import { outKey, type OutRecord } from "../../server/mailboxes/records.ts";
 import { purgingKey } from "../../server/messages/purge_record.ts";
 import { RecentMessages } from "../../server/messages/recent_messages.ts";
-import { recordFigures } from "../../server/network/record_figures.ts";
+import { recordFigures, roomForFigures } from "../../server/network/record_figures.ts";
 import { Sweeps } from "../../server/network/sweeps.ts";
 import { Leases } from "../../server/storage/leases.ts";
 import { KV_CONNECT_CAPACITY, type StoreCapacity } from "../../server/storage/store.ts";
@@ -64,7 +64,10 @@ async function openProcess(
 ): Promise<Process> {
   const storage = await openTestStorage(kv, { exclusive: false, clock, capacity });
   const { store, commits } = storage;
-  commits.annotateGroups((results, turn) => void recordFigures(results, turn, RETENTION_MS));
+  commits.annotateGroups({
+    room: roomForFigures,
+    annotate: (results, turn) => void recordFigures(results, turn, RETENTION_MS),
+  });
   const leases = new Leases(store);
   const retentionMs = RETENTION_MS;
   const messagesAStep = 3;

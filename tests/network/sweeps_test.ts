@@ -5,7 +5,7 @@ import { Identities } from "../../server/agents/identities.ts";
 import type { Identity } from "../../server/agents/records.ts";
 import { encodeBlock, feedKey } from "../../server/network/feed_block.ts";
 import { readFeed } from "../../server/network/feed.ts";
-import { recordFigures } from "../../server/network/record_figures.ts";
+import { recordFigures, roomForFigures } from "../../server/network/record_figures.ts";
 import { sweepKey } from "../../server/network/sweep_record.ts";
 import { Sweeps } from "../../server/network/sweeps.ts";
 import { Leases } from "../../server/storage/leases.ts";
@@ -66,7 +66,10 @@ async function openProcess(
 }> {
   const storage = await openTestStorage(kv, { exclusive: false, clock });
   const { store, commits } = storage;
-  commits.annotateGroups((results, turn) => void recordFigures(results, turn, RETENTION_MS));
+  commits.annotateGroups({
+    room: roomForFigures,
+    annotate: (results, turn) => void recordFigures(results, turn, RETENTION_MS),
+  });
   const sweeps = new Sweeps({
     store,
     commits,

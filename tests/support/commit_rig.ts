@@ -62,7 +62,7 @@ export async function headOf(kv: Deno.Kv, box: string): Promise<number> {
 export function countJob(box: string, bound = Infinity): Job<number> {
   return {
     records: [mailboxKey(box)],
-    cost: { checks: 0, mutations: 0, bytes: 100 },
+    sizeBytes: 100,
     proof: mailboxKey(box),
     plan(turn) {
       const count = (turn.record<TestMailbox>(mailboxKey(box))?.head ?? 0) + 1;

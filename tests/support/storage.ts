@@ -1,4 +1,5 @@
 /** The storage layer alone, over one store that several of them may share, with a movable clock. */
+import { defineRecord } from "../../server/storage/record_key.ts";
 import { GroupCommit, type Job } from "../../server/storage/group_commit.ts";
 import { IdSequence } from "../../server/storage/id_sequence.ts";
 import type { QueueBounds } from "../../server/storage/job_queue.ts";
@@ -62,9 +63,10 @@ export async function openTestStorage(
 /** A mailbox of a test: the id of its newest message, as the records of agents have it. */
 export interface TestMailbox {
   head: number;
+  attempt?: string;
 }
 
-export const mailboxKey = (name: string): Deno.KvKey => ["box", name];
+export const mailboxKey = defineRecord<TestMailbox, [name: string]>(["box"], 1);
 export const letterKey = (name: string, id: number): Deno.KvKey => ["letter", name, id];
 export const onceKey = (request: string): Deno.KvKey => ["once", request];
 
@@ -87,7 +89,7 @@ export function letterJob(
   const boxes = [...new Set([from, to])];
   return {
     records: boxes.map(mailboxKey),
-    cost: { checks: 1, mutations: 1 + boxes.length, bytes: 200 },
+    sizeBytes: 200,
     proof: onceKey(request),
     settle: async () => (await store.kv.get<TestOnce>(onceKey(request))).value?.id,
     plan(turn) {

@@ -1,0 +1,92 @@
+/** A part of the relay with a life of its own, and how parts are opened and closed together. */
+import type { Route } from "./http/route.ts";
+import type { Log } from "./deps.ts";
+import { describeFailure } from "./http/describe_failure.ts";
+
+/** What a part shows the composition root; most parts need a few of these only. */
+export interface Part {
+  routes?: readonly Route[];
+  /** What start-up prints of it. */
+  notes?: readonly string[];
+  /** Bodies of its crons, by their names in CRON_SCHEDULES. */
+  crons?: Readonly<Record<string, () => Promise<unknown>>>;
+  /** Work that is due once a minute. */
+  everyMinute?(): Promise<unknown>;
+  /** The first step of a shutdown: answers what waits, and lets nothing wait from now on. */
+  endWaits?(): void;
+  /** Finishes what was accepted, and gives back what the part holds. */
+  close?(): Promise<unknown> | void;
+}
+
+/** Parts in the order in which they were opened. */
+export class OpenParts {
+  readonly #parts: { name: string; part: Part }[] = [];
+
+  constructor(private readonly log: Log) {}
+
+  /** Takes a part that has just been opened. */
+  add<P extends Part>(name: string, part: P): P {
+    this.#parts.push({ name, part });
+    return part;
+  }
+
+  get routes(): Route[] {
+    return this.#parts.flatMap(({ part }) => part.routes ?? []);
+  }
+
+  get notes(): string[] {
+    return this.#parts.flatMap(({ part }) => part.notes ?? []);
+  }
+
+  /** The crons of all parts; they log what fails, and throw nothing. */
+  get crons(): Record<string, () => Promise<void>> {
+    return Object.fromEntries(
+      this.#parts.flatMap(({ part }) => Object.entries(part.crons ?? {})).map(([cron, body]) => [
+        cron,
+        () => this.#logged("cron_failed", { cron }, body),
+      ]),
+    );
+  }
+
+  /** The work of a minute, of all parts at one time: one that fails is logged and stops no other. */
+  async everyMinute(): Promise<void> {
+    await Promise.all(
+      this.#parts.map(({ name, part }) =>
+        this.#logged("minute_failed", { part: name }, async () => await part.everyMinute?.())
+      ),
+    );
+  }
+
+  endWaits(): void {
+    for (const { part } of this.#parts) part.endWaits?.();
+  }
+
+  /**
+   * Closes all parts, the last one first, each whatever the others threw. Later calls do nothing.
+   * @throws what the first one threw that failed
+   */
+  async close(): Promise<void> {
+    let failure: { error: unknown } | undefined;
+    for (const { name, part } of this.#parts.splice(0).reverse()) {
+      try {
+        await part.close?.();
+      } catch (error) {
+        this.log("close_failed", { part: name, ...describeFailure(error) });
+        failure ??= { error };
+      }
+    }
+    if (failure !== undefined) throw failure.error;
+  }
+
+  async #logged(
+    event: string,
+    fields: Record<string, string>,
+    work: () => Promise<unknown>,
+  ): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.log(event, { ...fields, ...describeFailure(error) });
+    }
+  }
+}

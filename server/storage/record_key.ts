@@ -1,0 +1,52 @@
+/**
+ * Which keys of the store are records. A part declares its own; every other key is a row, which
+ * commits write unchecked and memory does not keep.
+ */
+
+/** Key of a record that holds a `T`. */
+export type RecordKey<T> = Deno.KvKey & { readonly [HOLDS]?: T };
+declare const HOLDS: unique symbol;
+
+type KeyPart = string | number;
+
+/** Fixed first parts, and the number of all parts, of the records that a declaration made. */
+interface Shape {
+  prefix: readonly KeyPart[];
+  length: number;
+}
+
+/** By the first part, so that most rows are told from records by one look-up. */
+const shapes = new Map<KeyPart, Shape[]>();
+
+/**
+ * Declares records: all keys of `prefix` followed by exactly `arity` parts.
+ * @returns makes the key of one of them
+ * @throws TypeError for a declaration that stands already
+ */
+export function defineRecord<T, Parts extends KeyPart[] = []>(
+  prefix: readonly [string, ...KeyPart[]],
+  arity: Parts["length"],
+): (...parts: Parts) => RecordKey<T> {
+  const shape = { prefix, length: prefix.length + arity };
+  const others = shapes.get(prefix[0]);
+  if (others === undefined) shapes.set(prefix[0], [shape]);
+  else if (others.some((other) => isSame(other, shape))) {
+    throw new TypeError(`records ${prefix.join("/")} of ${arity} parts are declared already`);
+  } else others.push(shape);
+  // Cut to the arity: `.map(keyOf)` passes more than the part.
+  return (...parts) => [...prefix, ...parts.slice(0, arity)];
+}
+
+/** Whether a key is that of a declared record. */
+export function isRecordKey(key: Deno.KvKey): boolean {
+  const candidates = shapes.get(key[0] as KeyPart);
+  if (candidates === undefined) return false;
+  return candidates.some(({ prefix, length }) =>
+    key.length === length && prefix.every((part, i) => key[i] === part)
+  );
+}
+
+function isSame(a: Shape, b: Shape): boolean {
+  return a.length === b.length && a.prefix.length === b.prefix.length &&
+    a.prefix.every((part, i) => part === b.prefix[i]);
+}
