@@ -1,7 +1,8 @@
 /** SMTP to the one configured next hop (RFC 5321), a connection a mail. */
-import { connect, isIP, type Socket } from "node:net";
+import { isIP } from "node:net";
 import { Readable } from "node:stream";
 import { rootCertificates } from "node:tls";
+import { dnsCache } from "nodemailer/lib/shared";
 import SMTPConnection, { type SMTPConnectionOptions } from "nodemailer/lib/smtp-connection";
 import type { SmtpConfig } from "../config/mail.ts";
 import type { Handover, Mailer, MailOutcome, OutgoingMail, RefusalStage } from "./mailer.ts";
@@ -16,7 +17,7 @@ export interface SmtpMailerOptions {
 }
 
 export interface SmtpTiming {
-  /** For the look-up of the name and the connection, and then for the greeting and STARTTLS. */
+  /** From the look-up of the name to the end of STARTTLS. */
   connectMs: number;
   /** Silence before a reply. */
   replyMs: number;
@@ -53,12 +54,14 @@ export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
   const waiting: (() => void)[] = [];
   let open = 0;
 
-  async function takeTurn(): Promise<void> {
+  async function takeConnection(): Promise<SMTPConnection> {
     if (open < MAX_CONNECTIONS) open++;
     else await new Promise<void>((resolve) => waiting.push(resolve)); // handed on by giveBack()
+    return new SMTPConnection(connectionOptions);
   }
 
-  function giveBack(): void {
+  function giveBack(connection: SMTPConnection): void {
+    closing.delete(connection);
     const next = waiting.shift();
     if (next === undefined) open--;
     else next();
@@ -82,23 +85,11 @@ export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
 
   return {
     async send(mail, handover) {
-      await takeTurn();
-      let socket: Socket;
-      try {
-        socket = await openSocket(options.smtp, timing.connectMs, handover.signal);
-      } catch (failure) {
-        giveBack();
-        return outcomeOf({ ...failure as SmtpError, command: "CONN" }, false);
-      }
-      const connection = new SMTPConnection({ ...connectionOptions, connection: socket });
+      const connection = await takeConnection();
       try {
         return await transact(connection, options.smtp, timing, mail, handover);
       } finally {
-        const left = leave(connection).finally(() => {
-          closing.delete(connection);
-          giveBack();
-        });
-        closing.set(connection, left);
+        closing.set(connection, leave(connection).finally(() => giveBack(connection)));
       }
     },
     async close() {
@@ -118,6 +109,7 @@ function optionsOf(
   timing: SmtpTiming,
 ): SMTPConnectionOptions {
   const loopback = isLoopback(smtp.host);
+  connectByName(smtp.host);
   return {
     host: smtp.host,
     port: smtp.port,
@@ -129,6 +121,7 @@ function optionsOf(
       minVersion: "TLSv1.2",
       ...(caPem === undefined ? {} : { ca: [...rootCertificates, caPem] }),
     },
+    dnsTimeout: timing.connectMs,
     connectionTimeout: timing.connectMs,
     greetingTimeout: timing.connectMs,
     socketTimeout: timing.replyMs,
@@ -139,26 +132,12 @@ function optionsOf(
 }
 
 /**
- * Connects by the name of the next hop: it is what a process with few permissions may reach. The
- * library would ask name servers itself and connect to the addresses that it found.
+ * Has the library connect to a next hop by its name, which is what this process may reach: it would
+ * ask name servers itself and connect to addresses. A name that its cache knows as its own address
+ * goes to node:net as it is.
  */
-function openSocket(
-  { host, port }: SmtpConfig,
-  limitMs: number,
-  signal: AbortSignal,
-): Promise<Socket> {
-  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
-  const socket = connect({ host, port });
-  const giveUp = (code: string) => socket.destroy(Object.assign(new Error(code), { code }));
-  const onAbort = () => giveUp("given up");
-  const timer = setTimeout(() => giveUp("ETIMEDOUT"), limitMs);
-  socket.once("connect", () => resolve(socket)).once("error", reject);
-  if (signal.aborted) onAbort();
-  signal.addEventListener("abort", onAbort, { once: true });
-  return promise.finally(() => {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", onAbort);
-  });
+function connectByName(host: string): void {
+  if (isIP(host) === 0) dnsCache.set(host, { value: { addresses: [host] }, expires: undefined });
 }
 
 async function transact(

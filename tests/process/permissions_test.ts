@@ -118,7 +118,8 @@ Deno.test("what runs under the permissions of the task reaches nothing but what 
     assert.deepEqual([read, write], ["done", "done"], "what the relay needs");
     assert.ok(Object.keys(refused).length > 20);
     for (const [attempt, result] of Object.entries<string>(refused)) {
-      assert.match(result, /NotCapable|Requires \w+ access|escalate/, attempt);
+      // Deno 2.5 says of a port that listens, and is not permitted to node:net, that it is refused.
+      assert.match(result, /NotCapable|Requires \w+ access|escalate|ECONNREFUSED/, attempt);
     }
   });
 });
