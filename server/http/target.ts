@@ -1,7 +1,7 @@
 /** The request target: path and query exactly as they stand in request.url. */
 
-/** Path for a target that no route can have; the empty path matches nothing. */
-const NO_PATH = "";
+/** Path for a target that no route can have; Hono's router fails on an empty one. */
+const NO_PATH = "*";
 
 /**
  * Raw path of a request, up to `?`, undecoded and not normalised: what is matched and what is

@@ -105,6 +105,15 @@ Deno.test("createApp() is not led to another route by a Host header", async () =
   assert.equal(withoutHost?.status, 200);
 });
 
+Deno.test("createApp() answers 404 to a Host header that is none, whatever the method", async () => {
+  await using app = await startApp([]);
+  for (const method of ["GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE", "ODD"]) {
+    const head = `${method} / HTTP/1.1\r\nHost: a/b\r\nContent-Length: 0\r\n\r\n`;
+    assert.equal((await exchange(app.port, head))?.status, 404, method);
+  }
+  assert.deepEqual(app.logged, []);
+});
+
 Deno.test("createApp() gives every answer a request id of its own and takes none", async () => {
   await using app = await startApp(ROUTES);
   using connection = await connectRaw(app.port);

@@ -1,14 +1,44 @@
 /** Programs that some tests drive and that not every machine has; .ci/run brings them in CI. */
-export type Part = "bun" | "chromium" | "git" | "node" | "node22" | "npm" | "python3";
+export type Part =
+  | "bun"
+  | "caddy"
+  | "chromium"
+  | "git"
+  | "nginx"
+  | "node"
+  | "node22"
+  | "npm"
+  | "python3";
 
-const candidates: Record<Part, { programs: string[]; minMajor: number; install: string }> = {
+interface Candidates {
+  programs: string[];
+  minMajor: number;
+  install: string;
+  /** What has it print its version; `--version` unless given. */
+  versionArgument?: string;
+}
+
+const candidates: Record<Part, Candidates> = {
   bun: { programs: ["bun"], minMajor: 1, install: "Bun 1.2 or later" },
+  caddy: {
+    programs: ["caddy"],
+    minMajor: 2,
+    install: "the caddy package",
+    versionArgument: "version",
+  },
   chromium: {
     programs: ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
     minMajor: 100,
     install: "the chromium package",
   },
   git: { programs: ["git"], minMajor: 2, install: "git" },
+  nginx: {
+    // Debian's stands where only root looks for programs.
+    programs: ["nginx", "/usr/sbin/nginx"],
+    minMajor: 1,
+    install: "the nginx-light package",
+    versionArgument: "-v",
+  },
   node: { programs: ["node", "nodejs", "node22"], minMajor: 20, install: "Node.js 20 or later" },
   node22: { programs: ["node", "nodejs", "node22"], minMajor: 22, install: "Node.js 22 or later" },
   npm: { programs: ["npm"], minMajor: 9, install: "npm, which comes with Node.js" },
@@ -43,21 +73,24 @@ const found = new Map<Part, string | null>();
 /** Name of a program that can be started for this part, new enough; null when there is none. */
 export function findPart(part: Part): string | null {
   if (!found.has(part)) {
-    const { programs, minMajor } = candidates[part];
-    found.set(part, programs.find((program) => majorVersion(program) >= minMajor) ?? null);
+    const { programs, minMajor, versionArgument = "--version" } = candidates[part];
+    const isNewEnough = (program: string) => majorVersion(program, versionArgument) >= minMajor;
+    found.set(part, programs.find(isNewEnough) ?? null);
   }
   return found.get(part)!;
 }
 
-function majorVersion(program: string): number {
+function majorVersion(program: string, argument: string): number {
   try {
     // Not node:child_process: where Node.js is missing it starts Deno under the name of node.
-    const { success, stdout } = new Deno.Command(program, {
-      args: ["--version"],
+    const { success, stdout, stderr } = new Deno.Command(program, {
+      args: [argument],
       stdout: "piped",
-      stderr: "null",
+      stderr: "piped",
     }).outputSync();
-    return success ? majorVersionIn(new TextDecoder().decode(stdout)) : 0;
+    const decoder = new TextDecoder();
+    // nginx prints it as if it were an error.
+    return success ? majorVersionIn(decoder.decode(stdout) || decoder.decode(stderr)) : 0;
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return 0;
     throw error;
