@@ -4,8 +4,11 @@ import type { Deps } from "./deps.ts";
 import { RelayError } from "./errors.ts";
 import { createDatabaseProbe, type DatabaseProbe, healthRoutes } from "./health.ts";
 import { answerFailure } from "./http/answer.ts";
+import { AnswersInHand } from "./http/answers_in_hand.ts";
 import { BodiesInFlight, type BodyBounds } from "./http/bodies_in_flight.ts";
 import { allowPreflight, openCors } from "./http/cors.ts";
+import { headAnswer } from "./http/head_answer.ts";
+import { giveAnswer } from "./http/large_answer.ts";
 import { createPathTable } from "./http/path_table.ts";
 import type { HttpEnv, Route } from "./http/route.ts";
 import { decodeSegment, rawPath, rawQuery } from "./http/target.ts";
@@ -19,6 +22,8 @@ export interface AppParts {
   isDatabaseAlive?: DatabaseProbe;
   /** How much of request bodies may be in hand at one time. */
   bodyBounds?: BodyBounds;
+  /** Where large answers stand until they are taken; bounded as usual unless given. */
+  answers?: AnswersInHand;
 }
 
 type HttpContext = Context<HttpEnv>;
@@ -27,7 +32,8 @@ type HttpContext = Context<HttpEnv>;
  * The application over all routes. Every answer is JSON unless its route says otherwise, carries
  * an X-Request-Id made here, and never tells what went wrong inside.
  */
-export function createApp({ deps, routes, isDatabaseAlive, bodyBounds }: AppParts): Hono<HttpEnv> {
+export function createApp(parts: AppParts): Hono<HttpEnv> {
+  const { deps, routes, isDatabaseAlive, bodyBounds, answers = new AnswersInHand() } = parts;
   const table = createPathTable([
     homeRoute(deps.config),
     ...healthRoutes(isDatabaseAlive ?? createDatabaseProbe(deps.kv)),
@@ -50,15 +56,16 @@ export function createApp({ deps, routes, isDatabaseAlive, bodyBounds }: AppPart
         if (!(answer instanceof Promise)) {
           bodies.release(bodyBytes);
           bodyBytes = 0;
-          return finish(c.req.raw, answer, route, requestId);
+          return finish(c.req.raw, give(c, answer), route, requestId);
         }
         return answer.then(
           (response) => {
             bodies.release(bodyBytes);
-            return finish(c.req.raw, response, route, requestId);
+            return finish(c.req.raw, give(c, response), route, requestId);
           },
           (failure) => {
             bodies.release(bodyBytes);
+            c.get("hold")?.end();
             return fail(c.req.raw, failure, route, requestId);
           },
         );
@@ -92,6 +99,14 @@ export function createApp({ deps, routes, isDatabaseAlive, bodyBounds }: AppPart
     fail(c.req.raw, failure, { cors: "none" }, c.get("requestId") ?? nextRequestId())
   );
 
+  // Hono makes the answers to HEAD anew, without a body.
+  const { fetch } = app;
+  app.fetch = (request, ...rest) => {
+    const answer = fetch(request, ...rest);
+    if (request.method !== "HEAD") return answer;
+    return answer instanceof Promise ? answer.then(headAnswer) : headAnswer(answer);
+  };
+
   function begin(c: HttpContext): string {
     const requestId = nextRequestId();
     c.set("requestId", requestId);
@@ -99,6 +114,15 @@ export function createApp({ deps, routes, isDatabaseAlive, bodyBounds }: AppPart
     c.set("query", rawQuery(c.req.raw.url));
     c.set("head", c.req.raw.method === "HEAD");
     return requestId;
+  }
+
+  /** The answer piece by piece where it is large, or the refusal of one for which there is no room. */
+  function give(c: HttpContext, answer: Response): Response {
+    try {
+      return giveAnswer(answer, c.get("hold"), answers, c.get("head"));
+    } catch (failure) {
+      return answerFailure(failure, deps.log, c.get("requestId"));
+    }
   }
 
   function fail(

@@ -16,6 +16,7 @@ import { openDigests } from "./digest/digests.ts";
 import { openDirectory } from "./directory/open_directory.ts";
 import { unsubscribeRoutes } from "./digest/unsubscribe.ts";
 import { describeFailure } from "./http/describe_failure.ts";
+import { AnswersInHand, type AnswersInHandOptions } from "./http/answers_in_hand.ts";
 import { createBodyReader } from "./http/body.ts";
 import { createAuthenticator } from "./http/authenticate.ts";
 import type { HttpEnv } from "./http/route.ts";
@@ -24,6 +25,7 @@ import { disabledMailRoutes } from "./mail/disabled.ts";
 import { toolNotes, toolRoutes } from "./mcp/routes.ts";
 import { Arrivals } from "./messages/arrivals.ts";
 import { Inbox } from "./messages/inbox.ts";
+import { PagesInHand } from "./messages/pages_in_hand.ts";
 import { RecentMessages, type RecentMessagesBounds } from "./messages/recent_messages.ts";
 import { messageRoutes } from "./messages/routes.ts";
 import { Sender } from "./messages/send.ts";
@@ -69,6 +71,7 @@ export interface RelayOptions {
   capacity?: StoreCapacity;
   queueBounds?: QueueBounds;
   recentMessages?: RecentMessagesBounds;
+  answers?: AnswersInHandOptions;
 }
 
 const FLUSH_MS = 60_000;
@@ -130,7 +133,9 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     recent,
     formerClockMs: ids.openedAtMs,
   });
-  const inbox = new Inbox({ store, records, commits, limits, arrivals, messages });
+  const answers = new AnswersInHand(options.answers);
+  const pages = new PagesInHand({ answers, perAgent: limits.pagesInHandPerAgent });
+  const inbox = new Inbox({ store, records, commits, limits, arrivals, messages, pages });
   const tokenSender = new TokenSender({
     store,
     records,
@@ -163,9 +168,10 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   const shared = { deps, store, records, commits, identities, authenticator, readBody, freeDisk };
   const app = createApp({
     deps,
+    answers,
     routes: [
       ...agentRoutes({ ...shared, presence, addressKey }),
-      ...messageRoutes({ ...shared, sender, tokenSender, inbox, messages }),
+      ...messageRoutes({ ...shared, sender, tokenSender, inbox, messages, pages }),
       ...custodyRoutes({ ...shared, presence, custody }),
       ...profileRoutes({ ...shared, presence, random, now, rawBodyBytes }),
       ...directory.routes,
@@ -230,6 +236,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     async close() {
       clearInterval(flushing);
       bodies.close();
+      answers.close();
       arrivals.close();
       wake.close();
       await outbox.close();

@@ -1,12 +1,13 @@
 /** GET /openapi.json, GET /docs and GET /v1/limits: what a relay tells of itself. */
 import type { Deps } from "../deps.ts";
 import { answerJson, JSON_HEADERS } from "../http/answer.ts";
+import { answerWhole } from "../http/large_answer.ts";
 import type { Route } from "../http/route.ts";
 import { timestamp } from "../timestamp.ts";
 import { referenceRoutes } from "../web/reference.ts";
 
 export function descriptionRoutes({ config, now }: Pick<Deps, "config" | "now">): Route[] {
-  let document: Promise<string> | undefined;
+  let document: Promise<Uint8Array<ArrayBuffer>> | undefined;
   return [
     {
       method: "GET",
@@ -17,14 +18,14 @@ export function descriptionRoutes({ config, now }: Pick<Deps, "config" | "now">)
       method: "GET",
       path: "/openapi.json",
       handle: async () =>
-        new Response(await (document ??= writeDocument(config)), { headers: JSON_HEADERS }),
+        answerWhole(await (document ??= writeDocument(config)), { headers: JSON_HEADERS }, true),
     },
     ...referenceRoutes(config),
   ];
 }
 
 /** Loaded when first asked for: a relay starts and serves messages without its schemas. */
-async function writeDocument(config: Deps["config"]): Promise<string> {
+async function writeDocument(config: Deps["config"]): Promise<Uint8Array<ArrayBuffer>> {
   const { createDocument } = await import("./document.ts");
-  return JSON.stringify(createDocument(config));
+  return new TextEncoder().encode(JSON.stringify(createDocument(config)));
 }

@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import { answerJson, JSON_HEADERS } from "../http/answer.ts";
 import { clientAddress, hashClientAddress } from "../http/client_address.ts";
+import { answerWhole } from "../http/large_answer.ts";
 import { integer, readQuery, text } from "../http/query.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
 import { type AgentSearch, BROWSE_LIMIT, clamp, SEARCH_LIMIT } from "./agent_search.ts";
@@ -43,7 +44,7 @@ export function directoryRoutes(services: DirectoryRouteServices): Route[] {
           addressHashOf(c, services),
           !c.get("head"),
         );
-        return new Response(`{"agents":[${entries.join(",")}]}`, { headers: JSON_HEADERS });
+        return answerWhole(`{"agents":[${entries.join(",")}]}`, { headers: JSON_HEADERS });
       },
     },
   ];

@@ -68,6 +68,7 @@ function describeCall(c: Context<HttpEnv>, { deps, addressKey }: ToolServices): 
       ),
     gone: () => c.req.raw.signal,
     requestId: c.get("requestId"),
+    keep: (hold) => c.set("hold", hold),
   };
 }
 

@@ -3,6 +3,7 @@ import type { Context } from "hono";
 import type { Config } from "../config.ts";
 import type { ReadBody } from "../http/body.ts";
 import { allowPreflight, openCors } from "../http/cors.ts";
+import { answerWhole } from "../http/large_answer.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
 import { acceptsOrigin, accessRules, refuseStrangeAccess } from "./access_rules.ts";
 import type { ToolServer } from "./tool_server.ts";
@@ -56,9 +57,16 @@ export function toolRoute<Call>(options: ToolRouteOptions<Call>): Route {
           "Invalid Request: batches are not taken, send one message",
         );
       }
-      return await server.answer(message, headers, describeCall(c));
+      return await boundAnswer(await server.answer(message, headers, describeCall(c)));
     },
   };
+}
+
+/** What the SDK or a tool made, as an answer that is bounded where it is large. */
+async function boundAnswer(answer: Response): Promise<Response> {
+  const { status, headers } = answer;
+  if (answer.body === null || headers.get("content-type") !== "application/json") return answer;
+  return answerWhole(await answer.text(), { status, headers });
 }
 
 function rpcError(code: number, message: string): Response {

@@ -6,7 +6,14 @@ import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { outboxKey, type OutboxRow } from "./message_row.ts";
 import { PollFloor, refuseEarlyPoll } from "./poll_floor.ts";
-import { InboxReader, type PollPage, type PollQuery, type Reading } from "./inbox_reader.ts";
+import {
+  emptyPage,
+  InboxReader,
+  type PollPage,
+  type PollQuery,
+  type Reading,
+} from "./inbox_reader.ts";
+import type { PagesInHand } from "./pages_in_hand.ts";
 import { MAX_READ_RANGES, pollKey, type PollRecord, readKey } from "./poll_record.ts";
 import { addRange } from "./read_ranges.ts";
 import type { StoredMessage, StoredMessages } from "./stored_messages.ts";
@@ -18,14 +25,14 @@ export interface InboxOptions {
   limits: Limits;
   arrivals: Arrivals;
   messages: StoredMessages;
+  pages: PagesInHand;
 }
 
 /** A poll that delivers nothing. */
 const NOTHING: Reading = {
-  page: { messages: [], lastId: 0 },
+  page: emptyPage(0),
   unread: [],
   version: undefined,
-  done: () => {},
 };
 
 const FLUSHED_TOGETHER = 100;
@@ -39,20 +46,19 @@ export class Inbox {
     this.#floor = new PollFloor(options.limits.inboxPollIntervalMs);
   }
 
-  /** The page that a poll would give, without any effect (HEAD). */
-  async peek(agentId: number, query: PollQuery): Promise<PollPage> {
-    const { page, done } = await this.#reader.read(agentId, query);
-    done();
-    return page;
+  /** Whether a poll would give a message, without any effect. */
+  finds(agentId: number, query: PollQuery): Promise<boolean> {
+    return this.#reader.finds(agentId, query);
   }
 
   /**
    * An accepted poll: gives a page, stamping what it delivers for the first time, in the commit
-   * before the answer.
+   * before the answer. A page that is not empty is in hand: the caller gives or ends it.
    * @param gone signal that aborts when the client has left; asked for by polls that wait
    * @param confirm called before a poll that was woken reads again; throws when the credential it
    * came with has died while it waited
-   * @throws RelayError `rate_limited` when the last accepted poll began too recently
+   * @throws RelayError `rate_limited` when the last accepted poll began too recently, `unavailable`
+   * when too many pages or answers are in hand; nothing is stamped then
    */
   async poll(
     agentId: number,
@@ -93,12 +99,12 @@ export class Inbox {
     gone.addEventListener("abort", ended, { once: true });
     try {
       for (;;) {
-        if (gone.aborted) return { messages: [], lastId: query.sinceId };
+        if (gone.aborted) return emptyPage(query.sinceId);
         const page = await this.#deliver(agentId, query, beganMs, false);
         if (page.messages.length > 0) return page;
         const reason = await Promise.race([waiter.woken, end]);
         if (reason !== "message" || await this.#isReplaced(agentId, beganMs)) {
-          return { messages: [], lastId: query.sinceId };
+          return emptyPage(query.sinceId);
         }
         await confirm();
         waiter = this.options.arrivals.await(agentId, true);
@@ -131,11 +137,11 @@ export class Inbox {
         if (reading.unread.length > 0 || recordPoll) {
           await this.#stamp(agentId, beganMs, recordPoll, query.sinceId, reading);
         }
+        reading.page.hand?.endReading();
         return reading.page;
       } catch (error) {
+        reading.page.hand?.end();
         if (!(error instanceof Outdated)) throw error;
-      } finally {
-        reading.done();
       }
     }
   }

@@ -1,6 +1,7 @@
 /** GET /docs: the API description as a page, with every public route to try out. */
 import type { Config } from "../config.ts";
 import { RelayError } from "../errors.ts";
+import { answerWhole } from "../http/large_answer.ts";
 import type { Route } from "../http/route.ts";
 import { type FileName, loadReferenceFiles, type ReferenceFiles } from "./reference_files.ts";
 
@@ -57,7 +58,7 @@ export function referenceRoutes({ baseUrl }: Pick<Config, "baseUrl">): Route[] {
         }
         const { type, bytes, gzip, version } = all[name as FileName];
         const zipped = takesGzip(c.req.raw.headers.get("accept-encoding") ?? "");
-        return new Response(zipped ? gzip : bytes, {
+        return answerWhole(zipped ? gzip : bytes, {
           headers: {
             ...common,
             "Content-Type": type,
@@ -65,7 +66,7 @@ export function referenceRoutes({ baseUrl }: Pick<Config, "baseUrl">): Route[] {
             "Vary": "Accept-Encoding",
             ...(zipped ? { "Content-Encoding": "gzip" } : {}),
           },
-        });
+        }, true);
       },
     },
   ];

@@ -21,12 +21,13 @@ export function checkAnswers(app: Pick<Relay["app"], "fetch">): CheckedApp {
       const path = rawPath(request);
       const answer: Response = await (app.fetch as CheckedFetch)(request, ...rest);
       const { status, headers } = answer;
-      const bytes = answer.body === null ? null : await answer.bytes();
+      const isHead = request.method === "HEAD";
+      const bytes = answer.body === null || isHead ? null : await answer.bytes();
       const text = bytes === null ? "" : new TextDecoder().decode(bytes);
       for (const fault of check({ method: request.method, path, status, headers, text })) {
         faults.add(fault);
       }
-      return new Response(bytes, { status, headers });
+      return new Response(isHead ? answer.body : bytes, { status, headers });
     },
     assertDescribed() {
       if (faults.size === 0) return;

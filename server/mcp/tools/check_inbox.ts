@@ -48,7 +48,7 @@ type InboxEntry = z.infer<typeof message>;
 export function checkInboxTool(
   { deps, authenticator, presence, inbox }: CheckInboxServices,
 ): Tool<RelayCall> {
-  const { inboxPollIntervalMs, retentionDays } = deps.config.limits;
+  const { inboxPollIntervalMs, retentionDays, toolPageBytes } = deps.config.limits;
   return defineTool({
     name: "check_inbox",
     title: "Check the inbox",
@@ -83,13 +83,16 @@ export function checkInboxTool(
         limit: given.integer("limit", 1, MAX_PAGE, DEFAULT_PAGE),
         unread: given.flag("unread_only"),
         waitMs: 0,
+        maxBytes: toolPageBytes,
+        sizeOf: (message) => Buffer.byteLength(JSON.stringify(readEntry(message))),
       };
       const page = await inbox.poll(agent.id, query, call.gone);
+      if (page.hand !== null) call.keep(page.hand);
       const { lastId } = page;
       const messages = page.messages.map(readEntry);
       // Only a full page can leave something behind; looking again has no effect.
-      const further = messages.length === query.limit &&
-        (await inbox.peek(agent.id, { ...query, sinceId: lastId, limit: 1 })).messages.length > 0;
+      const further = page.isCut || messages.length === query.limit &&
+          await inbox.finds(agent.id, { ...query, sinceId: lastId });
       return {
         structured: { messages, last_id: lastId, trust: TRUST },
         text: messages.length === 0
