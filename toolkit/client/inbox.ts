@@ -41,6 +41,15 @@ export interface ReceivedMessage {
 /** The relay accepts a poll of the inbox every 2 s (specification 4.3). */
 const POLL_INTERVAL_MS = 2_000;
 
+/** A page of fewer messages than asked for has ended by its bytes only where it has this many. */
+const SHORT_PAGE_BYTES = 64 * 1024;
+
+/** Whether a page has shown the end: relays end large ones before it. */
+function isLastPage(messages: readonly InboxMessage[], pageSize: number): boolean {
+  return messages.length === 0 ||
+    messages.length < pageSize && JSON.stringify(messages).length < SHORT_PAGE_BYTES;
+}
+
 /** Reads one agent's inbox. */
 export interface InboxReader {
   read(options: InboxOptions): AsyncGenerator<ReceivedMessage, void>;
@@ -75,7 +84,7 @@ export function createInboxReader(
         yield { message, report };
       }
       since = last_id;
-      if (!follow && messages.length < pageSize) return;
+      if (!follow && isLastPage(messages, pageSize)) return;
     }
   }
 
