@@ -120,7 +120,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   }, { now, signatureWindowSeconds: limits.signatureWindowSeconds });
 
   const arrivals = new Arrivals();
-  const wake = new Wake({ store, arrivals, watchable: hosted });
+  const wake = new Wake({ store, arrivals, records, watchable: hosted });
   if (!store.exclusive) commits.annotateGroups(markWakes);
   const recent = new RecentMessages(options.recentMessages);
   const messages = new StoredMessages(store, limits.retentionDays, recent);

@@ -1,9 +1,10 @@
 /** The inbox poll: a page, the stamp of its first delivery, and the wait for a message to come. */
 import type { Limits } from "../limits.ts";
+import { inKey, type InRecord } from "../mailboxes/records.ts";
 import { type GroupCommit, Outdated } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
-import type { Arrivals } from "./arrivals.ts";
+import type { Arrivals, Waiter } from "./arrivals.ts";
 import { outboxKey, type OutboxRow } from "./message_row.ts";
 import { PollFloor, refuseEarlyPoll } from "./poll_floor.ts";
 import {
@@ -32,10 +33,16 @@ export interface InboxOptions {
 const NOTHING: Reading = {
   page: emptyPage(0),
   unread: [],
+  headId: 0,
   version: undefined,
 };
 
 const FLUSHED_TOGETHER = 100;
+/** What a poll record takes without its ranges, and what each number of a range takes. */
+const POLL_RECORD_BYTES = 150;
+const RANGE_NUMBER_BYTES = 10;
+/** Numbers by which a record may grow between the look at its size and its commit. */
+const GROWTH = 4;
 
 export class Inbox {
   readonly #floor: PollFloor;
@@ -73,7 +80,7 @@ export class Inbox {
     const recordsNow = !store.exclusive && !waits;
     const undo = this.#floor.begin(agentId, beganMs);
     try {
-      if (!store.exclusive && waits) await this.#stamp(agentId, beganMs, true, 0, NOTHING);
+      if (!store.exclusive && waits) await this.#record(agentId, beganMs, true);
       arrivals.replace(agentId);
       return waits
         ? await this.#waitForPage(agentId, query, beganMs, gone(), confirm)
@@ -100,7 +107,7 @@ export class Inbox {
     try {
       for (;;) {
         if (gone.aborted) return emptyPage(query.sinceId);
-        const page = await this.#deliver(agentId, query, beganMs, false);
+        const page = await this.#deliver(agentId, query, beganMs, false, waiter);
         if (page.messages.length > 0) return page;
         const reason = await Promise.race([waiter.woken, end]);
         if (reason !== "message" || await this.#isReplaced(agentId, beganMs)) {
@@ -130,6 +137,7 @@ export class Inbox {
     query: PollQuery,
     beganMs: number,
     recordPoll: boolean,
+    waiter?: Waiter,
   ): Promise<PollPage> {
     for (;;) {
       const reading = await this.#reader.read(agentId, query);
@@ -138,6 +146,7 @@ export class Inbox {
           await this.#stamp(agentId, beganMs, recordPoll, query.sinceId, reading);
         }
         reading.page.hand?.endReading();
+        waiter?.hasRead(reading.headId);
         return reading.page;
       } catch (error) {
         reading.page.hand?.end();
@@ -167,6 +176,17 @@ export class Inbox {
     return this.#reader.undelivered(agentId, aboveId);
   }
 
+  /** A poll that delivers nothing, in a commit of its own. */
+  async #record(agentId: number, beganMs: number, isChecked: boolean): Promise<void> {
+    for (;;) {
+      try {
+        return await this.#stamp(agentId, beganMs, isChecked, 0, NOTHING);
+      } catch (error) {
+        if (!(error instanceof Outdated)) throw error;
+      }
+    }
+  }
+
   /** One commit: delivered_at of a page's new messages, and where asked the poll itself. */
   async #stamp(
     agentId: number,
@@ -175,11 +195,17 @@ export class Inbox {
     sinceId: number,
     { page, unread, version }: Reading,
   ): Promise<void> {
-    const { commits, limits, messages } = this.options;
+    const { commits, records, limits, messages } = this.options;
     const key = pollKey(agentId);
+    const stored = (await records.load(key)).value as PollRecord | null;
+    const numbers = (stored?.read.length ?? 0) + GROWTH;
     await commits.submit<null>({
       records: [key],
-      cost: { checks: 0, mutations: 2 * unread.length, bytes: 25_000 + 300 * unread.length },
+      cost: {
+        checks: 0,
+        mutations: 2 * unread.length,
+        bytes: POLL_RECORD_BYTES + RANGE_NUMBER_BYTES * numbers + 300 * unread.length,
+      },
       proof: key,
       plan: (turn) => {
         // Another poll of this agent may have delivered what was read here: read again.
@@ -190,6 +216,7 @@ export class Inbox {
           refuseEarlyPoll(before.lastPollMs, beganMs, limits.inboxPollIntervalMs);
         }
         const known = before?.read ?? [];
+        if (known.length + 2 > numbers) throw new Outdated(); // it outgrew what was charged for it
         const lowest = messages.lowestRetainedId(turn.nowMs);
         // All there was from the cursor, or the oldest retained message, to the last one given has
         // been delivered now. What lies before was hidden: a clock that jumps back shows it again.
@@ -228,16 +255,25 @@ export class Inbox {
     });
   }
 
-  /** Writes the times of polls that no commit recorded. Called every minute and at shutdown. */
+  /**
+   * Writes the times of polls that no commit recorded. Called every minute and at shutdown. Digests
+   * alone read them: of an agent without an address nothing is written, and a poll before its address
+   * was set counts for nothing.
+   */
   async flush(): Promise<void> {
     if (!this.options.store.exclusive) return; // there each poll is recorded as it is accepted
     const unwritten = this.#floor.unwritten();
     // Some at a time: they must not fill the queue that sends wait in.
     for (let at = 0; at < unwritten.length; at += FLUSHED_TOGETHER) {
       const some = unwritten.slice(at, at + FLUSHED_TOGETHER);
-      await Promise.all(
-        some.map(([agentId, beganMs]) => this.#stamp(agentId, beganMs, false, 0, NOTHING)),
-      );
+      await Promise.all(some.map(([agentId, beganMs]) => this.#flushPoll(agentId, beganMs)));
+      await new Promise((resolve) => setTimeout(resolve, 0)); // most of them wait for nothing
     }
+  }
+
+  async #flushPoll(agentId: number, beganMs: number): Promise<void> {
+    const inbox = await this.options.records.read<InRecord>(inKey(agentId));
+    if (inbox?.notify === true) await this.#record(agentId, beganMs, false);
+    else this.#floor.written(agentId, beganMs);
   }
 }

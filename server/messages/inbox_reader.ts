@@ -35,6 +35,8 @@ export interface PollPage {
 export interface Reading {
   page: PollPage;
   unread: StoredMessage[];
+  /** Head of the mailbox that was read. */
+  headId: number;
   /** Versionstamp of the poll record that was read; undefined where nothing rests on it. */
   version: string | null | undefined;
 }
@@ -65,7 +67,12 @@ export class InboxReader {
     const { sinceId } = query;
     const inbox = await this.options.records.read<InRecord>(inKey(agentId));
     if (inbox === null || inbox.head <= sinceId) {
-      return { page: emptyPage(sinceId), unread: [], version: undefined };
+      return {
+        page: emptyPage(sinceId),
+        unread: [],
+        headId: inbox?.head ?? 0,
+        version: undefined,
+      };
     }
     const hand = await this.options.pages.begin(agentId);
     try {
@@ -74,13 +81,13 @@ export class InboxReader {
       const last = rows.at(-1);
       if (last === undefined) {
         hand.end();
-        return { page: emptyPage(sinceId), unread, version };
+        return { page: emptyPage(sinceId), unread, headId: inbox.head, version };
       }
       const page = { messages: rows, lastId: last.id, isCut, hand };
       hand.reserve(
         query.sizeOf ? TOOL_ANSWER_GROWTH * cut.sizeBytes : encodedSizeOf(page),
       );
-      return { page, unread, version };
+      return { page, unread, headId: inbox.head, version };
     } catch (error) {
       hand.end();
       throw error;
@@ -99,7 +106,7 @@ export class InboxReader {
     agentId: number,
     { sinceId, limit, unread: onlyUnread, maxBytes, sizeOf = jsonSizeOf }: PollQuery,
     head: number,
-  ): Promise<Omit<Reading, "page"> & { cut: Cut<StoredMessage> }> {
+  ): Promise<Pick<Reading, "unread" | "version"> & { cut: Cut<StoredMessage> }> {
     const { store, messages } = this.options;
     const { poll, version } = await this.#pollRecord(agentId);
     const nowMs = store.now();
