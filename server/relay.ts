@@ -40,6 +40,7 @@ import { FreeDisk, type MeasureFreeBytes } from "./storage/free_disk.ts";
 import { GroupCommit } from "./storage/group_commit.ts";
 import { IdSequence } from "./storage/id_sequence.ts";
 import type { QueueBounds } from "./storage/job_queue.ts";
+import { PublicReads } from "./storage/public_reads.ts";
 import { openAddressKey, openLayout } from "./storage/layout.ts";
 import { RecordCache } from "./storage/record_cache.ts";
 import { requireAnswer } from "./storage/require_answer.ts";
@@ -160,8 +161,17 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   await outbox.start();
   const outboxNote = await deadNote(kv);
   const { retentionDays, rawBodyBytes } = limits;
-  const network = openNetwork({ store, commits, identities, retentionDays, log });
-  const directory = openDirectory({ store, records, commits, presence, addressKey, config });
+  const publicReads = new PublicReads(store, records);
+  const network = openNetwork({ store, commits, publicReads, identities, retentionDays, log });
+  const directory = openDirectory({
+    store,
+    records,
+    commits,
+    presence,
+    publicReads,
+    addressKey,
+    config,
+  });
 
   const bodies = createBodyReader();
   const readBody = bodies.read;
@@ -170,7 +180,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     deps,
     answers,
     routes: [
-      ...agentRoutes({ ...shared, presence, addressKey }),
+      ...agentRoutes({ ...shared, presence, publicReads, addressKey }),
       ...messageRoutes({ ...shared, sender, tokenSender, inbox, messages, pages }),
       ...custodyRoutes({ ...shared, presence, custody }),
       ...profileRoutes({ ...shared, presence, random, now, rawBodyBytes }),

@@ -5,14 +5,17 @@
 import { RelayError } from "../errors.ts";
 import type { AnswerHold, AnswersInHand } from "../http/answers_in_hand.ts";
 import { LARGE_ANSWER_BYTES } from "../http/large_answer.ts";
-import { PageTurns } from "./page_turns.ts";
+import { Turns } from "../storage/turns.ts";
 
 export interface PagesInHandOptions {
   answers: AnswersInHand;
   /** Pages of one agent at one time. */
   perAgent: number;
-  turns?: PageTurns;
+  turns?: Turns;
 }
+
+/** Pages that are read at one time: each may have megabytes. */
+const PAGE_TURNS = { turns: 12, maxWaiting: 5_000, refusal: tooManyPages };
 
 /** One page; whoever has it ends it, or gives it away as the hold of an answer. */
 export interface PageInHand extends AnswerHold {
@@ -26,11 +29,11 @@ export interface PageInHand extends AnswerHold {
 }
 
 export class PagesInHand {
-  readonly #turns: PageTurns;
+  readonly #turns: Turns;
   readonly #ofAgents = new Map<number, number>();
 
   constructor(private readonly options: PagesInHandOptions) {
-    this.#turns = options.turns ?? new PageTurns();
+    this.#turns = options.turns ?? new Turns(PAGE_TURNS);
   }
 
   /**
@@ -80,6 +83,14 @@ export class PagesInHand {
     if (left === 0) this.#ofAgents.delete(agentId);
     else this.#ofAgents.set(agentId, left);
   }
+}
+
+function tooManyPages(): RelayError {
+  return new RelayError(
+    "unavailable",
+    "the relay has more pages of messages to read than it can at one time; nothing was marked as delivered; poll again after Retry-After",
+    { retryAfterMs: 1000 },
+  );
 }
 
 function tooManyOfAgent(perAgent: number): RelayError {
