@@ -56,6 +56,34 @@ export async function drive(
   }
 }
 
+/**
+ * Sends requests one after the other over one connection for a time, with a pause after each answer.
+ * @returns milliseconds that each answer took, ascending
+ * @throws Error when an answer has another status
+ */
+export async function timeEach(
+  port: number,
+  next: () => Uint8Array,
+  { forMs, pauseMs, status }: { forMs: number; pauseMs: number; status: number },
+): Promise<number[]> {
+  using socket = await Deno.connect({ hostname: "127.0.0.1", port });
+  const answers = new AnswerReader(socket);
+  const tookMs: number[] = [];
+  const endMs = performance.now() + forMs;
+  while (performance.now() < endMs) {
+    const request = next();
+    const beganMs = performance.now();
+    await writeAll(socket, request);
+    const answer = await answers.next();
+    tookMs.push(performance.now() - beganMs);
+    if (answer.status !== status) {
+      throw new Error(`answered ${answer.status}: ${decoder.decode(answer.body)}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+  return tookMs.sort((a, b) => a - b);
+}
+
 async function writeAll(socket: Deno.Conn, bytes: Uint8Array): Promise<void> {
   for (let sent = 0; sent < bytes.length;) sent += await socket.write(bytes.subarray(sent));
 }

@@ -4,9 +4,12 @@ import type { Deps } from "./deps.ts";
 import { RelayError } from "./errors.ts";
 import { createDatabaseProbe, type DatabaseProbe, healthRoutes } from "./health.ts";
 import { answerFailure } from "./http/answer.ts";
+import { AnswersInHand } from "./http/answers_in_hand.ts";
 import type { BodyReader } from "./http/body.ts";
 import { clientAddress } from "./http/client_address.ts";
 import { allowPreflight, openCors } from "./http/cors.ts";
+import { headAnswer } from "./http/head_answer.ts";
+import { giveAnswer } from "./http/large_answer.ts";
 import { createPathTable } from "./http/path_table.ts";
 import type { HttpEnv, Route } from "./http/route.ts";
 import { decodeSegment, rawPath, rawQuery } from "./http/target.ts";
@@ -20,6 +23,8 @@ export interface AppParts {
   isDatabaseAlive?: DatabaseProbe;
   /** What the routes read bodies by. */
   bodies: Pick<BodyReader, "open">;
+  /** Where large answers stand until they are taken; bounded as usual unless given. */
+  answers?: AnswersInHand;
 }
 
 type HttpContext = Context<HttpEnv>;
@@ -28,9 +33,8 @@ type HttpContext = Context<HttpEnv>;
  * The application over all routes. Every answer is JSON unless its route says otherwise, carries
  * an X-Request-Id made here, and never tells what went wrong inside.
  */
-export function createApp(
-  { deps, routes, isDatabaseAlive, bodies }: AppParts,
-): Hono<HttpEnv> {
+export function createApp(parts: AppParts): Hono<HttpEnv> {
+  const { deps, routes, isDatabaseAlive, bodies, answers = new AnswersInHand() } = parts;
   const table = createPathTable([
     homeRoute(deps.config),
     ...healthRoutes(isDatabaseAlive ?? createDatabaseProbe(deps.kv)),
@@ -47,10 +51,11 @@ export function createApp(
       const body = route.method === "GET" ? undefined : bodies.open(c.req.raw, () => addressOf(c));
       const settle = (answer: Response) => {
         body?.close(c.env?.sent);
-        return finish(c.req.raw, answer, route, requestId);
+        return finish(c.req.raw, give(c, answer), route, requestId);
       };
       const refuse = (failure: unknown) => {
         body?.close(c.env?.sent);
+        c.get("hold")?.end();
         return fail(c.req.raw, failure, route, requestId);
       };
       try {
@@ -86,6 +91,14 @@ export function createApp(
     fail(c.req.raw, failure, { cors: "none" }, c.get("requestId") ?? nextRequestId())
   );
 
+  // Hono makes the answers to HEAD anew, without a body.
+  const { fetch } = app;
+  app.fetch = (request, ...rest) => {
+    const answer = fetch(request, ...rest);
+    if (request.method !== "HEAD") return answer;
+    return answer instanceof Promise ? answer.then(headAnswer) : headAnswer(answer);
+  };
+
   function begin(c: HttpContext): string {
     const requestId = nextRequestId();
     c.set("requestId", requestId);
@@ -101,6 +114,15 @@ export function createApp(
       c.env?.remoteAddress,
       deps.config.trustedProxyHops,
     );
+  }
+
+  /** The answer piece by piece where it is large, or the refusal of one for which there is no room. */
+  function give(c: HttpContext, answer: Response): Response {
+    try {
+      return giveAnswer(answer, c.get("hold"), answers, c.get("head"));
+    } catch (failure) {
+      return answerFailure(failure, deps.log, c.get("requestId"));
+    }
   }
 
   function fail(

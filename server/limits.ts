@@ -43,6 +43,12 @@ export interface Limits {
   minFreeDiskBytes: number;
   /** Inbox polls that may wait at one time in one process. */
   waitingPolls: number;
+  /** Bytes of a page's rows of inbox or outbox, as answered (decisions, "Bounds added"). */
+  pageBytes: number;
+  /** The same of check_inbox, in structured content. */
+  toolPageBytes: number;
+  /** Pages and signed requests of one agent at one time, until their answers are taken. */
+  pagesInHandPerAgent: number;
 }
 
 export const DEFAULT_LIMITS: Readonly<Limits> = {
@@ -63,6 +69,9 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
   retainedBytesPerSender: GIB,
   minFreeDiskBytes: 512 * MIB,
   waitingPolls: 20_000,
+  pageBytes: 2 * MIB,
+  toolPageBytes: 256 * KIB,
+  pagesInHandPerAgent: 4,
 };
 
 /** The greatest values that work: a message has to fit one commit of the store with all of it. */

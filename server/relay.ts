@@ -18,6 +18,7 @@ import { openDigests } from "./digest/digests.ts";
 import { openDirectory } from "./directory/open_directory.ts";
 import { unsubscribeRoutes } from "./digest/unsubscribe.ts";
 import { describeFailure } from "./http/describe_failure.ts";
+import { AnswersInHand, type AnswersInHandOptions } from "./http/answers_in_hand.ts";
 import { createBodyReader } from "./http/body.ts";
 import { createAuthenticator } from "./http/authenticate.ts";
 import type { HttpEnv } from "./http/route.ts";
@@ -26,6 +27,7 @@ import { disabledMailRoutes } from "./mail/disabled.ts";
 import { toolNotes, toolRoutes } from "./mcp/routes.ts";
 import { Arrivals } from "./messages/arrivals.ts";
 import { Inbox } from "./messages/inbox.ts";
+import { PagesInHand } from "./messages/pages_in_hand.ts";
 import { RecentMessages, type RecentMessagesBounds } from "./messages/recent_messages.ts";
 import { messageRoutes } from "./messages/routes.ts";
 import { Sender } from "./messages/send.ts";
@@ -42,6 +44,7 @@ import { GroupCommit } from "./storage/group_commit.ts";
 import { IdSequence } from "./storage/id_sequence.ts";
 import type { QueueBounds } from "./storage/job_queue.ts";
 import { Leases } from "./storage/leases.ts";
+import { PublicReads } from "./storage/public_reads.ts";
 import { openAddressKey, openLayout } from "./storage/layout.ts";
 import { RecordCache } from "./storage/record_cache.ts";
 import { requireAnswer } from "./storage/require_answer.ts";
@@ -75,6 +78,7 @@ export interface RelayOptions {
   capacity?: StoreCapacity;
   queueBounds?: QueueBounds;
   recentMessages?: RecentMessagesBounds;
+  answers?: AnswersInHandOptions;
 }
 
 const FLUSH_MS = 60_000;
@@ -130,7 +134,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   }, { now, signatureWindowSeconds: limits.signatureWindowSeconds });
 
   const arrivals = new Arrivals();
-  const wake = new Wake({ store, arrivals, watchable: hosted });
+  const wake = new Wake({ store, arrivals, records, watchable: hosted });
   if (!store.exclusive) commits.annotateGroups(markWakes);
   const recent = new RecentMessages(options.recentMessages);
   const messages = new StoredMessages(store, limits.retentionDays, recent);
@@ -143,7 +147,9 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     recent,
     formerClockMs: ids.openedAtMs,
   });
-  const inbox = new Inbox({ store, records, commits, limits, arrivals, messages });
+  const answers = new AnswersInHand(options.answers);
+  const pages = new PagesInHand({ answers, perAgent: limits.pagesInHandPerAgent });
+  const inbox = new Inbox({ store, records, commits, limits, arrivals, messages, pages });
   const tokenSender = new TokenSender({
     store,
     records,
@@ -169,8 +175,25 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   });
   const outboxNote = await deadNote(kv);
   const { retentionDays, rawBodyBytes } = limits;
-  const network = openNetwork({ store, commits, leases, identities, retentionDays, log });
-  const directory = openDirectory({ store, records, commits, presence, addressKey, config });
+  const publicReads = new PublicReads(store, records);
+  const network = openNetwork({
+    store,
+    commits,
+    leases,
+    publicReads,
+    identities,
+    retentionDays,
+    log,
+  });
+  const directory = openDirectory({
+    store,
+    records,
+    commits,
+    presence,
+    publicReads,
+    addressKey,
+    config,
+  });
 
   const bans = new BanList({ kv, commits, identities });
   const { retentionMs } = messages;
@@ -184,9 +207,10 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   const app = createApp({
     deps,
     bodies,
+    answers,
     routes: [
-      ...agentRoutes({ ...shared, presence, addressKey }),
-      ...messageRoutes({ ...shared, sender, tokenSender, inbox, messages, addressKey }),
+      ...agentRoutes({ ...shared, presence, publicReads, addressKey }),
+      ...messageRoutes({ ...shared, sender, tokenSender, inbox, messages, pages, addressKey }),
       ...custodyRoutes({ ...shared, presence, custody }),
       ...profileRoutes({ ...shared, presence, random, now, limits }),
       ...directory.routes,
@@ -258,6 +282,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     async close() {
       clearInterval(flushing);
       bodies.close();
+      answers.close();
       arrivals.close();
       wake.close();
       await outbox.close();

@@ -1,5 +1,6 @@
 /** All measured claims, in the order of the table. */
 import type { Row } from "../row.ts";
+import { besideAttacks } from "./beside_attacks.ts";
 import { directory } from "./directory.ts";
 import { expiredStart } from "./expired_start.ts";
 import { figures } from "./figures.ts";
@@ -25,6 +26,7 @@ export const rows: readonly Row[] = [
   emptyPolls,
   tokenPolls,
   ...inboxPages,
+  ...besideAttacks,
   toolWhoami,
   toolWhoamiStateless,
   toolSend,

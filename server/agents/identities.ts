@@ -41,6 +41,19 @@ export class Identities {
     return await this.#byName("address", form.address);
   }
 
+  /** The agent that resolve() would find without a read of the store, or undefined. */
+  inMemory(identifier: string): Identity | undefined {
+    const form = readIdentifier(identifier);
+    if (form === null) return undefined;
+    const name = form.form === "handle"
+      ? `handle/${form.handle}`
+      : form.form === "word-name"
+      ? `word/${form.wordName}`
+      : `address/${form.address}`;
+    const id = this.#idByName.get(name);
+    return id === undefined ? undefined : this.#byId.get(id);
+  }
+
   /** The agent of an id that stands in the store. @throws Error for any other id */
   async byId(id: number): Promise<Identity> {
     const known = this.#byId.get(id);

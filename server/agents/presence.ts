@@ -27,6 +27,8 @@ export type Seen = Iterable<readonly [number, number]>;
 
 export class Presence {
   readonly #latest = new BoundedMap<number, number>(REMEMBERED);
+  /** What the store has of some agents, null for nothing; kept where this process alone writes it. */
+  readonly #stored = new BoundedMap<number, number | null>(REMEMBERED);
   #unwritten = new Map<number, number>();
   #followed: Map<number, number> | null = null;
   #readUpToMs = -Infinity;
@@ -43,10 +45,25 @@ export class Presence {
 
   /** Unix ms of the last accepted authenticated request, at most 60 s late; null before the first. */
   async lastSeenMs(agentId: number): Promise<number | null> {
-    const stored = await retryWhileLocked(() => this.store.kv.get<number>(seenKey(agentId)));
+    const stored = this.#stored.get(agentId) ?? await this.#readStored(agentId);
     const own = this.#latest.get(agentId);
-    if (own === undefined) return stored.value;
-    return Math.max(own, stored.value ?? 0);
+    if (own === undefined) return stored;
+    return Math.max(own, stored ?? 0);
+  }
+
+  /** Whether lastSeenMs() reads no store. */
+  isInMemory(agentId: number): boolean {
+    return this.#stored.get(agentId) !== undefined;
+  }
+
+  async #readStored(agentId: number): Promise<number | null> {
+    const known = this.#stored.get(agentId);
+    if (known !== undefined) return known;
+    const { kv, exclusive } = this.store;
+    const { value } = await retryWhileLocked(() => kv.get<number>(seenKey(agentId)));
+    // A flush meanwhile has told what is newer.
+    if (exclusive && this.#stored.get(agentId) === undefined) this.#stored.set(agentId, value);
+    return value;
   }
 
   /**
@@ -115,6 +132,7 @@ export class Presence {
           }
           return operation.commit();
         });
+        if (exclusive) { for (const [agentId, seenMs] of some) this.#stored.set(agentId, seenMs); }
       } catch (error) {
         for (const [agentId, seenMs] of rows.slice(from)) {
           if (!this.#unwritten.has(agentId)) this.#unwritten.set(agentId, seenMs);

@@ -15,7 +15,8 @@ import { decodeSegment } from "../http/target.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { FreeDisk } from "../storage/free_disk.ts";
-import type { RecordCache } from "../storage/record_cache.ts";
+import type { PublicReads } from "../storage/public_reads.ts";
+import { type RecordCache, recordName } from "../storage/record_cache.ts";
 import type { Identities } from "./identities.ts";
 import type { Presence } from "./presence.ts";
 import {
@@ -38,6 +39,7 @@ export interface AgentServices {
   authenticator: Authenticator;
   readBody: ReadBody;
   freeDisk: FreeDisk;
+  publicReads: PublicReads;
   /** Secret under which client addresses are hashed, 32 bytes. */
   addressKey: Uint8Array;
 }
@@ -45,7 +47,7 @@ export interface AgentServices {
 const NO_STORE = { "Cache-Control": "no-store" };
 
 export function agentRoutes(services: AgentServices): Route[] {
-  const { deps, records, commits, identities, presence, authenticator, readBody, freeDisk } =
+  const { deps, records, commits, presence, authenticator, readBody, freeDisk, publicReads } =
     services;
   const { limits, requireKeyProof, trustedProxyHops } = deps.config;
   const tokenServices = {
@@ -116,15 +118,12 @@ export function agentRoutes(services: AgentServices): Route[] {
       path: "/v1/agents/{identifier}",
       async handle(c) {
         const identifier = decodeSegment(c.get("path").slice("/v1/agents/".length));
-        const found = identifier === undefined ? null : await identities.resolve(identifier);
-        if (found === null) throw unknownAgent();
-        const [agent, inbox, lastSeenMs] = await Promise.all([
-          records.read<AgentRecord>(agentKey(found.id)),
-          records.read<InRecord>(inKey(found.id)),
-          presence.lastSeenMs(found.id),
-        ]);
-        if (inbox!.banned) throw unknownAgent();
-        return answerJson(agentProfile(agent!, lastSeenMs));
+        if (identifier === undefined) throw unknownAgent();
+        const read = () => readProfile(services, identifier);
+        // Where memory is the truth and has it all, nobody has to wait for a turn at the store.
+        const profile = await (isInMemory(services, identifier) ? read() : publicReads.run(read));
+        if (profile === null) throw unknownAgent();
+        return answerJson(profile);
       },
     },
     {
@@ -151,6 +150,34 @@ export function agentRoutes(services: AgentServices): Route[] {
       },
     },
   ];
+}
+
+/** The profile of an active agent, or null. A ban is seen as the store, or the memory that is the truth, has it. */
+async function readProfile(
+  { identities, records, presence }: AgentServices,
+  identifier: string,
+): Promise<ReturnType<typeof agentProfile> | null> {
+  const found = await identities.resolve(identifier);
+  if (found === null) return null;
+  const [agent, inbox, lastSeenMs] = await Promise.all([
+    records.read<AgentRecord>(agentKey(found.id)),
+    records.read<InRecord>(inKey(found.id)),
+    presence.lastSeenMs(found.id),
+  ]);
+  return inbox!.banned ? null : agentProfile(agent!, lastSeenMs);
+}
+
+/** Whether readProfile() reads nothing but memory. */
+function isInMemory(
+  { deps, identities, records, presence }: AgentServices,
+  identifier: string,
+): boolean {
+  if (deps.config.sharedStore) return false;
+  const found = identities.inMemory(identifier);
+  return found !== undefined && presence.isInMemory(found.id) &&
+    [agentKey(found.id), inKey(found.id)].every((key) =>
+      records.peek(recordName(key)) !== undefined
+    );
 }
 
 function unknownAgent(): RelayError {

@@ -80,4 +80,17 @@ export const LIMIT_NOTES: Readonly<Record<keyof Limits, LimitNote>> = {
     what: "Inbox polls that may wait at one time in one process; beyond it a poll does not wait.",
     source: "own",
   },
+  pageBytes: {
+    what: "Bytes of the messages in one page of inbox or outbox; one message at least is given.",
+    source: "own",
+  },
+  toolPageBytes: {
+    what: "The same of one answer of the tool check_inbox, in its structured content.",
+    source: "own",
+  },
+  pagesInHandPerAgent: {
+    what:
+      "Pages and signed requests of one agent at one time, until their answers are taken; beyond it 503.",
+    source: "own",
+  },
 };

@@ -6,6 +6,7 @@ import type { Presence } from "../agents/presence.ts";
 import { AGENT_COUNT } from "../agents/register.ts";
 import { listRows } from "../storage/list_rows.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
+import type { PublicReads } from "../storage/public_reads.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { shareRuns } from "../storage/shared_run.ts";
 import type { Store } from "../storage/store.ts";
@@ -19,12 +20,15 @@ export interface DirectoryOptions {
   store: Store;
   records: RecordCache;
   presence: Presence;
+  publicReads: PublicReads;
   /** Null where the store is exclusive: one process starts from the rows. */
   packs: DirectoryPacks | null;
 }
 
 const LISTED_PREFIX: Deno.KvKey = ["listed"];
 const GET_MANY = 10;
+/** How old a page of the directory may be that this process has not changed since. */
+const BROWSE_MAX_AGE_MS = 2_000;
 const LIST_BATCH = 500;
 
 /** What the index holds: agents up to an id, changes up to a number. */
@@ -45,6 +49,14 @@ export class Directory {
 
   /** Agents below an id, latest registered first. */
   async browse(limit: number, beforeId: number | undefined): Promise<ListingRow[]> {
+    const { store, publicReads } = this.options;
+    const read = () => this.#readListings(limit, beforeId);
+    return store.exclusive
+      ? await publicReads.recent(`browse/${limit}/${beforeId}`, BROWSE_MAX_AGE_MS, read)
+      : await publicReads.run(read);
+  }
+
+  async #readListings(limit: number, beforeId: number | undefined): Promise<ListingRow[]> {
     const { kv } = this.options.store;
     const selector = beforeId === undefined
       ? { prefix: LISTED_PREFIX }

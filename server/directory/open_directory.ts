@@ -3,6 +3,7 @@ import type { Presence } from "../agents/presence.ts";
 import type { Config } from "../config.ts";
 import type { Route } from "../http/route.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
+import type { PublicReads } from "../storage/public_reads.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
 import { AgentSearch } from "./agent_search.ts";
@@ -16,6 +17,7 @@ export interface OpenDirectoryOptions {
   records: RecordCache;
   commits: GroupCommit;
   presence: Presence;
+  publicReads: PublicReads;
   addressKey: Uint8Array;
   config: Config;
 }
@@ -29,10 +31,10 @@ export interface OpenDirectory {
 }
 
 export function openDirectory(options: OpenDirectoryOptions): OpenDirectory {
-  const { store, records, commits, presence, addressKey, config } = options;
+  const { store, records, commits, presence, publicReads, addressKey, config } = options;
   const { trustedProxyHops, limits } = config;
   const packs = store.exclusive ? null : new DirectoryPacks(store);
-  const directory = new Directory({ store, records, presence, packs });
+  const directory = new Directory({ store, records, presence, publicReads, packs });
   const searchesPerMinute = limits.searchesPerIpPerMinute;
   const limit = new SearchLimit({ store, records, commits, searchesPerMinute });
   const agentSearch = new AgentSearch(directory, limit);

@@ -1,6 +1,7 @@
 /** GET /v1/agents: browse and search (specification, 4.4). */
 import { answerJson, JSON_HEADERS } from "../http/answer.ts";
 import { callerHash } from "../http/client_address.ts";
+import { answerWhole } from "../http/large_answer.ts";
 import { integer, readQuery, text } from "../http/query.ts";
 import type { Route } from "../http/route.ts";
 import { type AgentSearch, BROWSE_LIMIT, clamp, SEARCH_LIMIT } from "./agent_search.ts";
@@ -42,7 +43,7 @@ export function directoryRoutes(services: DirectoryRouteServices): Route[] {
           callerHash(c, addressKey, trustedProxyHops),
           !c.get("head"),
         );
-        return new Response(`{"agents":[${entries.join(",")}]}`, { headers: JSON_HEADERS });
+        return answerWhole(`{"agents":[${entries.join(",")}]}`, { headers: JSON_HEADERS });
       },
     },
   ];

@@ -2,6 +2,7 @@
 import type { Log } from "../deps.ts";
 import { RelayError } from "../errors.ts";
 import { describeFailure } from "./describe_failure.ts";
+import { answerWhole } from "./large_answer.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 /** Of an answer that is finished JSON already. */
@@ -16,7 +17,7 @@ export function answerJson(
   status = 200,
   headers?: Readonly<Record<string, string>>,
 ): Response {
-  return new Response(JSON.stringify(value), {
+  return answerWhole(JSON.stringify(value), {
     status,
     headers: headers === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...headers },
   });

@@ -1,6 +1,7 @@
 /** Content that stays the same while the relay runs: compressed once, and sent only to who lacks it. */
 import { createHash } from "node:crypto";
 import { acceptsGzip } from "./accept_encoding.ts";
+import { answerWhole } from "./large_answer.ts";
 
 export interface FixedContent {
   type: string;
@@ -43,7 +44,7 @@ export function answerFixed(
   }
   headers["Content-Type"] = type;
   if (zipped) headers["Content-Encoding"] = "gzip";
-  return new Response(zipped ? gzip : bytes, { headers });
+  return answerWhole(zipped ? gzip : bytes, { headers }, true);
 }
 
 /** Weak comparison: proxies weaken tags; either representation is the same content. */

@@ -1,5 +1,6 @@
 /** A route as the parts of the domain declare it; app.ts mounts it. */
 import type { Context } from "hono";
+import type { AnswerHold } from "./answers_in_hand.ts";
 
 /** What Deno.serve tells besides the request, and what app.ts adds. */
 export interface HttpEnv {
@@ -17,6 +18,8 @@ export interface HttpEnv {
     query: string;
     /** True where GET was asked as HEAD: the answer is made, but nothing may take effect. */
     head: boolean;
+    /** Room that the handler took for its answer; app.ts ends it with the answer. */
+    hold?: AnswerHold;
   };
 }
 

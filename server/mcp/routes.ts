@@ -70,6 +70,10 @@ function describeCall(c: Context<HttpEnv>, { deps, addressKey }: ToolServices): 
       ),
     gone: () => c.req.raw.signal,
     requestId: c.get("requestId"),
+    keep(hold) {
+      c.get("hold")?.end(); // of an earlier request of the same batch
+      c.set("hold", hold);
+    },
   };
 }
 

@@ -3,6 +3,7 @@ import type { Context } from "hono";
 import type { Config } from "../config.ts";
 import type { ReadBody } from "../http/body.ts";
 import { allowPreflight, openCors } from "../http/cors.ts";
+import { answerWhole } from "../http/large_answer.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
 import { acceptsOrigin, accessRules, refuseStrangeAccess } from "./access_rules.ts";
 import { answerBatch } from "./batch.ts";
@@ -50,8 +51,19 @@ export function toolRoute<Call>(options: ToolRouteOptions<Call>): Route {
       }
       const call = describeCall(c);
       const answer = (one: unknown) => server.answer(one, headers, call);
-      if (!Array.isArray(message)) return await answer(message);
-      return await answerBatch(message, headers.get("mcp-protocol-version"), answer);
+      if (!Array.isArray(message)) return await boundAnswer(await answer(message));
+      const batch = await answerBatch(message, headers.get("mcp-protocol-version"), answer);
+      // Its pages stand in one answer now: room is taken for that as a whole.
+      c.get("hold")?.end();
+      c.set("hold", undefined);
+      return await boundAnswer(batch);
     },
   };
+}
+
+/** What the SDK or a tool made, as an answer that is bounded where it is large. */
+async function boundAnswer(answer: Response): Promise<Response> {
+  const { status, headers } = answer;
+  if (answer.body === null || headers.get("content-type") !== "application/json") return answer;
+  return answerWhole(await answer.text(), { status, headers });
 }

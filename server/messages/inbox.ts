@@ -1,12 +1,20 @@
 /** The inbox poll: a page, the stamp of its first delivery, and the wait for a message to come. */
 import type { Limits } from "../limits.ts";
+import { inKey, type InRecord } from "../mailboxes/records.ts";
 import { type GroupCommit, Outdated } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
-import type { Arrivals } from "./arrivals.ts";
+import type { Arrivals, Waiter } from "./arrivals.ts";
 import { outboxKey, type OutboxRow } from "./message_row.ts";
 import { PollFloor, refuseEarlyPoll } from "./poll_floor.ts";
-import { InboxReader, type PollPage, type PollQuery, type Reading } from "./inbox_reader.ts";
+import {
+  emptyPage,
+  InboxReader,
+  type PollPage,
+  type PollQuery,
+  type Reading,
+} from "./inbox_reader.ts";
+import type { PagesInHand } from "./pages_in_hand.ts";
 import { MAX_READ_RANGES, pollKey, type PollRecord, readKey } from "./poll_record.ts";
 import { addRange } from "./read_ranges.ts";
 import type { StoredMessages } from "./stored_messages.ts";
@@ -18,14 +26,15 @@ export interface InboxOptions {
   limits: Limits;
   arrivals: Arrivals;
   messages: StoredMessages;
+  pages: PagesInHand;
 }
 
 /** A poll that delivers nothing. */
 const NOTHING: Reading = {
-  page: { messages: [], lastId: 0 },
+  page: emptyPage(0),
   unread: [],
+  headId: 0,
   version: undefined,
-  done: () => {},
 };
 
 const FLUSHED_TOGETHER = 100;
@@ -39,20 +48,19 @@ export class Inbox {
     this.#floor = new PollFloor(options.limits.inboxPollIntervalMs);
   }
 
-  /** The page that a poll would give, without any effect (HEAD). */
-  async peek(agentId: number, query: PollQuery): Promise<PollPage> {
-    const { page, done } = await this.#reader.read(agentId, query);
-    done();
-    return page;
+  /** Whether a poll would give a message, without any effect. */
+  finds(agentId: number, query: PollQuery): Promise<boolean> {
+    return this.#reader.finds(agentId, query);
   }
 
   /**
    * An accepted poll: gives a page, stamping what it delivers for the first time, in the commit
-   * before the answer.
+   * before the answer. A page that is not empty is in hand: the caller gives or ends it.
    * @param gone signal that aborts when the client has left; asked for by polls that wait
    * @param confirm called before a poll that was woken reads again; throws when the credential it
    * came with has died while it waited
-   * @throws RelayError `rate_limited` when the last accepted poll began too recently
+   * @throws RelayError `rate_limited` when the last accepted poll began too recently, `unavailable`
+   * when too many pages or answers are in hand; nothing is stamped then
    */
   async poll(
     agentId: number,
@@ -67,7 +75,7 @@ export class Inbox {
     const recordsNow = !store.exclusive && !waits;
     const undo = this.#floor.begin(agentId, beganMs);
     try {
-      if (!store.exclusive && waits) await this.#stamp(agentId, beganMs, true, 0, NOTHING);
+      if (!store.exclusive && waits) await this.#record(agentId, beganMs, true);
       arrivals.replace(agentId);
       return waits
         ? await this.#waitForPage(agentId, query, beganMs, gone(), confirm)
@@ -93,12 +101,12 @@ export class Inbox {
     gone.addEventListener("abort", ended, { once: true });
     try {
       for (;;) {
-        if (gone.aborted) return { messages: [], lastId: query.sinceId };
-        const page = await this.#deliver(agentId, query, beganMs, false);
+        if (gone.aborted) return emptyPage(query.sinceId);
+        const page = await this.#deliver(agentId, query, beganMs, false, waiter);
         if (page.messages.length > 0) return page;
         const reason = await Promise.race([waiter.woken, end]);
         if (reason !== "message" || await this.#isReplaced(agentId, beganMs)) {
-          return { messages: [], lastId: query.sinceId };
+          return emptyPage(query.sinceId);
         }
         await confirm();
         waiter = this.options.arrivals.await(agentId, true);
@@ -124,6 +132,7 @@ export class Inbox {
     query: PollQuery,
     beganMs: number,
     recordPoll: boolean,
+    waiter?: Waiter,
   ): Promise<PollPage> {
     for (;;) {
       const reading = await this.#reader.read(agentId, query);
@@ -131,11 +140,12 @@ export class Inbox {
         if (reading.unread.length > 0 || recordPoll) {
           await this.#stamp(agentId, beganMs, recordPoll, query.sinceId, reading);
         }
+        reading.page.hand?.endReading();
+        waiter?.hasRead(reading.headId);
         return reading.page;
       } catch (error) {
+        reading.page.hand?.end();
         if (!(error instanceof Outdated)) throw error;
-      } finally {
-        reading.done();
       }
     }
   }
@@ -156,6 +166,17 @@ export class Inbox {
     return this.#floor.lastBeganMs(agentId);
   }
 
+  /** A poll that delivers nothing, in a commit of its own. */
+  async #record(agentId: number, beganMs: number, isChecked: boolean): Promise<void> {
+    for (;;) {
+      try {
+        return await this.#stamp(agentId, beganMs, isChecked, 0, NOTHING);
+      } catch (error) {
+        if (!(error instanceof Outdated)) throw error;
+      }
+    }
+  }
+
   /** One commit: delivered_at of a page's new messages, and where asked the poll itself. */
   async #stamp(
     agentId: number,
@@ -168,7 +189,7 @@ export class Inbox {
     const key = pollKey(agentId);
     await commits.submit<null>({
       records: [key],
-      sizeBytes: 25_000 + 300 * unread.length,
+      sizeBytes: 1_000 + 300 * unread.length,
       proof: key,
       plan: (turn) => {
         // Another poll of this agent may have delivered what was read here: read again.
@@ -217,16 +238,25 @@ export class Inbox {
     });
   }
 
-  /** Writes the times of polls that no commit recorded. Called every minute and at shutdown. */
+  /**
+   * Writes the times of polls that no commit recorded. Called every minute and at shutdown. Digests
+   * alone read them: of an agent without an address nothing is written, and a poll before its address
+   * was set counts for nothing.
+   */
   async flush(): Promise<void> {
     if (!this.options.store.exclusive) return; // there each poll is recorded as it is accepted
     const unwritten = this.#floor.unwritten();
     // Some at a time: they must not fill the queue that sends wait in.
     for (let at = 0; at < unwritten.length; at += FLUSHED_TOGETHER) {
       const some = unwritten.slice(at, at + FLUSHED_TOGETHER);
-      await Promise.all(
-        some.map(([agentId, beganMs]) => this.#stamp(agentId, beganMs, false, 0, NOTHING)),
-      );
+      await Promise.all(some.map(([agentId, beganMs]) => this.#flushPoll(agentId, beganMs)));
+      await new Promise((resolve) => setTimeout(resolve, 0)); // most of them wait for nothing
     }
+  }
+
+  async #flushPoll(agentId: number, beganMs: number): Promise<void> {
+    const inbox = await this.options.records.read<InRecord>(inKey(agentId));
+    if (inbox?.notify === true) await this.#record(agentId, beganMs, false);
+    else this.#floor.written(agentId, beganMs);
   }
 }

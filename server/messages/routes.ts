@@ -5,6 +5,7 @@ import type { Identity } from "../agents/records.ts";
 import type { Deps } from "../deps.ts";
 import { RelayError } from "../errors.ts";
 import { JSON_HEADERS } from "../http/answer.ts";
+import { answerWhole } from "../http/large_answer.ts";
 import type { Authenticator, SignatureCredential } from "../http/authenticate.ts";
 import type { ReadBody } from "../http/body.ts";
 import { callerHash } from "../http/client_address.ts";
@@ -17,6 +18,7 @@ import type { RecordCache } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
 import { timestamp } from "../timestamp.ts";
 import type { Inbox } from "./inbox.ts";
+import type { PagesInHand } from "./pages_in_hand.ts";
 import { encodePage } from "./inbox_reader.ts";
 import { readOutbox } from "./outbox.ts";
 import { requireIdempotencyKey } from "./idempotency.ts";
@@ -37,6 +39,7 @@ export interface MessageServices {
   tokenSender: TokenSender;
   inbox: Inbox;
   messages: StoredMessages;
+  pages: PagesInHand;
   freeDisk: FreeDisk;
   /** Secret under which client addresses are hashed, 32 bytes. */
   addressKey: Uint8Array;
@@ -56,7 +59,9 @@ const PAGE_QUERY = {
 const INBOX_QUERY = { ...PAGE_QUERY, unread: flag(), wait: integer(0, MAX_WAIT_S, 0) };
 
 export function messageRoutes(services: MessageServices): Route[] {
-  const { authenticator, readBody, inbox, messages, tokenSender, deps, addressKey } = services;
+  const { authenticator, readBody, inbox, messages, pages, tokenSender, deps, addressKey } =
+    services;
+  const { pageBytes } = deps.config.limits;
   const hashOf = (c: Context<HttpEnv>) => callerHash(c, addressKey, deps.config.trustedProxyHops);
   return [
     {
@@ -81,15 +86,21 @@ export function messageRoutes(services: MessageServices): Route[] {
       async handle(c) {
         const { agent, credential } = await authenticator.authenticate(c);
         const { since_id, limit, unread, wait } = readQuery(c.get("query"), INBOX_QUERY);
-        const query = { sinceId: since_id, limit, unread, waitMs: wait * 1000 };
+        if (c.get("head")) return new Response(null, { headers: PAGE_HEADERS });
+        const query = {
+          sinceId: since_id,
+          limit,
+          unread,
+          waitMs: wait * 1000,
+          maxBytes: pageBytes,
+        };
         // A signature grows old while its poll waits, but nothing takes it back; a token can die.
         const confirm = credential.kind === "signature"
           ? undefined
           : () => authenticator.identify(c);
-        const page = c.get("head")
-          ? await inbox.peek(agent.id, query)
-          : await inbox.poll(agent.id, query, () => c.req.raw.signal, confirm);
-        return new Response(encodePage(page), { headers: PAGE_HEADERS });
+        const page = await inbox.poll(agent.id, query, () => c.req.raw.signal, confirm);
+        if (page.hand !== null) c.set("hold", page.hand);
+        return answerWhole(encodePage(page), { headers: PAGE_HEADERS });
       },
     },
     {
@@ -98,8 +109,14 @@ export function messageRoutes(services: MessageServices): Route[] {
       async handle(c) {
         const { agent } = await authenticator.authenticate(c);
         const { since_id, limit } = readQuery(c.get("query"), PAGE_QUERY);
-        const page = await readOutbox(services, agent.id, { sinceId: since_id, limit });
-        return new Response(page, { headers: PAGE_HEADERS });
+        if (c.get("head")) return new Response(null, { headers: PAGE_HEADERS });
+        const hand = await pages.begin(agent.id);
+        c.set("hold", hand);
+        const query = { sinceId: since_id, limit, maxBytes: pageBytes };
+        const page = await readOutbox(services, agent.id, query);
+        hand.reserve(page.length);
+        hand.endReading();
+        return answerWhole(page, { headers: PAGE_HEADERS });
       },
     },
     {
@@ -107,10 +124,15 @@ export function messageRoutes(services: MessageServices): Route[] {
       path: "/v1/messages/{id}/signed-request",
       async handle(c) {
         const { agent } = await authenticator.authenticate(c);
-        const request = await messages.signedRequest(agent.id, requireMessageId(c));
-        return new Response(request as BodyInit, {
-          headers: { "Content-Type": "application/json", "Cache-Control": "no-store" },
-        });
+        const id = requireMessageId(c);
+        const headers = { "Content-Type": "application/json", "Cache-Control": "no-store" };
+        if (c.get("head")) return new Response(null, { headers });
+        const hand = await pages.begin(agent.id);
+        c.set("hold", hand);
+        const request = await messages.signedRequest(agent.id, id);
+        hand.reserve(request.length);
+        hand.endReading();
+        return answerWhole(request, { headers });
       },
     },
   ];

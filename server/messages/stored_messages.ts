@@ -5,23 +5,26 @@ import { lowestIdAt } from "../storage/id_sequence.ts";
 import { listRows } from "../storage/list_rows.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
 import type { Store } from "../storage/store.ts";
+import { type Cut, cutPage, type PageBudget } from "./cut_page.ts";
 import {
   inboxKey,
   type MessageRow,
   outboxKey,
   type OutboxRow,
+  PIECE_BYTES,
   pieceKey,
   rawKey,
   rebuildRequest,
 } from "./message_row.ts";
 import { FollowedPurges } from "./followed_purges.ts";
-import { PageTurns } from "./page_turns.ts";
 import type { RecentMessage, RecentMessages } from "./recent_messages.ts";
 import { createdAtOf, decodeRow } from "./row_codec.ts";
 
 const GET_MANY = 10;
 /** A purge takes some messages a step: pages of it may meet several. */
 const READ_ATTEMPTS = 5;
+/** Messages whose pieces are read at one time: so many may be read beyond the end of a page. */
+const JOINED_TOGETHER = 8;
 const MAX_ID = Number.MAX_SAFE_INTEGER - 1;
 
 export interface StoredMessage {
@@ -41,6 +44,15 @@ export interface InboxSelection {
   headId: number;
   limit: number;
   nowMs: number;
+  /** None unless given. */
+  budget?: PageBudget<StoredMessage>;
+}
+
+const ALL: PageBudget<StoredMessage> = { maxBytes: Infinity, sizeOf: () => 0, atLeast: 1 };
+
+/** Rows of the first read: half as many again as the largest ones that a page can hold. */
+function firstRead(maxBytes: number): number {
+  return Math.ceil(1.5 * maxBytes / PIECE_BYTES) + 1;
 }
 
 /** A message by the inbox that holds it. */
@@ -51,8 +63,6 @@ export interface MessageReference {
 
 export class StoredMessages {
   readonly retentionMs: number;
-  /** Taken for as long as a page is in the making. */
-  readonly turns = new PageTurns();
   readonly #purges: FollowedPurges;
 
   constructor(
@@ -74,40 +84,98 @@ export class StoredMessages {
     return lowestIdAt(nowMs - this.retentionMs);
   }
 
-  /** The first `limit` retained messages of an inbox above an id and up to another, ascending. */
+  /**
+   * The first `limit` retained messages of an inbox above an id and up to another, ascending, as far
+   * as the budget reaches. Little more is read than is given.
+   */
   async inboxPage(
-    { recipientId, sinceId, lastId = MAX_ID, headId, limit, nowMs }: InboxSelection,
-  ): Promise<StoredMessage[]> {
+    { recipientId, sinceId, lastId = MAX_ID, headId, limit, nowMs, budget = ALL }: InboxSelection,
+  ): Promise<Cut<StoredMessage>> {
     const first = Math.max(sinceId + 1, this.lowestRetainedId(nowMs));
     const last = Math.min(lastId, MAX_ID);
-    if (first > last) return [];
+    if (first > last) return { rows: [], sizeBytes: 0, isCut: false };
     if (!this.store.exclusive) await this.#purges.refresh();
     const recent = this.recent.from(recipientId, first, headId);
-    if (recent !== null) return this.#pageOfRecent(recent, last, limit, nowMs);
-    const selector = { start: inboxKey(recipientId, first), end: inboxKey(recipientId, last + 1) };
-    return await readWhole(async () => {
-      const rows = await listRows<Uint8Array>(this.store.kv, selector, {
+    if (recent !== null) {
+      return cutPage(this.#pageOfRecent(recent, last, limit, nowMs), budget);
+    }
+    return await readWhole(() =>
+      this.#storedPage({
+        recipientId,
+        sinceId: first - 1,
+        lastId: last,
+        headId,
         limit,
-        take: ({ value }) => this.isRetained(createdAtOf(value), nowMs),
-      });
-      return await Promise.all(
-        rows.map(({ key, value }) => this.#whole(key[2] as number, decodeRow(value))),
-      );
-    });
+        nowMs,
+        budget,
+      })
+    );
   }
 
-  #pageOfRecent(
+  async #storedPage(
+    { recipientId, sinceId, lastId, limit, nowMs, budget }: Required<InboxSelection>,
+  ): Promise<Cut<StoredMessage>> {
+    const page: Cut<StoredMessage> = { rows: [], sizeBytes: 0, isCut: false };
+    let from = sinceId + 1;
+    let wanted = Math.min(limit, firstRead(budget.maxBytes));
+    for (;;) {
+      const selector = {
+        start: inboxKey(recipientId, from),
+        end: inboxKey(recipientId, lastId + 1),
+      };
+      const listed = await listRows<Uint8Array>(this.store.kv, selector, {
+        limit: wanted,
+        take: ({ value }) => this.isRetained(createdAtOf(value), nowMs),
+      });
+      const rows = listed.map(({ key, value }) => ({
+        id: key[2] as number,
+        row: decodeRow(value),
+      }));
+      await this.#append(page, rows, budget);
+      if (page.isCut || listed.length < wanted || page.rows.length >= limit) return page;
+      from = rows.at(-1)!.id + 1;
+      const left = (budget.maxBytes - page.sizeBytes) / page.sizeBytes * page.rows.length;
+      wanted = Math.min(limit - page.rows.length, Math.ceil(left) + 1);
+    }
+  }
+
+  /** Adds messages to a page up to the one that no longer fits. */
+  async #append(
+    page: Cut<StoredMessage>,
+    rows: readonly RecentMessage[],
+    budget: PageBudget<StoredMessage>,
+  ): Promise<void> {
+    const isWhole = rows.every(({ row }) => row.pieces === 0);
+    const together = isWhole ? rows.length : JOINED_TOGETHER;
+    for (let at = 0; at < rows.length && !page.isCut; at += together) {
+      const some = rows.slice(at, at + together);
+      const messages = isWhole
+        ? some.map(({ id, row }) => ({ id, row, json: row.json }))
+        : await Promise.all(some.map(({ id, row }) => this.#whole(id, row)));
+      const added = cutPage(messages, {
+        ...budget,
+        maxBytes: budget.maxBytes - page.sizeBytes,
+        atLeast: page.rows.length > 0 ? 0 : budget.atLeast,
+      });
+      page.rows.push(...added.rows);
+      page.sizeBytes += added.sizeBytes;
+      page.isCut = added.isCut;
+    }
+  }
+
+  *#pageOfRecent(
     recent: readonly RecentMessage[],
     lastId: number,
     limit: number,
     nowMs: number,
-  ): StoredMessage[] {
-    const page: StoredMessage[] = [];
+  ): Generator<StoredMessage> {
+    let given = 0;
     for (const { id, row } of recent) {
-      if (id > lastId || page.length >= limit) break;
-      if (this.isRetained(row.createdAtMs, nowMs)) page.push({ id, row, json: row.json });
+      if (id > lastId || given >= limit) return;
+      if (!this.isRetained(row.createdAtMs, nowMs)) continue;
+      given++;
+      yield { id, row, json: row.json };
     }
-    return page;
   }
 
   /** The retained one of each of these messages, in the order given; undefined for what has expired. */
@@ -144,11 +212,11 @@ export class StoredMessages {
    * The exact bytes that were signed for a message, for its sender or recipient.
    * @throws RelayError `not_found` for anybody else, an unknown or an expired message
    */
-  async signedRequest(readerId: number, id: number): Promise<Uint8Array> {
+  async signedRequest(readerId: number, id: number): Promise<Uint8Array<ArrayBuffer>> {
     return await readWhole(() => this.#signedRequest(readerId, id));
   }
 
-  async #signedRequest(readerId: number, id: number): Promise<Uint8Array> {
+  async #signedRequest(readerId: number, id: number): Promise<Uint8Array<ArrayBuffer>> {
     const nowMs = this.store.now();
     const [received] = await this.messagesOf([{ recipientId: readerId, id }], nowMs);
     const message = received ?? await this.#sentMessage(readerId, id, nowMs);

@@ -2,8 +2,9 @@
  * Wakes waiting polls for what other processes have committed, and every 10 s for whatever a wake-up
  * was lost for. Within a process the commit itself wakes (arrivals.ts). Nothing runs while nobody waits.
  */
-import { inKey } from "../mailboxes/records.ts";
+import { inKey, type InRecord } from "../mailboxes/records.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
+import { type RecordCache, recordName } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { pollKey } from "./poll_record.ts";
@@ -15,6 +16,8 @@ export type StartTicker = (tick: () => void, everyMs: number) => () => void;
 export interface WakeOptions {
   store: Store;
   arrivals: Arrivals;
+  /** Records in memory: the truth on an exclusive store, not asked for on a shared one. */
+  records: Pick<RecordCache, "peek">;
   /** Whether kv.watch tells of other processes' writes: on a KV server, not on a shared file. */
   watchable: boolean;
   startTicker?: StartTicker;
@@ -24,6 +27,8 @@ const TICK_MS = 1_000;
 /** Every so many ticks all waiting polls are looked at, whatever the marks say. */
 const TICKS_OF_A_ROUND = 10;
 const GET_MANY = 10;
+/** Polls that are woken before others have their turn: each reads its mailbox at once. */
+const WOKEN_TOGETHER = 200;
 /** Reads of mailboxes that are under way at one time. */
 const READS_AT_ONCE = 8;
 const ALL_SHARDS: readonly number[] = Array.from({ length: WAKE_SHARDS }, (_, shard) => shard);
@@ -41,6 +46,7 @@ export class Wake {
   #wanted = new Set<number>();
   #wantsPolls = false;
   #sweeping = false;
+  #announcing = false;
   #endPause = () => {};
   #closed = false;
 
@@ -79,12 +85,27 @@ export class Wake {
     if (this.#wanted.size > 0 && !this.#sweeping) void this.#sweepWanted(); // one has failed
     const isRound = ++this.#ticks % TICKS_OF_A_ROUND === 0;
     if (store.exclusive) {
-      if (isRound) { for (const agentId of [...arrivals.agents()]) arrivals.announce(agentId); }
+      if (isRound && !this.#announcing) void this.#announceAll();
       return;
     }
     if (isRound) this.#request(ALL_SHARDS, true);
     if (!watchable) void this.#readMarks();
     else if (this.#watch === null) void this.#openWatch(); // it broke: again every tick
+  }
+
+  /** Wakes, some at a time, every waiting poll that has not read what memory has, or of which it has nothing. */
+  async #announceAll(): Promise<void> {
+    const { arrivals, records } = this.options;
+    this.#announcing = true;
+    const agents = [...arrivals.agents()];
+    for (let at = 0; at < agents.length && this.#stopTicker !== null; at += WOKEN_TOGETHER) {
+      if (at > 0) await this.#pause(0);
+      for (const agentId of agents.slice(at, at + WOKEN_TOGETHER)) {
+        const inbox = records.peek(recordName(inKey(agentId)))?.value as InRecord | undefined;
+        arrivals.announceUnread(agentId, inbox?.head);
+      }
+    }
+    this.#announcing = false;
   }
 
   async #readMarks(): Promise<void> {

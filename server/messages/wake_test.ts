@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createFakeKv } from "../../tests/support/fake_kv.ts";
 import { createTestClock } from "../../tests/support/clock.ts";
 import { inKey } from "../mailboxes/records.ts";
+import { RecordCache } from "../storage/record_cache.ts";
 import { EMBEDDED_CAPACITY, type Store } from "../storage/store.ts";
 import { Arrivals, type Waiter } from "./arrivals.ts";
 import { pollKey } from "./poll_record.ts";
@@ -18,6 +19,7 @@ interface WaitingPoll {
 interface Rig {
   kv: Deno.Kv;
   arrivals: Arrivals;
+  records: RecordCache;
   /** One second passes. */
   tick: () => void;
   tickers: () => number;
@@ -61,10 +63,12 @@ async function withWake(
     random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
   };
   const arrivals = new Arrivals();
+  const records = new RecordCache(store);
   const ticks = new Set<() => void>();
   const wake = new Wake({
     store,
     arrivals,
+    records,
     watchable,
     startTicker: (tick) => {
       ticks.add(tick);
@@ -76,6 +80,7 @@ async function withWake(
     await body({
       kv,
       arrivals,
+      records,
       tick: () => ticks.forEach((tick) => tick()),
       tickers: () => ticks.size,
       reads,
@@ -255,6 +260,45 @@ Deno.test("Wake announces every waiting poll each ten seconds on an exclusive st
     await settle(rig.kv);
     assert.equal(poll.ended(), "message");
     assert.deepEqual(rig.reads, []);
+  }, { exclusive: true });
+});
+
+Deno.test("Wake leaves polls alone that have read what memory has, on an exclusive store", async () => {
+  await withWake(async (rig) => {
+    const tenSeconds = async () => {
+      for (let second = 0; second < 10; second++) rig.tick();
+      await settle(rig.kv);
+    };
+    await rig.kv.set(inKey(8), { head: 7 });
+    await rig.records.load(inKey(8));
+    const [known, forgotten] = [wait(rig.arrivals, 8), wait(rig.arrivals, 9)];
+    known.waiter.hasRead(7);
+    forgotten.waiter.hasRead(7);
+    await tenSeconds();
+    assert.deepEqual([known.ended(), forgotten.ended()], [null, "message"]);
+    // A message whose wake-up was lost, and a record that a failed commit made memory forget.
+    await rig.kv.set(inKey(8), { head: 9 });
+    rig.records.refresh(inKey(8));
+    await rig.records.load(inKey(8));
+    await tenSeconds();
+    assert.equal(known.ended(), "message");
+    const again = wait(rig.arrivals, 8);
+    again.waiter.hasRead(9);
+    rig.records.refresh(inKey(8));
+    await tenSeconds();
+    assert.equal(again.ended(), "message");
+  }, { exclusive: true });
+});
+
+Deno.test("Wake wakes many polls some at a time, so that others have their turn between", async () => {
+  await withWake(async (rig) => {
+    const polls = Array.from({ length: 1_000 }, (_, i) => wait(rig.arrivals, i + 1));
+    for (let second = 0; second < 10; second++) rig.tick();
+    await Promise.resolve();
+    const woken = () => polls.filter((poll) => poll.hasEnded()).length;
+    assert.equal(woken(), 200);
+    await settle(rig.kv, () => woken() === polls.length);
+    assert.equal(woken(), polls.length);
   }, { exclusive: true });
 });
 

@@ -6,6 +6,7 @@ import { logSparsely } from "../log_sparsely.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { Leases } from "../storage/leases.ts";
 import { shareRuns } from "../storage/shared_run.ts";
+import type { PublicReads } from "../storage/public_reads.ts";
 import type { Store } from "../storage/store.ts";
 import { windowMinutesOf } from "./counted.ts";
 import { Leaderboard } from "./leaderboard.ts";
@@ -19,6 +20,7 @@ export interface NetworkOptions {
   store: Store;
   commits: GroupCommit;
   leases: Leases;
+  publicReads: PublicReads;
   identities: Identities;
   retentionDays: number;
   log: Log;
@@ -42,7 +44,7 @@ const SWEEP_WAIT_MS = 1_000;
 
 /** Call before the first commit. Sweeps that a former process left are taken up at once. */
 export function openNetwork(options: NetworkOptions): Network {
-  const { store, commits, leases, identities, retentionDays, log } = options;
+  const { store, commits, leases, publicReads, identities, retentionDays, log } = options;
   const { kv, now } = store;
   const retentionMs = retentionDays * DAY_MS;
   const windowMinutes = windowMinutesOf(retentionDays);
@@ -74,7 +76,12 @@ export function openNetwork(options: NetworkOptions): Network {
   }
 
   return {
-    routes: networkRoutes({ feed: { kv, now, retentionMs }, leaderboard }),
+    routes: networkRoutes({
+      feed: { kv, now, retentionMs },
+      leaderboard,
+      publicReads,
+      exclusive: store.exclusive,
+    }),
     async sweep() {
       let timer: ReturnType<typeof setTimeout> | undefined;
       const late = new Promise<void>((resolve) => timer = setTimeout(resolve, SWEEP_WAIT_MS));

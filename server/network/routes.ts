@@ -2,8 +2,9 @@
 import { answerJson } from "../http/answer.ts";
 import { integer, readQuery } from "../http/query.ts";
 import type { Route } from "../http/route.ts";
+import type { PublicReads } from "../storage/public_reads.ts";
 import { timestamp } from "../timestamp.ts";
-import { WINDOW_MINUTES } from "./counted.ts";
+import { minuteOf, WINDOW_MINUTES } from "./counted.ts";
 import { type FeedOptions, readFeed } from "./feed.ts";
 import { type Leaderboard, MAX_LEADERS } from "./leaderboard.ts";
 import { readTotals } from "./totals.ts";
@@ -16,15 +17,23 @@ const LEADERBOARD_QUERY = { limit: integer(1, MAX_LEADERS, 20) };
 export interface NetworkServices {
   feed: FeedOptions;
   leaderboard: Leaderboard;
+  publicReads: PublicReads;
+  /** Whether this process alone writes the store. */
+  exclusive: boolean;
 }
 
-export function networkRoutes({ feed, leaderboard }: NetworkServices): Route[] {
+/** How old figures may be that this process has not changed since (decisions, "Network figures"). */
+const MAX_AGE_MS = 2_000;
+
+export function networkRoutes(services: NetworkServices): Route[] {
+  const { feed, leaderboard, publicReads, exclusive } = services;
   return [
     {
       method: "GET",
       path: "/v1/stats",
       async handle() {
-        const { messages, agents } = await readTotals(feed.kv);
+        const read = () => readTotals(feed.kv);
+        const { messages, agents } = await publicReads.recent("totals", MAX_AGE_MS, read);
         return answerJson({ total_messages: messages, total_agents: agents });
       },
     },
@@ -33,9 +42,16 @@ export function networkRoutes({ feed, leaderboard }: NetworkServices): Route[] {
       path: "/v1/feed",
       async handle(c) {
         const { limit, before_id } = readQuery(c.get("query"), FEED_QUERY);
-        const events = await readFeed(feed, { limit, beforeId: before_id });
+        const read = () => readFeed(feed, { limit, beforeId: before_id });
+        // What other processes have sent is to be seen at once.
+        const events = exclusive
+          ? await publicReads.recent(`feed/${limit}/${before_id}`, MAX_AGE_MS, read)
+          : await publicReads.run(read);
+        const nowMs = feed.now();
+        // The clock decides what has expired, on remembered pages too: none younger is behind it.
+        const kept = events.filter(({ createdAtMs }) => nowMs - createdAtMs < feed.retentionMs);
         return answerJson({
-          events: events.map((event) => ({
+          events: kept.map((event) => ({
             id: event.id,
             from_handle: event.senderHandle,
             to_handle: event.recipientHandle,
@@ -49,7 +65,10 @@ export function networkRoutes({ feed, leaderboard }: NetworkServices): Route[] {
       path: "/v1/leaderboard",
       async handle(c) {
         const { limit } = readQuery(c.get("query"), LEADERBOARD_QUERY);
-        const agents = await leaderboard.top(limit);
+        const read = () => leaderboard.top(MAX_LEADERS);
+        const name = `leaders/${minuteOf(feed.now())}`; // with each minute one leaves the window
+        const leaders = await publicReads.recent(name, MAX_AGE_MS, read);
+        const agents = leaders.slice(0, limit);
         return answerJson({ window_days: WINDOW_MINUTES / MINUTES_A_DAY, agents });
       },
     },

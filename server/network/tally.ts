@@ -76,7 +76,10 @@ export class Tally {
     }
   }
 
-  /** One fold. @returns whether deltas may be left */
+  /**
+   * One fold. @returns whether deltas were left for its bounds. What came meanwhile waits for the next
+   * time: folds without a pause would leave no moment in which the standings can be read.
+   */
   async #fold(): Promise<boolean> {
     const { store: { kv, now }, commits, windowMinutes } = this.options;
     const state = await retryWhileLocked(() => kv.get<TallyState>(TALLY_STATE));
@@ -120,7 +123,7 @@ export class Tally {
     } catch (error) {
       if (!(error instanceof Outdated)) throw error; // another process folds
     }
-    return true;
+    return keys.length >= MAX_DELTAS || found.length >= MAX_COUNTS;
   }
 
   async #checkpoint(): Promise<void> {

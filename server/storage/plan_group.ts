@@ -142,6 +142,7 @@ export class PlanGroup<P> {
 
   /** Memory learns what was committed. */
   succeed(versionstamp: string): void {
+    this.records.revision++;
     for (const [name, value] of this.staged) {
       const entry = this.entries.get(name)!;
       entry.value = value;
@@ -154,6 +155,7 @@ export class PlanGroup<P> {
 
   /** Memory forgets every record of a commit that failed or whose outcome is unknown. */
   fail(): void {
+    this.records.revision++; // it may have been stored
     for (const [name, entry] of this.entries) {
       this.records.unlock(name, entry);
       this.records.evict(name);

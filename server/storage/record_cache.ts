@@ -30,6 +30,8 @@ export function recordName(key: Deno.KvKey): string {
 export class RecordCache {
   readonly #entries = new Map<string, RecordEntry>();
   readonly #loads = new Map<string, Promise<RecordEntry>>();
+  /** Raised with the end of each group commit, before its callers hear of it. */
+  revision = 0;
 
   /** @param capacity records that are kept; locked ones may stand beyond it for a moment */
   constructor(private readonly store: Store, private readonly capacity = 150_000) {}

@@ -4,6 +4,7 @@ import { Presence } from "../../server/agents/presence.ts";
 import { Directory } from "../../server/directory/directory.ts";
 import { changeKey } from "../../server/directory/listing.ts";
 import { DirectoryPacks } from "../../server/directory/packs.ts";
+import { PublicReads } from "../../server/storage/public_reads.ts";
 import { createTestClock } from "../support/clock.ts";
 import { createFakeKv, type FakeKv } from "../support/fake_kv.ts";
 import { ADMIN_TOKEN, setBanned } from "../support/figures.ts";
@@ -126,7 +127,14 @@ Deno.test("a directory read from packs is the one read from rows, whatever has c
     const open = (withPacks: boolean) => {
       const { store, records } = storage;
       const presence = new Presence(store);
-      return new Directory({ store, records, presence, packs: withPacks ? packs : null });
+      const publicReads = new PublicReads(store, records);
+      return new Directory({
+        store,
+        records,
+        presence,
+        publicReads,
+        packs: withPacks ? packs : null,
+      });
     };
     const assertSame = async () => {
       for (const query of [{ text: "bot", tags: [] }, { text: "says 1", tags: ["t3"] }]) {

@@ -245,3 +245,24 @@ Deno.test("check_inbox that waits for a token which dies meanwhile is refused", 
   await sender.sent({ to: "reader", body: "for the holder of the key" });
   assertToolRefused(await waiting, "unknown_token");
 });
+
+Deno.test("check_inbox ends by the bytes of its structured messages, stamps those, and says that more wait", async () => {
+  const limits = { toolPageBytes: 10_000 };
+  await using relay = await startTestRelay({ limits });
+  const reader = await ToolAgent.register(relay.url, "reader");
+  const sender = await registerAgent(relay, "sender");
+  const sent: number[] = [];
+  for (const size of [4_000, 4_000, 4_000, 20_000, 10]) {
+    sent.push(await sender.sent({ to: "reader", body: { text: "€".repeat(size / 3) } }));
+  }
+  for (const shown of [sent.slice(0, 2), [sent[2]], [sent[3]], [sent[4]]]) {
+    const { structured, text } = await reader.call("check_inbox", { unread_only: true });
+    assert.deepEqual(idsOf(structured), shown);
+    assert.equal(structured.last_id, shown.at(-1));
+    const delivered = (await sender.outbox("limit=200"))
+      .filter(({ delivered_at }) => delivered_at !== null).map(({ id }) => id);
+    assert.equal(delivered.at(-1), shown.at(-1));
+    assert.equal(text.includes("more messages wait"), shown[0] !== sent[4]);
+    relay.clock.advance(2000);
+  }
+});

@@ -156,7 +156,7 @@ Deno.test("a chunked request is bounded as it comes, whatever it will be", async
 });
 
 Deno.test("a page of many full bodies comes back whole", async () => {
-  await using relay = await startTestRelay();
+  await using relay = await startTestRelay({ limits: { pageBytes: 8 * 1024 * 1024 } });
   const [alice, bob] = await registerAgents(relay, "alice", "bob_1");
   const bodies = Array.from(
     { length: 40 },

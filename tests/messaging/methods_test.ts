@@ -79,7 +79,7 @@ Deno.test("HEAD has GET's status and headers and no body", async () => {
       "/v1/agents/nobody",
       "/v1/outbox",
       `/v1/messages/${id}/signed-request`,
-      "/v1/messages/1/signed-request",
+      "/v1/messages/x/signed-request",
     ]
   ) {
     const head = await alice.call("HEAD", path);
@@ -87,7 +87,9 @@ Deno.test("HEAD has GET's status and headers and no body", async () => {
     assert.equal(head.status, get.status, path);
     assert.equal(head.text, "");
     assert.equal(head.headers.get("content-type"), get.headers.get("content-type"));
-    if (get.headers.has("content-length")) {
+    const readsNothing = head.status === 200 && /outbox|signed-request/.test(path);
+    assert.equal(head.headers.has("content-length"), !readsNothing, path);
+    if (!readsNothing) {
       assert.equal(head.headers.get("content-length"), get.headers.get("content-length"));
     }
   }

@@ -22,14 +22,15 @@ export function checkAnswers(app: Pick<Relay["app"], "fetch">): CheckedApp {
       const path = rawPath(request);
       const answer: Response = await (app.fetch as CheckedFetch)(request, ...rest);
       const { status, headers } = answer;
-      const bytes = answer.body === null ? null : await answer.bytes();
+      const isHead = request.method === "HEAD";
+      const bytes = answer.body === null || isHead ? null : await answer.bytes();
       const isZipped = headers.get("content-encoding") === "gzip";
       const plain = bytes !== null && isZipped ? gunzipSync(bytes) : bytes;
       const text = plain === null ? "" : new TextDecoder().decode(plain);
       for (const fault of check({ method: request.method, path, status, headers, text })) {
         faults.add(fault);
       }
-      return new Response(bytes, { status, headers });
+      return new Response(isHead ? answer.body : bytes, { status, headers });
     },
     assertDescribed() {
       if (faults.size === 0) return;

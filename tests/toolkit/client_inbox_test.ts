@@ -68,6 +68,17 @@ Deno.test("inbox() resumes after the message whose id it is given", async () => 
   assert.deepEqual([...first, ...idsOf(rest)], ids);
 });
 
+Deno.test("inbox() reads to the end where pages end by their bytes", async () => {
+  await using world = await startClientWorld({ limits: { pageBytes: 200_000 } });
+  const { alice, bob } = await pair(world);
+  const ids: number[] = [];
+  for (let n = 0; n < 7; n++) {
+    ids.push((await alice.send({ to: "bob", body: `${n}`.padEnd(60_000, "x") })).id);
+  }
+  const all = await Array.fromAsync(bob.inbox({ follow: false }));
+  assert.deepEqual(idsOf(all), ids);
+});
+
 Deno.test("inbox() waits at the relay for the next message and keeps to the poll floor", async () => {
   await using world = await startClientWorld();
   const { alice, bob } = await pair(world);
@@ -234,7 +245,7 @@ Deno.test("inbox() without verification asks for nothing but pages", async () =>
   const { bob, sendRaw } = await pair(world);
   await sendRaw.sent(`{ "to": "bob", "body": 1 }`);
   world.seen.length = 0;
-  const [one] = await Array.fromAsync(bob.inbox({ follow: false, verify: false }));
+  const [one] = await Array.fromAsync(bob.inbox({ follow: false }));
   assert.deepEqual([one!.report, one!.message.body], [null, 1]);
   assert.equal(world.seen.length, 1);
 });

@@ -30,7 +30,7 @@ const TRUST = "unverified sender content" as const;
 export function checkInboxTool(
   { deps, records, authenticator, presence, inbox }: CheckInboxServices,
 ): Tool<RelayCall> {
-  const { inboxPollIntervalMs, retentionDays } = deps.config.limits;
+  const { inboxPollIntervalMs, retentionDays, toolPageBytes } = deps.config.limits;
   return defineTool({
     name: "check_inbox",
     title: "Check the inbox",
@@ -66,18 +66,21 @@ export function checkInboxTool(
         limit: given.integer("limit", 1, MAX_PAGE, DEFAULT_PAGE),
         unread: given.flag("unread_only"),
         waitMs: 1000 * given.integer("wait_seconds", 0, MAX_WAIT, 0),
+        maxBytes: toolPageBytes,
+        sizeOf: (message) => Buffer.byteLength(JSON.stringify(readInboxEntry(message))),
       };
       // Read before the inbox is looked at: a message that comes in between is not passed over.
       const newestId = (await records.read<InRecord>(inKey(agent.id)))?.head ?? 0;
       const confirm = () => requireCaller(authenticator, given, call);
       const page = await inbox.poll(agent.id, query, call.gone, confirm);
+      if (page.hand !== null) call.keep(page.hand);
       // Nothing unread: all that was there has been shown, so going on from there shows nothing twice.
       const isAllRead = query.unread && page.messages.length === 0;
       const lastId = isAllRead ? Math.max(page.lastId, newestId) : page.lastId;
       const messages = page.messages.map(readInboxEntry);
       // Only a full page can leave something behind; looking again has no effect.
-      const further = messages.length === query.limit &&
-        (await inbox.peek(agent.id, { ...query, sinceId: lastId, limit: 1 })).messages.length > 0;
+      const further = page.isCut || messages.length === query.limit &&
+          await inbox.finds(agent.id, { ...query, sinceId: lastId });
       return {
         structured: { messages, last_id: lastId, trust: TRUST },
         text: describeInbox(messages, { query, lastId, further }, deps.random),

@@ -1,6 +1,7 @@
 /** What the relay's tools are told of a request besides its arguments, and who calls. */
 import * as z from "zod";
 import { RelayError } from "../../errors.ts";
+import type { AnswerHold } from "../../http/answers_in_hand.ts";
 import type { Authenticator, Caller } from "../../http/authenticate.ts";
 import type { ToolArguments } from "../tool_arguments.ts";
 
@@ -12,6 +13,8 @@ export interface RelayCall {
   /** Aborts when the client has left. */
   gone(): AbortSignal;
   requestId: string;
+  /** Counts what a tool has in hand until the answer of the request is taken. */
+  keep(hold: AnswerHold): void;
 }
 
 /**

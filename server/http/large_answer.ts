@@ -1,0 +1,64 @@
+/** Answers that are too large to be handed to the runtime whole: whoever does not take one keeps little. */
+import type { AnswerHold, AnswersInHand } from "./answers_in_hand.ts";
+
+/** Answers over this size are given as the peer takes them (decisions, "Bounds added"). */
+export const LARGE_ANSWER_BYTES = 64 * 1024;
+
+/** An answer whose bytes are given piece by piece; its own body is empty until app.ts gives it. */
+export class LargeAnswer extends Response {
+  constructor(
+    readonly content: Uint8Array,
+    init: ResponseInit,
+    /** True where all such answers share these bytes, as those of a file do: they are not counted. */
+    readonly isShared = false,
+  ) {
+    super(null, init);
+  }
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * An answer of finished bytes or text, made to be given piece by piece where it is large.
+ * @param init status and headers
+ */
+export function answerWhole(
+  content: string | Uint8Array<ArrayBuffer>,
+  init: ResponseInit,
+  isShared = false,
+): Response {
+  // A UTF-16 unit is at most three bytes of UTF-8.
+  const isSmall = typeof content === "string"
+    ? content.length * 3 <= LARGE_ANSWER_BYTES
+    : content.length <= LARGE_ANSWER_BYTES;
+  if (isSmall) return new Response(content, init);
+  const bytes = typeof content === "string" ? encoder.encode(content) : content;
+  if (bytes.length <= LARGE_ANSWER_BYTES) return new Response(bytes, init);
+  return new LargeAnswer(bytes, init, isShared);
+}
+
+/**
+ * The answer as it goes to the runtime.
+ * @param hold room that the handler took for this answer; ended where it is not needed
+ * @throws RelayError `unavailable` where nobody took room and there is none
+ */
+export function giveAnswer(
+  answer: Response,
+  hold: AnswerHold | undefined,
+  answers: AnswersInHand,
+  isHead: boolean,
+): Response {
+  if (isHead || !(answer instanceof LargeAnswer)) {
+    hold?.end();
+    if (answer instanceof LargeAnswer) setLength(answer);
+    return answer;
+  }
+  const { content: bytes, isShared, status, headers } = answer;
+  setLength(answer);
+  const room = hold ?? answers.hold(isShared ? 0 : bytes.length, "anybody");
+  return new Response(room.stream(bytes), { status, headers });
+}
+
+function setLength({ headers, content }: LargeAnswer): void {
+  headers.set("Content-Length", String(content.length));
+}

@@ -1,0 +1,81 @@
+/**
+ * Reads of the store for whoever asks, without credentials. Few are under way at one time, so that a
+ * flood of them leaves the store's thread to signed requests; and what was read is given again for as
+ * long as this process has committed nothing and the caller's greatest age allows.
+ */
+import { RelayError } from "../errors.ts";
+import { BoundedMap } from "./bounded_map.ts";
+import type { RecordCache } from "./record_cache.ts";
+import type { Store } from "./store.ts";
+import { Turns } from "./turns.ts";
+
+interface Kept {
+  value: unknown;
+  /** Commits of this process that had ended when the read began. */
+  revision: number;
+  beganMs: number;
+}
+
+/** Reads that are kept; the largest are directory pages of some 100 KB. */
+const KEPT_READS = 32;
+const MAX_WAITING = 2_000;
+
+export class PublicReads {
+  readonly #turns: Turns;
+  readonly #kept = new BoundedMap<string, Kept>(KEPT_READS);
+  readonly #running = new Map<string, { revision: number; run: Promise<unknown> }>();
+
+  constructor(
+    private readonly store: Pick<Store, "capacity" | "now">,
+    private readonly records: Pick<RecordCache, "revision">,
+  ) {
+    this.#turns = new Turns({
+      turns: store.capacity.groupsInFlight,
+      maxWaiting: MAX_WAITING,
+      refusal: tooManyReads,
+    });
+  }
+
+  /** A read in its turn, always of the store. @throws RelayError `unavailable` when too many wait */
+  run<T>(read: () => Promise<T>): Promise<T> {
+    return this.#turns.run(read);
+  }
+
+  /**
+   * What the store has, as of a moment at most so long ago; with everything that this process had
+   * committed when it was asked.
+   * @param name of what is read
+   * @throws as run()
+   */
+  recent<T>(name: string, maxAgeMs: number, read: () => Promise<T>): Promise<T> {
+    const { revision } = this.records;
+    const kept = this.#kept.get(name);
+    const beganMs = this.store.now();
+    if (kept !== undefined && kept.revision === revision) {
+      const ageMs = beganMs - kept.beganMs;
+      if (ageMs >= 0 && ageMs < maxAgeMs) return Promise.resolve(kept.value as T);
+    }
+    const running = this.#running.get(name);
+    if (running?.revision === revision) return running.run as Promise<T>;
+    const run = this.run(read);
+    const entry = { revision, run };
+    this.#running.set(name, entry);
+    const ended = () => {
+      if (this.#running.get(name) === entry) this.#running.delete(name);
+    };
+    run.then((value) => {
+      ended();
+      this.#kept.delete(name); // so that it is the newest
+      this.#kept.set(name, { value, revision, beganMs });
+    }, ended);
+    return run;
+  }
+}
+
+function tooManyReads(): RelayError {
+  return new RelayError(
+    "unavailable",
+    "the relay has more unauthenticated reads waiting than it takes; ask again after Retry-After",
+    { retryAfterMs: 1000 },
+  );
+}

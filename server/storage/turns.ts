@@ -1,0 +1,51 @@
+/** Turns at work of which only some may be under way at one time; the others wait in order. */
+import type { RelayError } from "../errors.ts";
+
+export interface TurnsOptions {
+  /** Turns taken at one time. */
+  turns: number;
+  /** Callers that may wait for one. */
+  maxWaiting: number;
+  /** What a caller beyond those is told. */
+  refusal: () => RelayError;
+}
+
+export class Turns {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(private readonly options: TurnsOptions) {
+    this.#free = options.turns;
+  }
+
+  /**
+   * Waits for a turn.
+   * @returns gives it back; later calls do nothing
+   * @throws the refusal when too many wait
+   */
+  async take(): Promise<() => void> {
+    if (this.#free > 0) this.#free--;
+    else {
+      if (this.#waiting.length >= this.options.maxWaiting) throw this.options.refusal();
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    let isTaken = true;
+    return () => {
+      if (!isTaken) return;
+      isTaken = false;
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free++;
+      else next();
+    };
+  }
+
+  /** Does work in a turn of its own. @throws as take(), and what the work throws */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    const giveBack = await this.take();
+    try {
+      return await work();
+    } finally {
+      giveBack();
+    }
+  }
+}
