@@ -4,6 +4,7 @@
  */
 export function headAnswer(answer: Response): Response {
   const { status, headers } = answer;
-  if (headers.has("content-length")) return answer;
+  // 304 and 204 have no body by themselves.
+  if (headers.has("content-length") || status === 304 || status === 204) return answer;
   return new Response(new ReadableStream({ start: (body) => body.close() }), { status, headers });
 }
