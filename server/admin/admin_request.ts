@@ -7,7 +7,7 @@ import type { Identities } from "../agents/identities.ts";
 import { cleanHandle, cleanLine } from "../agents/profile_rules.ts";
 import type { Identity } from "../agents/records.ts";
 import { invalidJson, RelayError } from "../errors.ts";
-import { bearerToken } from "../http/authenticate.ts";
+import { bearerToken } from "../http/credentials.ts";
 
 const MAX_REASON = 200;
 const PUBKEY_FORM =

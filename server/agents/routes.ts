@@ -6,7 +6,7 @@ import { isStrictPublicKey } from "../../toolkit/strict_signature.ts";
 import type { Deps } from "../deps.ts";
 import { invalidJson, RelayError } from "../errors.ts";
 import { answerJson } from "../http/answer.ts";
-import type { Authenticator } from "../http/authenticate.ts";
+import type { Authenticator } from "./authenticate.ts";
 import type { ReadBody } from "../http/body.ts";
 import { callerHash } from "../http/client_address.ts";
 import { readObject } from "../http/json_body.ts";

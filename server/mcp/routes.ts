@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import type { Config } from "../config.ts";
 import { RelayError } from "../errors.ts";
-import { bearerToken } from "../http/authenticate.ts";
+import { bearerToken } from "../http/credentials.ts";
 import type { ReadBody } from "../http/body.ts";
 import { clientAddress, hashClientAddress } from "../http/client_address.ts";
 import { describeFailure } from "../http/describe_failure.ts";

@@ -6,7 +6,7 @@ import type { Deps } from "../deps.ts";
 import { RelayError } from "../errors.ts";
 import { JSON_HEADERS } from "../http/answer.ts";
 import { answerWhole } from "../http/large_answer.ts";
-import type { Authenticator, SignatureCredential } from "../http/authenticate.ts";
+import type { Authenticator, SignatureCredential } from "../agents/authenticate.ts";
 import type { ReadBody } from "../http/body.ts";
 import { callerHash } from "../http/client_address.ts";
 import { readObject } from "../http/json_body.ts";

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { Presence } from "../../agents/presence.ts";
 import type { Deps } from "../../deps.ts";
-import type { Authenticator } from "../../http/authenticate.ts";
+import type { Authenticator } from "../../agents/authenticate.ts";
 import { inKey, type InRecord } from "../../mailboxes/records.ts";
 import type { Inbox } from "../../messages/inbox.ts";
 import type { PollQuery } from "../../messages/inbox_reader.ts";

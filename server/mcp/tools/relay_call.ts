@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { RelayError } from "../../errors.ts";
 import type { AnswerHold } from "../../http/answers_in_hand.ts";
-import type { Authenticator, Caller } from "../../http/authenticate.ts";
+import type { Authenticator, Caller } from "../../agents/authenticate.ts";
 import type { ToolArguments } from "../tool_arguments.ts";
 
 export interface RelayCall {

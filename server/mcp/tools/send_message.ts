@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from "../../../toolkit/json_value.ts";
 import type { Presence } from "../../agents/presence.ts";
 import { invalidJson } from "../../errors.ts";
 import type { Identities } from "../../agents/identities.ts";
-import type { Authenticator } from "../../http/authenticate.ts";
+import type { Authenticator } from "../../agents/authenticate.ts";
 import type { Limits } from "../../limits.ts";
 import { requireIdempotencyKey } from "../../messages/idempotency.ts";
 import type { TokenSender } from "../../messages/token_send.ts";

@@ -2,11 +2,11 @@
 import * as z from "zod";
 import type { JsonObject } from "../../../toolkit/json_value.ts";
 import type { Presence } from "../../agents/presence.ts";
-import { readProfileChanges } from "../../agents/profile_routes.ts";
-import { type ProfileServices, updateProfile } from "../../agents/update_profile.ts";
+import { readProfileChanges } from "../../profiles/routes.ts";
+import { type ProfileServices, updateProfile } from "../../profiles/update_profile.ts";
 import type { Deps } from "../../deps.ts";
 import { RelayError } from "../../errors.ts";
-import type { Authenticator } from "../../http/authenticate.ts";
+import type { Authenticator } from "../../agents/authenticate.ts";
 import type { FreeDisk } from "../../storage/free_disk.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";

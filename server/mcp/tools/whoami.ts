@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { Presence } from "../../agents/presence.ts";
 import { agentKey, type AgentRecord, whoamiRecord } from "../../agents/records.ts";
-import type { Authenticator } from "../../http/authenticate.ts";
+import type { Authenticator } from "../../agents/authenticate.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { describeProfile, whoamiSchema } from "./agent_schemas.ts";

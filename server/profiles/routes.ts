@@ -2,14 +2,14 @@
 import type { JsonObject } from "../../toolkit/json_value.ts";
 import { invalidJson, RelayError } from "../errors.ts";
 import { answerJson } from "../http/answer.ts";
-import type { Authenticator, Credential } from "../http/authenticate.ts";
+import type { Authenticator, Credential } from "../agents/authenticate.ts";
 import type { ReadBody } from "../http/body.ts";
 import { readObject } from "../http/json_body.ts";
 import type { Route } from "../http/route.ts";
 import type { Limits } from "../limits.ts";
 import { cleanNotificationEmail } from "./notification_email.ts";
-import { cleanDescription, cleanDisplayName, cleanTags } from "./profile_rules.ts";
-import type { SignatureUse } from "./signature_use.ts";
+import { cleanDescription, cleanDisplayName, cleanTags } from "../agents/profile_rules.ts";
+import type { SignatureUse } from "../agents/signature_use.ts";
 import {
   type ProfileChanges,
   type ProfileServices,

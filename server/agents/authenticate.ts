@@ -1,16 +1,17 @@
 /** Who sent a request: by its signature or its token (specification, section 5; decisions, "Authentication"). */
-import { createHash, verify } from "node:crypto";
+import { verify } from "node:crypto";
 import { Buffer } from "node:buffer";
 import type { Context } from "hono";
 import { AddressError } from "../../toolkit/address_error.ts";
 import { decodeAddress } from "../../toolkit/decode_address.ts";
 import { hasStrictSignatureForm } from "../../toolkit/strict_signature.ts";
-import type { Identity, TokenKind, TokenRecord } from "../agents/records.ts";
-import { importVerifyingKey } from "../agents/verifying_key.ts";
-import { keepSignatureUntilMs, type SignatureUse } from "../agents/signature_use.ts";
+import type { Identity, TokenKind, TokenRecord } from "./records.ts";
+import { importVerifyingKey } from "./verifying_key.ts";
+import { keepSignatureUntilMs, type SignatureUse } from "./signature_use.ts";
 import type { Clock } from "../deps.ts";
 import { RelayError } from "../errors.ts";
-import type { HttpEnv } from "./route.ts";
+import { bearerToken, hasSignature, readSignature, stringToSign } from "../http/credentials.ts";
+import type { HttpEnv } from "../http/route.ts";
 
 export type Credential = SignatureCredential | { kind: TokenKind };
 
@@ -35,16 +36,8 @@ export interface Accounts {
   seen(agentId: number): void;
 }
 
-/** Standard base64 of exactly 64 bytes. */
-const SIGNATURE = /^[A-Za-z0-9+/]{85}[AQgw]==$/;
 const TIMESTAMP = /^(0|[1-9][0-9]{0,14})$/;
 const NO_BYTES = new Uint8Array(0);
-const EMPTY_HASH = sha256Hex(NO_BYTES);
-
-function sha256Hex(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
-}
-
 export interface Authenticator {
   /**
    * The caller of a request.
@@ -169,32 +162,6 @@ export function createAuthenticator(
   return { authenticate, identify, identifyToken, proveKey };
 }
 
-function hasSignature(headers: Headers): boolean {
-  return headers.has("x-relay-signature") || headers.has("x-relay-pubkey");
-}
-
-/** The three headers in their form. Ones sent twice arrive joined and fail here. @throws RelayError `invalid_signature` */
-function readSignature(
-  headers: Headers,
-): { address: string; timestamp: string; signature: string } {
-  const address = headers.get("x-relay-pubkey");
-  const timestamp = headers.get("x-relay-timestamp");
-  const signature = headers.get("x-relay-signature");
-  if (address === null || timestamp === null || signature === null) {
-    throw new RelayError(
-      "invalid_signature",
-      "a signed request carries X-Relay-Pubkey, X-Relay-Timestamp and X-Relay-Signature, all three",
-    );
-  }
-  if (!SIGNATURE.test(signature)) {
-    throw new RelayError(
-      "invalid_signature",
-      "X-Relay-Signature must be standard base64 of the 64-byte Ed25519 signature: 88 characters, sent once",
-    );
-  }
-  return { address, timestamp, signature };
-}
-
 /** @throws RelayError `unknown_agent` */
 function requireAddress(address: string): void {
   try {
@@ -206,11 +173,6 @@ function requireAddress(address: string): void {
       "X-Relay-Pubkey must be the base58 of a 32-byte Ed25519 public key that is registered here",
     );
   }
-}
-
-function stringToSign(c: Context<HttpEnv>, body: Uint8Array, timestamp: string): string {
-  const bodyHash = body.length === 0 ? EMPTY_HASH : sha256Hex(body);
-  return `relay:v1:${c.req.raw.method}:${c.get("path")}:${bodyHash}:${timestamp}`;
 }
 
 /** @throws RelayError `invalid_signature` */
@@ -228,10 +190,4 @@ function requireSignature(
     "invalid_signature",
     `the signature does not verify; what was to be signed is ${canonicalString}`,
   );
-}
-
-/** The token of Authorization: Bearer, scheme in any case, one space, the rest exact; null without one. */
-export function bearerToken(headers: Headers): string | null {
-  const match = /^bearer (.+)$/i.exec(headers.get("authorization") ?? "");
-  return match === null ? null : match[1]!;
 }

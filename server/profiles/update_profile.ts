@@ -8,10 +8,10 @@ import { type RecordCache, recordName } from "../storage/record_cache.ts";
 import type { Limits } from "../limits.ts";
 import type { FreeDisk } from "../storage/free_disk.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
-import { countProfileChange, profileWindowKey } from "./change_limits.ts";
-import type { Presence } from "./presence.ts";
-import { agentKey, agentProfile, type AgentRecord } from "./records.ts";
-import { signatureKey, type SignatureUse } from "./signature_use.ts";
+import { countProfileChange, profileWindowKey } from "../agents/change_limits.ts";
+import type { Presence } from "../agents/presence.ts";
+import { agentKey, agentProfile, type AgentRecord } from "../agents/records.ts";
+import { signatureKey, type SignatureUse } from "../agents/signature_use.ts";
 
 /** What is to change; what is absent stays. Values are clean already (profile_rules.ts). */
 export interface ProfileChanges {
