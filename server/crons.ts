@@ -11,7 +11,7 @@ export interface CronSchedule {
 export const CRON_SCHEDULES: readonly CronSchedule[] = [
   { name: "digest", schedule: "*/5 * * * *" },
   // A running process ticks each second; this one is for where nothing runs between requests.
-  { name: "outbox", schedule: "* * * * *" },
+  { name: "outgoing", schedule: "* * * * *" },
   { name: "figures", schedule: "* * * * *" },
 ];
 

@@ -1,6 +1,6 @@
 /** What is injected everywhere: the outside world, so that tests move the clock instead of sleeping. */
 import type { Config } from "./config.ts";
-import type { Mailer } from "./outbox/mailer.ts";
+import type { Mailer } from "./outgoing/mailer.ts";
 
 /** Unix time in milliseconds. */
 export type Clock = () => number;

@@ -25,19 +25,19 @@ import type { HttpEnv } from "./http/route.ts";
 import { logSparsely } from "./log_sparsely.ts";
 import { disabledMailRoutes } from "./mail/disabled.ts";
 import { toolNotes, toolRoutes } from "./mcp/routes.ts";
-import { Arrivals } from "./messages/arrivals.ts";
-import { Inbox } from "./messages/inbox.ts";
-import { PagesInHand } from "./messages/pages_in_hand.ts";
-import { RecentMessages, type RecentMessagesBounds } from "./messages/recent_messages.ts";
+import { Arrivals } from "./messages/inbox/arrivals.ts";
+import { Inbox } from "./messages/inbox/inbox.ts";
+import { PagesInHand } from "./messages/inbox/pages_in_hand.ts";
+import { RecentMessages, type RecentMessagesBounds } from "./messages/rows/recent_messages.ts";
 import { messageRoutes } from "./messages/routes.ts";
-import { Sender } from "./messages/send.ts";
-import { StoredMessages } from "./messages/stored_messages.ts";
-import { TokenSender } from "./messages/token_send.ts";
-import { Wake } from "./messages/wake.ts";
-import { markWakes } from "./messages/wake_marks.ts";
+import { Sender } from "./messages/send/send.ts";
+import { StoredMessages } from "./messages/rows/stored_messages.ts";
+import { TokenSender } from "./messages/send/token_send.ts";
+import { Wake } from "./messages/inbox/wake.ts";
+import { markWakes } from "./messages/inbox/wake_marks.ts";
 import { openNetwork } from "./network/network.ts";
-import { deadNote } from "./outbox/dead_rows.ts";
-import { Outbox } from "./outbox/outbox.ts";
+import { deadNote } from "./outgoing/dead_rows.ts";
+import { OutgoingQueue } from "./outgoing/outgoing_queue.ts";
 import { ClockStamp } from "./storage/clock_stamp.ts";
 import { FreeDisk, type MeasureFreeBytes } from "./storage/free_disk.ts";
 import { GroupCommit } from "./storage/group_commit.ts";
@@ -160,7 +160,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     freeDisk,
   });
 
-  const outbox = new Outbox({ store, records, commits, log });
+  const outgoing = new OutgoingQueue({ store, records, commits, log });
   const digests = openDigests({
     deps,
     store,
@@ -169,11 +169,11 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     identities,
     inbox,
     messages,
-    outbox,
+    outgoing,
     leases,
     addressKey,
   });
-  const outboxNote = await deadNote(kv);
+  const outgoingNote = await deadNote(kv);
   const { retentionDays, rawBodyBytes } = limits;
   const publicReads = new PublicReads(store, records);
   const network = openNetwork({
@@ -199,7 +199,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   const { retentionMs } = messages;
   const purges = new Purges({ store, commits, leases, recent, retentionMs, log });
 
-  await outbox.start(); // its jobs come after all that annotates groups
+  await outgoing.start(); // its jobs come after all that annotates groups
 
   const bodies = createBodyReader();
   const readBody = bodies.read;
@@ -267,17 +267,17 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
     startupNotes: () => [
       ...(clockNote === null ? [] : [startupNote("clock", clockNote)]),
       startupNote("custody", custodyNote),
-      ...(outboxNote === null ? [] : [startupNote("outbox", outboxNote)]),
+      ...(outgoingNote === null ? [] : [startupNote("outgoing", outgoingNote)]),
       ...toolNotes(config),
     ],
     crons: {
       digest: logged("digest", digests.sweep),
-      outbox: logged("outbox", () => outbox.run()),
+      outgoing: logged("outgoing", () => outgoing.run()),
       figures: logged("figures", tidy),
     },
     endWaits() {
       arrivals.close();
-      outbox.stop();
+      outgoing.stop();
     },
     async close() {
       clearInterval(flushing);
@@ -285,7 +285,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
       answers.close();
       arrivals.close();
       wake.close();
-      await outbox.close();
+      await outgoing.close();
       await resealing.stop();
       await bans.close();
       await purges.close();

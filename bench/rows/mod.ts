@@ -8,7 +8,7 @@ import { inboxPages } from "./inbox_page.ts";
 import { loneSends } from "./lone_sends.ts";
 import { feedPage, leaderboard } from "./network.ts";
 import { emptyPolls, tokenPolls } from "./polls.ts";
-import { outboxDeliveries } from "./outbox.ts";
+import { outgoingDeliveries } from "./outgoing.ts";
 import { sends } from "./sends.ts";
 import { streamMemory } from "./stream_memory.ts";
 import {
@@ -33,7 +33,7 @@ export const rows: readonly Row[] = [
   toolSendStateless,
   toolsList,
   figures,
-  outboxDeliveries,
+  outgoingDeliveries,
   directory,
   feedPage,
   leaderboard,

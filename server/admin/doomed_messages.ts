@@ -1,6 +1,12 @@
 /** The messages that a step of a purge deletes, with every row of them. */
-import { inboxKey, outboxKey, type OutboxRow, pieceKey, rawKey } from "../messages/message_row.ts";
-import { decodeRow } from "../messages/row_codec.ts";
+import {
+  inboxKey,
+  outboxKey,
+  type OutboxRow,
+  pieceKey,
+  rawKey,
+} from "../messages/rows/message_row.ts";
+import { decodeRow } from "../messages/rows/row_codec.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
 
 export interface DoomedMessage {

@@ -17,8 +17,8 @@ import {
   type PurgeRecord,
   PURGING_PREFIX,
   purgingKey,
-} from "../messages/purge_record.ts";
-import type { RecentMessages } from "../messages/recent_messages.ts";
+} from "../messages/rows/purge_record.ts";
+import type { RecentMessages } from "../messages/rows/recent_messages.ts";
 import {
   correctionSizeBytes,
   stageCorrection,

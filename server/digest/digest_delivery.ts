@@ -10,8 +10,12 @@
 import type { Identities } from "../agents/identities.ts";
 import type { Config } from "../config.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
-import type { Mailer, MailOutcome } from "../outbox/mailer.ts";
-import type { AttemptOutcome, OutgoingHandler, OutgoingItem } from "../outbox/outgoing_handler.ts";
+import type { Mailer, MailOutcome } from "../outgoing/mailer.ts";
+import type {
+  AttemptOutcome,
+  OutgoingHandler,
+  OutgoingItem,
+} from "../outgoing/outgoing_handler.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
@@ -65,7 +69,7 @@ class Withdrawn extends Error {
   }
 }
 
-/** What the outbox does with digests. */
+/** What the outgoing queue does with digests. */
 export function digestDelivery(options: DigestDeliveryOptions): OutgoingHandler<DigestPayload> {
   return {
     kind: DIGEST_KIND,

@@ -1,8 +1,8 @@
 /** Recording a digest and queueing its mail: one commit. */
 import { Buffer } from "node:buffer";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
-import { pollKey, type PollRecord } from "../messages/poll_record.ts";
-import { outgoingKey, stageOutgoing } from "../outbox/outgoing_row.ts";
+import { pollKey, type PollRecord } from "../messages/inbox/poll_record.ts";
+import { outgoingKey, stageOutgoing } from "../outgoing/outgoing_row.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
 import { addressCapKey, type AddressCapRecord, admitDigest } from "./address_cap.ts";
@@ -13,7 +13,7 @@ export const DIGEST_KIND = "digest";
 /** Upper bound of a DigestPayload in the store. */
 export const DIGEST_PAYLOAD_BYTES = 500;
 
-/** What the outbox keeps of a digest: whom it is for. The address and the content are read when it is sent. */
+/** What the outgoing queue keeps of a digest: whom it is for. The address and the content are read when it is sent. */
 export interface DigestPayload {
   v: 1;
   agentId: number;

@@ -1,10 +1,10 @@
 /** Unread digests, put together: what sends tell them, the sweep, and their delivery. */
 import type { Identities } from "../agents/identities.ts";
 import type { Deps } from "../deps.ts";
-import type { Inbox } from "../messages/inbox.ts";
-import type { StoredMessages } from "../messages/stored_messages.ts";
-import { scanUndelivered, type UndeliveredSelection } from "../messages/undelivered.ts";
-import type { Outbox } from "../outbox/outbox.ts";
+import type { Inbox } from "../messages/inbox/inbox.ts";
+import type { StoredMessages } from "../messages/rows/stored_messages.ts";
+import { scanUndelivered, type UndeliveredSelection } from "../messages/inbox/undelivered.ts";
+import type { OutgoingQueue } from "../outgoing/outgoing_queue.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { Leases } from "../storage/leases.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
@@ -23,7 +23,7 @@ export interface DigestServices {
   identities: Identities;
   inbox: Inbox;
   messages: StoredMessages;
-  outbox: Outbox;
+  outgoing: OutgoingQueue;
   leases: Leases;
   /** The secret under which the store's mailboxes are hashed. */
   addressKey: Uint8Array;
@@ -36,10 +36,10 @@ export interface Digests {
 
 /**
  * Has sends name their recipients as candidates and, where outbound mail is configured, registers
- * the delivery with the outbox. Without it the sweep does nothing, and candidates wait for it.
+ * the delivery with the outgoing queue. Without it the sweep does nothing, and candidates wait for it.
  */
 export function openDigests(services: DigestServices): Digests {
-  const { deps, store, records, commits, identities, inbox, messages, outbox } = services;
+  const { deps, store, records, commits, identities, inbox, messages, outgoing } = services;
   const { leases, addressKey } = services;
   const { config, mailer } = deps;
   const retentionMs = messages.retentionMs + EXPIRY_MARGIN_MS;
@@ -59,12 +59,12 @@ export function openDigests(services: DigestServices): Digests {
     lastPollMs: (agentId: number) => inbox.lastPollMs(agentId),
     rememberedPollMs: (agentId: number) => inbox.rememberedPollMs(agentId),
   };
-  outbox.register(digestDelivery({ ...shared, identities, config, from, mailer }));
+  outgoing.register(digestDelivery({ ...shared, identities, config, from, mailer }));
   return {
     async sweep() {
-      await sweepDigests({ ...shared, leases, outbox });
+      await sweepDigests({ ...shared, leases, outgoing });
       // Where nothing runs between requests, nothing else would send them now.
-      await outbox.run();
+      await outgoing.run();
     },
   };
 }

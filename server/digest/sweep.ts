@@ -3,8 +3,8 @@
  * the agents parked until now, never all agents.
  */
 import { inKey, type InRecord } from "../mailboxes/records.ts";
-import { type Outbox } from "../outbox/outbox.ts";
-import { outgoingKey } from "../outbox/outgoing_row.ts";
+import { type OutgoingQueue } from "../outgoing/outgoing_queue.ts";
+import { outgoingKey } from "../outgoing/outgoing_row.ts";
 import type { Leases } from "../storage/leases.ts";
 import { listRows } from "../storage/list_rows.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
@@ -31,7 +31,7 @@ const AT_ONCE = 16;
 export interface SweepOptions extends DigestQueueOptions {
   records: RecordCache;
   leases: Leases;
-  outbox: Outbox;
+  outgoing: OutgoingQueue;
   /** As long as a message is kept. */
   retentionMs: number;
   /** The secret under which the store's mailboxes are hashed. */
@@ -146,7 +146,7 @@ async function queueInOrder(
           if (outcome.result === "changed") continue; // the next sweep judges it anew
           if (outcome.result === "queued") {
             queued++;
-            options.outbox.wake({ kind: DIGEST_KIND, dueMs: outcome.dueMs });
+            options.outgoing.wake({ kind: DIGEST_KIND, dueMs: outcome.dueMs });
           }
           await settle(options, rows, outcome.result === "capped" ? outcome.untilMs : null);
         }

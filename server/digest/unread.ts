@@ -1,5 +1,5 @@
 /** What of an agent's inbox is undelivered, as a digest tells of it: for a bounded amount of work. */
-import type { UndeliveredSelection, UndeliveredSlice } from "../messages/undelivered.ts";
+import type { UndeliveredSelection, UndeliveredSlice } from "../messages/inbox/undelivered.ts";
 import { lowestIdAt } from "../storage/id_sequence.ts";
 
 /** Undelivered retained messages of an agent, a slice at a time. */

@@ -17,16 +17,16 @@ import type { FreeDisk } from "../storage/free_disk.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
 import { timestamp } from "../timestamp.ts";
-import type { Inbox } from "./inbox.ts";
-import type { PagesInHand } from "./pages_in_hand.ts";
-import { encodePage } from "./inbox_reader.ts";
-import { readOutbox } from "./outbox.ts";
-import { requireIdempotencyKey } from "./idempotency.ts";
-import type { SendAnswer, Sender } from "./send.ts";
-import { refuseSender, unknownRecipient } from "./send_refusals.ts";
-import { readSendRequest } from "./send_request.ts";
-import type { StoredMessages } from "./stored_messages.ts";
-import type { TokenSendAnswer, TokenSender } from "./token_send.ts";
+import type { Inbox } from "./inbox/inbox.ts";
+import type { PagesInHand } from "./inbox/pages_in_hand.ts";
+import { encodePage } from "./inbox/inbox_reader.ts";
+import { readOutbox } from "./outbox/outbox_page.ts";
+import { requireIdempotencyKey } from "./send/idempotency.ts";
+import type { SendAnswer, Sender } from "./send/send.ts";
+import { refuseSender, unknownRecipient } from "./send/send_refusals.ts";
+import { readSendRequest } from "./send/send_request.ts";
+import type { StoredMessages } from "./rows/stored_messages.ts";
+import type { TokenSendAnswer, TokenSender } from "./send/token_send.ts";
 
 export interface MessageServices {
   deps: Deps;

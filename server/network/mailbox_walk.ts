@@ -1,6 +1,6 @@
 /** The walk of a sweep through the mailbox of its agent, newest message first. */
-import { inboxKey, outboxKey, type OutboxRow } from "../messages/message_row.ts";
-import { decodeRow } from "../messages/row_codec.ts";
+import { inboxKey, outboxKey, type OutboxRow } from "../messages/rows/message_row.ts";
+import { decodeRow } from "../messages/rows/row_codec.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
 import type { SweepRecord } from "./sweep_record.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { Registered } from "../agents/register.ts";
 import { listingKey, listingOf } from "../directory/listing.ts";
-import type { Receipt } from "../messages/send.ts";
+import type { Receipt } from "../messages/send/send.ts";
 import type { Room, Turn } from "../storage/group_commit.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
 import { isTestHandle, minuteOf } from "./counted.ts";

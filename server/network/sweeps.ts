@@ -12,7 +12,7 @@
  */
 import type { Identities } from "../agents/identities.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
-import { isPurged, purgeKey, type PurgeRecord } from "../messages/purge_record.ts";
+import { isPurged, purgeKey, type PurgeRecord } from "../messages/rows/purge_record.ts";
 import { type GroupCommit, Outdated } from "../storage/group_commit.ts";
 import { LeasedSteps } from "../storage/leased_steps.ts";
 import type { Leases } from "../storage/leases.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { SmtpTiming } from "../../server/outbox/smtp_mailer.ts";
-import { listDead } from "../../server/outbox/dead_rows.ts";
+import type { SmtpTiming } from "../../server/outgoing/smtp_mailer.ts";
+import { listDead } from "../../server/outgoing/dead_rows.ts";
 import {
   type ScriptedSmtp,
   type SmtpFault,

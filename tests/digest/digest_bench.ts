@@ -1,6 +1,6 @@
 /** A relay with outbound mail, agents with notification e-mails, and the SMTP server they lead to. */
 import { type Config, parseConfig } from "../../server/config.ts";
-import { createSmtpMailer, type SmtpTiming } from "../../server/outbox/smtp_mailer.ts";
+import { createSmtpMailer, type SmtpTiming } from "../../server/outgoing/smtp_mailer.ts";
 import { assertStatus } from "../support/answer.ts";
 import { startTestRelay, type TestRelay, type TestRelayOptions } from "../support/relay.ts";
 import { registerAgent, type TestAgent } from "../support/test_agent.ts";
@@ -68,7 +68,7 @@ export async function startDigestBench(options: DigestBenchOptions): Promise<Dig
       return agent;
     },
     sweep,
-    deliver: () => relay.relay.crons.outbox!(),
+    deliver: () => relay.relay.crons.outgoing!(),
     async sweepAfter(ms) {
       relay.clock.advance(ms);
       await sweep();

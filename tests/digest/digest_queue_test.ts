@@ -3,8 +3,8 @@ import { addressCapKey, type AddressCapRecord } from "../../server/digest/addres
 import { digestId, type DueAgent, queueDigest } from "../../server/digest/digest_queue.ts";
 import { subscriptionKey, type SubscriptionRecord } from "../../server/digest/subscription.ts";
 import { inKey, newInRecord } from "../../server/mailboxes/records.ts";
-import { pollKey, type PollRecord } from "../../server/messages/poll_record.ts";
-import { laneKey, outgoingKey, type OutgoingRow } from "../../server/outbox/outgoing_row.ts";
+import { pollKey, type PollRecord } from "../../server/messages/inbox/poll_record.ts";
+import { laneKey, outgoingKey, type OutgoingRow } from "../../server/outgoing/outgoing_row.ts";
 import { openTestStorage, type TestStorage } from "../support/storage.ts";
 import { HOUR_MS } from "./digest_bench.ts";
 

@@ -116,7 +116,7 @@ Deno.test("a relay killed while the next hop had the content does not send it ag
   await again.terminate();
   assert.equal(smtp.contents.length, 1);
   await using third = await start(folder, smtp.port);
-  assert.match(third.output().stdout, /outbox +1 given up in the last 30 days.*unknown/);
+  assert.match(third.output().stdout, /outgoing +1 given up in the last 30 days.*unknown/);
 });
 
 Deno.test("a relay stopped by SIGTERM gives up what is not handed over and sends it when it starts again", async () => {

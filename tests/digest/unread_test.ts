@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { findUnreadSince, READ_BOUNDS, summariseUnread } from "../../server/digest/unread.ts";
 import { inKey, newInRecord } from "../../server/mailboxes/records.ts";
-import { inboxKey } from "../../server/messages/message_row.ts";
-import { pollKey, type PollRecord, readKey } from "../../server/messages/poll_record.ts";
-import { RecentMessages } from "../../server/messages/recent_messages.ts";
-import { encodeRow } from "../../server/messages/row_codec.ts";
-import { StoredMessages } from "../../server/messages/stored_messages.ts";
-import { scanUndelivered } from "../../server/messages/undelivered.ts";
+import { inboxKey } from "../../server/messages/rows/message_row.ts";
+import { pollKey, type PollRecord, readKey } from "../../server/messages/inbox/poll_record.ts";
+import { RecentMessages } from "../../server/messages/rows/recent_messages.ts";
+import { encodeRow } from "../../server/messages/rows/row_codec.ts";
+import { StoredMessages } from "../../server/messages/rows/stored_messages.ts";
+import { scanUndelivered } from "../../server/messages/inbox/undelivered.ts";
 import { lowestIdAt } from "../../server/storage/id_sequence.ts";
 import { openTestStorage } from "../support/storage.ts";
 

@@ -25,10 +25,9 @@ export function findFolderFaults(imports: readonly Import[], table: FolderTable)
     const owner = folderOf(to);
     if (owner === null) continue;
     const file = to.slice(`server/${owner}/`.length);
-    const isInside = importer === owner;
-    if (!isInside && !isTest(from)) used.add(`${owner} shows ${file}`);
-    if (importer === null || isInside || isTest(from)) continue;
+    if (importer === null || importer === owner || isTest(from)) continue;
     used.add(`${importer} imports ${owner}`);
+    used.add(`${owner} shows ${file}`);
     const rule = table[importer];
     if (rule !== undefined && !rule.imports.includes(owner)) {
       faults.push(

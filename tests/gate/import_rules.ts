@@ -1,4 +1,3 @@
-import { posix } from "node:path";
 import { findCircles } from "./circles.ts";
 import type { Import } from "./module_graph.ts";
 
@@ -12,8 +11,6 @@ const importRules: readonly ImportRule[] = [
   toolkitImportsInward,
   toolkitCoreIsPure,
   serverImportsInward,
-  storageImportsInward,
-  storesArePrivate,
   testsStayOutside,
 ];
 
@@ -69,26 +66,6 @@ function serverImportsInward({ from, to }: Import): string | null {
   return /^(?:server|toolkit|wordlists|docs\/examples)\//.test(to)
     ? null
     : "server/ imports only itself, toolkit/, wordlists/ and the text of docs/examples/";
-}
-
-function storageImportsInward({ from, to }: Import): string | null {
-  if (!from.startsWith("server/storage/") || isTest(from)) return null;
-  return /^server\/(?!storage\/)[^/]+\//.test(to)
-    ? "storage/ lies under every part of the server and knows none of them"
-    : null;
-}
-
-/** A part's keys and transactions are its own; what joins parts together stands above them. */
-function storesArePrivate({ from, to }: Import): string | null {
-  if (!/^server\/(?!storage\/).*\/(?:[a-z0-9_]+_)?store\.ts$/.test(to)) return null;
-  if (isTest(from) || from.startsWith("bench/")) return null;
-  const owner = posix.dirname(to);
-  const importer = posix.dirname(from);
-  const inside = importer === owner || importer.startsWith(`${owner}/`);
-  const above = owner.startsWith(`${importer}/`);
-  return inside || above
-    ? null
-    : `only ${owner}/ and the files directly in a folder above it may import this store`;
 }
 
 function testsStayOutside({ from, to }: Import): string | null {

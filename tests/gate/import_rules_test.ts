@@ -52,36 +52,13 @@ Deno.test("import rules: the toolkit's core imports no node: and nothing that st
 });
 
 Deno.test("import rules: server/ imports itself, toolkit/ and wordlists/", () => {
-  allowed("server/messages/send.ts", "toolkit/mod.ts");
-  allowed("server/messages/send.ts", "node:crypto");
+  allowed("server/messages/send/send.ts", "toolkit/mod.ts");
+  allowed("server/messages/send/send.ts", "node:crypto");
   allowed("server/demo.ts", "toolkit/client/mod.ts");
   for (const folder of ["cli", "page", "build"]) {
-    refused("server/messages/send.ts", `toolkit/${folder}/main.ts`, /no library/);
+    refused("server/messages/send/send.ts", `toolkit/${folder}/main.ts`, /no library/);
   }
-  refused("server/messages/send.ts", "docs/example.ts", /only itself/);
-});
-
-Deno.test("import rules: storage/ imports no part, only what lies directly under server/", () => {
-  allowed("server/storage/store.ts", "server/deps.ts");
-  allowed("server/storage/store.ts", "server/storage/lock_retry.ts");
-  refused("server/storage/store.ts", "server/messages/message_row.ts", /knows none of them/);
-  allowed("server/storage/store_test.ts", "server/messages/message_row.ts");
-  allowed("server/messages/send.ts", "server/storage/store.ts");
-});
-
-Deno.test("import rules: a part's store belongs to that part, the files above it and tests", () => {
-  allowed("server/agents/register.ts", "server/agents/store.ts");
-  allowed("server/agents/keys/export.ts", "server/agents/store.ts");
-  allowed("server/app.ts", "server/agents/store.ts");
-  allowed("server/mail/app.ts", "server/mail/inboxes/store.ts");
-  allowed("tests/journeys/send_test.ts", "server/agents/store.ts");
-  allowed("server/messages/send_test.ts", "server/agents/store.ts");
-  allowed("bench/main.ts", "server/agents/store.ts");
-  refused("server/messages/send.ts", "server/agents/store.ts", /only server\/agents\//);
-  refused("server/messages/send.ts", "server/agents/profile_store.ts", /only server\/agents\//);
-  refused("server/mail/drafts/send.ts", "server/mail/inboxes/store.ts", /mail\/inboxes/);
-  refused("server/agents_more/list.ts", "server/agents/store.ts", /only server\/agents\//);
-  allowed("server/messages/send.ts", "server/agents/restore.ts");
+  refused("server/messages/send/send.ts", "docs/example.ts", /only itself/);
 });
 
 Deno.test("import rules: what ships imports neither tests nor benchmarks", () => {

@@ -1,10 +1,12 @@
 import { join } from "node:path";
+import { findFolderFaults } from "./folder_rules.ts";
 import { findImportFaults } from "./import_rules.ts";
 import { findLayoutFaults, findLooseVersions } from "./layout_rules.ts";
 import { findDeadLinks } from "./markdown_links.ts";
 import { readImports } from "./module_graph.ts";
 import { readProject } from "./read_project.ts";
 import { runCommand } from "./run_command.ts";
+import { SERVER_FOLDERS } from "./server_folders.ts";
 import type { Step, StepResult } from "./step.ts";
 import { tallyOfCheck } from "./tally.ts";
 import {
@@ -31,7 +33,11 @@ export function staticSteps(root: string): Step[] {
       name: "import rules",
       run: async () => {
         const modules = (await paths()).filter((path) => /\.tsx?$/.test(path));
-        return resultOf(findImportFaults(await readImports(root, modules)));
+        const imports = await readImports(root, modules);
+        return resultOf([
+          ...findImportFaults(imports),
+          ...findFolderFaults(imports, SERVER_FOLDERS),
+        ]);
       },
     },
     { name: "purity of the toolkit's core", run: eachFile(findImpureCode) },

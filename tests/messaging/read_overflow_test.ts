@@ -1,6 +1,10 @@
 /** An agent that read its inbox here and there, until the record of what it read has no room left. */
 import assert from "node:assert/strict";
-import { MAX_READ_RANGES, pollKey, type PollRecord } from "../../server/messages/poll_record.ts";
+import {
+  MAX_READ_RANGES,
+  pollKey,
+  type PollRecord,
+} from "../../server/messages/inbox/poll_record.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { registerAgents, type TestAgent } from "../support/test_agent.ts";
 

@@ -1,6 +1,6 @@
 /** What polls that deliver nothing cost the store. */
 import assert from "node:assert/strict";
-import { pollKey } from "../../server/messages/poll_record.ts";
+import { pollKey } from "../../server/messages/inbox/poll_record.ts";
 import { QUEUE_BOUNDS } from "../../server/storage/job_queue.ts";
 import { assertStatus } from "../support/answer.ts";
 import { makeStoreFolder, startTestRelay } from "../support/relay.ts";

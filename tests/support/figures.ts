@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { AgentRecord } from "../../server/agents/records.ts";
 import type { InRecord } from "../../server/mailboxes/records.ts";
-import type { OutboxRow } from "../../server/messages/message_row.ts";
+import type { OutboxRow } from "../../server/messages/rows/message_row.ts";
 import { type Answer, ask, assertStatus } from "./answer.ts";
 import type { JsonValue } from "../../toolkit/mod.ts";
 import type { TestRelay } from "./relay.ts";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { bindingKey, type BindingRow } from "../../server/agents/identities.ts";
 import type { Limits } from "../../server/limits.ts";
-import { pollKey } from "../../server/messages/poll_record.ts";
+import { pollKey } from "../../server/messages/inbox/poll_record.ts";
 import { delay } from "./pace.ts";
 import { type SpawnedRelay, spawnRelay } from "./spawn_relay.ts";
 import type { Target } from "./test_agent.ts";

@@ -1,5 +1,5 @@
 /** A page of an inbox in prose. */
-import type { PollQuery } from "../../messages/inbox_reader.ts";
+import type { PollQuery } from "../../messages/inbox/inbox_reader.ts";
 import { Quotation } from "../untrusted_text.ts";
 import type { InboxEntry } from "./inbox_entry.ts";
 

@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import * as z from "zod";
 import type { JsonValue } from "../../../toolkit/json_value.ts";
-import type { StoredMessage } from "../../messages/stored_messages.ts";
+import type { StoredMessage } from "../../messages/rows/stored_messages.ts";
 
 /** A message as check_inbox gives it. */
 export const inboxEntrySchema = z.strictObject({

@@ -1,0 +1,86 @@
+/** Deliveries of the outgoing queue, each with its three commits, against the same answers with none. */
+import { OutgoingQueue } from "../../server/outgoing/outgoing_queue.ts";
+import { outgoingKey, stageOutgoing } from "../../server/outgoing/outgoing_row.ts";
+import { GroupCommit } from "../../server/storage/group_commit.ts";
+import { IdSequence } from "../../server/storage/id_sequence.ts";
+import { RecordCache } from "../../server/storage/record_cache.ts";
+import { EMBEDDED_CAPACITY, type Store } from "../../server/storage/store.ts";
+import type { Row } from "../row.ts";
+
+const KIND = "bench";
+const ROWS = 1_200;
+const AT_ONCE = 8;
+/** Time that the other side takes to answer. */
+const ANSWER_MS = 20;
+
+export const outgoingDeliveries: Row = {
+  id: "outgoing",
+  title: "1,200 due deliveries, 8 at one time, answers after 20 ms: leased, marked and taken off " +
+    "against nothing stored",
+  unit: "/s",
+  // 8 at a time of 20 ms each are 400 a second at most: half of it is 200.
+  target: { rule: "at least", ratio: 0.5 },
+  async prepare({ temporaryFolder }) {
+    const kv = await Deno.openKv(`${temporaryFolder}/outgoing.sqlite3`);
+    const store: Store = {
+      kv,
+      exclusive: true,
+      capacity: EMBEDDED_CAPACITY,
+      now: Date.now,
+      random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
+    };
+    const records = new RecordCache(store);
+    const commits = new GroupCommit({ store, records, ids: await IdSequence.open(store, null) });
+    const outgoing = new OutgoingQueue({ store, records, commits, log: () => {} });
+    let delivered = 0;
+    outgoing.register<string>({
+      kind: KIND,
+      concurrency: AT_ONCE,
+      payloadBytes: 100,
+      async attempt({ commitData }) {
+        await commitData();
+        await answer();
+        delivered++;
+        return { result: "done" };
+      },
+    });
+
+    async function queue(id: string): Promise<void> {
+      await commits.submit({
+        records: [outgoingKey(id)],
+        sizeBytes: 1_000,
+        proof: outgoingKey(id),
+        plan: (turn) =>
+          stageOutgoing(turn, { id, kind: KIND, payload: "payload", dueMs: turn.nowMs }),
+      });
+    }
+    return {
+      async ours() {
+        await Promise.all(Array.from({ length: ROWS }, (_, i) => queue(`row ${i}`)));
+        delivered = 0;
+        const beganMs = performance.now();
+        await outgoing.run();
+        const rate = ROWS / ((performance.now() - beganMs) / 1000);
+        if (delivered !== ROWS) throw new Error(`${delivered} of ${ROWS} rows were delivered`);
+        return rate;
+      },
+      async reference() {
+        let left = ROWS;
+        const beganMs = performance.now();
+        await Promise.all(Array.from({ length: AT_ONCE }, async () => {
+          while (left-- > 0) await answer();
+        }));
+        return ROWS / ((performance.now() - beganMs) / 1000);
+      },
+      async close() {
+        await outgoing.close();
+        await commits.drained();
+        kv.close();
+      },
+    };
+  },
+};
+
+function answer(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
+}

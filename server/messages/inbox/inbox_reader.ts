@@ -1,0 +1,219 @@
+/** What a poll finds: a page of an inbox, and which of its messages were never delivered. */
+import { Buffer } from "node:buffer";
+import { inKey, type InRecord } from "../../mailboxes/records.ts";
+import { listRows } from "../../storage/list_rows.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
+import type { Store } from "../../storage/store.ts";
+import type { Cut, PageBudget } from "../rows/cut_page.ts";
+import type { PageInHand, PagesInHand } from "./pages_in_hand.ts";
+import { pollKey, type PollRecord, readKey } from "./poll_record.ts";
+import { isRead, unreadGaps } from "./read_ranges.ts";
+import type { InboxSelection, StoredMessage, StoredMessages } from "../rows/stored_messages.ts";
+
+export interface PollQuery {
+  sinceId: number;
+  limit: number;
+  /** Only messages that were never delivered. */
+  unread: boolean;
+  waitMs: number;
+  /** Bytes of all rows as answered. */
+  maxBytes: number;
+  /** Bytes of a row as answered; of its JSON unless given. */
+  sizeOf?: (message: StoredMessage) => number;
+}
+
+export interface PollPage {
+  messages: StoredMessage[];
+  lastId: number;
+  /** Whether messages were left out for their bytes. */
+  isCut: boolean;
+  /** The page as it is counted until its answer is taken; null for an empty one. */
+  hand: PageInHand | null;
+}
+
+/** What a poll found: its page, what of it is delivered for the first time, what that rests on. */
+export interface Reading {
+  page: PollPage;
+  unread: StoredMessage[];
+  /** Head of the mailbox that was read. */
+  headId: number;
+  /** Versionstamp of the poll record that was read; undefined where nothing rests on it. */
+  version: string | null | undefined;
+}
+
+const NOTHING_READ = { read: [], overflow: false };
+
+/** A tool tells messages twice, as structured content and as text with its quotes escaped. */
+const TOOL_ANSWER_GROWTH = 3;
+
+export interface InboxReaderOptions {
+  store: Store;
+  records: RecordCache;
+  messages: StoredMessages;
+  pages: PagesInHand;
+}
+
+export class InboxReader {
+  constructor(private readonly options: InboxReaderOptions) {}
+
+  /**
+   * The page of a query, without any effect. What is not empty is in hand: the caller ends it.
+   * @throws RelayError `unavailable` when too many pages are in hand
+   */
+  async read(agentId: number, query: PollQuery): Promise<Reading> {
+    const { sinceId } = query;
+    const inbox = await this.options.records.read<InRecord>(inKey(agentId));
+    if (inbox === null || inbox.head <= sinceId) {
+      return {
+        page: emptyPage(sinceId),
+        unread: [],
+        headId: inbox?.head ?? 0,
+        version: undefined,
+      };
+    }
+    const hand = await this.options.pages.begin(agentId);
+    try {
+      const { cut, unread, version } = await this.#readPage(agentId, query, inbox.head);
+      const { rows, isCut } = cut;
+      const last = rows.at(-1);
+      if (last === undefined) {
+        hand.end();
+        return { page: emptyPage(sinceId), unread, headId: inbox.head, version };
+      }
+      const page = { messages: rows, lastId: last.id, isCut, hand };
+      hand.reserve(
+        query.sizeOf ? TOOL_ANSWER_GROWTH * cut.sizeBytes : encodedSizeOf(page),
+      );
+      return { page, unread, headId: inbox.head, version };
+    } catch (error) {
+      hand.end();
+      throw error;
+    }
+  }
+
+  /** Whether a query would find a message, without counting as a page. */
+  async finds(agentId: number, query: PollQuery): Promise<boolean> {
+    const inbox = await this.options.records.read<InRecord>(inKey(agentId));
+    if (inbox === null || inbox.head <= query.sinceId) return false;
+    const { cut } = await this.#readPage(agentId, { ...query, limit: 1 }, inbox.head);
+    return cut.rows.length > 0;
+  }
+
+  async #readPage(
+    agentId: number,
+    { sinceId, limit, unread: onlyUnread, maxBytes, sizeOf = jsonSizeOf }: PollQuery,
+    head: number,
+  ): Promise<Pick<Reading, "unread" | "version"> & { cut: Cut<StoredMessage> }> {
+    const { store, messages } = this.options;
+    const { poll, version } = await this.#pollRecord(agentId);
+    const nowMs = store.now();
+    const budget: PageBudget<StoredMessage> = { maxBytes, sizeOf, atLeast: 1 };
+    const selection = { recipientId: agentId, sinceId, headId: head, limit, nowMs, budget };
+    if (onlyUnread) {
+      const cut = await this.#undelivered(poll, selection);
+      return { cut, unread: cut.rows, version };
+    }
+    const cut = await messages.inboxPage(selection);
+    const fresh = cut.rows.filter(({ id }) => !isRead(poll.read, id));
+    const unread = await this.#withoutReadRows(agentId, poll, fresh);
+    return { cut, unread, version };
+  }
+
+  async #pollRecord(agentId: number) {
+    const { records, store } = this.options;
+    if (!store.exclusive) records.refresh(pollKey(agentId));
+    const { value, versionstamp } = await records.load(pollKey(agentId));
+    return { poll: (value as PollRecord | null) ?? NOTHING_READ, version: versionstamp };
+  }
+
+  /** The first undelivered retained messages above an id, found without the delivered ones. */
+  async #undelivered(
+    poll: Pick<PollRecord, "read" | "overflow">,
+    selection: InboxSelection,
+  ): Promise<Cut<StoredMessage>> {
+    const { messages } = this.options;
+    const { recipientId, sinceId, headId, limit, nowMs, budget } = selection;
+    const found: StoredMessage[] = [];
+    let sizeBytes = 0;
+    let isCut = false;
+    const first = Math.max(sinceId + 1, messages.lowestRetainedId(nowMs));
+    for (const [from, last] of unreadGaps(poll.read, first)) {
+      let next = from;
+      while (found.length < limit && next <= Math.min(last, headId)) {
+        const wanted = limit - found.length;
+        const some = await messages.inboxPage({
+          ...selection,
+          sinceId: next - 1,
+          lastId: last,
+          limit: wanted,
+          ...(budget && { budget: remaining(budget, sizeBytes, found.length) }),
+        });
+        const unread = await this.#withoutReadRows(recipientId, poll, some.rows);
+        found.push(...unread);
+        if (budget) { for (const message of unread) sizeBytes += budget.sizeOf(message); }
+        isCut = some.isCut && unread.length === some.rows.length;
+        if (isCut || !some.isCut && some.rows.length < wanted) break;
+        next = some.rows.at(-1)!.id + 1;
+      }
+      if (isCut || found.length >= limit || last >= headId) break;
+    }
+    return { rows: found, sizeBytes, isCut };
+  }
+
+  async #withoutReadRows(
+    agentId: number,
+    poll: Pick<PollRecord, "overflow">,
+    candidates: StoredMessage[],
+  ): Promise<StoredMessage[]> {
+    if (!poll.overflow || candidates.length === 0) return candidates;
+    const read = new Set<number>();
+    const selector = {
+      start: readKey(agentId, candidates[0]!.id),
+      end: readKey(agentId, candidates.at(-1)!.id + 1),
+    };
+    for (const { key } of await listRows(this.options.store.kv, selector)) {
+      read.add(key[2] as number);
+    }
+    return candidates.filter(({ id }) => !read.has(id));
+  }
+}
+
+function jsonSizeOf({ json }: StoredMessage): number {
+  return json.length;
+}
+
+/** What a page that has some rows already may still take. */
+function remaining(
+  { maxBytes, sizeOf, atLeast }: PageBudget<StoredMessage>,
+  sizeBytes: number,
+  count: number,
+): PageBudget<StoredMessage> {
+  return { maxBytes: maxBytes - sizeBytes, sizeOf, atLeast: count > 0 ? 0 : atLeast };
+}
+
+/** The page of a poll that gives nothing. */
+export function emptyPage(sinceId: number): PollPage {
+  return { messages: [], lastId: sinceId, isCut: false, hand: null };
+}
+
+/** Bytes of encodePage(), or a few more. */
+function encodedSizeOf({ messages }: PollPage): number {
+  return messages.reduce((sizeBytes, { json }) => sizeBytes + json.length + 1, 50);
+}
+
+const OPENING = Buffer.from('{"messages":[');
+const COMMA = Buffer.from(",");
+
+/** The answer of GET /v1/inbox as UTF-8 JSON. */
+export function encodePage(
+  { messages, lastId }: Pick<PollPage, "messages" | "lastId">,
+): string | Uint8Array<ArrayBuffer> {
+  if (messages.length === 0) return `{"messages":[],"last_id":${lastId}}`;
+  const parts: Uint8Array[] = [OPENING];
+  for (const [i, { json }] of messages.entries()) {
+    if (i > 0) parts.push(COMMA);
+    parts.push(json);
+  }
+  parts.push(Buffer.from(`],"last_id":${lastId}}`));
+  return Buffer.concat(parts);
+}

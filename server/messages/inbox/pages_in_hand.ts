@@ -1,0 +1,102 @@
+/**
+ * Pages of messages in hand: from the first look at their rows until their answer is taken. One agent
+ * has few at a time, few are read at a time, and what is not taken is bounded (decisions, "Bounds added").
+ */
+import { RelayError } from "../../errors.ts";
+import type { AnswerHold, AnswersInHand } from "../../http/answers_in_hand.ts";
+import { LARGE_ANSWER_BYTES } from "../../http/large_answer.ts";
+import { Turns } from "../../storage/turns.ts";
+
+export interface PagesInHandOptions {
+  answers: AnswersInHand;
+  /** Pages of one agent at one time. */
+  perAgent: number;
+  turns?: Turns;
+}
+
+/** Pages that are read at one time: each may have megabytes. */
+const PAGE_TURNS = { turns: 12, maxWaiting: 5_000, refusal: tooManyPages };
+
+/** One page; whoever has it ends it, or gives it away as the hold of an answer. */
+export interface PageInHand extends AnswerHold {
+  /**
+   * Takes room for the answer. Called when its size is known and nothing has been stamped.
+   * @throws RelayError `unavailable` when there is none
+   */
+  reserve(sizeBytes: number): void;
+  /** The page is read and stamped: others may read. */
+  endReading(): void;
+}
+
+export class PagesInHand {
+  readonly #turns: Turns;
+  readonly #ofAgents = new Map<number, number>();
+
+  constructor(private readonly options: PagesInHandOptions) {
+    this.#turns = options.turns ?? new Turns(PAGE_TURNS);
+  }
+
+  /**
+   * Begins a page: counts it and waits for its turn to be read.
+   * @throws RelayError `unavailable` when the agent has too many, or too many wait
+   */
+  async begin(agentId: number): Promise<PageInHand> {
+    const { answers, perAgent } = this.options;
+    const inHand = this.#ofAgents.get(agentId) ?? 0;
+    if (inHand >= perAgent) throw tooManyOfAgent(perAgent);
+    this.#ofAgents.set(agentId, inHand + 1);
+    let endReading: () => void;
+    try {
+      endReading = await this.#turns.take();
+    } catch (error) {
+      this.#leave(agentId);
+      throw error;
+    }
+    let hold: AnswerHold | null = null;
+    let isInHand = true;
+    const ended = () => {
+      if (!isInHand) return;
+      isInHand = false;
+      this.#leave(agentId);
+    };
+    return {
+      endReading,
+      reserve(sizeBytes) {
+        if (sizeBytes > LARGE_ANSWER_BYTES) hold = answers.hold(sizeBytes, "agent", ended);
+        else endReading();
+      },
+      end() {
+        endReading();
+        hold?.end();
+        ended();
+      },
+      stream(bytes) {
+        endReading();
+        hold ??= answers.hold(0, "agent", ended);
+        return hold.stream(bytes);
+      },
+    };
+  }
+
+  #leave(agentId: number): void {
+    const left = this.#ofAgents.get(agentId)! - 1;
+    if (left === 0) this.#ofAgents.delete(agentId);
+    else this.#ofAgents.set(agentId, left);
+  }
+}
+
+function tooManyPages(): RelayError {
+  return new RelayError(
+    "unavailable",
+    "the relay has more pages of messages to read than it can at one time; nothing was marked as delivered; poll again after Retry-After",
+    { retryAfterMs: 1000 },
+  );
+}
+
+function tooManyOfAgent(perAgent: number): RelayError {
+  return new RelayError(
+    "unavailable",
+    `at most ${perAgent} pages of one agent (inbox, outbox, signed requests, check_inbox) are in hand at one time, until their answers are taken; nothing was marked as delivered; ask again after Retry-After`,
+    { retryAfterMs: 1000 },
+  );
+}

@@ -1,0 +1,22 @@
+import { defineRecord } from "../../storage/record_key.ts";
+import type { ReadRanges } from "./read_ranges.ts";
+
+/** ["poll", agentId]: what the relay remembers of an agent's inbox polls. */
+export interface PollRecord {
+  v: 1;
+  /** When the last recorded accepted poll began, unix ms. */
+  lastPollMs: number;
+  /** Which messages have been delivered. */
+  read: ReadRanges;
+  /** True once single deliveries stand in ["read", agentId, messageId] rows, for want of room here. */
+  overflow: boolean;
+  /** Attempt that wrote the record. */
+  attempt: string;
+}
+
+/** Ranges that one record holds: an agent that polls here and there makes one a poll. */
+export const MAX_READ_RANGES = 1_000;
+
+export const pollKey = defineRecord<PollRecord, [agentId: number]>(["poll"], 1);
+/** A message that was delivered on its own when the record had no room for another range. */
+export const readKey = (agentId: number, id: number): Deno.KvKey => ["read", agentId, id];

@@ -1,0 +1,108 @@
+/** The outbox page: what an agent sent, with the time each message was first delivered. */
+import { Buffer } from "node:buffer";
+import type { Identities } from "../../agents/identities.ts";
+import type { Identity } from "../../agents/records.ts";
+import { listRows } from "../../storage/list_rows.ts";
+import { cutPage } from "../rows/cut_page.ts";
+import type { Store } from "../../storage/store.ts";
+import { timestamp } from "../../timestamp.ts";
+import { outboxKey, type OutboxRow } from "../rows/message_row.ts";
+import { bodyOf, type StoredMessage, type StoredMessages } from "../rows/stored_messages.ts";
+
+export interface OutboxQuery {
+  sinceId: number;
+  limit: number;
+  /** Bytes of all rows as answered. */
+  maxBytes: number;
+}
+
+interface OutboxParts {
+  store: Store;
+  messages: StoredMessages;
+  identities: Identities;
+}
+
+/** Messages whose bodies are read at one time: so many may be read beyond the end of a page. */
+const READ_TOGETHER = 10;
+const COMMA = Buffer.from(",");
+
+/**
+ * The first `limit` retained messages that the agent sent above an id, as far as the bytes reach:
+ * UTF-8 JSON of the answer. Little more is read than is given.
+ */
+export async function readOutbox(
+  parts: OutboxParts,
+  senderId: number,
+  { sinceId, limit, maxBytes }: OutboxQuery,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const nowMs = parts.store.now();
+  const shown: Uint8Array[] = [];
+  let sizeBytes = 0;
+  let lastId = sinceId;
+  for await (const messages of sentMessages(parts, senderId, { sinceId, limit, nowMs })) {
+    const { rows, isCut, ...added } = cutPage(messages.slice(0, limit - shown.length), {
+      maxBytes: maxBytes - sizeBytes,
+      sizeOf: ({ json }) => json.length,
+      atLeast: shown.length > 0 ? 0 : 1,
+    });
+    for (const { json } of rows) shown.push(json);
+    sizeBytes += added.sizeBytes;
+    lastId = rows.at(-1)?.id ?? lastId;
+    if (isCut || shown.length >= limit) break;
+  }
+  const pieces: Uint8Array[] = [Buffer.from('{"messages":[')];
+  for (const [i, json] of shown.entries()) {
+    if (i > 0) pieces.push(COMMA);
+    pieces.push(json);
+  }
+  pieces.push(Buffer.from(`],"last_id":${lastId}}`));
+  return Buffer.concat(pieces);
+}
+
+/** Retained messages above an id, ascending, some at a time: OutboxMessages as JSON. */
+async function* sentMessages(
+  { store, messages, identities }: OutboxParts,
+  senderId: number,
+  { sinceId, limit, nowMs }: { sinceId: number; limit: number; nowMs: number },
+): AsyncGenerator<{ id: number; json: Uint8Array }[]> {
+  let from = Math.max(sinceId + 1, messages.lowestRetainedId(nowMs));
+  for (;;) {
+    const rows = await listSent(store, senderId, from, limit);
+    for (let at = 0; at < rows.length; at += READ_TOGETHER) {
+      const some = rows.slice(at, at + READ_TOGETHER);
+      const references = some.map(({ id, row }) => ({ recipientId: row.recipientId, id }));
+      const read = await messages.messagesOf(references, nowMs);
+      const shown: { id: number; json: Uint8Array }[] = [];
+      for (const [i, message] of read.entries()) {
+        const { id, row } = some[i]!;
+        if (message === undefined || !messages.isRetained(row.createdAtMs, nowMs)) continue;
+        const to = await identities.byId(row.recipientId);
+        shown.push({ id, json: encodeSent(id, row, to, message) });
+      }
+      yield shown;
+    }
+    if (rows.length < limit) return;
+    from = rows.at(-1)!.id + 1;
+  }
+}
+
+function encodeSent(id: number, row: OutboxRow, to: Identity, message: StoredMessage): Uint8Array {
+  const deliveredAt = row.deliveredAtMs === null ? null : timestamp(row.deliveredAtMs);
+  return Buffer.from(
+    `{"id":${id},"to":"${to.address}","to_handle":"${to.handle}",` +
+      `"to_word_name":"${to.wordName}","body":${bodyOf(message)},` +
+      `"content_hash":"${message.row.contentHash}",` +
+      `"created_at":"${timestamp(row.createdAtMs)}","delivered_at":${JSON.stringify(deliveredAt)}}`,
+  );
+}
+
+async function listSent(
+  { kv }: Store,
+  senderId: number,
+  firstId: number,
+  limit: number,
+): Promise<{ id: number; row: OutboxRow }[]> {
+  const selector = { prefix: ["outbox", senderId], start: outboxKey(senderId, firstId) };
+  const rows = await listRows<OutboxRow>(kv, selector, { limit });
+  return rows.map(({ key, value }) => ({ id: key[2] as number, row: value }));
+}

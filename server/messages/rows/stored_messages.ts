@@ -1,0 +1,303 @@
+/** Reading stored messages: whole ones, pages of an inbox, the signed request behind one. */
+import { Buffer } from "node:buffer";
+import { RelayError } from "../../errors.ts";
+import { lowestIdAt } from "../../storage/id_sequence.ts";
+import { listRows } from "../../storage/list_rows.ts";
+import { retryWhileLocked } from "../../storage/lock_retry.ts";
+import type { Store } from "../../storage/store.ts";
+import { type Cut, cutPage, type PageBudget } from "./cut_page.ts";
+import {
+  inboxKey,
+  type MessageRow,
+  outboxKey,
+  type OutboxRow,
+  PIECE_BYTES,
+  pieceKey,
+  rawKey,
+  rebuildRequest,
+} from "./message_row.ts";
+import { FollowedPurges } from "./followed_purges.ts";
+import type { RecentMessage, RecentMessages } from "./recent_messages.ts";
+import { createdAtOf, decodeRow } from "./row_codec.ts";
+
+const GET_MANY = 10;
+/** A purge takes some messages a step: pages of it may meet several. */
+const READ_ATTEMPTS = 5;
+/** Messages whose pieces are read at one time: so many may be read beyond the end of a page. */
+const JOINED_TOGETHER = 8;
+const MAX_ID = Number.MAX_SAFE_INTEGER - 1;
+
+export interface StoredMessage {
+  id: number;
+  row: MessageRow;
+  /** InboxMessage as UTF-8 JSON. */
+  json: Uint8Array;
+}
+
+/** Which messages of an inbox a page is made of. */
+export interface InboxSelection {
+  recipientId: number;
+  sinceId: number;
+  /** No later message than this one; every later one unless given. */
+  lastId?: number;
+  /** Head of the inbox, read before. */
+  headId: number;
+  limit: number;
+  nowMs: number;
+  /** None unless given. */
+  budget?: PageBudget<StoredMessage>;
+}
+
+const ALL: PageBudget<StoredMessage> = { maxBytes: Infinity, sizeOf: () => 0, atLeast: 1 };
+
+/** Rows of the first read: half as many again as the largest ones that a page can hold. */
+function firstRead(maxBytes: number): number {
+  return Math.ceil(1.5 * maxBytes / PIECE_BYTES) + 1;
+}
+
+/** A message by the inbox that holds it. */
+export interface MessageReference {
+  recipientId: number;
+  id: number;
+}
+
+export class StoredMessages {
+  readonly retentionMs: number;
+  readonly #purges: FollowedPurges;
+
+  constructor(
+    private readonly store: Store,
+    retentionDays: number,
+    private readonly recent: RecentMessages,
+  ) {
+    this.retentionMs = retentionDays * 86_400_000;
+    this.#purges = new FollowedPurges(store, recent);
+  }
+
+  /** Whether a message of this age is still there. A time ahead of the clock counts as now. */
+  isRetained(createdAtMs: number, nowMs: number): boolean {
+    return nowMs - createdAtMs < this.retentionMs;
+  }
+
+  /** Below this id every message has expired: ids never lag behind their creation. */
+  lowestRetainedId(nowMs: number): number {
+    return lowestIdAt(nowMs - this.retentionMs);
+  }
+
+  /**
+   * The first `limit` retained messages of an inbox above an id and up to another, ascending, as far
+   * as the budget reaches. Little more is read than is given.
+   */
+  async inboxPage(
+    { recipientId, sinceId, lastId = MAX_ID, headId, limit, nowMs, budget = ALL }: InboxSelection,
+  ): Promise<Cut<StoredMessage>> {
+    const first = Math.max(sinceId + 1, this.lowestRetainedId(nowMs));
+    const last = Math.min(lastId, MAX_ID);
+    if (first > last) return { rows: [], sizeBytes: 0, isCut: false };
+    if (!this.store.exclusive) await this.#purges.refresh();
+    const recent = this.recent.from(recipientId, first, headId);
+    if (recent !== null) {
+      return cutPage(this.#pageOfRecent(recent, last, limit, nowMs), budget);
+    }
+    return await readWhole(() =>
+      this.#storedPage({
+        recipientId,
+        sinceId: first - 1,
+        lastId: last,
+        headId,
+        limit,
+        nowMs,
+        budget,
+      })
+    );
+  }
+
+  async #storedPage(
+    { recipientId, sinceId, lastId, limit, nowMs, budget }: Required<InboxSelection>,
+  ): Promise<Cut<StoredMessage>> {
+    const page: Cut<StoredMessage> = { rows: [], sizeBytes: 0, isCut: false };
+    let from = sinceId + 1;
+    let wanted = Math.min(limit, firstRead(budget.maxBytes));
+    for (;;) {
+      const selector = {
+        start: inboxKey(recipientId, from),
+        end: inboxKey(recipientId, lastId + 1),
+      };
+      const listed = await listRows<Uint8Array>(this.store.kv, selector, {
+        limit: wanted,
+        take: ({ value }) => this.isRetained(createdAtOf(value), nowMs),
+      });
+      const rows = listed.map(({ key, value }) => ({
+        id: key[2] as number,
+        row: decodeRow(value),
+      }));
+      await this.#append(page, rows, budget);
+      if (page.isCut || listed.length < wanted || page.rows.length >= limit) return page;
+      from = rows.at(-1)!.id + 1;
+      const left = (budget.maxBytes - page.sizeBytes) / page.sizeBytes * page.rows.length;
+      wanted = Math.min(limit - page.rows.length, Math.ceil(left) + 1);
+    }
+  }
+
+  /** Adds messages to a page up to the one that no longer fits. */
+  async #append(
+    page: Cut<StoredMessage>,
+    rows: readonly RecentMessage[],
+    budget: PageBudget<StoredMessage>,
+  ): Promise<void> {
+    const isWhole = rows.every(({ row }) => row.pieces === 0);
+    const together = isWhole ? rows.length : JOINED_TOGETHER;
+    for (let at = 0; at < rows.length && !page.isCut; at += together) {
+      const some = rows.slice(at, at + together);
+      const messages = isWhole
+        ? some.map(({ id, row }) => ({ id, row, json: row.json }))
+        : await Promise.all(some.map(({ id, row }) => this.#whole(id, row)));
+      const added = cutPage(messages, {
+        ...budget,
+        maxBytes: budget.maxBytes - page.sizeBytes,
+        atLeast: page.rows.length > 0 ? 0 : budget.atLeast,
+      });
+      page.rows.push(...added.rows);
+      page.sizeBytes += added.sizeBytes;
+      page.isCut = added.isCut;
+    }
+  }
+
+  *#pageOfRecent(
+    recent: readonly RecentMessage[],
+    lastId: number,
+    limit: number,
+    nowMs: number,
+  ): Generator<StoredMessage> {
+    let given = 0;
+    for (const { id, row } of recent) {
+      if (id > lastId || given >= limit) return;
+      if (!this.isRetained(row.createdAtMs, nowMs)) continue;
+      given++;
+      yield { id, row, json: row.json };
+    }
+  }
+
+  /** The retained one of each of these messages, in the order given; undefined for what has expired. */
+  async messagesOf(
+    references: readonly MessageReference[],
+    nowMs: number,
+  ): Promise<(StoredMessage | undefined)[]> {
+    if (!this.store.exclusive) await this.#purges.refresh();
+    return await readWhole(() => this.#messagesOf(references, nowMs));
+  }
+
+  async #messagesOf(
+    references: readonly MessageReference[],
+    nowMs: number,
+  ): Promise<(StoredMessage | undefined)[]> {
+    const rows = references.map(({ recipientId, id }) => this.recent.find(recipientId, id)?.row);
+    const missing = [...rows.keys()].filter((i) => rows[i] === undefined);
+    const read = await this.#getMany<Uint8Array>(missing.map((i) => {
+      const { recipientId, id } = references[i]!;
+      return inboxKey(recipientId, id);
+    }));
+    for (const [n, i] of missing.entries()) {
+      const bytes = read[n];
+      if (bytes) rows[i] = decodeRow(bytes);
+    }
+    return await Promise.all(references.map(({ id }, i) => {
+      const row = rows[i];
+      const isThere = row !== undefined && this.isRetained(row.createdAtMs, nowMs);
+      return isThere ? this.#whole(id, row) : undefined;
+    }));
+  }
+
+  /**
+   * The exact bytes that were signed for a message, for its sender or recipient.
+   * @throws RelayError `not_found` for anybody else, an unknown or an expired message
+   */
+  async signedRequest(readerId: number, id: number): Promise<Uint8Array<ArrayBuffer>> {
+    return await readWhole(() => this.#signedRequest(readerId, id));
+  }
+
+  async #signedRequest(readerId: number, id: number): Promise<Uint8Array<ArrayBuffer>> {
+    const nowMs = this.store.now();
+    const [received] = await this.messagesOf([{ recipientId: readerId, id }], nowMs);
+    const message = received ?? await this.#sentMessage(readerId, id, nowMs);
+    if (message === undefined) {
+      throw new RelayError(
+        "not_found",
+        "no retained message of yours has this id: signed requests are given to sender and recipient for as long as the message is kept",
+      );
+    }
+    const { row, json } = message;
+    if ("rawPieces" in row.request) {
+      const keys = Array.from({ length: row.request.rawPieces }, (_, i) => rawKey(id, i));
+      return Buffer.concat(present(await this.#getMany<Uint8Array>(keys)));
+    }
+    const { content_type, in_reply_to } = JSON.parse(Buffer.from(json).toString());
+    const body = bodyOf(message);
+    return Buffer.from(
+      rebuildRequest(row.request, { body, contentType: content_type, inReplyTo: in_reply_to }),
+    );
+  }
+
+  async #sentMessage(
+    senderId: number,
+    id: number,
+    nowMs: number,
+  ): Promise<StoredMessage | undefined> {
+    const sent = await retryWhileLocked(() =>
+      this.store.kv.get<OutboxRow>(outboxKey(senderId, id))
+    );
+    if (sent.value === null) return undefined;
+    const { recipientId } = sent.value;
+    return (await this.messagesOf([{ recipientId, id }], nowMs))[0];
+  }
+
+  /** A message with its pieces put together. */
+  #whole(id: number, row: MessageRow): StoredMessage | Promise<StoredMessage> {
+    return row.pieces === 0 ? { id, row, json: row.json } : this.#joined(id, row);
+  }
+
+  async #joined(id: number, row: MessageRow): Promise<StoredMessage> {
+    const keys = Array.from({ length: row.pieces }, (_, i) => pieceKey(id, i + 1));
+    const rest = present(await this.#getMany<Uint8Array>(keys));
+    return { id, row, json: Buffer.concat([row.json, ...rest]) };
+  }
+
+  async #getMany<T>(keys: Deno.KvKey[]): Promise<(T | null)[]> {
+    const values: (T | null)[] = [];
+    for (let from = 0; from < keys.length; from += GET_MANY) {
+      const some = keys.slice(from, from + GET_MANY);
+      const rows = await retryWhileLocked(() => this.store.kv.getMany<T[]>(some));
+      for (const row of rows) values.push(row.value as T | null);
+    }
+    return values;
+  }
+}
+
+/** The canonical body of a stored message. */
+export function bodyOf({ row, json }: StoredMessage): string {
+  return Buffer.from(json.buffer, json.byteOffset, json.byteLength)
+    .toString("utf8", row.bodyAt, row.bodyAt + row.bodySizeBytes);
+}
+
+/** A message whose rows were not all there: damaged, or purged between two reads. */
+class PieceMissing extends Error {
+  constructor() {
+    super("a piece of a retained message is missing");
+  }
+}
+
+function present<T>(values: (T | null)[]): T[] {
+  if (values.includes(null)) throw new PieceMissing();
+  return values as T[];
+}
+
+/** Reads again where a purge came between the reads of one message: its rows go in one commit. */
+async function readWhole<T>(read: () => Promise<T>): Promise<T> {
+  for (let attempt = 1;; attempt++) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof PieceMissing) || attempt === READ_ATTEMPTS) throw error;
+    }
+  }
+}

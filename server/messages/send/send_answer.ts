@@ -1,0 +1,27 @@
+/** What a send comes back with. */
+import type { Identity } from "../../agents/records.ts";
+
+/** The answer to a send, and what a group's annotations learn of it. */
+export interface Receipt {
+  kind: "sent";
+  id: number;
+  contentHash: string;
+  createdAtMs: number;
+  sender: Identity;
+  recipient: Identity;
+  /** Whether the recipient has a notification e-mail. */
+  notify: boolean;
+}
+
+/** Value of a ["sig", ...] row for a send: the answer to repeat. */
+export interface SendUseRow {
+  v: 1;
+  attempt: string;
+  use: "send";
+  id: number;
+  contentHash: string;
+  createdAtMs: number;
+}
+
+/** A receipt of this request, or what an earlier one with the same signature was answered. */
+export type SendAnswer = Receipt | SendUseRow;

@@ -1,0 +1,192 @@
+/**
+ * Sends for agents that cannot sign: the relay composes the request, signs it with the key that it
+ * holds for the agent, and stores it as if the agent had signed (specification, 4.3, send rule 2).
+ */
+import { createHash, type KeyObject, sign } from "node:crypto";
+import type { JsonObject } from "../../../toolkit/json_value.ts";
+import type { Identities } from "../../agents/identities.ts";
+import type { Identity, TokenKind } from "../../agents/records.ts";
+import { keepSignatureUntilMs, type SignatureUse } from "../../agents/signature_use.ts";
+import type { Limits } from "../../limits.ts";
+import { outKey, type OutRecord } from "../../mailboxes/records.ts";
+import type { FreeDisk } from "../../storage/free_disk.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
+import type { Store } from "../../storage/store.ts";
+import { fingerprintOf, IdempotencyKeys } from "./idempotency.ts";
+import { rebuildRequest } from "../rows/message_row.ts";
+import type { SendAnswer, Sender, SendExtension } from "./send.ts";
+import { keyRequired, refuseSender, unknownRecipient } from "./send_refusals.ts";
+import { checkSend, type SendRequest } from "./send_request.ts";
+import { UnusedTimestamps } from "./unused_timestamps.ts";
+
+/** Where the private keys of agents are that left them with the relay. */
+export interface Signatory {
+  /**
+   * The agent's key, null when it holds it itself.
+   * @throws RelayError `internal` when the key cannot be had
+   */
+  signingKey(agent: Identity): Promise<KeyObject | null>;
+}
+
+export interface TokenSenderOptions {
+  store: Store;
+  records: RecordCache;
+  identities: Identities;
+  limits: Limits;
+  sender: Sender;
+  signatory: Signatory;
+  freeDisk: FreeDisk;
+}
+
+/** A request in the bytes that the relay signs for an agent. */
+interface Composed {
+  sender: Identity;
+  recipient: Identity;
+  request: SendRequest;
+  raw: Uint8Array;
+  bodyHash: string;
+  /** Keyed hash of the client address that the request came from. */
+  addressHash: string;
+}
+
+/** The answer to a send, and whether an earlier send was given it. */
+export interface TokenSendAnswer {
+  answer: Pick<SendAnswer, "id" | "contentHash" | "createdAtMs">;
+  replayed: boolean;
+}
+
+const encoder = new TextEncoder();
+
+export class TokenSender {
+  readonly #timestamps: UnusedTimestamps;
+  readonly #idempotency: IdempotencyKeys;
+
+  constructor(private readonly options: TokenSenderOptions) {
+    this.#timestamps = new UnusedTimestamps(options.limits.signatureWindowSeconds);
+    this.#idempotency = new IdempotencyKeys(options.store, options.records);
+  }
+
+  /**
+   * Whether a token of this kind may send for the agent.
+   * @throws RelayError `banned`, `key_required`
+   */
+  async refuseToken(agent: Identity, kind: TokenKind): Promise<void> {
+    const out = await this.options.records.read<OutRecord>(outKey(agent.id));
+    refuseSender(out!, true);
+    if (kind === "owner") throw keyRequired();
+  }
+
+  /**
+   * Sends one message for an agent whose token may send.
+   * @param request fields of POST /v1/messages
+   * @param idempotencyKey well-formed, or null for none
+   * @param addressHash keyed hash of the client's address
+   * @throws RelayError as POST /v1/messages, and `idempotency_key_reused`
+   */
+  async send(
+    agent: Identity,
+    request: JsonObject,
+    idempotencyKey: string | null,
+    addressHash: string,
+  ): Promise<TokenSendAnswer> {
+    const send = (extend?: () => SendExtension) => this.#send(agent, request, addressHash, extend);
+    if (idempotencyKey === null) return { answer: await send(), replayed: false };
+    const answer = await this.#idempotency.once(
+      agent.id,
+      idempotencyKey,
+      () => fingerprintOf(request),
+      send,
+    );
+    return { answer, replayed: "fingerprint" in answer };
+  }
+
+  async #send(
+    agent: Identity,
+    request: JsonObject,
+    addressHash: string,
+    extend: (() => SendExtension) | undefined,
+  ): Promise<SendAnswer> {
+    const { identities, limits, freeDisk } = this.options;
+    const checked = checkSend(request, limits.bodyBytes);
+    const recipient = await identities.resolve(checked.to);
+    if (recipient === null) throw unknownRecipient();
+    await freeDisk.refuseWhenFull();
+    const composed = { ...compose(agent, recipient, checked), addressHash };
+    return await this.#signAndSend(composed, extend?.());
+  }
+
+  async #signAndSend(
+    composed: Composed,
+    extension: SendExtension | undefined,
+  ): Promise<SendAnswer> {
+    const { store, limits, signatory } = this.options;
+    const { sender, bodyHash } = composed;
+    const key = await signatory.signingKey(sender);
+    if (key === null) throw keyRequired(); // exported since the token was looked up
+    const name = `${sender.id}/${bodyHash}`;
+    for (;;) {
+      const second = this.#timestamps.claim(name, Math.floor(store.now() / 1000));
+      const canonicalString = `relay:v1:POST:/v1/messages:${bodyHash}:${second}`;
+      const use: SignatureUse = {
+        signature: new Uint8Array(sign(null, encoder.encode(canonicalString), key)),
+        timestampSeconds: second,
+        keepUntilMs: keepSignatureUntilMs(second, limits.signatureWindowSeconds),
+      };
+      const answer = await this.#submit(composed, use, canonicalString, extension)
+        .catch((error) => {
+          this.#timestamps.release(name, second);
+          throw error;
+        });
+      if (answer !== null) return answer;
+    }
+  }
+
+  /** One attempt with one signature. @returns null when an earlier send used the signature */
+  async #submit(
+    { sender, recipient, request, raw, addressHash }: Composed,
+    use: SignatureUse,
+    canonicalString: string,
+    extension: SendExtension | undefined,
+  ): Promise<SendAnswer | null> {
+    const attempts = new Set<string>();
+    const answer = await this.options.sender.send({
+      sender,
+      recipient,
+      request,
+      raw,
+      use,
+      canonicalString,
+      bearer: true,
+      addressHash,
+      extension: {
+        records: extension?.records ?? [],
+        decide: (turn) => extension?.decide(turn),
+        write(turn, receipt) {
+          attempts.add(turn.attempt);
+          extension?.write(turn, receipt);
+        },
+      },
+    });
+    // A stored answer is ours when an attempt of ours wrote it: its commit was only reported as failed.
+    return "kind" in answer || attempts.has(answer.attempt) ? answer : null;
+  }
+}
+
+/** The request that the relay signs: RFC 8785 bytes, the recipient named by its key. */
+function compose(
+  sender: Identity,
+  recipient: Identity,
+  checked: SendRequest,
+): Omit<Composed, "addressHash"> {
+  const request: SendRequest = {
+    ...checked,
+    to: recipient.address,
+    written: {
+      inReplyTo: checked.inReplyTo === null ? "absent" : "value",
+      contentType: checked.contentType === "text" ? "absent" : "value",
+    },
+  };
+  const raw = encoder.encode(rebuildRequest({ to: request.to, ...request.written }, request));
+  const bodyHash = createHash("sha256").update(raw).digest("hex");
+  return { sender, recipient, request, raw, bodyHash };
+}

@@ -1,0 +1,215 @@
+/**
+ * A row of the outgoing queue under a lease: every change is a job of the group commit, planned only while
+ * the row still carries the lease.
+ */
+import { RelayError } from "../errors.ts";
+import type { GroupCommit, Turn } from "../storage/group_commit.ts";
+import { retryWhileLocked } from "../storage/lock_retry.ts";
+import { randomId } from "../storage/random_id.ts";
+import { type RecordCache, recordName } from "../storage/record_cache.ts";
+import type { Store } from "../storage/store.ts";
+import { LeaseLost } from "./outgoing_handler.ts";
+import { INDEX_ROW, indexKeyOf, outgoingKey, type OutgoingRow } from "./outgoing_row.ts";
+
+export interface LeaseTiming {
+  /** How long a lease lasts unless renewed, in ms; at most 60,000. */
+  leaseMs: number;
+  /** How far hosts' clocks may differ: a lease is over for others this much later, in ms. */
+  clockSkewMs: number;
+}
+
+/** What rows are held over. */
+export interface HeldRowServices {
+  store: Store;
+  records: RecordCache;
+  commits: GroupCommit;
+  timing: LeaseTiming;
+  /** Aborts when the relay closes: what the store does not take then is left to the next start. */
+  closed: AbortSignal;
+}
+
+/** What a change of a row takes in memory besides its payload, twice. */
+const CHANGE_BYTES = 4_000;
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 1_000;
+
+/** A row as it is from now on, null to take it off. */
+type NextRow = (row: OutgoingRow, turn: Turn) => OutgoingRow | null;
+
+interface ChangeOptions {
+  /** Tries on while the store is too busy: an attempt that is over must be settled. */
+  persistent?: boolean;
+  removes?: boolean;
+}
+
+export class HeldRow {
+  #row: OutgoingRow;
+  /** Changes are made one after the other: each rests on the one before. */
+  #last: Promise<unknown> = Promise.resolve();
+  #released = false;
+
+  private constructor(
+    readonly id: string,
+    private readonly services: HeldRowServices,
+    private readonly payloadBytes: number,
+    row: OutgoingRow,
+  ) {
+    this.#row = row;
+  }
+
+  /**
+   * Leases a row that is due.
+   * @param dueMs where its lane has it
+   * @returns null when it is gone, due at another time or taken by another
+   */
+  static async lease(
+    id: string,
+    dueMs: number,
+    services: HeldRowServices,
+    payloadBytes: number,
+  ): Promise<HeldRow | null> {
+    const { store, records, commits, timing } = services;
+    const key = outgoingKey(id);
+    const lease = randomId(store);
+    if (!store.exclusive) records.refresh(key);
+    const held = await commits.submit<{ row: OutgoingRow } | null>({
+      records: [key],
+      sizeBytes: sizeOfChange(payloadBytes),
+      proof: key,
+      plan(turn) {
+        const before = turn.record<OutgoingRow>(key);
+        if (before === null || before.lease !== null) return null;
+        if (before.dueMs !== dueMs || dueMs > turn.nowMs) return null;
+        const row: OutgoingRow = {
+          ...before,
+          lease,
+          dueMs: turn.nowMs + timing.leaseMs + timing.clockSkewMs,
+          // A row that may have been handed over is not attempted, it is settled.
+          attempts: before.attempts + (before.phase === "ready" ? 1 : 0),
+          attempt: turn.attempt,
+        };
+        stageChange(turn, id, before, row);
+        return { row };
+      },
+    });
+    return held === null ? null : new HeldRow(id, services, payloadBytes, held.row);
+  }
+
+  get row(): OutgoingRow {
+    return this.#row;
+  }
+
+  /** Whether the data marker is committed: an attempt that is over then is not repeated. */
+  mayBeHandedOver(): boolean {
+    return this.#row.phase === "data";
+  }
+
+  /** Makes the lease last its whole length again. @throws LeaseLost */
+  renew(): Promise<void> {
+    const { leaseMs, clockSkewMs } = this.services.timing;
+    return this.#change((row, turn) => ({ ...row, dueMs: turn.nowMs + leaseMs + clockSkewMs }));
+  }
+
+  /** Records that the content may be handed over from now on. @throws LeaseLost */
+  markData(): Promise<void> {
+    return this.#change((row) => ({ ...row, phase: "data" }));
+  }
+
+  /** Gives the row back, due at another time. @throws LeaseLost */
+  release(changes: Partial<OutgoingRow> & { dueMs: number }): Promise<void> {
+    return this.#change(
+      (row) => ({ ...row, ...changes, phase: "ready", lease: null }),
+      { persistent: true },
+    );
+  }
+
+  /** Takes the row off the outgoing queue, with whatever else belongs into that commit. @throws LeaseLost */
+  remove(also: (turn: Turn) => void): Promise<void> {
+    return this.#change((_row, turn) => {
+      also(turn);
+      return null;
+    }, { persistent: true, removes: true });
+  }
+
+  #change(next: NextRow, how: ChangeOptions = {}): Promise<void> {
+    const change = this.#last.then(() => this.#commit(next, how));
+    this.#last = change.catch(() => {});
+    return change;
+  }
+
+  async #commit(next: NextRow, how: ChangeOptions): Promise<void> {
+    const { closed, timing } = this.services;
+    const untilMs = performance.now() + timing.leaseMs / 2;
+    for (let pauseMs = FIRST_PAUSE_MS;; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      if (this.#released) throw new LeaseLost();
+      try {
+        return await this.#submit(next, how);
+      } catch (error) {
+        const isBusy = error instanceof RelayError && error.code === "unavailable";
+        const isOver = closed.aborted || performance.now() > untilMs;
+        if (!how.persistent || !isBusy || isOver) throw error;
+        await pause(pauseMs, closed);
+      }
+    }
+  }
+
+  async #submit(next: NextRow, { removes }: ChangeOptions): Promise<void> {
+    const { id } = this;
+    const { store, records, commits } = this.services;
+    const key = outgoingKey(id);
+    const { lease } = this.#row;
+    const isGone = async () =>
+      (await retryWhileLocked(() => store.kv.get(key))).value === null ? { row: null } : undefined;
+    const { row } = await commits.submit<{ row: OutgoingRow | null }>({
+      records: [key],
+      sizeBytes: sizeOfChange(this.payloadBytes),
+      proof: key,
+      // A row that was taken off bears no proof: that it is gone is what was wanted.
+      ...(removes ? { settle: isGone } : {}),
+      plan(turn) {
+        const before = turn.record<OutgoingRow>(key);
+        if (before === null || before.lease !== lease) throw new LeaseLost();
+        const changed = next(before, turn);
+        const row = changed === null ? null : { ...changed, attempt: turn.attempt };
+        stageChange(turn, id, before, row);
+        return { row };
+      },
+    });
+    if (row === null || row.lease === null) {
+      this.#released = true;
+      records.evict(recordName(key)); // wanted again when it is due, or never
+    }
+    if (row !== null) this.#row = row;
+  }
+}
+
+/** Writes a row as it is from now on, null for none, and moves its index row. */
+export function stageChange(
+  turn: Pick<Turn, "putRecord" | "set" | "delete">,
+  id: string,
+  before: OutgoingRow,
+  row: OutgoingRow | null,
+): void {
+  turn.putRecord(outgoingKey(id), row);
+  if (row !== null && row.dueMs === before.dueMs && row.lease === before.lease) return;
+  turn.delete(indexKeyOf(id, before));
+  if (row !== null) turn.set(indexKeyOf(id, row), INDEX_ROW);
+}
+
+/** What a job that changes a row takes, for payloads up to this size. */
+export function sizeOfChange(payloadBytes: number): number {
+  return CHANGE_BYTES + 2 * payloadBytes;
+}
+
+/** Resolves after a while, or when the signal aborts. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(end, ms);
+    function end() {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    }
+    signal.addEventListener("abort", end, { once: true });
+  });
+}

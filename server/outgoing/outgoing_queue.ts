@@ -1,0 +1,269 @@
+/**
+ * The one leased queue: whatever leaves the relay by itself is a row with a due time, leased by
+ * compare-and-set for an attempt, and put back, taken off or given up after it.
+ *
+ * Due times are wall-clock times in the store, an index of them for each destination. The end of an
+ * attempt begins the next one, kinds and destinations in turns; a tick each second finds what falls
+ * due, and, where nothing runs between requests, a cron each minute. A leased row stands in an index
+ * of lease ends instead, so that what a dead process held is found: before the data marker it is
+ * attempted again, after it the outcome is unknown and nothing is repeated.
+ */
+import type { Log } from "../deps.ts";
+import { describeFailure } from "../http/describe_failure.ts";
+import type { GroupCommit } from "../storage/group_commit.ts";
+import type { RecordCache } from "../storage/record_cache.ts";
+import type { Store } from "../storage/store.ts";
+import { type Attempt, deliverRow, type Delivery } from "./deliver_row.ts";
+import { moveFormerIndex } from "./former_index.ts";
+import type { LeaseTiming } from "./held_row.ts";
+import type { DueEntry, Lane } from "./lane.ts";
+import { Lanes } from "./lanes.ts";
+import { freeAllLeases, freeLeasesThatAreOver, freeRow } from "./leased_rows.ts";
+import { LeaseLost, type OutgoingHandler } from "./outgoing_handler.ts";
+import type { NewOutgoing, OutgoingRow } from "./outgoing_row.ts";
+
+export const LEASE_MS = 60_000;
+const CLOCK_SKEW_MS = 5_000;
+const TICK_MS = 1_000;
+/** A shared store is looked at this often, for rows of other processes. */
+const SHARED_LOOK_MS = 5_000;
+
+export interface OutgoingQueueOptions {
+  store: Store;
+  records: RecordCache;
+  commits: GroupCommit;
+  log: Log;
+  timing?: Partial<LeaseTiming>;
+  /** How often the clock is looked at, in ms; 1,000 unless given. */
+  tickMs?: number;
+}
+
+export class OutgoingQueue {
+  readonly #store: Store;
+  readonly #log: Log;
+  readonly #tickMs: number;
+  readonly #delivery: Delivery;
+  readonly #lanes = new Lanes();
+  readonly #attempts = new Map<string, Attempt>();
+  readonly #reads = new Set<Promise<void>>();
+  /** Rows that the store would not change just now: left alone until this time. */
+  readonly #resting = new Map<string, number>();
+  readonly #closed = new AbortController();
+  #look: Promise<void> | null = null;
+  #lookedAtMs = 0;
+  /** No lease that this process does not look after is over before this time. */
+  #nextLeaseEndMs = 0;
+  /** Whether an exclusive store was looked through: what it holds since then came by wake(). */
+  #isKnown = false;
+  #ticking: ReturnType<typeof setInterval> | undefined;
+  #stopped = false;
+
+  constructor({ store, records, commits, log, timing, tickMs = TICK_MS }: OutgoingQueueOptions) {
+    this.#tickMs = tickMs;
+    this.#store = store;
+    this.#log = log;
+    this.#delivery = {
+      store,
+      records,
+      commits,
+      log,
+      timing: {
+        leaseMs: LEASE_MS,
+        // An exclusive store knows one clock.
+        clockSkewMs: store.exclusive ? 0 : CLOCK_SKEW_MS,
+        ...timing,
+      },
+      closed: this.#closed.signal,
+      isStopped: () => this.#stopped,
+    };
+  }
+
+  /** Names who delivers a kind. Rows of a kind without a handler wait. Call before start(). */
+  register<P>(handler: OutgoingHandler<P>): void {
+    this.#lanes.register(handler);
+  }
+
+  /** Begins to deliver. On an exclusive store what former processes held is free at once. */
+  async start(): Promise<void> {
+    if (this.#lanes.kinds === 0) return;
+    if (this.#store.exclusive) await freeAllLeases(this.#delivery, this.#freed);
+    this.#ticking = setInterval(() => this.#tick(), this.#tickMs);
+    Deno.unrefTimer(this.#ticking);
+    this.#tick();
+  }
+
+  /** Tells that a row was committed. */
+  wake({ kind, destination = "", dueMs }: Omit<NewOutgoing, "id" | "payload">): void {
+    this.#lanes.wake(kind, destination, dueMs);
+    if (this.#ticking !== undefined && dueMs <= this.#store.now()) this.#advance();
+  }
+
+  /** Attempts everything that is due and waits until nothing due is left. */
+  async run(): Promise<void> {
+    if (this.#lanes.kinds === 0 || this.#stopped) return;
+    await this.#lookAround();
+    for (;;) {
+      if (this.#stopped) return;
+      this.#advance();
+      const busy = [...this.#reads, ...[...this.#attempts.values()].map(({ ended }) => ended)];
+      if (busy.length === 0) return;
+      await Promise.race(busy);
+    }
+  }
+
+  /** Begins nothing more and gives up what is not handed over yet. */
+  stop(): void {
+    this.#stopped = true;
+    clearInterval(this.#ticking);
+    for (const { abort, handedOver } of this.#attempts.values()) if (!handedOver) abort.abort();
+  }
+
+  /** Waits, a little, for what was handed over; what is left is settled by the next start. */
+  async close(graceMs = 500): Promise<void> {
+    this.stop();
+    await this.#look?.catch(() => {});
+    await Promise.all(this.#reads);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const grace = new Promise<void>((resolve) => timer = setTimeout(resolve, graceMs));
+    const ended = Promise.all([...this.#attempts.values()].map(({ ended }) => ended));
+    await Promise.race([ended, grace]);
+    clearTimeout(timer);
+    for (const { abort } of this.#attempts.values()) abort.abort();
+    this.#closed.abort();
+  }
+
+  #tick(): void {
+    if (this.#mayKnowTooLittle()) {
+      this.#lookAround().then(() => this.#advance(), (error) => this.#logFailure(error));
+    }
+    this.#advance();
+  }
+
+  #mayKnowTooLittle(): boolean {
+    const nowMs = this.#store.now();
+    // A clock set back makes every hint worthless.
+    if (nowMs >= this.#nextLeaseEndMs || nowMs < this.#lookedAtMs) return true;
+    if (this.#store.exclusive) return !this.#isKnown;
+    return nowMs >= this.#lookedAtMs + SHARED_LOOK_MS;
+  }
+
+  /** Finds what waits in the store. Callers share one look. */
+  #lookAround(): Promise<void> {
+    return this.#look ??= this.#findAll().finally(() => this.#look = null);
+  }
+
+  async #findAll(): Promise<void> {
+    const { kv, exclusive } = this.#store;
+    this.#lookedAtMs = this.#store.now();
+    this.#nextLeaseEndMs = Infinity;
+    this.#isKnown = false;
+    try {
+      await this.#lanes.discover(kv);
+      this.#advance(); // while rows of former versions are moved
+      await this.#moveFormerIndex();
+      const isOurs = (id: string) => this.#attempts.has(id);
+      const leaseEndMs = await freeLeasesThatAreOver(this.#delivery, isOurs, this.#freed);
+      this.#nextLeaseEndMs = Math.min(this.#nextLeaseEndMs, leaseEndMs);
+      this.#isKnown = exclusive;
+    } catch (error) {
+      this.#nextLeaseEndMs = 0; // looked for at the next tick
+      throw error;
+    }
+  }
+
+  async #moveFormerIndex(): Promise<void> {
+    const { kv, exclusive } = this.#store;
+    const leases: Deno.KvKey[] = [];
+    await moveFormerIndex(kv, (indexKey, row) => {
+      if (row.lease === null) this.#freed(row);
+      else leases.push(indexKey);
+    });
+    // No holder of these can be left on an exclusive store: this version indexes otherwise.
+    const endsByMs = exclusive ? Infinity : this.#store.now();
+    await Promise.all(leases.map((key) => freeRow(this.#delivery, key, endsByMs, this.#freed)));
+  }
+
+  readonly #freed = ({ kind, destination = "", dueMs }: OutgoingRow): void =>
+    this.#lanes.wake(kind, destination, dueMs);
+
+  /** Reads what is due and begins attempts as far as there is room. */
+  #advance(): void {
+    if (this.#stopped) return;
+    const nowMs = this.#store.now();
+    for (const lane of this.#lanes.wanting(nowMs)) this.#read(lane, nowMs);
+    this.#begin(nowMs);
+  }
+
+  #read(lane: Lane, nowMs: number): void {
+    for (const [id, untilMs] of this.#resting) {
+      if (nowMs >= untilMs || nowMs < untilMs - TICK_MS) this.#resting.delete(id);
+    }
+    const { concurrency } = this.#lanes.handlerOf(lane.kind)!;
+    const restUntilMs = (id: string) =>
+      this.#attempts.has(id) ? Infinity : this.#resting.get(id) ?? null;
+    const read = lane.read(this.#store.kv, nowMs, 4 * concurrency, restUntilMs)
+      .then(() => {
+        // Processes that share a store take different rows first.
+        if (!this.#store.exclusive) shuffle(lane.ready);
+        this.#lanes.offer(lane);
+        this.#begin(this.#store.now());
+      }, (error) => this.#logFailure(error))
+      .finally(() => this.#reads.delete(read));
+    this.#reads.add(read);
+  }
+
+  #begin(nowMs: number): void {
+    for (;;) {
+      if (this.#stopped) return;
+      const lane = this.#lanes.takeTurn(nowMs);
+      if (lane === null) return;
+      const entry = lane.ready.shift()!;
+      if (this.#attempts.has(entry.id)) continue;
+      this.#lanes.began(lane, nowMs);
+      this.#attempt(lane, entry);
+    }
+  }
+
+  #attempt(lane: Lane, entry: DueEntry): void {
+    const { id } = entry;
+    const abort = new AbortController();
+    const slots = this.#lanes.slotsOf(lane);
+    const attempt: Attempt = {
+      abort,
+      slots,
+      isTrial: lane.reach.isLost,
+      handedOver: false,
+      ended: Promise.resolve(),
+    };
+    this.#attempts.set(id, attempt);
+    const handler = this.#lanes.handlerOf(lane.kind)!;
+    attempt.ended = deliverRow(this.#delivery, lane, entry, handler, attempt)
+      .catch((error) => this.#leave(lane, id, error))
+      .finally(() => {
+        this.#attempts.delete(id);
+        this.#lanes.ended(lane);
+        this.#advance();
+      });
+  }
+
+  /** A row that is leased is found when its lease is over; one that is not, soon. */
+  #leave(lane: Lane, id: string, error: unknown): void {
+    if (!(error instanceof LeaseLost)) this.#logFailure(error);
+    const nowMs = this.#store.now();
+    this.#resting.set(id, nowMs + TICK_MS);
+    lane.wake(nowMs + TICK_MS);
+    const { leaseMs, clockSkewMs } = this.#delivery.timing;
+    this.#nextLeaseEndMs = Math.min(this.#nextLeaseEndMs, nowMs + leaseMs + clockSkewMs);
+  }
+
+  #logFailure(error: unknown): void {
+    this.#log("outgoing_failed", describeFailure(error));
+  }
+}
+
+function shuffle<T>(items: T[]): void {
+  for (let i = items.length - 1; i > 0; i--) {
+    const j = Math.floor(Math.random() * (i + 1));
+    [items[i], items[j]] = [items[j]!, items[i]!];
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * What leaves the relay by itself, as the store holds it: one row a thing to deliver, found by an
+ * index of due times a destination while nobody has it, and by one of lease ends while somebody
+ * does. What kinds there are, their handlers say.
+ */
+import { defineRecord } from "../storage/record_key.ts";
+import type { Turn } from "../storage/group_commit.ts";
+
+/** ["outgoing", id] */
+export interface OutgoingRow<P = unknown> {
+  v: 1;
+  /** Which handler delivers it. */
+  kind: string;
+  /** Where it goes, for fairness between destinations; absent where the kind has one only. */
+  destination?: string;
+  payload: P;
+  queuedAtMs: number;
+  /** When it is due, or when its lease is over; part of its index row's key. */
+  dueMs: number;
+  /** Attempts begun. */
+  attempts: number;
+  /** "data" once the content may have been handed over: an attempt that ends so is not repeated. */
+  phase: "ready" | "data";
+  /** Random id of the lease that holds the row, null for none. */
+  lease: string | null;
+  /** Attempt of the commit that wrote the row last: tells whether an unclear one was ours. */
+  attempt?: string;
+  /** Why the last attempt failed: a word and a reply code, never an address or a text of others. */
+  lastReason: string | null;
+}
+
+/** ["outgoing-lane", kind, destination, dueMs, id] and ["outgoing-leased", untilMs, id] */
+export interface OutgoingIndexRow {
+  v: 1;
+}
+
+/** ["outgoing-due", dueMs, id]: the one index of former versions, for rows with a lease and without. */
+export interface FormerDueRow {
+  v: 1;
+  kind: string;
+  leased: boolean;
+}
+
+/** ["outgoing-dead", diedAtMs, id]: given up, kept to be seen. */
+export interface DeadRow<P = unknown> {
+  v: 1;
+  kind: string;
+  payload: P;
+  queuedAtMs: number;
+  diedAtMs: number;
+  attempts: number;
+  /** Why; "unknown" where nobody can tell whether the other side has it. */
+  reason: string;
+}
+
+export const LANE_PREFIX = "outgoing-lane";
+export const LEASED_PREFIX = "outgoing-leased";
+export const FORMER_PREFIX = "outgoing-due";
+
+export const outgoingKey = defineRecord<OutgoingRow, [id: string]>(["outgoing"], 1);
+export const laneKey = (
+  kind: string,
+  destination: string,
+  dueMs: number,
+  id: string,
+): Deno.KvKey => [LANE_PREFIX, kind, destination, dueMs, id];
+export const leasedKey = (untilMs: number, id: string): Deno.KvKey => [LEASED_PREFIX, untilMs, id];
+export const deadKey = (
+  diedAtMs: number,
+  id: string,
+): Deno.KvKey => ["outgoing-dead", diedAtMs, id];
+
+export const INDEX_ROW: OutgoingIndexRow = { v: 1 };
+
+/** Where a row is found. */
+export function indexKeyOf(id: string, row: OutgoingRow): Deno.KvKey {
+  if (row.lease !== null) return leasedKey(row.dueMs, id);
+  return laneKey(row.kind, row.destination ?? "", row.dueMs, id);
+}
+
+/** How long given up rows are kept. */
+export const DEAD_KEPT_MS = 30 * 86_400_000;
+
+export interface NewOutgoing<P = unknown> {
+  /** Unique among all kinds, at most 100 characters, such as "digest/7". */
+  id: string;
+  kind: string;
+  /** At most 100 characters, such as the host of a webhook; "" unless given. */
+  destination?: string;
+  payload: P;
+  dueMs: number;
+}
+
+/**
+ * Queues something inside the plan of a job that names outgoingKey(id) among its records; whoever
+ * submits the job calls OutgoingQueue.wake() when it is committed.
+ * @returns false where the id is queued already: nothing is staged
+ */
+export function stageOutgoing(
+  turn: Pick<Turn, "nowMs" | "attempt" | "record" | "putRecord" | "set">,
+  { id, kind, destination = "", payload, dueMs }: NewOutgoing,
+): boolean {
+  const key = outgoingKey(id);
+  if (turn.record<OutgoingRow>(key) !== null) return false;
+  const row: OutgoingRow = {
+    v: 1,
+    kind,
+    destination,
+    payload,
+    queuedAtMs: turn.nowMs,
+    dueMs,
+    attempts: 0,
+    phase: "ready",
+    lease: null,
+    attempt: turn.attempt,
+    lastReason: null,
+  };
+  turn.putRecord(key, row);
+  turn.set(indexKeyOf(id, row), INDEX_ROW);
+  return true;
+}

@@ -1,0 +1,100 @@
+import type { FolderTable } from "./folder_rules.ts";
+
+/**
+ * Who may import whom in server/, and what of it. The files directly in server/ put the parts
+ * together and import them all; docs/architecture.md says what each folder is.
+ */
+export const SERVER_FOLDERS: FolderTable = {
+  config: { imports: [], shows: ["mail.ts"] },
+  http: { imports: [], shows: "*" },
+  storage: { imports: [], shows: "*" },
+  mailboxes: { imports: ["storage"], shows: ["records.ts", "retained_bytes.ts"] },
+  web: { imports: ["http"], shows: ["reference.ts"] },
+  description: { imports: ["http", "web"], shows: [] },
+  mail: { imports: ["http"], shows: [] },
+  outgoing: {
+    imports: ["config", "http", "storage"],
+    shows: ["mailer.ts", "outgoing_handler.ts", "outgoing_queue.ts", "outgoing_row.ts"],
+  },
+  agents: {
+    imports: ["http", "mailboxes", "storage"],
+    shows: [
+      "authenticate.ts",
+      "change_limits.ts",
+      "identifier.ts",
+      "identities.ts",
+      "presence.ts",
+      "profile_rules.ts",
+      "records.ts",
+      "register.ts",
+      "signature_use.ts",
+      "tokens.ts",
+    ],
+  },
+  custody: { imports: ["agents", "http", "mailboxes", "storage"], shows: ["custody.ts"] },
+  directory: {
+    imports: ["agents", "http", "storage"],
+    shows: ["agent_search.ts", "listing.ts"],
+  },
+  messages: {
+    imports: ["agents", "http", "mailboxes", "storage"],
+    shows: [
+      "inbox/inbox.ts",
+      "inbox/inbox_reader.ts",
+      "inbox/poll_record.ts",
+      "inbox/undelivered.ts",
+      "rows/message_row.ts",
+      "rows/purge_record.ts",
+      "rows/recent_messages.ts",
+      "rows/row_codec.ts",
+      "rows/stored_messages.ts",
+      "send/idempotency.ts",
+      "send/send.ts",
+      "send/token_send.ts",
+    ],
+  },
+  network: {
+    imports: ["agents", "directory", "http", "mailboxes", "messages", "storage"],
+    shows: [
+      "counted.ts",
+      "feed_correction.ts",
+      "record_figures.ts",
+      "sweep_record.ts",
+      "totals.ts",
+    ],
+  },
+  digest: {
+    imports: ["agents", "http", "mailboxes", "messages", "outgoing", "storage"],
+    shows: ["candidates.ts", "subscription.ts"],
+  },
+  profiles: {
+    imports: ["agents", "digest", "directory", "http", "mailboxes", "storage"],
+    shows: ["routes.ts", "update_profile.ts"],
+  },
+  admin: {
+    imports: [
+      "agents",
+      "digest",
+      "directory",
+      "http",
+      "mailboxes",
+      "messages",
+      "network",
+      "storage",
+    ],
+    shows: [],
+  },
+  mcp: {
+    imports: [
+      "agents",
+      "custody",
+      "directory",
+      "http",
+      "mailboxes",
+      "messages",
+      "profiles",
+      "storage",
+    ],
+    shows: [],
+  },
+};

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import type { AttemptOutcome, OutgoingHandler } from "../../server/outgoing/outgoing_handler.ts";
+import { scripted, T0, withStore } from "./queue_bench.ts";
+
+const UNREACHABLE: AttemptOutcome<string> = {
+  result: "retry",
+  reason: "ECONNREFUSED",
+  afterMs: 60_000,
+  unreachable: true,
+};
+
+Deno.test("a destination with many due rows leaves the others their turns", () =>
+  withStore(async (bench) => {
+    const { handler, attempts } = scripted({ result: "done" });
+    for (let i = 0; i < 400; i++) await bench.queue(`crowd ${i}`, T0 - 400 + i, "test", "crowd");
+    for (const other of ["one", "other"]) {
+      for (let i = 0; i < 3; i++) await bench.queue(`${other} ${i}`, T0, "test", other);
+    }
+    await (await bench.outgoing(handler)).run();
+    assert.equal(attempts.length, 406);
+    const places = attempts.map(({ id }, at) => ({ id, at }))
+      .filter(({ id }) => !id.startsWith("crowd")).map(({ at }) => at);
+    assert.ok(Math.max(...places) < 60, `attempted at ${places}`);
+  }));
+
+Deno.test("a slow destination takes no more than perDestination of the attempts", () =>
+  withStore(async (bench) => {
+    const held = Promise.withResolvers<void>();
+    const others = Promise.withResolvers<void>();
+    let slow = 0;
+    let quick = 0;
+    const { handler } = scripted(async ({ id }) => {
+      if (id.startsWith("slow")) {
+        slow++;
+        await held.promise;
+      } else if (++quick === 20) others.resolve();
+      return { result: "done" };
+    });
+    for (let i = 0; i < 20; i++) {
+      await bench.queue(`slow ${i}`, T0 - 20 + i, "test", "slow");
+      await bench.queue(`quick ${i}`, T0, "test", "quick");
+    }
+    const outgoing = await bench.outgoing({ ...handler, perDestination: 2 });
+    const running = outgoing.run();
+    await others.promise;
+    assert.equal(slow, 2);
+    held.resolve();
+    await running;
+    assert.equal(slow, 20);
+  }));
+
+Deno.test("after five connection failures a destination gets one trial each 30 s, charged to nobody", () =>
+  withStore(async (bench) => {
+    let reachable = false;
+    const tried: string[] = [];
+    const { handler } = scripted(({ id }) => {
+      tried.push(id);
+      return Promise.resolve(reachable || id === "elsewhere" ? { result: "done" } : UNREACHABLE);
+    });
+    const one: OutgoingHandler<string> = { ...handler, concurrency: 1 };
+    const ids = Array.from({ length: 20 }, (_, i) => `row ${i}`);
+    for (const id of ids) await bench.queue(id, T0, "test", "down");
+    await bench.queue("elsewhere", T0, "test", "up");
+    const outgoing = await bench.outgoing(one);
+    await outgoing.run();
+    assert.equal(tried.filter((id) => id !== "elsewhere").length, 5);
+    assert.ok(tried.includes("elsewhere"));
+    const charged = async () => {
+      const rows = await Promise.all(ids.map((id) => bench.row(id)));
+      return rows.reduce((sum, row) => sum + row!.attempts, 0);
+    };
+    assert.equal(await charged(), 5);
+
+    for (const trial of [1, 2, 3]) {
+      tried.length = 0;
+      bench.clock.nowMs += 29_999;
+      await outgoing.run();
+      assert.equal(tried.length, 0, `before trial ${trial}`);
+      bench.clock.nowMs += 1;
+      await outgoing.run();
+      assert.equal(tried.length, 1, `trial ${trial}`);
+      assert.equal(await charged(), 5);
+    }
+
+    reachable = true;
+    tried.length = 0;
+    bench.clock.nowMs += 30_000;
+    await outgoing.run();
+    bench.clock.nowMs += 60_000;
+    await outgoing.run();
+    assert.equal(new Set(tried).size, 20);
+    assert.equal(tried.length, 20);
+  }));
