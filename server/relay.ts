@@ -17,6 +17,7 @@ import { descriptionRoutes } from "./description/routes.ts";
 import { openDigests } from "./digest/digests.ts";
 import { openDirectory } from "./directory/open_directory.ts";
 import { unsubscribeRoutes } from "./digest/unsubscribe.ts";
+import { flushAll } from "./flush_all.ts";
 import { describeFailure } from "./http/describe_failure.ts";
 import { AnswersInHand, type AnswersInHandOptions } from "./http/answers_in_hand.ts";
 import { createBodyReader } from "./http/body.ts";
@@ -82,6 +83,8 @@ export interface RelayOptions {
 }
 
 const FLUSH_MS = 60_000;
+/** At shutdown no next minute makes up for a flush that the store failed. */
+const LAST_FLUSH_TRIES = 3;
 /** Ids and times are meaningful between these years only. */
 const EARLIEST_MS = Date.UTC(2025, 0, 1);
 const LATEST_MS = Date.UTC(2091, 0, 1);
@@ -242,8 +245,7 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
 
   async function flush(): Promise<void> {
     sender.sweep();
-    await presence.flush();
-    await inbox.flush();
+    await flushAll([presence, inbox]);
   }
   async function tidy(): Promise<void> {
     await clockStamp.refresh();
@@ -291,11 +293,11 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
       await purges.close();
       await commits.drained();
       try {
-        await flush();
+        await flushAll([presence, inbox], LAST_FLUSH_TRIES);
+      } finally {
         await commits.drained();
         await network.close(); // the groups of the flush may have begun a fold of its counts
         await commits.drained();
-      } finally {
         await slot?.release();
       }
     },

@@ -81,9 +81,12 @@ export async function startTestRelay(options: TestRelayOptions = {}): Promise<Te
   async function closeAround(relay: Relay | undefined): Promise<void> {
     relay?.endWaits();
     await server.close();
-    await relay?.close();
-    if (options.deps?.kv === undefined) kv.close();
-    if (options.config?.dataDir === undefined) await Deno.remove(dataDir, { recursive: true });
+    try {
+      await relay?.close();
+    } finally {
+      if (options.deps?.kv === undefined) kv.close();
+      if (options.config?.dataDir === undefined) await Deno.remove(dataDir, { recursive: true });
+    }
     open.app?.assertDescribed();
   }
 

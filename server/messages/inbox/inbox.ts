@@ -189,7 +189,7 @@ export class Inbox {
     const key = pollKey(agentId);
     await commits.submit<null>({
       records: [key],
-      sizeBytes: 1_000 + 300 * unread.length,
+      sizeBytes: 400 + 300 * unread.length,
       proof: key,
       plan: (turn) => {
         // Another poll of this agent may have delivered what was read here: read again.
