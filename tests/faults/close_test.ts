@@ -40,6 +40,9 @@ Deno.test("a relay that is closed records polls though the store refuses who was
   });
   const relay = await startTestRelay({ deps: { kv: fake } });
   const alice = await registerAgent(relay, "alice");
+  // Digests alone read when polls were.
+  const patch = { body: { notification_email: "alice@example.com" } };
+  assertStatus(await alice.call("PATCH", "/v1/agents/me", patch), 200);
   relay.clock.advance(60_000);
   const polledMs = relay.clock.now();
   assertStatus(await alice.poll(), 200);
