@@ -66,6 +66,17 @@ Deno.test("update_profile refuses a profile that holds the caller's own token", 
   assert.equal((await agent.done("whoami")).description, "before");
 });
 
+Deno.test("register refuses a profile that holds the token of the header", async () => {
+  await using relay = await startTestRelay();
+  const { token } = await ToolAgent.register(relay.url, "agent");
+  for (const field of ["display_name", "description"]) {
+    const args = { handle: "second", [field]: `mine is ${token}` };
+    const leak = await callTool(relay.url, "register", args, { Authorization: `Bearer ${token}` });
+    assertToolRefused(leak, "invalid_json", new RegExp(`^the ${field} contains your token; `));
+  }
+  await ToolAgent.register(relay.url, "second");
+});
+
 Deno.test("refuseOwnToken() reads 32 KB of its worst characters in linear time", () => {
   const given = new ToolArguments({ token: `rt_mcp_${"a".repeat(43)}` }, ["token"]);
   const msOf = (sizeBytes: number) => {

@@ -16,6 +16,7 @@ import type { GroupCommit } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { PROFILE_ARGUMENTS } from "./agent_schemas.ts";
+import { refuseOwnToken } from "./own_token.ts";
 import type { RelayCall } from "./relay_call.ts";
 
 export interface RegisterServices {
@@ -59,6 +60,11 @@ export function registerTool(services: RegisterServices): Tool<RelayCall> {
     }),
     async run(given, call) {
       const handleGiven = given.string("handle", HANDLE);
+      // Whoever has an agent already may send its token in the header; the profile is public.
+      for (const field of ["display_name", "description"]) {
+        const value = given.raw(field);
+        if (typeof value === "string") refuseOwnToken(field, value, given, call);
+      }
       const displayName = cleanDisplayName(given.raw("display_name") ?? "");
       const description = cleanDescription(given.raw("description") ?? "");
       const tags = cleanTags(given.raw("tags") ?? []);
