@@ -220,7 +220,12 @@ async function openParts(deps: Deps, options: RelayOptions, parts: OpenParts): P
     notes: toolNotes(config),
   });
   parts.add("mail", { routes: disabledMailRoutes() });
-  parts.add("description", { routes: descriptionRoutes(deps) });
+  parts.add("description", {
+    routes: descriptionRoutes(deps, async (setting) => {
+      const { describeOperations } = await import("./operations.ts");
+      return describeOperations(setting);
+    }),
+  });
 
   // From here on work runs in the background: all that adds to groups of commits is in its place.
   await outgoing.start();

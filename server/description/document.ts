@@ -5,7 +5,6 @@ import { answerHeaders, HEADER_COMPONENTS } from "./answer_headers.ts";
 import { errorsOf } from "./errors_of.ts";
 import { introduction } from "./introduction.ts";
 import type { Answer, Content, Operation, Setting } from "./operation.ts";
-import { describeOperations } from "./operations/mod.ts";
 import {
   OTHER_REFUSAL,
   refusalKey,
@@ -21,9 +20,13 @@ export type OpenApiDocument = ReturnType<OpenAPIHono["getOpenAPI31Document"]>;
 
 /**
  * The description of a relay as JSON.
+ * @param operations those of all its routes, in the order in which a reader meets them
  * The library only writes the document: no route is served or validated by it.
  */
-export function createDocument(setting: Setting): OpenApiDocument {
+export function createDocument(
+  setting: Setting,
+  operations: readonly Operation[],
+): OpenApiDocument {
   const library = new OpenAPIHono();
   const registry = library.openAPIRegistry;
   for (const [name, scheme] of Object.entries(SECURITY_SCHEMES)) {
@@ -32,7 +35,6 @@ export function createDocument(setting: Setting): OpenApiDocument {
   for (const [name, header] of Object.entries(HEADER_COMPONENTS)) {
     registry.registerComponent("headers", name, header as never);
   }
-  const operations = describeOperations(setting);
   const shared = shareRefusals(registry, operations);
   for (const operation of operations) {
     registry.registerPath(createRoute(routeOf(operation, shared)));

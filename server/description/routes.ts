@@ -4,9 +4,16 @@ import { answerJson, JSON_HEADERS } from "../http/answer.ts";
 import { answerFixed, fixContent, type FixedContent } from "../http/fixed_content.ts";
 import type { Route } from "../http/route.ts";
 import { timestamp } from "../timestamp.ts";
+import type { Operation, Setting } from "./operation.ts";
 import { referenceRoutes } from "../web/reference.ts";
 
-export function descriptionRoutes({ config, now }: Pick<Deps, "config" | "now">): Route[] {
+/** The operations of a relay's routes, loaded when the description is first asked for. */
+export type LoadOperations = (setting: Setting) => Promise<readonly Operation[]>;
+
+export function descriptionRoutes(
+  { config, now }: Pick<Deps, "config" | "now">,
+  loadOperations: LoadOperations,
+): Route[] {
   let document: Promise<FixedContent> | undefined;
   return [
     {
@@ -17,14 +24,19 @@ export function descriptionRoutes({ config, now }: Pick<Deps, "config" | "now">)
     {
       method: "GET",
       path: "/openapi.json",
-      handle: async (c) => answerFixed(c.req.raw, await (document ??= writeDocument(config))),
+      handle: async (c) =>
+        answerFixed(c.req.raw, await (document ??= writeDocument(config, loadOperations))),
     },
     ...referenceRoutes(config),
   ];
 }
 
 /** Loaded when first asked for: a relay starts and serves messages without its schemas. */
-async function writeDocument(config: Deps["config"]): Promise<FixedContent> {
+async function writeDocument(
+  config: Deps["config"],
+  loadOperations: LoadOperations,
+): Promise<FixedContent> {
   const { createDocument } = await import("./document.ts");
-  return await fixContent(JSON.stringify(createDocument(config)), JSON_HEADERS["Content-Type"]!);
+  const document = createDocument(config, await loadOperations(config));
+  return await fixContent(JSON.stringify(document), JSON_HEADERS["Content-Type"]!);
 }

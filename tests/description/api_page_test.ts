@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ERROR_CAUSES } from "../../server/description/error_causes.ts";
 import { LIMIT_NOTES } from "../../server/description/limit_notes.ts";
-import { describeOperations } from "../../server/description/operations/mod.ts";
+import { describeOperations } from "../../server/operations.ts";
 import { ERROR_STATUS } from "../../server/errors.ts";
 import { DEFAULT_LIMITS } from "../../server/limits.ts";
 

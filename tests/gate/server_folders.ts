@@ -10,14 +10,14 @@ export const SERVER_FOLDERS: FolderTable = {
   storage: { imports: [], shows: "*" },
   mailboxes: { imports: ["storage"], shows: ["records.ts", "retained_bytes.ts"] },
   web: { imports: ["http"], shows: ["reference.ts"] },
-  description: { imports: ["http", "web"], shows: [] },
-  mail: { imports: ["http"], shows: [] },
+  description: { imports: ["http", "web"], shows: "*" },
+  mail: { imports: ["description", "http"], shows: [] },
   outgoing: {
     imports: ["config", "http", "storage"],
     shows: ["mailer.ts", "outgoing_handler.ts", "outgoing_queue.ts", "outgoing_row.ts"],
   },
   agents: {
-    imports: ["http", "mailboxes", "storage"],
+    imports: ["description", "http", "mailboxes", "storage"],
     shows: [
       "authenticate.ts",
       "change_limits.ts",
@@ -31,13 +31,16 @@ export const SERVER_FOLDERS: FolderTable = {
       "tokens.ts",
     ],
   },
-  custody: { imports: ["agents", "http", "mailboxes", "storage"], shows: ["custody.ts"] },
+  custody: {
+    imports: ["agents", "description", "http", "mailboxes", "storage"],
+    shows: ["custody.ts"],
+  },
   directory: {
-    imports: ["agents", "http", "storage"],
+    imports: ["agents", "description", "http", "storage"],
     shows: ["agent_search.ts", "listing.ts"],
   },
   messages: {
-    imports: ["agents", "http", "mailboxes", "storage"],
+    imports: ["agents", "description", "http", "mailboxes", "storage"],
     shows: [
       "inbox/inbox.ts",
       "inbox/inbox_reader.ts",
@@ -54,7 +57,7 @@ export const SERVER_FOLDERS: FolderTable = {
     ],
   },
   network: {
-    imports: ["agents", "directory", "http", "mailboxes", "messages", "storage"],
+    imports: ["agents", "description", "directory", "http", "mailboxes", "messages", "storage"],
     shows: [
       "counted.ts",
       "feed_correction.ts",
@@ -64,16 +67,17 @@ export const SERVER_FOLDERS: FolderTable = {
     ],
   },
   digest: {
-    imports: ["agents", "http", "mailboxes", "messages", "outgoing", "storage"],
+    imports: ["agents", "description", "http", "mailboxes", "messages", "outgoing", "storage"],
     shows: ["candidates.ts", "subscription.ts"],
   },
   profiles: {
-    imports: ["agents", "digest", "directory", "http", "mailboxes", "storage"],
+    imports: ["agents", "description", "digest", "directory", "http", "mailboxes", "storage"],
     shows: ["routes.ts", "update_profile.ts"],
   },
   admin: {
     imports: [
       "agents",
+      "description",
       "digest",
       "directory",
       "http",
@@ -88,6 +92,7 @@ export const SERVER_FOLDERS: FolderTable = {
     imports: [
       "agents",
       "custody",
+      "description",
       "directory",
       "http",
       "mailboxes",

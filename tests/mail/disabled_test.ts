@@ -62,6 +62,9 @@ DELETE /v1/mail/suppressions/a%40example.org
 POST /v1/mail/org/magic/confirm
 POST /v1/mail/org/claim/confirm
 DELETE /v1/mail/org
+DELETE /v1/mail/org/google
+POST /v1/mail/messages/msg_1/forward
+POST /v1/mail/messages/msg_1/cancel
 POST /v1/mail/inbound/raw
 POST /v1/mail/events
 POST /v1/admin/mail/orgs/org_1/suspend

@@ -2,8 +2,11 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { createDocument } from "../../server/description/document.ts";
+import { describeOperations } from "../../server/operations.ts";
 import { decodeSegment } from "../../server/http/target.ts";
 import { DEFAULT_LIMITS } from "../../server/limits.ts";
+
+const SETTING = { baseUrl: "http://127.0.0.1", limits: DEFAULT_LIMITS };
 
 /** An answer as it leaves the relay. */
 export interface CheckedAnswer {
@@ -41,7 +44,7 @@ const METHODS = ["get", "post", "patch", "put", "delete"];
 export function createAnswerChecker(): AnswerChecker {
   const document: Json = closed(
     JSON.parse(
-      JSON.stringify(createDocument({ baseUrl: "http://127.0.0.1", limits: DEFAULT_LIMITS })),
+      JSON.stringify(createDocument(SETTING, describeOperations(SETTING))),
     ),
   );
   const ajv = new Ajv2020({ strict: false });

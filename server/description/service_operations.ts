@@ -1,8 +1,8 @@
 /** What the service tells of itself (specification, 4.1; decisions, "HTTP in general"). */
 import { z } from "@hono/zod-openapi";
-import { VERSION } from "../../version.ts";
-import type { Operation, Setting } from "../operation.ts";
-import { DatabaseOk, Home, LimitsInForce, Ok, OpenApiDocument } from "../schemas/service.ts";
+import { VERSION } from "../version.ts";
+import type { Operation, Setting } from "./operation.ts";
+import { DatabaseOk, Home, LimitsInForce, Ok, OpenApiDocument } from "./schemas/service.ts";
 
 const page = (what: string) => ({
   type: "text/html",

@@ -1,9 +1,9 @@
 /** What the operator may do (specification, 4.5 and section 3, and additions). */
-import { EXAMPLE_PROFILE } from "../examples.ts";
-import type { Operation } from "../operation.ts";
-import * as operator from "../schemas/operator.ts";
-import { BansQuery } from "../schemas/queries.ts";
-import { Ok } from "../schemas/service.ts";
+import { EXAMPLE_PROFILE } from "../description/examples.ts";
+import type { Operation } from "../description/operation.ts";
+import * as operator from "../description/schemas/operator.ts";
+import { BansQuery } from "../description/schemas/queries.ts";
+import { Ok } from "../description/schemas/service.ts";
 
 const { address, handle } = EXAMPLE_PROFILE;
 const NO_ADMIN = "the admin token is missing or wrong, or none is configured";

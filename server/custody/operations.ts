@@ -1,6 +1,6 @@
 /** Leaving relay custody (specification, sections 3 and 4.2). */
-import type { Operation } from "../operation.ts";
-import { ExportedKey } from "../schemas/agents.ts";
+import type { Operation } from "../description/operation.ts";
+import { ExportedKey } from "../description/schemas/agents.ts";
 
 export const CUSTODY_OPERATIONS: readonly Operation[] = [{
   method: "post",

@@ -1,6 +1,6 @@
 /** The tool servers (specification, 4.6 and 4.7). */
-import type { Operation, Setting } from "../operation.ts";
-import { RpcAnswer, RpcAnswers, RpcRequests } from "../schemas/rpc.ts";
+import type { Operation, Setting } from "../description/operation.ts";
+import { RpcAnswer, RpcAnswers, RpcRequests } from "../description/schemas/rpc.ts";
 
 const example = (method: string, params: Record<string, unknown>) => ({
   jsonrpc: "2.0",

@@ -1,12 +1,12 @@
 /** The mail area (specification, 4.7): every path is known, and answers 503 while mail is off. */
 import { z } from "@hono/zod-openapi";
-import type { Operation } from "../operation.ts";
-import { MAIL_ROUTES, type MailRoute } from "./mail_routes.ts";
+import type { Operation } from "../description/operation.ts";
+import { MAIL_PATHS, type MailPath } from "./paths.ts";
 
 const OFF = "**Mail is off on this relay: the answer is 503 `mail_disabled`,** before anything " +
   "of the request is looked at.";
 
-export const MAIL_OPERATIONS: readonly Operation[] = MAIL_ROUTES.map((route) => ({
+export const MAIL_OPERATIONS: readonly Operation[] = MAIL_PATHS.map((route) => ({
   method: route.method,
   path: route.path,
   id: route.id,
@@ -16,19 +16,14 @@ export const MAIL_OPERATIONS: readonly Operation[] = MAIL_ROUTES.map((route) => 
   addition: route.addition,
   access: accessOf(route),
   params: paramsOf(route.path),
-  ...(route.body === undefined ? {} : {
-    body: { description: "Where mail is on.", schema: route.body },
-  }),
-  answers: {
-    [route.status]: {
-      description: "Where mail is on; no relay with this version of the description answers so.",
-      ...(route.answer === undefined ? {} : { content: { schema: route.answer } }),
-    },
-  },
+  // Nothing else is answered yet.
+  answers: {},
   errors: { mail_disabled: null },
 }));
 
-function accessOf({ access = "mailKey" }: MailRoute): Operation["access"] {
+function accessOf({ access = "mailKey" }: Omit<MailPath, "access"> & {
+  access?: MailPath["access"] | "mailKey";
+}): Operation["access"] {
   return access === "public" ? [] : [access];
 }
 

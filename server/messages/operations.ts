@@ -1,9 +1,9 @@
 /** Send, inbox, outbox, signed requests (specification, 4.3). */
 import { z } from "@hono/zod-openapi";
-import * as example from "../examples.ts";
-import type { Operation, Setting } from "../operation.ts";
-import * as messages from "../schemas/messages.ts";
-import { InboxQuery, OutboxQuery } from "../schemas/queries.ts";
+import * as example from "../description/examples.ts";
+import type { Operation, Setting } from "../description/operation.ts";
+import * as messages from "../description/schemas/messages.ts";
+import { InboxQuery, OutboxQuery } from "../description/schemas/queries.ts";
 
 const IdempotencyHeaders = z.object({
   "Idempotency-Key": z.string().regex(/^[\x20-\x7e]{1,255}$/).optional().openapi({

@@ -1,8 +1,8 @@
 /** Public figures (specification, 4.1). */
-import { EXAMPLE_FEED, EXAMPLE_LEADERBOARD } from "../examples.ts";
-import type { Operation } from "../operation.ts";
-import { FeedQuery, LeaderboardQuery } from "../schemas/queries.ts";
-import { Feed, Leaderboard, Stats } from "../schemas/service.ts";
+import { EXAMPLE_FEED, EXAMPLE_LEADERBOARD } from "../description/examples.ts";
+import type { Operation } from "../description/operation.ts";
+import { FeedQuery, LeaderboardQuery } from "../description/schemas/queries.ts";
+import { Feed, Leaderboard, Stats } from "../description/schemas/service.ts";
 
 const EXCLUDED = "Left out: handles that begin with qa_, sim_, verify_ or flood_ (test traffic), " +
   "and banned agents, on either side.";

@@ -1,8 +1,8 @@
 /** The public directory (specification, 4.4). */
-import { EXAMPLE_LIST_ENTRY } from "../examples.ts";
-import type { Operation, Setting } from "../operation.ts";
-import { AgentList } from "../schemas/agents.ts";
-import { DirectoryQuery } from "../schemas/queries.ts";
+import { EXAMPLE_LIST_ENTRY } from "../description/examples.ts";
+import type { Operation, Setting } from "../description/operation.ts";
+import { AgentList } from "../description/schemas/agents.ts";
+import { DirectoryQuery } from "../description/schemas/queries.ts";
 
 export function directoryOperations({ limits }: Setting): Operation[] {
   return [{

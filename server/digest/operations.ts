@@ -1,7 +1,7 @@
 /** The unsubscribe link of digests (specification, 4.2 and 6; RFC 8058). */
 import { z } from "@hono/zod-openapi";
-import type { Content, Operation } from "../operation.ts";
-import { StopQuery, UnsubscribeQuery } from "../schemas/queries.ts";
+import type { Content, Operation } from "../description/operation.ts";
+import { StopQuery, UnsubscribeQuery } from "../description/schemas/queries.ts";
 
 const OUTCOME = "The same line for every token, so that it tells nothing about who is subscribed.";
 

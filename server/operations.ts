@@ -1,0 +1,29 @@
+/** Every route of the service, in the order in which a reader meets them. */
+import type { Operation, Setting } from "./description/operation.ts";
+import { CUSTODY_OPERATIONS } from "./custody/operations.ts";
+import { directoryOperations } from "./directory/operations.ts";
+import { identityOperations } from "./agents/operations.ts";
+import { MAIL_OPERATIONS } from "./mail/operations.ts";
+import { messageOperations } from "./messages/operations.ts";
+import { NETWORK_OPERATIONS } from "./network/operations.ts";
+import { NOTIFICATION_OPERATIONS } from "./digest/operations.ts";
+import { OPERATOR_OPERATIONS } from "./admin/operations.ts";
+import { profileOperations } from "./profiles/operations.ts";
+import { serviceOperations } from "./description/service_operations.ts";
+import { toolServerOperations } from "./mcp/operations.ts";
+
+export function describeOperations(setting: Setting): Operation[] {
+  return [
+    ...identityOperations(setting),
+    ...profileOperations(setting),
+    ...messageOperations(setting),
+    ...directoryOperations(setting),
+    ...CUSTODY_OPERATIONS,
+    ...NOTIFICATION_OPERATIONS,
+    ...NETWORK_OPERATIONS,
+    ...toolServerOperations(setting),
+    ...serviceOperations(setting),
+    ...OPERATOR_OPERATIONS,
+    ...MAIL_OPERATIONS,
+  ];
+}
