@@ -6,8 +6,8 @@
  * bucket where the rule says so. An event may weigh more than one, such as the bytes of a message.
  */
 
-/** Stamps further ahead of the clock than this come from a clock that has jumped, and are dropped. */
-const CLOCK_SKEW_MS = 5_000;
+import { CLOCK_SKEW_MS } from "./clock_skew.ts";
+
 const EXACT_STAMPS = 600;
 const BUCKET_MS = 1_000;
 

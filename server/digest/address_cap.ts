@@ -2,14 +2,13 @@
  * How many digests one e-mail address may get, whoever's they are: anybody may name any address, so
  * that without this cap many agents would be one flood (decisions, "Digest").
  */
+import { CLOCK_SKEW_MS } from "../clock_skew.ts";
 import { defineRecord, type RecordKey } from "../storage/record_key.ts";
 import { createHash } from "node:crypto";
 import { mailboxAddress } from "./mailbox_address.ts";
 
 /** Digests an address may get within one digest interval, across agents. */
 export const DIGESTS_PER_ADDRESS = 4;
-
-const CLOCK_SKEW_MS = 5_000;
 
 /** ["digest-address", SHA-256 of mailboxAddress() as base64url] */
 export interface AddressCapRecord {

@@ -1,7 +1,5 @@
 /** When a digest is due (specification, section 6; decisions, "Digest"). Pure. */
-
-/** A stored time further ahead of the clock than this comes from a clock that has jumped. */
-const CLOCK_SKEW_MS = 5_000;
+import { CLOCK_SKEW_MS } from "../clock_skew.ts";
 
 export interface DigestTimes {
   /** When the address was set. */

@@ -3,11 +3,9 @@
  * the others from doing it twice in vain; what must not happen twice is checked in its own commits.
  */
 import { retryWhileLocked } from "./lock_retry.ts";
+import { CLOCK_SKEW_MS } from "../clock_skew.ts";
 import { randomId } from "./random_id.ts";
 import type { Store } from "./store.ts";
-
-/** How far hosts' clocks may differ: a lease is taken over only this long after its end, in ms. */
-const CLOCK_SKEW_MS = 5_000;
 
 /** ["lease", name] */
 interface LeaseRow {

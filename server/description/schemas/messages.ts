@@ -5,8 +5,8 @@ import { JsonError } from "../../../toolkit/json_error.ts";
 import type { JsonValue } from "../../../toolkit/json_value.ts";
 import { parseStrict } from "../../../toolkit/parse_strict.ts";
 import * as value from "./values.ts";
+import { MAX_ID } from "./values.ts";
 
-const MAX_ID = Number.MAX_SAFE_INTEGER;
 const encoder = new TextEncoder();
 
 const contentType = z.enum(["text", "json"]);

@@ -3,6 +3,7 @@
  * the relay takes, and the description names the range.
  */
 import { z } from "@hono/zod-openapi";
+import { MAX_ID } from "./values.ts";
 
 interface Range {
   min: number;
@@ -10,8 +11,6 @@ interface Range {
   /** Value when absent, where there is one. */
   absent?: number;
 }
-
-const MAX_ID = Number.MAX_SAFE_INTEGER;
 
 /** An integer that is clamped. */
 function integer(what: string, { min, max, absent }: Range) {

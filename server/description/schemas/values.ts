@@ -1,7 +1,7 @@
 /** Values that many records share, as schemas. */
 import { z } from "@hono/zod-openapi";
 
-const MAX_ID = Number.MAX_SAFE_INTEGER;
+export const MAX_ID = Number.MAX_SAFE_INTEGER;
 
 /** A message or agent id: an int64 that every JSON number type holds exactly. */
 export const id = (what: string) =>

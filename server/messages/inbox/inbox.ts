@@ -1,4 +1,5 @@
 /** The inbox poll: a page, the stamp of its first delivery, and the wait for a message to come. */
+import { CLOCK_SKEW_MS } from "../../clock_skew.ts";
 import type { Limits } from "../../limits.ts";
 import { inKey, type InRecord } from "../../mailboxes/records.ts";
 import { type GroupCommit, Outdated } from "../../storage/group_commit.ts";
@@ -123,7 +124,8 @@ export class Inbox {
     const { store, records } = this.options;
     if (store.exclusive) return false;
     const poll = await records.read<PollRecord>(pollKey(agentId));
-    return poll !== null && poll.lastPollMs > beganMs && poll.lastPollMs <= store.now() + 5_000;
+    return poll !== null && poll.lastPollMs > beganMs &&
+      poll.lastPollMs <= store.now() + CLOCK_SKEW_MS;
   }
 
   /** Reads a page and stamps it; reads again where another poll changed what it rests on. */
@@ -212,7 +214,7 @@ export class Inbox {
           key,
           {
             v: 1,
-            lastPollMs: lastPollMs > beganMs && lastPollMs <= beganMs + 5_000
+            lastPollMs: lastPollMs > beganMs && lastPollMs <= beganMs + CLOCK_SKEW_MS
               ? lastPollMs
               : beganMs,
             read: fits ? read : known,

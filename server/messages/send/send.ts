@@ -112,15 +112,10 @@ export class Sender {
   }
 
   /**
-   * Stores messages; those that arrive together are committed together.
-   * @returns an answer or the refusal of each, in order: RelayError `banned`, `key_required`,
-   * `recipient_banned`, `rate_limited`, `unavailable`
+   * Stores one message, acknowledged only after its commit; those that arrive together are committed
+   * together.
+   * @throws RelayError `banned`, `key_required`, `recipient_banned`, `rate_limited`, `unavailable`
    */
-  async sendAll(sends: readonly Send[]): Promise<PromiseSettledResult<SendAnswer>[]> {
-    return await Promise.allSettled(sends.map((send) => this.send(send)));
-  }
-
-  /** Stores one message, acknowledged only after its commit. @throws as sendAll */
   async send(send: Send): Promise<SendAnswer> {
     const name = signatureName(send.sender.id, send.use.signature);
     while (this.#inFlight.has(name)) {
