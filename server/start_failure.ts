@@ -43,6 +43,8 @@ function notPermitted(reason: string): string {
   const [what] = reason.split(", run again");
   const advice = /^Requires net access/.test(reason)
     ? "a KV server may name further hosts for its data: list them in RELAY_KV_HOSTS. "
+    : /"[^"]*,/.test(what!)
+    ? "no permission can name a path with a comma: take another path. "
     : "";
   return `the relay was started without a permission (${what}): ${advice}` +
     "Deno's permissions for these settings are what `deno task permissions` prints";

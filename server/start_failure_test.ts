@@ -35,6 +35,10 @@ Deno.test("startFailure() says what to do about what a store or a disk refuses, 
       /^the relay was started without a permission \(Requires env access to "HOST"\): Deno's .*task permissions/,
     ],
     [
+      new Deno.errors.NotCapable('Requires write access to "/srv/a,b", run again with the flag'),
+      /\(Requires write access to "\/srv\/a,b"\): no permission can name a path with a comma: /,
+    ],
+    [
       new Error("unanswered", { cause: new Error('Requires net access to "a.b:443", run again') }),
       /\(Requires net access to "a.b:443"\): .* in RELAY_KV_HOSTS/,
     ],

@@ -42,11 +42,13 @@ export function permissionFlags(env: Environment): string[] {
   ];
 }
 
-/** None for no values: a flag without any would allow everything. Two commas are one in a value. */
+/**
+ * None for no values: a flag without any would allow everything. A value with a comma is left out,
+ * since the runtime has no spelling for one; a start that needs it says so.
+ */
 function flag(name: string, values: readonly (string | undefined)[]): string[] {
-  const given = values.filter((value) => value !== undefined);
-  if (given.length === 0) return [];
-  return [`--allow-${name}=${given.map((value) => value.replaceAll(",", ",,")).join(",")}`];
+  const given = values.filter((value) => value !== undefined && !value.includes(","));
+  return given.length === 0 ? [] : [`--allow-${name}=${given.join(",")}`];
 }
 
 /** With port 0 the port is not known yet: the host then, with every port. */

@@ -25,7 +25,9 @@ Deno.test("permissionFlags() opens the files that settings name, and writes to t
   const env = { RELAY_DATA_DIR: "/srv/my data", RELAY_SMTP_CA: "/etc/ca.pem" };
   assert.deepEqual(given(env, "read"), [".env", "/srv/my data", "/etc/ca.pem"]);
   assert.deepEqual(given(env, "write"), ["/srv/my data"]);
-  assert.ok(permissionFlags({ RELAY_DATA_DIR: "/a,b" }).includes("--allow-write=/a,,b"));
+  // No flag of Deno can name such a path; an empty one beside the comma would stop the runtime.
+  const comma = { RELAY_DATA_DIR: "/a,b" };
+  assert.deepEqual([given(comma, "read"), given(comma, "write")], [[".env"], undefined]);
 });
 
 Deno.test("permissionFlags() reaches the listener, in every spelling of a host", () => {

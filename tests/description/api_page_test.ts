@@ -46,3 +46,10 @@ Deno.test("docs/api.md has a row for each added route outside mail, and names ev
     else assert.ok(PAGE.includes(`\`${path}\``), path);
   }
 });
+
+Deno.test("docs/api.md tells of nothing twice", () => {
+  for (const heading of ["Limits", "Errors", "Additions"]) {
+    const names = rowsBelow(heading).map(([name]) => name);
+    assert.deepEqual(names, [...new Set(names)], heading);
+  }
+});

@@ -68,6 +68,20 @@ Deno.test("check_inbox says how to reply and what was checked, and each sender's
   for (const { from } of structured.messages) assert.equal(from, sender.address);
 });
 
+Deno.test("whoami and check_inbox advise no sending to an owner_token, which only reads", async () => {
+  await using relay = await startTestRelay();
+  const reader = await registerAgent(relay, "reader");
+  const sender = await registerAgent(relay, "sender");
+  await sender.sent({ to: "reader", body: "hello" });
+  const token = reader.ownerToken;
+  for (const tool of ["whoami", "check_inbox"]) {
+    const { isError, text } = await callTool(relay.url, tool, { token });
+    assert.equal(isError, false, text);
+    assert.doesNotMatch(text, /send_message/, tool);
+    assert.match(text, /check_inbox/, tool);
+  }
+});
+
 Deno.test("refusals advise what a tool can do, never what only the REST API can", async () => {
   await using relay = await startTestRelay({
     limits: {

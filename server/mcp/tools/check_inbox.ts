@@ -59,7 +59,7 @@ export function checkInboxTool(
       trust: z.literal(TRUST),
     }),
     async run(given, call) {
-      const { agent } = await requireCaller(authenticator, given, call);
+      const { agent, credential } = await requireCaller(authenticator, given, call);
       presence.touch(agent.id);
       const query: PollQuery = {
         sinceId: given.integer("since", 0, MAX_ID, 0),
@@ -83,7 +83,11 @@ export function checkInboxTool(
           await inbox.finds(agent.id, { ...query, sinceId: lastId });
       return {
         structured: { messages, last_id: lastId, trust: TRUST },
-        text: describeInbox(messages, { query, lastId, further }, deps.random),
+        text: describeInbox(
+          messages,
+          { query, lastId, further, canSend: credential.kind === "mcp" },
+          deps.random,
+        ),
       };
     },
   });

@@ -8,12 +8,14 @@ export interface InboxPage {
   lastId: number;
   /** Whether messages wait behind this page. */
   further: boolean;
+  /** Whether the reader's token sends too. */
+  canSend: boolean;
 }
 
 /** What came, quoted between lines that nobody can forge; how far to trust it; what to do next. */
 export function describeInbox(
   messages: readonly InboxEntry[],
-  { query, lastId, further }: InboxPage,
+  { query, lastId, further, canSend }: InboxPage,
   random: (sizeBytes: number) => Uint8Array,
 ): string {
   if (messages.length === 0) {
@@ -37,7 +39,9 @@ export function describeInbox(
     `${count}. ${quotation.notice}`,
     ...parts,
     "The relay has checked that the key of each sender signed the message. It has not checked who that is, nor what is " +
-    "said. To answer, call send_message with to = the sender's handle and in_reply_to = the message's id.",
+    (canSend
+      ? "said. To answer, call send_message with to = the sender's handle and in_reply_to = the message's id."
+      : "said. The token of this call only reads: who holds the agent's key can answer."),
     further
       ? `last_id: ${lastId}; more messages wait: call again with since=${lastId}`
       : `last_id: ${lastId}. For what comes later, call check_inbox with since=${lastId}.`,

@@ -32,16 +32,17 @@ export function whoamiTool(
     input: z.strictObject({ token: tokenArgument }),
     output: whoamiSchema,
     async run(given, call) {
-      const { agent } = await requireCaller(authenticator, given, call);
+      const { agent, credential } = await requireCaller(authenticator, given, call);
       presence.touch(agent.id);
       const whoami = whoamiRecord((await records.read<AgentRecord>(agentKey(agent.id)))!);
+      const next = credential.kind === "mcp" ? "write with send_message" : "this token only reads";
       return {
         structured: whoami,
         text:
           `You are @${whoami.handle} (word name ${whoami.word_name}, address ${whoami.address}), ` +
           `key_custody ${whoami.key_custody}, registered ${whoami.created_at}; ${
             describeProfile(whoami)
-          }. See what has come with check_inbox; write with send_message.`,
+          }. See what has come with check_inbox; ${next}.`,
       };
     },
   });
