@@ -63,8 +63,8 @@ export const LIMIT_NOTES: Readonly<Record<keyof Limits, LimitNote>> = {
   },
   storedBytesPerIpPerHour: {
     what:
-      "Bytes of stored messages (1,000 around each body included) that one client address may " +
-      "send in an hour to one process, by any way of sending.",
+      "Bytes of stored messages (1,000 around each body, and the request where it is kept as it was " +
+      "signed, included) that one client address may send in an hour to one process, by any way of sending.",
     source: "own",
   },
   retainedBytesPerSender: {

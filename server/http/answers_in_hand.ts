@@ -82,6 +82,15 @@ export class AnswersInHand {
       asker === "anybody" && this.#anybodyBytes + sizeBytes > anybodyBytes;
     if (sizeBytes > 0 && isOver()) this.#makeRoom(isOver);
     if (sizeBytes > 0 && this.#bytes > 0 && isOver()) throw tooManyAnswers();
+    return this.#take(sizeBytes, asker, ended);
+  }
+
+  /** Counts what cannot be refused any more, since the answer tells of what has been done. */
+  holdAnyway(sizeBytes: number, ended: () => void = () => {}): AnswerHold {
+    return this.#take(sizeBytes, "agent", ended);
+  }
+
+  #take(sizeBytes: number, asker: Asker, ended: () => void): AnswerHold {
     this.#count(sizeBytes, asker);
     let isHeld = true;
     const end = () => {

@@ -71,7 +71,8 @@ function describeCall(c: Context<HttpEnv>, { deps, addressKey }: ToolServices): 
     gone: () => c.req.raw.signal,
     requestId: c.get("requestId"),
     keep(hold) {
-      c.get("hold")?.end(); // of an earlier request of the same batch
+      const earlier = c.get("hold"); // of another request of the same batch
+      if (earlier !== undefined) hold.carry(earlier);
       c.set("hold", hold);
     },
   };

@@ -52,11 +52,9 @@ export function toolRoute<Call>(options: ToolRouteOptions<Call>): Route {
       const call = describeCall(c);
       const answer = (one: unknown) => server.answer(one, headers, call);
       if (!Array.isArray(message)) return await boundAnswer(await answer(message));
-      const batch = await answerBatch(message, headers.get("mcp-protocol-version"), answer);
-      // Its pages stand in one answer now: room is taken for that as a whole.
-      c.get("hold")?.end();
-      c.set("hold", undefined);
-      return await boundAnswer(batch);
+      return await boundAnswer(
+        await answerBatch(message, headers.get("mcp-protocol-version"), answer),
+      );
     },
   };
 }

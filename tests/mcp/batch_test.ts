@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { ask } from "../support/answer.ts";
 import { startTestRelay } from "../support/relay.ts";
+import { registerAgents } from "../support/test_agent.ts";
 import { postRpc, rpcRequest, ToolAgent } from "../support/tool_client.ts";
 
 const NOTIFICATION = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
@@ -107,4 +108,23 @@ Deno.test("a batch meets the bounds of the route: 512 KiB, and the relay's own H
     body: batchOf([ping(1)]),
   });
   assert.equal(page.status, 403);
+});
+
+Deno.test("a batch that was done is answered, however many large answers are not taken yet", async () => {
+  const bounds = { totalBytes: 1_000_000, anybodyBytes: 50_000, idleMs: 30_000 };
+  await using relay = await startTestRelay({ relay: { answers: { bounds } } });
+  const [alice] = await registerAgents(relay, "alice");
+  const agent = await ToolAgent.register(relay.url, "agent");
+  for (let i = 0; i < 2; i++) await alice.sent({ to: "agent", body: `${i}`.repeat(60_000) });
+  const outbox = new Request(`${relay.url}/v1/outbox`, {
+    headers: { Authorization: `Bearer ${alice.ownerToken}` },
+  });
+  const untaken = await relay.relay.app.fetch(outbox);
+  assert.equal(untaken.status, 200);
+  const check = { name: "check_inbox", arguments: { token: agent.token } };
+  const messages = [ping(1), rpcRequest("tools/call", check, 2)];
+  const { status, json } = await postRpc(relay.url, batchOf(messages));
+  assert.equal(status, 200, JSON.stringify(json));
+  assert.equal(json[1].result.structuredContent.messages.length, 2);
+  await untaken.body!.cancel();
 });

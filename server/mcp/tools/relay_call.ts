@@ -1,8 +1,8 @@
 /** What the relay's tools are told of a request besides its arguments, and who calls. */
 import * as z from "zod";
 import { RelayError } from "../../errors.ts";
-import type { AnswerHold } from "../../http/answers_in_hand.ts";
 import type { Authenticator, Caller } from "../../agents/authenticate.ts";
+import type { PageInHand } from "../../messages/inbox/pages_in_hand.ts";
 import type { ToolArguments } from "../tool_arguments.ts";
 
 export interface RelayCall {
@@ -14,7 +14,7 @@ export interface RelayCall {
   gone(): AbortSignal;
   requestId: string;
   /** Counts what a tool has in hand until the answer of the request is taken. */
-  keep(hold: AnswerHold): void;
+  keep(hold: PageInHand): void;
 }
 
 /**

@@ -26,6 +26,8 @@ export interface PageInHand extends AnswerHold {
   reserve(sizeBytes: number): void;
   /** The page is read and stamped: others may read. */
   endReading(): void;
+  /** Has what else stands in the same answer end together with this page. */
+  carry(other: AnswerHold): void;
 }
 
 export class PagesInHand {
@@ -53,18 +55,24 @@ export class PagesInHand {
       throw error;
     }
     let hold: AnswerHold | null = null;
+    let reservedBytes = 0;
     let isInHand = true;
+    const carried: AnswerHold[] = [];
     const ended = () => {
       if (!isInHand) return;
       isInHand = false;
       this.#leave(agentId);
+      for (const other of carried) other.end();
     };
     return {
       endReading,
       reserve(sizeBytes) {
-        if (sizeBytes > LARGE_ANSWER_BYTES) hold = answers.hold(sizeBytes, "agent", ended);
-        else endReading();
+        if (sizeBytes > LARGE_ANSWER_BYTES) {
+          hold = answers.hold(sizeBytes, "agent", ended);
+          reservedBytes = sizeBytes;
+        } else endReading();
       },
+      carry: (other) => void carried.push(other),
       end() {
         endReading();
         hold?.end();
@@ -73,6 +81,8 @@ export class PagesInHand {
       stream(bytes) {
         endReading();
         hold ??= answers.hold(0, "agent", ended);
+        const moreBytes = bytes.length - reservedBytes;
+        if (moreBytes > 0) carried.push(answers.holdAnyway(moreBytes));
         return hold.stream(bytes);
       },
     };
