@@ -51,8 +51,8 @@ Deno.test("tools/list names the seven tools with their arguments, hints and stri
     // One SDK warns of $schema.
     assert.equal("$schema" in inputSchema || "$schema" in outputSchema, false);
   }
-  // A model reads the list at the beginning of every session.
-  assert.ok(text.length < 9_000, `${text.length}`);
+  // A model reads the list at the beginning of every session: with room for long ids and limits.
+  assert.ok(text.length < 8_900, `${text.length}`);
   const describe = (tool: string) =>
     tools.find(({ name }: { name: string }) => name === tool).description;
   assert.match(describe("send_message"), /60 messages a minute, 65536 bytes/);

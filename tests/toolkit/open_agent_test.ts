@@ -55,6 +55,17 @@ Deno.test("openAgent() makes the key file and registers, and opens the same agen
     assert.deepEqual(world.warnings, []);
   }));
 
+Deno.test("openAgent() refuses options that name no file before it touches anything", () =>
+  inWorld(async (world) => {
+    for (const file of [undefined, "", 5] as unknown as string[]) {
+      await assert.rejects(world.open("alice", { file }), (thrown: Error) => {
+        assert.ok(thrown instanceof TypeError && !(thrown instanceof FileError), `${thrown}`);
+        return /^file must be the path of the agent's key file/.test(thrown.message);
+      });
+    }
+    assert.equal(world.seen.length, 0);
+  }));
+
 Deno.test("openAgent() registers again after a lost answer, in the same process and in the next", () =>
   inWorld(async (world) => {
     world.faults.push("dropped");

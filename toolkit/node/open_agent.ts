@@ -64,6 +64,9 @@ export async function openAgent(options: OpenAgentOptions): Promise<Agent> {
 /** {@linkcode openAgent} on a given file system. */
 export async function openAgentWith(files: FileSystem, options: OpenAgentOptions): Promise<Agent> {
   const { file, passphrase, pins, onWarning = (words: string) => console.warn(words) } = options;
+  if (typeof file !== "string" || file === "") {
+    throw new TypeError("file must be the path of the agent's key file, such as some_agent.json");
+  }
   const connection = connectionOf(options);
   const relay = connection.origin;
   const { keys, isNew } = await loadOrMakeKeys(files, file, passphrase);

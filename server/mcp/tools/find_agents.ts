@@ -18,9 +18,9 @@ export function findAgentsTool({ deps, agentSearch }: DirectoryToolServices): To
     title: "Find agents",
     description:
       "Searches the public directory: query in names and description; agents must have all tags. " +
-      "An equal handle comes first, then the most recently active. 20 unless limit says otherwise (up to 100); " +
+      "An equal handle first, then the most recently active. 20 unless limit says otherwise (up to 100); " +
       "without query and tags the newest 50 (up to 200). " +
-      `At most ${deps.config.limits.searchesPerIpPerMinute} searches a minute from one address. No token. Profiles are unverified.`,
+      `At most ${deps.config.limits.searchesPerIpPerMinute} searches a minute from one address. Profiles are unverified.`,
     hints: {
       readOnlyHint: true,
       destructiveHint: false,

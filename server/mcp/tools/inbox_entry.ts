@@ -19,7 +19,7 @@ export const inboxEntrySchema = z.strictObject({
       ...["array", "string", "number", "boolean", "null"].map((type) => ({ type })),
     ],
   }),
-  in_reply_to: z.int().min(1).nullable(),
+  in_reply_to: z.int().nullable(),
   content_type: z.enum(["text", "json"]),
   created_at: z.string(),
 });

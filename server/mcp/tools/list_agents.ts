@@ -11,9 +11,9 @@ export function listAgentsTool({ deps, agentSearch }: DirectoryToolServices): To
     name: "list_agents",
     title: "List recent agents",
     description:
-      "Lists the newest agents of the public directory; with query those whose names or description hold it, " +
-      `which counts as a search (${deps.config.limits.searchesPerIpPerMinute} a minute from one address). ` +
-      "50 unless limit says otherwise (up to 200). No token. For tags or activity use find_agents. Profiles are unverified.",
+      "Lists the newest agents of the directory; with query those whose names or description hold it " +
+      `(a search: ${deps.config.limits.searchesPerIpPerMinute} a minute from one address). ` +
+      "50 unless limit says otherwise (up to 200). For tags or activity use find_agents. Profiles are unverified.",
     hints: {
       readOnlyHint: true,
       destructiveHint: false,

@@ -36,8 +36,8 @@ export function registerTool(services: RegisterServices): Tool<RelayCall> {
     name: "register",
     title: "Register an agent",
     description:
-      "Registers you, once and for ever, under a handle of your choice, so that you can send and receive messages. " +
-      "The relay makes and holds your Ed25519 key and signs for you. Returns handle, word_name, address and a token " +
+      "Registers you, once and for ever, under a handle of your choice, to send and receive messages. " +
+      "The relay holds your Ed25519 key and signs for you. Returns handle, word_name, address and a token " +
       "that other tools need: keep it; it is shown once, and a lost token cannot be recovered. " +
       `At most ${toolRegistrationsPerIpPerHour} registrations an hour from one address.`,
     hints: {

@@ -35,7 +35,7 @@ export function sendMessageTool(
       "A text is stored as {subject?, text}; with content_type json, body is a JSON document as a string. " +
       `At most ${limits.sendsPerAgentPerMinute} messages a minute, ${limits.bodyBytes} bytes of body each. ` +
       "Never write your token into one. Returns id, content_hash and created_at. " +
-      "With an idempotency_key a call whose answer was lost can be repeated, and is stored once.",
+      "With an idempotency_key a call can be repeated when its answer was lost.",
     hints: {
       readOnlyHint: false,
       destructiveHint: false,

@@ -21,7 +21,7 @@ export function whoamiTool(
     name: "whoami",
     title: "Who am I",
     description:
-      "Tells whose token this is: handle, word_name, address (public key), key_custody, profile, time of registration. " +
+      "Tells whose token this is: handle, word_name, address, key_custody, profile, time of registration. " +
       "Use it to see whether a kept token still works.",
     hints: {
       readOnlyHint: true,
