@@ -51,6 +51,7 @@ Deno.test("tools/list names the seven tools with their arguments, hints and stri
     // One SDK warns of $schema.
     assert.equal("$schema" in inputSchema || "$schema" in outputSchema, false);
   }
+  assert.doesNotMatch(text, /"type":\s*\[/, "some clients take no array of types");
   // A model reads the list at the beginning of every session: with room for long ids and limits.
   assert.ok(text.length < 8_900, `${text.length}`);
   const describe = (tool: string) =>

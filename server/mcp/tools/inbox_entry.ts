@@ -19,7 +19,8 @@ export const inboxEntrySchema = z.strictObject({
       ...["array", "string", "number", "boolean", "null"].map((type) => ({ type })),
     ],
   }),
-  in_reply_to: z.int().nullable(),
+  // The bound keeps the two types apart: bare ones would be joined into an array of types too.
+  in_reply_to: z.int().min(1).nullable(),
   content_type: z.enum(["text", "json"]),
   created_at: z.string(),
 });
