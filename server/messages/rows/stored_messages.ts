@@ -17,12 +17,11 @@ import {
   rebuildRequest,
 } from "./message_row.ts";
 import { FollowedPurges } from "./followed_purges.ts";
+import { present, readWhole } from "./read_whole.ts";
 import type { RecentMessage, RecentMessages } from "./recent_messages.ts";
 import { createdAtOf, decodeRow } from "./row_codec.ts";
 
 const GET_MANY = 10;
-/** A purge takes some messages a step: pages of it may meet several. */
-const READ_ATTEMPTS = 5;
 /** Messages whose pieces are read at one time: so many may be read beyond the end of a page. */
 const JOINED_TOGETHER = 8;
 const MAX_ID = Number.MAX_SAFE_INTEGER - 1;
@@ -277,27 +276,4 @@ export class StoredMessages {
 export function bodyOf({ row, json }: StoredMessage): string {
   return Buffer.from(json.buffer, json.byteOffset, json.byteLength)
     .toString("utf8", row.bodyAt, row.bodyAt + row.bodySizeBytes);
-}
-
-/** A message whose rows were not all there: damaged, or purged between two reads. */
-class PieceMissing extends Error {
-  constructor() {
-    super("a piece of a retained message is missing");
-  }
-}
-
-function present<T>(values: (T | null)[]): T[] {
-  if (values.includes(null)) throw new PieceMissing();
-  return values as T[];
-}
-
-/** Reads again where a purge came between the reads of one message: its rows go in one commit. */
-async function readWhole<T>(read: () => Promise<T>): Promise<T> {
-  for (let attempt = 1;; attempt++) {
-    try {
-      return await read();
-    } catch (error) {
-      if (!(error instanceof PieceMissing) || attempt === READ_ATTEMPTS) throw error;
-    }
-  }
 }
