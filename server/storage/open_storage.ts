@@ -1,4 +1,4 @@
-/** The storage of one relay: the store with its commits, records, ids and leases, opened in order. */
+/** Opens the storage of one relay in order: the store with its commits, records, ids and leases. */
 import type { Clock } from "../deps.ts";
 import { ClockStamp } from "./clock_stamp.ts";
 import { GroupCommit } from "./group_commit.ts";
@@ -25,7 +25,7 @@ export interface StorageOptions {
   slotTiming?: SlotTiming;
   capacity?: StoreCapacity;
   queueBounds?: QueueBounds;
-  /** Told of each write that the store failed. */
+  /** Called for each write that the store failed. */
   onWriteFailure(failure: unknown): void;
 }
 
@@ -38,7 +38,7 @@ export interface Storage {
   publicReads: PublicReads;
   /** Secret under which client addresses are hashed, 32 bytes. */
   addressKey: Uint8Array;
-  /** What the operator is to be told of the clock, null where nothing is strange. */
+  /** A warning about the clock for the operator, null when there is none. */
   clockNote: string | null;
   everyMinute(): Promise<void>;
   /** Waits for the last commits and gives the writer slot back. */

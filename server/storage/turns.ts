@@ -1,12 +1,12 @@
-/** Turns at work of which only some may be under way at one time; the others wait in order. */
+/** Bounds how many callers work at one time; the others wait in order. */
 import type { RelayError } from "../errors.ts";
 
 export interface TurnsOptions {
-  /** Turns taken at one time. */
+  /** Turns that may be taken at one time. */
   turns: number;
   /** Callers that may wait for one. */
   maxWaiting: number;
-  /** What a caller beyond those is told. */
+  /** The error that a caller beyond those gets. */
   refusal: () => RelayError;
 }
 
