@@ -1,4 +1,7 @@
-/** The network's figures: what rides on the group commits for them, and who answers and tidies. */
+/**
+ * Opens the network's figures: what group commits write for them, the routes that answer, and the
+ * background work.
+ */
 import type { Identities } from "../agents/identities.ts";
 import type { Log } from "../deps.ts";
 import type { Route } from "../http/route.ts";
@@ -30,19 +33,25 @@ export interface Network {
   routes: Route[];
   /** Corrects the figures after a ban or unban; waits for it, at most a second. */
   sweep(): Promise<void>;
-  /** Folds counts, writes checkpoints, goes on with sweeps that another process left. Called every minute. */
+  /**
+   * Folds counts, writes checkpoints, and goes on with sweeps that another process left. Called
+   * every minute.
+   */
   tidy(): Promise<void>;
   /** Ends background work after the step under way. */
   close(): Promise<void>;
 }
 
 const DAY_MS = 86_400_000;
-/** Groups of this process with counted sends after which counts are folded before the minute is over. */
+/**
+ * After this many groups of this process with counted sends, counts are folded before the minute is
+ * over.
+ */
 const GROUPS_A_FOLD = 100;
 /** Longest time that a ban's answer waits for the figures. */
 const SWEEP_WAIT_MS = 1_000;
 
-/** Call before the first commit. Sweeps that a former process left are taken up at once. */
+/** Call before the first commit. Sweeps that a former process left are continued at once. */
 export function openNetwork(options: NetworkOptions): Network {
   const { store, commits, leases, publicReads, identities, retentionDays, log } = options;
   const { kv, now } = store;
@@ -66,7 +75,9 @@ export function openNetwork(options: NetworkOptions): Network {
   });
   void inBackground(() => sweeps.run());
 
-  /** Runs work whose failure concerns no caller: what it leaves undone is taken up a minute later. */
+  /**
+   * Runs work whose failure concerns no caller: a minute later, what it left undone is tried again.
+   */
   function inBackground(work: () => Promise<void>): Promise<void> {
     const run = Promise.resolve().then(work)
       .catch(logFailure)
