@@ -19,14 +19,14 @@ export interface CheckedAnswer {
 }
 
 export interface AnswerChecker {
-  /** What of the answer is not as described; empty when all is. */
+  /** Everything in the answer that is not as described; empty when all of it is. */
   check(answer: CheckedAnswer): string[];
 }
 
 // deno-lint-ignore no-explicit-any -- a JSON document, walked by pointers
 type Json = any;
 
-/** Headers that no answer carries undescribed, besides X-*. */
+/** Headers that an answer may carry without a description, besides X-*. */
 const WATCHED = [
   "retry-after",
   "idempotent-replayed",
@@ -38,8 +38,8 @@ const WATCHED = [
 const METHODS = ["get", "post", "patch", "put", "delete"];
 
 /**
- * A checker that takes the description at its word: a status, a header or a field that is not
- * described is a fault, although clients are told to be ready for more fields.
+ * A checker that is strict about the description: a status, header or field that is not described
+ * is a fault. Clients, in contrast, are told to expect more fields.
  */
 export function createAnswerChecker(): AnswerChecker {
   const document: Json = closed(
@@ -182,7 +182,7 @@ function escapePointer(path: string): string {
   return path.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** The same with every object closed against members that it does not name. */
+/** The same schema with every object closed to members that it does not name. */
 function closed(value: Json): Json {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== "object" || value === null) return value;

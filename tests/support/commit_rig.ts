@@ -1,4 +1,4 @@
-/** A group commit whose commits a test may hold up, deny or lose. */
+/** A group commit whose commits a test may delay, refuse or lose. */
 import type { Job } from "../../server/storage/group_commit.ts";
 import { RelayError } from "../../server/errors.ts";
 import { type CommitOutcome, createFakeKv, type FakeCommit } from "./fake_kv.ts";
@@ -10,7 +10,7 @@ import {
   type TestStorageOptions,
 } from "./storage.ts";
 
-/** What stands between a commit and the store. */
+/** Runs between a commit and the store. */
 export type Intercept = (
   commit: FakeCommit,
   run: () => Promise<CommitOutcome>,
@@ -23,7 +23,7 @@ export interface CommitRig {
   commits: FakeCommit[];
 }
 
-/** Storage whose letter commits a test may hold up, deny or lose. */
+/** Runs a test on storage whose letter commits it may delay, refuse or lose. */
 export async function withCommitRig(
   body: (rig: CommitRig) => Promise<void>,
   options: TestStorageOptions & { intercept?: Intercept } = {},

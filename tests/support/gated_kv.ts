@@ -1,12 +1,12 @@
-/** A store of which a test holds back single reads. */
+/** A store that lets a test delay single reads. */
 
 export interface GatedKv {
   kv: Deno.Kv;
-  /** From now on, reads of keys that match wait, in the order in which they came, to be released. */
+  /** From now on, reads of keys that match wait in order until they are released. */
   hold(matches: (key: Deno.KvKey) => boolean): void;
   /** Lets the first of the waiting reads go on. */
   releaseOne(): void;
-  /** Lets all reads that wait, and all later ones, go on. */
+  /** Lets all waiting reads, and all later ones, go on. */
   release(): void;
   /** Resolves when this many reads wait. */
   reached(count: number): Promise<void>;

@@ -1,8 +1,8 @@
-/** A store that counts what is read of it, by the first part of the key. */
+/** A store that counts what is read from it, by the first part of the key. */
 
 export interface ReadingKv {
   kv: Deno.Kv;
-  /** Rows read since the last call, none of them counted twice. */
+  /** Rows read since the last call, each counted once. */
   takeCounts(): Record<string, number>;
 }
 
@@ -21,7 +21,7 @@ export function countReads(kv: Deno.Kv): ReadingKv {
       for (const key of keys) count(key);
       return kv.getMany(keys, options);
     },
-    /** A list reads batches: what the caller does not take of one has been read too. */
+    /** A list reads batches: rows of a batch that the caller does not take have been read too. */
     async *list(selector: Deno.KvListSelector, options: Deno.KvListOptions = {}) {
       const batchSize = Math.min(options.batchSize ?? 100, options.limit ?? Infinity);
       let inBatch = 0;

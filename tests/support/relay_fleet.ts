@@ -13,11 +13,13 @@ export interface Fleet extends AsyncDisposable {
   kvPath: string;
   relays: SpawnedRelay[];
   targets: Target[];
-  /** Starts one more. */
+  /** Starts one more process. */
   add(options?: FleetMember): Promise<{ relay: SpawnedRelay; target: Target }>;
-  /** The store as another process on it sees it. */
+  /** Opens the store as another process on it does. */
   withKv<T>(use: (kv: Deno.Kv) => Promise<T>): Promise<T>;
-  /** Resolves when a first poll of the agent stands in the store: one that waits has then begun to. */
+  /**
+   * Resolves when the store holds a first poll of the agent: a waiting poll has then begun to wait.
+   */
   polled(handle: string): Promise<void>;
 }
 
@@ -26,7 +28,7 @@ export interface FleetMember {
   entry?: string;
 }
 
-/** Starts the processes one after the other; disposing of the fleet kills them. */
+/** Starts the processes one after the other; disposing of the result kills them. */
 export async function startFleet(
   size: number,
   options: FleetMember & { limits?: Partial<Limits> } = {},

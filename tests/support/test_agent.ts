@@ -9,7 +9,7 @@ import {
 } from "../../toolkit/mod.ts";
 import type { TestRelay } from "./relay.ts";
 
-/** Where an agent's calls go; what of a TestRelay it needs. */
+/** The relay that an agent calls: the members of TestRelay that it needs. */
 export type Target = Pick<TestRelay, "url" | "clock">;
 
 /** JSON is sent as RFC 8785 bytes; a string or bytes exactly as they are. */
@@ -67,7 +67,10 @@ export class TestAgent {
     return { ...signRequest({ method, path, body, timestamp }, this.keys.privateKey).headers };
   }
 
-  /** The smallest timestamp from now on that was not used for this request: a new message is meant. */
+  /**
+   * The smallest timestamp from now on that was not used for this request, so that it is a new
+   * message.
+   */
   unusedTimestamp(body: Uint8Array): number {
     const name = (timestamp: number) => `${timestamp}/${new TextDecoder("latin1").decode(body)}`;
     let timestamp = this.target.clock.seconds();
@@ -105,14 +108,14 @@ export class TestAgent {
     });
   }
 
-  /** Sends a message; equal ones are different messages, as timestamps are never used twice. */
+  /** Sends a message. Equal messages are different ones, as no timestamp is used twice. */
   async send(request: Payload, options: Omit<CallOptions, "body"> = {}): Promise<Answer> {
     const body = toBytes(request);
     const timestamp = options.timestamp ?? this.unusedTimestamp(body);
     return await this.call("POST", "/v1/messages", { ...options, body, timestamp });
   }
 
-  /** A send that must be accepted. @returns the message's id */
+  /** Sends a message that must be accepted. @returns the message's id */
   async sent(request: Payload): Promise<number> {
     const answer = await this.send(request);
     assertStatus(answer, 201);
@@ -124,7 +127,10 @@ export class TestAgent {
     return await this.call("GET", "/v1/inbox", { query });
   }
 
-  /** The messages of a poll that must be accepted, the clock moved past the poll floor first. */
+  /**
+   * The messages of a poll that must be accepted. First moves the clock beyond the shortest poll
+   * interval.
+   */
   // deno-lint-ignore no-explicit-any -- tests assert the fields one by one
   async inbox(query?: string): Promise<any[]> {
     this.target.clock.advance(2000);
@@ -141,7 +147,7 @@ export class TestAgent {
     return answer.json.messages;
   }
 
-  /** Asks for registration, unsigned, with what is given beside handle and pubkey. */
+  /** Asks for registration, unsigned, with these fields besides handle and pubkey. */
   async askToRegister(
     fields: { [name: string]: JsonValue } = {},
     headers: Record<string, string> = {},
@@ -160,7 +166,7 @@ export async function register(
   return await ask(`${target.url}/v1/register`, { method: "POST", body: toBytes(body), headers });
 }
 
-/** A registered agent of a new key. */
+/** A registered agent with a new key. */
 export async function registerAgent(
   target: Target,
   handle: string,
