@@ -112,7 +112,10 @@ Deno.test("POST /v1/keys/export gives the key once over a store whose answers ge
       assert.equal(given.length, 1, answers.map(({ text }) => text).join("\n"));
       assert.equal(keyPairFromHex(given[0]!.json.private_key_hex).address, agent.address);
     }
-    assert.ok(Object.values(kv.played).every((count) => count > 0), JSON.stringify(kv.played));
+    assert.ok(
+      Object.values(kv.faultCounts).every((count) => count > 0),
+      JSON.stringify(kv.faultCounts),
+    );
     Object.assign(kv.faults, NO_FAULTS); // it is not the shutdown's turn
   } finally {
     memory.close();

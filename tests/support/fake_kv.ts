@@ -59,7 +59,7 @@ const LIMITS = { checks: 10, keysOfARead: 10, watchedKeys: 10, mutations: 1000 }
 
 export interface FakeKv extends Deno.Kv {
   /** How often each fault was made so far. */
-  readonly played: Record<keyof Faults, number>;
+  readonly faultCounts: Record<keyof Faults, number>;
   readonly commits: FakeCommit[];
   /** Shares that a test may change while it runs. */
   readonly faults: Faults;
@@ -69,7 +69,7 @@ export function createFakeKv(options: FakeKvOptions): FakeKv {
   const { kv, maxChecks = LIMITS.checks, delayMs = 0 } = options;
   const random = seededRandom(options.seed ?? 1);
   const faults: Faults = { ...NO_FAULTS, ...options.faults };
-  const played = { ...NO_FAULTS };
+  const faultCounts = { ...NO_FAULTS };
   const commits: FakeCommit[] = [];
 
   function pause(): Promise<void> {
@@ -79,7 +79,7 @@ export function createFakeKv(options: FakeKvOptions): FakeKv {
 
   function plays(fault: keyof Faults): boolean {
     if (faults[fault] === 0 || random() >= faults[fault]) return false;
-    played[fault]++;
+    faultCounts[fault]++;
     return true;
   }
 
@@ -161,7 +161,7 @@ export function createFakeKv(options: FakeKvOptions): FakeKv {
     delete: (key: Deno.KvKey) => kv.delete(key),
     atomic,
     close: () => {}, // the test closes the store
-    played,
+    faultCounts,
     commits,
     faults,
   };

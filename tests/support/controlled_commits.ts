@@ -16,7 +16,7 @@ export type Intercept = (
   run: () => Promise<CommitOutcome>,
 ) => Promise<CommitOutcome>;
 
-export interface CommitRig {
+export interface ControlledCommits {
   kv: Deno.Kv;
   storage: TestStorage;
   /** Every commit that holds letters, as it was tried. */
@@ -24,8 +24,8 @@ export interface CommitRig {
 }
 
 /** Runs a test on storage whose letter commits it may delay, refuse or lose. */
-export async function withCommitRig(
-  body: (rig: CommitRig) => Promise<void>,
+export async function withControlledCommits(
+  body: (controlled: ControlledCommits) => Promise<void>,
   options: TestStorageOptions & { intercept?: Intercept } = {},
 ): Promise<void> {
   const kv = await Deno.openKv(":memory:");

@@ -1,6 +1,6 @@
 /** A store that lets a test delay single reads. */
 
-export interface GatedKv {
+export interface DelayedReads {
   kv: Deno.Kv;
   /** From now on, reads of keys that match wait in order until they are released. */
   hold(matches: (key: Deno.KvKey) => boolean): void;
@@ -12,17 +12,17 @@ export interface GatedKv {
   reached(count: number): Promise<void>;
 }
 
-export function gateKv(kv: Deno.Kv): GatedKv {
+export function delayReads(kv: Deno.Kv): DelayedReads {
   let matches: (key: Deno.KvKey) => boolean = () => false;
-  const gates: (() => void)[] = [];
+  const waiting: (() => void)[] = [];
   let watchers: { count: number; resolve: () => void }[] = [];
 
   async function get(key: Deno.KvKey, options?: Parameters<Deno.Kv["get"]>[1]) {
     if (matches(key)) {
       await new Promise<void>((resolve) => {
-        gates.push(resolve);
+        waiting.push(resolve);
         watchers = watchers.filter((watcher) => {
-          if (gates.length < watcher.count) return true;
+          if (waiting.length < watcher.count) return true;
           watcher.resolve();
           return false;
         });
@@ -40,13 +40,13 @@ export function gateKv(kv: Deno.Kv): GatedKv {
       },
     }),
     hold: (condition) => void (matches = condition),
-    releaseOne: () => gates.shift()?.(),
+    releaseOne: () => waiting.shift()?.(),
     release() {
       matches = () => false;
-      for (const resolve of gates.splice(0)) resolve();
+      for (const resolve of waiting.splice(0)) resolve();
     },
     reached: (count) =>
-      gates.length >= count
+      waiting.length >= count
         ? Promise.resolve()
         : new Promise((resolve) => void watchers.push({ count, resolve })),
   };

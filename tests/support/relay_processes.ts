@@ -8,13 +8,13 @@ import { type SpawnedRelay, spawnRelay } from "./spawn_relay.ts";
 import type { Target } from "./test_agent.ts";
 import { realTarget } from "./traffic.ts";
 
-export interface Fleet extends AsyncDisposable {
+export interface RelayProcesses extends AsyncDisposable {
   dataDir: string;
   kvPath: string;
   relays: SpawnedRelay[];
   targets: Target[];
   /** Starts one more process. */
-  add(options?: FleetMember): Promise<{ relay: SpawnedRelay; target: Target }>;
+  add(options?: RelayProcessOptions): Promise<{ relay: SpawnedRelay; target: Target }>;
   /** Opens the store as another process on it does. */
   withKv<T>(use: (kv: Deno.Kv) => Promise<T>): Promise<T>;
   /**
@@ -23,19 +23,19 @@ export interface Fleet extends AsyncDisposable {
   polled(handle: string): Promise<void>;
 }
 
-export interface FleetMember {
+export interface RelayProcessOptions {
   env?: Record<string, string>;
   entry?: string;
 }
 
 /** Starts the processes one after the other; disposing of the result kills them. */
-export async function startFleet(
+export async function startRelayProcesses(
   size: number,
-  options: FleetMember & { limits?: Partial<Limits> } = {},
-): Promise<Fleet> {
-  const dataDir = await Deno.makeTempDir({ prefix: "relay-fleet-" });
+  options: RelayProcessOptions & { limits?: Partial<Limits> } = {},
+): Promise<RelayProcesses> {
+  const dataDir = await Deno.makeTempDir({ prefix: "relay-processes-" });
   const kvPath = join(dataDir, "relay.kv");
-  const fleet: Fleet = {
+  const processes: RelayProcesses = {
     dataDir,
     kvPath,
     relays: [],
@@ -52,8 +52,8 @@ export async function startFleet(
         },
       });
       const target = realTarget(relay.url);
-      fleet.relays.push(relay);
-      fleet.targets.push(target);
+      processes.relays.push(relay);
+      processes.targets.push(target);
       return { relay, target };
     },
     async withKv(use) {
@@ -65,15 +65,15 @@ export async function startFleet(
       }
     },
     polled: (handle) =>
-      fleet.withKv(async (kv) => {
+      processes.withKv(async (kv) => {
         const { value } = await kv.get<BindingRow>(bindingKey("handle", handle));
         while ((await kv.get(pollKey(value!.id))).value === null) await delay(10);
       }),
     async [Symbol.asyncDispose]() {
-      await Promise.all(fleet.relays.map((relay) => relay.kill("SIGKILL")));
+      await Promise.all(processes.relays.map((relay) => relay.kill("SIGKILL")));
       await Deno.remove(dataDir, { recursive: true });
     },
   };
-  for (let i = 0; i < size; i++) await fleet.add();
-  return fleet;
+  for (let i = 0; i < size; i++) await processes.add();
+  return processes;
 }

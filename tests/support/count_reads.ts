@@ -1,12 +1,12 @@
 /** A store that counts what is read from it, by the first part of the key. */
 
-export interface ReadingKv {
+export interface CountedReads {
   kv: Deno.Kv;
   /** Rows read since the last call, each counted once. */
   takeCounts(): Record<string, number>;
 }
 
-export function countReads(kv: Deno.Kv): ReadingKv {
+export function countReads(kv: Deno.Kv): CountedReads {
   let counts: Record<string, number> = {};
   const count = (key: Deno.KvKey, rows = 1) => {
     const name = String(key[0]);
