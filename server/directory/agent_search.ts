@@ -1,4 +1,7 @@
-/** What a client asks of the directory, whether by REST or by a tool: one limit, one reading of queries. */
+/**
+ * What a client asks of the directory, by REST or by a tool, with one limit and one reading of
+ * queries.
+ */
 import { agentListEntry } from "./listing.ts";
 import type { Directory } from "./directory.ts";
 import type { SearchLimit } from "./search_limit.ts";
@@ -24,7 +27,7 @@ export class AgentSearch {
   constructor(private readonly directory: Directory, private readonly limit: SearchLimit) {}
 
   /**
-   * Browse without query and tags, else search, which counts in the client's searches.
+   * Browses when query and tags are absent, else searches, which counts against the client's limit.
    * @param addressHash keyed hash of the client's address
    * @throws RelayError `invalid_json`, `rate_limited`
    */
@@ -38,7 +41,7 @@ export class AgentSearch {
     return (await this.search(search, page, addressHash())).map((json) => JSON.parse(json));
   }
 
-  /** The latest registered first, of those that match where there is a query. @throws as find */
+  /** The latest registered agents first; with a query, those that match. @throws as find */
   async list(
     { query, limit }: Omit<AgentQuery, "tags">,
     addressHash: () => string,

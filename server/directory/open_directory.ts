@@ -1,4 +1,4 @@
-/** The directory, put together. */
+/** Opens the directory from its pieces. */
 import type { Presence } from "../agents/presence.ts";
 import type { Config } from "../config.ts";
 import type { Route } from "../http/route.ts";
@@ -26,7 +26,7 @@ export interface OpenDirectory {
   routes: Route[];
   /** For the tools: the same searches under the same limit. */
   agentSearch: AgentSearch;
-  /** Packs the directory for processes that start cold. Called every minute. */
+  /** Packs the directory for processes that start without it in memory. Called every minute. */
   tidy(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 /**
  * How often one client address may search (specification, section 8). Only answered searches count.
- * Where the store is exclusive, memory is enough; else a record holds the window, so that the limit
- * holds across processes.
+ * On an exclusive store the window is kept in memory. On a shared store a record holds it, so that
+ * the limit holds across processes.
  */
 import { defineRecord } from "../storage/record_key.ts";
 import { rateLimited } from "../errors.ts";
