@@ -5,7 +5,7 @@
 import MailComposer from "nodemailer/lib/mail-composer";
 import { escapeHtml } from "../http/page.ts";
 
-/** Senders named; the rest is a number. */
+/** How many senders are named; of the others the mail says only their number. */
 export const NAMED_SENDERS = 20;
 
 export interface Digest {
@@ -24,7 +24,10 @@ export interface Digest {
   /** Senders besides those named. */
   furtherSenders: number;
   unsubscribeToken: string;
-  /** Left of the @ of the Message-ID; the same at every attempt, so that a repetition can be told. */
+  /**
+   * Left of the @ of the Message-ID; the same at every attempt, so that a repetition can be
+   * recognised.
+   */
   messageId: string;
   atMs: number;
 }
@@ -56,13 +59,16 @@ export async function composeDigest(digest: Digest): Promise<Uint8Array> {
   return await mail.compile().build();
 }
 
-/** A part sent as it is: all of it is ASCII, and links stay whole for whoever reads the raw mail. */
+/**
+ * A part that is sent unchanged: all of it is ASCII, and links stay whole for readers of the raw
+ * mail.
+ */
 function asciiPart(type: string, content: string): string {
   const headers = `Content-Type: ${type}; charset=utf-8\nContent-Transfer-Encoding: 7bit\n\n`;
   return (headers + content).replaceAll("\n", "\r\n");
 }
 
-/** The subject too: no name in it that an agent chose, for anybody may name any address. */
+/** The subject contains no name that an agent chose, since anybody may name any address. */
 function unreadCount({ count, isPartial }: Digest): string {
   return `${isPartial ? "at least " : ""}${count} unread ${count === 1 ? "message" : "messages"}`;
 }

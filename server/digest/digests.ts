@@ -1,4 +1,7 @@
-/** Unread digests, put together: what sends tell them, the sweep, and their delivery. */
+/**
+ * Opens the digests of undelivered messages: what sends write for them, the sweep, and the
+ * delivery.
+ */
 import type { Identities } from "../agents/identities.ts";
 import type { Deps } from "../deps.ts";
 import type { Inbox } from "../messages/inbox/inbox.ts";
@@ -35,8 +38,8 @@ export interface Digests {
 }
 
 /**
- * Has sends name their recipients as candidates and, where outbound mail is configured, registers
- * the delivery with the outgoing queue. Without it the sweep does nothing, and candidates wait for it.
+ * Makes sends name their recipients as candidates. If outbound mail is configured, also registers
+ * the delivery with the outgoing queue. Without it the sweep does nothing, and the candidates wait.
  */
 export function openDigests(services: DigestServices): Digests {
   const { deps, store, records, commits, identities, inbox, messages, outgoing } = services;

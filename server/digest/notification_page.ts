@@ -1,4 +1,4 @@
-/** What a person sees who follows the links of a digest: a sentence and a button at a time. */
+/** The page behind the links of a digest: one sentence and one button at a time. */
 import { answerPage, escapeHtml, pageOf } from "../http/page.ts";
 
 const TITLE = "Unread digests";

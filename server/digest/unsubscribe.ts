@@ -31,7 +31,7 @@ const UNSUBSCRIBED = "No more unread digests will come to this address for this 
 const STOPPED = "No more unread digests will come from this relay to this address.";
 const TEXT_HEADERS = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" };
 const ALLOW = "GET, HEAD, POST, OPTIONS";
-/** For so long the link of an ended subscription still leads to the second button. */
+/** How long the link of an ended subscription still leads to the second button. */
 const REMEMBERED_MS = 30 * 86_400_000;
 
 /** ["unsubscribed", SHA-256 of the token as base64url]: whom a link had belonged to. */
@@ -115,7 +115,8 @@ const TEXT_IS_OPEN: Pick<Route, "cors" | "ownCors"> = {
 };
 
 /**
- * Clears the subscription that the token belongs to; the token dies with it. Any other has no effect.
+ * Clears the subscription that the token belongs to, and ends the token. Any other token has no
+ * effect.
  * @returns the mailbox that it belongs to or had belonged to, null for none
  */
 async function unsubscribe(
