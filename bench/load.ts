@@ -25,7 +25,7 @@ export function httpRequest(
 }
 
 /**
- * Sends all requests over so many connections, each waiting for its answer, and tells the rate.
+ * Sends all requests over this many connections, each waiting for its answer.
  * @returns answers a second
  * @throws Error when an answer has another status
  */

@@ -1,7 +1,7 @@
 /**
- * `deno task bench [--only ROW] [--rounds N] [--seed N]`: every performance claim, each as the median
- * of the ratios of interleaved rounds: five, unless the row or --rounds says otherwise. Writes
- * bench/results/latest.json.
+ * `deno task bench [--only ROW] [--rounds N] [--seed N]` measures every performance claim. A figure
+ * is the median of the ratios of interleaved rounds. There are five rounds, unless the row or
+ * --rounds says otherwise. Writes bench/results/latest.json.
  */
 import { parseArgs } from "node:util";
 import { cpus, totalmem } from "node:os";
@@ -73,7 +73,7 @@ async function measure(row: Row): Promise<Result> {
     const ours: number[] = [];
     const reference: number[] = [];
     for (let round = 1; round <= rounds; round++) {
-      // Every other round begins with the other side, so that neither always goes first.
+      // Every other round begins with the other side, so that each side goes first as often.
       for (const side of round % 2 === 1 ? ["ours", "reference"] : ["reference", "ours"]) {
         if (side === "ours") ours.push(await pair.ours());
         else reference.push(await pair.reference());

@@ -1,4 +1,4 @@
-/** What a measured claim is: a pair of rates taken in turns, so that a noisy machine disturbs both. */
+/** A measured claim: a pair of rates measured in turns, so that a noisy machine disturbs both. */
 
 export interface Row {
   /** Name for --only and for the results. */
@@ -10,7 +10,7 @@ export interface Row {
   target: { rule: "at least" | "at most"; ratio: number };
   /** Rounds, when fewer or more than usual are worth their time. */
   rounds?: number;
-  /** False where nothing has to warm up: every round is counted. */
+  /** False when nothing has to warm up: every round is counted. */
   warmUp?: false;
   /** Starts what both sides need. */
   prepare(context: Context): Promise<Pair>;

@@ -1,6 +1,7 @@
 /**
- * Stores with many agents and messages, written as the relay writes them but in large operations
- * without it: a million messages in about two minutes and one and a half gigabytes.
+ * Makes stores with many agents and messages. They are written as the relay writes them, but in
+ * large operations without it. A million messages take about two minutes and one and a half
+ * gigabytes.
  */
 import { Buffer } from "node:buffer";
 import { generateKeyPairSync } from "node:crypto";
@@ -69,7 +70,10 @@ export function handleOf(agentId: number): string {
   return `${WORDS[agentId % WORDS.length]}_${agentId}`;
 }
 
-/** A key whose private half nobody keeps; the native way, for a hundred thousand of them. */
+/**
+ * A key whose private half is thrown away; made by native code, since a hundred thousand are
+ * needed.
+ */
 function makePublicKey(): Uint8Array {
   const { x } = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
   return new Uint8Array(Buffer.from(x!, "base64url"));

@@ -12,7 +12,7 @@ export interface StreamRun {
 
 /**
  * The heap that the process gets, in MiB: little more than it needs for one line. With more, the
- * engine collects garbage when it likes, and what is kept could not be told from what is garbage.
+ * engine collects garbage later, and garbage could not be told from what is kept.
  */
 const HEAP_MIB = 32;
 

@@ -1,6 +1,6 @@
 /**
- * The time of an innocent agent's signed polls beside each of three attacks, from a process of their
- * own, against its time in quiet. Here a lower ratio is better.
+ * The time of an honest agent's signed polls during each of three attacks, against its time without
+ * any. The attacks come from a process of their own. Here a lower ratio is better.
  */
 import { canonicalJson } from "../../toolkit/canonical_json.ts";
 import { registerAgents, signedRequest } from "../agents.ts";

@@ -1,6 +1,6 @@
 /**
- * A page of 50 messages over HTTP, signed, against a bare list of 50 rows of the same size: as they
- * are read mostly, soon after they were sent, and from the store.
+ * A page of 50 messages over HTTP, signed, against a bare list of 50 rows of the same size. It is
+ * read in two ways: soon after the messages were sent, as most are, and from the store.
  */
 import { registerAgents, sendRequest, signedRequest } from "../agents.ts";
 import { drive } from "../load.ts";

@@ -1,4 +1,4 @@
-/** A relay with a store of its own in a given folder, and limits that do not stand in the way. */
+/** A relay with a store of its own in a given folder, and limits too high to matter. */
 import { parseConfig } from "../../server/config.ts";
 import type { Deps } from "../../server/deps.ts";
 import { openRelay, type RelayOptions } from "../../server/relay.ts";
