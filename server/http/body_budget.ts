@@ -1,7 +1,7 @@
 /**
- * How much of request bodies the process holds at one time, counted in bytes that have come: beyond
- * it the slowest bodies are dropped, so that memory stays and fast callers are served.
- * Source: decisions, "Bounds added".
+ * Bounds how much of request bodies the process holds at one time, counted in bytes that have come.
+ * Beyond the bound the slowest bodies are dropped, so that memory stays bounded and fast callers
+ * are served. Source: decisions, "Bounds added".
  */
 
 export interface BodyBounds {
