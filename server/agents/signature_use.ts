@@ -1,4 +1,7 @@
-/** Signed requests that change something count once: their signatures are kept while they could pass. */
+/**
+ * Signed requests that change something count once: a signature is kept for as long as it would be
+ * accepted.
+ */
 import { Buffer } from "node:buffer";
 
 /** A signature that authenticated a request. */
