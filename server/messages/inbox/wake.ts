@@ -1,6 +1,7 @@
 /**
- * Wakes waiting polls for what other processes have committed, and every 10 s for whatever a wake-up
- * was lost for. Within a process the commit itself wakes (arrivals.ts). Nothing runs while nobody waits.
+ * Wakes waiting polls when other processes have committed messages. Every 10 s it also looks for
+ * messages whose wake-up was lost. Within a process the commit itself wakes (arrivals.ts). Nothing
+ * runs while no poll waits.
  */
 import { inKey, type InRecord } from "../../mailboxes/records.ts";
 import { retryWhileLocked } from "../../storage/lock_retry.ts";

@@ -1,9 +1,10 @@
 /**
- * The newest messages of inboxes, in memory: most polls ask for what was stored just now and get it
- * without a read of the store. Bounded in bytes and by inbox; the oldest leave first.
+ * The newest messages of inboxes, in memory. Most polls ask for what was stored just now, and get
+ * it without a read of the store. Memory is bounded in bytes and by inbox; the oldest messages
+ * leave first.
  *
- * What stands here of an inbox is its end, without a gap: each message is taken together with the
- * head that it was committed upon, and one that does not follow the last one begins anew. That holds
+ * Memory holds the end of an inbox, without a gap. Each message is taken together with the head
+ * that it was committed upon. A message that does not follow the last one begins anew. That holds
  * on shared stores too, where other processes write to the same inbox.
  */
 import { BoundedMap } from "../../storage/bounded_map.ts";

@@ -1,6 +1,6 @@
 /**
- * Which signatures were accepted lately, at 8 bytes each, so that a new one needs no read: a hit is
- * confirmed in the store, a miss is certain wherever nothing had to be forgotten.
+ * Which signatures were accepted lately, at 8 bytes each, so that a new one needs no read. A hit is
+ * confirmed in the store. A miss is certain unless signatures of that time had to be dropped.
  */
 import type { SignatureUse } from "../../agents/signature_use.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The send: one group commit that holds the message, both mailbox records, the signature that makes
- * a repetition harmless, and whatever the groups' annotations derive from it.
+ * The send: one group commit with the message, both mailbox records, and the signature, which makes
+ * a repetition harmless. It also holds the rows that the groups' annotations derive from it.
  */
 import { Buffer } from "node:buffer";
 import {

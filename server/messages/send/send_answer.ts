@@ -1,4 +1,4 @@
-/** What a send comes back with. */
+/** The answer to a send. */
 import type { Identity } from "../../agents/records.ts";
 
 /** The answer to a send, and what a group's annotations learn of it. */

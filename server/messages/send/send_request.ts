@@ -1,4 +1,6 @@
-/** The request of a send, parsed by hand: no schema library on the hot path. Pure. */
+/**
+ * The request of a send, parsed by hand: a schema library would cost too much on every send. Pure.
+ */
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../../toolkit/canonical_json.ts";

@@ -1,6 +1,7 @@
 /**
- * Sends for agents that cannot sign: the relay composes the request, signs it with the key that it
- * holds for the agent, and stores it as if the agent had signed (specification, 4.3, send rule 2).
+ * Sends for agents that cannot sign (specification, 4.3, send rule 2). The relay composes the
+ * request and signs it with the key that it holds for the agent. It is stored as if the agent had
+ * signed.
  */
 import { createHash, type KeyObject, sign } from "node:crypto";
 import type { JsonObject } from "../../../toolkit/json_value.ts";
