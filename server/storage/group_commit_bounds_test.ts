@@ -20,7 +20,7 @@ Deno.test("GroupCommit bounds retries and then tells the caller to come back", a
   }, { intercept, bounds: { ...QUEUE_BOUNDS, retryForMs: 0 } });
 });
 
-Deno.test("GroupCommit tries on for its time however many conflicts it meets", async () => {
+Deno.test("GroupCommit tries again for its time, however many conflicts it meets", async () => {
   let commits = 0;
   const intercept: Intercept = (_, run) => ++commits <= 24 ? Promise.resolve({ ok: false }) : run();
   await withControlledCommits(async ({ storage }) => {

@@ -38,7 +38,7 @@ Deno.test("GroupCommit allocates ids anew for a retry", async () => {
   });
 });
 
-Deno.test("GroupCommit teaches memory nothing of a commit that failed", async () => {
+Deno.test("GroupCommit changes no record in memory when its commit failed", async () => {
   let deny = true;
   const intercept: Intercept = (_, run) => {
     if (!deny) return run();
@@ -107,7 +107,7 @@ for (const [name, fault] of Object.entries(unclear)) {
   });
 }
 
-Deno.test("GroupCommit takes another's row under the proof key for no success of its own", async () => {
+Deno.test("GroupCommit does not take another's row under the proof key for its own success", async () => {
   await withControlledCommits(async ({ kv, storage }) => {
     await kv.set(onceKey("taken"), { attempt: "another", id: 77 });
     assert.equal(await storage.commits.submit(letterJob(storage, "a", "b", "taken")), 77);
@@ -116,7 +116,7 @@ Deno.test("GroupCommit takes another's row under the proof key for no success of
   });
 });
 
-Deno.test("GroupCommit finds before a retry that a doubted attempt was stored", async () => {
+Deno.test("GroupCommit finds before a retry that an unclear attempt was stored", async () => {
   const kv = await Deno.openKv(":memory:");
   let readable = true;
   const fake = createFakeKv({

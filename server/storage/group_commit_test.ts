@@ -126,7 +126,7 @@ Deno.test("GroupCommit refuses a row that would overwrite a cached record unchec
   });
 });
 
-Deno.test("GroupCommit lets memory forget an absent record that a row has created", async () => {
+Deno.test("GroupCommit drops an absent record from memory when a row has created it", async () => {
   await withControlledCommits(async ({ storage }) => {
     assert.equal((await storage.records.load(mailboxKey("new"))).value, null);
     const job = countJob("b");
