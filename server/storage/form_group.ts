@@ -20,7 +20,7 @@ export interface Forming {
 
 /**
  * Takes the longest prefix of the queue that fits one commit, without the jobs whose records are
- * locked.
+ * held.
  * @returns a group whose records are locked, or null when no job can leave now
  */
 export function formGroup(forming: Forming): PlanGroup<Pending> | null {
