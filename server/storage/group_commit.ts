@@ -5,14 +5,12 @@
  * What keeps it correct:
  * - Every job names the records it reads or writes. A record in an uncommitted group enters no
  *   other group. The commit checks the versionstamp of each record, on exclusive stores too.
- * - Memory changes only after a commit has succeeded. A failed or unclear commit drops every record
- *   it touched from memory. Each retry plans anew, on freshly read records and with new message
- *   ids.
+ * - Memory changes only after a commit has succeeded. A failed or unclear one drops every record it
+ *   touched from memory. Each retry plans anew, on freshly read records and with new message ids.
  * - The first group leaves at once (a microtask later). Groups grow only while the store is busy. A
  *   timer would cost a lone caller most of its rate.
  * - Over a network a commit can be reported as failed after it succeeded. Each attempt therefore
- *   writes a random attempt id into its jobs' proof rows. Only that id proves that a row is its
- *   own.
+ *   writes a random attempt id into its jobs' proof rows. Only that id means "mine".
  */
 import { RelayError } from "../errors.ts";
 import { attemptOf, provenVersion } from "./attempt_proof.ts";
@@ -30,10 +28,7 @@ export { type GroupAnnotation, type Job, Outdated, type Room, type Turn } from "
 
 /** How often a job may fail, each time planned on fresh records, before its caller may get 503. */
 const MAX_FAILURES = 16;
-/**
- * How often in a row the store may throw for a job, instead of reporting a conflict, before its
- * caller gets 503.
- */
+/** How often in a row the store may throw for a job before its caller gets 503. */
 const MAX_ERRORS = 3;
 const MAX_PAUSE_MS = 128;
 
@@ -79,9 +74,7 @@ export class GroupCommit {
     };
   }
 
-  /**
-   * Adds rows that every group writes for the results of its jobs. Call it before the first job.
-   */
+  /** Adds rows that every group writes for its jobs' results. Call it before the first job. */
   annotateGroups(annotation: GroupAnnotation): void {
     this.#annotations.push(annotation);
   }
@@ -94,8 +87,7 @@ export class GroupCommit {
   /**
    * Commits a job together with the other jobs that wait.
    * @returns what plan() returned, after the commit that holds it
-   * @throws TypeError for records that are not declared; what plan() threw; RelayError
-   * `unavailable` when the queue is full or retries are used up
+   * @throws TypeError for undeclared records; what plan() threw; RelayError `unavailable` when the queue is full or retries are used up
    */
   submit<T>(job: Job<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -149,9 +141,7 @@ export class GroupCommit {
     }
   }
 
-  /**
-   * No id is given above the ceiling or without a lease. No group leaves until both are renewed.
-   */
+  /** Ids end at the ceiling or with the lease. No group leaves until both are renewed. */
   #restoreIds(): void {
     this.#restoring = true;
     this.#ids.restore().catch((error) => {
@@ -175,10 +165,7 @@ export class GroupCommit {
     this.#schedule();
   }
 
-  /**
-   * Decides a refusal again on what the store holds, where other processes may have changed what
-   * memory has.
-   */
+  /** Decides a refusal again on what the store holds, if memory may be outdated. */
   #refuse(pending: Pending, error: unknown): void {
     if (!this.#store.exclusive && (!pending.verified || error instanceof Outdated)) {
       for (const name of pending.names) this.#records.evict(name);
@@ -208,10 +195,7 @@ export class GroupCommit {
     await this.#reload(...jobs.filter((_, i) => open[i]));
   }
 
-  /**
-   * False once the caller has its answer: an unclear attempt, or another process, has stored the
-   * job.
-   */
+  /** False once an unclear attempt, or another process, has stored the job. */
   async #isOpen(pending: Pending): Promise<boolean> {
     if (pending.answered) return false; // given up meanwhile
     try {
@@ -251,8 +235,7 @@ export class GroupCommit {
       failure = error;
     }
     versionstamp ??= await this.#proven(group);
-    // In one synchronous step: at any time, a job that is given up is either in a group or known to
-    // have been.
+    // Synchronous: a job that is given up is always in a group or known to have been.
     for (const { pending, result } of group.members) {
       pending.travelling = false;
       if (versionstamp === null) pending.tried.set(group.attempt, result);
@@ -270,9 +253,7 @@ export class GroupCommit {
     void this.#recover(group, failure); // its pause keeps no other group waiting
   }
 
-  /**
-   * The versionstamp of a commit that was reported as failed and yet holds our attempt id, or null.
-   */
+  /** The versionstamp of a commit that holds our attempt id though reported as failed, or null. */
   async #proven(group: PlanGroup<Pending>): Promise<string | null> {
     const proofs = group.members.map(({ pending }) => pending.job.proof);
     try {
@@ -282,10 +263,7 @@ export class GroupCommit {
     }
   }
 
-  /**
-   * After a failed commit, jobs are tried again, apart from those whose records had nothing to do
-   * with the failure.
-   */
+  /** Tries the jobs of a failed commit again, apart from those that the failure did not concern. */
   async #recover(group: PlanGroup<Pending>, failure: unknown): Promise<void> {
     const repeats = Math.max(...group.members.map(({ pending }) => pending.failures));
     if (repeats > 1) {
@@ -307,8 +285,7 @@ export class GroupCommit {
         continue;
       }
       const cause = pending.names.find((name) => changed?.has(name));
-      // Where no record explains it, each job goes alone: a row had to be absent, or a write was
-      // refused.
+      // No record explains it (a row had to be absent, a write was refused): each job goes alone.
       const unexplained = changed === null || changed.size === 0;
       pending.apart = cause ?? (unexplained ? `#${++this.#causes}` : null);
       again.push(pending);
