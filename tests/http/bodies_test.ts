@@ -281,3 +281,17 @@ Deno.test("bodies beyond the room for them are answered 503, the slowest first, 
   await fast.send(head("Content-Length: 200000") + letters(200_000));
   assert.equal(await sizeOf(fast), 200_000);
 });
+
+Deno.test("readBody() fails on a route that declares no body, and says so in the log alone", async () => {
+  const route: Route = {
+    method: "POST",
+    path: "/v1/messages",
+    handle: async (c) => answerJson({ sizeBytes: (await readBody(c)).length }),
+  };
+  await using app = await startApp([route]);
+  using connection = await connectRaw(app.port);
+  await connection.send(head("Content-Length: 5") + "hello");
+  const answer = await connection.answer();
+  assert.deepEqual([answer?.status, errorCode(answer)], [500, "internal"]);
+  assert.match(JSON.stringify(app.logged), /POST \/v1\/messages declares no body/);
+});
