@@ -1,3 +1,5 @@
+import { doneWithin } from "../done_within.ts";
+
 /** The store said nothing in time when it was opened. */
 export class StoreSilent extends Error {
   constructor(waitedMs: number) {
@@ -12,11 +14,6 @@ const WAIT_MS = 15_000;
 
 /** What a first operation on the store gives; a start-up that hangs in silence helps nobody. @throws StoreSilent */
 export async function requireAnswer<T>(work: Promise<T>, waitMs = WAIT_MS): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new StoreSilent(waitMs)), waitMs);
-  try {
-    return await Promise.race([late, work]);
-  } finally {
-    clearTimeout(timer);
-  }
+  if (!await doneWithin(work, waitMs)) throw new StoreSilent(waitMs);
+  return await work;
 }
