@@ -1,51 +1,9 @@
 import assert from "node:assert/strict";
+import { movableReader, post, streamed } from "../../tests/support/movable_reader.ts";
 import { RelayError } from "../errors.ts";
-import { type BodyReader, createBodyReader } from "./body.ts";
-import { BODY_POOLS, type BodyPoolName, type BodyPools } from "./body_pools.ts";
+import type { BodyReader } from "./body.ts";
 
 const LIMIT_BYTES = 10;
-const BOUNDS = { smallBytes: 10, smallTotalBytes: 1000 };
-
-function post(body: BodyInit | null, headers: Record<string, string> = {}): Request {
-  return new Request("http://h/", { method: "POST", body, headers });
-}
-
-/** A body of the given parts that never ends unless `end` is set. */
-function streamed(parts: string[], { end = true } = {}): { request: Request; cancelled: boolean } {
-  const state = {
-    request: undefined as unknown as Request,
-    cancelled: false,
-  };
-  const stream = new ReadableStream<Uint8Array>({
-    pull(controller) {
-      const part = parts.shift();
-      if (part !== undefined) controller.enqueue(new TextEncoder().encode(part));
-      else if (end) controller.close();
-      else return new Promise(() => {});
-    },
-    cancel() {
-      state.cancelled = true;
-    },
-  }, { highWaterMark: 0 });
-  state.request = post(stream);
-  return state;
-}
-
-/** A reader whose clock and ticker the test moves; `ticking` tells whether the ticker runs. */
-function movableReader(pools?: BodyPools) {
-  const state = { nowMs: 0, ticking: 0, started: 0, tick: () => {} };
-  const reader = createBodyReader({
-    pools,
-    now: () => state.nowMs,
-    startTicker(tick) {
-      state.ticking++;
-      state.started++;
-      state.tick = tick;
-      return () => void state.ticking--;
-    },
-  });
-  return { state, reader };
-}
 
 async function assertRefused(reading: Promise<unknown>, code: string): Promise<void> {
   await assert.rejects(reading, (error: unknown) => {
@@ -55,8 +13,8 @@ async function assertRefused(reading: Promise<unknown>, code: string): Promise<v
   });
 }
 
-const open = (reader: BodyReader, request: Request, pool: BodyPoolName = "messages") =>
-  reader.open(request, { limitBytes: LIMIT_BYTES, pool }, () => "a");
+const open = (reader: BodyReader, request: Request) =>
+  reader.open(request, { limitBytes: LIMIT_BYTES, pool: "messages" }, () => "a");
 const read = (reader: BodyReader, request: Request) => open(reader, request).read();
 
 Deno.test("OpenBody.read() gives the bytes, with and without Content-Length", async () => {
@@ -194,111 +152,4 @@ Deno.test("OpenBody.read() tells a body that broke off as 400", async () => {
     },
   });
   await assertRefused(read(reader, post(broken)), "invalid_json");
-});
-
-/** Starts so many bodies of a pool that never end; `dropped` gets the names of those that give way. */
-function startEndless(
-  reader: BodyReader,
-  pool: BodyPoolName,
-  count: number,
-  silent: readonly number[],
-  dropped: string[],
-): void {
-  for (let index = 0; index < count; index++) {
-    const { request } = streamed(silent.includes(index) ? [] : ["0"], { end: false });
-    void open(reader, request, pool).read().catch((error) =>
-      dropped.push(`${pool} ${error.code === "unavailable" ? index : error}`)
-    );
-  }
-}
-
-async function tickAt(state: { nowMs: number; tick(): void }, nowMs: number): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve)); // what has come is counted
-  state.nowMs = nowMs;
-  state.tick();
-  await Promise.resolve();
-}
-
-Deno.test("BodyReader drops the slowest of more than 2,048 bodies that are incomplete after a second", async () => {
-  const { reader, state } = movableReader();
-  const dropped: string[] = [];
-  startEndless(reader, "messages", 2049, [7], dropped);
-  await tickAt(state, 999);
-  assert.deepEqual(dropped, []);
-  await tickAt(state, 1000);
-  assert.deepEqual(dropped, ["messages 7"]);
-});
-
-Deno.test("BodyReader drops of 2,048 bodies in all those of the pool that is over its share, whoever is slower", async () => {
-  const flooded = movableReader();
-  const dropped: string[] = [];
-  startEndless(flooded.reader, "messages", 1530, [3], dropped);
-  startEndless(flooded.reader, "mail", 519, [5], dropped);
-  await tickAt(flooded.state, 1000);
-  assert.deepEqual(dropped, ["mail 5"]);
-
-  const { reader, state } = movableReader();
-  const both: string[] = [];
-  startEndless(reader, "mail", 513, [8], both);
-  startEndless(reader, "messages", 1538, [2, 4], both);
-  await tickAt(state, 1000);
-  assert.deepEqual(both.toSorted(), ["mail 8", "messages 2", "messages 4"]);
-});
-
-Deno.test("BodyReader gives a mail a second more for each 128 KiB that came, at most 120 s", async () => {
-  const { reader, state } = movableReader();
-  const piece = "a".repeat(128 * 1024);
-  const start = (parts: string[]) => {
-    const ended = { reason: "" };
-    const rules = { limitBytes: 1e9, pool: "mail" } as const;
-    void reader.open(streamed(parts, { end: false }).request, rules, () => "a").read()
-      .catch((error) => ended.reason = `${error.code}: ${error.message}`);
-    return ended;
-  };
-  const nothing = start([]);
-  const two = start([piece, piece + "a".repeat(1000)]);
-  const many = start(Array.from({ length: 300 }, () => piece));
-  const ended = () => [nothing, two, many].map(({ reason }) => /within (.*) s:/.exec(reason)?.[1]);
-  await tickAt(state, 14_999);
-  assert.deepEqual(ended(), [undefined, undefined, undefined]);
-  await tickAt(state, 15_000);
-  assert.deepEqual(ended(), ["15", undefined, undefined]);
-  await tickAt(state, 16_999);
-  assert.deepEqual(ended(), ["15", undefined, undefined]);
-  await tickAt(state, 17_000);
-  assert.deepEqual(ended(), ["15", "17", undefined]);
-  await tickAt(state, 119_999);
-  assert.deepEqual(ended(), ["15", "17", undefined]);
-  await tickAt(state, 120_000);
-  assert.deepEqual(ended(), ["15", "17", "120"]);
-  assert.match(many.reason, /^request_timeout: /);
-});
-
-Deno.test("BodyReader counts the bodies of each pool alone: a full one drops its slowest and no other's", async () => {
-  const { reader, state } = movableReader({
-    messages: { ...BODY_POOLS.messages, bounds: { ...BOUNDS, totalBytes: 1000 } },
-    mail: { ...BODY_POOLS.mail, bounds: { ...BOUNDS, totalBytes: 1000 } },
-  });
-  const dropped: string[] = [];
-  const start = (name: string, pool: BodyPoolName, sizeBytes: number) => {
-    const { request } = streamed(["a".repeat(sizeBytes)], { end: false });
-    const body = reader.open(request, { limitBytes: 1000, pool }, () => name);
-    void body.read().catch((error) => dropped.push(`${name}: ${error.code}`));
-  };
-  start("slowest message", "messages", 300);
-  await tickAt(state, 1000);
-  start("slow mail", "mail", 400);
-  await tickAt(state, 3000);
-  start("mail", "mail", 599);
-  await tickAt(state, 3000);
-  assert.deepEqual(dropped, []);
-  start("one mail more", "mail", 100);
-  await tickAt(state, 3000);
-  assert.deepEqual(dropped, ["slow mail: unavailable"]);
-  start("message", "messages", 600);
-  await tickAt(state, 3000);
-  assert.deepEqual(dropped, ["slow mail: unavailable"]);
-  start("one message more", "messages", 200);
-  await tickAt(state, 3000);
-  assert.deepEqual(dropped, ["slow mail: unavailable", "slowest message: unavailable"]);
 });
