@@ -48,7 +48,8 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
     // One handler a route and no middleware: Hono then calls it without composing a chain.
     app.on(route.method, honoPath(route.path), (c) => {
       const requestId = begin(c);
-      const body = route.method === "GET" ? undefined : bodies.open(c.req.raw, () => addressOf(c));
+      const body = route.body && bodies.open(c.req.raw, route.body, () => addressOf(c));
+      if (body !== undefined) c.set("body", body);
       const settle = (answer: Response) => {
         body?.close(c.env?.sent);
         return finish(c.req.raw, give(c, answer), route, requestId);

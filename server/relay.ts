@@ -19,7 +19,7 @@ import { unsubscribeRoutes } from "./digest/unsubscribe.ts";
 import { openDirectory } from "./directory/open_directory.ts";
 import { flushAll } from "./flush_all.ts";
 import { AnswersInHand, type AnswersInHandOptions } from "./http/answers_in_hand.ts";
-import { createBodyReader } from "./http/body.ts";
+import { type BodyReader, createBodyReader } from "./http/body.ts";
 import { describeFailure } from "./http/describe_failure.ts";
 import type { HttpEnv } from "./http/route.ts";
 import { logSparsely } from "./log_sparsely.ts";
@@ -61,6 +61,8 @@ export interface RelayOptions {
   queueBounds?: QueueBounds;
   recentMessages?: RecentMessagesBounds;
   answers?: AnswersInHandOptions;
+  /** What the routes read bodies by; closed with the relay. */
+  bodies?: BodyReader;
 }
 
 const MINUTE_MS = 60_000;
@@ -112,7 +114,7 @@ async function openParts(deps: Deps, options: RelayOptions, parts: OpenParts): P
   const freeDisk = new FreeDisk(options.measureFreeBytes ?? null, limits.minFreeDiskBytes);
   await freeDisk.refresh();
 
-  const bodies = createBodyReader();
+  const bodies = options.bodies ?? createBodyReader();
   const answers = new AnswersInHand(options.answers);
   parts.add("http", {
     close() {
@@ -147,7 +149,6 @@ async function openParts(deps: Deps, options: RelayOptions, parts: OpenParts): P
     findToken: (token) => findToken(records, token),
     seen: (agentId) => presence.touch(agentId),
   }, { now, signatureWindowSeconds: limits.signatureWindowSeconds });
-  const readBody = bodies.read;
   const shared = {
     deps,
     store,
@@ -155,7 +156,6 @@ async function openParts(deps: Deps, options: RelayOptions, parts: OpenParts): P
     commits,
     identities,
     authenticator,
-    readBody,
     freeDisk,
     presence,
     addressKey,

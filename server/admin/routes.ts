@@ -3,9 +3,9 @@ import type { Identities } from "../agents/identities.ts";
 import type { Log } from "../deps.ts";
 import { answerJson } from "../http/answer.ts";
 import { describeFailure } from "../http/describe_failure.ts";
-import type { ReadBody } from "../http/body.ts";
 import { readObject } from "../http/json_body.ts";
 import { integer, readQuery } from "../http/query.ts";
+import { readBody } from "../http/read_body.ts";
 import type { Route } from "../http/route.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import { timestamp } from "../timestamp.ts";
@@ -18,7 +18,6 @@ import type { Purges } from "./purges.ts";
 export interface AdminServices {
   /** RELAY_ADMIN_TOKEN; unset, every call is refused. */
   adminToken: string | undefined;
-  readBody: ReadBody;
   rawBodyBytes: number;
   identities: Identities;
   commits: GroupCommit;
@@ -33,7 +32,7 @@ const BANS_QUERY = { limit: integer(1, 200, 50), offset: integer(0, 10_000, 0) }
 const NO_STORE = { "Cache-Control": "no-store" };
 
 export function adminRoutes(services: AdminServices): Route[] {
-  const { adminToken, bans, purges, readBody, rawBodyBytes, identities, log } = services;
+  const { adminToken, bans, purges, rawBodyBytes, identities, log } = services;
   return [
     banRoute(services, "/v1/admin/ban", true),
     banRoute(services, "/v1/admin/unban", false),
@@ -52,8 +51,9 @@ export function adminRoutes(services: AdminServices): Route[] {
       method: "POST",
       path: "/v1/admin/purge",
       cors: "none",
+      body: { limitBytes: rawBodyBytes, pool: "messages" },
       async handle(c) {
-        const body = await readBody(c.req.raw, rawBodyBytes);
+        const body = await readBody(c);
         requireAdmin(c.req.raw.headers, adminToken);
         const agent = await findByKey(identities, readObject(body));
         await purges.begin(agent);
@@ -66,13 +66,14 @@ export function adminRoutes(services: AdminServices): Route[] {
 }
 
 function banRoute(services: AdminServices, path: string, banned: boolean): Route {
-  const { adminToken, readBody, rawBodyBytes, identities, commits, sweep, log } = services;
+  const { adminToken, rawBodyBytes, identities, commits, sweep, log } = services;
   return {
     method: "POST",
     path,
     cors: "none",
+    body: { limitBytes: rawBodyBytes, pool: "messages" },
     async handle(c) {
-      const body = await readBody(c.req.raw, rawBodyBytes);
+      const body = await readBody(c);
       requireAdmin(c.req.raw.headers, adminToken);
       const request = readObject(body);
       const reason = banned ? readReason(request) : null;

@@ -7,9 +7,9 @@ import type { Deps } from "../deps.ts";
 import { invalidJson, RelayError } from "../errors.ts";
 import { answerJson } from "../http/answer.ts";
 import type { Authenticator } from "./authenticate.ts";
-import type { ReadBody } from "../http/body.ts";
 import { callerHash } from "../http/client_address.ts";
 import { readObject } from "../http/json_body.ts";
+import { readBody } from "../http/read_body.ts";
 import type { Route } from "../http/route.ts";
 import { decodeSegment } from "../http/target.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
@@ -37,7 +37,6 @@ export interface AgentServices {
   identities: Identities;
   presence: Presence;
   authenticator: Authenticator;
-  readBody: ReadBody;
   freeDisk: FreeDisk;
   publicReads: PublicReads;
   /** Secret under which client addresses are hashed, 32 bytes. */
@@ -47,8 +46,7 @@ export interface AgentServices {
 const NO_STORE = { "Cache-Control": "no-store" };
 
 export function agentRoutes(services: AgentServices): Route[] {
-  const { deps, records, commits, presence, authenticator, readBody, freeDisk, publicReads } =
-    services;
+  const { deps, records, commits, presence, authenticator, freeDisk, publicReads } = services;
   const { limits, requireKeyProof, trustedProxyHops } = deps.config;
   const tokenServices = {
     commits,
@@ -62,8 +60,9 @@ export function agentRoutes(services: AgentServices): Route[] {
     {
       method: "POST",
       path: "/v1/register",
+      body: { limitBytes: limits.rawBodyBytes, pool: "messages" },
       async handle(c) {
-        const body = await readBody(c.req.raw, limits.rawBodyBytes);
+        const body = await readBody(c);
         const request = readRegistration(readObject(body));
         const handle = cleanHandle(request.handle);
         requirePublicKey(request.pubkey);
@@ -129,8 +128,9 @@ export function agentRoutes(services: AgentServices): Route[] {
     {
       method: "POST",
       path: "/v1/owner-token",
+      body: { limitBytes: limits.rawBodyBytes, pool: "messages" },
       async handle(c) {
-        const body = await readBody(c.req.raw, limits.rawBodyBytes);
+        const body = await readBody(c);
         const { agent, credential } = await authenticator.identify(c, body);
         if (credential.kind !== "signature") {
           throw new RelayError(

@@ -5,10 +5,11 @@
  */
 import type { Deps } from "../deps.ts";
 import { invalidJson } from "../errors.ts";
-import type { ReadBody } from "../http/body.ts";
+import type { RouteBody } from "../http/body_pools.ts";
 import { allowPreflight, openCors } from "../http/cors.ts";
 import { namesHtml } from "../http/page.ts";
 import { readQuery, text } from "../http/query.ts";
+import { readBody } from "../http/read_body.ts";
 import type { Handler, Route } from "../http/route.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
@@ -45,7 +46,6 @@ const unsubscribedKey = (tokenHash: string): Deno.KvKey => ["unsubscribed", toke
 
 export interface UnsubscribeServices {
   deps: Deps;
-  readBody: ReadBody;
   records: RecordCache;
   commits: GroupCommit;
   /** The secret under which the store's mailboxes are hashed. */
@@ -54,8 +54,8 @@ export interface UnsubscribeServices {
 
 /** The routes of a digest's links: the answers are the same for every token. */
 export function unsubscribeRoutes(services: UnsubscribeServices): Route[] {
-  const { readBody, deps, addressKey } = services;
-  const { rawBodyBytes } = deps.config.limits;
+  const { deps, addressKey } = services;
+  const body: RouteBody = { limitBytes: deps.config.limits.rawBodyBytes, pool: "messages" };
 
   function readToken(query: string, where: string): string {
     const { token } = readQuery(query, { token: text() });
@@ -67,7 +67,7 @@ export function unsubscribeRoutes(services: UnsubscribeServices): Route[] {
 
   const unsubscribing: Handler = async (c) => {
     const { raw } = c.req;
-    if (raw.method === "POST") await readBody(raw, rawBodyBytes);
+    if (raw.method === "POST") await readBody(c);
     const token = readToken(c.get("query"), "digest's link");
     if (c.get("head")) return new Response(UNSUBSCRIBED, { headers: TEXT_HEADERS });
     const mailboxHash = await unsubscribe(services, token);
@@ -77,7 +77,7 @@ export function unsubscribeRoutes(services: UnsubscribeServices): Route[] {
   };
   const stopping: Handler = async (c) => {
     const { raw } = c.req;
-    await readBody(raw, rawBodyBytes);
+    await readBody(c);
     const token = readToken(c.get("query"), "unsubscribe page's second button");
     const mailboxHash = openStopToken(addressKey, token, deps.now());
     if (mailboxHash !== null) await stopMail(services, mailboxHash);
@@ -93,8 +93,8 @@ export function unsubscribeRoutes(services: UnsubscribeServices): Route[] {
       handle: (c) => answerChoices(readToken(c.get("query"), "digest's link")),
     },
     { method: "GET", ...shared },
-    { method: "POST", ...shared },
-    { method: "POST", path: `${PATH}/stop`, cors: "none", handle: stopping },
+    { method: "POST", body, ...shared },
+    { method: "POST", path: `${PATH}/stop`, cors: "none", body, handle: stopping },
   ];
 }
 

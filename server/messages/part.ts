@@ -3,7 +3,6 @@ import type { Authenticator } from "../agents/authenticate.ts";
 import type { Identities } from "../agents/identities.ts";
 import type { Deps } from "../deps.ts";
 import type { AnswersInHand } from "../http/answers_in_hand.ts";
-import type { ReadBody } from "../http/body.ts";
 import type { Route } from "../http/route.ts";
 import type { FreeDisk } from "../storage/free_disk.ts";
 import type { Storage } from "../storage/open_storage.ts";
@@ -24,7 +23,6 @@ export interface MessagesOptions {
   storage: Storage;
   identities: Identities;
   authenticator: Authenticator;
-  readBody: ReadBody;
   freeDisk: FreeDisk;
   answers: AnswersInHand;
   /** Signs for agents whose keys the relay holds. */

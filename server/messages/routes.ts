@@ -7,10 +7,10 @@ import { RelayError } from "../errors.ts";
 import { JSON_HEADERS } from "../http/answer.ts";
 import { answerWhole } from "../http/large_answer.ts";
 import type { Authenticator, SignatureCredential } from "../agents/authenticate.ts";
-import type { ReadBody } from "../http/body.ts";
 import { callerHash } from "../http/client_address.ts";
 import { readObject } from "../http/json_body.ts";
 import { flag, integer, readQuery } from "../http/query.ts";
+import { readBody } from "../http/read_body.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
 import { outKey, type OutRecord } from "../mailboxes/records.ts";
 import type { FreeDisk } from "../storage/free_disk.ts";
@@ -34,7 +34,6 @@ export interface MessageServices {
   records: RecordCache;
   identities: Identities;
   authenticator: Authenticator;
-  readBody: ReadBody;
   sender: Sender;
   tokenSender: TokenSender;
   inbox: Inbox;
@@ -59,16 +58,16 @@ const PAGE_QUERY = {
 const INBOX_QUERY = { ...PAGE_QUERY, unread: flag(), wait: integer(0, MAX_WAIT_S, 0) };
 
 export function messageRoutes(services: MessageServices): Route[] {
-  const { authenticator, readBody, inbox, messages, pages, tokenSender, deps, addressKey } =
-    services;
-  const { pageBytes } = deps.config.limits;
+  const { authenticator, inbox, messages, pages, tokenSender, deps, addressKey } = services;
+  const { pageBytes, rawBodyBytes } = deps.config.limits;
   const hashOf = (c: Context<HttpEnv>) => callerHash(c, addressKey, deps.config.trustedProxyHops);
   return [
     {
       method: "POST",
       path: "/v1/messages",
+      body: { limitBytes: rawBodyBytes, pool: "messages" },
       async handle(c) {
-        const raw = await readBody(c.req.raw, deps.config.limits.rawBodyBytes);
+        const raw = await readBody(c);
         const { agent, credential } = await authenticator.authenticate(c, raw);
         if (credential.kind === "signature") {
           const answer = await sendSigned(services, agent, credential, raw, () => hashOf(c));

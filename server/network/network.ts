@@ -4,6 +4,7 @@
  */
 import type { Identities } from "../agents/identities.ts";
 import type { Log } from "../deps.ts";
+import { doneWithin } from "../done_within.ts";
 import type { Route } from "../http/route.ts";
 import { logSparsely } from "../log_sparsely.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
@@ -94,10 +95,7 @@ export function openNetwork(options: NetworkOptions): Network {
       exclusive: store.exclusive,
     }),
     async sweep() {
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const late = new Promise<void>((resolve) => timer = setTimeout(resolve, SWEEP_WAIT_MS));
-      await Promise.race([inBackground(() => sweeps.run()), late]);
-      clearTimeout(timer);
+      await doneWithin(inBackground(() => sweeps.run()), SWEEP_WAIT_MS);
     },
     async tidy() {
       await tally.tidy();

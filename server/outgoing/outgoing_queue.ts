@@ -10,6 +10,7 @@
  * marker such a row is attempted again. After it the outcome is unknown, and nothing is repeated.
  */
 import type { Log } from "../deps.ts";
+import { doneWithin } from "../done_within.ts";
 import { describeFailure } from "../http/describe_failure.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
@@ -124,11 +125,7 @@ export class OutgoingQueue {
     this.stop();
     await this.#look?.catch(() => {});
     await Promise.all(this.#reads);
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const grace = new Promise<void>((resolve) => timer = setTimeout(resolve, graceMs));
-    const ended = Promise.all([...this.#attempts.values()].map(({ ended }) => ended));
-    await Promise.race([ended, grace]);
-    clearTimeout(timer);
+    await doneWithin(Promise.all([...this.#attempts.values()].map(({ ended }) => ended)), graceMs);
     for (const { abort } of this.#attempts.values()) abort.abort();
     this.#closed.abort();
   }

@@ -1,3 +1,5 @@
+import { doneWithin } from "../done_within.ts";
+
 /** The store did not answer in time when it was opened. */
 export class StoreSilent extends Error {
   constructor(waitedMs: number) {
@@ -15,11 +17,6 @@ const WAIT_MS = 15_000;
  * @throws StoreSilent
  */
 export async function requireAnswer<T>(work: Promise<T>, waitMs = WAIT_MS): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new StoreSilent(waitMs)), waitMs);
-  try {
-    return await Promise.race([late, work]);
-  } finally {
-    clearTimeout(timer);
-  }
+  if (!await doneWithin(work, waitMs)) throw new StoreSilent(waitMs);
+  return await work;
 }
