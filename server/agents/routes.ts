@@ -1,4 +1,5 @@
 /** POST /v1/register, GET /v1/whoami, GET /v1/agents/{identifier}, POST /v1/owner-token. */
+import type { Context } from "hono";
 import { AddressError } from "../../toolkit/address_error.ts";
 import { decodeAddress } from "../../toolkit/decode_address.ts";
 import type { JsonObject, JsonValue } from "../../toolkit/json_value.ts";
@@ -10,8 +11,9 @@ import type { Authenticator } from "./authenticate.ts";
 import type { ReadBody } from "../http/body.ts";
 import { callerHash } from "../http/client_address.ts";
 import { readObject } from "../http/json_body.ts";
-import type { Route } from "../http/route.ts";
+import type { HttpEnv, Route } from "../http/route.ts";
 import { decodeSegment } from "../http/target.ts";
+import { withCaller, withCallerAndBody } from "../http/with_caller.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { FreeDisk } from "../storage/free_disk.ts";
@@ -57,13 +59,14 @@ export function agentRoutes(services: AgentServices): Route[] {
     random: deps.random,
     renewalsPerHour: limits.tokenRenewalsPerAgentPerHour,
   };
+  const readRaw = (c: Context<HttpEnv>) => readBody(c.req.raw, limits.rawBodyBytes);
 
   return [
     {
       method: "POST",
       path: "/v1/register",
       async handle(c) {
-        const body = await readBody(c.req.raw, limits.rawBodyBytes);
+        const body = await readRaw(c);
         const request = readRegistration(readObject(body));
         const handle = cleanHandle(request.handle);
         requirePublicKey(request.pubkey);
@@ -107,11 +110,10 @@ export function agentRoutes(services: AgentServices): Route[] {
     {
       method: "GET",
       path: "/v1/whoami",
-      async handle(c) {
-        const { agent } = await authenticator.authenticate(c);
+      handle: withCaller(authenticator.authenticate, async (_, { agent }) => {
         const record = await records.read<AgentRecord>(agentKey(agent.id));
         return answerJson(whoamiRecord(record!), 200, NO_STORE);
-      },
+      }),
     },
     {
       method: "GET",
@@ -129,9 +131,8 @@ export function agentRoutes(services: AgentServices): Route[] {
     {
       method: "POST",
       path: "/v1/owner-token",
-      async handle(c) {
-        const body = await readBody(c.req.raw, limits.rawBodyBytes);
-        const { agent, credential } = await authenticator.identify(c, body);
+      handle: withCallerAndBody(authenticator.identify, readRaw, async (_, caller) => {
+        const { agent, credential } = caller;
         if (credential.kind !== "signature") {
           throw new RelayError(
             "unknown_token",
@@ -147,7 +148,7 @@ export function agentRoutes(services: AgentServices): Route[] {
           if (error instanceof RelayError && error.status !== 401) presence.touch(agent.id);
           throw error;
         }
-      },
+      }),
     },
   ];
 }
