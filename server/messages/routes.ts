@@ -12,6 +12,7 @@ import { callerHash } from "../http/client_address.ts";
 import { readObject } from "../http/json_body.ts";
 import { flag, integer, readQuery } from "../http/query.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
+import { readIdempotencyKey } from "../idempotency/idempotency_key.ts";
 import { outKey, type OutRecord } from "../mailboxes/records.ts";
 import type { FreeDisk } from "../storage/free_disk.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
@@ -21,7 +22,6 @@ import type { Inbox } from "./inbox/inbox.ts";
 import type { PagesInHand } from "./inbox/pages_in_hand.ts";
 import { encodePage } from "./inbox/inbox_reader.ts";
 import { readOutbox } from "./outbox/outbox_page.ts";
-import { requireIdempotencyKey } from "./send/idempotency.ts";
 import type { SendAnswer, Sender } from "./send/send.ts";
 import { refuseSender, unknownRecipient } from "./send/send_refusals.ts";
 import { readSendRequest } from "./send/send_request.ts";
@@ -75,7 +75,7 @@ export function messageRoutes(services: MessageServices): Route[] {
           return answerSend(answer, !("kind" in answer));
         }
         await tokenSender.refuseToken(agent, credential.kind);
-        const key = readIdempotencyKey(c);
+        const key = readIdempotencyKey(c.req.raw.headers);
         const { answer, replayed } = await tokenSender.send(agent, readObject(raw), key, hashOf(c));
         return answerSend(answer, replayed);
       },
@@ -143,11 +143,6 @@ function requireMessageId(c: Context<HttpEnv>): number {
   const id = Number(text);
   if (/^[1-9][0-9]{0,15}$/.test(text) && id <= MAX_ID) return id;
   throw new RelayError("not_found", "a message id is an integer from 1 to 2^53-1");
-}
-
-function readIdempotencyKey(c: Context<HttpEnv>): string | null {
-  const given = c.req.raw.headers.get("idempotency-key");
-  return given === null ? null : requireIdempotencyKey(given, "the header Idempotency-Key");
 }
 
 async function sendSigned(

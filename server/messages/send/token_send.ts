@@ -12,7 +12,7 @@ import { outKey, type OutRecord } from "../../mailboxes/records.ts";
 import type { FreeDisk } from "../../storage/free_disk.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
-import { fingerprintOf, IdempotencyKeys } from "./idempotency.ts";
+import { KeyedSends } from "./keyed_sends.ts";
 import { rebuildRequest } from "../rows/message_row.ts";
 import type { SendAnswer, Sender, SendExtension } from "./send.ts";
 import { keyRequired, refuseSender, unknownRecipient } from "./send_refusals.ts";
@@ -59,11 +59,11 @@ const encoder = new TextEncoder();
 
 export class TokenSender {
   readonly #timestamps: UnusedTimestamps;
-  readonly #idempotency: IdempotencyKeys;
+  readonly #keyedSends: KeyedSends;
 
   constructor(private readonly options: TokenSenderOptions) {
     this.#timestamps = new UnusedTimestamps(options.limits.signatureWindowSeconds);
-    this.#idempotency = new IdempotencyKeys(options.store, options.records);
+    this.#keyedSends = new KeyedSends(options.store, options.records);
   }
 
   /**
@@ -91,13 +91,7 @@ export class TokenSender {
   ): Promise<TokenSendAnswer> {
     const send = (extend?: () => SendExtension) => this.#send(agent, request, addressHash, extend);
     if (idempotencyKey === null) return { answer: await send(), replayed: false };
-    const answer = await this.#idempotency.once(
-      agent.id,
-      idempotencyKey,
-      () => fingerprintOf(request),
-      send,
-    );
-    return { answer, replayed: "fingerprint" in answer };
+    return await this.#keyedSends.once(agent.id, idempotencyKey, request, send);
   }
 
   async #send(
