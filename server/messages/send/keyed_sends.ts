@@ -6,7 +6,7 @@ import type { Keyed } from "../../idempotency/key_use.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { defineRecord } from "../../storage/record_key.ts";
 import type { Store } from "../../storage/store.ts";
-import type { SendExtension } from "./send.ts";
+import type { SendExtension } from "./send_job.ts";
 
 /** What a send under a key was answered; the time of the message is that of the answer. */
 interface KeyedAnswer {
@@ -41,6 +41,7 @@ export class KeyedSends {
     request: JsonObject,
     send: (extend: () => SendExtension) => Promise<T>,
   ): Promise<Keyed<T, KeyedSendRecord>> {
+    // Replay 2
     return await this.#requests.once(
       keyedSendKey(agentId, hashScope(idempotencyKey)),
       () => fingerprintOf(askedOf(request)),
