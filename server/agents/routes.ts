@@ -122,7 +122,7 @@ export function agentRoutes(services: AgentServices): Route[] {
         const identifier = decodeSegment(c.get("path").slice("/v1/agents/".length));
         if (identifier === undefined) throw unknownAgent();
         const read = () => readProfile(services, identifier);
-        // Where memory is the truth and has it all, nobody has to wait for a turn at the store.
+        // Where memory is the truth and has it all, nobody has to wait in line for the store.
         const profile = await (isInMemory(services, identifier) ? read() : publicReads.run(read));
         if (profile === null) throw unknownAgent();
         return answerJson(profile);

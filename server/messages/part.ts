@@ -87,7 +87,7 @@ export function openMessages(options: MessagesOptions): Messages {
       addressKey,
     }),
     async everyMinute() {
-      sender.sweep();
+      sender.forgetExpired();
       await inbox.flush();
     },
     endWaits: () => arrivals.close(),

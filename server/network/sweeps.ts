@@ -4,7 +4,7 @@
  *
  * What keeps it correct, whoever works and whenever it stops:
  * - An event stands on the feed exactly while it is counted: each step moves both in one commit.
- * - Steps of all sweeps are one after the other: each checks and writes SWEEP_TURN, so that what it
+ * - Steps of all sweeps are one after the other: each checks and writes LAST_SWEEP_STEP, so that what it
  *   has read of the feed, and of who is banned, still holds when it commits.
  * - Each step checks its own sweep record, which moves on with it: a later ban or unban replaces the
  *   record, and the former sweep cannot go on.
@@ -23,9 +23,9 @@ import { type FeedEvent, feedEventOf } from "./feed_block.ts";
 import {
   correctionSizeBytes,
   type FeedCorrection,
+  LAST_SWEEP_STEP,
   MAX_CHANGED_EVENTS,
   stageCorrection,
-  SWEEP_TURN,
   takeOffFeed,
 } from "./feed_correction.ts";
 import { type SweptMessage, walkMailbox } from "./mailbox_walk.ts";
@@ -85,10 +85,10 @@ export class Sweeps {
   /** One step of an agent's sweep. @returns whether there may be more to do */
   async #step(agentId: number): Promise<boolean> {
     const { store: { kv }, commits, retentionMs, messagesAStep = MESSAGES_A_STEP } = this.options;
-    // First of all: whatever is read from here on holds until the turn changes.
-    const [turnRow, sweepRow, purgeRow] = await retryWhileLocked(() =>
+    // First of all: whatever is read from here on holds until another step is made.
+    const [stepRow, sweepRow, purgeRow] = await retryWhileLocked(() =>
       kv.getMany<[unknown, SweepRecord, PurgeRecord]>([
-        SWEEP_TURN,
+        LAST_SWEEP_STEP,
         sweepKey(agentId),
         purgeKey(agentId),
       ])
@@ -107,14 +107,14 @@ export class Sweeps {
     const moreOfBox = lastId !== undefined ? { ...sweep, beforeId: lastId } : next;
     try {
       await commits.submit<Swept>({
-        records: [SWEEP_TURN, sweepKey(agentId)],
+        records: [LAST_SWEEP_STEP, sweepKey(agentId)],
         sizeBytes: correctionSizeBytes(correction),
-        proof: SWEEP_TURN,
+        proof: LAST_SWEEP_STEP,
         plan(turn) {
           if (turn.changedInGroup(sweepKey(agentId))) throw new Outdated();
           if (turn.versionOf(sweepKey(agentId)) !== sweepRow.versionstamp) throw new Outdated();
           turn.putRecord(sweepKey(agentId), moreOfBox);
-          return stageCorrection(turn, correction, turnRow.versionstamp, retentionMs);
+          return stageCorrection(turn, correction, stepRow.versionstamp, retentionMs);
         },
       });
     } catch (error) {

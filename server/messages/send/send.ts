@@ -158,9 +158,9 @@ export class Sender {
   }
 
   /** Forgets signatures that can no longer pass and addresses that sent nothing. Called every minute. */
-  sweep(): void {
+  forgetExpired(): void {
     const nowMs = this.options.store.now();
-    this.#accepted.sweep(nowMs);
-    this.#addressBytes.sweep(nowMs);
+    this.#accepted.forgetExpired(nowMs);
+    this.#addressBytes.forgetExpired(nowMs);
   }
 }
