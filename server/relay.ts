@@ -7,7 +7,7 @@ import { createAuthenticator } from "./agents/authenticate.ts";
 import { Identities } from "./agents/identities.ts";
 import { Presence } from "./agents/presence.ts";
 import { agentRoutes } from "./agents/routes.ts";
-import { findToken } from "./agents/tokens.ts";
+import { tokenKey } from "./agents/records.ts";
 import { createApp } from "./app.ts";
 import { openCustody } from "./custody/open_custody.ts";
 import { custodyRoutes } from "./custody/routes.ts";
@@ -146,7 +146,7 @@ async function openParts(deps: Deps, options: RelayOptions, parts: OpenParts): P
   const authenticator = createAuthenticator({
     byAddress: (address) => identities.byAddress(address),
     byId: (agentId) => identities.byId(agentId),
-    findToken: (token) => findToken(records, token),
+    findToken: (tokenHash) => records.read(tokenKey(tokenHash)),
     seen: (agentId) => presence.touch(agentId),
   }, { now, signatureWindowSeconds: limits.signatureWindowSeconds });
   const shared = {

@@ -23,8 +23,8 @@ import {
 import type { RecentMessages } from "../messages/rows/recent_messages.ts";
 import {
   correctionSizeBytes,
+  LAST_SWEEP_STEP,
   stageCorrection,
-  SWEEP_TURN,
   takeOffFeed,
 } from "../network/feed_correction.ts";
 import type { Swept } from "../network/record_figures.ts";
@@ -120,9 +120,9 @@ export class Purges {
   async #step(agentId: number): Promise<boolean> {
     const { store: { kv }, commits, retentionMs, log } = this.options;
     const { messagesAStep = MESSAGES_A_STEP } = this.options;
-    // Read first: what is read from here on is true until the turn changes.
-    const [turnRow, purgeRow] = await retryWhileLocked(() =>
-      kv.getMany<[unknown, PurgeRecord]>([SWEEP_TURN, purgeKey(agentId)])
+    // Read first: what is read from here on is true until another step is made.
+    const [stepRow, purgeRow] = await retryWhileLocked(() =>
+      kv.getMany<[unknown, PurgeRecord]>([LAST_SWEEP_STEP, purgeKey(agentId)])
     );
     const purge = purgeRow.value;
     if (purge === null || purge.nextBeforeId === null) {
@@ -141,9 +141,9 @@ export class Purges {
     const key = purgeKey(agentId);
     try {
       await commits.submit<Swept>({
-        records: [SWEEP_TURN, key, ...(ends ? [outKey(agentId)] : [])],
+        records: [LAST_SWEEP_STEP, key, ...(ends ? [outKey(agentId)] : [])],
         sizeBytes: 30 * keys.length + correctionSizeBytes(correction),
-        proof: SWEEP_TURN,
+        proof: LAST_SWEEP_STEP,
         plan(turn) {
           if (turn.changedInGroup(key)) throw new Outdated();
           if (turn.versionOf(key) !== purgeRow.versionstamp) throw new Outdated();
@@ -159,7 +159,7 @@ export class Purges {
             turn.delete(purgingKey(agentId));
           }
           for (const row of keys) turn.delete(row);
-          return stageCorrection(turn, correction, turnRow.versionstamp, retentionMs);
+          return stageCorrection(turn, correction, stepRow.versionstamp, retentionMs);
         },
       });
     } catch (error) {

@@ -12,6 +12,7 @@ import { readObject } from "../http/json_body.ts";
 import { readBody } from "../http/read_body.ts";
 import type { Route } from "../http/route.ts";
 import { decodeSegment } from "../http/target.ts";
+import { withCaller, withCallerAndBody } from "../http/with_caller.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { FreeDisk } from "../storage/free_disk.ts";
@@ -106,11 +107,10 @@ export function agentRoutes(services: AgentServices): Route[] {
     {
       method: "GET",
       path: "/v1/whoami",
-      async handle(c) {
-        const { agent } = await authenticator.authenticate(c);
+      handle: withCaller(authenticator.authenticate, async (_, { agent }) => {
         const record = await records.read<AgentRecord>(agentKey(agent.id));
         return answerJson(whoamiRecord(record!), 200, NO_STORE);
-      },
+      }),
     },
     {
       method: "GET",
@@ -119,7 +119,7 @@ export function agentRoutes(services: AgentServices): Route[] {
         const identifier = decodeSegment(c.get("path").slice("/v1/agents/".length));
         if (identifier === undefined) throw unknownAgent();
         const read = () => readProfile(services, identifier);
-        // Where memory is the truth and has it all, nobody has to wait for a turn at the store.
+        // Where memory is the truth and has it all, nobody has to wait in line for the store.
         const profile = await (isInMemory(services, identifier) ? read() : publicReads.run(read));
         if (profile === null) throw unknownAgent();
         return answerJson(profile);
@@ -129,9 +129,8 @@ export function agentRoutes(services: AgentServices): Route[] {
       method: "POST",
       path: "/v1/owner-token",
       body: { limitBytes: limits.rawBodyBytes, pool: "messages" },
-      async handle(c) {
-        const body = await readBody(c);
-        const { agent, credential } = await authenticator.identify(c, body);
+      handle: withCallerAndBody(authenticator.identify, readBody, async (_, caller) => {
+        const { agent, credential } = caller;
         if (credential.kind !== "signature") {
           throw new RelayError(
             "unknown_token",
@@ -147,7 +146,7 @@ export function agentRoutes(services: AgentServices): Route[] {
           if (error instanceof RelayError && error.status !== 401) presence.touch(agent.id);
           throw error;
         }
-      },
+      }),
     },
   ];
 }

@@ -1,11 +1,11 @@
 /** POST /v1/keys/export (specification, 4.2). */
-import { hashToken } from "../agents/tokens.ts";
 import type { Presence } from "../agents/presence.ts";
 import type { Deps } from "../deps.ts";
 import { RelayError } from "../errors.ts";
 import { answerJson } from "../http/answer.ts";
 import type { Authenticator } from "../agents/authenticate.ts";
 import { bearerToken } from "../http/credentials.ts";
+import { hashToken } from "../http/hashed_token.ts";
 import { readBody } from "../http/read_body.ts";
 import type { Route } from "../http/route.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";

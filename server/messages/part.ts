@@ -16,6 +16,7 @@ import { messageRoutes } from "./routes.ts";
 import { RecentMessages, type RecentMessagesBounds } from "./rows/recent_messages.ts";
 import { StoredMessages } from "./rows/stored_messages.ts";
 import { Sender } from "./send/send.ts";
+import { SignedSender } from "./send/signed_send.ts";
 import { TokenSender, type TokenSenderOptions } from "./send/token_send.ts";
 
 export interface MessagesOptions {
@@ -64,15 +65,9 @@ export function openMessages(options: MessagesOptions): Messages {
   });
   const pages = new PagesInHand({ answers: options.answers, perAgent: limits.pagesInHandPerAgent });
   const inbox = new Inbox({ store, records, commits, limits, arrivals, messages, pages });
-  const tokenSender = new TokenSender({
-    store,
-    records,
-    identities,
-    limits,
-    sender,
-    signatory: options.signatory,
-    freeDisk,
-  });
+  const sending = { store, records, identities, limits, sender, freeDisk };
+  const signedSender = new SignedSender(sending);
+  const tokenSender = new TokenSender({ ...sending, signatory: options.signatory });
   return {
     inbox,
     messages,
@@ -82,7 +77,7 @@ export function openMessages(options: MessagesOptions): Messages {
       ...options,
       store,
       records,
-      sender,
+      signedSender,
       tokenSender,
       inbox,
       messages,
@@ -90,7 +85,7 @@ export function openMessages(options: MessagesOptions): Messages {
       addressKey,
     }),
     async everyMinute() {
-      sender.sweep();
+      sender.forgetExpired();
       await inbox.flush();
     },
     endWaits: () => arrivals.close(),

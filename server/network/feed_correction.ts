@@ -1,6 +1,6 @@
 /**
  * Takes events off the feed, or puts them back, in a commit that was prepared by reading. Such
- * steps run one after the other, whichever sweep they belong to. Each checks and writes SWEEP_TURN,
+ * steps run one after the other, whichever sweep they belong to. Each checks and writes LAST_SWEEP_STEP,
  * so that what it has read of the feed is still true when it commits.
  */
 import { defineRecord } from "../storage/record_key.ts";
@@ -13,12 +13,12 @@ import { countOf, type Swept } from "./record_figures.ts";
 import type { Count } from "./tally_rows.ts";
 
 /** Written by every step that corrects the feed; read it before anything else. */
-interface SweepTurn {
+interface SweepStep {
   v: 1;
   attempt: string;
 }
 
-export const SWEEP_TURN = defineRecord<SweepTurn>(["sweep-turn", 0], 0)();
+export const LAST_SWEEP_STEP = defineRecord<SweepStep>(["sweep-turn", 0], 0)();
 
 /** The greatest size of one step, so that it fits a commit. */
 export const MAX_CHANGED_EVENTS = 3_000;
@@ -60,8 +60,8 @@ export function correctionSizeBytes({ blocks, moved }: FeedCorrection): number {
 
 /**
  * Writes a correction.
- * @param turn of a job that names SWEEP_TURN
- * @param readVersion versionstamp that SWEEP_TURN had before the correction was prepared
+ * @param turn of a job that names LAST_SWEEP_STEP
+ * @param readVersion versionstamp that LAST_SWEEP_STEP had before the correction was prepared
  * @param retentionMs life of a message and of its event
  * @returns the result of the job, from which the leaderboard is updated
  * @throws Outdated when another step committed in between
@@ -72,9 +72,9 @@ export function stageCorrection(
   readVersion: string | null,
   retentionMs: number,
 ): Swept {
-  if (turn.changedInGroup(SWEEP_TURN)) throw new Outdated();
-  if (turn.versionOf(SWEEP_TURN) !== readVersion) throw new Outdated();
-  turn.putRecord(SWEEP_TURN, { v: 1, attempt: turn.attempt });
+  if (turn.changedInGroup(LAST_SWEEP_STEP)) throw new Outdated();
+  if (turn.versionOf(LAST_SWEEP_STEP) !== readVersion) throw new Outdated();
+  turn.putRecord(LAST_SWEEP_STEP, { v: 1, attempt: turn.attempt });
   for (const { id, events } of blocks) {
     if (events.length === 0) turn.delete(feedKey(id));
     else {

@@ -4,7 +4,7 @@
  *
  * What keeps it correct, whichever process works and whenever it stops:
  * - An event is on the feed exactly while it is counted: each step changes both in one commit.
- * - Steps of all sweeps run one after the other: each checks and writes SWEEP_TURN. What a step has
+ * - Steps of all sweeps run one after the other: each checks and writes LAST_SWEEP_STEP. What a step has
  *   read of the feed and of bans is therefore still true when it commits.
  * - Each step checks and updates its own sweep record. A later ban or unban replaces the record,
  *   and the former sweep cannot go on.
@@ -24,9 +24,9 @@ import { type FeedEvent, feedEventOf } from "./feed_block.ts";
 import {
   correctionSizeBytes,
   type FeedCorrection,
+  LAST_SWEEP_STEP,
   MAX_CHANGED_EVENTS,
   stageCorrection,
-  SWEEP_TURN,
   takeOffFeed,
 } from "./feed_correction.ts";
 import { type SweptMessage, walkMailbox } from "./mailbox_walk.ts";
@@ -88,10 +88,10 @@ export class Sweeps {
   /** One step of an agent's sweep. @returns whether there may be more to do */
   async #step(agentId: number): Promise<boolean> {
     const { store: { kv }, commits, retentionMs, messagesAStep = MESSAGES_A_STEP } = this.options;
-    // Read first: what is read from here on is true until the turn changes.
-    const [turnRow, sweepRow, purgeRow] = await retryWhileLocked(() =>
+    // Read first: what is read from here on is true until another step is made.
+    const [stepRow, sweepRow, purgeRow] = await retryWhileLocked(() =>
       kv.getMany<[unknown, SweepRecord, PurgeRecord]>([
-        SWEEP_TURN,
+        LAST_SWEEP_STEP,
         sweepKey(agentId),
         purgeKey(agentId),
       ])
@@ -110,14 +110,14 @@ export class Sweeps {
     const moreOfBox = lastId !== undefined ? { ...sweep, beforeId: lastId } : next;
     try {
       await commits.submit<Swept>({
-        records: [SWEEP_TURN, sweepKey(agentId)],
+        records: [LAST_SWEEP_STEP, sweepKey(agentId)],
         sizeBytes: correctionSizeBytes(correction),
-        proof: SWEEP_TURN,
+        proof: LAST_SWEEP_STEP,
         plan(turn) {
           if (turn.changedInGroup(sweepKey(agentId))) throw new Outdated();
           if (turn.versionOf(sweepKey(agentId)) !== sweepRow.versionstamp) throw new Outdated();
           turn.putRecord(sweepKey(agentId), moreOfBox);
-          return stageCorrection(turn, correction, turnRow.versionstamp, retentionMs);
+          return stageCorrection(turn, correction, stepRow.versionstamp, retentionMs);
         },
       });
     } catch (error) {

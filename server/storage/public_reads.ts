@@ -6,8 +6,8 @@
 import { RelayError } from "../errors.ts";
 import { BoundedMap } from "./bounded_map.ts";
 import type { RecordCache } from "./record_cache.ts";
+import { Semaphore } from "./semaphore.ts";
 import type { Store } from "./store.ts";
-import { Turns } from "./turns.ts";
 
 interface Kept {
   value: unknown;
@@ -21,7 +21,7 @@ const KEPT_READS = 32;
 const MAX_WAITING = 2_000;
 
 export class PublicReads {
-  readonly #turns: Turns;
+  readonly #semaphore: Semaphore;
   readonly #kept = new BoundedMap<string, Kept>(KEPT_READS);
   readonly #running = new Map<string, { revision: number; run: Promise<unknown> }>();
 
@@ -29,16 +29,16 @@ export class PublicReads {
     private readonly store: Pick<Store, "capacity" | "now">,
     private readonly records: Pick<RecordCache, "revision">,
   ) {
-    this.#turns = new Turns({
-      turns: store.capacity.groupsInFlight,
+    this.#semaphore = new Semaphore({
+      permits: store.capacity.groupsInFlight,
       maxWaiting: MAX_WAITING,
       refusal: tooManyReads,
     });
   }
 
-  /** Reads from the store, in turn. @throws RelayError `unavailable` when too many wait */
+  /** Reads from the store, in line. @throws RelayError `unavailable` when too many wait */
   run<T>(read: () => Promise<T>): Promise<T> {
-    return this.#turns.run(read);
+    return this.#semaphore.run(read);
   }
 
   /**

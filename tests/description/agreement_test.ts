@@ -5,7 +5,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import type { Operation } from "../../server/description/operation.ts";
 import { describeOperations } from "../../server/operations.ts";
-import { requireIdempotencyKey } from "../../server/messages/send/idempotency.ts";
+import { requireIdempotencyKey } from "../../server/idempotency/idempotency_key.ts";
 import { DEFAULT_LIMITS } from "../../server/limits.ts";
 import { type Answer, ask, assertRefused } from "../support/answer.ts";
 import { startTestRelay, type TestRelay } from "../support/relay.ts";

@@ -12,6 +12,7 @@ export const SERVER_FOLDERS: FolderTable = {
   web: { imports: ["http"], shows: ["reference.ts"] },
   description: { imports: ["http", "web"], shows: "*" },
   mail: { imports: ["description", "http"], shows: [] },
+  idempotency: { imports: ["storage"], shows: "*" },
   outgoing: {
     imports: ["config", "http", "storage"],
     shows: ["mailer.ts", "outgoing_handler.ts", "outgoing_queue.ts", "outgoing_row.ts"],
@@ -40,7 +41,7 @@ export const SERVER_FOLDERS: FolderTable = {
     shows: ["agent_search.ts", "listing.ts"],
   },
   messages: {
-    imports: ["agents", "description", "http", "mailboxes", "storage"],
+    imports: ["agents", "description", "http", "idempotency", "mailboxes", "storage"],
     shows: [
       "inbox/inbox.ts",
       "inbox/inbox_reader.ts",
@@ -52,7 +53,6 @@ export const SERVER_FOLDERS: FolderTable = {
       "rows/recent_messages.ts",
       "rows/row_codec.ts",
       "rows/stored_messages.ts",
-      "send/idempotency.ts",
       "send/send.ts",
       "send/token_send.ts",
     ],
@@ -96,6 +96,7 @@ export const SERVER_FOLDERS: FolderTable = {
       "description",
       "directory",
       "http",
+      "idempotency",
       "mailboxes",
       "messages",
       "profiles",

@@ -28,7 +28,7 @@ const TICK_MS = 1_000;
 /** Every so many ticks all waiting polls are looked at, whatever the marks say. */
 const TICKS_OF_A_ROUND = 10;
 const GET_MANY = 10;
-/** Polls that are woken before others have their turn: each reads its mailbox at once. */
+/** Polls that are woken before the next ones: each reads its mailbox at once. */
 const WOKEN_TOGETHER = 200;
 /** Reads of mailboxes that are under way at one time. */
 const READS_AT_ONCE = 8;
@@ -46,7 +46,7 @@ export class Wake {
   readonly #seen = new Map<string, string | null>();
   #wanted = new Set<number>();
   #wantsPolls = false;
-  #sweeping = false;
+  #looking = false;
   #announcing = false;
   #endPause = () => {};
   #closed = false;
@@ -83,7 +83,7 @@ export class Wake {
   #tick(): void {
     const { store, arrivals, watchable } = this.options;
     if (arrivals.size === 0) return this.#rest();
-    if (this.#wanted.size > 0 && !this.#sweeping) void this.#sweepWanted(); // one has failed
+    if (this.#wanted.size > 0 && !this.#looking) void this.#lookAtWanted(); // one has failed
     const isRound = ++this.#ticks % TICKS_OF_A_ROUND === 0;
     if (store.exclusive) {
       if (isRound && !this.#announcing) void this.#announceAll();
@@ -150,12 +150,12 @@ export class Wake {
   #request(shards: readonly number[], polls: boolean): void {
     for (const shard of shards) this.#wanted.add(shard);
     this.#wantsPolls ||= polls;
-    if (!this.#sweeping) void this.#sweepWanted();
+    if (!this.#looking) void this.#lookAtWanted();
   }
 
-  /** One sweep after the other, each followed by a pause as long: half of the time at most goes to it. */
-  async #sweepWanted(): Promise<void> {
-    this.#sweeping = true;
+  /** One look after the other, each followed by a pause as long: half of the time at most goes to it. */
+  async #lookAtWanted(): Promise<void> {
+    this.#looking = true;
     try {
       while (this.#wanted.size > 0 && this.#stopTicker !== null) {
         const shards = this.#wanted;
@@ -164,7 +164,7 @@ export class Wake {
         this.#wantsPolls = false;
         const beganMs = performance.now();
         try {
-          await this.#sweep(shards, polls);
+          await this.#lookAt(shards, polls);
         } catch {
           for (const shard of shards) this.#wanted.add(shard);
           this.#wantsPolls ||= polls;
@@ -176,7 +176,7 @@ export class Wake {
         }
       }
     } finally {
-      this.#sweeping = false;
+      this.#looking = false;
     }
   }
 
@@ -191,7 +191,7 @@ export class Wake {
   }
 
   /** Announces each waiting agent of the shards whose records have changed since they were last seen. */
-  async #sweep(shards: ReadonlySet<number>, polls: boolean): Promise<void> {
+  async #lookAt(shards: ReadonlySet<number>, polls: boolean): Promise<void> {
     const { arrivals, store } = this.options;
     const agents = [...arrivals.agents()].filter((agentId) => shards.has(wakeShardOf(agentId)));
     const looks: { agentId: number; key: Deno.KvKey }[] = agents.map((agentId) => ({

@@ -90,12 +90,12 @@ async function withWake(
       },
       async breakWatch() {
         for (const controller of watches.splice(0)) controller.error(new Error("connection lost"));
-        await settle(kv);
+        await untilIdle(kv);
       },
     });
   } finally {
     wake.close();
-    await settle(kv);
+    await untilIdle(kv);
     assert.equal(ticks.size, 0);
     kv.close();
   }
@@ -105,7 +105,7 @@ async function withWake(
  * Lets what runs in the background come to its next wait; and on until something has happened, for
  * as long as a busy machine may take, where a test asserts that it does.
  */
-async function settle(kv: Deno.Kv, until: () => boolean = () => true): Promise<void> {
+async function untilIdle(kv: Deno.Kv, until: () => boolean = () => true): Promise<void> {
   for (let i = 0; i < 10 || (i < 20_000 && !until()); i++) await kv.get(["nothing"]);
 }
 
@@ -118,11 +118,11 @@ function wait(arrivals: Arrivals, agentId: number): WaitingPoll {
 }
 
 /** A poll whose first needless wake-up is over: it waits for what comes now. */
-async function waitSettled({ kv, arrivals, tick, tickers }: Rig, agentId: number) {
+async function waitSeen({ kv, arrivals, tick, tickers }: Rig, agentId: number) {
   const isFirst = tickers() === 0; // the others have no needless one
   const needless = wait(arrivals, agentId);
   tick();
-  await settle(kv, () => !isFirst || needless.hasEnded());
+  await untilIdle(kv, () => !isFirst || needless.hasEnded());
   return wait(arrivals, agentId);
 }
 
@@ -130,10 +130,10 @@ for (const watchable of [false, true]) {
   const how = watchable ? "by watching a KV server" : "by looking once a second at a shared file";
   Deno.test(`Wake wakes a poll for a message of another process, ${how}`, async () => {
     await withWake(async (rig) => {
-      const poll = await waitSettled(rig, 13);
+      const poll = await waitSeen(rig, 13);
       await rig.deliver(13);
       if (!watchable) rig.tick();
-      await settle(rig.kv, poll.hasEnded);
+      await untilIdle(rig.kv, poll.hasEnded);
       assert.equal(poll.ended(), "message");
     }, { watchable });
   });
@@ -141,13 +141,13 @@ for (const watchable of [false, true]) {
   Deno.test(`Wake reads only mailboxes of changed shards, ${how}`, async () => {
     await withWake(async (rig) => {
       const polls = [];
-      for (const agentId of [1, 2, 11]) polls.push(await waitSettled(rig, agentId));
+      for (const agentId of [1, 2, 11]) polls.push(await waitSeen(rig, agentId));
       rig.tick();
-      await settle(rig.kv);
+      await untilIdle(rig.kv);
       rig.reads.length = 0;
       await rig.deliver(11);
       if (!watchable) rig.tick();
-      await settle(rig.kv, polls[2]!.hasEnded);
+      await untilIdle(rig.kv, polls[2]!.hasEnded);
       assert.deepEqual(rig.reads.toSorted((a, b) => a - b), [1, 11]);
       assert.deepEqual(polls.map(({ ended }) => ended()), [null, null, "message"]);
     }, { watchable });
@@ -159,56 +159,56 @@ Deno.test("Wake misses nothing that came between a poll's reading and its first 
     const poll = wait(arrivals, 5); // has registered and read
     await deliver(5);
     tick();
-    await settle(kv, poll.hasEnded);
+    await untilIdle(kv, poll.hasEnded);
     assert.equal(poll.ended(), "message");
   });
 });
 
 Deno.test("Wake reads every mailbox after a broken watch, and watches again", async () => {
   await withWake(async (rig) => {
-    const poll = await waitSettled(rig, 4);
+    const poll = await waitSeen(rig, 4);
     await rig.breakWatch();
     await rig.kv.set(inKey(4), { head: 1 }); // its mark was lost with the watch
     assert.equal(poll.ended(), null);
     rig.tick(); // opens another: its first look sees all
-    await settle(rig.kv, poll.hasEnded);
+    await untilIdle(rig.kv, poll.hasEnded);
     assert.equal(poll.ended(), "message");
-    const later = await waitSettled(rig, 4);
+    const later = await waitSeen(rig, 4);
     await rig.deliver(4);
-    await settle(rig.kv, later.hasEnded);
+    await untilIdle(rig.kv, later.hasEnded);
     assert.equal(later.ended(), "message");
   }, { watchable: true });
 });
 
 Deno.test("Wake looks at every waiting poll each ten seconds, whatever the marks say", async () => {
   await withWake(async (rig) => {
-    const poll = await waitSettled(rig, 8);
+    const poll = await waitSeen(rig, 8);
     await rig.kv.set(inKey(8), { head: 1 }); // unmarked
     for (let second = 0; second < 10 && !poll.hasEnded(); second++) {
       rig.tick();
-      await settle(rig.kv);
+      await untilIdle(rig.kv);
     }
-    await settle(rig.kv, poll.hasEnded);
+    await untilIdle(rig.kv, poll.hasEnded);
     assert.equal(poll.ended(), "message");
   });
 });
 
 Deno.test("Wake lets a poll look whether another process has accepted a newer one", async () => {
   await withWake(async (rig) => {
-    const first = await waitSettled(rig, 8);
+    const first = await waitSeen(rig, 8);
     for (let second = 0; second < 10; second++) {
       rig.tick();
-      await settle(rig.kv);
+      await untilIdle(rig.kv);
     }
-    await settle(rig.kv, first.hasEnded);
+    await untilIdle(rig.kv, first.hasEnded);
     assert.equal(first.ended(), "message"); // the first round knows no poll record yet
     const poll = wait(rig.arrivals, 8);
     await rig.kv.set(pollKey(8), { lastPollMs: 1 });
     for (let second = 0; second < 10; second++) {
       rig.tick();
-      await settle(rig.kv);
+      await untilIdle(rig.kv);
     }
-    await settle(rig.kv, poll.hasEnded);
+    await untilIdle(rig.kv, poll.hasEnded);
     assert.equal(poll.ended(), "message");
   });
 });
@@ -223,14 +223,14 @@ Deno.test("Wake runs nothing while nobody waits", async () => {
     assert.equal(tickers(), 0);
     reads.length = 0;
     await deliver(3);
-    await settle(kv);
+    await untilIdle(kv);
     assert.deepEqual(reads, []);
   });
 });
 
-Deno.test("Wake tries a sweep again that the store did not answer", async () => {
+Deno.test("Wake tries a look again that the store did not answer", async () => {
   await withWake(async (rig) => {
-    const poll = await waitSettled(rig, 6);
+    const poll = await waitSeen(rig, 6);
     const { getMany } = rig.kv;
     await rig.deliver(6);
     let failures = 0;
@@ -241,10 +241,10 @@ Deno.test("Wake tries a sweep again that the store did not answer", async () => 
       return getMany.call(rig.kv, keys);
     }) as typeof rig.kv.getMany;
     rig.tick();
-    await settle(rig.kv);
+    await untilIdle(rig.kv);
     assert.equal(poll.ended(), null);
     rig.tick();
-    await settle(rig.kv, poll.hasEnded);
+    await untilIdle(rig.kv, poll.hasEnded);
     assert.equal(poll.ended(), "message");
     assert.ok(failures >= 1);
   });
@@ -254,10 +254,10 @@ Deno.test("Wake announces every waiting poll each ten seconds on an exclusive st
   await withWake(async (rig) => {
     const poll = wait(rig.arrivals, 8);
     for (let second = 0; second < 9; second++) rig.tick();
-    await settle(rig.kv);
+    await untilIdle(rig.kv);
     assert.equal(poll.ended(), null);
     rig.tick();
-    await settle(rig.kv);
+    await untilIdle(rig.kv);
     assert.equal(poll.ended(), "message");
     assert.deepEqual(rig.reads, []);
   }, { exclusive: true });
@@ -267,7 +267,7 @@ Deno.test("Wake leaves polls alone that have read what memory has, on an exclusi
   await withWake(async (rig) => {
     const tenSeconds = async () => {
       for (let second = 0; second < 10; second++) rig.tick();
-      await settle(rig.kv);
+      await untilIdle(rig.kv);
     };
     await rig.kv.set(inKey(8), { head: 7 });
     await rig.records.load(inKey(8));
@@ -290,14 +290,14 @@ Deno.test("Wake leaves polls alone that have read what memory has, on an exclusi
   }, { exclusive: true });
 });
 
-Deno.test("Wake wakes many polls some at a time, so that others have their turn between", async () => {
+Deno.test("Wake wakes many polls some at a time, so that others come between", async () => {
   await withWake(async (rig) => {
     const polls = Array.from({ length: 1_000 }, (_, i) => wait(rig.arrivals, i + 1));
     for (let second = 0; second < 10; second++) rig.tick();
     await Promise.resolve();
     const woken = () => polls.filter((poll) => poll.hasEnded()).length;
     assert.equal(woken(), 200);
-    await settle(rig.kv, () => woken() === polls.length);
+    await untilIdle(rig.kv, () => woken() === polls.length);
     assert.equal(woken(), polls.length);
   }, { exclusive: true });
 });

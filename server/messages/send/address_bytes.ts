@@ -107,7 +107,7 @@ export class AddressBytes {
   }
 
   /** Forgets addresses that sent nothing within the last hour. Called every minute. */
-  sweep(nowMs: number): void {
+  forgetExpired(nowMs: number): void {
     for (const [hash, { window, heldBytes }] of this.#accounts) {
       const newestMs = window.at(-2) ?? 0;
       if (heldBytes === 0 && newestMs <= nowMs - HOUR_MS) this.#accounts.delete(hash);

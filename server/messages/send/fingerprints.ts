@@ -64,7 +64,7 @@ export class Fingerprints {
    * Forgets what can no longer pass. A clock that jumps ahead and back makes nothing new by it: what
    * was forgotten is known as incomplete, and the store has it for longer.
    */
-  sweep(nowMs: number): void {
+  forgetExpired(nowMs: number): void {
     for (const bucket of this.#buckets.keys()) {
       const endSeconds = (bucket + 1) * BUCKET_SECONDS;
       if (endSeconds * 1000 + this.#keptMs < nowMs) this.#forget(bucket);

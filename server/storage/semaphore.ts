@@ -1,25 +1,25 @@
 /** Bounds how many callers work at one time; the others wait in order. */
 import type { RelayError } from "../errors.ts";
 
-export interface TurnsOptions {
-  /** Turns that may be taken at one time. */
-  turns: number;
+export interface SemaphoreOptions {
+  /** Permits taken at one time. */
+  permits: number;
   /** Callers that may wait for one. */
   maxWaiting: number;
   /** The error that a caller beyond those gets. */
   refusal: () => RelayError;
 }
 
-export class Turns {
+export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(private readonly options: TurnsOptions) {
-    this.#free = options.turns;
+  constructor(private readonly options: SemaphoreOptions) {
+    this.#free = options.permits;
   }
 
   /**
-   * Waits for a turn.
+   * Waits for a permit.
    * @returns gives it back; later calls do nothing
    * @throws the refusal when too many wait
    */
@@ -39,7 +39,7 @@ export class Turns {
     };
   }
 
-  /** Does work in a turn of its own. @throws as take(), and what the work throws */
+  /** Does work under a permit of its own. @throws as take(), and what the work throws */
   async run<T>(work: () => Promise<T>): Promise<T> {
     const giveBack = await this.take();
     try {
