@@ -7,12 +7,11 @@ import type { ReadBody } from "../http/body.ts";
 import type { Route } from "../http/route.ts";
 import type { FreeDisk } from "../storage/free_disk.ts";
 import type { Storage } from "../storage/open_storage.ts";
+import type { Waits } from "../waiting/waits.ts";
 import { flushAll } from "../flush_all.ts";
-import { Arrivals } from "./inbox/arrivals.ts";
+import { AGENT_INBOXES } from "./inbox/agent_inboxes.ts";
 import { Inbox } from "./inbox/inbox.ts";
 import { PagesInHand } from "./inbox/pages_in_hand.ts";
-import { Wake } from "./inbox/wake.ts";
-import { markWakes } from "./inbox/wake_marks.ts";
 import { messageRoutes } from "./routes.ts";
 import { RecentMessages, type RecentMessagesBounds } from "./rows/recent_messages.ts";
 import { StoredMessages } from "./rows/stored_messages.ts";
@@ -26,6 +25,7 @@ export interface MessagesOptions {
   authenticator: Authenticator;
   readBody: ReadBody;
   freeDisk: FreeDisk;
+  waits: Waits;
   answers: AnswersInHand;
   /** Signs for agents whose keys the relay holds. */
   signatory: TokenSenderOptions["signatory"];
@@ -39,7 +39,6 @@ export interface Messages {
   tokenSender: TokenSender;
   routes: readonly Route[];
   everyMinute(): Promise<void>;
-  endWaits(): void;
   close(): Promise<void>;
 }
 
@@ -48,11 +47,9 @@ const LAST_FLUSH_TRIES = 3;
 
 export function openMessages(options: MessagesOptions): Messages {
   const { deps, storage, identities, freeDisk } = options;
-  const { limits, hosted } = deps.config;
+  const { limits } = deps.config;
   const { store, records, commits, addressKey } = storage;
-  const arrivals = new Arrivals();
-  const wake = new Wake({ store, arrivals, records, watchable: hosted });
-  if (!store.exclusive) commits.annotateGroups(markWakes);
+  const waits = options.waits.at(AGENT_INBOXES);
   const recent = new RecentMessages(options.recentMessages);
   const messages = new StoredMessages(store, limits.retentionDays, recent);
   const sender = new Sender({
@@ -60,12 +57,12 @@ export function openMessages(options: MessagesOptions): Messages {
     records,
     commits,
     limits,
-    arrivals,
+    waits,
     recent,
     formerClockMs: storage.ids.openedAtMs,
   });
   const pages = new PagesInHand({ answers: options.answers, perAgent: limits.pagesInHandPerAgent });
-  const inbox = new Inbox({ store, records, commits, limits, arrivals, messages, pages });
+  const inbox = new Inbox({ store, records, commits, limits, waits, messages, pages });
   const tokenSender = new TokenSender({
     store,
     records,
@@ -95,10 +92,7 @@ export function openMessages(options: MessagesOptions): Messages {
       sender.sweep();
       await inbox.flush();
     },
-    endWaits: () => arrivals.close(),
     async close() {
-      arrivals.close();
-      wake.close();
       await commits.drained();
       await flushAll([inbox], LAST_FLUSH_TRIES);
     },

@@ -18,7 +18,7 @@ import type { GroupCommit, Job, Turn } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
 import type { Limits } from "../../limits.ts";
-import type { Arrivals } from "../inbox/arrivals.ts";
+import type { MailboxWaits } from "../../waiting/mailbox_waits.ts";
 import { AddressBytes, type HeldBytes } from "./address_bytes.ts";
 import { Fingerprints } from "./fingerprints.ts";
 import { cutIntoPieces, formOf } from "../rows/message_row.ts";
@@ -64,7 +64,7 @@ export interface SenderOptions {
   records: RecordCache;
   commits: GroupCommit;
   limits: Limits;
-  arrivals: Arrivals;
+  waits: Pick<MailboxWaits<InRecord, number>, "announce">;
   recent: RecentMessages;
   /** Greatest time, in unix ms, that a former process on this store can have seen. */
   formerClockMs: number;
@@ -149,7 +149,7 @@ export class Sender {
 
   #job(send: Send): { job: Job<SendAnswer>; held: HeldBytes } {
     const { sender, recipient, request, use } = send;
-    const { records, limits, arrivals, recent } = this.options;
+    const { records, limits, waits, recent } = this.options;
     const usedKey = signatureKey(sender.id, use);
     const form = formOf(request, send.raw);
     const rawPieces = form === null ? cutIntoPieces(send.raw) : [];
@@ -168,7 +168,7 @@ export class Sender {
     const checkUse = this.isUnknown(use) || this.#accepted.mayHave(use);
     const learn = () => {
       this.#accepted.add(use);
-      arrivals.announce(recipient.id);
+      waits.announce(inKey(recipient.id));
     };
     /** What the last attempt stored. */
     let stored: { receipt: Receipt; previousId: number; bytes: Uint8Array };
