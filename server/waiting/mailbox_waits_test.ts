@@ -116,3 +116,20 @@ Deno.test("announce() wakes all waiters of one mailbox and no others", async () 
     assert.equal(elsewhere.outcome(), null);
   }, { exclusive: true });
 });
+
+Deno.test("untilAbove() reads nothing in a ten-second round that has nothing newer for it", async () => {
+  await withWaits(async ({ kv, records, holes, tick, waits }) => {
+    await kv.set(holeKey(1), { head: 5 });
+    let reads = 0;
+    const { read } = records;
+    records.read = (key) => {
+      reads++;
+      return read.call(records, key) as never;
+    };
+    const waiting = holes.untilAbove(holeKey(1), 5, {});
+    await tick(30);
+    assert.equal(reads, 1);
+    waits.close();
+    await waiting;
+  }, { exclusive: true });
+});
