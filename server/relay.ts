@@ -38,6 +38,7 @@ import type { QueueBounds } from "./storage/job_queue.ts";
 import { openStorage } from "./storage/open_storage.ts";
 import type { StoreCapacity } from "./storage/store.ts";
 import type { SlotTiming } from "./storage/writer_slot.ts";
+import { Waits } from "./waiting/waits.ts";
 
 export interface Relay {
   app: Hono<HttpEnv>;
@@ -114,6 +115,15 @@ async function openParts(deps: Deps, options: RelayOptions, parts: OpenParts): P
   const freeDisk = new FreeDisk(options.measureFreeBytes ?? null, limits.minFreeDiskBytes);
   await freeDisk.refresh();
 
+  const waits = new Waits({
+    store,
+    records,
+    commits,
+    bound: limits.waitingPolls,
+    watchable: hosted,
+  });
+  parts.add("waiting", { endWaits: () => waits.close(), close: () => waits.close() });
+
   const bodies = options.bodies ?? createBodyReader();
   const answers = new AnswersInHand(options.answers);
   parts.add("http", {
@@ -175,7 +185,7 @@ async function openParts(deps: Deps, options: RelayOptions, parts: OpenParts): P
 
   const { inbox, messages, recent, tokenSender } = parts.add(
     "messages",
-    openMessages({ ...options, ...shared, storage, answers, signatory: custody }),
+    openMessages({ ...options, ...shared, storage, waits, answers, signatory: custody }),
   );
 
   const directory = openDirectory({ ...shared, publicReads, config });

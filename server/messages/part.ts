@@ -6,12 +6,11 @@ import type { AnswersInHand } from "../http/answers_in_hand.ts";
 import type { Route } from "../http/route.ts";
 import type { FreeDisk } from "../storage/free_disk.ts";
 import type { Storage } from "../storage/open_storage.ts";
+import type { Waits } from "../waiting/waits.ts";
 import { flushAll } from "../flush_all.ts";
-import { Arrivals } from "./inbox/arrivals.ts";
+import { AGENT_INBOXES } from "./inbox/agent_inboxes.ts";
 import { Inbox } from "./inbox/inbox.ts";
 import { PagesInHand } from "./inbox/pages_in_hand.ts";
-import { Wake } from "./inbox/wake.ts";
-import { markWakes } from "./inbox/wake_marks.ts";
 import { messageRoutes } from "./routes.ts";
 import { RecentMessages, type RecentMessagesBounds } from "./rows/recent_messages.ts";
 import { StoredMessages } from "./rows/stored_messages.ts";
@@ -25,6 +24,7 @@ export interface MessagesOptions {
   identities: Identities;
   authenticator: Authenticator;
   freeDisk: FreeDisk;
+  waits: Waits;
   answers: AnswersInHand;
   /** Signs for agents whose keys the relay holds. */
   signatory: TokenSenderOptions["signatory"];
@@ -38,7 +38,6 @@ export interface Messages {
   tokenSender: TokenSender;
   routes: readonly Route[];
   everyMinute(): Promise<void>;
-  endWaits(): void;
   close(): Promise<void>;
 }
 
@@ -47,11 +46,9 @@ const LAST_FLUSH_TRIES = 3;
 
 export function openMessages(options: MessagesOptions): Messages {
   const { deps, storage, identities, freeDisk } = options;
-  const { limits, hosted } = deps.config;
+  const { limits } = deps.config;
   const { store, records, commits, addressKey } = storage;
-  const arrivals = new Arrivals();
-  const wake = new Wake({ store, arrivals, records, watchable: hosted });
-  if (!store.exclusive) commits.annotateGroups(markWakes);
+  const waits = options.waits.at(AGENT_INBOXES);
   const recent = new RecentMessages(options.recentMessages);
   const messages = new StoredMessages(store, limits.retentionDays, recent);
   const sender = new Sender({
@@ -59,12 +56,12 @@ export function openMessages(options: MessagesOptions): Messages {
     records,
     commits,
     limits,
-    arrivals,
+    waits,
     recent,
     formerClockMs: storage.ids.openedAtMs,
   });
   const pages = new PagesInHand({ answers: options.answers, perAgent: limits.pagesInHandPerAgent });
-  const inbox = new Inbox({ store, records, commits, limits, arrivals, messages, pages });
+  const inbox = new Inbox({ store, records, commits, limits, waits, messages, pages });
   const sending = { store, records, identities, limits, sender, freeDisk };
   const signedSender = new SignedSender(sending);
   const tokenSender = new TokenSender({ ...sending, signatory: options.signatory });
@@ -88,10 +85,7 @@ export function openMessages(options: MessagesOptions): Messages {
       sender.forgetExpired();
       await inbox.flush();
     },
-    endWaits: () => arrivals.close(),
     async close() {
-      arrivals.close();
-      wake.close();
       await commits.drained();
       await flushAll([inbox], LAST_FLUSH_TRIES);
     },

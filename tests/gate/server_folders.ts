@@ -8,6 +8,10 @@ export const SERVER_FOLDERS: FolderTable = {
   config: { imports: [], shows: ["mail.ts"] },
   http: { imports: [], shows: "*" },
   storage: { imports: [], shows: "*" },
+  waiting: {
+    imports: ["storage"],
+    shows: ["mailbox_kind.ts", "mailbox_waits.ts", "waiter.ts", "waits.ts"],
+  },
   mailboxes: { imports: ["storage"], shows: ["records.ts", "retained_bytes.ts"] },
   web: { imports: ["http"], shows: ["reference.ts"] },
   description: { imports: ["http", "web"], shows: "*" },
@@ -41,7 +45,7 @@ export const SERVER_FOLDERS: FolderTable = {
     shows: ["agent_search.ts", "listing.ts"],
   },
   messages: {
-    imports: ["agents", "description", "http", "idempotency", "mailboxes", "storage"],
+    imports: ["agents", "description", "http", "idempotency", "mailboxes", "storage", "waiting"],
     shows: [
       "inbox/inbox.ts",
       "inbox/inbox_reader.ts",

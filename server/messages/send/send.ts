@@ -43,10 +43,11 @@ import {
   type SignatureUse,
 } from "../../agents/signature_use.ts";
 import type { Limits } from "../../limits.ts";
+import { inKey, type InRecord } from "../../mailboxes/records.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
-import type { Arrivals } from "../inbox/arrivals.ts";
+import type { MailboxWaits } from "../../waiting/mailbox_waits.ts";
 import type { RecentMessages } from "../rows/recent_messages.ts";
 import { AddressBytes } from "./address_bytes.ts";
 import { Fingerprints } from "./fingerprints.ts";
@@ -61,7 +62,7 @@ export interface SenderOptions {
   records: RecordCache;
   commits: GroupCommit;
   limits: Limits;
-  arrivals: Arrivals;
+  waits: Pick<MailboxWaits<InRecord, number>, "announce">;
   recent: RecentMessages;
   /** Greatest time, in unix ms, that a former process on this store can have seen. */
   formerClockMs: number;
@@ -93,7 +94,7 @@ export class Sender {
       mayBeKnown: (use) => this.isUnknown(use) || this.#accepted.mayHave(use),
       learn: ({ use, recipient }) => {
         this.#accepted.add(use);
-        options.arrivals.announce(recipient.id);
+        options.waits.announce(inKey(recipient.id));
       },
     };
   }
