@@ -1,13 +1,8 @@
-/** The network's figures: what rides on the group commits for them, and who answers and tidies. */
-import type { Identities } from "../agents/identities.ts";
-import type { Log } from "../deps.ts";
-import type { Route } from "../http/route.ts";
+/** The network's figures as a part of the relay: what rides on group commits for them, who answers and tidies. */
+import type { Core } from "../core.ts";
 import { logSparsely } from "../log_sparsely.ts";
-import type { GroupCommit } from "../storage/group_commit.ts";
-import type { Leases } from "../storage/leases.ts";
+import type { Part } from "../part.ts";
 import { shareRuns } from "../storage/shared_run.ts";
-import type { PublicReads } from "../storage/public_reads.ts";
-import type { Store } from "../storage/store.ts";
 import { windowMinutesOf } from "./counted.ts";
 import { Leaderboard } from "./leaderboard.ts";
 import { recordFigures, roomForFigures } from "./record_figures.ts";
@@ -16,24 +11,9 @@ import { Standings } from "./standings.ts";
 import { Sweeps } from "./sweeps.ts";
 import { Tally } from "./tally.ts";
 
-export interface NetworkOptions {
-  store: Store;
-  commits: GroupCommit;
-  leases: Leases;
-  publicReads: PublicReads;
-  identities: Identities;
-  retentionDays: number;
-  log: Log;
-}
-
-export interface Network {
-  routes: Route[];
+export interface Network extends Part {
   /** Corrects the figures after a ban or unban; waits for it, at most a second. */
   sweep(): Promise<void>;
-  /** Folds counts, writes checkpoints, goes on with sweeps that another process left. Called every minute. */
-  tidy(): Promise<void>;
-  /** Ends background work after the step under way. */
-  close(): Promise<void>;
 }
 
 const DAY_MS = 86_400_000;
@@ -43,9 +23,10 @@ const GROUPS_A_FOLD = 100;
 const SWEEP_WAIT_MS = 1_000;
 
 /** Call before the first commit. Sweeps that a former process left are taken up at once. */
-export function openNetwork(options: NetworkOptions): Network {
-  const { store, commits, leases, publicReads, identities, retentionDays, log } = options;
+export function openNetwork(core: Core): Network {
+  const { store, commits, leases, publicReads, identities } = core;
   const { kv, now } = store;
+  const { retentionDays } = core.limits;
   const retentionMs = retentionDays * DAY_MS;
   const windowMinutes = windowMinutesOf(retentionDays);
   const standings = new Standings(kv, now, windowMinutes);
@@ -53,7 +34,7 @@ export function openNetwork(options: NetworkOptions): Network {
   const tally = new Tally({ store, commits, leases, standings: readStandings, windowMinutes });
   const sweeps = new Sweeps({ store, commits, leases, identities, retentionMs });
   const leaderboard = new Leaderboard({ kv, identities, standings, readStandings });
-  const logFailure = logSparsely(log, "figures_failed");
+  const logFailure = logSparsely(core.deps.log, "figures_failed");
   const background = new Set<Promise<void>>();
   let groups = 0;
 
@@ -88,11 +69,12 @@ export function openNetwork(options: NetworkOptions): Network {
       await Promise.race([inBackground(() => sweeps.run()), late]);
       clearTimeout(timer);
     },
-    async tidy() {
+    async everyMinute() {
       await tally.tidy();
       await sweeps.run();
     },
     async close() {
+      await commits.drained(); // the last groups may have begun a fold of its counts
       await sweeps.close();
       await Promise.all(background);
     },
