@@ -1,11 +1,11 @@
 /** Reading stored messages: whole ones, pages of an inbox, the signed request behind one. */
 import { Buffer } from "node:buffer";
 import { RelayError } from "../../errors.ts";
+import { BoundedPage, type PageBounds } from "../../http/bounded_page.ts";
 import { lowestIdAt } from "../../storage/id_sequence.ts";
 import { listRows } from "../../storage/list_rows.ts";
 import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import type { Store } from "../../storage/store.ts";
-import { type Cut, cutPage, type PageBudget } from "./cut_page.ts";
 import {
   inboxKey,
   type MessageRow,
@@ -43,11 +43,9 @@ export interface InboxSelection {
   headId: number;
   limit: number;
   nowMs: number;
-  /** None unless given. */
-  budget?: PageBudget<StoredMessage>;
+  /** How much of it a page may hold. */
+  bounds: Omit<PageBounds<StoredMessage>, "limit">;
 }
-
-const ALL: PageBudget<StoredMessage> = { maxBytes: Infinity, sizeOf: () => 0, atLeast: 1 };
 
 /** Rows of the first read: half as many again as the largest ones that a page can hold. */
 function firstRead(maxBytes: number): number {
@@ -85,19 +83,18 @@ export class StoredMessages {
 
   /**
    * The first `limit` retained messages of an inbox above an id and up to another, ascending, as far
-   * as the budget reaches. Little more is read than is given.
+   * as the bytes reach. Little more is read than is given.
    */
   async inboxPage(
-    { recipientId, sinceId, lastId = MAX_ID, headId, limit, nowMs, budget = ALL }: InboxSelection,
-  ): Promise<Cut<StoredMessage>> {
+    { recipientId, sinceId, lastId = MAX_ID, headId, limit, nowMs, bounds }: InboxSelection,
+  ): Promise<BoundedPage<StoredMessage>> {
     const first = Math.max(sinceId + 1, this.lowestRetainedId(nowMs));
     const last = Math.min(lastId, MAX_ID);
-    if (first > last) return { rows: [], sizeBytes: 0, isCut: false };
+    const page = new BoundedPage(bounds);
+    if (first > last) return page;
     if (!this.store.exclusive) await this.#purges.refresh();
     const recent = this.recent.from(recipientId, first, headId);
-    if (recent !== null) {
-      return cutPage(this.#pageOfRecent(recent, last, limit, nowMs), budget);
-    }
+    if (recent !== null) return page.add(this.#pageOfRecent(recent, last, limit, nowMs));
     return await readWhole(() =>
       this.#storedPage({
         recipientId,
@@ -106,17 +103,17 @@ export class StoredMessages {
         headId,
         limit,
         nowMs,
-        budget,
+        bounds,
       })
     );
   }
 
   async #storedPage(
-    { recipientId, sinceId, lastId, limit, nowMs, budget }: Required<InboxSelection>,
-  ): Promise<Cut<StoredMessage>> {
-    const page: Cut<StoredMessage> = { rows: [], sizeBytes: 0, isCut: false };
+    { recipientId, sinceId, lastId, limit, nowMs, bounds }: Required<InboxSelection>,
+  ): Promise<BoundedPage<StoredMessage>> {
+    const page = new BoundedPage(bounds);
     let from = sinceId + 1;
-    let wanted = Math.min(limit, firstRead(budget.maxBytes));
+    let wanted = Math.min(limit, firstRead(bounds.maxBytes));
     for (;;) {
       const selector = {
         start: inboxKey(recipientId, from),
@@ -130,19 +127,18 @@ export class StoredMessages {
         id: key[2] as number,
         row: decodeRow(value),
       }));
-      await this.#append(page, rows, budget);
+      await this.#append(page, rows);
       if (page.isCut || listed.length < wanted || page.rows.length >= limit) return page;
       from = rows.at(-1)!.id + 1;
-      const left = (budget.maxBytes - page.sizeBytes) / page.sizeBytes * page.rows.length;
+      const left = (bounds.maxBytes - page.sizeBytes) / page.sizeBytes * page.rows.length;
       wanted = Math.min(limit - page.rows.length, Math.ceil(left) + 1);
     }
   }
 
   /** Adds messages to a page up to the one that no longer fits. */
   async #append(
-    page: Cut<StoredMessage>,
+    page: BoundedPage<StoredMessage>,
     rows: readonly RecentMessage[],
-    budget: PageBudget<StoredMessage>,
   ): Promise<void> {
     const isWhole = rows.every(({ row }) => row.pieces === 0);
     const together = isWhole ? rows.length : JOINED_TOGETHER;
@@ -151,14 +147,7 @@ export class StoredMessages {
       const messages = isWhole
         ? some.map(({ id, row }) => ({ id, row, json: row.json }))
         : await Promise.all(some.map(({ id, row }) => this.#whole(id, row)));
-      const added = cutPage(messages, {
-        ...budget,
-        maxBytes: budget.maxBytes - page.sizeBytes,
-        atLeast: page.rows.length > 0 ? 0 : budget.atLeast,
-      });
-      page.rows.push(...added.rows);
-      page.sizeBytes += added.sizeBytes;
-      page.isCut = added.isCut;
+      page.add(messages);
     }
   }
 
