@@ -20,6 +20,7 @@ import { openOutgoing } from "./outgoing/part.ts";
 import { type OpenParts, openTogether } from "./part.ts";
 import { openProfiles } from "./profiles/part.ts";
 import { openStorage, type StorageOptions } from "./storage/part.ts";
+import { MINUTE_MS } from "./time_units.ts";
 
 export interface Relay {
   app: Hono<HttpEnv>;
@@ -35,7 +36,6 @@ export interface Relay {
 
 export type RelayOptions = StorageOptions & HttpOptions & Pick<MessagesOptions, "recentMessages">;
 
-const MINUTE_MS = 60_000;
 /** Ids and times are meaningful between these years only. */
 const EARLIEST_MS = Date.UTC(2025, 0, 1);
 const LATEST_MS = Date.UTC(2091, 0, 1);

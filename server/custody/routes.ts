@@ -3,7 +3,7 @@ import { hashToken } from "../agents/tokens.ts";
 import type { Presence } from "../agents/presence.ts";
 import type { Deps } from "../deps.ts";
 import { RelayError } from "../errors.ts";
-import { answerJson } from "../http/answer.ts";
+import { answerJson, NO_STORE } from "../http/answer.ts";
 import type { Authenticator } from "../agents/authenticate.ts";
 import { bearerToken } from "../http/credentials.ts";
 import type { ReadBody } from "../http/body.ts";
@@ -49,7 +49,7 @@ export function custodyRoutes(services: CustodyServices): Route[] {
             note: NOTE,
           },
           200,
-          { "Cache-Control": "no-store" },
+          NO_STORE,
         );
       },
     },

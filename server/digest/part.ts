@@ -6,12 +6,11 @@ import { scanUndelivered, type UndeliveredSelection } from "../messages/inbox/un
 import type { OutgoingQueue } from "../outgoing/outgoing_queue.ts";
 import type { Part } from "../part.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
+import { HOUR_MS } from "../time_units.ts";
 import { nameCandidates } from "./candidates.ts";
 import { digestDelivery } from "./digest_delivery.ts";
 import { sweepDigests } from "./sweep.ts";
 import { unsubscribeRoutes } from "./unsubscribe.ts";
-
-const HOUR_MS = 3_600_000;
 
 export interface DigestOptions {
   inbox: Inbox;

@@ -3,6 +3,7 @@ import type { Core } from "../core.ts";
 import { logSparsely } from "../log_sparsely.ts";
 import type { Part } from "../part.ts";
 import { shareRuns } from "../storage/shared_run.ts";
+import { DAY_MS } from "../time_units.ts";
 import { windowMinutesOf } from "./counted.ts";
 import { Leaderboard } from "./leaderboard.ts";
 import { recordFigures, roomForFigures } from "./record_figures.ts";
@@ -16,7 +17,6 @@ export interface Network extends Part {
   sweep(): Promise<void>;
 }
 
-const DAY_MS = 86_400_000;
 /** Groups of this process with counted sends after which counts are folded before the minute is over. */
 const GROUPS_A_FOLD = 100;
 /** Longest time that a ban's answer waits for the figures. */

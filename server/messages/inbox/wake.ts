@@ -6,6 +6,7 @@ import { inKey, type InRecord } from "../../mailboxes/records.ts";
 import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import { type RecordCache, recordName } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
+import { ROWS_A_READ } from "../../storage/read_rows.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { pollKey } from "./poll_record.ts";
 import { WAKE_SHARDS, wakeKey, wakeShardOf } from "./wake_marks.ts";
@@ -26,7 +27,6 @@ export interface WakeOptions {
 const TICK_MS = 1_000;
 /** Every so many ticks all waiting polls are looked at, whatever the marks say. */
 const TICKS_OF_A_ROUND = 10;
-const GET_MANY = 10;
 /** Polls that are woken before others have their turn: each reads its mailbox at once. */
 const WOKEN_TOGETHER = 200;
 /** Reads of mailboxes that are under way at one time. */
@@ -200,7 +200,9 @@ export class Wake {
     // A newer poll of the same agent in another process ends the older one.
     if (polls) { for (const agentId of agents) looks.push({ agentId, key: pollKey(agentId) }); }
     const reads: (typeof looks)[] = [];
-    for (let at = 0; at < looks.length; at += GET_MANY) reads.push(looks.slice(at, at + GET_MANY));
+    for (let at = 0; at < looks.length; at += ROWS_A_READ) {
+      reads.push(looks.slice(at, at + ROWS_A_READ));
+    }
     const readNext = async (): Promise<void> => {
       for (let some = reads.shift(); some !== undefined; some = reads.shift()) {
         const keys = some.map(({ key }) => key);

@@ -20,11 +20,14 @@ import { FollowedPurges } from "./followed_purges.ts";
 import { present, readWhole } from "./read_whole.ts";
 import type { RecentMessage, RecentMessages } from "./recent_messages.ts";
 import { createdAtOf, decodeRow } from "./row_codec.ts";
+import { DAY_MS } from "../../time_units.ts";
+import { MAX_ID } from "../../max_id.ts";
+import { readRows } from "../../storage/read_rows.ts";
 
-const GET_MANY = 10;
 /** Messages whose pieces are read at one time: so many may be read beyond the end of a page. */
 const JOINED_TOGETHER = 8;
-const MAX_ID = Number.MAX_SAFE_INTEGER - 1;
+/** The id behind it, where a range ends, is an integer too. */
+const LAST_READ_ID = MAX_ID - 1;
 
 export interface StoredMessage {
   id: number;
@@ -67,7 +70,7 @@ export class StoredMessages {
     retentionDays: number,
     private readonly recent: RecentMessages,
   ) {
-    this.retentionMs = retentionDays * 86_400_000;
+    this.retentionMs = retentionDays * DAY_MS;
     this.#purges = new FollowedPurges(store, recent);
   }
 
@@ -86,10 +89,10 @@ export class StoredMessages {
    * as the bytes reach. Little more is read than is given.
    */
   async inboxPage(
-    { recipientId, sinceId, lastId = MAX_ID, headId, limit, nowMs, bounds }: InboxSelection,
+    { recipientId, sinceId, lastId = LAST_READ_ID, headId, limit, nowMs, bounds }: InboxSelection,
   ): Promise<BoundedPage<StoredMessage>> {
     const first = Math.max(sinceId + 1, this.lowestRetainedId(nowMs));
-    const last = Math.min(lastId, MAX_ID);
+    const last = Math.min(lastId, LAST_READ_ID);
     const page = new BoundedPage(bounds);
     if (first > last) return page;
     if (!this.store.exclusive) await this.#purges.refresh();
@@ -252,10 +255,8 @@ export class StoredMessages {
 
   async #getMany<T>(keys: Deno.KvKey[]): Promise<(T | null)[]> {
     const values: (T | null)[] = [];
-    for (let from = 0; from < keys.length; from += GET_MANY) {
-      const some = keys.slice(from, from + GET_MANY);
-      const rows = await retryWhileLocked(() => this.store.kv.getMany<T[]>(some));
-      for (const row of rows) values.push(row.value as T | null);
+    for await (const rows of readRows<T>(this.store.kv, keys)) {
+      for (const { value } of rows) values.push(value);
     }
     return values;
   }

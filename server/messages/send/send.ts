@@ -28,11 +28,9 @@ import type { Receipt, SendAnswer, SendUseRow } from "./send_answer.ts";
 import { recipientBanned, refuseSender } from "./send_refusals.ts";
 import type { SendRequest } from "./send_request.ts";
 import { stageMessage } from "./stage_message.ts";
+import { DAY_MS, MINUTE_MS } from "../../time_units.ts";
 
 export type { Receipt, SendAnswer, SendUseRow } from "./send_answer.ts";
-
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 /** A send whose signature has been verified and whose recipient exists. */
 export interface Send {
