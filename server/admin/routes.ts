@@ -1,7 +1,7 @@
 /** What the operator may do: ban, unban (specification, 4.5), list the bans, purge. */
 import type { Identities } from "../agents/identities.ts";
 import type { Log } from "../deps.ts";
-import { answerJson } from "../http/answer.ts";
+import { answerJson, NO_STORE } from "../http/answer.ts";
 import { describeFailure } from "../http/describe_failure.ts";
 import { readObject } from "../http/json_body.ts";
 import { integer, readQuery } from "../http/query.ts";
@@ -9,6 +9,7 @@ import { readBody } from "../http/read_body.ts";
 import type { Route } from "../http/route.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import { timestamp } from "../timestamp.ts";
+import { pageLimit } from "../http/page_limit.ts";
 import { findByKey, findNamed, readReason, requireAdmin } from "./admin_request.ts";
 import { setBanned } from "./ban_agent.ts";
 import type { BanList } from "./ban_list.ts";
@@ -28,8 +29,7 @@ export interface AdminServices {
   sweep(): Promise<void>;
 }
 
-const BANS_QUERY = { limit: integer(1, 200, 50), offset: integer(0, 10_000, 0) };
-const NO_STORE = { "Cache-Control": "no-store" };
+const BANS_QUERY = { limit: pageLimit(), offset: integer(0, 10_000, 0) };
 
 export function adminRoutes(services: AdminServices): Route[] {
   const { adminToken, bans, purges, rawBodyBytes, identities, log } = services;

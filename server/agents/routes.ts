@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from "../../toolkit/json_value.ts";
 import { isStrictPublicKey } from "../../toolkit/strict_signature.ts";
 import type { Deps } from "../deps.ts";
 import { invalidJson, RelayError } from "../errors.ts";
-import { answerJson } from "../http/answer.ts";
+import { answerJson, NO_STORE } from "../http/answer.ts";
 import type { Authenticator } from "./authenticate.ts";
 import { callerHash } from "../http/client_address.ts";
 import { readObject } from "../http/json_body.ts";
@@ -43,8 +43,6 @@ export interface AgentServices {
   /** Secret under which client addresses are hashed, 32 bytes. */
   addressKey: Uint8Array;
 }
-
-const NO_STORE = { "Cache-Control": "no-store" };
 
 export function agentRoutes(services: AgentServices): Route[] {
   const { deps, records, commits, presence, authenticator, freeDisk, publicReads } = services;

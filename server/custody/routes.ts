@@ -2,7 +2,7 @@
 import type { Presence } from "../agents/presence.ts";
 import type { Deps } from "../deps.ts";
 import { RelayError } from "../errors.ts";
-import { answerJson } from "../http/answer.ts";
+import { answerJson, NO_STORE } from "../http/answer.ts";
 import type { Authenticator } from "../agents/authenticate.ts";
 import { bearerToken } from "../http/credentials.ts";
 import { hashToken } from "../http/hashed_token.ts";
@@ -49,7 +49,7 @@ export function custodyRoutes(services: CustodyServices): Route[] {
             note: NOTE,
           },
           200,
-          { "Cache-Control": "no-store" },
+          NO_STORE,
         );
       },
     },

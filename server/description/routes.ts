@@ -8,7 +8,7 @@ import type { Operation, Setting } from "./operation.ts";
 import { referenceRoutes } from "../web/reference.ts";
 
 /** The operations of a relay's routes, loaded when the description is first asked for. */
-export type LoadOperations = (setting: Setting) => Promise<readonly Operation[]>;
+export type LoadOperations = () => Promise<{ describeOperations(setting: Setting): Operation[] }>;
 
 export function descriptionRoutes(
   { config, now }: Pick<Deps, "config" | "now">,
@@ -37,6 +37,7 @@ async function writeDocument(
   loadOperations: LoadOperations,
 ): Promise<FixedContent> {
   const { createDocument } = await import("./document.ts");
-  const document = createDocument(config, await loadOperations(config));
+  const { describeOperations } = await loadOperations();
+  const document = createDocument(config, describeOperations(config));
   return await fixContent(JSON.stringify(document), JSON_HEADERS["Content-Type"]!);
 }

@@ -33,9 +33,8 @@ import { unseenSinceMs } from "./due_rules.ts";
 import { hashMailbox, isStopped, stopKey, type StopRecord } from "./mail_stop.ts";
 import { hashUnsubscribeToken, subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
 import { findUnreadSince, type ScanUndelivered, summariseUnread } from "./unread.ts";
+import { DAY_MS, MINUTE_MS } from "../time_units.ts";
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 1_440 * MINUTE_MS;
 /** Waits after the first attempts; the last one repeats. With the tick they stay within 5 minutes. */
 const RETRY_MS = [1 * MINUTE_MS, 2 * MINUTE_MS, 4 * MINUTE_MS, 4.8 * MINUTE_MS];
 const JITTER = 0.1;

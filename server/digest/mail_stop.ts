@@ -7,9 +7,9 @@ import { defineRecord } from "../storage/record_key.ts";
 import { createHmac } from "node:crypto";
 import type { Turn } from "../storage/group_commit.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
+import { DAY_MS } from "../time_units.ts";
 import { mailboxAddress } from "./mailbox_address.ts";
 
-const DAY_MS = 86_400_000;
 export const STOP_MS = 365 * DAY_MS;
 
 /** ["digest-stop", mailbox hash] */

@@ -26,6 +26,7 @@ import {
   unsubscribeKey,
   type UnsubscribeRow,
 } from "./subscription.ts";
+import { DAY_MS } from "../time_units.ts";
 
 const PATH = "/v1/notifications";
 const UNSUBSCRIBED = "No more unread digests will come to this address for this agent.";
@@ -33,7 +34,7 @@ const STOPPED = "No more unread digests will come from this relay to this addres
 const TEXT_HEADERS = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" };
 const ALLOW = "GET, HEAD, POST, OPTIONS";
 /** How long the link of an ended subscription still leads to the second button. */
-const REMEMBERED_MS = 30 * 86_400_000;
+const REMEMBERED_MS = 30 * DAY_MS;
 
 /** ["unsubscribed", SHA-256 of the token as base64url]: whom a link had belonged to. */
 interface UnsubscribedRow {

@@ -2,6 +2,7 @@
  * What a client asks of the directory, by REST or by a tool, with one limit and one reading of
  * queries.
  */
+import { PAGE_LIMIT } from "../http/page_limit.ts";
 import { agentListEntry } from "./listing.ts";
 import type { Directory } from "./directory.ts";
 import type { SearchLimit } from "./search_limit.ts";
@@ -20,7 +21,6 @@ export interface AgentQuery {
 }
 
 /** Specification, 4.4. */
-export const BROWSE_LIMIT = { default: 50, max: 200 };
 export const SEARCH_LIMIT = { default: 20, max: 100 };
 
 export class AgentSearch {
@@ -48,13 +48,13 @@ export class AgentSearch {
   ): Promise<AgentListEntry[]> {
     const search = readSearchQuery(query, [], "query");
     if (search === null) return await this.browse(limit, undefined);
-    const page: SearchPage = { order: "newest", offset: 0, limit: clamp(limit, BROWSE_LIMIT) };
+    const page: SearchPage = { order: "newest", offset: 0, limit: clamp(limit, PAGE_LIMIT) };
     return (await this.search(search, page, addressHash())).map((json) => JSON.parse(json));
   }
 
   /** Agents below an id, latest registered first. */
   async browse(limit: number | undefined, beforeId: number | undefined): Promise<AgentListEntry[]> {
-    const listings = await this.directory.browse(clamp(limit, BROWSE_LIMIT), beforeId);
+    const listings = await this.directory.browse(clamp(limit, PAGE_LIMIT), beforeId);
     return listings.map(agentListEntry);
   }
 

@@ -10,6 +10,7 @@ import type { PublicReads } from "../storage/public_reads.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { shareRuns } from "../storage/shared_run.ts";
 import type { Store } from "../storage/store.ts";
+import { readRows } from "../storage/read_rows.ts";
 import { changeKey, LISTING_LOG, listingKey, type ListingLog, type ListingRow } from "./listing.ts";
 import type { DirectoryPacks } from "./packs.ts";
 import { Recency } from "./recency.ts";
@@ -26,7 +27,6 @@ export interface DirectoryOptions {
 }
 
 const LISTED_PREFIX: Deno.KvKey = ["listed"];
-const GET_MANY = 10;
 /** How old a page of the directory may be if this process has not changed the directory since. */
 const BROWSE_MAX_AGE_MS = 2_000;
 const LIST_BATCH = 500;
@@ -123,11 +123,9 @@ export class Directory {
     const changes = await listRows<number>(kv, selector, { batchSize: LIST_BATCH });
     if (changes.length < seq - indexed.seq) return false;
     const agentIds = [...new Set(changes.map(({ value }) => value))];
-    for (let from = 0; from < agentIds.length; from += GET_MANY) {
-      const some = agentIds.slice(from, from + GET_MANY);
-      const rows = await retryWhileLocked(() => kv.getMany<ListingRow[]>(some.map(listingKey)));
-      for (const [i, { value }] of rows.entries()) {
-        if (value === null) indexed.index.remove(some[i]!);
+    for await (const rows of readRows<ListingRow>(kv, agentIds.map(listingKey))) {
+      for (const { key, value } of rows) {
+        if (value === null) indexed.index.remove(key[1] as number);
         else indexed.index.put(value);
       }
     }

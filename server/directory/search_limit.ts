@@ -10,8 +10,8 @@ import { BoundedMap } from "../storage/bounded_map.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
+import { MINUTE_MS } from "../time_units.ts";
 
-const MINUTE_MS = 60_000;
 /** Addresses whose windows memory holds. */
 const REMEMBERED = 100_000;
 

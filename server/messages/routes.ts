@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import type { Identities } from "../agents/identities.ts";
 import type { Deps } from "../deps.ts";
 import { RelayError } from "../errors.ts";
-import { JSON_HEADERS } from "../http/answer.ts";
+import { JSON_HEADERS, NO_STORE } from "../http/answer.ts";
 import { answerWhole } from "../http/large_answer.ts";
 import type { Authenticator } from "../agents/authenticate.ts";
 import { callerHash } from "../http/client_address.ts";
@@ -16,7 +16,9 @@ import { readIdempotencyKey } from "../idempotency/idempotency_key.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
 import { timestamp } from "../timestamp.ts";
-import type { Inbox } from "./inbox/inbox.ts";
+import { MAX_ID } from "../max_id.ts";
+import { pageLimit } from "../http/page_limit.ts";
+import { type Inbox, MAX_WAIT_S } from "./inbox/inbox.ts";
 import type { PagesInHand } from "./inbox/pages_in_hand.ts";
 import { encodePage } from "./inbox/inbox_reader.ts";
 import { readOutbox } from "./outbox/outbox_page.ts";
@@ -40,16 +42,12 @@ export interface MessageServices {
   addressKey: Uint8Array;
 }
 
-const MAX_ID = 2 ** 53 - 1;
-const MAX_PAGE = 200;
-const DEFAULT_PAGE = 50;
-const MAX_WAIT_S = 25;
 // A mailbox is its owner's: signature headers do not keep a cache between from mixing agents up.
-const PAGE_HEADERS = { ...JSON_HEADERS, "Cache-Control": "no-store" };
+const PAGE_HEADERS = { ...JSON_HEADERS, ...NO_STORE };
 
 const PAGE_QUERY = {
   since_id: integer(0, MAX_ID, 0),
-  limit: integer(1, MAX_PAGE, DEFAULT_PAGE),
+  limit: pageLimit(),
 };
 const INBOX_QUERY = { ...PAGE_QUERY, unread: flag(), wait: integer(0, MAX_WAIT_S, 0) };
 
@@ -116,7 +114,7 @@ export function messageRoutes(services: MessageServices): Route[] {
       path: "/v1/messages/{id}/signed-request",
       handle: withCaller(authenticate, async (c, { agent }) => {
         const id = requireMessageId(c);
-        const headers = { "Content-Type": "application/json", "Cache-Control": "no-store" };
+        const headers = { "Content-Type": "application/json", ...NO_STORE };
         if (c.get("head")) return new Response(null, { headers });
         const hand = await pages.begin(agent.id);
         c.set("hold", hand);

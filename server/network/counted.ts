@@ -1,7 +1,7 @@
 /** What the network's figures count (specification, 4.1; decisions, "Network figures"). Pure. */
+import { MINUTE_MS } from "../time_units.ts";
 
 const TEST_HANDLE = /^(qa|sim|verify|flood)_/;
-const MINUTE_MS = 60_000;
 /**
  * The leaderboard's window in whole minutes; it is shorter when messages are kept for less time.
  */

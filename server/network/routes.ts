@@ -4,15 +4,16 @@ import { integer, readQuery } from "../http/query.ts";
 import type { Route } from "../http/route.ts";
 import type { PublicReads } from "../storage/public_reads.ts";
 import { timestamp } from "../timestamp.ts";
+import { MAX_ID } from "../max_id.ts";
+import { pageLimit } from "../http/page_limit.ts";
 import { minuteOf, WINDOW_MINUTES } from "./counted.ts";
 import { type FeedOptions, readFeed } from "./feed.ts";
 import { type Leaderboard, MAX_LEADERS } from "./leaderboard.ts";
 import { readTotals } from "./totals.ts";
 
-const MAX_ID = 2 ** 53 - 1;
 const MINUTES_A_DAY = 24 * 60;
-const FEED_QUERY = { limit: integer(1, 200, 50), before_id: integer(1, MAX_ID, undefined) };
-const LEADERBOARD_QUERY = { limit: integer(1, MAX_LEADERS, 20) };
+const FEED_QUERY = { limit: pageLimit(), before_id: integer(1, MAX_ID, undefined) };
+const LEADERBOARD_QUERY = { limit: pageLimit({ default: 20, max: MAX_LEADERS }) };
 
 export interface NetworkServices {
   feed: FeedOptions;

@@ -33,10 +33,10 @@ import { type SweptMessage, walkMailbox } from "./mailbox_walk.ts";
 import { countOf, type Swept } from "./record_figures.ts";
 import { SWEEP_PREFIX, sweepKey, type SweepRecord } from "./sweep_record.ts";
 import type { Count } from "./tally_rows.ts";
+import { readRows } from "../storage/read_rows.ts";
 
 /** Bound of one step, so that it fits a commit. */
 const MESSAGES_A_STEP = 200;
-const GET_MANY = 10;
 
 export interface SweepOptions {
   store: Store;
@@ -161,10 +161,8 @@ export class Sweeps {
     const { kv } = this.options.store;
     const agentIds = [...new Set(messages.flatMap((one) => [one.senderId, one.recipientId]))];
     const banned = new Set<number>();
-    for (let from = 0; from < agentIds.length; from += GET_MANY) {
-      const some = agentIds.slice(from, from + GET_MANY);
-      const rows = await retryWhileLocked(() => kv.getMany<InRecord[]>(some.map(inKey)));
-      for (const [i, row] of rows.entries()) if (row.value?.banned) banned.add(some[i]!);
+    for await (const rows of readRows<InRecord>(kv, agentIds.map(inKey))) {
+      for (const { key, value } of rows) if (value?.banned) banned.add(key[1] as number);
     }
     return banned;
   }

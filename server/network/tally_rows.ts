@@ -12,6 +12,7 @@
  */
 import { defineRecord } from "../storage/record_key.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
+import { MINUTE_MS } from "../time_units.ts";
 import { MINUTES_AN_HOUR, WINDOW_MINUTES } from "./counted.ts";
 
 /** Sends of one sender in one minute, or, negative, what a ban took from them. */
@@ -77,7 +78,6 @@ export const checkpointKey = (name: string, n: number): Deno.KvKey => [
   n,
 ];
 
-const MINUTE_MS = 60_000;
 /** Counts in one row: under half of what a value may hold, with handles of 32 characters. */
 const COUNTS_A_ROW = 500;
 

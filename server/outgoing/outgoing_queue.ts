@@ -15,6 +15,7 @@ import { describeFailure } from "../http/describe_failure.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
+import { CLOCK_SKEW_MS } from "../clock_skew.ts";
 import { type Attempt, deliverRow, type Delivery } from "./deliver_row.ts";
 import { moveFormerIndex } from "./former_index.ts";
 import type { LeaseTiming } from "./held_row.ts";
@@ -25,7 +26,6 @@ import { LeaseLost, type OutgoingHandler } from "./outgoing_handler.ts";
 import type { NewOutgoing, OutgoingRow } from "./outgoing_row.ts";
 
 export const LEASE_MS = 60_000;
-const CLOCK_SKEW_MS = 5_000;
 const TICK_MS = 1_000;
 /** How often a shared store is searched for rows of other processes. */
 const SHARED_LOOK_MS = 5_000;

@@ -5,6 +5,7 @@
  */
 import { defineRecord } from "../storage/record_key.ts";
 import type { Turn } from "../storage/group_commit.ts";
+import { DAY_MS } from "../time_units.ts";
 
 /** ["outgoing", id] */
 export interface OutgoingRow<P = unknown> {
@@ -81,7 +82,7 @@ export function indexKeyOf(id: string, row: OutgoingRow): Deno.KvKey {
 }
 
 /** How long rows that were given up are kept. */
-export const DEAD_KEPT_MS = 30 * 86_400_000;
+export const DEAD_KEPT_MS = 30 * DAY_MS;
 
 export interface NewOutgoing<P = unknown> {
   /** Unique among all kinds, at most 100 characters, such as "digest/7". */

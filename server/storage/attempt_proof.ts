@@ -4,14 +4,12 @@
  */
 import { retryWhileLocked } from "./lock_retry.ts";
 import type { Store } from "./store.ts";
+import { readRows } from "./read_rows.ts";
 
 /** What every proof row of a job holds, whatever else it holds. */
 interface ProofRow {
   attempt?: string;
 }
-
-/** KV Connect reads at most ten keys at one time. */
-const PROOFS_A_READ = 10;
 
 /**
  * The versionstamp of the first of these rows that an attempt wrote, or null. One row is enough,
@@ -23,9 +21,7 @@ export async function provenVersion(
   proofs: readonly Deno.KvKey[],
   attempt: string,
 ): Promise<string | null> {
-  for (let from = 0; from < proofs.length; from += PROOFS_A_READ) {
-    const some = proofs.slice(from, from + PROOFS_A_READ);
-    const rows = await retryWhileLocked(() => kv.getMany<ProofRow[]>(some));
+  for await (const rows of readRows<ProofRow>(kv, proofs)) {
     const mine = rows.find((row) => row.value?.attempt === attempt);
     if (mine?.versionstamp) return mine.versionstamp;
   }

@@ -31,6 +31,9 @@ export interface InboxOptions {
   pages: PagesInHand;
 }
 
+/** Longest wait of a poll, in seconds (decisions, "Query integers"). */
+export const MAX_WAIT_S = 25;
+
 /** A poll that delivers nothing. */
 const NOTHING: Reading = {
   page: emptyPage(0),

@@ -5,8 +5,8 @@
  */
 import { rateLimited } from "../../errors.ts";
 import { admit, type WindowRule } from "../../rate_window.ts";
+import { HOUR_MS } from "../../time_units.ts";
 
-const HOUR_MS = 3_600_000;
 /** Sends of one minute share a stamp: 61 an address at most, measured 1.7 KB. */
 const BUCKET_MS = 60_000;
 /** Addresses that memory holds: 35 MB where each sends in every minute. */

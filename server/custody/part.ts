@@ -1,32 +1,38 @@
-/** Custody as a relay starts with it, and what start-up says of it. */
+/** Custody as a part of the relay: with which keys it starts, and what start-up says of it. */
+import type { Core } from "../core.ts";
 import type { Deps } from "../deps.ts";
+import type { Part } from "../part.ts";
+import { startupNote } from "../startup_notes.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
-import type { RecordCache } from "../storage/record_cache.ts";
 import { Custody } from "./custody.ts";
 import { custodyKeyId, KeyRing } from "./key_ring.ts";
 import { custodyKeyPath, openCustodyKeys, readKeyFile } from "./open_custody_keys.ts";
+import { custodyRoutes } from "./routes.ts";
 import { listMarkedKeys } from "./sealed_rows.ts";
 
-export interface OpenCustody {
+export interface OpenCustody extends Part {
   custody: Custody;
   ring: KeyRing;
-  /** What start-up prints: on or off, and why. */
-  note: string;
 }
 
 /** @throws Error when the file of a generated key is damaged */
-export async function openCustody(
-  { config, kv, random }: Pick<Deps, "config" | "kv" | "random">,
-  records: RecordCache,
-): Promise<OpenCustody> {
+export async function openCustody(core: Core): Promise<OpenCustody> {
+  const { records } = core;
+  const { config, kv, random } = core.deps;
   const markedKeys = await retryWhileLocked(() => listMarkedKeys(kv));
   const { lostCustodyKeys: lostKeys } = config;
   const mayMake = markedKeys.every((keyId) => lostKeys.includes(keyId));
   const ring = new KeyRing(await openCustodyKeys(config, random, mayMake), random);
   const custody = new Custody({ records, ring, markedKeys, lostKeys, random });
-  return { custody, ring, note: await describe(custody, ring, config) };
+  return {
+    custody,
+    ring,
+    routes: custodyRoutes({ ...core, custody }),
+    notes: [startupNote("custody", await describe(custody, ring, config))],
+  };
 }
 
+/** On or off, and why. */
 async function describe(
   { missingKeys, givenUpKeys }: Custody,
   ring: KeyRing,

@@ -1,6 +1,10 @@
 /** Opens the storage of one relay in order: the store with its commits, records, ids and leases. */
-import type { Clock } from "../deps.ts";
+import type { Deps } from "../deps.ts";
+import { logSparsely } from "../log_sparsely.ts";
+import type { Part } from "../part.ts";
+import { startupNote } from "../startup_notes.ts";
 import { ClockStamp } from "./clock_stamp.ts";
+import { FreeDisk, type MeasureFreeBytes } from "./free_disk.ts";
 import { GroupCommit } from "./group_commit.ts";
 import { IdSequence } from "./id_sequence.ts";
 import type { QueueBounds } from "./job_queue.ts";
@@ -13,58 +17,63 @@ import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY, type Store, type StoreCapacity 
 import { type SlotTiming, WriterSlot } from "./writer_slot.ts";
 
 export interface StorageOptions {
-  kv: Deno.Kv;
-  /** Several processes write this store. */
-  shared: boolean;
-  /** The store is reached over KV Connect. */
-  hosted: boolean;
-  now: Clock;
-  random: Store["random"];
-  /** Whether a clock behind the store's last use stops the start. */
-  clockCheck: boolean;
+  /** Free bytes on the store's disk; none where the store is not on a disk of ours. */
+  measureFreeBytes?: MeasureFreeBytes;
   slotTiming?: SlotTiming;
   capacity?: StoreCapacity;
   queueBounds?: QueueBounds;
-  /** Called for each write that the store failed. */
-  onWriteFailure(failure: unknown): void;
+  /** Told of each write that the store failed. */
+  onWriteFailure?: (failure: unknown) => unknown;
 }
 
-export interface Storage {
+export interface Storage extends Part {
   store: Store;
   records: RecordCache;
   commits: GroupCommit;
   ids: IdSequence;
   leases: Leases;
   publicReads: PublicReads;
+  freeDisk: FreeDisk;
   /** Secret under which client addresses are hashed, 32 bytes. */
   addressKey: Uint8Array;
-  /** A warning about the clock for the operator, null when there is none. */
-  clockNote: string | null;
-  everyMinute(): Promise<void>;
   /** Waits for the last commits and gives the writer slot back. */
   close(): Promise<void>;
 }
 
 /** @throws Error when the store is newer, its clock is ahead of ours, or no writer slot is free */
-export async function openStorage(options: StorageOptions): Promise<Storage> {
-  const { kv, now, random, onWriteFailure } = options;
+export async function openStorage(
+  { config, kv, now, random, log }: Deps,
+  options: StorageOptions,
+): Promise<Storage> {
   const store: Store = {
     kv,
-    exclusive: !options.shared,
-    capacity: options.capacity ?? (options.hosted ? KV_CONNECT_CAPACITY : EMBEDDED_CAPACITY),
+    exclusive: !config.sharedStore,
+    capacity: options.capacity ?? (config.hosted ? KV_CONNECT_CAPACITY : EMBEDDED_CAPACITY),
     now,
     random,
   };
   await requireAnswer(openLayout(kv));
   const clockStamp = new ClockStamp(kv, now);
-  const clockNote = await clockStamp.open(options.clockCheck);
+  const clockNote = await clockStamp.open(config.clockCheck);
   const addressKey = await openAddressKey(kv, random);
   const records = new RecordCache(store);
   const slot = store.exclusive ? null : await WriterSlot.lease(store, options.slotTiming);
   try {
     const ids = await IdSequence.open(store, slot);
-    const bounds = options.queueBounds;
-    const commits = new GroupCommit({ store, records, ids, bounds, onFailure: onWriteFailure });
+    const logWriteFailure = logSparsely(log, "store_write_failed");
+    const commits = new GroupCommit({
+      store,
+      records,
+      ids,
+      bounds: options.queueBounds,
+      onFailure(failure) {
+        logWriteFailure(failure);
+        options.onWriteFailure?.(failure);
+      },
+    });
+    const { minFreeDiskBytes } = config.limits;
+    const freeDisk = new FreeDisk(options.measureFreeBytes ?? null, minFreeDiskBytes);
+    await freeDisk.refresh();
     return {
       store,
       records,
@@ -72,8 +81,9 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       ids,
       leases: new Leases(store),
       publicReads: new PublicReads(store, records),
+      freeDisk,
       addressKey,
-      clockNote,
+      notes: clockNote === null ? [] : [startupNote("clock", clockNote)],
       everyMinute: () => clockStamp.refresh(),
       async close() {
         await commits.drained();

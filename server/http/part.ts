@@ -1,0 +1,30 @@
+/** HTTP as a part of the relay: the bodies that are read and the answers that wait to be taken. */
+import { AnswersInHand, type AnswersInHandOptions } from "./answers_in_hand.ts";
+import { type BodyReader, createBodyReader } from "./body.ts";
+
+export interface HttpOptions {
+  /** Bounds of large answers; as usual unless given. */
+  answers?: AnswersInHandOptions;
+  /** What the routes read bodies by; closed with the relay. */
+  bodies?: BodyReader;
+}
+
+export interface Http {
+  bodies: BodyReader;
+  /** Where large answers stand until they are taken. */
+  answers: AnswersInHand;
+  close(): void;
+}
+
+export function openHttp(options: HttpOptions = {}): Http {
+  const bodies = options.bodies ?? createBodyReader();
+  const answers = new AnswersInHand(options.answers);
+  return {
+    bodies,
+    answers,
+    close() {
+      bodies.close();
+      answers.close();
+    },
+  };
+}
