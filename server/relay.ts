@@ -11,7 +11,7 @@ import { findToken } from "./agents/tokens.ts";
 import { createApp } from "./app.ts";
 import { openCustody } from "./custody/open_custody.ts";
 import { custodyRoutes } from "./custody/routes.ts";
-import { startResealing } from "./custody/start_resealing.ts";
+import { sealedAgentKeys } from "./custody/sealed_rows.ts";
 import type { Deps } from "./deps.ts";
 import { descriptionRoutes } from "./description/routes.ts";
 import { openDigests } from "./digest/digests.ts";
@@ -33,6 +33,7 @@ import { OutgoingQueue } from "./outgoing/outgoing_queue.ts";
 import { OpenParts } from "./part.ts";
 import { profileRoutes } from "./profiles/routes.ts";
 import { startupNote } from "./startup_notes.ts";
+import { startResealing } from "./sealing/start_resealing.ts";
 import { FreeDisk, type MeasureFreeBytes } from "./storage/free_disk.ts";
 import type { QueueBounds } from "./storage/job_queue.ts";
 import { openStorage } from "./storage/open_storage.ts";
@@ -230,7 +231,8 @@ async function openParts(deps: Deps, options: RelayOptions, parts: OpenParts): P
   // From here on work runs in the background: all that adds to groups of commits is in its place.
   await outgoing.start();
   purges.run().catch((error) => log("purge_stopped", describeFailure(error)));
-  const resealing = startResealing({ kv, commits, ring, identities, log });
+  const rows = [sealedAgentKeys(identities)];
+  const resealing = startResealing({ kv, commits, ring, rows, log });
   parts.add("resealing", { close: () => resealing.stop() });
   const everyMinute = setInterval(() => void parts.everyMinute(), MINUTE_MS);
   Deno.unrefTimer(everyMinute);

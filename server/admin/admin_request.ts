@@ -4,10 +4,11 @@ import { AddressError } from "../../toolkit/address_error.ts";
 import { decodeAddress } from "../../toolkit/decode_address.ts";
 import type { JsonObject, JsonValue } from "../../toolkit/json_value.ts";
 import type { Identities } from "../agents/identities.ts";
-import { cleanHandle, cleanLine } from "../agents/profile_rules.ts";
+import { cleanHandle } from "../agents/profile_rules.ts";
 import type { Identity } from "../agents/records.ts";
 import { invalidJson, RelayError } from "../errors.ts";
 import { bearerToken } from "../http/credentials.ts";
+import { cleanLine } from "../http/text_fields.ts";
 
 const MAX_REASON = 200;
 const PUBKEY_FORM =

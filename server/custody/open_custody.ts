@@ -3,9 +3,9 @@ import type { Deps } from "../deps.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { Custody } from "./custody.ts";
-import { custodyKeyId, KeyRing } from "./key_ring.ts";
+import { custodyKeyId, KeyRing } from "../sealing/key_ring.ts";
 import { custodyKeyPath, openCustodyKeys, readKeyFile } from "./open_custody_keys.ts";
-import { listMarkedKeys } from "./sealed_rows.ts";
+import { listMarkedKeys } from "../sealing/sealed_rows.ts";
 
 export interface OpenCustody {
   custody: Custody;

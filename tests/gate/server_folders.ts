@@ -31,8 +31,12 @@ export const SERVER_FOLDERS: FolderTable = {
       "tokens.ts",
     ],
   },
+  sealing: {
+    imports: ["http", "storage"],
+    shows: ["key_ring.ts", "reseal.ts", "sealed_rows.ts"],
+  },
   custody: {
-    imports: ["agents", "description", "http", "mailboxes", "storage"],
+    imports: ["agents", "description", "http", "mailboxes", "sealing", "storage"],
     shows: ["custody.ts"],
   },
   directory: {
