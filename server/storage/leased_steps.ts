@@ -10,23 +10,24 @@ const LEASE_MS = 30_000;
 const LEASE_ATTEMPTS = 40;
 const LEASE_PAUSE_MS = 50;
 
-export interface LeasedWork {
+/** @template Id what names a piece of work, such as an agent's id */
+export interface LeasedWork<Id> {
   store: Store;
   leases: Leases;
   /** Of the lease. */
   name: string;
-  /** Agents for whom something is left to do. */
-  pending(): Promise<number[]>;
-  /** One step for an agent. @returns whether there may be more to do for it */
-  step(agentId: number): Promise<boolean>;
+  /** Pieces of work of which something is left to do. */
+  pending(): Promise<Id[]>;
+  /** One step of a piece. @returns whether there may be more to do of it */
+  step(id: Id): Promise<boolean>;
 }
 
-export class LeasedSteps {
+export class LeasedSteps<Id> {
   #working: Promise<void> | null = null;
   #again = false;
   #closed = false;
 
-  constructor(private readonly work: LeasedWork) {}
+  constructor(private readonly work: LeasedWork<Id>) {}
 
   /** Works until nothing is left, or another process works; what is begun meanwhile included. */
   run(): Promise<void> {
@@ -59,8 +60,8 @@ export class LeasedSteps {
     const { store: { now }, pending, step } = this.work;
     let renewedMs = now();
     for (let left = await pending(); left.length > 0; left = await pending()) {
-      for (const agentId of left) {
-        while (!this.#closed && await step(agentId)) {
+      for (const id of left) {
+        while (!this.#closed && await step(id)) {
           if (now() - renewedMs < LEASE_MS / 3) continue;
           if (!(await lease.renew())) return false;
           renewedMs = now();
