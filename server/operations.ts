@@ -3,7 +3,7 @@ import type { Operation, Setting } from "./description/operation.ts";
 import { CUSTODY_OPERATIONS } from "./custody/operations.ts";
 import { directoryOperations } from "./directory/operations.ts";
 import { identityOperations } from "./agents/operations.ts";
-import { MAIL_OPERATIONS } from "./mail/operations.ts";
+import { mailOperations } from "./mail/operations.ts";
 import { messageOperations } from "./messages/operations.ts";
 import { NETWORK_OPERATIONS } from "./network/operations.ts";
 import { NOTIFICATION_OPERATIONS } from "./digest/operations.ts";
@@ -12,7 +12,8 @@ import { profileOperations } from "./profiles/operations.ts";
 import { serviceOperations } from "./description/service_operations.ts";
 import { toolServerOperations } from "./mcp/operations.ts";
 
-export function describeOperations(setting: Setting): Operation[] {
+/** @param mailOn whether the mail area is on here */
+export function describeOperations(setting: Setting, mailOn: boolean): Operation[] {
   return [
     ...identityOperations(setting),
     ...profileOperations(setting),
@@ -24,6 +25,6 @@ export function describeOperations(setting: Setting): Operation[] {
     ...toolServerOperations(setting),
     ...serviceOperations(setting),
     ...OPERATOR_OPERATIONS,
-    ...MAIL_OPERATIONS,
+    ...mailOperations(setting, mailOn),
   ];
 }

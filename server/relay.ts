@@ -23,7 +23,8 @@ import { createBodyReader } from "./http/body.ts";
 import { describeFailure } from "./http/describe_failure.ts";
 import type { HttpEnv } from "./http/route.ts";
 import { logSparsely } from "./log_sparsely.ts";
-import { disabledMailRoutes } from "./mail/disabled.ts";
+import { openMail } from "./mail/part.ts";
+import { SEALED_MAIL_SECRET } from "./mail/secret/mail_secret.ts";
 import { toolNotes, toolRoutes } from "./mcp/routes.ts";
 import { openMessages } from "./messages/part.ts";
 import type { RecentMessagesBounds } from "./messages/rows/recent_messages.ts";
@@ -42,6 +43,8 @@ import type { SlotTiming } from "./storage/writer_slot.ts";
 
 export interface Relay {
   app: Hono<HttpEnv>;
+  /** Whether the mail area is on. */
+  mailOn: boolean;
   /** What start-up prints of the parts that run here. */
   startupNotes(): string[];
   /** Bodies of the crons, by their names in CRON_SCHEDULES; they log what fails, and throw nothing. */
@@ -220,18 +223,19 @@ async function openParts(deps: Deps, options: RelayOptions, parts: OpenParts): P
     routes: toolRoutes({ ...shared, custody, tokenSender, inbox, agentSearch }),
     notes: toolNotes(config),
   });
-  parts.add("mail", { routes: disabledMailRoutes() });
+  const mail = await openMail({ deps, storage, readBody, freeDisk, ring });
+  parts.add("mail", mail);
   parts.add("description", {
     routes: descriptionRoutes(deps, async (setting) => {
       const { describeOperations } = await import("./operations.ts");
-      return describeOperations(setting);
+      return describeOperations(setting, mail.isOn);
     }),
   });
 
   // From here on work runs in the background: all that adds to groups of commits is in its place.
   await outgoing.start();
   purges.run().catch((error) => log("purge_stopped", describeFailure(error)));
-  const rows = [sealedAgentKeys(identities)];
+  const rows = [sealedAgentKeys(identities), SEALED_MAIL_SECRET];
   const resealing = startResealing({ kv, commits, ring, rows, log });
   parts.add("resealing", { close: () => resealing.stop() });
   const everyMinute = setInterval(() => void parts.everyMinute(), MINUTE_MS);
@@ -239,6 +243,7 @@ async function openParts(deps: Deps, options: RelayOptions, parts: OpenParts): P
 
   return {
     app: createApp({ deps, bodies, answers, routes: parts.routes }),
+    mailOn: mail.isOn,
     startupNotes: () => parts.notes,
     // Where nothing runs between requests, a cron does what is due each minute.
     crons: { ...parts.crons, figures: () => parts.everyMinute() },

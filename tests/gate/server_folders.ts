@@ -11,7 +11,10 @@ export const SERVER_FOLDERS: FolderTable = {
   mailboxes: { imports: ["storage"], shows: ["records.ts", "retained_bytes.ts"] },
   web: { imports: ["http"], shows: ["reference.ts"] },
   description: { imports: ["http", "web"], shows: "*" },
-  mail: { imports: ["description", "http"], shows: [] },
+  mail: {
+    imports: ["agents", "config", "description", "http", "sealing", "storage"],
+    shows: [],
+  },
   outgoing: {
     imports: ["config", "http", "storage"],
     shows: ["mailer.ts", "outgoing_handler.ts", "outgoing_queue.ts", "outgoing_row.ts"],
@@ -29,6 +32,7 @@ export const SERVER_FOLDERS: FolderTable = {
       "register.ts",
       "signature_use.ts",
       "tokens.ts",
+      "verifying_key.ts",
     ],
   },
   sealing: {
