@@ -23,11 +23,22 @@ export const ERROR_STATUS = {
   rate_limited: 429,
   internal: 500,
   mail_disabled: 503,
+  missing_token: 401,
+  unknown_key: 401,
+  expired_key: 401,
+  trial_expired: 403,
+  reserved_local_part: 403,
+  address_taken: 409,
   // Additions
   request_timeout: 408,
   unavailable: 503,
   idempotency_key_reused: 422,
   forbidden: 403,
+  org_suspended: 403,
+  insufficient_permission: 403,
+  inbox_limit_reached: 403,
+  key_limit_reached: 409,
+  last_key: 409,
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_STATUS;

@@ -1,5 +1,5 @@
 /**
- * Every limit of the messaging service, each with its source. An operator overrides them by these
+ * Every limit of the service, each with its source. An operator overrides them by these
  * names in RELAY_LIMITS (decisions, "Limits"); GET /v1/limits shows the ones in force.
  */
 import { ConfigError } from "./config/values.ts";
@@ -49,6 +49,16 @@ export interface Limits {
   toolPageBytes: number;
   /** Pages and signed requests of one agent at one time, until their answers are taken. */
   pagesInHandPerAgent: number;
+  /** Successful registrations for mail per client address per hour (section 8). */
+  mailRegistrationsPerIpPerHour: number;
+  /** Hours of a trial (section 8), and days after them until it is purged. */
+  mailTrialHours: number;
+  mailTrialPurgeDays: number;
+  /** Inboxes of a verified org, and of a trial (mail page, "Limits"). */
+  mailInboxesPerOrg: number;
+  mailInboxesPerTrial: number;
+  /** API keys of an org, without those of sign-ins. */
+  mailKeysPerOrg: number;
 }
 
 export const DEFAULT_LIMITS: Readonly<Limits> = {
@@ -72,6 +82,12 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
   pageBytes: 2 * MIB,
   toolPageBytes: 256 * KIB,
   pagesInHandPerAgent: 4,
+  mailRegistrationsPerIpPerHour: 5,
+  mailTrialHours: 24,
+  mailTrialPurgeDays: 30,
+  mailInboxesPerOrg: 10,
+  mailInboxesPerTrial: 1,
+  mailKeysPerOrg: 50,
 };
 
 /** The greatest values that work: a message has to fit one commit of the store with all of it. */
@@ -79,6 +95,10 @@ const GREATEST: Partial<Limits> = {
   bodyBytes: 320 * KIB,
   rawBodyBytes: 384 * KIB,
   retentionDays: 36_500,
+  mailTrialHours: 24 * 365,
+  mailTrialPurgeDays: 36_500,
+  // All keys of an org are one value of the store.
+  mailKeysPerOrg: 60,
 };
 
 const VARIABLE = "RELAY_LIMITS";

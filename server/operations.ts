@@ -3,7 +3,7 @@ import type { Operation, Setting } from "./description/operation.ts";
 import { CUSTODY_OPERATIONS } from "./custody/operations.ts";
 import { directoryOperations } from "./directory/operations.ts";
 import { identityOperations } from "./agents/operations.ts";
-import { MAIL_OPERATIONS } from "./mail/operations.ts";
+import { mailOperations } from "./mail/operations.ts";
 import { messageOperations } from "./messages/operations.ts";
 import { NETWORK_OPERATIONS } from "./network/operations.ts";
 import { NOTIFICATION_OPERATIONS } from "./digest/operations.ts";
@@ -24,6 +24,6 @@ export function describeOperations(setting: Setting): Operation[] {
     ...toolServerOperations(setting),
     ...serviceOperations(setting),
     ...OPERATOR_OPERATIONS,
-    ...MAIL_OPERATIONS,
+    ...mailOperations(setting),
   ];
 }

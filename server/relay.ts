@@ -4,8 +4,8 @@ import { openAdmin } from "./admin/part.ts";
 import { openAgents } from "./agents/part.ts";
 import { createApp } from "./app.ts";
 import { createCore } from "./core.ts";
-import { openResealing } from "./custody/open_resealing.ts";
 import { openCustody } from "./custody/part.ts";
+import { sealedAgentKeys } from "./custody/sealed_rows.ts";
 import type { Deps } from "./deps.ts";
 import { openDescription } from "./description/part.ts";
 import { openDigests } from "./digest/part.ts";
@@ -13,18 +13,22 @@ import { openDirectory } from "./directory/part.ts";
 import { type HttpOptions, openHttp } from "./http/part.ts";
 import type { HttpEnv } from "./http/route.ts";
 import { openMail } from "./mail/part.ts";
+import { SEALED_MAIL_SECRET } from "./mail/secret/mail_secret.ts";
 import { openTools } from "./mcp/part.ts";
 import { type MessagesOptions, openMessages } from "./messages/part.ts";
 import { openNetwork } from "./network/part.ts";
 import { openOutgoing } from "./outgoing/part.ts";
 import { type OpenParts, openTogether } from "./part.ts";
 import { openProfiles } from "./profiles/part.ts";
+import { openResealing } from "./sealing/open_resealing.ts";
 import { openStorage, type StorageOptions } from "./storage/part.ts";
 import { openWaiting } from "./waiting/part.ts";
 import { MINUTE_MS } from "./time_units.ts";
 
 export interface Relay {
   app: Hono<HttpEnv>;
+  /** Whether the mail area is on. */
+  mailOn: boolean;
   /** What start-up prints of the parts that run here. */
   startupNotes(): string[];
   /** Bodies of the crons, by their names in CRON_SCHEDULES; they log what fails, and throw nothing. */
@@ -48,12 +52,13 @@ const LATEST_MS = Date.UTC(2091, 0, 1);
 export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise<Relay> {
   requireSaneClock(deps.now());
   return await openTogether(deps.log, async (parts) => {
-    const { bodies, answers } = await openParts(parts, deps, options);
+    const { bodies, answers, mailOn } = await openParts(parts, deps, options);
     await parts.start();
     const everyMinute = setInterval(() => void parts.everyMinute(), MINUTE_MS);
     Deno.unrefTimer(everyMinute);
     return {
       app: createApp({ deps, bodies, answers, routes: parts.routes }),
+      mailOn,
       startupNotes: () => parts.notes,
       // Where nothing runs between requests, a cron does what is due each minute.
       crons: { ...parts.crons, figures: () => parts.everyMinute() },
@@ -86,10 +91,13 @@ async function openParts(parts: OpenParts, deps: Deps, options: RelayOptions) {
   parts.add("profiles", openProfiles(core));
   parts.add("admin", openAdmin(core, { messages, recent, sweep }));
   parts.add("tools", openTools(core, { custody, tokenSender, inbox, agentSearch }));
-  parts.add("mail", openMail());
-  parts.add("description", openDescription(core, () => import("./operations.ts")));
-  parts.add("resealing", openResealing(core, ring));
-  return http;
+  const { isOn: mailOn } = parts.add("mail", await openMail(core, ring));
+  parts.add("description", openDescription(core, mailOn, () => import("./operations.ts")));
+  parts.add(
+    "resealing",
+    openResealing(core, ring, [sealedAgentKeys(core.identities), SEALED_MAIL_SECRET]),
+  );
+  return { ...http, mailOn };
 }
 
 function requireSaneClock(nowMs: number): void {

@@ -31,7 +31,6 @@ export function startupNotes(config: Config, facts: StartupFacts): string[] {
       "digests",
       smtp ? "configured" : `off: ${unset(config, ["RELAY_SMTP_URL", "RELAY_MAIL_FROM"])}`,
     ),
-    startupNote("mail", mailNote(config)),
   ];
 }
 
@@ -58,15 +57,6 @@ function proxyNote({ trustedProxyHops }: Config): string {
   return trustedProxyHops === 0
     ? "none trusted: X-Forwarded-For is ignored"
     : `${trustedProxyHops} trusted: addresses come from X-Forwarded-For`;
-}
-
-function mailNote(config: Config): string {
-  const missing = unset(config, ["RELAY_SMTP_URL", "RELAY_MAIL_FROM", "RELAY_MAIL_DOMAIN"]);
-  if (missing !== "") return `off: ${missing}, mail routes answer 503`;
-  if (config.hosted && config.custodyKeys.length === 0) {
-    return "off: a hosted relay needs RELAY_CUSTODY_KEY for it, mail routes answer 503";
-  }
-  return `configured for ${config.mail.domain}`;
 }
 
 function unset({ mail }: Config, variables: readonly string[]): string {

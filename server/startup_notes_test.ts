@@ -19,7 +19,6 @@ Deno.test("startupNotes() tells address, pid, store and why parts are off", () =
   assert.match(text, /admin +off: RELAY_ADMIN_TOKEN is unset/);
   assert.match(text, /RELAY_BASE_URL is unset/);
   assert.match(text, /digests +off: RELAY_SMTP_URL, RELAY_MAIL_FROM are unset/);
-  assert.match(text, /mail +off: RELAY_SMTP_URL, RELAY_MAIL_FROM, RELAY_MAIL_DOMAIN are unset/);
   assert.match(text, /X-Forwarded-For is ignored/);
   assert.ok(!text.includes("is recommended"));
 });
@@ -32,7 +31,7 @@ Deno.test("startupNotes() recommends key proof for a relay that others reach", (
   }
 });
 
-Deno.test("startupNotes() tells a hosted relay that mail needs a custody key", () => {
+Deno.test("startupNotes() tells no secret", () => {
   const env = {
     RELAY_KV_URL: "https://kv.example",
     DENO_KV_ACCESS_TOKEN: "kv-secret",
@@ -42,7 +41,6 @@ Deno.test("startupNotes() tells a hosted relay that mail needs a custody key", (
     RELAY_ADMIN_TOKEN: "admin-secret-admin-secret-admin-secret",
   };
   const text = notes(env);
-  assert.match(text, /mail +off: a hosted relay needs RELAY_CUSTODY_KEY/);
   assert.match(text, /admin +on/);
   for (const secret of ["hunter2", "kv-secret", "admin-secret"]) assert.ok(!text.includes(secret));
 });

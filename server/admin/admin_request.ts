@@ -1,36 +1,16 @@
-/** What requests of the operator carry: the admin token, and which agent they are about. */
-import { createHash, timingSafeEqual } from "node:crypto";
+/** What requests of the operator say: which agent they are about, and why. */
 import { AddressError } from "../../toolkit/address_error.ts";
 import { decodeAddress } from "../../toolkit/decode_address.ts";
 import type { JsonObject, JsonValue } from "../../toolkit/json_value.ts";
 import type { Identities } from "../agents/identities.ts";
-import { cleanHandle, cleanLine } from "../agents/profile_rules.ts";
+import { cleanHandle } from "../agents/profile_rules.ts";
 import type { Identity } from "../agents/records.ts";
 import { invalidJson, RelayError } from "../errors.ts";
-import { bearerToken } from "../http/credentials.ts";
+import { cleanLine } from "../http/text_fields.ts";
 
 const MAX_REASON = 200;
 const PUBKEY_FORM =
   "pubkey must be the base58 (33 to 44 characters) of a 32-byte Ed25519 public key";
-
-/**
- * Compares hashes, so that the time taken tells nothing of the token.
- * @param adminToken RELAY_ADMIN_TOKEN; unset, every request is refused
- * @throws RelayError `unknown_token`
- */
-export function requireAdmin(headers: Headers, adminToken: string | undefined): void {
-  const token = bearerToken(headers);
-  const given = sha256(token ?? "");
-  if (timingSafeEqual(given, sha256(adminToken ?? "")) && token !== null && adminToken) return;
-  throw new RelayError(
-    "unknown_token",
-    "admin endpoints take Authorization: Bearer with the relay's admin token (RELAY_ADMIN_TOKEN); without one configured they are closed",
-  );
-}
-
-function sha256(text: string): Uint8Array {
-  return createHash("sha256").update(text).digest();
-}
 
 /**
  * The agent that `pubkey` names.

@@ -50,7 +50,7 @@ export interface PurgeOptions {
 const MESSAGES_A_STEP = 100;
 
 export class Purges {
-  readonly #steps: LeasedSteps;
+  readonly #steps: LeasedSteps<number>;
 
   constructor(private readonly options: PurgeOptions) {
     const { store, leases } = options;

@@ -1,5 +1,6 @@
 /** What handles and profiles may hold (specification, sections 2.1, 2.2, 8; decisions, "Identity"). Pure. */
 import { invalidJson, RelayError } from "../errors.ts";
+import { cleanLine, CONTROLS, trimmedText } from "../http/text_fields.ts";
 import { asciiLowercase } from "./identifier.ts";
 
 const MAX_DISPLAY_NAME = 100;
@@ -14,11 +15,6 @@ const RESERVED_HANDLES: ReadonlySet<string> = new Set(
     "operator noreply no_reply mailer_daemon unsubscribe docs status billing register whoami " +
     "agents inbox outbox messages feed health stats leaderboard network limits").split(" "),
 );
-
-/** C0, DEL, C1, line and paragraph separator, bidi controls: they forge what a reader sees. */
-const CONTROLS =
-  // deno-lint-ignore no-control-regex
-  /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
 /** @returns the handle in lower case without its `@`. @throws RelayError `invalid_handle` */
 export function cleanHandle(given: string): string {
@@ -39,19 +35,6 @@ export function refuseReservedHandle(handle: string): void {
 /** @returns the trimmed name, at most 100 code points. @throws RelayError `invalid_json` */
 export function cleanDisplayName(given: unknown): string {
   return cleanLine("display_name", given, MAX_DISPLAY_NAME);
-}
-
-/**
- * One line of text.
- * @returns it trimmed
- * @throws RelayError `invalid_json` naming the field
- */
-export function cleanLine(field: string, given: unknown, maxCodePoints: number): string {
-  const text = trimmedText(field, given, maxCodePoints);
-  if (!CONTROLS.test(text)) return text;
-  throw invalidJson(
-    `${field} must not hold control characters, line breaks or text direction controls`,
-  );
 }
 
 /** @returns the trimmed text, at most 500 code points; line feeds and tabs allowed. @throws RelayError `invalid_json` */
@@ -79,14 +62,4 @@ export function cleanTags(given: unknown): string[] {
   }
   if (tags.size > MAX_TAGS) throw invalidJson(`tags must hold at most ${MAX_TAGS} different tags`);
   return [...tags];
-}
-
-function trimmedText(field: string, given: unknown, maxCodePoints: number): string {
-  if (typeof given !== "string") throw invalidJson(`${field} must be a string`);
-  const text = given.trim();
-  // A code point has at most two code units: most texts need no count.
-  if (text.length > maxCodePoints && [...text].length > maxCodePoints) {
-    throw invalidJson(`${field} must be at most ${maxCodePoints} characters after trimming`);
-  }
-  return text;
 }

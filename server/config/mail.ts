@@ -46,12 +46,17 @@ export interface MailConfig {
   googleClientId?: string;
   googleJwksUrl: string;
   allowLoopbackWebhooks: boolean;
+  /** Local mode: mail is captured in memory and goes nowhere. */
+  local: boolean;
 }
 
 const GOOGLE_JWKS_URL = "https://www.googleapis.com/oauth2/v3/certs";
 const SUBMISSION_PORT = 587;
 const SUBMISSIONS_PORT = 465;
 const DNS_PORT = 53;
+/** Defaults of local mode; names that no resolver knows (RFC 2606). */
+const LOCAL_DOMAIN = "agents.test";
+const LOCAL_FROM = { name: "", address: "relay@relay.test" };
 const MIN_DKIM_KEY_BITS = 2048;
 
 /**
@@ -59,13 +64,14 @@ const MIN_DKIM_KEY_BITS = 2048;
  * @throws ConfigError naming the variable and what is allowed, never the value
  */
 export function parseMailConfig(env: Environment): MailConfig {
-  const from = parseFrom(env);
+  const local = booleanSetting(env, "RELAY_MAIL_DEV", false);
+  const from = parseFrom(env) ?? (local ? LOCAL_FROM : undefined);
   const postmaster = parseAddress(env, "RELAY_MAIL_POSTMASTER") ?? from?.address;
   return {
     ...present("smtp", parseSmtpUrl(env)),
     ...present("from", from),
     ...present("smtpCaFile", optionalText(env, "RELAY_SMTP_CA")),
-    ...present("domain", parseDomain(env)),
+    ...present("domain", parseDomain(env) ?? (local ? LOCAL_DOMAIN : undefined)),
     ...present("listen", parseListen(env)),
     ...present("tls", parseTls(env)),
     ...present("inboundSecret", parseInboundSecret(env)),
@@ -76,7 +82,8 @@ export function parseMailConfig(env: Environment): MailConfig {
     ...present("googleClientId", parseGoogleClientId(env)),
     googleJwksUrl: urlSetting(env, "RELAY_GOOGLE_JWKS_URL", ["https:", "http:"])?.href ??
       GOOGLE_JWKS_URL,
-    allowLoopbackWebhooks: booleanSetting(env, "RELAY_ALLOW_LOOPBACK_WEBHOOKS", false),
+    allowLoopbackWebhooks: booleanSetting(env, "RELAY_ALLOW_LOOPBACK_WEBHOOKS", local),
+    local,
   };
 }
 

@@ -25,7 +25,23 @@ Deno.test("parseMailConfig() has nothing on by default", () => {
     dnsServers: [],
     googleJwksUrl: "https://www.googleapis.com/oauth2/v3/certs",
     allowLoopbackWebhooks: false,
+    local: false,
   });
+});
+
+Deno.test("parseMailConfig() has defaults for local mode, which other settings replace", () => {
+  const RELAY_MAIL_DEV = "true";
+  const { local, domain, from, postmaster, allowLoopbackWebhooks } = parseMailConfig({
+    RELAY_MAIL_DEV,
+  });
+  assert.deepEqual({ local, domain, from, postmaster, allowLoopbackWebhooks }, {
+    local: true,
+    domain: "agents.test",
+    from: { name: "", address: "relay@relay.test" },
+    postmaster: "relay@relay.test",
+    allowLoopbackWebhooks: true,
+  });
+  assert.equal(parseMailConfig({ RELAY_MAIL_DEV, RELAY_MAIL_DOMAIN: "a.test" }).domain, "a.test");
 });
 
 Deno.test("parseMailConfig() reads RELAY_SMTP_URL with its login decoded", () => {

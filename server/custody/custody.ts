@@ -10,8 +10,9 @@ import { RelayError } from "../errors.ts";
 import { BoundedMap } from "../storage/bounded_map.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { importSigningKey, publicKeyOf } from "./agent_seed.ts";
-import { KeyRing, UnknownCustodyKey } from "./key_ring.ts";
-import { custodyKey, type KeyMark, keyMarkKey, type SealedRow } from "./sealed_rows.ts";
+import { KeyRing, UnknownCustodyKey } from "../sealing/key_ring.ts";
+import { type KeyMark, keyMarkKey, type SealedRow } from "../sealing/sealed_rows.ts";
+import { custodyKey } from "./sealed_rows.ts";
 
 const SEED_BYTES = 32;
 /** Decrypting and importing a key costs more than signing with it. */

@@ -7,7 +7,8 @@ import type { GroupCommit } from "../storage/group_commit.ts";
 import { Outdated } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import type { Custody } from "./custody.ts";
-import { custodyKey, type SealedRow } from "./sealed_rows.ts";
+import type { SealedRow } from "../sealing/sealed_rows.ts";
+import { custodyKey } from "./sealed_rows.ts";
 
 /** ["exported", agentId]: when an agent took its key, and the attempt that gave it. */
 export interface ExportRow {

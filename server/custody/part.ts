@@ -5,10 +5,10 @@ import type { Part } from "../part.ts";
 import { startupNote } from "../startup_notes.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { Custody } from "./custody.ts";
-import { custodyKeyId, KeyRing } from "./key_ring.ts";
+import { custodyKeyId, KeyRing } from "../sealing/key_ring.ts";
 import { custodyKeyPath, openCustodyKeys, readKeyFile } from "./open_custody_keys.ts";
+import { listMarkedKeys } from "../sealing/sealed_rows.ts";
 import { custodyRoutes } from "./routes.ts";
-import { listMarkedKeys } from "./sealed_rows.ts";
 
 export interface OpenCustody extends Part {
   custody: Custody;

@@ -1,28 +1,17 @@
-/** Where sealed secrets stand in the store, and which custody keys they name. */
+/** Where the private keys of agents stand in the store. */
+import { decodeAddress } from "../../toolkit/decode_address.ts";
+import type { Identities } from "../agents/identities.ts";
+import type { SealedRows } from "../sealing/reseal.ts";
+import type { SealedRow } from "../sealing/sealed_rows.ts";
 import { defineRecord } from "../storage/record_key.ts";
-import type { SealedSecret } from "./key_ring.ts";
-
-/** A row that is one sealed secret; a record, since sealing anew and erasing race. */
-export interface SealedRow extends SealedSecret {
-  v: 1;
-  /** Attempt that wrote the row, where it was written anew. */
-  attempt?: string;
-}
 
 /** ["custody", agentId]: the agent's Ed25519 seed, bound to its public key. */
 export const custodyKey = defineRecord<SealedRow, [agentId: number]>(["custody"], 1);
 
-/** ["custody-key", keyId]: stands while a row may name this custody key. */
-export interface KeyMark {
-  v: 1;
-  /** When a secret was last sealed under the key, unix ms. */
-  sealedAtMs: number;
-}
-export const keyMarkKey = (keyId: string): Deno.KvKey => ["custody-key", keyId];
-
-/** Ids of the custody keys that rows of the store may name. */
-export async function listMarkedKeys(kv: Deno.Kv): Promise<string[]> {
-  const ids: string[] = [];
-  for await (const { key } of kv.list({ prefix: ["custody-key"] })) ids.push(key[1] as string);
-  return ids;
+/** The rows of agents' keys, for sealing them anew. */
+export function sealedAgentKeys(identities: Identities): SealedRows {
+  return {
+    prefix: "custody",
+    boundTo: async (key) => decodeAddress((await identities.byId(key[1] as number)).address),
+  };
 }

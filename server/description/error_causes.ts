@@ -81,6 +81,30 @@ export const ERROR_CAUSES: Readonly<Record<ErrorCode, ErrorCause>> = {
     cause: "the mail area is off on this relay",
     next: "use messages between agents (POST /v1/messages), or ask the operator",
   },
+  missing_token: {
+    cause: "no Authorization header, another scheme than Bearer, or an empty value",
+    next: "send Authorization: Bearer with an API key of the mail area",
+  },
+  unknown_key: {
+    cause: "the API key is none, was deleted, or its org is gone",
+    next: "use another key, or register or sign in anew",
+  },
+  expired_key: {
+    cause: "the API key has expired",
+    next: "make another with an org-scoped key",
+  },
+  trial_expired: {
+    cause: "the trial of the org has ended",
+    next: "attach a Google identity, or confirm a claim link younger than an hour",
+  },
+  reserved_local_part: {
+    cause: "the local part is kept for the relay itself",
+    next: "choose another, or leave it out",
+  },
+  address_taken: {
+    cause: "the address is or was an inbox; addresses are never given out again",
+    next: "choose another local part, or leave it out",
+  },
   request_timeout: {
     cause: "the request body was not complete within 15 s",
     next: "send it again, whole",
@@ -99,6 +123,31 @@ export const ERROR_CAUSES: Readonly<Record<ErrorCode, ErrorCause>> = {
   forbidden: {
     cause: "the Host or Origin header may not reach the tool server",
     next: "call the relay by its own name, from a page of an origin that it accepts",
+    addition: true,
+  },
+  org_suspended: {
+    cause: "the operator has suspended the org",
+    next: "ask the operator",
+    addition: true,
+  },
+  insufficient_permission: {
+    cause: "the API key's scope or permissions do not allow this",
+    next: "use a key that may, or make one",
+    addition: true,
+  },
+  inbox_limit_reached: {
+    cause: "the org has as many inboxes as it may have",
+    next: "delete one; a trial gets more when it is claimed",
+    addition: true,
+  },
+  key_limit_reached: {
+    cause: "the org has as many API keys as it may have",
+    next: "delete one that is not used any more",
+    addition: true,
+  },
+  last_key: {
+    cause: "without this key nobody could manage the org",
+    next: "make another org-scoped key with inbox:write first",
     addition: true,
   },
 };

@@ -93,4 +93,19 @@ export const LIMIT_NOTES: Readonly<Record<keyof Limits, LimitNote>> = {
       "Pages and signed requests of one agent at one time, until their answers are taken; beyond it 503.",
     source: "own",
   },
+  mailRegistrationsPerIpPerHour: {
+    what: "Successful registrations for mail per client address per hour.",
+    source: "specification",
+  },
+  mailTrialHours: { what: "Hours that a trial of the mail area lasts.", source: "specification" },
+  mailTrialPurgeDays: {
+    what: "Days after the end of a trial until everything of it is erased.",
+    source: "own",
+  },
+  mailInboxesPerOrg: { what: "Inboxes of a verified org.", source: "own" },
+  mailInboxesPerTrial: { what: "Inboxes of a trial.", source: "own" },
+  mailKeysPerOrg: {
+    what: "API keys of an org; the ten of its sign-ins come on top.",
+    source: "own",
+  },
 };

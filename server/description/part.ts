@@ -3,6 +3,10 @@ import type { Core } from "../core.ts";
 import type { Part } from "../part.ts";
 import { descriptionRoutes, type LoadOperations } from "./routes.ts";
 
-export function openDescription({ deps }: Core, loadOperations: LoadOperations): Part {
-  return { routes: descriptionRoutes(deps, loadOperations) };
+export function openDescription(
+  { deps }: Core,
+  mailOn: boolean,
+  loadOperations: LoadOperations,
+): Part {
+  return { routes: descriptionRoutes(deps, mailOn, loadOperations) };
 }

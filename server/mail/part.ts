@@ -1,7 +1,91 @@
-/** The mail area as a part of the relay; it is off. */
+/** The mail area as a part of the relay: on with what it is made of, or off and why. */
+import type { Core } from "../core.ts";
+import { flushLast } from "../flush_last.ts";
 import type { Part } from "../part.ts";
-import { disabledMailRoutes } from "./disabled.ts";
+import type { KeyRing } from "../sealing/key_ring.ts";
+import { startupNote } from "../startup_notes.ts";
+import { Inboxes } from "./inboxes/inboxes.ts";
+import { inboxHandlers } from "./inboxes/routes.ts";
+import { KeyAuthenticator } from "./keys/authenticate_key.ts";
+import { LastUsed } from "./keys/last_used.ts";
+import { keyHandlers } from "./keys/routes.ts";
+import { ListPages } from "./list_pages.ts";
+import { mailRoutes } from "./mail_routes.ts";
+import { whyMailIsOff } from "./mail_switch.ts";
+import { ownLocalParts } from "./inboxes/own_local_parts.ts";
+import { Erasures } from "./orgs/erasures.ts";
+import { orgHandlers } from "./orgs/routes.ts";
+import { MailSecret } from "./secret/mail_secret.ts";
+import { claimStore, refuseLocalStore } from "./store_mark.ts";
 
-export function openMail(): Part {
-  return { routes: disabledMailRoutes() };
+export interface Mail extends Part {
+  isOn: boolean;
+}
+
+/**
+ * @param ring custody keys, under which the area's secrets are sealed
+ * @throws ConfigError for a store whose mail area is another
+ */
+export async function openMail(core: Core, ring: KeyRing): Promise<Mail> {
+  const { deps, store, records, commits, leases, limits } = core;
+  const { config, kv, now, random, log } = deps;
+  const secret = new MailSecret({ records, commits, ring, random });
+  const off = whyMailIsOff(config, ring, await secret.missingCustodyKey());
+  if (off !== null) {
+    if (!config.mail.local) await refuseLocalStore(kv);
+    return {
+      isOn: false,
+      routes: mailRoutes({ on: null }),
+      notes: [startupNote("mail", `off: ${off}, mail routes answer 503`)],
+    };
+  }
+  const domain = config.mail.domain!;
+  await claimStore(kv, { domain, local: config.mail.local });
+
+  const pages = new ListPages(secret);
+  const lastUsed = new LastUsed(store);
+  const authenticator = new KeyAuthenticator({ store, records, lastUsed, limits });
+  const inboxes = new Inboxes({
+    store,
+    records,
+    commits,
+    random,
+    limits,
+    domain,
+    ownLocalParts: ownLocalParts(config.mail),
+  });
+  const erasures = new Erasures({
+    store,
+    commits,
+    leases,
+    limits,
+    log,
+    rowsOfOrg: [
+      (orgId) => [["mail-key-used", orgId]],
+      (orgId) => ["mail-inbox", "mail-list", "mail-client-id"].map((name) => [name, orgId]),
+    ],
+  });
+  const shared = { ...core, secret, pages, inboxes, now, random };
+  return {
+    isOn: true,
+    routes: mailRoutes({
+      on: {
+        authenticator,
+        handlers: {
+          ...orgHandlers({ ...shared, erasures }),
+          ...keyHandlers({ ...shared, lastUsed }),
+          ...inboxHandlers({ ...shared, domain }),
+        },
+      },
+    }),
+    notes: [startupNote("mail", `on: inboxes at ${domain}`)],
+    start: () => erasures.begin(),
+    async everyMinute() {
+      await Promise.all([lastUsed.flush(), erasures.run()]);
+    },
+    async close() {
+      await erasures.close();
+      await flushLast(lastUsed);
+    },
+  };
 }

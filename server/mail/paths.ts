@@ -1,232 +1,303 @@
 /**
- * Every path of the mail area, said once: the routes, what they answer while mail is off and the
- * description of the API are made from this table.
+ * Every path of the mail area, said once: the routes, who may call them, what they answer while mail
+ * is off and the description of the API are made from this table.
  */
+import type { KeyAccess, MailAccess } from "./access.ts";
 
-export interface MailPath {
-  method: "get" | "post" | "patch" | "delete";
-  path: string;
-  /** A name that is unique in the description of the API. */
-  id: string;
-  summary: string;
-  /** A mail key when absent. */
-  access?: "public" | "adminToken";
+const PERIOD = "Query `period`: 24h, 7d, 30d or 90d.";
+const REGISTER = "A receive-only trial of 24 hours; 5 per client address an hour.";
+
+interface Further {
   /** True where the path is not in the specification. */
   addition?: boolean;
+  /** True where the key of an expired trial still opens the route. */
+  expiredTrial?: boolean;
+  /** Greatest body, 256 KiB when absent. */
+  bodyBytes?: number;
   note?: string;
 }
 
-const PERIOD = "Query `period`: 24h, 7d, 30d or 90d.";
+interface Row<Id extends string, Access extends MailAccess> extends Further {
+  method: "get" | "post" | "patch" | "delete";
+  path: string;
+  /** A name that is unique in the description of the API. */
+  id: Id;
+  /** Who may call it; access.ts says what the words mean. */
+  access: Access;
+  summary: string;
+}
 
-const route = (
-  method: MailPath["method"],
+function route<Id extends string, Access extends MailAccess>(
+  method: Row<Id, Access>["method"],
   path: string,
-  id: string,
+  id: Id,
+  access: Access,
   summary: string,
-  further: Partial<MailPath> = {},
-): MailPath => ({ method, path, id, summary, ...further });
+  further: Further = {},
+): Row<Id, Access> {
+  return { method, path, id, access, summary, ...further };
+}
 
-const REGISTER: Partial<MailPath> = {
-  access: "public",
-  note: "A receive-only trial of 24 hours; 5 per client address an hour.",
-};
-
-const ORG: readonly MailPath[] = [
-  route("post", "/v1/mail/agents/register", "registerMail", "Register for mail", REGISTER),
-  route("post", "/v1/mail/agents/register-trial", "registerMailTrial", "Register for mail", {
-    ...REGISTER,
-    note: "Another name of POST /v1/mail/agents/register.",
+/** The org, and the ways into it. */
+const ORG = [
+  route("post", "/v1/mail/agents/register", "registerMail", "public", "Register for mail", {
+    note: REGISTER,
   }),
-  route("get", "/v1/mail/org", "readMailOrg", "Read the org"),
-  route("delete", "/v1/mail/org", "deleteMailOrg", "Erase the org", { addition: true }),
-  route("post", "/v1/mail/org/google", "signInWithGoogle", "Sign in by identity provider", {
-    access: "public",
-    note: "Creates a verified org, or signs in to the one of that identity.",
-  }),
-  route("delete", "/v1/mail/org/google", "unlinkGoogle", "Unlink the identity", {
+  route(
+    "post",
+    "/v1/mail/agents/register-trial",
+    "registerMailTrial",
+    "public",
+    "Register for mail",
+    { note: "Another name of POST /v1/mail/agents/register." },
+  ),
+  route("get", "/v1/mail/org", "readMailOrg", "orgRead", "Read the org"),
+  route("delete", "/v1/mail/org", "deleteMailOrg", "orgWrite", "Erase the org", { addition: true }),
+  route(
+    "post",
+    "/v1/mail/org/google",
+    "signInWithGoogle",
+    "public",
+    "Sign in by identity provider",
+    { note: "Creates a verified org, or signs in to the one of that identity." },
+  ),
+  route("delete", "/v1/mail/org/google", "unlinkGoogle", "orgWrite", "Unlink the identity", {
     addition: true,
   }),
-  route("post", "/v1/mail/org/attach", "attachGoogle", "Link an identity to the org", {
+  route("post", "/v1/mail/org/attach", "attachGoogle", "orgWrite", "Link an identity to the org", {
     note: "Recovers an expired trial.",
+    expiredTrial: true,
   }),
-  route("post", "/v1/mail/org/magic", "sendMagicLink", "Send a sign-in link", {
-    access: "public",
+  route("post", "/v1/mail/org/magic", "sendMagicLink", "public", "Send a sign-in link", {
     note: "The link works once, for an hour; 3 per e-mail an hour.",
   }),
-  route("get", "/v1/mail/org/magic/confirm", "followMagicLink", "Follow a sign-in link", {
-    access: "public",
+  route("get", "/v1/mail/org/magic/confirm", "followMagicLink", "public", "Follow a sign-in link", {
     note: "Query `token`. Mints an API key once.",
   }),
-  route("post", "/v1/mail/org/magic/confirm", "confirmMagicLink", "Confirm a sign-in link", {
-    access: "public",
-    addition: true,
-  }),
-  route("post", "/v1/mail/org/claim", "claimMailOrg", "Send a confirmation link", {
+  route(
+    "post",
+    "/v1/mail/org/magic/confirm",
+    "confirmMagicLink",
+    "public",
+    "Confirm a sign-in link",
+    { addition: true },
+  ),
+  route("post", "/v1/mail/org/claim", "claimMailOrg", "orgWrite", "Send a confirmation link", {
     note: "The link works once, for an hour; 3 per org an hour.",
   }),
-  route("get", "/v1/mail/org/claim/confirm", "followClaimLink", "Follow a claim link", {
-    access: "public",
+  route("get", "/v1/mail/org/claim/confirm", "followClaimLink", "public", "Follow a claim link", {
     note: "Query `token`. Clears trial and expiry.",
   }),
-  route("post", "/v1/mail/org/claim/confirm", "confirmClaimLink", "Confirm a claim link", {
-    access: "public",
-    addition: true,
-  }),
-];
+  route(
+    "post",
+    "/v1/mail/org/claim/confirm",
+    "confirmClaimLink",
+    "public",
+    "Confirm a claim link",
+    { addition: true },
+  ),
+] as const;
 
-const MAILBOXES: readonly MailPath[] = [
-  route("post", "/v1/mail/inboxes", "createMailInbox", "Create an inbox"),
-  route("get", "/v1/mail/inboxes", "listMailInboxes", "List inboxes"),
-  route("get", "/v1/mail/inboxes/{id}", "readMailInbox", "Read an inbox", { addition: true }),
-  route("patch", "/v1/mail/inboxes/{id}", "updateMailInbox", "Change an inbox", {
+/** Inboxes, and what is in them. */
+const MAILBOXES = [
+  route("post", "/v1/mail/inboxes", "createMailInbox", "orgWrite", "Create an inbox"),
+  route("get", "/v1/mail/inboxes", "listMailInboxes", "read", "List inboxes"),
+  route("get", "/v1/mail/inboxes/{id}", "readMailInbox", "read", "Read an inbox", {
     addition: true,
   }),
-  route("delete", "/v1/mail/inboxes/{id}", "deleteMailInbox", "Delete an inbox", {
+  route("patch", "/v1/mail/inboxes/{id}", "updateMailInbox", "orgWrite", "Change an inbox", {
     addition: true,
   }),
-  route("post", "/v1/mail/inboxes/{id}/messages/send", "sendMail", "Send mail", {
+  route("delete", "/v1/mail/inboxes/{id}", "deleteMailInbox", "orgWrite", "Delete an inbox", {
+    addition: true,
+  }),
+  route("post", "/v1/mail/inboxes/{id}/messages/send", "sendMail", "write", "Send mail", {
     note: "The Idempotency-Key header is supported.",
   }),
-  route("get", "/v1/mail/inboxes/{id}/messages", "listMail", "List messages"),
-  route("get", "/v1/mail/messages/{id}", "readMail", "Read a message"),
-  route("patch", "/v1/mail/messages/{id}", "updateMail", "Mark or label a message", {
+  route("get", "/v1/mail/inboxes/{id}/messages", "listMail", "read", "List messages"),
+  route("get", "/v1/mail/messages/{id}", "readMail", "read", "Read a message"),
+  route("patch", "/v1/mail/messages/{id}", "updateMail", "write", "Mark or label a message", {
     addition: true,
   }),
-  route("delete", "/v1/mail/messages/{id}", "deleteMail", "Delete a message", {
+  route("delete", "/v1/mail/messages/{id}", "deleteMail", "orgWrite", "Delete a message", {
     addition: true,
   }),
-  route("get", "/v1/mail/messages/{id}/raw", "readRawMail", "Read a message's raw bytes", {
+  route("get", "/v1/mail/messages/{id}/raw", "readRawMail", "read", "Read a message's raw bytes", {
     addition: true,
   }),
   route(
     "get",
     "/v1/mail/messages/{id}/attachments/{attachment_id}",
     "readMailAttachment",
+    "read",
     "Read an attachment",
     { addition: true },
   ),
-  route("post", "/v1/mail/messages/{id}/reply", "replyToMail", "Reply in the thread"),
-  route("post", "/v1/mail/messages/{id}/forward", "forwardMail", "Forward a message", {
+  route("post", "/v1/mail/messages/{id}/reply", "replyToMail", "write", "Reply in the thread"),
+  route("post", "/v1/mail/messages/{id}/forward", "forwardMail", "write", "Forward a message", {
     addition: true,
   }),
-  route("post", "/v1/mail/messages/{id}/cancel", "cancelMail", "Cancel a scheduled message", {
+  route(
+    "post",
+    "/v1/mail/messages/{id}/cancel",
+    "cancelMail",
+    "write",
+    "Cancel a scheduled message",
+    { addition: true },
+  ),
+  route("get", "/v1/mail/inboxes/{id}/threads", "listMailThreads", "read", "List threads"),
+  route("get", "/v1/mail/threads/{id}", "readMailThread", "read", "Read a thread"),
+  route("patch", "/v1/mail/threads/{id}", "updateMailThread", "write", "Mark a thread", {
     addition: true,
   }),
-  route("get", "/v1/mail/inboxes/{id}/threads", "listMailThreads", "List threads"),
-  route("get", "/v1/mail/threads/{id}", "readMailThread", "Read a thread"),
-  route("patch", "/v1/mail/threads/{id}", "updateMailThread", "Mark a thread", {
-    addition: true,
-  }),
-  route("get", "/v1/mail/search", "searchMail", "Search mail", {
+  route("get", "/v1/mail/search", "searchMail", "read", "Search mail", {
     note: "Query `q`, full text.",
   }),
-  route("post", "/v1/mail/inboxes/{id}/drafts", "createMailDraft", "Create a draft", {
+  route("post", "/v1/mail/inboxes/{id}/drafts", "createMailDraft", "write", "Create a draft", {
     note: "An agent writes, a human sends.",
   }),
-  route("get", "/v1/mail/inboxes/{id}/drafts", "listMailDrafts", "List drafts"),
-  route("get", "/v1/mail/drafts/{id}", "readMailDraft", "Read a draft", { addition: true }),
-  route("patch", "/v1/mail/drafts/{id}", "updateMailDraft", "Change a draft", {
+  route("get", "/v1/mail/inboxes/{id}/drafts", "listMailDrafts", "read", "List drafts"),
+  route("get", "/v1/mail/drafts/{id}", "readMailDraft", "read", "Read a draft", { addition: true }),
+  route("patch", "/v1/mail/drafts/{id}", "updateMailDraft", "write", "Change a draft", {
     addition: true,
   }),
-  route("delete", "/v1/mail/drafts/{id}", "discardMailDraft", "Discard a draft", {
+  route("delete", "/v1/mail/drafts/{id}", "discardMailDraft", "write", "Discard a draft", {
     addition: true,
   }),
-  route("post", "/v1/mail/drafts/{id}/send", "sendMailDraft", "Send a draft", {
+  route("post", "/v1/mail/drafts/{id}/send", "sendMailDraft", "write", "Send a draft", {
     note: "With a human's approval. The draft is deleted.",
   }),
-];
+] as const;
 
-const OPERATION: readonly MailPath[] = [
-  route("get", "/v1/mail/usage", "readMailUsage", "Usage counters of the org"),
-  route("get", "/v1/mail/delivery-health", "readMailHealth", "Health of delivery", {
+/** What an org counts and what it is told. */
+const OPERATION = [
+  route("get", "/v1/mail/usage", "readMailUsage", "orgRead", "Usage counters of the org"),
+  route("get", "/v1/mail/delivery-health", "readMailHealth", "orgRead", "Health of delivery", {
     note: PERIOD,
   }),
-  route("get", "/v1/mail/activity", "readMailActivity", "Activity over time", {
+  route("get", "/v1/mail/activity", "readMailActivity", "orgRead", "Activity over time", {
     note: PERIOD,
   }),
-  route("post", "/v1/mail/api-keys", "createMailKey", "Create an API key", {
+  route("post", "/v1/mail/api-keys", "createMailKey", "orgWrite", "Create an API key", {
     note: "With an org-scoped key. The full key is shown once.",
   }),
-  route("get", "/v1/mail/api-keys", "listMailKeys", "List API keys"),
-  route("get", "/v1/mail/api-keys/{id}", "readMailKey", "Read an API key", { addition: true }),
-  route("delete", "/v1/mail/api-keys/{id}", "deleteMailKey", "Delete an API key"),
-  route("post", "/v1/mail/webhooks", "createWebhook", "Create a webhook", {
+  route("get", "/v1/mail/api-keys", "listMailKeys", "orgRead", "List API keys"),
+  route("get", "/v1/mail/api-keys/{id}", "readMailKey", "orgRead", "Read an API key", {
+    addition: true,
+  }),
+  route("delete", "/v1/mail/api-keys/{id}", "deleteMailKey", "orgWrite", "Delete an API key"),
+  route("post", "/v1/mail/webhooks", "createWebhook", "orgWrite", "Create a webhook", {
     note: "Its signing secret, `rmwh_`, is shown once.",
   }),
-  route("get", "/v1/mail/webhooks", "listWebhooks", "List webhooks"),
-  route("get", "/v1/mail/webhooks/{id}", "readWebhook", "Read a webhook", { addition: true }),
-  route("patch", "/v1/mail/webhooks/{id}", "updateWebhook", "Change a webhook", {
+  route("get", "/v1/mail/webhooks", "listWebhooks", "orgRead", "List webhooks"),
+  route("get", "/v1/mail/webhooks/{id}", "readWebhook", "orgRead", "Read a webhook", {
     addition: true,
   }),
-  route("delete", "/v1/mail/webhooks/{id}", "deleteWebhook", "Delete a webhook"),
-  route("post", "/v1/mail/webhooks/{id}/rotate", "rotateWebhookSecret", "Rotate the secret", {
+  route("patch", "/v1/mail/webhooks/{id}", "updateWebhook", "orgWrite", "Change a webhook", {
     addition: true,
   }),
-  route("post", "/v1/mail/webhooks/{id}/test", "testWebhook", "Send a test event", {
+  route("delete", "/v1/mail/webhooks/{id}", "deleteWebhook", "orgWrite", "Delete a webhook"),
+  route(
+    "post",
+    "/v1/mail/webhooks/{id}/rotate",
+    "rotateWebhookSecret",
+    "orgWrite",
+    "Rotate the secret",
+    { addition: true },
+  ),
+  route("post", "/v1/mail/webhooks/{id}/test", "testWebhook", "orgWrite", "Send a test event", {
     addition: true,
   }),
   route(
     "get",
     "/v1/mail/webhooks/{id}/deliveries",
     "listWebhookDeliveries",
+    "orgRead",
     "List deliveries",
-    {
-      addition: true,
-    },
+    { addition: true },
   ),
   route(
     "post",
     "/v1/mail/webhooks/{id}/deliveries/{delivery_id}/redeliver",
     "redeliverWebhook",
+    "orgWrite",
     "Deliver an event again",
     { addition: true },
   ),
-  route("get", "/v1/mail/suppressions", "listSuppressions", "List suppressed addresses", {
-    addition: true,
-  }),
-  route("delete", "/v1/mail/suppressions/{address}", "liftSuppression", "Lift a suppression", {
-    addition: true,
-  }),
-  route("post", "/v1/mail/inbound/raw", "receiveMail", "Hand in a received message", {
-    access: "public",
+  route(
+    "get",
+    "/v1/mail/suppressions",
+    "listSuppressions",
+    "orgRead",
+    "List suppressed addresses",
+    { addition: true },
+  ),
+  route(
+    "delete",
+    "/v1/mail/suppressions/{address}",
+    "liftSuppression",
+    "orgWrite",
+    "Lift a suppression",
+    { addition: true },
+  ),
+  route("post", "/v1/mail/inbound/raw", "receiveMail", "gateway", "Hand in a received message", {
     addition: true,
     note: "Signed by the operator's gateway.",
   }),
-  route("post", "/v1/mail/events", "receiveMailEvents", "Hand in delivery events", {
-    access: "public",
+  route("post", "/v1/mail/events", "receiveMailEvents", "gateway", "Hand in delivery events", {
     addition: true,
     note: "Signed by the operator's gateway.",
   }),
-];
+] as const;
 
 /** Routes outside /v1/mail. */
-const BESIDE: readonly MailPath[] = [
-  route("post", "/v1/admin/mail/orgs/{id}/suspend", "suspendMailOrg", "Suspend an org", {
-    access: "adminToken",
-    addition: true,
-  }),
+const BESIDE = [
+  route(
+    "post",
+    "/v1/admin/mail/orgs/{id}/suspend",
+    "suspendMailOrg",
+    "adminToken",
+    "Suspend an org",
+    { addition: true },
+  ),
   route(
     "post",
     "/v1/admin/mail/orgs/{id}/unsuspend",
     "unsuspendMailOrg",
+    "adminToken",
     "Lift a suspension",
-    {
-      access: "adminToken",
-      addition: true,
-    },
+    { addition: true },
   ),
-  route("get", "/mail/drafts/{id}", "readDraftPage", "The page on which a person approves", {
-    access: "public",
+  route(
+    "get",
+    "/mail/drafts/{id}",
+    "readDraftPage",
+    "public",
+    "The page on which a person approves",
+    { addition: true },
+  ),
+  route("post", "/mail/drafts/{id}", "decideOnDraft", "public", "Approve or reject a draft", {
     addition: true,
   }),
-  route("post", "/mail/drafts/{id}", "decideOnDraft", "Approve or reject a draft", {
-    access: "public",
-    addition: true,
-  }),
-  route("post", "/mcp/mail", "callMailTools", "Tool server of the mail area", {
+  route("post", "/mcp/mail", "callMailTools", "tools", "Tool server of the mail area", {
     note:
       "Tools: create_inbox, check_inbox, read_thread, send_email, reply_to_message, search_mail.",
   }),
-];
+] as const;
 
-export const MAIL_PATHS: readonly MailPath[] = [...ORG, ...MAILBOXES, ...OPERATION, ...BESIDE];
+const ROWS = [...ORG, ...MAILBOXES, ...OPERATION, ...BESIDE] as const;
+
+type Named = (typeof ROWS)[number];
+type IdOf<R> = R extends Row<infer Id, infer Access>
+  ? { id: Id; kind: Access extends KeyAccess ? "keyed" : "other" }
+  : never;
+
+/** Ids of the routes, of all or of one kind: "keyed" takes a mail key. */
+export type MailPathId<Kind extends "keyed" | "other" = "keyed" | "other"> = Extract<
+  IdOf<Named>,
+  { kind: Kind }
+>["id"];
+
+export type MailPath = Row<MailPathId, MailAccess>;
+
+export const MAIL_PATHS: readonly MailPath[] = ROWS;

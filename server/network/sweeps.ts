@@ -49,7 +49,7 @@ export interface SweepOptions {
 }
 
 export class Sweeps {
-  readonly #steps: LeasedSteps;
+  readonly #steps: LeasedSteps<number>;
 
   constructor(private readonly options: SweepOptions) {
     const { store, leases } = options;

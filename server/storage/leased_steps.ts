@@ -10,23 +10,24 @@ const LEASE_MS = 30_000;
 const LEASE_ATTEMPTS = 40;
 const LEASE_PAUSE_MS = 50;
 
-export interface LeasedWork {
+/** @template Id what names a piece of work, such as an agent's id */
+export interface LeasedWork<Id> {
   store: Store;
   leases: Leases;
   /** Name of the lease. */
   name: string;
-  /** Agents for whom work is left. */
-  pending(): Promise<number[]>;
-  /** Makes one step for an agent. @returns whether more may be left to do for it */
-  step(agentId: number): Promise<boolean>;
+  /** Pieces of work of which something is left. */
+  pending(): Promise<Id[]>;
+  /** Makes one step of a piece. @returns whether more may be left of it */
+  step(id: Id): Promise<boolean>;
 }
 
-export class LeasedSteps {
+export class LeasedSteps<Id> {
   #working: Promise<void> | null = null;
   #again = false;
   #closed = false;
 
-  constructor(private readonly work: LeasedWork) {}
+  constructor(private readonly work: LeasedWork<Id>) {}
 
   /** Works until nothing is left, or another process works. Includes work that begins meanwhile. */
   run(): Promise<void> {
@@ -59,8 +60,8 @@ export class LeasedSteps {
     const { store: { now }, pending, step } = this.work;
     let renewedMs = now();
     for (let left = await pending(); left.length > 0; left = await pending()) {
-      for (const agentId of left) {
-        while (!this.#closed && await step(agentId)) {
+      for (const id of left) {
+        while (!this.#closed && await step(id)) {
           if (now() - renewedMs < LEASE_MS / 3) continue;
           if (!(await lease.renew())) return false;
           renewedMs = now();

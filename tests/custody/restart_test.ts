@@ -1,7 +1,7 @@
 /** Starts without the custody key, with another one, with a new one in front, and with a lost one given up: what works, what is said. */
 import assert from "node:assert/strict";
 import { base64 } from "@scure/base";
-import { custodyKeyId } from "../../server/custody/key_ring.ts";
+import { custodyKeyId } from "../../server/sealing/key_ring.ts";
 import type { Config } from "../../server/config.ts";
 import { keyPairFromHex } from "../../toolkit/mod.ts";
 import { assertRefused, assertStatus } from "../support/answer.ts";

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { decodeAddress } from "../../toolkit/mod.ts";
-import { KeyRing } from "../../server/custody/key_ring.ts";
+import { KeyRing } from "../../server/sealing/key_ring.ts";
 import { readKeyFile } from "../../server/custody/open_custody_keys.ts";
-import type { SealedRow } from "../../server/custody/sealed_rows.ts";
+import type { SealedRow } from "../../server/sealing/sealed_rows.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { registerAgent } from "../support/test_agent.ts";
 import { ToolAgent } from "../support/tool_client.ts";

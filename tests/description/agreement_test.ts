@@ -20,7 +20,9 @@ const LIMITS = {
   searchesPerIpPerMinute: 1_000_000,
   inboxPollIntervalMs: 0,
 };
-const OPERATIONS = describeOperations({ baseUrl: "http://127.0.0.1", limits: DEFAULT_LIMITS });
+const OPERATIONS = describeOperations(
+  { baseUrl: "http://127.0.0.1", limits: DEFAULT_LIMITS, mailOn: false },
+);
 
 type Body = (typeof SENDS)[number];
 

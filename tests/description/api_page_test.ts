@@ -6,7 +6,9 @@ import { ERROR_STATUS } from "../../server/errors.ts";
 import { DEFAULT_LIMITS } from "../../server/limits.ts";
 
 const PAGE = await Deno.readTextFile(new URL("../../docs/api.md", import.meta.url));
-const OPERATIONS = describeOperations({ baseUrl: "http://127.0.0.1", limits: DEFAULT_LIMITS });
+const OPERATIONS = describeOperations(
+  { baseUrl: "http://127.0.0.1", limits: DEFAULT_LIMITS, mailOn: false },
+);
 
 /** Cells of the table rows below a heading. */
 function rowsBelow(heading: string): string[][] {

@@ -4,6 +4,7 @@ import { ERROR_STATUS } from "../../server/errors.ts";
 import { EXAMPLE_INBOX_MESSAGE, EXAMPLE_SEND } from "../../server/description/examples.ts";
 import { DEFAULT_LIMITS } from "../../server/limits.ts";
 import { canonicalJson, verifyMessage } from "../../toolkit/mod.ts";
+import { startMailRelay } from "../support/mail_relay.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { describedRoutes, type Json, readDocument } from "./read_document.ts";
 
@@ -42,7 +43,8 @@ Deno.test("the description lints clean by the strict rules of a public linter", 
 });
 
 Deno.test("each error code is described where its status says, and each operation teaches", async () => {
-  await using relay = await startTestRelay();
+  // With mail on, so that its codes are described too.
+  await using relay = await startMailRelay();
   const document = await readDocument(relay);
   const seen = new Set<string>();
   for (const { name, operation } of describedRoutes(document)) {

@@ -15,7 +15,10 @@ export const SERVER_FOLDERS: FolderTable = {
   mailboxes: { imports: ["storage"], shows: ["records.ts", "retained_bytes.ts"] },
   web: { imports: ["http"], shows: ["reference.ts"] },
   description: { imports: ["http", "web"], shows: "*" },
-  mail: { imports: ["description", "http"], shows: [] },
+  mail: {
+    imports: ["agents", "config", "description", "http", "sealing", "storage"],
+    shows: [],
+  },
   idempotency: { imports: ["storage"], shows: "*" },
   outgoing: {
     imports: ["config", "http", "storage"],
@@ -34,10 +37,15 @@ export const SERVER_FOLDERS: FolderTable = {
       "register.ts",
       "signature_use.ts",
       "tokens.ts",
+      "verifying_key.ts",
     ],
   },
+  sealing: {
+    imports: ["http", "storage"],
+    shows: ["key_ring.ts", "reseal.ts", "sealed_rows.ts"],
+  },
   custody: {
-    imports: ["agents", "description", "http", "mailboxes", "storage"],
+    imports: ["agents", "description", "http", "mailboxes", "sealing", "storage"],
     shows: ["custody.ts"],
   },
   directory: {

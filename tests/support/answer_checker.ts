@@ -6,8 +6,6 @@ import { describeOperations } from "../../server/operations.ts";
 import { decodeSegment } from "../../server/http/target.ts";
 import { DEFAULT_LIMITS } from "../../server/limits.ts";
 
-const SETTING = { baseUrl: "http://127.0.0.1", limits: DEFAULT_LIMITS };
-
 /** An answer as it leaves the relay. */
 export interface CheckedAnswer {
   method: string;
@@ -40,11 +38,13 @@ const METHODS = ["get", "post", "patch", "put", "delete"];
 /**
  * A checker that is strict about the description: a status, header or field that is not described
  * is a fault. Clients, in contrast, are told to expect more fields.
+ * @param mailOn whether the description is that of a relay with mail
  */
-export function createAnswerChecker(): AnswerChecker {
+export function createAnswerChecker(mailOn = false): AnswerChecker {
+  const setting = { baseUrl: "http://127.0.0.1", limits: DEFAULT_LIMITS, mailOn };
   const document: Json = closed(
     JSON.parse(
-      JSON.stringify(createDocument(SETTING, describeOperations(SETTING))),
+      JSON.stringify(createDocument(setting, describeOperations(setting))),
     ),
   );
   const ajv = new Ajv2020({ strict: false });

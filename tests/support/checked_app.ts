@@ -11,11 +11,12 @@ export interface CheckedApp {
 }
 
 /** One checker for all relays of a test process: compiling schemas takes longer than a test. */
-let checker: AnswerChecker | undefined;
+const checkers = new Map<boolean, AnswerChecker>();
 
-export function checkAnswers(app: Pick<Relay["app"], "fetch">): CheckedApp {
+export function checkAnswers(app: Pick<Relay["app"], "fetch">, mailOn = false): CheckedApp {
   const faults = new Set<string>();
-  checker ??= createAnswerChecker();
+  const checker = checkers.get(mailOn) ?? createAnswerChecker(mailOn);
+  checkers.set(mailOn, checker);
   const { check } = checker;
   return {
     async fetch(request: Request, ...rest: unknown[]) {

@@ -1,27 +1,26 @@
 /** The rotation of the custody key as a part of the relay: once after its start, in the background. */
-import { decodeAddress } from "../../toolkit/decode_address.ts";
 import type { Core } from "../core.ts";
 import { describeFailure } from "../http/describe_failure.ts";
 import type { Part } from "../part.ts";
 import type { KeyRing } from "./key_ring.ts";
 import { resealRows, type SealedRows } from "./reseal.ts";
 
-/** What fails is logged and tried again at the next start. */
+/**
+ * What fails is logged and tried again at the next start.
+ * @param rows all kinds of sealed rows that the store has
+ */
 export function openResealing(
-  { deps, commits, identities }: Pick<Core, "deps" | "commits" | "identities">,
+  { deps, commits }: Pick<Core, "deps" | "commits">,
   ring: KeyRing,
+  rows: readonly SealedRows[],
 ): Part {
   const { kv, log } = deps;
-  const agentKeys: SealedRows = {
-    prefix: "custody",
-    boundTo: async (key) => decodeAddress((await identities.byId(key[1] as number)).address),
-  };
   const stopping = new AbortController();
   const stopped = stopping.signal;
   let running: Promise<void> | undefined;
   return {
     start() {
-      running = resealRows({ kv, commits, ring, rows: [agentKeys], stopped })
+      running = resealRows({ kv, commits, ring, rows, stopped })
         .then((count) => {
           if (count !== null && !stopped.aborted) log("custody_keys_resealed", { count });
         }, (error) => log("custody_resealing_failed", describeFailure(error)));

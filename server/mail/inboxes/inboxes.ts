@@ -1,0 +1,295 @@
+/** Inboxes: made, found, changed, deleted. An address belongs to one inbox for ever. */
+import { RelayError } from "../../errors.ts";
+import type { Limits } from "../../limits.ts";
+import type { GroupCommit, Turn } from "../../storage/group_commit.ts";
+import { listRows } from "../../storage/list_rows.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
+import { Outdated } from "../../storage/job.ts";
+import type { Store } from "../../storage/store.ts";
+import { keysKey } from "../records/key_record.ts";
+import { requireOrg } from "../keys/require_org.ts";
+import type { MailCaller } from "../keys/authenticate_key.ts";
+import { isMailId, makeMailId } from "../records/mail_id.ts";
+import { unknownObject } from "../unknown_object.ts";
+import { orgKey, type OrgRecord } from "../records/org_record.ts";
+import { inboxLimit } from "../orgs/shown_org.ts";
+import {
+  ADDRESS_LISTS,
+  addressKey,
+  type AddressListName,
+  type AddressRecord,
+  clientIdKey,
+  type Inbox,
+  inboxKey,
+  type InboxRecord,
+  listKey,
+} from "../records/inbox_record.ts";
+import type { InboxChanges, InboxRequest } from "./inbox_request.ts";
+import { makeLocalPart, refuseReservedLocalPart } from "./local_part.ts";
+
+export interface InboxServices {
+  store: Store;
+  records: RecordCache;
+  commits: GroupCommit;
+  random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
+  limits: Limits;
+  /** Of all inboxes, lowercased. */
+  domain: string;
+  /** Local parts at the domain that the relay itself uses. */
+  ownLocalParts: readonly string[];
+}
+
+const MADE_UP_TRIES = 8;
+const NO_ENTRIES = { allow_send: [], allow_receive: [], block_receive: [] };
+
+export class Inboxes {
+  constructor(private readonly services: InboxServices) {}
+
+  /**
+   * Makes an inbox, or finds the one that was made under the same client_id.
+   * @returns whether it was made now
+   * @throws RelayError `reserved_local_part`, `inbox_limit_reached`, `address_taken`
+   */
+  async create(
+    orgId: string,
+    request: InboxRequest,
+  ): Promise<{ inbox: Inbox; isNew: boolean }> {
+    if (request.localPart !== null) {
+      refuseReservedLocalPart(request.localPart, this.services.ownLocalParts);
+    }
+    for (let tries = 1;; tries++) {
+      const localPart = request.localPart ?? makeLocalPart(this.services.random);
+      try {
+        const { record, isNew } = await this.#create(orgId, localPart, request);
+        return { inbox: await this.#withEntries(record), isNew };
+      } catch (error) {
+        const again = error instanceof Outdated ||
+          error instanceof RelayError && error.code === "address_taken" &&
+            request.localPart === null && tries < MADE_UP_TRIES;
+        if (!again) throw error;
+      }
+    }
+  }
+
+  async #create(
+    orgId: string,
+    localPart: string,
+    request: InboxRequest,
+  ): Promise<{ record: InboxRecord; isNew: boolean }> {
+    const { commits, random, limits, records, store } = this.services;
+    const inboxId = makeMailId("ibx", store.now(), random);
+    const key = inboxKey(orgId, inboxId);
+    const { clientId } = request;
+    const namedKey = clientId === null ? null : clientIdKey(orgId, "inbox", clientId);
+    const formerId = namedKey === null
+      ? null
+      : (await records.read<{ id: string }>(namedKey))?.id ?? null;
+    const formerKey = formerId === null ? null : inboxKey(orgId, formerId);
+    const entries = ADDRESS_LISTS.filter((name) => request.lists[name]?.length);
+    return await commits.submit<{ record: InboxRecord; isNew: boolean }>({
+      records: [
+        orgKey(orgId),
+        addressKey(localPart),
+        key,
+        ...entries.map((name) => listKey(orgId, inboxId, name)),
+        ...[namedKey, formerKey].filter((one) => one !== null),
+      ],
+      sizeBytes: 4_000,
+      proof: key,
+      plan(turn) {
+        const org = requireOrg(turn, orgId, limits);
+        if (namedKey !== null && turn.record(namedKey)?.id !== (formerId ?? undefined)) {
+          throw new Outdated();
+        }
+        const former = formerKey === null ? null : turn.record(formerKey);
+        if (former !== null) return { record: former, isNew: false };
+        requireRoom(org, limits);
+        if (turn.record(addressKey(localPart)) !== null) throw addressTaken(localPart);
+        const made: InboxRecord = {
+          v: 1,
+          id: inboxId,
+          orgId,
+          localPart,
+          displayName: request.displayName ?? null,
+          sendPolicy: request.sendPolicy ?? "direct",
+          retentionDays: request.retentionDays ?? null,
+          lists: entries,
+          clientId,
+          createdAtMs: turn.nowMs,
+          updatedAtMs: turn.nowMs,
+          attempt: turn.attempt,
+        };
+        turn.putRecord(orgKey(orgId), { ...org, inboxes: org.inboxes + 1, attempt: turn.attempt });
+        turn.putRecord(addressKey(localPart), { v: 1, orgId, inboxId });
+        turn.putRecord(key, made);
+        for (const name of entries) {
+          turn.putRecord(listKey(orgId, inboxId, name), { v: 1, entries: request.lists[name]! });
+        }
+        if (namedKey !== null) turn.putRecord(namedKey, { v: 1, id: inboxId });
+        return { record: made, isNew: true };
+      },
+    });
+  }
+
+  /**
+   * The inbox that a path or a field names, by its id or its address, as the caller may see it.
+   * @throws RelayError `not_found`
+   */
+  async find({ org, key }: MailCaller, named: string): Promise<Inbox> {
+    const inboxId = await this.#idOf(org.id, named);
+    if (inboxId === null || (key.scope === "inbox" && key.inboxId !== inboxId)) {
+      throw unknownObject("inbox");
+    }
+    const record = await this.services.records.read<InboxRecord>(inboxKey(org.id, inboxId));
+    if (record === null) throw unknownObject("inbox");
+    return await this.#withEntries(record);
+  }
+
+  async #idOf(orgId: string, named: string): Promise<string | null> {
+    if (isMailId("ibx", named)) return named;
+    const at = named.lastIndexOf("@");
+    const { domain, records } = this.services;
+    if (at < 1 || named.slice(at + 1).toLowerCase() !== domain) return null;
+    const localPart = named.slice(0, at).toLowerCase();
+    if (localPart.length > 64) return null;
+    const address = await records.read<AddressRecord>(addressKey(localPart));
+    return address?.orgId === orgId ? address.inboxId : null;
+  }
+
+  /**
+   * A page of the org's inboxes, the oldest first.
+   * @param afterId id of the last one of the page before, null for the first page
+   */
+  async list(
+    orgId: string,
+    afterId: string | null,
+    limit: number,
+  ): Promise<{ inboxes: Inbox[]; more: boolean }> {
+    const { kv } = this.services.store;
+    const prefix = ["mail-inbox", orgId];
+    const selector = afterId === null
+      ? { prefix }
+      : { prefix, start: [...prefix, `${afterId}\u0000`] };
+    const rows = await listRows<InboxRecord>(kv, selector, { limit: limit + 1 });
+    const inboxes = await Promise.all(
+      rows.slice(0, limit).map(({ value }) => this.#withEntries(value)),
+    );
+    return { inboxes, more: rows.length > limit };
+  }
+
+  /** @throws RelayError `not_found` where it has gone meanwhile */
+  async change(orgId: string, inboxId: string, changes: InboxChanges): Promise<Inbox> {
+    const { commits, limits } = this.services;
+    const key = inboxKey(orgId, inboxId);
+    const changed = ADDRESS_LISTS.filter((name) => changes.lists[name] !== undefined);
+    const record = await commits.submit<InboxRecord>({
+      records: [
+        orgKey(orgId),
+        key,
+        ...changed.map((name) => listKey(orgId, inboxId, name)),
+      ],
+      sizeBytes: 4_000,
+      proof: key,
+      plan(turn) {
+        requireOrg(turn, orgId, limits);
+        const inbox = turn.record(key);
+        if (inbox === null) throw unknownObject("inbox");
+        const lists = ADDRESS_LISTS.filter((name) =>
+          changes.lists[name] === undefined
+            ? inbox.lists.includes(name)
+            : changes.lists[name].length > 0
+        );
+        const { displayName, sendPolicy, retentionDays } = changes;
+        const next: InboxRecord = {
+          ...inbox,
+          ...(displayName === undefined ? {} : { displayName }),
+          ...(sendPolicy === undefined ? {} : { sendPolicy }),
+          ...(retentionDays === undefined ? {} : { retentionDays }),
+          lists,
+          updatedAtMs: Math.max(turn.nowMs, inbox.updatedAtMs),
+          attempt: turn.attempt,
+        };
+        turn.putRecord(key, next);
+        for (const name of changed) {
+          const entries = changes.lists[name]!;
+          turn.putRecord(
+            listKey(orgId, inboxId, name),
+            entries.length === 0 ? null : { v: 1, entries },
+          );
+        }
+        return next;
+      },
+    });
+    return await this.#withEntries(record);
+  }
+
+  /**
+   * Deletes an inbox, its lists and its keys; the address stays taken.
+   * @throws RelayError `not_found` where it has gone meanwhile
+   */
+  async delete(orgId: string, inboxId: string): Promise<void> {
+    const { commits, limits, records } = this.services;
+    const key = inboxKey(orgId, inboxId);
+    const inbox = await records.read<InboxRecord>(key);
+    if (inbox === null) throw unknownObject("inbox");
+    const named = inbox.clientId === null ? [] : [clientIdKey(orgId, "inbox", inbox.clientId)];
+    const lists = ADDRESS_LISTS.map((name) => listKey(orgId, inboxId, name));
+    await commits.submit<boolean>({
+      records: [orgKey(orgId), keysKey(orgId), key, ...named, ...lists],
+      sizeBytes: 2_000,
+      proof: orgKey(orgId),
+      plan(turn) {
+        const org = requireOrg(turn, orgId, limits);
+        if (turn.record(key) === null) throw unknownObject("inbox");
+        const keys = turn.record(keysKey(orgId))?.keys ?? [];
+        const left = keys.filter((one) => one.inboxId !== inboxId);
+        turn.putRecord(orgKey(orgId), { ...org, inboxes: org.inboxes - 1, attempt: turn.attempt });
+        turn.putRecord(keysKey(orgId), { v: 1, keys: left, attempt: turn.attempt });
+        turn.putRecord(key, null);
+        for (const one of named) turn.putRecord(one, null);
+        for (const one of lists) turn.putRecord(one, null);
+        return true;
+      },
+    });
+  }
+
+  /** Requires, in a commit that makes a key of an inbox, that the inbox is there. */
+  keyCheck(orgId: string, inboxId: string) {
+    const key = inboxKey(orgId, inboxId);
+    return {
+      records: [key],
+      require(turn: Turn) {
+        if (turn.record(key) === null) throw unknownObject("inbox");
+      },
+    };
+  }
+
+  async #withEntries(record: InboxRecord): Promise<Inbox> {
+    const { records } = this.services;
+    const read = async (name: AddressListName) =>
+      (await records.read<{ entries: string[] }>(listKey(record.orgId, record.id, name)))?.entries;
+    const lists = await Promise.all(
+      record.lists.map(async (name) => [name, await read(name) ?? []] as const),
+    );
+    return { ...record, entries: { ...NO_ENTRIES, ...Object.fromEntries(lists) } };
+  }
+}
+
+/** @throws RelayError `inbox_limit_reached` */
+function requireRoom(org: OrgRecord, limits: Limits): void {
+  const limit = inboxLimit(org, limits);
+  if (org.inboxes < limit) return;
+  throw new RelayError(
+    "inbox_limit_reached",
+    org.trialEndsAtMs === null
+      ? `an org has at most ${limit} inboxes; delete one (DELETE /v1/mail/inboxes/{id})`
+      : `a trial has at most ${limit} inboxes; claim the org (POST /v1/mail/org/claim) for ${limits.mailInboxesPerOrg}`,
+  );
+}
+
+function addressTaken(localPart: string): RelayError {
+  return new RelayError(
+    "address_taken",
+    `the local part "${localPart}" is or was another inbox's, and addresses are never given out again; choose another, or leave local_part out`,
+  );
+}

@@ -1,0 +1,114 @@
+/** Who calls by a mail key (specification, 5.3; mail page, "Who may call what, and the order of checks"). */
+import type { Context } from "hono";
+import { RelayError } from "../../errors.ts";
+import { type BearerCallers, bearerCallers } from "../../http/bearer_callers.ts";
+import type { HttpEnv } from "../../http/route.ts";
+import type { Limits } from "../../limits.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
+import type { Store } from "../../storage/store.ts";
+import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
+import {
+  isKeyForm,
+  isLive,
+  keyOwnerKey,
+  type KeyOwnerRecord,
+  keysKey,
+  type KeysRecord,
+  type MailKey,
+} from "../records/key_record.ts";
+import { DAY_MS } from "../../time_units.ts";
+import type { LastUsed } from "./last_used.ts";
+
+/** So long an expired key is told from an unknown one. */
+export const EXPIRED_SHOWN_MS = 30 * DAY_MS;
+
+/** Who calls: a key and the org that it belongs to, as they stood when the request came. */
+export interface MailCaller {
+  org: OrgRecord;
+  key: MailKey;
+}
+
+export interface KeyAuthenticatorOptions {
+  store: Pick<Store, "now">;
+  records: Pick<RecordCache, "read">;
+  lastUsed: LastUsed;
+  limits: Pick<Limits, "mailTrialPurgeDays">;
+}
+
+export class KeyAuthenticator {
+  readonly #callers: BearerCallers<MailCaller>;
+
+  constructor(private readonly options: KeyAuthenticatorOptions) {
+    this.#callers = bearerCallers({
+      isTokenForm: isKeyForm,
+      find: (hash) => this.#find(hash),
+      admit: (caller) => this.#admit(caller),
+      missing: missingToken,
+      unknown: unknownKey,
+    });
+  }
+
+  /**
+   * The caller of a request.
+   * @param expiredTrial whether the route takes the key of an expired trial
+   * @throws RelayError `missing_token`, `unknown_key`, `expired_key`, `trial_expired`, `org_suspended`
+   */
+  async authenticate(c: Context<HttpEnv>, expiredTrial = false): Promise<MailCaller> {
+    const caller = await this.#callers.identify(c);
+    const { store, limits, lastUsed } = this.options;
+    if (orgState(caller.org, store.now(), limits) === "expired" && !expiredTrial) {
+      throw new RelayError(
+        "trial_expired",
+        `the trial has ended, and its inboxes take no mail any more; POST /v1/mail/org/attach with a Google sign-in recovers it, and so does a claim link that was sent before and is younger than an hour; the org is erased ${limits.mailTrialPurgeDays} days after its end`,
+      );
+    }
+    if (caller.org.suspendedAtMs !== null) {
+      throw new RelayError(
+        "org_suspended",
+        "the operator of this relay has suspended the org: its keys open nothing and its mail stops; ask the operator",
+      );
+    }
+    if (!c.get("head")) lastUsed.touch(caller.org.id, caller.key.id);
+    return caller;
+  }
+
+  /** The key and its org; null for a key that is none, or none any more. */
+  async #find(hash: string): Promise<MailCaller | null> {
+    const { records, store, limits } = this.options;
+    const owner = await records.read<KeyOwnerRecord>(keyOwnerKey(hash));
+    if (owner === null) return null;
+    const [org, keys] = await Promise.all([
+      records.read<OrgRecord>(orgKey(owner.orgId)),
+      records.read<KeysRecord>(keysKey(owner.orgId)),
+    ]);
+    if (org === null || orgState(org, store.now(), limits) === "gone") return null;
+    const key = keys?.keys.find((one) => one.hash === hash);
+    return key === undefined ? null : { org, key };
+  }
+
+  /** @throws RelayError `expired_key`, and `unknown_key` once that has been said for 30 days */
+  #admit(caller: MailCaller): MailCaller {
+    const { key } = caller;
+    const nowMs = this.options.store.now();
+    if (isLive(key, nowMs)) return caller;
+    if (nowMs - key.expiresAtMs! >= EXPIRED_SHOWN_MS) throw unknownKey();
+    throw new RelayError(
+      "expired_key",
+      "the API key has expired; make another with an org-scoped key (POST /v1/mail/api-keys), or sign in anew",
+    );
+  }
+}
+
+function missingToken(): RelayError {
+  return new RelayError(
+    "missing_token",
+    "mail routes take Authorization: Bearer with an API key (rm_sk_...); POST /v1/mail/agents/register gives one to a key pair",
+  );
+}
+
+export function unknownKey(): RelayError {
+  return new RelayError(
+    "unknown_key",
+    "the API key is not known here: it was deleted, its org is gone, or it belongs to another relay",
+  );
+}

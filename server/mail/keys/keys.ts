@@ -1,0 +1,141 @@
+/** The API keys of orgs: made, listed, deleted (specification, 4.7 and 5.3; mail page, "Keys"). */
+import { RelayError } from "../../errors.ts";
+import type { Limits } from "../../limits.ts";
+import type { GroupCommit, Turn } from "../../storage/group_commit.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
+import { makeMailId } from "../records/mail_id.ts";
+import { orgKey } from "../records/org_record.ts";
+import { EXPIRED_SHOWN_MS } from "./authenticate_key.ts";
+import { requireOrg } from "./require_org.ts";
+import {
+  isLive,
+  isOwnerKey,
+  keyOwnerKey,
+  keysKey,
+  type KeysRecord,
+  type MailKey,
+  makeKeySecret,
+} from "../records/key_record.ts";
+import type { KeyRequest } from "./key_request.ts";
+
+export interface KeyServices {
+  commits: GroupCommit;
+  records: Pick<RecordCache, "read">;
+  random: (sizeBytes: number) => Uint8Array;
+  limits: Pick<Limits, "mailKeysPerOrg" | "mailTrialPurgeDays">;
+}
+
+export interface MadeKey {
+  key: MailKey;
+  /** Shown once. */
+  apiKey: string;
+}
+
+/**
+ * Makes a key of an org.
+ * @param check run in the commit, such as to see that the inbox of the key is still there
+ * @throws RelayError `key_limit_reached`; `unknown_key` where the org has gone meanwhile
+ */
+export async function createKey(
+  services: KeyServices,
+  orgId: string,
+  request: KeyRequest,
+  check: { records: readonly Deno.KvKey[]; require(turn: Turn): void } = {
+    records: [],
+    require() {},
+  },
+): Promise<MadeKey> {
+  const { commits, random, limits } = services;
+  const { apiKey, hash, prefix } = makeKeySecret(random);
+  const key = await commits.submit<MailKey>({
+    records: [orgKey(orgId), keysKey(orgId), keyOwnerKey(hash), ...check.records],
+    sizeBytes: 4_000,
+    proof: keyOwnerKey(hash),
+    plan(turn) {
+      const keys = keysOf(turn, orgId, limits);
+      check.require(turn);
+      const made: MailKey = {
+        id: makeMailId("key", turn.nowMs, random),
+        hash,
+        ...request,
+        prefix,
+        createdAtMs: turn.nowMs,
+        signIn: false,
+      };
+      const kept = forgetExpired(turn, keys, limits.mailKeysPerOrg);
+      if (kept.filter(({ signIn }) => !signIn).length >= limits.mailKeysPerOrg) {
+        throw new RelayError(
+          "key_limit_reached",
+          `an org has at most ${limits.mailKeysPerOrg} API keys; delete one that is not used any more (GET /v1/mail/api-keys tells when each was last used)`,
+        );
+      }
+      turn.putRecord(keysKey(orgId), { v: 1, keys: [...kept, made] });
+      turn.putRecord(keyOwnerKey(hash), { v: 1, orgId, attempt: turn.attempt });
+      return made;
+    },
+  });
+  return { key, apiKey };
+}
+
+/**
+ * Deletes a key of an org: at once nobody gets in with it.
+ * @throws RelayError `not_found`, `last_key`
+ */
+export async function deleteKey(
+  { commits, records, limits }: KeyServices,
+  orgId: string,
+  keyId: string,
+): Promise<MailKey> {
+  const stored = await records.read<KeysRecord>(keysKey(orgId));
+  const hash = stored?.keys.find(({ id }) => id === keyId)?.hash;
+  if (hash === undefined) throw noSuchKey();
+  return await commits.submit<MailKey>({
+    records: [orgKey(orgId), keysKey(orgId), keyOwnerKey(hash)],
+    sizeBytes: 2_000,
+    proof: keysKey(orgId),
+    plan(turn) {
+      const keys = keysOf(turn, orgId, limits);
+      const deleted = keys.find(({ id }) => id === keyId);
+      if (deleted === undefined) throw noSuchKey();
+      const left = keys.filter((key) => key !== deleted);
+      if (!left.some((key) => isOwnerKey(key, turn.nowMs))) {
+        throw new RelayError(
+          "last_key",
+          "without this key the org would have no org-scoped one with inbox:write, and nobody could manage it; make another first (POST /v1/mail/api-keys), or delete the org (DELETE /v1/mail/org)",
+        );
+      }
+      turn.putRecord(keysKey(orgId), { v: 1, keys: left, attempt: turn.attempt });
+      turn.putRecord(keyOwnerKey(hash), null);
+      return deleted;
+    },
+  });
+}
+
+function keysOf(
+  turn: Turn,
+  orgId: string,
+  limits: Pick<Limits, "mailTrialPurgeDays">,
+): readonly MailKey[] {
+  requireOrg(turn, orgId, limits);
+  return turn.record(keysKey(orgId))?.keys ?? [];
+}
+
+/**
+ * What is kept of an org's keys when one is added: those that expired 30 days ago go, and of the
+ * others that expired the oldest, where the limit leaves no room.
+ */
+function forgetExpired(turn: Turn, keys: readonly MailKey[], limit: number): MailKey[] {
+  const kept = keys.filter((key) =>
+    isLive(key, turn.nowMs) || turn.nowMs - key.expiresAtMs! < EXPIRED_SHOWN_MS
+  );
+  while (kept.filter(({ signIn }) => !signIn).length >= limit) {
+    const at = kept.findIndex((key) => !key.signIn && !isLive(key, turn.nowMs));
+    if (at < 0) break;
+    kept.splice(at, 1);
+  }
+  return kept;
+}
+
+function noSuchKey(): RelayError {
+  return new RelayError("not_found", "the org has no such API key");
+}

@@ -1,0 +1,122 @@
+/**
+ * The routes of the mail area, made from the table of its paths. Each request goes through the same
+ * checks in the same order (mail page, "Who may call what, and the order of checks"):
+ *
+ *  1. the path and its method (app.ts): 404, 405
+ *  2. is mail on: 503 `mail_disabled`
+ *  3. the key: 401 `missing_token`, `unknown_key`, `expired_key`
+ *  4. its org: 403 `trial_expired`, `org_suspended`
+ *  5. what the key may: 403 `insufficient_permission`
+ *  6. the object that the path names, found by the handler: 404
+ *  7. what the org or the inbox may: 403 `trial_org_cannot_send`, `approval_required`
+ *  8. the body, read by the handler when all that holds: 413, 408, 400
+ *  9. an Idempotency-Key: the stored answer, 422, 409
+ * 10. recipients: 403 `recipient_not_allowed`, 422 `recipient_suppressed`
+ * 11. limits: 429; conflicts, in the commit: 409
+ *
+ * Steps 2 to 5 are done here, the others by the handler, in this order.
+ */
+import type { Context } from "hono";
+import type { JsonObject } from "../../toolkit/json_value.ts";
+import { RelayError } from "../errors.ts";
+import { readObject } from "../http/json_body.ts";
+import { readBody } from "../http/read_body.ts";
+import type { HttpEnv, Route } from "../http/route.ts";
+import { decodeSegment } from "../http/target.ts";
+import { isKeyAccess, refusalOf } from "./access.ts";
+import type { KeyAuthenticator, MailCaller } from "./keys/authenticate_key.ts";
+import { MAIL_PATHS, type MailPath, type MailPathId } from "./paths.ts";
+
+/** A request that has passed the checks that come before its handler. */
+export interface MailRequest {
+  c: Context<HttpEnv>;
+  /** The segments in braces of the path, decoded once. */
+  params: Readonly<Record<string, string>>;
+  /**
+   * The JSON object of the body; called when nothing but the body can be wrong any more.
+   * @param ifEmpty what an empty body counts as
+   * @throws RelayError `payload_too_large`, `request_timeout`, `invalid_json`
+   */
+  body(ifEmpty?: JsonObject): Promise<JsonObject>;
+}
+
+/** One that came with a mail key, which may call the route. */
+export interface KeyedRequest extends MailRequest, MailCaller {}
+
+/** Handlers by the ids of their routes: of those with a mail key, and of all others. */
+export type MailHandlers = Readonly<
+  & { [Id in MailPathId<"keyed">]?: (request: KeyedRequest) => Promise<Response> }
+  & { [Id in MailPathId<"other">]?: (request: MailRequest) => Promise<Response> }
+>;
+
+export interface MailRouting {
+  /** Null while mail is off. */
+  on: { authenticator: KeyAuthenticator; handlers: MailHandlers } | null;
+}
+
+/** Of the routes whose rows in paths.ts say nothing else. */
+const BODY_BYTES = 256 * 1024;
+
+/** Every route of the mail area; those without a handler answer 503 `mail_disabled`. */
+export function mailRoutes({ on }: MailRouting): Route[] {
+  return MAIL_PATHS.map((path): Route => ({
+    method: path.method.toUpperCase() as Route["method"],
+    path: path.path,
+    // The operator's routes, the page for people and the tool server are without CORS.
+    cors: path.path.startsWith("/v1/mail/") ? "open" : "none",
+    body: { limitBytes: path.bodyBytes ?? BODY_BYTES, pool: "mail" },
+    handle: on === null ? refuseOff : handlerOf(path, on),
+  }));
+}
+
+function handlerOf(path: MailPath, on: NonNullable<MailRouting["on"]>): Route["handle"] {
+  const handler = on.handlers[path.id] as
+    | ((request: KeyedRequest) => Promise<Response>)
+    | undefined;
+  if (handler === undefined) return refuseMissing;
+  const { access } = path;
+  return async (c) => {
+    const request: MailRequest = {
+      c,
+      params: paramsOf(path.path, c.get("path")),
+      body: (ifEmpty) => readJson(c, ifEmpty),
+    };
+    if (!isKeyAccess(access)) return await handler(request as KeyedRequest);
+    const caller = await on.authenticator.authenticate(c, path.expiredTrial);
+    const refusal = refusalOf(access, caller.key);
+    if (refusal !== null) throw new RelayError("insufficient_permission", refusal);
+    return await handler({ ...request, ...caller });
+  };
+}
+
+async function readJson(
+  c: Context<HttpEnv>,
+  ifEmpty: JsonObject | undefined,
+): Promise<JsonObject> {
+  const bytes = await readBody(c);
+  return bytes.length === 0 && ifEmpty !== undefined ? ifEmpty : readObject(bytes);
+}
+
+/** app.ts has refused what cannot be decoded. */
+function paramsOf(pattern: string, path: string): Record<string, string> {
+  const params: Record<string, string> = {};
+  const segments = path.split("/");
+  for (const [i, expected] of pattern.split("/").entries()) {
+    if (expected.startsWith("{")) params[expected.slice(1, -1)] = decodeSegment(segments[i]!)!;
+  }
+  return params;
+}
+
+function refuseOff(): never {
+  throw new RelayError(
+    "mail_disabled",
+    "the mail area is off on this relay; messages between agents (POST /v1/messages) work without it, and its operator can tell when mail is on",
+  );
+}
+
+function refuseMissing(): never {
+  throw new RelayError(
+    "mail_disabled",
+    "this part of the mail area is not in this version of the relay; GET /openapi.json says what is",
+  );
+}

@@ -1,0 +1,216 @@
+/**
+ * What is left of orgs that are gone is erased by a sweep: in small commits, by one process at a
+ * time, going on wherever a process was stopped. It begins after the commit that hid the org:
+ * every commit of the mail area checks the org's record, so that no row can be added behind it.
+ * Addresses stay taken.
+ */
+import type { Log } from "../../deps.ts";
+import { describeFailure } from "../../http/describe_failure.ts";
+import type { Limits } from "../../limits.ts";
+import type { GroupCommit, Turn } from "../../storage/group_commit.ts";
+import { LeasedSteps } from "../../storage/leased_steps.ts";
+import type { Leases } from "../../storage/leases.ts";
+import { listRows } from "../../storage/list_rows.ts";
+import { retryWhileLocked } from "../../storage/lock_retry.ts";
+import { isRecordKey, type RecordKey } from "../../storage/record_key.ts";
+import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
+import { keyOwnerKey, keysKey } from "../records/key_record.ts";
+import {
+  orgKey,
+  type OrgRecord,
+  orgState,
+  publicKeyKey,
+  purgeAtMs,
+  trialKey,
+} from "../records/org_record.ts";
+import { erasureKey, type ErasureRow, stageErasure } from "./stage_erasure.ts";
+
+/**
+ * Rows that a part of the mail area keeps for an org: all keys that begin so.
+ * @param orgId of an org that is gone
+ */
+export type RowsOfOrg = (orgId: string) => readonly Deno.KvKey[];
+
+export interface ErasureOptions {
+  store: Store;
+  commits: GroupCommit;
+  leases: Leases;
+  limits: Limits;
+  log: Log;
+  /** What each part has of an org. */
+  rowsOfOrg: readonly RowsOfOrg[];
+}
+
+const ROWS_A_STEP = 100;
+/** Records are checked, and a commit over KV Connect checks ten. */
+const RECORDS_A_STEP = 6;
+const TRIALS_A_LOOK = 1_000;
+
+export class Erasures {
+  readonly #steps: LeasedSteps<string>;
+
+  constructor(private readonly options: ErasureOptions) {
+    const { store, leases } = options;
+    this.#steps = new LeasedSteps({
+      store,
+      leases,
+      name: "mail-erasures",
+      pending: () => this.#pending(),
+      step: (orgId) => this.#step(orgId),
+    });
+  }
+
+  /** Purges the trials that are due, and works until nothing is left or another process works. */
+  async run(): Promise<void> {
+    await this.#purgeTrials();
+    await this.#steps.run();
+  }
+
+  /** Works in the background; what fails is logged, and the next minute tries again. */
+  begin(): void {
+    this.run().catch((error) => this.options.log("mail_erasure_stopped", describeFailure(error)));
+  }
+
+  /** Ends after the step under way; the next process goes on from there. */
+  close(): Promise<void> {
+    return this.#steps.close();
+  }
+
+  async #pending(): Promise<string[]> {
+    const rows = await listRows(this.options.store.kv, { prefix: ["mail-erasure"] });
+    return rows.map(({ key }) => key[1] as string);
+  }
+
+  async #purgeTrials(): Promise<void> {
+    const { store: { kv, now }, limits } = this.options;
+    // A trial that ended before then is to be purged by now.
+    const end = now() - (purgeAtMs(0, limits)) + 1;
+    const selector = { prefix: ["mail-trial"], end: ["mail-trial", end] };
+    for (const { key } of await listRows(kv, selector, { limit: TRIALS_A_LOOK })) {
+      await this.#purgeTrial(key[1] as number, key[2] as string);
+    }
+  }
+
+  /** An org that was verified meanwhile only loses its row in the list of trials. */
+  async #purgeTrial(endsAtMs: number, orgId: string): Promise<void> {
+    const { commits, limits } = this.options;
+    const key = orgKey(orgId);
+    await commits.submit<OrgRecord | null>({
+      records: [key, keysKey(orgId)],
+      sizeBytes: 1_000,
+      proof: key,
+      plan(turn) {
+        const org = turn.record(key);
+        turn.delete(trialKey(endsAtMs, orgId));
+        const isDue = org !== null && org.deletedAtMs === null &&
+          orgState(org, turn.nowMs, limits) === "gone";
+        if (isDue) return stageErasure(turn, org);
+        touch(turn, key);
+        return null;
+      },
+    });
+  }
+
+  /** One commit of an erasure. @returns whether there may be more to do */
+  async #step(orgId: string): Promise<boolean> {
+    const { store: { kv }, log } = this.options;
+    const keys = await this.#nextRows(orgId);
+    if (keys.length > 0) {
+      await this.#erase(orgId, keys);
+      return true;
+    }
+    const { value: erasure } = await retryWhileLocked(() => kv.get<ErasureRow>(erasureKey(orgId)));
+    if (erasure === null) return false;
+    const hashes = erasure.keyHashes.slice(0, RECORDS_A_STEP);
+    if (hashes.length > 0) {
+      await this.#eraseKeys(orgId, erasure, hashes);
+      return true;
+    }
+    await this.#end(orgId);
+    log("mail_org_erased", { org_id: orgId });
+    return false;
+  }
+
+  async #nextRows(orgId: string): Promise<Deno.KvKey[]> {
+    const { store: { kv }, rowsOfOrg } = this.options;
+    for (const prefix of rowsOfOrg.flatMap((rowsOf) => rowsOf(orgId))) {
+      const rows = await listRows(kv, { prefix: [...prefix] }, { limit: ROWS_A_STEP });
+      if (rows.length === 0) continue;
+      const keys = rows.map(({ key }) => key);
+      const firstRow = keys.findIndex((key) => !isRecordKey(key));
+      if (firstRow === 0) {
+        const end = keys.findIndex((key) => isRecordKey(key));
+        return end < 0 ? keys : keys.slice(0, end);
+      }
+      return keys.slice(0, Math.min(RECORDS_A_STEP, firstRow < 0 ? keys.length : firstRow));
+    }
+    return [];
+  }
+
+  async #erase(orgId: string, keys: readonly Deno.KvKey[]): Promise<void> {
+    const records = keys.filter(isRecordKey);
+    const rows = keys.filter((key) => !isRecordKey(key));
+    const org = orgKey(orgId);
+    await this.options.commits.submit<boolean>({
+      records: [org, ...records],
+      sizeBytes: 100 * keys.length,
+      proof: org,
+      plan(turn) {
+        touch(turn, org);
+        for (const key of records) turn.putRecord(key, null);
+        for (const key of rows) turn.delete(key);
+        return true;
+      },
+    });
+  }
+
+  async #eraseKeys(orgId: string, erasure: ErasureRow, hashes: readonly string[]): Promise<void> {
+    const org = orgKey(orgId);
+    const owners = hashes.map((hash) => keyOwnerKey(hash));
+    await this.options.commits.submit<boolean>({
+      records: [org, ...owners],
+      sizeBytes: 1_000,
+      proof: org,
+      plan(turn) {
+        touch(turn, org);
+        for (const owner of owners) turn.putRecord(owner, null);
+        const keyHashes = erasure.keyHashes.slice(hashes.length);
+        turn.set(erasureKey(orgId), { ...erasure, keyHashes } satisfies ErasureRow);
+        return true;
+      },
+    });
+  }
+
+  /** The org itself, and its public key, which is free once its registration cannot be repeated. */
+  async #end(orgId: string): Promise<void> {
+    const { commits, store } = this.options;
+    const key = orgKey(orgId);
+    const { value: org } = await retryWhileLocked(() => store.kv.get<OrgRecord>(key));
+    const publicKey = org?.publicKey ?? null;
+    const bound = publicKey === null ? [] : [publicKeyKey(publicKey)];
+    await commits.submit<boolean>({
+      records: [key, ...bound],
+      sizeBytes: 1_000,
+      proof: erasureKey(orgId),
+      plan(turn) {
+        turn.putRecord(key, null);
+        for (const boundKey of bound) {
+          const owner = turn.record(boundKey);
+          if (owner?.orgId !== orgId) continue; // registered anew meanwhile
+          const leftMs = owner.replayableUntilMs - turn.nowMs;
+          if (leftMs <= 0) turn.putRecord(boundKey, null);
+          else turn.putRecord(boundKey, owner, leftMs + EXPIRY_MARGIN_MS);
+        }
+        if (org?.trialEndsAtMs != null) turn.delete(trialKey(org.trialEndsAtMs, orgId));
+        turn.delete(erasureKey(orgId));
+        return true;
+      },
+    });
+  }
+}
+
+/** Writes the org's record as it is, so that a commit that the network repeats is known as ours. */
+function touch(turn: Turn, key: RecordKey<OrgRecord>): void {
+  const org = turn.record(key);
+  turn.putRecord(key, org === null ? null : { ...org, attempt: turn.attempt });
+}

@@ -1,0 +1,90 @@
+/** Routes of orgs: registration, the org itself, and what its operator decides. */
+import { requireAdmin } from "../../http/require_admin.ts";
+import type { Deps } from "../../deps.ts";
+import { invalidJson } from "../../errors.ts";
+import { answerJson, NO_STORE } from "../../http/answer.ts";
+import { callerHash } from "../../http/client_address.ts";
+import { noContent } from "../../http/no_content.ts";
+import type { FreeDisk } from "../../storage/free_disk.ts";
+import type { GroupCommit } from "../../storage/group_commit.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
+import type { MailHandlers, MailRequest } from "../mail_routes.ts";
+import type { MailSecret } from "../secret/mail_secret.ts";
+import { deleteOrg, requireStanding, setSuspended } from "./change_org.ts";
+import type { Erasures } from "./erasures.ts";
+import { registerOrg } from "./register_org.ts";
+import { readRegistration } from "./registration_request.ts";
+import { shownOrg } from "./shown_org.ts";
+
+export interface OrgRouteServices {
+  deps: Deps;
+  records: RecordCache;
+  commits: GroupCommit;
+  freeDisk: FreeDisk;
+  secret: MailSecret;
+  erasures: Erasures;
+  /** Secret under which client addresses are hashed, 32 bytes. */
+  addressKey: Uint8Array;
+}
+
+export function orgHandlers(services: OrgRouteServices) {
+  const { deps, records, commits, freeDisk, secret, erasures } = services;
+  const { config, now, random, log } = deps;
+  const { limits } = config;
+
+  async function register({ c, body }: MailRequest): Promise<Response> {
+    const request = readRegistration(await body(), now(), limits.signatureWindowSeconds);
+    await freeDisk.refuseWhenFull();
+    await secret.key("mail-link"); // made with the first org
+    const addressHash = callerHash(c, services.addressKey, config.trustedProxyHops);
+    const registering = { commits, records, random, now, limits };
+    const { org, apiKey, keyPrefix } = await registerOrg(registering, request, addressHash);
+    return answerJson(
+      {
+        org_id: org.id,
+        agent_id: org.agentId,
+        api_key: apiKey,
+        key_prefix: keyPrefix,
+        trial: true,
+        expires_in_hours: limits.mailTrialHours,
+        note: `A trial: its inbox receives for ${limits.mailTrialHours} hours and cannot send. ` +
+          "Keep the API key, it is shown this once. To go on and to send, have a person claim " +
+          "the org: POST /v1/mail/org/claim with their e-mail address.",
+      },
+      201,
+      NO_STORE,
+    );
+  }
+
+  async function suspend({ c, params, body }: MailRequest, suspended: boolean): Promise<Response> {
+    requireAdmin(c.req.raw.headers, config.adminToken);
+    const orgId = params["id"]!;
+    await requireStanding({ records, limits, now }, orgId);
+    await body({});
+    const org = await setSuspended({ commits, limits }, orgId, suspended);
+    log(suspended ? "mail_org_suspended" : "mail_org_unsuspended", { org_id: org.id });
+    return answerJson({ org_id: org.id, suspended });
+  }
+
+  return {
+    registerMail: register,
+    registerMailTrial: register,
+    readMailOrg({ org }) {
+      return Promise.resolve(answerJson(shownOrg(org, limits, now()), 200, NO_STORE));
+    },
+    async deleteMailOrg({ org, body }) {
+      const { org_id } = await body();
+      if (org_id !== org.id) {
+        throw invalidJson(
+          `org_id must be the id of this key's org, ${org.id}: deleting erases everything of it`,
+        );
+      }
+      await deleteOrg({ commits }, org.id);
+      log("mail_org_deleted", { org_id: org.id });
+      erasures.begin();
+      return noContent();
+    },
+    suspendMailOrg: (request) => suspend(request, true),
+    unsuspendMailOrg: (request) => suspend(request, false),
+  } satisfies MailHandlers;
+}

@@ -1,0 +1,86 @@
+/** What the store holds of an org, and what state the clock puts it in (specification, 2.11 and 3). */
+import { DAY_MS, HOUR_MS } from "../../time_units.ts";
+import type { Limits } from "../../limits.ts";
+import { defineRecord } from "../../storage/record_key.ts";
+
+export interface OrgRecord {
+  v: 1;
+  /** `org_` and a ULID. */
+  id: string;
+  /** Number of a registered key in the mail area's own sequence; null for an org of a person. */
+  agentId: number | null;
+  /** base58 of the registered Ed25519 key; null for an org of a person. */
+  publicKey: string | null;
+  createdAtMs: number;
+  /** End of the trial; null once the org is verified. */
+  trialEndsAtMs: number | null;
+  /** When it became verified; null in a trial. */
+  verifiedAtMs: number | null;
+  verifiedEmail: string | null;
+  /** `sub` is the identity; the e-mail is what the provider last said. */
+  google: { sub: string; email: string } | null;
+  pendingClaim: { email: string; expiresAtMs: number } | null;
+  /** Inboxes that are not deleted. */
+  inboxes: number;
+  suspendedAtMs: number | null;
+  /** Deleted by its owner or purged: nothing shows it any more, and a sweep erases what is left. */
+  deletedAtMs: number | null;
+  /** The attempt that wrote it last: tells whether an unclear commit was ours. */
+  attempt: string;
+}
+
+/** ["mail-org", orgId] */
+export const orgKey = defineRecord<OrgRecord, [orgId: string]>(["mail-org"], 1);
+
+/** ["mail-agents"]: highest number given to a registered key. */
+export const MAIL_AGENT_COUNT = defineRecord<number>(["mail-agents"], 0)();
+
+/** ["mail-public-key", base58]: which org a key registered. */
+export interface PublicKeyRecord {
+  v: 1;
+  orgId: string;
+  /** Until then the signed request may be repeated: the key is not free before, unix ms. */
+  replayableUntilMs: number;
+}
+export const publicKeyKey = defineRecord<PublicKeyRecord, [publicKey: string]>(
+  ["mail-public-key"],
+  1,
+);
+
+/** ["mail-trial", end of the trial in unix ms, orgId]: which trials are to be purged next. */
+export const trialKey = (endsAtMs: number, orgId: string): Deno.KvKey => [
+  "mail-trial",
+  endsAtMs,
+  orgId,
+];
+
+/**
+ * "expired": a trial after its end, recovered by attach or claim. "gone": deleted, or an expired
+ * trial after its purge, whether or not the sweep has come to it.
+ */
+export type OrgState = "trial" | "verified" | "expired" | "gone";
+
+/** The state of an org at a time (specification, section 3; mail page, "Orgs and the ways in"). Pure. */
+export function orgState(
+  org: Pick<OrgRecord, "trialEndsAtMs" | "deletedAtMs">,
+  nowMs: number,
+  limits: Pick<Limits, "mailTrialPurgeDays">,
+): OrgState {
+  if (org.deletedAtMs !== null) return "gone";
+  if (org.trialEndsAtMs === null) return "verified";
+  if (nowMs < org.trialEndsAtMs) return "trial";
+  return nowMs < purgeAtMs(org.trialEndsAtMs, limits) ? "expired" : "gone";
+}
+
+/** When an expired trial is purged, unix ms. */
+export function purgeAtMs(
+  trialEndsAtMs: number,
+  limits: Pick<Limits, "mailTrialPurgeDays">,
+): number {
+  return trialEndsAtMs + limits.mailTrialPurgeDays * DAY_MS;
+}
+
+/** When a trial that begins now ends, unix ms. */
+export function trialEndMs(nowMs: number, limits: Pick<Limits, "mailTrialHours">): number {
+  return nowMs + limits.mailTrialHours * HOUR_MS;
+}

@@ -1,0 +1,62 @@
+/** What a store says of the mail area that it was made for: another domain must not open it. */
+import { ConfigError } from "../config.ts";
+import { retryWhileLocked } from "../storage/lock_retry.ts";
+
+/** ["meta","mail"]: made when mail is first on. */
+interface MailMark {
+  v: 1;
+  /** Domain of all inboxes. */
+  domain: string;
+  /** Made in local mode, in which mail goes nowhere. */
+  local: boolean;
+}
+const MARK: Deno.KvKey = ["meta", "mail"];
+
+/**
+ * Makes sure that the store's mail area is the one that is configured, and marks a new one.
+ * @throws ConfigError naming the variable
+ */
+export async function claimStore(
+  kv: Deno.Kv,
+  { domain, local }: { domain: string; local: boolean },
+): Promise<void> {
+  await retryWhileLocked(async () => {
+    for (;;) {
+      const found = await kv.get<MailMark>(MARK);
+      if (found.value !== null) {
+        requireSame(found.value, { domain, local });
+        return;
+      }
+      const mark: MailMark = { v: 1, domain, local };
+      if ((await kv.atomic().check(found).set(MARK, mark).commit()).ok) return;
+    }
+  });
+}
+
+/** @throws ConfigError for a store of local mode in a relay that is not in it, mail on or off */
+export async function refuseLocalStore(kv: Deno.Kv): Promise<void> {
+  const { value } = await retryWhileLocked(() => kv.get<MailMark>(MARK));
+  if (value?.local) throw localOnly();
+}
+
+function requireSame(mark: MailMark, { domain, local }: { domain: string; local: boolean }): void {
+  if (mark.local && !local) throw localOnly();
+  if (!mark.local && local) {
+    throw new ConfigError(
+      "RELAY_MAIL_DEV",
+      "must be unset for this store: real mail was received in it; give local mode a folder of its own (RELAY_DATA_DIR)",
+    );
+  }
+  if (mark.domain === domain) return;
+  throw new ConfigError(
+    "RELAY_MAIL_DOMAIN",
+    `must be ${mark.domain}: the inboxes of this store are at that domain, and their addresses are for ever; another domain takes another store (RELAY_DATA_DIR)`,
+  );
+}
+
+function localOnly(): ConfigError {
+  return new ConfigError(
+    "RELAY_MAIL_DEV",
+    "must be true for this store: it was made in local mode, and its mail went nowhere; a relay with real mail takes another (RELAY_DATA_DIR)",
+  );
+}

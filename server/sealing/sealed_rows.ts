@@ -1,0 +1,24 @@
+/** What a secret that is sealed under a custody key looks like in the store, and which keys are named there. */
+import type { SealedSecret } from "./key_ring.ts";
+
+/** A row that is one sealed secret; a record, since sealing anew and erasing race. */
+export interface SealedRow extends SealedSecret {
+  v: 1;
+  /** Attempt that wrote the row, where it was written anew. */
+  attempt?: string;
+}
+
+/** ["custody-key", keyId]: stands while a row may name this custody key. */
+export interface KeyMark {
+  v: 1;
+  /** When a secret was last sealed under the key, unix ms. */
+  sealedAtMs: number;
+}
+export const keyMarkKey = (keyId: string): Deno.KvKey => ["custody-key", keyId];
+
+/** Ids of the custody keys that rows of the store may name. */
+export async function listMarkedKeys(kv: Deno.Kv): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { key } of kv.list({ prefix: ["custody-key"] })) ids.push(key[1] as string);
+  return ids;
+}
