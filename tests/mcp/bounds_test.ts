@@ -212,6 +212,7 @@ Deno.test("/mcp answers every argument of every tool, wide and deep, cheaply and
   await using relay = await startTestRelay();
   const { token } = await ToolAgent.register(relay.url, "agent");
   const { tools } = (await postRpc(relay.url, rpcRequest("tools/list"))).json.result;
+  assert.equal(tools.length, 7);
   for (const { name, inputSchema } of tools) {
     const args = name === "send_message" ? { token, to: "nobody_here", body: "b" } : { token };
     const message = {

@@ -67,8 +67,10 @@ async function packageWorks(npm: string, t: Deno.TestContext): Promise<void> {
       assert.deepEqual(Object.keys(manifest.exports).slice(0, 3), [".", "./client", "./node"]);
       assert.deepEqual(manifest.engines, { node: ">=20.19" });
       for (const path of filesNamedIn(manifest)) await Deno.stat(join(installed, path));
-      for await (const [path, text] of texts(installed)) {
-        if (!/\.(?:js|d\.ts)$/.test(path)) continue;
+      const modules = (await Array.fromAsync(texts(installed)))
+        .filter(([path]) => /\.(?:js|d\.ts)$/.test(path));
+      assert.ok(modules.length >= 6, String(modules.length));
+      for (const [path, text] of modules) {
         const code = text.replace(/\/\*[\s\S]*?\*\/|(?<![:\\])\/\/[^\n]*/g, "");
         assert.doesNotMatch(code, /\bDeno\s*[.[]/, `${path} uses Deno`);
         assert.doesNotMatch(text, /file:\/\/|amd-module/, `${path} names a place of the build`);
