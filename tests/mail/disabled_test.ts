@@ -84,6 +84,7 @@ Deno.test("every path of the mail area answers 503 mail_disabled, whatever is se
       const answer = await ask(`${relay.url}${path}`, { method, headers: CREDENTIALS, body });
       assertRefused(answer, "mail_disabled");
       assert.equal(answer.status, 503);
+      assertRefused(await ask(`${relay.url}${path}`, { method, body }), "mail_disabled");
     }
     if (method !== "GET") continue;
     const head = await ask(`${relay.url}${path}?q=x`, { method: "HEAD" });
