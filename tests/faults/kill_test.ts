@@ -62,7 +62,7 @@ Deno.test(`kill -9 during load, ${ROUNDS} rounds: what was acknowledged is there
       let over = false;
       const known = ledger.acknowledged.size;
       const loaded = load(ledger, [target], random, () => over, before);
-      await delay(60 + random() * 120);
+      await delay(20 + random() * 80);
       // A busy machine gets its time: a round without load proves nothing.
       while (ledger.acknowledged.size < known + 10) await delay(5);
       over = true; // no new requests; those under way die with the process
@@ -94,7 +94,7 @@ Deno.test(`kill -9 of one of two processes on a file, ${SHARED_ROUNDS} rounds: t
     let over = false;
     const loaded = load(ledger, [survivor, target], random, () => over, before);
     const known = ledger.acknowledged.size;
-    await delay(100 + random() * 150);
+    await delay(40 + random() * 100);
     while (ledger.acknowledged.size < known + 10) await delay(5);
     await relay.kill("SIGKILL");
     await delay(30); // the other goes on meanwhile

@@ -6,79 +6,61 @@ import { registerAgent, TestAgent, toBytes } from "../support/test_agent.ts";
 import { runTraffic, TRAFFIC_LIMITS } from "../support/traffic.ts";
 
 for (const size of [2, 4]) {
-  Deno.test(`${size} processes on one file lose and double nothing, in order`, async () => {
+  Deno.test(`${size} processes on one file lose and double nothing, in order, in many mailboxes or one`, async () => {
     await using processes = await startRelayProcesses(size, { limits: TRAFFIC_LIMITS });
-    await runTraffic(processes.targets, {
-      seed: size,
-      agents: 8,
-      sendsAnAgent: 40,
-      width: 2,
-      toAllPercent: 20,
-    });
-  });
-
-  Deno.test(`${size} processes that fill one mailbox lose and double nothing, in order`, async () => {
-    await using processes = await startRelayProcesses(size, { limits: TRAFFIC_LIMITS });
-    await runTraffic(processes.targets, {
-      seed: 10 + size,
-      agents: 6,
-      sendsAnAgent: 30,
-      width: 2,
-      recipients: 1,
-    });
-  });
-
-  Deno.test(`one signed request sent to ${size} processes at once is stored once`, async () => {
-    await using processes = await startRelayProcesses(size, { limits: TRAFFIC_LIMITS });
-    const [alice, bob] = [
-      await registerAgent(processes.targets[0]!, "alice"),
-      await registerAgent(processes.targets[1]!, "bob"),
-    ];
-    for (let round = 0; round < 10; round++) {
-      const body = toBytes({ to: "bob", body: `round ${round}` });
-      const timestamp = processes.targets[0]!.clock.seconds();
-      const answers = await Promise.all(
-        processes.targets.flatMap((target) =>
-          [1, 2, 3].map(() => alice.at(target).call("POST", "/v1/messages", { body, timestamp }))
-        ),
-      );
-      for (const answer of answers) assertStatus(answer, 201);
-      const ids = new Set(answers.map(({ json }) => json.id));
-      assert.equal(ids.size, 1);
-      // Exactly one answer is of a new message.
-      const replayed = answers.filter(({ headers }) => headers.has("idempotent-replayed"));
-      assert.equal(replayed.length, answers.length - 1);
-    }
-    const inbox = await bob.at(processes.targets[0]!).poll("limit=200");
-    assert.equal(inbox.json.messages.length, 10);
-  });
-
-  Deno.test(`the send limit holds over ${size} processes`, async () => {
-    await using processes = await startRelayProcesses(size);
-    const alice = await registerAgent(processes.targets[0]!, "alice");
-    await registerAgent(processes.targets[0]!, "bob");
-    const answers = await Promise.all(Array.from({ length: 90 }, (_, i) => {
-      const target = processes.targets[i % size]!;
-      return alice.at(target).send({ to: "bob", body: i });
-    }));
-    for (const answer of answers) {
-      if (answer.status !== 201) assertRefused(answer, "rate_limited", /at most 60 messages/);
-    }
-    assert.equal(answers.filter(({ status }) => status === 201).length, 60);
-  });
-
-  Deno.test(`the registration limit of one address holds over ${size} processes`, async () => {
-    await using processes = await startRelayProcesses(size);
-    const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => {
-      const target = processes.targets[i % size]!;
-      return new TestAgent(target).askToRegister({ handle: `agent_${i}` });
-    }));
-    for (const answer of answers) {
-      if (answer.status !== 201) assertRefused(answer, "rate_limited", /5 registrations/);
-    }
-    assert.equal(answers.filter(({ status }) => status === 201).length, 5);
+    const many = { agents: 8, sendsAnAgent: 40, toAllPercent: 20 };
+    await runTraffic(processes.targets, { seed: size, width: 2, ...many });
+    const one = { agents: 6, sendsAnAgent: 30, recipients: 1 };
+    await runTraffic(processes.targets, { seed: 10 + size, width: 2, ...one });
   });
 }
+
+Deno.test("one signed request sent to 4 processes at once is stored once", async () => {
+  await using processes = await startRelayProcesses(4, { limits: TRAFFIC_LIMITS });
+  const [alice, bob] = [
+    await registerAgent(processes.targets[0]!, "alice"),
+    await registerAgent(processes.targets[1]!, "bob"),
+  ];
+  for (let round = 0; round < 10; round++) {
+    const body = toBytes({ to: "bob", body: `round ${round}` });
+    const timestamp = processes.targets[0]!.clock.seconds();
+    const answers = await Promise.all(
+      processes.targets.flatMap((target) =>
+        [1, 2, 3].map(() => alice.at(target).call("POST", "/v1/messages", { body, timestamp }))
+      ),
+    );
+    for (const answer of answers) assertStatus(answer, 201);
+    const ids = new Set(answers.map(({ json }) => json.id));
+    assert.equal(ids.size, 1);
+    // Exactly one answer is of a new message.
+    const replayed = answers.filter(({ headers }) => headers.has("idempotent-replayed"));
+    assert.equal(replayed.length, answers.length - 1);
+  }
+  const inbox = await bob.at(processes.targets[0]!).poll("limit=200");
+  assert.equal(inbox.json.messages.length, 10);
+});
+
+Deno.test("the registration limit of one address and the send limit of one agent hold over 4 processes", async () => {
+  await using processes = await startRelayProcesses(4);
+  const agents = Array.from({ length: 12 }, (_, i) => new TestAgent(processes.targets[i % 4]!));
+  const registered = await Promise.all(
+    agents.map((agent, i) => agent.askToRegister({ handle: `agent_${i}` })),
+  );
+  for (const answer of registered) {
+    if (answer.status !== 201) assertRefused(answer, "rate_limited", /5 registrations/);
+  }
+  const accepted = registered.filter(({ status }) => status === 201);
+  assert.equal(accepted.length, 5);
+  const sender = agents[registered.indexOf(accepted[0]!)]!;
+  const to = accepted[1]!.json.handle;
+  const answers = await Promise.all(Array.from({ length: 90 }, (_, i) => {
+    return sender.at(processes.targets[i % 4]!).send({ to, body: i });
+  }));
+  for (const answer of answers) {
+    if (answer.status !== 201) assertRefused(answer, "rate_limited", /at most 60 messages/);
+  }
+  assert.equal(answers.filter(({ status }) => status === 201).length, 60);
+});
 
 Deno.test("a handle and a key registered at all processes at once belong to one agent", async () => {
   await using processes = await startRelayProcesses(3, {

@@ -1,12 +1,14 @@
 /** An agent of a test: a key pair, and signed calls to one relay by the relay's movable clock. */
-import { type Answer, ask, assertStatus } from "./answer.ts";
+import { Buffer } from "node:buffer";
+import { createPrivateKey, type KeyObject, sign } from "node:crypto";
 import {
   canonicalJson,
+  canonicalString,
   generateKeyPair,
   type JsonValue,
   type KeyPair,
-  signRequest,
 } from "../../toolkit/mod.ts";
+import { type Answer, ask, assertStatus } from "./answer.ts";
 import type { TestRelay } from "./relay.ts";
 
 /** The relay that an agent calls: the members of TestRelay that it needs. */
@@ -31,6 +33,20 @@ export function toBytes(payload: Payload | undefined): Uint8Array<ArrayBuffer> {
   if (payload === undefined) return new Uint8Array(0);
   if (payload instanceof Uint8Array) return payload;
   return encoder.encode(typeof payload === "string" ? payload : canonicalJson(payload));
+}
+
+/** What stands before the seed in an Ed25519 private key of PKCS #8 (RFC 8410, 7). */
+const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
+const nativeKeys = new WeakMap<KeyPair, KeyObject>();
+
+/** The platform's form of a key: it signs the same bytes as the toolkit, thirty times as fast. */
+function nativeKeyOf(keys: KeyPair): KeyObject {
+  let key = nativeKeys.get(keys);
+  if (key === undefined) {
+    const pkcs8 = Buffer.concat([PKCS8_PREFIX, keys.privateKey]);
+    nativeKeys.set(keys, key = createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" }));
+  }
+  return key;
 }
 
 export class TestAgent {
@@ -64,7 +80,12 @@ export class TestAgent {
     body: Uint8Array = new Uint8Array(0),
     timestamp = this.target.clock.seconds(),
   ): Record<string, string> {
-    return { ...signRequest({ method, path, body, timestamp }, this.keys.privateKey).headers };
+    const signed = encoder.encode(canonicalString({ method, path, body, timestamp }));
+    return {
+      "X-Relay-Pubkey": this.address,
+      "X-Relay-Timestamp": String(timestamp),
+      "X-Relay-Signature": sign(null, signed, nativeKeyOf(this.keys)).toString("base64"),
+    };
   }
 
   /**

@@ -1,4 +1,4 @@
-/** What every route of the contract answers to methods, paths and origins, told from outside. */
+/** What every route outside mail answers to methods and origins, and that no other spelling reaches one. */
 import assert from "node:assert/strict";
 import { ask, assertErrorShape, assertRefused } from "../support/answer.ts";
 import { askRaw } from "../support/raw_request.ts";
@@ -33,37 +33,6 @@ const ROUTES: [string, string[], "open" | "none"][] = [
   ["/docs", READ, "none"],
   ["/v1/admin/ban", WRITE, "none"],
   ["/v1/admin/unban", WRITE, "none"],
-];
-
-/** Specification, 4.7; the methods of its rows. */
-const MAIL: [string, string[]][] = [
-  ["/v1/mail/agents/register", ["POST"]],
-  ["/v1/mail/agents/register-trial", ["POST"]],
-  ["/v1/mail/org", ["GET"]],
-  ["/v1/mail/org/google", ["POST"]],
-  ["/v1/mail/org/attach", ["POST"]],
-  ["/v1/mail/org/magic", ["POST"]],
-  ["/v1/mail/org/magic/confirm", ["GET"]],
-  ["/v1/mail/org/claim", ["POST"]],
-  ["/v1/mail/org/claim/confirm", ["GET"]],
-  ["/v1/mail/inboxes", ["POST", "GET"]],
-  ["/v1/mail/inboxes/ibx_1/messages/send", ["POST"]],
-  ["/v1/mail/inboxes/ibx_1/messages", ["GET"]],
-  ["/v1/mail/messages/msg_1", ["GET"]],
-  ["/v1/mail/messages/msg_1/reply", ["POST"]],
-  ["/v1/mail/inboxes/ibx_1/threads", ["GET"]],
-  ["/v1/mail/threads/thr_1", ["GET"]],
-  ["/v1/mail/search", ["GET"]],
-  ["/v1/mail/usage", ["GET"]],
-  ["/v1/mail/delivery-health", ["GET"]],
-  ["/v1/mail/activity", ["GET"]],
-  ["/v1/mail/inboxes/ibx_1/drafts", ["POST", "GET"]],
-  ["/v1/mail/drafts/dft_1/send", ["POST"]],
-  ["/v1/mail/api-keys", ["POST", "GET"]],
-  ["/v1/mail/api-keys/key_1", ["DELETE"]],
-  ["/v1/mail/webhooks", ["POST", "GET"]],
-  ["/v1/mail/webhooks/wh_1", ["DELETE"]],
-  ["/mcp/mail", ["POST"]],
 ];
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
@@ -165,39 +134,4 @@ Deno.test("paths match their literal spelling alone", async () => {
       assertErrorShape(answer);
     }
   }
-});
-
-Deno.test("the mail area that is off answers 503 on each path of the contract, before it looks at anything", async () => {
-  await using relay = await startTestRelay();
-  for (const [path, methods] of MAIL) {
-    const url = `${relay.url}${path}`;
-    for (const method of methods) {
-      const init = method === "POST" ? { method, body: "{ broken" } : { method };
-      const answer = await ask(url, init);
-      assertRefused(answer, "mail_disabled");
-      assert.equal(answer.status, 503);
-      assertRefused(
-        await ask(url, { ...init, headers: { Authorization: "Bearer rm_sk_x" } }),
-        "mail_disabled",
-      );
-    }
-    if (methods.includes("GET")) {
-      assert.equal((await ask(url, { method: "HEAD" })).status, 503, path);
-    }
-    const put = await ask(url, { method: "PUT" });
-    assertRefused(put, "method_not_allowed");
-    const allow = put.headers.get("allow")!.split(", ");
-    for (const method of [...methods, "OPTIONS"]) assert.ok(allow.includes(method), path);
-    if (allow.includes("GET") && !allow.includes("HEAD")) assert.fail(`${path}: ${allow}`);
-    const options = await ask(url, { method: "OPTIONS" });
-    assert.equal(options.status, 204, path);
-  }
-  const big = await ask(`${relay.url}/v1/mail/inboxes`, {
-    method: "POST",
-    body: "x".repeat(300 * 1024),
-  });
-  assertRefused(big, "mail_disabled");
-  const get = await ask(`${relay.url}/mcp/mail`);
-  assertRefused(get, "method_not_allowed");
-  assert.deepEqual(get.headers.get("allow")!.split(", ").sort(), ["OPTIONS", "POST"]);
 });

@@ -39,23 +39,6 @@ async function withTwo(run: (world: World) => Promise<void>): Promise<void> {
   }
 }
 
-Deno.test("an Idempotency-Key makes one message of requests at both relays at once", () =>
-  withTwo(async ({ tool }) => {
-    const send = (i: number, key: string, body: number) =>
-      tool[i % 2]!.rest("POST", "/v1/messages", { to: "peer", body }, { "Idempotency-Key": key });
-    const same = await Promise.all([0, 1, 2, 3, 4, 5].map((i) => send(i, "same", 1)));
-    for (const answer of same) assertStatus(answer, 201);
-    assert.equal(new Set(same.map(({ text }) => text)).size, 1);
-    const differing = await Promise.all([0, 1, 2, 3].map((i) => send(i, "differs", i % 2)));
-    const accepted = differing.filter(({ status }) => status === 201);
-    assert.equal(accepted.length, 2);
-    assert.equal(new Set(accepted.map(({ text }) => text)).size, 1);
-    for (const answer of differing) {
-      if (answer.status !== 201) assertRefused(answer, "idempotency_key_reused");
-    }
-    assert.equal((await tool[0].rest("GET", "/v1/outbox")).json.messages.length, 2);
-  }));
-
 Deno.test("poll floor and search limit are one over both relays and all doors", () =>
   withTwo(async ({ a, b, peer }) => {
     const polls = await Promise.all([

@@ -1,4 +1,4 @@
-/** The contract of GET /v1/agents, told from outside. */
+/** Which words, tags and numbers GET /v1/agents takes, and which agents they find, with the tools. */
 import assert from "node:assert/strict";
 import { generateKeyPair, type KeyPair, wordName } from "../../toolkit/mod.ts";
 import { ask, assertRefused, assertStatus } from "../support/answer.ts";
@@ -30,59 +30,6 @@ async function admin(relay: TestRelay, verb: "ban" | "unban", agent: TestAgent):
     200,
   );
 }
-
-Deno.test("GET /v1/agents of nobody is an empty list, in browse and in search", async () => {
-  await using relay = await startTestRelay(OPTIONS);
-  for (const query of ["", "?q=a", "?tags=a", "?before_id=5", "?q=a&offset=10"]) {
-    const answer = await ask(`${relay.url}/v1/agents${query}`);
-    assertStatus(answer, 200);
-    assert.equal(answer.text, '{"agents":[]}');
-  }
-});
-
-Deno.test("browse is by id, newest first, pages by before_id, and hidden rows leave pages full", async () => {
-  await using relay = await startTestRelay(OPTIONS);
-  const agents: TestAgent[] = [];
-  for (let i = 0; i < 12; i++) agents.push(await registerAgent(relay, `agent_${i}`));
-  const qa = await registerAgent(relay, "qa_tester");
-  const answer = await ask(`${relay.url}/v1/agents?limit=1`);
-  assert.deepEqual(Object.keys(answer.json.agents[0]).sort(), [
-    "address",
-    "created_at",
-    "description",
-    "display_name",
-    "handle",
-    "id",
-    "tags",
-    "word_name",
-  ]);
-  assert.equal(answer.json.agents[0].id, 13);
-  assert.equal(answer.json.agents[0].handle, qa.handle);
-  for (const i of [9, 8, 7, 0]) await admin(relay, "ban", agents[i]!);
-  const all = ["qa_tester", ...[11, 10, 6, 5, 4, 3, 2, 1].map((i) => `agent_${i}`)];
-  assert.deepEqual(await handles(relay), all);
-  assert.deepEqual(await handles(relay, "limit=5"), all.slice(0, 5));
-  assert.deepEqual(await handles(relay, "limit=4&before_id=11"), all.slice(3, 7));
-  assert.deepEqual(await handles(relay, "before_id=10&limit=2"), all.slice(3, 5));
-  assert.deepEqual(await handles(relay, "before_id=1"), []);
-  assert.deepEqual(await handles(relay, "before_id=0"), []);
-  assert.deepEqual(await handles(relay, "before_id=-7"), []);
-  assert.deepEqual(await handles(relay, "before_id=99999999999999999999"), all);
-  assert.deepEqual(await handles(relay, "limit=0"), all.slice(0, 1));
-  assert.deepEqual(await handles(relay, "limit=-1"), all.slice(0, 1));
-  assert.deepEqual(await handles(relay, "limit=1000"), all);
-  // Blank q and tags are absent: it is a browse, and the offset is ignored.
-  for (const query of ["q=&tags=", "q=%20&offset=3", "tags=%20,%20,", "q=@", "q=%20@%20&tags=,"]) {
-    assert.deepEqual(await handles(relay, query), all, query);
-  }
-  await admin(relay, "unban", agents[9]!);
-  assert.deepEqual((await handles(relay)).slice(0, 4), [
-    "qa_tester",
-    "agent_11",
-    "agent_10",
-    "agent_9",
-  ]);
-});
 
 /** Keys whose word name does not hold a text by chance. */
 function keysWithoutInName(text: string): KeyPair {
@@ -239,26 +186,4 @@ Deno.test("GET /v1/agents refuses what it knows and cannot read, used or not, in
     await handles(relay, `tags=${Array.from({ length: 10 }, (_, i) => `t${i}`)},,`),
     [],
   );
-});
-
-Deno.test("the search limit counts answered searches alone, those under way at once included", async () => {
-  await using relay = await startTestRelay({ limits: { searchesPerIpPerMinute: 30 } });
-  const search = (query: string, method = "GET") =>
-    ask(`${relay.url}/v1/agents?${query}`, { method });
-  for (let i = 0; i < 35; i++) assertStatus(await search("limit=1"), 200);
-  for (let i = 0; i < 35; i++) assertRefused(await search("q=a&limit=x"), "invalid_json");
-  for (let i = 0; i < 35; i++) assertStatus(await search("q=a", "HEAD"), 200);
-  const answers = await Promise.all(Array.from({ length: 60 }, () => search("q=a")));
-  assert.equal(answers.filter(({ status }) => status === 200).length, 30);
-  const refused = await search("q=a");
-  assertRefused(refused, "rate_limited");
-  assert.equal(refused.json.retry_after_ms, 60_000);
-  assert.equal(refused.headers.get("retry-after"), "60");
-  assertStatus(await search("limit=1"), 200);
-  relay.clock.advance(59_999);
-  assert.equal((await search("tags=a")).json.retry_after_ms, 1);
-  // 400 stands before 429.
-  assertRefused(await search("q=a&limit=x"), "invalid_json");
-  relay.clock.advance(1);
-  assertStatus(await search("q=a"), 200);
 });
