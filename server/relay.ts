@@ -9,6 +9,8 @@ import { Presence } from "./agents/presence.ts";
 import { agentRoutes } from "./agents/routes.ts";
 import { findToken } from "./agents/tokens.ts";
 import { createApp } from "./app.ts";
+import { SignatureVerifier } from "./agents/verification/signature_verifier.ts";
+import { type StartWorker, startWorker } from "./agents/verification/start_worker.ts";
 import { openCustody } from "./custody/open_custody.ts";
 import { custodyRoutes } from "./custody/routes.ts";
 import { startResealing } from "./custody/start_resealing.ts";
@@ -21,6 +23,7 @@ import { flushAll } from "./flush_all.ts";
 import { AnswersInHand, type AnswersInHandOptions } from "./http/answers_in_hand.ts";
 import { createBodyReader } from "./http/body.ts";
 import { describeFailure } from "./http/describe_failure.ts";
+import { RequestsUnderWay } from "./http/requests_under_way.ts";
 import type { HttpEnv } from "./http/route.ts";
 import { logSparsely } from "./log_sparsely.ts";
 import { disabledMailRoutes } from "./mail/disabled.ts";
@@ -61,9 +64,13 @@ export interface RelayOptions {
   queueBounds?: QueueBounds;
   recentMessages?: RecentMessagesBounds;
   answers?: AnswersInHandOptions;
+  /** Starts the worker that verifies signatures. */
+  startWorker?: StartWorker;
 }
 
 const MINUTE_MS = 60_000;
+/** So many requests at one time have signatures verified in a worker; fewer are faster without it. */
+const BUSY_REQUESTS = 4;
 /** At shutdown no next minute makes up for a flush that the store failed. */
 const LAST_FLUSH_TRIES = 3;
 /** Ids and times are meaningful between these years only. */
@@ -141,12 +148,20 @@ async function openParts(deps: Deps, options: RelayOptions, parts: OpenParts): P
   });
 
   const presence = new Presence(store);
+  const requests = new RequestsUnderWay();
+  const verifier = new SignatureVerifier({
+    // A poll that waits for a message needs no thread.
+    isBusy: () => requests.count - inbox.waiting >= BUSY_REQUESTS,
+    start: config.onDeploy ? null : options.startWorker ?? startWorker,
+    onLoss: logSparsely(log, "verification_worker_lost"),
+  });
+  parts.add("verification", verifier);
   const authenticator = createAuthenticator({
     byAddress: (address) => identities.byAddress(address),
     byId: (agentId) => identities.byId(agentId),
     findToken: (token) => findToken(records, token),
     seen: (agentId) => presence.touch(agentId),
-  }, { now, signatureWindowSeconds: limits.signatureWindowSeconds });
+  }, { now, signatureWindowSeconds: limits.signatureWindowSeconds, verifier });
   const readBody = bodies.read;
   const shared = {
     deps,
@@ -236,7 +251,7 @@ async function openParts(deps: Deps, options: RelayOptions, parts: OpenParts): P
   Deno.unrefTimer(everyMinute);
 
   return {
-    app: createApp({ deps, bodies, answers, routes: parts.routes }),
+    app: createApp({ deps, bodies, answers, requests, routes: parts.routes }),
     startupNotes: () => parts.notes,
     // Where nothing runs between requests, a cron does what is due each minute.
     crons: { ...parts.crons, figures: () => parts.everyMinute() },

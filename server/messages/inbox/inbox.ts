@@ -49,6 +49,11 @@ export class Inbox {
     this.#floor = new PollFloor(options.limits.inboxPollIntervalMs);
   }
 
+  /** Polls that wait for a message now. */
+  get waiting(): number {
+    return this.options.arrivals.size;
+  }
+
   /** Whether a poll would give a message, without any effect. */
   finds(agentId: number, query: PollQuery): Promise<boolean> {
     return this.#reader.finds(agentId, query);
