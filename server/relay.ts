@@ -69,8 +69,8 @@ export interface RelayOptions {
 }
 
 const MINUTE_MS = 60_000;
-/** So many requests at one time have signatures verified in a worker; fewer are faster without it. */
-const BUSY_REQUESTS = 4;
+/** So many requests at one time have signatures verified in a worker; of fewer it would gain nothing. */
+const BUSY_REQUESTS = 8;
 /** At shutdown no next minute makes up for a flush that the store failed. */
 const LAST_FLUSH_TRIES = 3;
 /** Ids and times are meaningful between these years only. */
