@@ -16,10 +16,19 @@ export class RequestsUnderWay {
       this.#count--;
       throw error;
     }
-    if (given instanceof Promise) return given.finally(this.#end);
+    // Cheaper than finally(), which every request would pay for.
+    if (given instanceof Promise) return given.then(this.#passOn, this.#fail) as Promise<T>;
     this.#count--;
     return given;
   }
 
-  readonly #end = () => void this.#count--;
+  readonly #passOn = <A>(answer: A): A => {
+    this.#count--;
+    return answer;
+  };
+
+  readonly #fail = (failure: unknown): never => {
+    this.#count--;
+    throw failure;
+  };
 }
