@@ -1,6 +1,7 @@
 /** What every part of the relay is given: what it runs on, and who its agents are. */
 import { type Authenticator, createAuthenticator } from "./agents/authenticate.ts";
 import { Identities } from "./agents/identities.ts";
+import type { SignatureVerifier } from "./agents/verification/signature_verifier.ts";
 import { Presence } from "./agents/presence.ts";
 import { tokenKey } from "./agents/records.ts";
 import type { Deps } from "./deps.ts";
@@ -29,7 +30,12 @@ export interface Core extends Stored, Pick<Http, "answers"> {
 }
 
 /** The core over an open store. What it holds by itself ends with the part `agents`. */
-export function createCore(deps: Deps, storage: Storage, { answers }: Http): Core {
+export function createCore(
+  deps: Deps,
+  storage: Storage,
+  { answers }: Http,
+  verifier: SignatureVerifier,
+): Core {
   const { store, records, commits, ids, leases, publicReads, freeDisk, addressKey } = storage;
   const { limits } = deps.config;
   const identities = new Identities(deps.kv);
@@ -39,7 +45,7 @@ export function createCore(deps: Deps, storage: Storage, { answers }: Http): Cor
     byId: (agentId) => identities.byId(agentId),
     findToken: (tokenHash) => records.read(tokenKey(tokenHash)),
     seen: (agentId) => presence.touch(agentId),
-  }, { now: deps.now, signatureWindowSeconds: limits.signatureWindowSeconds });
+  }, { now: deps.now, signatureWindowSeconds: limits.signatureWindowSeconds, verifier });
   return {
     deps,
     limits,

@@ -3,6 +3,7 @@ import type { Hono } from "hono";
 import { openAdmin } from "./admin/part.ts";
 import { openAgents } from "./agents/part.ts";
 import { createApp } from "./app.ts";
+import { openVerification, type VerificationOptions } from "./agents/verification/part.ts";
 import { createCore } from "./core.ts";
 import { openCustody } from "./custody/part.ts";
 import { sealedAgentKeys } from "./custody/sealed_rows.ts";
@@ -39,7 +40,11 @@ export interface Relay {
   close(): Promise<void>;
 }
 
-export type RelayOptions = StorageOptions & HttpOptions & Pick<MessagesOptions, "recentMessages">;
+export type RelayOptions =
+  & StorageOptions
+  & HttpOptions
+  & VerificationOptions
+  & Pick<MessagesOptions, "recentMessages">;
 
 /** Ids and times are meaningful between these years only. */
 const EARLIEST_MS = Date.UTC(2025, 0, 1);
@@ -52,12 +57,12 @@ const LATEST_MS = Date.UTC(2091, 0, 1);
 export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise<Relay> {
   requireSaneClock(deps.now());
   return await openTogether(deps.log, async (parts) => {
-    const { bodies, answers, mailOn } = await openParts(parts, deps, options);
+    const { bodies, answers, requests, mailOn } = await openParts(parts, deps, options);
     await parts.start();
     const everyMinute = setInterval(() => void parts.everyMinute(), MINUTE_MS);
     Deno.unrefTimer(everyMinute);
     return {
-      app: createApp({ deps, bodies, answers, routes: parts.routes }),
+      app: createApp({ deps, bodies, answers, requests, routes: parts.routes }),
       mailOn,
       startupNotes: () => parts.notes,
       // Where nothing runs between requests, a cron does what is due each minute.
@@ -77,7 +82,8 @@ async function openParts(parts: OpenParts, deps: Deps, options: RelayOptions) {
   const storage = parts.add("storage", await openStorage(deps, options));
   const { waits } = parts.add("waiting", openWaiting(deps, storage));
   const http = parts.add("http", openHttp(options));
-  const core = createCore(deps, storage, http);
+  const verifier = parts.add("verification", openVerification(deps, http, waits, options));
+  const core = createCore(deps, storage, http, verifier);
   const { sweep } = parts.add("network", openNetwork(core));
   parts.add("agents", openAgents(core));
   const { custody, ring } = parts.add("custody", await openCustody(core));

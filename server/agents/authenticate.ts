@@ -8,6 +8,7 @@ import type { Identity, TokenKind, TokenRecord } from "./records.ts";
 import { isTokenForm } from "./tokens.ts";
 import { verifySignature } from "./verify_signature.ts";
 import { importVerifyingKey } from "./verifying_key.ts";
+import type { SignatureVerifier } from "./verification/signature_verifier.ts";
 import { keepSignatureUntilMs, type SignatureUse } from "./signature_use.ts";
 import type { Clock } from "../deps.ts";
 import { RelayError } from "../errors.ts";
@@ -64,9 +65,15 @@ export interface Authenticator {
   proveKey(c: Context<HttpEnv>, body: Uint8Array, address: string): boolean;
 }
 
+export interface AuthenticatorOptions {
+  now: Clock;
+  signatureWindowSeconds: number;
+  verifier: Pick<SignatureVerifier, "verify">;
+}
+
 export function createAuthenticator(
   accounts: Accounts,
-  { now, signatureWindowSeconds }: { now: Clock; signatureWindowSeconds: number },
+  { now, signatureWindowSeconds, verifier }: AuthenticatorOptions,
 ): Authenticator {
   const byToken = bearerCallers<TokenRecord, Caller>({
     isTokenForm,
@@ -104,7 +111,10 @@ export function createAuthenticator(
     }
     const canonicalString = stringToSign(c, body, signed.timestamp);
     const signature = Buffer.from(signed.signature, "base64");
-    requireSignature(agent.verifyingKey, canonicalString, signature);
+    const verdict = verifier.verify(agent, canonicalString, signature);
+    if (!(typeof verdict === "boolean" ? verdict : await verdict)) {
+      throw falseSignature(canonicalString);
+    }
     const use = {
       signature,
       timestampSeconds,
@@ -183,16 +193,19 @@ function requireAddress(address: string): void {
 
 /** @throws RelayError `invalid_signature` */
 function requireSignature(
-  key: Identity["verifyingKey"] | Uint8Array,
+  key: Uint8Array,
   canonicalString: string,
   signature: Uint8Array,
 ): void {
-  const verifyingKey = key instanceof Uint8Array ? importVerifyingKey(key) : key;
   if (
     hasStrictSignatureForm(signature) &&
-    verifySignature(verifyingKey, canonicalString, signature)
+    verifySignature(importVerifyingKey(key), canonicalString, signature)
   ) return;
-  throw new RelayError(
+  throw falseSignature(canonicalString);
+}
+
+function falseSignature(canonicalString: string): RelayError {
+  return new RelayError(
     "invalid_signature",
     `the signature does not verify; what was to be signed is ${canonicalString}`,
   );

@@ -1,5 +1,6 @@
 /** HTTP as a part of the relay: the bodies that are read and the answers that wait to be taken. */
 import { AnswersInHand, type AnswersInHandOptions } from "./answers_in_hand.ts";
+import { RequestsUnderWay } from "./requests_under_way.ts";
 import { type BodyReader, createBodyReader } from "./body.ts";
 
 export interface HttpOptions {
@@ -11,6 +12,8 @@ export interface HttpOptions {
 
 export interface Http {
   bodies: BodyReader;
+  /** Counted by the application. */
+  requests: RequestsUnderWay;
   /** Where large answers stand until they are taken. */
   answers: AnswersInHand;
   close(): void;
@@ -21,6 +24,7 @@ export function openHttp(options: HttpOptions = {}): Http {
   const answers = new AnswersInHand(options.answers);
   return {
     bodies,
+    requests: new RequestsUnderWay(),
     answers,
     close() {
       bodies.close();
