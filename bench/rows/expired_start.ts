@@ -16,6 +16,7 @@ export const expiredStart: Row = {
   target: { rule: "at least", ratio: 0.5 },
   rounds: 3,
   warmUp: false,
+  slow: true,
   async prepare({ temporaryFolder, progress }) {
     const template = join(temporaryFolder, "template.kv");
     (await openAndAnswer(template)).close();
