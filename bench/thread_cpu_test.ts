@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cpuPerRequest, readThreadCpu } from "./thread_cpu.ts";
+import { cpuPerRequest, type ThreadCpu } from "./thread_cpu.ts";
 
 const isLinux = Deno.build.os === "linux";
 
@@ -28,7 +28,7 @@ Deno.test({
       while (!text.includes(word)) text += (await lines.read()).value!;
     };
     await wrote("stored");
-    const stored = readThreadCpuThere(child.pid);
+    const stored = readThreadCpuThere(child.pid)!;
     await wrote("counted");
     const counted = readThreadCpuThere(child.pid);
     await child.stdin.close();
@@ -42,7 +42,7 @@ Deno.test({
   },
 });
 
-function readThreadCpuThere(pid: number) {
+function readThreadCpuThere(pid: number): ThreadCpu | null {
   // The tests are not allowed everything, which reading /proc takes.
   const script = `import { readThreadCpu } from ${
     JSON.stringify(import.meta.resolve("./thread_cpu.ts"))

@@ -125,14 +125,15 @@ export const sendsBesideNostr = besidePeer(
 async function twoRelays(
   context: Context,
   stores: { folder: string; agents: BenchAgent[] }[],
-): Promise<Pair> {
+): Promise<Pair & { relays: LoadedServer[] }> {
   const [ours, reference] = await Promise.all(
     stores.map(async ({ folder, agents }) => {
       const relay = await startChild<{ port: number }>("relay.ts", { folder });
-      return { round: () => sendRound(relay, agents, context), stop: relay.stop };
+      return { relay, round: () => sendRound(relay, agents, context), stop: relay.stop };
     }),
   );
   return {
+    relays: [ours!.relay, reference!.relay],
     ours: ours!.round,
     reference: reference!.round,
     async close() {
@@ -144,17 +145,21 @@ async function twoRelays(
 
 export const sendsOfManyAgents: Row = {
   id: "sends-20k-agents",
-  title: "signed sends among 20,000 agents against 200",
+  title: "signed sends among 20,000 agents, each known from a send before, against 200",
   unit: "/s",
   async prepare(context) {
     const from = await storedNetwork({ agents: MANY_AGENTS, messages: 0 }, context);
     const many = await copyStore(from, `${context.temporaryFolder}/many`);
     const few = await copyStore(from, `${context.temporaryFolder}/few`);
     const agents = storedAgents(MANY_AGENTS);
-    return await twoRelays(context, [
+    const pair = await twoRelays(context, [
       { folder: many, agents },
       { folder: few, agents: agents.slice(0, AGENTS) },
     ]);
+    context.progress("sending once from each agent to the next");
+    const inTurn = agents.map((agent, i) => sendRequest(agent, agents[(i + 1) % agents.length]!));
+    await drive(pair.relays[0]!, inTurn, { connections: CONNECTIONS, status: 201 });
+    return pair;
   },
 };
 
