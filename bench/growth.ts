@@ -4,10 +4,10 @@ import { spawnRelay } from "../tests/support/spawn_relay.ts";
 import { type BenchAgent, signedRequest } from "./agents.ts";
 import { drive, httpRequest } from "./load.ts";
 import { residentMiB } from "./process_memory.ts";
-import { fourDigits, median } from "./result.ts";
 import { type Context, type Round } from "./row.ts";
 import { randomSends } from "./rows/sends.ts";
 import { OPEN_LIMITS } from "./servers/open_limits.ts";
+import { fourDigits, median } from "./statistics.ts";
 import { copyStore, storedAgents, storedNetwork, WITH_KEYS } from "./stored_network.ts";
 
 const CONNECTIONS = 64;

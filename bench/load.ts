@@ -4,7 +4,7 @@
  */
 
 import process from "node:process";
-import { quantile } from "./quantile.ts";
+import { quantile } from "./statistics.ts";
 import type { Round } from "./row.ts";
 import { cpuPerRequest, readThreadCpu } from "./thread_cpu.ts";
 

@@ -2,6 +2,7 @@
 import type { DiskCost } from "./disk_cost.ts";
 import type { GrowthPoint } from "./growth.ts";
 import type { Round, Row } from "./row.ts";
+import { fourDigits, median } from "./statistics.ts";
 
 /** A row that was measured. */
 export interface Result {
@@ -111,16 +112,6 @@ export function resultOf(
 export function notMeasured(row: Row, reason: string): Result {
   const target = row.target === undefined ? undefined : `${row.target.rule} ${row.target.ratio}`;
   return { id: row.id, title: row.title, unit: row.unit, target, notMeasured: reason };
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
-}
-
-export function fourDigits(value: number): number {
-  return Number(value.toPrecision(4));
 }
 
 /** A figure as people read it. */

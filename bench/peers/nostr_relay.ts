@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { quantile } from "../quantile.ts";
+import { quantile } from "../statistics.ts";
 import { NotMeasured, type Round } from "../row.ts";
 import { type Child, startProgram } from "../servers/child.ts";
 import { cpuPerRequest, readThreadCpu } from "../thread_cpu.ts";

@@ -1,6 +1,6 @@
 /** PostgreSQL with its default durability, and pgbench as its load: two inserts a transaction. */
 import { join } from "node:path";
-import { quantile } from "../quantile.ts";
+import { quantile } from "../statistics.ts";
 import { NotMeasured, type Round } from "../row.ts";
 
 /** Where Debian's packages have the server's programs, beside the PATH. */

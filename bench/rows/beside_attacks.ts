@@ -5,7 +5,7 @@
 import { canonicalJson } from "../../toolkit/canonical_json.ts";
 import { registerAgents, signedRequest } from "../agents.ts";
 import { drive, timeEach } from "../load.ts";
-import { quantile } from "../quantile.ts";
+import { quantile } from "../statistics.ts";
 import type { Row } from "../row.ts";
 import type { AttackerArgument } from "../servers/attacker.ts";
 import { startChild } from "../servers/child.ts";

@@ -14,6 +14,7 @@ export const directory: Row = {
   title: "directory search among 100,000 agents against resolving a handle among them",
   unit: "/s",
   target: { rule: "at least", ratio: 0.05 },
+  rounds: 3,
   async prepare({ keptFolder, random, progress, count }) {
     const folder = await storedNetwork({ agents: AGENTS, messages: AGENTS }, {
       keptFolder,

@@ -13,7 +13,6 @@ export const figures: Row = {
   title: "signed sends, 64 connections: feed, leaderboard and totals kept against none kept",
   unit: "/s",
   target: { rule: "at least", ratio: 0.85 },
-  rounds: 7,
   async prepare({ temporaryFolder: folder, random, count }) {
     const relay = await startChild<{ port: number }>("relay.ts", { folder });
     const { port } = relay.ready;

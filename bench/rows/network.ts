@@ -51,6 +51,8 @@ export const feedPage: Row = {
   title: "feed page of 50 with 1,000,000 stored messages against 10,000",
   unit: "/s",
   target: TARGET,
+  rounds: 3,
+  slow: true,
   prepare: (context) => prepare(context, () => "/v1/feed"),
 };
 
@@ -59,5 +61,7 @@ export const leaderboard: Row = {
   title: "leaderboard with 1,000,000 stored messages against 10,000",
   unit: "/s",
   target: TARGET,
+  rounds: 3,
+  slow: true,
   prepare: (context) => prepare(context, () => "/v1/leaderboard"),
 };

@@ -8,13 +8,13 @@ import { askRound, startChild } from "../servers/child.ts";
 import { copyStore, storedAgents, storedNetwork } from "../stored_network.ts";
 
 const CONNECTIONS = 64;
-const SENDS = 8_000;
-const COMMITS = 6_000;
+const SENDS = 6_000;
+const COMMITS = 4_000;
 const AGENTS = 200;
 const MANY_AGENTS = 20_000;
 const STORED_AGENTS = 2_000;
 const STORED_MESSAGES = 1_000_000;
-const NOSTR_EVENTS = 1_200;
+const NOSTR_EVENTS = 800;
 const POSTGRES_SECONDS = 4;
 
 /** Sends between random pairs of agents. */
@@ -165,6 +165,7 @@ export const sendsOfManyAgents: Row = {
 
 export const sendsToFullStore: Row = {
   id: "sends-1m",
+  slow: true,
   title: "signed sends with 1,000,000 stored messages against an empty store",
   unit: "/s",
   target: { rule: "at least", ratio: 0.9 },

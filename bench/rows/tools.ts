@@ -69,6 +69,7 @@ function pairRow(
     ...about,
     unit: "/s",
     target: { rule: "at least", ratio: 0.5 },
+    rounds: 3,
     async prepare({ temporaryFolder: folder, count: scaled }: Context) {
       const relay = await startChild<{ port: number }>("relay.ts", { folder });
       const agents = await registerToolAgents(relay.ready.port);
@@ -133,6 +134,7 @@ export const toolsList: Row = {
   title: "tools/list as listed once against the same schemas converted for each request",
   unit: "/s",
   target: { rule: "at least", ratio: 5 },
+  rounds: 3,
   async prepare({ temporaryFolder: folder, count }) {
     const relay = await startChild<{ port: number }>("relay.ts", { folder });
     const converting = await startChild<{ port: number }>("converting_tools.ts", {});

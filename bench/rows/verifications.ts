@@ -12,6 +12,7 @@ export const nativeVerifications: Row = {
   title: `verifyMessage over ${BATCH.toLocaleString("en")} messages against bare node:crypto`,
   unit: "messages/s",
   target: { rule: "at least", ratio: 0.4 },
+  rounds: 3,
   prepare: () => verifiers("native", BATCH),
 };
 
@@ -23,6 +24,7 @@ export const pureVerifications: Row = {
   } messages against bare @noble/ed25519`,
   unit: "messages/s",
   target: { rule: "at least", ratio: 0.9 },
+  rounds: 3,
   slow: true,
   prepare: () => verifiers("pure", PURE_BATCH),
 };
