@@ -8,11 +8,13 @@ import { type Context, type Round } from "./row.ts";
 import { randomSends } from "./rows/sends.ts";
 import { OPEN_LIMITS } from "./servers/open_limits.ts";
 import { fourDigits, median } from "./statistics.ts";
-import { copyStore, storedAgents, storedNetwork, WITH_KEYS } from "./stored_network.ts";
+import { copyStore, storedAgents, storedNetwork } from "./stored_network.ts";
 
 const CONNECTIONS = 64;
 const REQUESTS = 6_000;
 const ROUNDS = 3;
+/** The same at every size, so that the curves show the store and not how many agents are new. */
+const ACTIVE_AGENTS = 1_000;
 
 /** A relay on a store of as many agents as messages. */
 export interface GrowthPoint {
@@ -62,7 +64,7 @@ async function measurePoint(
     const server = { ready: { port: Number(new URL(relay.url).port) }, pid: relay.pid };
     const memory = async () => fourDigits(await residentMiB(relay.pid) ?? NaN);
     const startMiB = await memory();
-    const agents = storedAgents(Math.min(size, WITH_KEYS));
+    const agents = storedAgents(Math.min(size, ACTIVE_AGENTS));
     const sends = await rounds(() =>
       drive(server, randomSends(agents, count(REQUESTS), random), {
         connections: CONNECTIONS,

@@ -31,7 +31,7 @@ const KEPT_MS = 40 * DAY_MS;
 /** The newest message is older than a clock that a row starts in the past. */
 const NEWEST_AGE_MS = 15 * 60_000;
 /** Agents up to this id have keys that sign; a key for each of a million would take a minute. */
-export const WITH_KEYS = 20_000;
+const WITH_KEYS = 20_000;
 /** Sends of one group commit: one feed block and one delta. */
 const SENDS_A_GROUP = 50;
 const TEXT = "x".repeat(200 - '{"text":""}'.length);
