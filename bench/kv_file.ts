@@ -29,7 +29,7 @@ export class KvFile implements Disposable {
 
   private constructor(path: string) {
     this.#db = new DatabaseSync(path);
-    this.#db.exec("PRAGMA synchronous = OFF; PRAGMA cache_size = -262144");
+    this.#db.exec("PRAGMA synchronous = OFF; PRAGMA cache_size = -1048576");
     // Made again at the end, in one go: kept up row by row it would take as long as the rows.
     const index = this.#db.prepare("SELECT sql FROM sqlite_master WHERE name = ?").get(INDEX)!;
     this.#index = String(index["sql"]);

@@ -11,7 +11,7 @@ import type { Row } from "../row.ts";
 import { type Child, startChild } from "../servers/child.ts";
 import {
   copyStore,
-  identityOf,
+  correspondent,
   messageRows,
   storedAgents,
   storedNetwork,
@@ -105,12 +105,12 @@ async function writeExpiringMessages(
     lastExpiryMs: number;
   },
 ): Promise<void> {
-  const identities = Array.from({ length: AGENTS }, (_, i) => identityOf(i + 1));
+  const agents = Array.from({ length: AGENTS }, (_, i) => correspondent(i + 1));
   const stepMs = (lastExpiryMs - firstExpiryMs) / count;
   using file = await KvFile.open(path);
   for (let i = 0; i < count; i++) {
-    const sender = identities[(i * 7) % AGENTS]!;
-    const recipient = identities[(i * 13 + 5) % AGENTS]!;
+    const sender = agents[(i * 7) % AGENTS]!;
+    const recipient = agents[(i * 13 + 5) % AGENTS]!;
     const expiresAtMs = Math.floor(firstExpiryMs + i * stepMs);
     const createdAtMs = expiresAtMs - RETENTION_MS;
     const id = lowestIdAt(createdAtMs) + 256 * (i % 16);
@@ -126,7 +126,8 @@ async function writeExpiringMessages(
     };
     const useKey = signatureKey(sender.id, { signature, timestampSeconds }) as PlainKey;
     file.set(useKey, use, expiresAtMs);
-    for (const { key, value } of messageRows(sender, recipient, id, createdAtMs)) {
+    const rows = messageRows(sender, recipient, id, createdAtMs);
+    for (const { key, value } of Object.values(rows)) {
       file.set(key, value, expiresAtMs);
     }
   }
