@@ -1,3 +1,4 @@
+// Over 300 lines: one table, which is read from top to bottom.
 /**
  * Every path of the mail area, said once: the routes, who may call them, what they answer while mail
  * is off and the description of the API are made from this table.
