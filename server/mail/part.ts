@@ -6,6 +6,7 @@ import type { KeyRing } from "../sealing/key_ring.ts";
 import type { FreeDisk } from "../storage/free_disk.ts";
 import type { Storage } from "../storage/open_storage.ts";
 import { startupNote } from "../startup_notes.ts";
+import { openInboundSecret } from "./inbound_secret.ts";
 import { Inboxes } from "./inboxes/inboxes.ts";
 import { inboxHandlers } from "./inboxes/routes.ts";
 import { KeyAuthenticator } from "./keys/authenticate_key.ts";
@@ -46,8 +47,11 @@ export async function openMail(options: MailOptions): Promise<Mail> {
   const { limits } = config;
   const secret = new MailSecret({ records, commits, ring, random });
   const off = whyMailIsOff(config, ring, await secret.missingCustodyKey());
+  const { domain, local } = config.mail;
   if (off !== null) {
-    if (!config.mail.local) await refuseLocalStore(kv);
+    // Local mode captures digests with mail off too: a store of another mode would lose its own.
+    if (local) await claimStore(kv, { domain: domain!, local });
+    else await refuseLocalStore(kv);
     return {
       isOn: false,
       routes: mailRoutes({ on: null }),
@@ -56,8 +60,8 @@ export async function openMail(options: MailOptions): Promise<Mail> {
       close: () => Promise.resolve(),
     };
   }
-  const domain = config.mail.domain!;
-  await claimStore(kv, { domain, local: config.mail.local });
+  await claimStore(kv, { domain: domain!, local });
+  await openInboundSecret(config, random);
 
   const pages = new ListPages(secret);
   const lastUsed = new LastUsed(store);
@@ -68,7 +72,7 @@ export async function openMail(options: MailOptions): Promise<Mail> {
     commits,
     random,
     limits,
-    domain,
+    domain: domain!,
     ownLocalParts: ownLocalParts(config.mail),
   });
   const erasures = new Erasures({
@@ -92,11 +96,11 @@ export async function openMail(options: MailOptions): Promise<Mail> {
         handlers: {
           ...orgHandlers({ ...shared, erasures, addressKey }),
           ...keyHandlers({ ...shared, lastUsed }),
-          ...inboxHandlers({ ...shared, domain }),
+          ...inboxHandlers({ ...shared, domain: domain! }),
         },
       },
     }),
-    notes: [startupNote("mail", `on: inboxes at ${domain}`)],
+    notes: [startupNote("mail", `on: inboxes at ${domain}${local ? ", local mode" : ""}`)],
     async everyMinute() {
       await Promise.all([lastUsed.flush(), erasures.run()]);
     },

@@ -5,7 +5,7 @@ import type { FolderTable } from "./folder_rules.ts";
  * together and import them all; docs/architecture.md says what each folder is.
  */
 export const SERVER_FOLDERS: FolderTable = {
-  config: { imports: [], shows: ["mail.ts"] },
+  config: { imports: [], shows: ["loopback.ts", "mail.ts"] },
   http: { imports: [], shows: "*" },
   storage: { imports: [], shows: "*" },
   mailboxes: { imports: ["storage"], shows: ["records.ts", "retained_bytes.ts"] },
