@@ -22,6 +22,7 @@ import { AnswersInHand, type AnswersInHandOptions } from "./http/answers_in_hand
 import { createBodyReader } from "./http/body.ts";
 import { describeFailure } from "./http/describe_failure.ts";
 import type { HttpEnv } from "./http/route.ts";
+import { openLocalMode } from "./local/part.ts";
 import { logSparsely } from "./log_sparsely.ts";
 import { openMail } from "./mail/part.ts";
 import { SEALED_MAIL_SECRET } from "./mail/secret/mail_secret.ts";
@@ -89,7 +90,9 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
   }
 }
 
-async function openParts(deps: Deps, options: RelayOptions, parts: OpenParts): Promise<Relay> {
+async function openParts(given: Deps, options: RelayOptions, parts: OpenParts): Promise<Relay> {
+  const localMode = openLocalMode(given);
+  const deps: Deps = { ...given, mailer: given.mailer ?? localMode?.mailer };
   const { config, kv, now, random, log } = deps;
   const { limits, hosted } = config;
   const { retentionDays, rawBodyBytes } = limits;
@@ -225,6 +228,7 @@ async function openParts(deps: Deps, options: RelayOptions, parts: OpenParts): P
   });
   const mail = await openMail({ deps, storage, readBody, freeDisk, ring });
   parts.add("mail", mail);
+  if (localMode !== null) parts.add("local mode", localMode.part(readBody));
   parts.add("description", {
     routes: descriptionRoutes(deps, async (setting) => {
       const { describeOperations } = await import("./operations.ts");

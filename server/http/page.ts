@@ -11,8 +11,12 @@ export function namesHtml(request: Request): boolean {
   );
 }
 
-/** A page. @param body HTML, what others wrote in it escaped */
-export function pageOf(title: string, body: string): string {
+/**
+ * A page.
+ * @param body HTML, what others wrote in it escaped
+ * @param style further rules of CSS
+ */
+export function pageOf(title: string, body: string, style = ""): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -25,7 +29,7 @@ body { font: 1rem/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 42rem; p
 li { margin: 0.5rem 0; }
 code { overflow-wrap: anywhere; }
 button { font: inherit; padding: 0.5rem 1rem; }
-</style>
+${style}</style>
 </head>
 <body>
 <main>

@@ -6,7 +6,7 @@ import type { KeyRing } from "../sealing/key_ring.ts";
 import type { FreeDisk } from "../storage/free_disk.ts";
 import type { Storage } from "../storage/open_storage.ts";
 import { startupNote } from "../startup_notes.ts";
-import { openInboundSecret } from "./inbound_secret.ts";
+import { inboundSecretPath, openInboundSecret } from "./inbound_secret.ts";
 import { Inboxes } from "./inboxes/inboxes.ts";
 import { inboxHandlers } from "./inboxes/routes.ts";
 import { KeyAuthenticator } from "./keys/authenticate_key.ts";
@@ -62,6 +62,8 @@ export async function openMail(options: MailOptions): Promise<Mail> {
   }
   await claimStore(kv, { domain: domain!, local });
   await openInboundSecret(config, random);
+  const madeSecret = local && config.mail.inboundSecret === undefined;
+  const secretNote = madeSecret ? `, inbound secret in ${inboundSecretPath(config)}` : "";
 
   const pages = new ListPages(secret);
   const lastUsed = new LastUsed(store);
@@ -100,7 +102,7 @@ export async function openMail(options: MailOptions): Promise<Mail> {
         },
       },
     }),
-    notes: [startupNote("mail", `on: inboxes at ${domain}${local ? ", local mode" : ""}`)],
+    notes: [startupNote("mail", `on: inboxes at ${domain}${secretNote}`)],
     async everyMinute() {
       await Promise.all([lastUsed.flush(), erasures.run()]);
     },

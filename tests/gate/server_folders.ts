@@ -15,6 +15,7 @@ export const SERVER_FOLDERS: FolderTable = {
     imports: ["agents", "config", "description", "http", "sealing", "storage"],
     shows: [],
   },
+  local: { imports: ["config", "http", "outgoing"], shows: [] },
   outgoing: {
     imports: ["config", "http", "storage"],
     shows: ["mailer.ts", "outgoing_handler.ts", "outgoing_queue.ts", "outgoing_row.ts"],
