@@ -11,13 +11,15 @@ import type { CapturedMail } from "./captured_mails.ts";
 type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
 
 const STYLE = `
+html { background: Canvas; color: CanvasText; }
+main { overflow-wrap: anywhere; }
 ol { list-style: none; padding: 0; }
 ol > li { border-top: 1px solid; padding: 0.75rem 0; }
 dl { display: grid; gap: 0.25rem 1rem; grid-template-columns: max-content minmax(0, 1fr); margin: 0.5rem 0; }
 dt { font-weight: bold; }
-dd { margin: 0; overflow-wrap: anywhere; }
+dd { margin: 0; }
 dd a { display: block; }
-pre { border: 1px solid; overflow-wrap: anywhere; padding: 1rem; white-space: pre-wrap; }
+pre { border: 1px solid; padding: 1rem; white-space: pre-wrap; }
 .copy { user-select: all; }
 `;
 
