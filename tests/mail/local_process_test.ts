@@ -104,6 +104,32 @@ Deno.test("a digest is captured by a relay with the permissions of local mode", 
   assert.doesNotMatch(relay.output().stderr, /failed|@example/);
 });
 
+Deno.test("start-up says of mail whether it is on, else why not, and POST /mcp/mail is then 503", async () => {
+  const outbound = { RELAY_SMTP_URL: "smtp://127.0.0.1:1", RELAY_MAIL_FROM: "relay@example.org" };
+  const domain = { RELAY_MAIL_DOMAIN: "mail.example.org" };
+  const starts: [Record<string, string>, string, string][] = [
+    [
+      {},
+      "off: RELAY_SMTP_URL, RELAY_MAIL_FROM, RELAY_MAIL_DOMAIN are unset",
+      "off: RELAY_SMTP_URL",
+    ],
+    [domain, "off: RELAY_SMTP_URL, RELAY_MAIL_FROM are unset", "off: RELAY_SMTP_URL"],
+    [outbound, "off: RELAY_MAIL_DOMAIN is unset, mail routes answer 503", "configured\n"],
+    [{ ...outbound, ...domain }, "on: inboxes at mail.example.org\n", "configured\n"],
+  ];
+  for (const [env, mail, digests] of starts) {
+    await using relay = await spawnRelay({ env });
+    const { stdout } = relay.output();
+    assert.ok(stdout.includes(`\n  mail       ${mail}`), stdout);
+    assert.ok(stdout.includes(`\n  digests    ${digests}`), stdout);
+    assert.doesNotMatch(stdout, /local mode/);
+    const tools = await askMail(relay.url, "POST", "/mcp/mail", { body: {} });
+    assert.deepEqual([tools.status, Object.keys(tools.body)], [503, ["error"]]);
+    assert.equal(tools.body.error.code, "mail_disabled");
+    await relay.terminate();
+  }
+});
+
 Deno.test("a start in local mode that others could reach stops, naming the setting", async () => {
   const secret = `whsec_${btoa("hunter2hunter2hunter2")}`;
   const receiver = { RELAY_MAIL_LISTEN: "127.0.0.1:2525", RELAY_MAIL_DOMAIN: "mail.example.org" };
