@@ -3,9 +3,13 @@
  * Requests are bytes made beforehand; answers are read by their Content-Length.
  */
 
+import process from "node:process";
+import { quantile } from "./statistics.ts";
+import type { Round } from "./row.ts";
+import { cpuPerRequest, readThreadCpu } from "./thread_cpu.ts";
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-const HEADER_END = encoder.encode("\r\n\r\n");
 
 /** The bytes of a request with a body of known length. */
 export function httpRequest(
@@ -24,36 +28,63 @@ export function httpRequest(
   return request;
 }
 
+/** A server under load: where it listens, and the process whose CPU time is read. */
+export interface LoadedServer {
+  readonly ready: { readonly port: number };
+  readonly pid: number;
+}
+
 /**
- * Sends all requests over so many connections, each waiting for its answer, and tells the rate.
- * @returns answers a second
+ * Sends all requests over so many connections, each waiting for its answer.
+ * @returns answers a second, the times of answers, and what they cost the server and this process
  * @throws Error when an answer has another status
  */
 export async function drive(
-  port: number,
+  server: LoadedServer,
   requests: readonly Uint8Array[],
   { connections, status }: { connections: number; status: number },
-): Promise<number> {
+): Promise<Round> {
+  const { port } = server.ready;
   const sockets = await Promise.all(
     Array.from({ length: connections }, () => Deno.connect({ hostname: "127.0.0.1", port })),
   );
+  const tookMs = new Float64Array(requests.length);
   let next = 0;
+  const cpuBefore = readThreadCpu(server.pid);
+  const generatorBefore = ownCpuMs();
   const beganMs = performance.now();
   try {
     await Promise.all(sockets.map(async (socket) => {
       const answers = new AnswerReader(socket);
       while (next < requests.length) {
-        await writeAll(socket, requests[next++]!);
+        const request = next++;
+        const sentMs = performance.now();
+        await writeAll(socket, requests[request]!);
         const answer = await answers.next();
+        tookMs[request] = performance.now() - sentMs;
         if (answer.status !== status) {
           throw new Error(`answered ${answer.status}: ${decoder.decode(answer.body)}`);
         }
       }
     }));
-    return requests.length / ((performance.now() - beganMs) / 1000);
+    const elapsedMs = performance.now() - beganMs;
+    const generatorMs = ownCpuMs() - generatorBefore;
+    tookMs.sort();
+    return {
+      value: requests.length / (elapsedMs / 1000),
+      p50Ms: quantile(tookMs, 0.5),
+      p99Ms: quantile(tookMs, 0.99),
+      cpuUs: cpuPerRequest(cpuBefore, readThreadCpu(server.pid), requests.length),
+      generatorShare: generatorMs / elapsedMs,
+    };
   } finally {
     for (const socket of sockets) socket.close();
   }
+}
+
+function ownCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }
 
 /**
@@ -88,25 +119,29 @@ async function writeAll(socket: Deno.Conn, bytes: Uint8Array): Promise<void> {
   for (let sent = 0; sent < bytes.length;) sent += await socket.write(bytes.subarray(sent));
 }
 
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const LOWER_CASE = 0x20;
+const LENGTH_NAME = encoder.encode("content-length:");
+
+/** Reads answers off a connection without making a string of their heads. */
 class AnswerReader {
   #buffer = new Uint8Array(64 * 1024);
   #filled = 0;
 
   constructor(private readonly socket: Deno.Conn) {}
 
+  /** @returns the body as a view that the next answer overwrites */
   async next(): Promise<{ status: number; body: Uint8Array }> {
-    let headEnd = -1;
-    while ((headEnd = indexOf(this.#buffer.subarray(0, this.#filled), HEADER_END)) < 0) {
-      await this.#fill();
-    }
-    const head = decoder.decode(this.#buffer.subarray(0, headEnd));
-    const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
-    const end = headEnd + HEADER_END.length + length;
+    let bodyAt: number;
+    while ((bodyAt = endOfHead(this.#buffer, this.#filled)) < 0) await this.#fill();
+    const status = readNumber(this.#buffer, "HTTP/1.1 ".length);
+    const end = bodyAt + contentLength(this.#buffer, bodyAt);
     while (this.#filled < end) await this.#fill();
-    const body = this.#buffer.slice(headEnd + HEADER_END.length, end);
-    this.#buffer.copyWithin(0, end, this.#filled);
-    this.#filled -= end;
-    return { status: Number(head.slice(9, 12)), body };
+    // Nobody asks for the next answer before this one is there: nothing follows it.
+    if (this.#filled !== end) throw new Error("more came than one answer");
+    this.#filled = 0;
+    return { status, body: this.#buffer.subarray(bodyAt, end) };
   }
 
   async #fill(): Promise<void> {
@@ -121,10 +156,27 @@ class AnswerReader {
   }
 }
 
-function indexOf(bytes: Uint8Array, wanted: Uint8Array): number {
-  for (let at = bytes.indexOf(wanted[0]!); at >= 0; at = bytes.indexOf(wanted[0]!, at + 1)) {
-    if (at + wanted.length > bytes.length) return -1;
-    if (wanted.every((byte, i) => bytes[at + i] === byte)) return at;
+/** Where the body begins; -1 while the head is not whole. */
+function endOfHead(bytes: Uint8Array, length: number): number {
+  for (let at = 0; (at = bytes.indexOf(LINE_FEED, at)) >= 0 && at + 2 < length; at++) {
+    if (bytes[at + 1] === CARRIAGE_RETURN && bytes[at + 2] === LINE_FEED) return at + 3;
   }
   return -1;
+}
+
+/** What the head says of the body's length; 0 where it says nothing. */
+function contentLength(bytes: Uint8Array, bodyAt: number): number {
+  for (let at = 0; (at = bytes.indexOf(LINE_FEED, at) + 1) > 0 && at < bodyAt;) {
+    let i = 0;
+    while (i < LENGTH_NAME.length && (bytes[at + i]! | LOWER_CASE) === LENGTH_NAME[i]) i++;
+    if (i === LENGTH_NAME.length) return readNumber(bytes, at + i);
+  }
+  return 0;
+}
+
+function readNumber(bytes: Uint8Array, at: number): number {
+  while (bytes[at] === 0x20) at++;
+  let value = 0;
+  for (let digit; (digit = bytes[at]! - 0x30) >= 0 && digit <= 9; at++) value = value * 10 + digit;
+  return value;
 }

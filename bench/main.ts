@@ -1,151 +1,114 @@
 /**
- * `deno task bench [--only ROW] [--rounds N] [--seed N]`: every performance claim, each as the median
- * of the ratios of interleaved rounds: five, unless the row or --rounds says otherwise. Writes
- * bench/results/latest.json.
+ * `deno task bench`: every performance claim, each as the median of the ratios of interleaved
+ * rounds; writes bench/results/latest.json, and with all rows measured docs/performance.md.
+ *
+ * --only ROW[,ROW]  these rows alone, "growth" and "disk" among them; the page is left as it is
+ * --quick           fewer rounds and requests, without the rows that take minutes; writes
+ *                   bench/results/quick.json instead
+ * --steady          the steady state is reached by seven minutes of load, not by moving the clock
+ * --rounds N, --seed N
+ * --page            writes the page from the last results, without measuring
  */
-import { parseArgs } from "node:util";
 import { cpus, totalmem } from "node:os";
-import type { Context, Row } from "./row.ts";
+import { parseArgs } from "node:util";
+import { type DiskCost, measureDiskCost } from "./disk_cost.ts";
+import { type GrowthPoint, measureGrowth } from "./growth.ts";
+import { measureRow } from "./measure_row.ts";
+import { notMeasured, type Result, type Results } from "./result.ts";
+import type { Context } from "./row.ts";
 import { rows } from "./rows/mod.ts";
+import { seededRandom } from "./seeded_random.ts";
+import { tableText } from "./table_text.ts";
+import { writePage } from "./write_page.ts";
 
-const DEFAULT_ROUNDS = 5;
+const QUICK_ROUNDS = 2;
+const QUICK_SHARE = 0.25;
+const GROWTH = "growth";
+const DISK = "disk";
+const QUICK_SIZES = [1_000, 100_000];
+const SIZES = [1_000, 100_000, 1_000_000];
 const folder = new URL("./", import.meta.url);
-const resultsFile = new URL("results/latest.json", folder);
-
-interface Result {
-  id: string;
-  title: string;
-  ours: number;
-  reference: number;
-  /** Median of the ratios of the rounds. */
-  ratio: number;
-  unit: string;
-  rounds: number;
-  target: string;
-  met: boolean;
-  note?: string;
-}
-
-interface Results {
-  machine: Record<string, string | number>;
-  seed: number;
-  rows: Result[];
-}
+const latestFile = new URL("results/latest.json", folder);
 
 const { values: options } = parseArgs({
   args: Deno.args,
-  options: { only: { type: "string" }, rounds: { type: "string" }, seed: { type: "string" } },
+  options: {
+    only: { type: "string" },
+    quick: { type: "boolean", default: false },
+    steady: { type: "boolean", default: false },
+    rounds: { type: "string" },
+    seed: { type: "string" },
+    page: { type: "boolean", default: false },
+  },
 });
 
+// Figures of fewer requests are no claims: they do not replace those of a whole run.
+const resultsFile = options.quick ? new URL("results/quick.json", folder) : latestFile;
 const before = await readResults();
+if (options.page) {
+  if (before === undefined) throw new Error("nothing has been measured yet");
+  await writePage(before);
+  Deno.exit(0);
+}
 const seed = Number(options.seed ?? before?.seed ?? 1);
-const chosen = rows.filter(({ id }) => options.only === undefined || id === options.only);
-if (chosen.length === 0) {
-  console.error(`no row "${options.only}"; rows are: ${rows.map(({ id }) => id).join(", ")}`);
+const wanted = options.only?.split(",");
+const names = [...rows.map(({ id }) => id), GROWTH, DISK];
+const unknown = wanted?.filter((id) => !names.includes(id)) ?? [];
+if (unknown.length > 0) {
+  console.error(`no row "${unknown.join('", "')}"; rows are: ${names.join(", ")}`);
   Deno.exit(2);
 }
 
-const results: Result[] = [];
+const beganMs = Date.now();
+const chosen = rows.filter(({ id }) => wanted === undefined || wanted.includes(id));
+const measured: Result[] = [];
 for (const [i, row] of chosen.entries()) {
   console.log(`\n[${i + 1}/${chosen.length}] ${row.id}: ${row.title}`);
-  results.push(await measure(row));
+  if (options.quick && row.slow && wanted === undefined) {
+    measured.push(notMeasured(row, "left out by --quick"));
+    continue;
+  }
+  const rounds = options.rounds ?? (options.quick ? String(QUICK_ROUNDS) : undefined);
+  measured.push(
+    await inContext((context) =>
+      measureRow(row, { context, rounds: rounds === undefined ? undefined : Number(rounds) })
+    ),
+  );
 }
-printTable(results);
-await writeResults(results);
+let growth: GrowthPoint[] | undefined;
+if (wanted === undefined || wanted.includes(GROWTH)) {
+  const sizes = options.quick ? QUICK_SIZES : SIZES;
+  console.log(`\n${GROWTH}: ${sizes.map((size) => size.toLocaleString("en")).join(", ")} agents`);
+  growth = await inContext((context) => measureGrowth(sizes, context));
+}
+let disk: DiskCost[] | undefined;
+if (wanted === undefined || wanted.includes(DISK)) {
+  console.log(`\n${DISK}: what a stored message costs the disk`);
+  disk = await inContext(measureDiskCost);
+}
 
-async function measure(row: Row): Promise<Result> {
+console.log(`\n${tableText(measured)}`);
+const results = merge(measured);
+await writeResults(results);
+if (wanted === undefined && !options.quick) await writePage(results);
+console.log(`\nmeasured in ${((Date.now() - beganMs) / 60_000).toFixed(1)} minutes`);
+
+/** Runs something in a temporary folder of its own. */
+async function inContext<T>(run: (context: Context) => Promise<T>): Promise<T> {
   const temporaryFolder = await Deno.makeTempDir({ prefix: "relay-bench-" });
   const keptFolder = new URL(".data/", folder).pathname;
   await Deno.mkdir(keptFolder, { recursive: true });
-  const context: Context = {
-    random: seededRandom(seed),
-    temporaryFolder,
-    keptFolder,
-    progress: (text) => console.log(`    ${text}`),
-  };
-  const rounds = Number(options.rounds ?? row.rounds ?? DEFAULT_ROUNDS);
-  const pair = await row.prepare(context);
   try {
-    if (row.warmUp !== false) { // a first round of each warms caches and compilers, uncounted
-      await pair.ours();
-      await pair.reference();
-    }
-    const ours: number[] = [];
-    const reference: number[] = [];
-    for (let round = 1; round <= rounds; round++) {
-      // Every other round begins with the other side, so that neither always goes first.
-      for (const side of round % 2 === 1 ? ["ours", "reference"] : ["reference", "ours"]) {
-        if (side === "ours") ours.push(await pair.ours());
-        else reference.push(await pair.reference());
-      }
-      const ratio = ours.at(-1)! / reference.at(-1)!;
-      context.progress(
-        `round ${round}/${rounds}: ${figure(ours.at(-1)!)} against ${figure(reference.at(-1)!)} ` +
-          `${row.unit}, ratio ${ratio.toFixed(2)}`,
-      );
-    }
-    const ratio = median(ours.map((rate, i) => rate / reference[i]!));
-    const { rule, ratio: wanted } = row.target;
-    return {
-      id: row.id,
-      title: row.title,
-      ours: fourDigits(median(ours)),
-      reference: fourDigits(median(reference)),
-      ratio: fourDigits(ratio),
-      unit: row.unit,
-      rounds,
-      target: `${rule} ${wanted}`,
-      met: rule === "at least" ? ratio >= wanted : ratio <= wanted,
-      ...(pair.note === undefined ? {} : { note: pair.note() }),
-    };
+    return await run({
+      random: seededRandom(seed),
+      temporaryFolder,
+      keptFolder,
+      count: (usual) => options.quick ? Math.ceil(usual * QUICK_SHARE) : usual,
+      steady: options.steady,
+      progress: (text) => console.log(`    ${text}`),
+    });
   } finally {
-    await pair.close();
     await Deno.remove(temporaryFolder, { recursive: true });
-  }
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
-}
-
-function fourDigits(value: number): number {
-  return Number(value.toPrecision(4));
-}
-
-function figure(value: number): string {
-  return value >= 100 ? Math.round(value).toLocaleString("en") : value.toPrecision(3);
-}
-
-/** Numbers in 0..1 from a 32-bit seed (mulberry32). */
-function seededRandom(from: number): () => number {
-  let state = from >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
-function printTable(measured: readonly Result[]): void {
-  const header = ["row", "ours", "reference", "unit", "ratio", "target", ""];
-  const lines = measured.map((result) => [
-    result.id,
-    figure(result.ours),
-    figure(result.reference),
-    result.unit,
-    result.ratio.toFixed(2),
-    result.target,
-    result.met ? "met" : "missed",
-  ]);
-  const widths = header.map((_, i) =>
-    Math.max(...[header, ...lines].map((line) => line[i]!.length))
-  );
-  console.log();
-  for (const line of [header, ...lines]) {
-    console.log(line.map((cell, i) => cell.padEnd(widths[i]!)).join("  ").trimEnd());
   }
 }
 
@@ -159,13 +122,22 @@ async function readResults(): Promise<Results | undefined> {
 }
 
 /** Rows that were not measured this time keep their last figures. */
-async function writeResults(measured: Result[]): Promise<void> {
+function merge(measured: readonly Result[]): Results {
   const kept = (before?.rows ?? []).filter(({ id }) =>
     rows.some((row) => row.id === id) && !measured.some((result) => result.id === id)
   );
   const order = rows.map(({ id }) => id);
-  const all = [...kept, ...measured].toSorted((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
-  const written: Results = {
+  const { only: _, ...shown } = options;
+  const flags = Object.entries(shown).filter(([, value]) => value !== false);
+  const run = {
+    measured_at: new Date().toISOString().slice(0, 10),
+    took_minutes: Number(((Date.now() - beganMs) / 60_000).toFixed(1)),
+    options: flags.map(([name, value]) => value === true ? `--${name}` : `--${name} ${value}`)
+      .join(" "),
+  };
+  const { measured_at, took_minutes, options: lastOptions } = before ?? {};
+  const lastRun = { measured_at, took_minutes, options: lastOptions };
+  return {
     machine: {
       cpu: cpus()[0]?.model.trim() ?? "unknown",
       cores: cpus().length,
@@ -173,10 +145,16 @@ async function writeResults(measured: Result[]): Promise<void> {
       os: Deno.build.os,
       deno: Deno.version.deno,
     },
+    ...(wanted === undefined ? run : lastRun),
     seed,
-    rows: all,
+    rows: [...kept, ...measured].toSorted((a, b) => order.indexOf(a.id) - order.indexOf(b.id)),
+    growth: growth ?? before?.growth,
+    disk: disk ?? before?.disk,
   };
+}
+
+async function writeResults(results: Results): Promise<void> {
   await Deno.mkdir(new URL("./", resultsFile), { recursive: true });
-  await Deno.writeTextFile(resultsFile, JSON.stringify(written, null, 2) + "\n");
-  console.log(`\nwritten to bench/results/latest.json`);
+  await Deno.writeTextFile(resultsFile, JSON.stringify(results, null, 2) + "\n");
+  console.log(`\nwritten to bench/results/${resultsFile.pathname.split("/").at(-1)}`);
 }

@@ -1,4 +1,5 @@
-/** What a measured claim is: a pair of rates taken in turns, so that a noisy machine disturbs both. */
+/** A measured claim: a pair of rates measured in turns, so that a noisy machine disturbs both. */
+import type { ThreadCpu } from "./thread_cpu.ts";
 
 export interface Row {
   /** Name for --only and for the results. */
@@ -6,25 +7,45 @@ export interface Row {
   title: string;
   /** Unit of both figures, as in "sends/s". */
   unit: string;
-  /** The promised ratio of ours to reference. */
-  target: { rule: "at least" | "at most"; ratio: number };
+  /** The promised ratio of ours to reference; none where the row only tells. */
+  target?: { rule: "at least" | "at most"; ratio: number };
+  /** The CPU time that one request of ours may take in a thread of the relay, in microseconds. */
+  cpuTargetUs?: Partial<ThreadCpu>;
   /** Rounds, when fewer or more than usual are worth their time. */
   rounds?: number;
-  /** False where nothing has to warm up: every round is counted. */
+  /** False when nothing has to warm up: every round is counted. */
   warmUp?: false;
-  /** Starts what both sides need. */
+  /** True for what takes minutes: --quick leaves it out. */
+  slow?: boolean;
+  /**
+   * Starts what both sides need.
+   * @throws NotMeasured where this machine lacks a part
+   */
   prepare(context: Context): Promise<Pair>;
 }
 
 /** Both sides of a row, ready to run again and again. */
 export interface Pair {
-  /** One round of ours, in units of the row; higher is faster. */
-  ours(): Promise<number>;
+  /** One round of ours; of a bare number nothing else is known. */
+  ours(): Promise<Round | number>;
   /** One round of what it is compared with. */
-  reference(): Promise<number>;
+  reference(): Promise<Round | number>;
   /** What a reader should know of this run, such as counts. */
   note?(): string;
   close(): Promise<void>;
+}
+
+/** What one round of one side came to. */
+export interface Round {
+  /** In the unit of the row. */
+  value: number;
+  /** Milliseconds from a request to its answer that half, and 99 of 100, did not pass. */
+  p50Ms?: number;
+  p99Ms?: number;
+  /** Microseconds of CPU a request, by thread of the server. */
+  cpuUs?: ThreadCpu;
+  /** How much of one core the load generator took; near 1 it is what was measured. */
+  generatorShare?: number;
 }
 
 export interface Context {
@@ -32,8 +53,15 @@ export interface Context {
   random: () => number;
   /** An empty folder that is removed after the row. */
   temporaryFolder: string;
-  /** A folder that is kept between runs: for stores that take long to fill. */
+  /** A folder that is kept between runs: for stores that take long to fill, and for peers. */
   keptFolder: string;
+  /** A number of requests, fewer with --quick. */
+  count(usual: number): number;
+  /** Whether a steady state is reached by waiting for it. */
+  steady: boolean;
   /** One line of progress. */
   progress(text: string): void;
 }
+
+/** A row that cannot be measured here, and why. */
+export class NotMeasured extends Error {}

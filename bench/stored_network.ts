@@ -1,13 +1,18 @@
 /**
- * Stores with many agents and messages, written as the relay writes them but in large operations
- * without it: a million messages in about two minutes and one and a half gigabytes.
+ * Stores with many agents and messages, written as the relay writes them but past it and past
+ * Deno KV: a million messages in half a minute.
  */
 import { Buffer } from "node:buffer";
-import { generateKeyPairSync } from "node:crypto";
-import type { AgentRecord } from "../server/agents/records.ts";
+import { createHash, createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import type { AgentRecord, Identity } from "../server/agents/records.ts";
 import { listingKey, listingOf } from "../server/directory/listing.ts";
 import { inKey, newInRecord, newOutRecord, outKey } from "../server/mailboxes/records.ts";
-import { inboxKey, outboxKey, type OutboxRow } from "../server/messages/rows/message_row.ts";
+import {
+  encodeMessage,
+  inboxKey,
+  outboxKey,
+  type OutboxRow,
+} from "../server/messages/rows/message_row.ts";
 import { encodeRow } from "../server/messages/rows/row_codec.ts";
 import { minuteOf } from "../server/network/counted.ts";
 import { encodeBlock, type FeedEvent, feedKey } from "../server/network/feed_block.ts";
@@ -17,15 +22,21 @@ import { MESSAGE_COUNT, REGISTRATION_COUNT } from "../server/network/totals.ts";
 import { lowestIdAt } from "../server/storage/id_sequence.ts";
 import { encodeAddress } from "../toolkit/encode_address.ts";
 import { wordName } from "../toolkit/word_name.ts";
+import type { BenchAgent } from "./agents.ts";
+import { KvFile, type PlainKey, Sum } from "./kv_file.ts";
+import type { Context } from "./row.ts";
 
 const DAY_MS = 86_400_000;
 const KEPT_MS = 40 * DAY_MS;
-const MUTATIONS_A_COMMIT = 900;
-const BYTES_A_COMMIT = 600_000;
-const AGENTS_A_WRITE = 100;
+/** The newest message is older than a clock that a row starts in the past. */
+const NEWEST_AGE_MS = 15 * 60_000;
+/** Agents up to this id have keys that sign and can be resolved; those of a million take a minute. */
+const WITH_KEYS = 100_000;
 /** Sends of one group commit: one feed block and one delta. */
 const SENDS_A_GROUP = 50;
-const JSON_BYTES = 250;
+const TEXT = "x".repeat(200 - '{"text":""}'.length);
+/** PKCS #8 of an Ed25519 key without its 32 bytes (RFC 8410). */
+const PKCS8_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");
 
 const WORDS =
   ("alpha bravo charlie delta echo foxtrot golf hotel india juliet kilo lima mike november " +
@@ -35,32 +46,6 @@ const WORDS =
 
 type Random = () => number;
 
-/** Collects writes into operations of the size that the store takes. */
-class BulkWriter {
-  #operation: Deno.AtomicOperation;
-  #mutations = 0;
-  #bytes = 0;
-
-  constructor(private readonly kv: Deno.Kv) {
-    this.#operation = kv.atomic();
-  }
-
-  async set(key: Deno.KvKey, value: unknown, sizeBytes: number): Promise<void> {
-    this.#operation.set(key, value, { expireIn: KEPT_MS });
-    this.#bytes += sizeBytes + 60;
-    if (++this.#mutations >= MUTATIONS_A_COMMIT || this.#bytes >= BYTES_A_COMMIT) {
-      await this.flush();
-    }
-  }
-
-  async flush(): Promise<void> {
-    if (this.#mutations > 0) await this.#operation.commit();
-    this.#operation = this.kv.atomic();
-    this.#mutations = 0;
-    this.#bytes = 0;
-  }
-}
-
 export function pickWord(random: Random): string {
   return WORDS[Math.floor(random() * WORDS.length)]!;
 }
@@ -69,133 +54,233 @@ export function handleOf(agentId: number): string {
   return `${WORDS[agentId % WORDS.length]}_${agentId}`;
 }
 
-/** A key whose private half nobody keeps; the native way, for a hundred thousand of them. */
-function makePublicKey(): Uint8Array {
-  const { x } = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
+function seedOf(agentId: number): Buffer {
+  return createHash("sha256").update(`stored agent ${agentId}`).digest();
+}
+
+function privateKeyOf(agentId: number): KeyObject {
+  const key = Buffer.concat([PKCS8_HEAD, seedOf(agentId)]);
+  return createPrivateKey({ key, format: "der", type: "pkcs8" });
+}
+
+function publicKeyOf(agentId: number): Uint8Array {
+  if (agentId > WITH_KEYS) return seedOf(agentId);
+  const { x } = createPublicKey(privateKeyOf(agentId)).export({ format: "jwk" });
   return new Uint8Array(Buffer.from(x!, "base64url"));
 }
 
-/** Agents 1 to `count`, each seen some time in the last month, listed and resolvable. */
-export async function fillAgents(
-  kv: Deno.Kv,
-  count: number,
-  { random, nowMs }: { random: Random; nowMs: number },
-): Promise<void> {
-  const some = (words: number) => Array.from({ length: words }, () => pickWord(random));
-  for (let from = 1; from <= count; from += AGENTS_A_WRITE) {
-    const operation = kv.atomic();
-    for (let id = from; id < Math.min(from + AGENTS_A_WRITE, count + 1); id++) {
-      const publicKey = makePublicKey();
-      const agent: AgentRecord = {
-        v: 1,
-        id,
-        address: encodeAddress(publicKey),
-        handle: handleOf(id),
-        wordName: wordName(publicKey),
-        displayName: some(2).join(" "),
-        description: some(12).join(" "),
-        tags: [...new Set(some(2))],
-        createdAtMs: nowMs - 30 * DAY_MS + id,
-        custody: "self",
-        ownerTokenHash: null,
-      };
-      operation
-        .set(["agent", id], agent)
-        .set(listingKey(id), listingOf(agent))
-        .set(["address", agent.address], { v: 1, id })
-        .set(["handle", agent.handle], { v: 1, id })
-        .set(["word", agent.wordName], { v: 1, id })
-        .set(inKey(id), newInRecord())
-        .set(outKey(id), newOutRecord("self"))
-        .set(["seen", id], nowMs - Math.floor(random() * 30 * DAY_MS));
-    }
-    await operation.commit();
-  }
-  await kv.atomic().set(["count", "agents"], count).sum(REGISTRATION_COUNT, BigInt(count)).commit();
+/** Agents 1 to `count` of a filled store, with the keys that sign for them; 100,000 at most. */
+export function storedAgents(count: number): BenchAgent[] {
+  if (count > WITH_KEYS) throw new RangeError(`only ${WITH_KEYS} stored agents have keys`);
+  return Array.from({ length: count }, (_, i) => {
+    const publicKey = publicKeyOf(i + 1);
+    return {
+      address: encodeAddress(publicKey),
+      ownerToken: "",
+      key: privateKeyOf(i + 1),
+      publicKey: Buffer.from(publicKey).toString("base64url"),
+    };
+  });
 }
 
-/** Messages between random ones of the first `agents` agents, spread over the last six days. */
-export async function fillMessages(
-  kv: Deno.Kv,
+/** Agents 1 to `count`, each seen some time in the last month, listed and resolvable. */
+function fillAgents(
+  file: KvFile,
   count: number,
-  { agents, random, nowMs, progress }: {
-    agents: number;
-    random: Random;
-    nowMs: number;
-    progress: (text: string) => void;
-  },
-): Promise<void> {
-  const writer = new BulkWriter(kv);
+  { random, nowMs }: { random: Random; nowMs: number },
+): AgentRecord[] {
+  const some = (words: number) => Array.from({ length: words }, () => pickWord(random));
+  const agents = Array.from({ length: count }, (_, i): AgentRecord => {
+    const publicKey = publicKeyOf(i + 1);
+    return {
+      v: 1,
+      id: i + 1,
+      address: encodeAddress(publicKey),
+      handle: handleOf(i + 1),
+      wordName: wordName(publicKey),
+      displayName: some(2).join(" "),
+      description: some(12).join(" "),
+      tags: [...new Set(some(2))],
+      createdAtMs: nowMs - 30 * DAY_MS + i,
+      custody: "self",
+      ownerTokenHash: null,
+    };
+  });
+  // In the order of their keys, which the store's file takes several times as fast as any other.
+  for (const agent of agents.toSorted(by("address"))) {
+    file.set(["address", agent.address], { v: 1, id: agent.id });
+  }
+  for (const agent of agents) file.set(["agent", agent.id], agent);
+  file.set(["count", "agents"], count);
+  for (const agent of agents.toSorted(by("handle"))) {
+    file.set(["handle", agent.handle], { v: 1, id: agent.id });
+  }
+  for (const { id } of agents) file.set(plain(inKey(id)), newInRecord());
+  for (const agent of agents) file.set(plain(listingKey(agent.id)), listingOf(agent));
+  for (const { id } of agents) file.set(plain(outKey(id)), newOutRecord("self"));
+  for (const { id } of agents) {
+    file.set(["seen", id], nowMs - Math.floor(random() * 30 * DAY_MS));
+  }
+  file.set(plain(REGISTRATION_COUNT), new Sum(BigInt(count)));
+  for (const agent of agents.toSorted(by("wordName"))) {
+    file.set(["word", agent.wordName], { v: 1, id: agent.id });
+  }
+  return agents;
+}
+
+function by(field: "address" | "handle" | "wordName") {
+  return (a: AgentRecord, b: AgentRecord) => a[field] < b[field] ? -1 : 1;
+}
+
+/** The keys of this file have neither booleans nor bigints. */
+function plain(key: Deno.KvKey): PlainKey {
+  return key as PlainKey;
+}
+
+/** Messages between random ones of the agents, spread over the last six days. */
+function fillMessages(
+  file: KvFile,
+  count: number,
+  { agents, random, nowMs }: { agents: readonly AgentRecord[]; random: Random; nowMs: number },
+): void {
+  const newestMs = nowMs - NEWEST_AGE_MS;
+  const expiresAtMs = nowMs + KEPT_MS;
   const stepMs = 6 * DAY_MS / (count / SENDS_A_GROUP);
-  const any = () => 1 + Math.floor(random() * agents);
-  const heads = new Map<string, number>();
-  let lastId = 0;
-  for (let group = 0; group * SENDS_A_GROUP < count; group++) {
-    const createdAtMs = Math.floor(nowMs - 6 * DAY_MS + group * stepMs);
-    const events: FeedEvent[] = [];
-    for (let i = 0; i < SENDS_A_GROUP; i++) {
-      const id = lastId = lowestIdAt(createdAtMs) + 256 * i;
-      const [senderId, recipientId] = [any(), any()];
-      events.push({
+  const messages: { id: number; createdAtMs: number; from: number; to: number }[] = [];
+  const any = () => Math.floor(random() * agents.length);
+  for (let group = 0; messages.length < count; group++) {
+    const createdAtMs = Math.floor(newestMs - 6 * DAY_MS + group * stepMs);
+    const events = Array.from({ length: SENDS_A_GROUP }, (_, i): FeedEvent => {
+      const id = lowestIdAt(createdAtMs) + 256 * i;
+      const [from, to] = [any(), any()];
+      messages.push({ id, createdAtMs, from, to });
+      return {
         id,
-        senderId,
-        recipientId,
-        senderHandle: handleOf(senderId),
-        recipientHandle: handleOf(recipientId),
+        senderId: agents[from]!.id,
+        recipientId: agents[to]!.id,
+        senderHandle: agents[from]!.handle,
+        recipientHandle: agents[to]!.handle,
         createdAtMs,
-      });
-      heads.set(`out/${senderId}`, id).set(`in/${recipientId}`, id);
-      const row = encodeRow({
-        senderId,
-        createdAtMs,
-        contentHash: "0".repeat(64),
-        bodyAt: 0,
-        bodySizeBytes: 2,
-        request: { rawPieces: 1 },
-        json: new Uint8Array(JSON_BYTES),
-        pieces: 0,
-      });
-      await writer.set(inboxKey(recipientId, id), row, row.length);
-      const sent: OutboxRow = { v: 1, recipientId, deliveredAtMs: null, createdAtMs };
-      await writer.set(outboxKey(senderId, id), sent, 60);
-    }
-    await writer.set(feedKey(lastId), encodeBlock(events), 120 * SENDS_A_GROUP);
+      };
+    });
+    file.set(plain(feedKey(events.at(-1)!.id)), encodeBlock(events), expiresAtMs);
     const delta = encodeCounts(mergeCounts(events.map(countOf)));
-    await writer.set(deltaKey(`filled-${minuteOf(createdAtMs)}-${group}`), delta, 2_000);
-    if (group % 4_000 === 3_999) progress(`${(group + 1) * SENDS_A_GROUP} of ${count} messages`);
+    const name = `filled-${minuteOf(createdAtMs)}-${group}`;
+    file.set(plain(deltaKey(name)), delta, expiresAtMs);
   }
-  await writer.flush();
-  const operation = kv.atomic().sum(MESSAGE_COUNT, BigInt(count)).set(
-    ["slot", 0, "ceiling"],
-    lastId,
+  file.set(["slot", 0, "ceiling"], messages.at(-1)!.id);
+  file.set(plain(MESSAGE_COUNT), new Sum(BigInt(messages.length)));
+
+  // Mailbox by mailbox, which the store's file takes several times as fast as in the order of time.
+  const last = { from: new Map<number, number>(), to: new Map<number, number>() };
+  for (const [column, box] of [["to", "inbox"], ["from", "outbox"]] as const) {
+    for (const message of messages.toSorted((a, b) => a[column] - b[column])) {
+      const { id, createdAtMs, from, to } = message;
+      const rows = messageRows(agents[from]!, agents[to]!, id, createdAtMs);
+      file.set(rows[box].key, rows[box].value, expiresAtMs);
+      last[column].set(message[column], id);
+    }
+  }
+  for (const [at, head] of last.to) {
+    file.set(plain(inKey(agents[at]!.id)), { ...newInRecord(), head });
+  }
+  for (const [at, head] of last.from) {
+    file.set(plain(outKey(agents[at]!.id)), { ...newOutRecord("self"), head });
+  }
+}
+
+/** An agent as the rows of its messages name it. */
+export type Correspondent = Pick<Identity, "id" | "address" | "handle" | "wordName">;
+
+export function correspondent(id: number): Correspondent {
+  const publicKey = publicKeyOf(id);
+  return {
+    id,
+    address: encodeAddress(publicKey),
+    handle: handleOf(id),
+    wordName: wordName(publicKey),
+  };
+}
+
+/** What the store holds of one message in the mailboxes of both, with a body of 200 bytes. */
+export function messageRows(
+  sender: Correspondent,
+  recipient: Correspondent,
+  id: number,
+  createdAtMs: number,
+): Record<"inbox" | "outbox", { key: PlainKey; value: unknown }> {
+  const contentHash = "0".repeat(64);
+  const body = `{"text":"${TEXT}"}`;
+  const signedAt = Math.floor(createdAtMs / 1000);
+  const { json, bodyAt } = encodeMessage(
+    {
+      sender: sender as Identity, // its verifying key is in no row
+      recipientId: recipient.id,
+      request: {
+        to: recipient.address,
+        body,
+        contentHash,
+        contentType: "text",
+        inReplyTo: null,
+        bodySizeBytes: body.length,
+        written: { inReplyTo: "absent", contentType: "absent" },
+      } as Parameters<typeof encodeMessage>[0]["request"],
+      signature: "A".repeat(86) + "==",
+      canonicalString: `relay:v1:POST:/v1/messages:${contentHash}:${signedAt}`,
+    },
+    id,
+    createdAtMs,
   );
-  await operation.commit();
-  for (const [name, head] of heads) {
-    const [box, id] = name.split("/") as ["in" | "out", string];
-    const key = box === "in" ? inKey(Number(id)) : outKey(Number(id));
-    const record = box === "in" ? newInRecord() : newOutRecord("self");
-    await kv.set(key, { ...record, head });
-  }
+  const row = encodeRow({
+    senderId: sender.id,
+    createdAtMs,
+    contentHash,
+    bodyAt,
+    bodySizeBytes: body.length,
+    request: { to: recipient.address, inReplyTo: "absent", contentType: "absent" },
+    json,
+    pieces: 0,
+  });
+  const sent: OutboxRow = { v: 1, recipientId: recipient.id, deliveredAtMs: null, createdAtMs };
+  return {
+    inbox: { key: plain(inboxKey(recipient.id, id)), value: row },
+    outbox: { key: plain(outboxKey(sender.id, id)), value: sent },
+  };
 }
 
 /**
- * A store that is filled once and kept: the folder of `name`, its store no older than a day.
- * @param fill writes the store
+ * The folder of a store with so many agents and messages: filled once and kept, no older than a day.
+ * Rows that write into it take a copy.
  */
-export async function keptStore(
-  keptFolder: string,
-  name: string,
-  fill: (kv: Deno.Kv) => Promise<void>,
+export async function storedNetwork(
+  { agents, messages }: { agents: number; messages: number },
+  { keptFolder, random, progress }: Pick<Context, "keptFolder" | "random" | "progress">,
 ): Promise<string> {
-  const folder = `${keptFolder}/${name}`;
+  const folder = `${keptFolder}agents-${agents}-messages-${messages}`;
   const stamp = `${folder}/filled-at`;
   const filledMs = Number(await Deno.readTextFile(stamp).catch(() => "0"));
   if (Date.now() - filledMs < DAY_MS) return folder;
+  const shown = (count: number) => count.toLocaleString("en");
+  progress(`writing a store of ${shown(agents)} agents and ${shown(messages)} messages`);
   await Deno.remove(folder, { recursive: true }).catch(() => {});
   await Deno.mkdir(folder, { recursive: true });
-  const kv = await Deno.openKv(`${folder}/relay.kv`);
-  await fill(kv);
-  kv.close();
-  await Deno.writeTextFile(stamp, String(Date.now()));
+  const nowMs = Date.now();
+  {
+    using file = await KvFile.open(`${folder}/relay.kv`);
+    const filled = fillAgents(file, agents, { random, nowMs });
+    if (messages > 0) fillMessages(file, messages, { agents: filled, random, nowMs });
+  }
+  await Deno.writeTextFile(stamp, String(nowMs));
   return folder;
+}
+
+/** A copy of a kept store in a folder of its own, for rows that write into it. */
+export async function copyStore(from: string, to: string): Promise<string> {
+  await Deno.mkdir(to, { recursive: true });
+  for (const suffix of ["", "-wal"]) {
+    await Deno.copyFile(`${from}/relay.kv${suffix}`, `${to}/relay.kv${suffix}`).catch((error) => {
+      if (suffix === "" || !(error instanceof Deno.errors.NotFound)) throw error;
+    });
+  }
+  return to;
 }

@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { residentMiB } from "./process_memory.ts";
 
 const COMMAND = fileURLToPath(new URL("../toolkit/cli/main.ts", import.meta.url));
 const SAMPLE_EVERY_LINES = 2_000;
@@ -12,7 +13,7 @@ export interface StreamRun {
 
 /**
  * The heap that the process gets, in MiB: little more than it needs for one line. With more, the
- * engine collects garbage when it likes, and what is kept could not be told from what is garbage.
+ * engine collects garbage later, and garbage could not be told from what is kept.
  */
 const HEAP_MIB = 32;
 
@@ -83,16 +84,4 @@ async function watch(child: Deno.ChildProcess): Promise<{ answered: number; peak
     peakMiB = Math.max(peakMiB, await residentMiB(child.pid) ?? 0);
   }
   return { answered, peakMiB };
-}
-
-/** The memory that a process holds; undefined when it has ended meanwhile. */
-async function residentMiB(pid: number): Promise<number | undefined> {
-  if (Deno.build.os !== "linux") throw new Error("memory is read from /proc, which is Linux's");
-  // Not by Deno itself, which reads /proc for nobody but those who are allowed everything.
-  const { stdout } = await new Deno.Command("cat", {
-    args: [`/proc/${pid}/status`],
-    stderr: "null",
-  }).output();
-  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(new TextDecoder().decode(stdout))?.[1];
-  return kib === undefined ? undefined : Number(kib) / 1024;
 }

@@ -11,6 +11,7 @@ import { allowPreflight, openCors } from "./http/cors.ts";
 import { headAnswer } from "./http/head_answer.ts";
 import { giveAnswer } from "./http/large_answer.ts";
 import { createPathTable } from "./http/path_table.ts";
+import { RequestsUnderWay } from "./http/requests_under_way.ts";
 import type { HttpEnv, Route } from "./http/route.ts";
 import { decodeSegment, rawPath, rawQuery } from "./http/target.ts";
 import { homeRoute } from "./web/home.ts";
@@ -25,6 +26,8 @@ export interface AppParts {
   bodies: Pick<BodyReader, "open">;
   /** Where large answers stand until they are taken; bounded as usual unless given. */
   answers?: AnswersInHand;
+  /** Where requests are counted while they are under way. */
+  requests?: RequestsUnderWay;
 }
 
 type HttpContext = Context<HttpEnv>;
@@ -35,6 +38,7 @@ type HttpContext = Context<HttpEnv>;
  */
 export function createApp(parts: AppParts): Hono<HttpEnv> {
   const { deps, routes, isDatabaseAlive, bodies, answers = new AnswersInHand() } = parts;
+  const { requests = new RequestsUnderWay() } = parts;
   const table = createPathTable([
     homeRoute(deps.config),
     ...healthRoutes(isDatabaseAlive ?? createDatabaseProbe(deps.kv)),
@@ -48,7 +52,8 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
     // One handler a route and no middleware: Hono then calls it without composing a chain.
     app.on(route.method, honoPath(route.path), (c) => {
       const requestId = begin(c);
-      const body = route.method === "GET" ? undefined : bodies.open(c.req.raw, () => addressOf(c));
+      const body = route.body && bodies.open(c.req.raw, route.body, () => addressOf(c));
+      if (body !== undefined) c.set("body", body);
       const settle = (answer: Response) => {
         body?.close(c.env?.sent);
         return finish(c.req.raw, give(c, answer), route, requestId);
@@ -94,7 +99,7 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
   // Hono makes the answers to HEAD anew, without a body.
   const { fetch } = app;
   app.fetch = (request, ...rest) => {
-    const answer = fetch(request, ...rest);
+    const answer = requests.counted(() => fetch(request, ...rest));
     if (request.method !== "HEAD") return answer;
     return answer instanceof Promise ? answer.then(headAnswer) : headAnswer(answer);
   };

@@ -1,4 +1,5 @@
 /** Closing a database that may not let itself be closed. */
+import { doneWithin } from "./done_within.ts";
 
 /** How long a store may take for a last write before the process ends without closing it. */
 const CLOSING_MS = 500;
@@ -9,9 +10,6 @@ const CLOSING_MS = 500;
  * the process closes it as well: what was committed is safe.
  */
 export async function closeKv(kv: Deno.Kv): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), CLOSING_MS);
-  const answers = kv.delete(["meta", "closing"]).then(() => true, () => false);
-  if (await Promise.race([answers, late])) kv.close();
-  clearTimeout(timer);
+  const lastWrite = kv.delete(["meta", "closing"]);
+  if (await doneWithin(lastWrite, CLOSING_MS).catch(() => false)) kv.close();
 }

@@ -1,6 +1,7 @@
 /** The folder of the embedded store, held by a lock so that two modes of use never mix. */
 import { join } from "node:path";
 import { DiskFullError } from "./disk_reserve.ts";
+import { doneWithin } from "./done_within.ts";
 
 export interface DataFolder {
   path: string;
@@ -109,13 +110,7 @@ type LockableFile = Deno.FsFile & { tryLock?(exclusive?: boolean): Promise<boole
 
 async function tryLock(file: LockableFile, exclusive: boolean): Promise<boolean> {
   if (typeof file.tryLock === "function") return await file.tryLock(exclusive);
-  const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), LOCK_WAIT_MS);
-  try {
-    return await Promise.race([late, file.lock(exclusive).then(() => true)]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return await doneWithin(file.lock(exclusive), LOCK_WAIT_MS);
 }
 
 /** The living holders; files of those that died without removing theirs are swept. */

@@ -1,4 +1,5 @@
 /** GET /health and GET /health/db (specification, section 4.1). */
+import { doneWithin } from "./done_within.ts";
 import { RelayError } from "./errors.ts";
 import { answerJson } from "./http/answer.ts";
 import type { Route } from "./http/route.ts";
@@ -21,14 +22,11 @@ export function createDatabaseProbe(
   let running: Promise<boolean> | undefined;
 
   async function probe(): Promise<boolean> {
-    const { promise: late, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(false), timeoutMs);
     try {
-      return await Promise.race([late, kv.get(["meta", "layout"]).then(() => true, () => false)]);
+      return await doneWithin(kv.get(["meta", "layout"]), timeoutMs);
     } catch {
       return false; // a closed store throws at once
     } finally {
-      clearTimeout(timer);
       running = undefined;
     }
   }

@@ -12,8 +12,7 @@ import { profileOperations } from "./profiles/operations.ts";
 import { serviceOperations } from "./description/service_operations.ts";
 import { toolServerOperations } from "./mcp/operations.ts";
 
-/** @param mailOn whether the mail area is on here */
-export function describeOperations(setting: Setting, mailOn: boolean): Operation[] {
+export function describeOperations(setting: Setting): Operation[] {
   return [
     ...identityOperations(setting),
     ...profileOperations(setting),
@@ -25,6 +24,6 @@ export function describeOperations(setting: Setting, mailOn: boolean): Operation
     ...toolServerOperations(setting),
     ...serviceOperations(setting),
     ...OPERATOR_OPERATIONS,
-    ...mailOperations(setting, mailOn),
+    ...mailOperations(setting),
   ];
 }

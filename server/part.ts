@@ -1,4 +1,4 @@
-/** A part of the relay with a life of its own, and how parts are opened and closed together. */
+/** A part of the relay with a life of its own, and how parts are opened, started and closed together. */
 import type { Route } from "./http/route.ts";
 import type { Log } from "./deps.ts";
 import { describeFailure } from "./http/describe_failure.ts";
@@ -10,6 +10,8 @@ export interface Part {
   notes?: readonly string[];
   /** Bodies of its crons, by their names in CRON_SCHEDULES. */
   crons?: Readonly<Record<string, () => Promise<unknown>>>;
+  /** Begins its work in the background; called once, when all parts are open. */
+  start?(): Promise<unknown> | void;
   /** Work that is due once a minute. */
   everyMinute?(): Promise<unknown>;
   /** The first step of a shutdown: answers what waits, and lets nothing wait from now on. */
@@ -18,8 +20,25 @@ export interface Part {
   close?(): Promise<unknown> | void;
 }
 
-/** Parts in the order in which they were opened. */
-export class OpenParts {
+/**
+ * Opens parts one after the other, each upon those before it.
+ * @param open adds each to what it is given; where it throws, what was added is closed
+ */
+export async function openTogether<T>(
+  log: Log,
+  open: (parts: OpenParts) => Promise<T>,
+): Promise<T> {
+  const parts = new OpenParts(log);
+  try {
+    return await open(parts);
+  } catch (error) {
+    await parts.close().catch(() => {}); // it is logged; why a part did not open says more
+    throw error;
+  }
+}
+
+/** Parts in the order in which they were opened: a part too, so that an area can be made of several. */
+export class OpenParts implements Part {
   readonly #parts: { name: string; part: Part }[] = [];
 
   constructor(private readonly log: Log) {}
@@ -46,6 +65,11 @@ export class OpenParts {
         () => this.#logged("cron_failed", { cron }, body),
       ]),
     );
+  }
+
+  /** Starts the parts in order. @throws what the first one threw that failed; none after it is started */
+  async start(): Promise<void> {
+    for (const { part } of this.#parts) await part.start?.();
   }
 
   /** The work of a minute, of all parts at one time: one that fails is logged and stops no other. */

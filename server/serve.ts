@@ -1,6 +1,7 @@
 /** A relay on a socket, from the first accepted connection to the last answer. */
 import type { Hono } from "hono";
 import type { Log } from "./deps.ts";
+import { doneWithin } from "./done_within.ts";
 import { RelayError } from "./errors.ts";
 import { answerError, answerFailure } from "./http/answer.ts";
 import { describeFailure } from "./http/describe_failure.ts";
@@ -92,13 +93,13 @@ export function serve(
       nothingUnderWay = resolve;
       if (underWay === 0) resolve();
     });
-    const answered = await within(idle, ANSWER_MS);
-    const drained = await within(listener.shutdown(), SHUTDOWN_MS) && answered;
+    const answered = await doneWithin(idle, ANSWER_MS);
+    const drained = await doneWithin(listener.shutdown(), SHUTDOWN_MS) && answered;
     // What still runs is cut off by the end of the process.
     if (!drained) log("shutdown_cut_requests", { after_ms: ANSWER_MS });
     let closed = false;
     try {
-      closed = await within(served.close(), CLOSE_MS);
+      closed = await doneWithin(served.close(), CLOSE_MS);
       if (!closed) log("shutdown_close_timed_out", { after_ms: CLOSE_MS });
     } catch (error) {
       log("shutdown_close_failed", describeFailure(error));
@@ -122,15 +123,4 @@ function stoppingAnswer(): Response {
   );
   answer.headers.set("X-Request-Id", crypto.randomUUID());
   return answer;
-}
-
-/** True when the work is done in time; its failure is passed on. */
-async function within(work: Promise<unknown>, limitMs: number): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), limitMs);
-  try {
-    return await Promise.race([late, work.then(() => true)]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -12,7 +12,7 @@ import type { JsonValue } from "./json_value.ts";
  *
  * @param value any JSON value
  * @returns the canonical text
- * @throws {JsonError} `lone_surrogate` for a string that has no UTF-8 form, `not_json` for what
+ * @throws {JsonError} `lone_surrogate` for a string that has no UTF-8 form. `not_json` for what
  * JSON cannot express: undefined, a function, a bigint, NaN, an infinity, a circle
  * @see RFC 8785
  *

@@ -16,8 +16,8 @@ export interface SignedParts {
 /**
  * Writes the string that a request's signature covers.
  *
- * @param request the method, the path without its query, the raw body bytes (or, in place of
- * them, their SHA-256 as 64 lowercase hex digits) and the Unix time in seconds
+ * @param request the method, the path without its query, the raw body bytes and the Unix time in
+ * seconds. The SHA-256 of the body, as 64 lowercase hex digits, may stand for its bytes
  * @returns `relay:v1:METHOD:PATH:BODY_HASH:TIMESTAMP`
  * @throws {TypeError} for a method, path, hash or timestamp that the relay could not have received
  * @see service specification 5.1

@@ -16,8 +16,8 @@ export const PUBLIC_KEY_BYTES = 32;
  * @param publicKey 32 bytes
  * @returns 33 to 44 characters
  * @throws {TypeError} when the key has another length than 32 bytes
- * @throws {AddressError} `wrong_length` for the few keys whose base58 text has 32 characters (it
- * could not be told from a handle); no key pair made by chance is one of them
+ * @throws {AddressError} `wrong_length` for the few keys whose base58 text has 32 characters, since
+ * it could be a handle. No random key pair has such a key
  * @see service specification 2.1
  *
  * @example

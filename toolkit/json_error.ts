@@ -28,7 +28,7 @@ export type JsonErrorCode =
 /**
  * Thrown for a text that is not strict JSON or a value that has no canonical form.
  *
- * The message says what was found, what is allowed and where; it never quotes the text, so it can
+ * The message says what was found, what is allowed and where. It never quotes the text, so it can
  * be logged although texts may be private.
  */
 export class JsonError extends Error {

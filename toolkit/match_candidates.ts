@@ -5,8 +5,8 @@ import type { MessageSnapshot } from "./inbox_message.ts";
 import type { Addressee, RecipientForms } from "./recipient.ts";
 
 /**
- * Rebuilds the requests that a sender of canonical JSON (RFC 8785) can have signed for a message,
- * at most 24, and tells in which form the one with the signed hash addressed the recipient.
+ * Rebuilds the requests, at most 24, that a sender of canonical JSON (RFC 8785) can have signed for
+ * a message. Tells in which form the one with the signed hash addressed the recipient.
  *
  * A match proves body, addressee form, reply and content type: canonical JSON is injective on
  * them, so that no other message has the same bytes.

@@ -12,8 +12,8 @@ import { type Addressee, normalHandle, type RecipientForms } from "./recipient.t
  * Tells whether a raw request is the one that was signed and says what the message says, and in
  * which form it addresses the recipient.
  *
- * It binds a message when its hash is the signed one and each of its parts is the message's; `to`
- * must not name anybody else than the recipient, as far as that can be told.
+ * It binds a message when its hash is the signed one and each of its parts is the message's. `to`
+ * must not name anybody but the recipient, as far as that can be told.
  *
  * @param request the raw bytes, as GET /v1/messages/{id}/signed-request gives them
  * @param message what was received

@@ -38,7 +38,7 @@ const MIXED_ORDER = [
 
 /**
  * Makes a verifier of the platform's WebCrypto, if it knows Ed25519 and its equation is the
- * cofactorless one; otherwise there is none, and the caller uses {@linkcode pureVerify}.
+ * cofactorless one. Otherwise there is none, and the caller uses {@linkcode pureVerify}.
  *
  * @param subtle `crypto.subtle`; undefined where there is none (a page without TLS)
  */

@@ -9,8 +9,8 @@ export const MAX_JSON_DEPTH = 64;
 /** What {@linkcode parseStrict} may be told. */
 export interface ParseStrictOptions {
   /**
-   * Where nesting is counted from: `root` counts the outermost array or object as the first,
-   * `members` begins inside it (a request, whose own braces do not count). Default `root`.
+   * Where nesting is counted from. `root` counts the outermost array or object as the first.
+   * `members` begins inside it, for a request, whose own braces do not count. Default `root`.
    */
   readonly depthFrom?: "root" | "members";
   /** The most nested arrays and objects allowed from there, default 64. */

@@ -6,8 +6,8 @@ import { concatBytes } from "@noble/hashes/utils.js";
  * Checks the cofactorless equation R = [S]B - [k]A by recomputing R and comparing its bytes.
  *
  * The library's own verify multiplies by the cofactor and so accepts signatures that native
- * verifiers refuse; comparing bytes does not, and refuses every R that is not encoded canonically.
- * The caller has checked the form of key and signature ({@linkcode hasStrictKeyForm},
+ * verifiers refuse. Comparing bytes does not. It also refuses every R that is not encoded
+ * canonically. The caller has checked the form of key and signature ({@linkcode hasStrictKeyForm},
  * {@linkcode hasStrictSignatureForm}).
  *
  * @param message any bytes

@@ -25,9 +25,9 @@ const EXPONENT_FORM = 1e21;
 
 /**
  * Scans a whole text in one pass and throws a {@linkcode JsonError} at the first thing that is not
- * strict JSON: grammar (RFC 8259), duplicate names and lone surrogates (RFC 7493 2.1, 2.3),
- * numbers that languages read differently (RFC 7493 2.2), more than `maxDepth` nested
- * containers, the outermost one not counted when `outermostIsFree`.
+ * strict JSON. It checks the grammar (RFC 8259), duplicate names and lone surrogates (RFC 7493 2.1,
+ * 2.3). It refuses numbers that languages read differently (RFC 7493 2.2), and more than `maxDepth`
+ * nested containers. With `outermostIsFree` the outermost container is not counted.
  *
  * The text itself must be well-formed UTF-16; then only escapes can spell a lone surrogate. The
  * scanner keeps its own stack, so that no nesting can overflow the machine's.

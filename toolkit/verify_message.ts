@@ -27,11 +27,11 @@ export interface VerifyMessageOptions {
 /**
  * Verifies a received message offline and reports each verdict separately.
  *
- * Not proven by any verdict: who stands behind a key; that a handle or a word name belongs to it;
- * whom the message was for, unless it is bound with addressee `key`; the time of sending (the
- * signed time is what the sender's clock said); first delivery, completeness and order (drop
- * repeats by sender and signature); which relay it was sent through; anything about an unbound
- * body.
+ * No verdict proves who holds a key, or that a handle or a word name belongs to it. Nor does one
+ * prove whom the message was for, unless it is bound with addressee `key`. The signed time is what
+ * the sender's clock said, not the time of sending. First delivery, completeness and order are not
+ * proven (drop repeats by sender and signature). Nor is the relay that it was sent through, or
+ * anything about an unbound body.
  *
  * @param message an InboxMessage, untrusted: each field is read once
  * @param options who received it, who should have sent it, the raw request, the allowed skew

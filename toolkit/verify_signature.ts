@@ -3,11 +3,12 @@ import { pureVerify } from "./pure_verify.ts";
 import { hasStrictKeyForm, hasStrictSignatureForm } from "./strict_signature.ts";
 
 /**
- * Tells whether a signature is a key's over a message, by libsodium's rule: key and R canonically
- * encoded and not of small order, S below the group order, the cofactorless equation.
+ * Tells whether a signature is a key's over a message, by libsodium's rule. Key and R must be
+ * canonically encoded and not of small order. S must be below the group order. The equation is the
+ * cofactorless one.
  *
- * The answer is the same on every platform: the native verifier is used only after its form check
- * and a self-test, else the equation is computed here.
+ * The answer is the same on every platform. The native verifier is used only after a form check and
+ * a self-test; else the equation is computed here.
  *
  * @param message the signed bytes
  * @param signature 64 bytes

@@ -5,9 +5,9 @@ import { PUBLIC_KEY_BYTES } from "./encode_address.ts";
 /**
  * Derives the word name of a public key: adjective-color-animal, further adjectives after them.
  *
- * A name is easy to remember and no proof of identity: there are 2^30 short ones, and a key for a
- * chosen one can be ground out in hours. Which key holds a name when two derive the same one is
- * settled by the relay, in order of registration; offline it cannot be known.
+ * A name is easy to remember and no proof of identity. There are 2^30 short names, and a key for a
+ * chosen one can be found in hours. If two keys derive the same name, the relay gives it to the
+ * first that registers. Offline that cannot be known.
  *
  * @param publicKey 32 bytes
  * @param adjectiveCount how many adjectives, from 1; a relay uses the smallest that makes a name

@@ -27,6 +27,7 @@ for (const [name, words] of Object.entries(lists)) {
   });
 
   Deno.test(`${name} is in strictly ascending byte order`, () => {
+    assert.equal(words.length, 1024);
     for (let index = 1; index < words.length; index++) {
       assert.ok(words[index - 1]! < words[index]!, `${words[index - 1]} before ${words[index]}`);
     }

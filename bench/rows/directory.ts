@@ -2,7 +2,7 @@
 import { drive, httpRequest } from "../load.ts";
 import type { Row } from "../row.ts";
 import { startChild } from "../servers/child.ts";
-import { fillAgents, handleOf, keptStore, pickWord } from "../stored_network.ts";
+import { handleOf, pickWord, storedNetwork } from "../stored_network.ts";
 
 const AGENTS = 100_000;
 const CONNECTIONS = 16;
@@ -14,13 +14,14 @@ export const directory: Row = {
   title: "directory search among 100,000 agents against resolving a handle among them",
   unit: "/s",
   target: { rule: "at least", ratio: 0.05 },
-  async prepare({ keptFolder, random, progress }) {
-    const folder = await keptStore(keptFolder, "agents-100k", async (kv) => {
-      progress(`writing ${AGENTS} agents`);
-      await fillAgents(kv, AGENTS, { random, nowMs: Date.now() });
+  rounds: 3,
+  async prepare({ keptFolder, random, progress, count }) {
+    const folder = await storedNetwork({ agents: AGENTS, messages: AGENTS }, {
+      keptFolder,
+      random,
+      progress,
     });
     const relay = await startChild<{ port: number }>("relay.ts", { folder });
-    const { port } = relay.ready;
     const below = (limit: number) => Math.floor(random() * limit);
     const handle = () => handleOf(1 + below(AGENTS));
     const queries = [
@@ -36,20 +37,20 @@ export const directory: Row = {
     ];
     const get = (path: string) => httpRequest("GET", path, {});
     const beganMs = performance.now();
-    await drive(port, [get("/v1/agents?q=first")], { connections: 1, status: 200 });
+    await drive(relay, [get("/v1/agents?q=first")], { connections: 1, status: 200 });
     const loadMs = Math.round(performance.now() - beganMs);
     return {
       ours: () =>
         drive(
-          port,
-          Array.from({ length: SEARCHES }, (_, i) =>
+          relay,
+          Array.from({ length: count(SEARCHES) }, (_, i) =>
             get(`/v1/agents?${queries[i % queries.length]!()}`)),
           { connections: CONNECTIONS, status: 200 },
         ),
       reference: () =>
         drive(
-          port,
-          Array.from({ length: RESOLUTIONS }, () => get(`/v1/agents/${handle()}`)),
+          relay,
+          Array.from({ length: count(RESOLUTIONS) }, () => get(`/v1/agents/${handle()}`)),
           { connections: CONNECTIONS, status: 200 },
         ),
       note: () => `index of ${AGENTS} agents built by the first search in ${loadMs} ms`,

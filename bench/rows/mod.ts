@@ -9,7 +9,14 @@ import { loneSends } from "./lone_sends.ts";
 import { feedPage, leaderboard } from "./network.ts";
 import { emptyPolls, tokenPolls } from "./polls.ts";
 import { outgoingDeliveries } from "./outgoing.ts";
-import { sends } from "./sends.ts";
+import {
+  sends,
+  sendsBesideNostr,
+  sendsBesidePostgres,
+  sendsOfManyAgents,
+  sendsToFullStore,
+} from "./sends.ts";
+import { steadySends } from "./steady_sends.ts";
 import { streamMemory } from "./stream_memory.ts";
 import {
   toolSend,
@@ -22,6 +29,11 @@ import { nativeVerifications, pureVerifications } from "./verifications.ts";
 
 export const rows: readonly Row[] = [
   sends,
+  sendsBesidePostgres,
+  sendsBesideNostr,
+  sendsOfManyAgents,
+  sendsToFullStore,
+  steadySends,
   loneSends,
   emptyPolls,
   tokenPolls,

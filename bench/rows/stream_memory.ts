@@ -14,7 +14,9 @@ export const streamMemory: Row = {
   }`,
   unit: "MiB",
   target: { rule: "at most", ratio: 1.25 },
-  warmUp: false, // a process each
+  warmUp: false,
+  slow: true,
+  rounds: 3, // a process each
   prepare() {
     const recipient = generateKeyPair();
     const tails = Array.from({ length: MESSAGES }, (_, i) => messageTail(i, recipient.address));

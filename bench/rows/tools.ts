@@ -1,5 +1,5 @@
 /** Tool calls against the same work over REST, and the list of tools against converting it each time. */
-import { drive, httpRequest } from "../load.ts";
+import { drive, httpRequest, type LoadedServer } from "../load.ts";
 import type { Context, Row } from "../row.ts";
 import { startChild } from "../servers/child.ts";
 
@@ -69,15 +69,15 @@ function pairRow(
     ...about,
     unit: "/s",
     target: { rule: "at least", ratio: 0.5 },
-    async prepare({ temporaryFolder: folder }: Context) {
+    rounds: 3,
+    async prepare({ temporaryFolder: folder, count: scaled }: Context) {
       const relay = await startChild<{ port: number }>("relay.ts", { folder });
-      const { port } = relay.ready;
-      const agents = await registerToolAgents(port);
+      const agents = await registerToolAgents(relay.ready.port);
       const round = (make: MakeRequest, status: number) =>
         drive(
-          port,
+          relay,
           Array.from(
-            { length: count },
+            { length: scaled(count) },
             (_, i) => make(agents[i % AGENTS]!, agents[(i + 1) % AGENTS]!),
           ),
           { connections: CONNECTIONS, status },
@@ -134,17 +134,18 @@ export const toolsList: Row = {
   title: "tools/list as listed once against the same schemas converted for each request",
   unit: "/s",
   target: { rule: "at least", ratio: 5 },
-  async prepare({ temporaryFolder: folder }) {
+  rounds: 3,
+  async prepare({ temporaryFolder: folder, count }) {
     const relay = await startChild<{ port: number }>("relay.ts", { folder });
     const converting = await startChild<{ port: number }>("converting_tools.ts", {});
-    const round = (port: number) =>
-      drive(port, Array.from({ length: LISTS }, () => rpcRequest("2025", "tools/list")), {
+    const round = (server: LoadedServer) =>
+      drive(server, Array.from({ length: count(LISTS) }, () => rpcRequest("2025", "tools/list")), {
         connections: CONNECTIONS,
         status: 200,
       });
     return {
-      ours: () => round(relay.ready.port),
-      reference: () => round(converting.ready.port),
+      ours: () => round(relay),
+      reference: () => round(converting),
       async close() {
         await relay.stop();
         await converting.stop();

@@ -1,8 +1,12 @@
 /** Servers and workers of the benchmark as processes of their own: they print one JSON line when ready. */
 
+import type { Round } from "../row.ts";
+import { cpuPerRequest, readThreadCpu } from "../thread_cpu.ts";
+
 export interface Child<T> extends AsyncDisposable {
   /** What the child printed when it was ready. */
   ready: T;
+  pid: number;
   /** Asks the child for one round: a line in, a JSON line out. */
   ask<A>(line: string): Promise<A>;
   stop(): Promise<void>;
@@ -12,17 +16,32 @@ export interface Child<T> extends AsyncDisposable {
  * Starts a script of this folder.
  * @param script file name
  * @param argument one JSON argument
+ * @param tracer program and arguments that start it in their turn; `pid` is then theirs
  */
-export async function startChild<T>(script: string, argument: unknown): Promise<Child<T>> {
-  const process = new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "-A",
-      "--unstable-kv",
-      "--unstable-cron",
-      new URL(script, import.meta.url).pathname,
-      JSON.stringify(argument),
-    ],
+export async function startChild<T>(
+  script: string,
+  argument: unknown,
+  tracer: string[] = [],
+): Promise<Child<T>> {
+  const [program, ...before] = [...tracer, Deno.execPath()];
+  return await startProgram<T>(program!, [
+    ...before,
+    "run",
+    "-A",
+    "--unstable-kv",
+    "--unstable-cron",
+    new URL(script, import.meta.url).pathname,
+    JSON.stringify(argument),
+  ]);
+}
+
+/**
+ * Starts a program that prints one JSON line when it is ready, and ends when its input does.
+ * @throws Error when it ends before
+ */
+export async function startProgram<T>(program: string, args: string[]): Promise<Child<T>> {
+  const process = new Deno.Command(program, {
+    args,
     stdin: "piped",
     stdout: "piped",
     stderr: "inherit",
@@ -35,7 +54,7 @@ export async function startChild<T>(script: string, argument: unknown): Promise<
 
   async function readLine<A>(): Promise<A> {
     const { value, done } = await lines.read();
-    if (done) throw new Error(`${script} ended`);
+    if (done) throw new Error(`${program} ${args.join(" ")} ended`);
     return JSON.parse(value);
   }
   async function stop(): Promise<void> {
@@ -46,6 +65,7 @@ export async function startChild<T>(script: string, argument: unknown): Promise<
 
   return {
     ready: await readLine<T>(),
+    pid: process.pid,
     async ask<A>(line: string): Promise<A> {
       await writer.write(new TextEncoder().encode(line + "\n"));
       return await readLine<A>();
@@ -64,6 +84,13 @@ function splitLines(): TransformStream<string, string> {
       for (const line of lines) controller.enqueue(line);
     },
   });
+}
+
+/** Asks a child that tells its rate for one round, and adds what the round cost the child. */
+export async function askRound(child: Child<unknown>, line: string, count: number): Promise<Round> {
+  const before = readThreadCpu(child.pid);
+  const value = await child.ask<number>(line);
+  return { value, cpuUs: cpuPerRequest(before, readThreadCpu(child.pid), count) };
 }
 
 /** In the child: answers each line of standard input with one JSON line, until it ends. */

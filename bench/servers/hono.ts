@@ -1,4 +1,7 @@
-/** The references over HTTP: a Hono route that says hello, and one that makes one native verification. */
+/**
+ * The references over HTTP: a Hono route with a fixed answer, and one that makes one native
+ * verification.
+ */
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { Hono } from "hono";

@@ -1,10 +1,11 @@
-/** A relay with a store of its own in a given folder, and limits that do not stand in the way. */
+/** A relay with a store of its own in a given folder, and limits too high to matter. */
 import { parseConfig } from "../../server/config.ts";
 import type { Deps } from "../../server/deps.ts";
 import { openRelay, type RelayOptions } from "../../server/relay.ts";
 import { serve } from "../../server/serve.ts";
 import { EMBEDDED_CAPACITY } from "../../server/storage/store.ts";
 import { answerLines } from "./child.ts";
+import { OPEN_LIMITS } from "./open_limits.ts";
 
 export interface RelayArgument {
   folder: string;
@@ -13,30 +14,27 @@ export interface RelayArgument {
   /** Every page is read from the store. */
   forgetful?: boolean;
   limits?: Record<string, number>;
+  /** How far its clock is behind until it is asked to "catch up". */
+  clockBehindMs?: number;
 }
 
-const { folder, ungrouped, forgetful, limits }: RelayArgument = JSON.parse(Deno.args[0]!);
+const { folder, ungrouped, forgetful, limits, clockBehindMs = 0 }: RelayArgument = JSON.parse(
+  Deno.args[0]!,
+);
 const kv = await Deno.openKv(`${folder}/relay.kv`);
+let behindMs = clockBehindMs;
 const log = (event: string, fields?: unknown) => console.error(event, fields);
 const deps: Deps = {
   config: parseConfig({
     PORT: "0",
     RELAY_DATA_DIR: folder,
     RELAY_LIMITS: JSON.stringify({
-      sendsPerAgentPerMinute: 100_000_000,
-      registrationsPerIpPerHour: 100_000_000,
-      searchesPerIpPerMinute: 100_000_000,
-      toolRegistrationsPerIpPerHour: 100_000_000,
-      inboxPollIntervalMs: 0,
-      retainedBytesPerSender: 2 ** 50,
-      storedBytesPerIpPerHour: 2 ** 50,
-      profileChangesPerAgentPerMinute: 100_000_000,
-      minFreeDiskBytes: 0,
+      ...OPEN_LIMITS,
       ...limits,
     }),
   }),
   kv,
-  now: Date.now,
+  now: () => Date.now() - behindMs,
   random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
   fetch,
   log,
@@ -48,7 +46,11 @@ const options: RelayOptions = {
 const relay = await openRelay(deps, options);
 const serving = serve(relay, { host: "127.0.0.1", port: 0, log });
 console.log(JSON.stringify({ port: serving.port }));
-// "tidy": what runs every minute, now.
-await answerLines((line) => line === "tidy" ? relay.crons["figures"]!().then(() => true) : null);
+await answerLines(async (line) => {
+  if (line === "catch up") behindMs = 0;
+  // "tidy": what runs every minute, now.
+  else if (line === "tidy") await relay.crons["figures"]!();
+  return true;
+});
 await serving.stop();
 kv.close();

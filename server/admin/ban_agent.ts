@@ -1,6 +1,7 @@
 /**
- * Ban and unban (specification, section 3): one commit with both mailbox records, which every send
- * checks, the directory's listing, the totals, and the sweep that corrects feed and leaderboard.
+ * Ban and unban (specification, section 3). One commit changes both mailbox records, which every
+ * send checks, the directory's listing and the totals. It also begins the sweep that corrects feed
+ * and leaderboard.
  */
 import { agentKey, type AgentRecord, type Identity } from "../agents/records.ts";
 import { stageCandidate } from "../digest/candidates.ts";
@@ -13,7 +14,7 @@ import { banKey, type BanRecord, stageBan } from "./ban_record.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 
 /**
- * Bans or unbans an agent; repeated, it changes nothing but the reason, where one is given.
+ * Bans or unbans an agent. A repetition changes only the reason, if one is given.
  * @param reason the operator's words, at most 200 characters; null for none
  * @returns whether the status has changed
  */
@@ -43,7 +44,7 @@ export async function setBanned(
       turn.putRecord(outKey(id), { ...outbox, banned });
       stageBan(turn, identity, banned ? { v: 1, reason, bannedAtMs: turn.nowMs } : null);
       stageListing(turn, agent, !banned);
-      // What came before the ban and was never fetched counts for a digest again.
+      // Messages that came before the ban and were never fetched count for a digest again.
       if (!banned && inbox.notify) stageCandidate(turn, id);
       if (!isTestHandle(handle)) {
         turn.sum(banned ? BAN_COUNT : UNBAN_COUNT, 1n);

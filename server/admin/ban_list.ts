@@ -1,6 +1,6 @@
 /**
- * GET /v1/admin/bans: who is banned, newest first. Bans that are older than the list are put into
- * it once a store, from the mailbox records, before it is first shown.
+ * GET /v1/admin/bans: who is banned, newest first. Bans that are older than the list are added once
+ * for each store, from the mailbox records, before it is first shown.
  */
 import type { Identities } from "../agents/identities.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
@@ -9,7 +9,7 @@ import { listRows } from "../storage/list_rows.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { BAN_LIST_PREFIX, banKey, type BanRecord, type ListedBan, stageBan } from "./ban_record.ts";
 
-/** Stands once every ban of the store is in the list. */
+/** Exists once every ban of the store is in the list. */
 const LISTED_MARK: Deno.KvKey = ["meta", "bans-listed"];
 const RECORDS_A_READ = 500;
 
@@ -43,7 +43,7 @@ export class BanList {
     });
   }
 
-  /** Puts into the list what is missing there; once a store. */
+  /** Adds to the list what is missing there, once for each store. */
   async #complete(): Promise<void> {
     const { kv } = this.options;
     const mark = await retryWhileLocked(() => kv.get(LISTED_MARK));

@@ -28,7 +28,7 @@ const listedKey = (bannedAtMs: number | null, agentId: number): Deno.KvKey => [
 ];
 
 /**
- * Writes what is kept of a ban, or with null takes it away.
+ * Writes the record of a ban, or deletes it for null.
  * @param turn of a job that names banKey(id)
  */
 export function stageBan(

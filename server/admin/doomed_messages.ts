@@ -15,9 +15,9 @@ export interface DoomedMessage {
   keys: Deno.KvKey[];
 }
 
-/** Rows of a message hold bodies: few are read at one time. */
+/** The rows of a message hold bodies, so few are read at one time. */
 const ROWS_A_READ = 10;
-/** Rows after which a step takes no further message, so that it fits a commit. */
+/** When a step has this many rows, it takes no further message, so that it fits a commit. */
 const KEYS_A_STEP = 500;
 
 /**

@@ -1,10 +1,12 @@
 /**
- * The purge of a banned agent: a sweep deletes everything that it sent, newest message first, from
- * inboxes and outboxes, and frees what it may keep in the store. Heads, ids and totals stay.
+ * The purge of a banned agent. A sweep deletes everything that the agent sent from inboxes and
+ * outboxes, newest message first. It also frees the agent's storage allowance. Heads, ids and
+ * totals stay.
  *
  * Each step is one commit: the rows of some messages, their events on the feed, and how far the
- * sweep has come. So a purge goes on wherever a process was stopped, and a message is whole or gone.
- * An unban does not end it: what was sent before the purge was asked for goes, what comes later stays.
+ * sweep has come. A purge therefore goes on wherever a process stopped, and a message is whole or
+ * gone. An unban does not end it. What was sent before the purge was asked for is deleted; what
+ * comes later stays.
  */
 import type { Identity } from "../agents/records.ts";
 import type { Log } from "../deps.ts";
@@ -21,8 +23,8 @@ import {
 import type { RecentMessages } from "../messages/rows/recent_messages.ts";
 import {
   correctionSizeBytes,
+  LAST_SWEEP_STEP,
   stageCorrection,
-  SWEEP_TURN,
   takeOffFeed,
 } from "../network/feed_correction.ts";
 import type { Swept } from "../network/record_figures.ts";
@@ -62,7 +64,7 @@ export class Purges {
   }
 
   /**
-   * Accepts the purge of all that an agent has sent until now; run() does it. Repeated, it begins
+   * Accepts the purge of all that an agent has sent until now; run() does it. A repetition begins
    * anew, with what was sent since.
    * @throws RelayError `invalid_json` for an agent that is not banned
    */
@@ -77,7 +79,8 @@ export class Purges {
         if (!out.banned) {
           throw invalidJson("only what a banned agent sent is purged: ban it first");
         }
-        // It is banned: nothing of it is above its head, and all its retained bytes go.
+        // The agent is banned: it has no message above its head, and all its retained bytes are
+        // freed.
         const beforeId = out.head + 1;
         const { attempt } = turn;
         const { retained } = out;
@@ -117,13 +120,13 @@ export class Purges {
   async #step(agentId: number): Promise<boolean> {
     const { store: { kv }, commits, retentionMs, log } = this.options;
     const { messagesAStep = MESSAGES_A_STEP } = this.options;
-    // First of all: whatever is read from here on holds until the turn changes.
-    const [turnRow, purgeRow] = await retryWhileLocked(() =>
-      kv.getMany<[unknown, PurgeRecord]>([SWEEP_TURN, purgeKey(agentId)])
+    // Read first: what is read from here on is true until another step is made.
+    const [stepRow, purgeRow] = await retryWhileLocked(() =>
+      kv.getMany<[unknown, PurgeRecord]>([LAST_SWEEP_STEP, purgeKey(agentId)])
     );
     const purge = purgeRow.value;
     if (purge === null || purge.nextBeforeId === null) {
-      // Ended meanwhile. A row without its purge must not keep the work going for ever.
+      // It ended meanwhile. A row without its purge must not keep the work going for ever.
       await retryWhileLocked(() =>
         kv.atomic().check(purgeRow).delete(purgingKey(agentId)).commit()
       );
@@ -138,9 +141,9 @@ export class Purges {
     const key = purgeKey(agentId);
     try {
       await commits.submit<Swept>({
-        records: [SWEEP_TURN, key, ...(ends ? [outKey(agentId)] : [])],
+        records: [LAST_SWEEP_STEP, key, ...(ends ? [outKey(agentId)] : [])],
         sizeBytes: 30 * keys.length + correctionSizeBytes(correction),
-        proof: SWEEP_TURN,
+        proof: LAST_SWEEP_STEP,
         plan(turn) {
           if (turn.changedInGroup(key)) throw new Outdated();
           if (turn.versionOf(key) !== purgeRow.versionstamp) throw new Outdated();
@@ -150,18 +153,18 @@ export class Purges {
             const out = turn.record<OutRecord>(outKey(agentId))!;
             const retained = releaseBytes(out.retained, purge.retained);
             turn.putRecord(outKey(agentId), { ...out, retained });
-            // It stands for as long as a row of these messages could.
+            // It is kept for as long as a row of these messages could be.
             const done: PurgeRecord = { ...purge, attempt, nextBeforeId: null, retained: [] };
             turn.putRecord(key, done, retentionMs + EXPIRY_MARGIN_MS);
             turn.delete(purgingKey(agentId));
           }
           for (const row of keys) turn.delete(row);
-          return stageCorrection(turn, correction, turnRow.versionstamp, retentionMs);
+          return stageCorrection(turn, correction, stepRow.versionstamp, retentionMs);
         },
       });
     } catch (error) {
       if (!(error instanceof Outdated)) throw error;
-      return true; // another step came between: look again
+      return true; // another step came in between: look again
     }
     if (ends) log("purge_ended", { handle: purge.handle });
     return !ends;

@@ -1,15 +1,16 @@
 /** What the operator may do: ban, unban (specification, 4.5), list the bans, purge. */
 import type { Identities } from "../agents/identities.ts";
 import type { Log } from "../deps.ts";
-import { answerJson } from "../http/answer.ts";
+import { answerJson, NO_STORE } from "../http/answer.ts";
 import { describeFailure } from "../http/describe_failure.ts";
-import type { ReadBody } from "../http/body.ts";
 import { readObject } from "../http/json_body.ts";
 import { integer, readQuery } from "../http/query.ts";
+import { readBody } from "../http/read_body.ts";
 import { requireAdmin } from "../http/require_admin.ts";
 import type { Route } from "../http/route.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import { timestamp } from "../timestamp.ts";
+import { pageLimit } from "../http/page_limit.ts";
 import { findByKey, findNamed, readReason } from "./admin_request.ts";
 import { setBanned } from "./ban_agent.ts";
 import type { BanList } from "./ban_list.ts";
@@ -19,7 +20,6 @@ import type { Purges } from "./purges.ts";
 export interface AdminServices {
   /** RELAY_ADMIN_TOKEN; unset, every call is refused. */
   adminToken: string | undefined;
-  readBody: ReadBody;
   rawBodyBytes: number;
   identities: Identities;
   commits: GroupCommit;
@@ -30,11 +30,10 @@ export interface AdminServices {
   sweep(): Promise<void>;
 }
 
-const BANS_QUERY = { limit: integer(1, 200, 50), offset: integer(0, 10_000, 0) };
-const NO_STORE = { "Cache-Control": "no-store" };
+const BANS_QUERY = { limit: pageLimit(), offset: integer(0, 10_000, 0) };
 
 export function adminRoutes(services: AdminServices): Route[] {
-  const { adminToken, bans, purges, readBody, rawBodyBytes, identities, log } = services;
+  const { adminToken, bans, purges, rawBodyBytes, identities, log } = services;
   return [
     banRoute(services, "/v1/admin/ban", true),
     banRoute(services, "/v1/admin/unban", false),
@@ -53,8 +52,9 @@ export function adminRoutes(services: AdminServices): Route[] {
       method: "POST",
       path: "/v1/admin/purge",
       cors: "none",
+      body: { limitBytes: rawBodyBytes, pool: "messages" },
       async handle(c) {
-        const body = await readBody(c.req.raw, rawBodyBytes);
+        const body = await readBody(c);
         requireAdmin(c.req.raw.headers, adminToken);
         const agent = await findByKey(identities, readObject(body));
         await purges.begin(agent);
@@ -67,13 +67,14 @@ export function adminRoutes(services: AdminServices): Route[] {
 }
 
 function banRoute(services: AdminServices, path: string, banned: boolean): Route {
-  const { adminToken, readBody, rawBodyBytes, identities, commits, sweep, log } = services;
+  const { adminToken, rawBodyBytes, identities, commits, sweep, log } = services;
   return {
     method: "POST",
     path,
     cors: "none",
+    body: { limitBytes: rawBodyBytes, pool: "messages" },
     async handle(c) {
-      const body = await readBody(c.req.raw, rawBodyBytes);
+      const body = await readBody(c);
       requireAdmin(c.req.raw.headers, adminToken);
       const request = readObject(body);
       const reason = banned ? readReason(request) : null;

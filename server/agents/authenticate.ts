@@ -1,17 +1,21 @@
 /** Who sent a request: by its signature or its token (specification, section 5; decisions, "Authentication"). */
-import { verify } from "node:crypto";
 import { Buffer } from "node:buffer";
 import type { Context } from "hono";
 import { AddressError } from "../../toolkit/address_error.ts";
 import { decodeAddress } from "../../toolkit/decode_address.ts";
 import { hasStrictSignatureForm } from "../../toolkit/strict_signature.ts";
 import type { Identity, TokenKind, TokenRecord } from "./records.ts";
+import { isTokenForm } from "./tokens.ts";
+import { verifySignature } from "./verify_signature.ts";
 import { importVerifyingKey } from "./verifying_key.ts";
+import type { SignatureVerifier } from "./verification/signature_verifier.ts";
 import { keepSignatureUntilMs, type SignatureUse } from "./signature_use.ts";
 import type { Clock } from "../deps.ts";
 import { RelayError } from "../errors.ts";
-import { bearerToken, hasSignature, readSignature, stringToSign } from "../http/credentials.ts";
+import { bearerCallers } from "../http/bearer_callers.ts";
+import { hasSignature, readSignature, stringToSign } from "../http/credentials.ts";
 import type { HttpEnv } from "../http/route.ts";
+import type { IdentifyCaller } from "../http/with_caller.ts";
 
 export type Credential = SignatureCredential | { kind: TokenKind };
 
@@ -31,25 +35,26 @@ export interface Caller {
 export interface Accounts {
   byAddress(address: string): Promise<Identity | null>;
   byId(agentId: number): Promise<Identity>;
-  findToken(token: string): Promise<TokenRecord | null>;
+  /** @param tokenHash SHA-256 of the token, base64url */
+  findToken(tokenHash: string): Promise<TokenRecord | null>;
   /** Called for every accepted authenticated request. */
   seen(agentId: number): void;
 }
 
 const TIMESTAMP = /^(0|[1-9][0-9]{0,14})$/;
-const NO_BYTES = new Uint8Array(0);
+const NO_BYTES: Uint8Array = new Uint8Array(0);
 export interface Authenticator {
   /**
    * The caller of a request.
    * @param body raw request body; nothing for GET and HEAD
    * @throws RelayError `invalid_signature`, `unknown_agent`, `timestamp_out_of_range`, `unknown_token`
    */
-  authenticate(c: Context<HttpEnv>, body?: Uint8Array): Promise<Caller>;
+  authenticate: IdentifyCaller<Caller>;
   /**
    * As authenticate, but does not record the caller as seen: for routes that may still answer 401
    * to a valid credential, which then record it themselves.
    */
-  identify(c: Context<HttpEnv>, body?: Uint8Array): Promise<Caller>;
+  identify: IdentifyCaller<Caller>;
   /** The caller that a token belongs to, not recorded as seen. @throws RelayError `unknown_token` */
   identifyToken(token: string): Promise<Caller>;
   /**
@@ -60,10 +65,27 @@ export interface Authenticator {
   proveKey(c: Context<HttpEnv>, body: Uint8Array, address: string): boolean;
 }
 
+export interface AuthenticatorOptions {
+  now: Clock;
+  signatureWindowSeconds: number;
+  verifier: Pick<SignatureVerifier, "verify">;
+}
+
 export function createAuthenticator(
   accounts: Accounts,
-  { now, signatureWindowSeconds }: { now: Clock; signatureWindowSeconds: number },
+  { now, signatureWindowSeconds, verifier }: AuthenticatorOptions,
 ): Authenticator {
+  const byToken = bearerCallers<TokenRecord, Caller>({
+    isTokenForm,
+    find: (tokenHash) => accounts.findToken(tokenHash),
+    admit: async ({ agentId, kind }) => ({
+      agent: await accounts.byId(agentId),
+      credential: { kind },
+    }),
+    missing: noCredentials,
+    unknown: unknownToken,
+  });
+
   async function authenticate(c: Context<HttpEnv>, body = NO_BYTES): Promise<Caller> {
     const caller = await identify(c, body);
     if (!c.get("head")) accounts.seen(caller.agent.id);
@@ -71,8 +93,7 @@ export function createAuthenticator(
   }
 
   async function identify(c: Context<HttpEnv>, body = NO_BYTES): Promise<Caller> {
-    const { headers } = c.req.raw;
-    return hasSignature(headers) ? await bySignature(c, body) : await byToken(headers);
+    return hasSignature(c.req.raw.headers) ? await bySignature(c, body) : await byToken.identify(c);
   }
 
   async function bySignature(c: Context<HttpEnv>, body: Uint8Array): Promise<Caller> {
@@ -90,39 +111,16 @@ export function createAuthenticator(
     }
     const canonicalString = stringToSign(c, body, signed.timestamp);
     const signature = Buffer.from(signed.signature, "base64");
-    requireSignature(agent.verifyingKey, canonicalString, signature);
+    const verdict = verifier.verify(agent, canonicalString, signature);
+    if (!(typeof verdict === "boolean" ? verdict : await verdict)) {
+      throw falseSignature(canonicalString);
+    }
     const use = {
       signature,
       timestampSeconds,
       keepUntilMs: keepSignatureUntilMs(timestampSeconds, signatureWindowSeconds),
     };
     return { agent, credential: { kind: "signature", use, canonicalString } };
-  }
-
-  async function byToken(headers: Headers): Promise<Caller> {
-    const token = bearerToken(headers);
-    if (token === null) {
-      throw new RelayError(
-        "unknown_token",
-        "no credentials: sign the request (X-Relay-Pubkey, X-Relay-Timestamp, X-Relay-Signature) or send Authorization: Bearer with a token of this relay",
-      );
-    }
-    return await identifyToken(token);
-  }
-
-  async function identifyToken(token: string): Promise<Caller> {
-    const found = await accounts.findToken(token);
-    if (found === null) {
-      throw new RelayError(
-        "unknown_token",
-        "the bearer token is not known here: it was replaced, its key was exported, or it belongs to another relay",
-        {
-          toolMessage:
-            "the token is not known here: it was replaced, its key was exported, or it belongs to another relay; look for the one that register returned, or register another agent",
-        },
-      );
-    }
-    return { agent: await accounts.byId(found.agentId), credential: { kind: found.kind } };
   }
 
   function proveKey(c: Context<HttpEnv>, body: Uint8Array, address: string): boolean {
@@ -159,7 +157,25 @@ export function createAuthenticator(
     return seconds;
   }
 
-  return { authenticate, identify, identifyToken, proveKey };
+  return { authenticate, identify, identifyToken: byToken.identifyToken, proveKey };
+}
+
+function noCredentials(): RelayError {
+  return new RelayError(
+    "unknown_token",
+    "no credentials: sign the request (X-Relay-Pubkey, X-Relay-Timestamp, X-Relay-Signature) or send Authorization: Bearer with a token of this relay",
+  );
+}
+
+function unknownToken(): RelayError {
+  return new RelayError(
+    "unknown_token",
+    "the bearer token is not known here: it was replaced, its key was exported, or it belongs to another relay",
+    {
+      toolMessage:
+        "the token is not known here: it was replaced, its key was exported, or it belongs to another relay; look for the one that register returned, or register another agent",
+    },
+  );
 }
 
 /** @throws RelayError `unknown_agent` */
@@ -177,16 +193,19 @@ function requireAddress(address: string): void {
 
 /** @throws RelayError `invalid_signature` */
 function requireSignature(
-  key: Identity["verifyingKey"] | Uint8Array,
+  key: Uint8Array,
   canonicalString: string,
   signature: Uint8Array,
 ): void {
-  const verifyingKey = key instanceof Uint8Array ? importVerifyingKey(key) : key;
   if (
     hasStrictSignatureForm(signature) &&
-    verify(null, Buffer.from(canonicalString), verifyingKey, signature)
+    verifySignature(importVerifyingKey(key), canonicalString, signature)
   ) return;
-  throw new RelayError(
+  throw falseSignature(canonicalString);
+}
+
+function falseSignature(canonicalString: string): RelayError {
+  return new RelayError(
     "invalid_signature",
     `the signature does not verify; what was to be signed is ${canonicalString}`,
   );

@@ -2,9 +2,7 @@
 import { rateLimited } from "../errors.ts";
 import type { Turn } from "../storage/group_commit.ts";
 import { stageWindow, windowKey } from "../storage/window_record.ts";
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
+import { HOUR_MS, MINUTE_MS } from "../time_units.ts";
 
 /** ["window", "profile", agentId]: changes of the last minute, by PATCH and by the tool. */
 export const profileWindowKey = (agentId: number) => windowKey("profile", agentId);

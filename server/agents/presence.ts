@@ -1,6 +1,6 @@
 /**
- * When agents were last seen. Kept in memory and written at most once a minute an agent, so that a
- * request costs no commit; a crash loses at most that minute.
+ * When agents were last seen. The times are kept in memory and written at most once a minute for
+ * each agent, so that a request costs no commit. A crash loses at most that minute.
  */
 import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { BoundedMap } from "../storage/bounded_map.ts";

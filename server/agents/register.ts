@@ -16,8 +16,8 @@ import {
   type TokenKind,
   type TokenRecord,
 } from "./records.ts";
+import { HOUR_MS } from "../time_units.ts";
 
-const HOUR_MS = 3_600_000;
 /** Highest agent id; ids count in commit order. */
 export const AGENT_COUNT = defineRecord<number>(["count", "agents"], 0)();
 

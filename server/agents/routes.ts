@@ -5,13 +5,14 @@ import type { JsonObject, JsonValue } from "../../toolkit/json_value.ts";
 import { isStrictPublicKey } from "../../toolkit/strict_signature.ts";
 import type { Deps } from "../deps.ts";
 import { invalidJson, RelayError } from "../errors.ts";
-import { answerJson } from "../http/answer.ts";
+import { answerJson, NO_STORE } from "../http/answer.ts";
 import type { Authenticator } from "./authenticate.ts";
-import type { ReadBody } from "../http/body.ts";
 import { callerHash } from "../http/client_address.ts";
 import { readObject } from "../http/json_body.ts";
+import { readBody } from "../http/read_body.ts";
 import type { Route } from "../http/route.ts";
 import { decodeSegment } from "../http/target.ts";
+import { withCaller, withCallerAndBody } from "../http/with_caller.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { FreeDisk } from "../storage/free_disk.ts";
@@ -37,18 +38,14 @@ export interface AgentServices {
   identities: Identities;
   presence: Presence;
   authenticator: Authenticator;
-  readBody: ReadBody;
   freeDisk: FreeDisk;
   publicReads: PublicReads;
   /** Secret under which client addresses are hashed, 32 bytes. */
   addressKey: Uint8Array;
 }
 
-const NO_STORE = { "Cache-Control": "no-store" };
-
 export function agentRoutes(services: AgentServices): Route[] {
-  const { deps, records, commits, presence, authenticator, readBody, freeDisk, publicReads } =
-    services;
+  const { deps, records, commits, presence, authenticator, freeDisk, publicReads } = services;
   const { limits, requireKeyProof, trustedProxyHops } = deps.config;
   const tokenServices = {
     commits,
@@ -62,8 +59,9 @@ export function agentRoutes(services: AgentServices): Route[] {
     {
       method: "POST",
       path: "/v1/register",
+      body: { limitBytes: limits.rawBodyBytes, pool: "messages" },
       async handle(c) {
-        const body = await readBody(c.req.raw, limits.rawBodyBytes);
+        const body = await readBody(c);
         const request = readRegistration(readObject(body));
         const handle = cleanHandle(request.handle);
         requirePublicKey(request.pubkey);
@@ -107,11 +105,10 @@ export function agentRoutes(services: AgentServices): Route[] {
     {
       method: "GET",
       path: "/v1/whoami",
-      async handle(c) {
-        const { agent } = await authenticator.authenticate(c);
+      handle: withCaller(authenticator.authenticate, async (_, { agent }) => {
         const record = await records.read<AgentRecord>(agentKey(agent.id));
         return answerJson(whoamiRecord(record!), 200, NO_STORE);
-      },
+      }),
     },
     {
       method: "GET",
@@ -120,7 +117,7 @@ export function agentRoutes(services: AgentServices): Route[] {
         const identifier = decodeSegment(c.get("path").slice("/v1/agents/".length));
         if (identifier === undefined) throw unknownAgent();
         const read = () => readProfile(services, identifier);
-        // Where memory is the truth and has it all, nobody has to wait for a turn at the store.
+        // Where memory is the truth and has it all, nobody has to wait in line for the store.
         const profile = await (isInMemory(services, identifier) ? read() : publicReads.run(read));
         if (profile === null) throw unknownAgent();
         return answerJson(profile);
@@ -129,9 +126,9 @@ export function agentRoutes(services: AgentServices): Route[] {
     {
       method: "POST",
       path: "/v1/owner-token",
-      async handle(c) {
-        const body = await readBody(c.req.raw, limits.rawBodyBytes);
-        const { agent, credential } = await authenticator.identify(c, body);
+      body: { limitBytes: limits.rawBodyBytes, pool: "messages" },
+      handle: withCallerAndBody(authenticator.identify, readBody, async (_, caller) => {
+        const { agent, credential } = caller;
         if (credential.kind !== "signature") {
           throw new RelayError(
             "unknown_token",
@@ -147,7 +144,7 @@ export function agentRoutes(services: AgentServices): Route[] {
           if (error instanceof RelayError && error.status !== 401) presence.touch(agent.id);
           throw error;
         }
-      },
+      }),
     },
   ];
 }

@@ -1,4 +1,7 @@
-/** Signed requests that change something count once: their signatures are kept while they could pass. */
+/**
+ * Signed requests that change something count once: a signature is kept for as long as it would be
+ * accepted.
+ */
 import { Buffer } from "node:buffer";
 
 /** A signature that authenticated a request. */
@@ -26,7 +29,8 @@ export function signatureKey(
 
 /** Name of an agent's signature in memory. */
 export function signatureName(agentId: number, signature: Uint8Array): string {
-  return `${agentId}/${Buffer.from(signature).toString("base64")}`;
+  const { buffer, byteOffset, length } = signature; // a view: a copy would cost more than the text
+  return `${agentId}/${Buffer.from(buffer, byteOffset, length).toString("base64")}`;
 }
 
 /** How long after the last second in which its timestamp passes a signature is remembered. */

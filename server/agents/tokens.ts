@@ -1,7 +1,6 @@
-/** Bearer tokens: 32 random bytes behind a readable prefix; the store holds only their SHA-256. */
-import { createHash } from "node:crypto";
-import { Buffer } from "node:buffer";
+/** The bearer tokens of agents: their forms, and how an owner_token is replaced. */
 import { RelayError } from "../errors.ts";
+import { type HashedToken, makeHashedToken } from "../http/hashed_token.ts";
 import type { FreeDisk } from "../storage/free_disk.ts";
 import { type GroupCommit, type Job, Outdated } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
@@ -19,31 +18,16 @@ import { signatureKey, type SignatureUse } from "./signature_use.ts";
 const PREFIX: Record<TokenKind, string> = { owner: "rt_owner_", mcp: "rt_mcp_" };
 const TOKEN = /^rt_(owner|mcp)_[A-Za-z0-9_-]{43}$/;
 
-export interface NewToken {
-  /** Shown to its holder once. */
-  token: string;
-  /** What the store keeps: SHA-256 of the token, base64url. */
-  hash: string;
-}
-
-export function makeToken(kind: TokenKind, random: (sizeBytes: number) => Uint8Array): NewToken {
-  const token = PREFIX[kind] + Buffer.from(random(32)).toString("base64url");
-  return { token, hash: hashToken(token) };
-}
-
-export function hashToken(token: string): string {
-  return createHash("sha256").update(token).digest("base64url");
+export function makeToken(
+  kind: TokenKind,
+  random: (sizeBytes: number) => Uint8Array,
+): HashedToken {
+  return makeHashedToken(PREFIX[kind], random);
 }
 
 /** Whether text has the form of a token, somebody's or nobody's. */
 export function isTokenForm(text: string): boolean {
   return TOKEN.test(text);
-}
-
-/** Whose token this is, or null for one that is not in the store. */
-export async function findToken(records: RecordCache, token: string): Promise<TokenRecord | null> {
-  if (!isTokenForm(token)) return null;
-  return await records.read<TokenRecord>(tokenKey(hashToken(token)));
 }
 
 export interface TokenServices {

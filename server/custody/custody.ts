@@ -1,6 +1,6 @@
 /**
- * The relay's hold on the private keys of agents that left them here (specification, section 3,
- * "Agent custody"): made here, encrypted in the store, decrypted to sign, given away once.
+ * Holds the private keys of agents that left them here (specification, section 3, "Agent custody").
+ * A key is made here, encrypted in the store, decrypted to sign, and given away once.
  */
 import type { KeyObject } from "node:crypto";
 import { decodeAddress } from "../../toolkit/decode_address.ts";
@@ -53,8 +53,8 @@ export class Custody {
   }
 
   /**
-   * Whether new agents may leave their keys here: there is a key to encrypt with, and none that
-   * the store names is missing (which tells of a wrong configuration before it spreads).
+   * Whether new agents may leave their keys here. There must be a key to encrypt with. No key that
+   * the store names may be missing, which would show a wrong configuration.
    */
   get on(): boolean {
     return this.options.ring.primaryId !== null && this.missingKeys.length === 0;

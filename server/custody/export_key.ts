@@ -19,11 +19,12 @@ export interface ExportRow {
 export const exportKey = (agentId: number): Deno.KvKey => ["exported", agentId];
 
 /**
- * Gives an agent its private key, once: the stored key is erased, its token dies and custody becomes
- * its own in one commit.
+ * Gives an agent its private key, once. In one commit the stored key is erased, its token ends and
+ * custody becomes its own.
  * @param tokenHash of the MCP token that asked
  * @returns the 32-byte seed (RFC 8032, 5.1.5) as 64 lowercase hex digits
- * @throws RelayError `unknown_token` when the key was exported before, `internal` without its custody key
+ * @throws RelayError `unknown_token` when the key was exported before, `internal` without its
+ * custody key
  */
 export async function exportPrivateKey(
   { commits, records, custody }: {
@@ -60,7 +61,8 @@ export async function exportPrivateKey(
           if (turn.record(tokenKey(tokenHash)) === null || current === null) {
             throw exportedBefore();
           }
-          // Sealed anew under another custody key meanwhile: what is given must be what is erased.
+          // The key was sealed anew under another custody key meanwhile: only the key that is
+          // erased may be given.
           if (current.keyId !== sealed.keyId) throw new Outdated();
           attempts.add(turn.attempt);
           const profile = turn.record<AgentRecord>(agentKey(agent.id))!;

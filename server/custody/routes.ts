@@ -1,12 +1,12 @@
 /** POST /v1/keys/export (specification, 4.2). */
-import { hashToken } from "../agents/tokens.ts";
 import type { Presence } from "../agents/presence.ts";
 import type { Deps } from "../deps.ts";
 import { RelayError } from "../errors.ts";
-import { answerJson } from "../http/answer.ts";
+import { answerJson, NO_STORE } from "../http/answer.ts";
 import type { Authenticator } from "../agents/authenticate.ts";
 import { bearerToken } from "../http/credentials.ts";
-import type { ReadBody } from "../http/body.ts";
+import { hashToken } from "../http/hashed_token.ts";
+import { readBody } from "../http/read_body.ts";
 import type { Route } from "../http/route.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
@@ -18,7 +18,6 @@ export interface CustodyServices {
   records: RecordCache;
   commits: GroupCommit;
   authenticator: Authenticator;
-  readBody: ReadBody;
   presence: Presence;
   custody: Custody;
 }
@@ -28,13 +27,14 @@ const NOTE =
   "from now on sign your requests with it (X-Relay-Pubkey, X-Relay-Timestamp, X-Relay-Signature)";
 
 export function custodyRoutes(services: CustodyServices): Route[] {
-  const { deps, authenticator, readBody, presence } = services;
+  const { deps, authenticator, presence } = services;
   return [
     {
       method: "POST",
       path: "/v1/keys/export",
+      body: { limitBytes: deps.config.limits.rawBodyBytes, pool: "messages" },
       async handle(c) {
-        const body = await readBody(c.req.raw, deps.config.limits.rawBodyBytes);
+        const body = await readBody(c);
         const { agent, credential } = await authenticator.identify(c, body);
         if (credential.kind !== "mcp") throw wrongCredential(credential.kind);
         presence.touch(agent.id);
@@ -49,7 +49,7 @@ export function custodyRoutes(services: CustodyServices): Route[] {
             note: NOTE,
           },
           200,
-          { "Cache-Control": "no-store" },
+          NO_STORE,
         );
       },
     },

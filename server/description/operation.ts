@@ -7,6 +7,8 @@ import type { Limits } from "../limits.ts";
 export interface Setting {
   baseUrl: string;
   limits: Limits;
+  /** Whether the mail area is on. */
+  mailOn: boolean;
 }
 
 /** Groups of routes, in the order in which a reader meets them. */

@@ -8,10 +8,11 @@ import type { Operation, Setting } from "./operation.ts";
 import { referenceRoutes } from "../web/reference.ts";
 
 /** The operations of a relay's routes, loaded when the description is first asked for. */
-export type LoadOperations = (setting: Setting) => Promise<readonly Operation[]>;
+export type LoadOperations = () => Promise<{ describeOperations(setting: Setting): Operation[] }>;
 
 export function descriptionRoutes(
   { config, now }: Pick<Deps, "config" | "now">,
+  mailOn: boolean,
   loadOperations: LoadOperations,
 ): Route[] {
   let document: Promise<FixedContent> | undefined;
@@ -25,7 +26,10 @@ export function descriptionRoutes(
       method: "GET",
       path: "/openapi.json",
       handle: async (c) =>
-        answerFixed(c.req.raw, await (document ??= writeDocument(config, loadOperations))),
+        answerFixed(
+          c.req.raw,
+          await (document ??= writeDocument({ ...config, mailOn }, loadOperations)),
+        ),
     },
     ...referenceRoutes(config),
   ];
@@ -33,10 +37,11 @@ export function descriptionRoutes(
 
 /** Loaded when first asked for: a relay starts and serves messages without its schemas. */
 async function writeDocument(
-  config: Deps["config"],
+  setting: Setting,
   loadOperations: LoadOperations,
 ): Promise<FixedContent> {
   const { createDocument } = await import("./document.ts");
-  const document = createDocument(config, await loadOperations(config));
+  const { describeOperations } = await loadOperations();
+  const document = createDocument(setting, describeOperations(setting));
   return await fixContent(JSON.stringify(document), JSON_HEADERS["Content-Type"]!);
 }

@@ -1,6 +1,6 @@
 /**
- * How many digests one e-mail address may get, whoever's they are: anybody may name any address, so
- * that without this cap many agents would be one flood (decisions, "Digest").
+ * How many digests one e-mail address may get, for all agents that name it. Anybody may name any
+ * address. Without this cap many agents could flood one mailbox (decisions, "Digest").
  */
 import { CLOCK_SKEW_MS } from "../clock_skew.ts";
 import { defineRecord, type RecordKey } from "../storage/record_key.ts";
@@ -25,7 +25,8 @@ export function addressCapKey(email: string): RecordKey<AddressCapRecord> {
 
 /**
  * Whether the address may get one more digest now. Pure.
- * @param ownMs stamp of this very digest where it was admitted before and is only sent later: it moves
+ * @param ownMs stamp of this digest when it was admitted before and is sent only now: the stamp
+ * moves
  * @returns the stamps with this digest's, or when the next digest will be allowed
  */
 export function admitDigest(

@@ -1,7 +1,7 @@
 /**
- * Who may be due for a digest: a row for each agent with a notification e-mail that got a message,
- * written with the message. The sweep reads these rows alone, so that its cost grows with the mail
- * that came, not with the agents.
+ * Who may be due for a digest. Each message to an agent with a notification e-mail writes a row for
+ * the agent. The sweep reads these rows alone, so its cost grows with the mail, not with the
+ * agents.
  */
 import type { GroupAnnotation, Room, Turn } from "../storage/group_commit.ts";
 
@@ -21,16 +21,16 @@ export const parkedKey = (dueMs: number, agentId: number): Deno.KvKey => [
 export const CANDIDATE_ROW: CandidateRow = { v: 1 };
 
 /**
- * Has the next sweep look at an agent, inside the plan of a job: for whoever makes messages count
- * again that did not, such as an unban. One mutation.
- * @param keptMs as long as a message is kept, when there is nothing left to tell of; for good where
- * the caller does not know: the sweep takes the row away
+ * Makes the next sweep look at an agent, inside the plan of a job. For changes that make messages
+ * count again, such as an unban. One mutation.
+ * @param keptMs how long a message is kept: after that nothing is left to report. For ever when the
+ * caller does not know it; the sweep deletes the row
  */
 export function stageCandidate(turn: Pick<Turn, "set">, agentId: number, keptMs?: number): void {
   turn.set(candidateKey(agentId), CANDIDATE_ROW, keptMs);
 }
 
-/** What of a committed send concerns digests. */
+/** The part of a committed send that concerns digests. */
 interface Sent {
   kind: "sent";
   recipient: { id: number };

@@ -1,11 +1,12 @@
 /**
- * Delivering a digest. Whether anybody still wants it, and what it says, is decided anew at every
- * attempt: a digest that waited out an outage tells of what is undelivered now.
+ * Delivers a digest. Every attempt decides anew whether it is still wanted and what it says. A
+ * digest that was delayed by an outage therefore reports what is undelivered now.
  *
- * What the next hop answers decides what follows. Refused for a time, or not reached: tried again
- * within 5 minutes, as long as it is wanted. Refused for good: three times, since some refuse for
- * good what they mean for a time. Not answered after the whole content was sent: unknown, and not
- * repeated, for a second digest is worse than one that a later message makes up for.
+ * What follows depends on the answer of the next hop. After a temporary refusal or no connection it
+ * is tried again within 5 minutes, as long as it is wanted. After a permanent refusal it is tried
+ * three times in all, since some servers call temporary refusals permanent. If no answer came after
+ * the whole content was sent, the outcome is unknown and it is not repeated. A second digest is
+ * worse than one that is missing: a later message causes another one.
  */
 import type { Identities } from "../agents/identities.ts";
 import type { Config } from "../config.ts";
@@ -32,14 +33,13 @@ import { unseenSinceMs } from "./due_rules.ts";
 import { hashMailbox, isStopped, stopKey, type StopRecord } from "./mail_stop.ts";
 import { hashUnsubscribeToken, subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
 import { findUnreadSince, type ScanUndelivered, summariseUnread } from "./unread.ts";
+import { DAY_MS, MINUTE_MS } from "../time_units.ts";
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 1_440 * MINUTE_MS;
 /** Waits after the first attempts; the last one repeats. With the tick they stay within 5 minutes. */
 const RETRY_MS = [1 * MINUTE_MS, 2 * MINUTE_MS, 4 * MINUTE_MS, 4.8 * MINUTE_MS];
 const JITTER = 0.1;
 const MAX_REFUSALS = 3;
-/** How long a next hop may refuse this very mail for a time. */
+/** How long a next hop may refuse this mail temporarily. */
 const EXPIRES_MS = DAY_MS;
 const CONCURRENCY = 8;
 
@@ -62,7 +62,7 @@ export interface DigestDeliveryOptions {
   lastPollMs(agentId: number): Promise<number | null>;
 }
 
-/** Thrown between 354 and the content: what was to be sent is not wanted, or not yet. */
+/** Thrown between 354 and the content: the digest is not wanted any more, or not yet. */
 class Withdrawn extends Error {
   constructor(readonly outcome: AttemptOutcome<DigestPayload>) {
     super("the digest was withdrawn");
@@ -77,7 +77,7 @@ export function digestDelivery(options: DigestDeliveryOptions): OutgoingHandler<
     payloadBytes: DIGEST_PAYLOAD_BYTES,
     attempt: (item) => attempt(options, item),
     finish(_ending, { agentId }, turn) {
-      // What came since it was composed counts again from here.
+      // Messages that came since it was composed count again from here.
       stageCandidate(turn, agentId, options.retentionMs);
     },
   };
@@ -113,7 +113,7 @@ async function attempt(
     to: subscription.email,
     baseUrl: config.baseUrl,
     handle: (await identities.byId(agentId)).handle,
-    count: Math.max(1, count), // one at least was found above
+    count: Math.max(1, count), // at least one was found above
     isPartial,
     senders: await Promise.all(named.map((id) => identities.byId(id))),
     furtherSenders: senderIds.length - named.length,
@@ -146,8 +146,9 @@ function isFor(
 }
 
 /**
- * The last look before the content leaves, and the time that counts from now on: a digest that
- * waited out an outage keeps the interval to the next one, and the share of its address.
+ * The last check before the content leaves. Stamps the digest with the time at which this attempt
+ * composed it. After an outage, the interval to the next digest and the share of its address count
+ * from that time.
  * @throws Withdrawn
  */
 async function recordSending(
@@ -217,7 +218,10 @@ function afterwards(
   };
 }
 
-/** Wait after the n-th attempt, up to a tenth shorter, so that what failed together spreads. */
+/**
+ * Wait after the n-th attempt, up to a tenth shorter, so that attempts that failed together spread
+ * out.
+ */
 export function retryMs(attempts: number, share: number): number {
   const fullMs = RETRY_MS[Math.min(Math.max(1, attempts), RETRY_MS.length) - 1]!;
   return Math.round(fullMs * (1 - JITTER * share));

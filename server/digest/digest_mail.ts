@@ -3,9 +3,9 @@
  * count and who wrote, never subjects or bodies (specification, section 6).
  */
 import MailComposer from "nodemailer/lib/mail-composer";
-import { escapeHtml } from "../http/page.ts";
+import { html } from "hono/html";
 
-/** Senders named; the rest is a number. */
+/** How many senders are named; of the others the mail says only their number. */
 export const NAMED_SENDERS = 20;
 
 export interface Digest {
@@ -24,7 +24,10 @@ export interface Digest {
   /** Senders besides those named. */
   furtherSenders: number;
   unsubscribeToken: string;
-  /** Left of the @ of the Message-ID; the same at every attempt, so that a repetition can be told. */
+  /**
+   * Left of the @ of the Message-ID; the same at every attempt, so that a repetition can be
+   * recognised.
+   */
   messageId: string;
   atMs: number;
 }
@@ -44,7 +47,7 @@ export async function composeDigest(digest: Digest): Promise<Uint8Array> {
     date: new Date(atMs),
     messageId: `<${messageId}@${from.address.split("@")[1]}>`,
     text: { raw: asciiPart("text/plain", plainText(digest, url, choicesUrl)) },
-    html: { raw: asciiPart("text/html", html(digest, url, choicesUrl)) },
+    html: { raw: asciiPart("text/html", await htmlText(digest, url, choicesUrl)) },
     headers: {
       "Auto-Submitted": "auto-generated",
       "List-Unsubscribe": { prepared: true, value: `<${url}>` },
@@ -56,13 +59,16 @@ export async function composeDigest(digest: Digest): Promise<Uint8Array> {
   return await mail.compile().build();
 }
 
-/** A part sent as it is: all of it is ASCII, and links stay whole for whoever reads the raw mail. */
+/**
+ * A part that is sent unchanged: all of it is ASCII, and links stay whole for readers of the raw
+ * mail.
+ */
 function asciiPart(type: string, content: string): string {
   const headers = `Content-Type: ${type}; charset=utf-8\nContent-Transfer-Encoding: 7bit\n\n`;
   return (headers + content).replaceAll("\n", "\r\n");
 }
 
-/** The subject too: no name in it that an agent chose, for anybody may name any address. */
+/** The subject contains no name that an agent chose, since anybody may name any address. */
 function unreadCount({ count, isPartial }: Digest): string {
   return `${isPartial ? "at least " : ""}${count} unread ${count === 1 ? "message" : "messages"}`;
 }
@@ -94,22 +100,21 @@ function plainText(digest: Digest, unsubscribe: string, choices: string): string
   ].join("\n");
 }
 
-function html(digest: Digest, unsubscribe: string, choices: string): string {
+async function htmlText(digest: Digest, unsubscribe: string, choices: string): Promise<string> {
   const items = digest.senders.map(({ handle, wordName }) =>
-    `<li><b>@${escapeHtml(handle)}</b> (${escapeHtml(wordName)})</li>`
+    html`<li><b>@${handle}</b> (${wordName})</li>\n`
   );
-  for (const line of furtherSenders(digest)) items.push(`<li>${line}</li>`);
-  const title = escapeHtml(headline(digest));
-  return [
-    `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>${title}</title></head>`,
-    `<body><p>${title}, from:</p>`,
-    `<ul>`,
-    ...items,
-    `</ul>`,
-    `<p><a href="${escapeHtml(digest.baseUrl)}/">Inbox</a></p>`,
-    `<p><a href="${escapeHtml(choices)}">None at all to this address</a></p>`,
-    `<p><a href="${escapeHtml(unsubscribe)}">No more of these for this agent</a></p>`,
-    `</body></html>`,
-    "",
-  ].join("\n");
+  for (const line of furtherSenders(digest)) items.push(html`<li>${line}</li>\n`);
+  const title = headline(digest);
+  // deno-fmt-ignore
+  const page = html`<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>${title}</title></head>
+<body><p>${title}, from:</p>
+<ul>
+${items}</ul>
+<p><a href="${digest.baseUrl}/">Inbox</a></p>
+<p><a href="${choices}">None at all to this address</a></p>
+<p><a href="${unsubscribe}">No more of these for this agent</a></p>
+</body></html>
+`;
+  return String(await page);
 }

@@ -1,4 +1,4 @@
-/** Recording a digest and queueing its mail: one commit. */
+/** Records a digest and queues its mail, in one commit. */
 import { Buffer } from "node:buffer";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import { pollKey, type PollRecord } from "../messages/inbox/poll_record.ts";
@@ -13,33 +13,38 @@ export const DIGEST_KIND = "digest";
 /** Upper bound of a DigestPayload in the store. */
 export const DIGEST_PAYLOAD_BYTES = 500;
 
-/** What the outgoing queue keeps of a digest: whom it is for. The address and the content are read when it is sent. */
+/**
+ * What the outgoing queue keeps of a digest: whom it is for. The address and the content are read
+ * when it is sent.
+ */
 export interface DigestPayload {
   v: 1;
   agentId: number;
-  /** Of the subscription it was queued for: an address that was cleared or changed gets nothing. */
+  /**
+   * Id of the subscription it was queued for: an address that was cleared or changed gets nothing.
+   */
   tokenHash: string;
   messageId: string;
-  /** Times the next hop refused it for good. */
+  /** How often the next hop refused it permanently. */
   refusals: number;
 }
 
-/** One digest an agent waits at a time. */
+/** At most one digest waits for each agent. */
 export const digestId = (agentId: number): string => `digest/${agentId}`;
 
 /** An agent that is due, as it was found. */
 export interface DueAgent {
   agentId: number;
   subscription: SubscriptionRecord & { email: string; unsubscribeToken: string };
-  /** When an undelivered message was created that makes it due. */
+  /** When the undelivered message was created that makes the agent due. */
   unseenMs: number;
 }
 
 export type Queued =
   | { result: "queued"; dueMs: number }
-  /** The address has had its share: the agent is to be looked at again then. */
+  /** The address has had its share: the agent is to be looked at again at this time. */
   | { result: "capped"; untilMs: number }
-  /** What it was found due for has changed: it is judged anew. */
+  /** What made the agent due has changed: it is to be judged anew. */
   | { result: "changed" };
 
 export interface DigestQueueOptions {

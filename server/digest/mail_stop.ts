@@ -1,15 +1,15 @@
 /**
- * Addresses to which no digest goes, whatever agent names them: whoever reads a mailbox decides it,
- * with the token of a digest that came there (decisions, "Bounds added"). The store has a keyed hash
- * of the mailbox alone.
+ * Addresses to which no digest is sent, for any agent. The reader of the mailbox decides it, with
+ * the token of a digest that came there (decisions, "Bounds added"). The store has only a keyed
+ * hash of the mailbox.
  */
 import { defineRecord } from "../storage/record_key.ts";
 import { createHmac } from "node:crypto";
 import type { Turn } from "../storage/group_commit.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
+import { DAY_MS } from "../time_units.ts";
 import { mailboxAddress } from "./mailbox_address.ts";
 
-const DAY_MS = 86_400_000;
 export const STOP_MS = 365 * DAY_MS;
 
 /** ["digest-stop", mailbox hash] */
@@ -38,7 +38,7 @@ export function stageStop(
 ): void {
   const key = stopKey(mailboxHash);
   const untilMs = turn.nowMs + STOP_MS;
-  // Pressed again on the same day it changes nothing.
+  // A second use on the same day changes nothing.
   const before = turn.record<StopRecord>(key);
   if (before !== null && before.untilMs > untilMs - DAY_MS) return;
   turn.putRecord(key, { v: 1, untilMs } satisfies StopRecord, STOP_MS + EXPIRY_MARGIN_MS);

@@ -1,6 +1,7 @@
 /**
- * The mailbox that an address most likely leads to: lowercased and without the part from the first
- * `+` of its local part, which many hosts deliver to the mailbox before it (decisions, "Bounds added").
+ * The mailbox that an address most likely leads to. The address is lowercased and loses the part of
+ * its local part from the first `+` on. Many hosts deliver that part to the same mailbox
+ * (decisions, "Bounds added").
  * @param email a valid address, at most 320 characters
  */
 export function mailboxAddress(email: string): string {

@@ -1,7 +1,8 @@
 /**
- * Tokens of the second button of the unsubscribe page: which mailbox to stop, until when the button
- * works, and the relay's own mark. Nothing is stored for them. For a link that belongs to nobody the
- * page has one too, which opens nothing and looks the same to whoever lacks the relay's key.
+ * Tokens of the second button of the unsubscribe page. A token holds which mailbox to stop, until
+ * when the button works, and a code made with the relay's key. Nothing is stored for it. A link
+ * that belongs to nobody gets one too. That token has no effect, and looks the same to anybody
+ * without the relay's key.
  */
 import { Buffer } from "node:buffer";
 import { createHmac, timingSafeEqual } from "node:crypto";

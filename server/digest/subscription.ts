@@ -1,7 +1,7 @@
 /**
- * The notification e-mail of an agent and the one unsubscribe token it carries. They live and die
- * in one commit, together with the flag in the inbox record that makes a send name its recipient as
- * a candidate for a digest (specification, sections 3 and 6; decisions, "Digest").
+ * The notification e-mail of an agent and its one unsubscribe token. One commit creates or deletes
+ * both, together with a flag in the inbox record. The flag makes a send name its recipient as a
+ * candidate for a digest (specification, sections 3 and 6; decisions, "Digest").
  */
 import { defineRecord, type RecordKey } from "../storage/record_key.ts";
 import { createHash } from "node:crypto";
@@ -12,13 +12,13 @@ import type { Turn } from "../storage/group_commit.ts";
 /** ["notify", agentId]; absent for an agent that never had an address. */
 export interface SubscriptionRecord {
   v: 1;
-  /** Null once cleared; the record then stays only for what it says of the last notification. */
+  /** Null once cleared; the record is then kept only for the time of the last notification. */
   email: string | null;
   /** When this address was set, unix ms. */
   setAtMs: number;
   /** Same for every digest to this address; as sensitive as the address. Null without one. */
   unsubscribeToken: string | null;
-  /** When the last digest was recorded, to whatever address; null before the first. */
+  /** When the last digest was recorded, to any address; null before the first. */
   lastNotifiedMs: number | null;
   /** Attempt of the commit that recorded the last digest. */
   attempt?: string;
@@ -48,8 +48,8 @@ export function subscriptionRecords(agentId: number): RecordKey<unknown>[] {
 
 /**
  * Sets, replaces or clears the notification e-mail of an agent inside the plan of a job. The same
- * address again changes nothing and keeps its token; another one gets a new token and kills the
- * old; null kills both. The time of the last notification outlives them all: the interval between
+ * address again changes nothing and keeps its token. Another address gets a new token, and the old
+ * one ends. Null ends both. The time of the last notification is kept, since the interval between
  * digests is the agent's, not the address's.
  * @param turn of a job that names subscriptionRecords(agentId)
  * @param email a valid address, at most 320 characters, or null

@@ -1,6 +1,6 @@
 /**
- * The periodic look at who is due for a digest. It reads the candidates that sends have named and
- * the agents parked until now, never all agents.
+ * Finds regularly who is due for a digest. It reads the candidates that sends have named and the
+ * agents parked until now, never all agents.
  */
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import { type OutgoingQueue } from "../outgoing/outgoing_queue.ts";
@@ -25,7 +25,7 @@ import { findUnreadSince, type ScanUndelivered } from "./unread.ts";
 
 const LEASE = "digest-sweep";
 const LEASE_MS = 60_000;
-/** Agents judged, and addresses served, at one time. */
+/** How many agents are judged, and addresses served, at one time. */
 const AT_ONCE = 16;
 
 export interface SweepOptions extends DigestQueueOptions {
@@ -41,7 +41,7 @@ export interface SweepOptions extends DigestQueueOptions {
   lastPollMs(agentId: number): Promise<number | null>;
 }
 
-/** A row that has the sweep look at an agent. */
+/** A row that makes the sweep look at an agent. */
 interface Named {
   key: Deno.KvKey;
   versionstamp: string;
@@ -54,7 +54,7 @@ type Verdict =
   | { verdict: "not due" };
 
 /**
- * Queues the digests that are due now, unless another process is at it.
+ * Queues the digests that are due now, unless another process does it.
  * @returns how many were queued
  */
 export async function sweepDigests(options: SweepOptions): Promise<number> {
@@ -114,7 +114,7 @@ async function judge(options: SweepOptions, agentId: number): Promise<Verdict> {
   const earliestMs = earliestDigestMs(times, nowMs, intervalMs);
   if (earliestMs > nowMs) return { verdict: "parked", untilMs: earliestMs };
   const waiting = await retryWhileLocked(() => store.kv.get(outgoingKey(digestId(agentId))));
-  // It tells of everything undelivered when it is sent; its end names the agent again.
+  // When it is sent, it reports everything undelivered; its end names the agent again.
   if (waiting.value !== null) return { verdict: "not due" };
   const sinceMs = unseenSinceMs(times, nowMs);
   const unseenMs = await findUnreadSince(undelivered, agentId, sinceMs, nowMs);
@@ -126,7 +126,10 @@ function isSet(subscription: SubscriptionRecord): subscription is DueAgent["subs
   return subscription.email !== null && subscription.unsubscribeToken !== null;
 }
 
-/** Queues due agents: of one address one after the other, whose last digest is oldest first. */
+/**
+ * Queues due agents. Those of one address are queued one after the other, the one with the oldest
+ * last digest first.
+ */
 async function queueInOrder(
   options: SweepOptions,
   due: { agent: DueAgent; rows: Named[] }[],
@@ -157,8 +160,8 @@ async function queueInOrder(
 }
 
 /**
- * Takes the rows of an agent away, parking it where there is a time to look again. A message that
- * came meanwhile has written its row anew: that one stays for the next sweep.
+ * Deletes the rows of an agent, and parks it if there is a time to look again. A message that came
+ * meanwhile has written its row anew: that row is kept for the next sweep.
  */
 async function settle(
   { store, retentionMs }: SweepOptions,

@@ -1,4 +1,7 @@
-/** What of an agent's inbox is undelivered, as a digest tells of it: for a bounded amount of work. */
+/**
+ * The undelivered messages of an agent's inbox, as a digest reports them, with a bounded amount of
+ * work.
+ */
 import type { UndeliveredSelection, UndeliveredSlice } from "../messages/inbox/undelivered.ts";
 import { lowestIdAt } from "../storage/id_sequence.ts";
 
@@ -8,7 +11,7 @@ export type ScanUndelivered = (
   selection: UndeliveredSelection,
 ) => AsyncIterable<UndeliveredSlice>;
 
-/** What is read of one inbox for one digest. What lies beyond is not counted. */
+/** What is read of one inbox for one digest. Messages beyond it are not counted. */
 export const READ_BOUNDS = { rows: 2_000, bytes: 32 * 1024 * 1024 } as const;
 const FIRST_SLICE = 20;
 
@@ -22,8 +25,8 @@ export interface UnreadSummary {
 }
 
 /**
- * When an undelivered message later than a time was created, unix ms; null where none is found. A
- * stored time later than now counts as now.
+ * When an undelivered message later than a given time was created, in unix ms; null when there is
+ * none. A stored time later than now counts as now.
  */
 export async function findUnreadSince(
   scan: ScanUndelivered,
@@ -31,7 +34,7 @@ export async function findUnreadSince(
   sinceMs: number,
   nowMs: number,
 ): Promise<number | null> {
-  // Ids never lag behind their creation: what came later has no lower id than this.
+  // Ids never lag behind their creation: no later message has a lower id than this.
   const selection = { aboveId: lowestIdAt(sinceMs) - 1, newestFirst: false, firstSlice: 1 };
   for await (const { messages } of bounded(scan(agentId, selection))) {
     for (const { createdAtMs } of messages) {
@@ -42,7 +45,7 @@ export async function findUnreadSince(
   return null;
 }
 
-/** Counts what is undelivered, and who sent it, from the newest on. */
+/** Counts the undelivered messages and their senders, newest first. */
 export async function summariseUnread(
   scan: ScanUndelivered,
   agentId: number,

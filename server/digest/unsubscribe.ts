@@ -5,10 +5,11 @@
  */
 import type { Deps } from "../deps.ts";
 import { invalidJson } from "../errors.ts";
-import type { ReadBody } from "../http/body.ts";
+import type { RouteBody } from "../http/body_pools.ts";
 import { allowPreflight, openCors } from "../http/cors.ts";
 import { namesHtml } from "../http/page.ts";
 import { readQuery, text } from "../http/query.ts";
+import { readBody } from "../http/read_body.ts";
 import type { Handler, Route } from "../http/route.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
@@ -25,14 +26,15 @@ import {
   unsubscribeKey,
   type UnsubscribeRow,
 } from "./subscription.ts";
+import { DAY_MS } from "../time_units.ts";
 
 const PATH = "/v1/notifications";
 const UNSUBSCRIBED = "No more unread digests will come to this address for this agent.";
 const STOPPED = "No more unread digests will come from this relay to this address.";
 const TEXT_HEADERS = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" };
 const ALLOW = "GET, HEAD, POST, OPTIONS";
-/** For so long the link of an ended subscription still leads to the second button. */
-const REMEMBERED_MS = 30 * 86_400_000;
+/** How long the link of an ended subscription still leads to the second button. */
+const REMEMBERED_MS = 30 * DAY_MS;
 
 /** ["unsubscribed", SHA-256 of the token as base64url]: whom a link had belonged to. */
 interface UnsubscribedRow {
@@ -45,7 +47,6 @@ const unsubscribedKey = (tokenHash: string): Deno.KvKey => ["unsubscribed", toke
 
 export interface UnsubscribeServices {
   deps: Deps;
-  readBody: ReadBody;
   records: RecordCache;
   commits: GroupCommit;
   /** The secret under which the store's mailboxes are hashed. */
@@ -54,8 +55,8 @@ export interface UnsubscribeServices {
 
 /** The routes of a digest's links: the answers are the same for every token. */
 export function unsubscribeRoutes(services: UnsubscribeServices): Route[] {
-  const { readBody, deps, addressKey } = services;
-  const { rawBodyBytes } = deps.config.limits;
+  const { deps, addressKey } = services;
+  const body: RouteBody = { limitBytes: deps.config.limits.rawBodyBytes, pool: "messages" };
 
   function readToken(query: string, where: string): string {
     const { token } = readQuery(query, { token: text() });
@@ -67,7 +68,7 @@ export function unsubscribeRoutes(services: UnsubscribeServices): Route[] {
 
   const unsubscribing: Handler = async (c) => {
     const { raw } = c.req;
-    if (raw.method === "POST") await readBody(raw, rawBodyBytes);
+    if (raw.method === "POST") await readBody(c);
     const token = readToken(c.get("query"), "digest's link");
     if (c.get("head")) return new Response(UNSUBSCRIBED, { headers: TEXT_HEADERS });
     const mailboxHash = await unsubscribe(services, token);
@@ -77,7 +78,7 @@ export function unsubscribeRoutes(services: UnsubscribeServices): Route[] {
   };
   const stopping: Handler = async (c) => {
     const { raw } = c.req;
-    await readBody(raw, rawBodyBytes);
+    await readBody(c);
     const token = readToken(c.get("query"), "unsubscribe page's second button");
     const mailboxHash = openStopToken(addressKey, token, deps.now());
     if (mailboxHash !== null) await stopMail(services, mailboxHash);
@@ -93,8 +94,8 @@ export function unsubscribeRoutes(services: UnsubscribeServices): Route[] {
       handle: (c) => answerChoices(readToken(c.get("query"), "digest's link")),
     },
     { method: "GET", ...shared },
-    { method: "POST", ...shared },
-    { method: "POST", path: `${PATH}/stop`, cors: "none", handle: stopping },
+    { method: "POST", body, ...shared },
+    { method: "POST", path: `${PATH}/stop`, cors: "none", body, handle: stopping },
   ];
 }
 
@@ -115,7 +116,8 @@ const TEXT_IS_OPEN: Pick<Route, "cors" | "ownCors"> = {
 };
 
 /**
- * Clears the subscription that the token belongs to; the token dies with it. Any other has no effect.
+ * Clears the subscription that the token belongs to, and ends the token. Any other token has no
+ * effect.
  * @returns the mailbox that it belongs to or had belonged to, null for none
  */
 async function unsubscribe(

@@ -1,4 +1,8 @@
-/** What a client asks of the directory, whether by REST or by a tool: one limit, one reading of queries. */
+/**
+ * What a client asks of the directory, by REST or by a tool, with one limit and one reading of
+ * queries.
+ */
+import { PAGE_LIMIT } from "../http/page_limit.ts";
 import { agentListEntry } from "./listing.ts";
 import type { Directory } from "./directory.ts";
 import type { SearchLimit } from "./search_limit.ts";
@@ -17,14 +21,13 @@ export interface AgentQuery {
 }
 
 /** Specification, 4.4. */
-export const BROWSE_LIMIT = { default: 50, max: 200 };
 export const SEARCH_LIMIT = { default: 20, max: 100 };
 
 export class AgentSearch {
   constructor(private readonly directory: Directory, private readonly limit: SearchLimit) {}
 
   /**
-   * Browse without query and tags, else search, which counts in the client's searches.
+   * Browses when query and tags are absent, else searches, which counts against the client's limit.
    * @param addressHash keyed hash of the client's address
    * @throws RelayError `invalid_json`, `rate_limited`
    */
@@ -38,20 +41,20 @@ export class AgentSearch {
     return (await this.search(search, page, addressHash())).map((json) => JSON.parse(json));
   }
 
-  /** The latest registered first, of those that match where there is a query. @throws as find */
+  /** The latest registered agents first; with a query, those that match. @throws as find */
   async list(
     { query, limit }: Omit<AgentQuery, "tags">,
     addressHash: () => string,
   ): Promise<AgentListEntry[]> {
     const search = readSearchQuery(query, [], "query");
     if (search === null) return await this.browse(limit, undefined);
-    const page: SearchPage = { order: "newest", offset: 0, limit: clamp(limit, BROWSE_LIMIT) };
+    const page: SearchPage = { order: "newest", offset: 0, limit: clamp(limit, PAGE_LIMIT) };
     return (await this.search(search, page, addressHash())).map((json) => JSON.parse(json));
   }
 
   /** Agents below an id, latest registered first. */
   async browse(limit: number | undefined, beforeId: number | undefined): Promise<AgentListEntry[]> {
-    const listings = await this.directory.browse(clamp(limit, BROWSE_LIMIT), beforeId);
+    const listings = await this.directory.browse(clamp(limit, PAGE_LIMIT), beforeId);
     return listings.map(agentListEntry);
   }
 

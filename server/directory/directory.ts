@@ -1,6 +1,6 @@
 /**
- * The public directory: browse from the store, search from an index in memory that is brought up to
- * date before each search by what was registered and changed since, by whatever process.
+ * The public directory. It browses from the store, and searches an index in memory. Before each
+ * search the index is updated with what any process has registered or changed since.
  */
 import type { Presence } from "../agents/presence.ts";
 import { AGENT_COUNT } from "../agents/register.ts";
@@ -10,6 +10,7 @@ import type { PublicReads } from "../storage/public_reads.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { shareRuns } from "../storage/shared_run.ts";
 import type { Store } from "../storage/store.ts";
+import { readRows } from "../storage/read_rows.ts";
 import { changeKey, LISTING_LOG, listingKey, type ListingLog, type ListingRow } from "./listing.ts";
 import type { DirectoryPacks } from "./packs.ts";
 import { Recency } from "./recency.ts";
@@ -21,13 +22,12 @@ export interface DirectoryOptions {
   records: RecordCache;
   presence: Presence;
   publicReads: PublicReads;
-  /** Null where the store is exclusive: one process starts from the rows. */
+  /** Null when the store is exclusive: its one process starts from the rows. */
   packs: DirectoryPacks | null;
 }
 
 const LISTED_PREFIX: Deno.KvKey = ["listed"];
-const GET_MANY = 10;
-/** How old a page of the directory may be that this process has not changed since. */
+/** How old a page of the directory may be if this process has not changed the directory since. */
 const BROWSE_MAX_AGE_MS = 2_000;
 const LIST_BATCH = 500;
 
@@ -88,7 +88,7 @@ export class Directory {
     return this.#indexed.index;
   }
 
-  /** How far the store has come. */
+  /** The store's latest agent id and change number. */
   async #head(): Promise<{ seq: number; upToId: number }> {
     const { store: { kv, exclusive }, records } = this.options;
     if (exclusive) {
@@ -104,7 +104,7 @@ export class Directory {
     return { seq: log.value?.seq ?? 0, upToId: count.value ?? 0 };
   }
 
-  /** The whole directory, as of some change up to `seq`, or of that one. */
+  /** Reads the whole directory, as of a change up to `seq` or of `seq` itself. */
   async #load(seq: number): Promise<Indexed> {
     const index = new SearchIndex(this.#recency);
     const packed = await this.options.packs?.load((listing) => index.put(listing)) ?? null;
@@ -115,7 +115,7 @@ export class Directory {
     return { index: new SearchIndex(this.#recency), seq, upToId: 0 };
   }
 
-  /** Reads the changes up to one. @returns false where some of them have expired */
+  /** Reads the changes up to one. @returns false when some of them have expired */
   async #readChanges(indexed: Indexed, seq: number): Promise<boolean> {
     if (indexed.seq >= seq) return true;
     const { kv } = this.options.store;
@@ -123,11 +123,9 @@ export class Directory {
     const changes = await listRows<number>(kv, selector, { batchSize: LIST_BATCH });
     if (changes.length < seq - indexed.seq) return false;
     const agentIds = [...new Set(changes.map(({ value }) => value))];
-    for (let from = 0; from < agentIds.length; from += GET_MANY) {
-      const some = agentIds.slice(from, from + GET_MANY);
-      const rows = await retryWhileLocked(() => kv.getMany<ListingRow[]>(some.map(listingKey)));
-      for (const [i, { value }] of rows.entries()) {
-        if (value === null) indexed.index.remove(some[i]!);
+    for await (const rows of readRows<ListingRow>(kv, agentIds.map(listingKey))) {
+      for (const { key, value } of rows) {
+        if (value === null) indexed.index.remove(key[1] as number);
         else indexed.index.put(value);
       }
     }

@@ -1,9 +1,10 @@
 /**
- * What the directory holds of an agent: one row while it is listed, none while it is banned, and a
- * log of changes by which other processes keep their search index up to date.
+ * What the directory holds of an agent: one row while it is listed, none while it is banned. A log
+ * of changes lets other processes keep their search index up to date.
  *
- * The log's sequence number is a record: whoever changes a listing checks it, so that numbers have
- * no gaps and stand in commit order. Registrations are in no log: agent ids count in commit order.
+ * The log's sequence number is a record. Every change of a listing checks it, so that numbers have
+ * no gaps and are in commit order. Registrations are not in the log, since agent ids are in commit
+ * order.
  */
 import { defineRecord } from "../storage/record_key.ts";
 import type { AgentRecord } from "../agents/records.ts";
@@ -31,7 +32,7 @@ export interface ListingLog {
   attempt: string;
 }
 
-/** A process that missed more than this reads the directory anew. */
+/** A process that missed more changes than this reads the directory anew. */
 const CHANGE_KEPT_MS = 6 * 3_600_000;
 
 export const listingKey = (agentId: number): Deno.KvKey => ["listed", agentId];
@@ -45,7 +46,7 @@ export function listingOf(agent: AgentRecord): ListingRow {
 }
 
 /**
- * Lists an agent as it is now, or takes it off, and says so in the log.
+ * Writes the listing of an agent as it is now, or deletes it, and adds the change to the log.
  * @param turn of a job that names LISTING_LOG
  */
 export function stageListing(turn: Turn, agent: AgentRecord, listed: boolean): void {

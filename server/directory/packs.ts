@@ -1,9 +1,11 @@
 /**
- * The directory in few rows, for processes that start cold: blocks of consecutive agent ids, with
- * the number of the last change that they hold. What changed since is read from the log.
+ * The directory in few rows, for processes that start without it in memory. A row is a block of
+ * consecutive agent ids. The state row holds the number of the last change in them. Later changes
+ * are read from the log.
  *
- * A block may be newer than that number, never older: whoever builds first claims the state row, and
- * every block is written under its version. Who loads takes blocks only when nobody built meanwhile.
+ * A block may be newer than that number, never older. A process that builds claims the state row
+ * first, and writes every block under its version. A process that loads uses the blocks only when
+ * no process has built meanwhile.
  */
 import { AGENT_COUNT } from "../agents/register.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
@@ -33,7 +35,7 @@ const PACK_PREFIX: Deno.KvKey = ["directory", "pack"];
 
 const IDS_A_BLOCK = 128;
 const ROW_BYTES = 45_000;
-/** Bytes of the fields of a listing that are no text, in the store's encoding. */
+/** Bytes of the fields of a listing that are not text, in the store's encoding. */
 const LISTING_BYTES = 160;
 /** Smaller directories are read from their rows as fast. */
 const MIN_AGENTS = 2_000;
@@ -43,8 +45,8 @@ export class DirectoryPacks {
 
   /**
    * Gives every listing as of some change.
-   * @returns that change and the highest agent id, or null where there are no packs or somebody
-   * built meanwhile: what was given is then of no use
+   * @returns that change and the highest agent id. Null when there are no packs, or when a process
+   * built meanwhile: what was given must then not be used
    */
   async load(
     give: (listing: ListingRow) => void,
@@ -60,7 +62,9 @@ export class DirectoryPacks {
     return { seq, upToId };
   }
 
-  /** Packs what has changed since the last call of any process. One that is overtaken gives up. */
+  /**
+   * Packs what has changed since the last call of any process. A process that is overtaken stops.
+   */
   async build(): Promise<void> {
     const { kv } = this.store;
     const [state, log, count] = await retryWhileLocked(() =>
@@ -92,7 +96,7 @@ export class DirectoryPacks {
   ): Promise<Deno.KvEntryMaybe<PacksState> | null> {
     const { kv } = this.store;
     await retryWhileLocked(() => kv.atomic().check(before).set(PACKS_STATE, next).commit());
-    // {ok:false} can follow a success over the network: what stands there tells.
+    // {ok:false} can follow a success over the network: the stored row tells.
     const after = await this.#state();
     const ours = after.value !== null && after.versionstamp !== before.versionstamp &&
       after.value.builder === next.builder && after.value.seq === next.seq;
@@ -108,7 +112,8 @@ export class DirectoryPacks {
       changes++;
       blocks.add(blockOf(value));
     }
-    // Changes that have expired may be anybody's; a build that stopped half-way lost nothing.
+    // Changes that have expired may concern any agent. A build that stopped half-way has lost
+    // nothing.
     if (changes < seq - packed.seq) {
       for (let block = 0; block <= blockOf(upToId); block++) blocks.add(block);
     }
@@ -143,7 +148,7 @@ function inRows(listings: readonly ListingRow[]): ListingRow[][] {
   let sizeBytes = 0;
   for (const listing of listings) {
     const text = JSON.stringify(listing);
-    // Two bytes a letter where one of them is not Latin.
+    // Text with a letter that is not Latin takes two bytes a letter.
     const bytes = LISTING_BYTES + 2 * text.length;
     if (sizeBytes + bytes > ROW_BYTES) {
       rows.push([]);

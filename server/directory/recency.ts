@@ -1,10 +1,13 @@
 /**
- * Agents by when they were last seen, newest first, and by descending id among equals: a linked
- * list, because almost every change moves an agent to its front.
+ * Agents by when they were last seen, newest first, and by descending id among equals. It is a
+ * linked list, because almost every change moves an agent to its front.
  */
 
 const NONE = 0;
-/** Steps from the front that one change may take; beyond, the list is sorted anew when next read. */
+/**
+ * Steps from the front that one change may take; beyond that, the list is sorted anew at the next
+ * read.
+ */
 const MAX_STEPS = 256;
 
 export class Recency {
@@ -47,7 +50,7 @@ export class Recency {
     }
   }
 
-  /** Below zero where `a` stands before `b`: whoever was never seen stands last. */
+  /** Below zero when `a` stands before `b`: agents that were never seen come last. */
   compare(a: number, b: number): number {
     return this.seenMs(b) - this.seenMs(a) || b - a;
   }

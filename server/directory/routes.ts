@@ -4,16 +4,17 @@ import { callerHash } from "../http/client_address.ts";
 import { answerWhole } from "../http/large_answer.ts";
 import { integer, readQuery, text } from "../http/query.ts";
 import type { Route } from "../http/route.ts";
-import { type AgentSearch, BROWSE_LIMIT, clamp, SEARCH_LIMIT } from "./agent_search.ts";
+import { MAX_ID } from "../max_id.ts";
+import { PAGE_LIMIT } from "../http/page_limit.ts";
+import { type AgentSearch, clamp, SEARCH_LIMIT } from "./agent_search.ts";
 import { readSearchQuery } from "./search_query.ts";
 
-const MAX_ID = 2 ** 53 - 1;
 const MAX_OFFSET = 10_000;
 
 const QUERY = {
   q: text(),
   tags: text(),
-  limit: integer(1, BROWSE_LIMIT.max, undefined),
+  limit: integer(1, PAGE_LIMIT.max, undefined),
   before_id: integer(1, MAX_ID, undefined),
   offset: integer(0, MAX_OFFSET, 0),
 };

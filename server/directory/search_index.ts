@@ -1,6 +1,6 @@
 /**
- * The directory in memory: who matches a text and tags, in the order of the specification (4.4),
- * without looking at agents that cannot match.
+ * The directory in memory. It finds who matches a text and tags, in the order of the specification
+ * (4.4). It does not look at agents that cannot match.
  */
 import { agentListEntry, type ListingRow } from "./listing.ts";
 import type { Recency } from "./recency.ts";
@@ -11,7 +11,7 @@ interface Entry {
   handle: string;
   /** AgentListEntry as JSON. */
   json: string;
-  /** What a search looks into: the four fields, lowercased. */
+  /** The text that a search looks at: the four fields, lowercased. */
   text: string;
   tags: readonly string[];
 }
@@ -23,7 +23,7 @@ export interface SearchPage {
   limit: number;
 }
 
-/** Up to so many candidates are sorted; of more, those that stand first are looked at first. */
+/** Up to this many candidates are sorted. More are looked at in the order of `recency`. */
 const FEW_CANDIDATES = 1_000;
 const NO_TAGS: readonly string[] = [];
 
@@ -32,7 +32,7 @@ export class SearchIndex {
   readonly #byHandle = new Map<string, number>();
   readonly #planes = new SignaturePlanes();
 
-  /** @param recency kept by the caller: it outlives an index that is read anew */
+  /** @param recency kept by the caller, since it is still used when the index is read anew */
   constructor(private readonly recency: Recency) {}
 
   get size(): number {

@@ -1,7 +1,7 @@
 /**
  * How often one client address may search (specification, section 8). Only answered searches count.
- * Where the store is exclusive, memory is enough; else a record holds the window, so that the limit
- * holds across processes.
+ * On an exclusive store the window is kept in memory. On a shared store a record holds it, so that
+ * the limit holds across processes.
  */
 import { defineRecord } from "../storage/record_key.ts";
 import { rateLimited } from "../errors.ts";
@@ -10,8 +10,8 @@ import { BoundedMap } from "../storage/bounded_map.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
+import { MINUTE_MS } from "../time_units.ts";
 
-const MINUTE_MS = 60_000;
 /** Addresses whose windows memory holds. */
 const REMEMBERED = 100_000;
 

@@ -14,9 +14,9 @@ const MAX_TAGS = 10;
 const TAG = /^[a-z0-9-]{1,32}$/;
 
 /**
- * The search that text and tags ask for, or null where they are blank and the directory is browsed.
+ * The search for text and tags, or null when they are blank and the directory is browsed.
  * @param text as given: it is trimmed and loses one leading `@`
- * @param tags as given, one entry a tag; blank ones do not count
+ * @param tags as given, one entry for each tag; blank ones do not count
  * @param textName how messages call the text
  * @throws RelayError `invalid_json`
  */

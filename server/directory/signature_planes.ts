@@ -1,8 +1,9 @@
 /**
- * Which agents may hold a text: one bit an agent and plane, set in the planes of all pieces of one,
- * two and three letters that its text holds. The agents in all planes of a search's pieces are its
- * candidates: few more than hold the text. A search reads a bit an agent and plane, 12.5 KB for
- * 100,000 agents, and no text at all of those it rules out.
+ * Tells which agents may hold a text, with one bit for each agent and plane. A bit is set in the
+ * planes of all pieces of one, two and three letters in the agent's text. The candidates of a
+ * search are the agents in all planes of its pieces: few more than hold the text. A search reads
+ * one bit for each agent and plane, 12.5 KB for 100,000 agents. It reads no text of the agents that
+ * it rules out.
  */
 
 /** Planes of pieces of one and two letters and of tags, and of pieces of three. */
@@ -10,7 +11,7 @@ const SHORT_PLANES = 512;
 const LONG_PLANES = 1_024;
 const WORD_BITS = 32;
 const GROWTH = 1.5;
-/** Between fields: no piece reaches across it. */
+/** Stands between fields: no piece reaches across it. */
 export const FIELD_BREAK = "\u0000";
 
 export class SignaturePlanes {
@@ -34,7 +35,7 @@ export class SignaturePlanes {
     visitPlanes(text, tags, (plane) => planes[plane]![word]! &= mask);
   }
 
-  /** The agents that may match: one bit an agent, 32 a word. */
+  /** The agents that may match: one bit for each agent, 32 in a word. */
   candidates(text: string, tags: readonly string[]): Uint32Array {
     const [first, ...others] = searchPlanes(text, tags);
     const found = this.#planes[first!]!.slice();
@@ -78,7 +79,7 @@ function visitPlanes(
   for (const tag of tags) tagPlanes(tag).forEach(visit);
 }
 
-/** The planes that tell most about a search: of its longest pieces alone. */
+/** The planes that exclude the most agents: those of the search's longest pieces alone. */
 function searchPlanes(text: string, tags: readonly string[]): number[] {
   const planes = new Set<number>(tags.flatMap(tagPlanes));
   if (text.length === 1) planes.add(shortPlane(0, text.charCodeAt(0)));

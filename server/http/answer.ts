@@ -7,10 +7,12 @@ import { answerWhole } from "./large_answer.ts";
 const JSON_TYPE = "application/json; charset=utf-8";
 /** Of an answer that is finished JSON already. */
 export const JSON_HEADERS: Readonly<Record<string, string>> = { "Content-Type": JSON_TYPE };
+/** Of an answer that is for the caller alone. */
+export const NO_STORE: Readonly<Record<string, string>> = { "Cache-Control": "no-store" };
 
 /**
  * A JSON answer.
- * @param headers further headers; a handler that shows a token adds Cache-Control: no-store
+ * @param headers further headers; a handler that shows a token adds NO_STORE
  */
 export function answerJson(
   value: unknown,

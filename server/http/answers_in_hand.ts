@@ -1,6 +1,7 @@
 /**
- * Large answers on their way to their peers: given in pieces as they are taken, bounded in bytes, and
- * given up where nothing is taken for a while. So a peer that asks and does not read costs little.
+ * Large answers on their way to their clients. They are given in pieces as the client takes them,
+ * and bounded in bytes. An answer of which nothing is taken for a while is given up. A client that
+ * asks and does not read therefore costs little.
  */
 import { RelayError } from "../errors.ts";
 

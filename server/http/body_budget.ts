@@ -1,7 +1,7 @@
 /**
- * How much of request bodies the process holds at one time, counted in bytes that have come: beyond
- * it the slowest bodies are dropped, so that memory stays and fast callers are served.
- * Source: decisions, "Bounds added".
+ * Bounds how much of the request bodies of one pool is held at one time, counted in bytes that have
+ * come. Beyond the bound the slowest bodies are dropped, so that memory stays bounded and fast
+ * callers are served. Source: decisions, "Bounds added".
  */
 
 export interface BodyBounds {
@@ -21,15 +21,6 @@ export interface BudgetedBody {
   /** Called at most once, when it has to give way; its bytes are no longer counted. */
   drop(): void;
 }
-
-const KIB = 1024;
-const MIB = 1024 * KIB;
-
-export const BODY_BOUNDS: BodyBounds = {
-  totalBytes: 128 * MIB,
-  smallBytes: 16 * KIB,
-  smallTotalBytes: 32 * MIB,
-};
 
 /** Of a room of which half is used, one address holds at most this part. */
 const SHARE_OF_AN_ADDRESS = 1 / 8;
@@ -60,7 +51,7 @@ export class BodyBudget {
   readonly #small: Room;
   readonly #large: Room;
 
-  constructor(private readonly now: () => number, private readonly bounds = BODY_BOUNDS) {
+  constructor(private readonly now: () => number, private readonly bounds: BodyBounds) {
     this.#small = createRoom(bounds.smallTotalBytes);
     this.#large = createRoom(bounds.totalBytes);
   }

@@ -1,48 +1,9 @@
 import assert from "node:assert/strict";
+import { movableReader, post, streamed } from "../../tests/support/movable_reader.ts";
 import { RelayError } from "../errors.ts";
-import { type BodyReader, createBodyReader } from "./body.ts";
+import type { BodyReader } from "./body.ts";
 
 const LIMIT_BYTES = 10;
-
-function post(body: BodyInit | null, headers: Record<string, string> = {}): Request {
-  return new Request("http://h/", { method: "POST", body, headers });
-}
-
-/** A body of the given parts that never ends unless `end` is set. */
-function streamed(parts: string[], { end = true } = {}): { request: Request; cancelled: boolean } {
-  const state = {
-    request: undefined as unknown as Request,
-    cancelled: false,
-  };
-  const stream = new ReadableStream<Uint8Array>({
-    pull(controller) {
-      const part = parts.shift();
-      if (part !== undefined) controller.enqueue(new TextEncoder().encode(part));
-      else if (end) controller.close();
-      else return new Promise(() => {});
-    },
-    cancel() {
-      state.cancelled = true;
-    },
-  }, { highWaterMark: 0 });
-  state.request = post(stream);
-  return state;
-}
-
-/** A reader whose clock and ticker the test moves; `ticking` tells whether the ticker runs. */
-function movableReader() {
-  const state = { nowMs: 0, ticking: 0, started: 0, tick: () => {} };
-  const reader = createBodyReader({
-    now: () => state.nowMs,
-    startTicker(tick) {
-      state.ticking++;
-      state.started++;
-      state.tick = tick;
-      return () => void state.ticking--;
-    },
-  });
-  return { state, reader };
-}
 
 async function assertRefused(reading: Promise<unknown>, code: string): Promise<void> {
   await assert.rejects(reading, (error: unknown) => {
@@ -52,9 +13,11 @@ async function assertRefused(reading: Promise<unknown>, code: string): Promise<v
   });
 }
 
-const read = (reader: BodyReader, request: Request) => reader.read(request, LIMIT_BYTES, "letter");
+const open = (reader: BodyReader, request: Request) =>
+  reader.open(request, { limitBytes: LIMIT_BYTES, pool: "messages" }, () => "a");
+const read = (reader: BodyReader, request: Request) => open(reader, request).read();
 
-Deno.test("BodyReader.read() gives the bytes, with and without Content-Length", async () => {
+Deno.test("OpenBody.read() gives the bytes, with and without Content-Length", async () => {
   const { reader } = movableReader();
   const text = async (request: Request) => new TextDecoder().decode(await read(reader, request));
   assert.equal(await text(post("0123456789", { "content-length": "10" })), "0123456789");
@@ -63,7 +26,7 @@ Deno.test("BodyReader.read() gives the bytes, with and without Content-Length", 
   assert.equal(await text(post("abc", { "content-length": "3, 3" })), "abc");
 });
 
-Deno.test("BodyReader.read() gives nothing for an empty or absent body", async () => {
+Deno.test("OpenBody.read() gives nothing for an empty or absent body", async () => {
   const { reader, state } = movableReader();
   assert.equal((await read(reader, post(null))).length, 0);
   assert.equal((await read(reader, post("", { "content-length": "0" }))).length, 0);
@@ -71,7 +34,7 @@ Deno.test("BodyReader.read() gives nothing for an empty or absent body", async (
   assert.equal(state.started, 0);
 });
 
-Deno.test("BodyReader.read() refuses by Content-Length before any of the body is read", async () => {
+Deno.test("OpenBody.read() refuses by Content-Length before any of the body is read", async () => {
   const { reader } = movableReader();
   const body = streamed([], { end: false });
   body.request.headers.set("content-length", "11");
@@ -81,18 +44,18 @@ Deno.test("BodyReader.read() refuses by Content-Length before any of the body is
   await assertRefused(read(reader, huge), "payload_too_large");
 });
 
-Deno.test("BodyReader.read() refuses as soon as the limit is passed", async () => {
+Deno.test("OpenBody.read() refuses as soon as the limit is passed", async () => {
   const { reader } = movableReader();
   const body = streamed(["0123456789", "0"], { end: false });
   await assertRefused(read(reader, body.request), "payload_too_large");
   assert.equal(body.cancelled, false);
   await assert.rejects(
     read(reader, streamed(["0123456789", "0"]).request),
-    /the letter is larger than the 10 bytes allowed/,
+    /the request body is larger than the 10 bytes allowed/,
   );
 });
 
-Deno.test("BodyReader.read() refuses content encodings but identity, whatever the size", async () => {
+Deno.test("OpenBody.read() refuses content encodings but identity, whatever the size", async () => {
   const { reader } = movableReader();
   for (const encoding of ["gzip", "br", "x", "gzip, identity"]) {
     const request = post("0".repeat(99), { "content-encoding": encoding, "content-length": "99" });
@@ -103,7 +66,7 @@ Deno.test("BodyReader.read() refuses content encodings but identity, whatever th
   }
 });
 
-Deno.test("BodyReader.read() refuses a body that is not complete within 15 s", async () => {
+Deno.test("OpenBody.read() refuses a body that is not complete within 15 s", async () => {
   const { reader, state } = movableReader();
   const refused = assertRefused(
     read(reader, streamed(["01"], { end: false }).request),
@@ -120,8 +83,8 @@ Deno.test("BodyReader.read() refuses a body that is not complete within 15 s", a
 Deno.test("BodyReader.open() leaves the rest of a refused body until the answer has left, then cuts it off", async () => {
   const { reader, state } = movableReader();
   const slow = streamed(["0123456789", "0"], { end: false });
-  const body = reader.open(slow.request, () => "a");
-  await assertRefused(read(reader, slow.request), "payload_too_large");
+  const body = open(reader, slow.request);
+  await assertRefused(body.read(), "payload_too_large");
   const sent = Promise.withResolvers<void>();
   body.close(() => sent.promise);
   state.tick();
@@ -136,7 +99,7 @@ Deno.test("BodyReader.open() leaves the rest of a refused body until the answer 
   assert.equal(state.ticking, 0);
 });
 
-Deno.test("BodyReader.read() counts each body's time from its own beginning", async () => {
+Deno.test("OpenBody.read() counts each body's time from its own beginning", async () => {
   const { reader, state } = movableReader();
   const first = assertRefused(
     read(reader, streamed([], { end: false }).request),
@@ -181,7 +144,7 @@ Deno.test("BodyReader.close() stops the ticker", async () => {
   assert.equal(state.ticking, 0);
 });
 
-Deno.test("BodyReader.read() tells a body that broke off as 400", async () => {
+Deno.test("OpenBody.read() tells a body that broke off as 400", async () => {
   const { reader } = movableReader();
   const broken = new ReadableStream({
     pull(controller) {
@@ -189,22 +152,4 @@ Deno.test("BodyReader.read() tells a body that broke off as 400", async () => {
     },
   });
   await assertRefused(read(reader, post(broken)), "invalid_json");
-});
-
-Deno.test("BodyReader drops the slowest of more than 2,048 bodies that are incomplete after a second", async () => {
-  const { reader, state } = movableReader();
-  const dropped: number[] = [];
-  const start = (index: number, parts: string[]) =>
-    void read(reader, streamed(parts, { end: false }).request)
-      .catch((error) => dropped.push(error.code === "unavailable" ? index : NaN));
-  for (let index = 0; index < 2049; index++) start(index, index === 7 ? [] : ["0"]);
-  await new Promise((resolve) => setTimeout(resolve));
-  state.nowMs = 999;
-  state.tick();
-  await Promise.resolve();
-  assert.deepEqual(dropped, []);
-  state.nowMs = 1000;
-  state.tick();
-  await Promise.resolve();
-  assert.deepEqual(dropped, [7]);
 });

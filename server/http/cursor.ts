@@ -1,24 +1,68 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+/**
+ * Opaque cursors of lists: where a page ended, and of which list it is. A cursor is base64url of
+ * canonical JSON `{v, ...context, key}` and, behind it, its HMAC-SHA-256. It does not expire.
+ */
 import { Buffer } from "node:buffer";
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { canonicalJson } from "../../toolkit/canonical_json.ts";
-import { invalidJson } from "../errors.ts";
-export type CursorContext = Readonly<Record<string, string | null>>;
-export type CursorKey = readonly (string | number)[];
-export function sealCursor(secret: Uint8Array, context: CursorContext, key: CursorKey): string {
-  const text = canonicalJson({ v: 1, ...context, key: [...key] });
-  const mac = createHmac("sha256", secret).update(text).digest("base64url");
-  return `${Buffer.from(text).toString("base64url")}.${mac}`;
-}
-export function openCursor(secret: Uint8Array, cursor: string, context: CursorContext): CursorKey {
-  const bad = () => invalidJson("cursor must be a next_cursor of this very list, unchanged");
-  const [text64, mac, ...rest] = cursor.split(".");
-  if (cursor.length > 4096 || rest.length > 0 || mac === undefined) throw bad();
-  const text = Buffer.from(text64!, "base64url").toString();
-  const own = createHmac("sha256", secret).update(text).digest("base64url");
-  if (own.length !== mac.length || !timingSafeEqual(Buffer.from(own), Buffer.from(mac))) {
-    throw bad();
+import type { JsonValue } from "../../toolkit/json_value.ts";
+import { invalidJson, type RelayError } from "../errors.ts";
+
+/** What a cursor is bound to, as org, path, filters and order. What may change between pages is left out. */
+export type CursorContext = Readonly<Record<string, JsonValue>> & { v?: never; key?: never };
+
+/** Key of the last row of a page, in the order of the list. */
+export type CursorKey = (string | number)[];
+
+const VERSION = 1;
+const MAC_BYTES = 32;
+/** Characters: what a query can carry beside the path and its filters. */
+export const MAX_CURSOR_LENGTH = 4_096;
+
+export class Cursors {
+  /** @param secret 32 bytes; the same in every process, or none reads the cursors of another */
+  constructor(private readonly secret: Uint8Array) {}
+
+  /** The cursor behind a row. @throws RangeError where context and key take over 4,096 characters */
+  issue(context: CursorContext, key: CursorKey): string {
+    const json = Buffer.from(writeJson(context, key));
+    const cursor = Buffer.concat([json, this.#macOf(json)]).toString("base64url");
+    if (cursor.length > MAX_CURSOR_LENGTH) {
+      throw new RangeError(`a cursor has at most ${MAX_CURSOR_LENGTH} characters`);
+    }
+    return cursor;
   }
-  const { key, v: _v, ...bound } = JSON.parse(text);
-  if (canonicalJson(bound) !== canonicalJson({ ...context })) throw bad();
-  return key;
+
+  /**
+   * The key behind which the next page begins.
+   * @param context of the request that names the cursor
+   * @throws RelayError `invalid_json` for what was not issued for this context, to the letter
+   */
+  open(cursor: string, context: CursorContext): CursorKey {
+    if (cursor.length > MAX_CURSOR_LENGTH) throw foreignCursor();
+    const bytes = Buffer.from(cursor, "base64url");
+    // Buffer reads other alphabets, padding and loose bits too; only one text is the cursor.
+    if (bytes.length <= MAC_BYTES || bytes.toString("base64url") !== cursor) throw foreignCursor();
+    const json = bytes.subarray(0, -MAC_BYTES);
+    if (!timingSafeEqual(bytes.subarray(-MAC_BYTES), this.#macOf(json))) throw foreignCursor();
+    const text = json.toString();
+    const { key } = JSON.parse(text) as { key: CursorKey };
+    if (writeJson(context, key) !== text) throw foreignCursor();
+    return key;
+  }
+
+  #macOf(json: Uint8Array): Buffer {
+    return createHmac("sha256", this.secret).update("cursor\n").update(json).digest();
+  }
+}
+
+function writeJson(context: CursorContext, key: CursorKey): string {
+  return canonicalJson({ ...context, v: VERSION, key });
+}
+
+function foreignCursor(): RelayError {
+  return invalidJson(
+    "query parameter cursor must be next_cursor of an earlier answer to the same request " +
+      "(same credentials, path, filters and order; limit and wait may differ); without cursor a list begins anew",
+  );
 }

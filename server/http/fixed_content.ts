@@ -1,4 +1,7 @@
-/** Content that stays the same while the relay runs: compressed once, and sent only to who lacks it. */
+/**
+ * Content that stays the same while the relay runs. It is compressed once, and sent only to clients
+ * that do not have it.
+ */
 import { createHash } from "node:crypto";
 import { acceptsGzip } from "./accept_encoding.ts";
 import { answerWhole } from "./large_answer.ts";

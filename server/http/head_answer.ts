@@ -1,6 +1,7 @@
 /**
- * The answer to a HEAD as the runtime has to get it: one without a Content-Length stays so. Of an
- * answer without a body the runtime would say that GET sends 0 bytes (RFC 9110, section 8.6).
+ * The answer to a HEAD as the runtime must get it: an answer without a Content-Length stays without
+ * one. For an answer without a body the runtime would say that GET sends 0 bytes (RFC 9110, section
+ * 8.6).
  */
 export function headAnswer(answer: Response): Response {
   const { status, headers } = answer;

@@ -1,4 +1,7 @@
-/** Answers that are too large to be handed to the runtime whole: whoever does not take one keeps little. */
+/**
+ * Answers that are too large to be given to the runtime whole. A client that does not take its
+ * answer makes the relay keep only little of it.
+ */
 import type { AnswerHold, AnswersInHand } from "./answers_in_hand.ts";
 
 /** Answers over this size are given as the peer takes them (decisions, "Bounds added"). */

@@ -6,11 +6,12 @@ import type { RestOfBody } from "./rests_of_bodies.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What the bodies of one process share. */
+/** What the bodies of one pool share. */
 export interface BodyKeeping {
   budget: BodyBudget;
   now: () => number;
-  deadlineMs: number;
+  /** See BodyPoolRules. */
+  allowedMs(cameBytes: number): number;
   /** Has expire() called once the body's time has passed, until the body is settled. */
   watch(body: RequestBody): void;
   unwatch(body: RequestBody): void;
@@ -34,12 +35,13 @@ export class RequestBody implements BudgetedBody {
 
   constructor(
     private readonly request: Request,
+    private readonly limitBytes: number,
     private readonly keeping: BodyKeeping,
     readonly addressOf: () => string,
   ) {}
 
-  /** See BodyReader.read. */
-  read(limitBytes: number, what: string): Promise<Bytes> {
+  /** See readBody(). */
+  read(): Promise<Bytes> {
     const { headers } = this.request;
     const encoding = headers.get("content-encoding");
     if (encoding !== null && encoding !== "" && encoding.toLowerCase() !== "identity") {
@@ -50,14 +52,14 @@ export class RequestBody implements BudgetedBody {
     const length = headers.get("content-length");
     const announcedBytes = length !== null && /^[0-9]+$/.test(length) ? Number(length) : undefined;
     if (announcedBytes === 0) return Promise.resolve(EMPTY);
-    if (announcedBytes !== undefined && announcedBytes > limitBytes) {
+    if (announcedBytes !== undefined && announcedBytes > this.limitBytes) {
       // Its stream is not touched: the runtime then discards it and closes the connection.
-      return Promise.reject(tooLarge(what, limitBytes));
+      return Promise.reject(tooLarge(this.limitBytes));
     }
     const stream = this.request.body;
     if (stream === null) return Promise.resolve(EMPTY);
     this.beganMs = this.keeping.now();
-    const accept = (bytes: number) => this.#accept(bytes, limitBytes, what);
+    const accept = (bytes: number) => this.#accept(bytes);
     const gathering = this.#gather(stream, announcedBytes, accept);
     return new Promise((resolve, reject) => {
       this.#reject = reject;
@@ -92,10 +94,10 @@ export class RequestBody implements BudgetedBody {
   }
 
   /** Counts what came. @returns false when the body is given up */
-  #accept(bytes: number, limitBytes: number, what: string): boolean {
+  #accept(bytes: number): boolean {
     if (this.#isGivenUp) return false;
     this.#cameBytes += bytes;
-    if (this.#cameBytes > limitBytes) this.#giveUp(tooLarge(what, limitBytes, true));
+    if (this.#cameBytes > this.limitBytes) this.#giveUp(tooLarge(this.limitBytes, true));
     else this.keeping.budget.grow(this, bytes);
     return !this.#isGivenUp;
   }
@@ -106,12 +108,12 @@ export class RequestBody implements BudgetedBody {
   }
 
   expire(nowMs: number): void {
-    const { deadlineMs } = this.keeping;
-    if (nowMs - this.beganMs < deadlineMs) return;
+    const allowedMs = this.keeping.allowedMs(this.#cameBytes);
+    if (nowMs - this.beganMs < allowedMs) return;
     this.#giveUp(
       new RelayError(
         "request_timeout",
-        `the request body was not complete within ${deadlineMs / 1000} s: send it again`,
+        `the request body was not complete within ${allowedMs / 1000} s: send it again`,
       ),
     );
   }
@@ -163,10 +165,10 @@ function fillingReader(stream: ReadableStream<Bytes>): ReadableStreamBYOBReader 
  * @param closeConnection true where the runtime may not say it in the answer by itself: it may hold
  * the rest of the body already, and then sees no reason to
  */
-function tooLarge(what: string, limitBytes: number, closeConnection = false): RelayError {
+function tooLarge(limitBytes: number, closeConnection = false): RelayError {
   return new RelayError(
     "payload_too_large",
-    `the ${what} is larger than the ${limitBytes} bytes allowed: send less`,
+    `the request body is larger than the ${limitBytes} bytes allowed: send less`,
     { closeConnection },
   );
 }

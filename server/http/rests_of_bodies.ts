@@ -1,8 +1,8 @@
 /**
- * What is left of bodies that were given up. A connection that is cut off while its client still
- * writes may lose the answer on the way, so the rest is read and forgotten for a while. Cutting it
- * off then closes the connection, at once or with the next byte that comes: the runtime by itself
- * would wait for the end of the body.
+ * The rests of bodies that were given up. If a connection is cut off while its client still writes,
+ * the answer may be lost. The rest is therefore read and discarded for a while. Cutting it off then
+ * closes the connection, at once or with the next byte that comes. The runtime by itself would wait
+ * for the end of the body.
  */
 
 export interface RestOfBody {

@@ -1,6 +1,8 @@
 /** A route as the parts of the domain declare it; app.ts mounts it. */
 import type { Context } from "hono";
 import type { AnswerHold } from "./answers_in_hand.ts";
+import type { OpenBody } from "./body.ts";
+import type { RouteBody } from "./body_pools.ts";
 
 /** What Deno.serve tells besides the request, and what app.ts adds. */
 export interface HttpEnv {
@@ -18,6 +20,8 @@ export interface HttpEnv {
     query: string;
     /** True where GET was asked as HEAD: the answer is made, but nothing may take effect. */
     head: boolean;
+    /** The body, where the route declares one; see readBody(). */
+    body?: Pick<OpenBody, "read">;
     /** Room that the handler took for its answer; app.ts ends it with the answer. */
     hold?: AnswerHold;
   };
@@ -30,6 +34,8 @@ export interface Route {
   /** Literal path, with at most `{name}` segments, as in "/v1/agents/{identifier}". */
   path: string;
   handle: Handler;
+  /** What readBody() takes; absent where the handler reads no body, and the runtime discards what comes. */
+  body?: RouteBody;
   /** "open" (when absent): any origin without credentials. "none": no CORS headers (admin, pages). "own": ownCors decides. */
   cors?: "open" | "none" | "own";
   /** Sets the CORS headers of every answer on this path, 204, 405 and errors included; for "own" alone. */

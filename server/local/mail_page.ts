@@ -3,12 +3,9 @@
  * address, so that none looks like another.
  */
 import { html } from "hono/html";
-import type { HtmlEscapedString } from "hono/utils/html";
-import { pageOf } from "../http/page.ts";
+import { type Html, pageOf } from "../http/page.ts";
 import { CONTROLS } from "../http/text_fields.ts";
 import type { CapturedMail } from "./captured_mails.ts";
-
-type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
 
 const STYLE = `
 html { background: Canvas; color: CanvasText; }
@@ -26,7 +23,7 @@ pre { border: 1px solid; padding: 1rem; white-space: pre-wrap; }
 const ALL_CONTROLS = new RegExp(CONTROLS.source, "g");
 
 /** @param domain of the relay's inboxes */
-export async function mailListPage(
+export function mailListPage(
   mails: readonly CapturedMail[],
   domain: string,
 ): Promise<string> {
@@ -40,10 +37,10 @@ ${
         ? html`<p>Nothing was sent yet. Load this page again after something was.</p>`
         : html`<ol>${mails.map(itemOf)}</ol>`
     }`;
-  return pageOf("Captured mail", String(await body), STYLE);
+  return pageOf("Captured mail", body, STYLE);
 }
 
-export async function mailPage(mail: CapturedMail): Promise<string> {
+export function mailPage(mail: CapturedMail): Promise<string> {
   const { number, content } = mail;
   const { attachments } = content;
   const body = html`<p><a href="/dev/mail">All captured mail</a></p>
@@ -61,7 +58,7 @@ ${
 <p>${
     content.hasHtml ? "Its HTML part is not shown. " : ""
   }<a href="/dev/mail/${number}/raw">The mail as it was sent</a></p>`;
-  return pageOf(subjectOf(mail), String(await body), STYLE);
+  return pageOf(subjectOf(mail), body, STYLE);
 }
 
 function itemOf(mail: CapturedMail): Html {

@@ -1,6 +1,5 @@
 /** Local mode (RELAY_MAIL_DEV) as a part of the relay: a next hop that is nobody, and its pages. */
 import type { Deps } from "../deps.ts";
-import type { ReadBody } from "../http/body.ts";
 import type { Mailer } from "../outgoing/mailer.ts";
 import type { Part } from "../part.ts";
 import { startupNote } from "../startup_notes.ts";
@@ -8,11 +7,9 @@ import { createCaptureMailer } from "./capture_mailer.ts";
 import { CapturedMails } from "./captured_mails.ts";
 import { localRoutes } from "./routes.ts";
 
-export interface LocalMode {
+export interface LocalMode extends Part {
   /** Keeps what it is given. */
   mailer: Mailer;
-  /** The part, once bodies can be read. */
-  part(readBody: ReadBody): Part;
 }
 
 /** Null for a relay that is not in local mode. */
@@ -22,11 +19,9 @@ export function openLocalMode({ config, now }: Pick<Deps, "config" | "now">): Lo
   const mails = new CapturedMails();
   return {
     mailer: createCaptureMailer(mails, now),
-    part: (readBody) => ({
-      routes: localRoutes({ mails, readBody, baseUrl, domain: domain! }),
-      notes: [
-        startupNote("local mode", `on: mail goes nowhere, what is sent is at ${baseUrl}/dev/mail`),
-      ],
-    }),
+    routes: localRoutes({ mails, baseUrl, domain: domain! }),
+    notes: [
+      startupNote("local mode", `on: mail goes nowhere, what is sent is at ${baseUrl}/dev/mail`),
+    ],
   };
 }

@@ -3,10 +3,10 @@ import type { Context } from "hono";
 import type { JsonObject } from "../../toolkit/json_value.ts";
 import { invalidJson, RelayError } from "../errors.ts";
 import { answerJson } from "../http/answer.ts";
-import type { ReadBody } from "../http/body.ts";
 import { readObject } from "../http/json_body.ts";
 import { answerWhole } from "../http/large_answer.ts";
 import { namesHtml, pageHeaders } from "../http/page.ts";
+import { readBody } from "../http/read_body.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
 import { cleanLine } from "../http/text_fields.ts";
 import { refuseStrangers } from "./access.ts";
@@ -15,7 +15,6 @@ import { mailListPage, mailPage } from "./mail_page.ts";
 
 export interface LocalRouteServices {
   mails: CapturedMails;
-  readBody: ReadBody;
   /** Origin of the relay's links. */
   baseUrl: string;
   /** Of the inboxes. */
@@ -35,12 +34,13 @@ const LINE_CODE_POINTS = 998;
 const ANSWERS = ["reply", "bounce", "out_of_office"];
 
 /** Mounted in local mode alone: elsewhere these paths are unknown. */
-export function localRoutes({ mails, readBody, baseUrl, domain }: LocalRouteServices): Route[] {
+export function localRoutes({ mails, baseUrl, domain }: LocalRouteServices): Route[] {
   type LocalHandler = (c: Context<HttpEnv>) => Response | Promise<Response>;
   const route = (method: Route["method"], path: string, handle: LocalHandler): Route => ({
     method,
     path,
     cors: "none",
+    ...(method === "POST" ? { body: { limitBytes: BODY_BYTES, pool: "mail" } } : {}),
     handle(c) {
       refuseStrangers(c.req.raw.headers, baseUrl);
       return handle(c);
@@ -58,7 +58,7 @@ export function localRoutes({ mails, readBody, baseUrl, domain }: LocalRouteServ
   }
 
   async function readRequest(c: Context<HttpEnv>): Promise<JsonObject> {
-    return readObject(await readBody(c.req.raw, BODY_BYTES));
+    return readObject(await readBody(c));
   }
 
   return [

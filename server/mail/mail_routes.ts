@@ -19,8 +19,8 @@
 import type { Context } from "hono";
 import type { JsonObject } from "../../toolkit/json_value.ts";
 import { RelayError } from "../errors.ts";
-import type { ReadBody } from "../http/body.ts";
 import { readObject } from "../http/json_body.ts";
+import { readBody } from "../http/read_body.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
 import { decodeSegment } from "../http/target.ts";
 import { isKeyAccess, refusalOf } from "./access.ts";
@@ -51,10 +51,10 @@ export type MailHandlers = Readonly<
 
 export interface MailRouting {
   /** Null while mail is off. */
-  on: { authenticator: KeyAuthenticator; readBody: ReadBody; handlers: MailHandlers } | null;
+  on: { authenticator: KeyAuthenticator; handlers: MailHandlers } | null;
 }
 
-/** Routes whose bodies are larger say so in their handlers. */
+/** Of the routes whose rows in paths.ts say nothing else. */
 const BODY_BYTES = 256 * 1024;
 
 /** Every route of the mail area; those without a handler answer 503 `mail_disabled`. */
@@ -64,6 +64,7 @@ export function mailRoutes({ on }: MailRouting): Route[] {
     path: path.path,
     // The operator's routes, the page for people and the tool server are without CORS.
     cors: path.path.startsWith("/v1/mail/") ? "open" : "none",
+    body: { limitBytes: path.bodyBytes ?? BODY_BYTES, pool: "mail" },
     handle: on === null ? refuseOff : handlerOf(path, on),
   }));
 }
@@ -78,25 +79,21 @@ function handlerOf(path: MailPath, on: NonNullable<MailRouting["on"]>): Route["h
     const request: MailRequest = {
       c,
       params: paramsOf(path.path, c.get("path")),
-      body: (ifEmpty) => readBody(on.readBody, c, ifEmpty),
+      body: (ifEmpty) => readJson(c, ifEmpty),
     };
     if (!isKeyAccess(access)) return await handler(request as KeyedRequest);
-    const caller = await on.authenticator.authenticate(c.req.raw.headers.get("authorization"), {
-      expiredTrial: path.expiredTrial === true,
-      counts: !c.get("head"),
-    });
+    const caller = await on.authenticator.authenticate(c, path.expiredTrial);
     const refusal = refusalOf(access, caller.key);
     if (refusal !== null) throw new RelayError("insufficient_permission", refusal);
     return await handler({ ...request, ...caller });
   };
 }
 
-async function readBody(
-  read: ReadBody,
+async function readJson(
   c: Context<HttpEnv>,
   ifEmpty: JsonObject | undefined,
 ): Promise<JsonObject> {
-  const bytes = await read(c.req.raw, BODY_BYTES);
+  const bytes = await readBody(c);
   return bytes.length === 0 && ifEmpty !== undefined ? ifEmpty : readObject(bytes);
 }
 

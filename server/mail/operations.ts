@@ -30,8 +30,7 @@ const KEY_WORDS: Partial<Record<MailAccess, string>> = {
   write: "Takes a key with `inbox:write`; an inbox-scoped one for its own inbox.",
 };
 
-/** @param on whether the mail area is on here */
-export function mailOperations({ limits }: Setting, on: boolean): Operation[] {
+export function mailOperations({ limits, mailOn: on }: Setting): Operation[] {
   const described: DescribedRoutes = on
     ? { ...orgRoutes(limits), ...keyRoutes(limits), ...inboxRoutes(limits) }
     : {};

@@ -1,10 +1,8 @@
 /** The mail area as a part of the relay: on with what it is made of, or off and why. */
-import type { Deps } from "../deps.ts";
-import type { ReadBody } from "../http/body.ts";
-import type { Route } from "../http/route.ts";
+import type { Core } from "../core.ts";
+import { flushLast } from "../flush_last.ts";
+import type { Part } from "../part.ts";
 import type { KeyRing } from "../sealing/key_ring.ts";
-import type { FreeDisk } from "../storage/free_disk.ts";
-import type { Storage } from "../storage/open_storage.ts";
 import { startupNote } from "../startup_notes.ts";
 import { inboundSecretPath, openInboundSecret } from "./inbound_secret.ts";
 import { Inboxes } from "./inboxes/inboxes.ts";
@@ -21,30 +19,17 @@ import { orgHandlers } from "./orgs/routes.ts";
 import { MailSecret } from "./secret/mail_secret.ts";
 import { claimStore, refuseLocalStore } from "./store_mark.ts";
 
-export interface MailOptions {
-  deps: Deps;
-  storage: Storage;
-  readBody: ReadBody;
-  freeDisk: FreeDisk;
-  /** Custody keys, under which the area's secrets are sealed. */
-  ring: KeyRing;
-}
-
-export interface Mail {
+export interface Mail extends Part {
   isOn: boolean;
-  routes: readonly Route[];
-  /** What start-up prints: on, or off and why. */
-  notes: readonly string[];
-  everyMinute(): Promise<unknown>;
-  close(): Promise<void>;
 }
 
-/** @throws ConfigError for a store whose mail area is another */
-export async function openMail(options: MailOptions): Promise<Mail> {
-  const { deps, storage, readBody, freeDisk, ring } = options;
+/**
+ * @param ring custody keys, under which the area's secrets are sealed
+ * @throws ConfigError for a store whose mail area is another
+ */
+export async function openMail(core: Core, ring: KeyRing): Promise<Mail> {
+  const { deps, store, records, commits, leases, limits } = core;
   const { config, kv, now, random, log } = deps;
-  const { store, records, commits, leases, addressKey } = storage;
-  const { limits } = config;
   const secret = new MailSecret({ records, commits, ring, random });
   const off = whyMailIsOff(config, ring, await secret.missingCustodyKey());
   const { domain, local } = config.mail;
@@ -56,8 +41,6 @@ export async function openMail(options: MailOptions): Promise<Mail> {
       isOn: false,
       routes: mailRoutes({ on: null }),
       notes: [startupNote("mail", `off: ${off}, mail routes answer 503`)],
-      everyMinute: () => Promise.resolve(),
-      close: () => Promise.resolve(),
     };
   }
   await claimStore(kv, { domain: domain!, local });
@@ -88,27 +71,27 @@ export async function openMail(options: MailOptions): Promise<Mail> {
       (orgId) => ["mail-inbox", "mail-list", "mail-client-id"].map((name) => [name, orgId]),
     ],
   });
-  const shared = { deps, records, commits, freeDisk, secret, pages, inboxes, limits, now, random };
+  const shared = { ...core, secret, pages, inboxes, now, random };
   return {
     isOn: true,
     routes: mailRoutes({
       on: {
         authenticator,
-        readBody,
         handlers: {
-          ...orgHandlers({ ...shared, erasures, addressKey }),
+          ...orgHandlers({ ...shared, erasures }),
           ...keyHandlers({ ...shared, lastUsed }),
           ...inboxHandlers({ ...shared, domain: domain! }),
         },
       },
     }),
     notes: [startupNote("mail", `on: inboxes at ${domain}${secretNote}`)],
+    start: () => erasures.begin(),
     async everyMinute() {
       await Promise.all([lastUsed.flush(), erasures.run()]);
     },
     async close() {
       await erasures.close();
-      await lastUsed.flush();
+      await flushLast(lastUsed);
     },
   };
 }

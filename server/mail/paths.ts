@@ -12,6 +12,8 @@ interface Further {
   addition?: boolean;
   /** True where the key of an expired trial still opens the route. */
   expiredTrial?: boolean;
+  /** Greatest body, 256 KiB when absent. */
+  bodyBytes?: number;
   note?: string;
 }
 

@@ -1,6 +1,5 @@
 /** How many bytes of retained messages a sender has in the store, by day (decisions, "Limits"). Pure. */
-
-const DAY_MS = 86_400_000;
+import { DAY_MS } from "../time_units.ts";
 
 /**
  * Adds a message's bytes, or tells when there will be room.

@@ -1,7 +1,7 @@
 /**
- * Which Host and Origin may reach a tool server. A page of a stranger can make a browser send
- * requests to a relay on the same machine (DNS rebinding), so a relay on loopback answers only to
- * its own names. Pure.
+ * Which Host and Origin may reach a tool server. A stranger's page can make a browser send requests
+ * to a relay on the same machine (DNS rebinding). A relay on loopback therefore answers only to its
+ * own names. Pure.
  */
 import { validateHostHeader, validateOriginHeader } from "@modelcontextprotocol/server";
 import ipaddr from "ipaddr.js";

@@ -1,4 +1,7 @@
-/** Batches of protocol 2025-03-26: an array of requests in one HTTP request. 2025-06-18 took them back. */
+/**
+ * Batches of protocol 2025-03-26: an array of requests in one HTTP request. Version 2025-06-18
+ * removed them.
+ */
 import { isRecord, RpcCode, rpcError } from "./json_rpc.ts";
 
 const BATCHING_VERSION = "2025-03-26";
@@ -6,8 +9,9 @@ const MOST_REQUESTS = 16;
 
 /**
  * Answers the messages of a batch one after the other, each as if it had come alone.
- * @param version MCP-Protocol-Version, null where it was not sent
- * @returns one array; 202 where nothing is to be said; 400 and one JSON-RPC error for what is no batch
+ * @param version MCP-Protocol-Version, null when it was not sent
+ * @returns one array; 202 when there is nothing to answer; 400 and one JSON-RPC error for what is
+ * no batch
  */
 export async function answerBatch(
   messages: readonly unknown[],

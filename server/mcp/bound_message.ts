@@ -1,7 +1,7 @@
 /**
- * Bounds what of a JSON-RPC message reaches a library. Arguments of tools are as large as a request
- * may be and are checked by the tools; everything else is small in every honest message, while
- * checking it against the protocol's schemas costs thousands of times what parsing it does. Pure.
+ * Bounds the part of a JSON-RPC message that reaches a library. Arguments of tools may be as large
+ * as a request, and the tools check them. Everything else is small in every honest message.
+ * Checking it against the protocol's schemas costs thousands of times what parsing costs. Pure.
  */
 import { Buffer } from "node:buffer";
 import {
@@ -21,7 +21,7 @@ export interface BoundedMessage {
 /** Values of a message that are passed on: honest ones have some twenty. */
 const MOST_VALUES = 500;
 const MOST_MEMBERS = 64;
-/** Members that the protocol demands somewhere: never left out for others. */
+/** Members that the protocol requires somewhere: they are never left out in favour of others. */
 const DEMANDED = new Set([
   ...["jsonrpc", "id", "method", "params", "_meta", "name", "version", "cursor", "arguments"],
   ...["protocolVersion", "capabilities", "clientInfo"],
@@ -77,7 +77,7 @@ function sizeOfText(text: string, limitBytes: number): number {
   return text.length > limitBytes ? text.length : Buffer.byteLength(JSON.stringify(text));
 }
 
-/** Leaves an empty value of the same kind in their place. */
+/** Puts an empty value of the same kind in their place. */
 function setArgumentsAside(message: unknown): { rest: unknown; args: JsonRecord } {
   if (!isRecord(message)) return { rest: message, args: {} };
   const { params } = message;
@@ -95,7 +95,10 @@ function emptyLike(value: unknown): unknown {
   return typeof value === "string" ? "" : value;
 }
 
-/** A copy with the outermost values: some of each container, those that the protocol demands first. */
+/**
+ * A copy with the outermost values: some of each container, and first those that the protocol
+ * requires.
+ */
 function thin(message: unknown): unknown {
   if (typeof message !== "object" || message === null) return message;
   const copy = emptyLike(message);

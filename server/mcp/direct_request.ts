@@ -1,7 +1,7 @@
 /**
- * The two requests that make up nearly all traffic, tools/list and tools/call, recognised where
- * they are as plain as clients send them. The SDK spends three times as long on such a request as
- * the relay on its work; whatever is not plain is the SDK's, errors included. Pure.
+ * Recognises the two requests that make up nearly all traffic, tools/list and tools/call, in the
+ * plain form that clients send. The SDK spends three times as long on such a request as the relay
+ * on its work. The SDK answers every other request and every error. Pure.
  */
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -31,7 +31,7 @@ const REMEMBERED_ENVELOPES = 1_000;
 /** UTF-16 units; longer ones are left to the SDK, so that the memory stays small. */
 const LONGEST_ENVELOPE = 2_000;
 
-/** Reads direct requests; remembers which envelopes of clients are sound. */
+/** Reads direct requests; remembers which envelopes of clients are valid. */
 export class DirectRequestReader {
   readonly #sound = new BoundedMap<string, boolean>(REMEMBERED_ENVELOPES);
 

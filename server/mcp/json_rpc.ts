@@ -1,4 +1,4 @@
-/** JSON-RPC 2.0 as the tool servers speak it: ids, codes, and errors in words of our own. */
+/** JSON-RPC 2.0 as the tool servers use it: ids, codes, and errors in the relay's own words. */
 
 export type RpcId = string | number;
 
@@ -22,8 +22,8 @@ export const RpcCode = {
 const LONGEST_MESSAGE = 500;
 
 /**
- * What is said of a code where nothing more exact is known. A library's own words are never passed
- * on: they can be as long as the request, or longer.
+ * The text for a code when nothing more exact is known. A library's own words are never passed on:
+ * they can be as long as the request, or longer.
  */
 const WORDS: Readonly<Record<number, string>> = {
   [RpcCode.ParseError]: "Parse error: the request body is not JSON in UTF-8",
@@ -64,7 +64,7 @@ export interface RpcErrorOptions {
   /** HTTP status. */
   status: number;
   id: RpcId | null;
-  /** Words of our own; those of the code unless given. */
+  /** The relay's own words; those of the code unless given. */
   message?: string | undefined;
   data?: unknown;
 }

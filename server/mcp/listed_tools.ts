@@ -1,5 +1,5 @@
 /**
- * What tools/list answers, made once: converting schemas costs more than everything else of the
+ * The answer to tools/list, made once. Converting schemas costs more than everything else of the
  * answer together, and the SDK would convert them for every request.
  */
 import type { Tool as ListedTool } from "@modelcontextprotocol/server";
@@ -19,8 +19,8 @@ export function listTools<Call>(tools: readonly Tool<Call>[]): ListedTool[] {
 }
 
 /**
- * Without what makes a list long and tells a model nothing: $schema (one client warns of it), the
- * bounds of any integer, and what is strict inside a list of an answer.
+ * Removes what makes a list long and tells a model nothing. That is $schema (one client warns of
+ * it), the bounds of any integer, and strictness inside a list of an answer.
  */
 function objectSchema(schema: z.ZodObject, io: "input" | "output"): ListedTool["inputSchema"] {
   const { $schema: _, ...listed } = z.toJSONSchema(schema, {

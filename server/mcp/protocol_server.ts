@@ -1,10 +1,11 @@
 /**
- * The whole protocol by its SDK: whatever is not plain enough for direct_request.ts. Every request is
- * served by a fresh instance of the SDK's server, since shared ones give concurrent callers each
- * other's answers.
+ * Serves the whole protocol with its SDK, for requests that are not plain enough for
+ * direct_request.ts. Every request gets a new instance of the SDK's server: shared ones give
+ * concurrent callers each other's answers.
  *
- * Two eras of the protocol: 2024-10-07 to 2025-11-25 begin with `initialize`, 2026-07-28 says all in
- * each request. Both get JSON answers; errors are told in words of our own (json_rpc.ts).
+ * There are two eras of the protocol. Versions 2024-10-07 to 2025-11-25 begin with `initialize`;
+ * 2026-07-28 says everything in each request. Both get JSON answers, with errors in the relay's own
+ * words (json_rpc.ts).
  */
 import {
   type CallToolResult,
@@ -34,11 +35,11 @@ export interface ProtocolServerOptions {
 interface Exchange {
   /** Runs the tool that is called. */
   run(name: string): Promise<CallToolResult>;
-  /** What exactly is wrong with the request, where our own handlers found it out. */
+  /** What exactly is wrong with the request, if our own handlers found it out. */
   words?: string;
 }
 
-/** The headers of a request that the SDK reads; the rest it would only misread. */
+/** The headers of a request that the SDK reads; it would only misread the others. */
 const PROTOCOL_HEADERS = ["mcp-protocol-version", "mcp-method", "mcp-name"];
 /** Characters of one of them; no value that means anything is longer. */
 const LONGEST_HEADER = 1_000;
@@ -63,7 +64,7 @@ export class ProtocolServer {
       capabilities: { tools: {} },
       instructions: options.instructions,
       cacheHints: { "tools/list": options.listHint },
-      // Never asked, as nothing is elicited; the default one costs a third of a request to make.
+      // Never called, as nothing is elicited; making the default one costs a third of a request.
       jsonSchemaValidator: { getValidator: refuseToValidate },
     };
     this.#modern = createMcpHandler(
@@ -150,7 +151,7 @@ export class ProtocolServer {
   }
 }
 
-/** The SDK's answer, its errors told by us; what it failed at is an error of the relay. */
+/** The SDK's answer, with errors in our words; a failure of the SDK is an error of the relay. */
 async function inOwnWords(
   answer: Response,
   message: unknown,
@@ -183,7 +184,7 @@ function versionsOf(
   };
 }
 
-/** The request as the SDK wants it, whatever Accept and Content-Type a client sent. */
+/** The request as the SDK needs it, whatever Accept and Content-Type a client sent. */
 function protocolRequest(headers: Headers): Request {
   const wanted: Record<string, string> = {
     "Accept": "application/json, text/event-stream",

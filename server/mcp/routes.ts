@@ -3,7 +3,6 @@ import type { Context } from "hono";
 import type { Config } from "../config.ts";
 import { RelayError } from "../errors.ts";
 import { bearerToken } from "../http/credentials.ts";
-import type { ReadBody } from "../http/body.ts";
 import { clientAddress, hashClientAddress } from "../http/client_address.ts";
 import { describeFailure } from "../http/describe_failure.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
@@ -16,7 +15,6 @@ import { ToolServer } from "./tool_server.ts";
 import type { RelayCall } from "./tools/relay_call.ts";
 
 export interface ToolServices extends RelayToolServices {
-  readBody: ReadBody;
   /** Secret under which client addresses are hashed, 32 bytes. */
   addressKey: Uint8Array;
 }
@@ -45,7 +43,6 @@ export function toolRoutes(services: ToolServices): Route[] {
     toolRoute({
       path: "/mcp",
       config: deps.config,
-      readBody: services.readBody,
       server,
       describeCall: (c) => describeCall(c, services),
     }),

@@ -1,9 +1,9 @@
 /** A tool server as a route: POST only, guarded, bounded, one message or one batch a request. */
 import type { Context } from "hono";
 import type { Config } from "../config.ts";
-import type { ReadBody } from "../http/body.ts";
 import { allowPreflight, openCors } from "../http/cors.ts";
 import { answerWhole } from "../http/large_answer.ts";
+import { readBody } from "../http/read_body.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
 import { acceptsOrigin, accessRules, refuseStrangeAccess } from "./access_rules.ts";
 import { answerBatch } from "./batch.ts";
@@ -17,19 +17,19 @@ const ALLOW = "POST, OPTIONS";
 export interface ToolRouteOptions<Call> {
   path: string;
   config: Config;
-  readBody: ReadBody;
   server: ToolServer<Call>;
   /** What the tools are told of a request. */
   describeCall(c: Context<HttpEnv>): Call;
 }
 
 export function toolRoute<Call>(options: ToolRouteOptions<Call>): Route {
-  const { path, config, readBody, server, describeCall } = options;
+  const { path, config, server, describeCall } = options;
   const rules = accessRules(config);
   const decoder = new TextDecoder("utf-8", { fatal: true });
   return {
     method: "POST",
     path,
+    body: { limitBytes: MAX_REQUEST_BYTES, pool: "messages" },
     cors: "own",
     ownCors(request, headers) {
       headers.append("Vary", "Origin");
@@ -42,7 +42,7 @@ export function toolRoute<Call>(options: ToolRouteOptions<Call>): Route {
     async handle(c) {
       const { headers } = c.req.raw;
       refuseStrangeAccess(headers, rules);
-      const body = await readBody(c.req.raw, MAX_REQUEST_BYTES);
+      const body = await readBody(c);
       let message: unknown;
       try {
         message = JSON.parse(decoder.decode(body));

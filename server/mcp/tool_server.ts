@@ -1,6 +1,7 @@
 /**
- * A tool server over Streamable HTTP, stateless: the plain requests that make up nearly all traffic
- * are answered here, everything else by the protocol's SDK (protocol_server.ts), bounded before.
+ * A stateless tool server over Streamable HTTP. It answers the plain requests that make up nearly
+ * all traffic. The protocol's SDK answers everything else (protocol_server.ts), after its size was
+ * bounded.
  */
 import {
   type CallToolResult,
@@ -24,7 +25,7 @@ export interface ToolServerOptions<Call> {
   tools: readonly Tool<Call>[];
   /** Greatest size in bytes of everything of a request but the arguments of its tool. */
   envelopeBytes: number;
-  /** Hears of anything but a RelayError that a tool throws. @returns what the caller is told */
+  /** Called with every error of a tool that is no RelayError. @returns what the caller gets */
   unexpected(failure: unknown, call: Call): RelayError;
 }
 

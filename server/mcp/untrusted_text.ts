@@ -1,6 +1,6 @@
 /**
- * What strangers wrote, inside a tool's prose: a line with a fresh nonce opens and closes it, so
- * that no text can pretend to end its own quotation.
+ * Quotes what strangers wrote inside a tool's prose. A line with a fresh nonce opens and closes it,
+ * so that no text can pretend to end its own quotation.
  */
 import { Buffer } from "node:buffer";
 

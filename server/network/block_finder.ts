@@ -1,4 +1,7 @@
-/** Finds feed blocks by the messages in them, and keeps what a sweep's step changes of them. */
+/**
+ * Finds feed blocks by the messages in them, and holds the changes that a sweep's step makes to
+ * them.
+ */
 import { retryWhileLocked } from "../storage/lock_retry.ts";
 import {
   BLOCK_SPAN,
@@ -9,7 +12,7 @@ import {
   MAX_BLOCK_EVENTS,
 } from "./feed_block.ts";
 
-/** A block in the state that the step leaves it in. */
+/** A block in the state after the step. */
 interface OpenBlock {
   id: number;
   events: FeedEvent[];
@@ -17,13 +20,13 @@ interface OpenBlock {
 }
 
 const BLOCKS_A_READ = 8;
-/** Reads under way at one time: each waits for the store's thread, not for the ones before. */
+/** Reads under way at one time: each waits for the store's thread, not for the reads before it. */
 const READS_AT_ONCE = 20;
 
 export class BlockFinder {
   readonly #open = new Map<number, OpenBlock>();
 
-  /** Messages whose blocks are all open. */
+  /** Messages whose blocks have all been read. */
   readonly #covered = new Set<number>();
 
   constructor(private readonly kv: Deno.Kv) {}
@@ -35,7 +38,10 @@ export class BlockFinder {
     }
   }
 
-  /** Takes a message's event out of the block that holds it. @returns the event, or null where none does */
+  /**
+   * Removes a message's event from the block that holds it. @returns the event, or null when no
+   * block does
+   */
   async remove(messageId: number): Promise<FeedEvent | null> {
     for (const block of await this.#blocksNear(messageId)) {
       const at = block.events.findIndex(({ id }) => id === messageId);
@@ -47,12 +53,16 @@ export class BlockFinder {
     return null;
   }
 
-  /** Puts an event into a block near it or into a new one. @returns false where a block holds it already */
+  /**
+   * Puts an event into a block near it or into a new one. @returns false when a block holds it
+   * already
+   */
   async insert(event: FeedEvent): Promise<boolean> {
     let roomy: OpenBlock | undefined;
     for (const block of await this.#blocksNear(event.id)) {
       if (block.events.some(({ id }) => id === event.id)) return false;
-      // Under the event's own id there is one place only, full or not.
+      // A block under the event's own id is taken even if it is full, since no other block can have
+      // that id.
       if (block.id === event.id) roomy = block;
       else if (block.events.length < MAX_BLOCK_EVENTS) roomy ??= block;
     }
@@ -65,7 +75,7 @@ export class BlockFinder {
     return true;
   }
 
-  /** Blocks as they are to be written; an empty one is to be deleted. */
+  /** The changed blocks, to be written; an empty one is to be deleted. */
   changed(): { id: number; events: FeedEvent[] }[] {
     return [...this.#open.values()].filter((block) => block.changed);
   }

@@ -1,8 +1,10 @@
 /** What the network's figures count (specification, 4.1; decisions, "Network figures"). Pure. */
+import { MINUTE_MS } from "../time_units.ts";
 
 const TEST_HANDLE = /^(qa|sim|verify|flood)_/;
-const MINUTE_MS = 60_000;
-/** The leaderboard's window, in whole minutes; shorter where messages are not kept as long. */
+/**
+ * The leaderboard's window in whole minutes; it is shorter when messages are kept for less time.
+ */
 export const WINDOW_MINUTES = 7 * 24 * 60;
 export const MINUTES_AN_HOUR = 60;
 
@@ -21,7 +23,7 @@ export function minuteOf(atMs: number): number {
   return Math.floor(atMs / MINUTE_MS);
 }
 
-/** The window where messages are kept for so many days: only retained sends are counted. */
+/** The window when messages are kept for so many days: only retained sends are counted. */
 export function windowMinutesOf(retentionDays: number): number {
   return Math.min(WINDOW_MINUTES, retentionDays * 24 * 60);
 }

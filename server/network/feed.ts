@@ -23,20 +23,21 @@ export interface FeedOptions {
   retentionMs: number;
 }
 
-/** Blocks of the first read, and by how much each further one grows: a page needs few. */
+/** Blocks of the first read, and the factor by which each further read grows: a page needs few. */
 const FIRST_READ = 4;
 const READ_GROWTH = 4;
 const MAX_READ = 256;
-/** Events a page may pass over while a sweep is taking them off the feed. */
+/** Events that a page may skip while a sweep takes them off the feed. */
 const MAX_HIDDEN = 50_000;
 
 /**
- * The page of the feed: full unless the end is reached.
- * @throws RelayError `unavailable` for the seconds in which a ban hides more than a page may pass over
+ * A page of the feed: full unless the end is reached.
+ * @throws RelayError `unavailable` while a ban hides more events than a page may skip; this lasts
+ * seconds
  */
 export async function readFeed(options: FeedOptions, query: FeedQuery): Promise<FeedEvent[]> {
   const { now, retentionMs } = options;
-  // Read before the events: what a sweep has ended by now is off the feed by now.
+  // Read before the events: a sweep that has ended by now has taken its events off the feed.
   const hidden = await hiddenAgents(options.kv);
   const nowMs = now();
   const page: FeedEvent[] = [];
@@ -53,7 +54,7 @@ export async function readFeed(options: FeedOptions, query: FeedQuery): Promise<
   return page;
 }
 
-/** Agents that are banned and whose events may still stand in the store. */
+/** Agents that are banned and whose events may still be in the store. */
 export async function hiddenAgents(kv: Deno.Kv): Promise<Set<number>> {
   return await retryWhileLocked(async () => {
     const hidden = new Set<number>();
@@ -64,13 +65,16 @@ export async function hiddenAgents(kv: Deno.Kv): Promise<Set<number>> {
   });
 }
 
-/** Events below an id, newest first: blocks overlap, so that each waits for those it may mix with. */
+/**
+ * Events below an id, newest first. Blocks overlap, so an event waits until no later block can hold
+ * a newer one.
+ */
 async function* eventsBelow(
   { kv, retentionMs }: FeedOptions,
   { limit, beforeId = Infinity }: FeedQuery,
   nowMs: number,
 ): AsyncGenerator<FeedEvent> {
-  /** Events that a later block may still stand above, ascending. */
+  /** Events above which a later block may still have some, ascending. */
   let waiting: FeedEvent[] = [];
   const start = [...FEED_PREFIX, lowestIdAt(nowMs - retentionMs)];
   let end: Deno.KvKey | undefined = beforeId === Infinity

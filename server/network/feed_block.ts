@@ -1,10 +1,10 @@
 /**
- * Feed events as the store holds them: those of one group commit in one row, because a row of its
- * own for every send would cost each send a fifth of its rate. Pure.
+ * Feed events as the store holds them: those of one group commit share a row. A row for every send
+ * would cost each send a fifth of its rate. Pure.
  *
- * A block stands under the id of its newest event when it was written, and holds no event further
- * below that id than BLOCK_SPAN: so blocks that hold an id are found near it, although blocks of
- * several processes overlap.
+ * The id of a block is that of its newest event when it was written. A block holds no event that
+ * lies more than BLOCK_SPAN below that id. Blocks that hold an id are therefore found near it,
+ * although blocks of several processes overlap.
  */
 import { isCounted } from "./counted.ts";
 
@@ -29,13 +29,13 @@ export interface FeedBlock {
 const FIELDS = 6;
 /** 16 ms of ids: a group's ids lie within some milliseconds of each other. */
 export const BLOCK_SPAN = 65_536;
-/** Keeps a block of 32-character handles under half of what a value may hold. */
+/** Keeps a block with 32-character handles below half of what a value may hold. */
 export const MAX_BLOCK_EVENTS = 256;
 
 export const FEED_PREFIX: Deno.KvKey = ["feed"];
 export const feedKey = (blockId: number): Deno.KvKey => ["feed", blockId];
 
-/** What a send is on the feed, or null where it is not counted. */
+/** The feed event of a send, or null when the send is not counted. */
 export function feedEventOf(send: {
   id: number;
   createdAtMs: number;
@@ -54,7 +54,7 @@ export function feedEventOf(send: {
   };
 }
 
-/** Cuts events into blocks, by block id. Pure; the order given does not matter. */
+/** Cuts events into blocks, by block id. Pure; the order of the events does not matter. */
 export function packEvents(events: readonly FeedEvent[]): Map<number, FeedEvent[]> {
   const blocks = new Map<number, FeedEvent[]>();
   let block: FeedEvent[] = [];

@@ -1,7 +1,7 @@
 /**
- * What takes events off the feed, or puts them back, inside a commit that was prepared by reading.
- * Steps that do so are one after the other, whatever sweep they belong to: each checks and writes
- * SWEEP_TURN, so that what it has read of the feed still holds when it commits.
+ * Takes events off the feed, or puts them back, in a commit that was prepared by reading. Such
+ * steps run one after the other, whichever sweep they belong to. Each checks and writes LAST_SWEEP_STEP,
+ * so that what it has read of the feed is still true when it commits.
  */
 import { defineRecord } from "../storage/record_key.ts";
 import { Outdated, type Turn } from "../storage/group_commit.ts";
@@ -12,15 +12,15 @@ import { encodeBlock, type FeedEvent, feedKey, newestSentMs } from "./feed_block
 import { countOf, type Swept } from "./record_figures.ts";
 import type { Count } from "./tally_rows.ts";
 
-/** Written by every step that corrects the feed; to be read before anything else. */
-interface SweepTurn {
+/** Written by every step that corrects the feed; read it before anything else. */
+interface SweepStep {
   v: 1;
   attempt: string;
 }
 
-export const SWEEP_TURN = defineRecord<SweepTurn>(["sweep-turn", 0], 0)();
+export const LAST_SWEEP_STEP = defineRecord<SweepStep>(["sweep-turn", 0], 0)();
 
-/** Bound of one step, so that it fits a commit. */
+/** The greatest size of one step, so that it fits a commit. */
 export const MAX_CHANGED_EVENTS = 3_000;
 const EVENT_BYTES = 120;
 const BLOCK_BYTES = 100;
@@ -30,11 +30,11 @@ export interface FeedCorrection {
   blocks: { id: number; events: FeedEvent[] }[];
   /** What the leaderboard gains or loses. */
   moved: Count[];
-  /** The last message that found room; undefined where all did. */
+  /** The last message that found room; undefined when all did. */
   lastId: number | undefined;
 }
 
-/** Takes the events of messages off the feed, as far as they stand there. */
+/** Prepares to take the events of messages off the feed, as far as the feed has them. */
 export async function takeOffFeed(
   kv: Deno.Kv,
   messages: readonly { id: number }[],
@@ -60,11 +60,11 @@ export function correctionSizeBytes({ blocks, moved }: FeedCorrection): number {
 
 /**
  * Writes a correction.
- * @param turn of a job that names SWEEP_TURN
- * @param readVersion versionstamp that SWEEP_TURN had before the correction was prepared
+ * @param turn of a job that names LAST_SWEEP_STEP
+ * @param readVersion versionstamp that LAST_SWEEP_STEP had before the correction was prepared
  * @param retentionMs life of a message and of its event
- * @returns the result of the job, from which the leaderboard learns
- * @throws Outdated when another step came between
+ * @returns the result of the job, from which the leaderboard is updated
+ * @throws Outdated when another step committed in between
  */
 export function stageCorrection(
   turn: Turn,
@@ -72,9 +72,9 @@ export function stageCorrection(
   readVersion: string | null,
   retentionMs: number,
 ): Swept {
-  if (turn.changedInGroup(SWEEP_TURN)) throw new Outdated();
-  if (turn.versionOf(SWEEP_TURN) !== readVersion) throw new Outdated();
-  turn.putRecord(SWEEP_TURN, { v: 1, attempt: turn.attempt });
+  if (turn.changedInGroup(LAST_SWEEP_STEP)) throw new Outdated();
+  if (turn.versionOf(LAST_SWEEP_STEP) !== readVersion) throw new Outdated();
+  turn.putRecord(LAST_SWEEP_STEP, { v: 1, attempt: turn.attempt });
   for (const { id, events } of blocks) {
     if (events.length === 0) turn.delete(feedKey(id));
     else {

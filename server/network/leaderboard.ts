@@ -15,7 +15,7 @@ export interface LeaderboardEntry {
 }
 
 export class Leaderboard {
-  /** The best of the folded counts, as of a revision of them. */
+  /** The first entries of the folded counts, as of a revision of them. */
   #leaders: { revision: number; top: Standing[] } = { revision: -1, top: [] };
   readonly #read: () => Promise<Standing[]>;
 
@@ -49,7 +49,7 @@ export class Leaderboard {
       changed.set(senderId, { senderId, handle, count: (known?.count ?? 0) + count });
     }
     const shown = ({ senderId }: Standing) => !hidden.has(senderId);
-    // Whoever only gained can overtake the leaders, but nobody else moves up.
+    // A sender that gained can overtake the leaders; no other sender moves up.
     const gainsOnly = since.every(({ count }) => count > 0);
     const candidates = gainsOnly && hidden.size === 0 ? this.#bestOf(counts) : counts.values();
     return selectTop(present(candidates, changed, shown), MAX_LEADERS);
@@ -64,7 +64,7 @@ export class Leaderboard {
   }
 }
 
-/** Standings as they are with what has changed since they were counted. */
+/** Standings including what has changed since they were counted. */
 function* present(
   counted: Iterable<Standing>,
   changed: ReadonlyMap<number, Standing>,

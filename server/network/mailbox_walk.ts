@@ -1,4 +1,4 @@
-/** The walk of a sweep through the mailbox of its agent, newest message first. */
+/** How a sweep goes through the mailbox of its agent, newest message first. */
 import { inboxKey, outboxKey, type OutboxRow } from "../messages/rows/message_row.ts";
 import { decodeRow } from "../messages/rows/row_codec.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
@@ -11,12 +11,12 @@ export interface SweptMessage {
   recipientId: number;
 }
 
-/** Inbox rows hold bodies: fewer of them are read at one time. */
+/** Inbox rows hold bodies, so fewer of them are read at one time. */
 const INBOX_BATCH = 100;
 
 /**
  * The next messages of a walk.
- * @returns them, and the record as it is once they are done; null when the walk is over then
+ * @returns the messages, and the record for when they are done; null when the walk is then over
  */
 export async function walkMailbox(
   kv: Deno.Kv,

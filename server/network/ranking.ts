@@ -6,12 +6,17 @@ export interface Standing {
   count: number;
 }
 
-/** Below zero where `a` stands before `b`. Handles are ASCII: comparing code units compares bytes. */
+/**
+ * Below zero when `a` stands before `b`. Handles are ASCII, so comparing code units compares bytes.
+ */
 export function compareStandings(a: Standing, b: Standing): number {
   return b.count - a.count || (a.handle < b.handle ? -1 : a.handle > b.handle ? 1 : 0);
 }
 
-/** The first `limit` of those with at least one send, in order; linear in the others. */
+/**
+ * The first `limit` standings with at least one send, in order. Takes time linear in the number of
+ * standings.
+ */
 export function selectTop(standings: Iterable<Standing>, limit: number): Standing[] {
   const top: Standing[] = [];
   for (const standing of standings) {

@@ -1,6 +1,6 @@
 /**
- * What rides on every group commit for the network's figures: one feed block, one delta of the
- * leaderboard and one sum for all its sends, whatever their number.
+ * What every group commit writes for the network's figures: one feed block, one delta of the
+ * leaderboard and one sum. Their number does not grow with the sends.
  */
 import type { Registered } from "../agents/register.ts";
 import { listingKey, listingOf } from "../directory/listing.ts";

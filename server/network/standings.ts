@@ -1,7 +1,7 @@
 /**
- * Every sender's count in the trailing window, as the store has it now (tally_rows.ts): kept in
- * memory and brought up to date by what was folded since, so that a read costs neither messages nor
- * senders.
+ * Every sender's count in the trailing window, as the store has it now (tally_rows.ts). The counts
+ * are kept in memory and updated by what was folded since. The cost of a read therefore does not
+ * grow with messages or senders.
  */
 import { listRows } from "../storage/list_rows.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
@@ -31,7 +31,7 @@ export interface Folded {
 
 export interface StandingsNow {
   folded: Folded;
-  /** What was not folded yet; minutes outside the window left out. */
+  /** What was not folded yet, without minutes outside the window. */
   since: Count[];
 }
 
@@ -49,7 +49,7 @@ export class Standings {
     private readonly windowMinutes = WINDOW_MINUTES,
   ) {}
 
-  /** The counts of this moment. Not to be called twice at one time. */
+  /** The counts at this moment. Must not be called twice at one time. */
   async read(): Promise<StandingsNow> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const state = await this.#state();
@@ -57,7 +57,7 @@ export class Standings {
       const folded = this.#folded;
       if (folded === null) continue;
       const since = await this.#unfolded(folded.firstMinute);
-      // A fold in between would have moved deltas from where they were not read yet.
+      // A fold in between would have moved deltas from rows that were not read yet.
       if ((await this.#state()).versionstamp === state.versionstamp) return { folded, since };
       if (!certain) this.#folded = null;
     }
@@ -73,9 +73,10 @@ export class Standings {
   }
 
   /**
-   * Adds what was folded since, on the checkpoint where memory has nothing or is too far behind.
-   * @returns false where rows were missing: they have expired, or a checkpoint has replaced them
-   * since the state was read
+   * Adds what was folded since; begins at the checkpoint when memory has nothing or is too far
+   * behind.
+   * @returns false when rows were missing: they expired, or a checkpoint replaced them since the
+   * state was read
    */
   async #bringUpTo(state: TallyState | null, firstMinute: number): Promise<boolean> {
     const seq = state?.seq ?? 0;
@@ -99,7 +100,7 @@ export class Standings {
     return complete && followed;
   }
 
-  /** Adds the folds up to one. @returns false where some of them are gone */
+  /** Adds the folds up to this one. @returns false when some of them are gone */
   async #addLogs(folded: Folded, seq: number): Promise<boolean> {
     if (folded.seq === seq) return true;
     const seen = new Set<number>();
@@ -136,19 +137,19 @@ export class Standings {
     }
     const { seq, firstMinute } = checkpoint;
     const complete = rows === checkpoint.rows;
-    // Rows that have expired counted nothing that is in the window still.
+    // The rows that have expired counted only minutes that have left the window.
     const outlived = this.#firstMinute() - firstMinute > WINDOW_MINUTES;
     if (!complete && !outlived) return { folded: null, complete };
     if (!complete) counts.clear();
     return { folded: { seq, firstMinute, counts }, complete };
   }
 
-  /** Takes off the minutes that have left the window. */
+  /** Subtracts the minutes that have left the window. */
   async #leave(folded: Folded, firstMinute: number): Promise<void> {
     const { firstMinute: from, counts, seq } = folded;
     if (firstMinute <= from) return;
     const leaving = new Map<number, number>();
-    // Nothing counted by then is in the window still, and its parts may have expired.
+    // Everything counted by then has left the window, and its parts may have expired.
     const outlived = firstMinute - from > WINDOW_MINUTES;
     if (!outlived) {
       const selector = {
@@ -192,7 +193,10 @@ export class Standings {
   }
 }
 
-/** Adds to a sender's count. One of zero stays: what made it zero may leave the window first. */
+/**
+ * Adds to a sender's count. A count of zero is kept, since a deduction in it may leave the window
+ * first.
+ */
 function add(
   counts: Map<number, Standing>,
   { senderId, handle }: Pick<Standing, "senderId" | "handle">,

@@ -147,7 +147,7 @@ Deno.test("Tally.tidy() leaves few rows of many deltas, and deletes what checkpo
   kv.close();
 });
 
-Deno.test("Standings.read() takes no minute off twice after a start from a checkpoint", async () => {
+Deno.test("Standings.read() subtracts no minute twice after a start from a checkpoint", async () => {
   const kv = await Deno.openKv(":memory:");
   const clock = createTestClock();
   const storage = await openTestStorage(kv, { clock });

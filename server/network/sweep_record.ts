@@ -2,17 +2,17 @@
 import { defineRecord } from "../storage/record_key.ts";
 
 /**
- * ["sweep", agentId]: stands from the ban or unban until its sweep has ended. A later ban or unban
- * replaces it, and with it the generation, so that a sweep of the former one cannot go on.
+ * ["sweep", agentId]: exists from the ban or unban until its sweep has ended. A later ban or unban
+ * replaces it and its generation, so that the former sweep cannot go on.
  */
 export interface SweepRecord {
   v: 1;
   /** Generation: the attempt of the commit that banned or unbanned. */
   attempt: string;
   kind: "hide" | "show";
-  /** Mailbox that is walked, newest message first: first the sent ones, then the received ones. */
+  /** Mailbox that is walked, newest message first; the sent ones come before the received ones. */
   box: "outbox" | "inbox";
-  /** Messages of the box below this id remain. */
+  /** Messages of the box below this id are still to be done. */
   beforeId: number;
   /** Where the walk of the inbox begins. */
   inboxBeforeId: number;

@@ -1,14 +1,15 @@
 /**
- * What a ban or unban changes in the network's figures, made up for step by step: a sweep walks the
- * mailbox of its agent, newest message first, and takes each event off the feed or puts it back.
+ * Corrects the network's figures after a ban or unban, step by step. A sweep walks the mailbox of
+ * its agent, newest message first. It takes each event off the feed or puts it back.
  *
- * What keeps it correct, whoever works and whenever it stops:
- * - An event stands on the feed exactly while it is counted: each step moves both in one commit.
- * - Steps of all sweeps are one after the other: each checks and writes SWEEP_TURN, so that what it
- *   has read of the feed, and of who is banned, still holds when it commits.
- * - Each step checks its own sweep record, which moves on with it: a later ban or unban replaces the
- *   record, and the former sweep cannot go on.
- * - An event comes back only when neither side is banned. Whoever is unbanned later walks it again.
+ * What keeps it correct, whichever process works and whenever it stops:
+ * - An event is on the feed exactly while it is counted: each step changes both in one commit.
+ * - Steps of all sweeps run one after the other: each checks and writes LAST_SWEEP_STEP. What a step has
+ *   read of the feed and of bans is therefore still true when it commits.
+ * - Each step checks and updates its own sweep record. A later ban or unban replaces the record,
+ *   and the former sweep cannot go on.
+ * - An event comes back only when neither side is banned. A later unban of the other side walks it
+ *   again.
  */
 import type { Identities } from "../agents/identities.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
@@ -23,19 +24,19 @@ import { type FeedEvent, feedEventOf } from "./feed_block.ts";
 import {
   correctionSizeBytes,
   type FeedCorrection,
+  LAST_SWEEP_STEP,
   MAX_CHANGED_EVENTS,
   stageCorrection,
-  SWEEP_TURN,
   takeOffFeed,
 } from "./feed_correction.ts";
 import { type SweptMessage, walkMailbox } from "./mailbox_walk.ts";
 import { countOf, type Swept } from "./record_figures.ts";
 import { SWEEP_PREFIX, sweepKey, type SweepRecord } from "./sweep_record.ts";
 import type { Count } from "./tally_rows.ts";
+import { readRows } from "../storage/read_rows.ts";
 
 /** Bound of one step, so that it fits a commit. */
 const MESSAGES_A_STEP = 200;
-const GET_MANY = 10;
 
 export interface SweepOptions {
   store: Store;
@@ -61,7 +62,9 @@ export class Sweeps {
     });
   }
 
-  /** Works until no sweep is left, or another process works; what is begun meanwhile included. */
+  /**
+   * Works until no sweep is left, or another process works. Includes sweeps that begin meanwhile.
+   */
   run(): Promise<void> {
     return this.#steps.run();
   }
@@ -85,10 +88,10 @@ export class Sweeps {
   /** One step of an agent's sweep. @returns whether there may be more to do */
   async #step(agentId: number): Promise<boolean> {
     const { store: { kv }, commits, retentionMs, messagesAStep = MESSAGES_A_STEP } = this.options;
-    // First of all: whatever is read from here on holds until the turn changes.
-    const [turnRow, sweepRow, purgeRow] = await retryWhileLocked(() =>
+    // Read first: what is read from here on is true until another step is made.
+    const [stepRow, sweepRow, purgeRow] = await retryWhileLocked(() =>
       kv.getMany<[unknown, SweepRecord, PurgeRecord]>([
-        SWEEP_TURN,
+        LAST_SWEEP_STEP,
         sweepKey(agentId),
         purgeKey(agentId),
       ])
@@ -96,7 +99,7 @@ export class Sweeps {
     const sweep = sweepRow.value;
     if (sweep === null) return false;
     const { messages, next } = await walkMailbox(kv, agentId, sweep, messagesAStep);
-    // A poll of that moment may have written the row of a purged message again.
+    // A poll at that moment may have written the row of a purged message again.
     const there = messages.filter(({ senderId, id }) =>
       senderId !== agentId || !isPurged(purgeRow.value, id)
     );
@@ -107,19 +110,19 @@ export class Sweeps {
     const moreOfBox = lastId !== undefined ? { ...sweep, beforeId: lastId } : next;
     try {
       await commits.submit<Swept>({
-        records: [SWEEP_TURN, sweepKey(agentId)],
+        records: [LAST_SWEEP_STEP, sweepKey(agentId)],
         sizeBytes: correctionSizeBytes(correction),
-        proof: SWEEP_TURN,
+        proof: LAST_SWEEP_STEP,
         plan(turn) {
           if (turn.changedInGroup(sweepKey(agentId))) throw new Outdated();
           if (turn.versionOf(sweepKey(agentId)) !== sweepRow.versionstamp) throw new Outdated();
           turn.putRecord(sweepKey(agentId), moreOfBox);
-          return stageCorrection(turn, correction, turnRow.versionstamp, retentionMs);
+          return stageCorrection(turn, correction, stepRow.versionstamp, retentionMs);
         },
       });
     } catch (error) {
       if (!(error instanceof Outdated)) throw error;
-      return true; // somebody else was faster: look again
+      return true; // another process was faster: look again
     }
     return moreOfBox !== null;
   }
@@ -153,15 +156,13 @@ export class Sweeps {
     return feedEventOf({ id, createdAtMs, sender, recipient });
   }
 
-  /** Which of the agents in these messages are banned, by the store itself. */
+  /** Which of the agents in these messages are banned, read from the store itself. */
   async #bannedOf(messages: readonly SweptMessage[]): Promise<Set<number>> {
     const { kv } = this.options.store;
     const agentIds = [...new Set(messages.flatMap((one) => [one.senderId, one.recipientId]))];
     const banned = new Set<number>();
-    for (let from = 0; from < agentIds.length; from += GET_MANY) {
-      const some = agentIds.slice(from, from + GET_MANY);
-      const rows = await retryWhileLocked(() => kv.getMany<InRecord[]>(some.map(inKey)));
-      for (const [i, row] of rows.entries()) if (row.value?.banned) banned.add(some[i]!);
+    for await (const rows of readRows<InRecord>(kv, agentIds.map(inKey))) {
+      for (const { key, value } of rows) if (value?.banned) banned.add(key[1] as number);
     }
     return banned;
   }

@@ -1,6 +1,7 @@
 /**
- * Keeps the leaderboard's rows few (tally_rows.ts): folds deltas, and writes checkpoints. Nothing
- * rests on when this happens, nor on who does it: every step is one checked commit.
+ * Keeps the rows of the leaderboard few (tally_rows.ts): folds deltas and writes checkpoints. The
+ * figures do not depend on when this happens or which process does it. Every step is one checked
+ * commit.
  */
 import { type GroupCommit, Outdated } from "../storage/group_commit.ts";
 import type { Leases } from "../storage/leases.ts";
@@ -59,7 +60,7 @@ export class Tally {
 
   constructor(private readonly options: TallyOptions) {}
 
-  /** Folds what there is to fold; of callers and processes, one works at a time. */
+  /** Folds what there is to fold. One caller of one process works at a time. */
   tidy(): Promise<void> {
     return this.#working ??= this.#tidy().finally(() => this.#working = null);
   }
@@ -77,8 +78,9 @@ export class Tally {
   }
 
   /**
-   * One fold. @returns whether deltas were left for its bounds. What came meanwhile waits for the next
-   * time: folds without a pause would leave no moment in which the standings can be read.
+   * Makes one fold. What arrives meanwhile waits for the next time: with folds and no pause, the
+   * standings could never be read.
+   * @returns whether deltas were left because of its bounds
    */
   async #fold(): Promise<boolean> {
     const { store: { kv, now }, commits, windowMinutes } = this.options;
@@ -91,7 +93,7 @@ export class Tally {
       if (keys.length >= MAX_DELTAS || found.length >= MAX_COUNTS) break;
     }
     if (keys.length === 0) return false;
-    // What has left the window already was taken off with its minute.
+    // What has left the window was already subtracted with its minute.
     const firstMinute = firstCountedMinute(now(), windowMinutes);
     const counts = mergeCounts(found).filter(({ minute }) => minute >= firstMinute);
     const seq = (state.value?.seq ?? 0) + 1;
@@ -171,13 +173,13 @@ export class Tally {
     if (checkpoint === null) return true;
     const { store, windowMinutes } = this.options;
     const left = firstCountedMinute(store.now(), windowMinutes) - checkpoint.firstMinute;
-    if (seq === checkpoint.seq && left > WINDOW_MINUTES) return false; // nothing is left in it
+    if (seq === checkpoint.seq && left > WINDOW_MINUTES) return false; // nothing of it is in the window
     const folds = seq - checkpoint.seq;
     return folds >= CHECKPOINT.folds && left >= CHECKPOINT.minutes ||
       folds >= CHECKPOINT.manyFolds || left >= CHECKPOINT.manyMinutes;
   }
 
-  /** What nobody needs any more; rows that a stop leaves behind expire. */
+  /** Deletes rows that are not needed any more; rows that a stop leaves behind expire. */
   async #deleteAll(selector: Deno.KvListSelector): Promise<void> {
     const { kv } = this.options.store;
     for (;;) {

@@ -1,17 +1,18 @@
 /**
- * The leaderboard's counts as the store holds them. Sums that nobody may lose, without a counter
- * that every send would have to read:
+ * The leaderboard's counts as the store holds them. No sum may be lost, and no send may have to
+ * read a counter.
  *
  * - a **delta** is written by each group commit with counted sends, under a random key;
- * - a **fold** takes many deltas at once, deletes them, and writes what they hold twice: as a
- *   **log** row in the order of folds, and as **parts** by the hour in which the sends were made;
+ * - a **fold** takes many deltas at once, deletes them, and writes what they hold twice. It writes
+ *   **log** rows in the order of folds, and **parts** by the hour in which the sends were made;
  * - a **checkpoint** holds every sender's count as of some fold, from a first counted minute on.
  *
- * So the standings are the checkpoint, the logs since, and the deltas not folded yet, less the
- * minutes that have left the window since the checkpoint: those are read from the parts.
+ * The standings are the checkpoint plus the later logs plus the deltas not folded yet. The minutes
+ * that have left the window since the checkpoint are subtracted. Those are read from the parts.
  */
 import { defineRecord } from "../storage/record_key.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
+import { MINUTE_MS } from "../time_units.ts";
 import { MINUTES_AN_HOUR, WINDOW_MINUTES } from "./counted.ts";
 
 /** Sends of one sender in one minute, or, negative, what a ban took from them. */
@@ -50,7 +51,7 @@ export interface TallyState {
 }
 
 export interface Checkpoint {
-  /** Under which its rows stand. */
+  /** The name in the keys of its rows. */
   name: string;
   /** The last fold it holds. */
   seq: number;
@@ -77,18 +78,20 @@ export const checkpointKey = (name: string, n: number): Deno.KvKey => [
   n,
 ];
 
-const MINUTE_MS = 60_000;
 /** Counts in one row: under half of what a value may hold, with handles of 32 characters. */
 const COUNTS_A_ROW = 500;
 
-/** Until nothing of it can be in the window any more; an hour's parts until its last minute has left. */
+/**
+ * How long rows are kept: until nothing in them can be in the window, for parts until the hour's
+ * last minute has left it.
+ */
 export const TALLY_KEPT_MS = (WINDOW_MINUTES + MINUTES_AN_HOUR) * MINUTE_MS + EXPIRY_MARGIN_MS;
 
 export function hourOf(minute: number): number {
   return Math.floor(minute / MINUTES_AN_HOUR);
 }
 
-/** Counts of the same sender and minute made one; those that cancel out are left out. */
+/** Merges counts of the same sender and minute; counts that cancel out are left out. */
 export function mergeCounts(counts: Iterable<Count>): Count[] {
   const merged = new Map<string, Count>();
   for (const one of counts) {
@@ -130,7 +133,7 @@ export function encodePart(counts: readonly Count[]): PartRow {
   };
 }
 
-/** Cuts what one row cannot hold into several; no less than one. */
+/** Splits counts into rows where one row cannot hold them; gives at least one row. */
 export function inRows<T>(items: readonly T[], itemsARow = COUNTS_A_ROW): T[][] {
   const rows: T[][] = [];
   for (let from = 0; from < items.length; from += itemsARow) {

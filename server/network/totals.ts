@@ -1,6 +1,6 @@
 /**
- * The two totals of GET /v1/stats. Each is a difference of counters that only ever grow, so that no
- * commit reads one: a group adds to them blindly.
+ * The two totals of GET /v1/stats. Each is a difference of counters that only grow. A group adds to
+ * them without reading, so that no commit reads a counter.
  */
 import { retryWhileLocked } from "../storage/lock_retry.ts";
 

@@ -1,10 +1,10 @@
-/** What the outgoing queue gave up, for the operator to see. */
+/** Lists what the outgoing queue gave up, for the operator. */
 import { retryWhileLocked } from "../storage/lock_retry.ts";
 import type { DeadRow } from "./outgoing_row.ts";
 
 const COUNTED = 1_000;
 
-/** The newest of what was given up in the last 30 days. */
+/** The newest rows that were given up in the last 30 days. */
 export async function listDead(kv: Deno.Kv, limit: number): Promise<DeadRow[]> {
   return await retryWhileLocked(async () => {
     const rows: DeadRow[] = [];
@@ -14,7 +14,7 @@ export async function listDead(kv: Deno.Kv, limit: number): Promise<DeadRow[]> {
   });
 }
 
-/** What start-up says of it; null where there is nothing. */
+/** The note that start-up prints about them; null when there is none. */
 export async function deadNote(kv: Deno.Kv): Promise<string | null> {
   const dead = await listDead(kv, COUNTED);
   if (dead.length === 0) return null;

@@ -1,4 +1,4 @@
-/** One attempt of one row: leased, attempted by its handler, and settled by what came of it. */
+/** Makes one attempt of one row: leases it, has its handler attempt it, and stores the outcome. */
 import type { Log } from "../deps.ts";
 import { describeFailure } from "../http/describe_failure.ts";
 import { HeldRow, type HeldRowServices } from "./held_row.ts";
@@ -14,30 +14,32 @@ import { TRIAL_MS } from "./reach.ts";
 import type { Slots } from "./slots.ts";
 import { dropStaleIndex } from "./stale_index.ts";
 
-/** Wait after an attempt that failed in a way its handler did not foresee. */
+/** Wait after an attempt that failed in a way its handler does not report. */
 const UNFORESEEN_RETRY_MS = 60_000;
-/** Of an attempt that had no slot yet when the relay stopped or the destination was lost. */
+/**
+ * Outcome of an attempt that had no slot yet when the relay stopped or the destination was lost.
+ */
 const NOT_BEGUN = { result: "retry", reason: "not begun", afterMs: 0 } as const;
 
 export interface Attempt {
   abort: AbortController;
-  /** Taken for as long as the handler is at it. */
+  /** The attempt holds one of these while its handler works. */
   slots: Slots;
-  /** Begun although the destination was lost: the one trial of its time. */
+  /** Begun although the destination was lost: the one trial that is allowed meanwhile. */
   isTrial: boolean;
-  /** True from when the content may leave: a stop then waits instead of giving up. */
+  /** True from when the content may leave: a stop then waits for the attempt. */
   handedOver: boolean;
   ended: Promise<void>;
 }
 
 export interface Delivery extends HeldRowServices {
   log: Log;
-  /** Whether nothing more is to be begun. */
+  /** Whether nothing more may begin. */
   isStopped(): boolean;
 }
 
 /**
- * Attempts a row of a lane, unless it is gone or another's by now.
+ * Attempts a row of a lane, unless the row is gone or another process has it by now.
  * @throws LeaseLost, and what the store throws: the row is then found by the end of its lease
  */
 export async function deliverRow(
@@ -61,7 +63,10 @@ export async function deliverRow(
   await settle(delivery, lane, held, handler, outcome);
 }
 
-/** Waits for a slot and has the handler attempt the row. @returns null for what it did not foresee */
+/**
+ * Waits for a slot and has the handler attempt the row.
+ * @returns null when the handler fails in a way it does not report
+ */
 async function runAttempt(
   { log, timing }: Delivery,
   { reach }: Lane,
@@ -123,7 +128,7 @@ async function settle(
   if (outcome === NOT_BEGUN) return await putBack(delivery, lane, held, outcome, false);
   const { result } = outcome;
   if (result === "retry") {
-    // Those that find it lost, be it by others' failures, are not charged for it.
+    // An attempt is not counted when the destination is lost, even if other attempts failed there.
     const charged = !(outcome.unreachable && reach.isLost);
     if (!outcome.unreachable) reach.reached();
     else if (!delivery.isStopped()) reach.failed(delivery.store.now());
@@ -145,14 +150,15 @@ async function putBack(
   const { row } = held;
   const nowMs = store.now();
   if (isStopped() || outcome === NOT_BEGUN) {
-    // Nobody's fault: it keeps its place, is attempted at once where it can be, and does not count.
+    // The row did nothing wrong: it keeps its place, is attempted as soon as possible, and the
+    // attempt is not counted.
     const attempts = row.attempts - 1;
     await held.release({ dueMs: nowMs, attempts, lastReason: row.lastReason });
     return lane.wake(nowMs);
   }
   const { reason: lastReason, payload = row.payload } = outcome;
   const attempts = charged ? row.attempts : row.attempts - 1;
-  // A lost destination is tried again soon, by whatever waits for it.
+  // A lost destination is tried again soon, with any of the rows that wait for it.
   const afterMs = outcome.unreachable && lane.reach.isLost
     ? Math.min(outcome.afterMs, TRIAL_MS)
     : outcome.afterMs;

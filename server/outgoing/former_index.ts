@@ -1,6 +1,6 @@
 /**
- * The index of former versions, which had all rows by due time alone: what it still has is moved,
- * ten rows a commit, while deliveries go on. Another process of a former version may write it anew.
+ * The index of former versions, which held all rows by due time alone. Its rows are moved, ten in a
+ * commit, while deliveries go on. Another process of a former version may write to it again.
  */
 import { listRows } from "../storage/list_rows.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
@@ -18,7 +18,7 @@ type Moved = (indexKey: Deno.KvKey, row: OutgoingRow) => void;
 /** KV Connect reads ten keys, and checks as many, at a time. */
 const AT_ONCE = 10;
 
-/** Moves what the former index has. @param moved told of each row, and where it is found from now on */
+/** Moves what the former index holds. @param moved called for each row, with its new index key */
 export async function moveFormerIndex(kv: Deno.Kv, moved: Moved): Promise<void> {
   const prefix = [FORMER_PREFIX];
   let selector: Deno.KvListSelector = { prefix };
@@ -26,7 +26,7 @@ export async function moveFormerIndex(kv: Deno.Kv, moved: Moved): Promise<void> 
     const entries: Deno.KvEntry<FormerDueRow>[] = await listRows(kv, selector, { limit: AT_ONCE });
     if (entries.length === 0) return;
     await retryWhileLocked(() => moveSome(kv, entries, moved));
-    // Beyond these even where a row changed meanwhile: the next look finds what stays.
+    // Goes on after these even if a row changed meanwhile: the next look finds the rows that stay.
     selector = { prefix, start: [...entries.at(-1)!.key, true] };
   }
 }

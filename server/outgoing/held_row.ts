@@ -1,6 +1,6 @@
 /**
- * A row of the outgoing queue under a lease: every change is a job of the group commit, planned only while
- * the row still carries the lease.
+ * A row of the outgoing queue under a lease. Every change is a job of the group commit. It is
+ * planned only while the row still carries the lease.
  */
 import { RelayError } from "../errors.ts";
 import type { GroupCommit, Turn } from "../storage/group_commit.ts";
@@ -14,37 +14,40 @@ import { INDEX_ROW, indexKeyOf, outgoingKey, type OutgoingRow } from "./outgoing
 export interface LeaseTiming {
   /** How long a lease lasts unless renewed, in ms; at most 60,000. */
   leaseMs: number;
-  /** How far hosts' clocks may differ: a lease is over for others this much later, in ms. */
+  /** How far hosts' clocks may differ, in ms: for other processes a lease ends this much later. */
   clockSkewMs: number;
 }
 
-/** What rows are held over. */
+/** What a held row needs of the relay. */
 export interface HeldRowServices {
   store: Store;
   records: RecordCache;
   commits: GroupCommit;
   timing: LeaseTiming;
-  /** Aborts when the relay closes: what the store does not take then is left to the next start. */
+  /**
+   * Aborts when the relay closes. A change that the store does not take then is left to the next
+   * start.
+   */
   closed: AbortSignal;
 }
 
-/** What a change of a row takes in memory besides its payload, twice. */
+/** Bytes that a change of a row takes in memory besides its payload, which counts twice. */
 const CHANGE_BYTES = 4_000;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
-/** A row as it is from now on, null to take it off. */
+/** The row after a change, null to take it off. */
 type NextRow = (row: OutgoingRow, turn: Turn) => OutgoingRow | null;
 
 interface ChangeOptions {
-  /** Tries on while the store is too busy: an attempt that is over must be settled. */
+  /** Tries again while the store is too busy, since the outcome of an attempt must be stored. */
   persistent?: boolean;
   removes?: boolean;
 }
 
 export class HeldRow {
   #row: OutgoingRow;
-  /** Changes are made one after the other: each rests on the one before. */
+  /** Changes are made one after the other, since each builds on the one before. */
   #last: Promise<unknown> = Promise.resolve();
   #released = false;
 
@@ -59,8 +62,8 @@ export class HeldRow {
 
   /**
    * Leases a row that is due.
-   * @param dueMs where its lane has it
-   * @returns null when it is gone, due at another time or taken by another
+   * @param dueMs its due time in the index of its lane
+   * @returns null when the row is gone, due at another time or taken by another process
    */
   static async lease(
     id: string,
@@ -84,7 +87,8 @@ export class HeldRow {
           ...before,
           lease,
           dueMs: turn.nowMs + timing.leaseMs + timing.clockSkewMs,
-          // A row that may have been handed over is not attempted, it is settled.
+          // The outcome of a row that may have been handed over is unknown: it is not attempted
+          // again.
           attempts: before.attempts + (before.phase === "ready" ? 1 : 0),
           attempt: turn.attempt,
         };
@@ -99,7 +103,7 @@ export class HeldRow {
     return this.#row;
   }
 
-  /** Whether the data marker is committed: an attempt that is over then is not repeated. */
+  /** Whether the data marker is committed: if the attempt ends then, it is not repeated. */
   mayBeHandedOver(): boolean {
     return this.#row.phase === "data";
   }
@@ -115,7 +119,7 @@ export class HeldRow {
     return this.#change((row) => ({ ...row, phase: "data" }));
   }
 
-  /** Gives the row back, due at another time. @throws LeaseLost */
+  /** Gives the row back with another due time. @throws LeaseLost */
   release(changes: Partial<OutgoingRow> & { dueMs: number }): Promise<void> {
     return this.#change(
       (row) => ({ ...row, ...changes, phase: "ready", lease: null }),
@@ -123,7 +127,9 @@ export class HeldRow {
     );
   }
 
-  /** Takes the row off the outgoing queue, with whatever else belongs into that commit. @throws LeaseLost */
+  /**
+   * Takes the row off the outgoing queue, with other changes in the same commit. @throws LeaseLost
+   */
   remove(also: (turn: Turn) => void): Promise<void> {
     return this.#change((_row, turn) => {
       also(turn);
@@ -164,7 +170,7 @@ export class HeldRow {
       records: [key],
       sizeBytes: sizeOfChange(this.payloadBytes),
       proof: key,
-      // A row that was taken off bears no proof: that it is gone is what was wanted.
+      // A row that was taken off holds no proof: its absence is the proof.
       ...(removes ? { settle: isGone } : {}),
       plan(turn) {
         const before = turn.record<OutgoingRow>(key);
@@ -177,13 +183,13 @@ export class HeldRow {
     });
     if (row === null || row.lease === null) {
       this.#released = true;
-      records.evict(recordName(key)); // wanted again when it is due, or never
+      records.evict(recordName(key)); // needed again when it is due, or never
     }
     if (row !== null) this.#row = row;
   }
 }
 
-/** Writes a row as it is from now on, null for none, and moves its index row. */
+/** Writes a row after a change, or deletes it for null, and moves its index row. */
 export function stageChange(
   turn: Pick<Turn, "putRecord" | "set" | "delete">,
   id: string,
@@ -196,7 +202,7 @@ export function stageChange(
   if (row !== null) turn.set(indexKeyOf(id, row), INDEX_ROW);
 }
 
-/** What a job that changes a row takes, for payloads up to this size. */
+/** Bytes of memory that a job needs to change a row, for payloads up to this size. */
 export function sizeOfChange(payloadBytes: number): number {
   return CHANGE_BYTES + 2 * payloadBytes;
 }

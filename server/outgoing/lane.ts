@@ -1,4 +1,6 @@
-/** What is due of one kind for one destination: the first rows in memory, the rest in the store. */
+/**
+ * The due rows of one kind for one destination: the first ones in memory, the rest in the store.
+ */
 import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { LANE_PREFIX } from "./outgoing_row.ts";
 import { Reach } from "./reach.ts";
@@ -6,7 +8,7 @@ import { Reach } from "./reach.ts";
 /** Wait after a read that failed. */
 const READ_AGAIN_MS = 1_000;
 
-/** A row as its lane's index has it. */
+/** A row, as the index of its lane has it. */
 export interface DueEntry {
   id: string;
   dueMs: number;
@@ -25,18 +27,18 @@ export class Lane {
 
   constructor(readonly kind: string, readonly destination: string) {}
 
-  /** Tells that the store has a row with this due time. */
+  /** Records that the store has a row with this due time. */
   wake(dueMs: number): void {
     this.#nextDueMs = Math.min(this.#nextDueMs, dueMs);
   }
 
-  /** Whether rows are to be read now. */
+  /** Whether rows should be read now. */
   wants(nowMs: number): boolean {
     return this.ready.length === 0 && !this.reading && this.#nextDueMs <= nowMs &&
       this.reach.mayTry(nowMs);
   }
 
-  /** Whether nothing is known to wait. */
+  /** Whether no row is known to wait. */
   get isEmpty(): boolean {
     return this.ready.length === 0 && !this.reading && this.running === 0 &&
       this.#nextDueMs === Infinity;
@@ -45,8 +47,8 @@ export class Lane {
   /**
    * Reads the first due rows.
    * @param limit rows to read
-   * @param restUntilMs Infinity for a row that is being attempted, a time for one that is to be left
-   * alone until then, null for one that is free
+   * @param restUntilMs until when a row must be left alone: Infinity while it is attempted, null
+   * for a row that is free
    */
   async read(
     kv: Deno.Kv,
@@ -55,7 +57,7 @@ export class Lane {
     restUntilMs: (id: string) => number | null,
   ): Promise<void> {
     this.reading = true;
-    this.#nextDueMs = Infinity; // what is woken from here on counts
+    this.#nextDueMs = Infinity; // wake() calls from here on count
     try {
       const { found, nextDueMs } = await retryWhileLocked(async () => {
         const found: DueEntry[] = [];

@@ -1,4 +1,4 @@
-/** All destinations that something waits for: which of them is next, and what of them to read. */
+/** All destinations that rows wait for. Decides which one is next and what to read for it. */
 import { listRows } from "../storage/list_rows.ts";
 import { Lane } from "./lane.ts";
 import type { OutgoingHandler } from "./outgoing_handler.ts";
@@ -8,9 +8,12 @@ import { Slots } from "./slots.ts";
 /** The lanes of one kind. */
 class LanesOfKind {
   readonly byDestination = new Map<string, Lane>();
-  /** Lanes with rows in memory; whoever had its turn goes to the end. */
+  /** Lanes with rows in memory; a lane that had its turn goes to the end. */
   readonly rotation = new Set<Lane>();
-  /** Rows in hand: on their way to a lease, waiting for a slot, being attempted, being settled. */
+  /**
+   * Rows in hand: being leased, waiting for a slot, being attempted, or having their outcome
+   * stored.
+   */
   running = 0;
   readonly slots: Slots;
 
@@ -20,10 +23,16 @@ class LanesOfKind {
   }
 }
 
-/** Rows in hand for each slot: while some are attempted, others are leased and settled. */
+/**
+ * Rows in hand for each slot: while some are attempted, others are leased or have their outcome
+ * stored.
+ */
 const IN_HAND_A_SLOT = 2;
 
-/** Rows that one read of a search for destinations takes: some wait in many, some in few. */
+/**
+ * Rows that one read of a search for destinations takes: many destinations have few rows, some have
+ * many.
+ */
 const DISCOVERED = 20;
 
 export class Lanes {
@@ -47,7 +56,9 @@ export class Lanes {
     return this.#kinds.get(kind)!.slots;
   }
 
-  /** Tells that a row with this due time waits. Those of a kind without a handler are left alone. */
+  /**
+   * Records that a row with this due time waits. Rows of a kind without a handler are left alone.
+   */
   wake(kind: string, destination: string, dueMs: number): void {
     const lanes = this.#kinds.get(kind);
     if (lanes === undefined) return;
@@ -59,7 +70,7 @@ export class Lanes {
     lane.wake(dueMs);
   }
 
-  /** Lanes whose rows are to be read now; empty ones are forgotten. */
+  /** Lanes whose rows should be read now. Empty lanes are dropped. */
   *wanting(nowMs: number): Generator<Lane> {
     for (const { byDestination } of this.#kinds.values()) {
       for (const lane of byDestination.values()) {
@@ -74,7 +85,7 @@ export class Lanes {
     if (lane.ready.length > 0) this.#kinds.get(lane.kind)!.rotation.add(lane);
   }
 
-  /** A lane whose next row may be attempted now, each kind and each destination in its turn. */
+  /** Gives a lane whose next row may be attempted now; kinds and destinations take turns. */
   takeTurn(nowMs: number): Lane | null {
     for (const { handler, rotation, running } of this.#kinds.values()) {
       if (running >= IN_HAND_A_SLOT * handler.concurrency) continue;
@@ -101,7 +112,10 @@ export class Lanes {
     this.#kinds.get(lane.kind)!.running--;
   }
 
-  /** Finds the destinations that rows in the store wait for: a few rows each, however many wait. */
+  /**
+   * Finds the destinations that rows in the store wait for. Reads a few rows of each, however many
+   * wait.
+   */
   async discover(kv: Deno.Kv): Promise<void> {
     for (const kind of this.#kinds.keys()) {
       const prefix = [LANE_PREFIX, kind];
@@ -110,7 +124,7 @@ export class Lanes {
         const rows: Deno.KvEntry<unknown>[] = await listRows(kv, selector, { limit: DISCOVERED });
         for (const { key } of rows) this.wake(kind, key[2] as string, key[3] as number);
         if (rows.length < DISCOVERED) break;
-        // Behind every number: the end of the last destination's rows.
+        // A key after every number: the end of the last destination's rows.
         selector = { prefix, start: [...prefix, rows.at(-1)!.key[2]!, true] };
       }
     }

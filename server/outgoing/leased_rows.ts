@@ -1,18 +1,21 @@
-/** Rows whose holder is gone: found by the index of leases alone, and put back for anybody. */
+/**
+ * Finds rows whose holder is gone, by the index of leases alone, and puts them back for all
+ * processes.
+ */
 import { listRows } from "../storage/list_rows.ts";
 import { type HeldRowServices, sizeOfChange, stageChange } from "./held_row.ts";
 import { dropStaleIndex } from "./stale_index.ts";
 import { LEASED_PREFIX, outgoingKey, type OutgoingRow } from "./outgoing_row.ts";
 
-/** No payload is larger, whoever's it is. */
+/** The greatest size of a payload of any kind. */
 const PAYLOAD_BYTES = 50_000;
 /** Rows put back at one time. */
 const AT_ONCE = 100;
 
-/** Told of each row that was put back. */
+/** Called for each row that was put back. */
 export type Freed = (row: OutgoingRow) => void;
 
-/** Puts back what former processes of an exclusive store held. */
+/** Puts back the rows that former processes of an exclusive store held. */
 export async function freeAllLeases(services: HeldRowServices, freed: Freed): Promise<void> {
   const prefix = [LEASED_PREFIX];
   let selector: Deno.KvListSelector = { prefix };
@@ -28,7 +31,7 @@ export async function freeAllLeases(services: HeldRowServices, freed: Freed): Pr
 
 /**
  * Puts back rows whose lease is over.
- * @param isOurs rows that this process attempts: it looks after them itself
+ * @param isOurs rows that this process attempts; it takes care of them itself
  * @returns when the next lease is over, Infinity for none
  */
 export async function freeLeasesThatAreOver(
@@ -50,7 +53,7 @@ export async function freeLeasesThatAreOver(
   return next === undefined ? Infinity : untilMs(next);
 }
 
-/** Puts back the row of a lease, unless that ends later than the given time. */
+/** Puts back the row of a lease, unless the lease ends later than the given time. */
 export async function freeRow(
   services: HeldRowServices,
   leaseKey: Deno.KvKey,

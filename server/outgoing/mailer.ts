@@ -1,6 +1,6 @@
-/** Handing a mail to the next hop. */
+/** How a mail is handed to the next hop. */
 
-/** One mail to one recipient: what is unknown of a transaction is then unknown of one address. */
+/** One mail to one recipient: an unknown outcome then concerns one address only. */
 export interface OutgoingMail {
   /** Envelope sender. */
   from: string;
@@ -12,20 +12,23 @@ export interface OutgoingMail {
 
 export interface Handover {
   /**
-   * Awaited between the next hop's 354 and the first byte of the content. Where it throws, nothing
-   * of the content is sent and send() rejects with the same error.
+   * Awaited between the next hop's 354 and the first byte of the content. If it throws, nothing of
+   * the content is sent and send() rejects with the same error.
    */
   beforeContent(): Promise<void>;
   /** Aborts the transaction. */
   signal: AbortSignal;
 }
 
-/** Where a next hop refused. "connection": TCP, TLS, greeting, EHLO and login, no fault of the mail. */
+/**
+ * The stage at which a next hop refused. "connection" covers TCP, TLS, greeting, EHLO and login:
+ * the mail did not cause it.
+ */
 export type RefusalStage = "connection" | "sender" | "recipient" | "content";
 
 export type MailOutcome =
   | { result: "sent"; reason: string }
-  /** The next hop certainly does not have it. */
+  /** The next hop certainly does not have the mail. */
   | {
     result: "refused";
     stage: RefusalStage;
@@ -34,7 +37,7 @@ export type MailOutcome =
     /** Reply or error code and the command, such as "550 at RCPT TO". */
     reason: string;
   }
-  /** The content was sent whole and no reply came: nobody can tell whether the next hop has it. */
+  /** The content was sent whole and no reply came: whether the next hop has it is unknown. */
   | { result: "unknown"; reason: string };
 
 export interface Mailer {

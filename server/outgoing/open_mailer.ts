@@ -1,4 +1,4 @@
-/** The mailer that a configuration asks for. */
+/** Makes the mailer that the configuration asks for. */
 import type { Config } from "../config.ts";
 import type { Mailer } from "./mailer.ts";
 import { createSmtpMailer } from "./smtp_mailer.ts";
@@ -17,7 +17,10 @@ export async function openMailer(config: Config): Promise<Mailer | undefined> {
   });
 }
 
-/** A name of this relay: the mail domain, else the host of its links, else the sender's domain. */
+/**
+ * The name that this relay gives: the mail domain, else the host of its links, else the sender's
+ * domain.
+ */
 export function ehloName({ mail, baseUrl }: Config): string {
   const { hostname } = new URL(baseUrl);
   const isDomain = /\.[a-z0-9-]*[a-z][a-z0-9-]*$/.test(hostname);

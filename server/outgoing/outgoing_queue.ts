@@ -1,18 +1,21 @@
 /**
- * The one leased queue: whatever leaves the relay by itself is a row with a due time, leased by
- * compare-and-set for an attempt, and put back, taken off or given up after it.
+ * The one leased queue of what leaves the relay by itself. Each thing is a row with a due time. A
+ * process leases a row by compare-and-set for an attempt. It then puts the row back, takes it off,
+ * or gives it up.
  *
- * Due times are wall-clock times in the store, an index of them for each destination. The end of an
- * attempt begins the next one, kinds and destinations in turns; a tick each second finds what falls
- * due, and, where nothing runs between requests, a cron each minute. A leased row stands in an index
- * of lease ends instead, so that what a dead process held is found: before the data marker it is
- * attempted again, after it the outcome is unknown and nothing is repeated.
+ * Due times are wall-clock times in the store, with an index of them for each destination. The end
+ * of an attempt begins the next one; kinds and destinations take turns. A tick each second finds
+ * what falls due. Where nothing runs between requests, a cron each minute does. A leased row stands
+ * in an index of lease ends instead, so that the rows of a dead process are found. Before the data
+ * marker such a row is attempted again. After it the outcome is unknown, and nothing is repeated.
  */
 import type { Log } from "../deps.ts";
+import { doneWithin } from "../done_within.ts";
 import { describeFailure } from "../http/describe_failure.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
+import { CLOCK_SKEW_MS } from "../clock_skew.ts";
 import { type Attempt, deliverRow, type Delivery } from "./deliver_row.ts";
 import { moveFormerIndex } from "./former_index.ts";
 import type { LeaseTiming } from "./held_row.ts";
@@ -23,9 +26,8 @@ import { LeaseLost, type OutgoingHandler } from "./outgoing_handler.ts";
 import type { NewOutgoing, OutgoingRow } from "./outgoing_row.ts";
 
 export const LEASE_MS = 60_000;
-const CLOCK_SKEW_MS = 5_000;
 const TICK_MS = 1_000;
-/** A shared store is looked at this often, for rows of other processes. */
+/** How often a shared store is searched for rows of other processes. */
 const SHARED_LOOK_MS = 5_000;
 
 export interface OutgoingQueueOptions {
@@ -46,14 +48,14 @@ export class OutgoingQueue {
   readonly #lanes = new Lanes();
   readonly #attempts = new Map<string, Attempt>();
   readonly #reads = new Set<Promise<void>>();
-  /** Rows that the store would not change just now: left alone until this time. */
+  /** Rows that the store did not change just now, and until when they are left alone. */
   readonly #resting = new Map<string, number>();
   readonly #closed = new AbortController();
   #look: Promise<void> | null = null;
   #lookedAtMs = 0;
-  /** No lease that this process does not look after is over before this time. */
+  /** Before this time no lease ends that belongs to another process. */
   #nextLeaseEndMs = 0;
-  /** Whether an exclusive store was looked through: what it holds since then came by wake(). */
+  /** Whether an exclusive store was searched: rows that were added since then came by wake(). */
   #isKnown = false;
   #ticking: ReturnType<typeof setInterval> | undefined;
   #stopped = false;
@@ -69,7 +71,7 @@ export class OutgoingQueue {
       log,
       timing: {
         leaseMs: LEASE_MS,
-        // An exclusive store knows one clock.
+        // All processes of an exclusive store use one clock.
         clockSkewMs: store.exclusive ? 0 : CLOCK_SKEW_MS,
         ...timing,
       },
@@ -78,12 +80,12 @@ export class OutgoingQueue {
     };
   }
 
-  /** Names who delivers a kind. Rows of a kind without a handler wait. Call before start(). */
+  /** Registers who delivers a kind. Rows of a kind without a handler wait. Call before start(). */
   register<P>(handler: OutgoingHandler<P>): void {
     this.#lanes.register(handler);
   }
 
-  /** Begins to deliver. On an exclusive store what former processes held is free at once. */
+  /** Begins to deliver. On an exclusive store, rows that former processes held are free at once. */
   async start(): Promise<void> {
     if (this.#lanes.kinds === 0) return;
     if (this.#store.exclusive) await freeAllLeases(this.#delivery, this.#freed);
@@ -92,7 +94,7 @@ export class OutgoingQueue {
     this.#tick();
   }
 
-  /** Tells that a row was committed. */
+  /** Tells the queue that a row was committed. */
   wake({ kind, destination = "", dueMs }: Omit<NewOutgoing, "id" | "payload">): void {
     this.#lanes.wake(kind, destination, dueMs);
     if (this.#ticking !== undefined && dueMs <= this.#store.now()) this.#advance();
@@ -118,16 +120,12 @@ export class OutgoingQueue {
     for (const { abort, handedOver } of this.#attempts.values()) if (!handedOver) abort.abort();
   }
 
-  /** Waits, a little, for what was handed over; what is left is settled by the next start. */
+  /** Waits a little for what was handed over; the next start settles the rest. */
   async close(graceMs = 500): Promise<void> {
     this.stop();
     await this.#look?.catch(() => {});
     await Promise.all(this.#reads);
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const grace = new Promise<void>((resolve) => timer = setTimeout(resolve, graceMs));
-    const ended = Promise.all([...this.#attempts.values()].map(({ ended }) => ended));
-    await Promise.race([ended, grace]);
-    clearTimeout(timer);
+    await doneWithin(Promise.all([...this.#attempts.values()].map(({ ended }) => ended)), graceMs);
     for (const { abort } of this.#attempts.values()) abort.abort();
     this.#closed.abort();
   }
@@ -141,13 +139,13 @@ export class OutgoingQueue {
 
   #mayKnowTooLittle(): boolean {
     const nowMs = this.#store.now();
-    // A clock set back makes every hint worthless.
+    // After a clock was set back, the remembered times are worth nothing.
     if (nowMs >= this.#nextLeaseEndMs || nowMs < this.#lookedAtMs) return true;
     if (this.#store.exclusive) return !this.#isKnown;
     return nowMs >= this.#lookedAtMs + SHARED_LOOK_MS;
   }
 
-  /** Finds what waits in the store. Callers share one look. */
+  /** Finds what waits in the store. Callers share one search. */
   #lookAround(): Promise<void> {
     return this.#look ??= this.#findAll().finally(() => this.#look = null);
   }
@@ -166,7 +164,7 @@ export class OutgoingQueue {
       this.#nextLeaseEndMs = Math.min(this.#nextLeaseEndMs, leaseEndMs);
       this.#isKnown = exclusive;
     } catch (error) {
-      this.#nextLeaseEndMs = 0; // looked for at the next tick
+      this.#nextLeaseEndMs = 0; // searched for at the next tick
       throw error;
     }
   }
@@ -178,7 +176,8 @@ export class OutgoingQueue {
       if (row.lease === null) this.#freed(row);
       else leases.push(indexKey);
     });
-    // No holder of these can be left on an exclusive store: this version indexes otherwise.
+    // On an exclusive store no process holds these rows any more: this version indexes its own
+    // otherwise.
     const endsByMs = exclusive ? Infinity : this.#store.now();
     await Promise.all(leases.map((key) => freeRow(this.#delivery, key, endsByMs, this.#freed)));
   }
@@ -203,7 +202,7 @@ export class OutgoingQueue {
       this.#attempts.has(id) ? Infinity : this.#resting.get(id) ?? null;
     const read = lane.read(this.#store.kv, nowMs, 4 * concurrency, restUntilMs)
       .then(() => {
-        // Processes that share a store take different rows first.
+        // Processes that share a store should begin with different rows.
         if (!this.#store.exclusive) shuffle(lane.ready);
         this.#lanes.offer(lane);
         this.#begin(this.#store.now());
@@ -246,7 +245,7 @@ export class OutgoingQueue {
       });
   }
 
-  /** A row that is leased is found when its lease is over; one that is not, soon. */
+  /** A leased row is found when its lease is over; a row without a lease is tried again soon. */
   #leave(lane: Lane, id: string, error: unknown): void {
     if (!(error instanceof LeaseLost)) this.#logFailure(error);
     const nowMs = this.#store.now();

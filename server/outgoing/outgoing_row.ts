@@ -1,17 +1,18 @@
 /**
- * What leaves the relay by itself, as the store holds it: one row a thing to deliver, found by an
- * index of due times a destination while nobody has it, and by one of lease ends while somebody
- * does. What kinds there are, their handlers say.
+ * The rows of what leaves the relay by itself: one row for each thing to deliver. A row that no
+ * process holds is found by an index of due times for each destination. A row that a process holds
+ * is found by an index of lease ends. Handlers define the kinds.
  */
 import { defineRecord } from "../storage/record_key.ts";
 import type { Turn } from "../storage/group_commit.ts";
+import { DAY_MS } from "../time_units.ts";
 
 /** ["outgoing", id] */
 export interface OutgoingRow<P = unknown> {
   v: 1;
   /** Which handler delivers it. */
   kind: string;
-  /** Where it goes, for fairness between destinations; absent where the kind has one only. */
+  /** Where it goes, for fairness between destinations; absent when the kind has only one. */
   destination?: string;
   payload: P;
   queuedAtMs: number;
@@ -23,7 +24,7 @@ export interface OutgoingRow<P = unknown> {
   phase: "ready" | "data";
   /** Random id of the lease that holds the row, null for none. */
   lease: string | null;
-  /** Attempt of the commit that wrote the row last: tells whether an unclear one was ours. */
+  /** Attempt of the commit that wrote the row last: tells whether an unclear commit was ours. */
   attempt?: string;
   /** Why the last attempt failed: a word and a reply code, never an address or a text of others. */
   lastReason: string | null;
@@ -34,14 +35,16 @@ export interface OutgoingIndexRow {
   v: 1;
 }
 
-/** ["outgoing-due", dueMs, id]: the one index of former versions, for rows with a lease and without. */
+/**
+ * ["outgoing-due", dueMs, id]: the one index of former versions, for rows with and without a lease.
+ */
 export interface FormerDueRow {
   v: 1;
   kind: string;
   leased: boolean;
 }
 
-/** ["outgoing-dead", diedAtMs, id]: given up, kept to be seen. */
+/** ["outgoing-dead", diedAtMs, id]: was given up, and is kept for the operator to see. */
 export interface DeadRow<P = unknown> {
   v: 1;
   kind: string;
@@ -49,7 +52,7 @@ export interface DeadRow<P = unknown> {
   queuedAtMs: number;
   diedAtMs: number;
   attempts: number;
-  /** Why; "unknown" where nobody can tell whether the other side has it. */
+  /** Why it was given up; "unknown" when it is unknown whether the other side has it. */
   reason: string;
 }
 
@@ -72,14 +75,14 @@ export const deadKey = (
 
 export const INDEX_ROW: OutgoingIndexRow = { v: 1 };
 
-/** Where a row is found. */
+/** The key of the index row by which a row is found. */
 export function indexKeyOf(id: string, row: OutgoingRow): Deno.KvKey {
   if (row.lease !== null) return leasedKey(row.dueMs, id);
   return laneKey(row.kind, row.destination ?? "", row.dueMs, id);
 }
 
-/** How long given up rows are kept. */
-export const DEAD_KEPT_MS = 30 * 86_400_000;
+/** How long rows that were given up are kept. */
+export const DEAD_KEPT_MS = 30 * DAY_MS;
 
 export interface NewOutgoing<P = unknown> {
   /** Unique among all kinds, at most 100 characters, such as "digest/7". */
@@ -92,9 +95,9 @@ export interface NewOutgoing<P = unknown> {
 }
 
 /**
- * Queues something inside the plan of a job that names outgoingKey(id) among its records; whoever
- * submits the job calls OutgoingQueue.wake() when it is committed.
- * @returns false where the id is queued already: nothing is staged
+ * Queues something inside the plan of a job that names outgoingKey(id) among its records. The
+ * caller of submit() calls OutgoingQueue.wake() after the commit.
+ * @returns false when the id is queued already: nothing is staged
  */
 export function stageOutgoing(
   turn: Pick<Turn, "nowMs" | "attempt" | "record" | "putRecord" | "set">,

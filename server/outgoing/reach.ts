@@ -1,6 +1,6 @@
 /**
- * Whether a destination can be reached: after five connection failures in a row it gets one trial
- * each 30 s, whatever waits for it. Pure.
+ * Whether a destination can be reached. After five connection failures in a row it gets one trial
+ * each 30 s, however much waits for it. Pure.
  */
 
 /** Connection failures in a row after which a destination counts as unreachable. */
@@ -12,7 +12,7 @@ export class Reach {
   #failures = 0;
   #nextTrialMs = 0;
 
-  /** Whether connections fail, so that no attempt is charged to what waits. */
+  /** Whether connections fail, so that attempts are not counted for the rows that wait. */
   get isLost(): boolean {
     return this.#failures >= FAILURES;
   }
@@ -22,23 +22,23 @@ export class Reach {
     return !this.isLost || nowMs >= this.#nextTrialMs || nowMs < this.#nextTrialMs - TRIAL_MS;
   }
 
-  /** An attempt begins: where the destination is lost, it is the one trial. */
+  /** An attempt begins. When the destination is lost, it is the one trial. */
   began(nowMs: number): void {
     if (this.isLost) this.#nextTrialMs = nowMs + TRIAL_MS;
   }
 
-  /** No connection came about. */
+  /** No connection was made. */
   failed(nowMs: number): void {
     this.#failures++;
     if (this.#failures === FAILURES) this.#nextTrialMs = nowMs + TRIAL_MS;
   }
 
-  /** A connection came about. */
+  /** A connection was made. */
   reached(): void {
     this.#failures = 0;
   }
 
-  /** An attempt ended without a connection being tried: another may be the trial. */
+  /** An attempt ended without trying a connection: another one may be the trial. */
   untried(): void {
     this.#nextTrialMs = 0;
   }

@@ -1,4 +1,7 @@
-/** How many attempts of a kind run at one time; the others of those leased already wait in order. */
+/**
+ * Bounds how many attempts of a kind run at one time. The other rows that are already leased wait
+ * in order.
+ */
 export class Slots {
   #free: number;
   readonly #waiting = new Set<() => void>();
@@ -7,7 +10,7 @@ export class Slots {
     this.#free = count;
   }
 
-  /** Waits for a slot. @returns false where the signal aborted before there was one */
+  /** Waits for a slot. @returns false when the signal aborted before one was free */
   async take(signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false;
     if (this.#free > 0) {
@@ -17,7 +20,7 @@ export class Slots {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const onFree = () => resolve(true);
     const onAbort = () => {
-      // Once handed a slot, the taker has it and must give it back.
+      // A caller that was given a slot keeps it and must give it back.
       if (this.#waiting.delete(onFree)) resolve(false);
     };
     this.#waiting.add(onFree);

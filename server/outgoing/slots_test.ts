@@ -3,7 +3,7 @@ import { Slots } from "./slots.ts";
 
 const never = new AbortController().signal;
 
-Deno.test("Slots hands a slot that is given back to whoever waits longest", async () => {
+Deno.test("Slots gives a free slot to the caller that waits longest", async () => {
   const slots = new Slots(1);
   const order: string[] = [];
   assert.equal(await slots.take(never), true);
@@ -18,7 +18,7 @@ Deno.test("Slots hands a slot that is given back to whoever waits longest", asyn
   assert.equal(await slots.take(never), true);
 });
 
-Deno.test("Slots gives none to whoever gave up waiting, and loses none by it", async () => {
+Deno.test("Slots gives no slot to a caller that gave up waiting, and loses none", async () => {
   const slots = new Slots(1);
   await slots.take(never);
   const abort = new AbortController();

@@ -1,4 +1,6 @@
-/** SMTP to the one configured next hop (RFC 5321), a connection a mail. */
+/**
+ * Sends mail by SMTP to the one configured next hop (RFC 5321), over one connection for each mail.
+ */
 import { isIP } from "node:net";
 import { Readable } from "node:stream";
 import { rootCertificates } from "node:tls";
@@ -12,7 +14,7 @@ export interface SmtpMailerOptions {
   smtp: SmtpConfig;
   /** Name given with EHLO. */
   ehloName: string;
-  /** PEM certificates that the next hop's may rest on, besides the system's. */
+  /** PEM certificates that the next hop's certificate may be issued by, besides the system's. */
   caPem?: string;
   timing?: Partial<SmtpTiming>;
 }
@@ -20,9 +22,12 @@ export interface SmtpMailerOptions {
 export interface SmtpTiming {
   /** From the look-up of the name to the end of STARTTLS. */
   connectMs: number;
-  /** Silence before a reply. */
+  /** Greatest wait for a reply. */
   replyMs: number;
-  /** Silence after the final dot: the longer, the fewer outcomes stay unknown (RFC 5321, 4.5.3.2.6: 10 minutes). */
+  /**
+   * Greatest wait after the final dot: the longer, the fewer outcomes stay unknown (RFC 5321,
+   * 4.5.3.2.6: 10 minutes).
+   */
   finalReplyMs: number;
   /** For the reply to QUIT. */
   quitMs: number;
@@ -34,7 +39,9 @@ const TIMING: SmtpTiming = {
   finalReplyMs: 600_000,
   quitMs: 2_000,
 };
-/** Open connections, those that are being closed included: next hops refuse more from one client. */
+/**
+ * Open connections, including those that are being closed: next hops refuse more from one client.
+ */
 const MAX_CONNECTIONS = 8;
 
 /** What nodemailer's errors carry. */
@@ -45,8 +52,8 @@ interface SmtpError extends Error {
 }
 
 /**
- * A mailer for the next hop. TLS is required and its certificate checked, except on a loopback
- * next hop: there STARTTLS is used where offered and the certificate not checked.
+ * Makes a mailer for the next hop. TLS is required and its certificate checked. A loopback next hop
+ * is the exception: STARTTLS is used if offered, and the certificate is not checked.
  */
 export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
   const timing = { ...TIMING, ...options.timing };
@@ -57,7 +64,7 @@ export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
 
   async function takeConnection(): Promise<SMTPConnection> {
     if (open < MAX_CONNECTIONS) open++;
-    else await new Promise<void>((resolve) => waiting.push(resolve)); // handed on by giveBack()
+    else await new Promise<void>((resolve) => waiting.push(resolve)); // giveBack() passes the connection on
     return new SMTPConnection(connectionOptions);
   }
 
@@ -68,7 +75,7 @@ export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
     else next();
   }
 
-  /** Ends a connection politely, and in any case within quitMs. */
+  /** Ends a connection with QUIT, and in any case within quitMs. */
   function leave(connection: SMTPConnection): Promise<void> {
     const socket = connection._socket;
     return new Promise((resolve) => {
@@ -121,16 +128,16 @@ function optionsOf(
     connectionTimeout: timing.connectMs,
     greetingTimeout: timing.connectMs,
     socketTimeout: timing.replyMs,
-    // A reply to QUIT, or the lack of one, is the end: there is nothing more to wait for.
+    // A reply to QUIT, or none in time, is the end: nothing more is waited for.
     socketCloseTimeout: 0,
     logger: false,
   };
 }
 
 /**
- * Has the library connect to a next hop by its name, which is what this process may reach: it would
- * ask name servers itself and connect to addresses. A name that its cache knows as its own address
- * goes to node:net as it is.
+ * Makes the library connect to a next hop by its name, since this process may reach only that name.
+ * By itself the library would ask name servers and connect to addresses. A name that its cache
+ * gives as its own address is passed to node:net unchanged.
  */
 function connectByName(host: string): void {
   if (isIP(host) === 0) dnsCache.set(host, { value: { addresses: [host] }, expires: undefined });
@@ -153,7 +160,7 @@ async function transact(
   if (signal.aborted) onAbort();
   signal.addEventListener("abort", onAbort, { once: true });
 
-  /** Settles once beforeContent has, where it was called. */
+  /** Settles once beforeContent has settled, if it was called. */
   let asked: Promise<void> = Promise.resolve();
   let denied: { error: unknown } | null = null;
   /** True from when the final dot may have been sent. */
@@ -187,7 +194,7 @@ async function transact(
   }
 }
 
-/** One call of the connection; rejects as well when the connection breaks meanwhile. */
+/** One call of the connection; also rejects when the connection breaks meanwhile. */
 function step(
   broken: Promise<never>,
   call: (done: (error?: Error | null) => void) => void,

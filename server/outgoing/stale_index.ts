@@ -1,10 +1,13 @@
-/** Index rows of what a process of a former version has changed, which does not know this index. */
+/**
+ * Removes index rows that are outdated because a process of a former version, which does not know
+ * this index, changed their rows.
+ */
 import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { indexKeyOf, outgoingKey, type OutgoingRow } from "./outgoing_row.ts";
 
 /**
- * Takes an index row away that does not say where its row is found.
- * @returns false where it does
+ * Removes an index row unless its row is found by it.
+ * @returns false when the row is found by it
  */
 export async function dropStaleIndex(kv: Deno.Kv, indexKey: Deno.KvKey): Promise<boolean> {
   const id = indexKey.at(-1) as string;

@@ -3,8 +3,8 @@ import type { JsonObject } from "../../toolkit/json_value.ts";
 import { invalidJson, RelayError } from "../errors.ts";
 import { answerJson } from "../http/answer.ts";
 import type { Authenticator, Credential } from "../agents/authenticate.ts";
-import type { ReadBody } from "../http/body.ts";
 import { readObject } from "../http/json_body.ts";
+import { readBody } from "../http/read_body.ts";
 import type { Route } from "../http/route.ts";
 import type { Limits } from "../limits.ts";
 import { cleanNotificationEmail } from "./notification_email.ts";
@@ -19,18 +19,18 @@ import {
 
 export interface ProfileRouteServices extends ProfileServices {
   authenticator: Authenticator;
-  readBody: ReadBody;
   limits: Pick<Limits, "profileChangesPerAgentPerMinute" | "rawBodyBytes">;
 }
 
 export function profileRoutes(services: ProfileRouteServices): Route[] {
-  const { authenticator, readBody, limits } = services;
+  const { authenticator, limits } = services;
   return [
     {
       method: "PATCH",
       path: "/v1/agents/me",
+      body: { limitBytes: limits.rawBodyBytes, pool: "messages" },
       async handle(c) {
-        const body = await readBody(c.req.raw, limits.rawBodyBytes);
+        const body = await readBody(c);
         const { agent, credential } = await authenticator.authenticate(c, body);
         const use = signatureOf(credential);
         const repeated = await repeatedUpdate(services, agent.id, use);

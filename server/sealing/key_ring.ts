@@ -1,6 +1,7 @@
 /**
- * The operator's custody keys and what is encrypted under them: AES-256-GCM with a fresh 96-bit
- * nonce each, bound by its additional data to whom it belongs. The first key encrypts, all decrypt.
+ * The operator's custody keys, and encryption under them: AES-256-GCM with a fresh 96-bit nonce for
+ * each secret. Additional data binds a secret to its agent. The first key encrypts, all of them
+ * decrypt.
  */
 import { createCipheriv, createDecipheriv, createHash } from "node:crypto";
 import { Buffer } from "node:buffer";
@@ -81,7 +82,7 @@ export class KeyRing {
   }
 }
 
-/** Tells keys apart without telling anything of them: 16 hex digits of a labelled SHA-256. */
+/** An id that tells keys apart and reveals nothing of them: 16 hex digits of a labelled SHA-256. */
 export function custodyKeyId(key: Uint8Array): string {
   if (key.length !== KEY_BYTES) throw new TypeError(`a custody key has ${KEY_BYTES} bytes`);
   const digest = createHash("sha256").update("relay custody key id:").update(key).digest();

@@ -27,9 +27,8 @@ export interface Resealing {
 }
 
 /**
- * Seals every row anew that names another configured key than the first, and then forgets that the
- * store names those keys: an operator may drop them from the configuration.
- * @returns how many rows were sealed anew; null where no older key is named
+ * Seals every row anew that names another configured key than the first. Then deletes those key ids
+ * from the store: an operator may drop these keys from the configuration.
  */
 export async function resealRows(options: Resealing): Promise<number | null> {
   const { kv, ring, rows, stopped } = options;

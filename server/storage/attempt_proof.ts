@@ -1,28 +1,27 @@
-/** Which attempt wrote a row: after an unclear commit only that tells whether it was ours. */
+/**
+ * Tells which attempt wrote a row. After an unclear commit, only that says whether the commit was
+ * ours.
+ */
 import { retryWhileLocked } from "./lock_retry.ts";
 import type { Store } from "./store.ts";
+import { readRows } from "./read_rows.ts";
 
-/** What every proof row of a job holds beside its own. */
+/** What every proof row of a job holds, whatever else it holds. */
 interface ProofRow {
   attempt?: string;
 }
 
-/** KV Connect reads ten keys at a time. */
-const PROOFS_A_READ = 10;
-
 /**
- * The versionstamp of the first of these rows that an attempt wrote, or null. One is enough: what a
- * group writes is stored whole or not at all, but a record among the proofs may have been
- * overwritten since.
+ * The versionstamp of the first of these rows that an attempt wrote, or null. One row is enough,
+ * since a group is stored whole or not at all. All are looked at, since a record among them may
+ * have been overwritten since.
  */
 export async function provenVersion(
   { kv }: Pick<Store, "kv">,
   proofs: readonly Deno.KvKey[],
   attempt: string,
 ): Promise<string | null> {
-  for (let from = 0; from < proofs.length; from += PROOFS_A_READ) {
-    const some = proofs.slice(from, from + PROOFS_A_READ);
-    const rows = await retryWhileLocked(() => kv.getMany<ProofRow[]>(some));
+  for await (const rows of readRows<ProofRow>(kv, proofs)) {
     const mine = rows.find((row) => row.value?.attempt === attempt);
     if (mine?.versionstamp) return mine.versionstamp;
   }

@@ -1,4 +1,7 @@
-/** A map that forgets its oldest entries beyond a capacity: for what is immutable and can be read again. */
+/**
+ * A map that drops its oldest entries beyond a capacity. For values that never change and can be
+ * read again.
+ */
 export class BoundedMap<K, V> {
   readonly #entries = new Map<K, V>();
 

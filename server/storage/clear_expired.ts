@@ -1,7 +1,7 @@
 /**
- * Deletion of expired rows from an embedded store that is not open yet. Deno KV deletes all of them
- * in one transaction when it opens a file, and answers nothing until that is done: after a long
- * stop, or on an old backup, for minutes and with a log as large as the store.
+ * Deletes expired rows from an embedded store before it is opened. Deno KV deletes all of them in
+ * one transaction when it opens a file, and answers nothing until that is done. After a long stop,
+ * or on an old backup, that takes minutes and a log as large as the store.
  */
 import { DatabaseSync } from "node:sqlite";
 import { isDatabaseLocked } from "./lock_retry.ts";
@@ -9,18 +9,27 @@ import { isDatabaseLocked } from "./lock_retry.ts";
 export interface ClearOptions {
   /** Path of the store's file; one that is missing or empty has no expired rows. */
   path: string;
-  /** Others may have the file open: small batches then, and no waiting for their lock. */
+  /**
+   * Other processes may have the file open. Batches are then small, and their lock is not waited
+   * for.
+   */
   shared: boolean;
   now: () => number;
   /** Bytes that an unprivileged process may still write on the file's disk. */
   freeBytes: () => Promise<number>;
-  /** Called before the first batch and after each: rows deleted so far, and rows to delete in all. */
+  /**
+   * Called before the first batch and after each one: rows deleted so far, and rows to delete in
+   * all.
+   */
   onProgress?: (done: number, total: number) => void;
 }
 
-/** Versions of Deno KV's tables, and of their rule of expiry, that are known here. */
+/** The versions of Deno KV's tables, and of their rule of expiry, that this code knows. */
 const KNOWN_TABLES = 3;
-/** One transaction. A larger one writes each page less often; its log takes up to 4 KB a row. */
+/**
+ * Rows of one transaction. A larger one writes each page less often, but its log takes up to 4 KB a
+ * row.
+ */
 const BATCH_ROWS = 10_000;
 const SMALL_BATCH_ROWS = 1_000;
 const ROOM_FOR_LARGE_BATCHES_BYTES = 512 * 2 ** 20;
@@ -32,9 +41,9 @@ const DELETE_BATCH =
   `DELETE FROM kv WHERE k IN (SELECT k FROM kv WHERE ${EXPIRED} ORDER BY expiration_ms LIMIT ?)`;
 
 /**
- * Deletes the rows that have expired, a bounded transaction at a time: killed at any moment, it has
- * deleted a part, and the next start goes on. Tables of another version are left to Deno KV, and so
- * is what remains when another process locks a shared file.
+ * Deletes the rows that have expired, in transactions of bounded size. A process that is killed has
+ * deleted a part, and the next start deletes the rest. Tables of another version are left to Deno
+ * KV. So are the remaining rows when another process locks a shared file.
  * @returns rows deleted
  * @throws Error of SQLite when the file is no database, damaged, or its disk full
  */
@@ -60,7 +69,7 @@ export async function clearExpired(options: ClearOptions): Promise<number> {
       throw error;
     }
     onProgress?.(done, total);
-    await new Promise((resolve) => setTimeout(resolve)); // signals get their turn
+    await new Promise((resolve) => setTimeout(resolve)); // lets signals be handled
   }
   return done;
 }
@@ -75,9 +84,9 @@ async function holdsRows(path: string): Promise<boolean> {
 }
 
 /**
- * SQLite moves its log into the file after each commit that leaves over 1,000 pages in it, so that
- * the log is no larger than one batch. Without a sync a commit may be lost with the power, not torn:
- * its rows are deleted again.
+ * SQLite moves its log into the file after each commit that leaves over 1,000 pages in it. The log
+ * therefore never grows beyond one batch. Without a sync a power failure may undo a commit but
+ * leaves the file whole: the next start deletes those rows again.
  */
 function openTables(path: string): Disposable & { db: DatabaseSync } {
   const db = new DatabaseSync(path);

@@ -1,10 +1,16 @@
-/** When the store was last in use, by the clock of who used it: what a wrong clock is told by. */
+/**
+ * When the store was last used, by the clock of the process that used it. A wrong clock is found by
+ * comparing with it.
+ */
 import { retryWhileLocked } from "./lock_retry.ts";
 
 const CLOCK_KEY: Deno.KvKey = ["meta", "clock"];
-/** Further behind the stamp a relay does not start; further ahead of it start-up tells. */
+/**
+ * A relay does not start with a clock further behind the stamp. Further ahead, start-up prints a
+ * warning.
+ */
 export const FAR_MS = 86_400_000;
-/** How often a running relay writes it; far less than what is refused or told. */
+/** How often a running relay writes the stamp; much shorter than FAR_MS. */
 const STAMP_EVERY_MS = 3_600_000;
 
 /** The clock is far behind the store. The message says what to do. */
@@ -27,9 +33,9 @@ export class ClockStamp {
   constructor(private readonly kv: Deno.Kv, private readonly now: () => number) {}
 
   /**
-   * Compares the clock with the store's last use, and stamps the store with it.
-   * @param check false for RELAY_CLOCK_CHECK=off: a clock behind is taken for right
-   * @returns what the operator is to be told, null where nothing is strange
+   * Compares the clock with the store's last use, and writes the stamp.
+   * @param check false for RELAY_CLOCK_CHECK=off: a clock that is behind is accepted
+   * @returns a warning for the operator, null when there is none
    * @throws ClockBehindError
    */
   async open(check: boolean): Promise<string | null> {
@@ -40,7 +46,10 @@ export class ClockStamp {
     return note;
   }
 
-  /** Stamps the store where the last stamp of this relay is an hour old, or of another clock. */
+  /**
+   * Writes the stamp when this relay's last one is an hour old, or was written by a different
+   * clock.
+   */
   async refresh(): Promise<void> {
     if (Math.abs(this.now() - this.#stampedMs) >= STAMP_EVERY_MS) await this.#write();
   }

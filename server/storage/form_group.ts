@@ -1,4 +1,4 @@
-/** Which of the waiting jobs leave together in the next commit. */
+/** Decides which of the waiting jobs leave together in the next commit. */
 import { CeilingReached, type IdSequence } from "./id_sequence.ts";
 import type { GroupAnnotation } from "./job.ts";
 import type { JobQueue, Pending } from "./job_queue.ts";
@@ -12,20 +12,24 @@ export interface Forming {
   ids: IdSequence;
   queue: JobQueue;
   annotations: readonly GroupAnnotation[];
-  /** The job's records are to be read before it can be planned. */
+  /** The job's records have to be read before it can be planned. */
   reload(pending: Pending): void;
   /** The job's plan refused. */
   refuse(pending: Pending, error: unknown): void;
 }
 
 /**
- * The longest prefix of the queue that fits one commit, without the jobs whose records are held.
- * @returns a group whose records are locked, or null where none can leave now
+ * Takes the longest prefix of the queue that fits one commit, without the jobs whose records are
+ * held.
+ * @returns a group whose records are locked, or null when no job can leave now
  */
 export function formGroup(forming: Forming): PlanGroup<Pending> | null {
   const { store, records, ids, queue, annotations } = forming;
   const group = new PlanGroup<Pending>(store, records, ids, annotations);
-  /** Records of jobs that were passed over, and the locked record each of those waits for, if any. */
+  /**
+   * Records of jobs that were passed over, each with the locked record that its job waits for, if
+   * any.
+   */
   const held = new Map<string, string | null>();
   const left: Pending[] = [];
   let apart: string | null = null;
@@ -65,7 +69,8 @@ export function formGroup(forming: Forming): PlanGroup<Pending> | null {
         if (!group.add(pending, result, turn)) break;
         apart = pending.apart;
       } catch (error) {
-        // Decided on a state that is not committed yet, or waiting for a higher ceiling.
+        // The decision rests on a state that is not committed yet, or the job needs a higher
+        // ceiling.
         if (!turn.sawStaged && !(error instanceof CeilingReached)) throw error;
         passOver(pending, null);
       }
@@ -75,7 +80,7 @@ export function formGroup(forming: Forming): PlanGroup<Pending> | null {
   }
   queue.putBack(at < waiting.length ? left.concat(waiting.slice(at)) : left);
   if (group.members.length === 0) return null;
-  if (!annotate(group, forming)) return formGroup(forming); // its jobs are answered: on to the others
+  if (!annotate(group, forming)) return formGroup(forming); // its jobs are answered: try the others
   group.lock();
   for (const { pending } of group.members) pending.travelling = true;
   return group;
@@ -94,7 +99,7 @@ function stateOf(
   return lockedRecord === undefined ? "ready" : { lockedRecord };
 }
 
-/** @returns false when an annotation failed: nothing of the group may then be stored */
+/** @returns false when an annotation failed: then nothing of the group may be stored */
 function annotate(group: PlanGroup<Pending>, { annotations, queue }: Forming): boolean {
   const results = group.members.map((member) => member.result);
   try {

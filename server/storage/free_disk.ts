@@ -1,4 +1,7 @@
-/** Whether the disk of the embedded store has room: writes stop before it is full, reads go on. */
+/**
+ * Tells whether the disk of the embedded store has room. Writes stop before it is full, reads go
+ * on.
+ */
 import { RelayError } from "../errors.ts";
 
 const FRESH_MS = 2_000;
@@ -11,7 +14,7 @@ export class FreeDisk {
   #measuredMs = -Infinity;
   #measuring: Promise<void> | undefined;
 
-  /** @param measure null where the store is not on a disk of ours */
+  /** @param measure null when the store is not on a disk of this machine */
   constructor(
     private readonly measure: MeasureFreeBytes | null,
     private readonly minFreeBytes: number,
@@ -28,14 +31,14 @@ export class FreeDisk {
     try {
       this.#freeBytes = await this.measure();
     } catch {
-      this.#freeBytes = Infinity; // a disk that cannot be measured is not called full
+      this.#freeBytes = Infinity; // a disk that cannot be measured is not treated as full
     }
     this.#measuredMs = this.now();
   }
 
   /**
-   * Refuses by what was measured some seconds ago at most. Where there was room, an older
-   * measurement still counts for the writes that come while the next one is made.
+   * Refuses writes by a measurement that is at most some seconds old. If it showed room, it also
+   * counts for the writes that arrive while the next one is made.
    * @throws RelayError `unavailable`
    */
   async refuseWhenFull(): Promise<void> {

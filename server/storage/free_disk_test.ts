@@ -42,7 +42,7 @@ Deno.test("FreeDisk refuses nothing by an old measurement, and lets nothing wait
   await assert.rejects(disk.refuseWhenFull());
 });
 
-Deno.test("FreeDisk calls no disk full that cannot be measured, and none that is not ours", async () => {
+Deno.test("FreeDisk treats no disk as full that cannot be measured or is not on this machine", async () => {
   const broken = new FreeDisk(() => Promise.reject(new Error("no statfs here")), 1);
   await broken.refresh();
   await broken.refuseWhenFull();

@@ -1,16 +1,16 @@
 /**
- * Group commit: the jobs of concurrent callers travel in one atomic operation, because the store
- * pays one transaction and one fsync an operation, however much it carries.
+ * Group commit: jobs of concurrent callers are stored in one atomic operation. The store pays one
+ * transaction and one fsync for each operation, however much it carries.
  *
  * What keeps it correct:
  * - Every job names the records it reads or writes. A record in an uncommitted group enters no
- *   other group, and the commit checks the versionstamp of each, on exclusive stores too.
- * - Memory changes only after a commit succeeded. A failed or unknown one forgets every record it
- *   touched, and each retry plans anew, on freshly read records and with new message ids.
- * - The first group leaves at once (a microtask later); groups grow only while the store is busy.
- *   A timer would cost a lone caller most of its rate.
+ *   other group. The commit checks the versionstamp of each record, on exclusive stores too.
+ * - Memory changes only after a commit has succeeded. A failed or unclear one drops every record it
+ *   touched from memory. Each retry plans anew, on freshly read records and with new message ids.
+ * - The first group leaves at once (a microtask later). Groups grow only while the store is busy. A
+ *   timer would cost a lone caller most of its rate.
  * - Over a network a commit can be reported as failed after it succeeded. Each attempt therefore
- *   writes a random attempt id into its jobs' proof rows, and only that id means "mine".
+ *   writes a random attempt id into its jobs' proof rows. Only that id means "mine".
  */
 import { RelayError } from "../errors.ts";
 import { attemptOf, provenVersion } from "./attempt_proof.ts";
@@ -26,9 +26,9 @@ import type { Store } from "./store.ts";
 
 export { type GroupAnnotation, type Job, Outdated, type Room, type Turn } from "./job.ts";
 
-/** Failures of one job, each after a plan on fresh records, before its caller may hear 503. */
+/** How often a job may fail, each time planned on fresh records, before its caller may get 503. */
 const MAX_FAILURES = 16;
-/** Of those in a row where the store threw instead of telling a conflict: then it does at once. */
+/** How often in a row the store may throw for a job before its caller gets 503. */
 const MAX_ERRORS = 3;
 const MAX_PAUSE_MS = 128;
 
@@ -36,9 +36,9 @@ export interface GroupCommitOptions {
   store: Store;
   records: RecordCache;
   ids: IdSequence;
-  /** How many jobs may wait, and for how long; beyond it callers hear 503 `unavailable`. */
+  /** How many jobs may wait, and for how long; beyond that callers get 503 `unavailable`. */
   bounds?: QueueBounds;
-  /** Told of commits that the store failed, not of conflicts. */
+  /** Called for commits that the store failed, not for conflicts. */
   onFailure?: (error: unknown) => void;
 }
 
@@ -74,20 +74,20 @@ export class GroupCommit {
     };
   }
 
-  /** Adds rows that every group writes for the results of its jobs. Call before the first job. */
+  /** Adds rows that every group writes for its jobs' results. Call it before the first job. */
   annotateGroups(annotation: GroupAnnotation): void {
     this.#annotations.push(annotation);
   }
 
-  /** Jobs admitted and not yet answered. */
+  /** Jobs that are admitted and not yet answered. */
   get pending(): number {
     return this.#queue.size;
   }
 
   /**
-   * Commits a job together with whatever else is waiting.
+   * Commits a job together with the other jobs that wait.
    * @returns what plan() returned, after the commit that holds it
-   * @throws TypeError for records that are not declared; what plan() threw; RelayError `unavailable` when the queue is full or retries are used up
+   * @throws TypeError for undeclared records; what plan() threw; RelayError `unavailable` when the queue is full or retries are used up
    */
   submit<T>(job: Job<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -141,7 +141,7 @@ export class GroupCommit {
     }
   }
 
-  /** Ids stop at their ceiling, and without their lease: no group leaves until both are renewed. */
+  /** Ids end at the ceiling or with the lease. No group leaves until both are renewed. */
   #restoreIds(): void {
     this.#restoring = true;
     this.#ids.restore().catch((error) => {
@@ -152,7 +152,7 @@ export class GroupCommit {
     });
   }
 
-  /** Reads what jobs need and puts them in the queue, all at one time. */
+  /** Reads at one time what the jobs need, and puts them in the queue. */
   async #reload(...jobs: Pending[]): Promise<void> {
     await Promise.all(jobs.map(async (pending) => {
       try {
@@ -165,7 +165,7 @@ export class GroupCommit {
     this.#schedule();
   }
 
-  /** A refusal from memory that others may have outdated is decided again on what the store holds. */
+  /** Decides a refusal again on what the store holds, if memory may be outdated. */
   #refuse(pending: Pending, error: unknown): void {
     if (!this.#store.exclusive && (!pending.verified || error instanceof Outdated)) {
       for (const name of pending.names) this.#records.evict(name);
@@ -178,7 +178,7 @@ export class GroupCommit {
     void this.#retry(pending);
   }
 
-  /** The caller hears 503, except for what a job itself has thrown. */
+  /** The caller gets 503, or the error that the job itself has thrown. */
   #giveUp(pending: Pending, error: unknown): void {
     if (pending.answered) return;
     if (error instanceof RelayError || error instanceof Outdated) {
@@ -195,7 +195,7 @@ export class GroupCommit {
     await this.#reload(...jobs.filter((_, i) => open[i]));
   }
 
-  /** False once the caller has its answer: a doubted attempt or another process has stored the job. */
+  /** False once an unclear attempt, or another process, has stored the job. */
   async #isOpen(pending: Pending): Promise<boolean> {
     if (pending.answered) return false; // given up meanwhile
     try {
@@ -235,7 +235,7 @@ export class GroupCommit {
       failure = error;
     }
     versionstamp ??= await this.#proven(group);
-    // In one turn: a job that is given up at any time is either on its way or known to have been.
+    // Synchronous: a job that is given up is always in a group or known to have been.
     for (const { pending, result } of group.members) {
       pending.travelling = false;
       if (versionstamp === null) pending.tried.set(group.attempt, result);
@@ -253,26 +253,26 @@ export class GroupCommit {
     void this.#recover(group, failure); // its pause keeps no other group waiting
   }
 
-  /** The versionstamp of a commit that was reported as failed and yet holds our attempt id, or null. */
+  /** The versionstamp of a commit that holds our attempt id though reported as failed, or null. */
   async #proven(group: PlanGroup<Pending>): Promise<string | null> {
     const proofs = group.members.map(({ pending }) => pending.job.proof);
     try {
       return await provenVersion(this.#store, proofs, group.attempt);
     } catch {
-      return null; // unknown for now: each job asks again before its retry
+      return null; // not known yet: each job asks again before its retry
     }
   }
 
-  /** After a failed commit: jobs retry apart from those whose records had nothing to do with it. */
+  /** Tries the jobs of a failed commit again, apart from those that the failure did not concern. */
   async #recover(group: PlanGroup<Pending>, failure: unknown): Promise<void> {
     const repeats = Math.max(...group.members.map(({ pending }) => pending.failures));
     if (repeats > 1) {
       const boundMs = Math.min(MAX_PAUSE_MS, 4 * 2 ** repeats);
       await new Promise((resolve) => setTimeout(resolve, Math.random() * boundMs));
     }
-    // After the pause: what is read here is what the retry is planned on.
+    // After the pause, since the retry is planned on what is read here.
     const changed = await group.changedRecords().catch(() => null);
-    // Not explained by a record: the writer slot may have been taken over.
+    // No record explains the failure: the writer slot may have been taken over.
     if (changed === null || changed.size === 0) this.#ids.doubt();
     const again: Pending[] = [];
     for (const { pending } of group.members) {
@@ -285,7 +285,7 @@ export class GroupCommit {
         continue;
       }
       const cause = pending.names.find((name) => changed?.has(name));
-      // Where no record explains it (a row had to be absent, a write was refused) each goes alone.
+      // No record explains it (a row had to be absent, a write was refused): each job goes alone.
       const unexplained = changed === null || changed.size === 0;
       pending.apart = cause ?? (unexplained ? `#${++this.#causes}` : null);
       again.push(pending);

@@ -1,13 +1,17 @@
 /** What waits in a group commit is bounded: retries, jobs, bytes and time. */
 import assert from "node:assert/strict";
-import { countJob, type Intercept, withCommitRig } from "../../tests/support/commit_rig.ts";
+import {
+  countJob,
+  type Intercept,
+  withControlledCommits,
+} from "../../tests/support/controlled_commits.ts";
 import { letterJob, mailboxKey } from "../../tests/support/storage.ts";
 import { RelayError } from "../errors.ts";
 import { QUEUE_BOUNDS } from "./job_queue.ts";
 
 Deno.test("GroupCommit bounds retries and then tells the caller to come back", async () => {
   const intercept: Intercept = () => Promise.resolve({ ok: false });
-  await withCommitRig(async ({ storage, commits }) => {
+  await withControlledCommits(async ({ storage, commits }) => {
     const error = await storage.commits.submit(countJob("a")).catch((failure) => failure);
     assert.ok(error instanceof RelayError);
     assert.equal(error.code, "unavailable");
@@ -16,10 +20,10 @@ Deno.test("GroupCommit bounds retries and then tells the caller to come back", a
   }, { intercept, bounds: { ...QUEUE_BOUNDS, retryForMs: 0 } });
 });
 
-Deno.test("GroupCommit tries on for its time however many conflicts it meets", async () => {
+Deno.test("GroupCommit tries again for its time, however many conflicts it meets", async () => {
   let commits = 0;
   const intercept: Intercept = (_, run) => ++commits <= 24 ? Promise.resolve({ ok: false }) : run();
-  await withCommitRig(async ({ storage }) => {
+  await withControlledCommits(async ({ storage }) => {
     assert.equal(await storage.commits.submit(countJob("a")), 1);
     assert.equal(commits, 25);
   }, { intercept, bounds: { ...QUEUE_BOUNDS, retryForMs: 60_000, giveUpAfterMs: 60_000 } });
@@ -33,7 +37,7 @@ Deno.test("GroupCommit gives up on a store that throws four times in a row, howe
     if (throws.includes(commits)) throw new TypeError("error sending request");
     return commits < 20 ? { ok: false } : await run();
   };
-  await withCommitRig(async ({ storage }) => {
+  await withControlledCommits(async ({ storage }) => {
     await assert.rejects(storage.commits.submit(countJob("a")), { code: "unavailable" });
     assert.equal(commits, 23);
     assert.equal(await storage.commits.submit(countJob("a")), 1);
@@ -54,7 +58,7 @@ Deno.test("GroupCommit answers 503 at once when too many jobs or bytes wait", as
     giveUpAfterMs: 60_000,
     checkEveryMs: 60_000,
   };
-  await withCommitRig(async ({ storage }) => {
+  await withControlledCommits(async ({ storage }) => {
     const taken = ["a", "b", "c"].map((box) => storage.commits.submit(countJob(box)));
     await assert.rejects(storage.commits.submit(countJob("d")), { code: "unavailable" });
     assert.equal(storage.commits.pending, 3);
@@ -82,7 +86,7 @@ Deno.test("GroupCommit answers 503 for a store that hangs, and a late commit sta
     giveUpAfterMs: 1_000, // what comes after it must not take as long on a busy machine
     checkEveryMs: 10,
   };
-  await withCommitRig(async ({ kv, storage }) => {
+  await withControlledCommits(async ({ kv, storage }) => {
     let unclearJobs = 0;
     const committed: number[] = [];
     await Promise.all(["a", "b", "c"].map((box) => storage.records.load(mailboxKey(box))));
@@ -114,7 +118,7 @@ Deno.test("GroupCommit tells a job that it was left unclear, also while its fail
   };
   // Long enough for the commit to have failed, however busy the machine: then nothing is read.
   const bounds = { ...QUEUE_BOUNDS, giveUpAfterMs: 1_000, checkEveryMs: 10 };
-  await withCommitRig(async ({ storage }) => {
+  await withControlledCommits(async ({ storage }) => {
     await storage.records.load(mailboxKey("a"));
     const { records } = storage;
     const load = records.load.bind(records);

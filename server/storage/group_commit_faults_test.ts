@@ -4,8 +4,8 @@ import {
   countJob,
   headOf,
   type Intercept,
-  withCommitRig,
-} from "../../tests/support/commit_rig.ts";
+  withControlledCommits,
+} from "../../tests/support/controlled_commits.ts";
 import { type CommitOutcome, createFakeKv } from "../../tests/support/fake_kv.ts";
 import {
   letterJob,
@@ -18,7 +18,7 @@ import {
 import { Outdated, type Turn } from "./group_commit.ts";
 
 Deno.test("GroupCommit allocates ids anew for a retry", async () => {
-  await withCommitRig(async ({ kv, storage }) => {
+  await withControlledCommits(async ({ kv, storage }) => {
     const before = await storage.commits.submit(letterJob(storage, "a", "b", "before"));
     // Another process has put a later letter into b: the first plan's id would stand behind it.
     const theirs = before + 256 * 5_000;
@@ -38,13 +38,13 @@ Deno.test("GroupCommit allocates ids anew for a retry", async () => {
   });
 });
 
-Deno.test("GroupCommit teaches memory nothing of a commit that failed", async () => {
+Deno.test("GroupCommit changes no record in memory when its commit failed", async () => {
   let deny = true;
   const intercept: Intercept = (_, run) => {
     if (!deny) return run();
     return Promise.resolve({ ok: false });
   };
-  await withCommitRig(async ({ kv, storage }) => {
+  await withControlledCommits(async ({ kv, storage }) => {
     const committed: number[] = [];
     const job = { ...countJob("a"), committed: (n: number) => void committed.push(n) };
     await assert.rejects(storage.commits.submit(job), { code: "unavailable" });
@@ -64,7 +64,7 @@ Deno.test("GroupCommit reads again what a failed commit touched", async () => {
     failures++;
     return Promise.reject(new TypeError("error sending request"));
   };
-  await withCommitRig(async ({ kv, storage }) => {
+  await withControlledCommits(async ({ kv, storage }) => {
     await kv.set(mailboxKey("a"), { head: 1 });
     await storage.records.load(mailboxKey("a"));
     await kv.set(mailboxKey("a"), { head: 7 });
@@ -90,7 +90,7 @@ const unclear: Record<string, (run: () => Promise<CommitOutcome>) => Promise<Com
 for (const [name, fault] of Object.entries(unclear)) {
   Deno.test(`GroupCommit knows its own commit behind ${name} by its attempt id`, async () => {
     const intercept: Intercept = (_, run) => fault(run);
-    await withCommitRig(async ({ kv, storage }) => {
+    await withControlledCommits(async ({ kv, storage }) => {
       const committed: number[] = [];
       const job = letterJob(storage, "a", "b", "once");
       const id = await storage.commits.submit({
@@ -107,8 +107,8 @@ for (const [name, fault] of Object.entries(unclear)) {
   });
 }
 
-Deno.test("GroupCommit takes another's row under the proof key for no success of its own", async () => {
-  await withCommitRig(async ({ kv, storage }) => {
+Deno.test("GroupCommit does not take another's row under the proof key for its own success", async () => {
+  await withControlledCommits(async ({ kv, storage }) => {
     await kv.set(onceKey("taken"), { attempt: "another", id: 77 });
     assert.equal(await storage.commits.submit(letterJob(storage, "a", "b", "taken")), 77);
     assert.equal(await headOf(kv, "a"), 0);
@@ -116,7 +116,7 @@ Deno.test("GroupCommit takes another's row under the proof key for no success of
   });
 });
 
-Deno.test("GroupCommit finds before a retry that a doubted attempt was stored", async () => {
+Deno.test("GroupCommit finds before a retry that an unclear attempt was stored", async () => {
   const kv = await Deno.openKv(":memory:");
   let readable = true;
   const fake = createFakeKv({
@@ -152,7 +152,7 @@ Deno.test("GroupCommit finds before a retry that a doubted attempt was stored", 
 });
 
 Deno.test("GroupCommit retries a conflicting job apart from those that had no part in it", async () => {
-  await withCommitRig(async ({ kv, storage, commits }) => {
+  await withControlledCommits(async ({ kv, storage, commits }) => {
     await Promise.all(["a", "b", "c"].map((box) => storage.commits.submit(countJob(box))));
     await kv.set(mailboxKey("b"), { head: 10 });
     const from = commits.length;
@@ -168,7 +168,7 @@ Deno.test("GroupCommit retries a conflicting job apart from those that had no pa
 Deno.test("GroupCommit fails only the job whose write the store refuses", async () => {
   const intercept: Intercept = (commit, run) =>
     boxesOf(commit).includes("poison") ? Promise.reject(new TypeError("value too large")) : run();
-  await withCommitRig(async ({ storage }) => {
+  await withControlledCommits(async ({ storage }) => {
     const results = await Promise.allSettled(
       ["a", "poison", "b"].map((box) => storage.commits.submit(countJob(box))),
     );
@@ -179,7 +179,7 @@ Deno.test("GroupCommit fails only the job whose write the store refuses", async 
 
 Deno.test("GroupCommit tells a job when nobody knows whether it was stored", async () => {
   const intercept: Intercept = () => Promise.reject(new TypeError("disk I/O error"));
-  await withCommitRig(async ({ storage }) => {
+  await withControlledCommits(async ({ storage }) => {
     let unclearJobs = 0;
     const job = { ...countJob("a"), leftUnclear: () => void unclearJobs++ };
     await assert.rejects(storage.commits.submit(job), { code: "unavailable" });
@@ -190,7 +190,7 @@ Deno.test("GroupCommit tells a job when nobody knows whether it was stored", asy
 });
 
 Deno.test("GroupCommit decides a refusal on a shared store again on what the store holds", async () => {
-  await withCommitRig(async ({ kv, storage }) => {
+  await withControlledCommits(async ({ kv, storage }) => {
     await storage.commits.submit(countJob("a"));
     await kv.set(mailboxKey("a"), { head: 0 }); // another process made room
     assert.equal(await storage.commits.submit(countJob("a", 1)), 1);
@@ -199,7 +199,7 @@ Deno.test("GroupCommit decides a refusal on a shared store again on what the sto
 });
 
 Deno.test("GroupCommit asks on a shared store whether a refused job was answered elsewhere", async () => {
-  await withCommitRig(async ({ storage }) => {
+  await withControlledCommits(async ({ storage }) => {
     await storage.commits.submit(countJob("a"));
     const answered = { ...countJob("a", 1), settle: () => Promise.resolve(1234) };
     assert.equal(await storage.commits.submit(answered), 1234);
@@ -207,7 +207,7 @@ Deno.test("GroupCommit asks on a shared store whether a refused job was answered
 });
 
 Deno.test("GroupCommit refuses from memory on an exclusive store, without a read", async () => {
-  await withCommitRig(async ({ storage }) => {
+  await withControlledCommits(async ({ storage }) => {
     await storage.commits.submit(countJob("a"));
     const job = { ...countJob("a", 1), settle: () => Promise.reject(new Error("asked the store")) };
     await assert.rejects(storage.commits.submit(job), { code: "banned" });
@@ -215,7 +215,7 @@ Deno.test("GroupCommit refuses from memory on an exclusive store, without a read
 });
 
 Deno.test("GroupCommit forgets on a shared store what a job found outdated", async () => {
-  await withCommitRig(async ({ kv, storage }) => {
+  await withControlledCommits(async ({ kv, storage }) => {
     await storage.commits.submit(countJob("a"));
     await kv.set(mailboxKey("a"), { head: 5 });
     const job = countJob("a");

@@ -4,8 +4,8 @@ import {
   countJob,
   headOf,
   type Intercept,
-  withCommitRig,
-} from "../../tests/support/commit_rig.ts";
+  withControlledCommits,
+} from "../../tests/support/controlled_commits.ts";
 import { RelayError } from "../errors.ts";
 import { letterJob, mailboxKey } from "../../tests/support/storage.ts";
 import { type Job, type Turn } from "./group_commit.ts";
@@ -13,7 +13,7 @@ import { defineRecord } from "./record_key.ts";
 import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "./store.ts";
 
 Deno.test("GroupCommit commits a lone job at once, on no timer", async () => {
-  await withCommitRig(async ({ storage, commits }) => {
+  await withControlledCommits(async ({ storage, commits }) => {
     await storage.commits.submit(countJob("a"));
     const second = storage.commits.submit(countJob("a"));
     assert.equal(commits.length, 1);
@@ -25,7 +25,7 @@ Deno.test("GroupCommit commits a lone job at once, on no timer", async () => {
 });
 
 Deno.test("GroupCommit combines jobs that wait while a commit is under way", async () => {
-  await withCommitRig(async ({ storage, commits }) => {
+  await withControlledCommits(async ({ storage, commits }) => {
     const boxes = Array.from({ length: 20 }, (_, i) => `b${i}`);
     await Promise.all(boxes.map((box) => storage.commits.submit(countJob(box))));
     const before = commits.length;
@@ -41,7 +41,7 @@ Deno.test("GroupCommit lets a record of an uncommitted group enter no other grou
     if (boxesOf(commit).includes("held")) await held.promise;
     return await run();
   };
-  await withCommitRig(async ({ storage, commits }) => {
+  await withControlledCommits(async ({ storage, commits }) => {
     await storage.records.load(mailboxKey("held"));
     const first = storage.commits.submit(countJob("held"));
     await Promise.resolve(); // its group leaves
@@ -54,7 +54,7 @@ Deno.test("GroupCommit lets a record of an uncommitted group enter no other grou
 });
 
 Deno.test("GroupCommit keeps the order of jobs on one record", async () => {
-  await withCommitRig(async ({ storage }) => {
+  await withControlledCommits(async ({ storage }) => {
     const counts = await Promise.all(
       Array.from({ length: 200 }, () => storage.commits.submit(countJob("queue"))),
     );
@@ -65,7 +65,7 @@ Deno.test("GroupCommit keeps the order of jobs on one record", async () => {
 for (const exclusive of [true, false]) {
   const kind = exclusive ? "an exclusive" : "a shared";
   Deno.test(`GroupCommit checks the version of every record, on ${kind} store`, async () => {
-    await withCommitRig(async ({ kv, storage }) => {
+    await withControlledCommits(async ({ kv, storage }) => {
       await storage.commits.submit(countJob("a"));
       await kv.set(mailboxKey("a"), { head: 40 }); // a ban, say, that memory knows nothing of
       assert.equal(await storage.commits.submit(countJob("a")), 41);
@@ -76,7 +76,7 @@ for (const exclusive of [true, false]) {
 }
 
 Deno.test("GroupCommit keeps every commit within the ten checks of KV Connect", async () => {
-  await withCommitRig(async ({ storage, commits }) => {
+  await withControlledCommits(async ({ storage, commits }) => {
     const sends = Array.from({ length: 30 }, (_, i) => i);
     await Promise.all(
       sends.map((i) => storage.commits.submit(letterJob(storage, `s${i}`, `r${i}`, `q${i}`))),
@@ -89,7 +89,7 @@ Deno.test("GroupCommit keeps every commit within the ten checks of KV Connect", 
 });
 
 Deno.test("GroupCommit refuses a job that no commit on the store can hold", async () => {
-  await withCommitRig(async ({ storage }) => {
+  await withControlledCommits(async ({ storage }) => {
     const boxes = Array.from({ length: 10 }, (_, i) => mailboxKey(`b${i}`));
     await assert.rejects(
       storage.commits.submit({ ...countJob("b0"), records: boxes }),
@@ -99,7 +99,7 @@ Deno.test("GroupCommit refuses a job that no commit on the store can hold", asyn
 });
 
 Deno.test("GroupCommit refuses jobs that a repeated commit would apply twice", async () => {
-  await withCommitRig(async ({ storage, commits }) => {
+  await withControlledCommits(async ({ storage, commits }) => {
     const job: Job<null> = {
       records: [mailboxKey("a")],
       sizeBytes: 10,
@@ -115,7 +115,7 @@ Deno.test("GroupCommit refuses jobs that a repeated commit would apply twice", a
 });
 
 Deno.test("GroupCommit refuses a row that would overwrite a cached record unchecked", async () => {
-  await withCommitRig(async ({ storage }) => {
+  await withControlledCommits(async ({ storage }) => {
     await storage.commits.submit(countJob("a"));
     const job = countJob("b");
     const plan = (turn: Turn) => {
@@ -126,8 +126,8 @@ Deno.test("GroupCommit refuses a row that would overwrite a cached record unchec
   });
 });
 
-Deno.test("GroupCommit lets memory forget an absent record that a row has created", async () => {
-  await withCommitRig(async ({ storage }) => {
+Deno.test("GroupCommit drops an absent record from memory when a row has created it", async () => {
+  await withControlledCommits(async ({ storage }) => {
     assert.equal((await storage.records.load(mailboxKey("new"))).value, null);
     const job = countJob("b");
     await storage.commits.submit({
@@ -144,7 +144,7 @@ Deno.test("GroupCommit lets memory forget an absent record that a row has create
 });
 
 Deno.test("GroupCommit writes annotations in the commit of the jobs they tell of", async () => {
-  await withCommitRig(async ({ storage, commits }) => {
+  await withControlledCommits(async ({ storage, commits }) => {
     storage.commits.annotateGroups({
       room: () => ({ mutations: 1, bytes: 100 }),
       annotate: (results, turn) => turn.set(["told"], results),
@@ -157,7 +157,7 @@ Deno.test("GroupCommit writes annotations in the commit of the jobs they tell of
 });
 
 Deno.test("GroupCommit commits nothing of jobs whose annotation fails", async () => {
-  await withCommitRig(async ({ kv, storage }) => {
+  await withControlledCommits(async ({ kv, storage }) => {
     let broken = true;
     storage.commits.annotateGroups({
       room: () => ({ mutations: 1, bytes: 100 }),
@@ -175,7 +175,7 @@ Deno.test("GroupCommit commits nothing of jobs whose annotation fails", async ()
 const deepKey = defineRecord<number, [box: string, name: string]>(["deep"], 2);
 
 Deno.test("GroupCommit shows a job a record of three parts that another job made as a row", async () => {
-  await withCommitRig(async ({ storage }) => {
+  await withControlledCommits(async ({ storage }) => {
     const needs: Job<number> = {
       records: [deepKey("a", "b")],
       sizeBytes: 100,
@@ -201,7 +201,7 @@ Deno.test("GroupCommit shows a job a record of three parts that another job made
 });
 
 Deno.test("GroupCommit refuses a job on a key that no record was declared with", async () => {
-  await withCommitRig(async ({ storage }) => {
+  await withControlledCommits(async ({ storage }) => {
     const job = { ...countJob("a"), records: [["undeclared", 1]] };
     await assert.rejects(storage.commits.submit(job), /undeclared\/1 is no declared record/);
   });
@@ -209,7 +209,7 @@ Deno.test("GroupCommit refuses a job on a key that no record was declared with",
 
 Deno.test("GroupCommit leaves a job to the next group when its keys have no room left", async () => {
   const capacity = { ...EMBEDDED_CAPACITY, keyBytes: 3_000 };
-  await withCommitRig(async ({ storage, commits }) => {
+  await withControlledCommits(async ({ storage, commits }) => {
     const writes = (box: string, keys: number): Job<number> => ({
       ...countJob(box),
       plan(turn) {

@@ -1,12 +1,12 @@
-/** Room for SQLite's write-ahead log, taken before the disk is full. */
+/** Takes room for SQLite's write-ahead log before the disk is full. */
 import { DatabaseSync } from "node:sqlite";
 
 /**
- * Makes the log beside an open embedded store at least so large, so that later transactions overwrite
- * what it has instead of taking more of the disk. SQLite never makes it smaller while a store is open;
- * the log is deleted with the last connection, hence the store has to be open before. A transaction
- * larger than the cache is written to the log early; rolled back, it leaves nothing but the length.
- * Where another connection holds the write lock, nothing is done.
+ * Makes the log beside an open embedded store at least as large as given. Later transactions then
+ * overwrite its pages instead of taking more of the disk. SQLite never makes the log smaller while
+ * a store is open. It deletes the log with the last connection, so the store has to be open before.
+ * A transaction larger than the cache is written to the log early; rolled back, it leaves only the
+ * length. Nothing is done while another connection holds the write lock.
  * @param path of the store's file
  * @throws Error of SQLite when the disk has no such room
  */

@@ -1,6 +1,6 @@
 /**
- * Message ids: (ms since 2025) * 4096 with the writer slot in the low 8 bits, ascending in every
- * mailbox and unique in the store (decisions, "Messages").
+ * Message ids: (ms since 2025) * 4096 with the writer slot in the low 8 bits. They ascend in every
+ * mailbox and are unique in the store (decisions, "Messages").
  */
 import { retryWhileLocked } from "./lock_retry.ts";
 import type { Store } from "./store.ts";
@@ -34,18 +34,18 @@ export class CeilingReached extends Error {}
 const ceilingKey = (slot: number): Deno.KvKey => ["slot", slot, "ceiling"];
 
 /**
- * Gives ids of one writer slot. The store holds a ceiling that no id passes, so that the next
- * holder of the slot, or this relay after a crash, starts above every id ever given, whatever the
- * clock does.
+ * Gives the ids of one writer slot. The store holds a ceiling that no id passes. The next holder of
+ * the slot, or this relay after a crash, therefore starts above every id ever given. That holds for
+ * any jump of the clock.
  */
 export class IdSequence {
-  /** The slot, and the holding of it, that #last and #ceiling belong to. */
+  /** The slot, and the tenure of it, that #last and #ceiling belong to. */
   #number: number;
   #tenure: string | null;
   #last = 0;
   #ceiling = 0;
   #needed = 0;
-  /** The ceiling of an attempt that was reported as failed: found in the store it is ours. */
+  /** The ceiling of an attempt that was reported as failed: if the store holds it, it is ours. */
   #tried: number | null = null;
   #raising: Promise<void> | null = null;
   #doubted = false;
@@ -63,10 +63,10 @@ export class IdSequence {
     return sequence;
   }
 
-  /** A time that no former process of this slot can have passed, by its ids; unix ms. */
+  /** A time, in unix ms, that the ids of no former process of this slot can have passed. */
   openedAtMs = 0;
 
-  /** Checks that every commit with new ids carries: the slot is still ours. */
+  /** The checks that every commit with new ids carries: the slot is still ours. */
   get checks(): readonly Deno.AtomicCheck[] {
     return this.slot?.checks ?? [];
   }
@@ -101,7 +101,10 @@ export class IdSequence {
     return id;
   }
 
-  /** A commit failed and no record explains it: on a shared store the slot may have been taken over. */
+  /**
+   * Called when a commit failed and no record explains it: on a shared store the slot may have been
+   * taken over.
+   */
   doubt(): void {
     if (this.slot !== null) this.#doubted = true;
   }
@@ -120,7 +123,7 @@ export class IdSequence {
     if (this.slot === null) return;
     await confirmRepeatedly(this.slot);
     if (this.slot.tenure === this.#tenure) return;
-    // Another slot, or this one after somebody else held it: its stored ceiling counts.
+    // For another slot, or for this one after another holder, the stored ceiling counts.
     this.#number = this.slot.number;
     this.#tenure = this.slot.tenure;
     this.#last = 0;
@@ -136,13 +139,16 @@ export class IdSequence {
         if (await retryWhileLocked(() => this.#tryRaise(atLeast))) return;
         await this.#confirmSlot();
       } catch (error) {
-        cause = error; // the next try reads whether it was stored all the same
+        cause = error; // the next attempt reads whether it was stored all the same
       }
     }
     throw new Error("the id ceiling could not be stored", { cause });
   }
 
-  /** @returns false when the commit failed, or was reported so: the next try reads what stands there */
+  /**
+   * @returns false when the commit failed or was reported as failed: the next attempt reads what
+   * the store holds
+   */
   async #tryRaise(atLeast: number): Promise<boolean> {
     const slotChecks = this.checks;
     const key = ceilingKey(this.#number);
@@ -153,7 +159,7 @@ export class IdSequence {
       this.#tried = null;
       return true;
     }
-    // On opening a slot the stored ceiling is where its former ids may have come to.
+    // When a slot is opened, its former ids may have come up to the stored ceiling.
     if (this.#ceiling === 0) this.#last = Math.max(this.#last, known);
     const ceiling = Math.max(known, atLeast, this.#last) + IDS_PER_MS * CEILING_AHEAD_MS;
     const operation = this.store.kv.atomic().check(stored).set(key, ceiling);
@@ -166,7 +172,7 @@ export class IdSequence {
   }
 }
 
-/** One lost answer of the store must not refuse everything that waits for an id. */
+/** One lost answer of the store must not refuse every job that waits for an id. */
 async function confirmRepeatedly(slot: WriterSlot): Promise<void> {
   for (let attempt = 1;; attempt++) {
     try {

@@ -1,29 +1,36 @@
-/** What a group commit is made of: jobs, and what they may do in their turn. */
+/** What a group commit is made of: jobs, and what each may do while it is planned. */
 import type { RecordKey } from "./record_key.ts";
 
 export interface Job<T> {
-  /** Records that the job reads, checks and may write; it waits its turn on each of them. */
+  /** Records that the job reads, checks and may write; it waits until each of them is free. */
   readonly records: readonly RecordKey<unknown>[];
   /** About how many bytes of memory the job and its request hold while it waits. */
   readonly sizeBytes: number;
   /**
-   * Decides, synchronously and without side effects, what is written, and returns the result.
-   * Called again for each attempt, and when its group had no room left for what it planned. On a shared store it writes one of its records or requires a row
-   * absent, so that a commit that the network repeats is applied once.
+   * Decides what is written and returns the result, synchronously and without side effects. Called
+   * again for each attempt, and when its group had no room left for what it planned. On a shared
+   * store it writes one of its records or requires a row absent. A commit that the network repeats
+   * is then applied once.
    * @throws RelayError to refuse; nothing of the job is then written
    */
   plan(turn: Turn): T;
-  /** Key of a row that plan() writes with {attempt: turn.attempt}: tells whether an unclear commit was ours. */
+  /**
+   * Key of a row that plan() writes with {attempt: turn.attempt}. It tells whether an unclear
+   * commit was ours.
+   */
   readonly proof: Deno.KvKey;
-  /** Run before a retry and before a refusal on a shared store: a result that another process stored already, or undefined. */
+  /**
+   * Run before a retry, and before a refusal on a shared store. Gives a result that another process
+   * has stored already, or undefined.
+   */
   settle?(): Promise<T | undefined>;
-  /** Run once after the commit, before the caller hears of it: what memory learns from it. */
+  /** Run once after the commit, before the caller gets its answer: updates what memory holds. */
   committed?(result: T): void;
-  /** Run when the caller hears 503 and nobody knows whether an attempt was stored. */
+  /** Run when the caller gets 503 and it is unknown whether an attempt was stored. */
   leftUnclear?(): void;
 }
 
-/** What plan() may do. Rows are written blindly; records are read, checked and written. */
+/** What plan() may do. Rows are written without a check; records are read, checked and written. */
 export interface Turn {
   readonly nowMs: number;
   /** Random id of this attempt. */
@@ -36,7 +43,9 @@ export interface Turn {
   changedInGroup(key: Deno.KvKey): boolean;
   /** Replaces a record of the job, for good or for a time; null deletes it. */
   putRecord<R>(key: RecordKey<R>, value: R | null, expireInMs?: number): void;
-  /** The commit fails unless the row is absent. Two jobs that name one row must share a record too. */
+  /**
+   * The commit fails unless the row is absent. Two jobs that name one row must also share a record.
+   */
   requireAbsent(key: Deno.KvKey): void;
   set(key: Deno.KvKey, value: unknown, expireInMs?: number): void;
   delete(key: Deno.KvKey): void;
@@ -46,7 +55,10 @@ export interface Turn {
   allocateId(above: number): number;
 }
 
-/** Thrown by plan(): the job's own reads are outdated; submit() rejects with it and the caller reads again. */
+/**
+ * Thrown by plan() when the job's own reads are outdated. submit() rejects with it, and the caller
+ * reads again.
+ */
 export class Outdated extends Error {}
 
 /** A part of what one commit can hold. */
@@ -55,9 +67,9 @@ export interface Room {
   bytes: number;
 }
 
-/** Rows that are written once a group for all its jobs: folded counters, wake-up marks. */
+/** Rows that each group writes once for all its jobs, such as summed counters and wake-up marks. */
 export interface GroupAnnotation {
-  /** Upper bounds of what one more result adds to its rows, keys aside. */
+  /** Upper bounds of what one more result adds to its rows, without the keys. */
   room(result: unknown): Room;
   annotate(results: readonly unknown[], turn: Turn): void;
 }

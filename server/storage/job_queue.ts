@@ -1,11 +1,11 @@
 /**
- * Jobs on their way to a commit: how many are admitted, for how long they may wait, and which of
- * them wait for a record that an uncommitted group holds.
+ * The queue of jobs before a commit. It bounds how many are admitted and how long they may wait. It
+ * also holds the jobs that wait for a record of an uncommitted group.
  */
 import { RelayError } from "../errors.ts";
 import type { Job } from "./job.ts";
 
-/** A job and how it stands. */
+/** A job and its state. */
 export interface Pending {
   readonly job: Job<unknown>;
   /** Names of its records. */
@@ -17,11 +17,11 @@ export interface Pending {
   failures: number;
   /** Failures in a row for which the store threw. */
   errors: number;
-  /** Once it failed: only jobs that failed for the same cause travel with it. */
+  /** Set once the job failed: it then travels only with jobs that failed for the same cause. */
   apart: string | null;
-  /** Its records were read from the store for this decision: a refusal is final. */
+  /** True when its records were read from the store for this decision: a refusal is then final. */
   verified: boolean;
-  /** Failed attempts of unknown outcome and what each would have answered. */
+  /** Attempts that failed with an unknown outcome, and what each would have answered. */
   readonly tried: Map<string, unknown>;
   /** True while a group holds it that has not ended. */
   travelling: boolean;
@@ -32,20 +32,24 @@ export interface Pending {
 export interface QueueBounds {
   /** Jobs admitted at one time. */
   jobs: number;
-  /** Bytes of all admitted jobs, by their own word. */
+  /** Bytes of all admitted jobs, as the jobs state them. */
   bytes: number;
-  /** No new job is admitted while answers take this long, or none has come for as long. */
+  /**
+   * No new job is admitted while answers take this long, or when no answer was given for this long.
+   */
   refuseAfterMs: number;
-  /** For this long a job is tried again that meets a conflict each time: a ban must win in the end. */
+  /**
+   * How long a job is tried again that meets a conflict each time: a ban must succeed in the end.
+   */
   retryForMs: number;
   /** A job that has been waiting this long is refused itself. */
   giveUpAfterMs: number;
-  /** How often that is looked at. */
+  /** How often waiting jobs are checked for that. */
   checkEveryMs: number;
 }
 
 /**
- * 10,000 jobs are two seconds of sends; 64 MiB of jobs stand for some 200 MiB of memory with the
+ * 10,000 jobs are two seconds of sends. 64 MiB of jobs stand for some 200 MiB of memory with the
  * requests behind them. A client that waits for more than seconds has usually gone.
  */
 export const QUEUE_BOUNDS: QueueBounds = {
@@ -61,7 +65,7 @@ export class JobQueue {
   /** In the order of admission. */
   readonly #admitted = new Set<Pending>();
   #admittedBytes = 0;
-  /** When the last answer was given, or the first job admitted after nothing was waiting. */
+  /** When the last answer was given, or the first job was admitted after nothing had waited. */
   #answeredMs = 0;
   /** How long that job had waited. */
   #latestWaitMs = 0;
@@ -80,7 +84,7 @@ export class JobQueue {
     return this.#admitted.size;
   }
 
-  /** @throws RelayError `unavailable` when more waits than can be taken */
+  /** @throws RelayError `unavailable` when too many jobs or bytes wait */
   admit(
     job: Job<unknown>,
     caller: Pick<Pending, "names" | "resolve" | "reject" | "verified">,
@@ -109,12 +113,13 @@ export class JobQueue {
 
   #isOverloaded({ sizeBytes }: Job<unknown>, nowMs: number): boolean {
     const { jobs, bytes, refuseAfterMs } = this.bounds;
-    // By answers, not by the oldest job: one that hangs on its own must not shut all others out.
+    // Measured by answers, not by the oldest job: a single job that hangs must not keep all others
+    // out.
     return this.#admitted.size >= jobs || this.#admittedBytes + sizeBytes > bytes ||
       this.#latestWaitMs > refuseAfterMs || nowMs - this.#answeredMs > refuseAfterMs;
   }
 
-  /** Whether a job has waited for as long as conflicts are worth trying again. */
+  /** Whether a job has waited for as long as conflicts are tried again. */
   isLongDue({ sinceMs }: Pending): boolean {
     return this.now() - sinceMs >= this.bounds.retryForMs;
   }
@@ -144,7 +149,7 @@ export class JobQueue {
     return true;
   }
 
-  /** Resolves when no admitted job is without an answer. */
+  /** Resolves when every admitted job has an answer. */
   async drained(): Promise<void> {
     while (this.#admitted.size > 0) {
       await new Promise<void>((resolve) => this.#idle.push(resolve));
@@ -160,14 +165,14 @@ export class JobQueue {
     if (!pending.answered) this.#waiting.push(pending);
   }
 
-  /** Hands out the waiting jobs in order; those not taken come back through putBack(). */
+  /** Gives the waiting jobs in order; those that are not taken come back through putBack(). */
   takeWaiting(): Pending[] {
     const waiting = this.#waiting;
     this.#waiting = [];
     return waiting;
   }
 
-  /** Jobs at the front, before what was pushed meanwhile. */
+  /** Puts jobs at the front, before what was pushed meanwhile. */
   putBack(jobs: readonly Pending[]): void {
     this.#waiting = this.#waiting.length === 0 ? [...jobs] : [...jobs, ...this.#waiting];
   }
@@ -179,7 +184,9 @@ export class JobQueue {
     else parked.push(pending);
   }
 
-  /** Records that a group held are free: what waits for them is first in the queue again. */
+  /**
+   * Records that a group held are free: the jobs that wait for them come first in the queue again.
+   */
   release(recordNames: Iterable<string>): void {
     const released: Pending[] = [];
     for (const name of recordNames) {
@@ -191,7 +198,10 @@ export class JobQueue {
     if (released.length > 0) this.putBack(released);
   }
 
-  /** A store that hangs must not hold callers for ever: they hear 503, a late commit stays harmless. */
+  /**
+   * A store that hangs must not hold callers for ever: they get 503, and a late commit does no
+   * harm.
+   */
   #giveUpStalled(): void {
     const nowMs = this.now();
     for (const pending of [...this.#admitted]) {
@@ -213,7 +223,7 @@ function overloaded(): RelayError {
   );
 }
 
-/** The store did not take a write, or nobody knows whether it did. */
+/** The store did not take a write, or it is unknown whether it did. */
 export function unavailable(cause: unknown): RelayError {
   return new RelayError(
     "unavailable",

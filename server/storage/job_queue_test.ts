@@ -11,14 +11,14 @@ function job(bytes = 100): Job<unknown> {
   };
 }
 
-interface Rig {
+interface TestQueue {
   queue: JobQueue;
   clock: { nowMs: number };
   answers: unknown[];
   admit: (bytes?: number) => Pending;
 }
 
-function makeRig(bounds = QUEUE_BOUNDS): Rig {
+function openTestQueue(bounds = QUEUE_BOUNDS): TestQueue {
   const clock = { nowMs: 0 };
   const queue = new JobQueue(bounds, () => clock.nowMs);
   const answers: unknown[] = [];
@@ -32,7 +32,7 @@ function makeRig(bounds = QUEUE_BOUNDS): Rig {
 }
 
 Deno.test("JobQueue answers a caller once, whatever comes later", () => {
-  const { queue, answers, admit } = makeRig();
+  const { queue, answers, admit } = openTestQueue();
   const pending = admit();
   queue.resolve(pending, 1);
   queue.reject(pending, new Error("late"));
@@ -42,7 +42,7 @@ Deno.test("JobQueue answers a caller once, whatever comes later", () => {
 });
 
 Deno.test("JobQueue admits nothing new while no answer comes, and again when one has come", () => {
-  const { queue, clock, admit } = makeRig();
+  const { queue, clock, admit } = openTestQueue();
   clock.nowMs = 1_000_000; // idle for long: no reason to refuse
   const first = admit();
   clock.nowMs += QUEUE_BOUNDS.refuseAfterMs;
@@ -55,7 +55,7 @@ Deno.test("JobQueue admits nothing new while no answer comes, and again when one
 });
 
 Deno.test("JobQueue admits nothing new while answers take too long", () => {
-  const { queue, clock, admit } = makeRig();
+  const { queue, clock, admit } = openTestQueue();
   const waiting = Array.from({ length: 10 }, () => admit());
   for (const pending of waiting.slice(0, 9)) {
     clock.nowMs += QUEUE_BOUNDS.refuseAfterMs / 4;
@@ -67,7 +67,7 @@ Deno.test("JobQueue admits nothing new while answers take too long", () => {
 });
 
 Deno.test("JobQueue goes on admitting while a single job hangs", () => {
-  const { queue, clock, admit } = makeRig();
+  const { queue, clock, admit } = openTestQueue();
   const hanging = admit();
   for (let i = 0; i < 100; i++) {
     clock.nowMs += QUEUE_BOUNDS.refuseAfterMs / 10;
@@ -77,7 +77,7 @@ Deno.test("JobQueue goes on admitting while a single job hangs", () => {
 });
 
 Deno.test("JobQueue admits a job of any size when nothing else waits", () => {
-  const { queue, admit } = makeRig();
+  const { queue, admit } = openTestQueue();
   const large = admit(QUEUE_BOUNDS.bytes * 2);
   assert.throws(() => admit(), { code: "unavailable" });
   queue.resolve(large, null);
@@ -85,7 +85,7 @@ Deno.test("JobQueue admits a job of any size when nothing else waits", () => {
 });
 
 Deno.test("JobQueue gives released jobs before later ones, in their order, without those that were answered", () => {
-  const { queue, admit } = makeRig();
+  const { queue, admit } = openTestQueue();
   const [a, b, c, d] = [admit(), admit(), admit(), admit()];
   queue.park("box/a", a);
   queue.park("box/a", b);
@@ -101,7 +101,7 @@ Deno.test("JobQueue gives released jobs before later ones, in their order, witho
 });
 
 Deno.test("JobQueue.drained() waits for the last answer", async () => {
-  const { queue, admit } = makeRig();
+  const { queue, admit } = openTestQueue();
   const [a, b] = [admit(), admit()];
   let drained = false;
   const done = queue.drained().then(() => drained = true);

@@ -1,4 +1,4 @@
-/** The version of the key layout, and what a store is given once when it is first opened. */
+/** The version of the key layout, and what a store is given once, when it is first opened. */
 import { retryWhileLocked } from "./lock_retry.ts";
 
 /** Raised with every change of keys or values that older versions cannot read. */
@@ -31,13 +31,13 @@ export async function openLayout(kv: Deno.Kv): Promise<void> {
     if (layout.value.version > LAYOUT_VERSION) throw new NewerLayout(layout.value.version);
     return;
   }
-  // Whoever comes first writes it; the others find the same.
+  // The first process writes it; the others find the same.
   await retryWhileLocked(() =>
     kv.atomic().check(layout).set(LAYOUT_KEY, { version: LAYOUT_VERSION }).commit()
   );
 }
 
-/** The secret under which client addresses are hashed: made once a store, 32 bytes. */
+/** The secret under which client addresses are hashed: 32 bytes, made once for each store. */
 export async function openAddressKey(
   kv: Deno.Kv,
   random: (sizeBytes: number) => Uint8Array,

@@ -1,6 +1,6 @@
 /**
- * Background work in steps, each of which is one commit: one process at a time works, and whoever
- * comes next goes on where it stopped. What is to be done stands in the store.
+ * Background work in steps, each of which is one commit. One process works at a time, and the next
+ * one goes on where it stopped. The store holds what is to be done.
  */
 import type { Lease, Leases } from "./leases.ts";
 import type { Store } from "./store.ts";
@@ -14,11 +14,11 @@ const LEASE_PAUSE_MS = 50;
 export interface LeasedWork<Id> {
   store: Store;
   leases: Leases;
-  /** Of the lease. */
+  /** Name of the lease. */
   name: string;
-  /** Pieces of work of which something is left to do. */
+  /** Pieces of work of which something is left. */
   pending(): Promise<Id[]>;
-  /** One step of a piece. @returns whether there may be more to do of it */
+  /** Makes one step of a piece. @returns whether more may be left of it */
   step(id: Id): Promise<boolean>;
 }
 
@@ -29,7 +29,7 @@ export class LeasedSteps<Id> {
 
   constructor(private readonly work: LeasedWork<Id>) {}
 
-  /** Works until nothing is left, or another process works; what is begun meanwhile included. */
+  /** Works until nothing is left, or another process works. Includes work that begins meanwhile. */
   run(): Promise<void> {
     this.#again = true;
     return this.#working ??= this.#work().finally(() => this.#working = null);
@@ -55,7 +55,7 @@ export class LeasedSteps<Id> {
     }
   }
 
-  /** Works until nothing is left. @returns false where the lease was lost, or this is closed */
+  /** Works until nothing is left. @returns false when the lease was lost, or this is closed */
   async #endAll(lease: Lease): Promise<boolean> {
     const { store: { now }, pending, step } = this.work;
     let renewedMs = now();
@@ -72,7 +72,7 @@ export class LeasedSteps<Id> {
     return true;
   }
 
-  /** Another process may be at its last step, and not see what has just begun. */
+  /** Another process may be at its last step, and not see the work that has just begun. */
   async #takeLease(): Promise<Lease | null> {
     const { store, leases, name, pending } = this.work;
     for (let attempt = 0; attempt < LEASE_ATTEMPTS && !this.#closed; attempt++) {

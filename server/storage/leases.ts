@@ -1,6 +1,6 @@
 /**
- * Named leases: who of several processes may do a piece of periodic work now. A lease only keeps
- * the others from doing it twice in vain; what must not happen twice is checked in its own commits.
+ * Named leases decide which of several processes does a piece of periodic work now. A lease only
+ * saves the others useless work. Work that must not be done twice is checked in its own commits.
  */
 import { retryWhileLocked } from "./lock_retry.ts";
 import { CLOCK_SKEW_MS } from "../clock_skew.ts";
@@ -10,7 +10,7 @@ import type { Store } from "./store.ts";
 /** ["lease", name] */
 interface LeaseRow {
   v: 1;
-  /** Process that took it, and how many leases it had taken by then, this one included. */
+  /** The process that took it, and how many leases it had taken by then, this one included. */
   process: string;
   turn: number;
   untilMs: number;
@@ -34,7 +34,7 @@ export class Leases {
   }
 
   /**
-   * Takes a lease that nobody holds. An exclusive store frees those of its former processes.
+   * Takes a lease that nobody holds. On an exclusive store, leases of former processes are free.
    * @param lengthMs how long it lasts unless renewed; at most 60 s
    * @returns null while another holder's lease runs
    */

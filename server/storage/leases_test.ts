@@ -49,7 +49,7 @@ Deno.test("Leases.take() takes a lease over after its end and the hosts' clock d
     assert.equal(await lease!.renew(), false);
   }));
 
-Deno.test("Lease.renew() makes it last its length again, and release() spares a successor's", () =>
+Deno.test("Lease.renew() makes it last its length again, and release() leaves a successor's alone", () =>
   withStore(false, async (store, advance) => {
     const lease = await new Leases(store).take("sweep", LENGTH_MS);
     advance(50_000);

@@ -1,7 +1,8 @@
 import { retryWhileLocked } from "./lock_retry.ts";
 
 /**
- * The rows of a range in key order, begun anew while another process has the database locked.
+ * Reads the rows of a range in key order. Starts again when another process has the database
+ * locked.
  * @param take keeps a row or not; a page ends when `limit` are kept
  */
 export async function listRows<T>(
@@ -9,7 +10,7 @@ export async function listRows<T>(
   selector: Deno.KvListSelector,
   { limit = Infinity, batchSize = 200, reverse = false, take = () => true }: {
     limit?: number;
-    /** The last rows first. */
+    /** Reads the last rows first. */
     reverse?: boolean;
     /** Rows of one read of the store. */
     batchSize?: number;

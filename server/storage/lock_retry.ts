@@ -1,10 +1,13 @@
-/** Retry of what SQLite refuses only for the moment. */
+/** Retries what SQLite refuses only for the moment. */
 
 const ATTEMPTS = 40;
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 100;
 
-/** Whether an error is SQLite's "database is locked": another process is writing, nothing was applied. */
+/**
+ * Whether an error is SQLite's "database is locked": another process is writing, and nothing was
+ * applied.
+ */
 export function isDatabaseLocked(error: unknown): boolean {
   return error instanceof Error && /database (table |file )?is (locked|busy)/i.test(error.message);
 }

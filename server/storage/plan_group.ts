@@ -1,4 +1,4 @@
-/** One atomic operation in the making: the plans of several jobs over records they share. */
+/** Builds one atomic operation from the plans of several jobs over records they share. */
 import type { GroupAnnotation, Room, Turn } from "./job.ts";
 import type { IdSequence } from "./id_sequence.ts";
 import { randomId } from "./random_id.ts";
@@ -15,7 +15,7 @@ type Row =
 export class PlanGroup<P> {
   readonly attempt: string;
   readonly nowMs: number;
-  /** The slot under which this group's ids are given: a later one must not vouch for them. */
+  /** The slot under which this group's ids are given: a later slot must not confirm them. */
   readonly #slotChecks: readonly Deno.AtomicCheck[];
   readonly members: { pending: P; result: unknown }[] = [];
   readonly entries = new Map<string, RecordEntry>();
@@ -38,7 +38,7 @@ export class PlanGroup<P> {
     this.#slotChecks = ids.checks;
   }
 
-  /** Whether a job on these records could join, as far as their checks and their number tell. */
+  /** Whether a job on these records could join, judged by its checks and by the number of jobs. */
   mayTake(names: readonly string[]): boolean {
     if (this.members.length === 0) return true;
     const { capacity } = this.store;
@@ -52,8 +52,8 @@ export class PlanGroup<P> {
   }
 
   /**
-   * Takes over what a job planned, where it fits beside what the group holds already.
-   * @returns false, with nothing taken over, where there is no room left
+   * Adds what a job planned, if it fits beside what the group holds already.
+   * @returns false when there is no room left; then nothing is added
    * @throws RangeError for a job that no commit on this store can hold
    * @throws TypeError for a plan that breaks the rules of jobs
    */
@@ -92,7 +92,7 @@ export class PlanGroup<P> {
     if (!this.store.exclusive && staged.size + absent.length === 0 && rows.length > 0) {
       throw new TypeError("a job on a shared store writes a record or requires a row absent");
     }
-    if (!this.store.exclusive) return; // there the cache is a guess
+    if (!this.store.exclusive) return; // there the cache may be outdated
     for (const { key } of rows) {
       if (!isRecordKey(key)) continue;
       const entry = this.records.peek(recordName(key));
@@ -102,7 +102,7 @@ export class PlanGroup<P> {
     }
   }
 
-  /** Takes over rows that belong to no job of their own. */
+  /** Adds rows that belong to no single job. */
   addRows(turn: JobTurn): void {
     for (const [name, value] of turn.staged) this.staged.set(name, value);
     for (const [name, expireInMs] of turn.expiries) this.#expiries.set(name, expireInMs);
@@ -114,7 +114,10 @@ export class PlanGroup<P> {
     for (const entry of this.entries.values()) entry.locked = true;
   }
 
-  /** The atomic operation, built anew for each call. Sums stand first: a failing one keeps later writes. */
+  /**
+   * The atomic operation, built anew for each call. Sums come first, so that one that fails
+   * prevents the later writes.
+   */
   operation(): Deno.AtomicOperation {
     const operation = this.store.kv.atomic();
     for (const { key, versionstamp } of this.entries.values()) {
@@ -140,7 +143,7 @@ export class PlanGroup<P> {
     return operation;
   }
 
-  /** Memory learns what was committed. */
+  /** Puts what was committed into memory. */
   succeed(versionstamp: string): void {
     this.records.revision++;
     for (const [name, value] of this.staged) {
@@ -149,11 +152,11 @@ export class PlanGroup<P> {
       entry.versionstamp = value === null ? null : versionstamp;
     }
     for (const [name, entry] of this.entries) this.records.unlock(name, entry);
-    // What memory knew as absent may be there now.
+    // A record that memory knew as absent may now exist.
     for (const { key } of this.#rows) if (isRecordKey(key)) this.records.evict(recordName(key));
   }
 
-  /** Memory forgets every record of a commit that failed or whose outcome is unknown. */
+  /** Drops from memory every record of a commit that failed or whose outcome is unknown. */
   fail(): void {
     this.records.revision++; // it may have been stored
     for (const [name, entry] of this.entries) {
@@ -162,7 +165,10 @@ export class PlanGroup<P> {
     }
   }
 
-  /** Names of the records that the store holds otherwise than the failed commit had checked. */
+  /**
+   * Names of the records that the store holds in another version than the failed commit had
+   * checked.
+   */
   async changedRecords(): Promise<Set<string>> {
     const changed = new Set<string>();
     await Promise.all([...this.entries].map(async ([name, { key, versionstamp }]) => {
@@ -173,13 +179,13 @@ export class PlanGroup<P> {
   }
 }
 
-/** What one job does in its turn; its writes reach the group only when plan() returns. */
+/** What one job does while it is planned; its writes reach the group only when plan() returns. */
 export class JobTurn implements Turn {
   readonly staged = new Map<string, unknown>();
   readonly expiries = new Map<string, number>();
   readonly rows: Row[] = [];
   readonly absent: Deno.KvKey[] = [];
-  /** True once the job read a record that an earlier job of the group has changed. */
+  /** True once the job has read a record that an earlier job of the group has changed. */
   sawStaged = false;
 
   constructor(
@@ -195,7 +201,7 @@ export class JobTurn implements Turn {
     return this.group.attempt;
   }
 
-  /** Upper bounds of what the turn adds to a commit, with the room that annotations want for it. */
+  /** Upper bounds of what the job adds to a commit, with the room that annotations need for it. */
   size(rooms: readonly Room[]): Room & { keyBytes: number } {
     const size = { mutations: this.staged.size + this.rows.length, bytes: 0, keyBytes: 0 };
     for (const { mutations, bytes } of rooms) {

@@ -1,27 +1,27 @@
 /**
- * Reads of the store for whoever asks, without credentials. Few are under way at one time, so that a
- * flood of them leaves the store's thread to signed requests; and what was read is given again for as
- * long as this process has committed nothing and the caller's greatest age allows.
+ * Reads of the store for requests without credentials. Few run at one time, so that many such
+ * requests leave the store's thread to signed requests. A result is given again until this process
+ * commits something or the result is older than the caller allows.
  */
 import { RelayError } from "../errors.ts";
 import { BoundedMap } from "./bounded_map.ts";
 import type { RecordCache } from "./record_cache.ts";
+import { Semaphore } from "./semaphore.ts";
 import type { Store } from "./store.ts";
-import { Turns } from "./turns.ts";
 
 interface Kept {
   value: unknown;
-  /** Commits of this process that had ended when the read began. */
+  /** How many commits of this process had ended when the read began. */
   revision: number;
   beganMs: number;
 }
 
-/** Reads that are kept; the largest are directory pages of some 100 KB. */
+/** How many reads are kept; the largest are directory pages of some 100 KB. */
 const KEPT_READS = 32;
 const MAX_WAITING = 2_000;
 
 export class PublicReads {
-  readonly #turns: Turns;
+  readonly #semaphore: Semaphore;
   readonly #kept = new BoundedMap<string, Kept>(KEPT_READS);
   readonly #running = new Map<string, { revision: number; run: Promise<unknown> }>();
 
@@ -29,21 +29,21 @@ export class PublicReads {
     private readonly store: Pick<Store, "capacity" | "now">,
     private readonly records: Pick<RecordCache, "revision">,
   ) {
-    this.#turns = new Turns({
-      turns: store.capacity.groupsInFlight,
+    this.#semaphore = new Semaphore({
+      permits: store.capacity.groupsInFlight,
       maxWaiting: MAX_WAITING,
       refusal: tooManyReads,
     });
   }
 
-  /** A read in its turn, always of the store. @throws RelayError `unavailable` when too many wait */
+  /** Reads from the store, in line. @throws RelayError `unavailable` when too many wait */
   run<T>(read: () => Promise<T>): Promise<T> {
-    return this.#turns.run(read);
+    return this.#semaphore.run(read);
   }
 
   /**
-   * What the store has, as of a moment at most so long ago; with everything that this process had
-   * committed when it was asked.
+   * Gives what the store held at most so long ago. The result includes everything that this process
+   * had committed before the call.
    * @param name of what is read
    * @throws as run()
    */
@@ -65,7 +65,7 @@ export class PublicReads {
     };
     run.then((value) => {
       ended();
-      this.#kept.delete(name); // so that it is the newest
+      this.#kept.delete(name); // makes it the newest entry
       this.#kept.set(name, { value, revision, beganMs });
     }, ended);
     return run;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { PublicReads } from "./public_reads.ts";
 import { EMBEDDED_CAPACITY } from "./store.ts";
 
-function rig() {
+function openTestReads() {
   const clock = { nowMs: 1_000 };
   const records = { revision: 0 };
   const store = { capacity: EMBEDDED_CAPACITY, now: () => clock.nowMs };
@@ -16,7 +16,7 @@ function rig() {
 }
 
 Deno.test("PublicReads gives again what was read until a commit of this process or its age", async () => {
-  const { clock, records, reads, read } = rig();
+  const { clock, records, reads, read } = openTestReads();
   const recent = () => reads.recent("totals", 2_000, read);
   assert.deepEqual(await Promise.all([recent(), recent()]), [1, 1]);
   clock.nowMs += 1_999;
@@ -31,7 +31,7 @@ Deno.test("PublicReads gives again what was read until a commit of this process 
 });
 
 Deno.test("PublicReads gives nobody what was read before a commit that had ended when they asked", async () => {
-  const { records, reads } = rig();
+  const { records, reads } = openTestReads();
   const first = Promise.withResolvers<string>();
   const before = reads.recent("totals", 2_000, () => first.promise);
   records.revision++;
@@ -43,13 +43,13 @@ Deno.test("PublicReads gives nobody what was read before a commit that had ended
 });
 
 Deno.test("PublicReads forgets a read that failed", async () => {
-  const { reads, read } = rig();
+  const { reads, read } = openTestReads();
   await assert.rejects(reads.recent("totals", 2_000, () => Promise.reject(new Error("no"))), /no/);
   assert.equal(await reads.recent("totals", 2_000, read), 1);
 });
 
 Deno.test("PublicReads reads few at a time, and refuses when thousands wait", async () => {
-  const { reads } = rig();
+  const { reads } = openTestReads();
   let underWay = 0;
   let most = 0;
   const gate = Promise.withResolvers<void>();

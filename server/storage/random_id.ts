@@ -2,7 +2,7 @@ import type { Store } from "./store.ts";
 
 const RANDOM_BYTES = 12;
 
-/** 24 hex digits that nobody else has: the name of an attempt, a lease or its holder. */
+/** 24 random hex digits: names an attempt, a lease or its holder. */
 export function randomId({ random }: Pick<Store, "random">): string {
   let text = "";
   for (const byte of random(RANDOM_BYTES)) text += byte.toString(16).padStart(2, "0");

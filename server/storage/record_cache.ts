@@ -1,7 +1,7 @@
 /**
  * Records that many commits read and write (mailboxes, profiles, counters), kept in memory with
- * their versionstamps. On an exclusive store an entry is the truth; on a shared one it is a guess
- * that the commit checks.
+ * their versionstamps. On an exclusive store an entry is always right. On a shared store it may be
+ * outdated, and the commit checks it.
  */
 import type { Store } from "./store.ts";
 import { retryWhileLocked } from "./lock_retry.ts";
@@ -11,15 +11,18 @@ export interface RecordEntry {
   /** The record, or null where the store has none. Never mutated: a new value replaces it. */
   value: unknown;
   versionstamp: string | null;
-  /** True while an uncommitted group holds the record: no other group may, and it stays in memory. */
+  /**
+   * True while an uncommitted group holds the record: no other group may take it, and it stays in
+   * memory.
+   */
   locked: boolean;
-  /** To be forgotten as soon as it is not locked any more. */
+  /** The entry is to be dropped as soon as it is not locked any more. */
   doubted: boolean;
-  /** Second chance of the eviction sweep. */
+  /** Used since the eviction last looked at it: it then stays once more. */
   used: boolean;
 }
 
-/** Entries that one insertion looks at when memory is full: a bound on its pause. */
+/** How many entries one insertion looks at when memory is full: bounds how long it takes. */
 const SWEEP_STEPS = 16;
 
 /** Name of a record in memory; the parts of record keys are strings and numbers only. */
@@ -30,10 +33,10 @@ export function recordName(key: Deno.KvKey): string {
 export class RecordCache {
   readonly #entries = new Map<string, RecordEntry>();
   readonly #loads = new Map<string, Promise<RecordEntry>>();
-  /** Raised with the end of each group commit, before its callers hear of it. */
+  /** Raised at the end of each group commit, before its callers get their answers. */
   revision = 0;
 
-  /** @param capacity records that are kept; locked ones may stand beyond it for a moment */
+  /** @param capacity records that are kept; locked ones may exceed it for a moment */
   constructor(private readonly store: Store, private readonly capacity = 150_000) {}
 
   get size(): number {
@@ -47,7 +50,7 @@ export class RecordCache {
     return entry;
   }
 
-  /** The entry, read from the store where memory has none. Concurrent calls share one read. */
+  /** The entry, read from the store if memory has none. Concurrent calls share one read. */
   load(key: Deno.KvKey): Promise<RecordEntry> {
     const name = recordName(key);
     const present = this.peek(name);
@@ -67,7 +70,7 @@ export class RecordCache {
       if (isCurrent()) this.#loads.delete(name);
       throw error;
     }
-    // An eviction meanwhile says that the store may hold something newer than what was read.
+    // After an eviction meanwhile, the store may hold something newer than what was read.
     if (!isCurrent()) return await this.load(key);
     this.#loads.delete(name);
     const { value, versionstamp } = row;
@@ -77,20 +80,20 @@ export class RecordCache {
   }
 
   /**
-   * The record as readers outside a commit may see it: from memory on an exclusive store, from the
-   * store itself on a shared one.
+   * The record for readers outside a commit: from memory on an exclusive store, from the store
+   * itself on a shared one.
    */
   async read<T>(key: Deno.KvKey): Promise<T | null> {
     if (this.store.exclusive) {
       const entry = await this.load(key);
-      // Absent records are not kept: look-ups of what does not exist would fill the memory.
+      // Absent records are not kept: look-ups of names that do not exist would fill the memory.
       if (entry.value === null) this.evict(recordName(key));
       return entry.value as T | null;
     }
     return (await retryWhileLocked(() => this.store.kv.get<T>(key))).value;
   }
 
-  /** A row that is no record, always from the store. */
+  /** A row that is no record, always read from the store. */
   async readRow<T>(key: Deno.KvKey): Promise<T | null> {
     return (await retryWhileLocked(() => this.store.kv.get<T>(key))).value;
   }
@@ -101,7 +104,7 @@ export class RecordCache {
     if (this.#entries.get(name)?.locked !== true) this.evict(name);
   }
 
-  /** Forgets a record whose state in the store is unknown or newer: now, or when its group ends. */
+  /** Drops a record whose state in the store is unknown or newer: now, or when its group ends. */
   evict(name: string): void {
     this.#loads.delete(name);
     const entry = this.#entries.get(name);
@@ -109,7 +112,7 @@ export class RecordCache {
     else this.#entries.delete(name);
   }
 
-  /** The group that held the record has ended; what was doubted meanwhile is forgotten. */
+  /** The group that held the record has ended. Drops the record if evict() was called meanwhile. */
   unlock(name: string, entry: RecordEntry): void {
     entry.locked = false;
     if (entry.doubted && this.#entries.get(name) === entry) this.#entries.delete(name);
@@ -117,11 +120,13 @@ export class RecordCache {
 
   #insert(name: string, entry: RecordEntry): void {
     this.#entries.set(name, entry);
-    // Two for one, so that what locked records kept beyond the capacity is won back.
+    // Two evictions for one insertion, so that the excess of locked records goes away.
     for (let i = 0; i < 2 && this.#entries.size > this.capacity; i++) this.#makeRoom();
   }
 
-  /** Forgets the oldest entry that was not used since the sweep last saw it, or the last one looked at. */
+  /**
+   * Drops the oldest entry that was not used since the last look, or else the last one looked at.
+   */
   #makeRoom(): void {
     let steps = 0;
     for (const [name, entry] of this.#entries) {

@@ -7,7 +7,7 @@ import {
 } from "../../tests/support/storage.ts";
 import { RecordCache, recordName } from "./record_cache.ts";
 
-interface Rig {
+interface TestRecords {
   kv: Deno.Kv;
   records: RecordCache;
   /** Reads of the store so far. */
@@ -15,7 +15,7 @@ interface Rig {
 }
 
 async function withRecords(
-  body: (rig: Rig) => Promise<void>,
+  body: (test: TestRecords) => Promise<void>,
   options: TestStorageOptions & { held?: Promise<void> } = {},
 ): Promise<void> {
   const kv = await Deno.openKv(":memory:");
@@ -99,7 +99,7 @@ Deno.test("RecordCache.read() answers from memory on an exclusive store, from th
   }
 });
 
-Deno.test("RecordCache.read() keeps no absent records: look-ups of nothing fill no memory", async () => {
+Deno.test("RecordCache.read() keeps no absent records, so that look-ups of missing names fill no memory", async () => {
   await withRecords(async ({ records }) => {
     const before = records.size;
     for (let i = 0; i < 50; i++) assert.equal(await records.read(mailboxKey(`none${i}`)), null);
@@ -135,7 +135,7 @@ Deno.test("RecordCache.refresh() reads the store again unless a group holds the 
   });
 });
 
-Deno.test("RecordCache holds its capacity under pressure and keeps what is used", async () => {
+Deno.test("RecordCache keeps within its capacity and keeps what is used", async () => {
   await withRecords(async ({ records }) => {
     for (let i = 0; i < 1_000; i++) {
       await records.load(mailboxKey(`r${i}`));
@@ -147,7 +147,7 @@ Deno.test("RecordCache holds its capacity under pressure and keeps what is used"
   }, { cached: 100 });
 });
 
-Deno.test("RecordCache never drops a locked record, and wins the room back", async () => {
+Deno.test("RecordCache never drops a locked record, and later returns to its capacity", async () => {
   await withRecords(async ({ records }) => {
     const locked = await Promise.all(
       Array.from({ length: 150 }, (_, i) => records.load(mailboxKey(`l${i}`))),

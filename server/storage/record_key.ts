@@ -1,6 +1,6 @@
 /**
- * Which keys of the store are records. A part declares its own; every other key is a row, which
- * commits write unchecked and memory does not keep.
+ * Decides which keys of the store are records. A part declares its own. Every other key is a row,
+ * which commits write without a check and memory does not keep.
  */
 
 /** Key of a record that holds a `T`. */
@@ -9,19 +9,19 @@ declare const HOLDS: unique symbol;
 
 type KeyPart = string | number;
 
-/** Fixed first parts, and the number of all parts, of the records that a declaration made. */
+/** The fixed first parts, and the number of all parts, of declared records. */
 interface Shape {
   prefix: readonly KeyPart[];
   length: number;
 }
 
-/** By the first part, so that most rows are told from records by one look-up. */
+/** By the first part: for most rows one look-up shows that they are no records. */
 const shapes = new Map<KeyPart, Shape[]>();
 
 /**
  * Declares records: all keys of `prefix` followed by exactly `arity` parts.
  * @returns makes the key of one of them
- * @throws TypeError for a declaration that stands already
+ * @throws TypeError for a declaration that exists already
  */
 export function defineRecord<T, Parts extends KeyPart[] = []>(
   prefix: readonly [string, ...KeyPart[]],
@@ -33,7 +33,7 @@ export function defineRecord<T, Parts extends KeyPart[] = []>(
   else if (others.some((other) => isSame(other, shape))) {
     throw new TypeError(`records ${prefix.join("/")} of ${arity} parts are declared already`);
   } else others.push(shape);
-  // Cut to the arity: `.map(keyOf)` passes more than the part.
+  // Cut to the arity: `.map(keyOf)` passes more arguments than the part.
   return (...parts) => [...prefix, ...parts.slice(0, arity)];
 }
 

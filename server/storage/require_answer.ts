@@ -1,4 +1,6 @@
-/** The store said nothing in time when it was opened. */
+import { doneWithin } from "../done_within.ts";
+
+/** The store did not answer in time when it was opened. */
 export class StoreSilent extends Error {
   constructor(waitedMs: number) {
     super(
@@ -10,13 +12,11 @@ export class StoreSilent extends Error {
 
 const WAIT_MS = 15_000;
 
-/** What a first operation on the store gives; a start-up that hangs in silence helps nobody. @throws StoreSilent */
+/**
+ * The result of the first operation on the store, or an error when it does not answer in time.
+ * @throws StoreSilent
+ */
 export async function requireAnswer<T>(work: Promise<T>, waitMs = WAIT_MS): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new StoreSilent(waitMs)), waitMs);
-  try {
-    return await Promise.race([late, work]);
-  } finally {
-    clearTimeout(timer);
-  }
+  if (!await doneWithin(work, waitMs)) throw new StoreSilent(waitMs);
+  return await work;
 }

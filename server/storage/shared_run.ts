@@ -1,6 +1,6 @@
 /**
- * Callers of the same moment share one run of an operation. Who comes while one is under way waits
- * for the next, so that everybody sees at least what was there when they asked.
+ * Lets callers of the same moment share one run of an operation. A caller that comes during a run
+ * waits for the next one. Each caller therefore sees at least what was there at its call.
  * @param operation what is run; never twice at one time
  */
 export function shareRuns<T>(operation: () => Promise<T>): () => Promise<T> {

@@ -1,12 +1,12 @@
-/** The store at hand and what it can take in one commit. */
+/** The store and how much it can take in one commit. */
 import type { Clock } from "../deps.ts";
 
 export interface Store {
   readonly kv: Deno.Kv;
   /**
-   * True where this process alone writes the store (the embedded file, its lock held): cached
-   * records are then the truth. False where others write too: a cache is only a guess that every
-   * commit checks.
+   * True when this process alone writes the store (the embedded file, its lock held): cached
+   * records are then always right. False when others write too: a cached record may be outdated,
+   * and every commit checks it.
    */
   readonly exclusive: boolean;
   readonly capacity: StoreCapacity;
@@ -26,11 +26,14 @@ export interface StoreCapacity {
   keyBytes: number;
   /** Commits of one process that may be under way at one time. */
   groupsInFlight: number;
-  /** Jobs in one commit, where fewer are wanted than fit: 1 is the path without grouping. */
+  /** Jobs in one commit, where fewer are wanted than fit: 1 switches grouping off. */
   jobs?: number;
 }
 
-/** An embedded file has one writing thread: a second group waits in its queue, a third gains nothing. */
+/**
+ * An embedded file has one writing thread: a second group waits in its queue, a third gains
+ * nothing.
+ */
 export const EMBEDDED_CAPACITY: StoreCapacity = {
   checks: 100,
   mutations: 900,
@@ -49,7 +52,8 @@ export const KV_CONNECT_CAPACITY: StoreCapacity = {
 };
 
 /**
- * Storage may delete a row only when no decision can rest on it any more: the clock decides, the
- * storage's own expiry (up to a minute late, and blind to a clock that moves) only cleans up.
+ * How much longer than its logical life a row is kept. Storage may delete a row only when no
+ * decision can rest on it any more. The clock decides; the storage's own expiry only cleans up.
+ * That expiry is up to a minute late and does not follow a clock that moves.
  */
 export const EXPIRY_MARGIN_MS = 2 * 3_600_000;

@@ -1,6 +1,6 @@
-/** What keys and values take in the store, as upper bounds that cost no serialisation. */
+/** How much room keys and values take in the store, as upper bounds that need no serialisation. */
 
-/** Bytes of a key: each part and its frame. */
+/** Bytes of a key: each part and what encloses it. */
 export function keySizeBytes(key: Deno.KvKey): number {
   let sizeBytes = 0;
   for (const part of key) {

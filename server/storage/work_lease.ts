@@ -1,4 +1,7 @@
-/** The lease of background work: on an exclusive store there is nobody to keep off. */
+/**
+ * Takes the lease of background work; on an exclusive store there is no other process, and none is
+ * needed.
+ */
 import type { Lease, Leases } from "./leases.ts";
 import type { Store } from "./store.ts";
 

@@ -1,10 +1,11 @@
 /**
- * The writer slot of a process on a shared store: a leased number 1..255 that stands in the low
- * bits of its message ids.
+ * The writer slot of a process on a shared store: a leased number 1..255 in the low bits of its
+ * message ids.
  *
- * Two rows a slot. `owner` is written only when the slot changes hands, and every commit with new
- * ids checks it: a process frozen past its lease cannot commit once another has taken over.
- * `lease` is renewed and never checked, or each renewal would fail the groups under way.
+ * A slot has two rows. `owner` is written only when the slot changes hands, and every commit with
+ * new ids checks it. A process that was suspended beyond its lease therefore cannot commit once
+ * another has taken the slot. `lease` is renewed and never checked, or each renewal would fail the
+ * groups under way.
  */
 import { isDatabaseLocked, retryWhileLocked } from "./lock_retry.ts";
 import { randomId } from "./random_id.ts";
@@ -15,7 +16,9 @@ const SLOT_COUNT = 255;
 export interface SlotTiming {
   /** How long a lease lasts unless renewed, in ms. */
   leaseMs: number;
-  /** How far hosts' clocks may differ: a lease is taken over only this long after its end, in ms. */
+  /**
+   * How far hosts' clocks may differ, in ms: a lease is taken over only this long after its end.
+   */
   clockSkewMs: number;
 }
 
@@ -66,7 +69,7 @@ export class WriterSlot {
     return this.#number;
   }
 
-  /** Changes whenever the slot has been taken anew, even if it is the same one. */
+  /** Changes whenever the slot is taken anew, even if it is the same one. */
   get tenure(): string | null {
     return this.#ownerVersion;
   }
@@ -80,13 +83,16 @@ export class WriterSlot {
     return nowMs < this.#liveUntilMs && nowMs > this.#liveUntilMs - 2 * this.timing.leaseMs;
   }
 
-  /** Makes sure that a slot is held, leasing another if this one was lost. */
+  /** Makes sure that a slot is held; leases another if this one was lost. */
   async confirm(): Promise<void> {
     if (await this.#isHeld()) return;
     await this.#takeAny();
   }
 
-  /** Gives the slot back, so that the next process need not wait for the lease to end. A failure only means that wait. */
+  /**
+   * Gives the slot back, so that the next process need not wait for the lease to end. If this
+   * fails, the next process waits.
+   */
   async release(): Promise<void> {
     clearInterval(this.#renewal);
     const { checks } = this;
@@ -116,7 +122,8 @@ export class WriterSlot {
       for (const check of checks) operation.check(check);
       return operation.set(leaseKey(number), { v: 1, untilMs } satisfies Lease).commit();
     });
-    // {ok:false} can follow a success over the network: only the owner's row tells who holds the slot.
+    // {ok:false} can follow a success over the network: only the owner's row tells which process
+    // holds the slot.
     const held = renewed.ok ||
       (await retryWhileLocked(() => this.store.kv.get(ownerKey(number)))).versionstamp === tenure;
     if (tenure === this.#ownerVersion) this.#liveUntilMs = held ? untilMs : -Infinity;

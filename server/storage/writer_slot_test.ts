@@ -15,7 +15,7 @@ import { NoFreeSlot, WriterSlot } from "./writer_slot.ts";
 /** Long enough that no renewal, which real time brings, comes into a test that moves the clock. */
 const TIMING = { leaseMs: 600_000, clockSkewMs: 100 };
 
-interface Rig {
+interface TestStore {
   kv: Deno.Kv;
   clock: ReturnType<typeof createTestClock>;
   open: (
@@ -24,7 +24,7 @@ interface Rig {
   ) => Promise<TestStorage>;
 }
 
-async function withRig(body: (rig: Rig) => Promise<void>): Promise<void> {
+async function withStore(body: (test: TestStore) => Promise<void>): Promise<void> {
   const kv = await Deno.openKv(":memory:");
   const clock = createTestClock();
   const opened: TestStorage[] = [];
@@ -56,7 +56,7 @@ async function takeOver(kv: Deno.Kv, number: number, untilMs: number): Promise<v
 }
 
 Deno.test("WriterSlot gives each process a slot of its own, 1 to 255", async () => {
-  await withRig(async ({ open }) => {
+  await withStore(async ({ open }) => {
     const numbers = new Set<number>();
     for (let i = 0; i < 20; i++) numbers.add((await open()).slot!.number);
     assert.equal(numbers.size, 20);
@@ -65,7 +65,7 @@ Deno.test("WriterSlot gives each process a slot of its own, 1 to 255", async () 
 });
 
 Deno.test("WriterSlot is taken over only after lease and clock skew have passed", async () => {
-  await withRig(async ({ kv, clock, open }) => {
+  await withStore(async ({ kv, clock, open }) => {
     // All slots but one are held for ever.
     for (let number = 1; number <= 255; number++) {
       if (number !== 9) await takeOver(kv, number, Number.MAX_SAFE_INTEGER);
@@ -83,7 +83,7 @@ Deno.test("WriterSlot is taken over only after lease and clock skew have passed"
 });
 
 Deno.test("WriterSlot fails a start-up when every slot is held, and says what to do", async () => {
-  await withRig(async ({ kv, open }) => {
+  await withStore(async ({ kv, open }) => {
     for (let number = 1; number <= 255; number++) {
       await takeOver(kv, number, Number.MAX_SAFE_INTEGER);
     }
@@ -92,7 +92,7 @@ Deno.test("WriterSlot fails a start-up when every slot is held, and says what to
 });
 
 Deno.test("WriterSlot is free again as soon as it is given back", async () => {
-  await withRig(async ({ kv, open }) => {
+  await withStore(async ({ kv, open }) => {
     const { slot } = await open();
     await slot!.release();
     assert.equal((await kv.get(["slot", slot!.number, "owner"])).value, null);
@@ -101,7 +101,7 @@ Deno.test("WriterSlot is free again as soon as it is given back", async () => {
 });
 
 Deno.test("WriterSlot given back late leaves its next holder alone", async () => {
-  await withRig(async ({ kv, clock, open }) => {
+  await withStore(async ({ kv, clock, open }) => {
     const { slot } = await open();
     await takeOver(kv, slot!.number, clock.now() + TIMING.leaseMs);
     await slot!.release();
@@ -113,7 +113,7 @@ Deno.test("WriterSlot given back late leaves its next holder alone", async () =>
 });
 
 Deno.test("WriterSlot renewed during a commit does not fail it", async () => {
-  await withRig(async ({ clock, open }) => {
+  await withStore(async ({ clock, open }) => {
     const slot: { of?: TestStorage } = {};
     const storage = await open({}, {
       intercept: async (commit, run) => {
@@ -130,8 +130,8 @@ Deno.test("WriterSlot renewed during a commit does not fail it", async () => {
   });
 });
 
-Deno.test("WriterSlot fences a process that was frozen past its lease: nothing commits under the old slot", async () => {
-  await withRig(async ({ kv, clock, open }) => {
+Deno.test("WriterSlot stops a process that was suspended beyond its lease: nothing commits under the old slot", async () => {
+  await withStore(async ({ kv, clock, open }) => {
     const frozen = Promise.withResolvers<void>();
     const thawed = Promise.withResolvers<void>();
     let tries = 0;
@@ -160,25 +160,25 @@ Deno.test("WriterSlot fences a process that was frozen past its lease: nothing c
   });
 });
 
-Deno.test("WriterSlot vouches only for ids that were given under it, whatever slot comes next", async () => {
-  await withRig(async ({ kv, clock, open }) => {
-    const rig: { storage?: TestStorage } = {};
+Deno.test("WriterSlot confirms only ids that were given under it, whichever slot comes next", async () => {
+  await withStore(async ({ kv, clock, open }) => {
+    const held: { storage?: TestStorage } = {};
     let tries = 0;
-    rig.storage = await open({ capacity: { ...EMBEDDED_CAPACITY, groupsInFlight: 4 } }, {
+    held.storage = await open({ capacity: { ...EMBEDDED_CAPACITY, groupsInFlight: 4 } }, {
       intercept: async (commit, run) => {
         const isLetter = commit.writes.some(({ key }) => key[0] === "letter" && key[1] === "a");
         if (!isLetter || ++tries > 1) return await run();
         // While SQLite keeps this group waiting, the slot is lost and another one leased.
         clock.advance(TIMING.leaseMs + TIMING.clockSkewMs + 1);
-        await takeOver(kv, rig.storage!.slot!.number, clock.now() + TIMING.leaseMs);
-        await rig.storage!.commits.submit(letterJob(rig.storage!, "x", "y", "other"));
+        await takeOver(kv, held.storage!.slot!.number, clock.now() + TIMING.leaseMs);
+        await held.storage!.commits.submit(letterJob(held.storage!, "x", "y", "other"));
         throw new TypeError("database is locked");
       },
     });
-    const old = rig.storage.slot!.number;
-    const id = await rig.storage.commits.submit(letterJob(rig.storage, "a", "b", "one"));
-    assert.notEqual(rig.storage.slot!.number, old);
-    assert.equal(id % 256, rig.storage.slot!.number);
+    const old = held.storage.slot!.number;
+    const id = await held.storage.commits.submit(letterJob(held.storage, "a", "b", "one"));
+    assert.notEqual(held.storage.slot!.number, old);
+    assert.equal(id % 256, held.storage.slot!.number);
     assert.equal((await kv.get(letterKey("a", id))).value, "one");
     const letters = await Array.fromAsync(kv.list({ prefix: ["letter"] }));
     assert.ok(letters.every(({ key }) => Number(key[2]) % 256 !== old));
@@ -187,7 +187,7 @@ Deno.test("WriterSlot vouches only for ids that were given under it, whatever sl
 });
 
 Deno.test("WriterSlot is held through renewals that are reported as failed", async () => {
-  await withRig(async ({ clock, open }) => {
+  await withStore(async ({ clock, open }) => {
     let denied = 0;
     const storage = await open({}, {
       intercept: async (commit, run) => {
@@ -208,7 +208,7 @@ Deno.test("WriterSlot is held through renewals that are reported as failed", asy
 });
 
 Deno.test("WriterSlot taken by a commit that was reported as failed is held all the same", async () => {
-  await withRig(async ({ open }) => {
+  await withStore(async ({ open }) => {
     let takes = 0;
     const storage = await open({}, {
       intercept: async (commit, run) => {
@@ -224,7 +224,7 @@ Deno.test("WriterSlot taken by a commit that was reported as failed is held all 
 });
 
 Deno.test("WriterSlot is not live after a jump of the clock until it is renewed", async () => {
-  await withRig(async ({ clock, open }) => {
+  await withStore(async ({ clock, open }) => {
     const { slot } = await open();
     for (const jumpMs of [6, -12, 6].map((leases) => leases * TIMING.leaseMs)) {
       clock.advance(jumpMs);

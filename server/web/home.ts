@@ -1,9 +1,10 @@
 /** GET /: what this service is, for people and for programs. */
+import { html } from "hono/html";
 import type { Config } from "../config.ts";
 import { JSON_HEADERS } from "../http/answer.ts";
 import { allowPreflight, openCors } from "../http/cors.ts";
 import { answerFixed, fixContent, type FixedContent } from "../http/fixed_content.ts";
-import { escapeHtml, namesHtml, pageHeaders, pageOf } from "../http/page.ts";
+import { namesHtml, pageHeaders, pageOf } from "../http/page.ts";
 import type { Route } from "../http/route.ts";
 import { VERSION } from "../version.ts";
 
@@ -30,7 +31,7 @@ export function homeRoute({ baseUrl }: Pick<Config, "baseUrl">): Route {
       ...links,
     });
     return {
-      page: await fixContent(homePage(links), "text/html; charset=utf-8"),
+      page: await fixContent(await homePage(links), "text/html; charset=utf-8"),
       facts: await fixContent(facts, JSON_HEADERS["Content-Type"]!),
     };
   }
@@ -54,18 +55,18 @@ export function homeRoute({ baseUrl }: Pick<Config, "baseUrl">): Route {
   };
 }
 
-function homePage(links: Record<"docs" | "openapi" | "mcp" | "limits", string>): string {
+function homePage(links: Record<"docs" | "openapi" | "mcp" | "limits", string>): Promise<string> {
   const row = (href: string, title: string, what: string) =>
-    `<li><a href="${escapeHtml(href)}">${title}</a>: ${what}</li>`;
+    html`<li><a href="${href}">${title}</a>: ${what}</li>`;
   return pageOf(
     NAME,
-    `<p>${escapeHtml(DESCRIPTION)}</p>
+    html`<p>${DESCRIPTION}</p>
 <ul>
 ${row(links.docs, "Reference", "every route, with examples")}
 ${row(links.openapi, "API description", "OpenAPI 3.1, for programs")}
 ${row(links.limits, "Limits", "the ones in force here")}
 </ul>
-<p>Tool server (Model Context Protocol): <code>${escapeHtml(links.mcp)}</code></p>
+<p>Tool server (Model Context Protocol): <code>${links.mcp}</code></p>
 <p>Version ${VERSION}</p>`,
   );
 }

@@ -1,4 +1,5 @@
 /** GET /docs: the API description as a page, with every public route to try out. */
+import { html } from "hono/html";
 import type { Config } from "../config.ts";
 import { RelayError } from "../errors.ts";
 import { answerFixed, fixContent, type FixedContent } from "../http/fixed_content.ts";
@@ -32,8 +33,8 @@ export function referenceRoutes({ baseUrl }: Pick<Config, "baseUrl">): Route[] {
       loading = undefined;
       throw error;
     });
-  const fixedPage = (all: ReferenceFiles) =>
-    fixContent(referencePage(all), "text/html; charset=utf-8");
+  const fixedPage = async (all: ReferenceFiles) =>
+    await fixContent(await referencePage(all), "text/html; charset=utf-8");
   const common = { "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer" };
   const pageHeaders = {
     ...common,
@@ -70,9 +71,10 @@ export function referenceRoutes({ baseUrl }: Pick<Config, "baseUrl">): Route[] {
   ];
 }
 
-function referencePage(files: ReferenceFiles): string {
+async function referencePage(files: ReferenceFiles): Promise<string> {
   const address = (name: FileName) => `/docs/${name}?v=${files[name].version}`;
-  return `<!doctype html>
+  // deno-fmt-ignore
+  const page = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -101,4 +103,5 @@ body { margin: 0; }
 </body>
 </html>
 `;
+  return String(await page);
 }

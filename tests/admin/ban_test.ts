@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { ask, assertRefused, assertStatus } from "../support/answer.ts";
 import { ADMIN_TOKEN, askAdmin, readFigures, setBanned } from "../support/figures.ts";
 import { startTestRelay } from "../support/relay.ts";
-import { registerAgents } from "../support/test_agent.ts";
+import { registerAgent, registerAgents, TestAgent } from "../support/test_agent.ts";
 
 const config = { adminToken: ADMIN_TOKEN };
 const NOBODY = "FVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z";
@@ -20,6 +20,7 @@ Deno.test("admin endpoints refuse every token but the configured one, before the
     `Bearer ${ADMIN_TOKEN.slice(0, -1)}`,
     `Bearer ${ADMIN_TOKEN.toUpperCase()}`,
     `Bearer  ${ADMIN_TOKEN}`,
+    `Bearer\t${ADMIN_TOKEN}`,
     `Basic ${ADMIN_TOKEN}`,
     ADMIN_TOKEN,
     `Bearer ${alice.ownerToken}`,
@@ -36,6 +37,8 @@ Deno.test("admin endpoints refuse every token but the configured one, before the
         assert.equal(answer.status, 401);
       }
     }
+    const large = { method: "POST", body: "x".repeat(256 * 1024 + 1) };
+    assertRefused(await ask(`${relay.url}/v1/admin/${verb}`, large), "payload_too_large");
     // A signature is no admin's credential.
     assertRefused(
       await alice.call("POST", `/v1/admin/${verb}`, { body: { pubkey: alice.address } }),
@@ -56,6 +59,7 @@ Deno.test("admin endpoints are closed while no admin token is configured", async
 
 Deno.test("a ban names a registered key, in the contract's shape of refusals", async () => {
   await using relay = await startTestRelay({ config });
+  const target = await registerAgent(relay, "target");
   const headers = { Authorization: `bEARER ${ADMIN_TOKEN}` };
   for (const verb of ["ban", "unban"]) {
     const url = `${relay.url}/v1/admin/${verb}`;
@@ -64,13 +68,35 @@ Deno.test("a ban names a registered key, in the contract's shape of refusals", a
       assertRefused(await call(body), "invalid_json");
     }
     for (
-      const pubkey of ["", "x", "0".repeat(44), NOBODY.slice(0, 32), `${NOBODY}1`, "z".repeat(44)]
+      const pubkey of [
+        "",
+        "x",
+        "target",
+        "@target",
+        target.wordName,
+        ` ${target.address}`,
+        "1".repeat(32),
+        "0".repeat(44),
+        NOBODY.slice(0, 32),
+        `${NOBODY}1`,
+        "z".repeat(44),
+      ]
     ) {
       assertRefused(await call(JSON.stringify({ pubkey })), "invalid_pubkey");
     }
     assertRefused(await call(JSON.stringify({ pubkey: NOBODY })), "not_found");
     assertRefused(await call(JSON.stringify({ pubkey: NOBODY, more: "ignored" })), "not_found");
     assertRefused(await call("x".repeat(300_000)), "payload_too_large");
+    for (const scheme of ["Bearer", "bearer", "BEARER"]) {
+      const answer = await ask(url, {
+        method: "POST",
+        headers: { Authorization: `${scheme} ${ADMIN_TOKEN}` },
+        body: JSON.stringify({ pubkey: target.address }),
+      });
+      assertStatus(answer, 200);
+      assert.deepEqual(answer.json, { ok: true });
+      assert.equal(answer.headers.get("access-control-allow-origin"), null);
+    }
   }
 });
 
@@ -156,3 +182,37 @@ for (const sharedStore of [false, true]) {
     assertRefused(await bob.askToRegister({ handle: "bob_2" }), "handle_taken", /pubkey/);
   });
 }
+
+Deno.test("a ban binds handle, key and word name for ever, keeps old mail, and ends at once with unban", async () => {
+  await using relay = await startTestRelay({ config });
+  const outlaw = await registerAgent(relay, "outlaw");
+  const peer = await registerAgent(relay, "peer");
+  await outlaw.sent({ to: "peer", body: "old" });
+  const timestamp = relay.clock.seconds() + 5;
+  assertStatus(await outlaw.send({ to: "peer", body: "replayed" }, { timestamp }), 201);
+  await setBanned(relay, outlaw, true);
+  assertRefused(
+    await new TestAgent(relay).askToRegister({ handle: "outlaw" }),
+    "handle_taken",
+    /handle/,
+  );
+  assertRefused(await outlaw.askToRegister({ handle: "fresh_one" }), "handle_taken", /key/);
+  assert.equal((await peer.inbox()).length, 2);
+  assertRefused(await outlaw.send({ to: "peer", body: "replayed" }, { timestamp }), "banned");
+  assertRefused(
+    await outlaw.call("PATCH", "/v1/agents/me", { body: { description: "x" } }),
+    "banned",
+  );
+  assertRefused(await outlaw.bearer("POST", "/v1/messages", { body: "{" }), "banned");
+  const patchByToken = await outlaw.bearer("PATCH", "/v1/agents/me", { body: "{" });
+  assertRefused(patchByToken, "unknown_token");
+  assertStatus(await outlaw.bearer("GET", "/v1/whoami"), 200);
+  assertStatus(await outlaw.call("GET", "/v1/outbox"), 200);
+  assertRefused(await outlaw.send({ to: "outlaw", body: 1 }), "banned");
+  assertStatus(await outlaw.poll(), 200);
+  await setBanned(relay, outlaw, false);
+  const replay = await outlaw.send({ to: "peer", body: "replayed" }, { timestamp });
+  assertStatus(replay, 201);
+  assert.equal(replay.headers.get("idempotent-replayed"), "true");
+  assertStatus(await ask(`${relay.url}/v1/agents/outlaw`), 200);
+});

@@ -234,7 +234,10 @@ Deno.test("POST /v1/messages by token over a store whose answers get lost stores
     assert.equal(ids.length, asked.length);
     assert.deepEqual(new Set(ids), new Set(answers.map(({ json }) => json.id)));
     assert.equal(new Set(messages.map(({ signature }) => signature)).size, asked.length);
-    assert.ok(Object.values(kv.played).every((count) => count > 0), JSON.stringify(kv.played));
+    assert.ok(
+      Object.values(kv.faultCounts).every((count) => count > 0),
+      JSON.stringify(kv.faultCounts),
+    );
     Object.assign(kv.faults, NO_FAULTS); // it is not the shutdown's turn
   } finally {
     memory.close();

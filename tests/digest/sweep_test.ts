@@ -30,7 +30,10 @@ Deno.test("a store that answers badly neither loses nor doubles a digest", async
   // A failed cron, a lost lease: the next ones make up for it.
   for (let i = 0; i < 24; i++) await bench.sweepAfter(5 * MINUTE_MS);
   Object.assign(bad.faults, NO_FAULTS); // it is not the shutdown's turn
-  assert.ok(Object.values(bad.played).every((times) => times > 0), JSON.stringify(bad.played));
+  assert.ok(
+    Object.values(bad.faultCounts).every((times) => times > 0),
+    JSON.stringify(bad.faultCounts),
+  );
   assert.deepEqual(
     smtp.received.map(({ to }) => to[0]).sort(),
     handles.map((handle) => `${handle}@example.net`).sort(),

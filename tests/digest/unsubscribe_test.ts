@@ -132,7 +132,18 @@ linkTest("the answer is the same for every token, but for the request id", async
   const { bench, nextLink } = scene;
   const link = (await nextLink())!;
   const seen = new Set<string>();
-  for (const token of [UNKNOWN_TOKEN, "x", "%E2%82%AC", "a".repeat(5_000), null, null]) {
+  for (
+    const token of [
+      UNKNOWN_TOKEN,
+      "x",
+      "%E2%82%AC",
+      "%20",
+      "%C3%A9%00",
+      "a".repeat(5_000),
+      null,
+      null,
+    ]
+  ) {
     const url = token === null ? link : `${bench.relay.url}${PATH}?token=${token}`;
     for (const answer of [await ask(url), await post(url)]) {
       assertConfirmed(answer);

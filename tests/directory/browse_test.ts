@@ -30,7 +30,7 @@ const down = (from: number, to: number) =>
 
 Deno.test("the directory of an empty relay is an empty list", async () => {
   await using relay = await startTestRelay(options);
-  for (const query of ["", "limit=5", "before_id=1", "q=x", "tags=x"]) {
+  for (const query of ["", "limit=5", "before_id=5", "q=x", "tags=x", "q=a&offset=10"]) {
     assert.equal((await ask(`${relay.url}/v1/agents?${query}`)).text, '{"agents":[]}');
   }
 });
@@ -60,6 +60,7 @@ Deno.test("browse pages by before_id, 50 unless asked, 1 to 200", async () => {
   assert.deepEqual(await ids(relay, "before_id=3"), [2, 1]);
   assert.deepEqual(await ids(relay, "before_id=1"), []);
   assert.deepEqual(await ids(relay, "before_id=0"), []);
+  assert.deepEqual(await ids(relay, "before_id=-7"), []);
   assert.deepEqual(await ids(relay, "before_id=99999999999999999999&limit=1"), [210]);
   for (
     const [limit, length] of [["0", 1], ["-3", 1], ["200", 200], ["201", 200], ["999999", 200]]
@@ -68,7 +69,8 @@ Deno.test("browse pages by before_id, 50 unless asked, 1 to 200", async () => {
   }
   // An offset means nothing here; its syntax is checked all the same.
   assert.deepEqual(await ids(relay, "offset=3&limit=2"), [210, 209]);
-  for (const query of ["q=", "tags=", "tags=,%20,", "q=%20&tags=", "q=@"]) {
+  const blank = ["q=", "tags=", "tags=,%20,", "q=%20&tags=", "q=%20&offset=3", "q=@", "q=%20@%20"];
+  for (const query of blank) {
     assert.deepEqual(await ids(relay, `${query}&limit=2`), [210, 209], query);
   }
   const malformed = [

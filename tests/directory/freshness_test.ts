@@ -52,6 +52,7 @@ async function withRelays(
 
 Deno.test("registrations, profiles, bans and unbans of one process show in every other's searches", () =>
   withRelays(3, async (relays) => {
+    assert.equal(relays.length, 3);
     const [one, two, three] = relays;
     const everywhere = async (query: string, expected: string[]) => {
       for (const relay of relays) assert.deepEqual(await handles(relay, query), expected, query);

@@ -238,6 +238,7 @@ for (const sharedStore of [false, true]) {
     const refused = await ask_("q=alice");
     assertRefused(refused, "rate_limited", /30/);
     assert.equal(refused.json.retry_after_ms, 31_000);
+    assert.equal(refused.headers.get("retry-after"), "31");
     assert.equal((await ask_("q=alice", { method: "HEAD" })).status, 429);
     assertRefused(await ask_("q=alice&before_id=x"), "invalid_json");
     assertStatus(await ask_("limit=2"), 200);

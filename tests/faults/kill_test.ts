@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { ask } from "../support/answer.ts";
 import { seededRandom } from "../support/fake_kv.ts";
 import { delay } from "../support/pace.ts";
-import { startFleet } from "../support/relay_fleet.ts";
+import { startRelayProcesses } from "../support/relay_processes.ts";
 import { spawnRelay } from "../support/spawn_relay.ts";
 import { registerAgent, type Target } from "../support/test_agent.ts";
 import { realTarget, TRAFFIC_LIMITS } from "../support/traffic.ts";
@@ -62,7 +62,7 @@ Deno.test(`kill -9 during load, ${ROUNDS} rounds: what was acknowledged is there
       let over = false;
       const known = ledger.acknowledged.size;
       const loaded = load(ledger, [target], random, () => over, before);
-      await delay(60 + random() * 120);
+      await delay(20 + random() * 80);
       // A busy machine gets its time: a round without load proves nothing.
       while (ledger.acknowledged.size < known + 10) await delay(5);
       over = true; // no new requests; those under way die with the process
@@ -83,18 +83,18 @@ Deno.test(`kill -9 during load, ${ROUNDS} rounds: what was acknowledged is there
 });
 
 Deno.test(`kill -9 of one of two processes on a file, ${SHARED_ROUNDS} rounds: the other serves on, nothing is lost or doubled`, async () => {
-  await using fleet = await startFleet(1, { limits: TRAFFIC_LIMITS });
-  const survivor = fleet.targets[0]!;
+  await using processes = await startRelayProcesses(1, { limits: TRAFFIC_LIMITS });
+  const survivor = processes.targets[0]!;
   const random = seededRandom(21);
   const ledger = new Ledger();
   for (let i = 0; i < AGENTS; i++) ledger.enroll(await registerAgent(survivor, `agent_${i}`));
   for (let round = 0; round < SHARED_ROUNDS; round++) {
-    const { relay, target } = await fleet.add();
+    const { relay, target } = await processes.add();
     const before = ledger.lastId;
     let over = false;
     const loaded = load(ledger, [survivor, target], random, () => over, before);
     const known = ledger.acknowledged.size;
-    await delay(100 + random() * 150);
+    await delay(40 + random() * 100);
     while (ledger.acknowledged.size < known + 10) await delay(5);
     await relay.kill("SIGKILL");
     await delay(30); // the other goes on meanwhile

@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { selectTests } from "./select_tests.ts";
 import { runSteps } from "./run_steps.ts";
-import { staticSteps } from "./static_steps.ts";
+import { staticSteps, typesStep } from "./static_steps.ts";
 import { emptyTally, finalLine } from "./tally.ts";
 import { testSteps } from "./test_steps.ts";
 
@@ -29,7 +29,10 @@ if (wantsChanged && only.length === 0) {
   Deno.exit(0);
 }
 if (wantsChanged) console.log(`${only.length} test files reach a changed file`);
-const steps = [...(part === "ok" ? staticSteps(root) : []), ...testSteps(root, only)];
+const { documentation, tests } = testSteps(root, { only, areTypesChecked: part === "ok" });
+const steps = part === "ok"
+  ? [...staticSteps(root), documentation, typesStep(root), tests]
+  : [documentation, tests];
 const encoder = new TextEncoder();
 const total = await runSteps(
   steps,

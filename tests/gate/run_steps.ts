@@ -2,8 +2,9 @@ import type { Step, StepResult } from "./step.ts";
 import { addTallies, emptyTally, type Tally } from "./tally.ts";
 
 /**
- * Runs steps one after another, all of them whatever fails, and shows each as it ends. Of a failed
- * step everything that it printed is shown. A step that throws counts as one failure.
+ * Runs steps one after another, early ones from the start on, all of them whatever fails, and shows
+ * each as it ends. Of a failed step everything that it printed is shown. A step that throws counts as
+ * one failure.
  * @param steps in the order in which they run
  * @param print writes text as it is
  * @param nowMs a clock that only goes forward
@@ -14,12 +15,16 @@ export async function runSteps(
   print: (text: string) => void,
   nowMs: () => number,
 ): Promise<Tally> {
+  const timed = async (step: Step) => {
+    const startMs = nowMs();
+    const result = await runStep(step);
+    return { result, seconds: ((nowMs() - startMs) / 1000).toFixed(1) };
+  };
+  const early = new Map(steps.filter(({ isEarly }) => isEarly).map((step) => [step, timed(step)]));
   let total: Tally = emptyTally;
   for (const step of steps) {
     print(`${step.name} ... `);
-    const startMs = nowMs();
-    const result = await runStep(step);
-    const seconds = ((nowMs() - startMs) / 1000).toFixed(1);
+    const { result, seconds } = await (early.get(step) ?? timed(step));
     print(`${result.failed === 0 ? "ok" : "failed"} (${counts(result)}, ${seconds} s)\n`);
     if (result.failed > 0) print(`${result.output.trimEnd()}\n`);
     for (const place of result.warnings ?? []) print(`  warning: ${place}\n`);

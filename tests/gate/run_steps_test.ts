@@ -71,3 +71,20 @@ Deno.test("runSteps() prints warnings of a step that fails nothing", async () =>
   assert.match(text(), /length \.\.\. ok \(1 passed, .*\)\n {2}warning: a\.ts: long\n/);
   assert.equal(total.failed, 0);
 });
+
+Deno.test("runSteps() begins early steps with the first one, and shows them in their turn", async () => {
+  const { run, text } = recorder();
+  const begun: string[] = [];
+  const noted = (name: string, isEarly = false): Step => ({
+    name,
+    isEarly,
+    run: () => {
+      begun.push(name);
+      return Promise.resolve({ passed: 1, failed: 0, skipped: [], output: "" });
+    },
+  });
+  const total = await run([noted("a"), noted("b", true), noted("c")]);
+  assert.deepEqual(begun, ["b", "a", "c"]);
+  assert.match(text(), /^a \.\.\. ok.*\nb \.\.\. ok.*\nc \.\.\. ok.*\n$/);
+  assert.equal(total.passed, 3);
+});

@@ -8,6 +8,10 @@ export const SERVER_FOLDERS: FolderTable = {
   config: { imports: [], shows: ["loopback.ts", "mail.ts"] },
   http: { imports: [], shows: "*" },
   storage: { imports: [], shows: "*" },
+  waiting: {
+    imports: ["storage"],
+    shows: ["mailbox_kind.ts", "mailbox_waits.ts", "waiter.ts", "waits.ts"],
+  },
   mailboxes: { imports: ["storage"], shows: ["records.ts", "retained_bytes.ts"] },
   web: { imports: ["http"], shows: ["reference.ts"] },
   description: { imports: ["http", "web"], shows: "*" },
@@ -16,6 +20,7 @@ export const SERVER_FOLDERS: FolderTable = {
     shows: [],
   },
   local: { imports: ["config", "http", "outgoing"], shows: [] },
+  idempotency: { imports: ["storage"], shows: "*" },
   outgoing: {
     imports: ["config", "http", "storage"],
     shows: ["mailer.ts", "outgoing_handler.ts", "outgoing_queue.ts", "outgoing_row.ts"],
@@ -49,7 +54,7 @@ export const SERVER_FOLDERS: FolderTable = {
     shows: ["agent_search.ts", "listing.ts"],
   },
   messages: {
-    imports: ["agents", "description", "http", "mailboxes", "storage"],
+    imports: ["agents", "description", "http", "idempotency", "mailboxes", "storage", "waiting"],
     shows: [
       "inbox/inbox.ts",
       "inbox/inbox_reader.ts",
@@ -61,7 +66,6 @@ export const SERVER_FOLDERS: FolderTable = {
       "rows/recent_messages.ts",
       "rows/row_codec.ts",
       "rows/stored_messages.ts",
-      "send/idempotency.ts",
       "send/send.ts",
       "send/token_send.ts",
     ],
@@ -105,6 +109,7 @@ export const SERVER_FOLDERS: FolderTable = {
       "description",
       "directory",
       "http",
+      "idempotency",
       "mailboxes",
       "messages",
       "profiles",

@@ -10,5 +10,7 @@ export interface StepResult extends Tally {
 /** One step of the gate. */
 export interface Step {
   name: string;
+  /** It begins with the first step, and runs beside those before it; shown in its turn all the same. */
+  isEarly?: boolean;
   run(): Promise<StepResult>;
 }

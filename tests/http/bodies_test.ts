@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { answerJson } from "../../server/http/answer.ts";
 import { createBodyReader } from "../../server/http/body.ts";
 import type { BodyBounds } from "../../server/http/body_budget.ts";
-import { answerJson } from "../../server/http/answer.ts";
+import { BODY_POOLS } from "../../server/http/body_pools.ts";
+import { readBody } from "../../server/http/read_body.ts";
 import type { Route } from "../../server/http/route.ts";
 import { startApp } from "../support/app_server.ts";
 import { connectRaw, errorCode, type RawConnection } from "../support/raw_http.ts";
@@ -9,10 +11,10 @@ import { connectRaw, errorCode, type RawConnection } from "../support/raw_http.t
 const LIMIT_BYTES = 262_144;
 
 /** A route that reads bodies by a clock and a ticker that the test moves. */
-function bodyRoute({ bounds }: { bounds?: BodyBounds } = {}) {
+function bodyRoute({ bounds = BODY_POOLS.messages.bounds }: { bounds?: BodyBounds } = {}) {
   const state = { nowMs: 0, tick: () => {}, reads: 0, started: Promise.withResolvers<void>() };
   const reader = createBodyReader({
-    bounds,
+    pools: { ...BODY_POOLS, messages: { ...BODY_POOLS.messages, bounds } },
     now: () => state.nowMs,
     startTicker(tick) {
       state.tick = tick;
@@ -23,9 +25,10 @@ function bodyRoute({ bounds }: { bounds?: BodyBounds } = {}) {
   const route: Route = {
     method: "POST",
     path: "/v1/messages",
+    body: { limitBytes: LIMIT_BYTES, pool: "messages" },
     handle: async (c) => {
       state.reads++;
-      return answerJson({ sizeBytes: (await reader.read(c.req.raw, LIMIT_BYTES)).length });
+      return answerJson({ sizeBytes: (await readBody(c)).length });
     },
   };
   return { state, route, bodies: reader };
@@ -277,4 +280,18 @@ Deno.test("bodies beyond the room for them are answered 503, the slowest first, 
   using fast = await connectRaw(app.port);
   await fast.send(head("Content-Length: 200000") + letters(200_000));
   assert.equal(await sizeOf(fast), 200_000);
+});
+
+Deno.test("readBody() fails on a route that declares no body, and says so in the log alone", async () => {
+  const route: Route = {
+    method: "POST",
+    path: "/v1/messages",
+    handle: async (c) => answerJson({ sizeBytes: (await readBody(c)).length }),
+  };
+  await using app = await startApp([route]);
+  using connection = await connectRaw(app.port);
+  await connection.send(head("Content-Length: 5") + "hello");
+  const answer = await connection.answer();
+  assert.deepEqual([answer?.status, errorCode(answer)], [500, "internal"]);
+  assert.match(JSON.stringify(app.logged), /POST \/v1\/messages declares no body/);
 });

@@ -2,12 +2,9 @@ import assert from "node:assert/strict";
 import type { Route } from "../../server/http/route.ts";
 import { answerJson } from "../../server/http/answer.ts";
 import { openCors } from "../../server/http/cors.ts";
-import { createBodyReader } from "../../server/http/body.ts";
+import { readBody } from "../../server/http/read_body.ts";
 import { startApp } from "../support/app_server.ts";
 import { connectRaw, errorCode, exchange, type RawAnswer } from "../support/raw_http.ts";
-
-// Without a ticker: no body of these tests is late.
-const { read } = createBodyReader({ startTicker: () => () => {} });
 
 const ROUTES: Route[] = [
   {
@@ -19,7 +16,8 @@ const ROUTES: Route[] = [
   {
     method: "POST",
     path: "/v1/messages",
-    handle: async (c) => answerJson({ sizeBytes: (await read(c.req.raw, 100)).length }, 201),
+    body: { limitBytes: 100, pool: "messages" },
+    handle: async (c) => answerJson({ sizeBytes: (await readBody(c)).length }, 201),
   },
   { method: "POST", path: "/v1/admin/ban", cors: "none", handle: () => answerJson({}) },
   {

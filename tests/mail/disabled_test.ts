@@ -76,6 +76,7 @@ const ROUTES = (SPECIFIED + ADDED).trim().split("\n").map((line) => line.split("
 const CREDENTIALS = { Authorization: "Bearer rm_sk_any", "Content-Type": "application/json" };
 
 Deno.test("every path of the mail area answers 503 mail_disabled, whatever is sent", async () => {
+  assert.equal(ROUTES.length, 31 + 32);
   await using relay = await startTestRelay();
   for (const [method, path] of ROUTES as [string, string][]) {
     const bodies = method === "GET" ? [undefined] : ["", "{", "{}", "x".repeat(300_000)];
@@ -83,6 +84,7 @@ Deno.test("every path of the mail area answers 503 mail_disabled, whatever is se
       const answer = await ask(`${relay.url}${path}`, { method, headers: CREDENTIALS, body });
       assertRefused(answer, "mail_disabled");
       assert.equal(answer.status, 503);
+      assertRefused(await ask(`${relay.url}${path}`, { method, body }), "mail_disabled");
     }
     if (method !== "GET") continue;
     const head = await ask(`${relay.url}${path}?q=x`, { method: "HEAD" });

@@ -49,7 +49,6 @@ async function startPages(): Promise<Pages> {
   const app: AppServer = await startApp(
     localRoutes({
       mails,
-      readBody: bodies.read,
       baseUrl: "http://127.0.0.1:1",
       domain: "agents.test",
     }),

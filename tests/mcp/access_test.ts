@@ -28,7 +28,9 @@ Deno.test("/mcp on loopback answers to its own names only, and to pages of them"
   for (
     const host of [
       "localhost",
-      "localhost:1",
+      "LOCALHOST:1",
+      "127.0.0.1",
+      "127.0.0.1:99",
       `127.0.0.1:${relay.port}`,
       "[::1]",
       "[::1]:99",
@@ -45,13 +47,18 @@ Deno.test("/mcp on loopback answers to its own names only, and to pages of them"
       "127.0.0.2",
       "notlocalhost",
       "relay.example.evil",
-      "user@localhost",
+      "127.0.0.1.evil.example",
+      "0.0.0.0",
+      "evil.example:8000",
+      "evil.example@localhost",
+      "localhost@evil.example",
       "",
     ]
   ) {
     const answer = await call(host);
-    if (answer.status === 404 || answer.text === "") continue; // refused before it is a route
-    assertRefused(answer, "forbidden", /Host/);
+    // A Host that no URL can have never reaches the route.
+    if (host.includes("@")) assertRefused(answer, "not_found");
+    else assertRefused(answer, "forbidden", /Host/);
   }
   for (
     const origin of [
@@ -66,7 +73,15 @@ Deno.test("/mcp on loopback answers to its own names only, and to pages of them"
     assert.equal(answer.headers.get("access-control-allow-origin"), "*");
   }
   for (
-    const origin of ["https://evil.example", "null", "file://", "nonsense", "http://localhost.evil"]
+    const origin of [
+      "https://evil.example",
+      "http://evil.example:80",
+      "http://localhost@evil.example",
+      "null",
+      "file://",
+      "localhost",
+      "http://localhost.evil",
+    ]
   ) {
     const answer = await call("localhost", origin);
     assertRefused(answer, "forbidden", /Origin/);
@@ -87,7 +102,13 @@ Deno.test("/mcp of a public relay answers to the base URL's host only, and to pa
       host,
     });
   assertListed(await call("relay.example"));
-  assertListed(await call("relay.example:8443", "https://anywhere.example"));
+  assertListed(await call("RELAY.example:443"));
+  const elsewhere = await call("relay.example:8443", "https://anywhere.example");
+  assertListed(elsewhere);
+  assert.equal(elsewhere.headers.get("access-control-allow-origin"), "*");
+  const strange = await call("evil.example", "https://anywhere.example");
+  assertRefused(strange, "forbidden");
+  assert.equal(strange.headers.get("access-control-allow-origin"), "*");
   assertRefused(await call("localhost"), "forbidden");
   assertRefused(await call("127.0.0.1", "https://relay.example"), "forbidden");
 });

@@ -183,6 +183,7 @@ for (const { name, connect } of officialClients) {
 }
 
 Deno.test("the Authorization header stands in for an absent token, and gives way to a given one", async () => {
+  assert.equal(officialClients.length, 4);
   for (const { connect } of officialClients) {
     await using relay = await startTestRelay();
     await using plain = await connect(relay.url);

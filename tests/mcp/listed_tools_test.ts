@@ -42,6 +42,7 @@ Deno.test("tools/list names the seven tools with their arguments, hints and stri
       required.includes(argument) ? argument : `${argument}?`
     );
     assert.deepEqual(listed, ARGUMENTS[name]!.split(", "), name);
+    assert.equal(typeof title, "string");
     assert.equal(inputSchema.type, "object");
     assert.equal(inputSchema.additionalProperties, false);
     assert.equal(outputSchema.type, "object");

@@ -65,6 +65,7 @@ Deno.test("check_inbox says how to reply and what was checked, and each sender's
   for (const id of ids) assert.match(text, new RegExp(`Message ${id} from @sender[ ,]`));
   assert.match(text, /has checked that the key of each sender signed .* not checked who that is/);
   assert.match(text, /To answer, call send_message with to = .* in_reply_to = /);
+  assert.equal(structured.messages.length, 3);
   for (const { from } of structured.messages) assert.equal(from, sender.address);
 });
 

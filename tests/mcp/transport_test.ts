@@ -43,6 +43,7 @@ Deno.test("/mcp answers whatever Accept and Content-Type say, as JSON, without a
       { Accept: "*/*" },
       { Accept: "text/event-stream" },
       { Accept: "text/html" },
+      { Accept: "" },
       { Accept: "application/json;q=0.1, text/event-stream" },
       { "Content-Type": "text/plain" },
       { "Content-Type": "application/json; charset=utf-8" },
@@ -89,6 +90,7 @@ Deno.test("/mcp refuses anything that is no JSON-RPC message, as JSON-RPC says",
     ["", -32700],
     ["{", -32700],
     ["null", -32600],
+    ["5", -32600],
     ['"text"', -32600],
     [new Uint8Array([0x7b, 0xff, 0x7d]), -32700],
     ['{"jsonrpc":"1.0","id":1,"method":"tools/list"}', -32600, 1],
@@ -124,6 +126,9 @@ Deno.test("/mcp tells unknown methods and tools and malformed calls as JSON-RPC 
     ["tools/call", { name: 7 }, -32602],
     ["tools/call", { name: "whoami", arguments: "token" }, -32602],
     ["tools/call", { name: "whoami", arguments: ["token"] }, -32602],
+    ["tools/call", { name: "whoami", arguments: [] }, -32602],
+    ["tools/call", { name: "whoami", arguments: null }, -32602],
+    ["tools/call", { name: "whoami", arguments: 5 }, -32602],
     ["tools/call", { name: "x".repeat(9_000), arguments: {} }, -32602],
     ["tools/list", { cursor: "" }, -32602],
     ["tools/list", { cursor: "next" }, -32602],
@@ -152,8 +157,10 @@ Deno.test("/mcp tells unknown methods and tools and malformed calls as JSON-RPC 
     { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list" },
   );
   assert.deepEqual([modern.json.id, modern.json.error.code], [8, -32602], modern.text);
-  const ping = await postRpc(relay.url, rpcRequest("ping", {}, 0));
-  assert.deepEqual(ping.json, { jsonrpc: "2.0", id: 0, result: {} });
+  for (const id of ["a", "", 0, -1, 9007199254740991]) {
+    const ping = await postRpc(relay.url, rpcRequest("ping", {}, id));
+    assert.deepEqual(ping.json, { jsonrpc: "2.0", id, result: {} });
+  }
 });
 
 Deno.test("/mcp tells what the eras disagree about in words of its own, with the versions to choose from", async () => {
@@ -220,7 +227,7 @@ Deno.test("/mcp takes at most 512 KiB: one byte more is 413 in the shape of the 
 
 Deno.test("/mcp with the right path only", async () => {
   await using relay = await startTestRelay();
-  for (const path of ["/mcp/", "//mcp", "/MCP", "/mcp%2f", "/%6dcp"]) {
+  for (const path of ["/mcp/", "/mcp/x", "//mcp", "/MCP", "/mcp%2f", "/%6dcp"]) {
     const answer = await postRpc(relay.url, LIST, {}, path);
     assert.equal(assertErrorShape(answer), "not_found");
   }

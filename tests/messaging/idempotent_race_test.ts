@@ -1,7 +1,7 @@
 /** A repetition that overtakes or is overtaken by the first request between two of its steps. */
 import assert from "node:assert/strict";
 import { assertStatus } from "../support/answer.ts";
-import { gateKv } from "../support/gated_kv.ts";
+import { delayReads } from "../support/delay_reads.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { registerAgents } from "../support/test_agent.ts";
 
@@ -10,21 +10,21 @@ for (const shared of [false, true]) {
 
   Deno.test(`a repetition still looking for its recipient is no new message, on ${store}`, async () => {
     using kv = await Deno.openKv(":memory:");
-    const gate = gateKv(kv);
+    const reads = delayReads(kv);
     {
       const config = { sharedStore: shared };
-      await using relay = await startTestRelay({ config, deps: { kv: gate.kv } });
+      await using relay = await startTestRelay({ config, deps: { kv: reads.kv } });
       const [alice, bob] = await registerAgents(relay, "alice", "bob_1");
       // Memory alone knows by now which signatures this relay accepted.
       relay.clock.advance(700_000);
       const timestamp = relay.clock.seconds();
       const request = { to: "bob_1", body: "once" };
-      gate.hold(([name]) => name === "handle");
+      reads.hold(([name]) => name === "handle");
       const both = [1, 2].map(() => alice.send(request, { timestamp }));
-      await gate.reached(2);
-      gate.releaseOne();
+      await reads.reached(2);
+      reads.releaseOne();
       const first = await Promise.race(both);
-      gate.release();
+      reads.release();
       const answers = await Promise.all(both);
       for (const answer of answers) assertStatus(answer, 201);
       assert.equal(answers[0]!.text, answers[1]!.text);

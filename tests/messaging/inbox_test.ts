@@ -1,9 +1,9 @@
 /** GET /v1/inbox: pages, cursors, stamps. */
 import assert from "node:assert/strict";
-import { assertRefused, assertStatus } from "../support/answer.ts";
+import { ask, assertRefused, assertStatus } from "../support/answer.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { listRows } from "../support/store_rows.ts";
-import { registerAgents, type TestAgent } from "../support/test_agent.ts";
+import { registerAgent, registerAgents, type TestAgent } from "../support/test_agent.ts";
 
 const MANY = { sendsPerAgentPerMinute: 10_000, inboxPollIntervalMs: 0 };
 
@@ -201,4 +201,48 @@ Deno.test("what was delivered stays so over a restart, out of order too", async 
     assert.deepEqual(idsOf(await again.inbox("unread=true")), [ids[0], ids[2], ids[3]]);
     assert.deepEqual(idsOf(await again.inbox()), ids);
   }
+});
+
+Deno.test("GET /v1/inbox clamps wait, refuses what is no integer, and unread is true or false", async () => {
+  await using relay = await startTestRelay({ limits: { inboxPollIntervalMs: 0 } });
+  const agent = await registerAgent(relay, "poller");
+  await agent.sent({ to: "poller", body: 1 });
+  for (
+    const query of [
+      "wait=-5",
+      "wait=99999999999999999999",
+      "wait=0",
+      "unread=false",
+      "unread=true&wait=3",
+    ]
+  ) {
+    assertStatus(await agent.poll(query), 200);
+    if (query.startsWith("unread=false")) {
+      await agent.sent({ to: "poller", body: 2 });
+    }
+  }
+  for (
+    const query of [
+      "wait=",
+      "wait=1.5",
+      "wait=a",
+      "wait=+1",
+      "wait=1&wait=1",
+      "unread=",
+      "unread=TRUE",
+      "unread=1",
+      "unread=true&unread=true",
+      "since_id=",
+      "since_id=123456789012345678901",
+      "limit=x",
+      "limit=%31%20",
+    ]
+  ) {
+    const name = query.split("=")[0]!;
+    assertRefused(await agent.poll(query), "invalid_json", new RegExp(name));
+  }
+  assertStatus(await agent.poll("since_id=-1&limit=0&unknown=x&unknown=y"), 200);
+  // Order: credentials, then the query, then the limit.
+  assertRefused(await ask(`${relay.url}/v1/inbox?wait=a`), "unknown_token");
+  assertRefused(await ask(`${relay.url}/v1/outbox?limit=a`), "unknown_token");
 });

@@ -1,7 +1,7 @@
 /** Pages of inbox and outbox end by their bytes, and the store is read little beyond them. */
 import assert from "node:assert/strict";
 import { assertStatus } from "../support/answer.ts";
-import { countReads } from "../support/reading_kv.ts";
+import { countReads } from "../support/count_reads.ts";
 import { startTestRelay, type TestRelay, type TestRelayOptions } from "../support/relay.ts";
 import { registerAgents, type TestAgent } from "../support/test_agent.ts";
 

@@ -4,7 +4,6 @@ import { Buffer } from "node:buffer";
 import { Identities } from "../../server/agents/identities.ts";
 import { RelayError } from "../../server/errors.ts";
 import { DEFAULT_LIMITS } from "../../server/limits.ts";
-import { Arrivals } from "../../server/messages/inbox/arrivals.ts";
 import { RecentMessages } from "../../server/messages/rows/recent_messages.ts";
 import { type Send, Sender } from "../../server/messages/send/send.ts";
 import { readSendRequest } from "../../server/messages/send/send_request.ts";
@@ -52,7 +51,7 @@ for (const [kind, options] of KINDS) {
       const sender = new Sender({
         ...storage,
         limits: DEFAULT_LIMITS,
-        arrivals: new Arrivals(),
+        waits: { announce: () => {} },
         recent: new RecentMessages(),
         formerClockMs: storage.ids.openedAtMs,
       });

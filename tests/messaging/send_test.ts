@@ -94,7 +94,9 @@ Deno.test("a text body may be any JSON value, null included, and comes back equa
     { subject: "x", text: "y", id: 7, in_reply_to: 8 },
   ];
   for (const body of bodies) await alice.sent({ to: "bob_1", body });
-  for (const [index, message] of (await bob.inbox()).entries()) {
+  const received = await bob.inbox();
+  assert.equal(received.length, bodies.length);
+  for (const [index, message] of received.entries()) {
     const expected = Object.is(bodies[index], -0) ? 0 : bodies[index]!;
     assert.deepEqual(message.body, expected);
     assert.equal(message.content_hash, contentHash(expected));
@@ -114,7 +116,9 @@ Deno.test("content_type json stores and returns the parsed document", async () =
     ['"\\u00e9"', "é"],
   ];
   for (const [body] of documents) await alice.sent({ to: "bob_1", body, content_type: "json" });
-  for (const [index, message] of (await bob.inbox()).entries()) {
+  const received = await bob.inbox();
+  assert.equal(received.length, documents.length);
+  for (const [index, message] of received.entries()) {
     const [, document] = documents[index]!;
     assert.deepEqual(message.body, document);
     assert.equal(message.content_hash, contentHash(document));

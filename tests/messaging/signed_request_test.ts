@@ -52,7 +52,9 @@ Deno.test("signed-request gives back every way of writing a request, byte for by
   const requests = writings("bob_1");
   const ids: number[] = [];
   for (const request of requests) ids.push(await alice.sent(request));
-  for (const [index, message] of (await bob.inbox("limit=200")).entries()) {
+  const received = await bob.inbox("limit=200");
+  assert.equal(received.length, requests.length);
+  for (const [index, message] of received.entries()) {
     const request = requests[index]!;
     assert.equal(message.id, ids[index]);
     const hash = createHash("sha256").update(request).digest("hex");

@@ -2,10 +2,12 @@
 import assert from "node:assert/strict";
 import { askAdmin, readFigures, readStats, setBanned } from "../support/figures.ts";
 import { ADMIN_TOKEN } from "../support/figures.ts";
-import { assertRefused } from "../support/answer.ts";
+import { ask, assertRefused, assertStatus } from "../support/answer.ts";
 import { startTestRelay } from "../support/relay.ts";
-import { registerAgents } from "../support/test_agent.ts";
+import { registerAgent, registerAgents, type TestAgent } from "../support/test_agent.ts";
+import { ToolAgent } from "../support/tool_client.ts";
 
+const OPTIONS = { limits: { registrationsPerIpPerHour: 100 } };
 const EMPTY = { stats: { total_messages: 0, total_agents: 0 }, events: [], agents: [] };
 
 for (const sharedStore of [false, true]) {
@@ -132,3 +134,55 @@ for (const sharedStore of [false, true]) {
     assert.equal(agents[0]!.message_count, 1);
   });
 }
+
+Deno.test("test handles are the four prefixes alone, and are left out on either side", async () => {
+  await using relay = await startTestRelay(OPTIONS);
+  const names = [
+    "alice",
+    "bob",
+    "qa_x",
+    "sim_x",
+    "verify_x",
+    "flood_x",
+    "qax",
+    "simple",
+    "my_qa_x",
+  ];
+  const agents: Record<string, TestAgent> = {};
+  for (const name of names) agents[name] = await registerAgent(relay, name);
+  await registerAgent(relay, "QA_upper");
+  await ToolAgent.register(relay.url, "sim_tool");
+  assert.deepEqual(await readStats(relay), { total_messages: 0, total_agents: 5 });
+  for (const name of ["qa_x", "sim_x", "verify_x", "flood_x"]) {
+    await agents[name]!.sent({ to: "alice", body: 1 });
+    await agents.alice!.sent({ to: name, body: 1 });
+    assertStatus(await ask(`${relay.url}/v1/agents/${name}`), 200);
+  }
+  assert.deepEqual(await readStats(relay), { total_messages: 0, total_agents: 5 });
+  assert.deepEqual((await readFigures(relay)).events, []);
+  assert.deepEqual((await readFigures(relay)).agents, []);
+  const ids: number[] = [];
+  for (const name of ["qax", "simple", "my_qa_x"]) {
+    ids.push(await agents[name]!.sent({ to: "bob", body: 1 }));
+  }
+  assert.deepEqual(await readStats(relay), { total_messages: 3, total_agents: 5 });
+  const { events } = await readFigures(relay);
+  assert.deepEqual(events.map(({ id }) => id), ids.toReversed());
+  assert.equal(events[0]!.from_handle, "my_qa_x");
+  assert.equal(events[0]!.to_handle, "bob");
+});
+
+Deno.test("sends by tool count, and an exported agent stays an agent", async () => {
+  await using relay = await startTestRelay(OPTIONS);
+  const tool = await ToolAgent.register(relay.url, "tool_agent");
+  await tool.done("send_message", { to: "tool_agent", body: "x" });
+  await tool.rest("POST", "/v1/messages", { to: "tool_agent", body: 1 }, {
+    "Idempotency-Key": "k",
+  });
+  await tool.rest("POST", "/v1/messages", { to: "tool_agent", body: 1 }, {
+    "Idempotency-Key": "k",
+  });
+  assertStatus(await tool.rest("POST", "/v1/keys/export"), 200);
+  assert.deepEqual(await readStats(relay), { total_messages: 2, total_agents: 1 });
+  assert.equal((await readFigures(relay)).agents[0]!.message_count, 2);
+});

@@ -89,8 +89,17 @@ Deno.test("the feed clamps its limit and refuses malformed numbers", async () =>
     assert.equal((await readFeed(relay, `limit=${limit}`)).length, length);
   }
   assert.equal((await readFeed(relay, "before_id=0")).length, 0);
+  assert.equal((await readFeed(relay, "before_id=99999999999999999999")).length, 50);
   for (
-    const query of ["limit=", "limit=x", "limit=1.5", "before_id=", "before_id=1&before_id=2"]
+    const query of [
+      "limit=",
+      "limit=x",
+      "limit=1.5",
+      "limit=1&limit=1",
+      "before_id=",
+      "before_id=x",
+      "before_id=1&before_id=2",
+    ]
   ) {
     const name = /^[a-z_]+/.exec(query)![0];
     assertRefused(await ask(`${relay.url}/v1/feed?${query}`), "invalid_json", new RegExp(name));

@@ -67,6 +67,7 @@ Deno.test("the leaderboard takes 20 unless asked, 1 to 100, and refuses malforme
   for (const query of ["limit=", "limit=ten", "limit=1&limit=2"]) {
     assertRefused(await ask(`${relay.url}/v1/leaderboard?${query}`), "invalid_json", /limit/);
   }
+  assert.equal((await readLeaderboard(relay, "before_id=x")).length, 20);
 });
 
 for (const folded of [false, true]) {

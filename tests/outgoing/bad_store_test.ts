@@ -63,7 +63,7 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
       assert.deepEqual(await Array.fromAsync(kv.list({ prefix: [index] })), []);
     }
     for (const fault of ["deniedSuccess", "lostAnswer", "locked", "repeated"] as const) {
-      assert.ok(processes.some(({ fake }) => fake.played[fault] > 0), fault);
+      assert.ok(processes.some(({ fake }) => fake.faultCounts[fault] > 0), fault);
     }
     for (const { outgoing, storage } of processes) {
       await outgoing.close(0);

@@ -55,12 +55,13 @@ Deno.test("main.ts reads .env from its working directory, and the process wins o
 });
 
 Deno.test("main.ts stops on a bad setting with one line that names it and repeats no secret", async () => {
-  const secret = "hunter2hunter2";
+  const secret = "hunter2".repeat(5).slice(0, 31);
   const refusals: [Record<string, string>, RegExp][] = [
     [{ PORT: "99999" }, /^relay: PORT must be an integer from 0 to 65535$/],
     [{ RELAY_ADMIN_TOKEN: secret }, /^relay: RELAY_ADMIN_TOKEN must have at least 32 characters/],
     [{ RELAY_CUSTODY_KEY: secret }, /^relay: RELAY_CUSTODY_KEY must be base64/],
     [{ RELAY_LIMITS: '{"sends":1}' }, /RELAY_LIMITS names an unknown limit "sends"/],
+    [{ RELAY_LIMITS: '{"bodyBytes":-1}' }, /^relay: RELAY_LIMITS/],
     [{ RELAY_SMTP_CA: "/nowhere/ca.pem" }, /^relay: RELAY_SMTP_CA names a file/],
   ];
   const starts = await Promise.all(refusals.map(([env]) => spawnFailingRelay({ env })));

@@ -1,7 +1,7 @@
 /** How often profiles and owner_tokens may change, and that neither changes while the disk is nearly full. */
 import assert from "node:assert/strict";
 import { assertRefused, assertStatus } from "../support/answer.ts";
-import { gateKv } from "../support/gated_kv.ts";
+import { delayReads } from "../support/delay_reads.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { listRows } from "../support/store_rows.ts";
 import { registerAgent, type TestAgent } from "../support/test_agent.ts";
@@ -112,17 +112,17 @@ for (const sharedStore of [false, true]) {
 
 Deno.test("an equal change that overtakes its repetition at the limit makes it no refused one", async () => {
   using kv = await Deno.openKv(":memory:");
-  const gate = gateKv(kv);
+  const reads = delayReads(kv);
   await using relay = await startTestRelay({
-    deps: { kv: gate.kv },
+    deps: { kv: reads.kv },
     limits: { profileChangesPerAgentPerMinute: 1 },
   });
   const alice = await registerAgent(relay, "alice");
-  gate.hold(([name]) => name === "sig");
+  reads.hold(([name]) => name === "sig");
   const both = [1, 2].map(() => patch(alice, 1));
   // Both have looked for an earlier answer before either is stored.
-  await gate.reached(2);
-  gate.release();
+  await reads.reached(2);
+  reads.release();
   for (const answer of await Promise.all(both)) assertStatus(answer, 200);
 });
 

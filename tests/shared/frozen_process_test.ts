@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { assertRefused } from "../support/answer.ts";
 import { delay, settlesWithin } from "../support/pace.ts";
-import { type Fleet, startFleet } from "../support/relay_fleet.ts";
+import { type RelayProcesses, startRelayProcesses } from "../support/relay_processes.ts";
 import { registerAgent, toBytes } from "../support/test_agent.ts";
 import { TRAFFIC_LIMITS } from "../support/traffic.ts";
 
@@ -11,8 +11,8 @@ const CLOCK_SKEW_MS = 100;
 const SLOTS = 255;
 
 /** Leaves so many slots of the store free for the processes to come. */
-async function leaveFree(fleet: Fleet, free: readonly number[]): Promise<void> {
-  await fleet.withKv(async (kv) => {
+async function leaveFree(processes: RelayProcesses, free: readonly number[]): Promise<void> {
+  await processes.withKv(async (kv) => {
     const untilMs = Date.now() + 3_600_000;
     for (let number = 1; number <= SLOTS; number++) {
       if (free.includes(number)) continue;
@@ -25,8 +25,8 @@ async function leaveFree(fleet: Fleet, free: readonly number[]): Promise<void> {
 }
 
 /** Stops a process between two transactions: inside one it would hold the file's write lock. */
-async function freeze(fleet: Fleet, pid: number): Promise<void> {
-  await fleet.withKv(async (kv) => {
+async function freeze(processes: RelayProcesses, pid: number): Promise<void> {
+  await processes.withKv(async (kv) => {
     for (let tries = 0; tries < 100; tries++) {
       Deno.kill(pid, "SIGSTOP");
       const written = kv.set(["probe"], tries);
@@ -40,13 +40,13 @@ async function freeze(fleet: Fleet, pid: number): Promise<void> {
 }
 
 Deno.test("a process frozen past its lease commits nothing under its slot once another has it", async () => {
-  await using fleet = await startFleet(0, {
+  await using processes = await startRelayProcesses(0, {
     entry: "relay_with_timing.ts",
     limits: TRAFFIC_LIMITS,
     env: { TEST_LEASE_MS: String(LEASE_MS), TEST_CLOCK_SKEW_MS: String(CLOCK_SKEW_MS) },
   });
-  await leaveFree(fleet, [77]);
-  const frozen = await fleet.add();
+  await leaveFree(processes, [77]);
+  const frozen = await processes.add();
   const alice = await registerAgent(frozen.target, "alice");
   await registerAgent(frozen.target, "bob");
 
@@ -68,12 +68,12 @@ Deno.test("a process frozen past its lease commits nothing under its slot once a
   }
   const lanes = [1, 2, 3, 4].map(sendOn);
   while (accepted.length < 20) await delay(10);
-  await freeze(fleet, frozen.relay.pid);
+  await freeze(processes, frozen.relay.pid);
   stopped = true;
   await delay(LEASE_MS + CLOCK_SKEW_MS + 200);
 
   // The only slot there is changes hands, and its new holder writes under it.
-  const heir = await fleet.add();
+  const heir = await processes.add();
   const mailbox = await registerAgent(heir.target, "carol");
   const theirs = await mailbox.sent({ to: "bob", body: { text: "heir" } });
   assert.equal(theirs % 256, 77);
@@ -83,12 +83,12 @@ Deno.test("a process frozen past its lease commits nothing under its slot once a
   // Without a slot it tells its callers to come back; with one it serves again.
   const refused = await alice.send({ to: "bob", body: { text: "no slot" } });
   assertRefused(refused, "unavailable");
-  await fleet.withKv((kv) => kv.atomic().delete(["slot", 78, "owner"]).commit());
+  await processes.withKv((kv) => kv.atomic().delete(["slot", 78, "owner"]).commit());
   const late = await alice.sent({ to: "bob", body: { text: "late" } });
   assert.equal(late % 256, 78);
   accepted.push({ id: theirs, text: "heir" }, { id: late, text: "late" });
 
-  const rows = await fleet.withKv(async (kv) => {
+  const rows = await processes.withKv(async (kv) => {
     const bob = await kv.get<{ id: number }>(["handle", "bob"]);
     return await Array.fromAsync(kv.list<{ createdAtMs: number }>({
       prefix: ["inbox", bob.value!.id],
@@ -107,17 +107,17 @@ Deno.test("a process frozen past its lease commits nothing under its slot once a
 });
 
 Deno.test("a process frozen within its lease goes on as if nothing had happened", async () => {
-  await using fleet = await startFleet(2, { limits: TRAFFIC_LIMITS });
-  const [a, b] = [fleet.targets[0]!, fleet.targets[1]!];
+  await using processes = await startRelayProcesses(2, { limits: TRAFFIC_LIMITS });
+  const [a, b] = [processes.targets[0]!, processes.targets[1]!];
   const alice = await registerAgent(a, "alice");
   await registerAgent(a, "bob");
   const before = await alice.sent({ to: "bob", body: 1 });
-  await freeze(fleet, fleet.relays[0]!.pid);
+  await freeze(processes, processes.relays[0]!.pid);
   const body = toBytes({ to: "bob", body: 2 });
   const timestamp = a.clock.seconds();
   const frozen = alice.call("POST", "/v1/messages", { body, timestamp });
   const meanwhile = await alice.at(b).call("POST", "/v1/messages", { body, timestamp });
-  Deno.kill(fleet.relays[0]!.pid, "SIGCONT");
+  Deno.kill(processes.relays[0]!.pid, "SIGCONT");
   const late = await frozen;
   assert.equal(meanwhile.status, 201);
   assert.equal(late.status, 201);

@@ -19,6 +19,7 @@ Deno.test("waiting polls at once on a shared store are charged what they write",
   const arrived = relay.nextRequests(count);
   const polls = agents.map((agent) => agent.poll("wait=1"));
   await arrived;
+  assert.equal(polls.length, count);
   for (const poll of polls) assertStatus(await poll, 200);
   // Once more, on records that are known; the clock moves past the poll floor.
   relay.clock.advance(2_000);

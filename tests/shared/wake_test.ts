@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { assertStatus } from "../support/answer.ts";
 import { delay } from "../support/pace.ts";
-import { startFleet } from "../support/relay_fleet.ts";
+import { startRelayProcesses } from "../support/relay_processes.ts";
 import { registerAgent } from "../support/test_agent.ts";
 
 const WOKEN_WITHIN_MS = 1_500;
@@ -9,10 +9,10 @@ const WOKEN_WITHIN_MS = 1_500;
 const ROUNDS = [3, 10] as const;
 
 Deno.test("a poll that waits at one process is woken within 1.5 s by a send at another", async () => {
-  await using fleet = await startFleet(2, {
+  await using processes = await startRelayProcesses(2, {
     limits: { registrationsPerIpPerHour: 100, inboxPollIntervalMs: 0 },
   });
-  const [a, b] = [fleet.targets[0]!, fleet.targets[1]!];
+  const [a, b] = [processes.targets[0]!, processes.targets[1]!];
   const alice = await registerAgent(b, "alice");
   const waiting = await Promise.all(
     Array.from({ length: 12 }, (_, i) => registerAgent(a, `waiting_${i}`)),
@@ -45,11 +45,11 @@ Deno.test("a poll that waits at one process is woken within 1.5 s by a send at a
 });
 
 Deno.test("a newer poll at another process ends the waiting one within the ten-second round", async () => {
-  await using fleet = await startFleet(2, { limits: { inboxPollIntervalMs: 0 } });
-  const [a, b] = [fleet.targets[0]!, fleet.targets[1]!];
+  await using processes = await startRelayProcesses(2, { limits: { inboxPollIntervalMs: 0 } });
+  const [a, b] = [processes.targets[0]!, processes.targets[1]!];
   const alice = await registerAgent(a, "alice");
   const waiting = alice.poll("wait=25");
-  await fleet.polled("alice");
+  await processes.polled("alice");
   const beganMs = performance.now();
   assertStatus(await alice.at(b).poll(), 200);
   const answer = await waiting;

@@ -27,7 +27,7 @@ export function readAnswer(status: number, headers: Headers, text: string): Answ
   return { status, headers, text, json };
 }
 
-/** Asserts an accepted request, and shows the refusal where it was none. */
+/** Asserts that a request was accepted, and shows the refusal if it was not. */
 export function assertStatus(answer: Answer, status: number): void {
   assert.equal(answer.status, status, answer.text.slice(0, 300));
   assert.notEqual(answer.headers.get("x-request-id"), null);

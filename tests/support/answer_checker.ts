@@ -6,8 +6,6 @@ import { describeOperations } from "../../server/operations.ts";
 import { decodeSegment } from "../../server/http/target.ts";
 import { DEFAULT_LIMITS } from "../../server/limits.ts";
 
-const SETTING = { baseUrl: "http://127.0.0.1", limits: DEFAULT_LIMITS };
-
 /** An answer as it leaves the relay. */
 export interface CheckedAnswer {
   method: string;
@@ -19,14 +17,14 @@ export interface CheckedAnswer {
 }
 
 export interface AnswerChecker {
-  /** What of the answer is not as described; empty when all is. */
+  /** Everything in the answer that is not as described; empty when all of it is. */
   check(answer: CheckedAnswer): string[];
 }
 
 // deno-lint-ignore no-explicit-any -- a JSON document, walked by pointers
 type Json = any;
 
-/** Headers that no answer carries undescribed, besides X-*. */
+/** Headers that an answer may carry without a description, besides X-*. */
 const WATCHED = [
   "retry-after",
   "idempotent-replayed",
@@ -38,14 +36,15 @@ const WATCHED = [
 const METHODS = ["get", "post", "patch", "put", "delete"];
 
 /**
- * A checker that takes the description at its word: a status, a header or a field that is not
- * described is a fault, although clients are told to be ready for more fields.
+ * A checker that is strict about the description: a status, header or field that is not described
+ * is a fault. Clients, in contrast, are told to expect more fields.
  * @param mailOn whether the description is that of a relay with mail
  */
 export function createAnswerChecker(mailOn = false): AnswerChecker {
+  const setting = { baseUrl: "http://127.0.0.1", limits: DEFAULT_LIMITS, mailOn };
   const document: Json = closed(
     JSON.parse(
-      JSON.stringify(createDocument(SETTING, describeOperations(SETTING, mailOn))),
+      JSON.stringify(createDocument(setting, describeOperations(setting))),
     ),
   );
   const ajv = new Ajv2020({ strict: false });
@@ -183,7 +182,7 @@ function escapePointer(path: string): string {
   return path.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** The same with every object closed against members that it does not name. */
+/** The same schema with every object closed to members that it does not name. */
 function closed(value: Json): Json {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== "object" || value === null) return value;

@@ -1,4 +1,4 @@
-/** The HTTP application alone, over routes that a test declares, on a real socket. */
+/** Runs the HTTP application alone, over routes that a test declares, on a real socket. */
 import { createApp } from "../../server/app.ts";
 import { type Config, parseConfig } from "../../server/config.ts";
 import type { Deps } from "../../server/deps.ts";
@@ -19,7 +19,7 @@ export async function startApp(
   options: {
     config?: Partial<Config>;
     isDatabaseAlive?: DatabaseProbe;
-    /** What the routes read bodies by; without it they read none. */
+    /** How the routes read bodies; without it they read none. */
     bodies?: BodyReader;
   } = {},
 ): Promise<AppServer> {

@@ -1,4 +1,4 @@
-/** A ban as another process writes it: straight into both records of the agent. */
+/** Writes a ban as another process does: directly into both records of the agent. */
 import { inKey, type InRecord, outKey, type OutRecord } from "../../server/mailboxes/records.ts";
 
 /** Sets the status of an agent by its handle. A relay on an exclusive store must not be running. */

@@ -1,4 +1,4 @@
-/** A relay's application of which every answer is checked against the API description. */
+/** Checks every answer of a relay's application against the API description. */
 import { gunzipSync } from "node:zlib";
 import type { Relay } from "../../server/relay.ts";
 import { rawPath } from "../../server/http/target.ts";
@@ -10,7 +10,7 @@ export interface CheckedApp {
   assertDescribed(): void;
 }
 
-/** One for all relays of a test process: compiling schemas costs more than a test. */
+/** One checker for all relays of a test process: compiling schemas takes longer than a test. */
 const checkers = new Map<boolean, AnswerChecker>();
 
 /** @param localMode whether /dev/mail is there, which is no part of the API */

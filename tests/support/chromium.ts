@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions, BrowserType, Page } from "playwright-core";
 
-/** Nothing that a browser does by itself: no updates, no synchronisation, no first run. */
+/** Options that stop what a browser does by itself: updates, synchronisation, first run. */
 const QUIET = [
   "--headless",
   "--no-sandbox",
@@ -11,7 +11,7 @@ const QUIET = [
   "--disable-sync",
 ];
 
-/** A busy machine gets its time; a page that hangs fails all the same. */
+/** Long enough for a busy machine; a page that hangs still fails. */
 const PATIENCE_MS = 180_000;
 
 /**
@@ -33,7 +33,7 @@ export async function withChromium(
   }
 }
 
-/** Opens an address in a window of its own, does something there, and closes it. */
+/** Opens an address in a new window, does something there, and closes it. */
 export async function withPage(
   browser: Browser,
   options: BrowserContextOptions,
@@ -49,7 +49,7 @@ export async function withPage(
 }
 
 /**
- * When loaded, the driver looks into /proc for Windows' Linux, which takes all permissions; with
+ * When loaded, the driver reads /proc to detect Windows' Linux, which needs all permissions. With
  * this variable it does not.
  */
 async function loadDriver(): Promise<BrowserType> {

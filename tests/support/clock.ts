@@ -8,10 +8,10 @@ export interface TestClock {
   set(ms: number): void;
 }
 
-/** Where tests begin unless they say otherwise. */
+/** The time at which tests begin unless they say otherwise. */
 export const TEST_START_MS = Date.UTC(2026, 5, 1, 12);
 
-/** A clock that stands until it is moved. */
+/** A clock that stays at its time until it is moved. */
 export function createTestClock(startMs = TEST_START_MS): TestClock {
   let nowMs = startMs;
   return {

@@ -1,18 +1,21 @@
-/** Stores with many rows, written past Deno KV: a million take it minutes. */
+/** Makes stores with many rows without Deno KV, which takes minutes for a million. */
 import { DatabaseSync } from "node:sqlite";
 
 export interface RowsToWrite {
   count: number;
-  /** When they expire, unix ms; -1 never. */
+  /** When they expire, in unix ms; -1 for never. */
   expiresAtMs: number;
-  /** Each expires up to so much earlier: in another order than that of their keys, as real rows do. */
+  /**
+   * Each row expires up to this much earlier, so that the order of expiry differs from that of
+   * keys, as in real stores.
+   */
   spreadMs?: number;
   valueBytes?: number;
 }
 
 /**
- * Writes rows under scattered keys of their own, to a store that Deno KV made and has closed.
- * No key of the relay begins as theirs do.
+ * Writes rows under scattered keys of their own, to a store that Deno KV made and has closed. No
+ * key of the relay begins as these keys do.
  */
 export function writeRows(kvPath: string, rows: RowsToWrite): void {
   const { count, expiresAtMs, spreadMs = 1, valueBytes = 300 } = rows;
@@ -26,7 +29,7 @@ export function writeRows(kvPath: string, rows: RowsToWrite): void {
   ).run(count, valueBytes, expiresAtMs, spreadMs);
 }
 
-/** Rows of a store, open or not, and how many of them carry a time of expiry. */
+/** Counts the rows of a store, open or not, and how many of them have a time of expiry. */
 export function countRows(kvPath: string): { rows: number; expiring: number } {
   using db = closing(new DatabaseSync(kvPath, { readOnly: true }));
   const counted = db.value.prepare(

@@ -1,7 +1,11 @@
 /**
- * A store that behaves as badly as a KV server or a shared file may, over a real one in memory: it
- * refuses what KV Connect refuses, is slow, says {ok:false} after succeeding, fails after
- * succeeding, and throws "database is locked". What it does follows from its seed.
+ * A store with faults, over a real store in memory. It does what a KV server or a shared file may
+ * do:
+ * - it refuses what KV Connect refuses, and is slow;
+ * - it answers {ok:false}, or fails, after a commit succeeded;
+ * - it throws "database is locked".
+ *
+ * Its seed determines what it does.
  */
 
 export interface FakeKvOptions {
@@ -10,11 +14,13 @@ export interface FakeKvOptions {
   seed?: number;
   /** Checks that one commit may hold. */
   maxChecks?: number;
-  /** Shares of commits, 0 to 1. */
+  /** Shares of the commits with each fault, 0 to 1. */
   faults?: Partial<Faults>;
-  /** Greatest delay of a read or commit in ms; 0: none. */
+  /** Greatest delay of a read or commit in ms; 0 for none. */
   delayMs?: number;
-  /** Stands between a commit and the store; run() applies it. For tests of one interleaving. */
+  /**
+   * Runs between a commit and the store; run() applies the commit. For tests of one interleaving.
+   */
   intercept?: (commit: FakeCommit, run: () => Promise<CommitOutcome>) => Promise<CommitOutcome>;
 }
 
@@ -48,14 +54,14 @@ export interface FakeCommit {
   }[];
 }
 
-/** What KV Connect refuses (denokv 0.14) or Deno itself does. */
+/** What KV Connect (denokv 0.14) or Deno itself refuses. */
 const LIMITS = { checks: 10, keysOfARead: 10, watchedKeys: 10, mutations: 1000 };
 
 export interface FakeKv extends Deno.Kv {
-  /** Faults that were played so far, by name. */
-  readonly played: Record<keyof Faults, number>;
+  /** How often each fault was made so far. */
+  readonly faultCounts: Record<keyof Faults, number>;
   readonly commits: FakeCommit[];
-  /** Shares that a test may change on the way. */
+  /** Shares that a test may change while it runs. */
   readonly faults: Faults;
 }
 
@@ -63,7 +69,7 @@ export function createFakeKv(options: FakeKvOptions): FakeKv {
   const { kv, maxChecks = LIMITS.checks, delayMs = 0 } = options;
   const random = seededRandom(options.seed ?? 1);
   const faults: Faults = { ...NO_FAULTS, ...options.faults };
-  const played = { ...NO_FAULTS };
+  const faultCounts = { ...NO_FAULTS };
   const commits: FakeCommit[] = [];
 
   function pause(): Promise<void> {
@@ -73,7 +79,7 @@ export function createFakeKv(options: FakeKvOptions): FakeKv {
 
   function plays(fault: keyof Faults): boolean {
     if (faults[fault] === 0 || random() >= faults[fault]) return false;
-    played[fault]++;
+    faultCounts[fault]++;
     return true;
   }
 
@@ -81,7 +87,7 @@ export function createFakeKv(options: FakeKvOptions): FakeKv {
     await pause();
     if (plays("locked")) throw new TypeError("database is locked");
     const outcome = await run();
-    // The repetition meets what the first has written; what it says is what the caller hears.
+    // The repetition runs on what the first commit has written, and the caller gets its answer.
     const heard = outcome.ok && plays("repeated") ? await run() : outcome;
     await pause();
     if (outcome.ok && plays("deniedSuccess")) return { ok: false };
@@ -154,8 +160,8 @@ export function createFakeKv(options: FakeKvOptions): FakeKv {
       kv.set(key, value, setOptions),
     delete: (key: Deno.KvKey) => kv.delete(key),
     atomic,
-    close: () => {}, // the store is the test's
-    played,
+    close: () => {}, // the test closes the store
+    faultCounts,
     commits,
     faults,
   };

@@ -1,4 +1,4 @@
-/** The network's figures as anybody reads them, and as a recount of the store gives them. */
+/** The network's figures as the API gives them, and as a recount of the store gives them. */
 import assert from "node:assert/strict";
 import type { AgentRecord } from "../../server/agents/records.ts";
 import type { InRecord } from "../../server/mailboxes/records.ts";
@@ -40,8 +40,8 @@ export async function askAdmin(
 }
 
 /**
- * A ban or unban that must be accepted; repeated where a store that several relays write at once did
- * not take it, as the answer says.
+ * Bans or unbans an agent and requires success. Repeats a 503, which a store that several relays
+ * write at once may cause.
  */
 export async function setBanned(
   target: Target,
@@ -85,7 +85,7 @@ export async function readWholeFeed(target: Target, limit = 7): Promise<ShownEve
   }
 }
 
-/** All three, each to its end. */
+/** All three figures, each read to its end. */
 export async function readFigures(target: Target, feedLimit = 7): Promise<Figures> {
   return {
     stats: await readStats(target),
@@ -99,8 +99,8 @@ const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
 /**
- * What the figures must be by the mailboxes and records alone, counted one message at a time. No
- * message of a test has left the store yet, however far the clock was moved.
+ * The figures counted from the mailboxes and records alone, one message at a time. No message of a
+ * test has left the store yet, however far the clock was moved.
  */
 export async function recount(kv: Deno.Kv, nowMs: number): Promise<Figures> {
   const agents = new Map<number, AgentRecord & { banned: boolean }>();

@@ -1,4 +1,4 @@
-/** The store, with something done before the nth list of a mailbox. */
+/** A store that calls a function before the nth list of a mailbox. */
 export function interruptedKv(
   kv: Deno.Kv,
   atList: number,

@@ -1,10 +1,10 @@
-/** A KV Connect server (denokv) of a test's own, where there is a program of it. */
+/** A KV Connect server (denokv) for one test, on machines that have the program. */
 import { join } from "node:path";
 import { delay } from "./pace.ts";
 
 const ACCESS_TOKEN = "a-token-of-tests-only";
 
-/** Path of denokv: DENOKV_BIN, or the one on PATH; null where there is none. */
+/** Path of denokv: DENOKV_BIN, or the one on PATH; null when there is none. */
 export function findKvServer(): string | null {
   const program = Deno.env.get("DENOKV_BIN") ?? "denokv";
   try {
@@ -23,7 +23,7 @@ export function findKvServer(): string | null {
 export interface KvServer extends AsyncDisposable {
   /** Settings of a relay that uses it. */
   env: Record<string, string>;
-  /** kill -9, as a crash. */
+  /** Ends it with kill -9, as in a crash. */
   kill(): Promise<void>;
   /** Starts it again on the same data and the same port. */
   start(): Promise<void>;

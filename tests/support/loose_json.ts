@@ -1,10 +1,10 @@
-/** JSON as careless senders write it: the same value in other bytes. */
+/** Writes JSON in other bytes than RFC 8785 requires, with the same value. */
 import type { JsonValue } from "../../toolkit/mod.ts";
 
 /** Random numbers in [0, 1). */
 export type Random = () => number;
 
-/** Text of a value that strict JSON takes and RFC 8785 would write otherwise. */
+/** Text of a value that strict JSON accepts and RFC 8785 would write otherwise. */
 export function writeLoosely(value: JsonValue, random: Random): string {
   const space = () => random() < 0.8 ? "" : " \t\r\n"[Math.floor(random() * 4)]!;
   const write = (part: JsonValue): string => {

@@ -1,6 +1,6 @@
 /**
- * Programs of other projects that tests drive under Node.js: too large to install for everybody,
- * so that CI brings them into a folder of their own and other machines skip their tests by name.
+ * Programs of other projects that tests run under Node.js. They are too large to install for
+ * everybody. CI installs them into a folder of their own; other machines skip their tests by name.
  */
 import { dirname, join } from "node:path";
 import { findPart, partOrSkip, type PartTest } from "./part.ts";
@@ -23,7 +23,7 @@ function programFolder({ name, version }: NpmProgram): string {
   return join(temporary, "relay-test-programs", `${name.replaceAll(/[@/]/g, "_")}-${version}`);
 }
 
-/** Path of the program's script; null where it has not been brought, unless CI brings it now. */
+/** Path of the program's script; null when it is not installed, unless CI installs it now. */
 async function bring(program: NpmProgram): Promise<string | null> {
   const folder = programFolder(program);
   const entry = join(folder, "node_modules", program.name, program.entry);
@@ -42,12 +42,12 @@ async function bring(program: NpmProgram): Promise<string | null> {
   if (!success) {
     throw new Error(`cannot bring ${program.name}: ${new TextDecoder().decode(stderr)}`);
   }
-  // Of several test processes the first one wins.
+  // The first of several test processes succeeds.
   await Deno.rename(draft, folder).catch(() => Deno.remove(draft, { recursive: true }));
   return entry;
 }
 
-/** Registers tests of a program of npm; where it or Node.js 22 is missing they are skipped by name. */
+/** Registers tests of an npm program; if it or Node.js 22 is missing, they are skipped by name. */
 export async function programOrSkip(
   program: NpmProgram,
   tests: Readonly<Record<string, (run: ProgramRun) => Promise<void>>>,

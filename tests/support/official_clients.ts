@@ -1,4 +1,6 @@
-/** Both generations of the official client, each in every era of the protocol that it speaks. */
+/**
+ * Both generations of the official client, each in every version of the protocol that it speaks.
+ */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as FirstTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -20,7 +22,7 @@ export interface ClientKind {
 const INFO = { name: "test", version: "1" };
 type Negotiation = "legacy" | "auto" | { pin: string };
 
-/** The common shape of both clients' classes. */
+/** The parts that both clients' classes have in common. */
 interface AnyClient {
   // deno-lint-ignore no-explicit-any -- see listTools
   callTool(params: { name: string; arguments: ToolArgs }): Promise<any>;
@@ -63,7 +65,7 @@ export const officialClients: readonly ClientKind[] = [
       const client = new FirstClient(INFO);
       const requestInit = { headers };
       await client.connect(new FirstTransport(new URL(`${url}/mcp`), { requestInit }));
-      // It checks structuredContent against the schemas it was told of.
+      // This client checks structuredContent against the schemas that the server listed.
       await client.listTools();
       return wrap(client as unknown as AnyClient);
     },

@@ -1,4 +1,4 @@
-/** Real time, where a test is about a client that really waits on a socket. */
+/** Real time, for tests of a client that really waits on a socket. */
 
 /** Resolves after so many real milliseconds. */
 export function delay(ms: number): Promise<void> {

@@ -1,4 +1,4 @@
-/** Programs that some tests drive and that not every machine has; .ci/run brings them in CI. */
+/** Programs that some tests need and that some machines lack; .ci/run installs them in CI. */
 export type Part =
   | "bun"
   | "caddy"
@@ -14,7 +14,7 @@ interface Candidates {
   programs: string[];
   minMajor: number;
   install: string;
-  /** What has it print its version; `--version` unless given. */
+  /** Arguments that make it print its version; `--version` unless given. */
   versionArgument?: string;
 }
 
@@ -33,7 +33,7 @@ const candidates: Record<Part, Candidates> = {
   },
   git: { programs: ["git"], minMajor: 2, install: "git" },
   nginx: {
-    // Debian's stands where only root looks for programs.
+    // Debian installs it where only root looks for programs.
     programs: ["nginx", "/usr/sbin/nginx"],
     minMajor: 1,
     install: "the nginx-light package",
@@ -45,12 +45,12 @@ const candidates: Record<Part, Candidates> = {
   python3: { programs: ["python3"], minMajor: 3, install: "Python 3" },
 };
 
-/** A body of a test that is given the program it needs. */
+/** The body of a test; it gets the program it needs. */
 export type PartTest = (program: string, t: Deno.TestContext) => void | Promise<void>;
 
 /**
- * Registers a test that needs a program. Where it is missing the test is skipped by name; in CI
- * (`CI=true`) nothing is skipped, so there it fails and says what to install.
+ * Registers a test that needs a program. If the program is missing, the test is skipped by name. In
+ * CI (`CI=true`) nothing is skipped: the test fails and says what to install.
  */
 export function partOrSkip(part: Part, name: string, fn: PartTest): void {
   const program = findPart(part);
@@ -70,7 +70,9 @@ export function partOrSkip(part: Part, name: string, fn: PartTest): void {
 
 const found = new Map<Part, string | null>();
 
-/** Name of a program that can be started for this part, new enough; null when there is none. */
+/**
+ * Name of a program for this part that can be started and is new enough; null when there is none.
+ */
 export function findPart(part: Part): string | null {
   if (!found.has(part)) {
     const { programs, minMajor, versionArgument = "--version" } = candidates[part];
@@ -82,14 +84,14 @@ export function findPart(part: Part): string | null {
 
 function majorVersion(program: string, argument: string): number {
   try {
-    // Not node:child_process: where Node.js is missing it starts Deno under the name of node.
+    // Not node:child_process: where Node.js is missing, it starts Deno when asked for node.
     const { success, stdout, stderr } = new Deno.Command(program, {
       args: [argument],
       stdout: "piped",
       stderr: "piped",
     }).outputSync();
     const decoder = new TextDecoder();
-    // nginx prints it as if it were an error.
+    // nginx prints its version to stderr.
     return success ? majorVersionIn(decoder.decode(stdout) || decoder.decode(stderr)) : 0;
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return 0;

@@ -14,7 +14,7 @@ import { partOrSkip } from ${JSON.stringify(new URL("./part.ts", import.meta.url
 for (const part of ["node", "node22", "python3"]) partOrSkip(part, "example", () => {});
 `;
 
-/** Runs three registered tests where the PATH holds nothing but a program that says it is Node 20. */
+/** Runs three registered tests with a PATH that holds only a program that says it is Node 20. */
 async function runWithNode20(ci: "true" | "false"): Promise<{ code: number; output: string }> {
   const folder = await Deno.makeTempDir();
   try {

@@ -1,12 +1,12 @@
 /**
- * Programs in Python that need libraries: CI brings those into a folder of their own; other machines
- * use what they have, and skip the test by name where that is not enough.
+ * Programs in Python that need libraries. CI installs those into a folder of their own. Other
+ * machines use what they have, and skip the test by name if that is not enough.
  */
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { findPart, partOrSkip } from "./part.ts";
 
-/** What a test is given: runs Python with the libraries. */
+/** Runs Python with the libraries; a test gets this function. */
 export interface PythonRun {
   (args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }>;
 }
@@ -14,7 +14,7 @@ export interface PythonRun {
 /**
  * Registers a test that needs Python 3 and libraries.
  *
- * @param requirements path of the pinned requirements
+ * @param requirements path of the file of exact versions
  * @param modules what the program imports of them
  */
 export async function pythonOrSkip(
@@ -33,7 +33,7 @@ export async function pythonOrSkip(
   partOrSkip("python3", name, (program) => fn((args) => runPython(program, libraries!, args)));
 }
 
-/** The folder of the libraries, "" where Python has them itself, null where there are none. */
+/** The folder of the libraries; "" when Python itself has them, null when there are none. */
 async function bring(
   python: string,
   requirements: string,
@@ -49,7 +49,7 @@ async function bring(
   const pip = ["-m", "pip", "install", "--quiet", "--target", draft, "-r", requirements];
   const { code, stderr } = await runPython(python, "", pip);
   if (code !== 0) throw new Error(`cannot bring ${modules.join(", ")}: ${stderr}`);
-  // Of several test processes the first one wins.
+  // The first of several test processes succeeds.
   await Deno.rename(draft, folder).catch(() => Deno.remove(draft, { recursive: true }));
   return folder;
 }

@@ -1,4 +1,4 @@
-/** HTTP over a bare TCP connection: what fetch would normalise or refuse to send. */
+/** HTTP over a bare TCP connection, for what fetch would normalise or refuse to send. */
 
 export interface RawAnswer {
   status: number;
@@ -8,9 +8,9 @@ export interface RawAnswer {
 }
 
 export interface RawConnection extends Disposable {
-  /** Sends bytes as they are, a string as UTF-8, as far as the server takes them. */
+  /** Sends bytes as they are, a string as UTF-8. Stops where the server takes no more. */
   send(bytes: string | Uint8Array): Promise<void>;
-  /** Ends the sending half. */
+  /** Closes the sending side. */
   finish(): Promise<void>;
   /**
    * The next answer; undefined when the server closed instead.
@@ -19,7 +19,7 @@ export interface RawConnection extends Disposable {
   answer(bodiless?: boolean): Promise<RawAnswer | undefined>;
 }
 
-/** A test that waits this long for the server has found a hung connection. */
+/** A test that waits this long for the server has found a connection that hangs. */
 const HANG_MS = 60_000;
 
 /** A connection to a server on 127.0.0.1. */
@@ -64,7 +64,7 @@ export async function connectRaw(port: number): Promise<RawConnection> {
       while (rest.length > 0) rest = rest.subarray(await connection.write(rest));
     } catch (error) {
       const { BrokenPipe, ConnectionReset } = Deno.errors;
-      // The server wants no more: its answer says why.
+      // The server takes no more: its answer says why.
       if (!(error instanceof BrokenPipe || error instanceof ConnectionReset)) throw error;
     }
   }
@@ -77,7 +77,7 @@ export async function connectRaw(port: number): Promise<RawConnection> {
       try {
         connection.close();
       } catch {
-        // The hang guard closed it.
+        // The timer for hanging connections closed it.
       }
     },
   };

@@ -1,4 +1,4 @@
-/** Requests as bytes on the wire: what fetch would tidy up before sending. */
+/** Requests as bytes on the wire, for what fetch would normalise before sending. */
 import { type Answer, readAnswer } from "./answer.ts";
 import { connectRaw, type RawAnswer } from "./raw_http.ts";
 
@@ -6,7 +6,7 @@ export interface RawRequest {
   method: string;
   /** The request target as it is, query included. */
   target: string;
-  /** In order; a name may stand twice. Host, Content-Length and Connection are added. */
+  /** Headers in order; a name may occur twice. Host, Content-Length and Connection are added. */
   headers?: readonly (readonly [string, string])[] | Record<string, string>;
   body?: Uint8Array;
   /** The Host header; 127.0.0.1 unless given. */
@@ -41,7 +41,7 @@ export async function askRaw(port: number, request: RawRequest): Promise<Answer>
   return fromRaw(answer);
 }
 
-/** A raw answer in the form of the others. */
+/** Converts a raw answer to an Answer. */
 export function fromRaw({ status, headers, body }: RawAnswer): Answer {
   return readAnswer(status, new Headers([...headers]), body);
 }

@@ -14,11 +14,14 @@ export { type SpawnedRelay, spawnRelay } from "./spawn_relay.ts";
 export interface TestRelayOptions {
   limits?: Partial<Limits>;
   config?: Partial<Config>;
-  /** Unix milliseconds, or "real" for the moment of the start; a fixed time in 2026 unless given. */
+  /** Unix milliseconds, or "real" for the time of the start; a fixed time in 2026 unless given. */
   clockStartMs?: number | "real";
   /** ":memory:" unless given; a path keeps the store for a later relay. */
   kvPath?: string;
-  /** Replacements; a kv given here is not closed by stop(), a clock not moved by relay.clock. */
+  /**
+   * Replacements. stop() does not close a kv given here, and relay.clock does not move a clock
+   * given here.
+   */
   deps?: Partial<Deps>;
   relay?: RelayOptions;
 }
@@ -37,14 +40,14 @@ export interface TestRelay extends AsyncDisposable {
   deps: Deps;
   relay: Relay;
   logged: LoggedLine[];
-  /** Resolves when so many more requests have reached the relay; ask before they are sent. */
+  /** Resolves when this many more requests have reached the relay; call it before they are sent. */
   nextRequests(count?: number): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * Opens a relay on 127.0.0.1; `await using` or stop() closes it and removes its folder. Every answer
- * is checked against the API description, and closing fails where one was not as described.
+ * Opens a relay on 127.0.0.1; `await using` or stop() closes it and removes its folder. Every
+ * answer is checked against the API description. Closing fails if one was not as described.
  */
 export async function startTestRelay(options: TestRelayOptions = {}): Promise<TestRelay> {
   const startMs = options.clockStartMs === "real" ? Date.now() : options.clockStartMs;
@@ -53,7 +56,7 @@ export async function startTestRelay(options: TestRelayOptions = {}): Promise<Te
   const logged: LoggedLine[] = [];
   const kv = options.deps?.kv ?? await Deno.openKv(options.kvPath ?? ":memory:");
 
-  // The socket comes first, since the base URL carries its port.
+  // The socket comes first, since the base URL contains its port.
   const open: { app?: CheckedApp } = {};
   const expected: { left: number; resolve: () => void }[] = [];
   const server = startTestServer((request, info) => {

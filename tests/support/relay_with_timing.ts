@@ -1,6 +1,6 @@
 /**
- * A relay process as server/main.ts starts one, with the lease of its writer slot as short as a test
- * needs: TEST_LEASE_MS, TEST_CLOCK_SKEW_MS.
+ * Starts a relay process as server/main.ts does, with a shorter lease of its writer slot.
+ * TEST_LEASE_MS and TEST_CLOCK_SKEW_MS set its timing.
  */
 import { parseConfig } from "../../server/config.ts";
 import { readSettings } from "../../server/config/read_settings.ts";

@@ -1,8 +1,11 @@
-/** A bare SMTP server whose every step a test decides: slow, cut off, or wrong. */
+/** A bare SMTP server of which a test decides every step: slow, cut off, or wrong. */
 /** Steps of a session, in order. "content" is the reply to the final dot. */
 export type SmtpStep = "greeting" | "EHLO" | "MAIL" | "RCPT" | "DATA" | "content";
 
-/** What happens at a step instead of its ordinary reply: another reply, a cut, or silence. */
+/**
+ * What happens at a step instead of its ordinary reply: another reply, a closed connection, or
+ * silence.
+ */
 export type SmtpFault = { reply: string } | "cut" | "silence";
 
 export interface ScriptedSmtp extends AsyncDisposable {
@@ -11,12 +14,12 @@ export interface ScriptedSmtp extends AsyncDisposable {
   script(faults: Partial<Record<SmtpStep, SmtpFault>>): void;
   /** Resolves when a session comes to this step. */
   reached(step: SmtpStep): Promise<void>;
-  /** Contents that came whole, up to their final dot, whatever was answered. */
+  /** Contents that arrived whole, up to their final dot, whatever was answered. */
   contents: string[];
   sessions(): number;
-  /** Most sessions that had not said QUIT at one time. */
+  /** The greatest number of sessions at one time that had not said QUIT. */
   mostSessions(): number;
-  /** Answers every open session that waits in silence; a reply 354 has it take the content. */
+  /** Answers every open session that waits in silence; after a reply 354 it takes the content. */
   release(reply: string): void;
   /** Ends every open session without a reply. */
   cutAll(): void;
@@ -136,7 +139,7 @@ class Session {
   constructor(private readonly connection: Deno.Conn) {}
 
   write(reply: string): void {
-    // A client that has left does not hear it.
+    // A client that has left does not get it.
     this.connection.write(new TextEncoder().encode(`${reply}\r\n`)).catch(() => {});
   }
 
@@ -146,7 +149,7 @@ class Session {
     this.connection.close();
   }
 
-  /** What the client says, cut at an end that may change from one to the next. */
+  /** Reads what the client says up to an end marker, which may change from one read to the next. */
   async *lines(endOf: () => string): AsyncGenerator<string> {
     const chunk = new Uint8Array(16_384);
     let buffered = "";

@@ -1,4 +1,4 @@
-/** fast-check that tries the same examples each time, and others by PROPERTY_SEED. */
+/** fast-check that tries the same examples each time, or others with PROPERTY_SEED. */
 import fc from "fast-check";
 import { propertySeed } from "./property_runs.ts";
 

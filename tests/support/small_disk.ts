@@ -4,14 +4,14 @@ import { join } from "node:path";
 export interface SmallDisk {
   /** A folder on it. */
   path: string;
-  /** Takes what is free on it, to the last byte. */
+  /** Takes all free bytes of it. */
   fill(): void;
   /** Gives back what fill() took. */
   empty(): void;
 }
 
 /**
- * Registers a test on a disk of its own. Where none can be mounted it is skipped by name; in CI
+ * Registers a test on a disk of its own. If none can be mounted, the test is skipped by name. In CI
  * (`CI=true`) nothing is skipped, so there it fails.
  */
 export function smallDiskOrSkip(

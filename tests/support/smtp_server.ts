@@ -1,4 +1,4 @@
-/** A real SMTP server on loopback that keeps what it receives. */
+/** A real SMTP server on loopback that keeps the mails it receives. */
 import type { AddressInfo } from "node:net";
 import { Buffer } from "node:buffer";
 import PostalMime, { type Email } from "postal-mime";
@@ -17,7 +17,7 @@ export interface ReceivedMail {
   user: string | undefined;
 }
 
-/** Where a server refuses, with which reply. */
+/** The stage at which a server refuses, and its reply. */
 export interface SmtpRefusal {
   at: "greeting" | "sender" | "recipient" | "content";
   code: number;
@@ -82,7 +82,7 @@ export async function startSmtpServer(
     },
     ...options,
   });
-  server.on("error", () => {}); // clients that vanish
+  server.on("error", () => {}); // clients that disappear
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, "127.0.0.1", resolve));
   const { port } = server.server.address() as AddressInfo;
   let stopping: Promise<void> | undefined;
@@ -100,9 +100,9 @@ export async function startSmtpServer(
 }
 
 /**
- * Closes the server and waits for its connections. node:net of Deno 2.5 miscounts them: its servers
- * tell too early that they have closed, or never, and the timer of smtp-server that ends the wait
- * then keeps no event loop alive.
+ * Closes the server and waits for its connections. node:net of Deno 2.5 miscounts connections: a
+ * server reports too early that it has closed, or never does. The timer of smtp-server that ends
+ * the wait then does not keep the event loop alive.
  */
 async function closeServer(server: SMTPServer): Promise<void> {
   let isClosed = false;
@@ -110,7 +110,7 @@ async function closeServer(server: SMTPServer): Promise<void> {
   do await delay(1); while (!isClosed || server.connections.size > 0);
 }
 
-/** A mail as a reader sees it. */
+/** A mail as its reader sees it. */
 export function parseMail({ content }: ReceivedMail): Promise<Email> {
   return PostalMime.parse(content);
 }

@@ -1,4 +1,4 @@
-/** A relay as a process of its own. */
+/** A relay in a process of its own. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withEnvFile } from "../../server/config/env_file.ts";
@@ -7,11 +7,11 @@ import { ENV_FILE, permissionFlags } from "../../server/config/permissions.ts";
 export interface SpawnOptions {
   /** Settings; PORT is a free one and RELAY_DATA_DIR a temporary folder unless given. */
   env?: Record<string, string>;
-  /** A program of the tests that starts a relay in its own way; path from this folder. */
+  /** A test program that starts a relay in its own way; a path from this folder. */
   entry?: string;
   /** How many files and connections it may have open at one time. */
   openFiles?: number;
-  /** Sends a signal as soon as the start has written this. */
+  /** Sends a signal as soon as the start has printed this. */
   stopAt?: { pattern: RegExp; signal: Deno.Signal };
 }
 
@@ -19,15 +19,15 @@ export interface SpawnedRelay extends AsyncDisposable {
   url: string;
   pid: number;
   dataDir: string;
-  /** What it wrote so far. */
+  /** What it has printed so far. */
   output(): { stdout: string; stderr: string };
-  /** Settles when what it wrote matches; rejects when it ends without. */
+  /** Resolves when its output matches; rejects when it ends without a match. */
   wrote(pattern: RegExp): Promise<void>;
   /** Settles when the process has ended. */
   status: Promise<Deno.CommandStatus>;
   /** Sends a signal and waits for the end. */
   kill(signal: Deno.Signal): Promise<Deno.CommandStatus>;
-  /** SIGTERM and the end it leads to. */
+  /** Sends SIGTERM and waits for the end. */
   terminate(): Promise<Deno.CommandStatus>;
 }
 
@@ -49,7 +49,7 @@ export async function spawnRelay(options: SpawnOptions = {}): Promise<SpawnedRel
 }
 
 /**
- * Starts server/main.ts with settings it must refuse.
+ * Starts server/main.ts with settings that it must refuse.
  * @throws Error when it listens all the same
  */
 export async function spawnFailingRelay(options: SpawnOptions = {}): Promise<FailedStart> {
@@ -69,7 +69,7 @@ async function start(options: SpawnOptions): Promise<SpawnedRelay | FailedStart>
     : ["sh", "-c", `ulimit -n ${options.openFiles} && exec "$0" "$@"`, Deno.execPath()] as const;
   const env = { PORT: "0", RELAY_DATA_DIR: dataDir, ...options.env };
   const cwd = await Deno.realPath(dataDir);
-  // Those of `deno task start`: what they refuse, no test of a process can use.
+  // The permissions of `deno task start`: tests must not use what they refuse.
   const flags = permissionFlags(await withEnvFile(env, join(cwd, ENV_FILE)).catch(() => env));
   const child = new Deno.Command(program, {
     args: [
@@ -78,7 +78,7 @@ async function start(options: SpawnOptions): Promise<SpawnedRelay | FailedStart>
       "--quiet",
       `--config=${pathOf("../../deno.json")}`,
       ...flags,
-      // A program of the tests has settings of its own.
+      // A test program has settings of its own.
       ...(options.entry === undefined ? [] : ["--allow-env=TEST_LEASE_MS,TEST_CLOCK_SKEW_MS"]),
       pathOf(options.entry ?? "../../server/main.ts"),
     ],
@@ -123,7 +123,7 @@ async function start(options: SpawnOptions): Promise<SpawnedRelay | FailedStart>
   const { stopAt } = options;
   if (stopAt !== undefined) wrote(stopAt.pattern).then(() => child.kill(stopAt.signal), () => {});
 
-  // The last start-up line stands when the first one does: they are written together.
+  // The start-up lines are written together: the last one is there when the first one is.
   const started = await wrote(/listening on http:\S+\n/).then(() => true, () => false);
   if (!started) return { code: (await ended).code, ...collected };
   const url = /listening on (http:\S+)\n/.exec(collected.stdout)![1]!;
@@ -155,7 +155,7 @@ async function collect(
   stream: ReadableStream<Uint8Array>,
   take: (text: string) => void,
 ): Promise<void> {
-  // Not TextDecoderStream: beside the DOM's types, which browser tests bring, its types do not fit.
+  // Not TextDecoderStream: its types do not fit the DOM's types, which browser tests load.
   const decoder = new TextDecoder();
   for await (const chunk of stream) take(decoder.decode(chunk, { stream: true }));
 }

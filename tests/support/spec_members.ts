@@ -6,7 +6,7 @@ export type MemberPath = readonly string[];
 
 export interface SpecMethod {
   method: string;
-  /** Whether it is asked with an id. */
+  /** Whether it is sent with an id. */
   isRequest: boolean;
   members: MemberPath[];
 }

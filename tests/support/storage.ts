@@ -1,4 +1,4 @@
-/** The storage layer alone, over one store that several of them may share, with a movable clock. */
+/** The storage layer alone, with a clock that can be moved. Several of them may share one store. */
 import { defineRecord } from "../../server/storage/record_key.ts";
 import { GroupCommit, type Job } from "../../server/storage/group_commit.ts";
 import { IdSequence } from "../../server/storage/id_sequence.ts";
@@ -18,7 +18,7 @@ export interface TestStorageOptions {
   cached?: number;
 }
 
-/** One process as the store sees it. */
+/** One process, as the store sees it. */
 export interface TestStorage {
   store: Store;
   clock: TestClock;
@@ -26,7 +26,7 @@ export interface TestStorage {
   ids: IdSequence;
   slot: WriterSlot | null;
   commits: GroupCommit;
-  /** Finishes what runs; a process that just dies does not call it. */
+  /** Finishes what runs; a test of a process that dies does not call it. */
   close(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export async function openTestStorage(
   };
 }
 
-/** A mailbox of a test: the id of its newest message, as the records of agents have it. */
+/** A mailbox of a test: holds the id of its newest message, as the records of agents do. */
 export interface TestMailbox {
   head: number;
   attempt?: string;
@@ -77,8 +77,8 @@ export interface TestOnce {
 }
 
 /**
- * The job of a send, reduced to what its correctness rests on: two mailboxes, one letter in each,
- * ids above both heads, and a row that makes a repetition harmless.
+ * The job of a send, reduced to what its correctness depends on. It names two mailboxes and writes
+ * one letter in each, with ids above both heads. One row makes a repetition harmless.
  */
 export function letterJob(
   { store }: Pick<TestStorage, "store">,

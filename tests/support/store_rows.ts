@@ -1,9 +1,12 @@
-/** The whole store as text, so that tests can tell whether anything in it has changed. */
+/** The whole store as text, so that tests can see whether anything in it has changed. */
 
-/** Rows that any request may move: when an agent was seen and polled, how far ids may go. */
+/** Rows that any request may change: when an agent was seen and polled, how far ids may go. */
 const READ_MARKS = new Set(["seen", "poll", "slot"]);
 
-/** One line a row, in key order; without the marks that any request leaves unless asked for. */
+/**
+ * One line for each row, in key order. Rows that any request may change are left out unless asked
+ * for.
+ */
 export async function listRows(
   kv: Deno.Kv,
   { marks = false }: { marks?: boolean } = {},

@@ -1,15 +1,17 @@
 /** An agent of a test: a key pair, and signed calls to one relay by the relay's movable clock. */
-import { type Answer, ask, assertStatus } from "./answer.ts";
+import { Buffer } from "node:buffer";
+import { createPrivateKey, type KeyObject, sign } from "node:crypto";
 import {
   canonicalJson,
+  canonicalString,
   generateKeyPair,
   type JsonValue,
   type KeyPair,
-  signRequest,
 } from "../../toolkit/mod.ts";
+import { type Answer, ask, assertStatus } from "./answer.ts";
 import type { TestRelay } from "./relay.ts";
 
-/** Where an agent's calls go; what of a TestRelay it needs. */
+/** The relay that an agent calls: the members of TestRelay that it needs. */
 export type Target = Pick<TestRelay, "url" | "clock">;
 
 /** JSON is sent as RFC 8785 bytes; a string or bytes exactly as they are. */
@@ -31,6 +33,20 @@ export function toBytes(payload: Payload | undefined): Uint8Array<ArrayBuffer> {
   if (payload === undefined) return new Uint8Array(0);
   if (payload instanceof Uint8Array) return payload;
   return encoder.encode(typeof payload === "string" ? payload : canonicalJson(payload));
+}
+
+/** What stands before the seed in an Ed25519 private key of PKCS #8 (RFC 8410, 7). */
+const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
+const nativeKeys = new WeakMap<KeyPair, KeyObject>();
+
+/** The platform's form of a key: it signs the same bytes as the toolkit, thirty times as fast. */
+function nativeKeyOf(keys: KeyPair): KeyObject {
+  let key = nativeKeys.get(keys);
+  if (key === undefined) {
+    const pkcs8 = Buffer.concat([PKCS8_PREFIX, keys.privateKey]);
+    nativeKeys.set(keys, key = createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" }));
+  }
+  return key;
 }
 
 export class TestAgent {
@@ -64,10 +80,18 @@ export class TestAgent {
     body: Uint8Array = new Uint8Array(0),
     timestamp = this.target.clock.seconds(),
   ): Record<string, string> {
-    return { ...signRequest({ method, path, body, timestamp }, this.keys.privateKey).headers };
+    const signed = encoder.encode(canonicalString({ method, path, body, timestamp }));
+    return {
+      "X-Relay-Pubkey": this.address,
+      "X-Relay-Timestamp": String(timestamp),
+      "X-Relay-Signature": sign(null, signed, nativeKeyOf(this.keys)).toString("base64"),
+    };
   }
 
-  /** The smallest timestamp from now on that was not used for this request: a new message is meant. */
+  /**
+   * The smallest timestamp from now on that was not used for this request, so that it is a new
+   * message.
+   */
   unusedTimestamp(body: Uint8Array): number {
     const name = (timestamp: number) => `${timestamp}/${new TextDecoder("latin1").decode(body)}`;
     let timestamp = this.target.clock.seconds();
@@ -105,14 +129,14 @@ export class TestAgent {
     });
   }
 
-  /** Sends a message; equal ones are different messages, as timestamps are never used twice. */
+  /** Sends a message. Equal messages are different ones, as no timestamp is used twice. */
   async send(request: Payload, options: Omit<CallOptions, "body"> = {}): Promise<Answer> {
     const body = toBytes(request);
     const timestamp = options.timestamp ?? this.unusedTimestamp(body);
     return await this.call("POST", "/v1/messages", { ...options, body, timestamp });
   }
 
-  /** A send that must be accepted. @returns the message's id */
+  /** Sends a message that must be accepted. @returns the message's id */
   async sent(request: Payload): Promise<number> {
     const answer = await this.send(request);
     assertStatus(answer, 201);
@@ -124,7 +148,10 @@ export class TestAgent {
     return await this.call("GET", "/v1/inbox", { query });
   }
 
-  /** The messages of a poll that must be accepted, the clock moved past the poll floor first. */
+  /**
+   * The messages of a poll that must be accepted. First moves the clock beyond the shortest poll
+   * interval.
+   */
   // deno-lint-ignore no-explicit-any -- tests assert the fields one by one
   async inbox(query?: string): Promise<any[]> {
     this.target.clock.advance(2000);
@@ -141,7 +168,7 @@ export class TestAgent {
     return answer.json.messages;
   }
 
-  /** Asks for registration, unsigned, with what is given beside handle and pubkey. */
+  /** Asks for registration, unsigned, with these fields besides handle and pubkey. */
   async askToRegister(
     fields: { [name: string]: JsonValue } = {},
     headers: Record<string, string> = {},
@@ -160,7 +187,7 @@ export async function register(
   return await ask(`${target.url}/v1/register`, { method: "POST", body: toBytes(body), headers });
 }
 
-/** A registered agent of a new key. */
+/** A registered agent with a new key. */
 export async function registerAgent(
   target: Target,
   handle: string,

@@ -3,7 +3,7 @@ import { delay } from "./pace.ts";
 
 export interface TestServer {
   port: number;
-  /** Accepts nothing more and ends when every request has its answer. */
+  /** Accepts nothing more, and ends when every request has its answer. */
   close(): Promise<void>;
 }
 
@@ -12,8 +12,8 @@ type Handle = (request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>) =>
   | Promise<Response>;
 
 /**
- * Deno.Server.shutdown() of Deno 2.5 waits for clients to close connections on which nothing was
- * ever sent; fetch() keeps such ones for minutes when another got free while it connected.
+ * Deno.Server.shutdown() of Deno 2.5 waits for clients to close connections that were never used.
+ * fetch() keeps such a connection for minutes when another one became free while it connected.
  */
 const shutdownWaitsForSilentClients = Deno.version.deno.startsWith("2.5.");
 
@@ -35,7 +35,7 @@ function serveAndAbort(handle: Handle): TestServer {
   let closing = false;
   const server = Deno.serve({ ...ON_FREE_PORT, signal: end.signal }, (request, info) => {
     if (closing) return new Response(null, { status: 503, headers: { Connection: "close" } });
-    // Rejects where the client is gone before its answer.
+    // Rejects when the client has left before its answer.
     const ended = info.completed.catch(() => {}).finally(() => underWay.delete(ended));
     underWay.add(ended);
     return handle(request, info);
@@ -45,7 +45,7 @@ function serveAndAbort(handle: Handle): TestServer {
     async close() {
       closing = true;
       await Promise.all(underWay);
-      // An answer that the runtime took is on its way to the socket, not yet on it.
+      // The runtime has taken the answer but may not have written it to the socket.
       await delay(FLUSH_MS);
       end.abort();
       await server.finished;

@@ -1,12 +1,12 @@
-/** Callers of a tool server: bare JSON-RPC over HTTP, and an agent that lives by tools alone. */
+/** Callers of a tool server: bare JSON-RPC over HTTP, and an agent that uses tools only. */
 import assert from "node:assert/strict";
 import type { JsonValue } from "../../toolkit/mod.ts";
 import { type Answer, ask } from "./answer.ts";
 
-/** What a tools/call came back with. */
+/** The result of a tools/call. */
 export interface ToolResult {
   isError: boolean;
-  /** The one text. */
+  /** Its one text. */
   text: string;
   // deno-lint-ignore no-explicit-any -- tests assert the fields one by one
   structured: any;
@@ -54,7 +54,9 @@ export async function callTool(
   return readToolResult(answer.json.result);
 }
 
-/** The parts of a CallToolResult; a refusal must have exactly the shape that tools promise. */
+/**
+ * Reads the parts of a CallToolResult; a refusal must have exactly the shape that tools promise.
+ */
 // deno-lint-ignore no-explicit-any -- both clients have types of their own for it
 export function readToolResult(result: any): ToolResult {
   assert.equal(result.content.length, 1, JSON.stringify(result));

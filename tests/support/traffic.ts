@@ -1,6 +1,6 @@
 /**
- * Traffic of many agents over one or more relays on one store, and what must hold of it afterwards:
- * every acknowledged message is there once, in order, verifiable, delivered once and for good.
+ * Traffic of many agents over one or more relays on one store, and checks of its result. Every
+ * acknowledged message must be there once, in order, verifiable, and delivered once.
  */
 import assert from "node:assert/strict";
 import { verifyMessage } from "../../toolkit/mod.ts";
@@ -14,9 +14,9 @@ export interface TrafficOptions {
   agents: number;
   /** Messages that each agent sends. */
   sendsAnAgent: number;
-  /** How many of them go to every relay at once, in percent. */
+  /** Percentage of messages that go to every relay at once. */
   toAllPercent?: number;
-  /** Agents that receive; all unless given: fewer make their mailboxes hot. */
+  /** Agents that receive; all unless given. Fewer agents make their mailboxes busy. */
   recipients?: number;
   /** Sends that one agent has under way at one time. */
   width?: number;
@@ -43,7 +43,7 @@ interface Acknowledged {
   text: string;
 }
 
-/** A poller that walks since_id. */
+/** Polls with since_id from message to message. */
 interface Reader {
   lastId: number;
   // deno-lint-ignore no-explicit-any -- InboxMessages, verified field by field below
@@ -52,7 +52,7 @@ interface Reader {
 
 const TRIES = 60;
 
-/** A target whose clock is the machine's. */
+/** A target that uses the machine's clock. */
 export function realTarget(url: string): Target {
   const now = () => Date.now();
   const seconds = () => Math.floor(now() / 1000);
@@ -61,8 +61,8 @@ export function realTarget(url: string): Target {
 }
 
 /**
- * Runs the traffic to its end and asserts what must hold.
- * @throws AssertionError naming the first thing that does not
+ * Runs the traffic to its end and asserts the rules above.
+ * @throws AssertionError naming the first one that does not hold
  */
 export async function runTraffic(
   targets: readonly Target[],
@@ -132,7 +132,7 @@ class Traffic {
     let answers = await Promise.all(
       first.map((target) => this.#post(from, target, body, timestamp)),
     );
-    // A 503 says: repeat the same request. Repeated anywhere, it is stored at most once.
+    // A 503 says: repeat the same request. Wherever it is repeated, it is stored at most once.
     for (let tries = 1; answers.every(({ status }) => status === 503); tries++) {
       assert.ok(tries < TRIES, `${TRIES} answers of 503 to one send`);
       answers = [await this.#post(from, this.#anyTarget(), body, timestamp)];
@@ -160,7 +160,7 @@ class Traffic {
     }
   }
 
-  /** One poll from the cursor on. @returns how many messages it gave */
+  /** One poll after the cursor. @returns how many messages it gave */
   async #readOnce(agent: number): Promise<number> {
     const reader = this.#readers[agent]!;
     const limit = 1 + this.#below(60);

@@ -92,7 +92,9 @@ Deno.test("inbox() tells what each report rests on: with it verifyMessage() says
   await raw.sent({ to: "@bob", body: "by handle" });
   await raw.sent(`{ "to": "bob", "body": "with spaces" }`);
   const client = world.client({ keys: bob.keys, pins: { alice: alice.keys.address } });
-  for await (const { message, report, checkedWith } of client.inbox({ follow: false })) {
+  const received = await Array.fromAsync(client.inbox({ follow: false }));
+  assert.equal(received.length, 2);
+  for (const { message, report, checkedWith } of received) {
     assert.equal(report.sender, "pinned");
     assert.deepEqual(await verifyMessage(message, checkedWith), report);
   }

@@ -40,13 +40,13 @@ export async function installPackage(npm: string, folder: string): Promise<Insta
     if (!success) throw new Error(`npm ${args[0]} failed: ${new TextDecoder().decode(stderr)}`);
     return new TextDecoder().decode(stdout);
   };
-  const pack = async (source: string) =>
-    JSON.parse(await run(packed, "pack", source, "--json", "--ignore-scripts"))[0];
-  const { filename, size, unpackedSize } = await pack(built);
-  const tarballs = [filename];
-  for (const source of await libraryFolders(built)) tarballs.push((await pack(source)).filename);
+  const sources = [built, ...await libraryFolders(built)];
+  const tarballs: { filename: string; size: number; unpackedSize: number }[] = JSON.parse(
+    await run(packed, "pack", ...sources, "--json", "--ignore-scripts"),
+  );
+  const { filename, size, unpackedSize } = tarballs[0]!;
   await Deno.writeTextFile(join(project, "package.json"), '{"private":true,"type":"module"}');
-  const files = tarballs.map((name) => join(packed, name));
+  const files = tarballs.map(({ filename }) => join(packed, filename));
   await run(project, "install", "--no-audit", "--no-fund", "--ignore-scripts", ...files);
   return { folder: project, tarball: filename, tarballBytes: size, unpackedBytes: unpackedSize };
 }

@@ -5,7 +5,7 @@ import messages from "../vectors/messages.json" with { type: "json" };
 import { withChromium } from "../support/chromium.ts";
 import { expectNoFaults, loadAxe } from "../support/page_faults.ts";
 import { partOrSkip } from "../support/part.ts";
-import { openPage, PHONE } from "./offline_page.ts";
+import { openPage, PAGE_FILE, PHONE } from "./offline_page.ts";
 
 partOrSkip(
   "chromium",
@@ -37,8 +37,10 @@ async function errors(browser: Browser): Promise<void> {
     [{ message: JSON.stringify(good), handle: "x" }, "address", /needs the recipient's address/],
     [{ message: JSON.stringify(good), maxSkew: "soon" }, "maxSkew", /number of seconds/],
   ];
-  for (const [fields, field, words] of cases) {
-    await openPage(browser, PHONE, async (page) => {
+  await openPage(browser, PHONE, async (page) => {
+    for (const [fields, field, words] of cases) {
+      await page.goto(PAGE_FILE.href); // as it was before the case
+      assert.equal(await page.inputValue("#message"), "");
       await page.click("summary");
       for (const [id, text] of Object.entries(fields)) await page.fill(`#${id}`, text);
       await page.click("summary");
@@ -49,8 +51,8 @@ async function errors(browser: Browser): Promise<void> {
       assert.match((await page.getAttribute(`#${field}`, "aria-describedby"))!, /-error$/);
       assert.equal(await focusedId(page), field);
       assert.equal(await page.locator(".result").count(), 0);
-    });
-  }
+    }
+  });
   await openPage(browser, PHONE, async (page) => {
     await page.fill("#message", JSON.stringify([good, unsigned, 5]));
     await page.click("button.primary");

@@ -1,14 +1,33 @@
 import assert from "node:assert/strict";
 import { settlesWithin } from "../support/pace.ts";
-import { assertRefused, assertStatus } from "../support/answer.ts";
+import { type Answer, assertRefused, assertStatus } from "../support/answer.ts";
 import { startTestRelay, type TestRelay } from "../support/relay.ts";
 import { registerAgents, type TestAgent } from "../support/test_agent.ts";
-import { ToolAgent } from "../support/tool_client.ts";
+import { callTool, ToolAgent } from "../support/tool_client.ts";
 
 const limits = { registrationsPerIpPerHour: 1_000 };
 
 /** Longer than any answer here may take, far below the 25 s of a wait that nothing ends. */
 const SOON_MS = 5_000;
+
+async function assertWaits(promise: Promise<unknown>): Promise<void> {
+  assert.equal(await settlesWithin(promise, 300), false, "it has not waited");
+}
+
+async function answeredSoon<T>(promise: Promise<T>): Promise<T> {
+  const beganMs = performance.now();
+  const answer = await promise;
+  assert.ok(performance.now() - beganMs < SOON_MS, "it has waited");
+  return answer;
+}
+
+/** Starts a poll, and waits until it has come before whatever is asked next. */
+async function begin(relay: TestRelay, poll: () => Promise<Answer>): Promise<[Promise<Answer>]> {
+  const reached = relay.nextRequests();
+  const begun = poll();
+  await reached;
+  return [begun];
+}
 
 /** The relay reads nothing of an agent that it knows: its next poll waits from when it has come. */
 async function makeKnown(relay: TestRelay, agent: TestAgent): Promise<void> {
@@ -69,35 +88,18 @@ Deno.test("GET /v1/inbox?wait ends after S seconds with an empty 200", async () 
   assert.ok(tookMs > 900 && tookMs < SOON_MS, `took ${tookMs} ms`);
 });
 
-Deno.test("a newer accepted poll ends the older waiting one with an empty 200", async () => {
-  await using relay = await startTestRelay({ limits });
-  const [alice, bob] = await registerAgents(relay, "alice", "bob_1");
-  await makeKnown(relay, bob);
-  const reached = relay.nextRequests();
-  const older = bob.poll("wait=25");
-  await reached;
-  assert.equal((await bob.poll("wait=25")).status, 429, "the floor counts waiting polls");
-  relay.clock.advance(2_000);
-  const newer = bob.poll("wait=25");
-  const ended = await older;
-  assertStatus(ended, 200);
-  assert.deepEqual(ended.json, { messages: [], last_id: 0 });
-  await alice.sent({ to: "bob_1", body: "for the newer one" });
-  assert.equal((await newer).json.messages.length, 1);
-});
-
 Deno.test("shutdown answers every waiting poll with an empty 200", async () => {
   const relay = await startTestRelay({ limits });
   const handles = Array.from({ length: 20 }, (_, i) => `agent_${i}`);
   const agents = await registerAgents(relay, ...handles);
   const reached = relay.nextRequests(agents.length);
-  const polls = agents.map((agent) => agent.poll("wait=25"));
+  const polls = agents.map((agent) => agent.poll("wait=25&since_id=3"));
   await reached;
   const beganMs = performance.now();
   await relay.stop();
   for (const answer of await Promise.all(polls)) {
     assertStatus(answer, 200);
-    assert.deepEqual(answer.json, { messages: [], last_id: 0 });
+    assert.deepEqual(answer.json, { messages: [], last_id: 3 });
   }
   assert.ok(performance.now() - beganMs < SOON_MS);
 });
@@ -111,7 +113,8 @@ Deno.test("a disconnected client frees its place; above waitingPolls a poll does
   const left = bob.call("GET", "/v1/inbox", { query: "wait=25", signal: leaving.signal });
   await reached;
   const beganMs = performance.now();
-  assert.deepEqual((await carol.poll("wait=25")).json.messages, [], "no place to wait");
+  const beyond = await carol.poll("wait=25&since_id=4");
+  assert.deepEqual(beyond.json, { messages: [], last_id: 4 }, "no place to wait");
   assert.ok(performance.now() - beganMs < SOON_MS);
   leaving.abort();
   await assert.rejects(left);
@@ -128,6 +131,7 @@ Deno.test("a disconnected client frees its place; above waitingPolls a poll does
   }
   assert.ok(waited, "the place of the client that left was given to another");
   await alice.sent({ to: "bob_1", body: "not lost" });
+  assert.equal((await alice.outbox()).at(-1).delivered_at, null, "stamped for nobody");
   assert.equal((await bob.inbox("unread=true"))[0].body, "not lost");
 });
 
@@ -155,6 +159,67 @@ Deno.test("a token that dies while its poll waits is given no message", async ()
   await alice.sent({ to: "bob_1", body: "not for the dead token" });
   await alice.sent({ to: "tooly", body: "nor for the exported one" });
   for (const answer of await Promise.all(polls)) assertRefused(answer, "unknown_token");
-  for (const sent of await alice.outbox()) assert.equal(sent.delivered_at, null);
+  const outbox = await alice.outbox();
+  assert.equal(outbox.length, 2);
+  for (const sent of outbox) assert.equal(sent.delivered_at, null);
   assert.equal((await bob.inbox("unread=true")).length, 1);
+});
+
+Deno.test("a waiting poll is woken by a message, ended by a newer accepted poll, not by a refused one", async () => {
+  await using relay = await startTestRelay();
+  const [waiter, sender] = await registerAgents(relay, "waiter", "sender");
+  const [first] = await begin(relay, () => waiter.poll("wait=25"));
+  await assertWaits(first);
+  relay.clock.advance(1999);
+  const refused = await waiter.poll("wait=25");
+  assertRefused(refused, "rate_limited");
+  assert.equal(refused.json.retry_after_ms, 1);
+  await assertWaits(first);
+  // A bad query does not end it either.
+  assertRefused(await waiter.poll("wait=x"), "invalid_json");
+  // Nor does HEAD, which waits for nothing.
+  assertStatus(await waiter.call("HEAD", "/v1/inbox", { query: "wait=25" }), 200);
+  await assertWaits(first);
+  relay.clock.advance(1);
+  const second = waiter.bearer("GET", "/v1/inbox", { query: "wait=25&since_id=7" });
+  const ended = await answeredSoon(first);
+  assertStatus(ended, 200);
+  assert.deepEqual(ended.json, { messages: [], last_id: 0 });
+  await assertWaits(second);
+  // A newer poll by tool ends it as well.
+  relay.clock.advance(2000);
+  const byTool = await callTool(relay.url, "check_inbox", { token: waiter.ownerToken });
+  assert.equal(byTool.isError, false, byTool.text);
+  assert.deepEqual((await answeredSoon(second)).json, { messages: [], last_id: 7 });
+  relay.clock.advance(2000);
+  const third = waiter.poll("wait=25");
+  await assertWaits(third);
+  const id = await sender.sent({ to: "waiter", body: "wake" });
+  const woken = await answeredSoon(third);
+  assert.deepEqual(woken.json.messages.map((message: { id: number }) => message.id), [id]);
+  const [outgoing] = await sender.outbox();
+  assert.notEqual(outgoing.delivered_at, null);
+  // An answer with messages at hand waits for nothing.
+  relay.clock.advance(2000);
+  assertStatus(await answeredSoon(waiter.poll("wait=25")), 200);
+});
+
+Deno.test("a waiting poll is not woken by what its query leaves out", async () => {
+  await using relay = await startTestRelay();
+  const [waiter, sender] = await registerAgents(relay, "waiter", "sender");
+  const first = await sender.sent({ to: "waiter", body: 1 });
+  assert.equal((await waiter.inbox()).length, 1);
+  relay.clock.advance(2000);
+  const unread = waiter.poll("unread=true&wait=25");
+  await assertWaits(unread);
+  const second = await sender.sent({ to: "waiter", body: 2 });
+  assert.deepEqual((await unread).json.messages.map((m: { id: number }) => m.id), [second]);
+  relay.clock.advance(2000);
+  // A cursor far ahead: the message that arrives lies behind it.
+  const [ahead] = await begin(relay, () => waiter.poll(`since_id=${2 ** 53 - 1}&wait=1`));
+  await sender.sent({ to: "waiter", body: 3 });
+  const answer = await ahead;
+  assert.deepEqual(answer.json, { messages: [], last_id: 2 ** 53 - 1 });
+  relay.clock.advance(2000);
+  assert.equal((await waiter.poll(`unread=true&since_id=${first}`)).json.messages.length, 1);
 });

@@ -2,8 +2,8 @@
  * Turns what `deno transpile` emits for a module into what every runtime loads as it is.
  *
  * - Imports of `./x.ts` become imports of `./x.js`; Node.js and browsers resolve no other.
- * - Imports of JSON become imports of a module with the same data: Node.js 20 warns about JSON
- *   modules on stderr, and browsers have only begun to know them.
+ * - Imports of JSON become imports of a module with the same data. Node.js 20 warns about JSON
+ *   modules on stderr, and only new browsers know them.
  * - The name of the file on the machine that built it is removed.
  *
  * @param text the emitted JavaScript or declarations

@@ -14,8 +14,8 @@ export interface ShownAgent {
 
 /**
  * An agent in a line for people: its key, after the name that it is pinned by. What only the relay
- * says comes after the key and only in the form of a name, so that no name can look like a key or
- * like what the command line says itself.
+ * says comes after the key, and only in the form of a name. No name can then look like a key or
+ * like the command line's own words.
  */
 export function describeAgent(agent: ShownAgent, pins: Pins): string {
   const { address, handle, wordName } = agent;

@@ -13,7 +13,9 @@ Deno.test("printBody() shows letters as letters and everything else as JSON", ()
 
 Deno.test("printBody() lets no body look like the command line's own words", () => {
   const body = { text: "a\r\npassed: message 1\u001b[2K\u202e", subject: "b\npassed: message 2" };
-  for (const line of printBody(body).trimEnd().split("\n")) {
+  const lines = printBody(body).trimEnd().split("\n");
+  assert.equal(lines.length, 4);
+  for (const line of lines) {
     assert.match(line, /^ {2}\| /);
     assert.doesNotMatch(line, /[\p{Cc}\p{Cf}]/u);
   }

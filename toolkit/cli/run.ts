@@ -46,7 +46,7 @@ export const VERBS: readonly Verb[] = [
 /**
  * Runs the command line.
  *
- * @returns the exit code: 0, 1 or 3 as the verb says, 2 for malformed input or usage, 4 when the
+ * @returns the exit code: 0, 1 or 3 as the verb says, 2 for malformed input or usage. 4 when the
  * relay refused, 5 when none could be reached
  */
 export async function run(host: Host): Promise<ExitCode> {

@@ -37,8 +37,8 @@ export interface ReceivedMessage {
   readonly message: InboxMessage;
   readonly report: MessageReport;
   /**
-   * What the report rests on, the signed request among it where it had to be fetched: verifyMessage
-   * of the message with it gives the same report.
+   * What the report was made with, including the signed request if it had to be fetched.
+   * verifyMessage of the message with it gives the same report.
    */
   readonly checkedWith: VerifyMessageOptions;
 }
@@ -53,8 +53,8 @@ export interface UncheckedMessage {
 const POLL_INTERVAL_MS = 2_000;
 
 /**
- * A page of fewer messages than were asked for is the last one when it is as small as this; a larger
- * one may have ended for its bytes.
+ * A page with fewer messages than were asked for is the last one when it is as small as this. A
+ * larger page may have ended because of its bytes.
  */
 export const SMALL_PAGE_BYTES = 65_536;
 

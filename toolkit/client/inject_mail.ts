@@ -29,9 +29,10 @@ export interface InjectedMail {
 }
 
 /**
- * Hands a received e-mail to the relay: POST /v1/mail/inbound/raw, signed with the secret that the
- * relay's operator shares with the mail server (HMAC-SHA256 over id, timestamp, envelope and the
- * raw bytes). All tries have one id, under which the relay stores the message once.
+ * Hands a received e-mail to the relay: POST /v1/mail/inbound/raw. It is signed with the secret
+ * that the relay's operator shares with the mail server. The signature is an HMAC-SHA256 over id,
+ * timestamp, envelope and the raw bytes. All tries have one id, under which the relay stores the
+ * message once.
  *
  * @param secret `whsec_` and base64, or base64; at least 24 bytes
  * @param message the raw message (RFC 5322), as received

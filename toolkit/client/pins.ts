@@ -19,8 +19,9 @@ export interface Pins {
   /** Whether a key is pinned by itself. */
   hasKey(address: string): boolean;
   /**
-   * The address that a sender must have: what its handle or its word name is pinned to, else its
-   * own where its key is pinned by itself. Of two pins that differ, the one that it contradicts.
+   * The address that a sender must have: the one that its handle or its word name is pinned to. If
+   * neither is and its key is pinned by itself, its own address. If two pins differ, the one that
+   * it contradicts.
    *
    * A key that is pinned by another name than the relay shows is not expected: its name would be
    * the relay's word alone.
@@ -31,8 +32,8 @@ export interface Pins {
 /**
  * Checks pins and brings them into one spelling.
  *
- * @throws {TypeError} for what is no name or address, for a word name that its address does not
- * derive, and for two spellings of a name with different addresses
+ * @throws {TypeError} for what is no name or address, and for a word name that its address does not
+ * derive. Also for two spellings of a name with different addresses
  */
 export function createPins(pinned: PinnedAddresses): Pins {
   const byName = new Map<string, string>();

@@ -23,8 +23,8 @@ export interface Verification {
 }
 
 /**
- * Verifies a received message, offline where that is enough: a body that cannot be bound to its
- * signature by the recipient's key is tried with its other names, then with the raw signed request.
+ * Verifies a received message, offline where that is enough. If the recipient's key does not bind
+ * the body to its signature, its other names are tried. After that the raw signed request is.
  *
  * @param options the sender's address as known from elsewhere, the allowed skew
  * @returns the report, whose `body` is `unbound` when the relay has no such request either

@@ -54,8 +54,8 @@ export class RefusalError extends Error {
   }
 
   /**
-   * Whether the request may have been carried out all the same: the relay failed in the middle, or
-   * did not wait for what became of its write.
+   * Whether the request may have been carried out all the same: the relay failed meanwhile, or did
+   * not wait for its write.
    */
   get mayHaveHappened(): boolean {
     return this.code === "internal" || this.code === "unavailable";

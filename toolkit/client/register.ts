@@ -24,8 +24,8 @@ export interface NewAgent {
 /**
  * Registers the signer's key: POST /v1/register, signed as proof that the key is the caller's.
  *
- * When an answer was lost and the key turns out to be registered under this handle, the owner_token
- * that nobody saw is replaced by a new one.
+ * When an answer was lost, the key may already be registered under this handle. The owner_token
+ * that nobody saw is then replaced by a new one.
  *
  * @throws {RefusalError} `invalid_handle`, `reserved_handle`, `handle_taken`, `rate_limited`, ...
  */

@@ -25,8 +25,8 @@ export interface MailRegistration {
  * Registers a key for the mail area: POST /v1/mail/agents/register, signed over
  * `relay-mail:register:{public_key}:{timestamp}`.
  *
- * A key registers once. When an answer was lost, its api_key is too: the relay then says
- * `handle_taken`, and the key is free again when the unused trial has been removed.
+ * A key registers once. When an answer was lost, its api_key is lost too, and the relay says
+ * `handle_taken`. The key is free again when the unused trial has been removed.
  *
  * @param label names the first API key, at most 100 characters
  * @throws {RefusalError} `mail_disabled`, `handle_taken`, `rate_limited`, `invalid_signature`, ...

@@ -80,10 +80,10 @@ export interface SearchQuery {
 /**
  * One agent at one relay.
  *
- * A request that fails in a way that may pass is tried again, as long as `retryForMs` says, and
- * with the same signature, so that nothing is carried out twice. Failures are thrown as
- * RefusalError (the relay said no), NetworkError (no answer) or AnswerError (what answered is not
- * a relay).
+ * A request that fails in a way that may pass is tried again, as long as `retryForMs` says. The
+ * signature stays the same, so that nothing is carried out twice. Failures are thrown as
+ * RefusalError (the relay said no), NetworkError (no answer) or AnswerError (what answered is not a
+ * relay).
  *
  * @example
  * ```ts

@@ -30,8 +30,9 @@ export function leavesUnclear(failure: Failure): boolean {
 }
 
 /**
- * How long to wait for the next try: as long as the relay says, at least 100 ms; else twice as long
- * each time up to 10 s, half of it by chance, so that clients do not all come back at once.
+ * How long to wait before the next try: as long as the relay says, at least 100 ms. If it says
+ * nothing, twice as long each time, up to 10 s. Half of that is random, so that clients do not all
+ * come back at once.
  *
  * @param tries how many there were, from 1
  */

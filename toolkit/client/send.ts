@@ -29,9 +29,9 @@ export interface SentMessage extends Receipt {
   /** The address that was signed. */
   readonly to: string;
   /**
-   * Whether the relay had carried out a request with this signature before: after a try whose
-   * answer was lost, or because an equal message was signed in the same second by a process that
-   * shares the key and not the used timestamps; then both are one message.
+   * Whether the relay had carried out a request with this signature before. The answer to an
+   * earlier try may have been lost. Or another process with the same key, but without its used
+   * timestamps, signed an equal message in the same second: then both are one message.
    */
   readonly replayed: boolean;
 }

@@ -28,8 +28,8 @@ const NO_BYTES = new Uint8Array(0);
 /**
  * The headers of each try of a call.
  *
- * When a signature has grown too old, a call that certainly was not carried out is signed anew, and
- * one that may have been is not tried again.
+ * When a signature has become too old, a call that certainly was not carried out is signed anew. A
+ * call that may have been carried out is not tried again.
  */
 export function signing(
   connection: Connection,

@@ -23,13 +23,13 @@ export interface Agent {
   /** Sends a message: one, whatever happens on the way. @throws as RelayClient.send */
   send(message: NewMessage, options?: RequestOptions): Promise<SentMessage>;
   /**
-   * Hands every message to the handler, oldest first and one after the other, then those that come,
-   * until the signal aborts; with `follow: false` until there are no more.
+   * Hands every message to the handler, one after the other, oldest first, and then those that
+   * come. Ends when the signal aborts; with `follow: false`, when there are no more.
    *
-   * At least once: the cursor moves when the handler has returned. After a crash the message in
-   * hand comes again, so that none is lost: what must not be done twice, the handler has to find
-   * done by the message's `from` and `signature`. What the handler throws ends receiving, and its
-   * message comes again next time; a message that it does not want it passes over by returning.
+   * Each message is handed over at least once: the cursor moves when the handler has returned.
+   * After a crash the same message comes again, so that none is lost. For work that must not be
+   * done twice, the handler must check the message's `from` and `signature`. If the handler throws,
+   * receiving ends, and the message comes again next time. To skip a message, the handler returns.
    *
    * @throws what the handler throws
    * @throws {TypeError} while another `receive` goes on

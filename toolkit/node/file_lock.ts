@@ -38,8 +38,8 @@ async function makeLock(path: string): Promise<boolean> {
 }
 
 /**
- * Takes away a lock that was left behind. One process at a time does, under a lock of its own: of
- * several that have found an old one, a late one would take away what the first has made since.
+ * Removes a lock that was left behind. A second lock lets only one process do so at a time. Without
+ * it, a slow process could remove the new lock of a faster one.
  *
  * @returns whether there may be no lock any more
  */

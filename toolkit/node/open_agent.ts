@@ -32,8 +32,8 @@ export interface OpenAgentOptions extends ConnectionOptions, NewAgent {
 }
 
 /**
- * Opens an agent that keeps its key and its place in files: loads or makes the key, registers it
- * where it is not registered yet, and gives a client that may be stopped and opened again at any
+ * Opens an agent that keeps its key and its place in files. Loads or makes the key, and registers
+ * it if it is not registered yet. The client that it returns may be stopped and opened again at any
  * moment. For Node.js, Deno (with read, write, env and net permission) and Bun.
  *
  * @throws {FileError} for a file that is no key file, cannot be written, has another passphrase, or

@@ -5,8 +5,8 @@ import { fileFailure, readFileOrNothing } from "./read_file.ts";
 import { type HomeRelay, parseState, type State, stateText } from "./state_text.ts";
 
 /**
- * What is kept beside a key file, for all processes that sign with the key: which timestamps were
- * signed, how far each inbox was read, and which relay the key belongs to.
+ * What is kept beside a key file, for all processes that sign with the key. It holds the signed
+ * timestamps, how far each inbox was read, and which relay the key belongs to.
  */
 export interface StateFile {
   readonly usedTimestamps: UsedTimestamps;
@@ -17,9 +17,9 @@ export interface StateFile {
   /** The relay that the key belongs to, and what it is called there; undefined before its first use. */
   home(): Promise<HomeRelay | undefined>;
   /**
-   * Remembers the first relay; of that one, later, its names. Another relay changes nothing. Only a
-   * warning and the defaults of `relay verify` rest on it: where nothing can be written, it is not
-   * kept, and all else works on.
+   * Remembers the first relay and, later, its names for the agent. Another relay changes nothing.
+   * Only a warning and the defaults of `relay verify` use it. If nothing can be written, it is not
+   * kept, and everything else works.
    */
   keepHome(home: HomeRelay): Promise<void>;
 }

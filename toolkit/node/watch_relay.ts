@@ -1,8 +1,8 @@
 import type { StateFile } from "./state_file.ts";
 
 /**
- * A fetch that remembers to which relay a key belongs, the first that accepts something signed, and
- * tells when another one has been given a signature. It tells once, and after the answer: a relay
+ * A fetch that remembers to which relay a key belongs: the first one that accepts something signed.
+ * It warns once when another relay was given a signature. It warns after the answer, since a relay
  * that cannot be reached has seen nothing.
  *
  * @param relay the origin of the relay that is used now

@@ -22,6 +22,8 @@ Deno.test("outcomeOf() says of every vector what the command line's exit code sa
 });
 
 Deno.test("describeVerdicts() gives each claim one sentence, and never calls a message verified", () => {
+  assert.ok(REPORTS.length >= 20, String(REPORTS.length));
+  assert.equal(ALL_GIVEN.length, 4);
   for (const report of REPORTS) {
     for (const given of ALL_GIVEN) {
       const verdicts = describeVerdicts(report, given);

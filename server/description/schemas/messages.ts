@@ -5,7 +5,7 @@ import { JsonError } from "../../../toolkit/json_error.ts";
 import type { JsonValue } from "../../../toolkit/json_value.ts";
 import { parseStrict } from "../../../toolkit/parse_strict.ts";
 import * as value from "./values.ts";
-import { MAX_ID } from "./values.ts";
+import { MAX_ID } from "../../max_id.ts";
 
 const encoder = new TextEncoder();
 

@@ -3,7 +3,8 @@
  * the relay takes, and the description names the range.
  */
 import { z } from "@hono/zod-openapi";
-import { MAX_ID } from "./values.ts";
+import { PAGE_LIMIT } from "../../http/page_limit.ts";
+import { MAX_ID } from "../../max_id.ts";
 
 interface Range {
   min: number;
@@ -25,7 +26,7 @@ function integer(what: string, { min, max, absent }: Range) {
   });
 }
 
-const limit = (what: string, max: number, absent: number) =>
+const limit = (what: string, { default: absent, max } = PAGE_LIMIT) =>
   integer(`How many ${what} to give at most.`, { min: 1, max, absent });
 
 const beforeId = (what: string) =>
@@ -40,7 +41,7 @@ const sinceId = integer("Only messages with greater ids: last_id of the last ans
   absent: 0,
 });
 
-export const OutboxQuery = z.object({ since_id: sinceId, limit: limit("messages", 200, 50) });
+export const OutboxQuery = z.object({ since_id: sinceId, limit: limit("messages") });
 
 export const InboxQuery = OutboxQuery.extend({
   unread: z.enum(["true", "false"]).optional().openapi({
@@ -86,14 +87,14 @@ function areTags(text: string): boolean {
 }
 
 export const FeedQuery = z.object({
-  limit: limit("events", 200, 50),
+  limit: limit("events"),
   before_id: beforeId("events"),
 });
 
-export const LeaderboardQuery = z.object({ limit: limit("agents", 100, 20) });
+export const LeaderboardQuery = z.object({ limit: limit("agents", { default: 20, max: 100 }) });
 
 export const BansQuery = z.object({
-  limit: limit("bans", 200, 50),
+  limit: limit("bans"),
   offset: integer("How many bans to skip.", { min: 0, max: 10_000, absent: 0 }),
 });
 

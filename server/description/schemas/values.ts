@@ -1,7 +1,6 @@
 /** Values that many records share, as schemas. */
 import { z } from "@hono/zod-openapi";
-
-export const MAX_ID = Number.MAX_SAFE_INTEGER;
+import { MAX_ID } from "../../max_id.ts";
 
 /** A message or agent id: an int64 that every JSON number type holds exactly. */
 export const id = (what: string) =>

@@ -1,5 +1,5 @@
 /** Routes of inboxes: /v1/mail/inboxes. */
-import { answerJson } from "../../http/answer.ts";
+import { answerJson, NO_STORE } from "../../http/answer.ts";
 import { noContent } from "../../http/no_content.ts";
 import type { Limits } from "../../limits.ts";
 import type { FreeDisk } from "../../storage/free_disk.ts";
@@ -18,8 +18,6 @@ export interface InboxRouteServices {
   now: () => number;
   domain: string;
 }
-
-const NO_STORE = { "Cache-Control": "no-store" };
 
 export function inboxHandlers(
   { inboxes, pages, freeDisk, limits, now, domain }: InboxRouteServices,
@@ -40,12 +38,12 @@ export function inboxHandlers(
       const page = await pages.read(c, { org: org.id, key_inbox: key.inboxId });
       if (key.inboxId !== null) {
         const own = page.after === null ? [await inboxes.find(request, key.inboxId)] : [];
-        return await pages.answer(page, own.map((inbox) => shown(request, inbox)), null);
+        return page.answer(own.map((inbox) => shown(request, inbox)), null);
       }
       const afterId = page.after === null ? null : page.after[0] as string;
       const { inboxes: some, more } = await inboxes.list(org.id, afterId, page.limit);
       const last = more ? [some.at(-1)!.id] : null;
-      return await pages.answer(page, some.map((inbox) => shown(request, inbox)), last);
+      return page.answer(some.map((inbox) => shown(request, inbox)), last);
     },
     async readMailInbox(request) {
       const inbox = await inboxes.find(request, request.params["id"]!);

@@ -1,11 +1,13 @@
 /** Who calls by a mail key (specification, 5.3; mail page, "Who may call what, and the order of checks"). */
+import type { Context } from "hono";
 import { RelayError } from "../../errors.ts";
+import { type BearerCallers, bearerCallers } from "../../http/bearer_callers.ts";
+import type { HttpEnv } from "../../http/route.ts";
 import type { Limits } from "../../limits.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import {
-  hashKey,
   isKeyForm,
   isLive,
   keyOwnerKey,
@@ -14,9 +16,9 @@ import {
   type KeysRecord,
   type MailKey,
 } from "../records/key_record.ts";
+import { DAY_MS } from "../../time_units.ts";
 import type { LastUsed } from "./last_used.ts";
 
-const DAY_MS = 86_400_000;
 /** So long an expired key is told from an unknown one. */
 export const EXPIRED_SHOWN_MS = 30 * DAY_MS;
 
@@ -33,27 +35,26 @@ export interface KeyAuthenticatorOptions {
   limits: Pick<Limits, "mailTrialPurgeDays">;
 }
 
-/** @returns the caller, or null for a key that is none, or none any more */
-type FindKey = (apiKey: string) => Promise<MailCaller | null>;
-
 export class KeyAuthenticator {
-  constructor(private readonly options: KeyAuthenticatorOptions) {}
+  readonly #callers: BearerCallers<MailCaller>;
+
+  constructor(private readonly options: KeyAuthenticatorOptions) {
+    this.#callers = bearerCallers({
+      isTokenForm: isKeyForm,
+      find: (hash) => this.#find(hash),
+      admit: (caller) => this.#admit(caller),
+      missing: missingToken,
+      unknown: unknownKey,
+    });
+  }
 
   /**
    * The caller of a request.
-   * @param authorization the header, null without one
    * @param expiredTrial whether the route takes the key of an expired trial
    * @throws RelayError `missing_token`, `unknown_key`, `expired_key`, `trial_expired`, `org_suspended`
    */
-  async authenticate(
-    authorization: string | null,
-    { expiredTrial = false, counts = true }: {
-      expiredTrial?: boolean;
-      /** False for HEAD: the request is no use of the key. */
-      counts?: boolean;
-    } = {},
-  ): Promise<MailCaller> {
-    const caller = await this.identify(readBearer(authorization));
+  async authenticate(c: Context<HttpEnv>, expiredTrial = false): Promise<MailCaller> {
+    const caller = await this.#callers.identify(c);
     const { store, limits, lastUsed } = this.options;
     if (orgState(caller.org, store.now(), limits) === "expired" && !expiredTrial) {
       throw new RelayError(
@@ -67,29 +68,13 @@ export class KeyAuthenticator {
         "the operator of this relay has suspended the org: its keys open nothing and its mail stops; ask the operator",
       );
     }
-    if (counts) lastUsed.touch(caller.org.id, caller.key.id);
+    if (!c.get("head")) lastUsed.touch(caller.org.id, caller.key.id);
     return caller;
   }
 
-  /** Whose key this is, whatever state the org is in. @throws RelayError `unknown_key`, `expired_key` */
-  async identify(apiKey: string): Promise<MailCaller> {
-    const { store } = this.options;
-    const caller = await this.#find(apiKey);
-    const nowMs = store.now();
-    if (caller === null) throw unknownKey();
-    const { key } = caller;
-    if (isLive(key, nowMs)) return caller;
-    if (nowMs - key.expiresAtMs! >= EXPIRED_SHOWN_MS) throw unknownKey();
-    throw new RelayError(
-      "expired_key",
-      "the API key has expired; make another with an org-scoped key (POST /v1/mail/api-keys), or sign in anew",
-    );
-  }
-
-  #find: FindKey = async (apiKey) => {
-    if (!isKeyForm(apiKey)) return null;
+  /** The key and its org; null for a key that is none, or none any more. */
+  async #find(hash: string): Promise<MailCaller | null> {
     const { records, store, limits } = this.options;
-    const hash = hashKey(apiKey);
     const owner = await records.read<KeyOwnerRecord>(keyOwnerKey(hash));
     if (owner === null) return null;
     const [org, keys] = await Promise.all([
@@ -99,17 +84,23 @@ export class KeyAuthenticator {
     if (org === null || orgState(org, store.now(), limits) === "gone") return null;
     const key = keys?.keys.find((one) => one.hash === hash);
     return key === undefined ? null : { org, key };
-  };
+  }
+
+  /** @throws RelayError `expired_key`, and `unknown_key` once that has been said for 30 days */
+  #admit(caller: MailCaller): MailCaller {
+    const { key } = caller;
+    const nowMs = this.options.store.now();
+    if (isLive(key, nowMs)) return caller;
+    if (nowMs - key.expiresAtMs! >= EXPIRED_SHOWN_MS) throw unknownKey();
+    throw new RelayError(
+      "expired_key",
+      "the API key has expired; make another with an org-scoped key (POST /v1/mail/api-keys), or sign in anew",
+    );
+  }
 }
 
-/**
- * The bearer value of an Authorization header.
- * @throws RelayError `missing_token` without a header, for another scheme and for an empty value
- */
-export function readBearer(authorization: string | null): string {
-  const match = /^bearer (.+)$/i.exec(authorization ?? "");
-  if (match !== null) return match[1]!;
-  throw new RelayError(
+function missingToken(): RelayError {
+  return new RelayError(
     "missing_token",
     "mail routes take Authorization: Bearer with an API key (rm_sk_...); POST /v1/mail/agents/register gives one to a key pair",
   );

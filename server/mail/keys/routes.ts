@@ -1,5 +1,6 @@
 /** Routes of API keys: /v1/mail/api-keys. */
-import { answerJson } from "../../http/answer.ts";
+import type { CursorKey } from "../../http/cursor.ts";
+import { answerJson, NO_STORE } from "../../http/answer.ts";
 import { noContent } from "../../http/no_content.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
@@ -18,8 +19,6 @@ export interface KeyRouteServices extends KeyServices {
   pages: ListPages;
   now: () => number;
 }
-
-const NO_STORE = { "Cache-Control": "no-store" };
 
 export function keyHandlers(services: KeyRouteServices) {
   const { records, inboxes, lastUsed, pages, now } = services;
@@ -57,14 +56,11 @@ export function keyHandlers(services: KeyRouteServices) {
     },
     async listMailKeys({ c, org }) {
       const page = await pages.read(c, { org: org.id });
-      const afterId = page.after === null ? "" : page.after[0] as string;
-      const all = await keysOf(org.id);
-      // The oldest first, as they stand: a key that was deleted meanwhile leaves its place.
-      const rest = all.filter(({ id }) => id > afterId);
+      const rest = keysAfter(await keysOf(org.id), page.after);
       const keys = rest.slice(0, page.limit);
       const last = keys.at(-1);
       const more = last !== undefined && rest.length > keys.length;
-      return await pages.answer(page, await shown(org.id, keys), more ? [last.id] : null);
+      return page.answer(await shown(org.id, keys), more ? [last.createdAtMs, last.id] : null);
     },
     async readMailKey(request) {
       const [key] = await shown(request.org.id, [await find(request)]);
@@ -76,4 +72,13 @@ export function keyHandlers(services: KeyRouteServices) {
       return noContent();
     },
   } satisfies MailHandlers;
+}
+
+/** The keys behind a place in the list, which is in the order of their making; a key that was deleted keeps its place. */
+function keysAfter(keys: readonly MailKey[], after: CursorKey | null): readonly MailKey[] {
+  if (after === null) return keys;
+  const [createdAtMs, id] = after as [number, string];
+  const at = keys.findIndex((key) => key.id === id);
+  if (at >= 0) return keys.slice(at + 1);
+  return keys.filter((key) => key.createdAtMs > createdAtMs);
 }

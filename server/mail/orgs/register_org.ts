@@ -1,4 +1,5 @@
 /** Self-registration: org, first key, number and the address window are one commit (specification, 4.7). */
+import { HOUR_MS } from "../../time_units.ts";
 import { rateLimited, RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
@@ -25,7 +26,6 @@ import {
 } from "../records/org_record.ts";
 import type { RegistrationRequest } from "./registration_request.ts";
 
-const HOUR_MS = 3_600_000;
 /** A signature is remembered so much longer than its timestamp can pass (decisions, "Messages"). */
 const REPLAY_MARGIN_MS = 60_000;
 const FIRST_KEY_NAME = "registration";

@@ -2,7 +2,7 @@
 import { requireAdmin } from "../../http/require_admin.ts";
 import type { Deps } from "../../deps.ts";
 import { invalidJson } from "../../errors.ts";
-import { answerJson } from "../../http/answer.ts";
+import { answerJson, NO_STORE } from "../../http/answer.ts";
 import { callerHash } from "../../http/client_address.ts";
 import { noContent } from "../../http/no_content.ts";
 import type { FreeDisk } from "../../storage/free_disk.ts";
@@ -26,8 +26,6 @@ export interface OrgRouteServices {
   /** Secret under which client addresses are hashed, 32 bytes. */
   addressKey: Uint8Array;
 }
-
-const NO_STORE = { "Cache-Control": "no-store" };
 
 export function orgHandlers(services: OrgRouteServices) {
   const { deps, records, commits, freeDisk, secret, erasures } = services;

@@ -1,6 +1,5 @@
 /** API keys of the mail area as the store holds them, and as answers show them. */
-import { createHash } from "node:crypto";
-import { Buffer } from "node:buffer";
+import { makeHashedToken } from "../../http/hashed_token.ts";
 import { defineRecord } from "../../storage/record_key.ts";
 import { timestamp } from "../../timestamp.ts";
 
@@ -54,12 +53,8 @@ export interface NewKeySecret {
 }
 
 export function makeKeySecret(random: (sizeBytes: number) => Uint8Array): NewKeySecret {
-  const apiKey = KEY_PREFIX + Buffer.from(random(32)).toString("base64url");
-  return { apiKey, hash: hashKey(apiKey), prefix: apiKey.slice(0, SHOWN_CHARACTERS) };
-}
-
-export function hashKey(apiKey: string): string {
-  return createHash("sha256").update(apiKey).digest("base64url");
+  const { token, hash } = makeHashedToken(KEY_PREFIX, random);
+  return { apiKey: token, hash, prefix: token.slice(0, SHOWN_CHARACTERS) };
 }
 
 /** Whether text has the form of a mail key, somebody's or nobody's. */

@@ -1,9 +1,7 @@
 /** What the store holds of an org, and what state the clock puts it in (specification, 2.11 and 3). */
+import { DAY_MS, HOUR_MS } from "../../time_units.ts";
 import type { Limits } from "../../limits.ts";
 import { defineRecord } from "../../storage/record_key.ts";
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 export interface OrgRecord {
   v: 1;

@@ -11,8 +11,8 @@ export const inboxEntrySchema = z.strictObject({
   from_handle: z.string(),
   from_word_name: z.string(),
   subject: z.string().optional(),
-  // Named one by one, as a schema without a type passes for a mistake, and one described, as bare
-  // ones would be joined into an array of types, which some clients do not read.
+  // The types are named one by one, as a schema without a type looks like a mistake. One has a
+  // description: bare ones would be joined into an array of types, which some clients do not read.
   body: z.unknown().meta({
     anyOf: [
       { type: "object", description: "often {subject?, text}" },

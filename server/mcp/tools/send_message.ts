@@ -6,7 +6,7 @@ import { invalidJson } from "../../errors.ts";
 import type { Identities } from "../../agents/identities.ts";
 import type { Authenticator } from "../../agents/authenticate.ts";
 import type { Limits } from "../../limits.ts";
-import { requireIdempotencyKey } from "../../messages/send/idempotency.ts";
+import { requireIdempotencyKey } from "../../idempotency/idempotency_key.ts";
 import type { TokenSender } from "../../messages/send/token_send.ts";
 import { timestamp } from "../../timestamp.ts";
 import { defineTool, type Tool } from "../tool.ts";

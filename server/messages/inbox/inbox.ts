@@ -5,7 +5,8 @@ import { inKey, type InRecord } from "../../mailboxes/records.ts";
 import { type GroupCommit, Outdated } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
-import type { Arrivals, Waiter } from "./arrivals.ts";
+import type { MailboxWaits } from "../../waiting/mailbox_waits.ts";
+import type { Waiter } from "../../waiting/waiter.ts";
 import { outboxKey, type OutboxRow } from "../rows/message_row.ts";
 import { PollFloor, refuseEarlyPoll } from "./poll_floor.ts";
 import {
@@ -25,10 +26,13 @@ export interface InboxOptions {
   records: RecordCache;
   commits: GroupCommit;
   limits: Limits;
-  arrivals: Arrivals;
+  waits: MailboxWaits<InRecord, number>;
   messages: StoredMessages;
   pages: PagesInHand;
 }
+
+/** Longest wait of a poll, in seconds (decisions, "Query integers"). */
+export const MAX_WAIT_S = 25;
 
 /** A poll that delivers nothing. */
 const NOTHING: Reading = {
@@ -43,6 +47,8 @@ const FLUSHED_TOGETHER = 100;
 export class Inbox {
   readonly #floor: PollFloor;
   readonly #reader: InboxReader;
+  /** The one waiting poll of an agent in this process. */
+  readonly #waiting = new Map<number, Waiter<number>>();
 
   constructor(private readonly options: InboxOptions) {
     this.#reader = new InboxReader(options);
@@ -69,21 +75,27 @@ export class Inbox {
     gone: () => AbortSignal,
     confirm: () => Promise<unknown> = async () => {},
   ): Promise<PollPage> {
-    const { store, arrivals, limits } = this.options;
+    const { store, waits } = this.options;
     const beganMs = store.now();
-    const waits = query.waitMs > 0 && arrivals.size < limits.waitingPolls;
-    // A shared store records the poll in a commit: with the page's stamps, or before a wait.
-    const recordsNow = !store.exclusive && !waits;
     const undo = this.#floor.begin(agentId, beganMs);
+    const { waitMs } = query;
+    const signal = waitMs > 0 ? gone() : undefined;
+    // It waits from here on: a message that comes while it reads is not missed.
+    const waiter = waitMs > 0 ? waits.open(inKey(agentId), { waitMs, signal }) : null;
     try {
-      if (!store.exclusive && waits) await this.#record(agentId, beganMs, true);
-      arrivals.replace(agentId);
-      return waits
-        ? await this.#waitForPage(agentId, query, beganMs, gone(), confirm)
-        : await this.#deliver(agentId, query, beganMs, recordsNow);
+      // A shared store records the poll in a commit: with the page's stamps, or before a wait.
+      const recordsNow = !store.exclusive && waiter === null;
+      if (!store.exclusive && waiter !== null) await this.#record(agentId, beganMs, true);
+      this.#waiting.get(agentId)?.end();
+      if (waiter === null) return await this.#deliver(agentId, query, beganMs, recordsNow);
+      this.#waiting.set(agentId, waiter);
+      return await this.#waitForPage(agentId, query, beganMs, waiter, signal!, confirm);
     } catch (error) {
       undo();
       throw error;
+    } finally {
+      waiter?.end();
+      if (waiter !== null && this.#waiting.get(agentId) === waiter) this.#waiting.delete(agentId);
     }
   }
 
@@ -91,31 +103,18 @@ export class Inbox {
     agentId: number,
     query: PollQuery,
     beganMs: number,
+    waiter: Waiter<number>,
     gone: AbortSignal,
     confirm: () => Promise<unknown>,
   ): Promise<PollPage> {
-    // Registered before reading: a message that comes in between is not missed.
-    let waiter = this.options.arrivals.await(agentId);
-    let ended: () => void = () => {};
-    const end = new Promise<"end">((resolve) => ended = () => resolve("end"));
-    const timer = setTimeout(ended, query.waitMs);
-    gone.addEventListener("abort", ended, { once: true });
-    try {
-      for (;;) {
-        if (gone.aborted) return emptyPage(query.sinceId);
-        const page = await this.#deliver(agentId, query, beganMs, false, waiter);
-        if (page.messages.length > 0) return page;
-        const reason = await Promise.race([waiter.woken, end]);
-        if (reason !== "message" || await this.#isReplaced(agentId, beganMs)) {
-          return emptyPage(query.sinceId);
-        }
-        await confirm();
-        waiter = this.options.arrivals.await(agentId, true);
+    for (;;) {
+      if (gone.aborted) return emptyPage(query.sinceId);
+      const page = await this.#deliver(agentId, query, beganMs, false, waiter);
+      if (page.messages.length > 0) return page;
+      if (await waiter.next() !== "changed" || await this.#isReplaced(agentId, beganMs)) {
+        return emptyPage(query.sinceId);
       }
-    } finally {
-      clearTimeout(timer);
-      gone.removeEventListener("abort", ended);
-      waiter.cancel();
+      await confirm();
     }
   }
 
@@ -134,7 +133,7 @@ export class Inbox {
     query: PollQuery,
     beganMs: number,
     recordPoll: boolean,
-    waiter?: Waiter,
+    waiter?: Waiter<number>,
   ): Promise<PollPage> {
     for (;;) {
       const reading = await this.#reader.read(agentId, query);

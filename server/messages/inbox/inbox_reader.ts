@@ -1,10 +1,10 @@
 /** What a poll finds: a page of an inbox, and which of its messages were never delivered. */
 import { Buffer } from "node:buffer";
+import { BoundedPage } from "../../http/bounded_page.ts";
 import { inKey, type InRecord } from "../../mailboxes/records.ts";
 import { listRows } from "../../storage/list_rows.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
-import type { Cut, PageBudget } from "../rows/cut_page.ts";
 import type { PageInHand, PagesInHand } from "./pages_in_hand.ts";
 import { pollKey, type PollRecord, readKey } from "./poll_record.ts";
 import { isRead, unreadGaps } from "./read_ranges.ts";
@@ -73,8 +73,8 @@ export class InboxReader {
     }
     const hand = await this.options.pages.begin(agentId);
     try {
-      const { cut, unread, version } = await this.#readPage(agentId, query, inbox.head);
-      const { rows, isCut } = cut;
+      const { found, unread, version } = await this.#readPage(agentId, query, inbox.head);
+      const { rows, isCut } = found;
       const last = rows.at(-1);
       if (last === undefined) {
         hand.end();
@@ -82,7 +82,7 @@ export class InboxReader {
       }
       const page = { messages: rows, lastId: last.id, isCut, hand };
       hand.reserve(
-        query.sizeOf ? TOOL_ANSWER_GROWTH * cut.sizeBytes : encodedSizeOf(page),
+        query.sizeOf ? TOOL_ANSWER_GROWTH * found.sizeBytes : encodedSizeOf(page),
       );
       return { page, unread, headId: inbox.head, version };
     } catch (error) {
@@ -95,28 +95,28 @@ export class InboxReader {
   async finds(agentId: number, query: PollQuery): Promise<boolean> {
     const inbox = await this.options.records.read<InRecord>(inKey(agentId));
     if (inbox === null || inbox.head <= query.sinceId) return false;
-    const { cut } = await this.#readPage(agentId, { ...query, limit: 1 }, inbox.head);
-    return cut.rows.length > 0;
+    const { found } = await this.#readPage(agentId, { ...query, limit: 1 }, inbox.head);
+    return found.rows.length > 0;
   }
 
   async #readPage(
     agentId: number,
     { sinceId, limit, unread: onlyUnread, maxBytes, sizeOf = jsonSizeOf }: PollQuery,
     head: number,
-  ): Promise<Pick<Reading, "unread" | "version"> & { cut: Cut<StoredMessage> }> {
+  ): Promise<Pick<Reading, "unread" | "version"> & { found: BoundedPage<StoredMessage> }> {
     const { store, messages } = this.options;
     const { poll, version } = await this.#pollRecord(agentId);
     const nowMs = store.now();
-    const budget: PageBudget<StoredMessage> = { maxBytes, sizeOf, atLeast: 1 };
-    const selection = { recipientId: agentId, sinceId, headId: head, limit, nowMs, budget };
+    const bounds = { maxBytes, sizeOf };
+    const selection = { recipientId: agentId, sinceId, headId: head, limit, nowMs, bounds };
     if (onlyUnread) {
-      const cut = await this.#undelivered(poll, selection);
-      return { cut, unread: cut.rows, version };
+      const found = await this.#undelivered(poll, selection);
+      return { found, unread: found.rows, version };
     }
-    const cut = await messages.inboxPage(selection);
-    const fresh = cut.rows.filter(({ id }) => !isRead(poll.read, id));
+    const found = await messages.inboxPage(selection);
+    const fresh = found.rows.filter(({ id }) => !isRead(poll.read, id));
     const unread = await this.#withoutReadRows(agentId, poll, fresh);
-    return { cut, unread, version };
+    return { found, unread, version };
   }
 
   async #pollRecord(agentId: number) {
@@ -130,34 +130,31 @@ export class InboxReader {
   async #undelivered(
     poll: Pick<PollRecord, "read" | "overflow">,
     selection: InboxSelection,
-  ): Promise<Cut<StoredMessage>> {
+  ): Promise<BoundedPage<StoredMessage>> {
     const { messages } = this.options;
-    const { recipientId, sinceId, headId, limit, nowMs, budget } = selection;
-    const found: StoredMessage[] = [];
-    let sizeBytes = 0;
-    let isCut = false;
+    const { recipientId, sinceId, headId, limit, nowMs, bounds } = selection;
+    const page = new BoundedPage({ ...bounds, limit });
     const first = Math.max(sinceId + 1, messages.lowestRetainedId(nowMs));
     for (const [from, last] of unreadGaps(poll.read, first)) {
       let next = from;
-      while (found.length < limit && next <= Math.min(last, headId)) {
-        const wanted = limit - found.length;
+      while (!page.isFull && next <= Math.min(last, headId)) {
+        const wanted = limit - page.rows.length;
         const some = await messages.inboxPage({
           ...selection,
           sinceId: next - 1,
           lastId: last,
           limit: wanted,
-          ...(budget && { budget: remaining(budget, sizeBytes, found.length) }),
+          bounds: page.left,
         });
         const unread = await this.#withoutReadRows(recipientId, poll, some.rows);
-        found.push(...unread);
-        if (budget) { for (const message of unread) sizeBytes += budget.sizeOf(message); }
-        isCut = some.isCut && unread.length === some.rows.length;
-        if (isCut || !some.isCut && some.rows.length < wanted) break;
+        page.add(unread);
+        if (some.isCut && unread.length === some.rows.length) page.cut();
+        if (page.isFull || !some.isCut && some.rows.length < wanted) break;
         next = some.rows.at(-1)!.id + 1;
       }
-      if (isCut || found.length >= limit || last >= headId) break;
+      if (page.isFull || last >= headId) break;
     }
-    return { rows: found, sizeBytes, isCut };
+    return page;
   }
 
   async #withoutReadRows(
@@ -180,15 +177,6 @@ export class InboxReader {
 
 function jsonSizeOf({ json }: StoredMessage): number {
   return json.length;
-}
-
-/** What a page that has some rows already may still take. */
-function remaining(
-  { maxBytes, sizeOf, atLeast }: PageBudget<StoredMessage>,
-  sizeBytes: number,
-  count: number,
-): PageBudget<StoredMessage> {
-  return { maxBytes: maxBytes - sizeBytes, sizeOf, atLeast: count > 0 ? 0 : atLeast };
 }
 
 /** The page of a poll that gives nothing. */

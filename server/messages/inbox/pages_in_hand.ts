@@ -1,21 +1,22 @@
 /**
- * Pages of messages in hand: from the first look at their rows until their answer is taken. One agent
- * has few at a time, few are read at a time, and what is not taken is bounded (decisions, "Bounds added").
+ * Pages of messages in hand: from the first look at their rows until their answer is taken. One
+ * agent has few at a time, and few are read at a time. The bytes that are not taken yet are bounded
+ * (decisions, "Bounds added").
  */
 import { RelayError } from "../../errors.ts";
 import type { AnswerHold, AnswersInHand } from "../../http/answers_in_hand.ts";
 import { LARGE_ANSWER_BYTES } from "../../http/large_answer.ts";
-import { Turns } from "../../storage/turns.ts";
+import { Semaphore } from "../../storage/semaphore.ts";
 
 export interface PagesInHandOptions {
   answers: AnswersInHand;
   /** Pages of one agent at one time. */
   perAgent: number;
-  turns?: Turns;
+  readers?: Semaphore;
 }
 
 /** Pages that are read at one time: each may have megabytes. */
-const PAGE_TURNS = { turns: 12, maxWaiting: 5_000, refusal: tooManyPages };
+const PAGE_READERS = { permits: 12, maxWaiting: 5_000, refusal: tooManyPages };
 
 /** One page; whoever has it ends it, or gives it away as the hold of an answer. */
 export interface PageInHand extends AnswerHold {
@@ -31,15 +32,15 @@ export interface PageInHand extends AnswerHold {
 }
 
 export class PagesInHand {
-  readonly #turns: Turns;
+  readonly #readers: Semaphore;
   readonly #ofAgents = new Map<number, number>();
 
   constructor(private readonly options: PagesInHandOptions) {
-    this.#turns = options.turns ?? new Turns(PAGE_TURNS);
+    this.#readers = options.readers ?? new Semaphore(PAGE_READERS);
   }
 
   /**
-   * Begins a page: counts it and waits for its turn to be read.
+   * Begins a page: counts it and waits until it may be read.
    * @throws RelayError `unavailable` when the agent has too many, or too many wait
    */
   async begin(agentId: number): Promise<PageInHand> {
@@ -49,7 +50,7 @@ export class PagesInHand {
     this.#ofAgents.set(agentId, inHand + 1);
     let endReading: () => void;
     try {
-      endReading = await this.#turns.take();
+      endReading = await this.#readers.take();
     } catch (error) {
       this.#leave(agentId);
       throw error;

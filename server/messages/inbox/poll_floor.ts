@@ -1,8 +1,7 @@
 /** How often an agent may poll its inbox (specification, section 8; decisions, "Limits"). */
 import { rateLimited } from "../../errors.ts";
 import { BoundedMap } from "../../storage/bounded_map.ts";
-
-const CLOCK_SKEW_MS = 5_000;
+import { CLOCK_SKEW_MS } from "../../clock_skew.ts";
 
 /**
  * Milliseconds until the next poll is accepted, 0 for now. Pure.

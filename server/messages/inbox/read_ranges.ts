@@ -1,9 +1,9 @@
 /**
- * Which messages of an inbox have been delivered, as ranges of ids: an agent that follows its
- * cursor has one range, and a send writes nothing for it. Pure.
+ * Which messages of an inbox have been delivered, as ranges of ids. An agent that follows its
+ * cursor has one range, and a send writes nothing here. Pure.
  *
- * A flat list of pairs [first, last], ascending, disjoint and not adjacent: every message with an
- * id in a range has been delivered, every other one has not.
+ * The ranges are a flat list of pairs [first, last], ascending, disjoint and not adjacent. A
+ * message has been delivered exactly when its id is in a range.
  */
 
 export type ReadRanges = readonly number[];

@@ -1,6 +1,7 @@
 /**
- * Who wrote what of an inbox is undelivered: read in slices, each of them small in bytes, without
- * what of a body does not fit the first value. Callers stop when they have read enough.
+ * The undelivered messages of an inbox, with who wrote them. They are read in slices that are small
+ * in bytes, without the parts of bodies that do not fit the first value. Callers stop when they
+ * have read enough.
  */
 import { inKey, type InRecord } from "../../mailboxes/records.ts";
 import { listRows } from "../../storage/list_rows.ts";

@@ -2,8 +2,8 @@
 import { Buffer } from "node:buffer";
 import type { Identities } from "../../agents/identities.ts";
 import type { Identity } from "../../agents/records.ts";
+import { BoundedPage } from "../../http/bounded_page.ts";
 import { listRows } from "../../storage/list_rows.ts";
-import { cutPage } from "../rows/cut_page.ts";
 import type { Store } from "../../storage/store.ts";
 import { timestamp } from "../../timestamp.ts";
 import { outboxKey, type OutboxRow } from "../rows/message_row.ts";
@@ -14,6 +14,12 @@ export interface OutboxQuery {
   limit: number;
   /** Bytes of all rows as answered. */
   maxBytes: number;
+}
+
+/** A message as answered: an OutboxMessage as JSON. */
+interface Sent {
+  id: number;
+  json: Uint8Array;
 }
 
 interface OutboxParts {
@@ -36,22 +42,13 @@ export async function readOutbox(
   { sinceId, limit, maxBytes }: OutboxQuery,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const nowMs = parts.store.now();
-  const shown: Uint8Array[] = [];
-  let sizeBytes = 0;
-  let lastId = sinceId;
+  const page = new BoundedPage<Sent>({ limit, maxBytes, sizeOf: ({ json }) => json.length });
   for await (const messages of sentMessages(parts, senderId, { sinceId, limit, nowMs })) {
-    const { rows, isCut, ...added } = cutPage(messages.slice(0, limit - shown.length), {
-      maxBytes: maxBytes - sizeBytes,
-      sizeOf: ({ json }) => json.length,
-      atLeast: shown.length > 0 ? 0 : 1,
-    });
-    for (const { json } of rows) shown.push(json);
-    sizeBytes += added.sizeBytes;
-    lastId = rows.at(-1)?.id ?? lastId;
-    if (isCut || shown.length >= limit) break;
+    if (page.add(messages).isFull) break;
   }
+  const lastId = page.rows.at(-1)?.id ?? sinceId;
   const pieces: Uint8Array[] = [Buffer.from('{"messages":[')];
-  for (const [i, json] of shown.entries()) {
+  for (const [i, { json }] of page.rows.entries()) {
     if (i > 0) pieces.push(COMMA);
     pieces.push(json);
   }
@@ -64,7 +61,7 @@ async function* sentMessages(
   { store, messages, identities }: OutboxParts,
   senderId: number,
   { sinceId, limit, nowMs }: { sinceId: number; limit: number; nowMs: number },
-): AsyncGenerator<{ id: number; json: Uint8Array }[]> {
+): AsyncGenerator<Sent[]> {
   let from = Math.max(sinceId + 1, messages.lowestRetainedId(nowMs));
   for (;;) {
     const rows = await listSent(store, senderId, from, limit);
@@ -72,7 +69,7 @@ async function* sentMessages(
       const some = rows.slice(at, at + READ_TOGETHER);
       const references = some.map(({ id, row }) => ({ recipientId: row.recipientId, id }));
       const read = await messages.messagesOf(references, nowMs);
-      const shown: { id: number; json: Uint8Array }[] = [];
+      const shown: Sent[] = [];
       for (const [i, message] of read.entries()) {
         const { id, row } = some[i]!;
         if (message === undefined || !messages.isRetained(row.createdAtMs, nowMs)) continue;

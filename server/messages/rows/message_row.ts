@@ -1,6 +1,6 @@
 /**
  * A message as the store holds it: the answer of the inbox as finished JSON bytes, cut into pieces
- * that fit a value, so that a page is one list and no serialising.
+ * that fit a value. A page then needs one list and no serialising.
  */
 import { Buffer } from "node:buffer";
 import type { Identity } from "../../agents/records.ts";

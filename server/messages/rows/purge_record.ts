@@ -1,4 +1,4 @@
-/** What stands in the store of a purge: the deletion of everything that an agent has sent. */
+/** What the store holds of a purge: the deletion of everything that an agent has sent. */
 import { defineRecord } from "../../storage/record_key.ts";
 
 /**

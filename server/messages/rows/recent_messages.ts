@@ -1,12 +1,14 @@
 /**
- * The newest messages of inboxes, in memory: most polls ask for what was stored just now and get it
- * without a read of the store. Bounded in bytes and by inbox; the oldest leave first.
+ * The newest messages of inboxes, in memory. Most polls ask for what was stored just now, and get
+ * it without a read of the store. Memory is bounded in bytes and by inbox; the oldest messages
+ * leave first.
  *
- * What stands here of an inbox is its end, without a gap: each message is taken together with the
- * head that it was committed upon, and one that does not follow the last one begins anew. That holds
+ * Memory holds the end of an inbox, without a gap. Each message is taken together with the head
+ * that it was committed upon. A message that does not follow the last one begins anew. That holds
  * on shared stores too, where other processes write to the same inbox.
  */
 import { BoundedMap } from "../../storage/bounded_map.ts";
+import { IdQueue } from "./id_queue.ts";
 import type { MessageRow } from "./message_row.ts";
 
 export interface RecentMessage {
@@ -42,8 +44,10 @@ const BOUNDS: RecentMessagesBounds = {
 
 export class RecentMessages {
   readonly #ends = new Map<number, End>();
-  /** By message id, the oldest first. */
+  /** By message id. */
   readonly #messages = new Map<number, { message: RecentMessage; end: End }>();
+  /** Ids in the order of their coming, those of messages that have left among them. */
+  readonly #order = new IdQueue();
   /** By sender id: messages below this id are gone. */
   readonly #purged = new BoundedMap<number, number>(PURGES);
   #bytes = 0;
@@ -76,6 +80,7 @@ export class RecentMessages {
       const message = { id, row };
       end.messages.push(message);
       this.#messages.set(id, { message, end });
+      this.#order.push(id, this.#messages);
       this.#bytes += sizeOf(message);
       if (end.messages.length > this.bounds.messagesAnInbox) this.#forget(end, 1);
       while (this.#bytes > this.bounds.bytes) this.#forgetOldest();
@@ -120,11 +125,9 @@ export class RecentMessages {
   }
 
   #forgetOldest(): void {
-    for (const { end } of this.#messages.values()) {
-      this.#forget(end, 1);
-      if (end.messages.length === 0) this.#ends.delete(end.recipientId);
-      return;
-    }
+    const { end } = this.#messages.get(this.#order.takeOldest(this.#messages)!)!;
+    this.#forget(end, 1);
+    if (end.messages.length === 0) this.#ends.delete(end.recipientId);
   }
 
   #forget(end: End, count: number): void {

@@ -1,10 +1,20 @@
 /**
  * Message rows as bytes: a list of 50 is read 1.6 times faster than of objects.
  *
- * Offset and width in bytes: 0 format (1) · 1 further pieces (1) · 2 raw pieces (1) · 3 form of the
- * signed request (1: bits 0-1 in_reply_to, bits 2-3 content_type) · 4 body offset (4) · 8 body size
- * (4) · 12 length of `to` (2) · 16 sender id (8) · 24 created_at in ms (8) · 32 content hash (32) ·
- * 64 `to` · then the JSON. Numbers are big-endian, the last two doubles.
+ * Offset and width in bytes:
+ * - 0: format (1)
+ * - 1: further pieces (1)
+ * - 2: raw pieces (1)
+ * - 3: form of the signed request (1; bits 0-1 in_reply_to, bits 2-3 content_type)
+ * - 4: body offset (4)
+ * - 8: body size (4)
+ * - 12: length of `to` (2)
+ * - 16: sender id (8)
+ * - 24: created_at in ms (8)
+ * - 32: content hash (32)
+ * - 64: `to`, then the JSON
+ *
+ * Numbers are big-endian, the last two doubles.
  */
 import { Buffer } from "node:buffer";
 import type { MessageRow, RequestForm } from "./message_row.ts";

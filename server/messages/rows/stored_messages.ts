@@ -1,11 +1,11 @@
 /** Reading stored messages: whole ones, pages of an inbox, the signed request behind one. */
 import { Buffer } from "node:buffer";
 import { RelayError } from "../../errors.ts";
+import { BoundedPage, type PageBounds } from "../../http/bounded_page.ts";
 import { lowestIdAt } from "../../storage/id_sequence.ts";
 import { listRows } from "../../storage/list_rows.ts";
 import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import type { Store } from "../../storage/store.ts";
-import { type Cut, cutPage, type PageBudget } from "./cut_page.ts";
 import {
   inboxKey,
   type MessageRow,
@@ -20,11 +20,14 @@ import { FollowedPurges } from "./followed_purges.ts";
 import { present, readWhole } from "./read_whole.ts";
 import type { RecentMessage, RecentMessages } from "./recent_messages.ts";
 import { createdAtOf, decodeRow } from "./row_codec.ts";
+import { DAY_MS } from "../../time_units.ts";
+import { MAX_ID } from "../../max_id.ts";
+import { readRows } from "../../storage/read_rows.ts";
 
-const GET_MANY = 10;
 /** Messages whose pieces are read at one time: so many may be read beyond the end of a page. */
 const JOINED_TOGETHER = 8;
-const MAX_ID = Number.MAX_SAFE_INTEGER - 1;
+/** The id behind it, where a range ends, is an integer too. */
+const LAST_READ_ID = MAX_ID - 1;
 
 export interface StoredMessage {
   id: number;
@@ -43,11 +46,9 @@ export interface InboxSelection {
   headId: number;
   limit: number;
   nowMs: number;
-  /** None unless given. */
-  budget?: PageBudget<StoredMessage>;
+  /** How much of it a page may hold. */
+  bounds: Omit<PageBounds<StoredMessage>, "limit">;
 }
-
-const ALL: PageBudget<StoredMessage> = { maxBytes: Infinity, sizeOf: () => 0, atLeast: 1 };
 
 /** Rows of the first read: half as many again as the largest ones that a page can hold. */
 function firstRead(maxBytes: number): number {
@@ -69,7 +70,7 @@ export class StoredMessages {
     retentionDays: number,
     private readonly recent: RecentMessages,
   ) {
-    this.retentionMs = retentionDays * 86_400_000;
+    this.retentionMs = retentionDays * DAY_MS;
     this.#purges = new FollowedPurges(store, recent);
   }
 
@@ -85,19 +86,18 @@ export class StoredMessages {
 
   /**
    * The first `limit` retained messages of an inbox above an id and up to another, ascending, as far
-   * as the budget reaches. Little more is read than is given.
+   * as the bytes reach. Little more is read than is given.
    */
   async inboxPage(
-    { recipientId, sinceId, lastId = MAX_ID, headId, limit, nowMs, budget = ALL }: InboxSelection,
-  ): Promise<Cut<StoredMessage>> {
+    { recipientId, sinceId, lastId = LAST_READ_ID, headId, limit, nowMs, bounds }: InboxSelection,
+  ): Promise<BoundedPage<StoredMessage>> {
     const first = Math.max(sinceId + 1, this.lowestRetainedId(nowMs));
-    const last = Math.min(lastId, MAX_ID);
-    if (first > last) return { rows: [], sizeBytes: 0, isCut: false };
+    const last = Math.min(lastId, LAST_READ_ID);
+    const page = new BoundedPage(bounds);
+    if (first > last) return page;
     if (!this.store.exclusive) await this.#purges.refresh();
     const recent = this.recent.from(recipientId, first, headId);
-    if (recent !== null) {
-      return cutPage(this.#pageOfRecent(recent, last, limit, nowMs), budget);
-    }
+    if (recent !== null) return page.add(this.#pageOfRecent(recent, last, limit, nowMs));
     return await readWhole(() =>
       this.#storedPage({
         recipientId,
@@ -106,17 +106,17 @@ export class StoredMessages {
         headId,
         limit,
         nowMs,
-        budget,
+        bounds,
       })
     );
   }
 
   async #storedPage(
-    { recipientId, sinceId, lastId, limit, nowMs, budget }: Required<InboxSelection>,
-  ): Promise<Cut<StoredMessage>> {
-    const page: Cut<StoredMessage> = { rows: [], sizeBytes: 0, isCut: false };
+    { recipientId, sinceId, lastId, limit, nowMs, bounds }: Required<InboxSelection>,
+  ): Promise<BoundedPage<StoredMessage>> {
+    const page = new BoundedPage(bounds);
     let from = sinceId + 1;
-    let wanted = Math.min(limit, firstRead(budget.maxBytes));
+    let wanted = Math.min(limit, firstRead(bounds.maxBytes));
     for (;;) {
       const selector = {
         start: inboxKey(recipientId, from),
@@ -130,19 +130,18 @@ export class StoredMessages {
         id: key[2] as number,
         row: decodeRow(value),
       }));
-      await this.#append(page, rows, budget);
+      await this.#append(page, rows);
       if (page.isCut || listed.length < wanted || page.rows.length >= limit) return page;
       from = rows.at(-1)!.id + 1;
-      const left = (budget.maxBytes - page.sizeBytes) / page.sizeBytes * page.rows.length;
+      const left = (bounds.maxBytes - page.sizeBytes) / page.sizeBytes * page.rows.length;
       wanted = Math.min(limit - page.rows.length, Math.ceil(left) + 1);
     }
   }
 
   /** Adds messages to a page up to the one that no longer fits. */
   async #append(
-    page: Cut<StoredMessage>,
+    page: BoundedPage<StoredMessage>,
     rows: readonly RecentMessage[],
-    budget: PageBudget<StoredMessage>,
   ): Promise<void> {
     const isWhole = rows.every(({ row }) => row.pieces === 0);
     const together = isWhole ? rows.length : JOINED_TOGETHER;
@@ -151,14 +150,7 @@ export class StoredMessages {
       const messages = isWhole
         ? some.map(({ id, row }) => ({ id, row, json: row.json }))
         : await Promise.all(some.map(({ id, row }) => this.#whole(id, row)));
-      const added = cutPage(messages, {
-        ...budget,
-        maxBytes: budget.maxBytes - page.sizeBytes,
-        atLeast: page.rows.length > 0 ? 0 : budget.atLeast,
-      });
-      page.rows.push(...added.rows);
-      page.sizeBytes += added.sizeBytes;
-      page.isCut = added.isCut;
+      page.add(messages);
     }
   }
 
@@ -263,10 +255,8 @@ export class StoredMessages {
 
   async #getMany<T>(keys: Deno.KvKey[]): Promise<(T | null)[]> {
     const values: (T | null)[] = [];
-    for (let from = 0; from < keys.length; from += GET_MANY) {
-      const some = keys.slice(from, from + GET_MANY);
-      const rows = await retryWhileLocked(() => this.store.kv.getMany<T[]>(some));
-      for (const row of rows) values.push(row.value as T | null);
+    for await (const rows of readRows<T>(this.store.kv, keys)) {
+      for (const { value } of rows) values.push(value);
     }
     return values;
   }

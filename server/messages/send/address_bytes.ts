@@ -1,12 +1,12 @@
 /**
  * How many bytes of messages one client address may have stored in an hour (decisions, "Bounds
- * added"). Held by each process in memory: it bounds what a few addresses can fill, and costs a send
- * no row. Addresses are known by their keyed hash alone.
+ * added"). Each process counts in memory. That bounds what a few addresses can fill, and needs no
+ * row for a send. Memory holds only the keyed hash of an address.
  */
 import { rateLimited } from "../../errors.ts";
 import { admit, type WindowRule } from "../../rate_window.ts";
+import { HOUR_MS } from "../../time_units.ts";
 
-const HOUR_MS = 3_600_000;
 /** Sends of one minute share a stamp: 61 an address at most, measured 1.7 KB. */
 const BUCKET_MS = 60_000;
 /** Addresses that memory holds: 35 MB where each sends in every minute. */
@@ -107,7 +107,7 @@ export class AddressBytes {
   }
 
   /** Forgets addresses that sent nothing within the last hour. Called every minute. */
-  sweep(nowMs: number): void {
+  forgetExpired(nowMs: number): void {
     for (const [hash, { window, heldBytes }] of this.#accounts) {
       const newestMs = window.at(-2) ?? 0;
       if (heldBytes === 0 && newestMs <= nowMs - HOUR_MS) this.#accounts.delete(hash);

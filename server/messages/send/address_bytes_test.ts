@@ -81,12 +81,12 @@ Deno.test("AddressBytes forgets an address an hour after its last send, not whil
   store(bytes, "a", 1, START_MS);
   const held = bytes.of("b", 1);
   held.hold(START_MS);
-  bytes.sweep(START_MS + HOUR_MS - 1);
+  bytes.forgetExpired(START_MS + HOUR_MS - 1);
   assert.equal(bytes.size, 2);
-  bytes.sweep(START_MS + HOUR_MS);
+  bytes.forgetExpired(START_MS + HOUR_MS);
   assert.equal(bytes.size, 1);
   held.count();
-  bytes.sweep(START_MS + 2 * HOUR_MS);
+  bytes.forgetExpired(START_MS + 2 * HOUR_MS);
   assert.equal(bytes.size, 0);
 });
 

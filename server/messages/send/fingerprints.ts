@@ -1,6 +1,6 @@
 /**
- * Which signatures were accepted lately, at 8 bytes each, so that a new one needs no read: a hit is
- * confirmed in the store, a miss is certain wherever nothing had to be forgotten.
+ * Which signatures were accepted lately, at 8 bytes each, so that a new one needs no read. A hit is
+ * confirmed in the store. A miss is certain unless signatures of that time had to be dropped.
  */
 import type { SignatureUse } from "../../agents/signature_use.ts";
 
@@ -64,7 +64,7 @@ export class Fingerprints {
    * Forgets what can no longer pass. A clock that jumps ahead and back makes nothing new by it: what
    * was forgotten is known as incomplete, and the store has it for longer.
    */
-  sweep(nowMs: number): void {
+  forgetExpired(nowMs: number): void {
     for (const bucket of this.#buckets.keys()) {
       const endSeconds = (bucket + 1) * BUCKET_SECONDS;
       if (endSeconds * 1000 + this.#keptMs < nowMs) this.#forget(bucket);

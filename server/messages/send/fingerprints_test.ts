@@ -29,13 +29,13 @@ Deno.test("Fingerprints has every signature that was added, and of others practi
   for (let i = 0; i < 20_000; i++) assert.equal(fingerprints.mayHave(use(NOW_SECONDS)), false);
 });
 
-Deno.test("Fingerprints.sweep() forgets what can no longer pass, and not a second earlier", () => {
+Deno.test("Fingerprints.forgetExpired() forgets what can no longer pass, and not a second earlier", () => {
   const fingerprints = make();
   const one = use(NOW_SECONDS);
   fingerprints.add(one);
-  fingerprints.sweep(NOW_SECONDS * 1000 + KEPT_MS);
+  fingerprints.forgetExpired(NOW_SECONDS * 1000 + KEPT_MS);
   assert.ok(fingerprints.mayHave(one));
-  fingerprints.sweep((NOW_SECONDS + 20) * 1000 + KEPT_MS);
+  fingerprints.forgetExpired((NOW_SECONDS + 20) * 1000 + KEPT_MS);
   assert.equal(fingerprints.mayHave(one), false);
   assert.equal(fingerprints.size, 0);
 });
@@ -44,7 +44,7 @@ Deno.test("Fingerprints knows what it has forgotten, so that a clock that jumped
   const fingerprints = make();
   const before = use(NOW_SECONDS);
   fingerprints.add(before);
-  fingerprints.sweep(NOW_SECONDS * 1000 + 3_600_000); // an hour ahead, and back
+  fingerprints.forgetExpired(NOW_SECONDS * 1000 + 3_600_000); // an hour ahead, and back
   assert.equal(fingerprints.mayHave(before), false);
   assert.equal(fingerprints.isComplete(NOW_SECONDS), false);
   assert.ok(fingerprints.isComplete(NOW_SECONDS + 10));

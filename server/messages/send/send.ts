@@ -1,70 +1,68 @@
 /**
- * The send: one group commit that holds the message, both mailbox records, the signature that makes
- * a repetition harmless, and whatever the groups' annotations derive from it.
+ * The send. Its way by file: `../routes.ts`, then `signed_send.ts` or `token_send.ts` (under an
+ * Idempotency-Key with `keyed_sends.ts`), then here, then `send_job.ts`: one group commit that holds
+ * the message (`stage_message.ts`), both mailbox records and the row of the signature.
+ *
+ * What can refuse it, in this order. The file marks each by its number.
+ *
+ * - Check 1, `../routes.ts`: the body is within its bound, and in time. payload_too_large, request_timeout
+ * - Check 2, `../routes.ts`: a signature or a token tells who sends. 401 with the code of what is wrong
+ * - Check 3, `signed_send.ts`, `token_send.ts`: the sender is not banned; by token, the relay holds
+ *   its key. banned, key_required. On a shared store a signed send leaves this to check 10, unless
+ *   memory remembers its signature.
+ * - Check 4, `../routes.ts`: an Idempotency-Key has its form; by token alone. invalid_json
+ * - Check 5, `send_request.ts`: strict JSON, and fields of their types. invalid_json
+ * - Check 6, `send_request.ts`: the canonical body is within its bound. payload_too_large
+ * - Check 7, `find_recipient.ts`: the recipient is registered. not_found
+ * - Check 8, `find_recipient.ts`: the disk has room. unavailable
+ * - Check 9, `token_send.ts`: the key is still here, and a second is free to sign with; by token
+ *   alone. key_required, rate_limited
+ * - Check 10, `send_job.ts`: what check 3 found is so in the commit. banned, key_required
+ * - Check 11, `send_job.ts`: the recipient is not banned. recipient_banned
+ * - Check 12, `send_job.ts`: the sender's minute and its retained bytes have room. rate_limited
+ * - Check 13, `send_job.ts`: the hour of the client's address has room. rate_limited
+ *
+ * Where it is found that the send was accepted before, in this order. "The row" is the signature's.
+ *
+ * - Replay 1, `signed_send.ts`: after check 3, the row where memory remembers the signature.
+ * - Replay 2, `keyed_sends.ts`: by token, the record of the Idempotency-Key: once the body is known
+ *   to be a JSON object, and again in the commit, after check 10.
+ * - Replay 3, `send.ts`: the row after another flight of the same signature has ended.
+ * - Replay 4, `send.ts`: the row where memory may have the signature.
+ * - Replay 5, `send_job.ts`: the row when a commit has failed, and before a refusal on a shared store.
+ *   A commit requires the row absent wherever memory cannot tell that it is.
+ * - Replay 6, `signed_send.ts`: after a refusal by check 5 or a later one, the row where only the store
+ *   can tell; check 3 comes before it.
+ * - Replay 7, `token_send.ts`: whether the row that was found is of an attempt of this very send. If
+ *   not, an equal message took the second, and the next one is signed.
  */
-import { Buffer } from "node:buffer";
 import {
   keepSignatureUntilMs,
   signatureKey,
   signatureName,
   type SignatureUse,
 } from "../../agents/signature_use.ts";
-import type { Identity } from "../../agents/records.ts";
-import { rateLimited } from "../../errors.ts";
-import { inKey, type InRecord, outKey, type OutRecord } from "../../mailboxes/records.ts";
-import { retainBytes } from "../../mailboxes/retained_bytes.ts";
-import { admit } from "../../rate_window.ts";
-import type { GroupCommit, Job, Turn } from "../../storage/group_commit.ts";
-import type { RecordCache } from "../../storage/record_cache.ts";
-import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
 import type { Limits } from "../../limits.ts";
-import type { Arrivals } from "../inbox/arrivals.ts";
-import { AddressBytes, type HeldBytes } from "./address_bytes.ts";
-import { Fingerprints } from "./fingerprints.ts";
-import { cutIntoPieces, formOf } from "../rows/message_row.ts";
+import { inKey, type InRecord } from "../../mailboxes/records.ts";
+import type { GroupCommit } from "../../storage/group_commit.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
+import type { Store } from "../../storage/store.ts";
+import type { MailboxWaits } from "../../waiting/mailbox_waits.ts";
 import type { RecentMessages } from "../rows/recent_messages.ts";
-import { decodeRow } from "../rows/row_codec.ts";
-import type { Receipt, SendAnswer, SendUseRow } from "./send_answer.ts";
-import { recipientBanned, refuseSender } from "./send_refusals.ts";
-import type { SendRequest } from "./send_request.ts";
-import { stageMessage } from "./stage_message.ts";
+import { AddressBytes } from "./address_bytes.ts";
+import { Fingerprints } from "./fingerprints.ts";
+import type { SendAnswer, SendUseRow } from "./send_answer.ts";
+import { makeSendJob, type Send, type SendJobContext } from "./send_job.ts";
 
 export type { Receipt, SendAnswer, SendUseRow } from "./send_answer.ts";
-
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
-
-/** A send whose signature has been verified and whose recipient exists. */
-export interface Send {
-  sender: Identity;
-  recipient: Identity;
-  request: SendRequest;
-  /** The signed bytes. */
-  raw: Uint8Array;
-  use: SignatureUse;
-  canonicalString: string;
-  /** True where the relay signs for an agent that sent a token. */
-  bearer: boolean;
-  /** Keyed hash of the client address that the request came from. */
-  addressHash: string;
-  extension?: SendExtension;
-}
-
-/** What else a send rests on and writes, such as the answer under an Idempotency-Key. */
-export interface SendExtension {
-  /** Records that are read and written beside the two mailboxes. */
-  records: readonly Deno.KvKey[];
-  /** Run as soon as it is clear that the sender may send, before any other refusal. @throws to refuse */
-  decide(turn: Turn): void;
-  write(turn: Turn, receipt: Receipt): void;
-}
+export type { Send } from "./send_job.ts";
 
 export interface SenderOptions {
   store: Store;
   records: RecordCache;
   commits: GroupCommit;
   limits: Limits;
-  arrivals: Arrivals;
+  waits: Pick<MailboxWaits<InRecord, number>, "announce">;
   recent: RecentMessages;
   /** Greatest time, in unix ms, that a former process on this store can have seen. */
   formerClockMs: number;
@@ -75,6 +73,7 @@ export class Sender {
   readonly #addressBytes: AddressBytes;
   readonly #inFlight = new Map<string, Promise<unknown>>();
   readonly #unknownUntilSeconds: number;
+  readonly #jobContext: SendJobContext;
 
   constructor(private readonly options: SenderOptions) {
     const { limits, formerClockMs, store } = options;
@@ -86,6 +85,18 @@ export class Sender {
       keptMs: keepSignatureUntilMs(0, limits.signatureWindowSeconds),
       seed: store.random(8),
     });
+    this.#jobContext = {
+      records: options.records,
+      limits,
+      recent: options.recent,
+      addressBytes: this.#addressBytes,
+      // A fingerprint without its row may belong to a commit that nobody knows the outcome of.
+      mayBeKnown: (use) => this.isUnknown(use) || this.#accepted.mayHave(use),
+      learn: ({ use, recipient }) => {
+        this.#accepted.add(use);
+        options.waits.announce(inKey(recipient.id));
+      },
+    };
   }
 
   /**
@@ -118,7 +129,7 @@ export class Sender {
    */
   async send(send: Send): Promise<SendAnswer> {
     const name = signatureName(send.sender.id, send.use.signature);
-    while (this.#inFlight.has(name)) {
+    while (this.#inFlight.has(name)) { // Replay 3
       const answer = await this.answered(send.sender.id, send.use);
       if (answer !== null) return answer;
     }
@@ -134,12 +145,12 @@ export class Sender {
   /** The only flight of its signature: nothing can be accepted between the look-up and the commit. */
   async #sendOnce(send: Send): Promise<SendAnswer> {
     const { sender, use } = send;
-    if (this.#accepted.mayHave(use)) {
+    if (this.#accepted.mayHave(use)) { // Replay 4
       const key = signatureKey(sender.id, use);
       const row = await this.options.records.readRow<SendUseRow>(key);
       if (row?.use === "send") return row;
     }
-    const { job, held } = this.#job(send);
+    const { job, held } = makeSendJob(send, this.#jobContext);
     try {
       return await this.options.commits.submit(job);
     } finally {
@@ -147,129 +158,10 @@ export class Sender {
     }
   }
 
-  #job(send: Send): { job: Job<SendAnswer>; held: HeldBytes } {
-    const { sender, recipient, request, use } = send;
-    const { records, limits, arrivals, recent } = this.options;
-    const usedKey = signatureKey(sender.id, use);
-    const form = formOf(request, send.raw);
-    const rawPieces = form === null ? cutIntoPieces(send.raw) : [];
-    const rawBytes = form === null ? send.raw.length : 0;
-    const expireInMs = limits.retentionDays * DAY_MS + EXPIRY_MARGIN_MS;
-    const envelope = {
-      sender,
-      recipientId: recipient.id,
-      request,
-      signature: Buffer.from(use.signature).toString("base64"),
-      canonicalString: send.canonicalString,
-    };
-    const sizeBytes = request.bodySizeBytes + rawBytes + 1_000;
-    const held = this.#addressBytes.of(send.addressHash, sizeBytes);
-    // A fingerprint without its row may belong to a commit that nobody knows the outcome of.
-    const checkUse = this.isUnknown(use) || this.#accepted.mayHave(use);
-    const learn = () => {
-      this.#accepted.add(use);
-      arrivals.announce(recipient.id);
-    };
-    /** What the last attempt stored. */
-    let stored: { receipt: Receipt; previousId: number; bytes: Uint8Array };
-    const job: Job<SendAnswer> = {
-      records: [outKey(sender.id), inKey(recipient.id), ...(send.extension?.records ?? [])],
-      sizeBytes: sizeBytes + 1_500,
-      proof: usedKey,
-      settle: async () => {
-        const row = await records.readRow<SendUseRow>(usedKey);
-        if (row?.use !== "send") return undefined;
-        // A ban stands before the repetition of an answer.
-        const out = await records.readRow<OutRecord>(outKey(sender.id));
-        refuseSender(out!, send.bearer);
-        return row;
-      },
-      plan: (turn) => {
-        const out = turn.record<OutRecord>(outKey(sender.id))!;
-        const inbox = turn.record<InRecord>(inKey(recipient.id))!;
-        refuseSender(out, send.bearer);
-        send.extension?.decide(turn);
-        if (inbox.banned) throw recipientBanned();
-        const charged = this.#charge(out, sizeBytes, turn.nowMs);
-        held.hold(turn.nowMs);
-        const id = turn.allocateId(Math.max(out.head, inbox.head));
-        const createdAtMs = turn.nowMs;
-
-        if (checkUse) turn.requireAbsent(usedKey);
-        const { contentHash } = request;
-        const { attempt } = turn;
-        turn.set(
-          usedKey,
-          { v: 1, attempt, use: "send", id, contentHash, createdAtMs } satisfies SendUseRow,
-          use.keepUntilMs - turn.nowMs + EXPIRY_MARGIN_MS,
-        );
-        turn.putRecord(inKey(recipient.id), { ...inbox, head: id });
-        // A message to oneself: both records belong to one agent, and are written one after the other.
-        turn.putRecord(outKey(sender.id), { ...out, ...charged, head: id });
-        const bytes = stageMessage(turn, {
-          id,
-          createdAtMs,
-          envelope,
-          form,
-          rawPieces,
-          expireInMs,
-        });
-        const receipt: Receipt = {
-          kind: "sent",
-          id,
-          contentHash,
-          createdAtMs,
-          sender,
-          recipient,
-          notify: inbox.notify,
-        };
-        send.extension?.write(turn, receipt);
-        stored = { receipt, previousId: inbox.head, bytes };
-        return receipt;
-      },
-      committed: (receipt) => {
-        if (receipt === stored.receipt) {
-          held.count();
-          recent.add(recipient.id, stored.previousId, receipt.id, decodeRow(stored.bytes));
-        }
-        learn();
-      },
-      leftUnclear: learn,
-    };
-    return { job, held };
-  }
-
-  /** What a sender's record says after one more message. @throws RelayError `rate_limited` */
-  #charge(
-    { sends, retained }: OutRecord,
-    sizeBytes: number,
-    nowMs: number,
-  ): Pick<OutRecord, "sends" | "retained"> {
-    const { sendsPerAgentPerMinute, retainedBytesPerSender, retentionDays } = this.options.limits;
-    const admitted = admit(sends, nowMs, { limit: sendsPerAgentPerMinute, windowMs: MINUTE_MS });
-    if ("retryAfterMs" in admitted) {
-      throw rateLimited(
-        `at most ${sendsPerAgentPerMinute} messages a minute; wait retry_after_ms, then send again`,
-        admitted.retryAfterMs,
-      );
-    }
-    const kept = retainBytes(retained, sizeBytes, nowMs, {
-      limitBytes: retainedBytesPerSender,
-      retentionMs: retentionDays * DAY_MS,
-    });
-    if ("retryAfterMs" in kept) {
-      throw rateLimited(
-        `at most ${retainedBytesPerSender} bytes of one sender's messages are retained; older ones make room when they expire`,
-        kept.retryAfterMs,
-      );
-    }
-    return { sends: admitted.window, retained: kept.days };
-  }
-
   /** Forgets signatures that can no longer pass and addresses that sent nothing. Called every minute. */
-  sweep(): void {
+  forgetExpired(): void {
     const nowMs = this.options.store.now();
-    this.#accepted.sweep(nowMs);
-    this.#addressBytes.sweep(nowMs);
+    this.#accepted.forgetExpired(nowMs);
+    this.#addressBytes.forgetExpired(nowMs);
   }
 }

@@ -1,4 +1,4 @@
-/** What a send comes back with. */
+/** The answer to a send. */
 import type { Identity } from "../../agents/records.ts";
 
 /** The answer to a send, and what a group's annotations learn of it. */
@@ -25,3 +25,9 @@ export interface SendUseRow {
 
 /** A receipt of this request, or what an earlier one with the same signature was answered. */
 export type SendAnswer = Receipt | SendUseRow;
+
+/** What the caller of a send is answered, and whether an earlier send was given it. */
+export interface SendResult {
+  answer: Pick<SendAnswer, "id" | "contentHash" | "createdAtMs">;
+  replayed: boolean;
+}

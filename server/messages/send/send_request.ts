@@ -1,4 +1,6 @@
-/** The request of a send, parsed by hand: no schema library on the hot path. Pure. */
+/**
+ * The request of a send, parsed by hand: a schema library would cost too much on every send. Pure.
+ */
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../../toolkit/canonical_json.ts";
@@ -36,6 +38,7 @@ export function readSendRequest(bytes: Uint8Array, limitBytes: number): SendRequ
 
 /** Checks the fields of a send, however it arrived. @throws as readSendRequest */
 export function checkSend(request: JsonObject, limitBytes: number): SendRequest {
+  // Check 5
   const { to } = request;
   if (to === undefined) {
     throw invalidJson("to is required: a handle, a word name or a base58 public key");
@@ -46,7 +49,7 @@ export function checkSend(request: JsonObject, limitBytes: number): SendRequest 
   const inReplyTo = readInReplyTo(request["in_reply_to"]);
   const value = contentType === "json" ? readDocument(request["body"]!) : request["body"]!;
   const bodySizeBytes = canonicalSizeBytes(value);
-  if (bodySizeBytes > limitBytes) {
+  if (bodySizeBytes > limitBytes) { // Check 6
     throw new RelayError(
       "payload_too_large",
       `body is ${bodySizeBytes} bytes in canonical JSON; at most ${limitBytes} are allowed`,

@@ -1,21 +1,23 @@
 /**
- * Sends for agents that cannot sign: the relay composes the request, signs it with the key that it
- * holds for the agent, and stores it as if the agent had signed (specification, 4.3, send rule 2).
+ * Sends for agents that cannot sign (specification, 4.3, send rule 2). The relay composes the
+ * request and signs it with the key that it holds for the agent. It is stored as if the agent had
+ * signed.
  */
 import { createHash, type KeyObject, sign } from "node:crypto";
 import type { JsonObject } from "../../../toolkit/json_value.ts";
-import type { Identities } from "../../agents/identities.ts";
 import type { Identity, TokenKind } from "../../agents/records.ts";
 import { keepSignatureUntilMs, type SignatureUse } from "../../agents/signature_use.ts";
 import type { Limits } from "../../limits.ts";
 import { outKey, type OutRecord } from "../../mailboxes/records.ts";
-import type { FreeDisk } from "../../storage/free_disk.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
-import { fingerprintOf, IdempotencyKeys } from "./idempotency.ts";
 import { rebuildRequest } from "../rows/message_row.ts";
-import type { SendAnswer, Sender, SendExtension } from "./send.ts";
-import { keyRequired, refuseSender, unknownRecipient } from "./send_refusals.ts";
+import { findRecipient, type RecipientServices } from "./find_recipient.ts";
+import { KeyedSends } from "./keyed_sends.ts";
+import type { Sender } from "./send.ts";
+import type { SendAnswer, SendResult } from "./send_answer.ts";
+import type { SendExtension } from "./send_job.ts";
+import { keyRequired, refuseSender } from "./send_refusals.ts";
 import { checkSend, type SendRequest } from "./send_request.ts";
 import { UnusedTimestamps } from "./unused_timestamps.ts";
 
@@ -28,14 +30,12 @@ export interface Signatory {
   signingKey(agent: Identity): Promise<KeyObject | null>;
 }
 
-export interface TokenSenderOptions {
+export interface TokenSenderOptions extends RecipientServices {
   store: Store;
   records: RecordCache;
-  identities: Identities;
   limits: Limits;
   sender: Sender;
   signatory: Signatory;
-  freeDisk: FreeDisk;
 }
 
 /** A request in the bytes that the relay signs for an agent. */
@@ -49,21 +49,15 @@ interface Composed {
   addressHash: string;
 }
 
-/** The answer to a send, and whether an earlier send was given it. */
-export interface TokenSendAnswer {
-  answer: Pick<SendAnswer, "id" | "contentHash" | "createdAtMs">;
-  replayed: boolean;
-}
-
 const encoder = new TextEncoder();
 
 export class TokenSender {
   readonly #timestamps: UnusedTimestamps;
-  readonly #idempotency: IdempotencyKeys;
+  readonly #keyedSends: KeyedSends;
 
   constructor(private readonly options: TokenSenderOptions) {
     this.#timestamps = new UnusedTimestamps(options.limits.signatureWindowSeconds);
-    this.#idempotency = new IdempotencyKeys(options.store, options.records);
+    this.#keyedSends = new KeyedSends(options.store, options.records);
   }
 
   /**
@@ -72,7 +66,7 @@ export class TokenSender {
    */
   async refuseToken(agent: Identity, kind: TokenKind): Promise<void> {
     const out = await this.options.records.read<OutRecord>(outKey(agent.id));
-    refuseSender(out!, true);
+    refuseSender(out!, true); // Check 3
     if (kind === "owner") throw keyRequired();
   }
 
@@ -88,16 +82,10 @@ export class TokenSender {
     request: JsonObject,
     idempotencyKey: string | null,
     addressHash: string,
-  ): Promise<TokenSendAnswer> {
+  ): Promise<SendResult> {
     const send = (extend?: () => SendExtension) => this.#send(agent, request, addressHash, extend);
     if (idempotencyKey === null) return { answer: await send(), replayed: false };
-    const answer = await this.#idempotency.once(
-      agent.id,
-      idempotencyKey,
-      () => fingerprintOf(request),
-      send,
-    );
-    return { answer, replayed: "fingerprint" in answer };
+    return await this.#keyedSends.once(agent.id, idempotencyKey, request, send);
   }
 
   async #send(
@@ -106,11 +94,8 @@ export class TokenSender {
     addressHash: string,
     extend: (() => SendExtension) | undefined,
   ): Promise<SendAnswer> {
-    const { identities, limits, freeDisk } = this.options;
-    const checked = checkSend(request, limits.bodyBytes);
-    const recipient = await identities.resolve(checked.to);
-    if (recipient === null) throw unknownRecipient();
-    await freeDisk.refuseWhenFull();
+    const checked = checkSend(request, this.options.limits.bodyBytes);
+    const recipient = await findRecipient(this.options, checked.to);
     const composed = { ...compose(agent, recipient, checked), addressHash };
     return await this.#signAndSend(composed, extend?.());
   }
@@ -122,7 +107,7 @@ export class TokenSender {
     const { store, limits, signatory } = this.options;
     const { sender, bodyHash } = composed;
     const key = await signatory.signingKey(sender);
-    if (key === null) throw keyRequired(); // exported since the token was looked up
+    if (key === null) throw keyRequired(); // Check 9: exported since the token was looked up
     const name = `${sender.id}/${bodyHash}`;
     for (;;) {
       const second = this.#timestamps.claim(name, Math.floor(store.now() / 1000));
@@ -167,7 +152,7 @@ export class TokenSender {
         },
       },
     });
-    // A stored answer is ours when an attempt of ours wrote it: its commit was only reported as failed.
+    // Replay 7: a stored answer is ours when an attempt of ours wrote it: its commit was only reported as failed.
     return "kind" in answer || attempts.has(answer.attempt) ? answer : null;
   }
 }

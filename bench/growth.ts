@@ -1,0 +1,122 @@
+/** How a relay grows with its store: start-up, memory, sends and polls, each at several sizes. */
+import { join } from "node:path";
+import { spawnRelay } from "../tests/support/spawn_relay.ts";
+import { type BenchAgent, signedRequest } from "./agents.ts";
+import { drive, httpRequest } from "./load.ts";
+import { residentMiB } from "./process_memory.ts";
+import { type Context, type Round } from "./row.ts";
+import { randomSends } from "./rows/sends.ts";
+import { OPEN_LIMITS } from "./servers/open_limits.ts";
+import { fourDigits, median } from "./statistics.ts";
+import { copyStore, storedAgents, storedNetwork } from "./stored_network.ts";
+
+const CONNECTIONS = 64;
+const REQUESTS = 6_000;
+const ROUNDS = 3;
+/** The same at every size, so that the curves show the store and not how many agents are new. */
+const ACTIVE_AGENTS = 1_000;
+
+/** A relay on a store of as many agents as messages. */
+export interface GrowthPoint {
+  agents: number;
+  messages: number;
+  fileMiB: number;
+  /** From the start of the process to its first answer. */
+  startMs: number;
+  startMiB: number;
+  sendsPerSecond: number;
+  sendP99Ms: number;
+  pollsPerSecond: number;
+  pollP99Ms: number;
+  /** Memory after the sends and polls. */
+  warmMiB: number;
+  /** The first search of the directory builds its index. */
+  firstSearchMs: number;
+  searchedMiB: number;
+}
+
+export async function measureGrowth(
+  sizes: readonly number[],
+  context: Context,
+): Promise<GrowthPoint[]> {
+  const points: GrowthPoint[] = [];
+  for (const size of sizes) {
+    const from = await storedNetwork({ agents: size, messages: size }, context);
+    const folder = await copyStore(from, join(context.temporaryFolder, String(size)));
+    points.push(await measurePoint(size, folder, context));
+    await Deno.remove(folder, { recursive: true });
+  }
+  return points;
+}
+
+async function measurePoint(
+  size: number,
+  folder: string,
+  { random, count, progress }: Context,
+): Promise<GrowthPoint> {
+  const fileMiB = (await Deno.stat(join(folder, "relay.kv"))).size / 2 ** 20;
+  const beganMs = performance.now();
+  const relay = await spawnRelay({
+    env: { RELAY_DATA_DIR: folder, RELAY_LIMITS: JSON.stringify(OPEN_LIMITS) },
+  });
+  const startMs = performance.now() - beganMs;
+  try {
+    const server = { ready: { port: Number(new URL(relay.url).port) }, pid: relay.pid };
+    const memory = async () => fourDigits(await residentMiB(relay.pid) ?? NaN);
+    const startMiB = await memory();
+    const agents = storedAgents(Math.min(size, ACTIVE_AGENTS));
+    const sends = await rounds(() =>
+      drive(server, randomSends(agents, count(REQUESTS), random), {
+        connections: CONNECTIONS,
+        status: 201,
+      })
+    );
+    const polls = await rounds(() =>
+      drive(server, randomPolls(agents, count(REQUESTS), random), {
+        connections: CONNECTIONS,
+        status: 200,
+      })
+    );
+    const warmMiB = await memory();
+    const searchBeganMs = performance.now();
+    const search = httpRequest("GET", "/v1/agents?q=first", {});
+    await drive(server, [search], { connections: 1, status: 200 });
+    const firstSearchMs = performance.now() - searchBeganMs;
+    const point = {
+      agents: size,
+      messages: size,
+      fileMiB: fourDigits(fileMiB),
+      startMs: Math.round(startMs),
+      startMiB,
+      sendsPerSecond: sends.value,
+      sendP99Ms: sends.p99Ms!,
+      pollsPerSecond: polls.value,
+      pollP99Ms: polls.p99Ms!,
+      warmMiB,
+      firstSearchMs: Math.round(firstSearchMs),
+      searchedMiB: await memory(),
+    };
+    progress(JSON.stringify(point).replaceAll('"', "").replaceAll(",", ", "));
+    return point;
+  } finally {
+    await relay.terminate();
+  }
+}
+
+function randomPolls(agents: BenchAgent[], count: number, random: () => number): Uint8Array[] {
+  return Array.from({ length: count }, () => {
+    const agent = agents[Math.floor(random() * agents.length)]!;
+    return signedRequest(agent, "GET", "/v1/inbox");
+  });
+}
+
+/** Medians of some rounds after one that warms up. */
+async function rounds(round: () => Promise<Round>): Promise<Round> {
+  await round();
+  const all: Round[] = [];
+  for (let i = 0; i < ROUNDS; i++) all.push(await round());
+  return {
+    value: fourDigits(median(all.map(({ value }) => value))),
+    p99Ms: fourDigits(median(all.map(({ p99Ms }) => p99Ms!))),
+  };
+}

@@ -1,0 +1,120 @@
+/** What a run of the benchmark keeps: bench/results/latest.json, and what is read off it. */
+import type { DiskCost } from "./disk_cost.ts";
+import type { GrowthPoint } from "./growth.ts";
+import type { Round, Row } from "./row.ts";
+import { fourDigits, median } from "./statistics.ts";
+
+/** A row that was measured. */
+export interface Result {
+  id: string;
+  title: string;
+  /** Medians of the rounds; absent where the row was not measured. */
+  ours?: number;
+  reference?: number;
+  /** Median of the ratios of the rounds. */
+  ratio?: number;
+  unit: string;
+  rounds?: number;
+  target?: string;
+  met?: boolean;
+  /** Targets of CPU time, in microseconds a request. */
+  cpuTargets?: { thread: string; us: number; targetUs: number; met: boolean }[];
+  oursDetail?: Detail;
+  referenceDetail?: Detail;
+  note?: string;
+  /** Why there are no figures. */
+  notMeasured?: string;
+}
+
+/** Medians of what the rounds of one side told besides their rate. */
+export type Detail = Omit<Round, "value">;
+
+export interface Machine {
+  cpu: string;
+  cores: number;
+  memory_gib: number;
+  os: string;
+  deno: string;
+}
+
+export interface Results {
+  machine: Machine;
+  /** When the run ended, and how long it took. */
+  measured_at?: string;
+  took_minutes?: number;
+  /** "--quick" and the like; rows of such a run have fewer requests. */
+  options?: string;
+  seed: number;
+  rows: Result[];
+  growth?: GrowthPoint[];
+  disk?: DiskCost[];
+}
+
+/** Medians of all that the rounds of a side have told. */
+export function medianDetail(rounds: readonly Round[]): Detail | undefined {
+  const of = (read: (round: Round) => number | undefined) => {
+    const values = rounds.map(read).filter((value) => value !== undefined);
+    return values.length === 0 ? undefined : fourDigits(median(values));
+  };
+  const cpuUs = rounds.every((round) => round.cpuUs !== undefined)
+    ? {
+      main: of(({ cpuUs }) => cpuUs!.main)!,
+      store: of(({ cpuUs }) => cpuUs!.store)!,
+      workers: of(({ cpuUs }) => cpuUs!.workers)!,
+    }
+    : undefined;
+  const detail = {
+    p50Ms: of(({ p50Ms }) => p50Ms),
+    p99Ms: of(({ p99Ms }) => p99Ms),
+    cpuUs,
+    generatorShare: of(({ generatorShare }) => generatorShare),
+  };
+  return Object.values(detail).every((value) => value === undefined) ? undefined : detail;
+}
+
+/** What a row came to, from the rounds of both sides. */
+export function resultOf(
+  row: Row,
+  ours: readonly Round[],
+  reference: readonly Round[],
+  note?: string,
+): Result {
+  const ratio = median(ours.map(({ value }, i) => value / reference[i]!.value));
+  const oursDetail = medianDetail(ours);
+  const { target } = row;
+  const cpuTargets = (["main", "store", "workers"] as const).flatMap((thread) => {
+    const targetUs = row.cpuTargetUs?.[thread];
+    const us = oursDetail?.cpuUs?.[thread];
+    return targetUs === undefined || us === undefined
+      ? []
+      : [{ thread, us, targetUs, met: us <= targetUs }];
+  });
+  return {
+    id: row.id,
+    title: row.title,
+    ours: fourDigits(median(ours.map(({ value }) => value))),
+    reference: fourDigits(median(reference.map(({ value }) => value))),
+    ratio: fourDigits(ratio),
+    unit: row.unit,
+    rounds: ours.length,
+    ...(target === undefined ? {} : {
+      target: `${target.rule} ${target.ratio}`,
+      met: target.rule === "at least" ? ratio >= target.ratio : ratio <= target.ratio,
+    }),
+    ...(cpuTargets.length === 0 ? {} : { cpuTargets }),
+    oursDetail,
+    referenceDetail: medianDetail(reference),
+    ...(note === undefined ? {} : { note }),
+  };
+}
+
+/** The result of a row that could not be measured. */
+export function notMeasured(row: Row, reason: string): Result {
+  const target = row.target === undefined ? undefined : `${row.target.rule} ${row.target.ratio}`;
+  return { id: row.id, title: row.title, unit: row.unit, target, notMeasured: reason };
+}
+
+/** A figure as people read it. */
+export function figure(value: number): string {
+  return value >= 100 ? Math.round(value).toLocaleString("en") : value.toPrecision(3);
+}

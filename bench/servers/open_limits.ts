@@ -1,0 +1,12 @@
+/** Limits of a relay under load, none of which stands in the way; the value of RELAY_LIMITS. */
+export const OPEN_LIMITS: Readonly<Record<string, number>> = {
+  sendsPerAgentPerMinute: 100_000_000,
+  registrationsPerIpPerHour: 100_000_000,
+  searchesPerIpPerMinute: 100_000_000,
+  toolRegistrationsPerIpPerHour: 100_000_000,
+  inboxPollIntervalMs: 0,
+  retainedBytesPerSender: 2 ** 50,
+  storedBytesPerIpPerHour: 2 ** 50,
+  profileChangesPerAgentPerMinute: 100_000_000,
+  minFreeDiskBytes: 0,
+};

@@ -1,0 +1,14 @@
+/** Agents as a part of the relay: their routes, and when each was last seen. */
+import type { Core } from "../core.ts";
+import { flushLast } from "../flush_last.ts";
+import type { Part } from "../part.ts";
+import { agentRoutes } from "./routes.ts";
+
+export function openAgents(core: Core): Part {
+  const { presence } = core;
+  return {
+    routes: agentRoutes(core),
+    everyMinute: () => presence.flush(),
+    close: () => flushLast(presence),
+  };
+}

@@ -1,0 +1,187 @@
+/**
+ * Verifies signatures of known agents: one at a time on the main thread while a request is alone,
+ * and in batches in a worker while several are under way (docs/adr/0022). A check that the worker
+ * does not answer, for whatever reason, is made on the main thread: none is lost.
+ */
+import { Buffer } from "node:buffer";
+import { type KeyObject, verify } from "node:crypto";
+import { hasStrictSignatureForm } from "../../../toolkit/strict_signature.ts";
+import type { StartWorker, VerificationWorker } from "./start_worker.ts";
+
+/** Whose signature it is: one object an agent, for as long as it is known. */
+export interface Signer {
+  verifyingKey: KeyObject;
+}
+
+export interface SignatureVerifierOptions {
+  /** Whether other requests could use the main thread meanwhile: alone, a request is faster there. */
+  isBusy: () => boolean;
+  /** Null where the runtime has no workers. */
+  start: StartWorker | null;
+  /** Told once, when a worker could not be started or has ended by itself. */
+  onLoss: (failure: unknown) => void;
+  bounds?: VerifierBounds;
+  /** Calls back once, unless cancelled by the function it returns. */
+  after?: (delayMs: number, callback: () => void) => () => void;
+}
+
+export interface VerifierBounds {
+  /** Signatures in one message to the worker. */
+  batch: number;
+  /** Signatures that may wait for the batch under way: beyond, the main thread checks them. */
+  waiting: number;
+  /** A batch that has no answer at two looks in a row, so far apart, never gets one. */
+  lookEveryMs: number;
+}
+
+/** A batch takes the worker some 2.5 ms. */
+const BOUNDS: VerifierBounds = { batch: 32, waiting: 64, lookEveryMs: 1_000 };
+
+/** A check and who waits for it. */
+interface Check {
+  signer: Signer;
+  text: string;
+  signature: Buffer;
+  resolve: (isValid: boolean | Promise<boolean>) => void;
+}
+
+type State = "not started" | "starting" | "ready" | "off";
+
+export class SignatureVerifier {
+  readonly #options: SignatureVerifierOptions;
+  readonly #bounds: VerifierBounds;
+  readonly #after: NonNullable<SignatureVerifierOptions["after"]>;
+  readonly #publicKeys = new WeakMap<Signer, string>();
+  #state: State;
+  #worker: VerificationWorker | null = null;
+  #waiting: Check[] = [];
+  #underWay: Check[] = [];
+  /** The batch that the last look found under way. */
+  #seen: Check[] | null = null;
+  #endLooks: (() => void) | null = null;
+
+  constructor(options: SignatureVerifierOptions) {
+    this.#options = options;
+    this.#bounds = options.bounds ?? BOUNDS;
+    this.#after = options.after ?? startTimer;
+    this.#state = options.start === null ? "off" : "not started";
+  }
+
+  /** Whether a signature of 64 bytes over a text is valid by the strict rule (docs/adr/0002). */
+  verify(signer: Signer, text: string, signature: Buffer): boolean | Promise<boolean> {
+    if (!hasStrictSignatureForm(signature)) return false;
+    if (this.#state === "off" || !this.#options.isBusy()) return isValid(signer, text, signature);
+    if (this.#state === "not started") this.#start();
+    if (this.#state !== "ready" || this.#waiting.length >= this.#bounds.waiting) {
+      return isValid(signer, text, signature);
+    }
+    return new Promise((resolve) => {
+      this.#waiting.push({ signer, text, signature, resolve });
+      this.#post();
+    });
+  }
+
+  /** Ends the worker. Checks that wait are made here, as are those still to come. */
+  close(): void {
+    this.#end();
+  }
+
+  #start(): void {
+    this.#state = "starting";
+    try {
+      this.#worker = this.#options.start!({
+        ready: () => {
+          if (this.#state === "starting") this.#state = "ready";
+        },
+        verdicts: (verdicts) => this.#settle(verdicts),
+        died: (failure) => this.#lose(failure),
+      });
+    } catch (error) {
+      this.#lose(error);
+    }
+  }
+
+  #post(): void {
+    if (this.#underWay.length > 0 || this.#waiting.length === 0) return;
+    this.#underWay = this.#waiting.splice(0, this.#bounds.batch);
+    const batch: string[] = [];
+    for (const { signer, text, signature } of this.#underWay) {
+      batch.push(this.#publicKeyOf(signer), signature.toString("base64"), text);
+    }
+    this.#worker!.post(batch);
+    this.#endLooks ??= this.#after(this.#bounds.lookEveryMs, () => this.#look());
+  }
+
+  /** As base64url; exported once, which costs as much as a check. */
+  #publicKeyOf(signer: Signer): string {
+    let x = this.#publicKeys.get(signer);
+    if (x === undefined) {
+      x = signer.verifyingKey.export({ format: "jwk" }).x!;
+      this.#publicKeys.set(signer, x);
+    }
+    return x;
+  }
+
+  #settle(verdicts: string): void {
+    if (this.#state !== "ready") return;
+    const checks = this.#underWay;
+    if (verdicts.length !== checks.length) {
+      this.#lose(new Error(`${verdicts.length} verdicts on ${checks.length} signatures`));
+      return;
+    }
+    this.#underWay = [];
+    this.#post(); // the worker's next batch comes before the answers of this one
+    for (const [i, check] of checks.entries()) {
+      const verdict = verdicts[i];
+      if (verdict === "1" || verdict === "0") check.resolve(verdict === "1");
+      else checkHere(check);
+    }
+  }
+
+  /** Two looks, since after a pause of the process the timer may come before the answer. */
+  #look(): void {
+    this.#endLooks = null;
+    if (this.#underWay.length === 0) {
+      this.#seen = null;
+      return;
+    }
+    if (this.#seen === this.#underWay) {
+      this.#lose(new Error("the verification worker does not answer"));
+      return;
+    }
+    this.#seen = this.#underWay;
+    this.#endLooks = this.#after(this.#bounds.lookEveryMs, () => this.#look());
+  }
+
+  #lose(failure: unknown): void {
+    if (this.#state === "off") return;
+    this.#end();
+    this.#options.onLoss(failure);
+  }
+
+  #end(): void {
+    this.#state = "off";
+    this.#worker?.terminate();
+    this.#worker = null;
+    this.#endLooks?.();
+    this.#endLooks = null;
+    const checks = [...this.#underWay, ...this.#waiting];
+    this.#underWay = this.#waiting = [];
+    for (const check of checks) checkHere(check);
+  }
+}
+
+function checkHere({ signer, text, signature, resolve }: Check): void {
+  // In a turn of its own: what the check throws is its caller's.
+  resolve(Promise.resolve().then(() => isValid(signer, text, signature)));
+}
+
+function isValid({ verifyingKey }: Signer, text: string, signature: Buffer): boolean {
+  return verify(null, Buffer.from(text), verifyingKey, signature);
+}
+
+function startTimer(delayMs: number, callback: () => void): () => void {
+  const timer = setTimeout(callback, delayMs);
+  Deno.unrefTimer(timer);
+  return () => clearTimeout(timer);
+}

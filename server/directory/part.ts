@@ -1,0 +1,29 @@
+/** The directory as a part of the relay. */
+import type { Core } from "../core.ts";
+import type { Part } from "../part.ts";
+import { AgentSearch } from "./agent_search.ts";
+import { Directory } from "./directory.ts";
+import { DirectoryPacks } from "./packs.ts";
+import { directoryRoutes } from "./routes.ts";
+import { SearchLimit } from "./search_limit.ts";
+
+export interface OpenDirectory extends Part {
+  /** For the tools: the same searches under the same limit. */
+  agentSearch: AgentSearch;
+}
+
+export function openDirectory(core: Core): OpenDirectory {
+  const { store, records, commits, presence, publicReads, addressKey, limits } = core;
+  const { trustedProxyHops } = core.deps.config;
+  /** For processes that start cold. */
+  const packs = store.exclusive ? null : new DirectoryPacks(store);
+  const directory = new Directory({ store, records, presence, publicReads, packs });
+  const searchesPerMinute = limits.searchesPerIpPerMinute;
+  const limit = new SearchLimit({ store, records, commits, searchesPerMinute });
+  const agentSearch = new AgentSearch(directory, limit);
+  return {
+    routes: directoryRoutes({ agentSearch, addressKey, trustedProxyHops }),
+    agentSearch,
+    everyMinute: () => packs?.build() ?? Promise.resolve(),
+  };
+}

@@ -1,0 +1,34 @@
+/** HTTP as a part of the relay: the bodies that are read and the answers that wait to be taken. */
+import { AnswersInHand, type AnswersInHandOptions } from "./answers_in_hand.ts";
+import { RequestsUnderWay } from "./requests_under_way.ts";
+import { type BodyReader, createBodyReader } from "./body.ts";
+
+export interface HttpOptions {
+  /** Bounds of large answers; as usual unless given. */
+  answers?: AnswersInHandOptions;
+  /** What the routes read bodies by; closed with the relay. */
+  bodies?: BodyReader;
+}
+
+export interface Http {
+  bodies: BodyReader;
+  /** Counted by the application. */
+  requests: RequestsUnderWay;
+  /** Where large answers stand until they are taken. */
+  answers: AnswersInHand;
+  close(): void;
+}
+
+export function openHttp(options: HttpOptions = {}): Http {
+  const bodies = options.bodies ?? createBodyReader();
+  const answers = new AnswersInHand(options.answers);
+  return {
+    bodies,
+    requests: new RequestsUnderWay(),
+    answers,
+    close() {
+      bodies.close();
+      answers.close();
+    },
+  };
+}

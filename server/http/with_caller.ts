@@ -1,0 +1,37 @@
+/** Routes that know who calls, whatever an area of the API takes a caller for. */
+import type { Context } from "hono";
+import type { Handler, HttpEnv } from "./route.ts";
+
+/**
+ * Who sent a request.
+ * @param body raw request body, where the credential covers it
+ * @throws RelayError with a status of 401, and whatever else the area refuses a caller for
+ */
+export type IdentifyCaller<Caller> = (
+  c: Context<HttpEnv>,
+  body?: Uint8Array,
+) => Promise<Caller>;
+
+/** A handler that is run for callers that `identify` lets through. It reads a body by itself. */
+export function withCaller<Caller>(
+  identify: IdentifyCaller<Caller>,
+  handle: (c: Context<HttpEnv>, caller: Caller) => Response | Promise<Response>,
+): Handler {
+  return async (c) => await handle(c, await identify(c));
+}
+
+/** As withCaller(), for routes whose body is read before the caller is known: a signature covers it. */
+export function withCallerAndBody<Caller>(
+  identify: IdentifyCaller<Caller>,
+  readBody: (c: Context<HttpEnv>) => Promise<Uint8Array>,
+  handle: (
+    c: Context<HttpEnv>,
+    caller: Caller,
+    body: Uint8Array,
+  ) => Response | Promise<Response>,
+): Handler {
+  return async (c) => {
+    const body = await readBody(c);
+    return await handle(c, await identify(c, body), body);
+  };
+}

@@ -1,0 +1,87 @@
+/**
+ * Requests under one idempotency key, where a second one waits for the first: in this process by
+ * its flight, in others by the version of the record that both commits write. Nothing is written
+ * before the work's own commit. For work that is short, and answers that are small: the answer lies
+ * in the record itself, which memory keeps.
+ */
+import type { RecordCache } from "../storage/record_cache.ts";
+import type { RecordKey } from "../storage/record_key.ts";
+import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
+import {
+  ANSWER_KEPT_MS,
+  AnsweredBefore,
+  type Keyed,
+  type KeyedCommit,
+  type KeyUse,
+  requireSameRequest,
+  stillStands,
+} from "./key_use.ts";
+
+/** A record under a key: its use, and beside it the fields of the answer, whose names are others. */
+export type KeptAnswer<Answer extends object> = KeyUse & Answer;
+
+export class JoinedRequests<Answer extends object> {
+  readonly #flights = new Map<string, Promise<unknown>>();
+
+  constructor(
+    private readonly store: Pick<Store, "now">,
+    private readonly records: Pick<RecordCache, "read">,
+  ) {}
+
+  /**
+   * Does work once under a key. Refusals do not use the key up.
+   * @param key scope and key, as a record of the area
+   * @param fingerprintOf asked for only where it matters: it costs more than most refusals
+   * @param work commits with what it is handed, made when the request has been found to be in order
+   * @throws RelayError `idempotency_key_reused` when the key was used for another request
+   */
+  async once<T>(
+    key: RecordKey<KeptAnswer<Answer>>,
+    fingerprintOf: () => string,
+    work: (keyed: () => KeyedCommit<Answer>) => Promise<T>,
+  ): Promise<Keyed<T, KeptAnswer<Answer>>> {
+    const name = key.join("/");
+    while (this.#flights.has(name)) await this.#flights.get(name)!.catch(() => {});
+    const flight = this.#answer(key, fingerprintOf, work);
+    this.#flights.set(name, flight);
+    try {
+      return await flight;
+    } finally {
+      this.#flights.delete(name);
+    }
+  }
+
+  async #answer<T>(
+    key: RecordKey<KeptAnswer<Answer>>,
+    fingerprintOf: () => string,
+    work: (keyed: () => KeyedCommit<Answer>) => Promise<T>,
+  ): Promise<Keyed<T, KeptAnswer<Answer>>> {
+    const stored = await this.records.read<KeptAnswer<Answer>>(key);
+    let fingerprint: string | undefined;
+    const decide = (kept: KeptAnswer<Answer> | null, nowMs: number) => {
+      if (kept === null || !stillStands(kept, nowMs)) return;
+      requireSameRequest(kept, fingerprint ??= fingerprintOf());
+      throw new AnsweredBefore(kept);
+    };
+    try {
+      decide(stored, this.store.now());
+      const answer = await work(() => {
+        const asked = fingerprint ??= fingerprintOf();
+        return {
+          records: [key],
+          decide: (turn) => decide(turn.record(key), turn.nowMs),
+          write(turn, answer) {
+            // In this order since the first version, so that stored bytes stay comparable.
+            const use = { v: 1, attempt: turn.attempt, fingerprint: asked } as const;
+            const kept = { ...use, ...answer, createdAtMs: turn.nowMs };
+            turn.putRecord(key, kept, ANSWER_KEPT_MS + EXPIRY_MARGIN_MS);
+          },
+        };
+      });
+      return { replayed: false, answer };
+    } catch (error) {
+      if (!(error instanceof AnsweredBefore)) throw error;
+      return { replayed: true, answer: error.use as KeptAnswer<Answer> };
+    }
+  }
+}

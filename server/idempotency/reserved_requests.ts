@@ -1,0 +1,160 @@
+/**
+ * Requests under one idempotency key, where the first one reserves the key before it begins and a
+ * second one is refused while it runs, in any process. For work that takes long, and answers that
+ * are large: an answer lies in a row beside the record, so that memory keeps uses alone.
+ *
+ * A reservation is leased: when its holder has died, the next request takes it over. What is right
+ * does not rest on the lease: the commit of the work checks that the reservation is still its own.
+ */
+import type { RelayError } from "../errors.ts";
+import type { GroupCommit } from "../storage/group_commit.ts";
+import type { RecordCache } from "../storage/record_cache.ts";
+import type { RecordKey } from "../storage/record_key.ts";
+import { valueSizeBytes } from "../storage/stored_size.ts";
+import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
+import type { Clock } from "../deps.ts";
+import {
+  ANSWER_KEPT_MS,
+  AnsweredBefore,
+  type Keyed,
+  type KeyedCommit,
+  type KeyUse,
+  requireSameRequest,
+  stillStands,
+} from "./key_use.ts";
+
+/** A use that is a reservation while `leasedUntilMs` is there, and answered without it. */
+export interface ReservedUse extends KeyUse {
+  /** From when on another request may take the reservation over, in unix ms. */
+  leasedUntilMs?: number;
+}
+
+/** A key's record and one more part: what was answered. */
+interface AnswerRow<Answer> {
+  v: 1;
+  attempt: string;
+  answer: Answer;
+}
+
+export interface ReservedRequestsOptions {
+  commits: GroupCommit;
+  records: Pick<RecordCache, "read" | "readRow">;
+  now: Clock;
+  /** The refusal of a request while one under its key is under way. */
+  inProgress(retryAfterMs: number): RelayError;
+}
+
+const LEASE_MS = 60_000;
+const JOB_BYTES = 1_000;
+/** What one value of the store holds, with a margin, where a character counts two bytes. */
+const MAX_ANSWER_BYTES = 65_000;
+
+/** Over answers of plain data, as structured clones keep it. */
+export class ReservedRequests<Answer> {
+  constructor(private readonly options: ReservedRequestsOptions) {}
+
+  /**
+   * Does work once under a key. Whatever the work throws gives the key back.
+   * @param key scope and key, as a record of the area
+   * @param fingerprint SHA-256 of what is asked, base64url
+   * @param work commits with what it is handed; its answer is plain data of at most 64 KB, such as {status, body as bytes}; larger ones lie elsewhere
+   * @throws RelayError `idempotency_key_reused`, what inProgress() makes, `unavailable`
+   */
+  async once<T>(
+    key: RecordKey<ReservedUse>,
+    fingerprint: string,
+    work: (keyed: KeyedCommit<Answer>) => Promise<T>,
+  ): Promise<Keyed<T, Answer>> {
+    let holder: string | undefined;
+    try {
+      holder = await this.#reserve(key, fingerprint);
+      return { replayed: false, answer: await work(this.#keyed(key, fingerprint, holder)) };
+    } catch (error) {
+      if (error instanceof AnsweredBefore) return await this.#replay(key);
+      // Where this fails too, the end of the lease gives the key back.
+      if (holder !== undefined) await this.#release(key, holder).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** @returns the attempt under which the key is reserved @throws AnsweredBefore, and as once() */
+  async #reserve(key: RecordKey<ReservedUse>, fingerprint: string): Promise<string> {
+    const { commits, records, now } = this.options;
+    const stored = await records.read<ReservedUse>(key);
+    if (stored !== null) this.#requireFree(stored, fingerprint, now());
+    return await commits.submit<string>({
+      records: [key],
+      sizeBytes: JOB_BYTES,
+      proof: key,
+      plan: (turn) => {
+        const use = turn.record(key);
+        const { nowMs, attempt } = turn;
+        if (use !== null) this.#requireFree(use, fingerprint, nowMs);
+        const leasedUntilMs = nowMs + LEASE_MS;
+        const reserved = { v: 1, attempt, fingerprint, createdAtMs: nowMs, leasedUntilMs } as const;
+        turn.putRecord(key, reserved, LEASE_MS + EXPIRY_MARGIN_MS);
+        return attempt;
+      },
+    });
+  }
+
+  /** Another request is told so first: one that repeats it would be told nothing else either. */
+  #requireFree(use: ReservedUse, fingerprint: string, nowMs: number): void {
+    if (use.leasedUntilMs === undefined) {
+      if (!stillStands(use, nowMs)) return;
+      requireSameRequest(use, fingerprint);
+      throw new AnsweredBefore(use);
+    }
+    const leftMs = use.leasedUntilMs - nowMs;
+    // A longer rest than a whole lease comes from a clock that has jumped.
+    if (leftMs <= 0 || leftMs > LEASE_MS) return;
+    requireSameRequest(use, fingerprint);
+    throw this.options.inProgress(leftMs);
+  }
+
+  #keyed(key: RecordKey<ReservedUse>, fingerprint: string, holder: string): KeyedCommit<Answer> {
+    return {
+      records: [key],
+      decide: (turn) => {
+        const use = turn.record(key);
+        if (isHeldBy(use, holder)) return;
+        // Taken over after its lease had ended.
+        if (use !== null) this.#requireFree(use, fingerprint, turn.nowMs);
+        throw this.options.inProgress(LEASE_MS);
+      },
+      write(turn, answer) {
+        const { attempt, nowMs } = turn;
+        const row: AnswerRow<Answer> = { v: 1, attempt, answer };
+        if (valueSizeBytes(row) > MAX_ANSWER_BYTES) {
+          throw new RangeError("the answer to be kept is larger than a value of the store");
+        }
+        const expireInMs = ANSWER_KEPT_MS + EXPIRY_MARGIN_MS;
+        turn.putRecord(key, { v: 1, attempt, fingerprint, createdAtMs: nowMs }, expireInMs);
+        turn.set(answerKey(key), row, expireInMs);
+      },
+    };
+  }
+
+  async #replay(key: RecordKey<ReservedUse>): Promise<Keyed<never, Answer>> {
+    const row = await this.options.records.readRow<AnswerRow<Answer>>(answerKey(key));
+    if (row === null) throw new Error("the answer under an idempotency key is not in the store");
+    return { replayed: true, answer: row.answer };
+  }
+
+  async #release(key: RecordKey<ReservedUse>, holder: string): Promise<void> {
+    await this.options.commits.submit<void>({
+      records: [key],
+      sizeBytes: JOB_BYTES,
+      proof: key,
+      plan(turn) {
+        if (isHeldBy(turn.record(key), holder)) turn.putRecord(key, null);
+      },
+    });
+  }
+}
+
+const answerKey = (key: RecordKey<ReservedUse>): Deno.KvKey => [...key, "answer"];
+
+function isHeldBy(use: ReservedUse | null, holder: string): boolean {
+  return use?.leasedUntilMs !== undefined && use.attempt === holder;
+}

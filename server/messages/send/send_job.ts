@@ -1,0 +1,181 @@
+/** The commit of one send: what it rests on, what it refuses, and what it writes. */
+import { Buffer } from "node:buffer";
+import type { Identity } from "../../agents/records.ts";
+import { signatureKey, type SignatureUse } from "../../agents/signature_use.ts";
+import { rateLimited } from "../../errors.ts";
+import type { Limits } from "../../limits.ts";
+import { inKey, type InRecord, outKey, type OutRecord } from "../../mailboxes/records.ts";
+import { retainBytes } from "../../mailboxes/retained_bytes.ts";
+import { admit } from "../../rate_window.ts";
+import type { Job, Turn } from "../../storage/group_commit.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
+import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
+import { cutIntoPieces, formOf } from "../rows/message_row.ts";
+import type { RecentMessages } from "../rows/recent_messages.ts";
+import { decodeRow } from "../rows/row_codec.ts";
+import type { AddressBytes, HeldBytes } from "./address_bytes.ts";
+import type { Receipt, SendAnswer, SendUseRow } from "./send_answer.ts";
+import { recipientBanned, refuseSender } from "./send_refusals.ts";
+import type { SendRequest } from "./send_request.ts";
+import { stageMessage } from "./stage_message.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** A send whose signature has been verified and whose recipient exists. */
+export interface Send {
+  sender: Identity;
+  recipient: Identity;
+  request: SendRequest;
+  /** The signed bytes. */
+  raw: Uint8Array;
+  use: SignatureUse;
+  canonicalString: string;
+  /** True where the relay signs for an agent that sent a token. */
+  bearer: boolean;
+  /** Keyed hash of the client address that the request came from. */
+  addressHash: string;
+  extension?: SendExtension;
+}
+
+/** What else a send rests on and writes, such as the answer under an Idempotency-Key. */
+export interface SendExtension {
+  /** Records that are read and written beside the two mailboxes. */
+  records: readonly Deno.KvKey[];
+  /** Run as soon as it is clear that the sender may send, before any other refusal. @throws to refuse */
+  decide(turn: Turn): void;
+  write(turn: Turn, receipt: Receipt): void;
+}
+
+/** What the commits of all sends have in common. */
+export interface SendJobContext {
+  records: RecordCache;
+  limits: Limits;
+  recent: RecentMessages;
+  addressBytes: AddressBytes;
+  /** Whether only the store can tell that no send with this signature was accepted before. */
+  mayBeKnown(use: SignatureUse): boolean;
+  /** A send was stored, or may have been: told before its caller hears of it. */
+  learn(send: Send): void;
+}
+
+/** @returns the job, and the bytes of its client address, to be given back after it */
+export function makeSendJob(
+  send: Send,
+  context: SendJobContext,
+): { job: Job<SendAnswer>; held: HeldBytes } {
+  const { sender, recipient, request, use } = send;
+  const { records, limits, recent } = context;
+  const usedKey = signatureKey(sender.id, use);
+  const form = formOf(request, send.raw);
+  const rawPieces = form === null ? cutIntoPieces(send.raw) : [];
+  const rawBytes = form === null ? send.raw.length : 0;
+  const expireInMs = limits.retentionDays * DAY_MS + EXPIRY_MARGIN_MS;
+  const envelope = {
+    sender,
+    recipientId: recipient.id,
+    request,
+    signature: Buffer.from(use.signature).toString("base64"),
+    canonicalString: send.canonicalString,
+  };
+  const sizeBytes = request.bodySizeBytes + rawBytes + 1_000;
+  const held = context.addressBytes.of(send.addressHash, sizeBytes);
+  const checkUse = context.mayBeKnown(use);
+  const learn = () => context.learn(send);
+  /** What the last attempt stored. */
+  let stored: { receipt: Receipt; previousId: number; bytes: Uint8Array };
+  const job: Job<SendAnswer> = {
+    records: [outKey(sender.id), inKey(recipient.id), ...(send.extension?.records ?? [])],
+    sizeBytes: sizeBytes + 1_500,
+    proof: usedKey,
+    // Replay 5
+    settle: async () => {
+      const row = await records.readRow<SendUseRow>(usedKey);
+      if (row?.use !== "send") return undefined;
+      // A ban stands before the repetition of an answer.
+      const out = await records.readRow<OutRecord>(outKey(sender.id));
+      refuseSender(out!, send.bearer);
+      return row;
+    },
+    plan: (turn) => {
+      const out = turn.record<OutRecord>(outKey(sender.id))!;
+      const inbox = turn.record<InRecord>(inKey(recipient.id))!;
+      refuseSender(out, send.bearer); // Check 10
+      send.extension?.decide(turn); // Replay 2, again
+      if (inbox.banned) throw recipientBanned(); // Check 11
+      // Check 12
+      const charged = chargeSender(out, sizeBytes, turn.nowMs, limits);
+      held.hold(turn.nowMs); // Check 13
+      const id = turn.allocateId(Math.max(out.head, inbox.head));
+      const createdAtMs = turn.nowMs;
+
+      if (checkUse) turn.requireAbsent(usedKey);
+      const { contentHash } = request;
+      const { attempt } = turn;
+      turn.set(
+        usedKey,
+        { v: 1, attempt, use: "send", id, contentHash, createdAtMs } satisfies SendUseRow,
+        use.keepUntilMs - turn.nowMs + EXPIRY_MARGIN_MS,
+      );
+      turn.putRecord(inKey(recipient.id), { ...inbox, head: id });
+      // A message to oneself: both records belong to one agent, and are written one after the other.
+      turn.putRecord(outKey(sender.id), { ...out, ...charged, head: id });
+      const bytes = stageMessage(turn, {
+        id,
+        createdAtMs,
+        envelope,
+        form,
+        rawPieces,
+        expireInMs,
+      });
+      const receipt: Receipt = {
+        kind: "sent",
+        id,
+        contentHash,
+        createdAtMs,
+        sender,
+        recipient,
+        notify: inbox.notify,
+      };
+      send.extension?.write(turn, receipt);
+      stored = { receipt, previousId: inbox.head, bytes };
+      return receipt;
+    },
+    committed: (receipt) => {
+      if (receipt === stored.receipt) {
+        held.count();
+        recent.add(recipient.id, stored.previousId, receipt.id, decodeRow(stored.bytes));
+      }
+      learn();
+    },
+    leftUnclear: learn,
+  };
+  return { job, held };
+}
+
+/** What a sender's record says after one more message. @throws RelayError `rate_limited` */
+function chargeSender(
+  { sends, retained }: OutRecord,
+  sizeBytes: number,
+  nowMs: number,
+  { sendsPerAgentPerMinute, retainedBytesPerSender, retentionDays }: Limits,
+): Pick<OutRecord, "sends" | "retained"> {
+  const admitted = admit(sends, nowMs, { limit: sendsPerAgentPerMinute, windowMs: MINUTE_MS });
+  if ("retryAfterMs" in admitted) {
+    throw rateLimited(
+      `at most ${sendsPerAgentPerMinute} messages a minute; wait retry_after_ms, then send again`,
+      admitted.retryAfterMs,
+    );
+  }
+  const kept = retainBytes(retained, sizeBytes, nowMs, {
+    limitBytes: retainedBytesPerSender,
+    retentionMs: retentionDays * DAY_MS,
+  });
+  if ("retryAfterMs" in kept) {
+    throw rateLimited(
+      `at most ${retainedBytesPerSender} bytes of one sender's messages are retained; older ones make room when they expire`,
+      kept.retryAfterMs,
+    );
+  }
+  return { sends: admitted.window, retained: kept.days };
+}

@@ -1,0 +1,88 @@
+/**
+ * Opens the network's figures: what group commits write for them, the routes that answer, and the
+ * background work.
+ */
+import type { Core } from "../core.ts";
+import { doneWithin } from "../done_within.ts";
+import { logSparsely } from "../log_sparsely.ts";
+import type { Part } from "../part.ts";
+import { shareRuns } from "../storage/shared_run.ts";
+import { DAY_MS } from "../time_units.ts";
+import { windowMinutesOf } from "./counted.ts";
+import { Leaderboard } from "./leaderboard.ts";
+import { recordFigures, roomForFigures } from "./record_figures.ts";
+import { networkRoutes } from "./routes.ts";
+import { Standings } from "./standings.ts";
+import { Sweeps } from "./sweeps.ts";
+import { Tally } from "./tally.ts";
+
+export interface Network extends Part {
+  /** Corrects the figures after a ban or unban; waits for it, at most a second. */
+  sweep(): Promise<void>;
+}
+
+/**
+ * After this many groups of this process with counted sends, counts are folded before the minute is
+ * over.
+ */
+const GROUPS_A_FOLD = 100;
+/** Longest time that a ban's answer waits for the figures. */
+const SWEEP_WAIT_MS = 1_000;
+
+/** Call before the first commit. Sweeps that a former process left are continued at once. */
+export function openNetwork(core: Core): Network {
+  const { store, commits, leases, publicReads, identities } = core;
+  const { kv, now } = store;
+  const { retentionDays } = core.limits;
+  const retentionMs = retentionDays * DAY_MS;
+  const windowMinutes = windowMinutesOf(retentionDays);
+  const standings = new Standings(kv, now, windowMinutes);
+  const readStandings = shareRuns(() => standings.read());
+  const tally = new Tally({ store, commits, leases, standings: readStandings, windowMinutes });
+  const sweeps = new Sweeps({ store, commits, leases, identities, retentionMs });
+  const leaderboard = new Leaderboard({ kv, identities, standings, readStandings });
+  const logFailure = logSparsely(core.deps.log, "figures_failed");
+  const background = new Set<Promise<void>>();
+  let groups = 0;
+
+  commits.annotateGroups({
+    room: roomForFigures,
+    annotate(results, turn) {
+      if (!recordFigures(results, turn, retentionMs)) return;
+      if (++groups % GROUPS_A_FOLD === 0) void inBackground(() => tally.tidy());
+    },
+  });
+  void inBackground(() => sweeps.run());
+
+  /**
+   * Runs work whose failure concerns no caller: a minute later, what it left undone is tried again.
+   */
+  function inBackground(work: () => Promise<void>): Promise<void> {
+    const run = Promise.resolve().then(work)
+      .catch(logFailure)
+      .finally(() => background.delete(run));
+    background.add(run);
+    return run;
+  }
+
+  return {
+    routes: networkRoutes({
+      feed: { kv, now, retentionMs },
+      leaderboard,
+      publicReads,
+      exclusive: store.exclusive,
+    }),
+    async sweep() {
+      await doneWithin(inBackground(() => sweeps.run()), SWEEP_WAIT_MS);
+    },
+    async everyMinute() {
+      await tally.tidy();
+      await sweeps.run();
+    },
+    async close() {
+      await commits.drained(); // the last groups may have begun a fold of its counts
+      await sweeps.close();
+      await Promise.all(background);
+    },
+  };
+}

@@ -1,0 +1,97 @@
+/** Opens the storage of one relay in order: the store with its commits, records, ids and leases. */
+import type { Deps } from "../deps.ts";
+import { logSparsely } from "../log_sparsely.ts";
+import type { Part } from "../part.ts";
+import { startupNote } from "../startup_notes.ts";
+import { ClockStamp } from "./clock_stamp.ts";
+import { FreeDisk, type MeasureFreeBytes } from "./free_disk.ts";
+import { GroupCommit } from "./group_commit.ts";
+import { IdSequence } from "./id_sequence.ts";
+import type { QueueBounds } from "./job_queue.ts";
+import { openAddressKey, openLayout } from "./layout.ts";
+import { Leases } from "./leases.ts";
+import { PublicReads } from "./public_reads.ts";
+import { RecordCache } from "./record_cache.ts";
+import { requireAnswer } from "./require_answer.ts";
+import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY, type Store, type StoreCapacity } from "./store.ts";
+import { type SlotTiming, WriterSlot } from "./writer_slot.ts";
+
+export interface StorageOptions {
+  /** Free bytes on the store's disk; none where the store is not on a disk of ours. */
+  measureFreeBytes?: MeasureFreeBytes;
+  slotTiming?: SlotTiming;
+  capacity?: StoreCapacity;
+  queueBounds?: QueueBounds;
+  /** Told of each write that the store failed. */
+  onWriteFailure?: (failure: unknown) => unknown;
+}
+
+export interface Storage extends Part {
+  store: Store;
+  records: RecordCache;
+  commits: GroupCommit;
+  ids: IdSequence;
+  leases: Leases;
+  publicReads: PublicReads;
+  freeDisk: FreeDisk;
+  /** Secret under which client addresses are hashed, 32 bytes. */
+  addressKey: Uint8Array;
+  /** Waits for the last commits and gives the writer slot back. */
+  close(): Promise<void>;
+}
+
+/** @throws Error when the store is newer, its clock is ahead of ours, or no writer slot is free */
+export async function openStorage(
+  { config, kv, now, random, log }: Deps,
+  options: StorageOptions,
+): Promise<Storage> {
+  const store: Store = {
+    kv,
+    exclusive: !config.sharedStore,
+    capacity: options.capacity ?? (config.hosted ? KV_CONNECT_CAPACITY : EMBEDDED_CAPACITY),
+    now,
+    random,
+  };
+  await requireAnswer(openLayout(kv));
+  const clockStamp = new ClockStamp(kv, now);
+  const clockNote = await clockStamp.open(config.clockCheck);
+  const addressKey = await openAddressKey(kv, random);
+  const records = new RecordCache(store);
+  const slot = store.exclusive ? null : await WriterSlot.lease(store, options.slotTiming);
+  try {
+    const ids = await IdSequence.open(store, slot);
+    const logWriteFailure = logSparsely(log, "store_write_failed");
+    const commits = new GroupCommit({
+      store,
+      records,
+      ids,
+      bounds: options.queueBounds,
+      onFailure(failure) {
+        logWriteFailure(failure);
+        options.onWriteFailure?.(failure);
+      },
+    });
+    const { minFreeDiskBytes } = config.limits;
+    const freeDisk = new FreeDisk(options.measureFreeBytes ?? null, minFreeDiskBytes);
+    await freeDisk.refresh();
+    return {
+      store,
+      records,
+      commits,
+      ids,
+      leases: new Leases(store),
+      publicReads: new PublicReads(store, records),
+      freeDisk,
+      addressKey,
+      notes: clockNote === null ? [] : [startupNote("clock", clockNote)],
+      everyMinute: () => clockStamp.refresh(),
+      async close() {
+        await commits.drained();
+        await slot?.release();
+      },
+    };
+  } catch (error) {
+    await slot?.release();
+    throw error;
+  }
+}

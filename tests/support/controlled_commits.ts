@@ -1,0 +1,74 @@
+/** A group commit whose commits a test may delay, refuse or lose. */
+import type { Job } from "../../server/storage/group_commit.ts";
+import { RelayError } from "../../server/errors.ts";
+import { type CommitOutcome, createFakeKv, type FakeCommit } from "./fake_kv.ts";
+import {
+  mailboxKey,
+  openTestStorage,
+  type TestMailbox,
+  type TestStorage,
+  type TestStorageOptions,
+} from "./storage.ts";
+
+/** Runs between a commit and the store. */
+export type Intercept = (
+  commit: FakeCommit,
+  run: () => Promise<CommitOutcome>,
+) => Promise<CommitOutcome>;
+
+export interface ControlledCommits {
+  kv: Deno.Kv;
+  storage: TestStorage;
+  /** Every commit that holds letters, as it was tried. */
+  commits: FakeCommit[];
+}
+
+/** Runs a test on storage whose letter commits it may delay, refuse or lose. */
+export async function withControlledCommits(
+  body: (controlled: ControlledCommits) => Promise<void>,
+  options: TestStorageOptions & { intercept?: Intercept } = {},
+): Promise<void> {
+  const kv = await Deno.openKv(":memory:");
+  const commits: FakeCommit[] = [];
+  const fake = createFakeKv({
+    kv,
+    maxChecks: options.capacity?.checks ?? 100,
+    intercept: async (commit, run) => {
+      if (!commit.writes.some(({ key }) => key[0] !== "slot")) return await run();
+      commits.push(commit);
+      return await (options.intercept?.(commit, run) ?? run());
+    },
+  });
+  const storage = await openTestStorage(fake, options);
+  try {
+    await body({ kv, storage, commits });
+    await storage.close();
+  } finally {
+    kv.close();
+  }
+}
+
+/** Mailboxes that a commit writes. */
+export function boxesOf(commit: FakeCommit): string[] {
+  return commit.writes.filter(({ key }) => key[0] === "box").map(({ key }) => String(key[1]));
+}
+
+/** The head of a mailbox as the store has it. */
+export async function headOf(kv: Deno.Kv, box: string): Promise<number> {
+  return (await kv.get<TestMailbox>(mailboxKey(box))).value?.head ?? 0;
+}
+
+/** A job that adds one to a record and refuses above a bound. */
+export function countJob(box: string, bound = Infinity): Job<number> {
+  return {
+    records: [mailboxKey(box)],
+    sizeBytes: 100,
+    proof: mailboxKey(box),
+    plan(turn) {
+      const count = (turn.record<TestMailbox>(mailboxKey(box))?.head ?? 0) + 1;
+      if (count > bound) throw new RelayError("banned", "full");
+      turn.putRecord(mailboxKey(box), { head: count, attempt: turn.attempt });
+      return count;
+    },
+  };
+}
