@@ -1,5 +1,6 @@
 /** The settings of a relay: what the environment says, checked once at start-up. */
 import { base64 } from "@scure/base";
+import { requireLocal } from "./config/local_mode.ts";
 import { type MailConfig, parseMailConfig } from "./config/mail.ts";
 import {
   booleanSetting,
@@ -70,12 +71,13 @@ export function parseConfig(env: Environment): Config {
   const kvHosts = parseKvHosts(env);
   const hosted = onDeploy || kvUrl !== undefined;
   const sharedStore = booleanSetting(env, "RELAY_SHARED_STORE", false) || hosted;
-  return {
+  const mail = parseMailConfig(env);
+  const config: Config = {
     port,
     host,
     baseUrl: baseUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
     baseUrlGiven: baseUrl !== undefined,
-    dataDir: optionalText(env, "RELAY_DATA_DIR") ?? "./data",
+    dataDir: optionalText(env, "RELAY_DATA_DIR") ?? (mail.local ? "./data-mail" : "./data"),
     ...(kvUrl === undefined ? {} : { kvUrl }),
     kvHosts,
     hosted,
@@ -92,8 +94,10 @@ export function parseConfig(env: Environment): Config {
     requireKeyProof: booleanSetting(env, "RELAY_REQUIRE_KEY_PROOF", false),
     clockCheck: parseClockCheck(env),
     limits: parseLimits(optionalText(env, "RELAY_LIMITS")),
-    mail: parseMailConfig(env),
+    mail,
   };
+  if (mail.local) requireLocal(config);
+  return config;
 }
 
 function parseHost(env: Environment): string {

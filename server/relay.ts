@@ -13,6 +13,7 @@ import { openDigests } from "./digest/part.ts";
 import { openDirectory } from "./directory/part.ts";
 import { type HttpOptions, openHttp } from "./http/part.ts";
 import type { HttpEnv } from "./http/route.ts";
+import { openLocalMode } from "./local/part.ts";
 import { openMail } from "./mail/part.ts";
 import { SEALED_MAIL_SECRET } from "./mail/secret/mail_secret.ts";
 import { openTools } from "./mcp/part.ts";
@@ -78,7 +79,9 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
 }
 
 /** The parts in the order of their opening: each is given the core, and what it uses of those before it. */
-async function openParts(parts: OpenParts, deps: Deps, options: RelayOptions) {
+async function openParts(parts: OpenParts, given: Deps, options: RelayOptions) {
+  const localMode = openLocalMode(given);
+  const deps: Deps = { ...given, mailer: given.mailer ?? localMode?.mailer };
   const storage = parts.add("storage", await openStorage(deps, options));
   const { waits } = parts.add("waiting", openWaiting(deps, storage));
   const http = parts.add("http", openHttp(options));
@@ -98,6 +101,7 @@ async function openParts(parts: OpenParts, deps: Deps, options: RelayOptions) {
   parts.add("admin", openAdmin(core, { messages, recent, sweep }));
   parts.add("tools", openTools(core, { custody, tokenSender, inbox, agentSearch }));
   const { isOn: mailOn } = parts.add("mail", await openMail(core, ring));
+  if (localMode !== null) parts.add("local mode", localMode);
   parts.add("description", openDescription(core, mailOn, () => import("./operations.ts")));
   parts.add(
     "resealing",

@@ -12,8 +12,6 @@ export interface StartupFacts {
 
 /** Notes in lines of "name  what"; none holds a secret. */
 export function startupNotes(config: Config, facts: StartupFacts): string[] {
-  const { mail } = config;
-  const smtp = mail.smtp !== undefined && mail.from !== undefined;
   return [
     `relay ${facts.version} listening on ${facts.address}`,
     startupNote("pid", `${facts.pid} (send SIGTERM or SIGINT to this one)`),
@@ -27,10 +25,7 @@ export function startupNotes(config: Config, facts: StartupFacts): string[] {
     ),
     startupNote("key proof", keyProofNote(config)),
     startupNote("proxies", proxyNote(config)),
-    startupNote(
-      "digests",
-      smtp ? "configured" : `off: ${unset(config, ["RELAY_SMTP_URL", "RELAY_MAIL_FROM"])}`,
-    ),
+    startupNote("digests", digestNote(config)),
   ];
 }
 
@@ -57,6 +52,13 @@ function proxyNote({ trustedProxyHops }: Config): string {
   return trustedProxyHops === 0
     ? "none trusted: X-Forwarded-For is ignored"
     : `${trustedProxyHops} trusted: addresses come from X-Forwarded-For`;
+}
+
+function digestNote(config: Config): string {
+  const { smtp, from, local } = config.mail;
+  if (local) return "configured: captured, as all mail in local mode";
+  if (smtp !== undefined && from !== undefined) return "configured";
+  return `off: ${unset(config, ["RELAY_SMTP_URL", "RELAY_MAIL_FROM"])}`;
 }
 
 function unset({ mail }: Config, variables: readonly string[]): string {

@@ -2,6 +2,10 @@
 import { Buffer } from "node:buffer";
 import { createPrivateKey } from "node:crypto";
 import {
+  decodeInboundSecret,
+  MIN_INBOUND_SECRET_BYTES,
+} from "../../toolkit/client/inbound_secret.ts";
+import {
   booleanSetting,
   ConfigError,
   type Environment,
@@ -33,8 +37,8 @@ export interface MailConfig {
   listen?: HostPort;
   /** Paths of the receiver's PEM certificate chain and key. */
   tls?: { certFile: string; keyFile: string };
-  /** Secret of the inbound HTTP gateway, as given. */
-  inboundSecret?: string;
+  /** Secret of the inbound HTTP gateway, decoded; at least 24 bytes. */
+  inboundSecret?: Uint8Array;
   /** RSA key of at least 2,048 bits as PKCS#8 PEM, and the selector it is published under. */
   dkim?: { privateKeyPem: string; selector: string };
   /** Where postmaster@ and abuse@ go; RELAY_MAIL_FROM unless set. */
@@ -66,13 +70,16 @@ const MIN_DKIM_KEY_BITS = 2048;
 export function parseMailConfig(env: Environment): MailConfig {
   const local = booleanSetting(env, "RELAY_MAIL_DEV", false);
   const from = parseFrom(env) ?? (local ? LOCAL_FROM : undefined);
+  const domain = parseDomain(env) ?? (local ? LOCAL_DOMAIN : undefined);
+  const listen = parseListen(env);
   const postmaster = parseAddress(env, "RELAY_MAIL_POSTMASTER") ?? from?.address;
+  if (listen !== undefined) requireElsewhere(postmaster, domain);
   return {
     ...present("smtp", parseSmtpUrl(env)),
     ...present("from", from),
     ...present("smtpCaFile", optionalText(env, "RELAY_SMTP_CA")),
-    ...present("domain", parseDomain(env) ?? (local ? LOCAL_DOMAIN : undefined)),
-    ...present("listen", parseListen(env)),
+    ...present("domain", domain),
+    ...present("listen", listen),
     ...present("tls", parseTls(env)),
     ...present("inboundSecret", parseInboundSecret(env)),
     ...present("dkim", parseDkim(env)),
@@ -168,6 +175,16 @@ function parseListen(env: Environment): HostPort | undefined {
   return listen;
 }
 
+/** What the receiver passes on to the postmaster must not come back to it. */
+function requireElsewhere(postmaster: string | undefined, domain: string | undefined): void {
+  const host = postmaster?.slice(postmaster.lastIndexOf("@") + 1).toLowerCase();
+  if (host === undefined || host !== domain) return;
+  throw new ConfigError(
+    "RELAY_MAIL_POSTMASTER",
+    "must be an address outside RELAY_MAIL_DOMAIN when RELAY_MAIL_LISTEN is set: the receiver passes mail for postmaster@ on to it; unset, it is RELAY_MAIL_FROM",
+  );
+}
+
 function parseTls(env: Environment): MailConfig["tls"] {
   const certFile = optionalText(env, "RELAY_MAIL_TLS_CERT");
   const keyFile = optionalText(env, "RELAY_MAIL_TLS_KEY");
@@ -181,15 +198,15 @@ function parseTls(env: Environment): MailConfig["tls"] {
   return { certFile, keyFile };
 }
 
-function parseInboundSecret(env: Environment): string | undefined {
-  const secret = optionalText(env, "RELAY_MAIL_INBOUND_SECRET");
-  if (secret !== undefined && !/^[\x21-\x7e]{16,}$/.test(secret)) {
-    throw new ConfigError(
-      "RELAY_MAIL_INBOUND_SECRET",
-      "must have at least 16 characters, printable ASCII without spaces",
-    );
-  }
-  return secret;
+function parseInboundSecret(env: Environment): Uint8Array | undefined {
+  const text = optionalText(env, "RELAY_MAIL_INBOUND_SECRET");
+  if (text === undefined) return undefined;
+  const secret = decodeInboundSecret(text);
+  if (secret !== null) return secret;
+  throw new ConfigError(
+    "RELAY_MAIL_INBOUND_SECRET",
+    `must be base64 of at least ${MIN_INBOUND_SECRET_BYTES} bytes, with or without whsec_ before it`,
+  );
 }
 
 function parseDkim(env: Environment): MailConfig["dkim"] {

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
+import { base64 } from "@scure/base";
+import { decodeInboundSecret } from "../../toolkit/client/inbound_secret.ts";
 import { parseMailConfig } from "./mail.ts";
 
 function assertRefused(env: Record<string, string>, variable: string): void {
@@ -166,7 +168,6 @@ Deno.test("parseMailConfig() reads resolvers, sign-in and the inbound secret", (
     RELAY_DNS_SERVERS: "127.0.0.1:5353, [::1]:53,9.9.9.9",
     RELAY_GOOGLE_CLIENT_ID: "id.apps.example",
     RELAY_GOOGLE_JWKS_URL: "http://127.0.0.1:9/certs",
-    RELAY_MAIL_INBOUND_SECRET: "s".repeat(16),
     RELAY_MAIL_BOUNCES: "false",
     RELAY_ALLOW_LOOPBACK_WEBHOOKS: "true",
     RELAY_SMTP_CA: "/etc/ca.pem",
@@ -178,7 +179,6 @@ Deno.test("parseMailConfig() reads resolvers, sign-in and the inbound secret", (
   ]);
   assert.equal(mail.googleClientId, "id.apps.example");
   assert.equal(mail.googleJwksUrl, "http://127.0.0.1:9/certs");
-  assert.equal(mail.inboundSecret, "s".repeat(16));
   assert.deepEqual([mail.bounces, mail.allowLoopbackWebhooks], [false, true]);
   assert.equal(mail.smtpCaFile, "/etc/ca.pem");
   for (const RELAY_DNS_SERVERS of ["dns.example:53", "127.0.0.9:53,", "127.0.0.1:99999"]) {
@@ -186,5 +186,43 @@ Deno.test("parseMailConfig() reads resolvers, sign-in and the inbound secret", (
   }
   assertRefused({ RELAY_GOOGLE_CLIENT_ID: "two words of it" }, "RELAY_GOOGLE_CLIENT_ID");
   assertRefused({ RELAY_GOOGLE_JWKS_URL: "file:///etc/keys" }, "RELAY_GOOGLE_JWKS_URL");
-  assertRefused({ RELAY_MAIL_INBOUND_SECRET: "tooshortsecret" }, "RELAY_MAIL_INBOUND_SECRET");
+});
+
+Deno.test("parseMailConfig() decodes the inbound secret, as the toolkit does that signs with it", () => {
+  const secret = Uint8Array.from({ length: 24 }, (_, i) => 255 - i);
+  const text = base64.encode(secret);
+  for (const RELAY_MAIL_INBOUND_SECRET of [text, `whsec_${text}`, `  whsec_${text}\n`]) {
+    assert.deepEqual(parseMailConfig({ RELAY_MAIL_INBOUND_SECRET }).inboundSecret, secret);
+    assert.deepEqual(decodeInboundSecret(RELAY_MAIL_INBOUND_SECRET), secret);
+  }
+  for (
+    const RELAY_MAIL_INBOUND_SECRET of [
+      "s".repeat(33),
+      base64.encode(secret.subarray(1)),
+      `whsec_whsec_${text}`,
+      `${text.slice(0, -2)} w`,
+      `whsec_${text}=`,
+      "whsec_",
+    ]
+  ) {
+    assert.equal(decodeInboundSecret(RELAY_MAIL_INBOUND_SECRET), null);
+    assertRefused({ RELAY_MAIL_INBOUND_SECRET }, "RELAY_MAIL_INBOUND_SECRET");
+  }
+});
+
+Deno.test("parseMailConfig() refuses a receiver whose postmaster is at its own domain", () => {
+  const receiver = {
+    RELAY_MAIL_LISTEN: "127.0.0.1:2525",
+    RELAY_MAIL_DOMAIN: "mail.example.org",
+    RELAY_MAIL_FROM: "relay@Mail.Example.Org",
+  };
+  assertRefused(receiver, "RELAY_MAIL_POSTMASTER");
+  const elsewhere = { ...receiver, RELAY_MAIL_POSTMASTER: "pm@example.org" };
+  assert.equal(parseMailConfig(elsewhere).postmaster, "pm@example.org");
+  assertRefused(
+    { ...elsewhere, RELAY_MAIL_POSTMASTER: "pm@mail.example.org" },
+    "RELAY_MAIL_POSTMASTER",
+  );
+  const { RELAY_MAIL_LISTEN: _, ...silent } = receiver;
+  assert.equal(parseMailConfig(silent).postmaster, receiver.RELAY_MAIL_FROM);
 });

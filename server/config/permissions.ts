@@ -12,6 +12,7 @@ export const DECIDING_SETTINGS: readonly string[] = [
   "RELAY_DATA_DIR",
   "RELAY_KV_HOSTS",
   "RELAY_KV_URL",
+  "RELAY_MAIL_DEV",
   "RELAY_MAIL_FROM",
   "RELAY_MAIL_TLS_CERT",
   "RELAY_MAIL_TLS_KEY",
@@ -28,7 +29,9 @@ export const ENV_FILE = ".env";
  */
 export function permissionFlags(env: Environment): string[] {
   const embedded = optionalText(env, "RELAY_KV_URL") === undefined;
-  const dataDir = embedded ? [optionalText(env, "RELAY_DATA_DIR") ?? "data"] : [];
+  const dataDir = embedded
+    ? [optionalText(env, "RELAY_DATA_DIR") ?? (isLocal(env) ? "data-mail" : "data")]
+    : [];
   const named = ["RELAY_SMTP_CA", "RELAY_MAIL_TLS_CERT", "RELAY_MAIL_TLS_KEY"]
     .map((variable) => optionalText(env, variable))
     .filter((path) => path !== undefined);
@@ -68,9 +71,15 @@ function kvHosts(env: Environment): (string | undefined)[] {
   return [hostOf(url, { "https:": 443, "http:": 80 }), ...withPort.map(reachable)];
 }
 
+/** In local mode mail goes nowhere. */
+function isLocal(env: Environment): boolean {
+  return optionalText(env, "RELAY_MAIL_DEV") === "true";
+}
+
 function nextHop(env: Environment): string | undefined {
   const url = optionalText(env, "RELAY_SMTP_URL");
   if (url === undefined || optionalText(env, "RELAY_MAIL_FROM") === undefined) return undefined;
+  if (isLocal(env)) return undefined;
   return hostOf(url, { "smtps:": 465, "smtp:": 587 });
 }
 

@@ -70,6 +70,19 @@ Deno.test("permissionFlags() leaves the mail area's hosts out while it is off", 
   assert.deepEqual(given(env, "net"), ["127.0.0.1:8000"]);
 });
 
+Deno.test("permissionFlags() has no next hop in local mode, and a folder of its own", () => {
+  const local = {
+    RELAY_MAIL_DEV: "true",
+    RELAY_SMTP_URL: "smtp://mail.example",
+    RELAY_MAIL_FROM: "relay@example.org",
+  };
+  assert.deepEqual(given(local, "net"), ["127.0.0.1:8000"]);
+  assert.deepEqual(given(local, "write"), ["data-mail"]);
+  assert.deepEqual(given(local, "read"), [".env", "data-mail"]);
+  assert.deepEqual(given({ ...local, RELAY_DATA_DIR: "/srv/x" }, "write"), ["/srv/x"]);
+  assert.deepEqual(given({ ...local, RELAY_MAIL_DEV: "false" }, "write"), ["data"]);
+});
+
 Deno.test("permissionFlags() gives nothing for what start-up refuses, never everything", () => {
   for (const HOST of ["*", "a b", "a,evil.example", "::1,evil", "http://x"]) {
     assert.equal(given({ HOST }, "net"), undefined, HOST);

@@ -1,5 +1,5 @@
 /** Pages for people: they load nothing, from anywhere; the style stands inside. */
-import { html } from "hono/html";
+import { html, raw } from "hono/html";
 
 /** HTML as `html` makes it: what stands in its templates is escaped. */
 export type Html = ReturnType<typeof html>;
@@ -15,8 +15,8 @@ export function namesHtml(request: Request): boolean {
   );
 }
 
-/** A page as text. */
-export async function pageOf(title: string, body: Html): Promise<string> {
+/** A page as text. @param style further rules of CSS */
+export async function pageOf(title: string, body: Html, style = ""): Promise<string> {
   // deno-fmt-ignore
   const page = html`<!doctype html>
 <html lang="en">
@@ -30,7 +30,7 @@ body { font: 1rem/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 42rem; p
 li { margin: 0.5rem 0; }
 code { overflow-wrap: anywhere; }
 button { font: inherit; padding: 0.5rem 1rem; }
-</style>
+${raw(style)}</style>
 </head>
 <body>
 <main>

@@ -4,6 +4,7 @@ import { flushLast } from "../flush_last.ts";
 import type { Part } from "../part.ts";
 import type { KeyRing } from "../sealing/key_ring.ts";
 import { startupNote } from "../startup_notes.ts";
+import { inboundSecretPath, openInboundSecret } from "./inbound_secret.ts";
 import { Inboxes } from "./inboxes/inboxes.ts";
 import { inboxHandlers } from "./inboxes/routes.ts";
 import { KeyAuthenticator } from "./keys/authenticate_key.ts";
@@ -31,16 +32,21 @@ export async function openMail(core: Core, ring: KeyRing): Promise<Mail> {
   const { config, kv, now, random, log } = deps;
   const secret = new MailSecret({ records, commits, ring, random });
   const off = whyMailIsOff(config, ring, await secret.missingCustodyKey());
+  const { domain, local } = config.mail;
   if (off !== null) {
-    if (!config.mail.local) await refuseLocalStore(kv);
+    // Local mode captures digests with mail off too: a store of another mode would lose its own.
+    if (local) await claimStore(kv, { domain: domain!, local });
+    else await refuseLocalStore(kv);
     return {
       isOn: false,
       routes: mailRoutes({ on: null }),
       notes: [startupNote("mail", `off: ${off}, mail routes answer 503`)],
     };
   }
-  const domain = config.mail.domain!;
-  await claimStore(kv, { domain, local: config.mail.local });
+  await claimStore(kv, { domain: domain!, local });
+  await openInboundSecret(config, random);
+  const madeSecret = local && config.mail.inboundSecret === undefined;
+  const secretNote = madeSecret ? `, inbound secret in ${inboundSecretPath(config)}` : "";
 
   const pages = new ListPages(secret);
   const lastUsed = new LastUsed(store);
@@ -51,7 +57,7 @@ export async function openMail(core: Core, ring: KeyRing): Promise<Mail> {
     commits,
     random,
     limits,
-    domain,
+    domain: domain!,
     ownLocalParts: ownLocalParts(config.mail),
   });
   const erasures = new Erasures({
@@ -74,11 +80,11 @@ export async function openMail(core: Core, ring: KeyRing): Promise<Mail> {
         handlers: {
           ...orgHandlers({ ...shared, erasures }),
           ...keyHandlers({ ...shared, lastUsed }),
-          ...inboxHandlers({ ...shared, domain }),
+          ...inboxHandlers({ ...shared, domain: domain! }),
         },
       },
     }),
-    notes: [startupNote("mail", `on: inboxes at ${domain}`)],
+    notes: [startupNote("mail", `on: inboxes at ${domain}${secretNote}`)],
     start: () => erasures.begin(),
     async everyMinute() {
       await Promise.all([lastUsed.flush(), erasures.run()]);

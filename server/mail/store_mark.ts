@@ -11,6 +11,8 @@ interface MailMark {
   local: boolean;
 }
 const MARK: Deno.KvKey = ["meta", "mail"];
+/** Stands once an agent has registered: in a store without a mark, with a relay that was not in local mode. */
+const ANY_AGENT: Deno.KvKey = ["count", "agents"];
 
 /**
  * Makes sure that the store's mail area is the one that is configured, and marks a new one.
@@ -27,6 +29,7 @@ export async function claimStore(
         requireSame(found.value, { domain, local });
         return;
       }
+      if (local && (await kv.get(ANY_AGENT)).value !== null) throw realStore();
       const mark: MailMark = { v: 1, domain, local };
       if ((await kv.atomic().check(found).set(MARK, mark).commit()).ok) return;
     }
@@ -41,16 +44,18 @@ export async function refuseLocalStore(kv: Deno.Kv): Promise<void> {
 
 function requireSame(mark: MailMark, { domain, local }: { domain: string; local: boolean }): void {
   if (mark.local && !local) throw localOnly();
-  if (!mark.local && local) {
-    throw new ConfigError(
-      "RELAY_MAIL_DEV",
-      "must be unset for this store: real mail was received in it; give local mode a folder of its own (RELAY_DATA_DIR)",
-    );
-  }
+  if (!mark.local && local) throw realStore();
   if (mark.domain === domain) return;
   throw new ConfigError(
     "RELAY_MAIL_DOMAIN",
     `must be ${mark.domain}: the inboxes of this store are at that domain, and their addresses are for ever; another domain takes another store (RELAY_DATA_DIR)`,
+  );
+}
+
+function realStore(): ConfigError {
+  return new ConfigError(
+    "RELAY_MAIL_DEV",
+    "must be unset for this store: it was used without it; give local mode a folder of its own (RELAY_DATA_DIR)",
   );
 }
 

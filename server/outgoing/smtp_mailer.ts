@@ -6,6 +6,7 @@ import { Readable } from "node:stream";
 import { rootCertificates } from "node:tls";
 import { dnsCache } from "nodemailer/lib/shared";
 import SMTPConnection, { type SMTPConnectionOptions } from "nodemailer/lib/smtp-connection";
+import { isLoopback } from "../config/loopback.ts";
 import type { SmtpConfig } from "../config/mail.ts";
 import type { Handover, Mailer, MailOutcome, OutgoingMail, RefusalStage } from "./mailer.ts";
 
@@ -104,11 +105,6 @@ export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
       await Promise.all(closing.values());
     },
   };
-}
-
-/** True where only this machine can listen. */
-export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
 function optionsOf(

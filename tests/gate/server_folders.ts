@@ -5,7 +5,7 @@ import type { FolderTable } from "./folder_rules.ts";
  * together and import them all; docs/architecture.md says what each folder is.
  */
 export const SERVER_FOLDERS: FolderTable = {
-  config: { imports: [], shows: ["mail.ts"] },
+  config: { imports: [], shows: ["loopback.ts", "mail.ts"] },
   http: { imports: [], shows: "*" },
   storage: { imports: [], shows: "*" },
   waiting: {
@@ -19,6 +19,7 @@ export const SERVER_FOLDERS: FolderTable = {
     imports: ["agents", "config", "description", "http", "sealing", "storage"],
     shows: [],
   },
+  local: { imports: ["config", "http", "outgoing"], shows: [] },
   idempotency: { imports: ["storage"], shows: "*" },
   outgoing: {
     imports: ["config", "http", "storage"],

@@ -100,7 +100,7 @@ export async function startTestRelay(options: TestRelayOptions = {}): Promise<Te
     await closeAround(undefined);
     throw error;
   }
-  open.app = checkAnswers(relay.app, relay.mailOn);
+  open.app = checkAnswers(relay.app, relay.mailOn, deps.config.mail.local);
   let stopping: Promise<void> | undefined;
   const stop = () => stopping ??= closeAround(relay);
   const nextRequests = (left = 1) =>

@@ -1,9 +1,9 @@
 /// <reference lib="dom" />
-import axe, { type AxeResults } from "axe-core";
 import assert from "node:assert/strict";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import messages from "../vectors/messages.json" with { type: "json" };
 import { withChromium } from "../support/chromium.ts";
+import { expectNoFaults, loadAxe } from "../support/page_faults.ts";
 import { partOrSkip } from "../support/part.ts";
 import { openPage, PAGE_FILE, PHONE } from "./offline_page.ts";
 
@@ -86,9 +86,8 @@ function focusedId(page: Page): Promise<string> {
 }
 
 async function accessible(browser: Browser, options: BrowserContextOptions): Promise<void> {
-  // axe is a script that the page's policy would refuse.
   await openPage(browser, { ...options, bypassCSP: true }, async (page) => {
-    await page.addScriptTag({ content: axe.source });
+    await loadAxe(page);
     const states: [string, string][] = [
       ["#example", ".result.passed"],
       ["#altered", ".result.false"],
@@ -104,19 +103,4 @@ async function accessible(browser: Browser, options: BrowserContextOptions): Pro
     await page.waitForSelector("#message-error:visible");
     await expectNoFaults(page);
   });
-}
-
-async function expectNoFaults(page: Page): Promise<void> {
-  const { faults, overflow } = await page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run(): Promise<AxeResults> } };
-    const { violations } = await axe.run();
-    return {
-      faults: violations.map(({ id, nodes }) =>
-        `${id}: ${nodes[0]!.html} ${nodes[0]!.failureSummary}`
-      ),
-      overflow: document.documentElement.scrollWidth - innerWidth,
-    };
-  });
-  assert.deepEqual(faults, []);
-  assert.ok(overflow <= 0, `${overflow} px too wide`);
 }

@@ -5,6 +5,7 @@ import { base64 } from "@scure/base";
 import { answerReader, parseAnswer } from "./answer_reader.ts";
 import { connectionOf, type ConnectionOptions } from "./connection.ts";
 import { ask } from "./exchange.ts";
+import { decodeInboundSecret, MIN_INBOUND_SECRET_BYTES } from "./inbound_secret.ts";
 import type { RequestOptions } from "./relay_client.ts";
 
 /** What a mail server knows of a message besides its bytes. */
@@ -72,18 +73,11 @@ export async function injectMail(
   return { accepted: read.strings("accepted"), rejected };
 }
 
-const MIN_SECRET_BYTES = 24;
-
 function secretBytes(secret: string): Uint8Array {
-  let bytes = new Uint8Array(0);
-  try {
-    bytes = base64.decode(secret.trim().replace(/^whsec_/, "")) as Uint8Array<ArrayBuffer>;
-  } catch {
-    // said below
-  }
-  if (bytes.length >= MIN_SECRET_BYTES) return bytes;
+  const bytes = decodeInboundSecret(secret);
+  if (bytes !== null) return bytes;
   throw new TypeError(
-    `Cannot sign: the secret must be base64 of at least ${MIN_SECRET_BYTES} bytes, with or ` +
+    `Cannot sign: the secret must be base64 of at least ${MIN_INBOUND_SECRET_BYTES} bytes, with or ` +
       "without whsec_ before it",
   );
 }

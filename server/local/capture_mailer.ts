@@ -1,0 +1,50 @@
+/** The next hop of local mode: a mailer that keeps what it is given, and replies by the recipient's domain. */
+import type { Mailer, MailOutcome } from "../outgoing/mailer.ts";
+import type { CapturedMails } from "./captured_mails.ts";
+import { readMail } from "./read_mail.ts";
+
+/** Replies to RCPT by domains that nobody has (RFC 2606). */
+const REFUSALS: Readonly<Record<string, MailOutcome>> = {
+  "bounce.test": {
+    result: "refused",
+    stage: "recipient",
+    permanent: true,
+    reason: "550 5.1.1 at RCPT TO",
+  },
+  "defer.test": {
+    result: "refused",
+    stage: "recipient",
+    permanent: false,
+    reason: "451 at RCPT TO",
+  },
+};
+/** It takes the content, and its reply never comes. */
+const SILENT_DOMAIN = "unknown.test";
+
+/**
+ * A mailer behind which there is nobody: recipients at bounce.test are refused with 550 5.1.1, at
+ * defer.test with 451, at unknown.test the outcome is unknown, and all others have their mail (mail
+ * page, "Local mode"). What it took is kept.
+ * @param now Unix ms
+ */
+export function createCaptureMailer(mails: CapturedMails, now: () => number): Mailer {
+  return {
+    async send(mail, { beforeContent, signal }) {
+      if (signal.aborted) return givenUp();
+      const domain = mail.to.slice(mail.to.lastIndexOf("@") + 1).toLowerCase();
+      const refusal = Object.hasOwn(REFUSALS, domain) ? REFUSALS[domain] : undefined;
+      if (refusal !== undefined) return refusal;
+      const content = await readMail(mail.content);
+      await beforeContent();
+      if (signal.aborted) return givenUp();
+      const result = domain === SILENT_DOMAIN ? "unknown" : "sent";
+      mails.add(mail, { atMs: now(), result, content });
+      return { result, reason: result === "sent" ? "250 at DATA" : "no reply at DATA" };
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+function givenUp(): MailOutcome {
+  return { result: "refused", stage: "connection", permanent: false, reason: "given up" };
+}

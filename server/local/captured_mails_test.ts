@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { CapturedMails } from "./captured_mails.ts";
+import type { MailContent } from "./read_mail.ts";
+
+const CONTENT: MailContent = {
+  from: "",
+  to: "",
+  subject: "",
+  text: "",
+  isCut: false,
+  hasHtml: false,
+  attachments: [],
+  links: [],
+  codes: [],
+  sizeBytes: 10,
+};
+const OF = { atMs: 0, result: "sent", content: CONTENT } as const;
+const mailOf = (sizeBytes: number) => ({
+  from: "a@x.test",
+  to: "b@x.test",
+  content: new Uint8Array(sizeBytes),
+});
+
+Deno.test("CapturedMails keeps the newest by number and by bytes, and numbers go on", () => {
+  const mails = new CapturedMails({ mails: 3, bytes: 100 });
+  const numbers = () => mails.newestFirst.map(({ number }) => number);
+  for (let i = 0; i < 5; i++) mails.add(mailOf(1), OF);
+  assert.deepEqual(numbers(), [5, 4, 3]);
+  mails.add(mailOf(70), OF);
+  assert.deepEqual(numbers(), [6, 5]);
+  assert.deepEqual([4, 5, 6, 7].map((n) => mails.find(n)?.number), [undefined, 5, 6, undefined]);
+  mails.add(mailOf(91), OF);
+  assert.deepEqual(numbers(), [], "one that is too large for the bound is not kept either");
+  assert.equal(mails.add(mailOf(1), OF).number, 8);
+  assert.equal(mails.find(0), undefined);
+  assert.equal(mails.find(8)!.number, 8);
+});
+
+Deno.test("CapturedMails keeps 500 mails and 64 MiB", () => {
+  const many = new CapturedMails();
+  for (let i = 0; i < 510; i++) many.add(mailOf(1), OF);
+  assert.deepEqual([many.newestFirst.length, many.newestFirst.at(-1)!.number], [500, 11]);
+  const large = new CapturedMails();
+  for (let i = 0; i < 20; i++) large.add(mailOf(8 * 2 ** 20 - 10), OF);
+  assert.equal(large.newestFirst.length, 8);
+});
+
+Deno.test("CapturedMails keeps the bytes as they were, whatever becomes of the sender's buffer", () => {
+  const mails = new CapturedMails();
+  const mail = mailOf(4);
+  mails.add(mail, OF);
+  mail.content.fill(7);
+  assert.deepEqual(mails.find(1)!.raw, new Uint8Array(4));
+});
