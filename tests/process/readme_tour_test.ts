@@ -42,6 +42,7 @@ Deno.test({
       const [said, complaints] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
       assert.equal(code, 0, said! + complaints!);
       assert.match(said!, /Are you there, Bob\?[^]*== Now Alice/);
+      assert.match(said!, /== The same key registers[^]*\nalice@agents\.test active\n/);
       assert.match(said!, /FALSE[^]*exit code 1\n$/);
       assert.deepEqual([...Deno.readDirSync(folder)], [], "no folder is left");
       await assert.rejects(fetch(`http://127.0.0.1:${port}/health`), "no relay is left");
