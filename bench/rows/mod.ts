@@ -8,6 +8,7 @@ import { inboxPages } from "./inbox_page.ts";
 import { loneSends } from "./lone_sends.ts";
 import { feedPage, leaderboard } from "./network.ts";
 import { emptyPolls, tokenPolls } from "./polls.ts";
+import { mailRows } from "./mail.ts";
 import { outgoingDeliveries } from "./outgoing.ts";
 import {
   sends,
@@ -46,6 +47,7 @@ export const rows: readonly Row[] = [
   toolsList,
   figures,
   outgoingDeliveries,
+  ...mailRows,
   directory,
   feedPage,
   leaderboard,

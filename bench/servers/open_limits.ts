@@ -7,6 +7,7 @@ export const OPEN_LIMITS: Readonly<Record<string, number>> = {
   inboxPollIntervalMs: 0,
   retainedBytesPerSender: 2 ** 50,
   storedBytesPerIpPerHour: 2 ** 50,
+  mailRegistrationsPerIpPerHour: 100_000_000,
   profileChangesPerAgentPerMinute: 100_000_000,
   minFreeDiskBytes: 0,
 };

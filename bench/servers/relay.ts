@@ -14,11 +14,13 @@ export interface RelayArgument {
   /** Every page is read from the store. */
   forgetful?: boolean;
   limits?: Record<string, number>;
+  /** Mail is on, in local mode. */
+  mail?: boolean;
   /** How far its clock is behind until it is asked to "catch up". */
   clockBehindMs?: number;
 }
 
-const { folder, ungrouped, forgetful, limits, clockBehindMs = 0 }: RelayArgument = JSON.parse(
+const { folder, ungrouped, forgetful, limits, mail, clockBehindMs = 0 }: RelayArgument = JSON.parse(
   Deno.args[0]!,
 );
 const kv = await Deno.openKv(`${folder}/relay.kv`);
@@ -27,6 +29,7 @@ const log = (event: string, fields?: unknown) => console.error(event, fields);
 const deps: Deps = {
   config: parseConfig({
     PORT: "0",
+    ...(mail ? { RELAY_MAIL_DEV: "true" } : {}),
     RELAY_DATA_DIR: folder,
     RELAY_LIMITS: JSON.stringify({
       ...OPEN_LIMITS,
@@ -50,7 +53,27 @@ await answerLines(async (line) => {
   if (line === "catch up") behindMs = 0;
   // "tidy": what runs every minute, now.
   else if (line === "tidy") await relay.crons["figures"]!();
+  const [, what, orgId, count] = /^(fill|rows of) org (\S+) ?(\d*)$/.exec(line) ?? [];
+  if (what === "fill") await fillOrg(orgId!, Number(count));
+  if (what === "rows of") return await countRows(orgId!);
   return true;
 });
+/** Rows such as an org has most of, written past the relay. */
+async function fillOrg(orgId: string, count: number): Promise<void> {
+  for (let from = 0; from < count; from += 500) {
+    const operation = kv.atomic();
+    for (let i = from; i < Math.min(count, from + 500); i++) {
+      operation.set(["mail-key-used", orgId, `key_${i}`], "x".repeat(200));
+    }
+    await operation.commit();
+  }
+}
+
+async function countRows(orgId: string): Promise<number> {
+  let count = 0;
+  for await (const _ of kv.list({ prefix: ["mail-key-used", orgId] }, { batchSize: 500 })) count++;
+  return count;
+}
+
 await serving.stop();
 kv.close();
