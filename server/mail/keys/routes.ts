@@ -59,8 +59,8 @@ export function keyHandlers(services: KeyRouteServices) {
       const page = await pages.read(c, { org: org.id });
       const afterId = page.after === null ? "" : page.after[0] as string;
       const all = await keysOf(org.id);
-      // The oldest first, as they stand: a key that was deleted meanwhile leaves its place.
-      const rest = all.filter(({ id }) => id > afterId);
+      // By id, as cursors go on: keys of one millisecond stand in no order of their ids.
+      const rest = all.filter(({ id }) => id > afterId).toSorted((a, b) => a.id < b.id ? -1 : 1);
       const keys = rest.slice(0, page.limit);
       const last = keys.at(-1);
       const more = last !== undefined && rest.length > keys.length;
