@@ -2,17 +2,16 @@
 import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import type { GroupCommit, Turn } from "../../storage/group_commit.ts";
-import type { RecordCache } from "../../storage/record_cache.ts";
 import { makeMailId } from "../records/mail_id.ts";
 import { orgKey } from "../records/org_record.ts";
 import { EXPIRED_SHOWN_MS } from "./authenticate_key.ts";
+import { dropKeys } from "./drop_keys.ts";
 import { requireOrg } from "./require_org.ts";
 import {
   isLive,
   isOwnerKey,
   keyOwnerKey,
   keysKey,
-  type KeysRecord,
   type MailKey,
   makeKeySecret,
 } from "../records/key_record.ts";
@@ -20,7 +19,6 @@ import type { KeyRequest } from "./key_request.ts";
 
 export interface KeyServices {
   commits: GroupCommit;
-  records: Pick<RecordCache, "read">;
   random: (sizeBytes: number) => Uint8Array;
   limits: Pick<Limits, "mailKeysPerOrg" | "mailTrialPurgeDays">;
 }
@@ -69,6 +67,7 @@ export async function createKey(
           `an org has at most ${limits.mailKeysPerOrg} API keys; delete one that is not used any more (GET /v1/mail/api-keys tells when each was last used)`,
         );
       }
+      dropKeys(turn, orgId, keys.filter((key) => !kept.includes(key)));
       turn.putRecord(keysKey(orgId), { v: 1, keys: [...kept, made] });
       turn.putRecord(keyOwnerKey(hash), { v: 1, orgId, attempt: turn.attempt });
       return made;
@@ -82,15 +81,12 @@ export async function createKey(
  * @throws RelayError `not_found`, `last_key`
  */
 export async function deleteKey(
-  { commits, records, limits }: KeyServices,
+  { commits, limits }: KeyServices,
   orgId: string,
   keyId: string,
 ): Promise<MailKey> {
-  const stored = await records.read<KeysRecord>(keysKey(orgId));
-  const hash = stored?.keys.find(({ id }) => id === keyId)?.hash;
-  if (hash === undefined) throw noSuchKey();
   return await commits.submit<MailKey>({
-    records: [orgKey(orgId), keysKey(orgId), keyOwnerKey(hash)],
+    records: [orgKey(orgId), keysKey(orgId)],
     sizeBytes: 2_000,
     proof: keysKey(orgId),
     plan(turn) {
@@ -105,7 +101,7 @@ export async function deleteKey(
         );
       }
       turn.putRecord(keysKey(orgId), { v: 1, keys: left, attempt: turn.attempt });
-      turn.putRecord(keyOwnerKey(hash), null);
+      dropKeys(turn, orgId, [deleted]);
       return deleted;
     },
   });
