@@ -1,0 +1,330 @@
+/** The erasure of orgs: what is left of them, and a sweep that is stopped, frozen or overtaken. */
+import assert from "node:assert/strict";
+import { deleteOrg } from "../../server/mail/orgs/change_org.ts";
+import { Erasures } from "../../server/mail/orgs/erasures.ts";
+import { DEFAULT_LIMITS } from "../../server/limits.ts";
+import type { GroupCommit } from "../../server/storage/group_commit.ts";
+import { Leases } from "../../server/storage/leases.ts";
+import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
+import { generateKeyPair, type KeyPair } from "../../toolkit/generate_key_pair.ts";
+import { createTestClock, type TestClock } from "../support/clock.ts";
+import { newKey } from "../support/custody_key.ts";
+import { createFakeKv, NO_FAULTS } from "../support/fake_kv.ts";
+import { accepted, assertMailRefused, MailKeyHolder } from "../support/mail_caller.ts";
+import { askMail, signRegistration, startMailRelay } from "../support/mail_relay.ts";
+import { rowsNaming, verifyOrg } from "../support/mail_store.ts";
+import type { TestRelay } from "../support/relay.ts";
+import { openTestStorage } from "../support/storage.ts";
+import { listRows } from "../support/store_rows.ts";
+
+const REPLAY_MS = 361_000;
+const TRIAL_GONE_MS = 32 * 86_400_000;
+const LIMITS = { mailInboxesPerTrial: 5, mailRegistrationsPerIpPerHour: 1000 };
+/** More rows than one step takes. */
+const USED_ROWS = 230;
+
+interface World {
+  kv: Deno.Kv;
+  clock: TestClock;
+  victim: Victim;
+  /** All rows of the org that is left alone. */
+  others: string[];
+  otherId: string;
+  /** A relay on the store that has not begun the sweep. */
+  relay: TestRelay;
+}
+
+interface Victim {
+  holder: MailKeyHolder;
+  keys: KeyPair;
+  /** Texts of which no row may hold any once the org is erased. */
+  traces: string[];
+}
+
+/** An org with all that one can have, under names that are found again. */
+async function makeVictim(relay: TestRelay, kv: Deno.Kv): Promise<Victim> {
+  const keys = generateKeyPair();
+  const { org_id, api_key } = accepted(
+    await askMail(relay.url, "POST", "/v1/mail/agents/register", {
+      body: signRegistration(relay.clock.now(), keys, "trace-label"),
+    }),
+    201,
+  );
+  const holder = new MailKeyHolder(relay.url, api_key, org_id);
+  const traces = ["trace-", org_id];
+  const inboxes = [];
+  for (let i = 0; i < 3; i++) {
+    const inbox = await holder.inbox({
+      display_name: "trace-name",
+      client_id: `trace-client-${i}`,
+      allow_send: ["trace-send.org"],
+      allow_receive: ["trace-receive.org"],
+      block_receive: ["trace-block.org"],
+    });
+    inboxes.push(inbox);
+    traces.push(inbox.id);
+  }
+  for (let i = 0; i < 9; i++) {
+    const scope = i % 2 === 0 ? {} : { scope: "inbox", inbox_id: inboxes[0].id };
+    const made = await holder.newKey({ name: `trace-key-${i}`, ...scope });
+    accepted(await holder.with(made.api_key).ask("GET", "/v1/mail/inboxes"), 200);
+    traces.push(made.id, made.prefix);
+  }
+  // One inbox and its keys, one key, deleted before.
+  accepted(await holder.ask("DELETE", `/v1/mail/inboxes/${inboxes[0].id}`), 204);
+  await relay.relay.crons.figures!();
+  for (let i = 0; i < USED_ROWS; i++) await kv.set(["mail-key-used", org_id, `key_${i}`], i);
+  return { holder, keys, traces };
+}
+
+/** A store with two orgs, of which one is deleted and not yet erased. */
+async function withDeletedOrg(test: (world: World) => Promise<void>): Promise<void> {
+  using kv = await Deno.openKv(":memory:");
+  const clock = createTestClock();
+  const relay = await startMailRelay({
+    config: { sharedStore: true, custodyKeys: [newKey()] },
+    deps: { kv, now: clock.now },
+    limits: LIMITS,
+  });
+  Object.assign(relay, { clock });
+  try {
+    const other = await makeVictim(relay, kv);
+    const victim = await makeVictim(relay, kv);
+    const otherId = other.holder.orgId;
+    // Another process takes the deletion, and is killed before its sweep.
+    const sweeper = await openSweeper({ clock }, kv);
+    await deleteOrg(sweeper, victim.holder.orgId);
+    await sweeper.close();
+    assertMailRefused(await victim.holder.readOrg(), "unknown_key");
+    const others = await rowsNaming(kv, otherId);
+    assert.notDeepEqual(await rowsNaming(kv, victim.holder.orgId), []);
+    await test({ kv, clock, victim, others, otherId, relay });
+  } finally {
+    await relay.stop();
+  }
+}
+
+interface Sweeper {
+  commits: GroupCommit;
+  erasures: Erasures;
+  logged: string[];
+  close(): Promise<void>;
+}
+
+async function openSweeper({ clock }: Pick<World, "clock">, kv: Deno.Kv): Promise<Sweeper> {
+  const storage = await openTestStorage(kv, {
+    exclusive: false,
+    clock,
+    capacity: KV_CONNECT_CAPACITY,
+  });
+  const { store, commits } = storage;
+  const logged: string[] = [];
+  const erasures = new Erasures({
+    store,
+    commits,
+    leases: new Leases(store),
+    limits: DEFAULT_LIMITS,
+    log: (event) => void logged.push(event),
+    rowsOfOrg: [
+      (orgId) =>
+        ["mail-key-used", "mail-inbox", "mail-list", "mail-client-id"].map((name) => [name, orgId]),
+    ],
+  });
+  return {
+    commits,
+    erasures,
+    logged,
+    async close() {
+      await erasures.close();
+      await storage.close();
+    },
+  };
+}
+
+/** The store, with something done before the nth list of rows of the mail area. */
+function interrupted(kv: Deno.Kv, atList: number, interrupt: () => Promise<void>) {
+  let lists = 0;
+  let came = false;
+  const proxy = new Proxy(kv, {
+    get(target, name) {
+      const value = Reflect.get(target, name);
+      if (name !== "list") return typeof value === "function" ? value.bind(target) : value;
+      return async function* (selector: { prefix?: Deno.KvKey }, options: Deno.KvListOptions) {
+        if (String(selector.prefix?.[0]).startsWith("mail-") && ++lists === atList) {
+          came = true;
+          await interrupt();
+        }
+        yield* target.list(selector as Deno.KvListSelector, options);
+      };
+    },
+  });
+  return { kv: proxy, came: () => came };
+}
+
+/** Nothing of the org is left but its addresses, and everything of the other. */
+async function assertErased({ kv, victim, others, otherId }: World): Promise<void> {
+  const own = others.filter((row) => !row.includes("mail-key-used"));
+  const now = (await rowsNaming(kv, otherId)).filter((row) => !row.includes("mail-key-used"));
+  assert.deepEqual(now, own);
+  for (const trace of victim.traces) {
+    for (const row of await rowsNaming(kv, trace)) {
+      const isOthers = row.includes(otherId);
+      const isAddress = row.includes('"mail-address"');
+      const isBinding = row.includes('"mail-public-key"') && row.includes(victim.keys.address);
+      assert.ok(isOthers || isAddress || isBinding, row);
+    }
+  }
+  for (const prefix of ["mail-erasure", "mail-org"]) {
+    for await (const { key } of kv.list({ prefix: [prefix] })) {
+      assert.notEqual(key[1], victim.holder.orgId);
+    }
+  }
+  // Hashes of keys name nobody: each that is left is on the list of an org.
+  const standing: string[] = [];
+  for await (const { value } of kv.list<{ keys: { hash: string }[] }>({ prefix: ["mail-keys"] })) {
+    standing.push(...value.keys.map(({ hash }) => hash));
+  }
+  const hashes = await Array.fromAsync(kv.list({ prefix: ["mail-key"] }));
+  assert.deepEqual(hashes.map(({ key }) => key[1] as string).sort(), standing.sort());
+}
+
+async function registerAgain({ relay, clock, victim }: World): Promise<MailKeyHolder> {
+  const { org_id, api_key } = accepted(
+    await askMail(relay.url, "POST", "/v1/mail/agents/register", {
+      body: signRegistration(clock.now(), victim.keys),
+    }),
+    201,
+  );
+  return new MailKeyHolder(relay.url, api_key, org_id);
+}
+
+Deno.test("an erased org leaves its addresses, and for the replay window the binding of its key pair", () =>
+  withDeletedOrg(async (world) => {
+    const { kv, relay, clock, victim } = world;
+    await relay.relay.crons.figures!();
+    await assertErased(world);
+    const left = await rowsNaming(kv, victim.holder.orgId);
+    assert.equal(left.filter((row) => row.includes('"mail-address"')).length, 3);
+    assert.equal(left.length, 4, left.join("\n"));
+    assert.ok(
+      relay.logged.some(({ event, fields }) =>
+        event === "mail_org_erased" && fields.org_id === victim.holder.orgId
+      ),
+    );
+    clock.advance(REPLAY_MS);
+    const again = await registerAgain(world);
+    assert.equal(accepted(await again.ask("GET", "/v1/mail/inboxes"), 200).data.length, 0);
+    assert.equal((await rowsNaming(kv, victim.holder.orgId)).length, 3);
+    // Nothing more is done in later minutes.
+    const rows = await listRows(kv);
+    await relay.relay.crons.figures!();
+    const used = (lines: string[]) => lines.filter((line) => !/mail-key-used|lease/.test(line));
+    assert.deepEqual(used(await listRows(kv)), used(rows));
+  }));
+
+Deno.test("an erasure that is stopped anywhere is ended by the next process", async () => {
+  let ended = false;
+  for (let atList = 1; !ended; atList++) {
+    await withDeletedOrg(async (world) => {
+      const { kv, clock } = world;
+      const store = interrupted(kv, atList, () => {
+        void first.erasures.close();
+        return Promise.resolve();
+      });
+      const first: Sweeper = await openSweeper(world, store.kv);
+      await first.erasures.run();
+      await first.close();
+      ended = !store.came();
+      // A process that was killed holds its lease until it ends.
+      clock.advance(60_000);
+      const second = await openSweeper(world, kv);
+      await second.erasures.run();
+      await second.close();
+      await assertErased(world);
+    });
+  }
+});
+
+Deno.test("a process frozen anywhere in its erasure undoes nothing of its successors", async () => {
+  let ended = false;
+  for (let atList = 1; !ended; atList += 2) {
+    await withDeletedOrg(async (world) => {
+      const { kv, clock, relay } = world;
+      let again: MailKeyHolder | undefined;
+      const store = interrupted(kv, atList, async () => {
+        clock.advance(REPLAY_MS);
+        await relay.relay.crons.figures!();
+        again = await registerAgain(world);
+      });
+      const frozen = await openSweeper(world, store.kv);
+      await frozen.erasures.run();
+      await frozen.close();
+      ended = !store.came();
+      clock.advance(60_000);
+      await relay.relay.crons.figures!();
+      await assertErased(world);
+      if (again !== undefined) accepted(await again.readOrg(), 200);
+    });
+  }
+});
+
+Deno.test("processes that erase at one time leave nothing", () =>
+  withDeletedOrg(async (world) => {
+    const sweepers = await Promise.all([1, 2, 3].map(() => openSweeper(world, world.kv)));
+    await Promise.all(sweepers.map(({ erasures }) => erasures.run()));
+    for (const { erasures } of sweepers) await erasures.run();
+    for (const sweeper of sweepers) await sweeper.close();
+    await assertErased(world);
+  }));
+
+for (let seed = 1; seed <= 3; seed++) {
+  Deno.test(`an erasure on a bad KV server ends as it should, seed ${seed}`, () =>
+    withDeletedOrg(async (world) => {
+      const share = 0.1;
+      const faults = { deniedSuccess: share, lostAnswer: share, locked: share, repeated: share };
+      const fake = createFakeKv({ kv: world.kv, seed, faults, delayMs: 1 });
+      const sweeper = await openSweeper(world, fake);
+      for (let attempt = 0; attempt < 20; attempt++) {
+        try {
+          await sweeper.erasures.run();
+        } catch {
+          world.clock.advance(60_000); // the next minute tries again
+        }
+      }
+      Object.assign(fake.faults, NO_FAULTS);
+      world.clock.advance(60_000);
+      await sweeper.erasures.run();
+      await sweeper.close();
+      await assertErased(world);
+    }));
+}
+
+Deno.test("the purge of trials erases those that are due, all in one run, and no others", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const clock = createTestClock();
+  await using relay = await startMailRelay({
+    config: { sharedStore: true, custodyKeys: [newKey()] },
+    deps: { kv, now: clock.now },
+    limits: LIMITS,
+  });
+  Object.assign(relay, { clock });
+  const due = [];
+  for (let i = 0; i < 12; i++) due.push(await makeVictim(relay, kv));
+  clock.advance(1);
+  const later = await makeVictim(relay, kv);
+  const verified = await makeVictim(relay, kv);
+  await verifyOrg(kv, verified.holder.orgId, clock.now());
+  clock.advance(31 * 86_400_000 - 1);
+  await relay.relay.crons.figures!();
+  for (const { holder, keys } of due) {
+    const rows = await rowsNaming(kv, holder.orgId);
+    assert.ok(rows.every((row) => row.includes('"mail-address"')), keys.address);
+  }
+  assertMailRefused(await later.holder.readOrg(), "trial_expired");
+  accepted(await verified.holder.readOrg(), 200);
+  clock.advance(TRIAL_GONE_MS);
+  await relay.relay.crons.figures!();
+  const orgs = await Array.fromAsync(kv.list({ prefix: ["mail-org"] }));
+  assert.deepEqual(orgs.map(({ key }) => key[1]), [verified.holder.orgId]);
+  assert.deepEqual(await Array.fromAsync(kv.list({ prefix: ["mail-trial"] })), []);
+});
