@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { deleteOrg } from "../../server/mail/orgs/change_org.ts";
 import { Erasures } from "../../server/mail/orgs/erasures.ts";
+import type { KeysRecord } from "../../server/mail/records/key_record.ts";
 import { DEFAULT_LIMITS } from "../../server/limits.ts";
 import type { GroupCommit } from "../../server/storage/group_commit.ts";
 import { Leases } from "../../server/storage/leases.ts";
@@ -179,13 +180,13 @@ async function assertErased({ kv, victim, others, otherId }: World): Promise<voi
       assert.notEqual(key[1], victim.holder.orgId);
     }
   }
-  // Hashes of keys name nobody: each that is left is on the list of an org.
-  const standing: string[] = [];
-  for await (const { value } of kv.list<{ keys: { hash: string }[] }>({ prefix: ["mail-keys"] })) {
-    standing.push(...value.keys.map(({ hash }) => hash));
+  // Hashes of keys name nobody: each that is left is or was a key of an org that is there.
+  const known: string[] = [];
+  for await (const { value } of kv.list<KeysRecord>({ prefix: ["mail-keys"] })) {
+    known.push(...value.keys.map(({ hash }) => hash), ...value.dropped ?? []);
   }
   const hashes = await Array.fromAsync(kv.list({ prefix: ["mail-key"] }));
-  assert.deepEqual(hashes.map(({ key }) => key[1] as string).sort(), standing.sort());
+  assert.deepEqual(hashes.map(({ key }) => key[1] as string).sort(), known.sort());
 }
 
 async function registerAgain({ relay, clock, victim }: World): Promise<MailKeyHolder> {

@@ -1,15 +1,14 @@
 /** Lists of the mail area, page by page (mail page, top). */
 import assert from "node:assert/strict";
 import { accepted, assertMailRefused, type MailKeyHolder, newOrg } from "../support/mail_caller.ts";
-import { type MailStore, startMailStore, verifyOrg } from "../support/mail_store.ts";
-import { askMail } from "../support/mail_relay.ts";
+import type { TestRelay } from "../support/relay.ts";
+import { askMail, startMailRelay } from "../support/mail_relay.ts";
 
-const LIMITS = { mailInboxesPerOrg: 130, mailKeysPerOrg: 60, mailRegistrationsPerIpPerHour: 100 };
+const LIMITS = { mailInboxesPerTrial: 130, mailKeysPerOrg: 60, mailRegistrationsPerIpPerHour: 100 };
 const LISTS = ["/v1/mail/inboxes", "/v1/mail/api-keys"];
 
-async function filledOrg({ relay, kv }: MailStore, count: number): Promise<MailKeyHolder> {
+async function filledOrg(relay: TestRelay, count: number): Promise<MailKeyHolder> {
   const owner = await newOrg(relay);
-  await verifyOrg(kv, owner.orgId, relay.clock.now());
   // The clock stands: all are made in one millisecond.
   for (let i = 0; i < count; i++) {
     await owner.inbox({ local_part: `p${i}-${owner.orgId.slice(4)}` });
@@ -54,23 +53,23 @@ async function walk(
 }
 
 Deno.test("pages of 1, 2, 7, 59, 60 and 100 rows give every inbox and key once, in one order, oldest first", async () => {
-  await using world = await startMailStore({ limits: LIMITS });
-  const owner = await filledOrg(world, 60);
+  await using relay = await startMailRelay({ limits: LIMITS });
+  const owner = await filledOrg(relay, 60);
   for (const path of LISTS) {
     const whole = await walk(owner, path, 100);
     assert.equal(new Set(whole).size, 60);
     for (const limit of [1, 2, 7, 59, 60]) {
       assert.deepEqual(await walk(owner, path, limit), whole, `${path} by ${limit}`);
     }
-    world.relay.clock.advance(1);
+    relay.clock.advance(1);
   }
   const late = await owner.inbox();
   assert.equal((await walk(owner, "/v1/mail/inboxes", 7)).at(-1), late.id);
 });
 
 Deno.test("limit is 50 when absent and clamped to 1 and 100; what is no integer is 400", async () => {
-  await using world = await startMailStore({ limits: LIMITS });
-  const owner = await filledOrg(world, 110);
+  await using relay = await startMailRelay({ limits: LIMITS });
+  const owner = await filledOrg(relay, 110);
   const rows = async (query: string) =>
     accepted(await owner.ask("GET", `/v1/mail/inboxes${query}`), 200).data.length;
   assert.equal(await rows(""), 50);
@@ -90,8 +89,8 @@ Deno.test("limit is 50 when absent and clamped to 1 and 100; what is no integer 
 });
 
 Deno.test("what is deleted between pages is neither shown nor makes anything else missing", async () => {
-  await using world = await startMailStore({ limits: LIMITS });
-  const owner = await filledOrg(world, 12);
+  await using relay = await startMailRelay({ limits: LIMITS });
+  const owner = await filledOrg(relay, 12);
   for (const path of LISTS) {
     const whole = await walk(owner, path, 100);
     const own = path.endsWith("keys") ? (await keyIdOf(owner)) : "";
@@ -118,8 +117,8 @@ async function keyIdOf(owner: MailKeyHolder): Promise<string> {
 }
 
 Deno.test("a cursor holds for its org, its list and the scope of its key, and for any limit", async () => {
-  await using world = await startMailStore({ limits: LIMITS });
-  const [owner, other] = [await filledOrg(world, 5), await filledOrg(world, 5)];
+  await using relay = await startMailRelay({ limits: LIMITS });
+  const [owner, other] = [await filledOrg(relay, 5), await filledOrg(relay, 5)];
   const inboxes = await readPage(owner, "/v1/mail/inboxes", 2, null);
   const keys = await readPage(owner, "/v1/mail/api-keys", 2, null);
   const second = owner.with((await owner.newKey({ name: "second" })).api_key);
@@ -146,8 +145,8 @@ Deno.test("a cursor holds for its org, its list and the scope of its key, and fo
 });
 
 Deno.test("a cursor with any character changed, added or left out is 400, never 500 and never another page", async () => {
-  await using world = await startMailStore({ limits: LIMITS });
-  const owner = await filledOrg(world, 3);
+  await using relay = await startMailRelay({ limits: LIMITS });
+  const owner = await filledOrg(relay, 3);
   const cursor = (await readPage(owner, "/v1/mail/inboxes", 1, null)).next_cursor!;
   assert.match(cursor, /^[A-Za-z0-9_.-]+$/);
   const [text, mac] = cursor.split(".") as [string, string];

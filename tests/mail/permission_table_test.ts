@@ -5,8 +5,8 @@
 import assert from "node:assert/strict";
 import { MAIL_PATHS } from "../../server/mail/paths.ts";
 import { accepted, assertMailRefused, MailKeyHolder, newOrg } from "../support/mail_caller.ts";
-import { askMail, type MailAnswer } from "../support/mail_relay.ts";
-import { type MailStore, startMailStore, verifyOrg } from "../support/mail_store.ts";
+import { askMail, type MailAnswer, startMailRelay } from "../support/mail_relay.ts";
+import type { TestRelay } from "../support/relay.ts";
 
 /**
  * Access (OR: org-scoped keys that read, OW: org-scoped that write, IR and IW: inbox-scoped ones too,
@@ -83,6 +83,9 @@ tools POST /mcp/mail`;
 /** The only route that the key of an expired trial opens. */
 const OPEN_AFTER_TRIAL = ["POST /v1/mail/org/attach"];
 
+/** Room for two inboxes in each trial. */
+const LIMITS = { mailRegistrationsPerIpPerHour: 10_000, mailInboxesPerTrial: 10 };
+
 type Access = "OR" | "OW" | "IR" | "IW";
 const WORDS: Record<Access, string> = { OR: "orgRead", OW: "orgWrite", IR: "read", IW: "write" };
 
@@ -119,9 +122,8 @@ interface Cast {
   keys: { spare: string; foreign: string };
 }
 
-async function makeCast({ relay, kv }: MailStore): Promise<Cast> {
+async function makeCast(relay: TestRelay): Promise<Cast> {
   const [owner, other] = [await newOrg(relay), await newOrg(relay)];
-  for (const { orgId } of [owner, other]) await verifyOrg(kv, orgId, relay.clock.now());
   const [own, sibling, foreign] = [await owner.inbox(), await owner.inbox(), await other.inbox()];
   const spare = await owner.newKey({ name: "spare" });
   const foreignKey = await other.newKey({ name: "foreign" });
@@ -182,12 +184,10 @@ function call(
   return holder.ask(method, filled, body === undefined ? {} : { body });
 }
 
-const LIMITS = { mailRegistrationsPerIpPerHour: 10_000 };
-
 for (const [kind, { body, opens }] of Object.entries(KINDS)) {
   Deno.test(`a key that is ${kind} opens exactly its routes, and of an inbox-scoped one only its inbox`, async () => {
-    await using world = await startMailStore({ limits: LIMITS });
-    let cast = await makeCast(world);
+    await using relay = await startMailRelay({ limits: LIMITS });
+    let cast = await makeCast(relay);
     const holderOf = async ({ owner }: Cast) =>
       owner.with((await owner.newKey({ name: kind, ...body(cast) })).api_key);
     let holder = await holderOf(cast);
@@ -218,7 +218,7 @@ for (const [kind, { body, opens }] of Object.entries(KINDS)) {
       const answer = await ask(route.path.includes("/api-keys/") ? await spareOf(cast) : own);
       assert.equal(answer.status, route.status, told);
       if (route.method === "DELETE") {
-        cast = await makeCast(world);
+        cast = await makeCast(relay);
         holder = await holderOf(cast);
       }
     }
@@ -234,8 +234,8 @@ async function spareOf({ owner, inboxes }: Cast): Promise<{ inbox: string; key: 
 }
 
 Deno.test("an inbox-scoped key lists its own inbox alone, and finds no other by id or address", async () => {
-  await using world = await startMailStore();
-  const { owner, inboxes } = await makeCast(world);
+  await using relay = await startMailRelay({ limits: LIMITS });
+  const { owner, inboxes } = await makeCast(relay);
   const made = await owner.newKey({ name: "k", scope: "inbox", inbox_id: inboxes.own });
   assert.deepEqual([made.scope, made.inbox_id], ["inbox", inboxes.own]);
   const holder = owner.with(made.api_key);
@@ -253,8 +253,8 @@ Deno.test("an inbox-scoped key lists its own inbox alone, and finds no other by 
 });
 
 Deno.test("another org's inbox is no inbox, whichever way it is named, and no key can be made for it", async () => {
-  await using world = await startMailStore();
-  const { owner, other, inboxes } = await makeCast(world);
+  await using relay = await startMailRelay({ limits: LIMITS });
+  const { owner, other, inboxes } = await makeCast(relay);
   const { address } = accepted(
     await other.ask("GET", `/v1/mail/inboxes/${inboxes.foreign}`),
     200,
@@ -270,9 +270,9 @@ Deno.test("another org's inbox is no inbox, whichever way it is named, and no ke
 });
 
 Deno.test("a key gives no permission that it lacks and no life beyond its own", async () => {
-  await using world = await startMailStore();
-  const { owner } = await makeCast(world);
-  const { clock } = world.relay;
+  await using relay = await startMailRelay({ limits: LIMITS });
+  const { owner } = await makeCast(relay);
+  const { clock } = relay;
   const in10Days = new Date(clock.now() + 10 * 86_400_000).toISOString();
   const in11Days = new Date(clock.now() + 11 * 86_400_000).toISOString();
   const writer = owner.with(
@@ -292,10 +292,10 @@ Deno.test("a key gives no permission that it lacks and no life beyond its own", 
 });
 
 Deno.test("routes without a mail key do not ask for one", async () => {
-  await using world = await startMailStore();
+  await using relay = await startMailRelay({ limits: LIMITS });
   for (const [access, method, path] of rowsOf(KEYLESS)) {
     const filled = path!.replace("{id}", "x_1");
-    const { body } = await askMail(world.relay.url, method!, filled, { key: "rm_sk_nobody" });
+    const { body } = await askMail(relay.url, method!, filled, { key: "rm_sk_nobody" });
     const expected = path!.startsWith("/v1/mail/agents/")
       ? "invalid_json"
       : access === "adminToken"

@@ -15,9 +15,16 @@ export interface MailPair extends AsyncDisposable {
   clock: TestClock;
 }
 
+export interface MailPairOptions {
+  limits?: Partial<Limits>;
+  fake?: Omit<FakeKvOptions, "kv" | "seed">;
+  /** One relay, which has the store to itself, in both places. */
+  alone?: boolean;
+}
+
 /** Two relays on one store that takes what a KV server takes: ten checks a commit. */
 export async function startMailPair(
-  { limits, fake }: { limits?: Partial<Limits>; fake?: Omit<FakeKvOptions, "kv" | "seed"> } = {},
+  { limits, fake, alone = false }: MailPairOptions = {},
 ): Promise<MailPair> {
   const kv = await Deno.openKv(":memory:");
   const clock = createTestClock();
@@ -25,14 +32,15 @@ export async function startMailPair(
   const fakes = [1, 2].map((seed) => createFakeKv({ kv, seed, ...fake }));
   const start = async (shared: Deno.Kv) => {
     const relay = await startMailRelay({
-      config: { sharedStore: true, dataDir },
+      config: { sharedStore: !alone, dataDir },
       deps: { kv: shared, now: clock.now },
       relay: { capacity: KV_CONNECT_CAPACITY },
       ...(limits === undefined ? {} : { limits }),
     });
     return Object.assign(relay, { clock });
   };
-  const relays = [await start(fakes[0]!), await start(fakes[1]!)] as const;
+  const first = await start(fakes[0]!);
+  const relays = [first, alone ? first : await start(fakes[1]!)] as const;
   return {
     relays,
     kv,

@@ -2,16 +2,18 @@
 import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import type { GroupCommit, Turn } from "../../storage/group_commit.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
 import { makeMailId } from "../records/mail_id.ts";
 import { orgKey } from "../records/org_record.ts";
 import { EXPIRED_SHOWN_MS } from "./authenticate_key.ts";
-import { dropKeys } from "./drop_keys.ts";
+import { putKeys, sweptHashes } from "./put_keys.ts";
 import { requireOrg } from "./require_org.ts";
 import {
   isLive,
   isOwnerKey,
   keyOwnerKey,
   keysKey,
+  type KeysRecord,
   type MailKey,
   makeKeySecret,
 } from "../records/key_record.ts";
@@ -19,6 +21,7 @@ import type { KeyRequest } from "./key_request.ts";
 
 export interface KeyServices {
   commits: GroupCommit;
+  records: Pick<RecordCache, "read">;
   random: (sizeBytes: number) => Uint8Array;
   limits: Pick<Limits, "mailKeysPerOrg" | "mailTrialPurgeDays">;
 }
@@ -43,10 +46,16 @@ export async function createKey(
     require() {},
   },
 ): Promise<MadeKey> {
-  const { commits, random, limits } = services;
+  const { commits, records, random, limits } = services;
   const { apiKey, hash, prefix } = makeKeySecret(random);
+  const swept = sweptHashes(await records.read<KeysRecord>(keysKey(orgId)));
   const key = await commits.submit<MailKey>({
-    records: [orgKey(orgId), keysKey(orgId), keyOwnerKey(hash), ...check.records],
+    records: [
+      orgKey(orgId),
+      keysKey(orgId),
+      ...[hash, ...swept].map((one) => keyOwnerKey(one)),
+      ...check.records,
+    ],
     sizeBytes: 4_000,
     proof: keyOwnerKey(hash),
     plan(turn) {
@@ -67,8 +76,7 @@ export async function createKey(
           `an org has at most ${limits.mailKeysPerOrg} API keys; delete one that is not used any more (GET /v1/mail/api-keys tells when each was last used)`,
         );
       }
-      dropKeys(turn, orgId, keys.filter((key) => !kept.includes(key)));
-      turn.putRecord(keysKey(orgId), { v: 1, keys: [...kept, made] });
+      putKeys(turn, orgId, [...kept, made], swept);
       turn.putRecord(keyOwnerKey(hash), { v: 1, orgId, attempt: turn.attempt });
       return made;
     },
@@ -81,12 +89,16 @@ export async function createKey(
  * @throws RelayError `not_found`, `last_key`
  */
 export async function deleteKey(
-  { commits, limits }: KeyServices,
+  { commits, records, limits }: KeyServices,
   orgId: string,
   keyId: string,
 ): Promise<MailKey> {
+  const stored = await records.read<KeysRecord>(keysKey(orgId));
+  const hash = stored?.keys.find(({ id }) => id === keyId)?.hash;
+  if (hash === undefined) throw noSuchKey();
+  const swept = [hash, ...sweptHashes(stored)];
   return await commits.submit<MailKey>({
-    records: [orgKey(orgId), keysKey(orgId)],
+    records: [orgKey(orgId), keysKey(orgId), ...swept.map((one) => keyOwnerKey(one))],
     sizeBytes: 2_000,
     proof: keysKey(orgId),
     plan(turn) {
@@ -100,8 +112,7 @@ export async function deleteKey(
           "without this key the org would have no org-scoped one with inbox:write, and nobody could manage it; make another first (POST /v1/mail/api-keys), or delete the org (DELETE /v1/mail/org)",
         );
       }
-      turn.putRecord(keysKey(orgId), { v: 1, keys: left, attempt: turn.attempt });
-      dropKeys(turn, orgId, [deleted]);
+      putKeys(turn, orgId, left, swept);
       return deleted;
     },
   });
