@@ -94,7 +94,9 @@ async function withDeletedOrg(test: (world: World) => Promise<void>): Promise<vo
     const otherId = other.holder.orgId;
     // Another process takes the deletion, and is killed before its sweep.
     const sweeper = await openSweeper({ clock }, kv);
-    await deleteOrg(sweeper, victim.holder.orgId);
+    const { orgId } = victim.holder;
+    const { value } = await kv.get<KeysRecord>(["mail-keys", orgId]);
+    await deleteOrg(sweeper, orgId, value!.keys[0]!.id);
     await sweeper.close();
     assertMailRefused(await victim.holder.readOrg(), "unknown_key");
     const others = await rowsNaming(kv, otherId);

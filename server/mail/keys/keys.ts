@@ -5,9 +5,9 @@ import type { GroupCommit, Turn } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { makeMailId } from "../records/mail_id.ts";
 import { orgKey } from "../records/org_record.ts";
-import { EXPIRED_SHOWN_MS } from "./authenticate_key.ts";
+import { EXPIRED_SHOWN_MS, type MailCaller } from "./authenticate_key.ts";
 import { putKeys, sweptHashes } from "./put_keys.ts";
-import { requireOrg } from "./require_org.ts";
+import { requireCallingKey, requireOrg } from "./require_org.ts";
 import {
   isLive,
   isOwnerKey,
@@ -33,13 +33,13 @@ export interface MadeKey {
 }
 
 /**
- * Makes a key of an org.
+ * Makes a key of the caller's org.
  * @param check run in the commit, such as to see that the inbox of the key is still there
- * @throws RelayError `key_limit_reached`; `unknown_key` where the org has gone meanwhile
+ * @throws RelayError `key_limit_reached`; `unknown_key` where the org or the calling key has gone meanwhile
  */
 export async function createKey(
   services: KeyServices,
-  orgId: string,
+  { org: { id: orgId }, key: caller }: MailCaller,
   request: KeyRequest,
   check: { records: readonly Deno.KvKey[]; require(turn: Turn): void } = {
     records: [],
@@ -59,7 +59,7 @@ export async function createKey(
     sizeBytes: 4_000,
     proof: keyOwnerKey(hash),
     plan(turn) {
-      const keys = keysOf(turn, orgId, limits);
+      const keys = keysOf(turn, orgId, caller, limits);
       check.require(turn);
       const made: MailKey = {
         id: makeMailId("key", turn.nowMs, random),
@@ -85,12 +85,12 @@ export async function createKey(
 }
 
 /**
- * Deletes a key of an org: at once nobody gets in with it.
- * @throws RelayError `not_found`, `last_key`
+ * Deletes a key of the caller's org: at once nobody gets in with it.
+ * @throws RelayError `not_found`, `last_key`; `unknown_key` as createKey()
  */
 export async function deleteKey(
   { commits, records, limits }: KeyServices,
-  orgId: string,
+  { org: { id: orgId }, key: caller }: MailCaller,
   keyId: string,
 ): Promise<MailKey> {
   const stored = await records.read<KeysRecord>(keysKey(orgId));
@@ -102,7 +102,7 @@ export async function deleteKey(
     sizeBytes: 2_000,
     proof: keysKey(orgId),
     plan(turn) {
-      const keys = keysOf(turn, orgId, limits);
+      const keys = keysOf(turn, orgId, caller, limits);
       const deleted = keys.find(({ id }) => id === keyId);
       if (deleted === undefined) throw noSuchKey();
       const left = keys.filter((key) => key !== deleted);
@@ -121,9 +121,11 @@ export async function deleteKey(
 function keysOf(
   turn: Turn,
   orgId: string,
+  caller: MailKey,
   limits: Pick<Limits, "mailTrialPurgeDays">,
 ): readonly MailKey[] {
   requireOrg(turn, orgId, limits);
+  requireCallingKey(turn, orgId, caller.id);
   return turn.record(keysKey(orgId))?.keys ?? [];
 }
 
