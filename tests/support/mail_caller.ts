@@ -25,7 +25,7 @@ export class MailKeyHolder {
   constructor(readonly url: string, readonly key: string, readonly orgId: string) {}
 
   /** The same key at another relay. */
-  at({ url }: Pick<TestRelay, "url">): MailKeyHolder {
+  at({ url }: { url: string }): MailKeyHolder {
     return new MailKeyHolder(url, this.key, this.orgId);
   }
 
