@@ -202,6 +202,17 @@ for (const [place, options] of Object.entries(PLACES)) {
     assert.equal(accepted(await owners[1].readOrg(), 200).inboxes.count, 1);
   });
 
+  Deno.test(`an org deleted 10 times at once is deleted once, at ${place}`, async () => {
+    await using pair = await startMailPair(options);
+    const owners = await orgAtBoth(pair);
+    const answers = await atOnce(10, (_, at) => owners[at].deleteOrg());
+    const { 204: deleted = 0, unknown_key: late = 0 } = tally(answers);
+    assert.ok(deleted >= 1 && deleted + late === 10, JSON.stringify(tally(answers)));
+    const logged = new Set(pair.relays).values().flatMap(({ logged }) => logged);
+    const events = [...logged].filter(({ event }) => event === "mail_org_deleted");
+    assert.equal(events.length, 1);
+  });
+
   Deno.test(`changes of one inbox at once over two relays are each whole, and none undoes another's field, at ${place}`, async () => {
     await using pair = await startMailPair(options);
     const owners = await orgAtBoth(pair);

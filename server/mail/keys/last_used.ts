@@ -27,9 +27,6 @@ export const usedKey = (orgId: string, keyId: string): Deno.KvKey => [
   keyId,
 ];
 
-/** Where the times of an org's keys stand. */
-export const usedKeysOf = (orgId: string): Deno.KvKey => ["mail-key-used", orgId];
-
 export class LastUsed {
   readonly #latest = new BoundedMap<string, number>(REMEMBERED);
   #unwritten = new Map<string, Use>();

@@ -16,7 +16,7 @@ export interface OrgChanges {
 
 /**
  * Deletes an org: one commit hides it and kills its keys, and a sweep erases what is left of it.
- * Deleting it again does nothing.
+ * Deleting it again does nothing, and gives null.
  * @param keyId the key that asks for it
  * @throws RelayError `unknown_key` where that key has gone meanwhile
  */

@@ -81,8 +81,8 @@ export function orgHandlers(services: OrgRouteServices) {
           `org_id must be the id of this key's org, ${org.id}: deleting erases everything of it`,
         );
       }
-      await deleteOrg({ commits }, org.id, key.id);
-      log("mail_org_deleted", { org_id: org.id });
+      const deleted = await deleteOrg({ commits }, org.id, key.id);
+      if (deleted !== null) log("mail_org_deleted", { org_id: org.id });
       erasures.begin();
       return noContent();
     },
