@@ -9,6 +9,7 @@ import type { TestRelay } from "../support/relay.ts";
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const ADMIN_TOKEN = "an-admin-token-of-forty-characters-in-all";
+const STORES = [["store of its own", false], ["shared store", true]] as const;
 const CONFIG = { adminToken: ADMIN_TOKEN };
 
 function suspend(relay: TestRelay, orgId: string, verb = "suspend") {
@@ -77,34 +78,36 @@ Deno.test("a trial ends exactly 24 hours on: every keyed route is then 403 trial
   assertMailRefused(await holder.readOrg(), "trial_expired");
 });
 
-Deno.test("30 days after its end a trial is gone, before the sweep has come, and its key may register anew", async () => {
-  await using world = await startMailStore();
-  const { relay } = world;
-  const keys = generateKeyPair();
-  const register = () =>
-    askMail(relay.url, "POST", "/v1/mail/agents/register", {
-      body: signRegistration(relay.clock.now(), keys),
-    });
-  const first = accepted(await register(), 201);
-  const holder = new MailKeyHolder(relay.url, first.api_key, first.org_id);
-  const inbox = await holder.inbox({ local_part: "once" });
-  relay.clock.advance(31 * DAY_MS - 1);
-  assertMailRefused(await holder.readOrg(), "trial_expired");
-  assertMailRefused(await register(), "handle_taken");
-  relay.clock.advance(1);
-  for (const answer of await everyKeyedRoute(holder)) assertMailRefused(answer, "unknown_key");
-  const second = accepted(await register(), 201);
-  assert.notEqual(second.org_id, first.org_id);
-  assert.equal(second.agent_id, 2);
-  // The purge of the first comes later and leaves the second alone.
-  await relay.relay.crons.figures!();
-  const again = new MailKeyHolder(relay.url, second.api_key, second.org_id);
-  assert.equal(accepted(await again.readOrg(), 200).org_id, second.org_id);
-  assertMailRefused(await register(), "handle_taken");
-  assertMailRefused(await holder.readOrg(), "unknown_key");
-  assertMailRefused(await again.ask("GET", `/v1/mail/inboxes/${inbox.id}`), "not_found");
-  assertMailRefused(await again.createInbox({ local_part: "once" }), "address_taken");
-});
+for (const [store, sharedStore] of STORES) {
+  Deno.test(`30 days after its end a trial is gone, before the sweep has come, and its key may register anew, ${store}`, async () => {
+    await using world = await startMailStore({ config: { sharedStore } });
+    const { relay } = world;
+    const keys = generateKeyPair();
+    const register = () =>
+      askMail(relay.url, "POST", "/v1/mail/agents/register", {
+        body: signRegistration(relay.clock.now(), keys),
+      });
+    const first = accepted(await register(), 201);
+    const holder = new MailKeyHolder(relay.url, first.api_key, first.org_id);
+    const inbox = await holder.inbox({ local_part: "once" });
+    relay.clock.advance(31 * DAY_MS - 1);
+    assertMailRefused(await holder.readOrg(), "trial_expired");
+    assertMailRefused(await register(), "handle_taken");
+    relay.clock.advance(1);
+    for (const answer of await everyKeyedRoute(holder)) assertMailRefused(answer, "unknown_key");
+    const second = accepted(await register(), 201);
+    assert.notEqual(second.org_id, first.org_id);
+    assert.equal(second.agent_id, 2);
+    // The purge of the first comes later and leaves the second alone.
+    await relay.relay.crons.figures!();
+    const again = new MailKeyHolder(relay.url, second.api_key, second.org_id);
+    assert.equal(accepted(await again.readOrg(), 200).org_id, second.org_id);
+    assertMailRefused(await register(), "handle_taken");
+    assertMailRefused(await holder.readOrg(), "unknown_key");
+    assertMailRefused(await again.ask("GET", `/v1/mail/inboxes/${inbox.id}`), "not_found");
+    assertMailRefused(await again.createInbox({ local_part: "once" }), "address_taken");
+  });
+}
 
 Deno.test("a verified org has no end, ten inboxes, and the purge of trials passes it by", async () => {
   await using world = await startMailStore();
@@ -138,34 +141,39 @@ Deno.test("an expired trial that becomes verified works again with the keys and 
   assert.equal(shown.status, "active");
 });
 
-Deno.test("a deleted org is gone at once: its keys are unknown, its key pair stays taken for the replay window", async () => {
-  await using world = await startMailStore();
-  const { relay } = world;
-  const keys = generateKeyPair();
-  const body = signRegistration(relay.clock.now(), keys);
-  const register = (request: unknown) =>
-    askMail(relay.url, "POST", "/v1/mail/agents/register", { body: request });
-  const { org_id, api_key } = accepted(await register(body), 201);
-  const holder = new MailKeyHolder(relay.url, api_key, org_id);
-  for (const wrong of [{}, { org_id: "org_1" }, { org_id: null }, { org_id: [org_id] }]) {
-    assertMailRefused(await holder.ask("DELETE", "/v1/mail/org", { body: wrong }), "invalid_json");
-  }
-  assertMailRefused(await holder.ask("DELETE", "/v1/mail/org"), "invalid_json");
-  accepted(await holder.deleteOrg(), 204);
-  for (const answer of await everyKeyedRoute(holder)) assertMailRefused(answer, "unknown_key");
-  await relay.relay.crons.figures!();
-  // The very request that made it, as long as its signature passes, and a fresh one as well.
-  for (const secondsOn of [0, 150, 150]) {
-    relay.clock.advance(secondsOn * 1000);
-    assertMailRefused(await register(body), "handle_taken");
-    assertMailRefused(await register(signRegistration(relay.clock.now(), keys)), "handle_taken");
-  }
-  relay.clock.advance(1000);
-  assertMailRefused(await register(body), "timestamp_out_of_range");
-  relay.clock.advance(60_000);
-  const again = accepted(await register(signRegistration(relay.clock.now(), keys)), 201);
-  assert.notEqual(again.org_id, org_id);
-});
+for (const [store, sharedStore] of STORES) {
+  Deno.test(`a deleted org is gone at once: its keys are unknown, its key pair stays taken for the replay window, ${store}`, async () => {
+    await using world = await startMailStore({ config: { sharedStore } });
+    const { relay } = world;
+    const keys = generateKeyPair();
+    const body = signRegistration(relay.clock.now(), keys);
+    const register = (request: unknown) =>
+      askMail(relay.url, "POST", "/v1/mail/agents/register", { body: request });
+    const { org_id, api_key } = accepted(await register(body), 201);
+    const holder = new MailKeyHolder(relay.url, api_key, org_id);
+    for (const wrong of [{}, { org_id: "org_1" }, { org_id: null }, { org_id: [org_id] }]) {
+      assertMailRefused(
+        await holder.ask("DELETE", "/v1/mail/org", { body: wrong }),
+        "invalid_json",
+      );
+    }
+    assertMailRefused(await holder.ask("DELETE", "/v1/mail/org"), "invalid_json");
+    accepted(await holder.deleteOrg(), 204);
+    for (const answer of await everyKeyedRoute(holder)) assertMailRefused(answer, "unknown_key");
+    await relay.relay.crons.figures!();
+    // The very request that made it, as long as its signature passes, and a fresh one as well.
+    for (const secondsOn of [0, 150, 150]) {
+      relay.clock.advance(secondsOn * 1000);
+      assertMailRefused(await register(body), "handle_taken");
+      assertMailRefused(await register(signRegistration(relay.clock.now(), keys)), "handle_taken");
+    }
+    relay.clock.advance(1000);
+    assertMailRefused(await register(body), "timestamp_out_of_range");
+    relay.clock.advance(60_000);
+    const again = accepted(await register(signRegistration(relay.clock.now(), keys)), 201);
+    assert.notEqual(again.org_id, org_id);
+  });
+}
 
 Deno.test("a registration signed ahead of the clock cannot be replayed after the org's deletion either", async () => {
   await using world = await startMailStore();
