@@ -7,6 +7,7 @@ import type { RecordCache } from "../../storage/record_cache.ts";
 import { Outdated } from "../../storage/job.ts";
 import type { Store } from "../../storage/store.ts";
 import { keysKey } from "../records/key_record.ts";
+import { putKeys } from "../keys/put_keys.ts";
 import { requireOrg } from "../keys/require_org.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
 import { isMailId, makeMailId } from "../records/mail_id.ts";
@@ -244,7 +245,7 @@ export class Inboxes {
         const keys = turn.record(keysKey(orgId))?.keys ?? [];
         const left = keys.filter((one) => one.inboxId !== inboxId);
         turn.putRecord(orgKey(orgId), { ...org, inboxes: org.inboxes - 1, attempt: turn.attempt });
-        turn.putRecord(keysKey(orgId), { v: 1, keys: left, attempt: turn.attempt });
+        putKeys(turn, orgId, left);
         turn.putRecord(key, null);
         for (const one of named) turn.putRecord(one, null);
         for (const one of lists) turn.putRecord(one, null);

@@ -42,13 +42,13 @@ export function keyHandlers(services: KeyRouteServices) {
       const asked = readKeyRequest(await request.body(), request.key, now());
       const { org } = request;
       if (asked.inboxId === null) {
-        const { key, apiKey } = await createKey(services, org.id, asked);
+        const { key, apiKey } = await createKey(services, request, asked);
         return answerJson({ ...shownKey(key, null), api_key: apiKey }, 201, NO_STORE);
       }
       const inbox = await inboxes.find(request, asked.inboxId);
       const { key, apiKey } = await createKey(
         services,
-        org.id,
+        request,
         { ...asked, inboxId: inbox.id },
         inboxes.keyCheck(org.id, inbox.id),
       );
@@ -67,7 +67,7 @@ export function keyHandlers(services: KeyRouteServices) {
       return answerJson(key, 200, NO_STORE);
     },
     async deleteMailKey(request) {
-      const deleted = await deleteKey(services, request.org.id, (await find(request)).id);
+      const deleted = await deleteKey(services, request, (await find(request)).id);
       lastUsed.forget(deleted.id);
       return noContent();
     },
