@@ -148,31 +148,27 @@ Deno.test("a cursor with any character changed, added or left out is 400, never 
   await using relay = await startMailRelay({ limits: LIMITS });
   const owner = await filledOrg(relay, 3);
   const cursor = (await readPage(owner, "/v1/mail/inboxes", 1, null)).next_cursor!;
-  assert.match(cursor, /^[A-Za-z0-9_.-]+$/);
-  const [text, mac] = cursor.split(".") as [string, string];
+  assert.match(cursor, /^[A-Za-z0-9_-]+$/);
+  const half = cursor.slice(0, cursor.length / 2);
   const altered = new Set<string>([
     "x",
     ".",
-    "..",
-    text,
-    `${text}.`,
-    `.${mac}`,
-    `${text}.${mac}.`,
-    `${text}.${mac}.${mac}`,
-    `${mac}.${text}`,
-    `${text}=.${mac}`,
-    `${text}.${mac}=`,
+    half,
+    `${cursor}.`,
+    `.${cursor}`,
+    `${cursor}${cursor}`,
+    `${half}.${cursor.slice(half.length)}`,
+    `${cursor}=`,
+    `${cursor}A`,
     ` ${cursor}`,
     `${cursor}\n`,
-    `${text}\n.${mac}`,
     `!${cursor}`,
-    `${text}.${"é".repeat(mac.length)}`,
-    `${text}.é${mac.slice(1)}`,
-    `${text}.${mac.slice(1)}`,
+    "é".repeat(cursor.length),
+    `${half}é${cursor.slice(half.length + 1)}`,
+    `${half}+${cursor.slice(half.length + 1)}`,
     "x".repeat(5000),
   ]);
   for (let i = 0; i < cursor.length; i++) {
-    if (cursor[i] === ".") continue;
     for (const other of ["A", "B", "_", "Q"]) {
       if (other !== cursor[i]) altered.add(cursor.slice(0, i) + other + cursor.slice(i + 1));
     }

@@ -1,8 +1,8 @@
 /** A store that the relay wrote before it had a mail area, opened by one that has it. */
 import assert from "node:assert/strict";
+import { parseConfig } from "../../server/config.ts";
 import { Buffer } from "node:buffer";
 import { deserialize } from "node:v8";
-import { startMailRelay } from "../support/mail_relay.ts";
 import { accepted, newOrg } from "../support/mail_caller.ts";
 import { askMail } from "../support/mail_relay.ts";
 import { startTestRelay, type TestRelay } from "../support/relay.ts";
@@ -60,10 +60,15 @@ async function assertMessaging({ url, clock }: TestRelay, fixture: Fixture): Pro
 Deno.test("a store from before mail opens with mail on: agents go on, orgs and inboxes are made", async () => {
   using kv = await Deno.openKv(":memory:");
   const fixture = await loadOldStore(kv);
-  await using relay = await startMailRelay({
+  const { mail } = parseConfig({
+    RELAY_SMTP_URL: "smtp://127.0.0.1:1",
+    RELAY_MAIL_FROM: "relay@example.org",
+    RELAY_MAIL_DOMAIN: "mail.example.org",
+  });
+  await using relay = await startTestRelay({
     deps: { kv },
     clockStartMs: fixture.clock_ms,
-    config: { custodyKeys: CUSTODY_KEYS },
+    config: { mail, custodyKeys: CUSTODY_KEYS },
   });
   await assertMessaging(relay, fixture);
   const owner = await newOrg(relay);

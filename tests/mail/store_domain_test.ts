@@ -8,12 +8,9 @@ import { startTestRelay } from "../support/relay.ts";
 const CUSTODY_KEYS = [newKey()];
 
 function start(kv: Deno.Kv, domain: string, env: Record<string, string> = {}) {
-  const { mail } = parseConfig({
-    RELAY_SMTP_URL: "smtp://127.0.0.1:1",
-    RELAY_MAIL_FROM: "relay@example.org",
-    RELAY_MAIL_DOMAIN: domain,
-    ...env,
-  });
+  const outbound = { RELAY_SMTP_URL: "smtp://127.0.0.1:1", RELAY_MAIL_FROM: "relay@example.org" };
+  const isLocal = env["RELAY_MAIL_DEV"] !== undefined;
+  const { mail } = parseConfig({ ...(isLocal ? {} : outbound), RELAY_MAIL_DOMAIN: domain, ...env });
   return startTestRelay({ deps: { kv }, config: { mail, custodyKeys: CUSTODY_KEYS } });
 }
 
