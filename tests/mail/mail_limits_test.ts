@@ -183,3 +183,24 @@ Deno.test("a full disk refuses what would be stored with 503 unavailable; reads 
   accepted(await owner.ask("DELETE", path), 204);
   accepted(await owner.deleteOrg(), 204);
 });
+
+Deno.test("an org takes ten addresses a day for each inbox that it may have, deleted ones included", async () => {
+  await using relay = await startMailRelay({ limits: { mailTrialHours: 72 } });
+  const owner = await newOrg(relay);
+  const made: string[] = [];
+  for (let i = 0; i < 10; i++) {
+    const { id } = await owner.inbox({ client_id: `c${i}` });
+    made.push(id);
+    // A retry takes no further address.
+    assert.equal(accepted(await owner.createInbox({ client_id: `c${i}` }), 200).id, id);
+    accepted(await owner.ask("DELETE", `/v1/mail/inboxes/${id}`), 204);
+  }
+  assert.equal(new Set(made).size, 10);
+  const refused = await owner.createInbox({ local_part: "bob" });
+  assertMailRefused(refused, "rate_limited", /at most 10 addresses a day/);
+  assert.equal(refused.body.retry_after_ms, DAY_MS);
+  relay.clock.advance(DAY_MS - 1);
+  assertMailRefused(await owner.createInbox(), "rate_limited");
+  relay.clock.advance(1);
+  await owner.inbox({ local_part: "bob" });
+});
