@@ -202,14 +202,14 @@ function hasDecodableSegments(path: string): boolean {
   return path.split("/").every((segment) => decodeSegment(segment) !== undefined);
 }
 
-/** First segments of the paths that only programs ask for: their refusals are JSON always. */
-const PROGRAM_SEGMENTS = ["v1", "mcp", "openapi.json", "health", "assets"];
+/** Paths that only programs ask for: their refusals are JSON always. */
+const OF_PROGRAMS = /^\/(?:v1|mcp|openapi\.json|health)(?:\/|$)/i;
 
 function ofUnknown(path: string): Finished {
-  const first = path.split("/", 2)[1]!.toLowerCase();
   return {
     cors: path.startsWith("/v1/") && !path.startsWith("/v1/admin/") ? "open" : "none",
-    page: !PROGRAM_SEGMENTS.includes(first),
+    // Without a slash at its beginning it is of a request whose Host is none.
+    page: path.startsWith("/") && !OF_PROGRAMS.test(path),
   };
 }
 

@@ -4,13 +4,13 @@ import { answerPage } from "../pages/answer_page.ts";
 import { frame } from "../pages/frame.ts";
 import type { Html } from "../pages/html.ts";
 import { notice } from "../pages/notice.ts";
-import { postButton } from "../pages/post_button.ts";
+import { type PostButton, postButton } from "../pages/post_button.ts";
 
 const TITLE = "Unread digests";
 
 /** @param action where the button leads, relative to the page */
-function buttonOf(action: string, token: string, label: string): Html {
-  return postButton({ action: `${action}?token=${encodeURIComponent(token)}`, label });
+function buttonOf(action: string, token: string, label: string, kind?: PostButton["kind"]): Html {
+  return postButton({ action: `${action}?token=${encodeURIComponent(token)}`, label, kind });
 }
 
 async function answer(body: Html): Promise<Response> {
@@ -33,7 +33,8 @@ ${button}
 
 /** What the first button did, and the second one; of /v1/notifications/unsubscribe. */
 export function answerUnsubscribed(confirmation: string, stopToken: string): Promise<Response> {
-  const button = buttonOf("stop", stopToken, "No mail from this relay to this address");
+  const label = "No mail from this relay to this address";
+  const button = buttonOf("stop", stopToken, label, "secondary");
   return answer(html`${notice("success", confirmation)}
 <p>Another agent may name this address, and this one may name it again.</p>
 ${button}

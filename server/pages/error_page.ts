@@ -33,7 +33,7 @@ export async function answerErrorPage(error: RelayError, requestId: string): Pro
     html`${notice("error", shownText(sentence(message)))}
 <p class="actions"><a class="button" href="/">To the start page</a>
 <a class="button secondary" href="/docs">Documentation</a></p>
-<h2>For whoever runs this relay</h2>
+<h2>Details for the relay's operator</h2>
 ${
       factList([
         ["Status", String(status)],

@@ -15,8 +15,6 @@ export interface PostButton {
 export function postButton({ action, label, fields = {}, kind = "primary" }: PostButton): Html {
   const hidden = Object.entries(fields)
     .map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
-  return html`
-    <form method="post"
-      action="${action}">${hidden}<button class="${kind}">${label}</button></form>
-  `;
+  // deno-fmt-ignore
+  return html`<form method="post" action="${action}">${hidden}<button class="${kind}">${label}</button></form>`;
 }
