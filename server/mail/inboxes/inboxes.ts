@@ -1,21 +1,18 @@
 /** Inboxes: made, found, changed, deleted. An address belongs to one inbox for ever. */
-import { rateLimited, RelayError } from "../../errors.ts";
+import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import type { GroupCommit, Turn } from "../../storage/group_commit.ts";
 import { listRows } from "../../storage/list_rows.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { Outdated } from "../../storage/job.ts";
 import type { Store } from "../../storage/store.ts";
-import { admit } from "../../rate_window.ts";
-import { DAY_MS, HOUR_MS } from "../../time_units.ts";
 import { keysKey } from "../records/key_record.ts";
 import { putKeys } from "../keys/put_keys.ts";
 import { requireOrg } from "../keys/require_org.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
 import { isMailId, makeMailId } from "../records/mail_id.ts";
 import { unknownObject } from "../unknown_object.ts";
-import { orgKey, type OrgRecord } from "../records/org_record.ts";
-import { inboxLimit } from "../orgs/shown_org.ts";
+import { orgKey } from "../records/org_record.ts";
 import {
   ADDRESS_LISTS,
   addressKey,
@@ -28,6 +25,7 @@ import {
   listKey,
 } from "../records/inbox_record.ts";
 import type { InboxChanges, InboxRequest } from "./inbox_request.ts";
+import { addressTaken, requireRoom, takeOneMore } from "./take_address.ts";
 import { makeLocalPart, refuseReservedLocalPart } from "./local_part.ts";
 
 export interface InboxServices {
@@ -43,8 +41,6 @@ export interface InboxServices {
 }
 
 const MADE_UP_TRIES = 8;
-/** For each inbox that an org may have: addresses are for ever, whoever makes and deletes inboxes. */
-const ADDRESSES_A_DAY = 10;
 const NO_ENTRIES = { allow_send: [], allow_receive: [], block_receive: [] };
 
 export class Inboxes {
@@ -284,35 +280,4 @@ export class Inboxes {
     );
     return { ...record, entries: { ...NO_ENTRIES, ...Object.fromEntries(lists) } };
   }
-}
-
-/** @throws RelayError `inbox_limit_reached` */
-function requireRoom(org: OrgRecord, limits: Limits): void {
-  const limit = inboxLimit(org, limits);
-  if (org.inboxes < limit) return;
-  throw new RelayError(
-    "inbox_limit_reached",
-    org.trialEndsAtMs === null
-      ? `an org has at most ${limit} inboxes; delete one (DELETE /v1/mail/inboxes/{id})`
-      : `a trial has at most ${limit} inboxes; claim the org (POST /v1/mail/org/claim) for ${limits.mailInboxesPerOrg}`,
-  );
-}
-
-/** The org's window with one more address. @throws RelayError `rate_limited` */
-function takeOneMore(org: OrgRecord, limits: Limits, nowMs: number): readonly number[] {
-  const limit = ADDRESSES_A_DAY * inboxLimit(org, limits);
-  const rule = { limit, windowMs: DAY_MS, bucketMs: HOUR_MS };
-  const admitted = admit(org.addressesTaken, nowMs, rule);
-  if ("window" in admitted) return admitted.window;
-  throw rateLimited(
-    `an org takes at most ${limit} addresses a day, those of deleted inboxes included: they are never given out again`,
-    admitted.retryAfterMs,
-  );
-}
-
-function addressTaken(localPart: string): RelayError {
-  return new RelayError(
-    "address_taken",
-    `the local part "${localPart}" is or was another inbox's, and addresses are never given out again; choose another, or leave local_part out`,
-  );
 }
