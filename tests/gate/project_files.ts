@@ -2,7 +2,7 @@ import { join, relative, sep } from "node:path";
 import { runCommand } from "./run_command.ts";
 
 // What .gitignore names, for checkouts without git.
-const UNTRACKED = /^(?:\.git|data|dist|node_modules)$|^\.env$|\.log$/;
+const UNTRACKED = /^(?:\.git|data|data-mail|dist|node_modules)$|^\.env$|\.log$/;
 
 /**
  * Paths of all files that belong to the project, relative to its root, with `/`, sorted: those that

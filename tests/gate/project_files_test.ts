@@ -32,7 +32,15 @@ partOrSkip("git", "listProjectFiles() lists what git tracks or would add", async
 });
 
 Deno.test("listProjectFiles() works in a checkout without git", async () => {
-  const paths = ["a.ts", ".ci/run", "data/store.kv", "node_modules/x/a.js", ".env", "x.log"];
+  const paths = [
+    "a.ts",
+    ".ci/run",
+    "data/store.kv",
+    "data-mail/store.kv",
+    "node_modules/x/a.js",
+    ".env",
+    "x.log",
+  ];
   await withFiles(paths, async (root) => {
     assert.deepEqual(await listProjectFiles(root), [".ci/run", "a.ts"]);
   });

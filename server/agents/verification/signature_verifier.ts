@@ -1,6 +1,6 @@
 /**
  * Verifies signatures of known agents: one at a time on the main thread while a request is alone,
- * and in batches in a worker while several are under way (docs/adr/0022). A check that the worker
+ * and in batches in a worker while several are under way (docs/adr/0027). A check that the worker
  * does not answer, for whatever reason, is made on the main thread: none is lost.
  */
 import { Buffer } from "node:buffer";
@@ -30,12 +30,14 @@ export interface VerifierBounds {
   batch: number;
   /** Signatures that may wait for the batch under way: beyond, the main thread checks them. */
   waiting: number;
-  /** A batch that has no answer at two looks in a row, so far apart, never gets one. */
+  /** The checks of a batch that has no answer at two looks in a row, so far apart, are made here. */
   lookEveryMs: number;
+  /** A worker that has not answered after so many looks at one batch is ended. */
+  patienceLooks: number;
 }
 
 /** A batch takes the worker some 2.5 ms. */
-const BOUNDS: VerifierBounds = { batch: 32, waiting: 64, lookEveryMs: 1_000 };
+const BOUNDS: VerifierBounds = { batch: 32, waiting: 64, lookEveryMs: 1_000, patienceLooks: 60 };
 
 /** A check and who waits for it. */
 interface Check {
@@ -45,7 +47,8 @@ interface Check {
   resolve: (isValid: boolean | Promise<boolean>) => void;
 }
 
-type State = "not started" | "starting" | "ready" | "off";
+/** "late": the worker owes an answer that nobody waits for any more, and gets nothing until it comes. */
+type State = "not started" | "starting" | "ready" | "late" | "off";
 
 export class SignatureVerifier {
   readonly #options: SignatureVerifierOptions;
@@ -56,8 +59,9 @@ export class SignatureVerifier {
   #worker: VerificationWorker | null = null;
   #waiting: Check[] = [];
   #underWay: Check[] = [];
-  /** The batch that the last look found under way. */
+  /** The batch that the last look found under way, and the looks that did so. */
   #seen: Check[] | null = null;
+  #looks = 0;
   #endLooks: (() => void) | null = null;
 
   constructor(options: SignatureVerifierOptions) {
@@ -123,7 +127,13 @@ export class SignatureVerifier {
   }
 
   #settle(verdicts: string): void {
-    if (this.#state !== "ready") return;
+    if (this.#state === "late") {
+      this.#state = "ready";
+      this.#seen = null;
+    } else if (this.#state === "ready") this.#take(verdicts);
+  }
+
+  #take(verdicts: string): void {
     const checks = this.#underWay;
     if (verdicts.length !== checks.length) {
       this.#lose(new Error(`${verdicts.length} verdicts on ${checks.length} signatures`));
@@ -138,18 +148,26 @@ export class SignatureVerifier {
     }
   }
 
-  /** Two looks, since after a pause of the process the timer may come before the answer. */
+  /**
+   * Two looks, since after a pause of the process the timer may come before the answer. On a machine
+   * that has too much to do the worker may be late, so that it is not ended at once.
+   */
   #look(): void {
     this.#endLooks = null;
-    if (this.#underWay.length === 0) {
-      this.#seen = null;
-      return;
+    if (this.#state === "ready" && this.#seen !== this.#underWay) {
+      this.#seen = this.#underWay;
+      this.#looks = 0;
     }
-    if (this.#seen === this.#underWay) {
+    if (this.#state === "ready" && this.#underWay.length === 0) return;
+    this.#looks++;
+    if (this.#looks > this.#bounds.patienceLooks) {
       this.#lose(new Error("the verification worker does not answer"));
       return;
     }
-    this.#seen = this.#underWay;
+    if (this.#looks > 1) {
+      this.#state = "late";
+      this.#checkAllHere();
+    }
     this.#endLooks = this.#after(this.#bounds.lookEveryMs, () => this.#look());
   }
 
@@ -165,8 +183,14 @@ export class SignatureVerifier {
     this.#worker = null;
     this.#endLooks?.();
     this.#endLooks = null;
+    this.#checkAllHere();
+  }
+
+  /** Makes all checks that the worker has or was to get. */
+  #checkAllHere(): void {
     const checks = [...this.#underWay, ...this.#waiting];
-    this.#underWay = this.#waiting = [];
+    this.#underWay = [];
+    this.#waiting = [];
     for (const check of checks) checkHere(check);
   }
 }

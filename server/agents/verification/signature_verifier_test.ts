@@ -75,7 +75,7 @@ Deno.test("SignatureVerifier.verify() answers at once until the worker is ready,
 
 Deno.test("SignatureVerifier.verify() sends what came meanwhile in one batch of bounded size", async () => {
   const { batches, check, state, verifier } = readyVerifier({
-    bounds: { batch: 3, waiting: 10, lookEveryMs: 1 },
+    bounds: { batch: 3, waiting: 10, lookEveryMs: 1, patienceLooks: 2 },
   });
   const verdicts = ["a", "b", "c", "d", "e"].map((text) => check(text));
   const texts = () => batches.map((batch) => batch.filter((_, i) => i % 3 === 2));
@@ -103,7 +103,9 @@ Deno.test("SignatureVerifier.verify() gives the worker key, signature and text",
 });
 
 Deno.test("SignatureVerifier.verify() answers at once beyond what may wait", async () => {
-  const { check, verifier } = readyVerifier({ bounds: { batch: 1, waiting: 2, lookEveryMs: 1 } });
+  const { check, verifier } = readyVerifier({
+    bounds: { batch: 1, waiting: 2, lookEveryMs: 1, patienceLooks: 2 },
+  });
   const held = ["a", "b", "c"].map((text) => check(text));
   assert.equal(check("d"), true);
   assert.equal(check("d", signatureOver("e")), false);
@@ -125,7 +127,7 @@ Deno.test("SignatureVerifier.verify() refuses forms that are not strict without 
 
 Deno.test("SignatureVerifier answers what a dying worker held, tells it once, and goes on without", async () => {
   const { check, losses, looks, state } = readyVerifier({
-    bounds: { batch: 2, waiting: 10, lookEveryMs: 1 },
+    bounds: { batch: 2, waiting: 10, lookEveryMs: 1, patienceLooks: 2 },
   });
   const verdicts = ["a", "b", "c", "d"].map((text) => check(text));
   verdicts.push(check("e", signatureOver("f")));
@@ -159,20 +161,46 @@ Deno.test("SignatureVerifier drops a worker whose answer does not fit its questi
   assert.equal(state.terminated, 1);
 });
 
-Deno.test("SignatureVerifier drops a worker that leaves a batch without answer at two looks", async () => {
-  const { check, looks, losses, state } = readyVerifier();
+Deno.test("SignatureVerifier answers for a worker that is late at two looks, and uses it again", async () => {
+  const { batches, check, looks, losses, state, verifier } = readyVerifier({
+    bounds: { batch: 1, waiting: 10, lookEveryMs: 1, patienceLooks: 5 },
+  });
   const look = () => looks.shift()!();
   const first = check("a");
   look();
   state.events!.verdicts("1");
   assert.equal(await first, true);
-  const second = check("b");
+  const second = [check("a"), check("b", signatureOver("a"))];
   look(); // another batch than the one seen before
-  assert.deepEqual(losses, []);
+  assert.equal(await settled(second[0]!), pending);
   look();
-  assert.equal(await second, true);
+  assert.deepEqual(await Promise.all(second), [true, false]);
+  assert.equal(check("c"), true);
+  assert.equal(batches.length, 2);
+  state.events!.verdicts("0"); // late: its check has been answered
+  const third = check("d");
+  assert.equal(await settled(third), pending);
+  state.events!.verdicts("1");
+  assert.equal(await third, true);
+  assert.deepEqual([losses, state.terminated], [[], 0]);
+  verifier.close();
+});
+
+Deno.test("SignatureVerifier drops a worker that is late for too long", async () => {
+  const { check, looks, losses, state } = readyVerifier({
+    bounds: { batch: 1, waiting: 10, lookEveryMs: 1, patienceLooks: 3 },
+  });
+  const look = () => looks.shift()!();
+  const verdict = check("a");
+  look();
+  look();
+  assert.equal(await verdict, true);
+  look();
+  assert.deepEqual([losses, state.terminated, looks.length], [[], 0, 1]);
+  look();
   assert.match(String(losses), /does not answer/);
   assert.deepEqual([state.terminated, looks.length], [1, 0]);
+  assert.equal(check("b"), true);
 });
 
 Deno.test("SignatureVerifier stops looking when nothing is under way", () => {
@@ -186,7 +214,7 @@ Deno.test("SignatureVerifier stops looking when nothing is under way", () => {
 
 Deno.test("SignatureVerifier.close() answers what waits, ends the worker, and answers later checks", async () => {
   const { check, losses, looks, state, verifier } = readyVerifier({
-    bounds: { batch: 1, waiting: 10, lookEveryMs: 1 },
+    bounds: { batch: 1, waiting: 10, lookEveryMs: 1, patienceLooks: 2 },
   });
   const verdicts = [check("a"), check("b"), check("c", signatureOver("b"))];
   verifier.close();
