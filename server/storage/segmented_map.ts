@@ -1,8 +1,10 @@
 /**
  * A map of bounded size that keeps what is used again and again, whatever passes by besides. New
  * entries stand in a tenth of the room. Those that were used there move to the rest, the others
- * leave. So one look at each of a million agents does not drive out those that are busy.
+ * leave. So one look at each of a million agents does not drive out those that are busy. What comes back
+ * soon after it left as a newcomer does not begin as one again (the algorithm is known as S3-FIFO).
  */
+import { BoundedMap } from "./bounded_map.ts";
 
 /** An entry, which counts its own uses. */
 export interface Counted {
@@ -20,12 +22,15 @@ export interface SegmentedMapOptions<K, V> {
 }
 
 const NEWCOMERS = 0.1;
+/** Keys of former newcomers that are remembered, for each entry that fits. */
+const REMEMBERED = 0.5;
 /** How many entries one insertion looks at when the map is full: bounds how long it takes. */
 const STEPS = 16;
 
 export class SegmentedMap<K, V extends Counted> {
   readonly #newcomers = new Line<K, V>();
   readonly #settled = new Line<K, V>();
+  readonly #left: BoundedMap<K, true>;
   readonly #room: number;
   readonly #usesToStay: number;
   readonly #isPinned: (value: V) => boolean;
@@ -34,6 +39,7 @@ export class SegmentedMap<K, V extends Counted> {
   /** @param capacity entries that are kept; pinned ones may exceed it for a moment */
   constructor(private readonly capacity: number, options: SegmentedMapOptions<K, V> = {}) {
     this.#room = Math.ceil(capacity * NEWCOMERS);
+    this.#left = new BoundedMap(Math.ceil(capacity * REMEMBERED));
     this.#usesToStay = options.usesToStay ?? 1;
     this.#isPinned = options.isPinned ?? (() => false);
     this.#dropped = options.dropped ?? (() => {});
@@ -57,7 +63,9 @@ export class SegmentedMap<K, V extends Counted> {
 
   /** Adds an entry under a key that has none. */
   add(key: K, value: V): void {
-    this.#newcomers.entries.set(key, value);
+    const line = this.#left.get(key) ? this.#settled : this.#newcomers;
+    this.#left.delete(key);
+    line.entries.set(key, value);
     // Two evictions for one insertion, so that the excess of pinned entries goes away.
     for (let i = 0; i < 2 && this.size > this.capacity; i++) this.#makeRoom();
   }
@@ -78,6 +86,7 @@ export class SegmentedMap<K, V extends Counted> {
         value.uses = 0;
         this.#settled.entries.set(key, value);
       } else {
+        if (isNew) this.#left.set(key, true);
         this.#dropped(key, value);
         return;
       }

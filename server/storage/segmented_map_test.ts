@@ -44,6 +44,16 @@ Deno.test("SegmentedMap lets another busy set take the place of the former one",
   for (let i = 0; i < 50; i++) assert.ok(use(5_000 + i));
 });
 
+Deno.test("SegmentedMap takes in for good what comes back soon after it left", () => {
+  const { map, use } = mapOf(1_000);
+  for (let round = 0; round < 3; round++) for (let i = 0; i < 900; i++) use(i);
+  // Each of the new busy ones comes again only when all newcomers of its time have left.
+  for (let round = 0; round < 6; round++) {
+    for (let i = 0; i < 300; i++) use(5_000 + i);
+  }
+  for (let i = 0; i < 300; i++) assert.notEqual(map.peek(5_000 + i), undefined);
+});
+
 Deno.test("SegmentedMap counts a use only from as many on as its user says", () => {
   const { map, use } = mapOf(100, { usesToStay: 2 });
   for (let i = 0; i < 100; i++) use(i);
