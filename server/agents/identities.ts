@@ -1,14 +1,15 @@
 /**
- * Who an address, handle or word name belongs to. The binding is for ever, so that what was found
- * once stays in memory in every process.
+ * Who an address, handle or word name belongs to. The binding is for ever, so that every process
+ * keeps in memory what it found, for the agents that it meets again.
  */
+import { Buffer } from "node:buffer";
 import { decodeAddress } from "../../toolkit/decode_address.ts";
-import { BoundedMap } from "../storage/bounded_map.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
+import { SegmentedMap } from "../storage/segmented_map.ts";
 import { readIdentifier } from "./identifier.ts";
 import { agentKey, type AgentRecord, type Identity } from "./records.ts";
-import { importVerifyingKey } from "./verifying_key.ts";
 
+/** Measured: 0.5 KB each. */
 const REMEMBERED = 100_000;
 
 /** ["address", address], ["handle", handle] and ["word", wordName] -> the agent's id. */
@@ -21,65 +22,109 @@ export interface BindingRow {
 export type Binding = "address" | "handle" | "word";
 export const bindingKey = (binding: Binding, name: string): Deno.KvKey => [binding, name];
 
-export class Identities {
-  readonly #byId = new BoundedMap<number, Identity>(REMEMBERED);
-  readonly #idByName = new BoundedMap<string, number>(3 * REMEMBERED);
+interface Known {
+  identity: Identity;
+  uses: number;
+}
 
-  constructor(private readonly kv: Deno.Kv) {}
+export class Identities {
+  readonly #byId: SegmentedMap<number, Known>;
+  /** The agents of #byId under those of their names that they were asked for by. */
+  readonly #byName: Record<Binding, Map<string, Known>> = {
+    address: new Map(),
+    handle: new Map(),
+    word: new Map(),
+  };
+  /** Agents that had to be read, for figures and tests. */
+  reads = 0;
+
+  /** @param capacity agents that are kept in memory */
+  constructor(private readonly kv: Deno.Kv, capacity = REMEMBERED) {
+    this.#byId = new SegmentedMap(capacity, { dropped: (_, { identity }) => this.#drop(identity) });
+  }
+
+  /** Agents in memory now. */
+  get size(): number {
+    return this.#byId.size;
+  }
 
   /** The agent with this base58 public key, banned ones included, or null. */
   async byAddress(address: string): Promise<Identity | null> {
-    return await this.#byName("address", address);
+    return await this.#find("address", address);
   }
 
   /** The agent that a handle, word name or key belongs to, banned ones included, or null. */
   async resolve(identifier: string): Promise<Identity | null> {
-    const form = readIdentifier(identifier);
-    if (form === null) return null;
-    if (form.form === "handle") return await this.#byName("handle", form.handle);
-    if (form.form === "word-name") return await this.#byName("word", form.wordName);
-    return await this.#byName("address", form.address);
+    const name = nameOf(identifier);
+    return name === null ? null : await this.#find(...name);
   }
 
   /** The agent that resolve() would find without a read of the store, or undefined. */
   inMemory(identifier: string): Identity | undefined {
-    const form = readIdentifier(identifier);
-    if (form === null) return undefined;
-    const name = form.form === "handle"
-      ? `handle/${form.handle}`
-      : form.form === "word-name"
-      ? `word/${form.wordName}`
-      : `address/${form.address}`;
-    const id = this.#idByName.get(name);
-    return id === undefined ? undefined : this.#byId.get(id);
+    const name = nameOf(identifier);
+    return name === null ? undefined : this.#byName[name[0]].get(name[1])?.identity;
   }
 
   /** The agent of an id that stands in the store. @throws Error for any other id */
   async byId(id: number): Promise<Identity> {
-    const known = this.#byId.get(id);
-    if (known !== undefined) return known;
-    const row = await retryWhileLocked(() => this.kv.get<AgentRecord>(agentKey(id)));
-    if (row.value === null) throw new Error(`agent ${id} is not in the store`);
-    return this.remember(row.value);
+    return (this.#byId.get(id) ?? await this.#read(id)).identity;
   }
 
   /** Keeps the immutable part of a record that was read or written. */
-  remember({ id, address, handle, wordName }: AgentRecord): Identity {
-    const known = this.#byId.get(id);
-    if (known !== undefined) return known;
-    const verifyingKey = importVerifyingKey(decodeAddress(address));
-    const identity = { id, address, handle, wordName, verifyingKey };
-    this.#byId.set(id, identity);
-    for (const [binding, name] of [["address", address], ["handle", handle], ["word", wordName]]) {
-      this.#idByName.set(`${binding}/${name}`, id);
-    }
-    return identity;
+  remember(agent: AgentRecord): Identity {
+    return this.#keep(agent).identity;
   }
 
-  async #byName(binding: Binding, name: string): Promise<Identity | null> {
-    const known = this.#idByName.get(`${binding}/${name}`);
-    if (known !== undefined) return await this.byId(known);
+  async #find(binding: Binding, name: string): Promise<Identity | null> {
+    const names = this.#byName[binding];
+    const found = names.get(name);
+    if (found !== undefined) {
+      found.uses++;
+      return found.identity;
+    }
     const row = await retryWhileLocked(() => this.kv.get<BindingRow>(bindingKey(binding, name)));
-    return row.value === null ? null : await this.byId(row.value.id);
+    if (row.value === null) return null;
+    const { id } = row.value;
+    const known = this.#byId.get(id) ?? await this.#read(id);
+    // Unless it had to leave meanwhile.
+    if (this.#byId.peek(id) === known) names.set(nameIn(known.identity, binding), known);
+    return known.identity;
   }
+
+  async #read(id: number): Promise<Known> {
+    this.reads++;
+    const row = await retryWhileLocked(() => this.kv.get<AgentRecord>(agentKey(id)));
+    if (row.value === null) throw new Error(`agent ${id} is not in the store`);
+    return this.#keep(row.value);
+  }
+
+  #keep({ id, address, handle, wordName }: AgentRecord): Known {
+    const present = this.#byId.peek(id);
+    if (present !== undefined) return present;
+    const publicKey = Buffer.from(decodeAddress(address)).toString("base64url");
+    const known = { identity: { id, address, handle, wordName, publicKey }, uses: 0 };
+    this.#byName.address.set(address, known);
+    this.#byId.add(id, known);
+    return known;
+  }
+
+  #drop({ address, handle, wordName }: Identity): void {
+    this.#byName.address.delete(address);
+    this.#byName.handle.delete(handle);
+    this.#byName.word.delete(wordName);
+  }
+}
+
+/** The name that an identifier stands for; null for text that no agent can have. */
+function nameOf(identifier: string): [Binding, string] | null {
+  const form = readIdentifier(identifier);
+  if (form === null) return null;
+  if (form.form === "handle") return ["handle", form.handle];
+  if (form.form === "word-name") return ["word", form.wordName];
+  return ["address", form.address];
+}
+
+/** The string of the agent itself, so that the one that was asked with need not be kept. */
+function nameIn({ address, handle, wordName }: Identity, binding: Binding): string {
+  return { address, handle, word: wordName }[binding];
 }

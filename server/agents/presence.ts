@@ -22,15 +22,15 @@ const seenKey = (agentId: number): Deno.KvKey => [...SEEN_PREFIX, agentId];
 /** ["seen-log", unix ms of the flush, random] -> [agentId, unix ms]..., on shared stores */
 const LOG_PREFIX: Deno.KvKey = ["seen-log"];
 
-/** Who was seen when: pairs of agent id and unix ms. */
-export type Seen = Iterable<readonly [number, number]>;
+/** Takes that an agent was seen at some time, in unix ms. */
+export type TellSeen = (agentId: number, seenMs: number) => void;
 
 export class Presence {
   readonly #latest = new BoundedMap<number, number>(REMEMBERED);
   /** What the store has of some agents, null for nothing; kept where this process alone writes it. */
   readonly #stored = new BoundedMap<number, number | null>(REMEMBERED);
   #unwritten = new Map<number, number>();
-  #followed: Map<number, number> | null = null;
+  #tell: TellSeen = () => {};
   #readUpToMs = -Infinity;
 
   constructor(private readonly store: Pick<Store, "kv" | "now" | "random" | "exclusive">) {}
@@ -40,7 +40,7 @@ export class Presence {
     const nowMs = this.store.now();
     this.#latest.set(agentId, nowMs);
     this.#unwritten.set(agentId, nowMs);
-    this.#followed?.set(agentId, nowMs);
+    this.#tell(agentId, nowMs);
   }
 
   /** Unix ms of the last accepted authenticated request, at most 60 s late; null before the first. */
@@ -67,51 +67,41 @@ export class Presence {
   }
 
   /**
-   * Who was seen since the last call, by this process at once and by others at most a minute late;
-   * everybody at the first call. For the one reader that keeps an order of them.
+   * Tells who was seen since the last call, by other processes at most a minute late; everybody at
+   * the first call, and again after one that failed. Who is seen by this process is told at once from
+   * then on. For the one reader that keeps an order of them.
+   * @param tell always the same function; takes times in any order, some of them again
    */
-  async follow(): Promise<Seen> {
-    const former = this.#followed;
-    this.#followed = new Map();
-    const seen = new Map<number, number>(former ?? []);
-    try {
-      await this.#readOthers(seen, former === null);
-      return seen;
-    } catch (error) {
-      this.#followed = null; // what was taken is lost: everybody again at the next call
-      throw error;
-    }
-  }
-
-  async #readOthers(seen: Map<number, number>, first: boolean): Promise<void> {
+  async follow(tell: TellSeen): Promise<void> {
+    this.#tell = tell;
     const { now, exclusive } = this.store;
     const nowMs = now();
     const behindMs = nowMs - this.#readUpToMs;
-    if (first) {
-      await this.#readAll(seen);
+    if (behindMs === Infinity) {
+      await this.#readAll(tell);
       // What a flush had taken and not stored yet stands in memory alone.
-      for (const [agentId, seenMs] of this.#latest.entries()) later(seen, agentId, seenMs);
+      for (const [agentId, seenMs] of this.#latest.entries()) tell(agentId, seenMs);
+      for (const [agentId, seenMs] of this.#unwritten) tell(agentId, seenMs);
     } else if (exclusive || behindMs < REREAD_MS) return;
-    else if (behindMs > LOG_KEPT_MS / 2) await this.#readAll(seen);
-    else await this.#readLogs(seen, this.#readUpToMs);
+    else if (behindMs > LOG_KEPT_MS / 2) await this.#readAll(tell);
+    else await this.#readLogs(tell, this.#readUpToMs);
     this.#readUpToMs = nowMs;
   }
 
-  async #readAll(seen: Map<number, number>): Promise<void> {
+  async #readAll(tell: TellSeen): Promise<void> {
     const { kv } = this.store;
     await retryWhileLocked(async () => {
       for await (const { key, value } of kv.list<number>({ prefix: SEEN_PREFIX }, SEEN_BATCH)) {
-        later(seen, key[1] as number, value);
+        tell(key[1] as number, value);
       }
     });
   }
 
-  async #readLogs(seen: Map<number, number>, sinceMs: number): Promise<void> {
+  async #readLogs(tell: TellSeen, sinceMs: number): Promise<void> {
     const start = [...LOG_PREFIX, sinceMs - LOG_DELAY_MS];
-    for (
-      const { value } of await listRows<number[]>(this.store.kv, { prefix: LOG_PREFIX, start })
-    ) {
-      for (let i = 0; i < value.length; i += 2) later(seen, value[i]!, value[i + 1]!);
+    const logs = await listRows<number[]>(this.store.kv, { prefix: LOG_PREFIX, start });
+    for (const { value } of logs) {
+      for (let i = 0; i < value.length; i += 2) tell(value[i]!, value[i + 1]!);
     }
   }
 
@@ -141,8 +131,4 @@ export class Presence {
       }
     }
   }
-}
-
-function later(seen: Map<number, number>, agentId: number, seenMs: number): void {
-  if (seenMs > (seen.get(agentId) ?? 0)) seen.set(agentId, seenMs);
 }

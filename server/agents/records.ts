@@ -1,6 +1,5 @@
 /** What the store holds of an agent, and what others may see of it. */
 import { defineRecord } from "../storage/record_key.ts";
-import type { KeyObject } from "node:crypto";
 import type { Custody } from "../mailboxes/records.ts";
 import { timestamp } from "../timestamp.ts";
 
@@ -27,8 +26,8 @@ export interface Identity {
   address: string;
   handle: string;
   wordName: string;
-  /** The public key as the native verifier takes it. */
-  verifyingKey: KeyObject;
+  /** The 32 bytes of the public key, base64url: a native key would take 1.1 KB. */
+  publicKey: string;
 }
 
 export type TokenKind = "owner" | "mcp";

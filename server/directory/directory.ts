@@ -4,6 +4,8 @@
  */
 import type { Presence } from "../agents/presence.ts";
 import { AGENT_COUNT } from "../agents/register.ts";
+import { doneWithin } from "../done_within.ts";
+import { RelayError } from "../errors.ts";
 import { listRows } from "../storage/list_rows.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
 import type { PublicReads } from "../storage/public_reads.ts";
@@ -24,12 +26,17 @@ export interface DirectoryOptions {
   publicReads: PublicReads;
   /** Null when the store is exclusive: its one process starts from the rows. */
   packs: DirectoryPacks | null;
+  buildWaitMs?: number;
 }
 
 const LISTED_PREFIX: Deno.KvKey = ["listed"];
 /** How old a page of the directory may be if this process has not changed the directory since. */
 const BROWSE_MAX_AGE_MS = 2_000;
 const LIST_BATCH = 500;
+/** Other requests are served after so many agents, which take the thread 3 ms. */
+const BUILD_BATCH = 200;
+/** How long a search waits for the index to be built; of 100,000 agents it takes 2 s. */
+const BUILD_WAIT_MS = 10_000;
 
 /** What the index holds: agents up to an id, changes up to a number. */
 interface Indexed {
@@ -41,7 +48,11 @@ interface Indexed {
 export class Directory {
   readonly #recency = new Recency();
   #indexed: Indexed | null = null;
+  /** Whether the index has been up to date once: since then it takes a moment. */
+  #isBuilt = false;
   readonly #upToDate: () => Promise<SearchIndex>;
+
+  readonly #touch = (agentId: number, seenMs: number) => this.#recency.touch(agentId, seenMs);
 
   constructor(private readonly options: DirectoryOptions) {
     this.#upToDate = shareRuns(() => this.#bringUpToDate());
@@ -70,9 +81,15 @@ export class Directory {
     });
   }
 
-  /** Matching agents, each as the JSON of its AgentListEntry. */
+  /**
+   * Matching agents, each as the JSON of its AgentListEntry.
+   * @throws RelayError `unavailable` while the first search of a large directory builds the index
+   */
   async search(query: SearchQuery, page: SearchPage): Promise<string[]> {
-    return (await this.#upToDate()).search(query, page);
+    const index = this.#upToDate();
+    const { buildWaitMs = BUILD_WAIT_MS } = this.options;
+    if (!this.#isBuilt && !await doneWithin(index, buildWaitMs)) throw stillBuilding();
+    return (await index).search(query, page);
   }
 
   async #bringUpToDate(): Promise<SearchIndex> {
@@ -80,11 +97,12 @@ export class Directory {
     const { seq, upToId } = await this.#head();
     if (this.#indexed !== null && !(await this.#readChanges(this.#indexed, seq))) {
       this.#indexed = null;
+      this.#isBuilt = false;
     }
     this.#indexed ??= await this.#load(seq);
     await this.#readRegistered(this.#indexed, upToId);
-    const seen = [...await presence.follow()].sort(([, a], [, b]) => a - b);
-    for (const [agentId, seenMs] of seen) this.#recency.touch(agentId, seenMs);
+    await presence.follow(this.#touch);
+    this.#isBuilt = true;
     return this.#indexed.index;
   }
 
@@ -137,11 +155,20 @@ export class Directory {
     if (indexed.upToId >= upToId) return;
     const { kv } = this.options.store;
     const selector = { prefix: LISTED_PREFIX, start: listingKey(indexed.upToId + 1) };
+    indexed.index.reserve(upToId);
     await retryWhileLocked(async () => {
-      for await (const { value } of kv.list<ListingRow>(selector, { batchSize: LIST_BATCH })) {
+      for await (const { value } of kv.list<ListingRow>(selector, { batchSize: BUILD_BATCH })) {
         indexed.index.put(value);
       }
     });
     indexed.upToId = upToId;
   }
+}
+
+function stillBuilding(): RelayError {
+  return new RelayError(
+    "unavailable",
+    "the relay has just started and still reads its directory; search again after Retry-After (browsing, without q and tags, goes on)",
+    { retryAfterMs: 5_000 },
+  );
 }

@@ -9,6 +9,7 @@ const NONE = 0;
  * read.
  */
 const MAX_STEPS = 256;
+const DIGITS = 2_048;
 
 export class Recency {
   #seen = new Float64Array(1_024);
@@ -74,18 +75,24 @@ export class Recency {
   }
 
   #sort(): void {
-    const agentIds: number[] = [];
-    for (let agentId = 1; agentId < this.#seen.length; agentId++) {
-      if (this.#seen[agentId]! > 0) agentIds.push(agentId);
-    }
-    agentIds.sort((a, b) => this.compare(a, b));
+    const order = descendingByTime(this.#seenDescending(), this.#seen);
     let before = NONE;
-    for (const agentId of agentIds) {
-      this.#link(before, agentId, NONE);
-      before = agentId;
+    for (let i = 0; i < order.length; i++) {
+      this.#link(before, order[i]!, NONE);
+      before = order[i]!;
     }
     if (before === NONE) this.#next[NONE] = this.#previous[NONE] = NONE;
     this.#sorted = true;
+  }
+
+  #seenDescending(): Int32Array<ArrayBuffer> {
+    let count = 0;
+    for (const seenMs of this.#seen) if (seenMs > 0) count++;
+    const agentIds = new Int32Array(count);
+    for (let agentId = this.#seen.length - 1, at = 0; agentId > 0; agentId--) {
+      if (this.#seen[agentId]! > 0) agentIds[at++] = agentId;
+    }
+    return agentIds;
   }
 
   #grow(atLeast: number): void {
@@ -100,4 +107,36 @@ export class Recency {
     this.#next = next;
     this.#previous = previous;
   }
+}
+
+/**
+ * Sorts by digits, from the lowest on: a million agents in a tenth of the time that comparing them
+ * takes. Agents of equal times keep their order.
+ */
+function descendingByTime(agentIds: Int32Array<ArrayBuffer>, seen: Float64Array): Int32Array {
+  const count = agentIds.length;
+  let order = agentIds;
+  let ages = new Float64Array(count);
+  let newestMs = 0;
+  for (let i = 0; i < count; i++) newestMs = Math.max(newestMs, seen[order[i]!]!);
+  let oldest = 0;
+  for (let i = 0; i < count; i++) {
+    ages[i] = newestMs - seen[order[i]!]!;
+    oldest = Math.max(oldest, ages[i]!);
+  }
+  let sorted = new Int32Array(count);
+  let sortedAges = new Float64Array(count);
+  const starts = new Uint32Array(DIGITS + 1);
+  for (let unit = 1; unit <= oldest; unit *= DIGITS) {
+    starts.fill(0);
+    for (let i = 0; i < count; i++) starts[Math.floor(ages[i]! / unit) % DIGITS + 1]!++;
+    for (let digit = 0; digit < DIGITS; digit++) starts[digit + 1]! += starts[digit]!;
+    for (let i = 0; i < count; i++) {
+      const at = starts[Math.floor(ages[i]! / unit) % DIGITS]!++;
+      sorted[at] = order[i]!;
+      sortedAges[at] = ages[i]!;
+    }
+    [order, sorted, ages, sortedAges] = [sorted, order, sortedAges, ages];
+  }
+  return order;
 }

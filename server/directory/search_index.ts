@@ -2,19 +2,12 @@
  * The directory in memory. It finds who matches a text and tags, in the order of the specification
  * (4.4). It does not look at agents that cannot match.
  */
+import { HandleTable } from "./handle_table.ts";
 import { agentListEntry, type ListingRow } from "./listing.ts";
+import { PackedListings } from "./packed_listings.ts";
 import type { Recency } from "./recency.ts";
 import type { SearchQuery } from "./search_query.ts";
 import { FIELD_BREAK, SignaturePlanes } from "./signature_planes.ts";
-
-interface Entry {
-  handle: string;
-  /** AgentListEntry as JSON. */
-  json: string;
-  /** The text that a search looks at: the four fields, lowercased. */
-  text: string;
-  tags: readonly string[];
-}
 
 export interface SearchPage {
   /** "activity": an equal handle first, then most recently seen. "newest": latest registered first. */
@@ -23,81 +16,144 @@ export interface SearchPage {
   limit: number;
 }
 
-/** Up to this many candidates are sorted. More are looked at in the order of `recency`. */
-const FEW_CANDIDATES = 1_000;
-const NO_TAGS: readonly string[] = [];
+interface Effort {
+  /** Up to this many candidates are sorted. More are looked at in the order of `recency`. */
+  sorted: number;
+  /** Agents that are looked at in that order before the candidates are narrowed down instead. */
+  steps: number;
+}
+const QUICK: Effort = { sorted: 1_000, steps: 20_000 };
+const THOROUGH: Effort = { sorted: 30_000, steps: Infinity };
+/** How long candidates are compared before others have the thread. */
+const SLICE_MS = 10;
+const encoder = new TextEncoder();
+
+/** A query as the packed listings compare it. */
+interface Sought {
+  text: Uint8Array;
+  /** Each between commas. */
+  tags: readonly Uint8Array[];
+  order: SearchPage["order"];
+  /** Matches up to the end of the page. */
+  wanted: number;
+}
 
 export class SearchIndex {
-  readonly #entries: (Entry | undefined)[] = [];
-  readonly #byHandle = new Map<string, number>();
+  readonly #listings = new PackedListings();
+  readonly #handles = new HandleTable();
   readonly #planes = new SignaturePlanes();
 
   /** @param recency kept by the caller, since it is still used when the index is read anew */
   constructor(private readonly recency: Recency) {}
 
   get size(): number {
-    return this.#byHandle.size;
+    return this.#listings.size;
+  }
+
+  /** Makes room for agents up to an id: afterwards none of them takes longer than the others. */
+  reserve(upToId: number): void {
+    this.#listings.reserve(upToId);
+    this.#handles.reserve(upToId);
   }
 
   /** Adds an agent, or replaces what was known of it. */
   put(listing: ListingRow): void {
-    this.remove(listing.id);
-    const { handle, wordName, displayName, description } = listing;
+    const { id, handle, wordName, displayName, description, tags } = listing;
     const text = [handle, wordName, displayName, description]
       .map((field) => field.toLowerCase()).join(FIELD_BREAK);
-    const tags = listing.tags.length === 0 ? NO_TAGS : listing.tags;
-    const json = JSON.stringify(agentListEntry(listing));
-    while (this.#entries.length <= listing.id) this.#entries.push(undefined);
-    this.#entries[listing.id] = { handle, json, text, tags };
-    this.#byHandle.set(handle, listing.id);
-    this.#planes.add(listing.id, text, tags);
+    if (this.#listings.has(id)) this.#planes.remove(id);
+    this.#listings.put(listing, text);
+    this.#handles.add(handle, id);
+    this.#planes.add(id, text, tags);
   }
 
   remove(agentId: number): void {
-    const entry = this.#entries[agentId];
-    if (entry === undefined) return;
-    this.#planes.remove(agentId, entry.text, entry.tags);
-    this.#byHandle.delete(entry.handle);
-    this.#entries[agentId] = undefined;
+    if (!this.#listings.has(agentId)) return;
+    this.#listings.remove(agentId);
+    this.#planes.remove(agentId);
   }
 
-  /** A page of matches, each as the JSON of its AgentListEntry. */
-  search(query: SearchQuery, { order, offset, limit }: SearchPage): string[] {
-    // A break in the text would match between fields.
-    if (query.text.includes(FIELD_BREAK)) return [];
-    const first = order === "activity" ? this.#byHandle.get(query.text) : undefined;
-    const wanted = offset + limit;
-    const found: number[] = [];
-    if (first !== undefined && this.#matches(first, query)) found.push(first);
-    for (const agentId of this.#inOrder(query, order)) {
-      if (found.length === wanted) break;
-      if (agentId !== first && this.#matches(agentId, query)) found.push(agentId);
-    }
-    return found.slice(offset, wanted).map((agentId) => this.#entries[agentId]!.json);
-  }
-
-  #matches(agentId: number, { text, tags }: SearchQuery): boolean {
-    const entry = this.#entries[agentId];
-    return entry !== undefined && tags.every((tag) => entry.tags.includes(tag)) &&
-      (text === "" || entry.text.includes(text));
-  }
-
-  /** Agents that may match, in order. */
-  *#inOrder(query: SearchQuery, order: SearchPage["order"]): Generator<number> {
+  /**
+   * A page of matches, each as the JSON of its AgentListEntry. Where many agents have to be compared,
+   * others use the thread meanwhile. What they change may or may not show.
+   */
+  async search(query: SearchQuery, { order, offset, limit }: SearchPage): Promise<string[]> {
+    // A break in the text would match between fields. Half a letter is in no listing: their bytes
+    // are UTF-8, which has none.
+    if (query.text.includes(FIELD_BREAK) || !query.text.isWellFormed()) return [];
+    const sought: Sought = {
+      text: encoder.encode(query.text),
+      tags: query.tags.map((tag) => encoder.encode(`,${tag},`)),
+      order,
+      wanted: offset + limit,
+    };
     const candidates = this.#planes.candidates(query.text, query.tags);
-    if (order === "newest") {
-      yield* descending(candidates);
-      return;
+    let found = this.#take(candidates, query.text, sought, QUICK);
+    if (found === null) {
+      await this.#narrow(candidates, sought);
+      found = this.#take(candidates, query.text, sought, THOROUGH)!;
     }
-    if (hasAtMost(candidates, FEW_CANDIDATES)) {
-      yield* [...descending(candidates)].filter((agentId) => this.#matches(agentId, query))
-        .sort((a, b) => this.recency.compare(a, b));
-      return;
+    return found.slice(offset)
+      .map((agentId) => JSON.stringify(agentListEntry(this.#listings.read(agentId))));
+  }
+
+  /** The first of the candidates that match, in order; null when they are not found in few steps. */
+  #take(
+    candidates: Uint32Array,
+    handle: string,
+    sought: Sought,
+    { sorted, steps }: Effort,
+  ): number[] | null {
+    const { order, wanted } = sought;
+    const first = order === "activity"
+      ? this.#handles.find(handle, (agentId) => this.#listings.hasHandle(agentId, sought.text))
+      : undefined;
+    const found: number[] = [];
+    if (first !== undefined && this.#matches(first, sought)) found.push(first);
+    if (order === "activity" && hasAtMost(candidates, sorted)) {
+      const all = [...descending(candidates)]
+        .filter((agentId) => agentId !== first && this.#matches(agentId, sought));
+      return [...found, ...all.sort((a, b) => this.recency.compare(a, b))].slice(0, wanted);
     }
-    for (const agentId of this.recency.walk()) if (has(candidates, agentId)) yield agentId;
+    let left = steps;
+    for (
+      const agentId of order === "newest" ? descending(candidates) : this.#byActivity(candidates)
+    ) {
+      if (found.length === wanted) break;
+      if (left-- === 0) return null;
+      if (has(candidates, agentId) && agentId !== first && this.#matches(agentId, sought)) {
+        found.push(agentId);
+      }
+    }
+    return found;
+  }
+
+  /** All agents that were ever seen, then the candidates that were not. */
+  *#byActivity(candidates: Uint32Array): Generator<number> {
+    yield* this.recency.walk();
     for (const agentId of descending(candidates)) {
       if (this.recency.seenMs(agentId) === 0) yield agentId;
     }
+  }
+
+  /** Leaves only the candidates that match. In the order of ids, which memory gives fastest. */
+  async #narrow(candidates: Uint32Array, sought: Sought): Promise<void> {
+    let pauseAtMs = performance.now() + SLICE_MS;
+    for (let word = 0; word < candidates.length; word++) {
+      let left = candidates[word]!;
+      if (left === 0) continue;
+      for (; left !== 0; left &= left - 1) {
+        const bit = 31 - Math.clz32(left & -left);
+        if (!this.#matches(word * 32 + bit, sought)) candidates[word]! &= ~(1 << bit);
+      }
+      if (performance.now() < pauseAtMs) continue;
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      pauseAtMs = performance.now() + SLICE_MS;
+    }
+  }
+
+  #matches(agentId: number, { text, tags }: Sought): boolean {
+    return this.#listings.matches(agentId, text, tags);
   }
 }
 

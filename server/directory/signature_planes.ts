@@ -9,51 +9,57 @@
 /** Planes of pieces of one and two letters and of tags, and of pieces of three. */
 const SHORT_PLANES = 512;
 const LONG_PLANES = 1_024;
+const PLANES = SHORT_PLANES + LONG_PLANES;
 const WORD_BITS = 32;
-const GROWTH = 1.5;
+/** Agents of one block of memory, 1.5 MB: the planes grow by blocks, and nothing is copied. */
+const BLOCK_WORDS = 256;
 /** Stands between fields: no piece reaches across it. */
 export const FIELD_BREAK = "\u0000";
 
 export class SignaturePlanes {
-  #planes = Array.from({ length: SHORT_PLANES + LONG_PLANES }, () => new Uint32Array(0));
-  #words = 0;
+  /** Each holds all planes of 8,192 agents, one plane after the other. */
+  readonly #blocks: Uint32Array[] = [];
 
   /** Sets the bits of an agent's text and tags. */
   add(agentId: number, text: string, tags: readonly string[]): void {
     const word = Math.floor(agentId / WORD_BITS);
-    if (word >= this.#words) this.#grow(word + 1);
+    const place = Math.floor(word / BLOCK_WORDS);
+    while (this.#blocks.length <= place) {
+      this.#blocks.push(new Uint32Array(PLANES * BLOCK_WORDS));
+    }
+    const block = this.#blocks[place]!;
+    const at = word % BLOCK_WORDS;
     const bit = 1 << (agentId % WORD_BITS);
-    const planes = this.#planes;
-    visitPlanes(text, tags, (plane) => planes[plane]![word]! |= bit);
+    visitPlanes(text, tags, (plane) => block[plane * BLOCK_WORDS + at]! |= bit);
   }
 
-  /** Clears the bits that add() has set. */
-  remove(agentId: number, text: string, tags: readonly string[]): void {
+  /** Clears all bits of an agent. */
+  remove(agentId: number): void {
     const word = Math.floor(agentId / WORD_BITS);
+    const block = this.#blocks[Math.floor(word / BLOCK_WORDS)];
+    if (block === undefined) return;
     const mask = ~(1 << (agentId % WORD_BITS));
-    const planes = this.#planes;
-    visitPlanes(text, tags, (plane) => planes[plane]![word]! &= mask);
+    for (let at = word % BLOCK_WORDS; at < block.length; at += BLOCK_WORDS) block[at]! &= mask;
   }
 
   /** The agents that may match: one bit for each agent, 32 in a word. */
   candidates(text: string, tags: readonly string[]): Uint32Array {
     const [first, ...others] = searchPlanes(text, tags);
-    const found = this.#planes[first!]!.slice();
-    for (const plane of others) {
-      const bits = this.#planes[plane]!;
-      for (let word = 0; word < found.length; word++) found[word]! &= bits[word]!;
+    const found = new Uint32Array(this.#blocks.length * BLOCK_WORDS);
+    for (const [place, block] of this.#blocks.entries()) {
+      const some = found.subarray(place * BLOCK_WORDS, (place + 1) * BLOCK_WORDS);
+      some.set(planeOf(block, first!));
+      for (const plane of others) {
+        const bits = planeOf(block, plane);
+        for (let word = 0; word < BLOCK_WORDS; word++) some[word]! &= bits[word]!;
+      }
     }
     return found;
   }
+}
 
-  #grow(atLeast: number): void {
-    this.#words = Math.max(atLeast, Math.ceil(this.#words * GROWTH), 64);
-    this.#planes = this.#planes.map((former) => {
-      const plane = new Uint32Array(this.#words);
-      plane.set(former);
-      return plane;
-    });
-  }
+function planeOf(block: Uint32Array, plane: number): Uint32Array {
+  return block.subarray(plane * BLOCK_WORDS, (plane + 1) * BLOCK_WORDS);
 }
 
 /** Visits the planes of all pieces of a text, some of them several times. */

@@ -1,6 +1,6 @@
 /**
  * Which request bodies share room and time. Bodies of one pool give way to each other alone, so that
- * mails of many megabytes never make a send answer 503.
+ * mails of many megabytes take no room from sends.
  */
 import type { BodyBounds } from "./body_budget.ts";
 

@@ -1,9 +1,11 @@
 /**
- * A map that drops its oldest entries beyond a capacity. For values that never change and can be
- * read again.
+ * A map that drops what was set longest ago beyond a capacity. For values that can be read again, or
+ * that mean nothing after so many others.
  */
 export class BoundedMap<K, V> {
   readonly #entries = new Map<K, V>();
+  /** A new iterator would walk over all that were deleted before the oldest entry. */
+  #oldest = this.#entries.keys();
 
   constructor(private readonly capacity: number) {}
 
@@ -12,10 +14,15 @@ export class BoundedMap<K, V> {
   }
 
   set(key: K, value: V): void {
+    this.#entries.delete(key); // makes it the newest entry
     this.#entries.set(key, value);
     if (this.#entries.size <= this.capacity) return;
-    const oldest = this.#entries.keys().next();
-    if (!oldest.done) this.#entries.delete(oldest.value);
+    let oldest = this.#oldest.next();
+    if (oldest.done) {
+      this.#oldest = this.#entries.keys();
+      oldest = this.#oldest.next();
+    }
+    this.#entries.delete(oldest.value!);
   }
 
   delete(key: K): void {

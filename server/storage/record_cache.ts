@@ -5,6 +5,7 @@
  */
 import type { Store } from "./store.ts";
 import { retryWhileLocked } from "./lock_retry.ts";
+import { SegmentedMap } from "./segmented_map.ts";
 
 export interface RecordEntry {
   readonly key: Deno.KvKey;
@@ -18,12 +19,14 @@ export interface RecordEntry {
   locked: boolean;
   /** The entry is to be dropped as soon as it is not locked any more. */
   doubted: boolean;
-  /** Used since the eviction last looked at it: it then stays once more. */
-  used: boolean;
+  /** How often it was asked for since the eviction last looked at it. */
+  uses: number;
 }
 
-/** How many entries one insertion looks at when memory is full: bounds how long it takes. */
-const SWEEP_STEPS = 16;
+/** Measured: some 500 bytes each, an agent that sends and polls has three. */
+const CAPACITY = 150_000;
+/** A commit that has read a record asks for it once more when it is planned. */
+const USES_TO_STAY = 2;
 
 /** Name of a record in memory; the parts of record keys are strings and numbers only. */
 export function recordName(key: Deno.KvKey): string {
@@ -31,13 +34,18 @@ export function recordName(key: Deno.KvKey): string {
 }
 
 export class RecordCache {
-  readonly #entries = new Map<string, RecordEntry>();
+  readonly #entries: SegmentedMap<string, RecordEntry>;
   readonly #loads = new Map<string, Promise<RecordEntry>>();
   /** Raised at the end of each group commit, before its callers get their answers. */
   revision = 0;
 
   /** @param capacity records that are kept; locked ones may exceed it for a moment */
-  constructor(private readonly store: Store, private readonly capacity = 150_000) {}
+  constructor(private readonly store: Store, capacity = CAPACITY) {
+    this.#entries = new SegmentedMap(capacity, {
+      usesToStay: USES_TO_STAY,
+      isPinned: ({ locked }) => locked,
+    });
+  }
 
   get size(): number {
     return this.#entries.size;
@@ -45,9 +53,7 @@ export class RecordCache {
 
   /** The entry in memory, or undefined. */
   peek(name: string): RecordEntry | undefined {
-    const entry = this.#entries.get(name);
-    if (entry !== undefined) entry.used = true;
-    return entry;
+    return this.#entries.get(name);
   }
 
   /** The entry, read from the store if memory has none. Concurrent calls share one read. */
@@ -74,8 +80,8 @@ export class RecordCache {
     if (!isCurrent()) return await this.load(key);
     this.#loads.delete(name);
     const { value, versionstamp } = row;
-    const entry = { key, value, versionstamp, locked: false, doubted: false, used: false };
-    this.#insert(name, entry);
+    const entry = { key, value, versionstamp, locked: false, doubted: false, uses: 0 };
+    this.#entries.add(name, entry);
     return entry;
   }
 
@@ -101,13 +107,13 @@ export class RecordCache {
   /** Makes the next load read the store, unless a group under way holds the record. */
   refresh(key: Deno.KvKey): void {
     const name = recordName(key);
-    if (this.#entries.get(name)?.locked !== true) this.evict(name);
+    if (this.#entries.peek(name)?.locked !== true) this.evict(name);
   }
 
   /** Drops a record whose state in the store is unknown or newer: now, or when its group ends. */
   evict(name: string): void {
     this.#loads.delete(name);
-    const entry = this.#entries.get(name);
+    const entry = this.#entries.peek(name);
     if (entry?.locked) entry.doubted = true;
     else this.#entries.delete(name);
   }
@@ -115,30 +121,6 @@ export class RecordCache {
   /** The group that held the record has ended. Drops the record if evict() was called meanwhile. */
   unlock(name: string, entry: RecordEntry): void {
     entry.locked = false;
-    if (entry.doubted && this.#entries.get(name) === entry) this.#entries.delete(name);
-  }
-
-  #insert(name: string, entry: RecordEntry): void {
-    this.#entries.set(name, entry);
-    // Two evictions for one insertion, so that the excess of locked records goes away.
-    for (let i = 0; i < 2 && this.#entries.size > this.capacity; i++) this.#makeRoom();
-  }
-
-  /**
-   * Drops the oldest entry that was not used since the last look, or else the last one looked at.
-   */
-  #makeRoom(): void {
-    let steps = 0;
-    for (const [name, entry] of this.#entries) {
-      steps++;
-      if (!entry.locked && (!entry.used || steps >= SWEEP_STEPS)) {
-        this.#entries.delete(name);
-        return;
-      }
-      if (steps >= 2 * SWEEP_STEPS) return;
-      entry.used = false;
-      this.#entries.delete(name);
-      this.#entries.set(name, entry);
-    }
+    if (entry.doubted && this.#entries.peek(name) === entry) this.#entries.delete(name);
   }
 }

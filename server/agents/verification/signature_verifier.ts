@@ -6,11 +6,14 @@
 import { Buffer } from "node:buffer";
 import { type KeyObject, verify } from "node:crypto";
 import { hasStrictSignatureForm } from "../../../toolkit/strict_signature.ts";
+import { BoundedMap } from "../../storage/bounded_map.ts";
+import { importVerifyingKey } from "../verifying_key.ts";
 import type { StartWorker, VerificationWorker } from "./start_worker.ts";
 
-/** Whose signature it is: one object an agent, for as long as it is known. */
+/** Whose signature it is. */
 export interface Signer {
-  verifyingKey: KeyObject;
+  /** 32 bytes, base64url. */
+  publicKey: string;
 }
 
 export interface SignatureVerifierOptions {
@@ -47,6 +50,9 @@ interface Check {
   resolve: (isValid: boolean | Promise<boolean>) => void;
 }
 
+/** 11 MB; one more takes 8 us to make, a check ten times that. */
+const NATIVE_KEYS = 10_000;
+
 /** "late": the worker owes an answer that nobody waits for any more, and gets nothing until it comes. */
 type State = "not started" | "starting" | "ready" | "late" | "off";
 
@@ -54,7 +60,8 @@ export class SignatureVerifier {
   readonly #options: SignatureVerifierOptions;
   readonly #bounds: VerifierBounds;
   readonly #after: NonNullable<SignatureVerifierOptions["after"]>;
-  readonly #publicKeys = new WeakMap<Signer, string>();
+  /** By public key, of those that were checked here lately. */
+  readonly #keys = new BoundedMap<string, KeyObject>(NATIVE_KEYS);
   #state: State;
   #worker: VerificationWorker | null = null;
   #waiting: Check[] = [];
@@ -74,10 +81,12 @@ export class SignatureVerifier {
   /** Whether a signature of 64 bytes over a text is valid by the strict rule (docs/adr/0002). */
   verify(signer: Signer, text: string, signature: Buffer): boolean | Promise<boolean> {
     if (!hasStrictSignatureForm(signature)) return false;
-    if (this.#state === "off" || !this.#options.isBusy()) return isValid(signer, text, signature);
+    if (this.#state === "off" || !this.#options.isBusy()) {
+      return this.#isValid(signer, text, signature);
+    }
     if (this.#state === "not started") this.#start();
     if (this.#state !== "ready" || this.#waiting.length >= this.#bounds.waiting) {
-      return isValid(signer, text, signature);
+      return this.#isValid(signer, text, signature);
     }
     return new Promise((resolve) => {
       this.#waiting.push({ signer, text, signature, resolve });
@@ -110,20 +119,10 @@ export class SignatureVerifier {
     this.#underWay = this.#waiting.splice(0, this.#bounds.batch);
     const batch: string[] = [];
     for (const { signer, text, signature } of this.#underWay) {
-      batch.push(this.#publicKeyOf(signer), signature.toString("base64"), text);
+      batch.push(signer.publicKey, signature.toString("base64"), text);
     }
     this.#worker!.post(batch);
     this.#endLooks ??= this.#after(this.#bounds.lookEveryMs, () => this.#look());
-  }
-
-  /** As base64url; exported once, which costs as much as a check. */
-  #publicKeyOf(signer: Signer): string {
-    let x = this.#publicKeys.get(signer);
-    if (x === undefined) {
-      x = signer.verifyingKey.export({ format: "jwk" }).x!;
-      this.#publicKeys.set(signer, x);
-    }
-    return x;
   }
 
   #settle(verdicts: string): void {
@@ -144,7 +143,7 @@ export class SignatureVerifier {
     for (const [i, check] of checks.entries()) {
       const verdict = verdicts[i];
       if (verdict === "1" || verdict === "0") check.resolve(verdict === "1");
-      else checkHere(check);
+      else this.#checkHere(check);
     }
   }
 
@@ -191,17 +190,22 @@ export class SignatureVerifier {
     const checks = [...this.#underWay, ...this.#waiting];
     this.#underWay = [];
     this.#waiting = [];
-    for (const check of checks) checkHere(check);
+    for (const check of checks) this.#checkHere(check);
   }
-}
 
-function checkHere({ signer, text, signature, resolve }: Check): void {
-  // In a turn of its own: what the check throws is its caller's.
-  resolve(Promise.resolve().then(() => isValid(signer, text, signature)));
-}
+  #checkHere({ signer, text, signature, resolve }: Check): void {
+    // In a turn of its own: what the check throws is its caller's.
+    resolve(Promise.resolve().then(() => this.#isValid(signer, text, signature)));
+  }
 
-function isValid({ verifyingKey }: Signer, text: string, signature: Buffer): boolean {
-  return verify(null, Buffer.from(text), verifyingKey, signature);
+  #isValid({ publicKey }: Signer, text: string, signature: Buffer): boolean {
+    let key = this.#keys.get(publicKey);
+    if (key === undefined) {
+      key = importVerifyingKey(publicKey);
+      this.#keys.set(publicKey, key);
+    }
+    return verify(null, Buffer.from(text), key, signature);
+  }
 }
 
 function startTimer(delayMs: number, callback: () => void): () => void {

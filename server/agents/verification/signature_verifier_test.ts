@@ -5,7 +5,7 @@ import { SignatureVerifier, type SignatureVerifierOptions } from "./signature_ve
 import { type Batch, type StartWorker, startWorker, type WorkerEvents } from "./start_worker.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("ed25519");
-const SIGNER = { verifyingKey: publicKey };
+const SIGNER = { publicKey: publicKey.export({ format: "jwk" }).x! };
 
 function signatureOver(text: string, key: KeyObject = privateKey): Buffer {
   return sign(null, Buffer.from(text), key);
