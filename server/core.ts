@@ -8,6 +8,7 @@ import type { Deps } from "./deps.ts";
 import type { Http } from "./http/part.ts";
 import type { Limits } from "./limits.ts";
 import type { Storage } from "./storage/part.ts";
+import { recordInMemory } from "./storage/record_in_memory.ts";
 
 type Stored = Pick<
   Storage,
@@ -42,8 +43,15 @@ export function createCore(
   const presence = new Presence(store);
   const authenticator = createAuthenticator({
     byAddress: (address) => identities.byAddress(address),
+    inMemory(address) {
+      const agent = identities.inMemory(address);
+      return agent?.address === address ? agent : undefined; // it takes handles and word names too
+    },
     byId: (agentId) => identities.byId(agentId),
-    findToken: (tokenHash) => records.read(tokenKey(tokenHash)),
+    findToken(tokenHash) {
+      const key = tokenKey(tokenHash);
+      return recordInMemory(store, records, key) ?? records.read(key);
+    },
     seen: (agentId) => presence.touch(agentId),
   }, { now: deps.now, signatureWindowSeconds: limits.signatureWindowSeconds, verifier });
   return {

@@ -13,7 +13,13 @@ import { keepSignatureUntilMs, type SignatureUse } from "./signature_use.ts";
 import type { Clock } from "../deps.ts";
 import { RelayError } from "../errors.ts";
 import { bearerCallers } from "../http/bearer_callers.ts";
-import { hasSignature, readSignature, stringToSign } from "../http/credentials.ts";
+import {
+  hasSignature,
+  readSignature,
+  type SignatureHeaders,
+  stringToSign,
+} from "../http/credentials.ts";
+import { goOn } from "../http/go_on.ts";
 import type { HttpEnv } from "../http/route.ts";
 import type { IdentifyCaller } from "../http/with_caller.ts";
 
@@ -34,9 +40,11 @@ export interface Caller {
 /** Where agents and tokens are looked up. */
 export interface Accounts {
   byAddress(address: string): Promise<Identity | null>;
+  /** The agent that byAddress() would find without a read of the store, or undefined. */
+  inMemory(address: string): Identity | undefined;
   byId(agentId: number): Promise<Identity>;
   /** @param tokenHash SHA-256 of the token, base64url */
-  findToken(tokenHash: string): Promise<TokenRecord | null>;
+  findToken(tokenHash: string): TokenRecord | null | Promise<TokenRecord | null>;
   /** Called for every accepted authenticated request. */
   seen(agentId: number): void;
 }
@@ -75,32 +83,50 @@ export function createAuthenticator(
   accounts: Accounts,
   { now, signatureWindowSeconds, verifier }: AuthenticatorOptions,
 ): Authenticator {
+  /** By the records that memory holds: a changed record is another object, an identity never changes. */
+  const tokenCallers = new WeakMap<TokenRecord, Caller>();
   const byToken = bearerCallers<TokenRecord, Caller>({
     isTokenForm,
     find: (tokenHash) => accounts.findToken(tokenHash),
-    admit: async ({ agentId, kind }) => ({
-      agent: await accounts.byId(agentId),
-      credential: { kind },
-    }),
+    admit: (record) => tokenCallers.get(record) ?? admitToken(record),
     missing: noCredentials,
     unknown: unknownToken,
   });
 
-  async function authenticate(c: Context<HttpEnv>, body = NO_BYTES): Promise<Caller> {
-    const caller = await identify(c, body);
-    if (!c.get("head")) accounts.seen(caller.agent.id);
+  async function admitToken(record: TokenRecord): Promise<Caller> {
+    const agent = await accounts.byId(record.agentId);
+    const caller: Caller = { agent, credential: { kind: record.kind } };
+    tokenCallers.set(record, caller);
     return caller;
   }
 
-  async function identify(c: Context<HttpEnv>, body = NO_BYTES): Promise<Caller> {
-    return hasSignature(c.req.raw.headers) ? await bySignature(c, body) : await byToken.identify(c);
+  function authenticate(c: Context<HttpEnv>, body = NO_BYTES): Caller | Promise<Caller> {
+    return goOn(identify(c, body), (caller) => {
+      if (!c.get("head")) accounts.seen(caller.agent.id);
+      return caller;
+    });
   }
 
-  async function bySignature(c: Context<HttpEnv>, body: Uint8Array): Promise<Caller> {
+  function identify(c: Context<HttpEnv>, body = NO_BYTES): Caller | Promise<Caller> {
+    return hasSignature(c.req.raw.headers) ? bySignature(c, body) : byToken.identify(c);
+  }
+
+  function bySignature(c: Context<HttpEnv>, body: Uint8Array): Caller | Promise<Caller> {
     const signed = readSignature(c.req.raw.headers);
     // Text of another length cannot be a key; a registered one needs no decoding.
     const fits = signed.address.length >= 33 && signed.address.length <= 44;
-    const agent = fits ? await accounts.byAddress(signed.address) : null;
+    const agent = fits
+      ? accounts.inMemory(signed.address) ?? accounts.byAddress(signed.address)
+      : null;
+    return goOn(agent, (agent) => bySignatureOf(agent, signed, c, body));
+  }
+
+  function bySignatureOf(
+    agent: Identity | null,
+    signed: SignatureHeaders,
+    c: Context<HttpEnv>,
+    body: Uint8Array,
+  ): Caller | Promise<Caller> {
     if (agent === null) requireAddress(signed.address);
     const timestampSeconds = requireTimely(signed.timestamp);
     if (agent === null) {
@@ -111,16 +137,15 @@ export function createAuthenticator(
     }
     const canonicalString = stringToSign(c, body, signed.timestamp);
     const signature = Buffer.from(signed.signature, "base64");
-    const verdict = verifier.verify(agent, canonicalString, signature);
-    if (!(typeof verdict === "boolean" ? verdict : await verdict)) {
-      throw falseSignature(canonicalString);
-    }
-    const use = {
-      signature,
-      timestampSeconds,
-      keepUntilMs: keepSignatureUntilMs(timestampSeconds, signatureWindowSeconds),
-    };
-    return { agent, credential: { kind: "signature", use, canonicalString } };
+    return goOn(verifier.verify(agent, canonicalString, signature), (isValid) => {
+      if (!isValid) throw falseSignature(canonicalString);
+      const use = {
+        signature,
+        timestampSeconds,
+        keepUntilMs: keepSignatureUntilMs(timestampSeconds, signatureWindowSeconds),
+      };
+      return { agent, credential: { kind: "signature", use, canonicalString } };
+    });
   }
 
   function proveKey(c: Context<HttpEnv>, body: Uint8Array, address: string): boolean {

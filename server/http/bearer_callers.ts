@@ -2,6 +2,7 @@
 import type { RelayError } from "../errors.ts";
 import { bearerToken } from "./credentials.ts";
 import { hashToken } from "./hashed_token.ts";
+import { goOn } from "./go_on.ts";
 import type { IdentifyCaller } from "./with_caller.ts";
 
 /** What an area says of its tokens. */
@@ -9,7 +10,7 @@ export interface BearerArea<Stored, Caller> {
   /** Whether text has the form of a token of this area; other text is looked up nowhere. */
   isTokenForm(text: string): boolean;
   /** What is stored under the hash of a token (SHA-256, base64url), or null. */
-  find(tokenHash: string): Promise<Stored | null>;
+  find(tokenHash: string): Stored | null | Promise<Stored | null>;
   /** Who calls with the token. @throws RelayError for one that is no longer good, such as an expired one */
   admit(stored: Stored): Caller | Promise<Caller>;
   /** The refusal of a request without the header, with another scheme, or with nothing after it. */
@@ -28,17 +29,21 @@ export interface BearerCallers<Caller> {
 export function bearerCallers<Stored, Caller>(
   area: BearerArea<Stored, Caller>,
 ): BearerCallers<Caller> {
-  async function identifyToken(token: string): Promise<Caller> {
-    const stored = area.isTokenForm(token) ? await area.find(hashToken(token)) : null;
-    if (stored === null) throw area.unknown();
-    return await area.admit(stored);
+  function callerOf(token: string): Caller | Promise<Caller> {
+    if (!area.isTokenForm(token)) throw area.unknown();
+    return goOn(area.find(hashToken(token)), admit);
   }
 
-  async function identify(c: Parameters<IdentifyCaller<Caller>>[0]): Promise<Caller> {
+  function admit(stored: Stored | null): Caller | Promise<Caller> {
+    if (stored === null) throw area.unknown();
+    return area.admit(stored);
+  }
+
+  function identify(c: Parameters<IdentifyCaller<Caller>>[0]): Caller | Promise<Caller> {
     const token = bearerToken(c.req.raw.headers);
     if (token === null) throw area.missing();
-    return await identifyToken(token);
+    return callerOf(token);
   }
 
-  return { identify, identifyToken };
+  return { identify, identifyToken: async (token) => await callerOf(token) };
 }

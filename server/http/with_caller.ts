@@ -1,23 +1,24 @@
 /** Routes that know who calls, whatever an area of the API takes a caller for. */
 import type { Context } from "hono";
+import { goOn } from "./go_on.ts";
 import type { Handler, HttpEnv } from "./route.ts";
 
 /**
- * Who sent a request.
+ * Who sent a request, at once where memory has all it takes.
  * @param body raw request body, where the credential covers it
- * @throws RelayError with a status of 401, and whatever else the area refuses a caller for
+ * @throws RelayError, or rejects with it, with a status of 401, and whatever else the area refuses a caller for
  */
 export type IdentifyCaller<Caller> = (
   c: Context<HttpEnv>,
   body?: Uint8Array,
-) => Promise<Caller>;
+) => Caller | Promise<Caller>;
 
 /** A handler that is run for callers that `identify` lets through. It reads a body by itself. */
 export function withCaller<Caller>(
   identify: IdentifyCaller<Caller>,
   handle: (c: Context<HttpEnv>, caller: Caller) => Response | Promise<Response>,
 ): Handler {
-  return async (c) => await handle(c, await identify(c));
+  return (c) => goOn(identify(c), (caller) => handle(c, caller));
 }
 
 /** As withCaller(), for routes whose body is read before the caller is known: a signature covers it. */

@@ -4,6 +4,7 @@ import type { Identities } from "../agents/identities.ts";
 import type { Deps } from "../deps.ts";
 import { RelayError } from "../errors.ts";
 import { JSON_HEADERS, NO_STORE } from "../http/answer.ts";
+import { goOn } from "../http/go_on.ts";
 import { answerWhole } from "../http/large_answer.ts";
 import type { Authenticator } from "../agents/authenticate.ts";
 import { callerHash } from "../http/client_address.ts";
@@ -75,7 +76,7 @@ export function messageRoutes(services: MessageServices): Route[] {
     {
       method: "GET",
       path: "/v1/inbox",
-      handle: withCaller(authenticate, async (c, { agent, credential }) => {
+      handle: withCaller(authenticate, (c, { agent, credential }) => {
         const { since_id, limit, unread, wait } = readQuery(c.get("query"), INBOX_QUERY);
         if (c.get("head")) return new Response(null, { headers: PAGE_HEADERS });
         const query = {
@@ -89,9 +90,11 @@ export function messageRoutes(services: MessageServices): Route[] {
         const confirm = credential.kind === "signature"
           ? undefined
           : () => authenticator.identify(c);
-        const page = await inbox.poll(agent.id, query, () => c.req.raw.signal, confirm);
-        if (page.hand !== null) c.set("hold", page.hand);
-        return answerWhole(encodePage(page), { headers: PAGE_HEADERS });
+        const page = inbox.poll(agent.id, query, () => c.req.raw.signal, confirm);
+        return goOn(page, (page) => {
+          if (page.hand !== null) c.set("hold", page.hand);
+          return answerPage(encodePage(page));
+        });
       }),
     },
     {
@@ -106,7 +109,7 @@ export function messageRoutes(services: MessageServices): Route[] {
         const page = await readOutbox(services, agent.id, query);
         hand.reserve(page.length);
         hand.endReading();
-        return answerWhole(page, { headers: PAGE_HEADERS });
+        return answerPage(page);
       }),
     },
     {
@@ -125,6 +128,16 @@ export function messageRoutes(services: MessageServices): Route[] {
       }),
     },
   ];
+}
+
+/**
+ * A page for its owner. It begins with one header and app.ts adds others: of an answer with several
+ * headers the runtime prepares at once what it would send, in vain.
+ */
+function answerPage(content: string | Uint8Array<ArrayBuffer>): Response {
+  const answer = answerWhole(content, { headers: JSON_HEADERS });
+  answer.headers.set("Cache-Control", "no-store");
+  return answer;
 }
 
 function requireMessageId(c: Context<HttpEnv>): number {

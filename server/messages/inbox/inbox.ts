@@ -4,6 +4,7 @@ import type { Limits } from "../../limits.ts";
 import { inKey, type InRecord } from "../../mailboxes/records.ts";
 import { type GroupCommit, Outdated } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
+import { recordInMemory } from "../../storage/record_in_memory.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
 import type { MailboxWaits } from "../../waiting/mailbox_waits.ts";
 import type { Waiter } from "../../waiting/waiter.ts";
@@ -62,22 +63,42 @@ export class Inbox {
 
   /**
    * An accepted poll: gives a page, stamping what it delivers for the first time, in the commit
-   * before the answer. A page that is not empty is in hand: the caller gives or ends it.
+   * before the answer. A page that is not empty is in hand: the caller gives or ends it. Most polls
+   * find nothing: those that need not wait get their page at once.
    * @param gone signal that aborts when the client has left; asked for by polls that wait
    * @param confirm called before a poll that was woken reads again; throws when the credential it
    * came with has died while it waited
    * @throws RelayError `rate_limited` when the last accepted poll began too recently, `unavailable`
    * when too many pages or answers are in hand; nothing is stamped then
    */
-  async poll(
+  poll(
     agentId: number,
     query: PollQuery,
     gone: () => AbortSignal,
-    confirm: () => Promise<unknown> = async () => {},
-  ): Promise<PollPage> {
-    const { store, waits } = this.options;
+    confirm: () => unknown = () => {},
+  ): PollPage | Promise<PollPage> {
+    const { store, records } = this.options;
     const beganMs = store.now();
     const undo = this.#floor.begin(agentId, beganMs);
+    if (query.waitMs === 0) {
+      const inbox = recordInMemory(store, records, inKey(agentId));
+      if (inbox !== undefined && inbox.head <= query.sinceId) {
+        this.#waiting.get(agentId)?.end();
+        return emptyPage(query.sinceId);
+      }
+    }
+    return this.#begun(agentId, query, beganMs, undo, gone, confirm);
+  }
+
+  async #begun(
+    agentId: number,
+    query: PollQuery,
+    beganMs: number,
+    undo: () => void,
+    gone: () => AbortSignal,
+    confirm: () => unknown,
+  ): Promise<PollPage> {
+    const { store, waits } = this.options;
     const { waitMs } = query;
     const signal = waitMs > 0 ? gone() : undefined;
     // It waits from here on: a message that comes while it reads is not missed.
@@ -105,7 +126,7 @@ export class Inbox {
     beganMs: number,
     waiter: Waiter<number>,
     gone: AbortSignal,
-    confirm: () => Promise<unknown>,
+    confirm: () => unknown,
   ): Promise<PollPage> {
     for (;;) {
       if (gone.aborted) return emptyPage(query.sinceId);
