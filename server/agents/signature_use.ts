@@ -14,6 +14,14 @@ export interface SignatureUse {
   keepUntilMs: number;
 }
 
+/** Half of R and half of S: nobody finds two signatures of a key that share these 256 bits. */
+export function signatureHalf(signature: Uint8Array): Uint8Array {
+  return signature.slice(SIGNATURE_HALF_AT, SIGNATURE_HALF_AT + 32);
+}
+
+/** Where in a signature the half begins that is stored. */
+export const SIGNATURE_HALF_AT = 16;
+
 /**
  * ["sig", signed second, agentId, 32 bytes of the signature] -> {v, attempt, use, ...the answer to
  * repeat}. The second comes first so that rows written together stand together: keys in random
@@ -23,8 +31,7 @@ export function signatureKey(
   agentId: number,
   { signature, timestampSeconds }: Pick<SignatureUse, "signature" | "timestampSeconds">,
 ): Deno.KvKey {
-  // Half of R and half of S: nobody finds two signatures of a key that share these 256 bits.
-  return ["sig", timestampSeconds, agentId, signature.slice(16, 48)];
+  return ["sig", timestampSeconds, agentId, signatureHalf(signature)];
 }
 
 /** Name of an agent's signature in memory. */

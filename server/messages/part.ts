@@ -39,7 +39,6 @@ export function openMessages(core: Core, options: MessagesOptions): Messages {
     limits,
     waits,
     recent,
-    formerClockMs: core.ids.openedAtMs,
   });
   const pages = new PagesInHand({ answers, perAgent: limits.pagesInHandPerAgent });
   const inbox = new Inbox({ store, records, commits, limits, waits, messages, pages });

@@ -2,13 +2,33 @@
  * Tells which attempt wrote a row. After an unclear commit, only that says whether the commit was
  * ours.
  */
+import type { Attempt, Job } from "./job.ts";
 import { retryWhileLocked } from "./lock_retry.ts";
+import { recordName } from "./record_cache.ts";
 import type { Store } from "./store.ts";
 import { readRows } from "./read_rows.ts";
 
-/** What every proof row of a job holds, whatever else it holds. */
+/** The row by which one attempt of a job is known. */
+export interface Proof {
+  key: Deno.KvKey;
+  attempt: string;
+  /** No other attempt can write the row: that it is there is the proof. */
+  isOwn: boolean;
+}
+
+/** What every other proof row of a job holds, whatever else it holds. */
 interface ProofRow {
   attempt?: string;
+}
+
+export function proofOf({ proof }: Pick<Job<unknown>, "proof">, attempt: Attempt): Proof {
+  const isOwn = typeof proof === "function";
+  return { key: isOwn ? proof(attempt) : proof, attempt: attempt.attempt, isOwn };
+}
+
+function proves({ attempt, isOwn }: Proof, row: Deno.KvEntryMaybe<unknown>): boolean {
+  if (isOwn) return row.versionstamp !== null;
+  return (row.value as ProofRow | null)?.attempt === attempt;
 }
 
 /**
@@ -18,20 +38,29 @@ interface ProofRow {
  */
 export async function provenVersion(
   { kv }: Pick<Store, "kv">,
-  proofs: readonly Deno.KvKey[],
-  attempt: string,
+  proofs: readonly Proof[],
 ): Promise<string | null> {
-  for await (const rows of readRows<ProofRow>(kv, proofs)) {
-    const mine = rows.find((row) => row.value?.attempt === attempt);
-    if (mine?.versionstamp) return mine.versionstamp;
+  const rows = [...new Map(proofs.map((proof) => [recordName(proof.key), proof])).values()];
+  let at = 0;
+  for await (const some of readRows<unknown>(kv, rows.map(({ key }) => key))) {
+    for (const row of some) {
+      if (proves(rows[at++]!, row)) return row.versionstamp;
+    }
   }
   return null;
 }
 
-/** The attempt that wrote the row which now stands under a proof key. */
-export async function attemptOf(
+/** The first of these proofs whose row now stands in the store. */
+export async function findProven<P extends Proof>(
   { kv }: Pick<Store, "kv">,
-  proof: Deno.KvKey,
-): Promise<string | undefined> {
-  return (await retryWhileLocked(() => kv.get<ProofRow>(proof))).value?.attempt;
+  proofs: readonly P[],
+): Promise<P | undefined> {
+  const read = new Map<string, Deno.KvEntryMaybe<unknown>>();
+  for (const proof of proofs) {
+    const name = recordName(proof.key);
+    const row = read.get(name) ?? await retryWhileLocked(() => kv.get(proof.key));
+    read.set(name, row);
+    if (proves(proof, row)) return proof;
+  }
+  return undefined;
 }

@@ -82,7 +82,7 @@ export function formGroup(forming: Forming): PlanGroup<Pending> | null {
   if (group.members.length === 0) return null;
   if (!annotate(group, forming)) return formGroup(forming); // its jobs are answered: try the others
   group.lock();
-  for (const { pending } of group.members) pending.travelling = true;
+  for (const { pending } of group.members) pending.travelling = group;
   return group;
 }
 

@@ -13,18 +13,18 @@
  *   writes a random attempt id into its jobs' proof rows. Only that id means "mine".
  */
 import { RelayError } from "../errors.ts";
-import { attemptOf, provenVersion } from "./attempt_proof.ts";
+import { findProven, proofOf, provenVersion } from "./attempt_proof.ts";
 import { formGroup, type Forming } from "./form_group.ts";
 import type { IdSequence } from "./id_sequence.ts";
 import { type GroupAnnotation, type Job, Outdated } from "./job.ts";
-import { JobQueue, type Pending, type QueueBounds, unavailable } from "./job_queue.ts";
+import { JobQueue, type Pending, type QueueBounds } from "./job_queue.ts";
 import { retryWhileLocked } from "./lock_retry.ts";
 import type { PlanGroup } from "./plan_group.ts";
 import { type RecordCache, recordName } from "./record_cache.ts";
 import { isRecordKey } from "./record_key.ts";
 import type { Store } from "./store.ts";
 
-export { type GroupAnnotation, type Job, Outdated, type Room, type Turn } from "./job.ts";
+export * from "./job.ts";
 
 /** How often a job may fail, each time planned on fresh records, before its caller may get 503. */
 const MAX_FAILURES = 16;
@@ -185,8 +185,7 @@ export class GroupCommit {
       this.#queue.reject(pending, error);
       return;
     }
-    if (pending.tried.size > 0) pending.job.leftUnclear?.();
-    this.#queue.reject(pending, unavailable(error));
+    this.#queue.giveUp(pending, error);
   }
 
   /** Queues jobs again, all at one time, except those that turn out to be stored already. */
@@ -200,12 +199,10 @@ export class GroupCommit {
     if (pending.answered) return false; // given up meanwhile
     try {
       const { job, tried } = pending;
-      if (tried.size > 0) {
-        const attempt = await attemptOf(this.#store, job.proof);
-        if (attempt !== undefined && tried.has(attempt)) {
-          this.#succeed(pending, tried.get(attempt));
-          return false;
-        }
+      const proven = await findProven(this.#store, tried);
+      if (proven !== undefined) {
+        this.#succeed(pending, proven.result);
+        return false;
       }
       const settled = await job.settle?.();
       if (settled !== undefined) this.#queue.resolve(pending, settled);
@@ -237,8 +234,8 @@ export class GroupCommit {
     versionstamp ??= await this.#proven(group);
     // Synchronous: a job that is given up is always in a group or known to have been.
     for (const { pending, result } of group.members) {
-      pending.travelling = false;
-      if (versionstamp === null) pending.tried.set(group.attempt, result);
+      pending.travelling = null;
+      if (versionstamp === null) pending.tried.push({ ...proofOf(pending.job, group), result });
     }
     if (versionstamp !== null) {
       group.succeed(versionstamp);
@@ -255,9 +252,9 @@ export class GroupCommit {
 
   /** The versionstamp of a commit that holds our attempt id though reported as failed, or null. */
   async #proven(group: PlanGroup<Pending>): Promise<string | null> {
-    const proofs = group.members.map(({ pending }) => pending.job.proof);
+    const proofs = group.members.map(({ pending }) => proofOf(pending.job, group));
     try {
-      return await provenVersion(this.#store, proofs, group.attempt);
+      return await provenVersion(this.#store, proofs);
     } catch {
       return null; // not known yet: each job asks again before its retry
     }

@@ -59,12 +59,8 @@ export class IdSequence {
   static async open(store: Store, slot: WriterSlot | null): Promise<IdSequence> {
     const sequence = new IdSequence(store, slot);
     await sequence.restore();
-    sequence.openedAtMs = ID_EPOCH_MS + Math.ceil(sequence.#last / IDS_PER_MS);
     return sequence;
   }
-
-  /** A time, in unix ms, that the ids of no former process of this slot can have passed. */
-  openedAtMs = 0;
 
   /** The checks that every commit with new ids carries: the slot is still ours. */
   get checks(): readonly Deno.AtomicCheck[] {

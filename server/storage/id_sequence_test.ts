@@ -2,13 +2,7 @@ import assert from "node:assert/strict";
 import { createTestClock, TEST_START_MS } from "../../tests/support/clock.ts";
 import { createFakeKv } from "../../tests/support/fake_kv.ts";
 import { openTestStorage } from "../../tests/support/storage.ts";
-import {
-  CeilingReached,
-  ID_EPOCH_MS,
-  IdSequence,
-  lowestIdAt,
-  nextIdInSlot,
-} from "./id_sequence.ts";
+import { CeilingReached, IdSequence, lowestIdAt, nextIdInSlot } from "./id_sequence.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -71,19 +65,6 @@ Deno.test("IdSequence starts above every id ever given, whatever the clock does"
     }
     assert.deepEqual(given, given.toSorted((a, b) => a - b));
     assert.equal(new Set(given).size, given.length);
-  });
-});
-
-Deno.test("IdSequence tells a time that no former process can have passed", async () => {
-  await withKv(async (kv) => {
-    const clock = createTestClock(TEST_START_MS + HOUR_MS);
-    const before = await openTestStorage(kv, { clock });
-    before.ids.next(0, clock.now());
-    clock.set(TEST_START_MS);
-    const { ids } = await openTestStorage(kv, { clock });
-    assert.ok(ids.openedAtMs >= TEST_START_MS + HOUR_MS);
-    assert.ok(ids.openedAtMs < TEST_START_MS + HOUR_MS + 60_000);
-    assert.ok(ID_EPOCH_MS < ids.openedAtMs);
   });
 });
 

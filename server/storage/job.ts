@@ -15,10 +15,10 @@ export interface Job<T> {
    */
   plan(turn: Turn): T;
   /**
-   * Key of a row that plan() writes with {attempt: turn.attempt}. It tells whether an unclear
-   * commit was ours.
+   * Key of a row that tells whether an unclear commit was ours: one that plan() writes with
+   * {attempt: turn.attempt}, or one that an attempt alone can write, named by that attempt.
    */
-  readonly proof: Deno.KvKey;
+  readonly proof: Deno.KvKey | ((attempt: Attempt) => Deno.KvKey);
   /**
    * Run before a retry, and before a refusal on a shared store. Gives a result that another process
    * has stored already, or undefined.
@@ -26,15 +26,22 @@ export interface Job<T> {
   settle?(): Promise<T | undefined>;
   /** Run once after the commit, before the caller gets its answer: updates what memory holds. */
   committed?(result: T): void;
-  /** Run when the caller gets 503 and it is unknown whether an attempt was stored. */
-  leftUnclear?(): void;
+  /**
+   * Run when the caller gets 503 and it is unknown whether an attempt was stored.
+   * @param proofs keys of the rows that would tell, of each attempt
+   */
+  leftUnclear?(proofs: readonly Deno.KvKey[]): void;
+}
+
+/** One try to commit a group. */
+export interface Attempt {
+  /** Random, and no other attempt's. */
+  readonly attempt: string;
+  readonly nowMs: number;
 }
 
 /** What plan() may do. Rows are written without a check; records are read, checked and written. */
-export interface Turn {
-  readonly nowMs: number;
-  /** Random id of this attempt. */
-  readonly attempt: string;
+export interface Turn extends Attempt {
   /** A record of the job, as earlier jobs of the group left it. */
   record<R>(key: RecordKey<R>): R | null;
   /** Versionstamp of the record as last committed, null where absent. */
@@ -48,6 +55,12 @@ export interface Turn {
    */
   requireAbsent(key: Deno.KvKey): void;
   set(key: Deno.KvKey, value: unknown, expireInMs?: number): void;
+  /**
+   * Adds bytes to a row that the jobs of this group write together. Its key holds the attempt, so
+   * that no other group writes it; it lives as long as the longest of them asks. A job adds once to
+   * a row.
+   */
+  append(key: Deno.KvKey, bytes: Uint8Array, expireInMs: number): void;
   delete(key: Deno.KvKey): void;
   /** Adds to a KvU64 counter that never expires. */
   sum(key: Deno.KvKey, amount: bigint): void;

@@ -3,7 +3,8 @@
  * also holds the jobs that wait for a record of an uncommitted group.
  */
 import { RelayError } from "../errors.ts";
-import type { Job } from "./job.ts";
+import { type Proof, proofOf } from "./attempt_proof.ts";
+import type { Attempt, Job } from "./job.ts";
 
 /** A job and its state. */
 export interface Pending {
@@ -22,9 +23,9 @@ export interface Pending {
   /** True when its records were read from the store for this decision: a refusal is then final. */
   verified: boolean;
   /** Attempts that failed with an unknown outcome, and what each would have answered. */
-  readonly tried: Map<string, unknown>;
-  /** True while a group holds it that has not ended. */
-  travelling: boolean;
+  readonly tried: (Proof & { result: unknown })[];
+  /** The group that holds it and has not ended. */
+  travelling: Attempt | null;
   /** The caller has its answer. */
   answered: boolean;
 }
@@ -101,8 +102,8 @@ export class JobQueue {
       failures: 0,
       errors: 0,
       apart: null,
-      tried: new Map(),
-      travelling: false,
+      tried: [],
+      travelling: null,
       answered: false,
     };
     this.#admitted.add(pending);
@@ -198,6 +199,15 @@ export class JobQueue {
     if (released.length > 0) this.putBack(released);
   }
 
+  /** The caller gets 503; its job is told of its attempts, the one under way included. */
+  giveUp(pending: Pending, cause: unknown): void {
+    const { job, tried, travelling } = pending;
+    const proofs = tried.map(({ key }) => key);
+    if (travelling !== null) proofs.push(proofOf(job, travelling).key);
+    if (proofs.length > 0) job.leftUnclear?.(proofs);
+    this.reject(pending, unavailable(cause));
+  }
+
   /**
    * A store that hangs must not hold callers for ever: they get 503, and a late commit does no
    * harm.
@@ -206,8 +216,7 @@ export class JobQueue {
     const nowMs = this.now();
     for (const pending of [...this.#admitted]) {
       if (nowMs - pending.sinceMs < this.bounds.giveUpAfterMs) break;
-      if (pending.travelling || pending.tried.size > 0) pending.job.leftUnclear?.();
-      this.reject(pending, unavailable(new Error("no commit in time")));
+      this.giveUp(pending, new Error("no commit in time"));
     }
     this.#stallTimer = this.#admitted.size === 0
       ? undefined
@@ -224,7 +233,7 @@ function overloaded(): RelayError {
 }
 
 /** The store did not take a write, or it is unknown whether it did. */
-export function unavailable(cause: unknown): RelayError {
+function unavailable(cause: unknown): RelayError {
   return new RelayError(
     "unavailable",
     "the store did not take the write; repeat the same request (same bytes, same signature) after Retry-After: it is stored at most once",

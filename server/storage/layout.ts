@@ -1,8 +1,16 @@
 /** The version of the key layout, and what a store is given once, when it is first opened. */
 import { retryWhileLocked } from "./lock_retry.ts";
 
-/** Raised with every change of keys or values that older versions cannot read. */
-export const LAYOUT_VERSION = 1;
+/**
+ * Raised with every change of keys or values that older versions cannot read.
+ *
+ * 1. Every send has a row of its signature.
+ * 2. On an exclusive store the sends of a commit share one (docs/adr/0034). Nothing is rewritten:
+ *    rows of layout 1 are read as long as their signatures pass. A shared store is written as before,
+ *    and stays what it is, so that older relays may run beside.
+ */
+export const LAYOUT_VERSION = 2;
+const SHARED_LAYOUT_VERSION = 1;
 
 const LAYOUT_KEY: Deno.KvKey = ["meta", "layout"];
 const ADDRESS_KEY: Deno.KvKey = ["meta", "address-key"];
@@ -22,19 +30,21 @@ export class NewerLayout extends Error {
 }
 
 /**
- * Makes sure that the store has the layout of this version.
+ * Makes sure that the store says which layout it needs, before anything is written in it.
  * @throws NewerLayout
  */
-export async function openLayout(kv: Deno.Kv): Promise<void> {
-  const layout = await retryWhileLocked(() => kv.get<LayoutRecord>(LAYOUT_KEY));
-  if (layout.value !== null) {
-    if (layout.value.version > LAYOUT_VERSION) throw new NewerLayout(layout.value.version);
-    return;
-  }
-  // The first process writes it; the others find the same.
-  await retryWhileLocked(() =>
-    kv.atomic().check(layout).set(LAYOUT_KEY, { version: LAYOUT_VERSION }).commit()
-  );
+export async function openLayout(kv: Deno.Kv, exclusive: boolean): Promise<void> {
+  const version = exclusive ? LAYOUT_VERSION : SHARED_LAYOUT_VERSION;
+  await retryWhileLocked(async () => {
+    for (;;) {
+      const layout = await kv.get<LayoutRecord>(LAYOUT_KEY);
+      const found = layout.value?.version ?? 0;
+      if (found > LAYOUT_VERSION) throw new NewerLayout(found);
+      if (found >= version) return;
+      // Another process may have written it first, or the answer says so of our own.
+      await kv.atomic().check(layout).set(LAYOUT_KEY, { version }).commit();
+    }
+  });
 }
 
 /** The secret under which client addresses are hashed: 32 bytes, made once for each store. */

@@ -52,7 +52,7 @@ export async function openStorage(
     now,
     random,
   };
-  await requireAnswer(openLayout(kv));
+  await requireAnswer(openLayout(kv, store.exclusive));
   const clockStamp = new ClockStamp(kv, now);
   const clockNote = await clockStamp.open(config.clockCheck);
   const addressKey = await openAddressKey(kv, random);

@@ -1,6 +1,7 @@
 /** Builds one atomic operation from the plans of several jobs over records they share. */
 import type { GroupAnnotation, Room, Turn } from "./job.ts";
 import type { IdSequence } from "./id_sequence.ts";
+import { type JoinedPart, JoinedRows } from "./joined_rows.ts";
 import { randomId } from "./random_id.ts";
 import { isRecordKey, type RecordKey } from "./record_key.ts";
 import { type RecordCache, type RecordEntry, recordName } from "./record_cache.ts";
@@ -22,6 +23,7 @@ export class PlanGroup<P> {
   readonly staged = new Map<string, unknown>();
   readonly #expiries = new Map<string, number>();
   readonly #rows: Row[] = [];
+  readonly #joined = new JoinedRows();
   readonly #absent: Deno.KvKey[] = [];
   #mutations = 0;
   #bytes = 0;
@@ -66,13 +68,15 @@ export class PlanGroup<P> {
     const { capacity } = this.store;
     const fresh = pending.names.filter((name) => !this.entries.has(name));
     const size = turn.size(this.annotations.map((annotation) => annotation.room(result)));
-    let keyBytes = this.#keyBytes + size.keyBytes;
+    const joined = this.#joined.sizeOf(turn.joined);
+    let keyBytes = this.#keyBytes + size.keyBytes + (joined?.keyBytes ?? 0);
     for (const name of fresh) keyBytes += 2 * keySizeBytes(this.records.peek(name)!.key);
     const checks = this.#checksWith(pending.names) + turn.absent.length;
-    const mutations = this.#mutations + size.mutations;
-    const bytes = this.#bytes + size.bytes;
+    const mutations = this.#mutations + size.mutations + (joined?.mutations ?? 0);
+    const bytes = this.#bytes + size.bytes + (joined?.bytes ?? 0);
     if (
-      checks > capacity.checks || mutations > capacity.mutations || bytes > capacity.bytes ||
+      joined === null || checks > capacity.checks || mutations > capacity.mutations ||
+      bytes > capacity.bytes ||
       keyBytes > capacity.keyBytes
     ) {
       if (this.members.length > 0) return false;
@@ -88,8 +92,9 @@ export class PlanGroup<P> {
     return true;
   }
 
-  #requireLawful({ staged, absent, rows }: JobTurn): void {
-    if (!this.store.exclusive && staged.size + absent.length === 0 && rows.length > 0) {
+  #requireLawful({ staged, absent, rows, joined }: JobTurn): void {
+    const writes = rows.length + joined.length > 0;
+    if (!this.store.exclusive && staged.size + absent.length === 0 && writes) {
       throw new TypeError("a job on a shared store writes a record or requires a row absent");
     }
     if (!this.store.exclusive) return; // there the cache may be outdated
@@ -107,6 +112,7 @@ export class PlanGroup<P> {
     for (const [name, value] of turn.staged) this.staged.set(name, value);
     for (const [name, expireInMs] of turn.expiries) this.#expiries.set(name, expireInMs);
     for (const row of turn.rows) this.#rows.push(row);
+    for (const part of turn.joined) this.#joined.add(part);
     for (const key of turn.absent) this.#absent.push(key);
   }
 
@@ -140,6 +146,7 @@ export class PlanGroup<P> {
         else operation.set(row.key, row.value, { expireIn: Math.max(1, row.expireInMs) });
       }
     }
+    this.#joined.writeTo(operation);
     return operation;
   }
 
@@ -184,6 +191,7 @@ export class JobTurn implements Turn {
   readonly staged = new Map<string, unknown>();
   readonly expiries = new Map<string, number>();
   readonly rows: Row[] = [];
+  readonly joined: JoinedPart[] = [];
   readonly absent: Deno.KvKey[] = [];
   /** True once the job has read a record that an earlier job of the group has changed. */
   sawStaged = false;
@@ -201,7 +209,10 @@ export class JobTurn implements Turn {
     return this.group.attempt;
   }
 
-  /** Upper bounds of what the job adds to a commit, with the room that annotations need for it. */
+  /**
+   * Upper bounds of what the job adds to a commit, with the room that annotations need for it, but
+   * without what it adds to joined rows.
+   */
   size(rooms: readonly Room[]): Room & { keyBytes: number } {
     const size = { mutations: this.staged.size + this.rows.length, bytes: 0, keyBytes: 0 };
     for (const { mutations, bytes } of rooms) {
@@ -255,6 +266,10 @@ export class JobTurn implements Turn {
 
   set(key: Deno.KvKey, value: unknown, expireInMs?: number): void {
     this.rows.push({ kind: "set", key, value, expireInMs });
+  }
+
+  append(key: Deno.KvKey, bytes: Uint8Array, expireInMs: number): void {
+    this.joined.push({ key, bytes, expireInMs });
   }
 
   delete(key: Deno.KvKey): void {

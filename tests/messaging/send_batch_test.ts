@@ -53,7 +53,6 @@ for (const [kind, options] of KINDS) {
         limits: DEFAULT_LIMITS,
         waits: { announce: () => {} },
         recent: new RecentMessages(),
-        formerClockMs: storage.ids.openedAtMs,
       });
       const identities = new Identities(kv);
       const sends = await Promise.all(pairs.map(async ([from, to], i): Promise<Send> => {

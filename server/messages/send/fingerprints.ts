@@ -1,16 +1,17 @@
 /**
- * Which signatures were accepted lately, at 8 bytes each, so that a new one needs no read. A hit is
- * confirmed in the store. A miss is certain unless signatures of that time had to be dropped.
+ * Which signatures were accepted lately, at 12 bytes each, so that a new one needs no read. A hit is
+ * confirmed in the store: memory keeps which row may hold it. A miss is certain where memory is
+ * complete for the signed second: where all that the store has of it was added.
  */
-import type { SignatureUse } from "../../agents/signature_use.ts";
+import { BUCKET_SECONDS, bucketOf } from "./use_group.ts";
 
-type Use = Pick<SignatureUse, "signature" | "timestampSeconds">;
+/** Key of the row of a group; null stands for a row of the signature's own. */
+export type UsePlace = Deno.KvKey | null;
 
-/** Signatures of so many signed seconds are forgotten together. */
-const BUCKET_SECONDS = 10;
-/** At 6,000 sends a second a signature window of ten minutes holds 4 million: up to 128 MB. */
+/** At 6,000 sends a second a signature window of ten minutes holds 4 million: up to 192 MB. */
 const CAPACITY = 4_000_000;
 const FIRST_SLOTS = 1024;
+const NOWHERE: readonly UsePlace[] = [];
 
 export interface FingerprintOptions {
   /** Milliseconds after its signed second in which a signature can still pass. */
@@ -20,12 +21,19 @@ export interface FingerprintOptions {
   capacity?: number;
 }
 
+/** The signatures of ten signed seconds. */
+interface Bucket {
+  fingerprints: PlacedNumbers;
+  places: UsePlace[];
+  /** False until everything that the store has of it was added. */
+  complete: boolean;
+}
+
 export class Fingerprints {
-  readonly #buckets = new Map<number, NumberSet>();
+  readonly #buckets = new Map<number, Bucket>();
   readonly #keptMs: number;
   readonly #capacity: number;
   readonly #seeds: readonly [number, number];
-  #forgottenUpTo = -Infinity;
   #size = 0;
 
   constructor({ keptMs, seed, capacity = CAPACITY }: FingerprintOptions) {
@@ -40,24 +48,51 @@ export class Fingerprints {
     return this.#size;
   }
 
-  add(use: Use): void {
-    const bucket = bucketOf(use.timestampSeconds);
-    let set = this.#buckets.get(bucket);
-    if (set === undefined) this.#buckets.set(bucket, set = new NumberSet(this.#seeds));
-    if (set.add(fingerprint(use.signature))) this.#size++;
-    while (this.#size > this.#capacity && this.#buckets.size > 1) {
-      this.#forget(Math.min(...this.#buckets.keys()));
-    }
-  }
-
-  /** Whether the signature may have been added; false is certain where isComplete(). */
-  mayHave({ signature, timestampSeconds }: Use): boolean {
-    return this.#buckets.get(bucketOf(timestampSeconds))?.has(fingerprint(signature)) ?? false;
-  }
-
-  /** Whether every signature of this second that was added is still remembered. */
+  /** Whether every signature of this second that was accepted is remembered. */
   isComplete(timestampSeconds: number): boolean {
-    return timestampSeconds > this.#forgottenUpTo;
+    return this.#buckets.get(bucketOf(timestampSeconds))?.complete ?? false;
+  }
+
+  /**
+   * Remembers from now on what is added for ten seconds, while they are read from the store.
+   * @returns to be called when all that the store has was added
+   */
+  restore(bucket: number): () => void {
+    const fingerprints = new PlacedNumbers(this.#seeds);
+    const restored: Bucket = { fingerprints, places: [], complete: false };
+    this.forget(bucket);
+    this.#buckets.set(bucket, restored);
+    return () => {
+      restored.complete = true;
+    };
+  }
+
+  /** Forgets ten seconds, such as those that could not be read. */
+  forget(bucket: number): void {
+    this.#size -= this.#buckets.get(bucket)?.fingerprints.size ?? 0;
+    this.#buckets.delete(bucket);
+  }
+
+  /**
+   * Adds one to those of its ten seconds. Where these are not in memory, it will be read from the
+   * store with the others.
+   * @param fingerprint by fingerprintOf()
+   * @param place where it is stored, or may be
+   */
+  add(fingerprint: number, timestampSeconds: number, place: UsePlace): void {
+    const at = bucketOf(timestampSeconds);
+    const bucket = this.#buckets.get(at);
+    if (bucket === undefined) return;
+    const added = bucket.fingerprints.add(fingerprint, indexOf(bucket.places, place));
+    if (added) this.#size++;
+    while (this.#size > this.#capacity && this.#buckets.size > 1) this.#forgetOldestBut(at);
+  }
+
+  /** Rows that may hold the signature; none is certain where isComplete(). */
+  placesOf(fingerprint: number, timestampSeconds: number): readonly UsePlace[] {
+    const bucket = this.#buckets.get(bucketOf(timestampSeconds));
+    if (!bucket?.fingerprints.has(fingerprint)) return NOWHERE;
+    return bucket.fingerprints.placesOf(fingerprint).map((index) => bucket.places[index]!);
   }
 
   /**
@@ -67,61 +102,96 @@ export class Fingerprints {
   forgetExpired(nowMs: number): void {
     for (const bucket of this.#buckets.keys()) {
       const endSeconds = (bucket + 1) * BUCKET_SECONDS;
-      if (endSeconds * 1000 + this.#keptMs < nowMs) this.#forget(bucket);
+      if (endSeconds * 1000 + this.#keptMs < nowMs) this.forget(bucket);
     }
   }
 
-  #forget(bucket: number): void {
-    this.#size -= this.#buckets.get(bucket)!.size;
-    this.#buckets.delete(bucket);
-    this.#forgottenUpTo = Math.max(this.#forgottenUpTo, (bucket + 1) * BUCKET_SECONDS - 1);
+  #forgetOldestBut(kept: number): void {
+    let oldest = Infinity;
+    for (const bucket of this.#buckets.keys()) {
+      if (bucket !== kept) oldest = Math.min(oldest, bucket);
+    }
+    this.forget(oldest);
   }
 }
 
-function bucketOf(timestampSeconds: number): number {
-  return Math.floor(timestampSeconds / BUCKET_SECONDS);
+/** Index of a place; those that are stored together come one after the other. */
+function indexOf(places: UsePlace[], place: UsePlace): number {
+  const last = places.length - 1;
+  if (last >= 0 && isSame(places[last]!, place)) return last;
+  return places.push(place) - 1;
 }
 
-/** 52 bits of R, which is as good as random; never 0. */
-function fingerprint(signature: Uint8Array): number {
+function isSame(a: UsePlace, b: UsePlace): boolean {
+  return a === b || (a !== null && b !== null && a.at(-1) === b.at(-1));
+}
+
+/**
+ * 52 bits of R, which is as good as random; never 0.
+ * @param at where the stored half of a signature begins in these bytes
+ */
+export function fingerprintOf(bytes: Uint8Array, at: number): number {
   let value = 0;
-  for (let i = 0; i < 6; i++) value = value * 256 + signature[i]!;
-  return value * 16 + (signature[6]! & 15) + 1;
+  for (let i = at; i < at + 6; i++) value = value * 256 + bytes[i]!;
+  return value * 16 + (bytes[at + 6]! & 15) + 1;
 }
 
-/** Open-addressed set of integers other than 0, below 2^53. */
-class NumberSet {
+/** Open-addressed pairs of an integer other than 0, below 2^53, and a place. */
+class PlacedNumbers {
   size = 0;
   #slots = new Float64Array(FIRST_SLOTS);
+  #places = new Uint32Array(FIRST_SLOTS);
 
   constructor(private readonly seeds: readonly [number, number]) {}
 
   has(value: number): boolean {
-    return this.#slots[this.#find(value)] === value;
+    let at = this.#first(value);
+    while (this.#slots[at] !== 0 && this.#slots[at] !== value) at = this.#next(at);
+    return this.#slots[at] === value;
   }
 
-  /** @returns false when it was there */
-  add(value: number): boolean {
-    const at = this.#find(value);
-    if (this.#slots[at] === value) return false;
+  placesOf(value: number): number[] {
+    const found: number[] = [];
+    for (let at = this.#first(value); this.#slots[at] !== 0; at = this.#next(at)) {
+      if (this.#slots[at] === value) found.push(this.#places[at]!);
+    }
+    return found;
+  }
+
+  /** @returns false when the pair was there */
+  add(value: number, place: number): boolean {
+    let at = this.#first(value);
+    for (; this.#slots[at] !== 0; at = this.#next(at)) {
+      if (this.#slots[at] === value && this.#places[at] === place) return false;
+    }
     this.#slots[at] = value;
+    this.#places[at] = place;
     if (++this.size * 2 > this.#slots.length) this.#grow();
     return true;
   }
 
-  #find(value: number): number {
-    const mask = this.#slots.length - 1;
+  #first(value: number): number {
     const low = Math.imul((value % 4_294_967_296) ^ this.seeds[0], 0x9e3779b1);
     const high = Math.imul(Math.floor(value / 4_294_967_296) ^ this.seeds[1], 0x85ebca6b);
     const mixed = low ^ high;
-    let at = (mixed ^ (mixed >>> 15)) & mask;
-    while (this.#slots[at] !== 0 && this.#slots[at] !== value) at = (at + 1) & mask;
-    return at;
+    return (mixed ^ (mixed >>> 15)) & (this.#slots.length - 1);
+  }
+
+  #next(at: number): number {
+    return (at + 1) & (this.#slots.length - 1);
   }
 
   #grow(): void {
-    const old = this.#slots;
-    this.#slots = new Float64Array(old.length * 2);
-    for (const value of old) if (value !== 0) this.#slots[this.#find(value)] = value;
+    const slots = this.#slots;
+    const places = this.#places;
+    this.#slots = new Float64Array(slots.length * 2);
+    this.#places = new Uint32Array(slots.length * 2);
+    for (let i = 0; i < slots.length; i++) {
+      if (slots[i] === 0) continue;
+      let at = this.#first(slots[i]!);
+      while (this.#slots[at] !== 0) at = this.#next(at);
+      this.#slots[at] = slots[i]!;
+      this.#places[at] = places[i]!;
+    }
   }
 }

@@ -1,7 +1,8 @@
 /**
  * The send. Its way by file: `../routes.ts`, then `signed_send.ts` or `token_send.ts` (under an
  * Idempotency-Key with `keyed_sends.ts`), then here, then `send_job.ts`: one group commit that holds
- * the message (`stage_message.ts`), both mailbox records and the row of the signature.
+ * the message (`stage_message.ts`), both mailbox records and the signature, in a row of its own or of the
+ * whole group (`use_group.ts`). `accepted_sends.ts` knows which signatures were accepted.
  *
  * What can refuse it, in this order. The file marks each by its number.
  *
@@ -36,22 +37,17 @@
  * - Replay 7, `token_send.ts`: whether the row that was found is of an attempt of this very send. If
  *   not, an equal message took the second, and the next one is signed.
  */
-import {
-  keepSignatureUntilMs,
-  signatureKey,
-  signatureName,
-  type SignatureUse,
-} from "../../agents/signature_use.ts";
+import { signatureName, type SignatureUse } from "../../agents/signature_use.ts";
 import type { Limits } from "../../limits.ts";
 import { inKey, type InRecord } from "../../mailboxes/records.ts";
-import type { GroupCommit } from "../../storage/group_commit.ts";
+import { type GroupCommit, Outdated } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import type { MailboxWaits } from "../../waiting/mailbox_waits.ts";
 import type { RecentMessages } from "../rows/recent_messages.ts";
+import { AcceptedSends } from "./accepted_sends.ts";
 import { AddressBytes } from "./address_bytes.ts";
-import { Fingerprints } from "./fingerprints.ts";
-import type { SendAnswer, SendUseRow } from "./send_answer.ts";
+import type { SendAnswer } from "./send_answer.ts";
 import { makeSendJob, type Send, type SendJobContext } from "./send_job.ts";
 
 export type { Receipt, SendAnswer, SendUseRow } from "./send_answer.ts";
@@ -64,36 +60,28 @@ export interface SenderOptions {
   limits: Limits;
   waits: Pick<MailboxWaits<InRecord, number>, "announce">;
   recent: RecentMessages;
-  /** Greatest time, in unix ms, that a former process on this store can have seen. */
-  formerClockMs: number;
 }
 
 export class Sender {
-  readonly #accepted: Fingerprints;
+  readonly #accepted: AcceptedSends;
   readonly #addressBytes: AddressBytes;
   readonly #inFlight = new Map<string, Promise<unknown>>();
-  readonly #unknownUntilSeconds: number;
   readonly #jobContext: SendJobContext;
 
   constructor(private readonly options: SenderOptions) {
-    const { limits, formerClockMs, store } = options;
+    const { limits, records, store } = options;
     this.#addressBytes = new AddressBytes(limits.storedBytesPerIpPerHour);
-    // Signatures up to this second may have been accepted before this process began.
-    this.#unknownUntilSeconds = Math.ceil(Math.max(store.now(), formerClockMs) / 1000) +
-      limits.signatureWindowSeconds + 60;
-    this.#accepted = new Fingerprints({
-      keptMs: keepSignatureUntilMs(0, limits.signatureWindowSeconds),
-      seed: store.random(8),
-    });
+    const { signatureWindowSeconds } = limits;
+    this.#accepted = new AcceptedSends({ store, records, signatureWindowSeconds });
     this.#jobContext = {
-      records: options.records,
+      records,
       limits,
       recent: options.recent,
       addressBytes: this.#addressBytes,
-      // A fingerprint without its row may belong to a commit that nobody knows the outcome of.
-      mayBeKnown: (use) => this.isUnknown(use) || this.#accepted.mayHave(use),
-      learn: ({ use, recipient }) => {
-        this.#accepted.add(use);
+      accepted: this.#accepted,
+      exclusive: store.exclusive,
+      learn: ({ use, recipient }, rows) => {
+        this.#accepted.add(use, rows);
         options.waits.announce(inKey(recipient.id));
       },
     };
@@ -106,20 +94,15 @@ export class Sender {
   async answered(senderId: number, use: SignatureUse): Promise<SendAnswer | null> {
     const running = this.#inFlight.get(signatureName(senderId, use.signature));
     if (running !== undefined) await running.catch(() => {});
-    const row = await this.options.records.readRow<SendUseRow>(signatureKey(senderId, use));
-    return row?.use === "send" ? row : null;
+    return (await this.#accepted.find(senderId, use)).answer;
   }
 
   /** Whether memory knows of a send with this signature, accepted or under way. */
-  remembers(senderId: number, use: SignatureUse): boolean {
+  async remembers(senderId: number, use: SignatureUse): Promise<boolean> {
+    const recalled = this.#accepted.recall(use);
+    if (recalled !== undefined) await recalled;
     const name = signatureName(senderId, use.signature);
     return this.#inFlight.has(name) || this.#accepted.mayHave(use);
-  }
-
-  /** Whether only the store can tell if a send with this timestamp was accepted before. */
-  isUnknown({ timestampSeconds }: SignatureUse): boolean {
-    return !this.options.store.exclusive || timestampSeconds <= this.#unknownUntilSeconds ||
-      !this.#accepted.isComplete(timestampSeconds);
   }
 
   /**
@@ -145,16 +128,21 @@ export class Sender {
   /** The only flight of its signature: nothing can be accepted between the look-up and the commit. */
   async #sendOnce(send: Send): Promise<SendAnswer> {
     const { sender, use } = send;
-    if (this.#accepted.mayHave(use)) { // Replay 4
-      const key = signatureKey(sender.id, use);
-      const row = await this.options.records.readRow<SendUseRow>(key);
-      if (row?.use === "send") return row;
-    }
-    const { job, held } = makeSendJob(send, this.#jobContext);
-    try {
-      return await this.options.commits.submit(job);
-    } finally {
-      held.giveBack(); // what was stored has been counted
+    for (;;) {
+      const recalled = this.#accepted.recall(use);
+      if (recalled !== undefined) await recalled;
+      const looked = this.#accepted.lookUp(sender.id, use); // Replay 4
+      const found = looked instanceof Promise ? await looked : looked;
+      if (found.answer !== null) return found.answer;
+      const { job, held } = makeSendJob(send, found, this.#jobContext);
+      try {
+        return await this.options.commits.submit(job);
+      } catch (error) {
+        // Memory has forgotten or learnt something of the signature while the send waited.
+        if (!(error instanceof Outdated) || !this.#accepted.isOutdated(use, found)) throw error;
+      } finally {
+        held.giveBack(); // what was stored has been counted
+      }
     }
   }
 

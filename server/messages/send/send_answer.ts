@@ -4,6 +4,8 @@ import type { Identity } from "../../agents/records.ts";
 /** The answer to a send, and what a group's annotations learn of it. */
 export interface Receipt {
   kind: "sent";
+  /** The attempt that stored it. */
+  attempt: string;
   id: number;
   contentHash: string;
   createdAtMs: number;
@@ -13,7 +15,10 @@ export interface Receipt {
   notify: boolean;
 }
 
-/** Value of a ["sig", ...] row for a send: the answer to repeat. */
+/**
+ * What a signature's row has for a send: the answer to repeat. On a shared store it is the value of
+ * ["sig", ...]; on an exclusive one it is read from a row of many sends (use_group.ts).
+ */
 export interface SendUseRow {
   v: 1;
   attempt: string;

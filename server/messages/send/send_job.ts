@@ -7,17 +7,19 @@ import type { Limits } from "../../limits.ts";
 import { inKey, type InRecord, outKey, type OutRecord } from "../../mailboxes/records.ts";
 import { retainBytes } from "../../mailboxes/retained_bytes.ts";
 import { admit } from "../../rate_window.ts";
-import type { Job, Turn } from "../../storage/group_commit.ts";
+import { type Job, Outdated, type Turn } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
 import { cutIntoPieces, formOf } from "../rows/message_row.ts";
 import type { RecentMessages } from "../rows/recent_messages.ts";
 import { decodeRow } from "../rows/row_codec.ts";
+import type { AcceptedSends, FoundUse } from "./accepted_sends.ts";
 import type { AddressBytes, HeldBytes } from "./address_bytes.ts";
 import type { Receipt, SendAnswer, SendUseRow } from "./send_answer.ts";
 import { recipientBanned, refuseSender } from "./send_refusals.ts";
 import type { SendRequest } from "./send_request.ts";
 import { stageMessage } from "./stage_message.ts";
+import { encodeUse } from "./use_group.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -53,20 +55,24 @@ export interface SendJobContext {
   limits: Limits;
   recent: RecentMessages;
   addressBytes: AddressBytes;
-  /** Whether only the store can tell that no send with this signature was accepted before. */
-  mayBeKnown(use: SignatureUse): boolean;
-  /** A send was stored, or may have been: told before its caller hears of it. */
-  learn(send: Send): void;
+  accepted: AcceptedSends;
+  /** Whether this process alone writes the store: signatures then stand in rows of many sends. */
+  exclusive: boolean;
+  /** A send was stored, or may have been, in one of these rows: told before its caller hears of it. */
+  learn(send: Send, rows: readonly Deno.KvKey[]): void;
 }
 
-/** @returns the job, and the bytes of its client address, to be given back after it */
+/**
+ * @param found what the rows that may hold the signature had of it: no answer
+ * @returns the job, and the bytes of its client address, to be given back after it
+ */
 export function makeSendJob(
   send: Send,
+  found: FoundUse,
   context: SendJobContext,
 ): { job: Job<SendAnswer>; held: HeldBytes } {
   const { sender, recipient, request, use } = send;
-  const { records, limits, recent } = context;
-  const usedKey = signatureKey(sender.id, use);
+  const { records, limits, recent, accepted } = context;
   const form = formOf(request, send.raw);
   const rawPieces = form === null ? cutIntoPieces(send.raw) : [];
   const rawBytes = form === null ? send.raw.length : 0;
@@ -80,24 +86,26 @@ export function makeSendJob(
   };
   const sizeBytes = request.bodySizeBytes + rawBytes + 1_000;
   const held = context.addressBytes.of(send.addressHash, sizeBytes);
-  const checkUse = context.mayBeKnown(use);
-  const learn = () => context.learn(send);
   /** What the last attempt stored. */
   let stored: { receipt: Receipt; previousId: number; bytes: Uint8Array };
   const job: Job<SendAnswer> = {
     records: [outKey(sender.id), inKey(recipient.id), ...(send.extension?.records ?? [])],
     sizeBytes: sizeBytes + 1_500,
-    proof: usedKey,
+    proof: context.exclusive
+      ? (attempt) => accepted.rowOf(sender.id, use, attempt)
+      : signatureKey(sender.id, use),
     // Replay 5
     settle: async () => {
-      const row = await records.readRow<SendUseRow>(usedKey);
-      if (row?.use !== "send") return undefined;
+      const { answer } = await accepted.find(sender.id, use);
+      if (answer === null) return undefined;
       // A ban stands before the repetition of an answer.
       const out = await records.readRow<OutRecord>(outKey(sender.id));
       refuseSender(out!, send.bearer);
-      return row;
+      return answer;
     },
     plan: (turn) => {
+      // Where memory alone says that the signature is new.
+      if (context.exclusive && accepted.isOutdated(use, found)) throw new Outdated();
       const out = turn.record<OutRecord>(outKey(sender.id))!;
       const inbox = turn.record<InRecord>(inKey(recipient.id))!;
       refuseSender(out, send.bearer); // Check 10
@@ -109,14 +117,17 @@ export function makeSendJob(
       const id = turn.allocateId(Math.max(out.head, inbox.head));
       const createdAtMs = turn.nowMs;
 
-      if (checkUse) turn.requireAbsent(usedKey);
+      for (const key of found.absent) turn.requireAbsent(key);
       const { contentHash } = request;
       const { attempt } = turn;
-      turn.set(
-        usedKey,
-        { v: 1, attempt, use: "send", id, contentHash, createdAtMs } satisfies SendUseRow,
-        use.keepUntilMs - turn.nowMs + EXPIRY_MARGIN_MS,
-      );
+      const usedKey = accepted.rowOf(sender.id, use, turn);
+      const keptMs = use.keepUntilMs - turn.nowMs + EXPIRY_MARGIN_MS;
+      if (context.exclusive) {
+        turn.append(usedKey, encodeUse({ ...use, agentId: sender.id, id, contentHash }), keptMs);
+      } else {
+        const row: SendUseRow = { v: 1, attempt, use: "send", id, contentHash, createdAtMs };
+        turn.set(usedKey, row, keptMs);
+      }
       turn.putRecord(inKey(recipient.id), { ...inbox, head: id });
       // A message to oneself: both records belong to one agent, and are written one after the other.
       turn.putRecord(outKey(sender.id), { ...out, ...charged, head: id });
@@ -130,6 +141,7 @@ export function makeSendJob(
       });
       const receipt: Receipt = {
         kind: "sent",
+        attempt,
         id,
         contentHash,
         createdAtMs,
@@ -146,9 +158,10 @@ export function makeSendJob(
         held.count();
         recent.add(recipient.id, stored.previousId, receipt.id, decodeRow(stored.bytes));
       }
-      learn();
+      const { attempt, createdAtMs } = receipt as Receipt; // an earlier answer settles the job instead
+      context.learn(send, [accepted.rowOf(sender.id, use, { attempt, nowMs: createdAtMs })]);
     },
-    leftUnclear: learn,
+    leftUnclear: (proofs) => context.learn(send, proofs),
   };
   return { job, held };
 }

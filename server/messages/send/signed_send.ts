@@ -36,7 +36,7 @@ export class SignedSender {
     addressHash: () => string,
   ): Promise<SendResult> {
     const { store, sender } = this.options;
-    const remembered = sender.remembers(agent.id, use);
+    const remembered = await sender.remembers(agent.id, use);
     // Where the store is shared, the commit decides on a ban, or what is read before an answer.
     if (store.exclusive || remembered) await this.#refuseBanned(agent); // Check 3
     if (remembered) { // Replay 1
@@ -59,7 +59,7 @@ export class SignedSender {
         }),
       );
     } catch (error) {
-      if (!(error instanceof RelayError) || !sender.isUnknown(use)) throw error;
+      if (!(error instanceof RelayError) || store.exclusive) throw error;
       return await this.#answerBefore(error, agent, use);
     }
   }

@@ -1,0 +1,179 @@
+/**
+ * Which sends were accepted, by their signatures, and what each was answered. On an exclusive store
+ * memory tells which signatures are new. On a shared one it remembers those of this process, and
+ * what an exclusive process stored in groups before.
+ *
+ * Memory has each ten signed seconds whole before it answers for them. What the store may hold of them
+ * is read when they are first asked for: after a start, and when a clock has jumped back.
+ */
+import {
+  keepSignatureUntilMs,
+  SIGNATURE_HALF_AT,
+  signatureKey,
+  type SignatureUse,
+} from "../../agents/signature_use.ts";
+import { listRows } from "../../storage/list_rows.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
+import type { Store } from "../../storage/store.ts";
+import { fingerprintOf, Fingerprints, type UsePlace } from "./fingerprints.ts";
+import type { SendUseRow } from "./send_answer.ts";
+import {
+  BUCKET_SECONDS,
+  bucketOf,
+  findGroupedUse,
+  halvesOf,
+  useGroupKey,
+  useGroupsKey,
+} from "./use_group.ts";
+
+type Use = Pick<SignatureUse, "signature" | "timestampSeconds">;
+
+/** What the rows that may hold a signature have of it. */
+export interface FoundUse {
+  answer: SendUseRow | null;
+  /** How many rows that is. */
+  looked: number;
+  /** Rows that are not there, and may yet be written by a commit of unknown outcome. */
+  absent: readonly Deno.KvKey[];
+}
+
+/**
+ * Rows of attempts whose commits hang: those of a client that repeats a request while its store does
+ * not answer. A commit has room for so many checks.
+ */
+const MAX_ABSENT = 32;
+const NEW_USE: FoundUse = { answer: null, looked: 0, absent: [] };
+
+export interface AcceptedSendsOptions {
+  store: Store;
+  records: RecordCache;
+  signatureWindowSeconds: number;
+  /** Signatures in memory. */
+  capacity?: number;
+}
+
+export class AcceptedSends {
+  readonly #memory: Fingerprints;
+  readonly #restores = new Map<number, Promise<void>>();
+
+  constructor(private readonly options: AcceptedSendsOptions) {
+    this.#memory = new Fingerprints({
+      keptMs: keepSignatureUntilMs(0, options.signatureWindowSeconds),
+      seed: options.store.random(8),
+      capacity: options.capacity,
+    });
+  }
+
+  /** Waits until memory knows the signatures of this second; undefined when it does. */
+  recall({ timestampSeconds }: Use): Promise<void> | undefined {
+    return this.#memory.isComplete(timestampSeconds) ? undefined : this.#recall(timestampSeconds);
+  }
+
+  async #recall(timestampSeconds: number): Promise<void> {
+    const bucket = bucketOf(timestampSeconds);
+    while (!this.#memory.isComplete(timestampSeconds)) {
+      let restore = this.#restores.get(bucket);
+      if (restore === undefined) {
+        restore = this.#restore(bucket).finally(() => this.#restores.delete(bucket));
+        this.#restores.set(bucket, restore);
+      }
+      await restore;
+    }
+  }
+
+  async #restore(bucket: number): Promise<void> {
+    const { store: { kv, exclusive } } = this.options;
+    const completed = this.#memory.restore(bucket); // before the read: nothing falls between them
+    const second = bucket * BUCKET_SECONDS;
+    try {
+      const groups = { prefix: useGroupsKey(bucket) };
+      await listRows<Uint8Array>(kv, groups, {
+        take: ({ key, value }) => {
+          for (const half of halvesOf(value)) {
+            this.#memory.add(fingerprintOf(half, 0), second, key);
+          }
+          return false;
+        },
+      });
+      if (exclusive) {
+        const single = { start: ["sig", second], end: ["sig", second + BUCKET_SECONDS] };
+        await listRows<{ use: string }>(kv, single, {
+          take: ({ key, value }) => {
+            if (value.use === "send") {
+              this.#memory.add(fingerprintOf(key[3] as Uint8Array, 0), second, null);
+            }
+            return false;
+          },
+        });
+      }
+      completed();
+    } catch (error) {
+      this.#memory.forget(bucket);
+      throw error;
+    }
+  }
+
+  /** Whether memory remembers the signature. */
+  mayHave(use: Use): boolean {
+    return this.#placesOf(use).length > 0;
+  }
+
+  /** What a commit needs to know of a signature; on a shared store a miss in memory costs no read. */
+  lookUp(senderId: number, use: Use): Promise<FoundUse> | FoundUse {
+    if (this.mayHave(use)) return this.find(senderId, use);
+    if (this.options.store.exclusive) return NEW_USE;
+    return { ...NEW_USE, absent: [signatureKey(senderId, use)] };
+  }
+
+  /** What the store has of a signature: by the rows that memory names, and on a shared store by its own. */
+  async find(senderId: number, use: Use): Promise<FoundUse> {
+    const { store, records } = this.options;
+    const places = this.#placesOf(use);
+    const rows = store.exclusive || places.includes(null) ? places : [null, ...places];
+    const absent: Deno.KvKey[] = [];
+    for (const place of rows) {
+      const key = place ?? signatureKey(senderId, use);
+      const row = await records.readRow<Uint8Array | SendUseRow>(key);
+      if (row === null) absent.push(key);
+      else if (row instanceof Uint8Array) {
+        const answer = findGroupedUse(key, row, senderId, use);
+        if (answer !== null) return { answer, looked: places.length, absent: [] };
+      } else if (row.use === "send") return { answer: row, looked: places.length, absent: [] };
+    }
+    return { answer: null, looked: places.length, absent: absent.slice(-MAX_ABSENT) };
+  }
+
+  /** Whether memory has forgotten, or learnt of more rows that may hold the signature, since a look-up. */
+  isOutdated(use: Use, { looked }: FoundUse): boolean {
+    return !this.#memory.isComplete(use.timestampSeconds) || this.#placesOf(use).length > looked;
+  }
+
+  /**
+   * A send with this signature was stored, or may have been.
+   * @param rows in which it then stands
+   */
+  add(use: Use, rows: readonly Deno.KvKey[]): void {
+    const fingerprint = fingerprintOf(use.signature, SIGNATURE_HALF_AT);
+    for (const key of rows) {
+      this.#memory.add(fingerprint, use.timestampSeconds, key[1] === "group" ? key : null);
+    }
+  }
+
+  /** Key of the row that holds the signature of a send that an attempt stores. */
+  rowOf(
+    senderId: number,
+    use: Use,
+    attempt: Parameters<typeof useGroupKey>[1],
+  ): Deno.KvKey {
+    if (!this.options.store.exclusive) return signatureKey(senderId, use);
+    return useGroupKey(use.timestampSeconds, attempt);
+  }
+
+  forgetExpired(nowMs: number): void {
+    this.#memory.forgetExpired(nowMs);
+  }
+
+  #placesOf({ signature, timestampSeconds }: Use): readonly UsePlace[] {
+    return this.#memory.placesOf(fingerprintOf(signature, SIGNATURE_HALF_AT), timestampSeconds);
+  }
+}

@@ -1,0 +1,55 @@
+/** A store of layout 1, as the relay of that time wrote it, goes on under the present one. */
+import assert from "node:assert/strict";
+import { LAYOUT_VERSION } from "../../server/storage/layout.ts";
+import { keyPairFromHex } from "../../toolkit/mod.ts";
+import { assertRefused, assertStatus } from "../support/answer.ts";
+import { startTestRelay } from "../support/relay.ts";
+import { readFixture, repeatRequest, restoreFixture } from "../support/stored_fixture.ts";
+import { TestAgent } from "../support/test_agent.ts";
+
+const FIXTURE = new URL("./layout_1.json", import.meta.url);
+const WINDOW_MS = 301_000;
+
+for (const shared of [false, true]) {
+  const store = shared ? "a shared store" : "an exclusive store";
+
+  Deno.test(`signatures of a store of layout 1 count once as long as they pass, on ${store}`, async () => {
+    using kv = await Deno.openKv(":memory:");
+    const former = await readFixture(FIXTURE);
+    await restoreFixture(kv, former);
+    const clockStartMs = former.savedAtMs + 60_000;
+    await using relay = await startTestRelay({
+      deps: { kv },
+      config: { sharedStore: shared },
+      clockStartMs,
+    });
+    assert.deepEqual((await kv.get(["meta", "layout"])).value, {
+      version: shared ? 1 : LAYOUT_VERSION,
+    });
+    const sends = former.requests.filter(({ method }) => method === "POST");
+    assert.equal(sends.length, 3);
+    for (const request of sends) {
+      const repeated = await repeatRequest(relay, request);
+      assertStatus(repeated, 201);
+      assert.equal(repeated.text, request.answer);
+      assert.equal(repeated.headers.get("idempotent-replayed"), "true");
+    }
+    const [change] = former.requests.filter(({ method }) => method === "PATCH");
+    assertStatus(await repeatRequest(relay, change!), 200);
+
+    const [alice, bob] = ["01", "02"].map((byte) => {
+      const agent = new TestAgent(relay, keyPairFromHex(byte.repeat(32)));
+      agent.handle = byte === "01" ? "alice" : "bob";
+      return agent;
+    });
+    await alice!.sent({ to: "bob", body: "new" });
+    const bodies = async (agent: TestAgent) => (await agent.inbox()).map(({ body }) => body);
+    assert.deepEqual(await bodies(bob!), ["one", "new"]);
+    assert.deepEqual(await bodies(alice!), [{ two: 2 }, "three"]);
+
+    relay.clock.advance(WINDOW_MS);
+    for (const request of sends) {
+      assertRefused(await repeatRequest(relay, request), "timestamp_out_of_range");
+    }
+  });
+}
