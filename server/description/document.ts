@@ -118,13 +118,19 @@ function either(
 ) {
   const refused = refusal.content["application/json"].schema;
   const answered = own.content?.["application/json"]?.schema;
-  if (answered === undefined || !("$ref" in answered)) {
+  if (answered !== undefined && !("$ref" in answered)) {
     throw new TypeError("an answer that shares its status with refusals is described by reference");
   }
   return {
     description: `${own.description}\n\nOr a refusal:\n${refusal.description}`,
     headers: { ...own.headers, ...refusal.headers },
-    content: { "application/json": { schema: { anyOf: [refused, answered] } } },
+    content: {
+      // Such as a page that says the same to people.
+      ...own.content,
+      "application/json": {
+        schema: answered === undefined ? refused : { anyOf: [refused, answered] },
+      },
+    },
   };
 }
 
