@@ -4,6 +4,7 @@
  */
 import MailComposer from "nodemailer/lib/mail-composer";
 import { html } from "hono/html";
+import { asciiPart } from "../outgoing/ascii_part.ts";
 
 /** How many senders are named; of the others the mail says only their number. */
 export const NAMED_SENDERS = 20;
@@ -57,15 +58,6 @@ export async function composeDigest(digest: Digest): Promise<Uint8Array> {
     disableUrlAccess: true,
   });
   return await mail.compile().build();
-}
-
-/**
- * A part that is sent unchanged: all of it is ASCII, and links stay whole for readers of the raw
- * mail.
- */
-function asciiPart(type: string, content: string): string {
-  const headers = `Content-Type: ${type}; charset=utf-8\nContent-Transfer-Encoding: 7bit\n\n`;
-  return (headers + content).replaceAll("\n", "\r\n");
 }
 
 /** The subject contains no name that an agent chose, since anybody may name any address. */
