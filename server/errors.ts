@@ -27,6 +27,8 @@ export const ERROR_STATUS = {
   unknown_key: 401,
   expired_key: 401,
   trial_expired: 403,
+  invalid_email: 400,
+  link_expired: 410,
   reserved_local_part: 403,
   address_taken: 409,
   // Additions

@@ -59,6 +59,11 @@ export interface Limits {
   mailInboxesPerTrial: number;
   /** API keys of an org, without those of sign-ins. */
   mailKeysPerOrg: number;
+  /** Sign-in links to one e-mail address per hour (section 8), and asked for by one client address. */
+  mailMagicPerEmailPerHour: number;
+  mailMagicPerIpPerHour: number;
+  /** Claim links of an org per hour (section 8). */
+  mailClaimsPerOrgPerHour: number;
 }
 
 export const DEFAULT_LIMITS: Readonly<Limits> = {
@@ -88,6 +93,9 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
   mailInboxesPerOrg: 10,
   mailInboxesPerTrial: 1,
   mailKeysPerOrg: 50,
+  mailMagicPerEmailPerHour: 3,
+  mailMagicPerIpPerHour: 20,
+  mailClaimsPerOrgPerHour: 3,
 };
 
 /** The greatest values that work: a message has to fit one commit of the store with all of it. */

@@ -100,7 +100,7 @@ async function openParts(parts: OpenParts, given: Deps, options: RelayOptions) {
   parts.add("profiles", openProfiles(core));
   parts.add("admin", openAdmin(core, { messages, recent, sweep }));
   parts.add("tools", openTools(core, { custody, tokenSender, inbox, agentSearch }));
-  const { isOn: mailOn } = parts.add("mail", await openMail(core, ring));
+  const { isOn: mailOn } = parts.add("mail", await openMail(core, ring, outgoing));
   if (localMode !== null) parts.add("local mode", localMode);
   parts.add("description", openDescription(core, mailOn, () => import("./operations.ts")));
   parts.add(

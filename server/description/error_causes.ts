@@ -97,6 +97,14 @@ export const ERROR_CAUSES: Readonly<Record<ErrorCode, ErrorCause>> = {
     cause: "the trial of the org has ended",
     next: "attach a Google identity, or confirm a claim link younger than an hour",
   },
+  invalid_email: {
+    cause: "no e-mail address that the relay takes, or one of its own inboxes",
+    next: "send one plain address of a person, such as name@example.org",
+  },
+  link_expired: {
+    cause: "the link is unknown, was used, or has expired",
+    next: "ask for another one",
+  },
   reserved_local_part: {
     cause: "the local part is kept for the relay itself",
     next: "choose another, or leave it out",

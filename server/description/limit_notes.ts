@@ -108,4 +108,16 @@ export const LIMIT_NOTES: Readonly<Record<keyof Limits, LimitNote>> = {
     what: "API keys of an org; the ten of its sign-ins come on top.",
     source: "own",
   },
+  mailMagicPerEmailPerHour: {
+    what: "Sign-in links to one e-mail address in an hour, whatever follows a `+` in it.",
+    source: "specification",
+  },
+  mailMagicPerIpPerHour: {
+    what: "Sign-in links that one client address asks for in an hour.",
+    source: "own",
+  },
+  mailClaimsPerOrgPerHour: {
+    what: "Claim links of one org in an hour.",
+    source: "specification",
+  },
 };

@@ -19,6 +19,7 @@
 import type { Context } from "hono";
 import type { JsonObject } from "../../toolkit/json_value.ts";
 import { RelayError } from "../errors.ts";
+import { allowPreflight, openCors } from "../http/cors.ts";
 import { readObject } from "../http/json_body.ts";
 import { readBody } from "../http/read_body.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
@@ -57,13 +58,27 @@ export interface MailRouting {
 /** Of the routes whose rows in paths.ts say nothing else. */
 const BODY_BYTES = 256 * 1024;
 
+/** JSON may be read by scripts of any origin; a page, which may show an API key, by none. */
+const PAGE_CORS: Pick<Route, "cors" | "ownCors"> = {
+  cors: "own",
+  ownCors(request, headers) {
+    if (headers.get("content-type")?.startsWith("text/html")) return;
+    openCors(headers);
+    if (request.method !== "OPTIONS") return;
+    const requested = request.headers.get("access-control-request-headers");
+    allowPreflight(headers, headers.get("allow") ?? "", requested);
+  },
+};
+
 /** Every route of the mail area; those without a handler answer 503 `mail_disabled`. */
 export function mailRoutes({ on }: MailRouting): Route[] {
   return MAIL_PATHS.map((path): Route => ({
     method: path.method.toUpperCase() as Route["method"],
     path: path.path,
     // The operator's routes, the page for people and the tool server are without CORS.
-    cors: path.path.startsWith("/v1/mail/") ? "open" : "none",
+    ...(path.pages === true ? PAGE_CORS : {
+      cors: path.path.startsWith("/v1/mail/") ? "open" : "none",
+    }),
     body: { limitBytes: path.bodyBytes ?? BODY_BYTES, pool: "mail" },
     handle: on === null ? refuseOff : handlerOf(path, on),
   }));

@@ -7,6 +7,7 @@ import type { DescribedRoutes } from "./described.ts";
 import { inboxRoutes } from "./inboxes/operations.ts";
 import { keyRoutes } from "./keys/operations.ts";
 import { orgRoutes } from "./orgs/operations.ts";
+import { signInRoutes } from "./sign_in/operations.ts";
 import { MAIL_PATHS, type MailPath } from "./paths.ts";
 
 const OFF = "**Mail is off on this relay: the answer is 503 `mail_disabled`,** before anything " +
@@ -32,7 +33,12 @@ const KEY_WORDS: Partial<Record<MailAccess, string>> = {
 
 export function mailOperations({ limits, mailOn: on }: Setting): Operation[] {
   const described: DescribedRoutes = on
-    ? { ...orgRoutes(limits), ...keyRoutes(limits), ...inboxRoutes(limits) }
+    ? {
+      ...orgRoutes(limits),
+      ...signInRoutes(limits),
+      ...keyRoutes(limits),
+      ...inboxRoutes(limits),
+    }
     : {};
   return MAIL_PATHS.map((path) => operationOf(path, described, on));
 }

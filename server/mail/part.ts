@@ -1,6 +1,7 @@
 /** The mail area as a part of the relay: on with what it is made of, or off and why. */
 import type { Core } from "../core.ts";
 import { flushLast } from "../flush_last.ts";
+import type { OutgoingQueue } from "../outgoing/outgoing_queue.ts";
 import type { Part } from "../part.ts";
 import type { KeyRing } from "../sealing/key_ring.ts";
 import { startupNote } from "../startup_notes.ts";
@@ -17,6 +18,8 @@ import { ownLocalParts } from "./inboxes/own_local_parts.ts";
 import { Erasures } from "./orgs/erasures.ts";
 import { orgHandlers } from "./orgs/routes.ts";
 import { MailSecret } from "./secret/mail_secret.ts";
+import { linkDelivery } from "./sign_in/link_delivery.ts";
+import { signInHandlers } from "./sign_in/routes.ts";
 import { claimStore, refuseLocalStore } from "./store_mark.ts";
 
 export interface Mail extends Part {
@@ -25,11 +28,16 @@ export interface Mail extends Part {
 
 /**
  * @param ring custody keys, under which the area's secrets are sealed
+ * @param outgoing what delivers its mails
  * @throws ConfigError for a store whose mail area is another
  */
-export async function openMail(core: Core, ring: KeyRing): Promise<Mail> {
+export async function openMail(
+  core: Core,
+  ring: KeyRing,
+  outgoing: OutgoingQueue,
+): Promise<Mail> {
   const { deps, store, records, commits, leases, limits } = core;
-  const { config, kv, now, random, log } = deps;
+  const { config, kv, now, random, log, mailer } = deps;
   const secret = new MailSecret({ records, commits, ring, random });
   const off = whyMailIsOff(config, ring, await secret.missingCustodyKey());
   const { domain, local } = config.mail;
@@ -71,6 +79,11 @@ export async function openMail(core: Core, ring: KeyRing): Promise<Mail> {
       (orgId) => ["mail-inbox", "mail-list", "mail-client-id"].map((name) => [name, orgId]),
     ],
   });
+  const { from } = config.mail;
+  if (mailer !== undefined && from !== undefined) {
+    const { baseUrl } = config;
+    outgoing.register(linkDelivery({ store, records, secret, limits, from, baseUrl, mailer }));
+  }
   const shared = { ...core, secret, pages, inboxes, now, random };
   return {
     isOn: true,
@@ -79,6 +92,7 @@ export async function openMail(core: Core, ring: KeyRing): Promise<Mail> {
         authenticator,
         handlers: {
           ...orgHandlers({ ...shared, erasures }),
+          ...signInHandlers({ ...shared, lastUsed, outgoing, config, domain: domain! }),
           ...keyHandlers({ ...shared, lastUsed }),
           ...inboxHandlers({ ...shared, domain: domain! }),
         },

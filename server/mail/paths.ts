@@ -15,6 +15,8 @@ interface Further {
   expiredTrial?: boolean;
   /** Greatest body, 256 KiB when absent. */
   bodyBytes?: number;
+  /** True where browsers get pages, which scripts of other origins may not read. */
+  pages?: boolean;
   note?: string;
 }
 
@@ -74,6 +76,7 @@ const ORG = [
   }),
   route("get", "/v1/mail/org/magic/confirm", "followMagicLink", "public", "Follow a sign-in link", {
     note: "Query `token`. Mints an API key once.",
+    pages: true,
   }),
   route(
     "post",
@@ -81,13 +84,14 @@ const ORG = [
     "confirmMagicLink",
     "public",
     "Confirm a sign-in link",
-    { addition: true },
+    { addition: true, pages: true },
   ),
   route("post", "/v1/mail/org/claim", "claimMailOrg", "orgWrite", "Send a confirmation link", {
     note: "The link works once, for an hour; 3 per org an hour.",
   }),
   route("get", "/v1/mail/org/claim/confirm", "followClaimLink", "public", "Follow a claim link", {
     note: "Query `token`. Clears trial and expiry.",
+    pages: true,
   }),
   route(
     "post",
@@ -95,7 +99,7 @@ const ORG = [
     "confirmClaimLink",
     "public",
     "Confirm a claim link",
-    { addition: true },
+    { addition: true, pages: true },
   ),
 ] as const;
 

@@ -17,14 +17,30 @@ export const SERVER_FOLDERS: FolderTable = {
   web: { imports: ["http", "pages"], shows: ["reference.ts"] },
   description: { imports: ["http", "web"], shows: "*" },
   mail: {
-    imports: ["agents", "config", "description", "http", "sealing", "storage"],
+    imports: [
+      "agents",
+      "config",
+      "description",
+      "digest",
+      "http",
+      "outgoing",
+      "pages",
+      "sealing",
+      "storage",
+    ],
     shows: [],
   },
   local: { imports: ["config", "http", "outgoing", "pages"], shows: [] },
   idempotency: { imports: ["storage"], shows: "*" },
   outgoing: {
     imports: ["config", "http", "storage"],
-    shows: ["mailer.ts", "outgoing_handler.ts", "outgoing_queue.ts", "outgoing_row.ts"],
+    shows: [
+      "ascii_part.ts",
+      "mailer.ts",
+      "outgoing_handler.ts",
+      "outgoing_queue.ts",
+      "outgoing_row.ts",
+    ],
   },
   agents: {
     imports: ["description", "http", "mailboxes", "storage"],
@@ -92,7 +108,7 @@ export const SERVER_FOLDERS: FolderTable = {
       "pages",
       "storage",
     ],
-    shows: ["candidates.ts", "subscription.ts"],
+    shows: ["candidates.ts", "mailbox_address.ts", "subscription.ts"],
   },
   profiles: {
     imports: ["agents", "description", "digest", "directory", "http", "mailboxes", "storage"],

@@ -17,7 +17,7 @@ OR GET    /v1/mail/org 200
 OW DELETE /v1/mail/org 204
 OW DELETE /v1/mail/org/google 503
 OW POST   /v1/mail/org/attach 503
-OW POST   /v1/mail/org/claim 503
+OW POST   /v1/mail/org/claim 202
 OW POST   /v1/mail/inboxes 201
 IR GET    /v1/mail/inboxes 200
 IR GET    /v1/mail/inboxes/{id} 200
@@ -159,6 +159,7 @@ const KINDS: Record<string, { body: (cast: Cast) => object; opens: readonly Acce
 
 const BODIES: Record<string, (cast: Cast) => unknown> = {
   "DELETE /v1/mail/org": ({ owner }) => ({ org_id: owner.orgId }),
+  "POST /v1/mail/org/claim": () => ({ email: "owner@example.org" }),
   "POST /v1/mail/inboxes": () => ({}),
   "PATCH /v1/mail/inboxes/{id}": () => ({ display_name: "x" }),
   "POST /v1/mail/api-keys": () => ({ name: "x" }),
@@ -240,8 +241,12 @@ Deno.test("routes without a mail key do not ask for one", async () => {
   for (const [access, method, path] of keyless) {
     const filled = path!.replace("{id}", "x_1");
     const { body } = await askMail(relay.url, method!, filled, { key: "rm_sk_nobody" });
-    const expected = path!.startsWith("/v1/mail/agents/")
+    const takesBody = path!.startsWith("/v1/mail/agents/") || path === "/v1/mail/org/magic";
+    const isLink = path!.endsWith("/confirm");
+    const expected = takesBody || (isLink && method === "POST")
       ? "invalid_json"
+      : isLink
+      ? "link_expired"
       : access === "adminToken"
       ? "unknown_token"
       : "mail_disabled";

@@ -2,6 +2,7 @@
 import type { Turn } from "../../storage/job.ts";
 import { keysKey } from "../records/key_record.ts";
 import { orgKey, type OrgRecord } from "../records/org_record.ts";
+import { emailOrgKey } from "../records/verified_email.ts";
 
 /** ["mail-erasure", orgId]: stands while something is left of an org that is gone. */
 export interface ErasureRow {
@@ -18,6 +19,7 @@ export function stageErasure(turn: Turn, org: OrgRecord): OrgRecord {
   const { keys = [], dropped = [] } = turn.record(keysKey(org.id)) ?? {};
   const keyHashes = [...keys.map(({ hash }) => hash), ...dropped];
   turn.putRecord(orgKey(org.id), gone);
+  if (org.verifiedEmail !== null) turn.delete(emailOrgKey(org.verifiedEmail, org.id));
   turn.putRecord(keysKey(org.id), null);
   turn.set(
     erasureKey(org.id),

@@ -3,6 +3,25 @@ import { DAY_MS, HOUR_MS } from "../../time_units.ts";
 import type { Limits } from "../../limits.ts";
 import { defineRecord } from "../../storage/record_key.ts";
 
+/** How an org came by its address, and when. */
+export interface EmailProof {
+  by: "sign_in" | "claim";
+  atMs: number;
+}
+
+/** How an org stood before its owner was changed, and the link that puts that back. */
+export interface Restore {
+  linkId: string;
+  expiresAtMs: number;
+  /** When the owner was changed: keys made from then on go, unix ms. */
+  sinceMs: number;
+  former: {
+    email: string;
+    emailProof: EmailProof | null;
+    google: OrgRecord["google"];
+  };
+}
+
 export interface OrgRecord {
   v: 1;
   /** `org_` and a ULID. */
@@ -17,9 +36,13 @@ export interface OrgRecord {
   /** When it became verified; null in a trial. */
   verifiedAtMs: number | null;
   verifiedEmail: string | null;
+  /** How it came by that address; absent without one. */
+  emailProof?: EmailProof | null;
   /** `sub` is the identity; the e-mail is what the provider last said. */
   google: { sub: string; email: string } | null;
-  pendingClaim: { email: string; expiresAtMs: number } | null;
+  pendingClaim: { email: string; expiresAtMs: number; linkId: string } | null;
+  /** Of the last days, the oldest first; absent without any. */
+  restores?: readonly Restore[];
   /** Inboxes that are not deleted. */
   inboxes: number;
   /** Addresses taken within a day, those of deleted inboxes included: a window of rate_window.ts. */

@@ -1,0 +1,48 @@
+/** The key that a sign-in makes (mail page, "Keys"). */
+import type { Turn } from "../../storage/job.ts";
+import { keysKey, type MailKey, type NewKeySecret, PERMISSIONS } from "../records/key_record.ts";
+import { makeMailId } from "../records/mail_id.ts";
+import { putKeys } from "./put_keys.ts";
+
+export const SIGN_IN_KEYS = 10;
+
+export interface SignInKey {
+  secret: NewKeySecret;
+  /** How the holder signed in; with the date it names the key. */
+  by: "magic" | "google";
+  /** When keys of the org were last used, unix ms. */
+  usedAtMs: ReadonlyMap<string, number | null>;
+  /** As sweptHashes() gives them. */
+  swept: readonly string[];
+}
+
+/**
+ * Adds a key to an org, in a job that has the records of its keys and of this one's owner. Of ten
+ * sign-in keys the least recently used makes room.
+ * @returns the key, and those that went
+ */
+export function stageSignInKey(
+  turn: Turn,
+  orgId: string,
+  { secret: { hash, prefix }, by, usedAtMs, swept }: SignInKey,
+  random: (sizeBytes: number) => Uint8Array,
+): { made: MailKey; gone: readonly MailKey[] } {
+  const keys = turn.record(keysKey(orgId))?.keys ?? [];
+  const made: MailKey = {
+    id: makeMailId("key", turn.nowMs, random),
+    hash,
+    name: `${by} ${new Date(turn.nowMs).toISOString().slice(0, 10)}`,
+    prefix,
+    scope: "org",
+    inboxId: null,
+    permissions: PERMISSIONS,
+    createdAtMs: turn.nowMs,
+    expiresAtMs: null,
+    signIn: true,
+  };
+  const lastMs = ({ id, createdAtMs }: MailKey) => usedAtMs.get(id) ?? createdAtMs;
+  const others = keys.filter(({ signIn }) => signIn).toSorted((a, b) => lastMs(a) - lastMs(b));
+  const gone = others.slice(0, Math.max(0, others.length - (SIGN_IN_KEYS - 1)));
+  putKeys(turn, orgId, [...keys.filter((key) => !gone.includes(key)), made], swept);
+  return { made, gone };
+}

@@ -1,0 +1,63 @@
+/** Links in mails that wait to be followed. One that was used is no more. */
+import { RelayError } from "../../errors.ts";
+import { defineRecord } from "../../storage/record_key.ts";
+import { DAY_MS, HOUR_MS } from "../../time_units.ts";
+
+interface Link {
+  v: 1;
+  /** From then on it is as if it had never been, unix ms. */
+  expiresAtMs: number;
+  /** Where the mail goes: the address that it proves. */
+  email: string;
+  /** Address of the client that asked for it, as limits count it; the mail names it. */
+  askedFrom: string;
+  /** The attempt that wrote it. */
+  attempt: string;
+}
+
+/** Signs in to an org that carries the address, or to a new one. */
+export interface MagicLink extends Link {
+  kind: "magic";
+  /** The org that was asked for; null for the default one. */
+  orgId: string | null;
+}
+
+/** Makes the address that of the org. */
+export interface ClaimLink extends Link {
+  kind: "claim";
+  orgId: string;
+  /** The key that asked: where it has gone, the link has. */
+  keyId: string;
+  keyPrefix: string;
+}
+
+/** Puts an org back to its former owner. */
+export interface RestoreLink extends Link {
+  kind: "restore";
+  orgId: string;
+  /** Prefix of the key that changed the owner. */
+  keyPrefix: string;
+  /** When the owner was changed, unix ms. */
+  sinceMs: number;
+}
+
+export type LinkRecord = MagicLink | ClaimLink | RestoreLink;
+
+/** ["mail-link", id]: id is a ULID. */
+export const linkKey = defineRecord<LinkRecord, [id: string]>(["mail-link"], 1);
+
+export const LINK_MS = HOUR_MS;
+export const RESTORE_MS = 7 * DAY_MS;
+
+/** Whether a link may still be followed. */
+export function isAlive<L extends LinkRecord>(link: L | null, nowMs: number): link is L {
+  return link !== null && nowMs < link.expiresAtMs;
+}
+
+/** The one refusal of every link: unknown, used and expired ones are told apart to nobody. */
+export function linkExpired(): RelayError {
+  return new RelayError(
+    "link_expired",
+    "the link does not work, or does not work any more: it works once, for a limited time, and until another one is asked for; ask for a new one",
+  );
+}

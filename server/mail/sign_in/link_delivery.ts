@@ -1,0 +1,119 @@
+/**
+ * Delivers the mails of links. Every attempt reads the link anew: one that was used, replaced or has
+ * expired goes to nobody. As with digests an outcome that is unknown is not repeated, and a permanent
+ * refusal is tried three times.
+ */
+import type { Limits } from "../../limits.ts";
+import type { Mailer, MailOutcome } from "../../outgoing/mailer.ts";
+import type {
+  AttemptOutcome,
+  OutgoingHandler,
+  OutgoingItem,
+} from "../../outgoing/outgoing_handler.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
+import type { Store } from "../../storage/store.ts";
+import { MINUTE_MS } from "../../time_units.ts";
+import { isAlive, linkKey, type LinkRecord } from "../records/link_record.ts";
+import { orgKey, type OrgRecord } from "../records/org_record.ts";
+import type { MailSecret } from "../secret/mail_secret.ts";
+import { waitsFor } from "./claim_link.ts";
+import { composeLinkMail } from "./link_mail.ts";
+import { linkToken } from "./link_token.ts";
+import { LINK_MAIL_KIND, LINK_MAIL_PAYLOAD_BYTES, type LinkMailPayload } from "./queued_link.ts";
+import { restoreOf } from "./restore_link.ts";
+
+/** Two of the next hop's connections are for notices. */
+const CONCURRENCY = 2;
+/** Somebody waits for these mails. The last wait repeats, for as long as the link works. */
+const RETRY_MS = [10_000, 30_000, MINUTE_MS, 2 * MINUTE_MS, 5 * MINUTE_MS];
+const JITTER = 0.1;
+const MAX_REFUSALS = 3;
+
+export interface LinkDeliveryOptions {
+  store: Store;
+  records: Pick<RecordCache, "read">;
+  secret: Pick<MailSecret, "key">;
+  limits: Limits;
+  from: { name: string; address: string };
+  baseUrl: string;
+  mailer: Mailer;
+}
+
+/** Thrown between 354 and the content: the link does not work any more. */
+class Withdrawn extends Error {}
+
+const WITHDRAWN = { result: "dropped", reason: "the link works no more" } as const;
+
+/** What the outgoing queue does with the mails of links. */
+export function linkDelivery(options: LinkDeliveryOptions): OutgoingHandler<LinkMailPayload> {
+  return {
+    kind: LINK_MAIL_KIND,
+    concurrency: CONCURRENCY,
+    payloadBytes: LINK_MAIL_PAYLOAD_BYTES,
+    attempt: (item) => attempt(options, item),
+  };
+}
+
+async function attempt(
+  options: LinkDeliveryOptions,
+  item: OutgoingItem<LinkMailPayload>,
+): Promise<AttemptOutcome<LinkMailPayload>> {
+  const { store, secret, from, baseUrl, mailer } = options;
+  const { linkId, messageId } = item.payload;
+  const link = await readWanted(options, linkId);
+  if (link === null) return WITHDRAWN;
+  const token = linkToken(await secret.key("mail-link"), link.kind, linkId);
+  const atMs = item.queuedAtMs;
+  const content = await composeLinkMail({ from, baseUrl, link, token, messageId, atMs });
+  try {
+    const outcome = await mailer.send({ from: from.address, to: link.email, content }, {
+      signal: item.signal,
+      async beforeContent() {
+        if (await readWanted(options, linkId) === null) throw new Withdrawn();
+        await item.commitData();
+      },
+    });
+    return afterwards(item, outcome, store.random(1)[0]! / 256);
+  } catch (error) {
+    if (error instanceof Withdrawn) return WITHDRAWN;
+    throw error;
+  }
+}
+
+/** The link, if following it would still do anything. */
+async function readWanted(
+  { records, store, limits }: LinkDeliveryOptions,
+  linkId: string,
+): Promise<LinkRecord | null> {
+  const link = await records.read<LinkRecord>(linkKey(linkId));
+  const nowMs = store.now();
+  if (!isAlive(link, nowMs)) return null;
+  if (link.kind === "magic") return link;
+  const org = await records.read<OrgRecord>(orgKey(link.orgId));
+  if (org === null) return null;
+  const isWanted = link.kind === "claim"
+    ? waitsFor(org, linkId, nowMs, limits)
+    : restoreOf(org, linkId, nowMs, limits) !== null;
+  return isWanted ? link : null;
+}
+
+function afterwards(
+  { payload, attempts }: OutgoingItem<LinkMailPayload>,
+  outcome: MailOutcome,
+  share: number,
+): AttemptOutcome<LinkMailPayload> {
+  if (outcome.result === "sent") return { result: "done" };
+  const { reason } = outcome;
+  if (outcome.result === "unknown") return { result: "unknown", reason: `unknown: ${reason}` };
+  const aboutThisMail = outcome.stage === "recipient" || outcome.stage === "content";
+  const refusals = payload.refusals + (aboutThisMail && outcome.permanent ? 1 : 0);
+  if (refusals >= MAX_REFUSALS) return { result: "dead", reason: `refused: ${reason}` };
+  const fullMs = RETRY_MS[Math.min(Math.max(1, attempts), RETRY_MS.length) - 1]!;
+  return {
+    result: "retry",
+    reason,
+    afterMs: Math.round(fullMs * (1 - JITTER * share)),
+    unreachable: outcome.stage === "connection",
+    payload: { ...payload, refusals },
+  };
+}

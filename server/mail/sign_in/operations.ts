@@ -1,0 +1,153 @@
+/** The ways in by mail in the API description (specification, 4.7). */
+import { z } from "@hono/zod-openapi";
+import type { Content, Operation } from "../../description/operation.ts";
+import { time } from "../../description/schemas/values.ts";
+import type { Limits } from "../../limits.ts";
+import { type DescribedRoutes, mailId } from "../described.ts";
+import { Org } from "../orgs/operations.ts";
+
+const email = z.string().max(254).openapi({
+  description: "One address of a person: ASCII before the @, a domain name after it.",
+  example: "name@example.org",
+});
+
+const MagicRequest = z.object({
+  email,
+  org_id: z.string().nullable().optional().openapi({
+    description: "An org that carries the address; another one opens the default org.",
+  }),
+}).openapi("MailMagicRequest");
+
+const SignedIn = z.object({
+  org_id: mailId("org", "The org that the link opened."),
+  api_key: z.string().regex(/^rm_sk_[A-Za-z0-9_-]{43}$/).openapi({
+    description: "Shown this once.",
+  }),
+  key_prefix: z.string().length(12),
+  verified_email: z.string(),
+  other_orgs: z.array(z.string()).openapi({
+    description: "Other orgs of the address: name one as `org_id` when you ask for a link.",
+  }),
+}).openapi("MailSignedIn");
+
+const KeysDeleted = z.object({ deleted: z.int().min(0) }).openapi("MailKeysDeleted");
+const Cancelled = z.object({ cancelled: z.literal(true) }).openapi("MailClaimCancelled");
+
+const Claimed = z.object({ email, expires_at: time("End of the link.") }).openapi("MailClaim");
+
+const TokenQuery = z.object({
+  token: z.string().optional().openapi({ description: "The one in the link of the mail." }),
+});
+
+const page: Content = { type: "text/html", schema: z.string().min(1) };
+
+const BROWSERS =
+  "**A browser gets a page whose button does it**, so that what looks at mails for " +
+  "viruses spends nothing: one that names text/html in `Accept`, begins `User-Agent` with " +
+  "`Mozilla/` or sends a `Sec-Fetch-` header. Any other GET spends the link; HEAD never does.";
+const EXPIRED: Pick<Operation, "errors" | "never"> = {
+  errors: { link_expired: null },
+};
+
+function linkAnswers(what: string, ...content: Content[]): Operation["answers"] {
+  return {
+    200: { description: what, headers: ["Cache-Control"], content: [...content, page] },
+    410: { description: "The same as a page.", headers: ["Cache-Control"], content: page },
+  };
+}
+
+export function signInRoutes(limits: Limits): DescribedRoutes {
+  return {
+    sendMagicLink: {
+      description:
+        "Mails a sign-in link to an address. It works once, for an hour, and opens the " +
+        "org that verified the address first: by signing in, else by a claim. Where no org carries " +
+        "it, the link makes a verified one.\n\nThe answer is the same whether or not the address " +
+        `is known. At most ${limits.mailMagicPerEmailPerHour} an hour to one address, without what ` +
+        `follows a \`+\` in it, and ${limits.mailMagicPerIpPerHour} from one client address.`,
+      body: { description: "Unknown fields are ignored.", schema: MagicRequest },
+      answers: {
+        202: {
+          description: "The mail is on its way.",
+          content: { schema: z.object({ sent: z.literal(true) }).openapi("MailLinkSent") },
+        },
+      },
+      errors: {
+        invalid_email: null,
+        rate_limited: "too many links to this e-mail address, or from this client address",
+      },
+    },
+    followMagicLink: {
+      description: `The link of a sign-in: gives an API key, **shown once**.\n\n${BROWSERS}`,
+      query: TokenQuery,
+      answers: linkAnswers("Signed in.", { schema: SignedIn }),
+      ...EXPIRED,
+      never: ["invalid_json"],
+    },
+    confirmMagicLink: {
+      description:
+        "The button of the page, or a program with the link's token: gives an API key, " +
+        "**shown once**. The body is JSON or a form; the answer is a page where Accept names " +
+        "text/html.\n\n`action` `delete_other_keys` with the `api_key` of a sign-in deletes all " +
+        "other keys of its org: the page offers it.",
+      body: {
+        description: "JSON, or the same fields as `application/x-www-form-urlencoded`.",
+        schema: z.object({
+          token: z.string().optional(),
+          action: z.literal("delete_other_keys").nullable().optional(),
+          api_key: z.string().optional(),
+        }).openapi("MailMagicConfirmation"),
+      },
+      answers: linkAnswers("Signed in; with `action`, how many keys were deleted.", {
+        schema: z.union([SignedIn, KeysDeleted]),
+      }),
+      errors: { ...EXPIRED.errors, unknown_key: "`api_key` is no key of a sign-in" },
+    },
+    claimMailOrg: {
+      description:
+        "Mails a link to a person: when it is confirmed, the address is the org's, and a " +
+        "trial is verified. An earlier link that waits works no more. The mail names org, key and " +
+        "client address, never a label.\n\nOf a verified org it changes the address; the reader of " +
+        "the former one gets a link that takes the org back, for 7 days. At most " +
+        `${limits.mailClaimsPerOrgPerHour} an hour.`,
+      body: {
+        description: "Unknown fields are ignored.",
+        schema: z.object({ email }).openapi("MailClaimRequest"),
+      },
+      answers: {
+        202: {
+          description: "The mail is on its way.",
+          headers: ["Cache-Control"],
+          content: { schema: Claimed },
+        },
+      },
+      errors: { invalid_email: null, rate_limited: "too many claim links of this org" },
+    },
+    followClaimLink: {
+      description:
+        "The link of a claim, or the one that takes an org back: the trial is verified, " +
+        `the address the org's. A trial that has ended within the link's hour too.\n\n${BROWSERS}`,
+      query: TokenQuery,
+      answers: linkAnswers("The org as it is now.", { schema: Org }),
+      ...EXPIRED,
+      never: ["invalid_json"],
+    },
+    confirmClaimLink: {
+      description:
+        "The buttons of the page, or a program with the link's token. The body is JSON " +
+        "or a form; the answer is a page where Accept names text/html. `action` `cancel` ends the " +
+        "claim.",
+      body: {
+        description: "JSON, or the same fields as `application/x-www-form-urlencoded`.",
+        schema: z.object({
+          token: z.string(),
+          action: z.literal("cancel").nullable().optional(),
+        }).openapi("MailClaimConfirmation"),
+      },
+      answers: linkAnswers("The org as it is now; with `action`, that the claim is ended.", {
+        schema: z.union([Org, Cancelled]),
+      }),
+      ...EXPIRED,
+    },
+  };
+}

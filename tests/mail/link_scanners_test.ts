@@ -1,0 +1,124 @@
+/** Who may spend a link: programs and buttons, never what only looks at it. */
+import assert from "node:assert/strict";
+import { accepted, assertMailRefused, newOrg } from "../support/mail_caller.ts";
+import { BROWSER, claimLink, follow, type LinkMail, magicLink } from "../support/mail_links.ts";
+import { askMail, startMailRelay } from "../support/mail_relay.ts";
+import { exchange } from "../support/raw_http.ts";
+import type { TestRelay } from "../support/relay.ts";
+
+const EMAIL = "owner@example.org";
+
+const BROWSERS: Record<string, string>[] = [
+  BROWSER,
+  { Accept: "text/html" },
+  { Accept: "application/json, text/html;q=0.5" },
+  { "User-Agent": "Mozilla/5.0 (compatible; scanner)" },
+  { "Sec-Fetch-Site": "none" },
+  { "sec-fetch-dest": "document", Accept: "application/json" },
+];
+const PROGRAMS: Record<string, string>[] = [
+  {},
+  { Accept: "*/*" },
+  { Accept: "application/json", "User-Agent": "curl/8.5.0" },
+  { Accept: "text/html;q=0, */*", "User-Agent": "agent/1 (like Mozilla/5.0)" },
+];
+
+/** A request with these headers and no others, unlike fetch(). */
+function raw(relay: TestRelay, method: string, path: string, headers: Record<string, string>) {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  return exchange(
+    relay.port,
+    `${method} ${path} HTTP/1.1\r\nHost: x\r\n${lines}Connection: close\r\n\r\n`,
+  );
+}
+
+async function bothLinks(relay: TestRelay): Promise<LinkMail[]> {
+  const holder = await newOrg(relay);
+  return [await magicLink(relay, EMAIL), await claimLink(relay, holder.key, EMAIL)];
+}
+
+Deno.test("browsers, scanners and HEAD spend nothing; then a button and a program do", async () => {
+  await using relay = await startMailRelay();
+  const links = await bothLinks(relay);
+  assert.equal(links.length, 2);
+  for (const link of links) {
+    for (const headers of BROWSERS) {
+      const page = await raw(relay, "GET", link.path, headers);
+      assert.equal(page!.status, 200, JSON.stringify(headers));
+      assert.match(
+        page!.body,
+        /<form method="post" action="\/v1\/mail\/org\/\w+\/confirm"><input type="hidden" name="token"/,
+      );
+      const told = page!.headers;
+      assert.equal(told.get("cache-control"), "no-store");
+      assert.equal(told.get("referrer-policy"), "no-referrer");
+      assert.ok(!told.has("access-control-allow-origin"));
+      assert.match(told.get("content-security-policy")!, /default-src 'none'/);
+    }
+    for (const headers of [...BROWSERS, ...PROGRAMS]) {
+      const head = await raw(relay, "HEAD", link.path, headers);
+      assert.deepEqual([head!.status, head!.body], [200, ""], JSON.stringify(headers));
+    }
+    const page = await askMail(relay.url, "POST", link.path.split("?")[0]!, {
+      headers: { ...BROWSER, "Content-Type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams({ token: link.token }).toString(),
+    });
+    assert.equal(page.status, 200);
+    assert.match(page.body, /<h1>(<bdi>)?(Signed in|The org is yours)/);
+    assertMailRefused(await follow(relay, link), "link_expired");
+    for (const headers of BROWSERS) {
+      assert.equal((await raw(relay, "GET", link.path, headers))!.status, 410);
+      assert.equal((await raw(relay, "HEAD", link.path, headers))!.status, 410);
+    }
+  }
+});
+
+Deno.test("a GET that is no browser's spends the link", async () => {
+  await using relay = await startMailRelay({
+    limits: { mailMagicPerEmailPerHour: 100, mailRegistrationsPerIpPerHour: 100 },
+  });
+  for (const headers of PROGRAMS) {
+    const links = await bothLinks(relay);
+    assert.equal(links.length, 2);
+    for (const link of links) {
+      const answer = await raw(relay, "GET", link.path, headers);
+      assert.equal(answer!.status, 200);
+      assert.equal(answer!.headers.get("access-control-allow-origin"), "*");
+      assert.match(answer!.body, /"org_id"/);
+      assert.equal((await raw(relay, "GET", link.path, headers))!.status, 410);
+    }
+  }
+});
+
+Deno.test("a POST answers JSON unless Accept names text/html, as JSON and as a form", async () => {
+  await using relay = await startMailRelay({ limits: { mailMagicPerEmailPerHour: 100 } });
+  const type = "application/x-www-form-urlencoded; charset=utf-8";
+  for (const isForm of [true, false]) {
+    for (const asPage of [true, false]) {
+      const { path, token } = await magicLink(relay, EMAIL);
+      const answer = await askMail(relay.url, "POST", path.split("?")[0]!, {
+        headers: {
+          ...(isForm ? { "Content-Type": type } : {}),
+          "User-Agent": "Mozilla/5.0",
+          "Sec-Fetch-Mode": "cors",
+          Accept: asPage ? "text/html" : "*/*",
+        },
+        body: isForm ? new URLSearchParams({ token }).toString() : { token },
+      });
+      assert.equal(answer.status, 200);
+      assert.equal(answer.headers.get("content-type")!.startsWith("text/html"), asPage);
+    }
+  }
+});
+
+Deno.test("OPTIONS of a link is open to scripts, its methods named", async () => {
+  await using relay = await startMailRelay();
+  const { path } = await magicLink(relay, EMAIL);
+  const answer = await askMail(relay.url, "OPTIONS", path, {
+    headers: { Origin: "https://x.test" },
+  });
+  assert.equal(answer.status, 204);
+  assert.equal(answer.headers.get("access-control-allow-methods"), answer.headers.get("allow"));
+  assert.equal(answer.headers.get("access-control-allow-origin"), "*");
+  accepted(await askMail(relay.url, "GET", path), 200);
+});
