@@ -4,6 +4,7 @@ import type { Credential, Operation, Setting } from "../description/operation.ts
 import type { ErrorCode } from "../errors.ts";
 import { isKeyAccess, type MailAccess } from "./access.ts";
 import type { DescribedRoutes } from "./described.ts";
+import { googleRoutes } from "./google/operations.ts";
 import { inboxRoutes } from "./inboxes/operations.ts";
 import { keyRoutes } from "./keys/operations.ts";
 import { orgRoutes } from "./orgs/operations.ts";
@@ -32,7 +33,7 @@ const KEY_WORDS: Partial<Record<MailAccess, string>> = {
 
 export function mailOperations({ limits, mailOn: on }: Setting): Operation[] {
   const described: DescribedRoutes = on
-    ? { ...orgRoutes(limits), ...keyRoutes(limits), ...inboxRoutes(limits) }
+    ? { ...orgRoutes(limits), ...googleRoutes(), ...keyRoutes(limits), ...inboxRoutes(limits) }
     : {};
   return MAIL_PATHS.map((path) => operationOf(path, described, on));
 }

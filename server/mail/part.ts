@@ -1,9 +1,13 @@
 /** The mail area as a part of the relay: on with what it is made of, or off and why. */
+import type { MailConfig } from "../config.ts";
 import type { Core } from "../core.ts";
 import { flushLast } from "../flush_last.ts";
 import type { Part } from "../part.ts";
 import type { KeyRing } from "../sealing/key_ring.ts";
 import { startupNote } from "../startup_notes.ts";
+import { GoogleKeys } from "./google/google_keys.ts";
+import { nothingFollows } from "./google/owner_change.ts";
+import { googleHandlers } from "./google/routes.ts";
 import { inboundSecretPath, openInboundSecret } from "./inbound_secret.ts";
 import { Inboxes } from "./inboxes/inboxes.ts";
 import { inboxHandlers } from "./inboxes/routes.ts";
@@ -29,7 +33,7 @@ export interface Mail extends Part {
  */
 export async function openMail(core: Core, ring: KeyRing): Promise<Mail> {
   const { deps, store, records, commits, leases, limits } = core;
-  const { config, kv, now, random, log } = deps;
+  const { config, kv, now, random, log, fetch } = deps;
   const secret = new MailSecret({ records, commits, ring, random });
   const off = whyMailIsOff(config, ring, await secret.missingCustodyKey());
   const { domain, local } = config.mail;
@@ -71,7 +75,10 @@ export async function openMail(core: Core, ring: KeyRing): Promise<Mail> {
       (orgId) => ["mail-inbox", "mail-list", "mail-client-id"].map((name) => [name, orgId]),
     ],
   });
-  const shared = { ...core, secret, pages, inboxes, now, random };
+  const { googleClientId: clientId, googleJwksUrl: url } = config.mail;
+  const googleKeys = new GoogleKeys({ url, fetch, now });
+  const signIn = clientId === undefined ? null : { clientId, keys: googleKeys };
+  const shared = { ...core, secret, pages, inboxes, lastUsed, now, random };
   return {
     isOn: true,
     routes: mailRoutes({
@@ -79,19 +86,35 @@ export async function openMail(core: Core, ring: KeyRing): Promise<Mail> {
         authenticator,
         handlers: {
           ...orgHandlers({ ...shared, erasures }),
-          ...keyHandlers({ ...shared, lastUsed }),
+          ...googleHandlers({
+            ...shared,
+            domain: domain!,
+            signIn,
+            prepareOwnerChange: nothingFollows,
+          }),
+          ...keyHandlers(shared),
           ...inboxHandlers({ ...shared, domain: domain! }),
         },
       },
     }),
-    notes: [startupNote("mail", `on: inboxes at ${domain}${secretNote}`)],
+    notes: [
+      startupNote("mail", `on: inboxes at ${domain}${secretNote}`),
+      startupNote("google", signInNote(config.mail)),
+    ],
     start: () => erasures.begin(),
     async everyMinute() {
       await Promise.all([lastUsed.flush(), erasures.run()]);
     },
     async close() {
+      googleKeys.close();
       await erasures.close();
       await flushLast(lastUsed);
     },
   };
+}
+
+function signInNote({ googleClientId, googleJwksUrl }: MailConfig): string {
+  return googleClientId === undefined
+    ? "off: RELAY_GOOGLE_CLIENT_ID is unset, sign-in with Google answers 503"
+    : `on: keys of ${new URL(googleJwksUrl).host}`;
 }

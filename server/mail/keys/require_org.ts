@@ -1,6 +1,7 @@
 /** What every commit of the mail area checks first. */
 import type { Limits } from "../../limits.ts";
 import type { Turn } from "../../storage/job.ts";
+import { keysKey } from "../records/key_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { unknownKey } from "./authenticate_key.ts";
 
@@ -17,4 +18,14 @@ export function requireOrg(
   const org = turn.record(orgKey(orgId));
   if (org === null || orgState(org, turn.nowMs, limits) === "gone") throw unknownKey();
   return org;
+}
+
+/**
+ * Requires that the key which a request came with is still one of the org: bodies may be slow, and
+ * who was shut out meanwhile must not get in again.
+ * @throws RelayError `unknown_key`
+ */
+export function requireCallingKey(turn: Turn, orgId: string, keyId: string): void {
+  const keys = turn.record(keysKey(orgId))?.keys ?? [];
+  if (!keys.some(({ id }) => id === keyId)) throw unknownKey();
 }

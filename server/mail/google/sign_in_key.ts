@@ -1,0 +1,107 @@
+/** The API key that a sign-in makes (mail page, "Keys"). */
+import { Outdated, type Turn } from "../../storage/job.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
+import { timestamp } from "../../timestamp.ts";
+import { type LastUsed, usedKeysOf } from "../keys/last_used.ts";
+import {
+  keyOwnerKey,
+  keysKey,
+  type KeysRecord,
+  type MailKey,
+  makeKeySecret,
+  PERMISSIONS,
+} from "../records/key_record.ts";
+import { makeMailId } from "../records/mail_id.ts";
+
+/** Keys of sign-ins that an org has at most: the least recently used one makes room. */
+export const SIGN_IN_KEYS = 10;
+
+export interface SignInKeyServices {
+  records: Pick<RecordCache, "read">;
+  lastUsed: LastUsed;
+  random: (sizeBytes: number) => Uint8Array;
+}
+
+/** A key that a commit is about to make, and what the commit needs for it. */
+export interface SignInKey {
+  /** Shown once. */
+  apiKey: string;
+  /** Written with the attempt: the proof of the job, which no other job writes. */
+  proof: Deno.KvKey;
+  /** What the job is to name among its records. */
+  records: readonly Deno.KvKey[];
+  /** Adds the key to the org's. @throws Outdated where others have to make room than was read */
+  stage(turn: Turn): void;
+  /** Run after the commit. */
+  committed(): void;
+}
+
+/**
+ * Prepares a key with every permission and without an end.
+ * @param way names the key, with the date of its making
+ */
+export async function prepareSignInKey(
+  { records, lastUsed, random }: SignInKeyServices,
+  orgId: string,
+  way: "google" | "magic",
+): Promise<SignInKey> {
+  const { apiKey, hash, prefix } = makeKeySecret(random);
+  const keys = (await records.read<KeysRecord>(keysKey(orgId)))?.keys ?? [];
+  const usedAtMs = await lastUsed.read(orgId, keys.filter(isSignIn).map(({ id }) => id));
+  const leaving = leavingKeys(keys, usedAtMs);
+  return {
+    apiKey,
+    proof: keyOwnerKey(hash),
+    records: [keysKey(orgId), ...[{ hash }, ...leaving].map((key) => keyOwnerKey(key.hash))],
+    stage(turn) {
+      const stored = turn.record(keysKey(orgId));
+      const present = stored?.keys ?? [];
+      const gone = new Set(leavingKeys(present, usedAtMs).map(({ id }) => id));
+      const isAsRead = gone.size === leaving.length && leaving.every(({ id }) => gone.has(id));
+      if (!isAsRead) throw new Outdated();
+      const made: MailKey = {
+        id: makeMailId("key", turn.nowMs, random),
+        hash,
+        name: `${way} ${timestamp(turn.nowMs).slice(0, 10)}`,
+        prefix,
+        scope: "org",
+        inboxId: null,
+        permissions: PERMISSIONS,
+        createdAtMs: turn.nowMs,
+        expiresAtMs: null,
+        signIn: true,
+      };
+      const kept = present.filter(({ id }) => !gone.has(id));
+      turn.putRecord(keysKey(orgId), {
+        v: 1,
+        ...stored,
+        attempt: turn.attempt,
+        keys: [...kept, made],
+      });
+      turn.putRecord(keyOwnerKey(hash), { v: 1, orgId, attempt: turn.attempt });
+      for (const key of leaving) {
+        turn.putRecord(keyOwnerKey(key.hash), null);
+        turn.delete([...usedKeysOf(orgId), key.id]);
+      }
+    },
+    committed() {
+      for (const { id } of leaving) lastUsed.forget(id);
+    },
+  };
+}
+
+/** The keys of sign-ins that leave for one more; one that was never used counts from its making. Pure. */
+export function leavingKeys(
+  keys: readonly MailKey[],
+  usedAtMs: ReadonlyMap<string, number | null>,
+): MailKey[] {
+  const signIns = keys.filter(isSignIn);
+  const latest = ({ id, createdAtMs }: MailKey) => Math.max(usedAtMs.get(id) ?? 0, createdAtMs);
+  return signIns
+    .toSorted((a, b) => latest(a) - latest(b))
+    .slice(0, Math.max(0, signIns.length - SIGN_IN_KEYS + 1));
+}
+
+function isSignIn({ signIn }: MailKey): boolean {
+  return signIn;
+}
