@@ -93,6 +93,8 @@ Deno.test("without RELAY_GOOGLE_CLIENT_ID sign-in and attach are 503, unlinking 
   const unlink = await askMail(relay.url, "DELETE", "/v1/mail/org/google", { key });
   refusedWith(unlink, 409, "last_identity");
   assert.equal(issuer.asked, 0);
+  const [note] = relay.relay.startupNotes().filter((line) => line.startsWith("  google "));
+  assert.match(note!, /off: RELAY_GOOGLE_CLIENT_ID is unset, sign-in with Google answers 503$/);
 });
 
 Deno.test("a body without an id_token is 400, and asks nobody", async () => {
