@@ -1,7 +1,7 @@
 /** Google sign-in in the API description (specification, 4.7). */
 import { z } from "@hono/zod-openapi";
 import { type DescribedRoutes, mailId } from "../described.ts";
-import { MailOrg } from "../orgs/operations.ts";
+import { Org } from "../orgs/operations.ts";
 import { SIGN_IN_KEYS } from "./sign_in_key.ts";
 
 const IdTokenRequest = z.object({
@@ -60,7 +60,7 @@ export function googleRoutes(): DescribedRoutes {
         200: {
           description: "The org.",
           headers: ["Cache-Control"],
-          content: { schema: MailOrg },
+          content: { schema: Org },
         },
       },
       errors: { ...TOKEN_ERRORS, identity_in_use: null },

@@ -4,7 +4,7 @@ import { address, time } from "../../description/schemas/values.ts";
 import type { Limits } from "../../limits.ts";
 import { type DescribedRoutes, mailId } from "../described.ts";
 
-export const MailOrg = z.object({
+export const Org = z.object({
   org_id: mailId("org", "The org."),
   trial: z.boolean().openapi({ description: "Receives only, until it is claimed." }),
   verified_email: z.string().nullable(),
@@ -98,7 +98,7 @@ export function orgRoutes(limits: Limits): DescribedRoutes {
         200: {
           description: "The org.",
           headers: ["Cache-Control"],
-          content: { schema: MailOrg, examples: { trial: ORG_EXAMPLE } },
+          content: { schema: Org, examples: { trial: ORG_EXAMPLE } },
         },
       },
     },
