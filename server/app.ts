@@ -3,22 +3,25 @@ import { type Context, Hono } from "hono";
 import type { Deps } from "./deps.ts";
 import { RelayError } from "./errors.ts";
 import { createDatabaseProbe, type DatabaseProbe, healthRoutes } from "./health.ts";
-import { answerFailure } from "./http/answer.ts";
+import { answerError, refusalOf } from "./http/answer.ts";
 import { AnswersInHand } from "./http/answers_in_hand.ts";
 import type { BodyReader } from "./http/body.ts";
 import { clientAddress } from "./http/client_address.ts";
 import { allowPreflight, openCors } from "./http/cors.ts";
 import { headAnswer } from "./http/head_answer.ts";
 import { giveAnswer } from "./http/large_answer.ts";
+import { namesHtml } from "./http/names_html.ts";
 import { createPathTable } from "./http/path_table.ts";
 import { RequestsUnderWay } from "./http/requests_under_way.ts";
 import type { HttpEnv, Route } from "./http/route.ts";
 import { decodeSegment, rawPath, rawQuery } from "./http/target.ts";
+import { assetRoute } from "./pages/asset_route.ts";
+import { answerErrorPage } from "./pages/error_page.ts";
 import { homeRoute } from "./web/home.ts";
 
 export interface AppParts {
   deps: Deps;
-  /** The routes of the domain; /, /health and /health/db are added here. */
+  /** The routes of the domain; /, /assets, /health and /health/db are added here. */
   routes: readonly Route[];
   /** What /health/db asks; a bounded read of deps.kv unless given. */
   isDatabaseAlive?: DatabaseProbe;
@@ -31,6 +34,8 @@ export interface AppParts {
 }
 
 type HttpContext = Context<HttpEnv>;
+/** What of a route its answers depend on. */
+type Finished = Pick<Route, "cors" | "ownCors" | "page">;
 
 /**
  * The application over all routes. Every answer is JSON unless its route says otherwise, carries
@@ -41,6 +46,7 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
   const { requests = new RequestsUnderWay() } = parts;
   const table = createPathTable([
     homeRoute(deps.config),
+    assetRoute(),
     ...healthRoutes(isDatabaseAlive ?? createDatabaseProbe(deps.kv)),
     ...routes,
   ]);
@@ -56,7 +62,7 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
       if (body !== undefined) c.set("body", body);
       const settle = (answer: Response) => {
         body?.close(c.env?.sent);
-        return finish(c.req.raw, give(c, answer), route, requestId);
+        return give(c, answer, route, requestId);
       };
       const refuse = (failure: unknown) => {
         body?.close(c.env?.sent);
@@ -78,7 +84,7 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
     const { path, method } = c.req;
     const known = table.find(path);
     if (known === undefined) {
-      return fail(c.req.raw, unknownPath(), { cors: corsOfUnknown(path) }, requestId);
+      return fail(c.req.raw, unknownPath(), ofUnknown(path), requestId);
     }
     if (method !== "OPTIONS") {
       return fail(c.req.raw, wrongMethod(known.allow), known.route, requestId);
@@ -122,21 +128,35 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
   }
 
   /** The answer piece by piece where it is large, or the refusal of one for which there is no room. */
-  function give(c: HttpContext, answer: Response): Response {
+  function give(
+    c: HttpContext,
+    answer: Response,
+    route: Finished,
+    requestId: string,
+  ): Response | Promise<Response> {
+    let given: Response;
     try {
-      return giveAnswer(answer, c.get("hold"), answers, c.get("head"));
+      given = giveAnswer(answer, c.get("hold"), answers, c.get("head"));
     } catch (failure) {
-      return answerFailure(failure, deps.log, c.get("requestId"));
+      return fail(c.req.raw, failure, route, requestId);
     }
+    return finish(c.req.raw, given, route, requestId);
   }
 
+  /** The refusal as a page where people meet the route, else as JSON. */
   function fail(
     request: Request,
     failure: unknown,
-    route: Pick<Route, "cors" | "ownCors">,
+    route: Finished,
     requestId: string,
   ): Response | Promise<Response> {
-    return finish(request, answerFailure(failure, deps.log, requestId), route, requestId);
+    const refusal = refusalOf(failure, deps.log, requestId);
+    if (route.page !== true || !namesHtml(request)) {
+      return finish(request, answerError(refusal), route, requestId);
+    }
+    return answerErrorPage(refusal, requestId).then((page) =>
+      finish(request, page, route, requestId)
+    );
   }
 
   return app;
@@ -145,7 +165,7 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
 function finish(
   request: Request,
   answer: Response,
-  route: Pick<Route, "cors" | "ownCors">,
+  route: Finished,
   requestId: string,
 ): Response | Promise<Response> {
   const { headers } = answer;
@@ -182,8 +202,15 @@ function hasDecodableSegments(path: string): boolean {
   return path.split("/").every((segment) => decodeSegment(segment) !== undefined);
 }
 
-function corsOfUnknown(path: string): "open" | "none" {
-  return path.startsWith("/v1/") && !path.startsWith("/v1/admin/") ? "open" : "none";
+/** Paths that only programs ask for: their refusals are JSON always. */
+const OF_PROGRAMS = /^\/(?:v1|mcp|openapi\.json|health)(?:\/|$)/i;
+
+function ofUnknown(path: string): Finished {
+  return {
+    cors: path.startsWith("/v1/") && !path.startsWith("/v1/admin/") ? "open" : "none",
+    // Without a slash at its beginning it is of a request whose Host is none.
+    page: path.startsWith("/") && !OF_PROGRAMS.test(path),
+  };
 }
 
 function unknownPath(): RelayError {

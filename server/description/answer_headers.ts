@@ -38,6 +38,11 @@ export const HEADER_COMPONENTS: Readonly<Record<string, HeaderObject>> = {
     required: true,
     schema: { type: "string" },
   },
+  CacheControlOfPage: {
+    description: "Where the refusal is a page: it is kept by nobody.",
+    schema: { type: "string", const: "no-store" },
+    "x-addition": true,
+  },
   ETag: {
     description: "Names this very content, for If-None-Match.",
     required: true,
@@ -76,10 +81,11 @@ export function answerHeaders(names: readonly AnswerHeader[] = []): HeaderRefs {
   return { ...REQUEST_ID, ...Object.fromEntries(further) };
 }
 
-/** Headers of a refusal. */
-export function errorHeaders(status: number): HeaderRefs {
+/** Headers of a refusal. @param mayBePage whether it is a page where Accept names text/html */
+export function errorHeaders(status: number, mayBePage: boolean): HeaderRefs {
   return {
     ...REQUEST_ID,
+    ...(mayBePage ? { "Cache-Control": ref("CacheControlOfPage") } : {}),
     ...(status === 401 ? { "WWW-Authenticate": ref("BearerChallenge") } : {}),
     ...(status === 429 ? { "Retry-After": ref("RetryAfter") } : {}),
     ...(status === 503 ? { "Retry-After": ref("RetryAfterIfKnown") } : {}),

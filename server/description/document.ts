@@ -7,6 +7,7 @@ import { introduction } from "./introduction.ts";
 import type { Answer, Content, Operation, Setting } from "./operation.ts";
 import {
   OTHER_REFUSAL,
+  OTHER_REFUSAL_OR_PAGE,
   refusalKey,
   refusalResponse,
   type SharedResponses,
@@ -97,7 +98,8 @@ function responsesOf(operation: Operation, shared: SharedResponses): RouteConfig
       ? { $ref: `#/components/responses/${name}` }
       : refusalResponse(refusals);
   }
-  responses["4XX"] = { $ref: `#/components/responses/${OTHER_REFUSAL}` };
+  const other = operation.page === true ? OTHER_REFUSAL_OR_PAGE : OTHER_REFUSAL;
+  responses["4XX"] = { $ref: `#/components/responses/${other}` };
   return responses;
 }
 

@@ -7,6 +7,8 @@ export interface Refusals {
   status: number;
   /** Codes with what causes them on this route. */
   causes: Partial<Record<ErrorCode, string>>;
+  /** True where Accept chooses between JSON and a page. */
+  page?: boolean;
 }
 
 /** What a route may always answer: the relay fails, or is about to stop. */
@@ -24,7 +26,8 @@ export function errorsOf(operation: Operation): Refusals[] {
   const byStatus = new Map<number, Refusals>();
   for (const code of codesOf(operation)) {
     const status = ERROR_STATUS[code];
-    const refusals = byStatus.get(status) ?? { status, causes: {} };
+    const refusals = byStatus.get(status) ??
+      { status, causes: {}, ...(operation.page === true ? { page: true } : {}) };
     refusals.causes[code] = operation.errors?.[code] ?? ERROR_CAUSES[code].cause;
     byStatus.set(status, refusals);
   }

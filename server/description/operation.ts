@@ -56,6 +56,8 @@ export interface Operation {
   description: string;
   /** True where the route is not in the specification. */
   addition?: boolean;
+  /** True where people meet the route in a browser: refusals are pages where Accept names text/html. */
+  page?: boolean;
   /** Ways in, any of them; empty: public. */
   access: readonly Credential[];
   /** True where the request may also come without credentials. */

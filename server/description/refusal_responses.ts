@@ -9,21 +9,37 @@ import { ERROR_SCHEMA, errorAnswer } from "./schemas/error_answer.ts";
 
 type Registry = OpenAPIHono["openAPIRegistry"];
 
+/** What a refusal is besides JSON where people meet it. */
+const PAGE = {
+  "text/html": {
+    schema: {
+      type: "string",
+      description: "The same as a page, where Accept names text/html.",
+      "x-addition": true,
+    },
+  },
+} as const;
+
 /** A refusal as a response object. */
-export function refusalResponse({ status, causes }: Refusals) {
+export function refusalResponse({ status, causes, page = false }: Refusals) {
   const codes = Object.keys(causes) as ErrorCode[];
   const lines = codes.map((code) => `- \`${code}\`: ${causes[code]}; ${ERROR_CAUSES[code].next}.`);
   const isAddition = codes.every((code) => ERROR_CAUSES[code].addition);
   return {
     description: lines.join("\n"),
     ...(isAddition ? { "x-addition": true } : {}),
-    headers: errorHeaders(status),
-    content: { "application/json": { schema: errorAnswer(status, codes) } },
+    headers: errorHeaders(status, page),
+    content: {
+      "application/json": { schema: errorAnswer(status, codes) },
+      ...(page ? PAGE : {}),
+    },
   };
 }
 
 /** Any refusal that no route answers of its own: of a path or method that is not there. */
 export const OTHER_REFUSAL = "OtherRefusal";
+/** The same where people meet it, so that clients of other routes expect JSON alone. */
+export const OTHER_REFUSAL_OR_PAGE = "OtherRefusalOrPage";
 
 export type SharedResponses = ReadonlyMap<string, string>;
 
@@ -61,22 +77,33 @@ export function shareRefusals(
     registry.registerComponent("responses", name, refusalResponse(refusals));
   }
   registry.registerComponent("schemas", "Error", ERROR_SCHEMA);
-  registry.registerComponent("responses", OTHER_REFUSAL, {
-    description: "Another refusal, of which the code says what it is: 404 `not_found` for a path " +
-      "that does not exist, 405 `method_not_allowed` with `Allow` for a method that the path does " +
-      "not take.",
-    headers: {
-      "X-Request-Id": { $ref: "#/components/headers/RequestId" },
-      Allow: { $ref: "#/components/headers/Allow" },
-    },
-    content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
-  });
+  registry.registerComponent("responses", OTHER_REFUSAL, otherRefusal(false));
+  registry.registerComponent("responses", OTHER_REFUSAL_OR_PAGE, otherRefusal(true));
   return names;
 }
 
-function componentName({ causes }: Refusals): string {
+function otherRefusal(mayBePage: boolean) {
+  return {
+    description: "Another refusal, of which the code says what it is: 404 `not_found` for a path " +
+      "that does not exist, 405 `method_not_allowed` with `Allow` for a method that the path does " +
+      "not take." +
+      (mayBePage
+        ? " Paths that do not exist, outside /v1, /mcp, /health and /openapi.json, answer alike."
+        : ""),
+    headers: {
+      ...errorHeaders(404, mayBePage),
+      Allow: { $ref: "#/components/headers/Allow" },
+    },
+    content: {
+      "application/json": { schema: { $ref: "#/components/schemas/Error" } },
+      ...(mayBePage ? PAGE : {}),
+    },
+  };
+}
+
+function componentName({ causes, page }: Refusals): string {
   const words = Object.keys(causes).map((code) =>
     code.split("_").map((word) => word[0]!.toUpperCase() + word.slice(1)).join("")
   );
-  return words.join("Or");
+  return [...words, ...(page ? ["Page"] : [])].join("Or");
 }

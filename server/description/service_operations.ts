@@ -28,6 +28,7 @@ export function serviceOperations({ baseUrl }: Setting): Operation[] {
         "Links to everything else: JSON for programs, and a page for people where Accept " +
         "names text/html, which carries no CORS headers.",
       addition: true,
+      page: true,
       access: [],
       answers: {
         200: {
@@ -117,6 +118,7 @@ export function serviceOperations({ baseUrl }: Setting): Operation[] {
         "This description for people, with every public route to try out. Loads nothing " +
         "from any other host.",
       addition: true,
+      page: true,
       access: [],
       answers: {
         200: {
@@ -126,6 +128,32 @@ export function serviceOperations({ baseUrl }: Setting): Operation[] {
         },
         304: NOT_MODIFIED,
       },
+    },
+    {
+      method: "get",
+      path: "/assets/{file}",
+      id: "readPageFile",
+      tag: "Service",
+      summary: "Files of all pages",
+      description: "The stylesheet and the icon that pages for people load. A name never has two " +
+        "contents, so that it may be kept for ever.",
+      addition: true,
+      access: [],
+      params: z.object({
+        file: z.string().openapi({ description: "A name that a page uses." }),
+      }),
+      answers: {
+        200: {
+          description: "The file.",
+          headers: FIXED_HEADERS,
+          content: [
+            { type: "text/css", schema: z.string() },
+            { type: "image/svg+xml", schema: z.string() },
+          ],
+        },
+        304: NOT_MODIFIED,
+      },
+      errors: { not_found: "no page of this version loads such a file" },
     },
     {
       method: "get",

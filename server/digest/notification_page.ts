@@ -1,18 +1,20 @@
 /** The page behind the links of a digest: one sentence and one button at a time. */
 import { html } from "hono/html";
-import { NO_STORE } from "../http/answer.ts";
-import { answerPage, type Html, pageOf } from "../http/page.ts";
+import { answerPage } from "../pages/answer_page.ts";
+import { frame } from "../pages/frame.ts";
+import type { Html } from "../pages/html.ts";
+import { notice } from "../pages/notice.ts";
+import { type PostButton, postButton } from "../pages/post_button.ts";
 
 const TITLE = "Unread digests";
 
 /** @param action where the button leads, relative to the page */
-function buttonOf(action: string, token: string, label: string): Html {
-  const url = `${action}?token=${encodeURIComponent(token)}`;
-  return html`<form method="post" action="${url}"><button>${label}</button></form>`;
+function buttonOf(action: string, token: string, label: string, kind?: PostButton["kind"]): Html {
+  return postButton({ action: `${action}?token=${encodeURIComponent(token)}`, label, kind });
 }
 
 async function answer(body: Html): Promise<Response> {
-  return answerPage(await pageOf(TITLE, body), { formAction: "'self'", headers: NO_STORE });
+  return answerPage(await frame(TITLE, body));
 }
 
 /** The first button; of /v1/notifications. */
@@ -31,8 +33,9 @@ ${button}
 
 /** What the first button did, and the second one; of /v1/notifications/unsubscribe. */
 export function answerUnsubscribed(confirmation: string, stopToken: string): Promise<Response> {
-  const button = buttonOf("stop", stopToken, "No mail from this relay to this address");
-  return answer(html`<p>${confirmation}</p>
+  const label = "No mail from this relay to this address";
+  const button = buttonOf("stop", stopToken, label, "secondary");
+  return answer(html`${notice("success", confirmation)}
 <p>Another agent may name this address, and this one may name it again.</p>
 ${button}
 <p>That holds for a year. The button works for an hour.</p>`);
@@ -40,6 +43,6 @@ ${button}
 
 /** What the second button did. */
 export function answerStopped(confirmation: string): Promise<Response> {
-  return answer(html`<p>${confirmation}</p>
+  return answer(html`${notice("success", confirmation)}
 <p>Did the page with the button stand open for longer? Follow the link in the mail again.</p>`);
 }

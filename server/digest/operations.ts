@@ -47,6 +47,7 @@ export const NOTIFICATION_OPERATIONS: readonly Operation[] = [
       "browser's does, the answer is a page with a second button, which leads to " +
       "POST /v1/notifications/stop; it looks the same for every token.",
     addition: true,
+    page: true,
     access: [],
     query: UnsubscribeQuery,
     answers: answersOf(UNSUBSCRIBED, page),
@@ -62,6 +63,7 @@ export const NOTIFICATION_OPERATIONS: readonly Operation[] = [
       "POST /v1/notifications/unsubscribe. Opening it has no effect, and it looks the same for " +
       "every token.",
     addition: true,
+    page: true,
     access: [],
     query: UnsubscribeQuery,
     answers: answersOf(page),
@@ -79,6 +81,7 @@ export const NOTIFICATION_OPERATIONS: readonly Operation[] = [
       "hash of the address for it. PATCH /v1/agents/me answers as ever. The body is ignored. A " +
       "page where Accept names text/html, else one line.",
     addition: true,
+    page: true,
     access: [],
     query: StopQuery,
     answers: answersOf(STOPPED, page),

@@ -7,7 +7,7 @@ import type { Deps } from "../deps.ts";
 import { invalidJson } from "../errors.ts";
 import type { RouteBody } from "../http/body_pools.ts";
 import { allowPreflight, openCors } from "../http/cors.ts";
-import { namesHtml } from "../http/page.ts";
+import { namesHtml } from "../http/names_html.ts";
 import { readQuery, text } from "../http/query.ts";
 import { readBody } from "../http/read_body.ts";
 import type { Handler, Route } from "../http/route.ts";
@@ -90,12 +90,13 @@ export function unsubscribeRoutes(services: UnsubscribeServices): Route[] {
     {
       method: "GET",
       path: PATH,
+      page: true,
       cors: "none",
       handle: (c) => answerChoices(readToken(c.get("query"), "digest's link")),
     },
     { method: "GET", ...shared },
-    { method: "POST", body, ...shared },
-    { method: "POST", path: `${PATH}/stop`, cors: "none", body, handle: stopping },
+    { method: "POST", page: true, body, ...shared },
+    { method: "POST", path: `${PATH}/stop`, page: true, cors: "none", body, handle: stopping },
   ];
 }
 

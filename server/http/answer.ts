@@ -26,40 +26,51 @@ export function answerJson(
 }
 
 /**
- * A refusal in the shape of specification section 2.9: a 429 tells `retry_after_ms` and
- * Retry-After, a 503 Retry-After where a wait is known, a 405 Allow, a 401 WWW-Authenticate
- * (RFC 9110, section 11.6.1).
+ * A refusal in the shape of specification section 2.9, with `retry_after_ms` at 429, and with
+ * refusalHeaders().
  */
 export function answerError(error: RelayError): Response {
   const { code, status, message } = error;
-  const headers: Record<string, string> = { "Content-Type": JSON_TYPE };
   const body: Record<string, unknown> = { error: { code, message } };
-  const retryAfterMs = waitOf(error);
-  if (retryAfterMs !== undefined) {
-    headers["Retry-After"] = String(Math.ceil(retryAfterMs / 1000));
-    if (status === 429) body.retry_after_ms = retryAfterMs;
-  }
-  if (status === 401) headers["WWW-Authenticate"] = "Bearer";
-  if (error.allow !== undefined) headers["Allow"] = error.allow;
-  if (error.closeConnection) headers["Connection"] = "close";
-  return new Response(JSON.stringify(body), { status, headers });
+  if (status === 429) body.retry_after_ms = waitOf(error);
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { "Content-Type": JSON_TYPE, ...refusalHeaders(error) },
+  });
 }
 
 /**
- * The answer to anything thrown: a RelayError as it says, everything else a 500 `internal` that
- * tells nothing but the request id, under which the log has what happened.
+ * Headers of a refusal in any form: a 429 tells Retry-After, a 503 too where a wait is known, a 405
+ * Allow, a 401 WWW-Authenticate (RFC 9110, section 11.6.1).
  */
+export function refusalHeaders(error: RelayError): Record<string, string> {
+  const headers: Record<string, string> = {};
+  const retryAfterMs = waitOf(error);
+  if (retryAfterMs !== undefined) headers["Retry-After"] = String(Math.ceil(retryAfterMs / 1000));
+  if (error.status === 401) headers["WWW-Authenticate"] = "Bearer";
+  if (error.allow !== undefined) headers["Allow"] = error.allow;
+  if (error.closeConnection) headers["Connection"] = "close";
+  return headers;
+}
+
+/** The JSON answer to anything thrown, as refusalOf() takes it. */
 export function answerFailure(failure: unknown, log: Log, requestId: string): Response {
+  return answerError(refusalOf(failure, log, requestId));
+}
+
+/**
+ * What the caller is told of anything thrown: a RelayError as it is, for everything else `internal`
+ * that tells nothing but the request id, under which the log has what happened.
+ */
+export function refusalOf(failure: unknown, log: Log, requestId: string): RelayError {
   if (failure instanceof RelayError) {
     if (failure.code === "internal") logFailure(failure.cause ?? failure, log, requestId);
-    return answerError(failure);
+    return failure;
   }
   logFailure(failure, log, requestId);
-  return answerError(
-    new RelayError(
-      "internal",
-      `the relay failed on this request; try again later, and quote request id ${requestId} to its operator`,
-    ),
+  return new RelayError(
+    "internal",
+    `the relay failed on this request; try again later, and quote request id ${requestId} to its operator`,
   );
 }
 

@@ -38,6 +38,8 @@ export interface Route {
   body?: RouteBody;
   /** "open" (when absent): any origin without credentials. "none": no CORS headers (admin, pages). "own": ownCors decides. */
   cors?: "open" | "none" | "own";
+  /** Whether people meet this route in a browser: its refusals are pages where Accept names text/html. */
+  page?: boolean;
   /** Sets the CORS headers of every answer on this path, 204, 405 and errors included; for "own" alone. */
   ownCors?: (request: Request, headers: Headers) => void;
 }

@@ -3,24 +3,12 @@
  * address, so that none looks like another.
  */
 import { html } from "hono/html";
-import { type Html, pageOf } from "../http/page.ts";
-import { CONTROLS } from "../http/text_fields.ts";
+import { factList } from "../pages/fact_list.ts";
+import { frame } from "../pages/frame.ts";
+import type { Html } from "../pages/html.ts";
+import { shownText } from "../pages/shown_text.ts";
+import { visibleText } from "../pages/visible_text.ts";
 import type { CapturedMail } from "./captured_mails.ts";
-
-const STYLE = `
-html { background: Canvas; color: CanvasText; }
-main { overflow-wrap: anywhere; }
-ol { list-style: none; padding: 0; }
-ol > li { border-top: 1px solid; padding: 0.75rem 0; }
-dl { display: grid; gap: 0.25rem 1rem; grid-template-columns: max-content minmax(0, 1fr); margin: 0.5rem 0; }
-dt { font-weight: bold; }
-dd { margin: 0; }
-dd a { display: block; }
-pre { border: 1px solid; padding: 1rem; white-space: pre-wrap; }
-.copy { user-select: all; }
-`;
-
-const ALL_CONTROLS = new RegExp(CONTROLS.source, "g");
 
 /** @param domain of the relay's inboxes */
 export function mailListPage(
@@ -35,78 +23,66 @@ in memory, 64 MiB at most, until it stops. Its inboxes are at <code>${domain}</c
 ${
       mails.length === 0
         ? html`<p>Nothing was sent yet. Load this page again after something was.</p>`
-        : html`<ol>${mails.map(itemOf)}</ol>`
+        : html`<ol class="records">${mails.map(itemOf)}</ol>`
     }`;
-  return pageOf("Captured mail", body, STYLE);
+  return frame("Captured mail", body, { isWide: true });
 }
 
 export function mailPage(mail: CapturedMail): Promise<string> {
   const { number, content } = mail;
   const { attachments } = content;
   const body = html`<p><a href="/dev/mail">All captured mail</a></p>
-${factsOf(mail)}
+<div class="card">${factsOf(mail)}</div>
 ${content.isCut ? html`<p>The mail is long: this is its beginning.</p>` : ""}
-${content.text === "" ? html`<p>It has no text.</p>` : html`<pre>${showable(content.text)}</pre>`}
+${
+    content.text === ""
+      ? html`<p>It has no text.</p>`
+      : html`<pre>${shownText(content.text, { keepsLines: true })}</pre>`
+  }
 ${
     attachments.length === 0 ? "" : html`<h2>Attachments</h2>
 <ul>${
       attachments.map(({ filename, content_type }) =>
-        html`<li>${showable(filename)} (${showable(content_type)})</li>`
+        html`<li>${shownText(filename)} (${shownText(content_type)})</li>`
       )
     }</ul>`
   }
 <p>${
     content.hasHtml ? "Its HTML part is not shown. " : ""
   }<a href="/dev/mail/${number}/raw">The mail as it was sent</a></p>`;
-  return pageOf(subjectOf(mail), body, STYLE);
+  return frame(subjectOf(mail), body, { isWide: true });
 }
 
 function itemOf(mail: CapturedMail): Html {
-  return html`<li><a href="/dev/mail/${mail.number}">${subjectOf(mail)}</a>
+  return html`<li><h2><a href="/dev/mail/${mail.number}">${shownText(subjectOf(mail))}</a></h2>
 ${factsOf(mail)}</li>`;
 }
 
 function factsOf({ from, to, atMs, result, content: { links, codes } }: CapturedMail): Html {
-  return html`<dl>
-<dt>From</dt><dd>${from === "" ? "nobody (the null sender)" : showable(from)}</dd>
-<dt>To</dt><dd>${showable(to)}</dd>
-<dt>Sent</dt><dd>${new Date(atMs).toISOString()}${
-    result === "unknown" ? ", without a reply: the outcome is unknown" : ""
-  }</dd>
-${
-    codes.length === 0 ? "" : html`
-      <dt>Codes</dt>
-      <dd>${codes.map(codeOf)}</dd>
-    `
-  }
-${
-    links.length === 0 ? "" : html`
-      <dt>Links</dt>
-      <dd>${links.map(linkOf)}</dd>
-    `
-  }
-</dl>`;
+  const time = new Date(atMs).toISOString();
+  return factList([
+    ["From", from === "" ? "nobody (the null sender)" : shownText(from)],
+    ["To", shownText(to)],
+    ["Sent", result === "unknown" ? `${time}, without a reply: the outcome is unknown` : time],
+    codes.length === 0 ? null : ["Codes", linesOf(codes.map(codeOf))],
+    links.length === 0 ? null : ["Links", linesOf(links.map(linkOf))],
+  ]);
+}
+
+function linesOf(items: readonly Html[]): Html {
+  return html`<div class="lines">${items}</div>`;
 }
 
 function codeOf(code: string): Html {
-  return html`
-    <code class="copy">${code}</code>
-  `;
+  return html`<code class="copy">${visibleText(code)}</code>`;
 }
 
 /** @param url of http or https, as findLinks() gives it */
 function linkOf(url: string): Html {
-  return html`<a href="${url}" rel="noopener noreferrer">${url}</a>`;
+  return html`<a href="${url}" rel="noopener noreferrer">${visibleText(url)}</a>`;
 }
 
+/** As the mail has it: hidden characters and all. */
 function subjectOf({ content: { subject } }: CapturedMail): string {
-  return subject === "" ? "(no subject)" : showable(subject);
-}
-
-/** Text without characters that change how what stands beside it is read; lines and tabs stay. */
-function showable(text: string): string {
-  return text.replaceAll("\r\n", "\n").replaceAll(
-    ALL_CONTROLS,
-    (one) => one === "\n" || one === "\t" ? one : "\ufffd",
-  );
+  return subject === "" ? "(no subject)" : subject;
 }

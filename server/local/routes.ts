@@ -5,10 +5,11 @@ import { invalidJson, RelayError } from "../errors.ts";
 import { answerJson } from "../http/answer.ts";
 import { readObject } from "../http/json_body.ts";
 import { answerWhole } from "../http/large_answer.ts";
-import { namesHtml, pageHeaders } from "../http/page.ts";
+import { namesHtml } from "../http/names_html.ts";
 import { readBody } from "../http/read_body.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
 import { cleanLine } from "../http/text_fields.ts";
+import { answerPage } from "../pages/answer_page.ts";
 import { refuseStrangers } from "./access.ts";
 import type { CapturedMail, CapturedMails } from "./captured_mails.ts";
 import { mailListPage, mailPage } from "./mail_page.ts";
@@ -39,6 +40,7 @@ export function localRoutes({ mails, baseUrl, domain }: LocalRouteServices): Rou
   const route = (method: Route["method"], path: string, handle: LocalHandler): Route => ({
     method,
     path,
+    page: true,
     cors: "none",
     ...(method === "POST" ? { body: { limitBytes: BODY_BYTES, pool: "mail" } } : {}),
     handle(c) {
@@ -121,14 +123,7 @@ function answer(value: unknown): Response {
 }
 
 function answerHtml(page: string): Response {
-  return answerWhole(page, {
-    headers: {
-      ...HEADERS,
-      ...pageHeaders(),
-      "Content-Type": "text/html; charset=utf-8",
-      Vary: "Accept",
-    },
-  });
+  return answerPage(page, { headers: { ...HEADERS, Vary: "Accept" } });
 }
 
 function rowOf({ number, atMs, from, to, result, raw, content }: CapturedMail) {

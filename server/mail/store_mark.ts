@@ -5,7 +5,7 @@ import { retryWhileLocked } from "../storage/lock_retry.ts";
 /** ["meta","mail"]: made when mail is first on. */
 interface MailMark {
   v: 1;
-  /** Domain of all inboxes. */
+  /** Domain of all inboxes; another one may be set until the first address is given out. */
   domain: string;
   /** Made in local mode, in which mail goes nowhere. */
   local: boolean;
@@ -15,7 +15,8 @@ const MARK: Deno.KvKey = ["meta", "mail"];
 const ANY_AGENT: Deno.KvKey = ["count", "agents"];
 
 /**
- * Makes sure that the store's mail area is the one that is configured, and marks a new one.
+ * Makes sure that the store's mail area is the one that is configured, and marks a new one. A store
+ * in which no address was given out takes another domain: a slip at the first start must not lock it.
  * @throws ConfigError naming the variable
  */
 export async function claimStore(
@@ -26,10 +27,10 @@ export async function claimStore(
     for (;;) {
       const found = await kv.get<MailMark>(MARK);
       if (found.value !== null) {
-        requireSame(found.value, { domain, local });
-        return;
-      }
-      if (local && (await kv.get(ANY_AGENT)).value !== null) throw realStore();
+        requireSameMode(found.value, local);
+        if (found.value.domain === domain) return;
+        if (await hasAddresses(kv)) throw otherDomain(found.value.domain);
+      } else if (local && (await kv.get(ANY_AGENT)).value !== null) throw realStore();
       const mark: MailMark = { v: 1, domain, local };
       if ((await kv.atomic().check(found).set(MARK, mark).commit()).ok) return;
     }
@@ -42,13 +43,21 @@ export async function refuseLocalStore(kv: Deno.Kv): Promise<void> {
   if (value?.local) throw localOnly();
 }
 
-function requireSame(mark: MailMark, { domain, local }: { domain: string; local: boolean }): void {
+/** Addresses outlive their inboxes and orgs: where one stands, the domain has been told to somebody. */
+async function hasAddresses(kv: Deno.Kv): Promise<boolean> {
+  for await (const _ of kv.list({ prefix: ["mail-address"] }, { limit: 1 })) return true;
+  return false;
+}
+
+function requireSameMode(mark: MailMark, local: boolean): void {
   if (mark.local && !local) throw localOnly();
   if (!mark.local && local) throw realStore();
-  if (mark.domain === domain) return;
-  throw new ConfigError(
+}
+
+function otherDomain(domain: string): ConfigError {
+  return new ConfigError(
     "RELAY_MAIL_DOMAIN",
-    `must be ${mark.domain}: the inboxes of this store are at that domain, and their addresses are for ever; another domain takes another store (RELAY_DATA_DIR)`,
+    `must be ${domain}: the inboxes of this store are at that domain, and their addresses are for ever; another domain takes another store (RELAY_DATA_DIR)`,
   );
 }
 

@@ -46,6 +46,7 @@ export function referenceRoutes({ baseUrl }: Pick<Config, "baseUrl">): Route[] {
     {
       method: "GET",
       path: "/docs",
+      page: true,
       cors: "none",
       handle: async (c) =>
         answerFixed(c.req.raw, await (page ??= files().then(fixedPage)), pageHeaders),

@@ -13,13 +13,14 @@ export const SERVER_FOLDERS: FolderTable = {
     shows: ["mailbox_kind.ts", "mailbox_waits.ts", "waiter.ts", "waits.ts"],
   },
   mailboxes: { imports: ["storage"], shows: ["records.ts", "retained_bytes.ts"] },
-  web: { imports: ["http"], shows: ["reference.ts"] },
+  pages: { imports: ["http"], shows: "*" },
+  web: { imports: ["http", "pages"], shows: ["reference.ts"] },
   description: { imports: ["http", "web"], shows: "*" },
   mail: {
     imports: ["agents", "config", "description", "http", "sealing", "storage"],
     shows: [],
   },
-  local: { imports: ["config", "http", "outgoing"], shows: [] },
+  local: { imports: ["config", "http", "outgoing", "pages"], shows: [] },
   idempotency: { imports: ["storage"], shows: "*" },
   outgoing: {
     imports: ["config", "http", "storage"],
@@ -81,7 +82,16 @@ export const SERVER_FOLDERS: FolderTable = {
     ],
   },
   digest: {
-    imports: ["agents", "description", "http", "mailboxes", "messages", "outgoing", "storage"],
+    imports: [
+      "agents",
+      "description",
+      "http",
+      "mailboxes",
+      "messages",
+      "outgoing",
+      "pages",
+      "storage",
+    ],
     shows: ["candidates.ts", "subscription.ts"],
   },
   profiles: {

@@ -1,6 +1,7 @@
 /** What stays the same while the relay runs: tags, 304 and gzip of the description and the pages. */
 import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
+import { ICON, STYLESHEET } from "../../server/pages/asset_files.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { connectRaw } from "../support/raw_http.ts";
 
@@ -9,6 +10,8 @@ const PATHS = [
   ["/", "application/json"],
   ["/", "text/html"],
   ["/docs", "text/html"],
+  [STYLESHEET.path, "text/css"],
+  [ICON.path, "image/svg+xml"],
   ["/docs/swagger-ui.css", "*/*"],
   ["/docs/reference.js", "*/*"],
 ] as const;

@@ -5,6 +5,7 @@ import { type Answer, ask, assertRefused } from "../support/answer.ts";
 import { startMailRelay } from "../support/mail_relay.ts";
 import { exchange } from "../support/raw_http.ts";
 import { makeStoreFolder, startTestRelay, type TestRelay } from "../support/relay.ts";
+import { newOrg } from "../support/mail_caller.ts";
 import { registerAgent } from "../support/test_agent.ts";
 import { HOUR_MS, setEmail } from "../digest/digest_bench.ts";
 
@@ -99,7 +100,7 @@ Deno.test("captured mail has its own paths, methods and headers", async () => {
   const { headers } = await ask(list, HTML);
   assert.match(
     headers.get("content-security-policy")!,
-    /^default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+    /^default-src 'none'; style-src 'self'; script-src 'self';.* frame-ancestors 'none'$/,
   );
   for (const n of ["1", "0", "01", "-1", "1e3", "x", "9".repeat(30), "%31"]) {
     assertRefused(await ask(`${list}/${n}`), "not_found");
@@ -224,12 +225,14 @@ Deno.test("a store made in local mode opens in no other, and no other store in l
     });
 
   const register = (relay: TestRelay) => registerAgent(relay, "bob");
+  const makeInbox = async (relay: TestRelay) => (await newOrg(relay)).inbox();
   const made: [Mail, Mail[], string, ((relay: TestRelay) => Promise<unknown>)?][] = [
     [local, [real, off], "RELAY_MAIL_DEV"],
     [real, [local], "RELAY_MAIL_DEV"],
     // Mail was never on, but there are agents, whose digests would go nowhere.
     [off, [local], "RELAY_MAIL_DEV", register],
-    [local, [{ ...local, domain: "other.test" }], "RELAY_MAIL_DOMAIN"],
+    // Until an address is given out the domain may change (store_domain_test.ts).
+    [local, [{ ...local, domain: "other.test" }], "RELAY_MAIL_DOMAIN", makeInbox],
   ];
   for (const [first, others, variable, use] of made) {
     const { dir, kvPath } = await makeStoreFolder();

@@ -162,6 +162,14 @@ Deno.test("a folder of local mode starts in no other, at no other domain, and th
     const start = async (env: Record<string, string>) => {
       await using relay = await spawnRelay({ env });
       assert.match(relay.output().stdout, /^ {2}mail +on: /m);
+      // With the first address the domain is settled.
+      const body = signRegistration(Date.now());
+      const org = await askMail(relay.url, "POST", "/v1/mail/agents/register", { body });
+      const key = org.body.api_key;
+      assert.equal(
+        (await askMail(relay.url, "POST", "/v1/mail/inboxes", { key, body: {} })).status,
+        201,
+      );
       await relay.terminate();
     };
     const here = { ...LOCAL, RELAY_DATA_DIR: local! };

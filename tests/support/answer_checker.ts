@@ -155,13 +155,19 @@ export function createAnswerChecker(mailOn = false): AnswerChecker {
     hasBody: boolean,
   ): string[] {
     const faults = answer.status === status ? [] : [`status ${answer.status} instead of ${status}`];
-    if (hasBody && !answer.text.includes(`"code":"${code}"`)) {
+    const isPage = answer.headers.get("content-type")?.startsWith("text/html") === true;
+    const named = isPage ? `<code>${code}</code>` : `"code":"${code}"`;
+    if (hasBody && !answer.text.includes(named)) {
       faults.push(`the code is not ${code}`);
     }
     if (status === 405 && !answer.headers.has("allow")) faults.push("header allow is missing");
     return [
       ...faults,
-      ...checkResponse("/components/responses/OtherRefusal", answer, hasBody),
+      ...checkResponse(
+        `/components/responses/${isPage ? "OtherRefusalOrPage" : "OtherRefusal"}`,
+        answer,
+        hasBody,
+      ),
     ];
   }
 

@@ -39,7 +39,8 @@ export async function askMail(
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
   const text = await answer.text();
-  const isJson = answer.headers.get("content-type")?.startsWith("application/json");
+  const isJson = text !== "" &&
+    answer.headers.get("content-type")?.startsWith("application/json");
   return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
 }
 

@@ -120,6 +120,7 @@ async function make(
         google: { sub, email },
         pendingClaim: null,
         inboxes: 0,
+        addressesTaken: [],
         suspendedAtMs: null,
         deletedAtMs: null,
         attempt: turn.attempt,

@@ -1,8 +1,9 @@
 /** The API key that a sign-in makes (mail page, "Keys"). */
-import { Outdated, type Turn } from "../../storage/job.ts";
+import type { Turn } from "../../storage/job.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { timestamp } from "../../timestamp.ts";
-import { type LastUsed, usedKeysOf } from "../keys/last_used.ts";
+import type { LastUsed } from "../keys/last_used.ts";
+import { putKeys, sweptHashes } from "../keys/put_keys.ts";
 import {
   keyOwnerKey,
   keysKey,
@@ -30,7 +31,7 @@ export interface SignInKey {
   proof: Deno.KvKey;
   /** What the job is to name among its records. */
   records: readonly Deno.KvKey[];
-  /** Adds the key to the org's. @throws Outdated where others have to make room than was read */
+  /** Adds the key to the org's. */
   stage(turn: Turn): void;
   /** Run after the commit. */
   committed(): void;
@@ -46,19 +47,19 @@ export async function prepareSignInKey(
   way: "google" | "magic",
 ): Promise<SignInKey> {
   const { apiKey, hash, prefix } = makeKeySecret(random);
-  const keys = (await records.read<KeysRecord>(keysKey(orgId)))?.keys ?? [];
+  const stored = await records.read<KeysRecord>(keysKey(orgId));
+  const keys = stored?.keys ?? [];
   const usedAtMs = await lastUsed.read(orgId, keys.filter(isSignIn).map(({ id }) => id));
-  const leaving = leavingKeys(keys, usedAtMs);
+  const leaving = leavingKeys(keys, usedAtMs).map((key) => key.hash);
+  const swept = [...leaving, ...sweptHashes(stored)];
+  let gone: readonly MailKey[] = [];
   return {
     apiKey,
     proof: keyOwnerKey(hash),
-    records: [keysKey(orgId), ...[{ hash }, ...leaving].map((key) => keyOwnerKey(key.hash))],
+    records: [keysKey(orgId), ...[hash, ...swept].map((one) => keyOwnerKey(one))],
     stage(turn) {
-      const stored = turn.record(keysKey(orgId));
-      const present = stored?.keys ?? [];
-      const gone = new Set(leavingKeys(present, usedAtMs).map(({ id }) => id));
-      const isAsRead = gone.size === leaving.length && leaving.every(({ id }) => gone.has(id));
-      if (!isAsRead) throw new Outdated();
+      const present = turn.record(keysKey(orgId))?.keys ?? [];
+      gone = leavingKeys(present, usedAtMs);
       const made: MailKey = {
         id: makeMailId("key", turn.nowMs, random),
         hash,
@@ -71,21 +72,12 @@ export async function prepareSignInKey(
         expiresAtMs: null,
         signIn: true,
       };
-      const kept = present.filter(({ id }) => !gone.has(id));
-      turn.putRecord(keysKey(orgId), {
-        v: 1,
-        ...stored,
-        attempt: turn.attempt,
-        keys: [...kept, made],
-      });
+      const kept = present.filter((key) => !gone.includes(key));
+      putKeys(turn, orgId, [...kept, made], swept);
       turn.putRecord(keyOwnerKey(hash), { v: 1, orgId, attempt: turn.attempt });
-      for (const key of leaving) {
-        turn.putRecord(keyOwnerKey(key.hash), null);
-        turn.delete([...usedKeysOf(orgId), key.id]);
-      }
     },
     committed() {
-      for (const { id } of leaving) lastUsed.forget(id);
+      for (const { id } of gone) lastUsed.forget(id);
     },
   };
 }

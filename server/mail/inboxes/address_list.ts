@@ -9,7 +9,7 @@ const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]
 const FORM = "user@domain, domain or *.domain";
 
 /**
- * A list as it is stored: lowercased, each entry once, in first order. null counts as empty.
+ * A list as it is stored: lowercased, each entry once, in first order.
  * @throws RelayError `invalid_json` naming the field and the entry
  */
 export function cleanAddressList(field: AddressListName, given: unknown): string[] {

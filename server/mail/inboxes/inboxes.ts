@@ -1,12 +1,15 @@
 /** Inboxes: made, found, changed, deleted. An address belongs to one inbox for ever. */
-import { RelayError } from "../../errors.ts";
+import { rateLimited, RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import type { GroupCommit, Turn } from "../../storage/group_commit.ts";
 import { listRows } from "../../storage/list_rows.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { Outdated } from "../../storage/job.ts";
 import type { Store } from "../../storage/store.ts";
+import { admit } from "../../rate_window.ts";
+import { DAY_MS, HOUR_MS } from "../../time_units.ts";
 import { keysKey } from "../records/key_record.ts";
+import { putKeys } from "../keys/put_keys.ts";
 import { requireOrg } from "../keys/require_org.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
 import { isMailId, makeMailId } from "../records/mail_id.ts";
@@ -40,6 +43,8 @@ export interface InboxServices {
 }
 
 const MADE_UP_TRIES = 8;
+/** For each inbox that an org may have: addresses are for ever, whoever makes and deletes inboxes. */
+const ADDRESSES_A_DAY = 10;
 const NO_ENTRIES = { allow_send: [], allow_receive: [], block_receive: [] };
 
 export class Inboxes {
@@ -48,7 +53,7 @@ export class Inboxes {
   /**
    * Makes an inbox, or finds the one that was made under the same client_id.
    * @returns whether it was made now
-   * @throws RelayError `reserved_local_part`, `inbox_limit_reached`, `address_taken`
+   * @throws RelayError `reserved_local_part`, `inbox_limit_reached`, `rate_limited`, `address_taken`
    */
   async create(
     orgId: string,
@@ -104,6 +109,7 @@ export class Inboxes {
         const former = formerKey === null ? null : turn.record(formerKey);
         if (former !== null) return { record: former, isNew: false };
         requireRoom(org, limits);
+        const addressesTaken = takeOneMore(org, limits, turn.nowMs);
         if (turn.record(addressKey(localPart)) !== null) throw addressTaken(localPart);
         const made: InboxRecord = {
           v: 1,
@@ -119,7 +125,12 @@ export class Inboxes {
           updatedAtMs: turn.nowMs,
           attempt: turn.attempt,
         };
-        turn.putRecord(orgKey(orgId), { ...org, inboxes: org.inboxes + 1, attempt: turn.attempt });
+        turn.putRecord(orgKey(orgId), {
+          ...org,
+          inboxes: org.inboxes + 1,
+          addressesTaken,
+          attempt: turn.attempt,
+        });
         turn.putRecord(addressKey(localPart), { v: 1, orgId, inboxId });
         turn.putRecord(key, made);
         for (const name of entries) {
@@ -244,7 +255,7 @@ export class Inboxes {
         const keys = turn.record(keysKey(orgId))?.keys ?? [];
         const left = keys.filter((one) => one.inboxId !== inboxId);
         turn.putRecord(orgKey(orgId), { ...org, inboxes: org.inboxes - 1, attempt: turn.attempt });
-        turn.putRecord(keysKey(orgId), { v: 1, keys: left, attempt: turn.attempt });
+        putKeys(turn, orgId, left);
         turn.putRecord(key, null);
         for (const one of named) turn.putRecord(one, null);
         for (const one of lists) turn.putRecord(one, null);
@@ -284,6 +295,18 @@ function requireRoom(org: OrgRecord, limits: Limits): void {
     org.trialEndsAtMs === null
       ? `an org has at most ${limit} inboxes; delete one (DELETE /v1/mail/inboxes/{id})`
       : `a trial has at most ${limit} inboxes; claim the org (POST /v1/mail/org/claim) for ${limits.mailInboxesPerOrg}`,
+  );
+}
+
+/** The org's window with one more address. @throws RelayError `rate_limited` */
+function takeOneMore(org: OrgRecord, limits: Limits, nowMs: number): readonly number[] {
+  const limit = ADDRESSES_A_DAY * inboxLimit(org, limits);
+  const rule = { limit, windowMs: DAY_MS, bucketMs: HOUR_MS };
+  const admitted = admit(org.addressesTaken, nowMs, rule);
+  if ("window" in admitted) return admitted.window;
+  throw rateLimited(
+    `an org takes at most ${limit} addresses a day, those of deleted inboxes included: they are never given out again`,
+    admitted.retryAfterMs,
   );
 }
 

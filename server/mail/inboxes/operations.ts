@@ -83,7 +83,13 @@ export function inboxRoutes(limits: Limits): DescribedRoutes {
         200: one("The inbox that was made under this client_id."),
         201: one("The inbox."),
       },
-      errors: { reserved_local_part: null, inbox_limit_reached: null, address_taken: null },
+      errors: {
+        reserved_local_part: null,
+        inbox_limit_reached: null,
+        rate_limited:
+          "the org has taken ten times as many addresses within a day as it may have inboxes",
+        address_taken: null,
+      },
     },
     listMailInboxes: {
       description: "The org's inboxes, the oldest first; with an inbox-scoped key its one.",

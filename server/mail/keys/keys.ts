@@ -5,8 +5,9 @@ import type { GroupCommit, Turn } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { makeMailId } from "../records/mail_id.ts";
 import { orgKey } from "../records/org_record.ts";
-import { EXPIRED_SHOWN_MS } from "./authenticate_key.ts";
-import { requireOrg } from "./require_org.ts";
+import { EXPIRED_SHOWN_MS, type MailCaller } from "./authenticate_key.ts";
+import { putKeys, sweptHashes } from "./put_keys.ts";
+import { requireCallingKey, requireOrg } from "./require_org.ts";
 import {
   isLive,
   isOwnerKey,
@@ -32,27 +33,33 @@ export interface MadeKey {
 }
 
 /**
- * Makes a key of an org.
+ * Makes a key of the caller's org.
  * @param check run in the commit, such as to see that the inbox of the key is still there
- * @throws RelayError `key_limit_reached`; `unknown_key` where the org has gone meanwhile
+ * @throws RelayError `key_limit_reached`; `unknown_key` where the org or the calling key has gone meanwhile
  */
 export async function createKey(
   services: KeyServices,
-  orgId: string,
+  { org: { id: orgId }, key: caller }: MailCaller,
   request: KeyRequest,
   check: { records: readonly Deno.KvKey[]; require(turn: Turn): void } = {
     records: [],
     require() {},
   },
 ): Promise<MadeKey> {
-  const { commits, random, limits } = services;
+  const { commits, records, random, limits } = services;
   const { apiKey, hash, prefix } = makeKeySecret(random);
+  const swept = sweptHashes(await records.read<KeysRecord>(keysKey(orgId)));
   const key = await commits.submit<MailKey>({
-    records: [orgKey(orgId), keysKey(orgId), keyOwnerKey(hash), ...check.records],
+    records: [
+      orgKey(orgId),
+      keysKey(orgId),
+      ...[hash, ...swept].map((one) => keyOwnerKey(one)),
+      ...check.records,
+    ],
     sizeBytes: 4_000,
     proof: keyOwnerKey(hash),
     plan(turn) {
-      const keys = keysOf(turn, orgId, limits);
+      const keys = keysOf(turn, orgId, caller, limits);
       check.require(turn);
       const made: MailKey = {
         id: makeMailId("key", turn.nowMs, random),
@@ -69,7 +76,7 @@ export async function createKey(
           `an org has at most ${limits.mailKeysPerOrg} API keys; delete one that is not used any more (GET /v1/mail/api-keys tells when each was last used)`,
         );
       }
-      turn.putRecord(keysKey(orgId), { v: 1, keys: [...kept, made] });
+      putKeys(turn, orgId, [...kept, made], swept);
       turn.putRecord(keyOwnerKey(hash), { v: 1, orgId, attempt: turn.attempt });
       return made;
     },
@@ -78,23 +85,24 @@ export async function createKey(
 }
 
 /**
- * Deletes a key of an org: at once nobody gets in with it.
- * @throws RelayError `not_found`, `last_key`
+ * Deletes a key of the caller's org: at once nobody gets in with it.
+ * @throws RelayError `not_found`, `last_key`; `unknown_key` as createKey()
  */
 export async function deleteKey(
   { commits, records, limits }: KeyServices,
-  orgId: string,
+  { org: { id: orgId }, key: caller }: MailCaller,
   keyId: string,
 ): Promise<MailKey> {
   const stored = await records.read<KeysRecord>(keysKey(orgId));
   const hash = stored?.keys.find(({ id }) => id === keyId)?.hash;
   if (hash === undefined) throw noSuchKey();
+  const swept = [hash, ...sweptHashes(stored)];
   return await commits.submit<MailKey>({
-    records: [orgKey(orgId), keysKey(orgId), keyOwnerKey(hash)],
+    records: [orgKey(orgId), keysKey(orgId), ...swept.map((one) => keyOwnerKey(one))],
     sizeBytes: 2_000,
     proof: keysKey(orgId),
     plan(turn) {
-      const keys = keysOf(turn, orgId, limits);
+      const keys = keysOf(turn, orgId, caller, limits);
       const deleted = keys.find(({ id }) => id === keyId);
       if (deleted === undefined) throw noSuchKey();
       const left = keys.filter((key) => key !== deleted);
@@ -104,8 +112,7 @@ export async function deleteKey(
           "without this key the org would have no org-scoped one with inbox:write, and nobody could manage it; make another first (POST /v1/mail/api-keys), or delete the org (DELETE /v1/mail/org)",
         );
       }
-      turn.putRecord(keysKey(orgId), { v: 1, keys: left, attempt: turn.attempt });
-      turn.putRecord(keyOwnerKey(hash), null);
+      putKeys(turn, orgId, left, swept);
       return deleted;
     },
   });
@@ -114,9 +121,11 @@ export async function deleteKey(
 function keysOf(
   turn: Turn,
   orgId: string,
+  caller: MailKey,
   limits: Pick<Limits, "mailTrialPurgeDays">,
 ): readonly MailKey[] {
   requireOrg(turn, orgId, limits);
+  requireCallingKey(turn, orgId, caller.id);
   return turn.record(keysKey(orgId))?.keys ?? [];
 }
 

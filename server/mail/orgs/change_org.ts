@@ -3,6 +3,7 @@ import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
+import { requireCallingKey } from "../keys/require_org.ts";
 import { keysKey } from "../records/key_record.ts";
 import { isMailId } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
@@ -15,11 +16,14 @@ export interface OrgChanges {
 
 /**
  * Deletes an org: one commit hides it and kills its keys, and a sweep erases what is left of it.
- * Deleting it again does nothing.
+ * Deleting it again does nothing, and gives null.
+ * @param keyId the key that asks for it
+ * @throws RelayError `unknown_key` where that key has gone meanwhile
  */
 export async function deleteOrg(
   { commits }: Pick<OrgChanges, "commits">,
   orgId: string,
+  keyId: string,
 ): Promise<OrgRecord | null> {
   const key = orgKey(orgId);
   return await commits.submit<OrgRecord | null>({
@@ -29,6 +33,7 @@ export async function deleteOrg(
     plan(turn) {
       const org = turn.record(key);
       if (org === null || org.deletedAtMs !== null) return null;
+      requireCallingKey(turn, orgId, keyId);
       return stageErasure(turn, org);
     },
   });

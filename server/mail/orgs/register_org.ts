@@ -108,6 +108,7 @@ async function register(
         google: null,
         pendingClaim: null,
         inboxes: 0,
+        addressesTaken: [],
         suspendedAtMs: null,
         deletedAtMs: null,
         attempt: turn.attempt,

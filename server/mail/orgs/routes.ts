@@ -72,15 +72,15 @@ export function orgHandlers(services: OrgRouteServices) {
     readMailOrg({ org }) {
       return Promise.resolve(answerJson(shownOrg(org, limits, now()), 200, NO_STORE));
     },
-    async deleteMailOrg({ org, body }) {
+    async deleteMailOrg({ org, key, body }) {
       const { org_id } = await body();
       if (org_id !== org.id) {
         throw invalidJson(
           `org_id must be the id of this key's org, ${org.id}: deleting erases everything of it`,
         );
       }
-      await deleteOrg({ commits }, org.id);
-      log("mail_org_deleted", { org_id: org.id });
+      const deleted = await deleteOrg({ commits }, org.id, key.id);
+      if (deleted !== null) log("mail_org_deleted", { org_id: org.id });
       erasures.begin();
       return noContent();
     },

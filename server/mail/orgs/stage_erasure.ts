@@ -15,12 +15,13 @@ export const erasureKey = (orgId: string): Deno.KvKey => ["mail-erasure", orgId]
 /** Hides an org and kills its keys, in a job that has the records of both; a sweep erases the rest. */
 export function stageErasure(turn: Turn, org: OrgRecord): OrgRecord {
   const gone: OrgRecord = { ...org, deletedAtMs: turn.nowMs, attempt: turn.attempt };
-  const keys = turn.record(keysKey(org.id))?.keys ?? [];
+  const { keys = [], dropped = [] } = turn.record(keysKey(org.id)) ?? {};
+  const keyHashes = [...keys.map(({ hash }) => hash), ...dropped];
   turn.putRecord(orgKey(org.id), gone);
   turn.putRecord(keysKey(org.id), null);
   turn.set(
     erasureKey(org.id),
-    { v: 1, sinceMs: turn.nowMs, keyHashes: keys.map(({ hash }) => hash) } satisfies ErasureRow,
+    { v: 1, sinceMs: turn.nowMs, keyHashes } satisfies ErasureRow,
   );
   return gone;
 }

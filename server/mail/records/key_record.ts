@@ -30,6 +30,8 @@ export interface KeysRecord {
   /** The attempt that wrote it last. */
   attempt?: string;
   keys: readonly MailKey[];
+  /** Hashes of keys that left the list and whose rows are still to be erased, by the next commits. */
+  dropped?: readonly string[];
 }
 export const keysKey = defineRecord<KeysRecord, [orgId: string]>(["mail-keys"], 1);
 

@@ -22,6 +22,8 @@ export interface OrgRecord {
   pendingClaim: { email: string; expiresAtMs: number } | null;
   /** Inboxes that are not deleted. */
   inboxes: number;
+  /** Addresses taken within a day, those of deleted inboxes included: a window of rate_window.ts. */
+  addressesTaken: readonly number[];
   suspendedAtMs: number | null;
   /** Deleted by its owner or purged: nothing shows it any more, and a sweep erases what is left. */
   deletedAtMs: number | null;

@@ -1,0 +1,24 @@
+/** The files that pages load. They are imported as modules: the relay reads no file for them. */
+import { createHash } from "node:crypto";
+import icon from "./relay.svg" with { type: "text" };
+import style from "./relay.css" with { type: "text" };
+
+export interface AssetFile {
+  /** Name with the hash of the content: one name never has two contents. */
+  name: string;
+  path: string;
+  type: string;
+  text: string;
+}
+
+/** The one stylesheet of all pages; at most 12 kB. */
+export const STYLESHEET: AssetFile = fileOf("css", "text/css; charset=utf-8", style);
+export const ICON: AssetFile = fileOf("svg", "image/svg+xml", icon);
+
+export const ASSET_FILES: readonly AssetFile[] = [STYLESHEET, ICON];
+
+function fileOf(extension: string, type: string, text: string): AssetFile {
+  const hash = createHash("sha256").update(text).digest("hex").slice(0, 16);
+  const name = `relay.${hash}.${extension}`;
+  return { name, path: `/assets/${name}`, type, text };
+}

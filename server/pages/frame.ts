@@ -1,0 +1,63 @@
+/** The frame of every page for people: header, main part, footer, one stylesheet from /assets. */
+import { html } from "hono/html";
+import { VERSION } from "../version.ts";
+import { ICON, STYLESHEET } from "./asset_files.ts";
+import type { Html } from "./html.ts";
+import { RELAY_NAME } from "./relay_name.ts";
+import { shownText } from "./shown_text.ts";
+import { visibleText } from "./visible_text.ts";
+
+export interface FrameOptions {
+  /** What the heading says instead of the title. */
+  heading?: Html;
+  /** Whether the main part is wider than a column of text: for tables and lists of records. */
+  isWide?: boolean;
+}
+
+/** Where the header leads: pages of every relay. */
+const LINKS: readonly { href: string; label: string }[] = [{ href: "/docs", label: "Docs" }];
+
+/**
+ * A page as text, from its doctype on. It holds no script, and no style of its own.
+ * @param title plain text, also of others: hidden characters are shown; the heading says the same
+ */
+export async function frame(
+  title: string,
+  content: Html,
+  { heading, isWide = false }: FrameOptions = {},
+): Promise<string> {
+  const tab = title === RELAY_NAME ? title : `${visibleText(title)} - ${RELAY_NAME}`;
+  // deno-fmt-ignore
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${tab}</title>
+<link rel="icon" type="image/svg+xml" href="${ICON.path}">
+<link rel="stylesheet" href="${STYLESHEET.path}">
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header>
+<div class="bar">
+<a class="brand" href="/"><img src="${ICON.path}" alt="" width="28" height="28">${RELAY_NAME}</a>
+<nav aria-label="Relay">${LINKS.map(({ href, label }) => html`<a href="${href}">${label}</a>`)}</nav>
+</div>
+</header>
+<main id="main"${isWide ? html` class="wide"` : ""}>
+<h1>${heading ?? shownText(title)}</h1>
+${content}
+</main>
+<footer>
+<div class="bar">
+<span>Version ${VERSION}</span>
+<a href="/v1/limits">Limits in force here</a>
+</div>
+</footer>
+</body>
+</html>
+`;
+  return String(await page);
+}

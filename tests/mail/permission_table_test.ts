@@ -1,0 +1,254 @@
+/**
+ * Who may call what: the table of the mail page written out by hand, tried with every kind of key, so
+ * that a slip in server/mail/paths.ts is found.
+ */
+import assert from "node:assert/strict";
+import { MAIL_PATHS } from "../../server/mail/paths.ts";
+import { CLIENT_ID, startGoogleRelay } from "../support/google_issuer.ts";
+import { accepted, assertMailRefused, MailKeyHolder, newOrg } from "../support/mail_caller.ts";
+import { askMail, type MailAnswer } from "../support/mail_relay.ts";
+import type { TestRelay } from "../support/relay.ts";
+
+/**
+ * Access (OR: org-scoped keys that read, OW: org-scoped that write, IR and IW: inbox-scoped ones too,
+ * for their inbox), method, path, and the status for a key of a trial that may; 503 for what is not there yet.
+ */
+const TABLE = `
+OR GET    /v1/mail/org 200
+OW DELETE /v1/mail/org 204
+OW DELETE /v1/mail/org/google 409
+OW POST   /v1/mail/org/attach 400
+OW POST   /v1/mail/org/claim 503
+OW POST   /v1/mail/inboxes 201
+IR GET    /v1/mail/inboxes 200
+IR GET    /v1/mail/inboxes/{id} 200
+OW PATCH  /v1/mail/inboxes/{id} 200
+OW DELETE /v1/mail/inboxes/{id} 204
+IW POST   /v1/mail/inboxes/{id}/messages/send 503
+IR GET    /v1/mail/inboxes/{id}/messages 503
+IR GET    /v1/mail/messages/{id} 503
+IW PATCH  /v1/mail/messages/{id} 503
+OW DELETE /v1/mail/messages/{id} 503
+IR GET    /v1/mail/messages/{id}/raw 503
+IR GET    /v1/mail/messages/{id}/attachments/{attachment_id} 503
+IW POST   /v1/mail/messages/{id}/reply 503
+IW POST   /v1/mail/messages/{id}/forward 503
+IW POST   /v1/mail/messages/{id}/cancel 503
+IR GET    /v1/mail/inboxes/{id}/threads 503
+IR GET    /v1/mail/threads/{id} 503
+IW PATCH  /v1/mail/threads/{id} 503
+IR GET    /v1/mail/search 503
+IW POST   /v1/mail/inboxes/{id}/drafts 503
+IR GET    /v1/mail/inboxes/{id}/drafts 503
+IR GET    /v1/mail/drafts/{id} 503
+IW PATCH  /v1/mail/drafts/{id} 503
+IW DELETE /v1/mail/drafts/{id} 503
+IW POST   /v1/mail/drafts/{id}/send 503
+OR GET    /v1/mail/usage 503
+OR GET    /v1/mail/delivery-health 503
+OR GET    /v1/mail/activity 503
+OW POST   /v1/mail/api-keys 201
+OR GET    /v1/mail/api-keys 200
+OR GET    /v1/mail/api-keys/{id} 200
+OW DELETE /v1/mail/api-keys/{id} 204
+OW POST   /v1/mail/webhooks 503
+OR GET    /v1/mail/webhooks 503
+OR GET    /v1/mail/webhooks/{id} 503
+OW PATCH  /v1/mail/webhooks/{id} 503
+OW DELETE /v1/mail/webhooks/{id} 503
+OW POST   /v1/mail/webhooks/{id}/rotate 503
+OW POST   /v1/mail/webhooks/{id}/test 503
+OR GET    /v1/mail/webhooks/{id}/deliveries 503
+OW POST   /v1/mail/webhooks/{id}/deliveries/{delivery_id}/redeliver 503
+OR GET    /v1/mail/suppressions 503
+OW DELETE /v1/mail/suppressions/{address} 503`;
+
+/** Routes that ask for no mail key. */
+const KEYLESS = `
+public POST /v1/mail/agents/register
+public POST /v1/mail/agents/register-trial
+public POST /v1/mail/org/google
+public POST /v1/mail/org/magic
+public GET  /v1/mail/org/magic/confirm
+public POST /v1/mail/org/magic/confirm
+public GET  /v1/mail/org/claim/confirm
+public POST /v1/mail/org/claim/confirm
+gateway POST /v1/mail/inbound/raw
+gateway POST /v1/mail/events
+adminToken POST /v1/admin/mail/orgs/{id}/suspend
+adminToken POST /v1/admin/mail/orgs/{id}/unsuspend
+public GET  /mail/drafts/{id}
+public POST /mail/drafts/{id}
+tools POST /mcp/mail`;
+
+/** The only route that the key of an expired trial opens. */
+const OPEN_AFTER_TRIAL = ["POST /v1/mail/org/attach"];
+
+/** Sign-in is on; nothing here has a token to check. */
+const GOOGLE = { RELAY_GOOGLE_CLIENT_ID: CLIENT_ID };
+/** Room for two inboxes in each trial. */
+const LIMITS = { mailRegistrationsPerIpPerHour: 10_000, mailInboxesPerTrial: 10 };
+
+type Access = "OR" | "OW" | "IR" | "IW";
+const WORDS: Record<Access, string> = { OR: "orgRead", OW: "orgWrite", IR: "read", IW: "write" };
+
+const rowsOf = (table: string) => table.trim().split("\n").map((line) => line.split(/ +/));
+const KEYED = rowsOf(TABLE).map(([access, method, path, status]) => ({
+  access: access as Access,
+  method: method!,
+  path: path!,
+  status: Number(status),
+}));
+
+Deno.test("MAIL_PATHS has exactly the routes of the mail page, with the access that it gives them", () => {
+  const expected = [
+    ...KEYED.map(({ access, method, path }) => `${method} ${path} ${WORDS[access]}`),
+    ...rowsOf(KEYLESS).map(([access, method, path]) => `${method} ${path} ${access}`),
+  ];
+  const actual = MAIL_PATHS.map(({ method, path, access }) =>
+    `${method.toUpperCase()} ${path} ${access}`
+  );
+  assert.deepEqual(actual.sort(), expected.sort());
+  const open = MAIL_PATHS.filter(({ expiredTrial }) => expiredTrial === true);
+  assert.deepEqual(
+    open.map(({ method, path }) => `${method.toUpperCase()} ${path}`),
+    OPEN_AFTER_TRIAL,
+  );
+});
+
+interface Cast {
+  owner: MailKeyHolder;
+  other: MailKeyHolder;
+  /** Ids of an inbox of its own, of another inbox of the org, and of another org's. */
+  inboxes: { own: string; sibling: string; foreign: string };
+  /** A key that nobody calls by, and one of another org. */
+  keys: { spare: string; foreign: string };
+}
+
+async function makeCast(relay: TestRelay): Promise<Cast> {
+  const [owner, other] = [await newOrg(relay), await newOrg(relay)];
+  const [own, sibling, foreign] = [await owner.inbox(), await owner.inbox(), await other.inbox()];
+  const spare = await owner.newKey({ name: "spare" });
+  const foreignKey = await other.newKey({ name: "foreign" });
+  return {
+    owner,
+    other,
+    inboxes: { own: own.id, sibling: sibling.id, foreign: foreign.id },
+    keys: { spare: spare.id, foreign: foreignKey.id },
+  };
+}
+
+const READ = "inbox:read";
+const WRITE = "inbox:write";
+
+/** Every kind of key: what it is made of, and which routes it opens. */
+const KINDS: Record<string, { body: (cast: Cast) => object; opens: readonly Access[] }> = {
+  "org-scoped": { body: () => ({}), opens: ["OR", "OW", "IR", "IW"] },
+  "org-scoped, read-only": { body: () => ({ permissions: [READ] }), opens: ["OR", "IR"] },
+  "org-scoped, write-only": { body: () => ({ permissions: [WRITE] }), opens: ["OW", "IW"] },
+  "inbox-scoped": {
+    body: ({ inboxes }) => ({ scope: "inbox", inbox_id: inboxes.own }),
+    opens: ["IR", "IW"],
+  },
+  "inbox-scoped, read-only": {
+    body: ({ inboxes }) => ({ scope: "inbox", inbox_id: inboxes.own, permissions: [READ] }),
+    opens: ["IR"],
+  },
+  "inbox-scoped, write-only": {
+    body: ({ inboxes }) => ({ scope: "inbox", inbox_id: inboxes.own, permissions: [WRITE] }),
+    opens: ["IW"],
+  },
+};
+
+const BODIES: Record<string, (cast: Cast) => unknown> = {
+  "DELETE /v1/mail/org": ({ owner }) => ({ org_id: owner.orgId }),
+  "POST /v1/mail/inboxes": () => ({}),
+  "PATCH /v1/mail/inboxes/{id}": () => ({ display_name: "x" }),
+  "POST /v1/mail/api-keys": () => ({ name: "x" }),
+};
+
+const UNTOUCHED = {
+  "{attachment_id}": "att_0",
+  "{delivery_id}": "dlv_1",
+  "{address}": "a%40example.org",
+};
+
+/** One request; ids are given by the part of the path before them. */
+function call(
+  holder: MailKeyHolder,
+  { method, path }: { method: string; path: string },
+  cast: Cast,
+  ids: { inbox: string; key: string },
+): Promise<MailAnswer> {
+  const id = path.includes("/api-keys/") ? ids.key : path.includes("/inboxes/") ? ids.inbox : "x_1";
+  let filled = path.replace("{id}", id);
+  for (const [name, value] of Object.entries(UNTOUCHED)) filled = filled.replace(name, value);
+  const body = BODIES[`${method} ${path}`]?.(cast);
+  return holder.ask(method, filled, body === undefined ? {} : { body });
+}
+
+for (const [kind, { body, opens }] of Object.entries(KINDS)) {
+  Deno.test(`a key that is ${kind} opens exactly its routes, and of an inbox-scoped one only its inbox`, async () => {
+    await using relay = await startGoogleRelay({ env: GOOGLE }, { limits: LIMITS });
+    let cast = await makeCast(relay);
+    const holderOf = async ({ owner }: Cast) =>
+      owner.with((await owner.newKey({ name: kind, ...body(cast) })).api_key);
+    let holder = await holderOf(cast);
+    for (const route of KEYED) {
+      const told = `${route.method} ${route.path}`;
+      const ask = (ids: { inbox: string; key: string }) => call(holder, route, cast, ids);
+      const { inboxes, keys } = cast;
+      const own = { inbox: inboxes.own, key: keys.spare };
+      const foreign = { inbox: inboxes.foreign, key: keys.foreign };
+      const unknown = { inbox: "ibx_01ARZ3NDEKTSV4RRFFQ69G5FAV", key: "key_1" };
+      if (route.status === 503) {
+        for (const ids of [own, foreign]) assertMailRefused(await ask(ids), "mail_disabled");
+        continue;
+      }
+      if (!opens.includes(route.access)) {
+        // Whatever the path names: who may not call is told nothing of it.
+        for (const ids of [own, foreign, unknown]) {
+          assertMailRefused(await ask(ids), "insufficient_permission");
+        }
+        continue;
+      }
+      if (route.path.includes("{id}")) {
+        for (const ids of [foreign, unknown]) assertMailRefused(await ask(ids), "not_found");
+        const sibling = { ...own, inbox: inboxes.sibling };
+        if (kind.startsWith("inbox")) assertMailRefused(await ask(sibling), "not_found");
+        else accepted(await ask(sibling), route.status);
+      }
+      const answer = await ask(route.path.includes("/api-keys/") ? await spareOf(cast) : own);
+      assert.equal(answer.status, route.status, told);
+      if (route.method === "DELETE") {
+        cast = await makeCast(relay);
+        holder = await holderOf(cast);
+      }
+    }
+    // The other org has what it had.
+    const { data } = accepted(await cast.other.ask("GET", "/v1/mail/inboxes"), 200);
+    assert.equal(data.length, 1);
+  });
+}
+
+/** One that was not deleted yet. */
+async function spareOf({ owner, inboxes }: Cast): Promise<{ inbox: string; key: string }> {
+  return { inbox: inboxes.own, key: (await owner.newKey({ name: "another" })).id };
+}
+
+Deno.test("routes without a mail key do not ask for one", async () => {
+  await using relay = await startGoogleRelay({ env: GOOGLE }, { limits: LIMITS });
+  const keyless = rowsOf(KEYLESS);
+  assert.ok(keyless.length > 10, String(keyless.length));
+  for (const [access, method, path] of keyless) {
+    const filled = path!.replace("{id}", "x_1");
+    const { body } = await askMail(relay.url, method!, filled, { key: "rm_sk_nobody" });
+    const isBuilt = path!.startsWith("/v1/mail/agents/") || path === "/v1/mail/org/google";
+    const expected = isBuilt
+      ? "invalid_json"
+      : access === "adminToken"
+      ? "unknown_token"
+      : "mail_disabled";
+    assert.equal(body.error.code, expected, filled);
+  }
+});
