@@ -31,6 +31,8 @@ export const ERROR_STATUS = {
   link_expired: 410,
   reserved_local_part: 403,
   address_taken: 409,
+  google_signin_disabled: 503,
+  invalid_google_token: 401,
   // Additions
   request_timeout: 408,
   unavailable: 503,
@@ -41,6 +43,8 @@ export const ERROR_STATUS = {
   inbox_limit_reached: 403,
   key_limit_reached: 409,
   last_key: 409,
+  identity_in_use: 409,
+  last_identity: 409,
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_STATUS;

@@ -5,6 +5,7 @@ import {
   decodeInboundSecret,
   MIN_INBOUND_SECRET_BYTES,
 } from "../../toolkit/client/inbound_secret.ts";
+import { GOOGLE_JWKS_URL } from "./google_jwks_url.ts";
 import {
   booleanSetting,
   ConfigError,
@@ -54,7 +55,6 @@ export interface MailConfig {
   local: boolean;
 }
 
-const GOOGLE_JWKS_URL = "https://www.googleapis.com/oauth2/v3/certs";
 const SUBMISSION_PORT = 587;
 const SUBMISSIONS_PORT = 465;
 const DNS_PORT = 53;

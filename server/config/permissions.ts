@@ -3,6 +3,7 @@
  * what this says becomes permissions: a library could give itself more.
  */
 import { type Environment, optionalText } from "./config_error.ts";
+import { GOOGLE_JWKS_URL } from "./google_jwks_url.ts";
 import { SETTING_NAMES } from "./setting_names.ts";
 
 /** Settings that decide on permissions: what the program that prints them reads. */
@@ -10,9 +11,12 @@ export const DECIDING_SETTINGS: readonly string[] = [
   "HOST",
   "PORT",
   "RELAY_DATA_DIR",
+  "RELAY_GOOGLE_CLIENT_ID",
+  "RELAY_GOOGLE_JWKS_URL",
   "RELAY_KV_HOSTS",
   "RELAY_KV_URL",
   "RELAY_MAIL_DEV",
+  "RELAY_MAIL_DOMAIN",
   "RELAY_MAIL_FROM",
   "RELAY_MAIL_TLS_CERT",
   "RELAY_MAIL_TLS_KEY",
@@ -40,7 +44,7 @@ export function permissionFlags(env: Environment): string[] {
     ...flag("read", [ENV_FILE, ...dataDir, ...named]),
     ...flag("write", dataDir),
     ...flag("env", SETTING_NAMES),
-    ...flag("net", [listener(env), ...kvHosts(env), nextHop(env)]),
+    ...flag("net", [listener(env), ...kvHosts(env), nextHop(env), googleKeys(env)]),
     ...flag("sys", ["hostname", "statfs"]),
   ];
 }
@@ -81,6 +85,16 @@ function nextHop(env: Environment): string | undefined {
   if (url === undefined || optionalText(env, "RELAY_MAIL_FROM") === undefined) return undefined;
   if (isLocal(env)) return undefined;
   return hostOf(url, { "smtps:": 465, "smtp:": 587 });
+}
+
+/** Where sign-in with Google fetches keys, while mail and the sign-in are on. */
+function googleKeys(env: Environment): string | undefined {
+  const url = optionalText(env, "RELAY_GOOGLE_JWKS_URL") ?? GOOGLE_JWKS_URL;
+  const needed = isLocal(env)
+    ? ["RELAY_GOOGLE_CLIENT_ID"]
+    : ["RELAY_GOOGLE_CLIENT_ID", "RELAY_SMTP_URL", "RELAY_MAIL_FROM", "RELAY_MAIL_DOMAIN"];
+  const isOn = needed.every((variable) => optionalText(env, variable) !== undefined);
+  return isOn ? hostOf(url, { "https:": 443, "http:": 80 }) : undefined;
 }
 
 function hostOf(text: string, defaultPorts: Record<string, number>): string | undefined {

@@ -61,8 +61,27 @@ Deno.test("permissionFlags() reaches a KV server and the hosts of its data, and 
   assert.equal(given({ RELAY_KV_HOSTS: "a.example" }, "net")!.length, 1);
 });
 
+Deno.test("permissionFlags() reaches the keys of Google where mail and sign-in with Google are on", () => {
+  const mail = {
+    RELAY_SMTP_URL: "smtp://mail.example",
+    RELAY_MAIL_FROM: "relay@example.org",
+    RELAY_MAIL_DOMAIN: "mail.example.org",
+  };
+  const on = { ...mail, RELAY_GOOGLE_CLIENT_ID: "id.apps.example" };
+  const net = (env: Environment) => given(env, "net")!.slice(2);
+  assert.deepEqual(net(on), ["www.googleapis.com:443"]);
+  assert.deepEqual(net({ ...on, RELAY_GOOGLE_JWKS_URL: "http://127.0.0.1:9/x" }), ["127.0.0.1:9"]);
+  assert.deepEqual(net({ ...on, RELAY_GOOGLE_JWKS_URL: "https://k.example" }), ["k.example:443"]);
+  assert.deepEqual(net({ ...on, RELAY_GOOGLE_JWKS_URL: "nonsense" }), []);
+  assert.deepEqual(net({ ...mail, RELAY_GOOGLE_JWKS_URL: "https://k.example" }), []);
+  assert.deepEqual(net({ ...on, RELAY_MAIL_DOMAIN: "" }), []);
+  const local = { RELAY_MAIL_DEV: "true", RELAY_GOOGLE_CLIENT_ID: "id.apps.example" };
+  assert.deepEqual(given(local, "net"), ["127.0.0.1:8000", "www.googleapis.com:443"]);
+});
+
 Deno.test("permissionFlags() leaves the mail area's hosts out while it is off", () => {
   const env = {
+    RELAY_GOOGLE_CLIENT_ID: "id.apps.example",
     RELAY_MAIL_LISTEN: "0.0.0.0:25",
     RELAY_DNS_SERVERS: "10.0.0.1:53",
     RELAY_GOOGLE_JWKS_URL: "https://keys.example",
@@ -113,6 +132,8 @@ Deno.test("SETTING_NAMES has every variable that parseConfig() reads, and DECIDI
     DENO_KV_ACCESS_TOKEN: "token",
     RELAY_SMTP_URL: "smtp://mail.example",
     RELAY_MAIL_FROM: "relay@example.org",
+    RELAY_MAIL_DOMAIN: "mail.example.org",
+    RELAY_GOOGLE_CLIENT_ID: "id.apps.example",
   };
   const parsed = [recording({}), recording(whole)];
   for (const { env } of parsed) parseConfig(env);

@@ -113,6 +113,14 @@ export const ERROR_CAUSES: Readonly<Record<ErrorCode, ErrorCause>> = {
     cause: "the address is or was an inbox; addresses are never given out again",
     next: "choose another local part, or leave it out",
   },
+  google_signin_disabled: {
+    cause: "sign-in with Google is off on this relay",
+    next: "register a key pair (POST /v1/mail/agents/register), or ask the operator",
+  },
+  invalid_google_token: {
+    cause: "the id_token is not one of Google's for this relay, or not one any more",
+    next: "sign in with Google anew; the message says what was wrong",
+  },
   request_timeout: {
     cause: "the request body was not complete within 15 s",
     next: "send it again, whole",
@@ -156,6 +164,16 @@ export const ERROR_CAUSES: Readonly<Record<ErrorCode, ErrorCause>> = {
   last_key: {
     cause: "without this key nobody could manage the org",
     next: "make another org-scoped key with inbox:write first",
+    addition: true,
+  },
+  identity_in_use: {
+    cause: "the org is linked to another identity, or the identity to another org",
+    next: "unlink it first (DELETE /v1/mail/org/google)",
+    addition: true,
+  },
+  last_identity: {
+    cause: "without the identity nobody could sign in to the org",
+    next: "claim the org first",
     addition: true,
   },
 };

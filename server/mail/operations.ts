@@ -4,6 +4,7 @@ import type { Credential, Operation, Setting } from "../description/operation.ts
 import type { ErrorCode } from "../errors.ts";
 import { isKeyAccess, type MailAccess } from "./access.ts";
 import type { DescribedRoutes } from "./described.ts";
+import { googleRoutes } from "./google/operations.ts";
 import { inboxRoutes } from "./inboxes/operations.ts";
 import { keyRoutes } from "./keys/operations.ts";
 import { orgRoutes } from "./orgs/operations.ts";
@@ -36,6 +37,7 @@ export function mailOperations({ limits, mailOn: on }: Setting): Operation[] {
     ? {
       ...orgRoutes(limits),
       ...signInRoutes(limits),
+      ...googleRoutes(),
       ...keyRoutes(limits),
       ...inboxRoutes(limits),
     }

@@ -1,10 +1,14 @@
 /** The mail area as a part of the relay: on with what it is made of, or off and why. */
+import type { MailConfig } from "../config.ts";
 import type { Core } from "../core.ts";
 import { flushLast } from "../flush_last.ts";
 import type { OutgoingQueue } from "../outgoing/outgoing_queue.ts";
 import type { Part } from "../part.ts";
 import type { KeyRing } from "../sealing/key_ring.ts";
 import { startupNote } from "../startup_notes.ts";
+import { GoogleKeys } from "./google/google_keys.ts";
+import { prepareOwnerChange } from "./sign_in/owner_change.ts";
+import { googleHandlers } from "./google/routes.ts";
 import { inboundSecretPath, openInboundSecret } from "./inbound_secret.ts";
 import { Inboxes } from "./inboxes/inboxes.ts";
 import { inboxHandlers } from "./inboxes/routes.ts";
@@ -37,7 +41,7 @@ export async function openMail(
   outgoing: OutgoingQueue,
 ): Promise<Mail> {
   const { deps, store, records, commits, leases, limits } = core;
-  const { config, kv, now, random, log, mailer } = deps;
+  const { config, kv, now, random, log, mailer, fetch } = deps;
   const secret = new MailSecret({ records, commits, ring, random });
   const off = whyMailIsOff(config, ring, await secret.missingCustodyKey());
   const { domain, local } = config.mail;
@@ -84,7 +88,10 @@ export async function openMail(
     const { baseUrl } = config;
     outgoing.register(linkDelivery({ store, records, secret, limits, from, baseUrl, mailer }));
   }
-  const shared = { ...core, secret, pages, inboxes, now, random };
+  const { googleClientId: clientId, googleJwksUrl: url } = config.mail;
+  const googleKeys = new GoogleKeys({ url, fetch, now });
+  const signIn = clientId === undefined ? null : { clientId, keys: googleKeys };
+  const shared = { ...core, secret, pages, inboxes, lastUsed, now, random };
   return {
     isOn: true,
     routes: mailRoutes({
@@ -92,20 +99,36 @@ export async function openMail(
         authenticator,
         handlers: {
           ...orgHandlers({ ...shared, erasures }),
-          ...signInHandlers({ ...shared, lastUsed, outgoing, config, domain: domain! }),
-          ...keyHandlers({ ...shared, lastUsed }),
+          ...signInHandlers({ ...shared, outgoing, config, domain: domain! }),
+          ...googleHandlers({
+            ...shared,
+            domain: domain!,
+            signIn,
+            prepareOwnerChange: (asked) => prepareOwnerChange({ ...shared, outgoing }, asked),
+          }),
+          ...keyHandlers(shared),
           ...inboxHandlers({ ...shared, domain: domain! }),
         },
       },
     }),
-    notes: [startupNote("mail", `on: inboxes at ${domain}${secretNote}`)],
+    notes: [
+      startupNote("mail", `on: inboxes at ${domain}${secretNote}`),
+      startupNote("google", signInNote(config.mail)),
+    ],
     start: () => erasures.begin(),
     async everyMinute() {
       await Promise.all([lastUsed.flush(), erasures.run()]);
     },
     async close() {
+      googleKeys.close();
       await erasures.close();
       await flushLast(lastUsed);
     },
   };
+}
+
+function signInNote({ googleClientId, googleJwksUrl }: MailConfig): string {
+  return googleClientId === undefined
+    ? "off: RELAY_GOOGLE_CLIENT_ID is unset, sign-in with Google answers 503"
+    : `on: keys of ${new URL(googleJwksUrl).host}`;
 }

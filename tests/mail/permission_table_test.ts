@@ -4,19 +4,20 @@
  */
 import assert from "node:assert/strict";
 import { MAIL_PATHS } from "../../server/mail/paths.ts";
+import { CLIENT_ID, startGoogleRelay } from "../support/google_issuer.ts";
 import { accepted, assertMailRefused, MailKeyHolder, newOrg } from "../support/mail_caller.ts";
-import { askMail, type MailAnswer, startMailRelay } from "../support/mail_relay.ts";
+import { askMail, type MailAnswer } from "../support/mail_relay.ts";
 import type { TestRelay } from "../support/relay.ts";
 
 /**
  * Access (OR: org-scoped keys that read, OW: org-scoped that write, IR and IW: inbox-scoped ones too,
- * for their inbox), method, path, and the status for a key that may; 503 for what is not there yet.
+ * for their inbox), method, path, and the status for a key of a trial that may; 503 for what is not there yet.
  */
 const TABLE = `
 OR GET    /v1/mail/org 200
 OW DELETE /v1/mail/org 204
-OW DELETE /v1/mail/org/google 503
-OW POST   /v1/mail/org/attach 503
+OW DELETE /v1/mail/org/google 409
+OW POST   /v1/mail/org/attach 400
 OW POST   /v1/mail/org/claim 202
 OW POST   /v1/mail/inboxes 201
 IR GET    /v1/mail/inboxes 200
@@ -83,6 +84,8 @@ tools POST /mcp/mail`;
 /** The only route that the key of an expired trial opens. */
 const OPEN_AFTER_TRIAL = ["POST /v1/mail/org/attach"];
 
+/** Sign-in is on; nothing here has a token to check. */
+const GOOGLE = { RELAY_GOOGLE_CLIENT_ID: CLIENT_ID };
 /** Room for two inboxes in each trial. */
 const LIMITS = { mailRegistrationsPerIpPerHour: 10_000, mailInboxesPerTrial: 10 };
 
@@ -187,7 +190,7 @@ function call(
 
 for (const [kind, { body, opens }] of Object.entries(KINDS)) {
   Deno.test(`a key that is ${kind} opens exactly its routes, and of an inbox-scoped one only its inbox`, async () => {
-    await using relay = await startMailRelay({ limits: LIMITS });
+    await using relay = await startGoogleRelay({ env: GOOGLE }, { limits: LIMITS });
     let cast = await makeCast(relay);
     const holderOf = async ({ owner }: Cast) =>
       owner.with((await owner.newKey({ name: kind, ...body(cast) })).api_key);
@@ -235,13 +238,14 @@ async function spareOf({ owner, inboxes }: Cast): Promise<{ inbox: string; key: 
 }
 
 Deno.test("routes without a mail key do not ask for one", async () => {
-  await using relay = await startMailRelay({ limits: LIMITS });
+  await using relay = await startGoogleRelay({ env: GOOGLE }, { limits: LIMITS });
   const keyless = rowsOf(KEYLESS);
   assert.ok(keyless.length > 10, String(keyless.length));
   for (const [access, method, path] of keyless) {
     const filled = path!.replace("{id}", "x_1");
     const { body } = await askMail(relay.url, method!, filled, { key: "rm_sk_nobody" });
-    const takesBody = path!.startsWith("/v1/mail/agents/") || path === "/v1/mail/org/magic";
+    const takesBody = path!.startsWith("/v1/mail/agents/") ||
+      ["/v1/mail/org/magic", "/v1/mail/org/google"].includes(path!);
     const isLink = path!.endsWith("/confirm");
     const expected = takesBody || (isLink && method === "POST")
       ? "invalid_json"

@@ -14,6 +14,8 @@ import { listRows } from "../../storage/list_rows.ts";
 import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import { isRecordKey, type RecordKey } from "../../storage/record_key.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
+import { googleKey } from "../records/google_record.ts";
+import { emailOrgKey } from "../records/verified_email.ts";
 import { keyOwnerKey, keysKey } from "../records/key_record.ts";
 import {
   orgKey,
@@ -181,15 +183,19 @@ export class Erasures {
     });
   }
 
-  /** The org itself, and its public key, which is free once its registration cannot be repeated. */
+  /**
+   * The org itself, its public key, which is free once its registration cannot be repeated, and the
+   * Google identity that names it still.
+   */
   async #end(orgId: string): Promise<void> {
     const { commits, store } = this.options;
     const key = orgKey(orgId);
     const { value: org } = await retryWhileLocked(() => store.kv.get<OrgRecord>(key));
     const publicKey = org?.publicKey ?? null;
     const bound = publicKey === null ? [] : [publicKeyKey(publicKey)];
+    const identity = org?.google == null ? [] : [googleKey(org.google.sub)];
     await commits.submit<boolean>({
-      records: [key, ...bound],
+      records: [key, ...bound, ...identity],
       sizeBytes: 1_000,
       proof: erasureKey(orgId),
       plan(turn) {
@@ -201,7 +207,11 @@ export class Erasures {
           if (leftMs <= 0) turn.putRecord(boundKey, null);
           else turn.putRecord(boundKey, owner, leftMs + EXPIRY_MARGIN_MS);
         }
+        for (const one of identity) {
+          if (turn.record(one)?.orgId === orgId) turn.putRecord(one, null);
+        }
         if (org?.trialEndsAtMs != null) turn.delete(trialKey(org.trialEndsAtMs, orgId));
+        if (org?.verifiedEmail != null) turn.delete(emailOrgKey(org.verifiedEmail, orgId));
         turn.delete(erasureKey(orgId));
         return true;
       },

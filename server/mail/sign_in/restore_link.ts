@@ -3,7 +3,9 @@
  * the address that it had puts it back (mail page, "Orgs and the ways in").
  */
 import type { Turn } from "../../storage/job.ts";
+import { Outdated } from "../../storage/job.ts";
 import { putKeys } from "../keys/put_keys.ts";
+import { googleKey, type GoogleRecord, isHeldBy } from "../records/google_record.ts";
 import { keysKey } from "../records/key_record.ts";
 import {
   isAlive,
@@ -66,26 +68,60 @@ export async function followRestoreLink(
   services: SignInServices,
   linkId: string,
 ): Promise<OrgRecord> {
+  for (;;) {
+    try {
+      return await restore(services, linkId);
+    } catch (error) {
+      if (!(error instanceof Outdated)) throw error;
+    }
+  }
+}
+
+async function restore(services: SignInServices, linkId: string): Promise<OrgRecord> {
   const { commits, limits } = services;
   const { orgId, email } = await readRestore(services, linkId);
+  const identities = await readIdentities(services, orgId, linkId);
+  const { formerSub, formerHolderId } = identities;
+  const holderKey = formerHolderId === null || formerHolderId === orgId
+    ? null
+    : orgKey(formerHolderId);
   return await commits.submit<OrgRecord>({
-    records: [orgKey(orgId), keysKey(orgId), emailKey(email), linkKey(linkId)],
+    records: [
+      orgKey(orgId),
+      keysKey(orgId),
+      emailKey(email),
+      linkKey(linkId),
+      ...identities.subs.map((sub) => googleKey(sub)),
+      ...(holderKey === null ? [] : [holderKey]),
+    ],
     sizeBytes: 3_000,
     proof: orgKey(orgId),
     plan(turn) {
       const org = turn.record(orgKey(orgId));
       const isLink = isAlive(turn.record(linkKey(linkId)), turn.nowMs);
-      const restore = org === null ? null : restoreOf(org, linkId, turn.nowMs, limits);
-      if (org === null || restore === null || !isLink) throw linkExpired();
-      const { former, sinceMs } = restore;
+      const found = org === null ? null : restoreOf(org, linkId, turn.nowMs, limits);
+      if (org === null || found === null || !isLink) throw linkExpired();
+      const { former, sinceMs } = found;
+      const isSame = (org.google === null || identities.subs.includes(org.google.sub)) &&
+        (former.google?.sub ?? null) === formerSub &&
+        (formerSub === null ||
+          (turn.record(googleKey(formerSub))?.orgId ?? null) === formerHolderId);
+      if (!isSame) throw new Outdated();
       turn.putRecord(linkKey(linkId), null);
       const keys = turn.record(keysKey(orgId))?.keys ?? [];
       putKeys(turn, orgId, keys.filter(({ createdAtMs }) => createdAtMs < sinceMs));
-      const earlier = org.restores!.slice(0, org.restores!.indexOf(restore));
+      for (const sub of identities.subs) {
+        if (turn.record(googleKey(sub))?.orgId === orgId) turn.putRecord(googleKey(sub), null);
+      }
+      // An identity that has another org by now stays there.
+      const isFree = formerSub !== null &&
+        (holderKey === null || !isHeldBy(turn.record(holderKey), formerSub, turn.nowMs, limits));
+      if (isFree) turn.putRecord(googleKey(formerSub), { v: 1, orgId });
+      const earlier = org.restores!.slice(0, org.restores!.indexOf(found));
       const restored: OrgRecord = {
         ...org,
         ...stageVerifiedEmail(turn, org, former.email, former.emailProof),
-        google: former.google,
+        google: isFree ? former.google : null,
         pendingClaim: null,
         restores: earlier,
         attempt: turn.attempt,
@@ -94,6 +130,20 @@ export async function followRestoreLink(
       return restored;
     },
   });
+}
+
+/** The identities that a restoration changes: that of the former owner, with the org that has it, and the present one. */
+async function readIdentities(
+  { records, store, limits }: SignInServices,
+  orgId: string,
+  linkId: string,
+): Promise<{ subs: string[]; formerSub: string | null; formerHolderId: string | null }> {
+  const org = await records.read<OrgRecord>(orgKey(orgId));
+  const former = org === null ? null : restoreOf(org, linkId, store.now(), limits)?.former;
+  const formerSub = former?.google?.sub ?? null;
+  const subs = new Set([formerSub, org?.google?.sub ?? null].filter((sub) => sub !== null));
+  const holder = formerSub === null ? null : await records.read<GoogleRecord>(googleKey(formerSub));
+  return { subs: [...subs], formerSub, formerHolderId: holder?.orgId ?? null };
 }
 
 /** What a link puts back; null where it does no more. Pure. */

@@ -1,0 +1,80 @@
+/** Routes of Google sign-in: /v1/mail/org/google and /v1/mail/org/attach. */
+import type { Deps } from "../../deps.ts";
+import { invalidJson, RelayError } from "../../errors.ts";
+import { answerJson, NO_STORE } from "../../http/answer.ts";
+import { clientAddress } from "../../http/client_address.ts";
+import { noContent } from "../../http/no_content.ts";
+import type { FreeDisk } from "../../storage/free_disk.ts";
+import type { MailHandlers, MailRequest } from "../mail_routes.ts";
+import { shownOrg } from "../orgs/shown_org.ts";
+import type { MailSecret } from "../secret/mail_secret.ts";
+import { attachIdentity } from "./attach_identity.ts";
+import type { GoogleKeys } from "./google_keys.ts";
+import type { GoogleServices } from "./google_services.ts";
+import { type GoogleIdentity, readIdToken } from "./read_id_token.ts";
+import { signInByGoogle } from "./sign_in_by_google.ts";
+import { unlinkIdentity } from "./unlink_identity.ts";
+
+export interface GoogleRouteServices extends GoogleServices {
+  /** Null while sign-in is off. */
+  signIn: { clientId: string; keys: GoogleKeys } | null;
+  freeDisk: FreeDisk;
+  secret: MailSecret;
+  deps: Deps;
+}
+
+export function googleHandlers(services: GoogleRouteServices) {
+  const { signIn, freeDisk, secret, limits, now, deps: { config, log } } = services;
+
+  function askedFrom({ c }: MailRequest): string {
+    const forwardedFor = c.req.raw.headers.get("x-forwarded-for");
+    return clientAddress(forwardedFor, c.env?.remoteAddress, config.trustedProxyHops);
+  }
+
+  /** The identity that a request proves. */
+  async function identify({ body }: MailRequest): Promise<GoogleIdentity> {
+    if (signIn === null) {
+      throw new RelayError(
+        "google_signin_disabled",
+        "sign-in with Google is off on this relay; its operator can turn it on",
+      );
+    }
+    const { id_token } = await body();
+    if (typeof id_token !== "string") {
+      throw invalidJson("id_token is required: the ID token of Google for this relay, as a string");
+    }
+    return await readIdToken(id_token, { ...signIn, nowMs: now() });
+  }
+
+  return {
+    async signInWithGoogle(request) {
+      const identity = await identify(request);
+      await freeDisk.refuseWhenFull();
+      await secret.key("mail-link"); // made with the first org
+      const { org, apiKey, isNew } = await signInByGoogle(services, identity, askedFrom(request));
+      log(isNew ? "mail_org_made" : "mail_signed_in", { org_id: org.id, by: "google" });
+      return answerJson(
+        {
+          org_id: org.id,
+          api_key: apiKey,
+          trial: org.trialEndsAtMs !== null,
+          verified_email: org.verifiedEmail,
+          google_email: org.google?.email ?? null,
+        },
+        200,
+        NO_STORE,
+      );
+    },
+    async attachGoogle(request) {
+      const identity = await identify(request);
+      const org = await attachIdentity(services, request, identity, askedFrom(request));
+      log("mail_identity_attached", { org_id: org.id });
+      return answerJson(shownOrg(org, limits, now()), 200, NO_STORE);
+    },
+    async unlinkGoogle(request) {
+      const org = await unlinkIdentity(services, request);
+      log("mail_identity_unlinked", { org_id: org.id });
+      return noContent();
+    },
+  } satisfies MailHandlers;
+}

@@ -1,0 +1,63 @@
+/** The API key that a sign-in makes (mail page, "Keys"). */
+import type { Turn } from "../../storage/job.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
+import type { LastUsed } from "../keys/last_used.ts";
+import { sweptHashes } from "../keys/put_keys.ts";
+import { stageSignInKey } from "../keys/sign_in_key.ts";
+import {
+  keyOwnerKey,
+  keysKey,
+  type KeysRecord,
+  type MailKey,
+  makeKeySecret,
+} from "../records/key_record.ts";
+
+export interface SignInKeyServices {
+  records: Pick<RecordCache, "read">;
+  lastUsed: LastUsed;
+  random: (sizeBytes: number) => Uint8Array;
+}
+
+/** A key that a commit is about to make, and what the commit needs for it. */
+export interface SignInKey {
+  /** Shown once. */
+  apiKey: string;
+  /** Written with the attempt: the proof of the job, which no other job writes. */
+  proof: Deno.KvKey;
+  /** What the job is to name among its records. */
+  records: readonly Deno.KvKey[];
+  /** Adds the key to the org's. */
+  stage(turn: Turn): void;
+  /** Run after the commit. */
+  committed(): void;
+}
+
+/**
+ * Prepares a key with every permission and without an end.
+ * @param way names the key, with the date of its making
+ */
+export async function prepareSignInKey(
+  { records, lastUsed, random }: SignInKeyServices,
+  orgId: string,
+  way: "google" | "magic",
+): Promise<SignInKey> {
+  const secret = makeKeySecret(random);
+  const { apiKey, hash } = secret;
+  const stored = await records.read<KeysRecord>(keysKey(orgId));
+  const ids = (stored?.keys ?? []).filter(({ signIn }) => signIn).map(({ id }) => id);
+  const usedAtMs = await lastUsed.read(orgId, ids);
+  const swept = sweptHashes(stored);
+  let gone: readonly MailKey[] = [];
+  return {
+    apiKey,
+    proof: keyOwnerKey(hash),
+    records: [keysKey(orgId), ...[hash, ...swept].map((one) => keyOwnerKey(one))],
+    stage(turn) {
+      gone = stageSignInKey(turn, orgId, { secret, by: way, usedAtMs, swept }, random).gone;
+      turn.putRecord(keyOwnerKey(hash), { v: 1, orgId, attempt: turn.attempt });
+    },
+    committed() {
+      for (const { id } of gone) lastUsed.forget(id);
+    },
+  };
+}
