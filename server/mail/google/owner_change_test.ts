@@ -38,7 +38,10 @@ async function withServices(
       stage(turn, before, after) {
         told.push({ asked, before, after });
         turn.putRecord(markKey(asked.email), { v: 1 });
-        return { ...after, pendingClaim: { email: "changed@example.org", expiresAtMs: 1 } };
+        return {
+          ...after,
+          pendingClaim: { email: "changed@example.org", expiresAtMs: 1, linkId: "" },
+        };
       },
       committed() {},
     }),

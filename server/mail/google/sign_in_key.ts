@@ -3,7 +3,7 @@ import type { Turn } from "../../storage/job.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { LastUsed } from "../keys/last_used.ts";
 import { sweptHashes } from "../keys/put_keys.ts";
-import { stageSignInKey } from "../keys/sign_in_key.ts";
+import { leavingKeys, stageSignInKey } from "../keys/sign_in_key.ts";
 import {
   keyOwnerKey,
   keysKey,
@@ -44,9 +44,10 @@ export async function prepareSignInKey(
   const secret = makeKeySecret(random);
   const { apiKey, hash } = secret;
   const stored = await records.read<KeysRecord>(keysKey(orgId));
-  const ids = (stored?.keys ?? []).filter(({ signIn }) => signIn).map(({ id }) => id);
+  const keys = stored?.keys ?? [];
+  const ids = keys.filter(({ signIn }) => signIn).map(({ id }) => id);
   const usedAtMs = await lastUsed.read(orgId, ids);
-  const swept = sweptHashes(stored);
+  const swept = [...leavingKeys(keys, usedAtMs).map((key) => key.hash), ...sweptHashes(stored)];
   let gone: readonly MailKey[] = [];
   return {
     apiKey,

@@ -40,9 +40,17 @@ export function stageSignInKey(
     expiresAtMs: null,
     signIn: true,
   };
-  const lastMs = ({ id, createdAtMs }: MailKey) => usedAtMs.get(id) ?? createdAtMs;
-  const others = keys.filter(({ signIn }) => signIn).toSorted((a, b) => lastMs(a) - lastMs(b));
-  const gone = others.slice(0, Math.max(0, others.length - (SIGN_IN_KEYS - 1)));
+  const gone = leavingKeys(keys, usedAtMs);
   putKeys(turn, orgId, [...keys.filter((key) => !gone.includes(key)), made], swept);
   return { made, gone };
+}
+
+/** The sign-in keys that leave for one more; one that was never used counts from its making. Pure. */
+export function leavingKeys(
+  keys: readonly MailKey[],
+  usedAtMs: ReadonlyMap<string, number | null>,
+): MailKey[] {
+  const lastMs = ({ id, createdAtMs }: MailKey) => usedAtMs.get(id) ?? createdAtMs;
+  const others = keys.filter(({ signIn }) => signIn).toSorted((a, b) => lastMs(a) - lastMs(b));
+  return others.slice(0, Math.max(0, others.length - (SIGN_IN_KEYS - 1)));
 }
