@@ -11,6 +11,7 @@ import {
   newestLink,
 } from "../support/mail_links.ts";
 import { askMail, startMailRelay } from "../support/mail_relay.ts";
+import { listRows } from "../support/store_rows.ts";
 
 const EMAIL = "owner@example.org";
 const HOUR_MS = 3_600_000;
@@ -203,4 +204,16 @@ Deno.test("ten sign-in keys stand, the least recently used makes room, and other
   }
   const { data } = accepted(await holder.ask("GET", "/v1/mail/api-keys"), 200);
   assert.equal(data.length, 11);
+});
+
+Deno.test("an org_id that no org can have is stored nowhere, whatever its length: the default org opens", async () => {
+  using kv = await Deno.openKv(":memory:");
+  await using relay = await startMailRelay({ deps: { kv } });
+  const org_id = "x".repeat(100_000);
+  const link = await magicLink(relay, "ada@example.org", { org_id });
+  const rows = await listRows(kv);
+  assert.ok(rows.length > 0);
+  assert.deepEqual(rows.filter((row) => row.includes("xxxxxxxx")), []);
+  const { status, body } = await follow(relay, link);
+  assert.deepEqual([status, body.verified_email], [200, "ada@example.org"]);
 });

@@ -17,6 +17,7 @@ import type { MailHandlers, MailRequest } from "../mail_routes.ts";
 import { shownOrg } from "../orgs/shown_org.ts";
 import { isLive } from "../records/key_record.ts";
 import { isAlive, linkExpired, linkKey, type LinkRecord } from "../records/link_record.ts";
+import { isMailId } from "../records/mail_id.ts";
 import type { OrgRecord } from "../records/org_record.ts";
 import type { MailSecret } from "../secret/mail_secret.ts";
 import { cancelClaim, confirmClaim, readClaim, sendClaimLink } from "./claim_link.ts";
@@ -165,10 +166,12 @@ export function signInHandlers(services: SignInRouteServices) {
     async sendMagicLink({ c, body }) {
       const request = await body();
       const email = readEmail(request);
-      const orgId = request["org_id"] ?? null;
-      if (orgId !== null && typeof orgId !== "string") {
+      const named = request["org_id"] ?? null;
+      if (named !== null && typeof named !== "string") {
         throw invalidJson("org_id must be the id of an org that carries the address, or absent");
       }
+      // What no org can be called is not stored: strangers choose it, and its length.
+      const orgId = named !== null && isMailId("org", named) ? named : null;
       await freeDisk.refuseWhenFull();
       await sendMagicLink(services, { email, orgId, askedFrom: askedFrom(c) });
       return answerJson({ sent: true }, 202);
