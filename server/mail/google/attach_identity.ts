@@ -1,4 +1,5 @@
 /** Linking a Google identity to the caller's org (specification, 3 and 4.7; mail page, "Orgs and the ways in"). */
+import { whileOutdated } from "../../storage/while_outdated.ts";
 import { RelayError } from "../../errors.ts";
 import { Outdated } from "../../storage/job.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
@@ -23,13 +24,7 @@ export async function attachIdentity(
   identity: GoogleIdentity,
   askedFrom: string,
 ): Promise<OrgRecord> {
-  for (;;) {
-    try {
-      return await attach(services, caller, identity, askedFrom);
-    } catch (error) {
-      if (!(error instanceof Outdated)) throw error;
-    }
-  }
+  return await whileOutdated(() => attach(services, caller, identity, askedFrom));
 }
 
 async function attach(

@@ -1,4 +1,5 @@
 /** Signing in by a Google identity: its org, or a new one (specification, 4.7; mail page, "Orgs and the ways in"). */
+import { whileOutdated } from "../../storage/while_outdated.ts";
 import { RelayError } from "../../errors.ts";
 import { Outdated } from "../../storage/job.ts";
 import { googleKey, type GoogleRecord, isHeldBy } from "../records/google_record.ts";
@@ -28,13 +29,7 @@ export async function signInByGoogle(
   identity: GoogleIdentity,
   askedFrom: string,
 ): Promise<SignedIn> {
-  for (;;) {
-    try {
-      return await signIn(services, identity, askedFrom);
-    } catch (error) {
-      if (!(error instanceof Outdated)) throw error;
-    }
-  }
+  return await whileOutdated(() => signIn(services, identity, askedFrom));
 }
 
 async function signIn(

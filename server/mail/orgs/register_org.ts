@@ -1,4 +1,5 @@
 /** Self-registration: org, first key, number and the address window are one commit (specification, 4.7). */
+import { whileOutdated } from "../../storage/while_outdated.ts";
 import { HOUR_MS } from "../../time_units.ts";
 import { rateLimited, RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
@@ -55,13 +56,7 @@ export async function registerOrg(
   request: RegistrationRequest,
   addressHash: string,
 ): Promise<RegisteredOrg> {
-  for (;;) {
-    try {
-      return await register(services, request, addressHash);
-    } catch (error) {
-      if (!(error instanceof Outdated)) throw error;
-    }
-  }
+  return await whileOutdated(() => register(services, request, addressHash));
 }
 
 async function register(

@@ -1,4 +1,5 @@
 /** Sign-in by a link in a mail (specification, 4.7; mail page, "Orgs and the ways in"). */
+import { whileOutdated } from "../../storage/while_outdated.ts";
 import { mailboxAddress } from "../../digest/mailbox_address.ts";
 import { rateLimited } from "../../errors.ts";
 import { hashClientAddress } from "../../http/client_address.ts";
@@ -99,14 +100,8 @@ export interface SignedIn {
  * @throws RelayError `link_expired`
  */
 export async function followMagicLink(services: SignInServices, id: string): Promise<SignedIn> {
-  for (;;) {
-    try {
-      return await follow(services, id);
-    } catch (error) {
-      // The org has gone meanwhile, or the address has got one.
-      if (!(error instanceof Outdated)) throw error;
-    }
-  }
+  // Outdated where the org has gone meanwhile, or the address has got one.
+  return await whileOutdated(() => follow(services, id));
 }
 
 async function follow(services: SignInServices, id: string): Promise<SignedIn> {

@@ -3,6 +3,7 @@
  * the address that it had puts it back (mail page, "Orgs and the ways in").
  */
 import type { Turn } from "../../storage/job.ts";
+import { whileOutdated } from "../../storage/while_outdated.ts";
 import { Outdated } from "../../storage/job.ts";
 import { putKeys } from "../keys/put_keys.ts";
 import { googleKey, type GoogleRecord, isHeldBy } from "../records/google_record.ts";
@@ -68,13 +69,7 @@ export async function followRestoreLink(
   services: SignInServices,
   linkId: string,
 ): Promise<OrgRecord> {
-  for (;;) {
-    try {
-      return await restore(services, linkId);
-    } catch (error) {
-      if (!(error instanceof Outdated)) throw error;
-    }
-  }
+  return await whileOutdated(() => restore(services, linkId));
 }
 
 async function restore(services: SignInServices, linkId: string): Promise<OrgRecord> {
