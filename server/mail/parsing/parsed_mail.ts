@@ -1,0 +1,99 @@
+/** What parsing finds in a message: plain data, as the worker hands it over (mail page, "Records"). */
+
+export interface MailAddress {
+  /** Decoded display name; null where there is none. */
+  name: string | null;
+  /** As given, but for the domain, which is in A-labels; not more than an addr-spec is checked. */
+  address: string;
+}
+
+/** What stands in `automated` of a message. */
+export type Automated = "none" | "auto_reply" | "bulk" | "bounce";
+
+export interface FoundCode {
+  value: string;
+  kind: "numeric" | "alphanumeric";
+}
+
+export interface FoundLink {
+  url: string;
+  text: string;
+}
+
+export interface FoundAttachment {
+  /** `att_` and its index among the attachments, from 0. */
+  id: string;
+  filename: string | null;
+  contentType: string;
+  /** Decoded bytes. */
+  sizeBytes: number;
+  disposition: "attachment" | "inline";
+  contentId: string | null;
+  /** SHA-256 of the decoded bytes, hex. */
+  sha256: string;
+}
+
+/** What is short enough for the record of a message; longer lists are cut and named in parseWarnings. */
+export interface ParsedFacts {
+  from: MailAddress | null;
+  replyTo: MailAddress[];
+  to: MailAddress[];
+  cc: MailAddress[];
+  /** Decoded, without line ends; null without a Subject. */
+  subject: string | null;
+  /** First 200 code points of the extracted text, white space collapsed; "" without any. */
+  preview: string;
+  textSource: "plain" | "html" | "none";
+  attachments: FoundAttachment[];
+  /** Without brackets; null where missing or not of the form that is kept. */
+  rfcMessageId: string | null;
+  inReplyTo: string | null;
+  references: string[];
+  automated: Automated;
+  hiddenTextRemoved: boolean;
+  parseWarnings: ParseWarning[];
+  codes: FoundCode[];
+}
+
+/** What lies in the blob of a message. */
+export interface ParsedTexts {
+  /** The text/plain parts, else the HTML converted; null where there is neither. */
+  text: string | null;
+  html: string | null;
+  /** The text without quoted former messages; null where text is. */
+  extractedText: string | null;
+  /** Lowercased names to decoded values, in order; 64 KiB in all. */
+  headers: Record<string, string[]>;
+  links: FoundLink[];
+}
+
+export interface ParsedMail {
+  facts: ParsedFacts;
+  texts: ParsedTexts;
+}
+
+/** What parsing could not do or had to cut; the message is stored all the same. */
+export type ParseWarning =
+  | "too_many_parts"
+  | "nested_too_deep"
+  | "headers_too_large"
+  | "headers_cut"
+  | "timed_out"
+  | "parser_failed"
+  | "unknown_charset"
+  | "broken_encoding"
+  | "several_from"
+  | "invalid_from"
+  | "addresses_cut"
+  | "references_cut"
+  | "attachments_cut"
+  | "links_cut"
+  | "subject_cut"
+  | "text_cut";
+
+/** What parsing has to know besides the bytes. */
+export interface ParseContext {
+  /** Envelope sender, "" for the null one. */
+  envelopeFrom: string;
+  limits: { parts: number; depth: number };
+}

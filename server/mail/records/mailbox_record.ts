@@ -1,0 +1,37 @@
+/** What every change of an inbox's messages reads, checks and writes. */
+import type { Window } from "../../rate_window.ts";
+import { defineRecord } from "../../storage/record_key.ts";
+
+/**
+ * The guard of all rows of an inbox: who changes a message or a thread writes this record in the same
+ * commit, with `changes` one higher, and plans on rows that were read at the `changes` it found.
+ */
+export interface MailboxRecord {
+  v: 1;
+  /** Id of the newest message that there ever was; null before the first. */
+  headId: string | null;
+  /** Commits so far. */
+  changes: number;
+  messages: number;
+  unread: number;
+  /** Messages received within the hour, and their bytes. */
+  received: Window;
+  receivedBytes: Window;
+  attempt: string;
+}
+
+/** ["mail-mailbox", orgId, inboxId] */
+export const mailboxKey = defineRecord<MailboxRecord, [orgId: string, inboxId: string]>(
+  ["mail-mailbox"],
+  2,
+);
+
+export const EMPTY_MAILBOX: Omit<MailboxRecord, "attempt"> = {
+  v: 1,
+  headId: null,
+  changes: 0,
+  messages: 0,
+  unread: 0,
+  received: [],
+  receivedBytes: [],
+};

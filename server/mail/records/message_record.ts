@@ -1,0 +1,143 @@
+/** Messages as the store holds them (mail page, "Records"); what they say at length lies in a blob. */
+import type { BlobRef } from "../../blobs/blobs.ts";
+import type { MailAddress, ParsedFacts } from "../parsing/parsed_mail.ts";
+
+export type AuthResult =
+  | "pass"
+  | "fail"
+  | "softfail"
+  | "neutral"
+  | "none"
+  | "temperror"
+  | "permerror";
+export type AuthVerdict = "pass" | "fail" | "error" | "none";
+
+/** What SPF, DKIM and DMARC said when the message came (mail page, "auth"). */
+export interface MailAuth {
+  spf: AuthResult;
+  dkim: AuthResult;
+  dmarc: AuthResult;
+  /** Domain of the one From, lowercased; null without one. */
+  fromDomain: string | null;
+  verdict: AuthVerdict;
+}
+
+export type RecipientStatus =
+  | "queued"
+  | "sending"
+  | "deferred"
+  | "sent"
+  | "delivered"
+  | "bounced"
+  | "complained"
+  | "failed";
+
+export type FailureReason =
+  | "refused"
+  | "expired"
+  | "unknown"
+  | "sender_refused"
+  | "suppressed"
+  | "next_hop_refused";
+
+/** How it stands with one address of an outbound message (mail page, "Recipient status"). */
+export interface Recipient {
+  /** Lowercased. */
+  address: string;
+  status: RecipientStatus;
+  smtpCode: number | null;
+  /** As in "5.1.1". */
+  enhancedCode: string | null;
+  reason: FailureReason | null;
+  /** At most 200 characters of what the other side said. */
+  detail: string | null;
+  attempts: number;
+  nextAttemptAtMs: number | null;
+  /** Of the last change. */
+  atMs: number;
+}
+
+/** A row of an inbox. It changes in commits of its mailbox alone, see mailboxes/. */
+export interface MessageRow extends ParsedFacts {
+  v: 1;
+  /** `msg_` and a ULID, which ascends in each inbox in the order of commits. */
+  id: string;
+  orgId: string;
+  inboxId: string;
+  threadId: string;
+  direction: "inbound" | "outbound";
+  /** Of SMTP or the gateway, inbound only; `to`: this inbox's spellings. */
+  envelope: { from: string; to: readonly string[] } | null;
+  /** Inbound only. */
+  auth: MailAuth | null;
+  /** Outbound only. */
+  bcc: readonly MailAddress[];
+  /** Outbound: each address once, in the order of to, cc, bcc; empty for inbound messages. */
+  recipients: readonly Recipient[];
+  /** When a scheduled message goes out; null for all others. */
+  sendAtMs: number | null;
+  /** Cancelled before it went out. */
+  cancelledAtMs: number | null;
+  labels: readonly string[];
+  read: boolean;
+  createdAtMs: number;
+  /** Sections: RAW, HEAD, REST. */
+  blob: BlobRef;
+  /** Hash under which a repetition of an inbound message is known. */
+  repeatKey: string | null;
+}
+
+/** Sections of a message's blob. */
+export const RAW = 0;
+/** JSON of MessageHead: what a page of a thread shows. */
+export const HEAD = 1;
+/** JSON of ParsedTexts. */
+export const REST = 2;
+
+/** Texts as a page of a thread shows them. */
+export interface MessageHead {
+  text: string | null;
+  extractedText: string | null;
+  /** Whether either is cut here. */
+  truncated: boolean;
+}
+
+/** ["mail-message", orgId, inboxId, messageId] */
+export const messageKey = (orgId: string, inboxId: string, messageId: string): Deno.KvKey => [
+  "mail-message",
+  orgId,
+  inboxId,
+  messageId,
+];
+
+/** ["mail-object", orgId, id]: the inbox of a message, thread or draft, found by its id alone. */
+export const objectKey = (orgId: string, id: string): Deno.KvKey => ["mail-object", orgId, id];
+
+/** What the messages of an inbox are found by. */
+export type MessageIndex =
+  | readonly ["direction", MessageRow["direction"]]
+  | readonly ["unread"]
+  | readonly ["code"]
+  | readonly ["label", string]
+  | readonly ["thread", string];
+
+/** ["mail-index", orgId, inboxId, ...index, messageId]: an empty row for each thing it is found by. */
+export const indexKey = (
+  orgId: string,
+  inboxId: string,
+  index: MessageIndex,
+  messageId: string,
+): Deno.KvKey => ["mail-index", orgId, inboxId, ...index, messageId];
+
+/** What a message is found by. Pure. */
+export function indexesOf(
+  row: Pick<MessageRow, "direction" | "read" | "codes" | "labels" | "threadId">,
+): MessageIndex[] {
+  return [
+    ["direction", row.direction],
+    ["thread", row.threadId],
+    ...(row.read ? [] : [["unread"] as const]),
+    ...(row.codes.length > 0 ? [["code"] as const] : []),
+    ...row.labels.map((label) => ["label", label] as const),
+  ];
+}
