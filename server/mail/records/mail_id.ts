@@ -23,6 +23,30 @@ export function makeUlid(nowMs: number, random: (sizeBytes: number) => Uint8Arra
   return text;
 }
 
+/**
+ * A ULID above another, so that ids ascend whatever the clock does.
+ * @param above null where any will do
+ */
+export function makeUlidAbove(
+  above: string | null,
+  nowMs: number,
+  random: (sizeBytes: number) => Uint8Array,
+): string {
+  const made = makeUlid(nowMs, random);
+  return above === null || made > above ? made : increment(above);
+}
+
+/** The next ULID in the order of text: as the digits of a number. */
+function increment(ulid: string): string {
+  const digits = [...ulid];
+  for (let i = digits.length - 1; i >= 0; i--) {
+    const value = DIGITS.indexOf(digits[i]!) + 1;
+    digits[i] = DIGITS[value % DIGITS.length]!;
+    if (value < DIGITS.length) break;
+  }
+  return digits.join("");
+}
+
 /** A new id, as in "org_01JD...". Parameters as makeUlid(). */
 export function makeMailId(
   prefix: MailIdPrefix,
@@ -30,6 +54,20 @@ export function makeMailId(
   random: (sizeBytes: number) => Uint8Array,
 ): string {
   return `${prefix}_${makeUlid(nowMs, random)}`;
+}
+
+/** When an id was made, unix ms. */
+export function timeOfMailId(id: string): number {
+  let timeMs = 0;
+  for (const digit of id.slice(id.indexOf("_") + 1).slice(0, TIME_DIGITS)) {
+    timeMs = timeMs * 32 + DIGITS.indexOf(digit);
+  }
+  return timeMs;
+}
+
+/** The least id of a prefix that is made at a time or later: where a range of rows begins. */
+export function leastMailId(prefix: MailIdPrefix, timeMs: number): string {
+  return `${prefix}_${makeUlid(timeMs, (sizeBytes) => new Uint8Array(sizeBytes))}`;
 }
 
 /** Whether text has the form of an id with this prefix. */
