@@ -64,6 +64,8 @@ export interface Limits {
   mailMagicPerIpPerHour: number;
   /** Claim links of an org per hour (section 8). */
   mailClaimsPerOrgPerHour: number;
+  /** Free bytes on the data folder's disk under which mail is neither taken nor sent. */
+  mailMinFreeDiskBytes: number;
 }
 
 export const DEFAULT_LIMITS: Readonly<Limits> = {
@@ -96,6 +98,7 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
   mailMagicPerEmailPerHour: 3,
   mailMagicPerIpPerHour: 20,
   mailClaimsPerOrgPerHour: 3,
+  mailMinFreeDiskBytes: 2 * GIB,
 };
 
 /** The greatest values that work: a message has to fit one commit of the store with all of it. */

@@ -120,4 +120,8 @@ export const LIMIT_NOTES: Readonly<Record<keyof Limits, LimitNote>> = {
     what: "Claim links of one org in an hour.",
     source: "specification",
   },
+  mailMinFreeDiskBytes: {
+    what: "Free bytes on the store's disk under which mail is neither taken nor sent.",
+    source: "own",
+  },
 };
