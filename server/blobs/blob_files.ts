@@ -126,7 +126,7 @@ export class BlobFiles implements BlobBytes {
     let files = 0;
     for await (const entry of entriesOf(folder)) {
       files++;
-      const blob = blobOfFile(entry.name);
+      const blob = entry.isFile ? blobOfFile(entry.name) : null;
       if (blob === null || !isSettled(blob.name)) continue;
       if (!blob.isFinished) await removeFile(join(folder, entry.name));
       else if (batch.push({ name: blob.name, sizeBytes: 0 }) >= BATCH) {

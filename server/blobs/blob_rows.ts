@@ -12,6 +12,8 @@ export interface DeletionRow {
   v: 1;
   /** 0 where it is not known: a file's name does not tell. */
   sizeBytes: number;
+  /** Found without a record, not dropped: it may be that its commit is yet to come. */
+  orphan: boolean;
 }
 
 const BLOB = "blob";

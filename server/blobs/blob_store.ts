@@ -96,7 +96,7 @@ export class BlobStore implements Blobs {
 
   drop(turn: Turn, ref: BlobRef): void {
     turn.delete(blobKey(ref.name));
-    const row: DeletionRow = { v: 1, sizeBytes: sizeBytesOf(ref) };
+    const row: DeletionRow = { v: 1, sizeBytes: sizeBytesOf(ref), orphan: false };
     turn.set(deletionKey(turn.nowMs + DELETION_DELAY_MS, ref.name), row);
   }
 
@@ -162,7 +162,7 @@ export class BlobStore implements Blobs {
     const dueMs = now() + DELETION_DELAY_MS;
     await writeRows(kv, (operation) => {
       for (const { key, value: { sizeBytes } } of rows) {
-        const row: DeletionRow = { v: 1, sizeBytes };
+        const row: DeletionRow = { v: 1, sizeBytes, orphan: false };
         operation.delete(key).set(deletionKey(dueMs, blobNameOf(key)), row);
       }
     });

@@ -55,7 +55,10 @@ export class Deletions {
     const dueMs = this.options.store.now() + DELETION_DELAY_MS;
     await writeRows(this.options.store.kv, (operation) => {
       for (const { name, sizeBytes } of found) {
-        operation.set(deletionKey(dueMs, name), { v: 1, sizeBytes } satisfies DeletionRow);
+        operation.set(
+          deletionKey(dueMs, name),
+          { v: 1, sizeBytes, orphan: true } satisfies DeletionRow,
+        );
       }
     });
   }
@@ -115,7 +118,7 @@ export class Deletions {
   async #deleteBytes({ key, value }: Row): Promise<boolean> {
     const { store: { kv }, bytes, isRecent, onFailure } = this.options;
     const { name } = deletionOf(key);
-    if (isRecent(name)) return false;
+    if (value.orphan && isRecent(name)) return false;
     try {
       // Bytes that looked like nobody's an hour ago, while the clock was wrong.
       const blob = await retryWhileLocked(() => kv.get(blobKey(name)));

@@ -50,8 +50,9 @@ export async function openBlobs(
   const stopping = new AbortController();
   const logStopped = (error: unknown) => log("blob_sweep_stopped", describeFailure(error));
   const sweep = async (): Promise<void> => {
-    await orphans.run();
+    // In this order, or what is due would be found and scheduled once more.
     await deletions.run();
+    await orphans.run();
   };
   let background: Promise<unknown> = Promise.resolve();
   return {
