@@ -84,6 +84,8 @@ export interface Limits {
   mailInboundBytesPerInboxPerHour: number;
   mailInboundPerClientPerHour: number;
   mailDraftsPerInbox: number;
+  /** Free bytes on the data folder's disk under which mail is neither taken nor sent. */
+  mailMinFreeDiskBytes: number;
 }
 
 export const DEFAULT_LIMITS: Readonly<Limits> = {
@@ -135,6 +137,7 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
   mailInboundBytesPerInboxPerHour: 256 * MIB,
   mailInboundPerClientPerHour: 1_000,
   mailDraftsPerInbox: 100,
+  mailMinFreeDiskBytes: 2 * GIB,
 };
 
 /** The greatest values that work: a message has to fit one commit of the store with all of it. */

@@ -169,4 +169,8 @@ export const LIMIT_NOTES: Readonly<Record<keyof Limits, LimitNote>> = {
     source: "own",
   },
   mailDraftsPerInbox: { what: "Drafts of one inbox.", source: "own" },
+  mailMinFreeDiskBytes: {
+    what: "Free bytes on the store's disk under which mail is neither taken nor sent.",
+    source: "own",
+  },
 };
