@@ -11,10 +11,14 @@ export interface DecodedWords {
 /** Blanks inside a word are against the RFC, and common. The charset may name a language (RFC 2231, section 5). */
 const WORD = /=\?([!-)+->@-~]{1,60})(?:\*[!->@-~]{0,60})?\?([BbQq])\?([^?]*)\?=/g;
 
+/** Charsets of one text that are decoded; to find out that one is unknown takes long. */
+const MAX_CHARSETS = 16;
+
 /** A text whose encoded words are decoded; words side by side may share a character. */
 export function decodeWords(text: string): DecodedWords {
   if (!text.includes("=?")) return { text, isKnown: true };
   let [decoded, end, isKnown] = ["", 0, true];
+  const charsets = new Set<string>();
   let run: { charset: string; words: Uint8Array[] } | null = null;
   const endRun = () => {
     if (run === null) return;
@@ -23,12 +27,17 @@ export function decodeWords(text: string): DecodedWords {
     isKnown &&= result.isKnown;
     run = null;
   };
+  const leaveRest = () => {
+    endRun();
+    return { text: decoded + text.slice(end), isKnown: false };
+  };
   for (const match of text.matchAll(WORD)) {
     const [word, charset, encoding, content] = match as unknown as [string, string, string, string];
+    const name = charset.toLowerCase();
+    if (charsets.add(name).size > MAX_CHARSETS) return leaveRest();
     const between = text.slice(end, match.index);
     end = match.index + word.length;
     const bytes = encoding === "B" || encoding === "b" ? base64Word(content) : quotedWord(content);
-    const name = charset.toLowerCase();
     const isAdjacent: boolean = run !== null && /^\s*$/.test(between);
     if (isAdjacent && run!.charset === name) {
       run!.words.push(bytes);

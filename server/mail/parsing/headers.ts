@@ -5,6 +5,8 @@ import type { ParseWarning } from "./parsed_mail.ts";
 
 /** Bytes of all names and values, UTF-8. */
 export const MAX_HEADER_BYTES = 64 * 1024;
+/** With less left the rest is not looked at: a message may have any number of headers. */
+const LEAST_BYTES = 256;
 
 /**
  * Lowercased names to decoded values, in order. A field that does not fit the 64 KiB any more is left
@@ -19,7 +21,7 @@ export function showHeaders(
   const values = new Map<string, string[]>();
   let free = MAX_HEADER_BYTES;
   for (const field of fields) {
-    if (free <= field.name.length) {
+    if (free < LEAST_BYTES) {
       warnings.add("headers_cut");
       break;
     }
