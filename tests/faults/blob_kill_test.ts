@@ -3,19 +3,33 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BlobRef } from "../../server/blobs/blobs.ts";
+import { permissionFlags } from "../../server/config/permissions.ts";
 import { BLOB_KINDS, type BlobKind, kindName, openBlobRig } from "../support/blob_rig.ts";
 import { createTestClock } from "../support/clock.ts";
 import { seededRandom } from "../support/fake_kv.ts";
 import { delay } from "../support/pace.ts";
 
 const ROUNDS = Deno.env.get("CI") === "true" ? 20 : 4;
-const PROGRAM = fileURLToPath(new URL("../support/blob_writer.ts", import.meta.url));
+const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+const PROGRAM = pathOf("../support/blob_writer.ts");
+const CONFIG = pathOf("../../deno.json");
 
 /** Lets a process write, kills it, and gives the blobs of which it said that they are kept. */
 async function writeAndKill(kind: BlobKind, dataDir: string, lingerMs: number): Promise<BlobRef[]> {
   const use = kind.exclusive ? "exclusive" : "shared";
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-q", "-A", PROGRAM, kind.form, use, dataDir, join(dataDir, "relay.kv")],
+    // What a relay may do by these settings has to be enough.
+    args: [
+      "run",
+      "-q",
+      `--config=${CONFIG}`,
+      ...permissionFlags({ RELAY_DATA_DIR: dataDir }),
+      PROGRAM,
+      kind.form,
+      use,
+      dataDir,
+      join(dataDir, "relay.kv"),
+    ],
     stdin: "null",
     stdout: "piped",
   }).spawn();
