@@ -1,50 +1,14 @@
 /** A process that is killed while it writes and keeps blobs: what was kept is whole, the rest goes. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { BlobRef } from "../../server/blobs/blobs.ts";
-import { permissionFlags } from "../../server/config/permissions.ts";
-import { BLOB_KINDS, type BlobKind, kindName, openBlobRig } from "../support/blob_rig.ts";
+import { BLOB_KINDS, kindName, openBlobRig } from "../support/blob_rig.ts";
 import { createTestClock } from "../support/clock.ts";
 import { seededRandom } from "../support/fake_kv.ts";
 import { delay } from "../support/pace.ts";
+import { spawnBlobWriter } from "../support/spawn_blob_writer.ts";
 
 const ROUNDS = Deno.env.get("CI") === "true" ? 20 : 4;
-const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
-const PROGRAM = pathOf("../support/blob_writer.ts");
-const CONFIG = pathOf("../../deno.json");
-
-/** Lets a process write, kills it, and gives the blobs of which it said that they are kept. */
-async function writeAndKill(kind: BlobKind, dataDir: string, lingerMs: number): Promise<BlobRef[]> {
-  const use = kind.exclusive ? "exclusive" : "shared";
-  const child = new Deno.Command(Deno.execPath(), {
-    // What a relay may do by these settings has to be enough.
-    args: [
-      "run",
-      "-q",
-      `--config=${CONFIG}`,
-      ...permissionFlags({ RELAY_DATA_DIR: dataDir }),
-      PROGRAM,
-      kind.form,
-      use,
-      dataDir,
-      join(dataDir, "relay.kv"),
-    ],
-    stdin: "null",
-    stdout: "piped",
-  }).spawn();
-  let text = "";
-  let killing = false;
-  const decoder = new TextDecoder();
-  for await (const chunk of child.stdout) {
-    text += decoder.decode(chunk, { stream: true });
-    if (killing || text.split("\n").length < 10) continue;
-    killing = true;
-    void delay(lingerMs).then(() => child.kill("SIGKILL"));
-  }
-  assert.equal((await child.status).signal, "SIGKILL");
-  return text.split("\n").slice(0, -1).map((line) => JSON.parse(line));
-}
 
 for (const kind of BLOB_KINDS) {
   Deno.test(`kill -9 between write, commit and deletion, ${ROUNDS} rounds (${kindName(kind)})`, async () => {
@@ -53,7 +17,11 @@ for (const kind of BLOB_KINDS) {
     const kept: BlobRef[] = [];
     try {
       for (let round = 0; round < ROUNDS; round++) {
-        kept.push(...await writeAndKill(kind, dataDir, random() * 60));
+        const writer = spawnBlobWriter(kind, dataDir);
+        await writer.hasKept(10);
+        await delay(random() * 60);
+        await writer.kill();
+        kept.push(...writer.kept);
       }
       using kv = await Deno.openKv(join(dataDir, "relay.kv"));
       const clock = createTestClock(Date.now());
