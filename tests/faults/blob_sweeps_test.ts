@@ -228,3 +228,40 @@ blobTest("files of another store are left alone, and a start says so", async (ri
   await right.hours(4);
   assert.deepEqual(await right.blobs.read(ref, 0), patterned(10));
 }, FILES);
+
+blobTest("a file that is being written stays, though the clock jumps", async (rig) => {
+  const { rename } = Deno;
+  let attempts = 0;
+  Deno.rename = async (from, to) => {
+    if (String(to).endsWith("/store")) return await rename(from, to);
+    attempts++;
+    rig.clock.advance(5 * HOUR_MS);
+    await rig.minutes(1);
+    await rename(from, to);
+  };
+  try {
+    const ref = await rig.blobs.write(FOLDER, [patterned(10)]);
+    await rig.commit("keep", ref);
+    assert.deepEqual(await rig.blobs.read(ref, 0), patterned(10));
+    assert.equal(attempts, 1);
+  } finally {
+    Object.assign(Deno, { rename });
+  }
+}, FILES);
+
+blobTest(
+  "a blob of a process that is being kept stays, though others found it old and the clock jumps",
+  async (rig, open) => {
+    const ref = await rig.blobs.write(FOLDER, [patterned(10)]);
+    rig.clock.advance(2 * HOUR_MS);
+    const other = await open();
+    await other.minutes(1);
+    assert.equal((await rig.rows("blob-deletion")).length, 1);
+    rig.clock.advance(2 * HOUR_MS);
+    await rig.minutes(1);
+    await rig.commit("keep", ref);
+    await rig.hours(2);
+    assert.deepEqual(await rig.blobs.read(ref, 0), patterned(10));
+  },
+  SHARED,
+);
