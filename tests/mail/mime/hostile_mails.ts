@@ -1,6 +1,5 @@
 /** Mails that are made to take long, as large as the relay takes them. */
 
-
 /** All of them are ASCII. */
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
