@@ -1,6 +1,5 @@
 /** Mails that are made to take long, as large as the relay takes them. */
 
-/** All of them are ASCII. */
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
 const MIB = 1024 * 1024;
@@ -27,6 +26,13 @@ export const HOSTILE_MAILS: Readonly<Record<string, () => Uint8Array<ArrayBuffer
   "25 MiB of text": () =>
     bytesOf(`${HEAD}\r\n${many("How are you? Fine, thank you.\r\n", LARGEST)}`),
   "one line of 25 MiB": () => bytesOf(`${HEAD}\r\n${many("a", LARGEST)}`),
+  "12 MiB of Cyrillic text and as much HTML": () =>
+    bytesOf(
+      `${parts}--x\r\n\r\n${many("Привет ", LARGEST / 4)}\r\n` +
+        `--x\r\nContent-Type: text/html; charset=utf-8\r\n\r\n${
+          many("<p>Привет</p>", LARGEST / 4)
+        }\r\n--x--`,
+    ),
   "25 MiB of line ends": () => bytesOf(`${parts}--x\r\n\r\n${many("\n", LARGEST)}`),
   "25 MiB of short lines like boundaries": () =>
     bytesOf(`${HEAD}${nested(50, (level) => `b${level}`)}${many("\r\n--", LARGEST)}`),
