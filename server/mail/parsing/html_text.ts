@@ -1,7 +1,3 @@
-<<<<<<< HEAD
-/** What somebody reads in an HTML message, as text. */
-import { Token, type TokenHandler, Tokenizer, TokenizerMode } from "parse5";
-=======
 /** What somebody sees of an HTML message, as text. Pure; linear in its length. */
 import type { Token } from "parse5";
 import { readRules } from "./css_rules.ts";
@@ -12,7 +8,6 @@ import { attribute, readTokens, styleSheetsOf } from "./html_tokens.ts";
 import { removeInvisible } from "./invisible_characters.ts";
 import { linkCollector } from "./link_collector.ts";
 import { type OpenElement, openElements } from "./open_elements.ts";
->>>>>>> part-texts
 import type { FoundLink } from "./parsed_mail.ts";
 import { textLayout } from "./text_layout.ts";
 
