@@ -65,9 +65,29 @@ Deno.test("MailWorker starts one worker when it is first wanted, and gives it on
   assert.equal((await first).facts.subject, "a");
   ended();
   assert.equal((await second).facts.subject, null);
-  assert.deepEqual([workers.length, timers.length], [1, 0]);
+  assert.deepEqual([workers.length, timers.map(({ delayMs }) => delayMs)], [1, [60_000]]);
   worker.close();
+  assert.deepEqual([workers[0]!.isTerminated, timers.length], [true, 0]);
+});
+
+Deno.test("MailWorker ends a worker that has had nothing to do for a minute, and starts another", async () => {
+  const { worker, workers, timers, ready, ended } = heldWorker();
+  const first = worker.parse(mail("a"), context);
+  ready();
+  ended();
+  await first;
+  timers.shift()!.callback();
   assert.ok(workers[0]!.isTerminated);
+  const second = worker.parse(mail("b"), context);
+  ready(1);
+  ended(1);
+  await second;
+  const third = worker.parse(mail("c"), context);
+  assert.deepEqual(timers.map(({ delayMs }) => delayMs), [5_000]);
+  ended(1);
+  await third;
+  assert.equal(workers.length, 2);
+  worker.close();
 });
 
 Deno.test("MailWorker.parse() gives what was read of a mail that takes too long, and reads the next one", async () => {
