@@ -5,6 +5,7 @@
 import { Buffer } from "node:buffer";
 import MimeNode from "nodemailer/lib/mime-node";
 import { buildHeaderValue } from "nodemailer/lib/mime-funcs";
+import { htmlToText } from "../parsing/html_text.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
 import { addressField, fold, idField, textField } from "./header_field.ts";
 import type { ExtraHeader, OutgoingAttachment } from "./outgoing_message.ts";
@@ -39,9 +40,6 @@ export interface MailToCompose {
   dkim: DkimKey | null;
 }
 
-/** HTML as its text alternative says it. */
-export type TextOfHtml = (html: string) => string;
-
 const BOUNDARY = /^[a-z0-9]{16,64}$/;
 const CONTENT_ID = /^[\x21\x23-\x27\x2a\x2b\x2d-\x39\x3d\x3f-\x5a\x5e-\x7e]{1,250}$/;
 
@@ -49,12 +47,9 @@ const CONTENT_ID = /^[\x21\x23-\x27\x2a\x2b\x2d-\x39\x3d\x3f-\x5a\x5e-\x7e]{1,25
  * Composes and signs a message. The same input gives the same bytes.
  * @throws TypeError for what the readers of requests let nobody send
  */
-export async function composeMail(
-  mail: MailToCompose,
-  textOfHtml: TextOfHtml,
-): Promise<Uint8Array<ArrayBuffer>> {
+export async function composeMail(mail: MailToCompose): Promise<Uint8Array<ArrayBuffer>> {
   if (!BOUNDARY.test(mail.boundary)) throw new TypeError("a boundary is random [a-z0-9]");
-  const tree = mimeTree(mail, textOfHtml);
+  const tree = mimeTree(mail);
   tree.setHeader("Date", new Date(mail.dateMs));
   const built = await tree.build();
   // The library writes Date and what MIME needs, these fields are ours: see header_field.ts.
@@ -84,10 +79,10 @@ function ownFields(mail: MailToCompose): string[] {
 }
 
 /** mixed(related?(alternative?(text, html), inline), attached), without the levels that hold one part. */
-function mimeTree(mail: MailToCompose, textOfHtml: TextOfHtml): MimeNode {
+function mimeTree(mail: MailToCompose): MimeNode {
   const { attachments } = mail;
   const html = mail.html === null ? null : crlf(mail.html);
-  const text = mail.text ?? (html === null ? null : textOfHtml(html));
+  const text = mail.text ?? (html === null ? null : htmlToText(html).text);
   const inline = html === null ? [] : attachments.filter(({ contentId }) => contentId !== null);
   const attached = attachments.filter((attachment) => !inline.includes(attachment));
 

@@ -1,5 +1,4 @@
 /** The body of a forwarded message (mail page, "Endpoints"). Pure. */
-import { RelayError } from "../../errors.ts";
 import { rfc5322Date } from "../composing/rfc5322_date.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
 import type { MessageRow } from "../records/message_record.ts";
@@ -37,29 +36,6 @@ export function forwardText(
   const body = `${before}${[LINE, ...about].join("\n")}\n\n${quoted}`;
   refuseLargeBodies([body], limits);
   return body;
-}
-
-/**
- * Refuses a forward whose text and attachments would not fit a request to send.
- * @param attachmentBytes decoded sizes
- * @throws RelayError `payload_too_large`
- */
-export function refuseLargeForward(
-  bodyBytes: number,
-  attachmentBytes: readonly number[],
-  { mailRequestBytes, mailAttachments }: Pick<
-    OutgoingLimits,
-    "mailRequestBytes" | "mailAttachments"
-  >,
-): void {
-  const base64Bytes = attachmentBytes.reduce((sum, size) => sum + Math.ceil(size / 3) * 4, 0);
-  if (bodyBytes + base64Bytes <= mailRequestBytes && attachmentBytes.length <= mailAttachments) {
-    return;
-  }
-  throw new RelayError(
-    "payload_too_large",
-    `a forward takes at most ${mailAttachments} attachments and ${mailRequestBytes} bytes with attachments in base64; this message has more: fetch what is needed and send it as a new message`,
-  );
 }
 
 function shown({ name, address }: MailAddress): string {
