@@ -23,6 +23,7 @@ export const SERVER_FOLDERS: FolderTable = {
       "description",
       "digest",
       "http",
+      "idempotency",
       "outgoing",
       "pages",
       "sealing",
