@@ -30,6 +30,9 @@ const SIGNED = [
   "content-type",
   "content-transfer-encoding",
 ];
+/** Of d= and s=: labels (RFC 1035, section 2.3.1); what is none would begin a tag of its own. */
+const LABELS =
+  /^[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?)*$/;
 const LINE_LENGTH = 72;
 const SPACE = 32;
 const TAB = 9;
@@ -45,6 +48,9 @@ export function signDkim(
   message: Uint8Array,
   { domain, selector, privateKeyPem }: DkimKey,
 ): string {
+  if (!LABELS.test(domain) || !LABELS.test(selector)) {
+    throw new TypeError("a signature needs a domain and a selector of letters, digits and hyphens");
+  }
   const bodyStart = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
     .indexOf("\r\n\r\n");
   if (bodyStart < 0) throw new TypeError("a message to sign has an empty line behind its header");

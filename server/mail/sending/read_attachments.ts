@@ -5,7 +5,8 @@ import { invalidJson } from "../../errors.ts";
 import { cleanLine } from "../../http/text_fields.ts";
 import type { OutgoingAttachment, OutgoingLimits } from "../composing/outgoing_message.ts";
 
-const MAX_FILENAME = 255;
+/** Code points. */
+export const MAX_FILENAME = 255;
 const MAX_CONTENT_TYPE = 127;
 const FORM = "{filename, content_type, content (base64), content_id?}";
 /** type "/" subtype (RFC 6838, section 4.2), and the one parameter that says how to read the bytes. */
@@ -49,8 +50,11 @@ export function readItem(field: string, given: JsonValue): JsonObject {
 
 function readFilename(field: string, given: JsonValue | undefined): string {
   const filename = cleanLine(field, given, MAX_FILENAME);
-  if (filename === "" || /[/\\]/.test(filename) || !filename.isWellFormed()) {
-    throw invalidJson(`${field} must be 1 to ${MAX_FILENAME} characters without / and \\`);
+  // Many mail programs decode encoded-words in a file name, whatever they stand for then.
+  if (filename === "" || /[/\\]|=\?/.test(filename) || !filename.isWellFormed()) {
+    throw invalidJson(
+      `${field} must be 1 to ${MAX_FILENAME} characters without /, \\ and =?; write it as it is to be shown, it is encoded here`,
+    );
   }
   return filename;
 }
@@ -69,6 +73,12 @@ function readContentType(field: string, given: JsonValue | undefined): string {
     );
   }
   return type;
+}
+
+/** Whether a lowercased media type is one that an attachment may have. */
+export function isContentType(type: string): boolean {
+  const match = type.length <= MAX_CONTENT_TYPE ? CONTENT_TYPE.exec(type) : null;
+  return match !== null && match[1] !== "multipart" && match[1] !== "message";
 }
 
 function readContentId(field: string, given: JsonValue | undefined): string | null {

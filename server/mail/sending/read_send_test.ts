@@ -233,6 +233,7 @@ const refused: Refusal[] = [
     ["filename", "a\u202eb"],
     ["filename", "\ud800"],
     ["filename", "a".repeat(256)],
+    ["filename", "=?utf-8?Q?a=0D=0Ab?="],
     ["filename", { path: "/etc/passwd" }],
     ["content_type", null],
     ["content_type", "text"],
