@@ -55,64 +55,89 @@ export function dkimKey(): DkimKey {
   return key = { domain: "agents.test", selector: "relay1", privateKeyPem };
 }
 
-/** Everything that somebody tries to get a header of his own with, and what parsers trip over. */
-const PIECES = [
-  "\r\n",
-  "\r",
-  "\n",
-  "\r\nBcc: eve@example.org",
-  "\nX-Injected: yes\n\n",
-  "\0",
-  "\u0085",
-  "\u2028",
-  "\u2029",
-  "\u202e",
-  "\ufeff",
-  "\u212a",
+/** What parsers trip over, and what somebody tries to get a header of his own with. */
+const ODD = [
   "=?utf-8?Q?=0D=0ABcc:_eve@example.org?=",
   "=?utf-8?B?DQpCY2M6IGV2ZQ==?=",
   "=?",
   "?=",
   "  ",
   " ",
-  "\t",
   '"',
   "\\",
   "<eve@example.org>",
+  "Bcc: eve@example.org",
   ",",
   ";",
   ":",
   "'",
+  "()",
   "%0d%0a",
   "--",
+  "--_NmP-",
   ".",
   "From ",
   "a",
+  "word and ",
   "ä",
   "日本",
   "😀",
+  "\u212a",
+  "\u00a0",
+  "\u200d",
   "x".repeat(80),
-  "y".repeat(1000),
+  "y".repeat(900),
   "boundary=x",
   "*0*=utf-8''%0d%0a",
 ];
-const piece = fc.constantFrom(...PIECES);
-const anyText = fc.array(fc.oneof(piece, fc.string({ unit: "grapheme" })), { maxLength: 12 })
-  .map((parts) => parts.join(""));
-const address = fc.oneof(
-  { weight: 8, arbitrary: fc.emailAddress() },
-  { weight: 1, arbitrary: anyText },
+/** What no line may hold, but a text may, NUL excepted. */
+const BREAKS = [
+  "\r\n",
+  "\r",
+  "\n",
+  "\t",
+  "\r\nBcc: eve@example.org",
+  "\nX-Injected: yes\n\n",
+  "\r\n.\r\n",
+  "\u0001",
+  "\u007f",
+  "\u0085",
+  "\u2028",
+  "\u2029",
+  "\u202e",
+];
+const odd = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...ODD) },
+  { weight: 1, arbitrary: fc.string({ unit: "grapheme", maxLength: 8 }) },
 );
-const mailbox = fc.oneof(address, fc.record({ name: anyText, address }));
+const joined = (parts: fc.Arbitrary<string>) =>
+  fc.array(parts, { maxLength: 10 }).map((list) => list.join(""));
+/** A line of odd words; one in twenty has a break in it. */
+const anyLine = fc.oneof(
+  { weight: 19, arbitrary: joined(odd) },
+  { weight: 1, arbitrary: joined(fc.oneof(odd, fc.constantFrom(...BREAKS, "\0", "\ud800"))) },
+);
+const anyText = joined(fc.oneof(odd, fc.constantFrom(...BREAKS)));
+const address = fc.oneof(
+  { weight: 30, arbitrary: fc.emailAddress({ size: "small" }) },
+  { weight: 1, arbitrary: anyLine },
+);
+const mailbox = fc.oneof(
+  address,
+  fc.record({ name: anyLine.map((name) => name.slice(0, 100)), address }),
+);
 const bytes = fc.uint8Array({ maxLength: 300 });
 const attachment = fc.record({
-  filename: anyText,
+  filename: anyLine.map((name) => name.replace(/[/\\]|=\?/g, "").slice(0, 255) || "a"),
   content_type: fc.oneof(
-    { weight: 5, arbitrary: fc.constantFrom("text/plain", "image/png", "application/pdf") },
-    { weight: 1, arbitrary: anyText },
+    { weight: 30, arbitrary: fc.constantFrom("image/png", "application/pdf") },
+    { weight: 1, arbitrary: anyLine },
   ),
   content: bytes.map((content) => btoa(String.fromCharCode(...content))),
-  content_id: fc.option(fc.oneof(fc.stringMatching(/^[a-z0-9.]{1,40}@[a-z]{1,9}$/), anyText)),
+  content_id: fc.option(fc.oneof(
+    { weight: 30, arbitrary: fc.stringMatching(/^[a-z0-9.]{1,40}@[a-z]{1,9}$/) },
+    { weight: 1, arbitrary: anyLine },
+  )),
 });
 
 /** Requests to send of every kind, many of them refused. */
@@ -121,16 +146,16 @@ export const anyRequest: fc.Arbitrary<JsonObject> = fc.record({
   cc: fc.option(fc.array(mailbox, { maxLength: 3 })),
   bcc: fc.constant("hidden@secret.example"),
   reply_to: fc.option(mailbox),
-  subject: fc.option(anyText),
+  subject: fc.option(anyLine.map((line) => line.slice(0, 998))),
   text: fc.option(anyText),
   html: fc.option(anyText.map((text) => `<p>${text}</p>`)),
   headers: fc.option(
     fc.dictionary(
       fc.oneof(
-        { weight: 6, arbitrary: fc.stringMatching(/^X-[A-Za-z0-9-]{1,74}$/) },
-        { weight: 1, arbitrary: anyText },
+        { weight: 30, arbitrary: fc.stringMatching(/^X-[A-Za-z0-9]{1,74}$/) },
+        { weight: 1, arbitrary: anyLine },
       ),
-      anyText,
+      anyLine.map((line) => line.slice(0, 998)),
       { maxKeys: 3 },
     ),
   ),

@@ -1,10 +1,10 @@
 /** Addresses as requests name them (mail page, "Sending"). Pure. */
 import type { JsonValue } from "../../../toolkit/json_value.ts";
 import { invalidJson, RelayError } from "../../errors.ts";
-import { cleanLine } from "../../http/text_fields.ts";
 import { cleanEmail } from "../email_address.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
 import type { OutgoingLimits, Recipients } from "../composing/outgoing_message.ts";
+import { readLine } from "./read_line.ts";
 
 /** Code points of a display name. */
 export const MAX_NAME = 100;
@@ -71,7 +71,7 @@ function readAddress(field: string, given: JsonValue): MailAddress {
     throw invalidJson(`${field}.address must be a string, as in ${OBJECT_FORM}`);
   }
   return {
-    name: name === null ? null : cleanLine(`${field}.name`, name, MAX_NAME) || null,
+    name: name === null ? null : readLine(`${field}.name`, name, MAX_NAME) || null,
     address: readAddrSpec(`${field}.address`, address),
   };
 }

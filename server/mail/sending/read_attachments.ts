@@ -2,8 +2,8 @@
 import { Buffer } from "node:buffer";
 import type { JsonObject, JsonValue } from "../../../toolkit/json_value.ts";
 import { invalidJson } from "../../errors.ts";
-import { cleanLine } from "../../http/text_fields.ts";
 import type { OutgoingAttachment, OutgoingLimits } from "../composing/outgoing_message.ts";
+import { readLine } from "./read_line.ts";
 
 /** Code points. */
 export const MAX_FILENAME = 255;
@@ -49,9 +49,9 @@ export function readItem(field: string, given: JsonValue): JsonObject {
 }
 
 function readFilename(field: string, given: JsonValue | undefined): string {
-  const filename = cleanLine(field, given, MAX_FILENAME);
+  const filename = readLine(field, given, MAX_FILENAME);
   // Many mail programs decode encoded-words in a file name, whatever they stand for then.
-  if (filename === "" || /[/\\]|=\?/.test(filename) || !filename.isWellFormed()) {
+  if (filename === "" || /[/\\]|=\?/.test(filename)) {
     throw invalidJson(
       `${field} must be 1 to ${MAX_FILENAME} characters without /, \\ and =?; write it as it is to be shown, it is encoded here`,
     );

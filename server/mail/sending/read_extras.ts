@@ -2,9 +2,9 @@
 import type { JsonValue } from "../../../toolkit/json_value.ts";
 import { invalidJson } from "../../errors.ts";
 import { readTime } from "../../http/read_time.ts";
-import { cleanLine } from "../../http/text_fields.ts";
 import { DAY_MS } from "../../time_units.ts";
 import type { ExtraHeader } from "../composing/outgoing_message.ts";
+import { readLine } from "./read_line.ts";
 
 /** Code points of a subject, and of a header's value. */
 export const MAX_SUBJECT = 998;
@@ -19,7 +19,7 @@ const MAX_AHEAD_MS = 30 * DAY_MS;
 /** One line of at most 998 code points, trimmed; an empty one is none. @throws RelayError `invalid_json` */
 export function readSubject(given: JsonValue | undefined): string | null {
   if (given === undefined || given === null) return null;
-  return wellFormed("subject", cleanLine("subject", given, MAX_SUBJECT)) || null;
+  return readLine("subject", given, MAX_SUBJECT) || null;
 }
 
 /** Header fields that begin with X-, in the order given. @throws RelayError `invalid_json` naming the field */
@@ -39,7 +39,7 @@ export function readExtraHeaders(given: JsonValue | undefined): ExtraHeader[] {
       );
     }
     const field = `headers.${name}`;
-    return { name, value: wellFormed(field, cleanLine(field, value, MAX_SUBJECT)) };
+    return { name, value: readLine(field, value, MAX_SUBJECT) };
   });
 }
 
@@ -68,9 +68,4 @@ export function readSendAt(given: JsonValue | undefined, nowMs: number): number 
   throw invalidJson(
     "send_at must be 30 seconds to 30 days ahead; leave it out to send at once",
   );
-}
-
-function wellFormed(field: string, text: string): string {
-  if (text.isWellFormed()) return text;
-  throw invalidJson(`${field} must not hold lone surrogates`);
 }
