@@ -4,14 +4,8 @@ import type { MailToCompose } from "../../server/mail/composing/compose_mail.ts"
 import type { DkimKey } from "../../server/mail/composing/sign_dkim.ts";
 import { readSend } from "../../server/mail/sending/read_send.ts";
 import type { JsonObject } from "../../toolkit/json_value.ts";
+import { OUTGOING_LIMITS } from "./outgoing_limits.ts";
 import fc from "./seeded_fast_check.ts";
-
-export const OUTGOING_LIMITS = {
-  mailRecipientsPerMessage: 50,
-  mailBodyBytes: 1024 * 1024,
-  mailAttachments: 20,
-  mailRequestBytes: 10 * 1024 * 1024,
-};
 
 export function mailToCompose(fields: Partial<MailToCompose> = {}): MailToCompose {
   return {

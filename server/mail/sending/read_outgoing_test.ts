@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { OUTGOING_LIMITS } from "../../../tests/support/outgoing_mail.ts";
+import { OUTGOING_LIMITS } from "../../../tests/support/outgoing_limits.ts";
 import { type OutgoingKind, readOutgoing } from "./read_outgoing.ts";
 
 const context = { limits: OUTGOING_LIMITS, nowMs: Date.UTC(2026, 10, 22, 12) };
