@@ -1,5 +1,5 @@
 /** What somebody reads in an HTML message, as text. */
-import { Token, Tokenizer, type TokenHandler, TokenizerMode } from "parse5";
+import { Token, type TokenHandler, Tokenizer, TokenizerMode } from "parse5";
 import type { FoundLink } from "./parsed_mail.ts";
 
 export interface HtmlText {
