@@ -10,7 +10,7 @@ const REFUSALS: Readonly<Record<string, MailOutcome>> = {
     result: "refused",
     stage: "recipient",
     permanent: true,
-    reason: "550 at RCPT TO",
+    reason: "550 5.1.1 at RCPT TO",
     reply: { code: 550, enhancedCode: "5.1.1", text: "no such user here" },
     isReached: true,
   },
