@@ -29,10 +29,10 @@ export const ENV_FILE = ".env";
 
 /**
  * Modules of the worker that reads mail, from the project's folder: those of a worker, unlike the
- * relay's own, take the right to read them (docs/adr/0038). The whole folder, so that a unit file
+ * relay's own, take the right to read them (docs/adr/0038). Whole folders, so that a unit file
  * stays good when a new version's modules import others.
  */
-export const WORKER_MODULES = "server";
+export const WORKER_MODULES = ["server", "toolkit"];
 
 /**
  * Arguments of `deno run` for these settings. Modules are no files that need a permission, but for
@@ -48,7 +48,7 @@ export function permissionFlags(env: Environment): string[] {
     .filter((path) => path !== undefined);
   return [
     "--no-prompt",
-    ...flag("read", [ENV_FILE, ...dataDir, ...named, ...(isMailOn(env) ? [WORKER_MODULES] : [])]),
+    ...flag("read", [ENV_FILE, ...dataDir, ...named, ...(isMailOn(env) ? WORKER_MODULES : [])]),
     ...flag("write", dataDir),
     ...flag("env", SETTING_NAMES),
     ...flag("net", [listener(env), ...kvHosts(env), nextHop(env), googleKeys(env)]),

@@ -95,9 +95,9 @@ Deno.test("permissionFlags() reads the modules of the mail worker where mail is 
     RELAY_MAIL_FROM: "relay@example.org",
     RELAY_MAIL_DOMAIN: "mail.example.org",
   };
-  assert.deepEqual(given(on, "read"), [".env", "data", WORKER_MODULES]);
+  assert.deepEqual(given(on, "read"), [".env", "data", ...WORKER_MODULES]);
   assert.deepEqual(given({ ...on, RELAY_MAIL_DOMAIN: "" }, "read"), [".env", "data"]);
-  const folder = new URL(`../../${WORKER_MODULES}/`, import.meta.url);
+  const folder = new URL(`../../${WORKER_MODULES[0]}/`, import.meta.url);
   assert.ok((await Deno.stat(new URL("mail/parsing/mail_worker_program.ts", folder))).isFile);
 });
 
@@ -109,7 +109,7 @@ Deno.test("permissionFlags() has no next hop in local mode, and a folder of its 
   };
   assert.deepEqual(given(local, "net"), ["127.0.0.1:8000"]);
   assert.deepEqual(given(local, "write"), ["data-mail"]);
-  assert.deepEqual(given(local, "read"), [".env", "data-mail", WORKER_MODULES]);
+  assert.deepEqual(given(local, "read"), [".env", "data-mail", ...WORKER_MODULES]);
   assert.deepEqual(given({ ...local, RELAY_DATA_DIR: "/srv/x" }, "write"), ["/srv/x"]);
   assert.deepEqual(given({ ...local, RELAY_MAIL_DEV: "false" }, "write"), ["data"]);
 });
