@@ -33,3 +33,27 @@ export function ulidTimeMs(text: string): number {
   }
   return timeMs;
 }
+
+/**
+ * A ULID above another, so that ids ascend whatever the clock does.
+ * @param above null where any will do
+ */
+export function makeUlidAbove(
+  above: string | null,
+  nowMs: number,
+  random: (sizeBytes: number) => Uint8Array,
+): string {
+  const made = makeUlid(nowMs, random);
+  return above === null || made > above ? made : increment(above);
+}
+
+/** The next ULID in the order of text: as the digits of a number. */
+function increment(ulid: string): string {
+  const digits = [...ulid];
+  for (let i = digits.length - 1; i >= 0; i--) {
+    const value = DIGITS.indexOf(digits[i]!) + 1;
+    digits[i] = DIGITS[value % DIGITS.length]!;
+    if (value < DIGITS.length) break;
+  }
+  return digits.join("");
+}

@@ -2,7 +2,7 @@
 
 import { makeUlid, ULID_PATTERN } from "../../storage/ulid.ts";
 
-export { makeUlid } from "../../storage/ulid.ts";
+export { makeUlid, makeUlidAbove } from "../../storage/ulid.ts";
 
 /** Prefixes (specification, 2.11). */
 export type MailIdPrefix = "org" | "ibx" | "msg" | "thr" | "key" | "wh" | "dft";
@@ -14,6 +14,11 @@ export function makeMailId(
   random: (sizeBytes: number) => Uint8Array,
 ): string {
   return `${prefix}_${makeUlid(nowMs, random)}`;
+}
+
+/** The least id of a prefix that is made at a time or later: where a range of rows begins. */
+export function leastMailId(prefix: MailIdPrefix, timeMs: number): string {
+  return `${prefix}_${makeUlid(timeMs, (sizeBytes) => new Uint8Array(sizeBytes))}`;
 }
 
 /** Whether text has the form of an id with this prefix. */
