@@ -61,6 +61,9 @@ const BOUNDS: MailWorkerBounds = {
   idleMs: 60_000,
 };
 
+/** Bytes copied in one turn of the event loop. */
+const COPIED_BYTES = 2 * 1024 * 1024;
+
 type JobEnd =
   | { type: "result"; result: unknown }
   | { type: "timed_out" }
@@ -263,16 +266,25 @@ export class MailWorker {
     );
   }
 
-  #post(): void {
-    const { kind, raw, input } = this.#underWay!;
-    // A copy of these bytes alone: the caller keeps its own, and a view may have a larger buffer.
-    const copy = new Uint8Array(raw);
+  /**
+   * Gives the worker a copy of the bytes: the caller keeps its own, and a view may have a larger
+   * buffer. Large ones are copied in turns, since memory that is new takes time to be had.
+   */
+  async #post(): Promise<void> {
     this.#cancelTimer(); // of idleness
+    const [job, worker] = [this.#underWay!, this.#worker!];
+    const { kind, raw, input } = job;
+    const copy = new Uint8Array(raw.length);
+    for (let at = 0; at < raw.length; at += COPIED_BYTES) {
+      if (at > 0) await new Promise((resolve) => setTimeout(resolve));
+      if (this.#underWay !== job || this.#worker !== worker) return;
+      copy.set(raw.subarray(at, at + COPIED_BYTES), at);
+    }
     this.#cancelTimer = this.#after(this.#bounds.jobMs, () => {
       this.#dropWorker();
       this.#end({ type: "timed_out" });
     });
-    this.#worker!.post({ kind, raw: copy, input }, [copy.buffer]);
+    worker.post({ kind, raw: copy, input }, [copy.buffer]);
   }
 
   #take(message: WorkerMessage): void {
