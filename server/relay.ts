@@ -102,11 +102,11 @@ async function openParts(parts: OpenParts, given: Deps, options: RelayOptions) {
   parts.add("admin", openAdmin(core, { messages, recent, sweep }));
   parts.add("tools", openTools(core, { custody, tokenSender, inbox, agentSearch }));
   const { blobs } = parts.add("blobs", await openBlobs(core, options));
-  const { isOn: mailOn } = parts.add(
+  const { isOn: mailOn, handIn } = parts.add(
     "mail",
     await openMail(core, ring, { outgoing, blobs, waits }),
   );
-  if (localMode !== null) parts.add("local mode", localMode);
+  if (localMode !== null) parts.add("local mode", localMode.open(handIn));
   parts.add("description", openDescription(core, mailOn, () => import("./operations.ts")));
   parts.add(
     "resealing",

@@ -1,0 +1,57 @@
+/** What a request to local mode asks for, of a program (JSON) or of the page's forms. */
+import { invalidJson } from "../errors.ts";
+import { readObject } from "../http/json_body.ts";
+import { cleanLine } from "../http/text_fields.ts";
+import { isAddrSpec } from "./addr_spec.ts";
+import { ANSWER_KINDS, type AnswerKind } from "./compose_answer.ts";
+
+export interface MailRequest {
+  /** "" for the null sender. */
+  from: string;
+  to: string;
+  subject: string;
+  text: string;
+}
+
+export interface AnswerRequest {
+  as: AnswerKind;
+  /** Undefined for local mode's own words. */
+  text: string | undefined;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const LINE_CODE_POINTS = 998;
+
+/** Whether a body is a form's: who sent it wants a page. */
+export function isForm(headers: Headers): boolean {
+  const type = headers.get("content-type") ?? "";
+  return /^application\/x-www-form-urlencoded\s*(;|$)/i.test(type);
+}
+
+/** @throws RelayError `invalid_json` */
+export function readFields(body: Uint8Array, headers: Headers): Fields {
+  if (!isForm(headers)) return readObject(body);
+  return Object.fromEntries(new URLSearchParams(new TextDecoder().decode(body)));
+}
+
+/** @throws RelayError `invalid_json` */
+export function readMailRequest({ from, to, subject, text }: Fields): MailRequest {
+  if (from !== "" && !isAddrSpec(from)) {
+    throw invalidJson("from must be an e-mail address, or empty for the null sender");
+  }
+  if (!isAddrSpec(to)) throw invalidJson("to must be the e-mail address of an inbox");
+  const line = cleanLine("subject", subject, LINE_CODE_POINTS);
+  if (typeof text !== "string") throw invalidJson("text must be a string");
+  return { from, to, subject: line, text };
+}
+
+/** @throws RelayError `invalid_json` */
+export function readAnswerRequest({ as, text }: Fields): AnswerRequest {
+  const kind = ANSWER_KINDS.find((one) => one === as);
+  if (kind === undefined) throw invalidJson(`as must be one of ${ANSWER_KINDS.join(", ")}`);
+  if (text !== undefined && typeof text !== "string") {
+    throw invalidJson("text must be a string, or absent for words of local mode's own");
+  }
+  return { as: kind, text };
+}
