@@ -32,7 +32,7 @@ export const ENV_FILE = ".env";
  * relay's own, take the right to read them (docs/adr/0038). Whole folders, so that a unit file
  * stays good when a new version's modules import others.
  */
-export const WORKER_MODULES = ["server", "toolkit"];
+export const WORKER_MODULES = ["server", "toolkit", "wordlists"];
 
 /**
  * Arguments of `deno run` for these settings. Modules are no files that need a permission, but for
