@@ -98,7 +98,11 @@ function introductionStart(lines: readonly string[], end: number): number | null
       : undefined);
   if (found === undefined) return null;
   // What was wrapped may begin higher: where the sentence does, or with a name and an address.
-  const higher = starts.filter((start) => start < found);
+  const higher: number[] = [];
+  for (const start of starts.filter((start) => start < found)) {
+    if (/[.!?;:\u2026]["')\u201d]?\s*$/.test(lines[start]!)) break;
+    higher.push(start);
+  }
   return higher.find((start) => INTRODUCTION_START.test(lines[start]!)) ??
     higher.find((start) => hasAddress(lines[start]!) || hasDate(lines[start]!)) ?? found;
 }
