@@ -77,16 +77,14 @@ Deno.test("extractText() cuts the same with CRLF", () => {
 });
 
 Deno.test("extractText() gives the whole text where nothing would be left", () => {
-  for (
-    const text of [
-      "On Fri, May 3, 2024, Ann <ann@a.test> wrote:\n> Does it?\n\nYes, below.",
-      "> first\n> second\n",
-      "\n\n-----Original Message-----\nFrom: x",
-      "",
-      "  \n",
-    ]
-  ) assert.equal(extractText(text), text);
-  assert.ok(true);
+  const texts = [
+    "On Fri, May 3, 2024, Ann <ann@a.test> wrote:\n> Does it?\n\nYes, below.",
+    "> first\n> second\n",
+    "\n\n-----Original Message-----\nFrom: x",
+    "",
+    "  \n",
+  ];
+  assert.deepEqual(texts.map(extractText), texts);
 });
 
 Deno.test("extractText() keeps answers between the lines that are quoted", () => {

@@ -151,6 +151,9 @@ export function htmlToText(html: string): HtmlText {
   }
 
   readTokens(html, {
+    onStandardsDoctype() {
+      if (elements.depth() === 0) elements.nestAsStandard();
+    },
     onStartTag(tag) {
       const name = tag.tagName;
       isAfterPre = false;

@@ -12,6 +12,8 @@ export interface OpenElements<T> {
   /** The innermost; undefined where none is open. */
   top(): OpenElement<T> | undefined;
   depth(): number;
+  /** From here on a table ends a p that is open. */
+  nestAsStandard(): void;
   /** Whether one of this name is open. */
   has(name: string): boolean;
   /** Ends what a start tag of this name ends before it opens. */
@@ -30,7 +32,7 @@ const HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"];
 const CELLS = ["td", "th", "caption"];
 const SECTIONS = ["tbody", "thead", "tfoot"];
 const TABLE_PARTS = words("caption col colgroup tbody td tfoot th thead tr");
-/** They end a p that is open. */
+/** They end a p that is open; a table does only where the document keeps to the standard. */
 const BLOCKS = words(
   `address article aside blockquote center dd details dialog dir div dl dt fieldset
   figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li listing main menu nav ol p
@@ -67,6 +69,8 @@ export function openElements<T>(
   let lingering: OpenElement<T>[] = [];
   /** What lingers around the cells that are open, and not in them. */
   const outside: OpenElement<T>[][] = [];
+
+  let tableEndsParagraph = false;
 
   const last = (name: string) => positions.get(name)?.at(-1) ?? -1;
   const lastOf = (names: readonly string[]) => Math.max(...names.map(last));
@@ -135,6 +139,9 @@ export function openElements<T>(
   return {
     top: () => stack.at(-1),
     depth: () => stack.length,
+    nestAsStandard() {
+      tableEndsParagraph = true;
+    },
     has: (name) => last(name) >= 0,
     makeRoomFor(name) {
       if (TABLE_PARTS.has(name)) makeRoomInTable(name);
@@ -142,7 +149,8 @@ export function openElements<T>(
         const table = last("table");
         if (table >= 0 && lastOf(CELLS) < table) popTo(table);
       }
-      if (BLOCKS.has(name) && last("p") > Math.max(end(scopes), last("button"))) popTo(last("p"));
+      const endsParagraph = name === "table" ? tableEndsParagraph : BLOCKS.has(name);
+      if (endsParagraph && last("p") > Math.max(end(scopes), last("button"))) popTo(last("p"));
       if (name === "li" && last("li") >= Math.max(end(strictSpecials), 0)) popTo(last("li"));
       if (name === "dd" || name === "dt") {
         const item = lastOf(["dd", "dt"]);
@@ -158,7 +166,6 @@ export function openElements<T>(
       }
     },
     push({ name, content }) {
-      // A cell outside of tables is none: its end tag ends nothing but itself.
       const isSpecial = SPECIAL.has(name) && (last("table") >= 0 || !TABLE_PARTS.has(name));
       const at = stack.length;
       stack.push({ name, content, isClosed: false, isSpecial });
@@ -180,6 +187,8 @@ export function openElements<T>(
       if (at < 0) return;
       if (name === "form") return closeAlone(at);
       if (!stack[at]!.isSpecial) {
+        // A cell outside of tables is none: its end tag ends nothing else.
+        if (TABLE_PARTS.has(name) && at < stack.length - 1) return;
         if (at > end(specials)) popTo(at);
         return;
       }
