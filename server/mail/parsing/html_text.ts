@@ -129,7 +129,7 @@ export function htmlToText(html: string): HtmlText {
 
   function startElement(tag: Token.TagToken): void {
     const name = tag.tagName;
-    if ((name === "html" || name === "body") && elements.has(name)) return;
+    if (elements.ignores(name)) return;
     if (!isTooDeep) elements.makeRoomFor(name);
     if (!HOLDS_OTHERS.has(name)) reopenFormatting();
     const content = contentOf(tag, currentLook());

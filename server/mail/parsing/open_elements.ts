@@ -16,6 +16,8 @@ export interface OpenElements<T> {
   nestAsStandard(): void;
   /** Whether one of this name is open. */
   has(name: string): boolean;
+  /** Whether a start tag opens nothing: a second html, body or form, or a form between cells. */
+  ignores(name: string): boolean;
   /** Ends what a start tag of this name ends before it opens. */
   makeRoomFor(name: string): void;
   push(element: OpenElement<T>): void;
@@ -71,6 +73,8 @@ export function openElements<T>(
   const outside: OpenElement<T>[][] = [];
 
   let tableEndsParagraph = false;
+  /** Only its own end tag lets another form begin, whatever else has ended it. */
+  let hasForm = false;
 
   const last = (name: string) => positions.get(name)?.at(-1) ?? -1;
   const lastOf = (names: readonly string[]) => Math.max(...names.map(last));
@@ -143,6 +147,10 @@ export function openElements<T>(
       tableEndsParagraph = true;
     },
     has: (name) => last(name) >= 0,
+    ignores(name) {
+      if (name === "form") return hasForm || last("table") > lastOf(CELLS);
+      return NEVER_CLOSED.has(name) && last(name) >= 0;
+    },
     makeRoomFor(name) {
       if (TABLE_PARTS.has(name)) makeRoomInTable(name);
       if (name === "table") {
@@ -166,6 +174,7 @@ export function openElements<T>(
       }
     },
     push({ name, content }) {
+      if (name === "form") hasForm = true;
       const isSpecial = SPECIAL.has(name) && (last("table") >= 0 || !TABLE_PARTS.has(name));
       const at = stack.length;
       stack.push({ name, content, isClosed: false, isSpecial });
@@ -182,6 +191,7 @@ export function openElements<T>(
     },
     close(name) {
       if (NEVER_CLOSED.has(name)) return;
+      if (name === "form") hasForm = false;
       if (FORMATTING.has(name)) return closeFormatting(name);
       const at = HEADINGS.includes(name) ? lastOf(HEADINGS) : last(name);
       if (at < 0) return;
