@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "../../../tests/support/seeded_fast_check.ts";
+import { extractText } from "./extracted_text.ts";
 import { htmlToText } from "./html_text.ts";
 
 const textOf = (html: string) => htmlToText(html).text;
@@ -303,4 +304,25 @@ Deno.test("htmlToText() reads everything, and its text is no longer than what wa
     assert.ok(links.length <= 50);
     assert.deepEqual(htmlToText(html), htmlToText(html));
   }));
+});
+
+/** Answers as mail programs write them in HTML. */
+const ANSWERS: Readonly<Record<string, string>> = {
+  "Gmail":
+    `<div dir="ltr">Sure.<div><br></div></div><br><div class="gmail_quote"><div class="gmail_attr">On Fri,
+May 3, 2024 at 10:12 AM Ann &lt;<a href="mailto:ann@a.test">ann@a.test</a>&gt; wrote:<br></div>
+<blockquote class="gmail_quote"><div>Does it?</div></blockquote></div>`,
+  "Outlook, web":
+    `<div>Sure.</div><div id="appendonsend"></div><hr><div id="divRplyFwdMsg"><font><b>From:</b> Ann
+&lt;ann@a.test&gt;<br><b>Sent:</b> Friday<br><b>To:</b> Bo<br><b>Subject:</b> x</font></div>Does it?`,
+  "Apple Mail": `<body>Sure.<br><div><br><blockquote type="cite"><div>On 3. May 2024, at 10:12, Ann
+&lt;ann@a.test&gt; wrote:</div><br><div>Does it?</div></blockquote></div></body>`,
+};
+
+Deno.test("htmlToText() writes quotes as extractText() finds them", () => {
+  const programs = Object.keys(ANSWERS);
+  assert.deepEqual(
+    programs.map((program) => extractText(textOf(ANSWERS[program]!))),
+    programs.map(() => "Sure."),
+  );
 });
