@@ -223,7 +223,13 @@ export async function openMail(
       retention.begin();
     },
     async everyMinute() {
-      await Promise.all([lastUsed.flush(), erasures.run(), inboxErasures.run(), retention.run()]);
+      await Promise.all([
+        lastUsed.flush(),
+        erasures.run(),
+        inboxErasures.run(),
+        retention.run(),
+        sending.everyMinute(),
+      ]);
     },
     async close() {
       googleKeys.close();

@@ -14,6 +14,7 @@ import type { Suppressions } from "../suppressions/suppressions.ts";
 import { Answering } from "./answering.ts";
 import { CancelMessage } from "./cancel_message.ts";
 import { KeyedAnswers } from "./keyed_answers.ts";
+import { LargeAnswers } from "./large_answers.ts";
 import { OutgoingWork } from "./outgoing_work.ts";
 import { sendingHandlers } from "./routes.ts";
 import { Sender } from "./sender.ts";
@@ -39,7 +40,8 @@ export function openSending(parts: SendingParts) {
     onLoss: logSparsely(log, "mail_worker_lost"),
   });
   const work = new OutgoingWork(worker);
-  const services = { ...parts, work, worker };
+  const largeAnswers = new LargeAnswers(parts);
+  const services = { ...parts, work, worker, largeAnswers };
   const sender = new Sender({ ...services, dkim: dkim === undefined ? null : { domain, ...dkim } });
   const answering = new Answering(services);
   const keyedAnswers = new KeyedAnswers(parts);
@@ -57,6 +59,7 @@ export function openSending(parts: SendingParts) {
       keyedAnswers,
       proposals,
     }),
+    everyMinute: () => largeAnswers.sweep(),
     close: () => worker.close(),
   };
 }
