@@ -9,6 +9,7 @@ import { startupNote } from "../startup_notes.ts";
 import type { Blobs } from "../blobs/blobs.ts";
 import { logSparsely } from "../log_sparsely.ts";
 import type { Waits } from "../waiting/waits.ts";
+import { proveDkim } from "./composing/prove_dkim.ts";
 import { InboxErasures } from "./inboxes/inbox_erasures.ts";
 import { INBOX_TABLES } from "./inboxes/inbox_rows.ts";
 import { MAIL_INBOXES } from "./mailboxes/mail_inboxes.ts";
@@ -22,6 +23,10 @@ import { ThreadPages } from "./messages/thread_pages.ts";
 import { MailWorker } from "./parsing/mail_worker.ts";
 import { startMailWorker } from "./parsing/start_mail_worker.ts";
 import type { ReceivedMail } from "./receiving/received_mail.ts";
+import { figureHandlers } from "./figures/routes.ts";
+import { openSending } from "./sending/open_sending.ts";
+import { suppressionHandlers } from "./suppressions/routes.ts";
+import { SUPPRESSION_TABLES, Suppressions } from "./suppressions/suppressions.ts";
 import { Receiver } from "./receiving/receiver.ts";
 import { RememberedAnswers } from "./receiving/remembered_answers.ts";
 import { receivingHandlers } from "./receiving/routes.ts";
@@ -73,7 +78,7 @@ const NO_AUTH: MailAuth = {
 
 /**
  * @param ring custody keys, under which the area's secrets are sealed
- * @throws ConfigError for a store whose mail area is another
+ * @throws ConfigError for a store whose mail area is another, and for a DKIM key that cannot sign
  */
 export async function openMail(
   core: Core,
@@ -96,6 +101,8 @@ export async function openMail(
       notes: [startupNote("mail", `off: ${off}, mail routes answer 503`)],
     };
   }
+  const { dkim } = config.mail;
+  if (dkim !== undefined) await proveDkim({ domain: domain!, ...dkim });
   await claimStore(kv, { domain: domain!, local });
   const inboundSecret = await openInboundSecret(config, random);
   const madeSecret = local && config.mail.inboundSecret === undefined;
@@ -105,7 +112,7 @@ export async function openMail(
   const lastUsed = new LastUsed(store);
   const authenticator = new KeyAuthenticator({ store, records, lastUsed, limits });
   const worker = new MailWorker({
-    start: startMailWorker,
+    start: config.onDeploy ? null : startMailWorker,
     onLoss: logSparsely(log, "mail_worker_lost"),
   });
   const waits = waiting.at(MAIL_INBOXES);
@@ -133,8 +140,16 @@ export async function openMail(
       (orgId) => [["mail-key-used", orgId]],
       (orgId) => ["mail-inbox", "mail-list", "mail-client-id"].map((name) => [name, orgId]),
       (orgId) =>
-        [...INBOX_TABLES, "mail-inbox-erasure", "mail-retention", "mail-object", "mail-storage"]
-          .map((name) => [name, orgId]),
+        [
+          ...INBOX_TABLES,
+          ...SUPPRESSION_TABLES,
+          "mail-figures",
+          "mail-idempotency",
+          "mail-inbox-erasure",
+          "mail-object",
+          "mail-retention",
+          "mail-storage",
+        ].map((name) => [name, orgId]),
     ],
   });
   const { from } = config.mail;
@@ -165,6 +180,8 @@ export async function openMail(
   const pageBytes = limits.pageBytes;
   const handIn: Mail["handIn"] = async (mail) =>
     settle(await receiver.receive({ ...mail, clientIp: null, clientHelo: null, auth: NO_AUTH }));
+  const suppressions = new Suppressions({ store, records, commits, limits });
+  const sending = openSending({ ...shared, outgoing, suppressions, dkim, domain: domain! });
   return {
     isOn: true,
     handIn: local ? handIn : null,
@@ -190,6 +207,9 @@ export async function openMail(
             limits,
             now,
           }),
+          ...sending.handlers,
+          ...suppressionHandlers({ ...shared, suppressions }),
+          ...figureHandlers({ ...shared, store }),
           ...messageHandlers({
             ...shared,
             waits,
@@ -211,11 +231,18 @@ export async function openMail(
       retention.begin();
     },
     async everyMinute() {
-      await Promise.all([lastUsed.flush(), erasures.run(), inboxErasures.run(), retention.run()]);
+      await Promise.all([
+        lastUsed.flush(),
+        erasures.run(),
+        inboxErasures.run(),
+        retention.run(),
+        sending.everyMinute(),
+      ]);
     },
     async close() {
       googleKeys.close();
       worker.close();
+      sending.close();
       await Promise.all([erasures.close(), inboxErasures.close(), retention.close()]);
       await flushLast(lastUsed);
     },
