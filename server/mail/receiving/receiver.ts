@@ -30,7 +30,7 @@ import type { Inbox } from "../records/inbox_record.ts";
 import type { MailAuth, MessageRow } from "../records/message_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { rfcIdKey } from "../records/thread_record.ts";
-import { fromDomainOf } from "./from_domain.ts";
+import { withFromDomain } from "./from_domain.ts";
 import type { Outcome, ReceivedMail, RefusedCode } from "./received_mail.ts";
 import { repeatKeyOf, type RepeatRow, repeatRowKey } from "./repeats.ts";
 
@@ -183,8 +183,7 @@ export class Receiver {
       }),
       mail.auth ?? checkAuth(mail),
     ]);
-    const fromDomain = auth.fromDomain ?? fromDomainOf(read.facts);
-    return { ...read, auth: { ...auth, fromDomain } };
+    return { ...read, auth: withFromDomain(auth, read.facts) };
   }
 
   /** @returns why it was not stored, null where it was */
