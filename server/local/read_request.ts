@@ -23,16 +23,21 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const LINE_CODE_POINTS = 998;
 
-/** Whether a body is a form's: who sent it wants a page. */
-export function isForm(headers: Headers): boolean {
-  const type = headers.get("content-type") ?? "";
-  return /^application\/x-www-form-urlencoded\s*(;|$)/i.test(type);
+export interface RequestFields {
+  fields: Fields;
+  /** Whether a form's page sent them: who asks wants a page. */
+  isForm: boolean;
 }
 
-/** @throws RelayError `invalid_json` */
-export function readFields(body: Uint8Array, headers: Headers): Fields {
-  if (!isForm(headers)) return readObject(body);
-  return Object.fromEntries(new URLSearchParams(new TextDecoder().decode(body)));
+/**
+ * @param type Content-Type; curl says of JSON too that it is a form's, whose first byte never is "{"
+ * @throws RelayError `invalid_json`
+ */
+export function readFields(body: Uint8Array, type: string | null): RequestFields {
+  const isForm = /^application\/x-www-form-urlencoded\s*(;|$)/i.test(type ?? "");
+  const text = isForm ? new TextDecoder().decode(body) : "";
+  if (!isForm || /^\s*\{/.test(text)) return { fields: readObject(body), isForm: false };
+  return { fields: Object.fromEntries(new URLSearchParams(text)), isForm };
 }
 
 /** @throws RelayError `invalid_json` */

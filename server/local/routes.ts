@@ -15,7 +15,12 @@ import { composePlainMail } from "./compose_plain_mail.ts";
 import type { HandedIn, HandIn, MailToHandIn } from "./hand_in.ts";
 import { mailListPage, mailPage, type NoticeName } from "./mail_page.ts";
 import { newMailStamp } from "./mail_stamp.ts";
-import { isForm, readAnswerRequest, readFields, readMailRequest } from "./read_request.ts";
+import {
+  readAnswerRequest,
+  readFields,
+  readMailRequest,
+  type RequestFields,
+} from "./read_request.ts";
 
 export interface LocalRouteServices extends Pick<Deps, "now" | "random"> {
   mails: CapturedMails;
@@ -65,12 +70,15 @@ export function localRoutes(services: LocalRouteServices): Route[] {
     );
   }
 
-  /** @param path of the page that a form leads back to */
-  async function give(c: Context<HttpEnv>, mail: MailToHandIn, path: string, told: NoticeName) {
+  async function read(c: Context<HttpEnv>): Promise<RequestFields> {
+    return readFields(await readBody(c), c.req.raw.headers.get("content-type"));
+  }
+
+  async function give(mail: MailToHandIn): Promise<HandedIn> {
     if (services.handIn === null) throw mailOff();
     const handedIn = await services.handIn(mail);
     if (handedIn.accepted.length === 0) throw nobodyTook(handedIn, domain);
-    return isForm(c.req.raw.headers) ? seePage(`${path}?notice=${told}`) : answer(handedIn);
+    return handedIn;
   }
 
   return [
@@ -93,22 +101,23 @@ export function localRoutes(services: LocalRouteServices): Route[] {
         headers: { ...HEADERS, "Content-Type": "text/plain; charset=utf-8" },
       })),
     route("POST", PATH, async (c) => {
-      const { from, to, subject, text } = readMailRequest(
-        readFields(await readBody(c), c.req.raw.headers),
-      );
+      const { fields, isForm } = await read(c);
+      const { from, to, subject, text } = readMailRequest(fields);
       const raw = await composePlainMail({
         from: from === "" ? NULL_SENDER : { name: "", address: from },
         to: [to],
         subject,
         text,
       }, newMailStamp(services));
-      return await give(c, { from, to: [to], raw }, PATH, "handed_in");
+      const handedIn = await give({ from, to: [to], raw });
+      return isForm ? seePage(PATH, "handed_in") : answer(handedIn);
     }),
     route("POST", `${PATH}/{n}/answer`, async (c) => {
       const mail = find(c);
-      const { as, text } = readAnswerRequest(readFields(await readBody(c), c.req.raw.headers));
-      const composed = await composeAnswer(as, mail, text, newMailStamp(services));
-      return await give(c, composed, `${PATH}/${mail.number}`, as);
+      const { fields, isForm } = await read(c);
+      const { as, text } = readAnswerRequest(fields);
+      const handedIn = await give(await composeAnswer(as, mail, text, newMailStamp(services)));
+      return isForm ? seePage(`${PATH}/${mail.number}`, as) : answer(handedIn);
     }),
   ];
 }
@@ -137,9 +146,10 @@ function noticeOf(c: Context<HttpEnv>): string | null {
   return new URLSearchParams(c.get("query")).get("notice");
 }
 
-/** Back to the page, so that loading it again hands in nothing. @param location path of this relay */
-function seePage(location: string): Response {
-  return new Response(null, { status: 303, headers: { ...HEADERS, Location: location } });
+/** Back to a page, so that loading it again hands in nothing. @param told what the page says */
+function seePage(path: string, told: NoticeName): Response {
+  const headers = { ...HEADERS, Location: `${path}?notice=${told}` };
+  return new Response(null, { status: 303, headers });
 }
 
 function answer(value: unknown): Response {
