@@ -28,11 +28,10 @@ export const DECIDING_SETTINGS: readonly string[] = [
 export const ENV_FILE = ".env";
 
 /**
- * Modules of the worker that reads mail, from the project's folder: those of a worker, unlike the
- * relay's own, take the right to read them (docs/adr/0038). The whole folder, so that a unit file
- * stays good when a new version's modules import others.
+ * Folders of the modules of the mail worker, from the project's: those of a worker, unlike the
+ * relay's own, take the right to read them (docs/adr/0038). It holds the program alone, no data.
  */
-export const WORKER_MODULES = "server";
+export const WORKER_MODULES: readonly string[] = ["server", "toolkit", "wordlists"];
 
 /**
  * Arguments of `deno run` for these settings. Modules are no files that need a permission, but for
@@ -48,7 +47,7 @@ export function permissionFlags(env: Environment): string[] {
     .filter((path) => path !== undefined);
   return [
     "--no-prompt",
-    ...flag("read", [ENV_FILE, ...dataDir, ...named, ...(isMailOn(env) ? [WORKER_MODULES] : [])]),
+    ...flag("read", [ENV_FILE, ...dataDir, ...named, ...(isMailOn(env) ? WORKER_MODULES : [])]),
     ...flag("write", dataDir),
     ...flag("env", SETTING_NAMES),
     ...flag("net", [listener(env), ...kvHosts(env), nextHop(env), googleKeys(env)]),

@@ -1,4 +1,12 @@
 /** What the mail worker does: a table of kinds of jobs, each a generator over the bytes of a message. */
+import { composeMail, type MailToCompose } from "../composing/compose_mail.ts";
+import {
+  buffersOfOutgoing,
+  type OutgoingKind,
+  type ReadOutcome,
+  readOutgoing,
+} from "../sending/read_outgoing.ts";
+import type { ReadingContext } from "../sending/read_send.ts";
 import type { ParseContext } from "./parsed_mail.ts";
 import { type EncodedTexts, encodeTexts } from "./encoded_texts.ts";
 import { applyPatch, emptyParsedMail, type ParsedPatch } from "./parsed_patch.ts";
@@ -15,6 +23,14 @@ export interface MailJobs {
     step: never;
     result: ReadAttachment | null;
   };
+  /** A request to send; the bytes are its body. */
+  request: {
+    input: { kind: OutgoingKind; context: ReadingContext; wantsFingerprint: boolean };
+    step: never;
+    result: ReadOutcome<OutgoingKind>;
+  };
+  /** A message to send; it has no bytes yet. */
+  compose: { input: MailToCompose; step: never; result: Uint8Array<ArrayBuffer> };
 }
 
 export type MailJobKind = keyof MailJobs;
@@ -23,7 +39,9 @@ export interface MailJob<K extends MailJobKind> {
   run: (
     raw: Uint8Array,
     input: MailJobs[K]["input"],
-  ) => Generator<MailJobs[K]["step"], MailJobs[K]["result"]>;
+  ) =>
+    | Generator<MailJobs[K]["step"], MailJobs[K]["result"]>
+    | AsyncGenerator<MailJobs[K]["step"], MailJobs[K]["result"]>;
   /** Buffers of a result that move to the main thread in place of being copied. */
   buffersOf: (result: MailJobs[K]["result"]) => ArrayBuffer[];
 }
@@ -56,6 +74,20 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
       return readAttachment(raw, index, limits);
     },
     buffersOf: (result) => result === null ? [] : [result.bytes.buffer],
+  },
+  request: {
+    // deno-lint-ignore require-yield -- it has one stage
+    *run(body, { kind, context, wantsFingerprint }) {
+      return readOutgoing(kind, body, context, wantsFingerprint);
+    },
+    buffersOf: buffersOfOutgoing,
+  },
+  compose: {
+    // deno-lint-ignore require-yield -- it has one stage
+    async *run(_, mail) {
+      return await composeMail(mail);
+    },
+    buffersOf: (message) => [message.buffer],
   },
 };
 
