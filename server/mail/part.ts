@@ -26,6 +26,10 @@ import { Receiver } from "./receiving/receiver.ts";
 import { RememberedAnswers } from "./receiving/remembered_answers.ts";
 import { receivingHandlers } from "./receiving/routes.ts";
 import type { MailAuth } from "./records/message_record.ts";
+import { openDelivery } from "./delivery/open_delivery.ts";
+import { figureHandlers } from "./figures/routes.ts";
+import { suppressionHandlers } from "./suppressions/routes.ts";
+import { SUPPRESSION_TABLES, Suppressions } from "./suppressions/suppressions.ts";
 import { GoogleKeys } from "./google/google_keys.ts";
 import { prepareOwnerChange } from "./sign_in/owner_change.ts";
 import { googleHandlers } from "./google/routes.ts";
@@ -133,8 +137,10 @@ export async function openMail(
       (orgId) =>
         [...INBOX_TABLES, "mail-inbox-erasure", "mail-retention", "mail-object", "mail-storage"]
           .map((name) => [name, orgId]),
+      (orgId) => ["mail-figures", ...SUPPRESSION_TABLES].map((name) => [name, orgId]),
     ],
   });
+  const suppressions = new Suppressions({ store, records, commits, limits });
   const { from } = config.mail;
   if (mailer !== undefined && from !== undefined) {
     const { baseUrl } = config;
@@ -160,6 +166,10 @@ export async function openMail(
     readMail: (raw, context) => worker.read(raw, context),
     checkAuth: () => Promise.resolve(NO_AUTH),
   });
+  if (mailer !== undefined && from !== undefined) {
+    const mail = { ...config.mail, domain: domain!, from };
+    openDelivery({ ...shared, receiver, outgoing, mailer, config: mail });
+  }
   const pageBytes = limits.pageBytes;
   return {
     isOn: true,
@@ -178,6 +188,8 @@ export async function openMail(
           }),
           ...keyHandlers(shared),
           ...inboxHandlers({ ...shared, erasures: inboxErasures, domain: domain! }),
+          ...figureHandlers(shared),
+          ...suppressionHandlers({ suppressions, pages }),
           ...receivingHandlers({
             receiver,
             remembered: new RememberedAnswers({ records, commits, now }),

@@ -42,10 +42,3 @@ function fateOf({ status }: Recipient, { trigger }: RecipientEvent): Counts {
       return {};
   }
 }
-
-/** What a message that goes leaves behind: nobody waits for those of its recipients any more. */
-export function countsOfRemoved(recipients: readonly Recipient[]): Counts {
-  const waiting = (status: RecipientStatus) =>
-    recipients.filter((recipient) => recipient.status === status).length;
-  return added({ pending: -waiting("queued") }, { deferred: -waiting("deferred") });
-}

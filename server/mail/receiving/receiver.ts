@@ -22,6 +22,7 @@ import { isListed } from "../inboxes/address_list.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
 import { hasRoom, storageKey, type StorageRecord } from "../mailboxes/storage_use.ts";
+import { countNow, figureRecords } from "../figures/figures_record.ts";
 import { findThread } from "../messages/find_thread.ts";
 import type { ReadMail, ReadMailResult } from "../parsing/read_mail.ts";
 import { identify, type NewMessage, stageMessage } from "../messages/stage_message.ts";
@@ -252,8 +253,13 @@ export class Receiver {
         (await retryWhileLocked(() => kv.get(rfcIdKey(orgId, inboxId, rfcMessageId)))).value ===
           null;
       const row = identify(found, message, thread, { nowMs: now(), random });
+      const nowMs = this.services.store.now();
       return {
-        records: [storageKey(orgId), ...(clientKey === null ? [] : [clientKey])],
+        records: [
+          storageKey(orgId),
+          ...figureRecords(orgId, nowMs),
+          ...(clientKey === null ? [] : [clientKey]),
+        ],
         sizeBytes: JOB_BYTES,
         plan: (given) => {
           const mailbox = this.#admitInCommit(given, message.blob);
@@ -264,6 +270,7 @@ export class Receiver {
           const repeatKey = repeatRowKey(orgId, inboxId, message.repeatKey!);
           const repeat: RepeatRow = { v: 1, atMs: given.turn.nowMs };
           given.turn.set(repeatKey, repeat, DAY_MS + EXPIRY_MARGIN_MS);
+          countNow(given.turn, orgId, nowMs, { received: 1 });
           const added = stageMessage({ ...given, mailbox }, this.services, row, {
             thread,
             isFirstOfRfcId,
