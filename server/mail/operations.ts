@@ -10,6 +10,7 @@ import { inboxRoutes } from "./inboxes/operations.ts";
 import { keyRoutes } from "./keys/operations.ts";
 import { messageRoutes } from "./messages/operations.ts";
 import { receivingRoutes } from "./receiving/operations.ts";
+import { sendingRoutes } from "./sending/operations.ts";
 import { orgRoutes } from "./orgs/operations.ts";
 import { signInRoutes } from "./sign_in/operations.ts";
 import { suppressionRoutes } from "./suppressions/operations.ts";
@@ -48,6 +49,7 @@ export function mailOperations({ limits, mailOn: on }: Setting): Operation[] {
       ...receivingRoutes(limits),
       ...figureRoutes(),
       ...suppressionRoutes(),
+      ...sendingRoutes(limits),
     }
     : {};
   return MAIL_PATHS.map((path) => operationOf(path, described, on));

@@ -22,14 +22,15 @@ import { messageHandlers } from "./messages/routes.ts";
 import { ThreadPages } from "./messages/thread_pages.ts";
 import { MailWorker } from "./parsing/mail_worker.ts";
 import { startMailWorker } from "./parsing/start_mail_worker.ts";
+import { figureHandlers } from "./figures/routes.ts";
+import { openSending } from "./sending/open_sending.ts";
+import { suppressionHandlers } from "./suppressions/routes.ts";
+import { SUPPRESSION_TABLES, Suppressions } from "./suppressions/suppressions.ts";
 import { Receiver } from "./receiving/receiver.ts";
 import { RememberedAnswers } from "./receiving/remembered_answers.ts";
 import { receivingHandlers } from "./receiving/routes.ts";
 import type { MailAuth } from "./records/message_record.ts";
 import { openDelivery } from "./delivery/open_delivery.ts";
-import { figureHandlers } from "./figures/routes.ts";
-import { suppressionHandlers } from "./suppressions/routes.ts";
-import { SUPPRESSION_TABLES, Suppressions } from "./suppressions/suppressions.ts";
 import { GoogleKeys } from "./google/google_keys.ts";
 import { prepareOwnerChange } from "./sign_in/owner_change.ts";
 import { googleHandlers } from "./google/routes.ts";
@@ -107,7 +108,7 @@ export async function openMail(
   const lastUsed = new LastUsed(store);
   const authenticator = new KeyAuthenticator({ store, records, lastUsed, limits });
   const worker = new MailWorker({
-    start: startMailWorker,
+    start: config.onDeploy ? null : startMailWorker,
     onLoss: logSparsely(log, "mail_worker_lost"),
   });
   const waits = waiting.at(MAIL_INBOXES);
@@ -135,12 +136,18 @@ export async function openMail(
       (orgId) => [["mail-key-used", orgId]],
       (orgId) => ["mail-inbox", "mail-list", "mail-client-id"].map((name) => [name, orgId]),
       (orgId) =>
-        [...INBOX_TABLES, "mail-inbox-erasure", "mail-retention", "mail-object", "mail-storage"]
-          .map((name) => [name, orgId]),
-      (orgId) => ["mail-figures", ...SUPPRESSION_TABLES].map((name) => [name, orgId]),
+        [
+          ...INBOX_TABLES,
+          ...SUPPRESSION_TABLES,
+          "mail-figures",
+          "mail-idempotency",
+          "mail-inbox-erasure",
+          "mail-object",
+          "mail-retention",
+          "mail-storage",
+        ].map((name) => [name, orgId]),
     ],
   });
-  const suppressions = new Suppressions({ store, records, commits, limits });
   const { from } = config.mail;
   if (mailer !== undefined && from !== undefined) {
     const { baseUrl } = config;
@@ -171,6 +178,8 @@ export async function openMail(
     openDelivery({ ...shared, receiver, outgoing, mailer, config: mail });
   }
   const pageBytes = limits.pageBytes;
+  const suppressions = new Suppressions({ store, records, commits, limits });
+  const sending = openSending({ ...shared, outgoing, suppressions, dkim, domain: domain! });
   return {
     isOn: true,
     routes: mailRoutes({
@@ -188,8 +197,6 @@ export async function openMail(
           }),
           ...keyHandlers(shared),
           ...inboxHandlers({ ...shared, erasures: inboxErasures, domain: domain! }),
-          ...figureHandlers(shared),
-          ...suppressionHandlers({ suppressions, pages }),
           ...receivingHandlers({
             receiver,
             remembered: new RememberedAnswers({ records, commits, now }),
@@ -197,6 +204,9 @@ export async function openMail(
             limits,
             now,
           }),
+          ...sending.handlers,
+          ...suppressionHandlers({ ...shared, suppressions }),
+          ...figureHandlers({ ...shared, store }),
           ...messageHandlers({
             ...shared,
             waits,
@@ -218,11 +228,18 @@ export async function openMail(
       retention.begin();
     },
     async everyMinute() {
-      await Promise.all([lastUsed.flush(), erasures.run(), inboxErasures.run(), retention.run()]);
+      await Promise.all([
+        lastUsed.flush(),
+        erasures.run(),
+        inboxErasures.run(),
+        retention.run(),
+        sending.everyMinute(),
+      ]);
     },
     async close() {
       googleKeys.close();
       worker.close();
+      sending.close();
       await Promise.all([erasures.close(), inboxErasures.close(), retention.close()]);
       await flushLast(lastUsed);
     },

@@ -18,11 +18,11 @@ import type { Store } from "../../storage/store.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
 import { stageWindow, windowKey, type WindowRecord } from "../../storage/window_record.ts";
 import { DAY_MS, HOUR_MS } from "../../time_units.ts";
+import { countNow, figureRecords } from "../figures/figures_record.ts";
 import { isListed } from "../inboxes/address_list.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
 import { hasRoom, storageKey, type StorageRecord } from "../mailboxes/storage_use.ts";
-import { countNow, figureRecords } from "../figures/figures_record.ts";
 import { findThread } from "../messages/find_thread.ts";
 import type { ReadMail, ReadMailResult } from "../parsing/read_mail.ts";
 import { identify, type NewMessage, stageMessage } from "../messages/stage_message.ts";
@@ -252,8 +252,8 @@ export class Receiver {
       const isFirstOfRfcId = rfcMessageId !== null &&
         (await retryWhileLocked(() => kv.get(rfcIdKey(orgId, inboxId, rfcMessageId)))).value ===
           null;
-      const row = identify(found, message, thread, { nowMs: now(), random });
-      const nowMs = this.services.store.now();
+      const nowMs = now();
+      const row = identify(found, message, thread, { nowMs, random });
       return {
         records: [
           storageKey(orgId),
@@ -267,10 +267,10 @@ export class Receiver {
             const rule = { limit: limits.mailInboundPerClientPerHour, windowMs: HOUR_MS };
             stageWindow(given.turn, clientKey, rule, (ms) => new Refused("rate_limited", ms));
           }
+          countNow(given.turn, orgId, nowMs, { received: 1 });
           const repeatKey = repeatRowKey(orgId, inboxId, message.repeatKey!);
           const repeat: RepeatRow = { v: 1, atMs: given.turn.nowMs };
           given.turn.set(repeatKey, repeat, DAY_MS + EXPIRY_MARGIN_MS);
-          countNow(given.turn, orgId, nowMs, { received: 1 });
           const added = stageMessage({ ...given, mailbox }, this.services, row, {
             thread,
             isFirstOfRfcId,
