@@ -32,6 +32,7 @@ import { RememberedAnswers } from "./receiving/remembered_answers.ts";
 import { receivingHandlers } from "./receiving/routes.ts";
 import { settle, type Settled } from "./receiving/settle.ts";
 import type { MailAuth } from "./records/message_record.ts";
+import { openDelivery } from "./delivery/open_delivery.ts";
 import { GoogleKeys } from "./google/google_keys.ts";
 import { prepareOwnerChange } from "./sign_in/owner_change.ts";
 import { googleHandlers } from "./google/routes.ts";
@@ -177,6 +178,10 @@ export async function openMail(
     readMail: (raw, context) => worker.read(raw, context),
     checkAuth: () => Promise.resolve(NO_AUTH),
   });
+  if (mailer !== undefined && from !== undefined) {
+    const mail = { ...config.mail, domain: domain!, from };
+    openDelivery({ ...shared, receiver, outgoing, mailer, config: mail });
+  }
   const pageBytes = limits.pageBytes;
   const handIn: Mail["handIn"] = async (mail) =>
     settle(await receiver.receive({ ...mail, clientIp: null, clientHelo: null, auth: NO_AUTH }));
