@@ -11,6 +11,7 @@ import { type Answer, ask, assertRefused } from "../support/answer.ts";
 import { startApp } from "../support/app_server.ts";
 import { handIn, mailText } from "../support/inbound_mail.ts";
 import { accepted, type MailKeyHolder, newOrg } from "../support/mail_caller.ts";
+import { claimLink, follow } from "../support/mail_links.ts";
 import { startMailRelay } from "../support/mail_relay.ts";
 import type { TestRelay } from "../support/relay.ts";
 
@@ -297,4 +298,34 @@ Deno.test("answers to mails that the relay really sent come to no inbox, and say
     const answer = await post(`${relay.url}/dev/mail/1/answer`, { as });
     assertRefused(answer, "not_found", /no inbox of this name/);
   }
+});
+
+Deno.test("what an inbox sent is answered by a person, in the thread that the inbox began", async () => {
+  await using relay = await startMailRelay();
+  const owner = await newOrg(relay);
+  accepted(await follow(relay, await claimLink(relay, owner.key, "owner@example.org")), 200);
+  const inbox = await owner.inbox({ local_part: "bot", display_name: "Böt, the bot" });
+  const sent = accepted(
+    await owner.ask("POST", `/v1/mail/inboxes/${inbox.id}/messages/send`, {
+      body: { to: "ann@example.net", subject: "Grüße", text: "How are you?" },
+    }),
+    202,
+  );
+  await relay.relay.crons.outgoing!();
+  const { json } = await ask(`${relay.url}/dev/mail`);
+  const { n } = json.data.find(({ subject }: { subject: string }) => subject === "Grüße");
+  const replied = await post(`${relay.url}/dev/mail/${n}/answer`, { as: "reply", text: "Fine." });
+  assert.deepEqual([replied.status, replied.json.accepted], [200, ["bot@agents.test"]]);
+  const [own, reply] = await messagesOf(owner, inbox.id);
+  assert.equal(own.id, sent.id);
+  assert.deepEqual(
+    [reply.thread_id, reply.in_reply_to, reply.subject, reply.extracted_text.trim()],
+    [
+      sent.thread_id,
+      sent.rfc_message_id,
+      "Re: Grüße",
+      "Fine.",
+    ],
+  );
+  assert.deepEqual(reply.auth, { ...NO_AUTH, from_domain: "example.net" });
 });
