@@ -94,6 +94,11 @@ export function invalidJson(message: string): RelayError {
   return new RelayError("invalid_json", message);
 }
 
+/** What cannot be done now and may be tried again: 503 `unavailable`. */
+export function unavailable(message: string, retryAfterMs: number): RelayError {
+  return new RelayError("unavailable", message, { retryAfterMs: Math.max(1, retryAfterMs) });
+}
+
 /** Refusal by a limit: 429 `rate_limited`; `retryAfterMs` is raised to at least 1. */
 export function rateLimited(
   message: string,

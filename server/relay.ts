@@ -3,6 +3,7 @@ import type { Hono } from "hono";
 import { openAdmin } from "./admin/part.ts";
 import { openAgents } from "./agents/part.ts";
 import { createApp } from "./app.ts";
+import { openBlobs } from "./blobs/part.ts";
 import { openVerification, type VerificationOptions } from "./agents/verification/part.ts";
 import { createCore } from "./core.ts";
 import { openCustody } from "./custody/part.ts";
@@ -100,6 +101,7 @@ async function openParts(parts: OpenParts, given: Deps, options: RelayOptions) {
   parts.add("profiles", openProfiles(core));
   parts.add("admin", openAdmin(core, { messages, recent, sweep }));
   parts.add("tools", openTools(core, { custody, tokenSender, inbox, agentSearch }));
+  parts.add("blobs", await openBlobs(core, options));
   const { isOn: mailOn } = parts.add("mail", await openMail(core, ring, outgoing));
   if (localMode !== null) parts.add("local mode", localMode);
   parts.add("description", openDescription(core, mailOn, () => import("./operations.ts")));

@@ -28,8 +28,14 @@ export const DECIDING_SETTINGS: readonly string[] = [
 export const ENV_FILE = ".env";
 
 /**
- * Arguments of `deno run` for these settings. Modules are no files that need a permission, and the
- * mail area, while it is off, reaches no host. What is malformed gives nothing: start-up refuses it.
+ * Modules of the worker that reads mail, from the project's folder: those of a worker, unlike the
+ * relay's own, take the right to read them (docs/adr/0038).
+ */
+export const WORKER_MODULES = "server/mail/parsing";
+
+/**
+ * Arguments of `deno run` for these settings. Modules are no files that need a permission, but for
+ * those of a worker; the mail area, while it is off, reaches no host and has no worker. What is malformed gives nothing: start-up refuses it.
  */
 export function permissionFlags(env: Environment): string[] {
   const embedded = optionalText(env, "RELAY_KV_URL") === undefined;
@@ -41,7 +47,7 @@ export function permissionFlags(env: Environment): string[] {
     .filter((path) => path !== undefined);
   return [
     "--no-prompt",
-    ...flag("read", [ENV_FILE, ...dataDir, ...named]),
+    ...flag("read", [ENV_FILE, ...dataDir, ...named, ...(isMailOn(env) ? [WORKER_MODULES] : [])]),
     ...flag("write", dataDir),
     ...flag("env", SETTING_NAMES),
     ...flag("net", [listener(env), ...kvHosts(env), nextHop(env), googleKeys(env)]),
@@ -75,6 +81,11 @@ function kvHosts(env: Environment): (string | undefined)[] {
   return [hostOf(url, { "https:": 443, "http:": 80 }), ...withPort.map(reachable)];
 }
 
+function isMailOn(env: Environment): boolean {
+  const needed = ["RELAY_SMTP_URL", "RELAY_MAIL_FROM", "RELAY_MAIL_DOMAIN"];
+  return isLocal(env) || needed.every((variable) => optionalText(env, variable) !== undefined);
+}
+
 /** In local mode mail goes nowhere. */
 function isLocal(env: Environment): boolean {
   return optionalText(env, "RELAY_MAIL_DEV") === "true";
@@ -90,10 +101,7 @@ function nextHop(env: Environment): string | undefined {
 /** Where sign-in with Google fetches keys, while mail and the sign-in are on. */
 function googleKeys(env: Environment): string | undefined {
   const url = optionalText(env, "RELAY_GOOGLE_JWKS_URL") ?? GOOGLE_JWKS_URL;
-  const needed = isLocal(env)
-    ? ["RELAY_GOOGLE_CLIENT_ID"]
-    : ["RELAY_GOOGLE_CLIENT_ID", "RELAY_SMTP_URL", "RELAY_MAIL_FROM", "RELAY_MAIL_DOMAIN"];
-  const isOn = needed.every((variable) => optionalText(env, variable) !== undefined);
+  const isOn = isMailOn(env) && optionalText(env, "RELAY_GOOGLE_CLIENT_ID") !== undefined;
   return isOn ? hostOf(url, { "https:": 443, "http:": 80 }) : undefined;
 }
 

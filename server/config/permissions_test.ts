@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { parseConfig } from "../config.ts";
 import type { Environment } from "./config_error.ts";
-import { DECIDING_SETTINGS, permissionFlags } from "./permissions.ts";
+import { DECIDING_SETTINGS, permissionFlags, WORKER_MODULES } from "./permissions.ts";
 import { SETTING_NAMES } from "./setting_names.ts";
 
 /** The values of one flag; undefined where the flag is not given. */
@@ -89,6 +89,18 @@ Deno.test("permissionFlags() leaves the mail area's hosts out while it is off", 
   assert.deepEqual(given(env, "net"), ["127.0.0.1:8000"]);
 });
 
+Deno.test("permissionFlags() reads the modules of the mail worker where mail is on", async () => {
+  const on = {
+    RELAY_SMTP_URL: "smtp://mail.example",
+    RELAY_MAIL_FROM: "relay@example.org",
+    RELAY_MAIL_DOMAIN: "mail.example.org",
+  };
+  assert.deepEqual(given(on, "read"), [".env", "data", WORKER_MODULES]);
+  assert.deepEqual(given({ ...on, RELAY_MAIL_DOMAIN: "" }, "read"), [".env", "data"]);
+  const folder = new URL(`../../${WORKER_MODULES}/`, import.meta.url);
+  assert.ok((await Deno.stat(new URL("mail_worker_program.ts", folder))).isFile);
+});
+
 Deno.test("permissionFlags() has no next hop in local mode, and a folder of its own", () => {
   const local = {
     RELAY_MAIL_DEV: "true",
@@ -97,7 +109,7 @@ Deno.test("permissionFlags() has no next hop in local mode, and a folder of its 
   };
   assert.deepEqual(given(local, "net"), ["127.0.0.1:8000"]);
   assert.deepEqual(given(local, "write"), ["data-mail"]);
-  assert.deepEqual(given(local, "read"), [".env", "data-mail"]);
+  assert.deepEqual(given(local, "read"), [".env", "data-mail", WORKER_MODULES]);
   assert.deepEqual(given({ ...local, RELAY_DATA_DIR: "/srv/x" }, "write"), ["/srv/x"]);
   assert.deepEqual(given({ ...local, RELAY_MAIL_DEV: "false" }, "write"), ["data"]);
 });

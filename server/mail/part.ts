@@ -51,7 +51,7 @@ export async function openMail(
     else await refuseLocalStore(kv);
     return {
       isOn: false,
-      routes: mailRoutes({ on: null }),
+      routes: mailRoutes({ on: null, limits }),
       notes: [startupNote("mail", `off: ${off}, mail routes answer 503`)],
     };
   }
@@ -95,6 +95,7 @@ export async function openMail(
   return {
     isOn: true,
     routes: mailRoutes({
+      limits,
       on: {
         authenticator,
         handlers: {

@@ -8,6 +8,7 @@ export const SERVER_FOLDERS: FolderTable = {
   config: { imports: [], shows: ["loopback.ts", "mail.ts"] },
   http: { imports: [], shows: "*" },
   storage: { imports: [], shows: "*" },
+  blobs: { imports: ["http", "storage"], shows: ["blobs.ts"] },
   waiting: {
     imports: ["storage"],
     shows: ["mailbox_kind.ts", "mailbox_waits.ts", "waiter.ts", "waits.ts"],
@@ -19,6 +20,7 @@ export const SERVER_FOLDERS: FolderTable = {
   mail: {
     imports: [
       "agents",
+      "blobs",
       "config",
       "description",
       "digest",

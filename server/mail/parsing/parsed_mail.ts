@@ -82,6 +82,7 @@ export type ParseWarning =
   | "parser_failed"
   | "unknown_charset"
   | "broken_encoding"
+  | "broken_structure"
   | "several_from"
   | "invalid_from"
   | "addresses_cut"
