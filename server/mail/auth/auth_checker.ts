@@ -43,7 +43,7 @@ export const CHECKER_BOUNDS: CheckerBounds = {
 };
 
 interface Check {
-  raw: Uint8Array;
+  raw: Uint8Array<ArrayBuffer>;
   client: MailClient;
   resolve: (auth: MailAuth) => void;
   timer: ReturnType<typeof setTimeout> | undefined;
@@ -83,7 +83,7 @@ export class AuthChecker {
    * all, is temperror.
    * @param raw as received; it is copied
    */
-  check(raw: Uint8Array, client: MailClient): Promise<MailAuth> {
+  check(raw: Uint8Array<ArrayBuffer>, client: MailClient): Promise<MailAuth> {
     const { waiting, waitMs } = this.#bounds;
     if (this.#isClosed || this.#waiting.length >= waiting || performance.now() < this.#restMs) {
       return Promise.resolve(brokenAuth(client));
@@ -137,8 +137,10 @@ export class AuthChecker {
         () => performance.now(),
       );
       check.timer = setTimeout(() => this.#giveUp(id), checkMs);
-      const { raw, client } = check;
-      this.#worker!.post({ kind: "check", id, raw, client, nowMs: this.#options.now() });
+      const raw = check.raw.slice();
+      const { client } = check;
+      const nowMs = this.#options.now();
+      this.#worker!.post({ kind: "check", id, raw, client, nowMs }, [raw.buffer]);
     }
   }
 

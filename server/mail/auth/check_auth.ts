@@ -1,7 +1,7 @@
 /** SPF, DKIM and DMARC of one mail, by mailauth; part of the worker (docs/adr/0039). */
 import { Buffer } from "node:buffer";
-import { isIP } from "node:net";
 import { Readable } from "node:stream";
+import ipaddr from "ipaddr.js";
 import dkim from "mailauth/lib/dkim/verify.js";
 import dmarc from "mailauth/lib/dmarc/index.js";
 import spf from "mailauth/lib/spf/index.js";
@@ -67,7 +67,8 @@ async function checkSender(
   lookup: Lookup,
 ): Promise<Pick<Findings, "spf" | "spfDomain">> {
   const none = { spf: "none", spfDomain: null } as const;
-  if (clientIp === null || isIP(clientIp) === 0) return none;
+  if (clientIp === null || !ipaddr.isValid(clientIp)) return none;
+  const ip = ipaddr.process(clientIp).toString(); // IPv4 mapped into IPv6 is IPv4
   const name = helo !== null && helo.length <= MAX_HELO_CHARACTERS ? domainOf(`x@${helo}`) : null;
   if (envelopeFrom.length > MAX_ENVELOPE_CHARACTERS) return none;
   const local = envelopeFrom === ""
@@ -77,8 +78,8 @@ async function checkSender(
   if (domain === null) return none;
   const result = await spf.spf({
     sender: `${local.replaceAll("@", "")}@${domain}`,
-    ip: clientIp,
-    helo: name ?? `[${clientIp}]`,
+    ip,
+    helo: name ?? `[${ip}]`,
     mta: "unknown",
     resolver: spfResolver(lookup),
   });

@@ -16,7 +16,8 @@ export interface WorkerEvents {
 }
 
 export interface AuthWorker {
-  post(message: ToWorker): void;
+  /** @param moved buffers that the worker takes over */
+  post(message: ToWorker, moved?: Transferable[]): void;
   terminate(): void;
 }
 
@@ -68,7 +69,7 @@ export const startAuthWorker: StartAuthWorker = (events) => {
   };
   worker.onmessageerror = () => events.died(new Error("a message that cannot be read"));
   return {
-    post: (message) => worker.postMessage(message),
+    post: (message, moved = []) => worker.postMessage(message, moved),
     terminate: () => worker.terminate(),
   };
 };
