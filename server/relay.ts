@@ -101,8 +101,11 @@ async function openParts(parts: OpenParts, given: Deps, options: RelayOptions) {
   parts.add("profiles", openProfiles(core));
   parts.add("admin", openAdmin(core, { messages, recent, sweep }));
   parts.add("tools", openTools(core, { custody, tokenSender, inbox, agentSearch }));
-  parts.add("blobs", await openBlobs(core, options));
-  const { isOn: mailOn } = parts.add("mail", await openMail(core, ring, outgoing));
+  const { blobs } = parts.add("blobs", await openBlobs(core, options));
+  const { isOn: mailOn } = parts.add(
+    "mail",
+    await openMail(core, ring, { outgoing, blobs, waits }),
+  );
   if (localMode !== null) parts.add("local mode", localMode);
   parts.add("description", openDescription(core, mailOn, () => import("./operations.ts")));
   parts.add(

@@ -7,6 +7,8 @@ import type { DescribedRoutes } from "./described.ts";
 import { googleRoutes } from "./google/operations.ts";
 import { inboxRoutes } from "./inboxes/operations.ts";
 import { keyRoutes } from "./keys/operations.ts";
+import { messageRoutes } from "./messages/operations.ts";
+import { receivingRoutes } from "./receiving/operations.ts";
 import { orgRoutes } from "./orgs/operations.ts";
 import { signInRoutes } from "./sign_in/operations.ts";
 import { MAIL_PATHS, type MailPath } from "./paths.ts";
@@ -40,6 +42,8 @@ export function mailOperations({ limits, mailOn: on }: Setting): Operation[] {
       ...googleRoutes(),
       ...keyRoutes(limits),
       ...inboxRoutes(limits),
+      ...messageRoutes(),
+      ...receivingRoutes(limits),
     }
     : {};
   return MAIL_PATHS.map((path) => operationOf(path, described, on));

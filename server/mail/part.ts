@@ -6,6 +6,25 @@ import type { OutgoingQueue } from "../outgoing/outgoing_queue.ts";
 import type { Part } from "../part.ts";
 import type { KeyRing } from "../sealing/key_ring.ts";
 import { startupNote } from "../startup_notes.ts";
+import type { Blobs } from "../blobs/blobs.ts";
+import { logSparsely } from "../log_sparsely.ts";
+import type { Waits } from "../waiting/waits.ts";
+import { InboxErasures } from "./inboxes/inbox_erasures.ts";
+import { INBOX_TABLES } from "./inboxes/inbox_rows.ts";
+import { MAIL_INBOXES } from "./mailboxes/mail_inboxes.ts";
+import { Mailboxes } from "./mailboxes/mailboxes.ts";
+import { MessagePages } from "./messages/message_pages.ts";
+import { MessageStreams } from "./messages/message_stream.ts";
+import { Messages } from "./messages/messages.ts";
+import { Retention } from "./messages/retention.ts";
+import { messageHandlers } from "./messages/routes.ts";
+import { ThreadPages } from "./messages/thread_pages.ts";
+import { MailWorker } from "./parsing/mail_worker.ts";
+import { startMailWorker } from "./parsing/start_mail_worker.ts";
+import { Receiver } from "./receiving/receiver.ts";
+import { RememberedAnswers } from "./receiving/remembered_answers.ts";
+import { receivingHandlers } from "./receiving/routes.ts";
+import type { MailAuth } from "./records/message_record.ts";
 import { GoogleKeys } from "./google/google_keys.ts";
 import { prepareOwnerChange } from "./sign_in/owner_change.ts";
 import { googleHandlers } from "./google/routes.ts";
@@ -30,15 +49,32 @@ export interface Mail extends Part {
   isOn: boolean;
 }
 
+/** Parts that the mail area stands on. */
+export interface MailBeside {
+  /** Delivers its mails. */
+  outgoing: OutgoingQueue;
+  /** Keeps what it receives and sends. */
+  blobs: Blobs;
+  waits: Waits;
+}
+
+/** Of a message whose sender nothing is known of. */
+const NO_AUTH: MailAuth = {
+  spf: "none",
+  dkim: "none",
+  dmarc: "none",
+  fromDomain: null,
+  verdict: "none",
+};
+
 /**
  * @param ring custody keys, under which the area's secrets are sealed
- * @param outgoing what delivers its mails
  * @throws ConfigError for a store whose mail area is another
  */
 export async function openMail(
   core: Core,
   ring: KeyRing,
-  outgoing: OutgoingQueue,
+  { outgoing, blobs, waits: waiting }: MailBeside,
 ): Promise<Mail> {
   const { deps, store, records, commits, leases, limits } = core;
   const { config, kv, now, random, log, mailer, fetch } = deps;
@@ -56,13 +92,22 @@ export async function openMail(
     };
   }
   await claimStore(kv, { domain: domain!, local });
-  await openInboundSecret(config, random);
+  const inboundSecret = await openInboundSecret(config, random);
   const madeSecret = local && config.mail.inboundSecret === undefined;
   const secretNote = madeSecret ? `, inbound secret in ${inboundSecretPath(config)}` : "";
 
   const pages = new ListPages(secret);
   const lastUsed = new LastUsed(store);
   const authenticator = new KeyAuthenticator({ store, records, lastUsed, limits });
+  const worker = new MailWorker({
+    start: startMailWorker,
+    onLoss: logSparsely(log, "mail_worker_lost"),
+  });
+  const waits = waiting.at(MAIL_INBOXES);
+  const mailboxes = new Mailboxes({ records, commits, limits, waits });
+  const messages = new Messages({ store, mailboxes, blobs });
+  const inboxErasures = new InboxErasures({ store, commits, leases, blobs, log });
+  const retention = new Retention({ store, leases, messages, now, log });
   const inboxes = new Inboxes({
     store,
     records,
@@ -78,9 +123,13 @@ export async function openMail(
     leases,
     limits,
     log,
+    eraseFirst: (orgId) => blobs.dropSome([orgId]),
     rowsOfOrg: [
       (orgId) => [["mail-key-used", orgId]],
       (orgId) => ["mail-inbox", "mail-list", "mail-client-id"].map((name) => [name, orgId]),
+      (orgId) =>
+        [...INBOX_TABLES, "mail-inbox-erasure", "mail-retention", "mail-object", "mail-storage"]
+          .map((name) => [name, orgId]),
     ],
   });
   const { from } = config.mail;
@@ -91,7 +140,24 @@ export async function openMail(
   const { googleClientId: clientId, googleJwksUrl: url } = config.mail;
   const googleKeys = new GoogleKeys({ url, fetch, now });
   const signIn = clientId === undefined ? null : { clientId, keys: googleKeys };
-  const shared = { ...core, secret, pages, inboxes, lastUsed, now, random };
+  const shared = {
+    ...core,
+    secret,
+    pages,
+    inboxes,
+    mailboxes,
+    messages,
+    blobs,
+    lastUsed,
+    now,
+    random,
+  };
+  const receiver = new Receiver({
+    ...shared,
+    readMail: (raw, context) => worker.read(raw, context),
+    checkAuth: () => Promise.resolve(NO_AUTH),
+  });
+  const pageBytes = limits.pageBytes;
   return {
     isOn: true,
     routes: mailRoutes({
@@ -108,7 +174,22 @@ export async function openMail(
             prepareOwnerChange: (asked) => prepareOwnerChange({ ...shared, outgoing }, asked),
           }),
           ...keyHandlers(shared),
-          ...inboxHandlers({ ...shared, domain: domain! }),
+          ...inboxHandlers({ ...shared, erasures: inboxErasures, domain: domain! }),
+          ...receivingHandlers({
+            receiver,
+            remembered: new RememberedAnswers({ records, commits, now }),
+            inboundSecret,
+            limits,
+            now,
+          }),
+          ...messageHandlers({
+            ...shared,
+            waits,
+            worker,
+            messagePages: new MessagePages({ store, messages, pageBytes }),
+            threadPages: new ThreadPages({ store, messages, pageBytes }),
+            streams: new MessageStreams(),
+          }),
         },
       },
     }),
@@ -116,13 +197,18 @@ export async function openMail(
       startupNote("mail", `on: inboxes at ${domain}${secretNote}`),
       startupNote("google", signInNote(config.mail)),
     ],
-    start: () => erasures.begin(),
+    start() {
+      erasures.begin();
+      inboxErasures.begin();
+      retention.begin();
+    },
     async everyMinute() {
-      await Promise.all([lastUsed.flush(), erasures.run()]);
+      await Promise.all([lastUsed.flush(), erasures.run(), inboxErasures.run(), retention.run()]);
     },
     async close() {
       googleKeys.close();
-      await erasures.close();
+      worker.close();
+      await Promise.all([erasures.close(), inboxErasures.close(), retention.close()]);
       await flushLast(lastUsed);
     },
   };

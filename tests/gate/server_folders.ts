@@ -8,7 +8,7 @@ export const SERVER_FOLDERS: FolderTable = {
   config: { imports: [], shows: ["loopback.ts", "mail.ts"] },
   http: { imports: [], shows: "*" },
   storage: { imports: [], shows: "*" },
-  blobs: { imports: ["http", "storage"], shows: ["blobs.ts"] },
+  blobs: { imports: ["http", "storage"], shows: ["blob_damaged.ts", "blobs.ts"] },
   waiting: {
     imports: ["storage"],
     shows: ["mailbox_kind.ts", "mailbox_waits.ts", "waiter.ts", "waits.ts"],
@@ -29,6 +29,7 @@ export const SERVER_FOLDERS: FolderTable = {
       "pages",
       "sealing",
       "storage",
+      "waiting",
     ],
     shows: [],
   },

@@ -29,6 +29,8 @@ export function checkAnswers(
       const answer: Response = await (app.fetch as CheckedFetch)(request, ...rest);
       if (localMode && path.startsWith("/dev/mail")) return answer;
       const { status, headers } = answer;
+      // It has no end to wait for.
+      if (headers.get("content-type")?.startsWith("text/event-stream")) return answer;
       const isHead = request.method === "HEAD";
       const bytes = answer.body === null || isHead ? null : await answer.bytes();
       const isZipped = headers.get("content-encoding") === "gzip";

@@ -16,7 +16,7 @@ import type { MailboxWaits } from "../../waiting/mailbox_waits.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { ListPages } from "../list_pages.ts";
 import type { KeyedRequest, MailHandlers } from "../mail_routes.ts";
-import type { ReadAttachment } from "../parsing/read_mail.ts";
+import type { MailWorker } from "../parsing/mail_worker.ts";
 import { mailboxKey, type MailboxRecord } from "../records/mailbox_record.ts";
 import { HEAD, type MessageRow, RAW, REST } from "../records/message_record.ts";
 import { unknownObject } from "../unknown_object.ts";
@@ -25,7 +25,7 @@ import { changeMessage, LABEL, readMessageChanges, readThreadChanges } from "./m
 import type { MessagePage, MessagePages } from "./message_pages.ts";
 import { boundOf, type MessageListQuery, readMessageQuery } from "./message_query.ts";
 import type { MessageStreams } from "./message_stream.ts";
-import type { ShownHead } from "./message_texts.ts";
+import type { ShownHead } from "../parsing/encoded_texts.ts";
 import type { Messages } from "./messages.ts";
 import { shownMessage, shownThread, threadMessage, wholeMessageJson } from "./shown_message.ts";
 import type { ThreadPages } from "./thread_pages.ts";
@@ -40,7 +40,7 @@ export interface MessageRouteServices {
   waits: MailboxWaits<MailboxRecord, string>;
   records: { read<T>(key: Deno.KvKey): Promise<T | null> };
   blobs: Blobs;
-  readAttachment: ReadAttachment;
+  worker: Pick<MailWorker, "readAttachment">;
   answers: AnswersInHand;
   freeDisk: FreeDisk;
   limits: Limits;
@@ -189,11 +189,12 @@ export function messageHandlers(services: MessageRouteServices) {
       if (index < 0) throw unknownObject("attachment");
       hold(request.c, row.blob.sections[RAW]!.sizeBytes);
       const raw = await blobs.read(row.blob, RAW);
-      const bytes = await services.readAttachment(raw, index, {
+      const read = await services.worker.readAttachment(raw, index, {
         parts: limits.mailParts,
         depth: limits.mailDepth,
       });
-      return answerWhole(bytes, { headers: attachmentHeaders(row.attachments[index]!) });
+      if (read === null) throw unknownObject("attachment"); // read under other limits
+      return answerWhole(read.bytes, { headers: attachmentHeaders(row.attachments[index]!) });
     },
     async listMailThreads(request) {
       const { c, org, params } = request;

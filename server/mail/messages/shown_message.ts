@@ -3,7 +3,7 @@ import { timestamp } from "../../timestamp.ts";
 import type { FoundAttachment } from "../parsing/parsed_mail.ts";
 import type { MailAuth, MessageRow, Recipient } from "../records/message_record.ts";
 import type { ThreadRow } from "../records/thread_record.ts";
-import type { ShownHead } from "./message_texts.ts";
+import type { ShownHead } from "../parsing/encoded_texts.ts";
 import { statusOf } from "./message_status.ts";
 
 /** As lists have it: without its texts. */

@@ -1,12 +1,14 @@
 /** What the mail worker does: a table of kinds of jobs, each a generator over the bytes of a message. */
 import type { ParseContext } from "./parsed_mail.ts";
-import type { ParsedPatch } from "./parsed_patch.ts";
+import { type EncodedTexts, encodeTexts } from "./encoded_texts.ts";
+import { applyPatch, emptyParsedMail, type ParsedPatch } from "./parsed_patch.ts";
 import { parseInStages } from "./parse_mail.ts";
 import { type ReadAttachment, readAttachment } from "./read_attachment.ts";
 import type { WalkLimits } from "./walk_parts.ts";
 
 /** By kind: what a job gets besides the bytes, what it gives on its way, what at its end. */
 export interface MailJobs {
+  read: { input: ParseContext; step: ParsedPatch; result: EncodedTexts };
   parse: { input: ParseContext; step: ParsedPatch; result: null };
   attachment: {
     input: { index: number; limits: WalkLimits };
@@ -26,7 +28,21 @@ export interface MailJob<K extends MailJobKind> {
   buffersOf: (result: MailJobs[K]["result"]) => ArrayBuffer[];
 }
 
+/** Texts of a step that are shown to the main thread at once; longer ones come encoded at the end. */
+const STEP_TEXT_LENGTH = 64 * 1024;
+
 export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
+  read: {
+    *run(raw, context) {
+      const mail = emptyParsedMail();
+      for (const patch of parseInStages(raw, context)) {
+        applyPatch(mail, patch);
+        yield shortPatch(patch);
+      }
+      return encodeTexts(mail.texts);
+    },
+    buffersOf: ({ head, rest }) => [head.buffer, rest.buffer],
+  },
   parse: {
     *run(raw, context) {
       yield* parseInStages(raw, context);
@@ -56,3 +72,14 @@ export type WorkerMessage =
   | { type: "step"; step: unknown }
   | { type: "result"; result: unknown }
   | { type: "failed"; reason: string };
+
+/** A patch without texts that would hold up who gets it. */
+function shortPatch(patch: ParsedPatch): ParsedPatch {
+  if (patch.texts === undefined) return patch;
+  const texts = Object.fromEntries(
+    Object.entries(patch.texts).filter(([, text]) =>
+      typeof text !== "string" || text.length <= STEP_TEXT_LENGTH
+    ),
+  );
+  return { ...patch, texts };
+}

@@ -7,7 +7,9 @@ import { RelayError } from "../../errors.ts";
 import type { MailJobKind, MailJobs, WorkerMessage } from "./mail_jobs.ts";
 import type { ParseContext, ParsedMail, ParseWarning } from "./parsed_mail.ts";
 import { applyPatch, emptyParsedMail } from "./parsed_patch.ts";
+import { encodeTexts } from "./encoded_texts.ts";
 import type { ReadAttachment } from "./read_attachment.ts";
+import type { ReadMailResult } from "./read_mail.ts";
 import type { RunningMailWorker, StartMailWorker } from "./start_mail_worker.ts";
 import type { WalkLimits } from "./walk_parts.ts";
 
@@ -95,6 +97,21 @@ export class MailWorker {
     if (end.type === "timed_out") warn("timed_out");
     if (end.type === "failed") warn("parser_failed");
     return mail;
+  }
+
+  /**
+   * As parse(), with the texts encoded as they are kept; they are encoded in the worker.
+   * @throws RelayError as parse()
+   */
+  async read(raw: Uint8Array, context: ParseContext): Promise<ReadMailResult> {
+    const mail = emptyParsedMail();
+    const end = await this.#run("read", raw, context, (step) => applyPatch(mail, step));
+    if (end.type === "closed") throw closing();
+    if (end.type === "result") {
+      return { facts: mail.facts, ...end.result as MailJobs["read"]["result"] };
+    }
+    applyPatch(mail, { warnings: [end.type === "timed_out" ? "timed_out" : "parser_failed"] });
+    return { facts: mail.facts, ...encodeTexts(mail.texts) };
   }
 
   /**

@@ -2,17 +2,22 @@
  * The texts of a message as its blob keeps them: finished JSON in the names of the API, so that an
  * answer is put together from bytes, however large a text is. Pure; the worker makes them.
  */
-import type { ParsedTexts } from "../parsing/parsed_mail.ts";
+import type { ParsedTexts } from "./parsed_mail.ts";
 
 /** Code units of each text in a page of a thread (mail page, "Lists, polling, search"). */
 const HEAD_TEXT_BYTES = 64 * 1024;
 
 const encoder = new TextEncoder();
 
-/** @returns HEAD and REST as records/message_record.ts names them */
+/** Sections of a blob, as records/message_record.ts names them. */
+export interface EncodedTexts {
+  head: Uint8Array<ArrayBuffer>;
+  rest: Uint8Array<ArrayBuffer>;
+}
+
 export function encodeTexts(
   { text, html, extractedText, headers, links }: ParsedTexts,
-): { head: Uint8Array<ArrayBuffer>; rest: Uint8Array<ArrayBuffer> } {
+): EncodedTexts {
   const shownText = cutAtBytes(text, HEAD_TEXT_BYTES);
   const shownExtract = cutAtBytes(extractedText, HEAD_TEXT_BYTES);
   const truncated = shownText !== text || shownExtract !== extractedText;
@@ -37,13 +42,4 @@ export interface ShownHead {
   text: string | null;
   extracted_text: string | null;
   truncated: boolean;
-}
-
-/** What REST holds. */
-export interface ShownTexts {
-  text: string | null;
-  html: string | null;
-  extracted_text: string | null;
-  headers: Record<string, string[]>;
-  links: { url: string; text: string }[];
 }
