@@ -14,6 +14,7 @@ import {
   OUTER_FOLDER_MS,
   UNFINISHED,
 } from "./blob_path.ts";
+import type { StoreMark } from "./store_mark.ts";
 
 /** Of folders and files: this user's alone. */
 const FOLDER_MODE = 0o700;
@@ -27,8 +28,11 @@ const BATCH = 100;
 export class BlobFiles implements BlobBytes {
   readonly #known = new BoundedMap<string, true>(KNOWN_FOLDERS);
 
-  /** @param root folder of all blobs; it is made with the first one */
-  constructor(private readonly root: string) {}
+  /**
+   * @param root folder of all blobs; it is made with the first one
+   * @param mark says in it whose it is
+   */
+  constructor(private readonly root: string, private readonly mark: StoreMark) {}
 
   async put(name: BlobName, sections: readonly Uint8Array[]): Promise<void> {
     const [outer, inner, file] = blobPath(name);
@@ -55,6 +59,7 @@ export class BlobFiles implements BlobBytes {
     const chain = [join(this.root, ".."), this.root, join(this.root, outer), folder];
     for (let i = 1; i < chain.length; i++) {
       await Deno.mkdir(chain[i]!, { recursive: true, mode: FOLDER_MODE });
+      if (chain[i] === this.root) await this.mark.make();
       await syncFolder(chain[i - 1]!); // though it was there: who made it may not be done yet
     }
     this.#known.set(folder, true);

@@ -1,5 +1,4 @@
 /** The blob store over either form: names, hashes, the rows that keep blobs, and what callers are told. */
-import { base64urlnopad } from "@scure/base";
 import type { Log } from "../deps.ts";
 import { RelayError } from "../errors.ts";
 import { logSparsely } from "../log_sparsely.ts";
@@ -18,6 +17,7 @@ import { blobKey, blobNameOf, type BlobRow, deletionKey, type DeletionRow } from
 import type { BlobRef, Blobs, BlobSection } from "./blobs.ts";
 import { DELETION_DELAY_MS } from "./deletions.ts";
 import type { RecentWrites } from "./recent_writes.ts";
+import { SectionHashes } from "./section_hashes.ts";
 import { writeRows } from "./write_rows.ts";
 
 /** At one time: an fsync takes a thread of a pool that everything else uses too. */
@@ -41,6 +41,7 @@ export interface BlobStoreOptions {
 export class BlobStore implements Blobs {
   readonly #writes = bounded(WRITES);
   readonly #reads = bounded(READS);
+  readonly #hashes = new SectionHashes();
   readonly #toldDamages = new BoundedMap<string, true>(TOLD_DAMAGES);
   readonly #writeFailed: (failure: unknown) => void;
   readonly #readFailed: (failure: unknown) => void;
@@ -63,7 +64,7 @@ export class BlobStore implements Blobs {
       recent.add(name); // before there is anything that a sweep could find
       const [stored, hashed] = await Promise.allSettled([
         this.options.bytes.put(name, sections),
-        hashAll(sections),
+        this.#hashAll(sections),
       ]);
       if (stored.status === "fulfilled" && hashed.status === "fulfilled") {
         return { name, sections: hashed.value };
@@ -79,6 +80,14 @@ export class BlobStore implements Blobs {
         { retryAfterMs: DISK_RETRY_MS, cause: failure },
       );
     });
+  }
+
+  async #hashAll(sections: readonly Uint8Array[]): Promise<BlobSection[]> {
+    const hashed: BlobSection[] = [];
+    for (const bytes of sections) {
+      hashed.push({ sizeBytes: bytes.length, sha256: await this.#hashes.of(bytes) });
+    }
+    return hashed;
   }
 
   keep(turn: Turn, ref: BlobRef): void {
@@ -121,7 +130,7 @@ export class BlobStore implements Blobs {
       const bytes = await this.#bytesOf(ref.name, { at, sizeBytes: asked.sizeBytes });
       if (bytes === null) throw this.#damaged(ref.name, "missing");
       if (bytes.length < asked.sizeBytes) throw this.#damaged(ref.name, "short");
-      if (await sha256(bytes) !== asked.sha256) throw this.#damaged(ref.name, "changed");
+      if (await this.#hashes.of(bytes) !== asked.sha256) throw this.#damaged(ref.name, "changed");
       return bytes;
     });
   }
@@ -183,18 +192,4 @@ function bounded(permits: number): Semaphore {
 
 function sizeBytesOf({ sections }: BlobRef): number {
   return sections.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-}
-
-/** One after the other: each is copied for the thread that hashes it. */
-async function hashAll(sections: readonly Uint8Array[]): Promise<BlobSection[]> {
-  const hashed: BlobSection[] = [];
-  for (const bytes of sections) {
-    hashed.push({ sizeBytes: bytes.length, sha256: await sha256(bytes) });
-  }
-  return hashed;
-}
-
-async function sha256(bytes: Uint8Array): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>);
-  return base64urlnopad.encode(new Uint8Array(digest));
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { blobTest, filesIn, patterned } from "../../tests/support/blob_rig.ts";
+import { createFakeKv } from "../../tests/support/fake_kv.ts";
 import { RelayError } from "../errors.ts";
 import { HOUR_MS } from "../time_units.ts";
 import { BlobDamaged, type BlobRef } from "./blobs.ts";
@@ -84,6 +85,33 @@ blobTest("discard leaves a blob alone whose commit was planned: it may be stored
   await rig.blobs.discard(ref);
   assert.equal((await rig.blobs.read(ref, 0)).length, 70_000);
 });
+
+blobTest(
+  "discard leaves a blob alone whose commit is under way, as after a caller that has heard 503",
+  async (rig, open) => {
+    const { promise: isThere, resolve: arrive } = Promise.withResolvers<void>();
+    const { promise: isFree, resolve: free } = Promise.withResolvers<void>();
+    const kv = createFakeKv({
+      kv: rig.kv,
+      maxChecks: 100,
+      async intercept(commit, run) {
+        if (!commit.writes.some(({ key }) => key[0] === "blob")) return await run();
+        arrive();
+        await isFree;
+        return await run();
+      },
+    });
+    await rig.close();
+    const slow = await open({ kv });
+    const ref = await slow.blobs.write(FOLDER, [patterned(70_000)]);
+    const committed = slow.commit("keep", ref);
+    await isThere;
+    await slow.blobs.discard(ref);
+    free();
+    await committed;
+    assert.deepEqual(await slow.blobs.read(ref, 0), patterned(70_000));
+  },
+);
 
 blobTest("a blob can be kept for ten minutes of work, and not after twenty", async (rig) => {
   const [early, late] = [

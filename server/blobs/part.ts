@@ -5,6 +5,7 @@ import { describeFailure } from "../http/describe_failure.ts";
 import { logSparsely } from "../log_sparsely.ts";
 import type { Part } from "../part.ts";
 import { FreeDisk } from "../storage/free_disk.ts";
+import { startupNote } from "../startup_notes.ts";
 import type { StorageOptions } from "../storage/part.ts";
 import type { BlobBytes } from "./blob_bytes.ts";
 import { BlobFiles } from "./blob_files.ts";
@@ -15,10 +16,13 @@ import { Deletions } from "./deletions.ts";
 import { tellOfMissingBytes } from "./missing_bytes.ts";
 import { Orphans } from "./orphans.ts";
 import { RecentWrites } from "./recent_writes.ts";
+import { StoreMark } from "./store_mark.ts";
 
 const FOLDER = "mail";
 const MAIL_WAITS =
   "the relay's disk is nearly full: mail is neither taken nor sent until its operator makes room; reads go on";
+
+const LEFT = "they are left alone; put the store that they belong to back, or start without them";
 
 export interface BlobsPart extends Part {
   blobs: Blobs;
@@ -31,9 +35,10 @@ export async function openBlobs(
   { measureFreeBytes }: Pick<StorageOptions, "measureFreeBytes"> = {},
 ): Promise<BlobsPart> {
   const { config, kv, log } = deps;
-  const bytes: BlobBytes = config.hosted
-    ? new BlobParts(kv)
-    : new BlobFiles(join(config.dataDir, FOLDER));
+  const root = join(config.dataDir, FOLDER);
+  const mark = config.hosted ? null : new StoreMark(store, root);
+  const bytes: BlobBytes = mark === null ? new BlobParts(kv) : new BlobFiles(root, mark);
+  const areOurs = await mark?.isOurs() ?? true;
   const freeDisk = new FreeDisk(
     measureFreeBytes ?? null,
     limits.mailMinFreeDiskBytes,
@@ -52,10 +57,13 @@ export async function openBlobs(
   const sweep = async (): Promise<void> => {
     // In this order, or what is due would be found and scheduled once more.
     await deletions.run();
-    await orphans.run();
+    if (areOurs) await orphans.run();
   };
   let background: Promise<unknown> = Promise.resolve();
   return {
+    notes: areOurs
+      ? []
+      : [startupNote("mail files", `${root} has those of another store: ${LEFT}`)],
     blobs: new BlobStore({ store, bytes, recent, freeDisk, log }),
     start() {
       const looks = [sweep()];

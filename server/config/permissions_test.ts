@@ -98,7 +98,7 @@ Deno.test("permissionFlags() reads the modules of the mail worker where mail is 
   assert.deepEqual(given(on, "read"), [".env", "data", WORKER_MODULES, "/etc/resolv.conf"]);
   assert.deepEqual(given({ ...on, RELAY_MAIL_DOMAIN: "" }, "read"), [".env", "data"]);
   const folder = new URL(`../../${WORKER_MODULES}/`, import.meta.url);
-  assert.ok((await Deno.stat(new URL("mail_worker_program.ts", folder))).isFile);
+  assert.ok((await Deno.stat(new URL("mail/parsing/mail_worker_program.ts", folder))).isFile);
 });
 
 Deno.test("permissionFlags() reaches the DNS servers of the setting, else those of the system, where mail is on", () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { RelayError } from "../../server/errors.ts";
-import { BLOB_KINDS, blobTest, filesIn, openBlobRig, patterned } from "../support/blob_rig.ts";
+import { BLOB_KINDS, blobTest, openBlobRig, patterned } from "../support/blob_rig.ts";
 import { createFakeKv } from "../support/fake_kv.ts";
 import { smallDiskOrSkip } from "../support/small_disk.ts";
 
@@ -61,7 +61,7 @@ blobTest(
   "a folder that nobody may write to refuses blobs, and reads of it are unavailable",
   async (rig) => {
     const ref = await rig.kept(FOLDER, patterned(5));
-    const [path] = await filesIn(rig.dataDir);
+    const [path] = await rig.files();
     await Deno.remove(path!);
     await Deno.mkdir(path!);
     await assert.rejects(rig.blobs.read(ref, 0), isUnavailable);

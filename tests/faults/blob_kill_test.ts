@@ -1,36 +1,14 @@
 /** A process that is killed while it writes and keeps blobs: what was kept is whole, the rest goes. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { BlobRef } from "../../server/blobs/blobs.ts";
-import { BLOB_KINDS, type BlobKind, kindName, openBlobRig } from "../support/blob_rig.ts";
+import { BLOB_KINDS, kindName, openBlobRig } from "../support/blob_rig.ts";
 import { createTestClock } from "../support/clock.ts";
 import { seededRandom } from "../support/fake_kv.ts";
 import { delay } from "../support/pace.ts";
+import { spawnBlobWriter } from "../support/spawn_blob_writer.ts";
 
 const ROUNDS = Deno.env.get("CI") === "true" ? 20 : 4;
-const PROGRAM = fileURLToPath(new URL("../support/blob_writer.ts", import.meta.url));
-
-/** Lets a process write, kills it, and gives the blobs of which it said that they are kept. */
-async function writeAndKill(kind: BlobKind, dataDir: string, lingerMs: number): Promise<BlobRef[]> {
-  const use = kind.exclusive ? "exclusive" : "shared";
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-q", "-A", PROGRAM, kind.form, use, dataDir, join(dataDir, "relay.kv")],
-    stdin: "null",
-    stdout: "piped",
-  }).spawn();
-  let text = "";
-  let killing = false;
-  const decoder = new TextDecoder();
-  for await (const chunk of child.stdout) {
-    text += decoder.decode(chunk, { stream: true });
-    if (killing || text.split("\n").length < 10) continue;
-    killing = true;
-    void delay(lingerMs).then(() => child.kill("SIGKILL"));
-  }
-  assert.equal((await child.status).signal, "SIGKILL");
-  return text.split("\n").slice(0, -1).map((line) => JSON.parse(line));
-}
 
 for (const kind of BLOB_KINDS) {
   Deno.test(`kill -9 between write, commit and deletion, ${ROUNDS} rounds (${kindName(kind)})`, async () => {
@@ -39,7 +17,11 @@ for (const kind of BLOB_KINDS) {
     const kept: BlobRef[] = [];
     try {
       for (let round = 0; round < ROUNDS; round++) {
-        kept.push(...await writeAndKill(kind, dataDir, random() * 60));
+        const writer = spawnBlobWriter(kind, dataDir);
+        await writer.hasKept(10);
+        await delay(random() * 60);
+        await writer.kill();
+        kept.push(...writer.kept);
       }
       using kv = await Deno.openKv(join(dataDir, "relay.kv"));
       const clock = createTestClock(Date.now());

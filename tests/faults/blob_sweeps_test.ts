@@ -145,7 +145,7 @@ blobTest(
     assert.equal((await restored.blobs.read(first, 0)).length, 100);
     await restored.close();
     // Now the newer store beside the files of the first, one of them cut.
-    const [path] = await filesIn(join(rig.dataDir, "mail"));
+    const [path] = await rig.files();
     await Deno.truncate(path!, 50);
     const newer = await open();
     newer.part.start!();
@@ -164,7 +164,7 @@ blobTest(
 blobTest("files and folders of somebody else's stay, unfinished and empty ones go", async (rig) => {
   const ref = await rig.kept(FOLDER, patterned(10));
   const root = join(rig.dataDir, "mail");
-  const [file] = await filesIn(root);
+  const [file] = await rig.files();
   const folder = join(file!, "..");
   const name = file!.split("/").at(-1)!;
   const others = [join(root, "README"), join(folder, "notes.txt"), join(root, "lost+found", "x")];
@@ -175,7 +175,7 @@ blobTest("files and folders of somebody else's stay, unfinished and empty ones g
   const empty = join(root, "01JD5", "7");
   await Deno.mkdir(empty, { recursive: true });
   await rig.hours(3);
-  assert.deepEqual(await filesIn(root), [file!, ...others].sort());
+  assert.deepEqual(await rig.files(), [file!, ...others].sort());
   assert.equal((await rig.blobs.read(ref, 0)).length, 10);
   await assert.rejects(Deno.stat(join(root, "01JD5")), Deno.errors.NotFound);
   const { mode } = await Deno.stat(file!);
@@ -205,4 +205,63 @@ blobTest(
     assert.equal((await rig.rows("blob-deletion")).length, 0);
   },
   FILES,
+);
+
+blobTest("files of another store are left alone, and a start says so", async (rig, open) => {
+  const ref = await rig.kept(FOLDER, patterned(10));
+  await rig.close();
+  {
+    using empty = await Deno.openKv(":memory:");
+    const stranger = await open({ kv: empty });
+    assert.match(stranger.part.notes!.join(), /mail files .*of another store: they are left alone/);
+    const own = await stranger.kept(FOLDER, patterned(20));
+    await stranger.commit("drop", own);
+    await stranger.hours(4);
+    assert.equal((await rig.files()).length, 1, "its own it deletes");
+    await stranger.close();
+    const again = await open({ kv: empty });
+    assert.equal(again.part.notes!.length, 1, "it stays another's");
+    await again.close();
+  }
+  const right = await open();
+  assert.deepEqual(right.part.notes, []);
+  await right.hours(4);
+  assert.deepEqual(await right.blobs.read(ref, 0), patterned(10));
+}, FILES);
+
+blobTest("a file that is being written stays, though the clock jumps", async (rig) => {
+  const { rename } = Deno;
+  let attempts = 0;
+  Deno.rename = async (from, to) => {
+    if (String(to).endsWith("/store")) return await rename(from, to);
+    attempts++;
+    rig.clock.advance(5 * HOUR_MS);
+    await rig.minutes(1);
+    await rename(from, to);
+  };
+  try {
+    const ref = await rig.blobs.write(FOLDER, [patterned(10)]);
+    await rig.commit("keep", ref);
+    assert.deepEqual(await rig.blobs.read(ref, 0), patterned(10));
+    assert.equal(attempts, 1);
+  } finally {
+    Object.assign(Deno, { rename });
+  }
+}, FILES);
+
+blobTest(
+  "a blob of a process that is being kept stays, though others found it old and the clock jumps",
+  async (rig, open) => {
+    const ref = await rig.blobs.write(FOLDER, [patterned(10)]);
+    rig.clock.advance(2 * HOUR_MS);
+    const other = await open();
+    await other.minutes(1);
+    assert.equal((await rig.rows("blob-deletion")).length, 1);
+    rig.clock.advance(2 * HOUR_MS);
+    await rig.minutes(1);
+    await rig.commit("keep", ref);
+    await rig.hours(2);
+    assert.deepEqual(await rig.blobs.read(ref, 0), patterned(10));
+  },
+  SHARED,
 );

@@ -25,6 +25,7 @@ export const SERVER_FOLDERS: FolderTable = {
       "description",
       "digest",
       "http",
+      "idempotency",
       "outgoing",
       "pages",
       "sealing",

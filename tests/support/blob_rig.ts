@@ -102,14 +102,14 @@ export async function openBlobRig(options: BlobRigOptions) {
         await part.everyMinute();
       }
     },
-    files: () => filesIn(join(dataDir, "mail")),
+    files: () => blobFilesIn(dataDir),
     /** Rows whose keys begin so. */
     rows: async (prefix: string) =>
       await Array.fromAsync(kv.list({ prefix: [prefix] }), ({ key }) => key),
     /** How much is stored of blobs: files, or rows of parts and of those not kept. */
     stored: async () =>
       kind.form === "files"
-        ? filesIn(join(dataDir, "mail"))
+        ? blobFilesIn(dataDir)
         : [...await rig.rows("blob-part"), ...await rig.rows("blob-pending")].map((key) =>
           key.join("/")
         ),
@@ -153,6 +153,12 @@ export function blobTest(
       }
     });
   }
+}
+
+/** Paths of the files of a data folder that hold blobs, whole or not. */
+export async function blobFilesIn(dataDir: string): Promise<string[]> {
+  const root = join(dataDir, "mail");
+  return (await filesIn(root)).filter((path) => path !== join(root, "store"));
 }
 
 /** Paths of all files below a folder, sorted. */

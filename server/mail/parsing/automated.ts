@@ -26,7 +26,7 @@ const BULK_PRECEDENCES = new Set(["bulk", "list", "junk"]);
  */
 export function classifyMail({ headers, contentType, envelopeFrom, from }: MailOrigin): Automated {
   const isNullSender = envelopeFrom === "" || envelopeFrom === "<>";
-  const localPart = from?.split("@", 1)[0]!.trim().toLowerCase() ?? "";
+  const localPart = (from ?? "").split("@", 1)[0]!.trim().toLowerCase();
   if (firstWord(contentType) === "multipart/report") return "bounce";
   if (isNullSender && BOUNCE_SENDERS.has(localPart)) return "bounce";
   const words = (name: string) =>

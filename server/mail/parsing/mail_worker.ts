@@ -36,6 +36,8 @@ export interface MailWorkerBounds {
   bytes: number;
   /** Starts that fail in a row until no more are tried. */
   starts: number;
+  /** A worker that has had nothing to do for so long is ended: large mails leave it with much memory. */
+  idleMs: number;
 }
 
 const BOUNDS: MailWorkerBounds = {
@@ -44,6 +46,7 @@ const BOUNDS: MailWorkerBounds = {
   jobs: 256,
   bytes: 128 * 1024 * 1024,
   starts: 3,
+  idleMs: 60_000,
 };
 
 type JobEnd =
@@ -202,6 +205,7 @@ export class MailWorker {
     const { kind, raw, input } = this.#underWay!;
     // A copy of these bytes alone: the caller keeps its own, and a view may have a larger buffer.
     const copy = new Uint8Array(raw);
+    this.#cancelTimer(); // of idleness
     this.#cancelTimer = this.#after(this.#bounds.jobMs, () => {
       this.#dropWorker();
       this.#end({ type: "timed_out" });
@@ -249,6 +253,8 @@ export class MailWorker {
     this.#underWay = null;
     job.end(how);
     this.#next();
+    if (this.#underWay !== null || this.#worker === null) return;
+    this.#cancelTimer = this.#after(this.#bounds.idleMs, () => this.#dropWorker());
   }
 
   /** Does the job on the main thread, with a turn of the event loop between its steps. */

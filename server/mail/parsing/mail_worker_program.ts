@@ -1,7 +1,7 @@
 /**
  * The program of the mail worker: one job at a time, whose steps are told as they come. It runs
- * without permissions; the folder it lies in is what the relay may read of the project, so that all
- * it imports stands here (docs/adr/0038).
+ * without permissions. What it imports of the project stands in `server/`, which the relay may read
+ * (docs/adr/0038).
  */
 import { MAIL_JOBS, type MailJob, type PostedJob, type WorkerMessage } from "./mail_jobs.ts";
 

@@ -1,0 +1,54 @@
+/** What a request to send asks for, as plain data (mail page, "Sending"). */
+import type { MailAddress } from "../parsing/parsed_mail.ts";
+
+/** Limits of one outgoing message, by their names (mail page, "Limits"). */
+export interface OutgoingLimits {
+  /** Different addresses in to, cc and bcc together. */
+  mailRecipientsPerMessage: number;
+  /** Bytes of text and html together, UTF-8. */
+  mailBodyBytes: number;
+  mailAttachments: number;
+  /** Bytes of a request, and of what a forward would be as one. */
+  mailRequestBytes: number;
+}
+
+/** Each address once, at the first place that names it. */
+export interface Recipients {
+  to: MailAddress[];
+  cc: MailAddress[];
+  bcc: MailAddress[];
+}
+
+export interface OutgoingBodies {
+  /** Not empty; null where there is none. */
+  text: string | null;
+  html: string | null;
+}
+
+export interface OutgoingAttachment {
+  /** One line of 1 to 255 code points, without / and \. */
+  filename: string;
+  /** Lowercased type and subtype, at most with a charset behind them. */
+  contentType: string;
+  /** Without brackets; what has one stands inline. */
+  contentId: string | null;
+  content: Uint8Array<ArrayBuffer>;
+}
+
+/** A header field of the sender's own: its name begins with X-. */
+export interface ExtraHeader {
+  name: string;
+  /** One line. */
+  value: string;
+}
+
+/** What a new message and a draft of one have in common. */
+export interface OutgoingMessage extends Recipients, OutgoingBodies {
+  /** One line; null for none. */
+  subject: string | null;
+  attachments: OutgoingAttachment[];
+  replyTo: MailAddress[];
+  labels: string[];
+  /** Unix ms; null for at once. */
+  sendAtMs: number | null;
+}
