@@ -26,6 +26,7 @@ export default {
     if (response.status === 404 && code !== undefined) {
       return message.setReject(code === "not_found" ? "5.1.1 No such inbox" : "5.7.1 Refused");
     }
+    if (response.status === 400) return message.setReject("5.6.0 Not a message for the relay");
     if (response.status === 413) return message.setReject("5.3.4 Message too large");
     throw new Error(`the relay answered ${response.status} ${answer.error?.code ?? ""}`);
   },

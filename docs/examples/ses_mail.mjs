@@ -40,7 +40,7 @@ async function handIn({ mail, receipt }, { getObject, fetch, env }) {
   });
   const answer = await response.json().catch(() => ({}));
   // SES has taken the mail: whom it is for nobody, the sender cannot be told any more.
-  const isFinal = response.ok || response.status === 413 ||
+  const isFinal = response.ok || [400, 413].includes(response.status) ||
     (response.status === 404 && answer.rejected !== undefined);
   const said = `${response.status} ${JSON.stringify(answer.rejected ?? answer.error?.code ?? "")}`;
   if (!isFinal) throw new Error(`${mail.messageId}: the relay answered ${said}`);

@@ -24,7 +24,7 @@ import { startMailWorker } from "./parsing/start_mail_worker.ts";
 import { Receiver } from "./receiving/receiver.ts";
 import { RememberedAnswers } from "./receiving/remembered_answers.ts";
 import { receivingHandlers } from "./receiving/routes.ts";
-import type { MailAuth } from "./records/message_record.ts";
+import { openAuth } from "./auth/part.ts";
 import { GoogleKeys } from "./google/google_keys.ts";
 import { prepareOwnerChange } from "./sign_in/owner_change.ts";
 import { googleHandlers } from "./google/routes.ts";
@@ -57,15 +57,6 @@ export interface MailBeside {
   blobs: Blobs;
   waits: Waits;
 }
-
-/** Of a message whose sender nothing is known of. */
-const NO_AUTH: MailAuth = {
-  spf: "none",
-  dkim: "none",
-  dmarc: "none",
-  fromDomain: null,
-  verdict: "none",
-};
 
 /**
  * @param ring custody keys, under which the area's secrets are sealed
@@ -152,10 +143,12 @@ export async function openMail(
     now,
     random,
   };
+  const auth = await openAuth(deps);
   const receiver = new Receiver({
     ...shared,
     readMail: (raw, context) => worker.read(raw, context),
-    checkAuth: () => Promise.resolve(NO_AUTH),
+    checkAuth: ({ raw, from, clientIp, clientHelo }) =>
+      auth.check(raw, { clientIp, helo: clientHelo, envelopeFrom: from }),
   });
   const pageBytes = limits.pageBytes;
   return {
@@ -195,6 +188,7 @@ export async function openMail(
     }),
     notes: [
       startupNote("mail", `on: inboxes at ${domain}${secretNote}`),
+      ...auth.notes,
       startupNote("google", signInNote(config.mail)),
     ],
     start() {
@@ -208,6 +202,7 @@ export async function openMail(
     async close() {
       googleKeys.close();
       worker.close();
+      auth.close();
       await Promise.all([erasures.close(), inboxErasures.close(), retention.close()]);
       await flushLast(lastUsed);
     },

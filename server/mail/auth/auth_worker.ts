@@ -1,6 +1,6 @@
 /**
- * The program of the checking worker. It runs as text from a data: URL, without any permission, and
- * asks its host for what it wants of DNS.
+ * The program of the checking worker. It runs without any permission, and asks its host for what it
+ * wants of DNS.
  */
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
