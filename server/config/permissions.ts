@@ -33,10 +33,10 @@ const DNS_PORT = 53;
 
 /**
  * Modules of the worker that reads mail, from the project's folder: those of a worker, unlike the
- * relay's own, take the right to read them (docs/adr/0038). The whole folder, so that a unit file
+ * relay's own, take the right to read them (docs/adr/0038). Whole folders, so that a unit file
  * stays good when a new version's modules import others.
  */
-export const WORKER_MODULES = "server";
+export const WORKER_MODULES = ["server", "toolkit"];
 
 /**
  * Arguments of `deno run` for these settings. Modules are no files that need a permission, but for
@@ -59,7 +59,7 @@ export function permissionFlags(env: Environment, resolvConf = ""): string[] {
       ENV_FILE,
       ...dataDir,
       ...named,
-      ...(isMailOn(env) ? [WORKER_MODULES] : []),
+      ...(isMailOn(env) ? WORKER_MODULES : []),
       ...(asksSystemDns(env) ? [RESOLV_CONF] : []),
     ]),
     ...flag("write", dataDir),

@@ -95,9 +95,9 @@ Deno.test("permissionFlags() reads the modules of the mail worker where mail is 
     RELAY_MAIL_FROM: "relay@example.org",
     RELAY_MAIL_DOMAIN: "mail.example.org",
   };
-  assert.deepEqual(given(on, "read"), [".env", "data", WORKER_MODULES, "/etc/resolv.conf"]);
+  assert.deepEqual(given(on, "read"), [".env", "data", ...WORKER_MODULES, "/etc/resolv.conf"]);
   assert.deepEqual(given({ ...on, RELAY_MAIL_DOMAIN: "" }, "read"), [".env", "data"]);
-  const folder = new URL(`../../${WORKER_MODULES}/`, import.meta.url);
+  const folder = new URL(`../../${WORKER_MODULES[0]}/`, import.meta.url);
   assert.ok((await Deno.stat(new URL("mail/parsing/mail_worker_program.ts", folder))).isFile);
 });
 
@@ -116,15 +116,14 @@ Deno.test("permissionFlags() reaches the DNS servers of the setting, else those 
     return found!.slice(found!.indexOf("=") + 1).split(",");
   };
   assert.deepEqual(flags(on, "net").slice(2), ["10.0.0.1:53", "[fd00::1]:53"]);
-  const own = { ...on, RELAY_DNS_SERVERS: "192.0.2.1, 127.0.0.1:5353,[::1]:54,[::2], ::3,*,x y" };
+  const own = { ...on, RELAY_DNS_SERVERS: "192.0.2.1, 127.0.0.1:5353,[::1]:54,[::2], *,x y" };
   assert.deepEqual(flags(own, "net").slice(2), [
     "192.0.2.1:53",
     "127.0.0.1:5353",
     "[::1]:54",
     "[::2]:53",
-    "[::3]:53",
   ]);
-  assert.deepEqual(flags(own, "read"), [".env", "data", WORKER_MODULES]);
+  assert.deepEqual(flags(own, "read"), [".env", "data", ...WORKER_MODULES]);
   for (const off of [{ ...on, RELAY_MAIL_FROM: "" }, { RELAY_MAIL_DEV: "true" }]) {
     assert.equal(flags({ ...off, RELAY_SMTP_URL: "" }, "net").length, 1);
     assert.ok(!flags(off, "read").includes("/etc/resolv.conf"));
@@ -139,7 +138,7 @@ Deno.test("permissionFlags() has no next hop in local mode, and a folder of its 
   };
   assert.deepEqual(given(local, "net"), ["127.0.0.1:8000"]);
   assert.deepEqual(given(local, "write"), ["data-mail"]);
-  assert.deepEqual(given(local, "read"), [".env", "data-mail", WORKER_MODULES]);
+  assert.deepEqual(given(local, "read"), [".env", "data-mail", ...WORKER_MODULES]);
   assert.deepEqual(given({ ...local, RELAY_DATA_DIR: "/srv/x" }, "write"), ["/srv/x"]);
   assert.deepEqual(given({ ...local, RELAY_MAIL_DEV: "false" }, "write"), ["data"]);
 });

@@ -44,21 +44,38 @@ export function storedBytes({ blob }: Pick<MessageRow, "blob">): number {
 }
 
 /**
+ * A message with its id, thread and time, above the newest one of its mailbox: decided before the
+ * commit, which requires that the mailbox is as it was.
+ */
+export function identify(
+  { headId }: Pick<Mailbox, "headId">,
+  message: NewMessage,
+  thread: Pick<ThreadRow, "id"> | null,
+  { nowMs, random }: { nowMs: number; random: (sizeBytes: number) => Uint8Array },
+): MessageRow {
+  const head = headId === null ? null : headId.slice("msg_".length);
+  return {
+    ...message,
+    v: 1,
+    id: `msg_${makeUlidAbove(head, nowMs, random)}`,
+    threadId: thread?.id ?? makeMailId("thr", nowMs, random),
+    createdAtMs: nowMs,
+  };
+}
+
+/**
  * Adds a message. The job names the org's record of storage.
+ * @param row as identify() made it for this change
  * @param thread as read for this change; null begins one
  * @param isFirstOfRfcId whether no message of the inbox bears its Message-ID
  */
 export function stageMessage(
   { turn, mailbox }: Pick<MailboxTurn, "turn" | "mailbox">,
-  { blobs, random }: MessageServices,
-  message: NewMessage,
+  { blobs }: Pick<MessageServices, "blobs">,
+  row: MessageRow,
   { thread, isFirstOfRfcId }: { thread: ThreadRow | null; isFirstOfRfcId: boolean },
-): { mailbox: Mailbox; row: MessageRow; thread: ThreadRow } {
-  const { orgId, inboxId } = message;
-  const head = mailbox.headId === null ? null : mailbox.headId.slice("msg_".length);
-  const id = `msg_${makeUlidAbove(head, turn.nowMs, random)}`;
-  const threadId = thread?.id ?? makeMailId("thr", turn.nowMs, random);
-  const row: MessageRow = { ...message, v: 1, id, threadId, createdAtMs: turn.nowMs };
+): { mailbox: Mailbox; thread: ThreadRow } {
+  const { orgId, inboxId, id, threadId } = row;
   turn.set(messageKey(orgId, inboxId, id), row);
   turn.set(objectKey(orgId, id), { v: 1, inboxId } satisfies ObjectRow);
   for (const index of indexesOf(row)) turn.set(indexKey(orgId, inboxId, index, id), 0);
@@ -73,7 +90,6 @@ export function stageMessage(
   blobs.keep(turn, row.blob);
   countStorage(turn, orgId, storedBytes(row));
   return {
-    row,
     thread: next,
     mailbox: {
       ...mailbox,

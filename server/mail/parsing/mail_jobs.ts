@@ -1,5 +1,8 @@
 /** What the mail worker does: a table of kinds of jobs, each a generator over the bytes of a message. */
-import type { ParseContext } from "./parsed_mail.ts";
+import { composeMail, type MailToCompose } from "../composing/compose_mail.ts";
+import { type OutgoingKind, type ReadOutcome, readOutgoing } from "../sending/read_outgoing.ts";
+import type { ReadingContext } from "../sending/read_send.ts";
+import type { ParseContext, ParsedFacts } from "./parsed_mail.ts";
 import { type EncodedTexts, encodeTexts } from "./encoded_texts.ts";
 import { applyPatch, emptyParsedMail, type ParsedPatch } from "./parsed_patch.ts";
 import { parseInStages } from "./parse_mail.ts";
@@ -15,6 +18,22 @@ export interface MailJobs {
     step: never;
     result: ReadAttachment | null;
   };
+  compose: {
+    input: { mail: MailToCompose; context: ParseContext };
+    step: never;
+    result: ComposedMail;
+  };
+  request: {
+    input: { kind: OutgoingKind; context: ReadingContext; wantsFingerprint: boolean };
+    step: never;
+    result: ReadOutcome<OutgoingKind>;
+  };
+}
+
+/** A message as it was composed, with what reading it says. */
+export interface ComposedMail extends EncodedTexts {
+  raw: Uint8Array<ArrayBuffer>;
+  facts: ParsedFacts;
 }
 
 export type MailJobKind = keyof MailJobs;
@@ -23,7 +42,9 @@ export interface MailJob<K extends MailJobKind> {
   run: (
     raw: Uint8Array,
     input: MailJobs[K]["input"],
-  ) => Generator<MailJobs[K]["step"], MailJobs[K]["result"]>;
+  ) =>
+    | Generator<MailJobs[K]["step"], MailJobs[K]["result"]>
+    | AsyncGenerator<MailJobs[K]["step"], MailJobs[K]["result"]>;
   /** Buffers of a result that move to the main thread in place of being copied. */
   buffersOf: (result: MailJobs[K]["result"]) => ArrayBuffer[];
 }
@@ -56,6 +77,27 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
       return readAttachment(raw, index, limits);
     },
     buffersOf: (result) => result === null ? [] : [result.bytes.buffer],
+  },
+  compose: {
+    // deno-lint-ignore require-yield -- it has one stage
+    async *run(_raw, { mail, context }) {
+      const raw = await composeMail(mail);
+      const parsed = emptyParsedMail();
+      for (const patch of parseInStages(raw, context)) applyPatch(parsed, patch);
+      return { raw, facts: parsed.facts, ...encodeTexts(parsed.texts) };
+    },
+    buffersOf: ({ raw, head, rest }) => [raw.buffer, head.buffer, rest.buffer],
+  },
+  request: {
+    // deno-lint-ignore require-yield -- it has one stage
+    *run(raw, { kind, context, wantsFingerprint }) {
+      return readOutgoing(kind, raw, context, wantsFingerprint);
+    },
+    buffersOf: (result) => {
+      if ("refused" in result || !("attachments" in result.request)) return [];
+      const { attachments = [] } = result.request;
+      return attachments.flatMap((one) => "content" in one ? [one.content.buffer] : []);
+    },
   },
 };
 

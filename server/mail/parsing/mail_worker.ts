@@ -4,7 +4,15 @@
  * own (docs/adr/0038).
  */
 import { RelayError } from "../../errors.ts";
-import type { MailJobKind, MailJobs, WorkerMessage } from "./mail_jobs.ts";
+import type { MailToCompose } from "../composing/compose_mail.ts";
+import {
+  type OutgoingKind,
+  type OutgoingRequests,
+  type ReadOutcome,
+  readOutgoing,
+} from "../sending/read_outgoing.ts";
+import type { ReadingContext } from "../sending/read_send.ts";
+import type { ComposedMail, MailJobKind, MailJobs, WorkerMessage } from "./mail_jobs.ts";
 import type { ParseContext, ParsedMail, ParseWarning } from "./parsed_mail.ts";
 import { applyPatch, emptyParsedMail } from "./parsed_patch.ts";
 import { encodeTexts } from "./encoded_texts.ts";
@@ -39,6 +47,10 @@ export interface MailWorkerBounds {
   /** A worker that has had nothing to do for so long is ended: large mails leave it with much memory. */
   idleMs: number;
 }
+
+/** Bodies that the main thread reads itself (mail engine, "Parsing runs off the main thread"). */
+const SMALL_BODY_BYTES = 64 * 1024;
+const NOTHING = new Uint8Array();
 
 const BOUNDS: MailWorkerBounds = {
   jobMs: 5_000,
@@ -137,6 +149,55 @@ export class MailWorker {
     return end.result as ReadAttachment | null;
   }
 
+  /**
+   * Composes and signs a message, and reads it back.
+   * @throws RelayError `unavailable` when too much mail waits, or it took too long
+   * @throws Error when composing it failed
+   */
+  async compose(mail: MailToCompose, context: ParseContext): Promise<ComposedMail> {
+    const bytes = mail.attachments.reduce((sum, { content }) => sum + content.length, 0) +
+      2 * ((mail.text?.length ?? 0) + (mail.html?.length ?? 0));
+    return await this.#complete("compose", NOTHING, { mail, context }, bytes);
+  }
+
+  /**
+   * What the body of a request asks for, and its fingerprint.
+   * @throws RelayError as compose(), and what the request is refused with
+   */
+  async readRequest<K extends OutgoingKind>(
+    kind: K,
+    body: Uint8Array,
+    context: ReadingContext,
+    wantsFingerprint: boolean,
+  ): Promise<{ request: OutgoingRequests[K]; fingerprint: string | null }> {
+    const outcome = body.length <= SMALL_BODY_BYTES
+      ? readOutgoing(kind, body, context, wantsFingerprint)
+      : await this.#complete("request", body, { kind, context, wantsFingerprint }) as ReadOutcome<
+        K
+      >;
+    if ("refused" in outcome) {
+      throw new RelayError(outcome.refused.code, outcome.refused.message);
+    }
+    return outcome;
+  }
+
+  async #complete<K extends MailJobKind>(
+    kind: K,
+    raw: Uint8Array,
+    input: MailJobs[K]["input"],
+    bytes = raw.length,
+  ): Promise<MailJobs[K]["result"]> {
+    const end = await this.#run(kind, raw, input, () => {}, bytes);
+    if (end.type === "closed") throw closing();
+    if (end.type === "timed_out") {
+      throw unavailable(
+        "the message could not be made in time: try again later, or make it smaller",
+      );
+    }
+    if (end.type === "failed") throw new Error(`a mail job of kind ${kind} failed`);
+    return end.result as MailJobs[K]["result"];
+  }
+
   /** Ends the worker. Jobs that wait, and those still to come, are refused. */
   close(): void {
     this.#isClosed = true;
@@ -151,16 +212,17 @@ export class MailWorker {
     raw: Uint8Array,
     input: MailJobs[K]["input"],
     onStep: (step: MailJobs[K]["step"]) => void,
+    bytes = raw.length,
   ): Promise<JobEnd> {
     const { promise, resolve } = Promise.withResolvers<JobEnd>();
     if (this.#isClosed) throw closing();
     const count = this.#waiting.length + (this.#underWay === null ? 0 : 1);
     const isFull = count >= this.#bounds.jobs ||
-      (count > 0 && this.#bytes + raw.length > this.#bounds.bytes);
+      (count > 0 && this.#bytes + bytes > this.#bounds.bytes);
     if (isFull) throw unavailable("too much mail is being read: try again later");
-    this.#bytes += raw.length;
+    this.#bytes += bytes;
     const end = (how: JobEnd) => {
-      this.#bytes -= raw.length;
+      this.#bytes -= bytes;
       resolve(how);
     };
     this.#waiting.push({ kind, raw, input, onStep: onStep as (step: never) => void, end });
@@ -266,7 +328,7 @@ export class MailWorker {
       const { MAIL_JOBS } = await import("./mail_jobs.ts");
       const steps = MAIL_JOBS[job.kind].run(job.raw, job.input as never);
       for (;;) {
-        const step = steps.next();
+        const step = await steps.next();
         if (step.done === true) {
           how = { type: "result", result: step.value };
           break;

@@ -12,12 +12,12 @@ interface WorkerScope {
 
 const scope = globalThis as unknown as WorkerScope;
 
-scope.onmessage = ({ data: { kind, raw, input } }) => {
+scope.onmessage = async ({ data: { kind, raw, input } }) => {
   try {
-    const job = MAIL_JOBS[kind] as unknown as MailJob<"parse">;
+    const job = MAIL_JOBS[kind] as unknown as MailJob<"read">;
     const steps = job.run(raw, input as never);
-    let step = steps.next();
-    for (; step.done !== true; step = steps.next()) {
+    let step = await steps.next();
+    for (; step.done !== true; step = await steps.next()) {
       scope.postMessage({ type: "step", step: step.value });
     }
     scope.postMessage({ type: "result", result: step.value }, job.buffersOf(step.value));

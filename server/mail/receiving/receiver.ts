@@ -25,7 +25,7 @@ import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts"
 import { hasRoom, storageKey, type StorageRecord } from "../mailboxes/storage_use.ts";
 import { findThread } from "../messages/find_thread.ts";
 import type { ReadMail, ReadMailResult } from "../parsing/read_mail.ts";
-import { type MessageServices, type NewMessage, stageMessage } from "../messages/stage_message.ts";
+import { identify, type NewMessage, stageMessage } from "../messages/stage_message.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import type { MailAuth, MessageRow } from "../records/message_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
@@ -241,9 +241,9 @@ export class Receiver {
     message: NewMessage,
     clientKey: RecordKey<WindowRecord> | null,
   ): Promise<MessageRow | null> {
-    const { mailboxes, store: { kv }, limits } = this.services;
+    const { mailboxes, store: { kv, now }, limits, random } = this.services;
     const { orgId, inboxId, rfcMessageId } = message;
-    return await mailboxes.change<MessageRow | null>(orgId, inboxId, async () => {
+    return await mailboxes.change<MessageRow | null>(orgId, inboxId, async (found) => {
       const repeated = await this.#isRepeated({ orgId, id: inboxId }, message.repeatKey!);
       if (repeated) {
         return { sizeBytes: 1_000, plan: ({ mailbox }) => ({ mailbox, result: null }) };
@@ -252,6 +252,7 @@ export class Receiver {
       const isFirstOfRfcId = rfcMessageId !== null &&
         (await retryWhileLocked(() => kv.get(rfcIdKey(orgId, inboxId, rfcMessageId)))).value ===
           null;
+      const row = identify(found, message, thread, { nowMs: now(), random });
       return {
         records: [storageKey(orgId), ...(clientKey === null ? [] : [clientKey])],
         sizeBytes: JOB_BYTES,
@@ -261,12 +262,14 @@ export class Receiver {
             const rule = { limit: limits.mailInboundPerClientPerHour, windowMs: HOUR_MS };
             stageWindow(given.turn, clientKey, rule, (ms) => new Refused("rate_limited", ms));
           }
-          const row = repeatRowKey(orgId, inboxId, message.repeatKey!);
+          const repeatKey = repeatRowKey(orgId, inboxId, message.repeatKey!);
           const repeat: RepeatRow = { v: 1, atMs: given.turn.nowMs };
-          given.turn.set(row, repeat, DAY_MS + EXPIRY_MARGIN_MS);
-          const found = { thread, isFirstOfRfcId };
-          const added = stageMessage({ ...given, mailbox }, this.services, message, found);
-          return { mailbox: added.mailbox, result: added.row };
+          given.turn.set(repeatKey, repeat, DAY_MS + EXPIRY_MARGIN_MS);
+          const added = stageMessage({ ...given, mailbox }, this.services, row, {
+            thread,
+            isFirstOfRfcId,
+          });
+          return { mailbox: added.mailbox, result: row };
         },
       };
     });

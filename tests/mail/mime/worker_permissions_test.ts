@@ -20,7 +20,8 @@ Deno.test("the mail worker runs with the flags that a relay with mail is given",
 });
 
 Deno.test("the mail worker is told to be lost without its flag, and mail is read all the same", async () => {
-  const flags = permissionFlags({}).filter((flag) => !flag.includes(WORKER_MODULES));
+  const flags = permissionFlags({});
+  assert.ok(!flags.some((flag) => flag.includes(WORKER_MODULES[0]!)));
   const { text, losses } = await run(flags);
   assert.equal(text, "П");
   assert.equal(losses.length, 1);
