@@ -28,9 +28,9 @@ const Accepted = z.object({
 }).openapi("InboundAnswer");
 
 const Nobody = z.object({
-  error: z.object({ code: z.literal("not_found"), message: z.string() }),
+  error: z.object({ code: z.enum(["not_found"]), message: z.string() }),
   rejected: Rejected.optional(),
-}).openapi("InboundRefusal");
+});
 
 export function receivingRoutes(limits: Limits): DescribedRoutes {
   return {
@@ -53,7 +53,7 @@ export function receivingRoutes(limits: Limits): DescribedRoutes {
         },
         404: {
           description:
-            "No recipient takes it, `rejected` says why; or, without `rejected`, no RELAY_MAIL_INBOUND_SECRET is set.",
+            "`not_found`: no recipient takes it, `rejected` says why; or, without `rejected`, no RELAY_MAIL_INBOUND_SECRET is set.",
           headers: ["Cache-Control"],
           content: { schema: Nobody },
         },
