@@ -32,11 +32,10 @@ export const ENV_FILE = ".env";
 const DNS_PORT = 53;
 
 /**
- * Modules of the worker that reads mail, from the project's folder: those of a worker, unlike the
- * relay's own, take the right to read them (docs/adr/0038). Whole folders, so that a unit file
- * stays good when a new version's modules import others.
+ * Folders of the modules of the mail worker, from the project's: those of a worker, unlike the
+ * relay's own, take the right to read them (docs/adr/0038). It holds the program alone, no data.
  */
-export const WORKER_MODULES = ["server", "toolkit"];
+export const WORKER_MODULES: readonly string[] = ["server", "toolkit", "wordlists"];
 
 /**
  * Arguments of `deno run` for these settings. Modules are no files that need a permission, but for

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
 import { parseConfig } from "../config.ts";
 import type { Environment } from "./config_error.ts";
 import { DECIDING_SETTINGS, permissionFlags, WORKER_MODULES } from "./permissions.ts";
@@ -97,8 +98,20 @@ Deno.test("permissionFlags() reads the modules of the mail worker where mail is 
   };
   assert.deepEqual(given(on, "read"), [".env", "data", ...WORKER_MODULES, "/etc/resolv.conf"]);
   assert.deepEqual(given({ ...on, RELAY_MAIL_DOMAIN: "" }, "read"), [".env", "data"]);
-  const folder = new URL(`../../${WORKER_MODULES[0]}/`, import.meta.url);
-  assert.ok((await Deno.stat(new URL("mail/parsing/mail_worker_program.ts", folder))).isFile);
+  const program = fileURLToPath(
+    new URL("../mail/parsing/mail_worker_program.ts", import.meta.url),
+  );
+  const root = fileURLToPath(new URL("../../", import.meta.url));
+  const needed = await modulesOf(program);
+  assert.ok(needed.includes(program));
+  const folders = WORKER_MODULES.map((folder) => `${root}${folder}/`);
+  assert.deepEqual(
+    needed.filter((module) => !folders.some((folder) => module.startsWith(folder))),
+    [],
+  );
+  for (const folder of folders) {
+    assert.ok(needed.some((module) => module.startsWith(folder)), `nothing needs ${folder}`);
+  }
 });
 
 Deno.test("permissionFlags() reaches the DNS servers of the setting, else those of the system, where mail is on", () => {
@@ -129,6 +142,25 @@ Deno.test("permissionFlags() reaches the DNS servers of the setting, else those 
     assert.ok(!flags(off, "read").includes("/etc/resolv.conf"));
   }
 });
+
+/** Paths of the project's modules that a program loads, types left out. */
+async function modulesOf(program: string): Promise<string[]> {
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json", program],
+  }).output();
+  const { modules, roots } = JSON.parse(new TextDecoder().decode(stdout)) as {
+    roots: string[];
+    modules: { specifier: string; dependencies?: { code?: { specifier?: string } }[] }[];
+  };
+  const loaded = new Set(roots);
+  for (const specifier of loaded) {
+    const found = modules.find((module) => module.specifier === specifier);
+    for (const { code } of found?.dependencies ?? []) {
+      if (code?.specifier?.startsWith("file:") === true) loaded.add(code.specifier);
+    }
+  }
+  return [...loaded].map((specifier) => fileURLToPath(specifier));
+}
 
 Deno.test("permissionFlags() has no next hop in local mode, and a folder of its own", () => {
   const local = {

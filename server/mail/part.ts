@@ -9,6 +9,7 @@ import { startupNote } from "../startup_notes.ts";
 import type { Blobs } from "../blobs/blobs.ts";
 import { logSparsely } from "../log_sparsely.ts";
 import type { Waits } from "../waiting/waits.ts";
+import { proveDkim } from "./composing/prove_dkim.ts";
 import { InboxErasures } from "./inboxes/inbox_erasures.ts";
 import { INBOX_TABLES } from "./inboxes/inbox_rows.ts";
 import { MAIL_INBOXES } from "./mailboxes/mail_inboxes.ts";
@@ -60,7 +61,7 @@ export interface MailBeside {
 
 /**
  * @param ring custody keys, under which the area's secrets are sealed
- * @throws ConfigError for a store whose mail area is another
+ * @throws ConfigError for a store whose mail area is another, and for a DKIM key that cannot sign
  */
 export async function openMail(
   core: Core,
@@ -82,6 +83,8 @@ export async function openMail(
       notes: [startupNote("mail", `off: ${off}, mail routes answer 503`)],
     };
   }
+  const { dkim } = config.mail;
+  if (dkim !== undefined) await proveDkim({ domain: domain!, ...dkim });
   await claimStore(kv, { domain: domain!, local });
   const inboundSecret = await openInboundSecret(config, random);
   const madeSecret = local && config.mail.inboundSecret === undefined;

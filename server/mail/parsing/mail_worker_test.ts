@@ -211,6 +211,27 @@ Deno.test("MailWorker.close() refuses what waits and what comes", async () => {
   assert.deepEqual([workers.length, workers[0]!.isTerminated, timers.length], [1, true, 0]);
 });
 
+Deno.test("MailWorker copies large mails in turns, and gives no half of one away", async () => {
+  const { worker, workers, timers, ready, losses } = heldWorker();
+  const large = new Uint8Array(5 * 1024 * 1024).fill(7);
+  const whole = worker.parse(large, context);
+  ready();
+  assert.deepEqual([workers[0]!.jobs.length, timers.length], [0, 0]);
+  while (workers[0]!.jobs.length === 0) await new Promise((resolve) => setTimeout(resolve));
+  assert.ok(workers[0]!.jobs[0]!.raw.every((byte) => byte === 7));
+  assert.equal(workers[0]!.jobs[0]!.raw.length, large.length);
+  workers[0]!.events.message({ type: "result", result: null });
+  assert.deepEqual(await whole, emptyParsedMail());
+  const dying = worker.parse(large, context);
+  workers[0]!.events.died(new Error("gone"));
+  assert.deepEqual(await dying, warned("parser_failed"));
+  const closed = assert.rejects(worker.parse(large, context), hasCode("unavailable"));
+  ready(1);
+  worker.close();
+  await closed;
+  assert.deepEqual([workers[0]!.jobs.length, workers[1]!.jobs.length, losses.length], [1, 0, 1]);
+});
+
 Deno.test("MailWorker reads in a real worker, and leaves the caller its bytes", async () => {
   const worker = new MailWorker({
     start: startMailWorker,
