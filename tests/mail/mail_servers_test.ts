@@ -11,7 +11,7 @@ import { relayForNobody } from "../support/relay_for_nobody.ts";
 
 const NOBODY = 65534;
 const isRoot = Deno.uid() === 0;
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 30_000;
 
 interface World extends AsyncDisposable {
   folder: string;
@@ -134,6 +134,7 @@ deliver_drop_privilege
 keep_environment =
 spool_directory = ${world.folder}/spool
 log_file_path = ${world.folder}/%slog
+pid_file_path = ${world.folder}/pid
 local_interfaces = 127.0.0.1
 tls_advertise_hosts =
 host_lookup =
@@ -156,23 +157,31 @@ begin retry
     "-q1m",
     "-oX",
     String(port),
-    "-oP",
-    join(world.folder, "pid"),
   ];
   const drop = ["--reuid", String(NOBODY), "--regid", String(NOBODY), "--clear-groups", exim];
   const server = new Deno.Command(isRoot ? "setpriv" : exim, {
     args: isRoot ? [...drop, ...args] : args,
     stdout: "null",
-    stderr: "null",
+    stderr: "piped",
   }).spawn();
+  const said = new Response(server.stderr).text();
   try {
-    await readyAt(port);
-    await handsOver(world, port, "-sender@else.test");
+    const ended = server.status.then(async () => {
+      throw new Error(`the server ended: ${await said}`);
+    });
+    await Promise.race([ended, readyAt(port)]);
+    await Promise.race([ended, handsOver(world, port, "-sender@else.test")]);
+    ended.catch(() => {});
   } catch (error) {
     const log = await Deno.readTextFile(join(world.folder, "mainlog")).catch(() => "");
     throw new Error(`${error}\n${log}`);
   } finally {
-    server.kill("SIGTERM");
+    try {
+      server.kill("SIGTERM");
+    } catch {
+      // It has ended.
+    }
     await server.status;
+    await said;
   }
 });
