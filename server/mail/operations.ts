@@ -9,6 +9,7 @@ import { inboxRoutes } from "./inboxes/operations.ts";
 import { keyRoutes } from "./keys/operations.ts";
 import { messageRoutes } from "./messages/operations.ts";
 import { receivingRoutes } from "./receiving/operations.ts";
+import { sendingRoutes } from "./sending/operations.ts";
 import { orgRoutes } from "./orgs/operations.ts";
 import { signInRoutes } from "./sign_in/operations.ts";
 import { MAIL_PATHS, type MailPath } from "./paths.ts";
@@ -44,6 +45,7 @@ export function mailOperations({ limits, mailOn: on }: Setting): Operation[] {
       ...inboxRoutes(limits),
       ...messageRoutes(),
       ...receivingRoutes(limits),
+      ...sendingRoutes(limits),
     }
     : {};
   return MAIL_PATHS.map((path) => operationOf(path, described, on));

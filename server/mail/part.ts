@@ -22,6 +22,10 @@ import { messageHandlers } from "./messages/routes.ts";
 import { ThreadPages } from "./messages/thread_pages.ts";
 import { MailWorker } from "./parsing/mail_worker.ts";
 import { startMailWorker } from "./parsing/start_mail_worker.ts";
+import { figureHandlers } from "./figures/routes.ts";
+import { openSending } from "./sending/open_sending.ts";
+import { suppressionHandlers } from "./suppressions/routes.ts";
+import { SUPPRESSION_TABLES, Suppressions } from "./suppressions/suppressions.ts";
 import { Receiver } from "./receiving/receiver.ts";
 import { RememberedAnswers } from "./receiving/remembered_answers.ts";
 import { receivingHandlers } from "./receiving/routes.ts";
@@ -94,7 +98,7 @@ export async function openMail(
   const lastUsed = new LastUsed(store);
   const authenticator = new KeyAuthenticator({ store, records, lastUsed, limits });
   const worker = new MailWorker({
-    start: startMailWorker,
+    start: config.onDeploy ? null : startMailWorker,
     onLoss: logSparsely(log, "mail_worker_lost"),
   });
   const waits = waiting.at(MAIL_INBOXES);
@@ -122,8 +126,16 @@ export async function openMail(
       (orgId) => [["mail-key-used", orgId]],
       (orgId) => ["mail-inbox", "mail-list", "mail-client-id"].map((name) => [name, orgId]),
       (orgId) =>
-        [...INBOX_TABLES, "mail-inbox-erasure", "mail-retention", "mail-object", "mail-storage"]
-          .map((name) => [name, orgId]),
+        [
+          ...INBOX_TABLES,
+          ...SUPPRESSION_TABLES,
+          "mail-figures",
+          "mail-idempotency",
+          "mail-inbox-erasure",
+          "mail-object",
+          "mail-retention",
+          "mail-storage",
+        ].map((name) => [name, orgId]),
     ],
   });
   const { from } = config.mail;
@@ -154,6 +166,8 @@ export async function openMail(
       auth.check(raw, { clientIp, helo: clientHelo, envelopeFrom: from }),
   });
   const pageBytes = limits.pageBytes;
+  const suppressions = new Suppressions({ store, records, commits, limits });
+  const sending = openSending({ ...shared, outgoing, suppressions, dkim, domain: domain! });
   return {
     isOn: true,
     routes: mailRoutes({
@@ -178,6 +192,9 @@ export async function openMail(
             limits,
             now,
           }),
+          ...sending.handlers,
+          ...suppressionHandlers({ ...shared, suppressions }),
+          ...figureHandlers({ ...shared, store }),
           ...messageHandlers({
             ...shared,
             waits,
@@ -200,12 +217,19 @@ export async function openMail(
       retention.begin();
     },
     async everyMinute() {
-      await Promise.all([lastUsed.flush(), erasures.run(), inboxErasures.run(), retention.run()]);
+      await Promise.all([
+        lastUsed.flush(),
+        erasures.run(),
+        inboxErasures.run(),
+        retention.run(),
+        sending.everyMinute(),
+      ]);
     },
     async close() {
       googleKeys.close();
       worker.close();
       auth.close();
+      sending.close();
       await Promise.all([erasures.close(), inboxErasures.close(), retention.close()]);
       await flushLast(lastUsed);
     },

@@ -19,6 +19,7 @@ import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
 import { stageWindow, windowKey, type WindowRecord } from "../../storage/window_record.ts";
 import { DAY_MS, HOUR_MS } from "../../time_units.ts";
 import { authOfShownFrom } from "../auth/fixed_auth.ts";
+import { countNow, figureRecords } from "../figures/figures_record.ts";
 import { isListed } from "../inboxes/address_list.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
@@ -252,9 +253,14 @@ export class Receiver {
       const isFirstOfRfcId = rfcMessageId !== null &&
         (await retryWhileLocked(() => kv.get(rfcIdKey(orgId, inboxId, rfcMessageId)))).value ===
           null;
-      const row = identify(found, message, thread, { nowMs: now(), random });
+      const nowMs = now();
+      const row = identify(found, message, thread, { nowMs, random });
       return {
-        records: [storageKey(orgId), ...(clientKey === null ? [] : [clientKey])],
+        records: [
+          storageKey(orgId),
+          ...figureRecords(orgId, nowMs),
+          ...(clientKey === null ? [] : [clientKey]),
+        ],
         sizeBytes: JOB_BYTES,
         plan: (given) => {
           const mailbox = this.#admitInCommit(given, message.blob);
@@ -262,6 +268,7 @@ export class Receiver {
             const rule = { limit: limits.mailInboundPerClientPerHour, windowMs: HOUR_MS };
             stageWindow(given.turn, clientKey, rule, (ms) => new Refused("rate_limited", ms));
           }
+          countNow(given.turn, orgId, nowMs, { received: 1 });
           const repeatKey = repeatRowKey(orgId, inboxId, message.repeatKey!);
           const repeat: RepeatRow = { v: 1, atMs: given.turn.nowMs };
           given.turn.set(repeatKey, repeat, DAY_MS + EXPIRY_MARGIN_MS);
