@@ -44,6 +44,7 @@ export const SERVER_FOLDERS: FolderTable = {
       "outgoing_handler.ts",
       "outgoing_queue.ts",
       "outgoing_row.ts",
+      "smtp_reply.ts",
     ],
   },
   agents: {

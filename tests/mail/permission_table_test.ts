@@ -3,7 +3,8 @@
  * that a slip in server/mail/paths.ts is found.
  */
 import assert from "node:assert/strict";
-import { handIn, mailText, TEST_INBOUND_SECRET } from "../support/inbound_mail.ts";
+import { handIn, mailText } from "../support/inbound_mail.ts";
+import { TEST_INBOUND_SECRET } from "../support/inbound_secret.ts";
 import { MAIL_PATHS } from "../../server/mail/paths.ts";
 import { CLIENT_ID, startGoogleRelay } from "../support/google_issuer.ts";
 import { accepted, assertMailRefused, MailKeyHolder, newOrg } from "../support/mail_caller.ts";

@@ -32,6 +32,7 @@ import type { MessageRow, Recipient } from "../records/message_record.ts";
 import type { OrgRecord } from "../records/org_record.ts";
 import type { ThreadRow } from "../records/thread_record.ts";
 import type { Suppressions } from "../suppressions/suppressions.ts";
+import { fitOutbound } from "./fit_outbound.ts";
 import type { LargeAnswers } from "./large_answers.ts";
 import { refuseLoop } from "./loop_limit.ts";
 import type { OutgoingWork } from "./outgoing_work.ts";
@@ -203,7 +204,7 @@ export class Sender {
     const blob = await blobs.write([org.id, inbox.id], [raw, head, rest]);
     return {
       rest,
-      message: {
+      message: fitOutbound({
         ...facts,
         orgId: org.id,
         inboxId: inbox.id,
@@ -226,7 +227,7 @@ export class Sender {
         read: true,
         blob,
         repeatKey: null,
-      },
+      }),
     };
   }
 
