@@ -12,7 +12,7 @@ const MIB = 1024 * 1024;
 /** A signature that has the library hash a body, up to a length of its own. */
 const wanting = (lengthBytes: number, form = "relaxed/relaxed") =>
   `DKIM-Signature: v=1; a=rsa-sha256; c=${form}; d=example.org; s=s1; h=from; ` +
-  `l=${lengthBytes}; bh=AAAA; b=AAAA\r\n`;
+  `${lengthBytes === 0 ? "" : `l=${lengthBytes}; `}bh=AAAA; b=AAAA\r\n`;
 
 /** The longest time for which the main thread did nothing else while this ran. */
 async function longestGapMs(work: () => Promise<void>): Promise<number> {
@@ -81,7 +81,7 @@ Deno.test("AuthChecker.check() is done in time where DNS never answers, and keep
     verdict: "pass",
   });
   // A slow signature in front does not hide the failure of the From's own domain.
-  const slow = wanting(5).replaceAll("example.org", "slow.example").replace("; l=5", "");
+  const slow = wanting(0).replaceAll("example.org", "slow.example");
   rig.dns.zone.set("TXT s1._domainkey.slow.example", "silence");
   const forged = await rig.check(slow + MAIL, { clientIp: null });
   assert.deepEqual([forged.dmarc, forged.verdict], ["fail", "fail"]);
@@ -124,7 +124,7 @@ Deno.test("AuthChecker.check() takes bounded time for mails of 25 MiB of every b
   await rig.check(MAIL); // the worker has started
   const head = Array.from(
     { length: 10 },
-    (_, i) => wanting(i * MIB + 5, i % 2 ? "relaxed" : "relaxed/relaxed"),
+    (_, i) => wanting(i < 2 ? 0 : i * MIB, i % 2 ? "relaxed" : "relaxed/relaxed"),
   ).join("");
   const filled = (text: string, sizeBytes = 25 * MIB) =>
     text.repeat(Math.ceil(sizeBytes / text.length));

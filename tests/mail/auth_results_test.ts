@@ -1,5 +1,8 @@
 /** What SPF, DKIM and DMARC say of mails, over DNS on this machine. */
+// Over 300 lines: each case is a zone and a mail beside the words that they lead to.
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { dkimSign } from "mailauth/lib/dkim/sign.js";
 import type { MailAuth } from "../../server/mail/records/message_record.ts";
 import { startAuthRig } from "../support/auth_rig.ts";
 import { type DkimKey, dkimSigned, makeDkimKey } from "../support/dkim_mail.ts";
@@ -250,9 +253,43 @@ Deno.test("AuthChecker.check() tells a false signature from one that cannot be c
       "fail",
       mail.replace("d=example.org;", "d=example.org; l=1;"),
     ],
+    [
+      "more than the body signed",
+      zone,
+      "fail",
+      mail.replace("d=example.org;", "d=example.org; l=99;"),
+    ],
+    ["no length", zone, "permerror", mail.replace("d=example.org;", "d=example.org; l=all;")],
   ];
   for (const [what, records, expected, other] of cases) {
     assert.equal((await checked(records, other ?? mail)).dkim, expected, what);
+  }
+});
+
+Deno.test("AuthChecker.check() checks both forms of a body, and l= where it covers all of it", async () => {
+  const body = MAIL.slice(MAIL.indexOf("\r\n\r\n") + 4);
+  const forms: [string, number | undefined, string][] = [
+    ["simple/simple", undefined, "pass"],
+    ["simple/simple", body.length, "pass"],
+    ["relaxed/simple", body.length - 1, "fail"],
+    ["simple/relaxed", "Hello there\r\n\r\nbye\r\n".length, "pass"],
+    ["relaxed/relaxed", 5, "fail"],
+  ];
+  for (const [canonicalization, maxBodyLength, expected] of forms) {
+    const { signatures } = await dkimSign(Buffer.from(MAIL), {
+      canonicalization,
+      signingDomain: "example.org",
+      selector: "s1",
+      privateKey: KEY.privateKey,
+      signatureData: [{
+        signingDomain: "example.org",
+        selector: "s1",
+        privateKey: KEY.privateKey,
+        ...(maxBodyLength === undefined ? {} : { maxBodyLength }),
+      }],
+    });
+    const auth = await checked(published("example.org"), signatures + MAIL);
+    assert.equal(auth.dkim, expected, `${canonicalization} ${maxBodyLength}`);
   }
 });
 

@@ -29,6 +29,8 @@ const MAX_ENVELOPE_CHARACTERS = 320;
 const MAX_HELO_CHARACTERS = 255;
 /** RFC 8301: shorter keys are no keys. */
 const MIN_KEY_BITS = 1024;
+const CR = 13;
+const LF = 10;
 
 /**
  * Checks a mail. All that DNS is asked for by itself is asked for at once, so that a name that is
@@ -117,13 +119,20 @@ async function checkSignatures(
   lookup: Lookup,
   hashed: () => void,
 ): Promise<SignatureFinding[]> {
-  const ofForm = (form: string) => split.signatures.filter(({ bodyForm }) => bodyForm === form);
-  const relaxed = ofForm("relaxed");
-  const simple = ofForm("simple");
-  const runs = [
-    ...(relaxed.length === 0 ? [] : [{ chosen: relaxed, body: relaxedBody(split.body) }]),
-    ...(simple.length === 0 ? [] : [{ chosen: simple, body: split.body }]),
-  ];
+  const runs = (["relaxed", "simple"] as const).map((form) => {
+    const ofForm = split.signatures.filter(({ bodyForm }) => bodyForm === form);
+    if (ofForm.length === 0) return { chosen: [], partial: [], body: split.body };
+    const body = form === "relaxed" ? relaxedBody(split.body) : split.body;
+    const bytes = form === "relaxed" ? body.length : simpleBytes(body);
+    // A signature that leaves the end of the body to others does not speak for the mail.
+    const isWhole = ({ signedBytes }: SignedField) => signedBytes === null || signedBytes === bytes;
+    return {
+      chosen: ofForm.filter(isWhole),
+      partial: ofForm.filter((one) => !isWhole(one)),
+      body,
+    };
+  }).filter(({ chosen, partial }) => chosen.length + partial.length > 0);
+  const partial = runs.flatMap((run) => run.partial);
   let left = runs.length;
   const read = () => {
     if (--left <= 0) hashed();
@@ -136,11 +145,19 @@ async function checkSignatures(
   );
   return [
     ...found.flat(),
+    ...partial.map(({ domain }) => ({ result: "fail", domain }) as const),
     ...Array.from(
       { length: split.unchecked },
       () => ({ result: "permerror", domain: "" }) as const,
     ),
   ];
+}
+
+/** Bytes of the simple form of a body (RFC 6376, 3.4.3): all empty lines at its end are one line end. */
+function simpleBytes(body: Uint8Array): number {
+  let end = body.length;
+  while (end >= 2 && body[end - 2] === CR && body[end - 1] === LF) end -= 2;
+  return end + 2;
 }
 
 async function verify(
@@ -151,6 +168,10 @@ async function verify(
   lookup: Lookup,
   read: () => void,
 ): Promise<SignatureFinding[]> {
+  if (chosen.length === 0) {
+    read();
+    return [];
+  }
   const chunks = [head, body].filter(({ length }) => length > 0)
     .map((bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   // As a stream of two chunks: cut into pieces, a long line would be read again for each of them.
@@ -177,11 +198,9 @@ async function verify(
 
 /** The library's words, of which "neutral" says what RFC 8601 calls fail or permerror. */
 function signatureResult(
-  { result, comment, underSized }: { result: string; comment?: unknown; underSized?: unknown },
+  { result, comment }: { result: string; comment?: unknown },
 ): SignatureFinding["result"] {
-  // A signature that leaves the end of the body to others does not speak for the mail.
-  if (result === "pass") return underSized ? "fail" : "pass";
-  if (result === "fail" || result === "temperror") return result;
+  if (result === "pass" || result === "fail" || result === "temperror") return result;
   const isFalse = /^(?:body hash did not verify|expired|invalid expiration)$/.test(String(comment));
   return result === "neutral" && isFalse ? "fail" : "permerror";
 }

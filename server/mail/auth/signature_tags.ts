@@ -6,6 +6,8 @@ export interface SignatureTags {
   /** `s=` */
   selector: string;
   bodyForm: "simple" | "relaxed";
+  /** `l=`, how much of the body's form is signed; null for all of it. */
+  signedBytes: number | null;
 }
 
 /** Longer values would take the library time that grows with the square of their length. */
@@ -41,9 +43,15 @@ export function readSignatureTags(value: string): SignatureTags | null {
     NAME.test(domain) && NAME.test(selector) && form !== null &&
     fields.length <= MAX_SIGNED_FIELDS && fields.includes("from") &&
     (tags.get("b") ?? "") !== "" && (tags.get("bh") ?? "") !== "" &&
-    isOf(tags.get("i"), domain);
+    isOf(tags.get("i"), domain) && /^\d{1,15}$/.test(tags.get("l") ?? "0");
   if (!isValid) return null;
-  return { domain, selector, bodyForm: form[1] === "relaxed" ? "relaxed" : "simple" };
+  const length = tags.get("l");
+  return {
+    domain,
+    selector,
+    bodyForm: form[1] === "relaxed" ? "relaxed" : "simple",
+    signedBytes: length === undefined ? null : Number(length),
+  };
 }
 
 /** Whether `i=` names the signing domain or one below it; it need not be there. */
