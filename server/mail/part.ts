@@ -30,6 +30,7 @@ import { Receiver } from "./receiving/receiver.ts";
 import { RememberedAnswers } from "./receiving/remembered_answers.ts";
 import { receivingHandlers } from "./receiving/routes.ts";
 import { openAuth } from "./auth/part.ts";
+import { openDelivery } from "./delivery/open_delivery.ts";
 import { GoogleKeys } from "./google/google_keys.ts";
 import { prepareOwnerChange } from "./sign_in/owner_change.ts";
 import { googleHandlers } from "./google/routes.ts";
@@ -165,6 +166,10 @@ export async function openMail(
     checkAuth: ({ raw, from, clientIp, clientHelo }) =>
       auth.check(raw, { clientIp, helo: clientHelo, envelopeFrom: from }),
   });
+  if (mailer !== undefined && from !== undefined) {
+    const mail = { ...config.mail, domain: domain!, from };
+    openDelivery({ ...shared, receiver, outgoing, mailer, config: mail });
+  }
   const pageBytes = limits.pageBytes;
   const suppressions = new Suppressions({ store, records, commits, limits });
   const sending = openSending({ ...shared, outgoing, suppressions, dkim, domain: domain! });

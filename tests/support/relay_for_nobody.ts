@@ -12,10 +12,11 @@ const PACKAGES = ["@noble", "@scure", "canonicalize"];
  */
 export async function relayForNobody(folder: string): Promise<string> {
   const cache = join(folder, "cache");
-  const kept = join("npm", "registry.npmjs.org");
-  await Deno.mkdir(join(cache, kept), { recursive: true });
-  for (const name of PACKAGES) {
-    await copy(join(await denoDir(), kept, name), join(cache, kept, name));
+  const npm = join(await denoDir(), "npm");
+  for await (const { name: registry } of Deno.readDir(npm)) {
+    const to = join(cache, "npm", registry);
+    await Deno.mkdir(to, { recursive: true });
+    for (const name of PACKAGES) await copy(join(npm, registry, name), join(to, name));
   }
   for (const name of ["toolkit", "wordlists", "deno.json"]) {
     await copy(join(ROOT, name), join(folder, name));
