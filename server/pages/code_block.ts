@@ -9,10 +9,9 @@ export interface CodeBlockOptions {
 
 /** Text to copy, such as a command or a key, in its lines: one click selects all of it, without a script. */
 export function codeBlock(text: string, { language }: CodeBlockOptions = {}): Html {
-  const named = language === undefined ? "" : html`
-    class="language-${language}"
-  `;
-  return html`<pre class="copy"><code${named}>${
-    visibleText(text, { keepsLines: true })
-  }</code></pre>`;
+  // deno-fmt-ignore
+  const named = language === undefined ? "" : html` class="language-${language}"`;
+  const shown = visibleText(text, { keepsLines: true });
+  // deno-fmt-ignore
+  return html`<pre class="copy"><code${named}>${shown}</code></pre>`;
 }
