@@ -31,6 +31,10 @@ const ROUTES: [string, string[], "open" | "none"][] = [
   ["/v1/outbox", READ, "open"],
   ["/openapi.json", READ, "open"],
   ["/docs", READ, "none"],
+  ["/network", READ, "none"],
+  ["/agents", READ, "none"],
+  ["/agents/someone", READ, "none"],
+  ["/contact", READ, "none"],
   ["/v1/admin/ban", WRITE, "none"],
   ["/v1/admin/unban", WRITE, "none"],
 ];
