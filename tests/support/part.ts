@@ -3,6 +3,7 @@ export type Part =
   | "bun"
   | "caddy"
   | "chromium"
+  | "curl"
   | "exim4"
   | "git"
   | "nginx"
@@ -33,6 +34,7 @@ const candidates: Record<Part, Candidates> = {
     minMajor: 100,
     install: "the chromium package",
   },
+  curl: { programs: ["curl"], minMajor: 7, install: "the curl package" },
   exim4: {
     programs: ["exim4", "/usr/sbin/exim4"],
     minMajor: 4,
