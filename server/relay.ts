@@ -23,6 +23,7 @@ import { openNetwork } from "./network/part.ts";
 import { openOutgoing } from "./outgoing/part.ts";
 import { type OpenParts, openTogether } from "./part.ts";
 import { openProfiles } from "./profiles/part.ts";
+import { openSite } from "./site/part.ts";
 import { openResealing } from "./sealing/open_resealing.ts";
 import { openStorage, type StorageOptions } from "./storage/part.ts";
 import { openWaiting } from "./waiting/part.ts";
@@ -88,7 +89,7 @@ async function openParts(parts: OpenParts, given: Deps, options: RelayOptions) {
   const http = parts.add("http", openHttp(options));
   const verifier = parts.add("verification", openVerification(deps, http, waits, options));
   const core = createCore(deps, storage, http, verifier);
-  const { sweep } = parts.add("network", openNetwork(core));
+  const { sweep, figures } = parts.add("network", openNetwork(core));
   parts.add("agents", openAgents(core));
   const { custody, ring } = parts.add("custody", await openCustody(core));
   const { inbox, messages, recent, tokenSender } = parts.add(
@@ -107,6 +108,7 @@ async function openParts(parts: OpenParts, given: Deps, options: RelayOptions) {
     await openMail(core, ring, { outgoing, blobs, waits }),
   );
   if (localMode !== null) parts.add("local mode", localMode.open(handIn));
+  parts.add("site", openSite(core, { figures, agentSearch, holdsKeys: custody.on }));
   parts.add("description", openDescription(core, mailOn, () => import("./operations.ts")));
   parts.add(
     "resealing",

@@ -30,8 +30,8 @@ import { SUPPRESSION_TABLES, Suppressions } from "./suppressions/suppressions.ts
 import { Receiver } from "./receiving/receiver.ts";
 import { RememberedAnswers } from "./receiving/remembered_answers.ts";
 import { receivingHandlers } from "./receiving/routes.ts";
+import { openAuth } from "./auth/part.ts";
 import { settle, type Settled } from "./receiving/settle.ts";
-import type { MailAuth } from "./records/message_record.ts";
 import { openDelivery } from "./delivery/open_delivery.ts";
 import { GoogleKeys } from "./google/google_keys.ts";
 import { prepareOwnerChange } from "./sign_in/owner_change.ts";
@@ -55,7 +55,7 @@ import { claimStore, refuseLocalStore } from "./store_mark.ts";
 
 export interface Mail extends Part {
   isOn: boolean;
-  /** The way in for local mode, with no check of who sends; null where mail is off or the mode another. */
+  /** The way in for local mode, as if nobody knew who hands it over; null where mail is off or the mode another. */
   handIn: ((mail: Pick<ReceivedMail, "from" | "to" | "raw">) => Promise<Settled>) | null;
 }
 
@@ -67,15 +67,6 @@ export interface MailBeside {
   blobs: Blobs;
   waits: Waits;
 }
-
-/** Of a message whose sender nothing is known of. */
-const NO_AUTH: MailAuth = {
-  spf: "none",
-  dkim: "none",
-  dmarc: "none",
-  fromDomain: null,
-  verdict: "none",
-};
 
 /**
  * @param ring custody keys, under which the area's secrets are sealed
@@ -173,10 +164,12 @@ export async function openMail(
     now,
     random,
   };
+  const auth = await openAuth(deps);
   const receiver = new Receiver({
     ...shared,
     readMail: (raw, context) => worker.read(raw, context),
-    checkAuth: () => Promise.resolve(NO_AUTH),
+    checkAuth: ({ raw, from, clientIp, clientHelo }) =>
+      auth.check(raw, { clientIp, helo: clientHelo, envelopeFrom: from }),
   });
   if (mailer !== undefined && from !== undefined) {
     const mail = { ...config.mail, domain: domain!, from };
@@ -184,7 +177,7 @@ export async function openMail(
   }
   const pageBytes = limits.pageBytes;
   const handIn: Mail["handIn"] = async (mail) =>
-    settle(await receiver.receive({ ...mail, clientIp: null, clientHelo: null, auth: NO_AUTH }));
+    settle(await receiver.receive({ ...mail, clientIp: null, clientHelo: null }));
   const suppressions = new Suppressions({ store, records, commits, limits });
   const sending = openSending({ ...shared, outgoing, suppressions, dkim, domain: domain! });
   return {
@@ -228,6 +221,7 @@ export async function openMail(
     }),
     notes: [
       startupNote("mail", `on: inboxes at ${domain}${secretNote}`),
+      ...auth.notes,
       startupNote("google", signInNote(config.mail)),
     ],
     start() {
@@ -247,6 +241,7 @@ export async function openMail(
     async close() {
       googleKeys.close();
       worker.close();
+      auth.close();
       sending.close();
       await Promise.all([erasures.close(), inboxErasures.close(), retention.close()]);
       await flushLast(lastUsed);

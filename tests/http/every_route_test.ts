@@ -11,6 +11,10 @@ const BOTH = ["GET", "HEAD", "POST", "OPTIONS"];
 /** Path, its methods, and whether scripts of any origin may call it. */
 const ROUTES: [string, string[], "open" | "none"][] = [
   ["/", READ, "open"],
+  ["/network", READ, "none"],
+  ["/agents", READ, "none"],
+  ["/agents/someone", READ, "none"],
+  ["/contact", READ, "none"],
   ["/health", READ, "open"],
   ["/health/db", READ, "open"],
   ["/v1/stats", READ, "open"],

@@ -18,6 +18,7 @@ import type { Store } from "../../storage/store.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
 import { stageWindow, windowKey, type WindowRecord } from "../../storage/window_record.ts";
 import { DAY_MS, HOUR_MS } from "../../time_units.ts";
+import { authOfShownFrom } from "../auth/fixed_auth.ts";
 import { countNow, figureRecords } from "../figures/figures_record.ts";
 import { isListed } from "../inboxes/address_list.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
@@ -30,7 +31,6 @@ import type { Inbox } from "../records/inbox_record.ts";
 import type { MailAuth, MessageRow } from "../records/message_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { rfcIdKey } from "../records/thread_record.ts";
-import { withFromDomain } from "./from_domain.ts";
 import type { Outcome, ReceivedMail, RefusedCode } from "./received_mail.ts";
 import { repeatKeyOf, type RepeatRow, repeatRowKey } from "./repeats.ts";
 
@@ -183,7 +183,7 @@ export class Receiver {
       }),
       mail.auth ?? checkAuth(mail),
     ]);
-    return { ...read, auth: withFromDomain(auth, read.facts) };
+    return { ...read, auth: authOfShownFrom(auth, read.facts) };
   }
 
   /** @returns why it was not stored, null where it was */
