@@ -135,8 +135,8 @@ export function serviceOperations({ baseUrl }: Setting): Operation[] {
       id: "readPageFile",
       tag: "Service",
       summary: "Files of all pages",
-      description: "The stylesheet and the icon that pages for people load. A name never has two " +
-        "contents, so that it may be kept for ever.",
+      description: "The stylesheet, the icon and the scripts that pages for people load. A name " +
+        "never has two contents, so that it may be kept for ever.",
       addition: true,
       access: [],
       params: z.object({
@@ -149,6 +149,7 @@ export function serviceOperations({ baseUrl }: Setting): Operation[] {
           content: [
             { type: "text/css", schema: z.string() },
             { type: "image/svg+xml", schema: z.string() },
+            { type: "text/javascript", schema: z.string() },
           ],
         },
         304: NOT_MODIFIED,
