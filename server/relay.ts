@@ -13,6 +13,7 @@ import { openDigests } from "./digest/part.ts";
 import { openDirectory } from "./directory/part.ts";
 import { type HttpOptions, openHttp } from "./http/part.ts";
 import type { HttpEnv } from "./http/route.ts";
+import { openDocs } from "./docs/part.ts";
 import { openLocalMode } from "./local/part.ts";
 import { openMail } from "./mail/part.ts";
 import { SEALED_MAIL_SECRET } from "./mail/secret/mail_secret.ts";
@@ -128,7 +129,11 @@ async function openParts(
   parts.add("tools", openTools(core, { custody, tokenSender, inbox, agentSearch }));
   const { isOn: mailOn } = parts.add("mail", await openMail(core, ring, outgoing));
   if (localMode !== null) parts.add("local mode", localMode);
-  parts.add("description", openDescription(core, mailOn, () => import("./operations.ts")));
+  const { describe } = parts.add(
+    "description",
+    openDescription(core, mailOn, () => import("./operations.ts")),
+  );
+  parts.add("docs", openDocs(core, describe));
   parts.add(
     "resealing",
     openResealing(core, ring, [sealedAgentKeys(core.identities), SEALED_MAIL_SECRET]),
