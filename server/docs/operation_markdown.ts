@@ -42,11 +42,11 @@ export function operationMarkdown(
     `\`${method.toUpperCase()} ${path}\`${addition ? " (an addition)" : ""}`,
     description,
     `**Access:** ${accessOf(operation)}.`,
+    sample === null
+      ? "## Example\n\nA signed request: [Start](/docs/start) has programs that sign."
+      : `## Example\n\n\`\`\`sh\n${sample}\n\`\`\``,
     parametersOf(described, document),
     bodyOf(operation, described, document),
-    sample === null
-      ? "## Example\n\nA signed request: [Start](/docs/start) signs in four languages."
-      : `## Example\n\n\`\`\`sh\n${sample}\n\`\`\``,
     answersOf(operation, described, document),
     refusals.some(isOwn) ? `## Errors\n\n${listOf(refusals.filter(isOwn))}` : "",
   ];
@@ -110,10 +110,11 @@ function fieldsOf(schema: Json, document: Json): string {
 }
 
 function examplesOf({ examples = {} }: Pick<Content, "examples">): string[] {
-  return Object.values(examples).map((value) =>
-    typeof value === "string"
+  return Object.entries(examples).map(([name, value]) =>
+    `Example, *${name}*:\n\n` +
+    (typeof value === "string"
       ? `\`\`\`text\n${value}\n\`\`\``
-      : `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``
+      : `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``)
   );
 }
 

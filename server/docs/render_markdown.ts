@@ -32,7 +32,7 @@ export function renderMarkdown(markdown: string, linkOf: LinkOf): RenderedDocume
         return `<h${depth} id="${anchor}">${inner}</h${depth}>\n`;
       },
       code({ text }: Tokens.Code): string {
-        return `<pre><code>${escape(text)}</code></pre>\n`;
+        return `<pre tabindex="0"><code>${escape(text)}</code></pre>\n`;
       },
       link({ href, tokens }: Tokens.Link): string {
         const inner = this.parser.parseInline(tokens);

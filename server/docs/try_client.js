@@ -9,6 +9,8 @@ let agent;
 const usedTexts = new Set();
 
 const spec = await (await fetch("/openapi.json")).json();
+// Guides and the reference say the rest; here are the routes.
+spec.info.description = "Requests go to this relay, and take effect.";
 const page = globalThis.SwaggerUIBundle({
   spec,
   domNode: document.getElementById("reference"),

@@ -14,8 +14,9 @@ export const SERVER_FOLDERS: FolderTable = {
   },
   mailboxes: { imports: ["storage"], shows: ["records.ts", "retained_bytes.ts"] },
   pages: { imports: ["http"], shows: "*" },
-  web: { imports: ["http", "pages"], shows: ["reference.ts"] },
-  description: { imports: ["http", "web"], shows: "*" },
+  web: { imports: ["http", "pages"], shows: [] },
+  description: { imports: ["http"], shows: "*" },
+  docs: { imports: ["description", "http", "pages"], shows: [] },
   mail: {
     imports: [
       "agents",
@@ -117,6 +118,7 @@ export const SERVER_FOLDERS: FolderTable = {
   admin: {
     imports: [
       "agents",
+      "config",
       "description",
       "digest",
       "directory",
@@ -124,6 +126,7 @@ export const SERVER_FOLDERS: FolderTable = {
       "mailboxes",
       "messages",
       "network",
+      "pages",
       "storage",
     ],
     shows: [],

@@ -33,7 +33,7 @@ export async function overviewPage(status: RelayStatus): Promise<string> {
 ${BAN_FORM}
 <h2 id="refusals">Refusals since the start, of this process</h2>
 ${refusals(status)}
-<h2 id="events">The last ${status.events().length} lines of the log, of this process</h2>
+<h2 id="events">The last lines of the log, of this process</h2>
 ${events(status)}
 <h2 id="outbox">Outbox: what leaves the relay by itself</h2>
 ${outgoing === null ? UNKNOWN : outbox(outgoing)}
@@ -116,7 +116,7 @@ function refusals(status: RelayStatus): Html {
         <tr>
           <th scope="row"><code>${code}</code></th>
           <td class="number">${number(count)}</td>
-        </tr>\\n
+        </tr>
       `
     ),
   ]);
@@ -132,7 +132,7 @@ function events(status: RelayStatus): Html {
           <td class="when">${utcTime(atMs)}</td>
           <th scope="row"><code>${event}</code></th>
           <td class="fields">${visibleText(fields)}</td>
-        </tr>\\n
+        </tr>
       `
     ),
   ]);
@@ -148,7 +148,7 @@ function outbox({ counts, leased, isCut, givenUp }: OutgoingStatus): Html {
             <th scope="row"><code>${kind}</code></th>
             <td class="number">${number(waiting)}</td>
             <td class="when">${firstDueMs === null ? "" : utcTime(firstDueMs)}</td>
-          </tr>\\n
+          </tr>
         `
       ),
     ]);
@@ -165,7 +165,7 @@ function outbox({ counts, leased, isCut, givenUp }: OutgoingStatus): Html {
               <th scope="row"><code>${kind}</code></th>
               <td class="number">${attempts}</td>
               <td>${visibleText(reason)}</td>
-            </tr>\\n
+            </tr>
           `
         ),
       ],
