@@ -18,11 +18,10 @@ import type { HttpEnv, Route } from "./http/route.ts";
 import { decodeSegment, rawPath, rawQuery } from "./http/target.ts";
 import { assetRoute } from "./pages/asset_route.ts";
 import { answerErrorPage } from "./pages/error_page.ts";
-import { homeRoute } from "./web/home.ts";
 
 export interface AppParts {
   deps: Deps;
-  /** The routes of the domain; /, /assets, /health and /health/db are added here. */
+  /** The routes of the domain; /assets, /health and /health/db are added here. */
   routes: readonly Route[];
   /** What /health/db asks; a bounded read of deps.kv unless given. */
   isDatabaseAlive?: DatabaseProbe;
@@ -48,7 +47,6 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
   const { deps, routes, isDatabaseAlive, bodies, answers = new AnswersInHand() } = parts;
   const { requests = new RequestsUnderWay(), refusals = new RefusalCounts() } = parts;
   const table = createPathTable([
-    homeRoute(deps.config),
     assetRoute(),
     ...healthRoutes(isDatabaseAlive ?? createDatabaseProbe(deps.kv)),
     ...routes,

@@ -11,6 +11,7 @@ import { NOTIFICATION_OPERATIONS } from "./digest/operations.ts";
 import { OPERATOR_OPERATIONS } from "./admin/operations.ts";
 import { profileOperations } from "./profiles/operations.ts";
 import { serviceOperations } from "./description/service_operations.ts";
+import { SITE_OPERATIONS } from "./site/operations.ts";
 import { toolServerOperations } from "./mcp/operations.ts";
 
 export function describeOperations(setting: Setting): Operation[] {
@@ -25,6 +26,7 @@ export function describeOperations(setting: Setting): Operation[] {
     ...toolServerOperations(setting),
     ...serviceOperations(setting),
     ...DOCS_OPERATIONS,
+    ...SITE_OPERATIONS,
     ...OPERATOR_OPERATIONS,
     ...mailOperations(setting),
   ];

@@ -25,6 +25,7 @@ import { type OpenParts, openTogether } from "./part.ts";
 import { openProfiles } from "./profiles/part.ts";
 import { RecentEvents } from "./recent_events.ts";
 import { createRelayStatus, type RelayStatusParts } from "./relay_status.ts";
+import { openSite } from "./site/part.ts";
 import { openResealing } from "./sealing/open_resealing.ts";
 import { openStorage, type StorageOptions } from "./storage/part.ts";
 import { openWaiting } from "./waiting/part.ts";
@@ -112,7 +113,7 @@ async function openParts(
   const http = parts.add("http", openHttp(options));
   const verifier = parts.add("verification", openVerification(deps, http, waits, options));
   const core = createCore(deps, storage, http, verifier);
-  const { sweep } = parts.add("network", openNetwork(core));
+  const { sweep, figures } = parts.add("network", openNetwork(core));
   parts.add("agents", openAgents(core));
   const opened = parts.add("custody", await openCustody(core));
   const { custody, ring } = opened;
@@ -129,6 +130,7 @@ async function openParts(
   parts.add("tools", openTools(core, { custody, tokenSender, inbox, agentSearch }));
   const { isOn: mailOn } = parts.add("mail", await openMail(core, ring, outgoing));
   if (localMode !== null) parts.add("local mode", localMode);
+  parts.add("site", openSite(core, { figures, agentSearch, holdsKeys: custody.on }));
   const { describe } = parts.add(
     "description",
     openDescription(core, mailOn, () => import("./operations.ts")),

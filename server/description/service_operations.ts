@@ -55,6 +55,7 @@ export function serviceOperations({ baseUrl }: Setting): Operation[] {
         },
         304: NOT_MODIFIED,
       },
+      errors: { invalid_json: "of the page: `live` is none of 5, 10, 30 and 60" },
     },
     {
       method: "get",

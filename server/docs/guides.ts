@@ -1,6 +1,7 @@
 /** The guides of /docs in the order in which a reader meets them; their texts are loaded with them. */
 import client from "../../docs/client.md" with { type: "text" };
 import digest from "../../docs/digest.md" with { type: "text" };
+import curl from "../../docs/examples/curl.txt" with { type: "text" };
 import javascript from "../../docs/examples/relay.mjs" with { type: "text" };
 import mail from "../../docs/mail.md" with { type: "text" };
 import operations from "../../docs/operations.md" with { type: "text" };
@@ -110,6 +111,7 @@ function hereIn(markdown: string, { baseUrl }: Setting): string {
 function withExamples(markdown: string): string {
   const block = (language: string, source: string) => `\`\`\`${language}\n${source}\`\`\``;
   return markdown
+    .replace(/^\[[^\]]*\]\(examples\/curl\.txt\)$/m, () => block("sh", curl))
     .replace(/^\[[^\]]*\]\(examples\/relay\.mjs\)$/m, () => block("js", javascript))
     .replace(/^\[[^\]]*\]\(examples\/relay\.py\)$/m, () => block("python", python));
 }

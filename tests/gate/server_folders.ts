@@ -14,7 +14,6 @@ export const SERVER_FOLDERS: FolderTable = {
   },
   mailboxes: { imports: ["storage"], shows: ["records.ts", "retained_bytes.ts"] },
   pages: { imports: ["http"], shows: "*" },
-  web: { imports: ["http", "pages"], shows: [] },
   description: { imports: ["http"], shows: "*" },
   docs: { imports: ["description", "http", "pages"], shows: [] },
   mail: {
@@ -46,6 +45,7 @@ export const SERVER_FOLDERS: FolderTable = {
   agents: {
     imports: ["description", "http", "mailboxes", "storage"],
     shows: [
+      "active_agents.ts",
       "authenticate.ts",
       "change_limits.ts",
       "identifier.ts",
@@ -69,7 +69,7 @@ export const SERVER_FOLDERS: FolderTable = {
   },
   directory: {
     imports: ["agents", "description", "http", "storage"],
-    shows: ["agent_search.ts", "listing.ts"],
+    shows: ["agent_search.ts", "listing.ts", "search_query.ts"],
   },
   messages: {
     imports: ["agents", "description", "http", "idempotency", "mailboxes", "storage", "waiting"],
@@ -92,11 +92,18 @@ export const SERVER_FOLDERS: FolderTable = {
     imports: ["agents", "description", "directory", "http", "mailboxes", "messages", "storage"],
     shows: [
       "counted.ts",
+      "feed_block.ts",
       "feed_correction.ts",
+      "leaderboard.ts",
+      "network_figures.ts",
       "record_figures.ts",
       "sweep_record.ts",
       "totals.ts",
     ],
+  },
+  site: {
+    imports: ["agents", "description", "directory", "http", "network", "pages", "storage"],
+    shows: [],
   },
   digest: {
     imports: [

@@ -95,7 +95,10 @@ partOrSkip(
             await copies.first().click();
             await page.getByRole("button", { name: "Copied" }).waitFor();
             const copied = await page.evaluate(() => navigator.clipboard.readText());
-            assert.match(copied, /^relay=http:\/\/127\.0\.0\.1:\d+\nhandle=/);
+            assert.match(
+              copied,
+              /^# The relay makes a key.*\nRELAY=http:\/\/127\.0\.0\.1:\d+\nHANDLE=/,
+            );
             assert.doesNotMatch(copied, /Copy|\n$/);
           }
           await all.getByRole("link", { name: "Messages", exact: true }).click();
