@@ -34,9 +34,10 @@ export function renderMarkdown(markdown: string, linkOf: LinkOf): RenderedDocume
       code({ text }: Tokens.Code): string {
         return `<pre tabindex="0"><code>${escape(text)}</code></pre>\n`;
       },
-      link({ href, tokens }: Tokens.Link): string {
+      link({ href, tokens, raw: written }: Tokens.Link): string {
         const inner = this.parser.parseInline(tokens);
-        const target = linkOf(href);
+        // Addresses in running text are examples, and lead nowhere.
+        const target = written.startsWith("[") ? linkOf(href) : null;
         return target === null ? inner : `<a href="${escape(target)}">${inner}</a>`;
       },
       image({ text }: Tokens.Image): string {

@@ -154,7 +154,7 @@ Deno.test("what is no page of the documentation is not found", async () => {
     "/docs/README.md",
     "/docs/reference/",
     "/docs/reference/nothing",
-    "/docs/reference/readHome",
+    "/docs/reference/readDocs",
     "/docs/reference/__proto__.md",
     "/verify/",
     "/verify/other.html",

@@ -160,10 +160,6 @@ partOrSkip(
         await page.getByText(digest).waitFor();
         watched.assertQuiet(relay.url);
       });
-      await withPage(browser, { ...PHONE, javaScriptEnabled: false }, async (page) => {
-        await page.goto(`${relay.url}/verify`);
-        await page.getByText("scripts are turned off here").waitFor();
-      });
     });
   },
 );
