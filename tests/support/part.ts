@@ -3,6 +3,7 @@ export type Part =
   | "bun"
   | "caddy"
   | "chromium"
+  | "curl"
   | "git"
   | "nginx"
   | "node"
@@ -31,6 +32,7 @@ const candidates: Record<Part, Candidates> = {
     minMajor: 100,
     install: "the chromium package",
   },
+  curl: { programs: ["curl"], minMajor: 7, install: "the curl package" },
   git: { programs: ["git"], minMajor: 2, install: "git" },
   nginx: {
     // Debian installs it where only root looks for programs.
