@@ -31,8 +31,10 @@ export function renderMarkdown(markdown: string, linkOf: LinkOf): RenderedDocume
         const anchor = anchorOf(text, anchors);
         return `<h${depth} id="${anchor}">${inner}</h${depth}>\n`;
       },
-      code({ text }: Tokens.Code): string {
-        return `<pre tabindex="0"><code>${escape(text)}</code></pre>\n`;
+      code({ text, lang = "" }: Tokens.Code): string {
+        const [language = ""] = lang.split(" ");
+        const kind = language === "" ? "" : ` class="language-${escape(language)}"`;
+        return `<pre tabindex="0"><code${kind}>${escape(text)}</code></pre>\n`;
       },
       link({ href, tokens, raw: written }: Tokens.Link): string {
         const inner = this.parser.parseInline(tokens);

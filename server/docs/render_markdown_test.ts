@@ -32,7 +32,10 @@ Deno.test("renderMarkdown() shows HTML and code as text, and leaves out comments
   );
   assert.doesNotMatch(html, /<b|<script|<img|note/);
   assert.match(html, /a &#60;b onclick=x&#62;c&#60;\/b&#62;/);
-  assert.match(html, /<pre tabindex="0"><code>if \(a &#60; b\) &#34;&#38;&#34;<\/code><\/pre>/);
+  assert.match(
+    html,
+    /<pre tabindex="0"><code class="language-js">if \(a &#60; b\) &#34;&#38;&#34;<\/code><\/pre>/,
+  );
 });
 
 Deno.test("renderMarkdown() has tables scroll under names of their own, without empty headings", () => {
