@@ -25,6 +25,9 @@ const ACCESS: Readonly<Record<Credential, string>> = {
   mailKey: "an API key of the mail area",
 };
 
+const WITHOUT_SAMPLE =
+  "## Example\n\nA signed request: [Start](/docs/start) has programs that sign.";
+
 export function operationMarkdown(
   operation: Operation,
   { document, setting }: Pick<Description, "document" | "setting">,
@@ -42,9 +45,7 @@ export function operationMarkdown(
     `\`${method.toUpperCase()} ${path}\`${addition ? " (an addition)" : ""}`,
     description,
     `**Access:** ${accessOf(operation)}.`,
-    sample === null
-      ? "## Example\n\nA signed request: [Start](/docs/start) has programs that sign."
-      : `## Example\n\n\`\`\`sh\n${sample}\n\`\`\``,
+    sample === null ? WITHOUT_SAMPLE : `## Example\n\n\`\`\`sh\n${sample}\n\`\`\``,
     parametersOf(described, document),
     bodyOf(operation, described, document),
     answersOf(operation, described, document),
