@@ -81,6 +81,7 @@ Deno.test("createPathTable() puts literal paths first among paths of many length
     "/a/{x}/z",
     "/d/e/f",
   ];
+  assert.equal(paths.length, 9);
   let order = paths;
   for (let turn = 0; turn < paths.length; turn++) {
     const { routes } = createPathTable(order.map((path) => ({

@@ -87,8 +87,10 @@ export function adminPageRoutes(services: AdminPageServices): Route[] {
     const client = callerHash(c, services.addressKey, services.trustedProxyHops);
     attempts.begin(client);
     if (!isToken(token.trim(), adminToken!)) {
-      if (now() - refusedLoggedMs >= LOG_EVERY_MS) log("admin_sign_in_refused");
-      refusedLoggedMs = now();
+      if (now() - refusedLoggedMs >= LOG_EVERY_MS) {
+        refusedLoggedMs = now();
+        log("admin_sign_in_refused");
+      }
       return answerAdmin(await signInPage({ baseUrl, isWrong: true }), { status: 403 });
     }
     attempts.succeeded(client);
