@@ -80,10 +80,10 @@ async function openLibrary(describe: () => Promise<Description>): Promise<Librar
 
 async function pageOf(leaf: Leaf, library: Library): Promise<FixedContent> {
   const { renderMarkdown } = await import("./render_markdown.ts");
-  const { title, html: main } = renderMarkdown(leaf.markdown(), leaf.linkOf);
+  const { title, html: main } = renderMarkdown(leaf.markdown());
   const { title: name = "", markdown = "" } = leaf.collapsed?.() ?? {};
   const collapsed = name === "" ? "" : html`<details><summary>${name}</summary>
-${renderMarkdown(markdown, leaf.linkOf).html}</details>`;
+${renderMarkdown(markdown).html}</details>`;
   const page = await docsPage({
     title: title || leaf.label,
     body: html`${main}${collapsed}`,

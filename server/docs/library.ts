@@ -1,12 +1,13 @@
 /** Everything that /docs shows of one relay, as Markdown: what a path shows, and what comes in which order. */
 import type { Description } from "../description/description.ts";
 import type { Operation, Tag } from "../description/operation.ts";
-import { TAGS } from "../description/tags.ts";
+import { describeTag } from "../description/tags.ts";
 import type { DocsLink, DocsLinks } from "./docs_page.ts";
 import type { Guide } from "./guide.ts";
 import { GUIDES } from "./guides.ts";
 import { targetOf } from "./link_of.ts";
 import { operationMarkdown } from "./operation_markdown.ts";
+import { rewriteLinks } from "./rewrite_links.ts";
 import { isShown } from "./shown_operations.ts";
 
 /** A page before it is HTML. */
@@ -21,8 +22,6 @@ export interface Leaf {
   markdown(): string;
   /** What is shown collapsed at its end. */
   collapsed?(): { title: string; markdown: string };
-  /** Where a link of it leads; null for what no page shows. */
-  linkOf(href: string): string | null;
   /** The group of operations that it belongs to. */
   tag?: Tag;
 }
@@ -112,9 +111,13 @@ ${this.operations.map(item).join("\n")}
   #guideLeaf({ slug, label, summary, file, markdown }: Guide): Leaf {
     const { setting } = this.description;
     return {
-      ...leafOf(`/docs/${slug}`, `/docs/${slug}.md`, label, () => markdown(setting)),
+      ...leafOf(
+        `/docs/${slug}`,
+        `/docs/${slug}.md`,
+        label,
+        () => rewriteLinks(markdown(setting), (href, text) => this.#shown(href, text, file)),
+      ),
       summary,
-      linkOf: (href) => this.#shown(targetOf(href, file)),
     };
   }
 
@@ -137,11 +140,16 @@ ${this.operations.map(item).join("\n")}
     };
   }
 
-  /** Links to pages that are left out here lead nowhere. */
-  #shown(target: string | null): string | null {
-    const page = target?.split("#")[0];
-    if (target === null || page === undefined || !page.startsWith("/docs/")) return target;
-    return this.find(page) === undefined ? null : target;
+  /** A link of a guide; those to pages that are left out here, and to files, lead nowhere. */
+  #shown(href: string, text: string, file: string): { href: string; text: string } | null {
+    const target = targetOf(href, file);
+    if (target === null) return null;
+    const [page = ""] = target.split("#");
+    if (!page.startsWith("/docs/")) return { href: target, text };
+    const leaf = this.find(page);
+    if (leaf === undefined) return null;
+    // Readers here know pages by their names, not files by theirs.
+    return { href: target, text: /^[\w./-]+\.md$/.test(text) ? `the page ${leaf.label}` : text };
   }
 
   #index(): string {
@@ -166,7 +174,7 @@ ${this.guides.map(item).join("\n")}
     const groups = this.#tags().map((tag) =>
       [
         `## ${tag}`,
-        TAGS[tag],
+        describeTag(tag, this.description.setting.mailOn),
         "| what | request |",
         "| --- | --- |",
       ].join("\n\n").replace("|\n\n|", "|\n|") + "\n" +
@@ -200,7 +208,7 @@ export function wholeMarkdown(leaf: Leaf): string {
 }
 
 function leafOf(path: string, source: string, label: string, markdown: () => string): Leaf {
-  return { path, source, label, summary: "", markdown, linkOf: (href) => href };
+  return { path, source, label, summary: "", markdown };
 }
 
 function linkTo({ path, label }: Leaf): DocsLink {

@@ -1,4 +1,4 @@
-/** Documents as HTML for pages: headings with anchors, links that lead somewhere, tables that scroll. */
+/** Documents as HTML for pages: headings with anchors, tables that scroll. */
 import { raw } from "hono/html";
 import { Marked, Renderer, type Tokens } from "marked";
 import type { Html } from "../pages/html.ts";
@@ -9,11 +9,8 @@ export interface RenderedDocument {
   html: Html;
 }
 
-/** Where a link of a document leads on this relay; null for a file that it does not serve. */
-export type LinkOf = (href: string) => string | null;
-
 /** @param markdown of this project: raw HTML in it is shown as text */
-export function renderMarkdown(markdown: string, linkOf: LinkOf): RenderedDocument {
+export function renderMarkdown(markdown: string): RenderedDocument {
   let title = "";
   let section = "";
   const anchors = new Set<string>();
@@ -39,8 +36,7 @@ export function renderMarkdown(markdown: string, linkOf: LinkOf): RenderedDocume
       link({ href, tokens, raw: written }: Tokens.Link): string {
         const inner = this.parser.parseInline(tokens);
         // Addresses in running text are examples, and lead nowhere.
-        const target = written.startsWith("[") ? linkOf(href) : null;
-        return target === null ? inner : `<a href="${escape(target)}">${inner}</a>`;
+        return written.startsWith("[") ? `<a href="${escape(href)}">${inner}</a>` : inner;
       },
       image({ text }: Tokens.Image): string {
         return escape(text);

@@ -91,6 +91,8 @@ Deno.test("each page is there in Markdown, and llms.txt leads to all of it", asy
     assert.equal(headers.get("content-type"), "text/markdown; charset=utf-8");
     assert.match(text, /^# \S/, link);
     assert.ok(full.includes(text), `${link} is in llms-full.txt`);
+    const targets = [...text.replace(/```[^]*?```|`[^`\n]*`/g, "").matchAll(/\]\(([^)\s]+)\)/g)];
+    for (const [, target] of targets) assert.match(target!, /^(?:\/|#|https?:)/, link);
     const html = await page(relay, link.slice(relay.url.length).replace(/\.md$/, ""));
     assert.ok(html.includes(`href="${link.slice(relay.url.length)}"`), link);
   }
