@@ -7,6 +7,7 @@ import type { Handler, Route } from "../http/route.ts";
 import { pageHeaders } from "../pages/answer_page.ts";
 import { docsPage } from "./docs_page.ts";
 import type { Leaf, Library } from "./library.ts";
+import type { TryHandlers } from "./try_handlers.ts";
 
 const HTML = "text/html; charset=utf-8";
 const MARKDOWN = "text/markdown; charset=utf-8";
@@ -14,8 +15,16 @@ const PLAIN = "text/plain; charset=utf-8";
 /** Asked for again each time, and sent only where it changed. */
 const HEADERS = { ...pageHeaders(), "Cache-Control": "no-cache" };
 
-/** Texts, renderer and schemas are loaded when a page is first asked for; pages are made once. */
-export function docsRoutes(describe: () => Promise<Description>): Route[] {
+/**
+ * Texts, renderer and schemas are loaded when a page is first asked for; pages are made once.
+ *
+ * Two open routes take all that is below /docs: beside them the fast router of the application takes no
+ * literal path of the same method.
+ */
+export function docsRoutes(
+  describe: () => Promise<Description>,
+  tryOut: TryHandlers,
+): Route[] {
   const contents = new Map<string, Promise<FixedContent>>();
   let opening: Promise<Library> | undefined;
   const open = () =>
@@ -66,8 +75,11 @@ export function docsRoutes(describe: () => Promise<Description>): Route[] {
   });
   return [
     page("/docs", showPage),
-    page("/docs/{file}", showPage),
-    page("/docs/reference/{file}", showPage),
+    page("/docs/{file}", (c) => c.get("path") === "/docs/try" ? tryOut.givePage(c) : showPage(c)),
+    page(
+      "/docs/{folder}/{file}",
+      (c) => c.get("path").startsWith("/docs/try/") ? tryOut.giveFile(c) : showPage(c),
+    ),
     page("/llms.txt", showText((library) => library.llms())),
     page("/llms-full.txt", showText((library) => library.llmsFull())),
   ];

@@ -8,22 +8,26 @@ const PAGE = text("text/html");
 
 interface Reading extends Pick<Operation, "path" | "id" | "summary" | "description"> {
   content: Content | readonly Content[];
-  /** What its last segment names, where that varies. */
+  /** What its segments name, where they vary. */
+  folder?: string;
   file?: string;
-  /** False where only pages load it. */
-  page?: boolean;
 }
 
-function reading({ content, file, page = true, ...words }: Reading): Operation {
+const segment = (description: string) => z.string().openapi({ description });
+
+function reading({ content, folder, file, ...words }: Reading): Operation {
   return {
     ...words,
     method: "get",
     tag: "Service",
     addition: true,
-    page,
+    page: true,
     access: [],
     ...(file === undefined ? {} : {
-      params: z.object({ file: z.string().openapi({ description: file }) }),
+      params: z.object({
+        ...(folder === undefined ? {} : { folder: segment(folder) }),
+        file: segment(file),
+      }),
       errors: { not_found: "there is nothing of this name" },
     }),
     answers: {
@@ -46,39 +50,23 @@ export const DOCS_OPERATIONS: readonly Operation[] = [
   reading({
     path: "/docs/{file}",
     id: "readGuide",
-    summary: "A guide",
+    summary: "A guide, or the page to try routes out",
     description:
-      "As a page, or with `.md` behind its name in Markdown. /docs and /llms.txt list them.",
-    file: "Such as `start`, or `start.md`.",
+      "As a page, or with `.md` behind its name in Markdown. /docs and /llms.txt list them. /docs/try is this description as a page that sends requests, signed by a key that the browser makes.",
+    file: "Such as `start`, `start.md` or `try`.",
     content: [PAGE, text("text/markdown")],
   }),
   reading({
-    path: "/docs/reference/{file}",
+    path: "/docs/{folder}/{file}",
     id: "readReferencePage",
-    summary: "An operation of the reference",
+    summary: "An operation of the reference, or a file of /docs/try",
     description:
-      "One operation of this description with its examples and errors: as a page, or with " +
-      "`.md` behind its name in Markdown. Operations of mail are there while mail is on.",
+      "In the folder `reference` one operation of this description with its examples and " +
+      "errors: as a page, or with `.md` behind its name in Markdown. Operations of mail are there while " +
+      "mail is on. In the folder `try` the scripts and styles that /docs/try loads.",
+    folder: "`reference` or `try`.",
     file: "An operationId such as `sendMessage`, or `sendMessage.md`.",
-    content: [PAGE, text("text/markdown")],
-  }),
-  reading({
-    path: "/docs/try",
-    id: "readReference",
-    summary: "Every public route to try out",
-    description:
-      "This description as a page that sends requests, signed by a key that the browser " +
-      "makes. Loads nothing from any other host.",
-    content: PAGE,
-  }),
-  reading({
-    path: "/docs/try/{file}",
-    id: "readReferenceFile",
-    summary: "Files of the page to try routes out",
-    description: "Scripts and styles that /docs/try loads.",
-    file: "A name that the page uses.",
-    page: false,
-    content: [text("text/javascript"), text("text/css")],
+    content: [PAGE, text("text/markdown"), text("text/javascript"), text("text/css")],
   }),
   reading({
     path: "/llms.txt",

@@ -1,9 +1,10 @@
 /** GET /docs/try: the API description as a page, with every public route to try out. */
+import type { Context } from "hono";
 import { html } from "hono/html";
 import type { Config } from "../config.ts";
 import { RelayError } from "../errors.ts";
 import { answerFixed, fixContent, type FixedContent } from "../http/fixed_content.ts";
-import type { Route } from "../http/route.ts";
+import type { Handler, HttpEnv } from "../http/route.ts";
 import { type FileName, loadTryFiles, type TryFiles } from "./try_files.ts";
 
 const KEPT = "public, max-age=31536000, immutable";
@@ -24,8 +25,14 @@ function policyOf(baseUrl: string): string {
   ].join("; ");
 }
 
-/** The page, and the files it loads. */
-export function tryRoutes({ baseUrl }: Pick<Config, "baseUrl">): Route[] {
+/** Handlers rather than routes: see docsRoutes(). */
+export interface TryHandlers {
+  givePage: Handler;
+  /** The files that it loads, at /docs/try/{file}. */
+  giveFile: Handler;
+}
+
+export function tryHandlers({ baseUrl }: Pick<Config, "baseUrl">): TryHandlers {
   let loading: Promise<TryFiles> | undefined;
   let page: Promise<FixedContent> | undefined;
   const files = () =>
@@ -42,37 +49,25 @@ export function tryRoutes({ baseUrl }: Pick<Config, "baseUrl">): Route[] {
     "Cache-Control": ASKED_EACH_TIME,
   };
 
-  return [
-    {
-      method: "GET",
-      path: "/docs/try",
-      page: true,
-      cors: "none",
-      handle: async (c) =>
-        answerFixed(c.req.raw, await (page ??= files().then(fixedPage)), pageHeaders),
-    },
-    {
-      method: "GET",
-      path: "/docs/try/{file}",
-      cors: "none",
-      async handle(c) {
-        const name = c.get("path").slice("/docs/try/".length);
-        const all = await files();
-        if (!Object.hasOwn(all, name)) {
-          throw new RelayError(
-            "not_found",
-            "the reference page has no such file; it is at /docs/try",
-          );
-        }
-        const file = all[name as FileName];
-        const isAddressed = c.get("query") === `v=${file.version}`;
-        return answerFixed(c.req.raw, file, {
-          ...common,
-          "Cache-Control": isAddressed ? KEPT : ASKED_EACH_TIME,
-        });
-      },
-    },
-  ];
+  async function givePage(c: Context<HttpEnv>): Promise<Response> {
+    return answerFixed(c.req.raw, await (page ??= files().then(fixedPage)), pageHeaders);
+  }
+
+  async function giveFile(c: Context<HttpEnv>): Promise<Response> {
+    const name = c.get("path").slice("/docs/try/".length);
+    const all = await files();
+    if (!Object.hasOwn(all, name)) {
+      throw new RelayError("not_found", "the page loads no such file; it is at /docs/try");
+    }
+    const file = all[name as FileName];
+    const isAddressed = c.get("query") === `v=${file.version}`;
+    return answerFixed(c.req.raw, file, {
+      ...common,
+      "Cache-Control": isAddressed ? KEPT : ASKED_EACH_TIME,
+    });
+  }
+
+  return { givePage, giveFile };
 }
 
 async function tryPage(files: TryFiles): Promise<string> {
