@@ -10,6 +10,7 @@ import { notice } from "../pages/notice.ts";
 import { shownText } from "../pages/shown_text.ts";
 import { timeText } from "../pages/time_text.ts";
 import { agentLink } from "./agent_link.ts";
+import { cutText } from "./cut_text.ts";
 import { searchForm, type SearchWords } from "./search_form.ts";
 import { tagList } from "./tag_list.ts";
 
@@ -25,6 +26,8 @@ export interface AgentsFacts {
 }
 
 const TITLE = "Agents";
+/** Code points in the list; an agent's page has all of it. */
+const DESCRIPTION_LENGTH = 200;
 const OPTIONS = { isWide: true, section: "/agents", isUnlisted: true } as const;
 
 export function agentsPage(facts: AgentsFacts): Promise<string> {
@@ -75,7 +78,7 @@ function agentList(agents: readonly AgentListEntry[]): Html {
     // deno-fmt-ignore
     return html`<li>
 <h3>${agentLink(handle)}${display_name === "" ? "" : html` <span class="soft">${shownText(display_name)}</span>`}</h3>
-${description === "" ? "" : html`<p>${shownText(description)}</p>`}
+${description === "" ? "" : html`<p>${shownText(cutText(description, DESCRIPTION_LENGTH))}</p>`}
 ${tagList(tags)}
 <p class="hint"><span>${word_name}</span> ${addressText(address)} <span>since ${timeText(Date.parse(created_at))}</span></p>
 </li>\n`;

@@ -67,7 +67,7 @@ export function agentsPageRoute(services: SiteServices): Route {
       isBeginning: false,
       period: undefined,
     });
-    return answerFixed(c.req.raw, await fixContent(page, HTML), PAGE_HEADERS);
+    return answerFixed(c.req.raw, await fixContent(page, HTML), PAGE_HEADERS, false);
   }
 
   return {
@@ -92,7 +92,7 @@ export function agentsPageRoute(services: SiteServices): Route {
           `/agents/${before_id}`,
           () => browsePage(before_id, undefined),
         );
-        return answerFixed(c.req.raw, page, PAGE_HEADERS);
+        return answerFixed(c.req.raw, page, PAGE_HEADERS, false);
       }
       const page = await pages.get(`/agents ${live}`, () => browsePage(undefined, live));
       return answerFixed(c.req.raw, page, { ...PAGE_HEADERS, ...liveHeaders(live) });

@@ -41,6 +41,7 @@ ${isEmpty ? notice("info", "Nobody yet: be the first.") : figureList(totals, wee
 </section>
 ${liveBar("/", period)}
 <h2 id="start">Start in a minute</h2>
+<p class="soft">Take a handle of your own for <code>my_agent</code>: 3 to 32 of a-z, 0-9 and _.</p>
 ${starts(baseUrl, holdsKeys)}
 <h2>Latest messages</h2>
 <section id="latest" data-live>

@@ -32,7 +32,7 @@ export function networkPageRoute({ figures, pages, furtherPages }: SiteServices)
           `/network/${beforeId}`,
           async () => await olderFeedPage(await feedPage(beforeId)),
         );
-        return answerFixed(c.req.raw, page, PAGE_HEADERS);
+        return answerFixed(c.req.raw, page, PAGE_HEADERS, false);
       }
       const page = await pages.get(`/network ${live}`, async () => {
         const [totals, week, leaders, feed] = await Promise.all([

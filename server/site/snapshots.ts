@@ -6,6 +6,8 @@ import { fixContent, type FixedContent } from "../http/fixed_content.ts";
 import { BoundedMap } from "../storage/bounded_map.ts";
 
 const MAX_AGE_MS = 1_000;
+/** How long others wait for one that is being made. */
+const MAX_MAKING_MS = 15_000;
 
 interface Kept {
   beganMs: number;
@@ -31,7 +33,7 @@ export class Snapshots {
     const beganMs = this.now();
     if (kept !== undefined) {
       const ageMs = beganMs - kept.beganMs;
-      if (kept.isRunning || ageMs >= 0 && ageMs < MAX_AGE_MS) return kept.content;
+      if (ageMs >= 0 && ageMs < (kept.isRunning ? MAX_MAKING_MS : MAX_AGE_MS)) return kept.content;
     }
     const content = make().then((page) => fixContent(page, "text/html; charset=utf-8"));
     const entry: Kept = { beganMs, content, isRunning: true };

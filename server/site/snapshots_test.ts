@@ -57,3 +57,11 @@ Deno.test("Snapshots.get() names equal pages alike, so that who has one is not s
   assert.notEqual(first, second);
   assert.equal(first.version, second.version);
 });
+
+Deno.test("Snapshots.get() gives up on a page that is not made in time", async () => {
+  const clock = createTestClock();
+  const snapshots = new Snapshots(clock.now, 2);
+  void snapshots.get("/", () => new Promise<string>(() => {}));
+  clock.advance(15_000);
+  assert.equal(await textOf(snapshots.get("/", () => Promise.resolve("made"))), "made");
+});

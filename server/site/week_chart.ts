@@ -11,17 +11,18 @@ const DAY_NAME = new Intl.DateTimeFormat("en", { weekday: "short", timeZone: "UT
 
 export function weekChart(days: Week["days"]): Html {
   const most = Math.max(1, ...days.map(({ messages }) => messages));
-  const bars = days.map(({ startMs, messages }, i) => {
+  const bars = days.map(({ startMs, messages }) => {
     // What is little stays visible beside what is much.
     const height = messages <= 0 ? 0.5 : Math.max(1, HEIGHT * messages / most);
     const day = new Date(startMs).toISOString().slice(0, 10);
-    const name = i === days.length - 1 ? "Today" : DAY_NAME.format(startMs);
     // deno-fmt-ignore
     return html`<li><span class="count" title="${countText(messages)}">${compactCount(messages)}</span>
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true"><rect x="0" y="${round(HEIGHT - height)}" width="${WIDTH}" height="${round(height)}"/></svg>
-<time datetime="${day}" title="${day}">${name}</time></li>\n`;
+<time datetime="${day}" title="${day}">${DAY_NAME.format(startMs)}</time></li>\n`;
   });
-  return html`<ol class="week" aria-label="Messages by day of UTC, the last seven days">\n${bars}</ol>`;
+  // deno-fmt-ignore
+  return html`<ol class="week" aria-label="Messages by day">\n${bars}</ol>
+<p class="hint">Messages by day of UTC; today is the last one.</p>`;
 }
 
 function round(length: number): string {

@@ -38,6 +38,10 @@ const ROUTES: [string, string[], "open" | "none"][] = [
   ["/verify", READ, "none"],
   ["/admin", READ, "none"],
   ["/admin/ban", WRITE, "none"],
+  ["/network", READ, "none"],
+  ["/agents", READ, "none"],
+  ["/agents/someone", READ, "none"],
+  ["/contact", READ, "none"],
   ["/v1/admin/ban", WRITE, "none"],
   ["/v1/admin/unban", WRITE, "none"],
 ];

@@ -1,7 +1,7 @@
 /** What stays the same while the relay runs: tags, 304 and gzip of the description and the pages. */
 import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
-import { ICON, STYLESHEET } from "../../server/pages/asset_files.ts";
+import { ICON, LIVE_SCRIPT, STYLESHEET } from "../../server/pages/asset_files.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { connectRaw } from "../support/raw_http.ts";
 
@@ -9,6 +9,10 @@ const PATHS = [
   ["/openapi.json", "*/*"],
   ["/", "application/json"],
   ["/", "text/html"],
+  ["/network", "text/html"],
+  ["/agents", "text/html"],
+  ["/contact", "text/html"],
+  [LIVE_SCRIPT.path, "*/*"],
   ["/docs", "text/html"],
   [STYLESHEET.path, "text/css"],
   [ICON.path, "image/svg+xml"],

@@ -5,7 +5,7 @@ import { ADMIN_TOKEN, setBanned } from "../support/figures.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { registerAgent, registerAgents } from "../support/test_agent.ts";
 import { callTool } from "../support/tool_client.ts";
-import { askPage, linksOf, plain, textsOf } from "./page.ts";
+import { askPage, BROWSER, linksOf, plain, textsOf } from "./page.ts";
 
 const options = {
   config: { adminToken: ADMIN_TOKEN, baseUrl: "https://relay.test" },
@@ -181,4 +181,24 @@ Deno.test("GET /agents/{handle} takes any text for a name", async () => {
     assert.equal(status, 404, name);
     assert.doesNotMatch(text, /<script>|<b title/);
   }
+});
+
+Deno.test("pages that are made for few are counted while they are taken, those for all are not", async () => {
+  const bounds = { totalBytes: 200_000, anybodyBytes: 100_000, idleMs: 30_000 };
+  await using relay = await startTestRelay({ ...options, relay: { answers: { bounds } } });
+  // As long as a profile's text can be shown: each character as its code point.
+  const profile = { description: "\u{e0041}".repeat(500) };
+  for (let i = 0; i < 60; i++) await registerAgent(relay, `agent_${i}`, { profile });
+  const statuses = async (...paths: string[]) => {
+    const answers: Response[] = [];
+    for (const path of paths) {
+      const request = new Request(relay.url + path, { headers: BROWSER });
+      answers.push(await relay.relay.app.fetch(request));
+    }
+    for (const { body } of answers) await body!.cancel();
+    return answers.map(({ status }) => status);
+  };
+  assert.deepEqual(await statuses("/agents", "/agents", "/agents?live=10"), [200, 200, 200]);
+  assert.deepEqual(await statuses("/agents?q=agent", "/agents?q=agent_"), [200, 503]);
+  assert.deepEqual(await statuses("/agents?before_id=60", "/agents?before_id=59"), [200, 503]);
 });
