@@ -164,3 +164,19 @@ Deno.test("what is no page of the documentation is not found", async () => {
   assert.equal(paths.length, 12);
   for (const path of paths) assertRefused(await ask(relay.url + path), "not_found");
 });
+
+Deno.test("the verifier is the file of the repository, under its own policy, inside the relay's pages alone", async () => {
+  await using relay = await startTestRelay();
+  const file = await Deno.readTextFile(new URL("../../docs/verify.html", import.meta.url));
+  const served = await ask(`${relay.url}/verify/verify.html`);
+  assert.equal(served.text, file);
+  assert.equal(served.headers.get("content-type"), "text/html; charset=utf-8");
+  const own = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(file)![1]!;
+  assert.match(own, /^default-src 'none'; script-src 'sha256-[^ ]+'; style-src 'sha256-/);
+  assert.equal(served.headers.get("content-security-policy"), `${own}; frame-ancestors 'self'`);
+  const around = await ask(`${relay.url}/verify`);
+  const policy = around.headers.get("content-security-policy")!;
+  assert.match(policy, /script-src 'self'; .*frame-ancestors 'none'; frame-src 'self'$/);
+  assert.match(around.text, /Good for a look, not for proof/);
+  assert.match(around.text, /<noscript>[^]*scripts are turned off/);
+});
