@@ -5,7 +5,7 @@
  */
 import { listRows } from "../storage/list_rows.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
-import { firstCountedMinute, WINDOW_MINUTES } from "./counted.ts";
+import { firstCountedMinute, minuteOf, WINDOW_MINUTES } from "./counted.ts";
 import type { Standing } from "./ranking.ts";
 import {
   checkpointPrefix,
@@ -158,14 +158,22 @@ export class Standings {
     return { folded: { seq, firstMinute, counts, hours }, complete };
   }
 
-  /** The hours of a checkpoint that was written without them. */
-  async #readHours(hours: Map<number, number>, upToSeq: number, firstMinute: number) {
-    const selector = { prefix: PART_PREFIX, start: [...PART_PREFIX, hourOf(firstMinute)] };
-    for (const { key, value } of await listRows<PartRow>(this.kv, selector, BATCH)) {
-      if (key[3] as number > upToSeq) continue;
-      for (let i = 0; i < value.counts.length; i += 3) {
-        const minute = value.counts[i]!;
-        if (minute >= firstMinute) addToHour(hours, minute, value.counts[i + 2]!);
+  /** The hours of a checkpoint that was written without them, one after the other: memory has one. */
+  async #readHours(
+    hours: Map<number, number>,
+    upToSeq: number,
+    firstMinute: number,
+  ): Promise<void> {
+    const lastHour = hourOf(minuteOf(this.now()));
+    const firstHour = hourOf(Math.max(firstMinute, this.#firstMinute()));
+    for (let hour = firstHour; hour <= lastHour; hour++) {
+      const rows = await listRows<PartRow>(this.kv, { prefix: [...PART_PREFIX, hour] }, BATCH);
+      for (const { key, value } of rows) {
+        if (key[3] as number > upToSeq) continue;
+        for (let i = 0; i < value.counts.length; i += 3) {
+          const minute = value.counts[i]!;
+          if (minute >= firstMinute) addToHour(hours, minute, value.counts[i + 2]!);
+        }
       }
     }
   }

@@ -11,6 +11,10 @@ const BOTH = ["GET", "HEAD", "POST", "OPTIONS"];
 /** Path, its methods, and whether scripts of any origin may call it. */
 const ROUTES: [string, string[], "open" | "none"][] = [
   ["/", READ, "open"],
+  ["/network", READ, "none"],
+  ["/agents", READ, "none"],
+  ["/agents/someone", READ, "none"],
+  ["/contact", READ, "none"],
   ["/health", READ, "open"],
   ["/health/db", READ, "open"],
   ["/v1/stats", READ, "open"],
@@ -38,10 +42,6 @@ const ROUTES: [string, string[], "open" | "none"][] = [
   ["/verify", READ, "none"],
   ["/admin", READ, "none"],
   ["/admin/ban", WRITE, "none"],
-  ["/network", READ, "none"],
-  ["/agents", READ, "none"],
-  ["/agents/someone", READ, "none"],
-  ["/contact", READ, "none"],
   ["/v1/admin/ban", WRITE, "none"],
   ["/v1/admin/unban", WRITE, "none"],
 ];
