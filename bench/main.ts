@@ -76,21 +76,23 @@ for (const [i, row] of chosen.entries()) {
   );
 }
 let growth: GrowthPoint[] | undefined;
-if (wanted === undefined || wanted.includes(GROWTH)) {
-  const sizes = options.quick ? QUICK_SIZES : SIZES;
-  console.log(`\n${GROWTH}: ${sizes.map((size) => size.toLocaleString("en")).join(", ")} agents`);
-  growth = await inContext((context) => measureGrowth(sizes, context));
-}
 let disk: DiskCost[] | undefined;
-if (wanted === undefined || wanted.includes(DISK)) {
-  console.log(`\n${DISK}: what a stored message costs the disk`);
-  disk = await inContext(measureDiskCost);
+try {
+  if (wanted === undefined || wanted.includes(GROWTH)) {
+    const sizes = options.quick ? QUICK_SIZES : SIZES;
+    console.log(`\n${GROWTH}: ${sizes.map((size) => size.toLocaleString("en")).join(", ")} agents`);
+    growth = await inContext((context) => measureGrowth(sizes, context));
+  }
+  if (wanted === undefined || wanted.includes(DISK)) {
+    console.log(`\n${DISK}: what a stored message costs the disk`);
+    disk = await inContext(measureDiskCost);
+  }
+} finally {
+  // What was measured before something failed stays.
+  console.log(`\n${tableText(measured)}`);
+  await writeResults(merge(measured));
 }
-
-console.log(`\n${tableText(measured)}`);
-const results = merge(measured);
-await writeResults(results);
-if (wanted === undefined && !options.quick) await writePage(results);
+if (wanted === undefined && !options.quick) await writePage(merge(measured));
 console.log(`\nmeasured in ${((Date.now() - beganMs) / 60_000).toFixed(1)} minutes`);
 
 /** Runs something in a temporary folder of its own. */

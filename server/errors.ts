@@ -27,6 +27,7 @@ export const ERROR_STATUS = {
   unknown_key: 401,
   expired_key: 401,
   trial_expired: 403,
+  trial_org_cannot_send: 403,
   invalid_email: 400,
   link_expired: 410,
   reserved_local_part: 403,
@@ -45,6 +46,13 @@ export const ERROR_STATUS = {
   last_key: 409,
   identity_in_use: 409,
   last_identity: 409,
+  recipient_not_allowed: 403,
+  recipient_suppressed: 422,
+  approval_required: 403,
+  already_sent: 409,
+  draft_changed: 409,
+  draft_limit_reached: 409,
+  idempotency_in_progress: 409,
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
@@ -92,6 +100,11 @@ export class RelayError extends Error {
 /** Refusal of a request body, query or field: 400 `invalid_json`. */
 export function invalidJson(message: string): RelayError {
   return new RelayError("invalid_json", message);
+}
+
+/** What cannot be done now and may be tried again: 503 `unavailable`. */
+export function unavailable(message: string, retryAfterMs: number): RelayError {
+  return new RelayError("unavailable", message, { retryAfterMs: Math.max(1, retryAfterMs) });
 }
 
 /** Refusal by a limit: 429 `rate_limited`; `retryAfterMs` is raised to at least 1. */

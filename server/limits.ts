@@ -64,6 +64,28 @@ export interface Limits {
   mailMagicPerIpPerHour: number;
   /** Claim links of an org per hour (section 8). */
   mailClaimsPerOrgPerHour: number;
+  /** Of mail that is sent and received (mail page, "Limits"); limit_notes.ts says what each bounds. */
+  mailSendsPerInboxPerHour: number;
+  mailRecipientsPerMessage: number;
+  mailRecipientsPerOrgPerDay: number;
+  mailRecipientsPerOrgFirstDay: number;
+  mailRecipientsNewOrgsPerDay: number;
+  mailBodyBytes: number;
+  mailRequestBytes: number;
+  mailAttachments: number;
+  mailInboundBytes: number;
+  mailParts: number;
+  mailDepth: number;
+  mailStorageBytesPerOrg: number;
+  mailStorageBytesPerTrial: number;
+  mailStorageBytesFirstDay: number;
+  mailInboundPerInboxPerHour: number;
+  mailInboundPerTrialInboxPerHour: number;
+  mailInboundBytesPerInboxPerHour: number;
+  mailInboundPerClientPerHour: number;
+  mailDraftsPerInbox: number;
+  /** Free bytes on the data folder's disk under which mail is neither taken nor sent. */
+  mailMinFreeDiskBytes: number;
 }
 
 export const DEFAULT_LIMITS: Readonly<Limits> = {
@@ -96,6 +118,26 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
   mailMagicPerEmailPerHour: 3,
   mailMagicPerIpPerHour: 20,
   mailClaimsPerOrgPerHour: 3,
+  mailSendsPerInboxPerHour: 100,
+  mailRecipientsPerMessage: 50,
+  mailRecipientsPerOrgPerDay: 1_000,
+  mailRecipientsPerOrgFirstDay: 50,
+  mailRecipientsNewOrgsPerDay: 2_000,
+  mailBodyBytes: MIB,
+  mailRequestBytes: 10 * MIB,
+  mailAttachments: 20,
+  mailInboundBytes: 25 * MIB,
+  mailParts: 200,
+  mailDepth: 50,
+  mailStorageBytesPerOrg: 1_024 * MIB,
+  mailStorageBytesPerTrial: 50 * MIB,
+  mailStorageBytesFirstDay: 200 * MIB,
+  mailInboundPerInboxPerHour: 600,
+  mailInboundPerTrialInboxPerHour: 100,
+  mailInboundBytesPerInboxPerHour: 256 * MIB,
+  mailInboundPerClientPerHour: 1_000,
+  mailDraftsPerInbox: 100,
+  mailMinFreeDiskBytes: 2 * GIB,
 };
 
 /** The greatest values that work: a message has to fit one commit of the store with all of it. */
@@ -107,6 +149,8 @@ const GREATEST: Partial<Limits> = {
   mailTrialPurgeDays: 36_500,
   // All keys of an org are one value of the store.
   mailKeysPerOrg: 60,
+  // Two digits of a bounce address name the recipient.
+  mailRecipientsPerMessage: 100,
 };
 
 const VARIABLE = "RELAY_LIMITS";

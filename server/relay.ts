@@ -3,6 +3,7 @@ import type { Hono } from "hono";
 import { openAdmin } from "./admin/part.ts";
 import { openAgents } from "./agents/part.ts";
 import { createApp } from "./app.ts";
+import { openBlobs } from "./blobs/part.ts";
 import { openVerification, type VerificationOptions } from "./agents/verification/part.ts";
 import { createCore } from "./core.ts";
 import { openCustody } from "./custody/part.ts";
@@ -128,7 +129,11 @@ async function openParts(
   const status = createRelayStatus({ core, http, waits, custody: opened, ...operator });
   parts.add("admin", openAdmin(core, { messages, recent, sweep, status }));
   parts.add("tools", openTools(core, { custody, tokenSender, inbox, agentSearch }));
-  const { isOn: mailOn } = parts.add("mail", await openMail(core, ring, outgoing));
+  const { blobs } = parts.add("blobs", await openBlobs(core, options));
+  const { isOn: mailOn } = parts.add(
+    "mail",
+    await openMail(core, ring, { outgoing, blobs, waits }),
+  );
   if (localMode !== null) parts.add("local mode", localMode);
   parts.add("site", openSite(core, { figures, agentSearch, holdsKeys: custody.on }));
   const { describe } = parts.add(

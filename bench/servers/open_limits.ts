@@ -10,4 +10,5 @@ export const OPEN_LIMITS: Readonly<Record<string, number>> = {
   mailRegistrationsPerIpPerHour: 100_000_000,
   profileChangesPerAgentPerMinute: 100_000_000,
   minFreeDiskBytes: 0,
+  mailMinFreeDiskBytes: 0,
 };

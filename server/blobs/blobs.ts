@@ -5,6 +5,8 @@
  */
 import type { Turn } from "../storage/job.ts";
 
+export { BlobDamaged } from "./blob_damaged.ts";
+
 /** A part of a blob. */
 export interface BlobSection {
   sizeBytes: number;
@@ -26,15 +28,22 @@ export interface Blobs {
    * @throws RelayError `unavailable` when the disk has no room
    */
   write(folder: readonly string[], sections: readonly Uint8Array[]): Promise<BlobRef>;
-  /** In the commit of the record that names it: the blob stays. */
+  /**
+   * In the commit of the record that names it: the blob stays. Only what this process wrote within the
+   * last minutes can be kept.
+   * @throws RelayError `unavailable` for what was written longer ago, or given up
+   */
   keep(turn: Turn, ref: BlobRef): void;
   /** In the commit that takes the record away: the blob goes, an hour later at the soonest. */
   drop(turn: Turn, ref: BlobRef): void;
-  /** Gives up a blob that was written and will not be kept; failing is no harm, the sweep comes. */
+  /**
+   * Gives up a blob that was written and will not be kept; failing is no harm, the sweep comes. A blob
+   * that a plan has kept is left to the sweep: its commit may still come though its caller heard 503.
+   */
   discard(ref: BlobRef): Promise<void>;
   /**
    * The bytes of one section, checked against their hash.
-   * @throws BlobDamaged when they are missing, short or other than they were; it is logged
+   * @throws BlobDamaged when they are missing, short or other than they were; logged once a blob
    */
   read(ref: BlobRef, section: number): Promise<Uint8Array<ArrayBuffer>>;
   /**

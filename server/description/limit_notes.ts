@@ -120,4 +120,57 @@ export const LIMIT_NOTES: Readonly<Record<keyof Limits, LimitNote>> = {
     what: "Claim links of one org in an hour.",
     source: "specification",
   },
+  mailSendsPerInboxPerHour: { what: "Messages that one inbox sends in an hour.", source: "own" },
+  mailRecipientsPerMessage: {
+    what: "Recipients of one message, each address once.",
+    source: "own",
+  },
+  mailRecipientsPerOrgPerDay: {
+    what: "Recipients of the messages of one org in a UTC day.",
+    source: "own",
+  },
+  mailRecipientsPerOrgFirstDay: {
+    what: "The same in the 24 hours after an org was verified.",
+    source: "own",
+  },
+  mailRecipientsNewOrgsPerDay: {
+    what: "Recipients in a UTC day of all orgs together that were verified within 7 days.",
+    source: "own",
+  },
+  mailBodyBytes: { what: "Bytes of text and HTML of a message that is sent.", source: "own" },
+  mailRequestBytes: {
+    what: "Bytes of a request that sends, replies, forwards or writes a draft.",
+    source: "own",
+  },
+  mailAttachments: { what: "Attachments of a message that is sent.", source: "own" },
+  mailInboundBytes: { what: "Bytes of a message that is received.", source: "own" },
+  mailParts: { what: "Parts of a received message that are read.", source: "own" },
+  mailDepth: { what: "Depth to which nested parts of a received message are read.", source: "own" },
+  mailStorageBytesPerOrg: { what: "Bytes of mail that a verified org keeps.", source: "own" },
+  mailStorageBytesPerTrial: { what: "Bytes of mail that a trial keeps.", source: "own" },
+  mailStorageBytesFirstDay: {
+    what: "Bytes of mail that an org keeps in the 24 hours after it was verified.",
+    source: "own",
+  },
+  mailInboundPerInboxPerHour: {
+    what: "Messages that one inbox receives in an hour.",
+    source: "own",
+  },
+  mailInboundPerTrialInboxPerHour: {
+    what: "Messages that the inbox of a trial receives in an hour.",
+    source: "own",
+  },
+  mailInboundBytesPerInboxPerHour: {
+    what: "Bytes that one inbox receives in an hour.",
+    source: "own",
+  },
+  mailInboundPerClientPerHour: {
+    what: "Messages in an hour from one client address of the sending mail server.",
+    source: "own",
+  },
+  mailDraftsPerInbox: { what: "Drafts of one inbox.", source: "own" },
+  mailMinFreeDiskBytes: {
+    what: "Free bytes on the store's disk under which mail is neither taken nor sent.",
+    source: "own",
+  },
 };

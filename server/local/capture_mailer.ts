@@ -1,5 +1,6 @@
 /** The next hop of local mode: a mailer that keeps what it is given, and replies by the recipient's domain. */
 import type { Mailer, MailOutcome } from "../outgoing/mailer.ts";
+import type { SmtpReply } from "../outgoing/smtp_reply.ts";
 import type { CapturedMails } from "./captured_mails.ts";
 import { readMail } from "./read_mail.ts";
 
@@ -10,12 +11,16 @@ const REFUSALS: Readonly<Record<string, MailOutcome>> = {
     stage: "recipient",
     permanent: true,
     reason: "550 5.1.1 at RCPT TO",
+    reply: { code: 550, enhancedCode: "5.1.1", text: "no such user here" },
+    isReached: true,
   },
   "defer.test": {
     result: "refused",
     stage: "recipient",
     permanent: false,
     reason: "451 at RCPT TO",
+    reply: { code: 451, enhancedCode: null, text: "try again later" },
+    isReached: true,
   },
 };
 /** It takes the content, and its reply never comes. */
@@ -39,12 +44,22 @@ export function createCaptureMailer(mails: CapturedMails, now: () => number): Ma
       if (signal.aborted) return givenUp();
       const result = domain === SILENT_DOMAIN ? "unknown" : "sent";
       mails.add(mail, { atMs: now(), result, content });
-      return { result, reason: result === "sent" ? "250 at DATA" : "no reply at DATA" };
+      if (result === "unknown") return { result, reason: "no reply at DATA" };
+      return { result, reason: "250 at DATA", reply: { ...TAKEN } };
     },
     close: () => Promise.resolve(),
   };
 }
 
+const TAKEN: SmtpReply = { code: 250, enhancedCode: null, text: "captured" };
+
 function givenUp(): MailOutcome {
-  return { result: "refused", stage: "connection", permanent: false, reason: "given up" };
+  return {
+    result: "refused",
+    stage: "connection",
+    permanent: false,
+    reason: "given up",
+    reply: null,
+    isReached: false,
+  };
 }

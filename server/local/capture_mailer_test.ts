@@ -27,7 +27,11 @@ function rig() {
 
 Deno.test("the capture mailer has mail for anybody, and keeps it as it was sent", async () => {
   const { mails, send, asked } = rig();
-  assert.deepEqual(await send("bob@example.net"), { result: "sent", reason: "250 at DATA" });
+  assert.deepEqual(await send("bob@example.net"), {
+    result: "sent",
+    reason: "250 at DATA",
+    reply: { code: 250, enhancedCode: null, text: "captured" },
+  });
   const [mail] = mails.newestFirst;
   assert.deepEqual(
     [mail!.number, mail!.atMs, mail!.from, mail!.to, mail!.result, mail!.content.subject],
@@ -45,12 +49,16 @@ Deno.test("the capture mailer refuses at RCPT for bounce.test and defer.test, be
     stage: "recipient",
     permanent: true,
     reason: "550 5.1.1 at RCPT TO",
+    reply: { code: 550, enhancedCode: "5.1.1", text: "no such user here" },
+    isReached: true,
   });
   assert.deepEqual(await send("Bob@Defer.TEST"), {
     result: "refused",
     stage: "recipient",
     permanent: false,
     reason: "451 at RCPT TO",
+    reply: { code: 451, enhancedCode: null, text: "try again later" },
+    isReached: true,
   });
   assert.equal(asked(), 0);
   assert.deepEqual(mails.newestFirst, []);

@@ -17,6 +17,12 @@ export interface AskedPage {
    * @param last where it ends; null where nothing comes after it
    */
   answer(data: readonly unknown[], last: CursorKey | null): Response;
+  /** The same of rows that are finished JSON. */
+  answerJson(rows: readonly string[], last: CursorKey | null): Response;
+  /** The cursor behind a row. */
+  cursorAt(last: CursorKey): string;
+  /** What a cursor says that came otherwise. @throws RelayError `invalid_json` */
+  open(cursor: string): CursorKey;
 }
 
 export class ListPages {
@@ -35,15 +41,15 @@ export class ListPages {
     const { limit, cursor } = readQuery(c.get("query"), LIST_QUERY);
     const context: CursorContext = { ...bound, path: c.get("path") };
     const cursors = new Cursors(await this.secret.key("mail-cursor"));
+    const answerJson = (rows: readonly string[], last: CursorKey | null) =>
+      answerList(rows, last === null ? null : cursors.issue(context, last), NO_STORE);
     return {
       limit,
       after: cursor === undefined ? null : cursors.open(cursor, context),
-      answer: (data, last) =>
-        answerList(
-          data.map((row) => JSON.stringify(row)),
-          last === null ? null : cursors.issue(context, last),
-          NO_STORE,
-        ),
+      answer: (data, last) => answerJson(data.map((row) => JSON.stringify(row)), last),
+      answerJson,
+      cursorAt: (last) => cursors.issue(context, last),
+      open: (given) => cursors.open(given, context),
     };
   }
 }

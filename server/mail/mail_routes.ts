@@ -25,6 +25,7 @@ import { readBody } from "../http/read_body.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
 import { decodeSegment } from "../http/target.ts";
 import { isKeyAccess, refusalOf } from "./access.ts";
+import type { Limits } from "../limits.ts";
 import type { KeyAuthenticator, MailCaller } from "./keys/authenticate_key.ts";
 import { MAIL_PATHS, type MailPath, type MailPathId } from "./paths.ts";
 
@@ -42,7 +43,13 @@ export interface MailRequest {
 }
 
 /** One that came with a mail key, which may call the route. */
-export interface KeyedRequest extends MailRequest, MailCaller {}
+export interface KeyedRequest extends MailRequest, MailCaller {
+  /**
+   * For who has waited: the key may have died meanwhile.
+   * @throws RelayError as for a new request
+   */
+  confirm(): Promise<void>;
+}
 
 /** Handlers by the ids of their routes: of those with a mail key, and of all others. */
 export type MailHandlers = Readonly<
@@ -53,6 +60,7 @@ export type MailHandlers = Readonly<
 export interface MailRouting {
   /** Null while mail is off. */
   on: { authenticator: KeyAuthenticator; handlers: MailHandlers } | null;
+  limits: Pick<Limits, "mailInboundBytes" | "mailRequestBytes">;
 }
 
 /** Of the routes whose rows in paths.ts say nothing else. */
@@ -71,7 +79,7 @@ const PAGE_CORS: Pick<Route, "cors" | "ownCors"> = {
 };
 
 /** Every route of the mail area; those without a handler answer 503 `mail_disabled`. */
-export function mailRoutes({ on }: MailRouting): Route[] {
+export function mailRoutes({ on, limits }: MailRouting): Route[] {
   return MAIL_PATHS.map((path): Route => ({
     method: path.method.toUpperCase() as Route["method"],
     path: path.path,
@@ -79,7 +87,10 @@ export function mailRoutes({ on }: MailRouting): Route[] {
     ...(path.pages === true ? PAGE_CORS : {
       cors: path.path.startsWith("/v1/mail/") ? "open" : "none",
     }),
-    body: { limitBytes: path.bodyBytes ?? BODY_BYTES, pool: "mail" },
+    body: {
+      limitBytes: path.bodyLimit === undefined ? BODY_BYTES : limits[path.bodyLimit],
+      pool: "mail",
+    },
     handle: on === null ? refuseOff : handlerOf(path, on),
   }));
 }
@@ -97,10 +108,14 @@ function handlerOf(path: MailPath, on: NonNullable<MailRouting["on"]>): Route["h
       body: (ifEmpty) => readJson(c, ifEmpty),
     };
     if (!isKeyAccess(access)) return await handler(request as KeyedRequest);
-    const caller = await on.authenticator.authenticate(c, path.expiredTrial);
-    const refusal = refusalOf(access, caller.key);
-    if (refusal !== null) throw new RelayError("insufficient_permission", refusal);
-    return await handler({ ...request, ...caller });
+    const identify = async () => {
+      const caller = await on.authenticator.authenticate(c, path.expiredTrial);
+      const refusal = refusalOf(access, caller.key);
+      if (refusal !== null) throw new RelayError("insufficient_permission", refusal);
+      return caller;
+    };
+    const confirm = async () => void await identify();
+    return await handler({ ...request, ...await identify(), confirm });
   };
 }
 

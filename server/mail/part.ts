@@ -6,6 +6,31 @@ import type { OutgoingQueue } from "../outgoing/outgoing_queue.ts";
 import type { Part } from "../part.ts";
 import type { KeyRing } from "../sealing/key_ring.ts";
 import { startupNote } from "../startup_notes.ts";
+import type { Blobs } from "../blobs/blobs.ts";
+import { logSparsely } from "../log_sparsely.ts";
+import type { Waits } from "../waiting/waits.ts";
+import { proveDkim } from "./composing/prove_dkim.ts";
+import { InboxErasures } from "./inboxes/inbox_erasures.ts";
+import { INBOX_TABLES } from "./inboxes/inbox_rows.ts";
+import { MAIL_INBOXES } from "./mailboxes/mail_inboxes.ts";
+import { Mailboxes } from "./mailboxes/mailboxes.ts";
+import { MessagePages } from "./messages/message_pages.ts";
+import { MessageStreams } from "./messages/message_stream.ts";
+import { Messages } from "./messages/messages.ts";
+import { Retention } from "./messages/retention.ts";
+import { messageHandlers } from "./messages/routes.ts";
+import { ThreadPages } from "./messages/thread_pages.ts";
+import { MailWorker } from "./parsing/mail_worker.ts";
+import { startMailWorker } from "./parsing/start_mail_worker.ts";
+import { figureHandlers } from "./figures/routes.ts";
+import { openSending } from "./sending/open_sending.ts";
+import { suppressionHandlers } from "./suppressions/routes.ts";
+import { SUPPRESSION_TABLES, Suppressions } from "./suppressions/suppressions.ts";
+import { Receiver } from "./receiving/receiver.ts";
+import { RememberedAnswers } from "./receiving/remembered_answers.ts";
+import { receivingHandlers } from "./receiving/routes.ts";
+import { openAuth } from "./auth/part.ts";
+import { openDelivery } from "./delivery/open_delivery.ts";
 import { GoogleKeys } from "./google/google_keys.ts";
 import { prepareOwnerChange } from "./sign_in/owner_change.ts";
 import { googleHandlers } from "./google/routes.ts";
@@ -30,15 +55,23 @@ export interface Mail extends Part {
   isOn: boolean;
 }
 
+/** Parts that the mail area stands on. */
+export interface MailBeside {
+  /** Delivers its mails. */
+  outgoing: OutgoingQueue;
+  /** Keeps what it receives and sends. */
+  blobs: Blobs;
+  waits: Waits;
+}
+
 /**
  * @param ring custody keys, under which the area's secrets are sealed
- * @param outgoing what delivers its mails
- * @throws ConfigError for a store whose mail area is another
+ * @throws ConfigError for a store whose mail area is another, and for a DKIM key that cannot sign
  */
 export async function openMail(
   core: Core,
   ring: KeyRing,
-  outgoing: OutgoingQueue,
+  { outgoing, blobs, waits: waiting }: MailBeside,
 ): Promise<Mail> {
   const { deps, store, records, commits, leases, limits } = core;
   const { config, kv, now, random, log, mailer, fetch } = deps;
@@ -51,18 +84,29 @@ export async function openMail(
     else await refuseLocalStore(kv);
     return {
       isOn: false,
-      routes: mailRoutes({ on: null }),
+      routes: mailRoutes({ on: null, limits }),
       notes: [startupNote("mail", `off: ${off}, mail routes answer 503`)],
     };
   }
+  const { dkim } = config.mail;
+  if (dkim !== undefined) await proveDkim({ domain: domain!, ...dkim });
   await claimStore(kv, { domain: domain!, local });
-  await openInboundSecret(config, random);
+  const inboundSecret = await openInboundSecret(config, random);
   const madeSecret = local && config.mail.inboundSecret === undefined;
   const secretNote = madeSecret ? `, inbound secret in ${inboundSecretPath(config)}` : "";
 
   const pages = new ListPages(secret);
   const lastUsed = new LastUsed(store);
   const authenticator = new KeyAuthenticator({ store, records, lastUsed, limits });
+  const worker = new MailWorker({
+    start: config.onDeploy ? null : startMailWorker,
+    onLoss: logSparsely(log, "mail_worker_lost"),
+  });
+  const waits = waiting.at(MAIL_INBOXES);
+  const mailboxes = new Mailboxes({ records, commits, limits, waits });
+  const messages = new Messages({ store, mailboxes, blobs });
+  const inboxErasures = new InboxErasures({ store, commits, leases, blobs, log });
+  const retention = new Retention({ store, leases, messages, now, log });
   const inboxes = new Inboxes({
     store,
     records,
@@ -78,9 +122,21 @@ export async function openMail(
     leases,
     limits,
     log,
+    eraseFirst: (orgId) => blobs.dropSome([orgId]),
     rowsOfOrg: [
       (orgId) => [["mail-key-used", orgId]],
       (orgId) => ["mail-inbox", "mail-list", "mail-client-id"].map((name) => [name, orgId]),
+      (orgId) =>
+        [
+          ...INBOX_TABLES,
+          ...SUPPRESSION_TABLES,
+          "mail-figures",
+          "mail-idempotency",
+          "mail-inbox-erasure",
+          "mail-object",
+          "mail-retention",
+          "mail-storage",
+        ].map((name) => [name, orgId]),
     ],
   });
   const { from } = config.mail;
@@ -91,10 +147,36 @@ export async function openMail(
   const { googleClientId: clientId, googleJwksUrl: url } = config.mail;
   const googleKeys = new GoogleKeys({ url, fetch, now });
   const signIn = clientId === undefined ? null : { clientId, keys: googleKeys };
-  const shared = { ...core, secret, pages, inboxes, lastUsed, now, random };
+  const shared = {
+    ...core,
+    secret,
+    pages,
+    inboxes,
+    mailboxes,
+    messages,
+    blobs,
+    lastUsed,
+    now,
+    random,
+  };
+  const auth = await openAuth(deps);
+  const receiver = new Receiver({
+    ...shared,
+    readMail: (raw, context) => worker.read(raw, context),
+    checkAuth: ({ raw, from, clientIp, clientHelo }) =>
+      auth.check(raw, { clientIp, helo: clientHelo, envelopeFrom: from }),
+  });
+  if (mailer !== undefined && from !== undefined) {
+    const mail = { ...config.mail, domain: domain!, from };
+    openDelivery({ ...shared, receiver, outgoing, mailer, config: mail });
+  }
+  const pageBytes = limits.pageBytes;
+  const suppressions = new Suppressions({ store, records, commits, limits });
+  const sending = openSending({ ...shared, outgoing, suppressions, dkim, domain: domain! });
   return {
     isOn: true,
     routes: mailRoutes({
+      limits,
       on: {
         authenticator,
         handlers: {
@@ -107,21 +189,53 @@ export async function openMail(
             prepareOwnerChange: (asked) => prepareOwnerChange({ ...shared, outgoing }, asked),
           }),
           ...keyHandlers(shared),
-          ...inboxHandlers({ ...shared, domain: domain! }),
+          ...inboxHandlers({ ...shared, erasures: inboxErasures, domain: domain! }),
+          ...receivingHandlers({
+            receiver,
+            remembered: new RememberedAnswers({ records, commits, now }),
+            inboundSecret,
+            limits,
+            now,
+          }),
+          ...sending.handlers,
+          ...suppressionHandlers({ ...shared, suppressions }),
+          ...figureHandlers({ ...shared, store }),
+          ...messageHandlers({
+            ...shared,
+            waits,
+            worker,
+            messagePages: new MessagePages({ store, messages, pageBytes }),
+            threadPages: new ThreadPages({ store, messages, pageBytes }),
+            streams: new MessageStreams(),
+          }),
         },
       },
     }),
     notes: [
       startupNote("mail", `on: inboxes at ${domain}${secretNote}`),
+      ...auth.notes,
       startupNote("google", signInNote(config.mail)),
     ],
-    start: () => erasures.begin(),
+    start() {
+      erasures.begin();
+      inboxErasures.begin();
+      retention.begin();
+    },
     async everyMinute() {
-      await Promise.all([lastUsed.flush(), erasures.run()]);
+      await Promise.all([
+        lastUsed.flush(),
+        erasures.run(),
+        inboxErasures.run(),
+        retention.run(),
+        sending.everyMinute(),
+      ]);
     },
     async close() {
       googleKeys.close();
-      await erasures.close();
+      worker.close();
+      auth.close();
+      sending.close();
+      await Promise.all([erasures.close(), inboxErasures.close(), retention.close()]);
       await flushLast(lastUsed);
     },
   };

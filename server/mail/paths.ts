@@ -13,8 +13,8 @@ interface Further {
   addition?: boolean;
   /** True where the key of an expired trial still opens the route. */
   expiredTrial?: boolean;
-  /** Greatest body, 256 KiB when absent. */
-  bodyBytes?: number;
+  /** The limit of the body; 256 KiB when absent. */
+  bodyLimit?: "mailInboundBytes" | "mailRequestBytes";
   /** True where browsers get pages, which scripts of other origins may not read. */
   pages?: boolean;
   note?: string;
@@ -118,6 +118,7 @@ const MAILBOXES = [
   }),
   route("post", "/v1/mail/inboxes/{id}/messages/send", "sendMail", "write", "Send mail", {
     note: "The Idempotency-Key header is supported.",
+    bodyLimit: "mailRequestBytes",
   }),
   route("get", "/v1/mail/inboxes/{id}/messages", "listMail", "read", "List messages"),
   route("get", "/v1/mail/messages/{id}", "readMail", "read", "Read a message"),
@@ -138,7 +139,9 @@ const MAILBOXES = [
     "Read an attachment",
     { addition: true },
   ),
-  route("post", "/v1/mail/messages/{id}/reply", "replyToMail", "write", "Reply in the thread"),
+  route("post", "/v1/mail/messages/{id}/reply", "replyToMail", "write", "Reply in the thread", {
+    bodyLimit: "mailRequestBytes",
+  }),
   route("post", "/v1/mail/messages/{id}/forward", "forwardMail", "write", "Forward a message", {
     addition: true,
   }),
@@ -160,11 +163,13 @@ const MAILBOXES = [
   }),
   route("post", "/v1/mail/inboxes/{id}/drafts", "createMailDraft", "write", "Create a draft", {
     note: "An agent writes, a human sends.",
+    bodyLimit: "mailRequestBytes",
   }),
   route("get", "/v1/mail/inboxes/{id}/drafts", "listMailDrafts", "read", "List drafts"),
   route("get", "/v1/mail/drafts/{id}", "readMailDraft", "read", "Read a draft", { addition: true }),
   route("patch", "/v1/mail/drafts/{id}", "updateMailDraft", "write", "Change a draft", {
     addition: true,
+    bodyLimit: "mailRequestBytes",
   }),
   route("delete", "/v1/mail/drafts/{id}", "discardMailDraft", "write", "Discard a draft", {
     addition: true,
@@ -247,6 +252,7 @@ const OPERATION = [
   ),
   route("post", "/v1/mail/inbound/raw", "receiveMail", "gateway", "Hand in a received message", {
     addition: true,
+    bodyLimit: "mailInboundBytes",
     note: "Signed by the operator's gateway.",
   }),
   route("post", "/v1/mail/events", "receiveMailEvents", "gateway", "Hand in delivery events", {

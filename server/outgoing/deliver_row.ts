@@ -1,13 +1,14 @@
 /** Makes one attempt of one row: leases it, has its handler attempt it, and stores the outcome. */
 import type { Log } from "../deps.ts";
 import { describeFailure } from "../http/describe_failure.ts";
-import { HeldRow, type HeldRowServices } from "./held_row.ts";
+import { type Beside, HeldRow, type HeldRowServices } from "./held_row.ts";
 import type { DueEntry, Lane } from "./lane.ts";
 import {
   type AttemptOutcome,
   type Ending,
   LeaseLost,
   type OutgoingHandler,
+  type Settling,
 } from "./outgoing_handler.ts";
 import { DEAD_KEPT_MS, deadKey, type DeadRow, laneKey } from "./outgoing_row.ts";
 import { TRIAL_MS } from "./reach.ts";
@@ -123,20 +124,34 @@ async function settle(
     }
     const afterMs = UNFORESEEN_RETRY_MS;
     const retry = { result: "retry", reason: "the attempt failed", afterMs } as const;
-    return await putBack(delivery, lane, held, retry, true);
+    return await putBack(delivery, lane, held, handler, retry, true);
   }
-  if (outcome === NOT_BEGUN) return await putBack(delivery, lane, held, outcome, false);
-  const { result } = outcome;
+  if (outcome === NOT_BEGUN) return await putBack(delivery, lane, held, handler, outcome, false);
+  const { result, note } = outcome;
   if (result === "retry") {
     // An attempt is not counted when the destination is lost, even if other attempts failed there.
-    const charged = !(outcome.unreachable && reach.isLost);
-    if (!outcome.unreachable) reach.reached();
+    const charged = !outcome.untried && !(outcome.unreachable && reach.isLost);
+    if (outcome.untried) reach.untried();
+    else if (!outcome.unreachable) reach.reached();
     else if (!delivery.isStopped()) reach.failed(delivery.store.now());
-    return await putBack(delivery, lane, held, outcome, charged);
+    return await putBack(delivery, lane, held, handler, outcome, charged);
   }
-  if (result === "dropped") reach.untried();
+  if (result === "dropped" || result === "dead" && outcome.untried) reach.untried();
   else reach.reached();
-  await end(delivery, held, handler, result, result === "done" ? "" : outcome.reason);
+  await end(delivery, held, handler, result, result === "done" ? "" : outcome.reason, note);
+}
+
+/** What the handler changes in the commit of an outcome. */
+function besideOf(
+  { id, row: { payload } }: HeldRow,
+  handler: OutgoingHandler,
+  outcome: Omit<Settling, "id" | "payload">,
+): Beside | undefined {
+  if (handler.alongside === undefined) return undefined;
+  return {
+    prepare: async () => await handler.alongside!({ id, payload, ...outcome }),
+    inTurn: (work) => handler.inTurn === undefined ? work() : handler.inTurn(payload, work),
+  };
 }
 
 /** @param charged whether the attempt counts */
@@ -144,6 +159,7 @@ async function putBack(
   { log, store, isStopped }: Delivery,
   lane: Lane,
   held: HeldRow,
+  handler: OutgoingHandler,
   outcome: AttemptOutcome & { result: "retry" },
   charged: boolean,
 ): Promise<void> {
@@ -156,14 +172,17 @@ async function putBack(
     await held.release({ dueMs: nowMs, attempts, lastReason: row.lastReason });
     return lane.wake(nowMs);
   }
-  const { reason: lastReason, payload = row.payload } = outcome;
+  const { reason: lastReason, payload = row.payload, note } = outcome;
   const attempts = charged ? row.attempts : row.attempts - 1;
   // A lost destination is tried again soon, with any of the rows that wait for it.
   const afterMs = outcome.unreachable && lane.reach.isLost
     ? Math.min(outcome.afterMs, TRIAL_MS)
     : outcome.afterMs;
   const dueMs = nowMs + Math.max(1, Math.ceil(afterMs));
-  await held.release({ dueMs, attempts, lastReason, payload });
+  await held.release(
+    { dueMs, attempts, lastReason, payload },
+    besideOf(held, handler, { attempts, result: "retry", dueMs, note }),
+  );
   lane.wake(dueMs);
   const { kind } = row;
   log("outgoing_retry", {
@@ -181,6 +200,7 @@ async function end(
   handler: OutgoingHandler,
   ending: Ending,
   reason: string,
+  note?: unknown,
 ): Promise<void> {
   const { kind, payload, queuedAtMs, attempts } = held.row;
   const givenUp = ending === "dead" || ending === "unknown";
@@ -191,6 +211,6 @@ async function end(
       turn.set(deadKey(diedAtMs, held.id), dead, DEAD_KEPT_MS);
     }
     handler.finish?.(ending, payload, turn);
-  });
+  }, besideOf(held, handler, { attempts, result: ending, dueMs: null, note }));
   if (givenUp) log("outgoing_given_up", { kind, id: held.id, attempts, ending, reason });
 }

@@ -8,8 +8,9 @@ import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { randomId } from "../storage/random_id.ts";
 import { type RecordCache, recordName } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
-import { LeaseLost } from "./outgoing_handler.ts";
-import { INDEX_ROW, indexKeyOf, outgoingKey, type OutgoingRow } from "./outgoing_row.ts";
+import { Outdated } from "../storage/job.ts";
+import { type Alongside, LeaseLost } from "./outgoing_handler.ts";
+import { endKey, INDEX_ROW, indexKeyOf, outgoingKey, type OutgoingRow } from "./outgoing_row.ts";
 
 export interface LeaseTiming {
   /** How long a lease lasts unless renewed, in ms; at most 60,000. */
@@ -39,7 +40,19 @@ const LONGEST_PAUSE_MS = 1_000;
 /** The row after a change, null to take it off. */
 type NextRow = (row: OutgoingRow, turn: Turn) => OutgoingRow | null;
 
+/** What else changes in a commit; see OutgoingHandler.alongside() and inTurn(). */
+export interface Beside {
+  prepare(): Promise<Alongside | null>;
+  inTurn<T>(work: () => Promise<T>): Promise<T>;
+}
+
+const NOTHING: Beside = { prepare: () => Promise.resolve(null), inTurn: (work) => work() };
+
+/** A failure of Beside.prepare(). */
+class NotPrepared extends Error {}
+
 interface ChangeOptions {
+  beside?: Beside | undefined;
   /** Tries again while the store is too busy, since the outcome of an attempt must be stored. */
   persistent?: boolean;
   removes?: boolean;
@@ -120,21 +133,24 @@ export class HeldRow {
   }
 
   /** Gives the row back with another due time. @throws LeaseLost */
-  release(changes: Partial<OutgoingRow> & { dueMs: number }): Promise<void> {
+  release(
+    changes: Partial<OutgoingRow> & { dueMs: number },
+    beside?: Beside,
+  ): Promise<void> {
     return this.#change(
       (row) => ({ ...row, ...changes, phase: "ready", lease: null }),
-      { persistent: true },
+      { persistent: true, beside },
     );
   }
 
   /**
    * Takes the row off the outgoing queue, with other changes in the same commit. @throws LeaseLost
    */
-  remove(also: (turn: Turn) => void): Promise<void> {
+  remove(also: (turn: Turn) => void, beside?: Beside): Promise<void> {
     return this.#change((_row, turn) => {
       also(turn);
       return null;
-    }, { persistent: true, removes: true });
+    }, { persistent: true, removes: true, beside });
   }
 
   #change(next: NextRow, how: ChangeOptions = {}): Promise<void> {
@@ -148,18 +164,27 @@ export class HeldRow {
     const untilMs = performance.now() + timing.leaseMs / 2;
     for (let pauseMs = FIRST_PAUSE_MS;; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       if (this.#released) throw new LeaseLost();
+      const { beside = NOTHING } = how;
       try {
-        return await this.#submit(next, how);
+        return await beside.inTurn(async () =>
+          await this.#submit(next, how, await prepared(beside))
+        );
       } catch (error) {
-        const isBusy = error instanceof RelayError && error.code === "unavailable";
         const isOver = closed.aborted || performance.now() > untilMs;
+        if (error instanceof Outdated && !isOver) continue;
+        const isBusy = error instanceof NotPrepared ||
+          error instanceof RelayError && error.code === "unavailable";
         if (!how.persistent || !isBusy || isOver) throw error;
         await pause(pauseMs, closed);
       }
     }
   }
 
-  async #submit(next: NextRow, { removes }: ChangeOptions): Promise<void> {
+  async #submit(
+    next: NextRow,
+    { removes }: ChangeOptions,
+    alongside: Alongside | null,
+  ): Promise<void> {
     const { id } = this;
     const { store, records, commits } = this.services;
     const key = outgoingKey(id);
@@ -167,8 +192,8 @@ export class HeldRow {
     const isGone = async () =>
       (await retryWhileLocked(() => store.kv.get(key))).value === null ? { row: null } : undefined;
     const { row } = await commits.submit<{ row: OutgoingRow | null }>({
-      records: [key],
-      sizeBytes: sizeOfChange(this.payloadBytes),
+      records: [key, ...alongside?.records ?? []],
+      sizeBytes: sizeOfChange(this.payloadBytes) + (alongside?.sizeBytes ?? 0),
       proof: key,
       // A row that was taken off holds no proof: its absence is the proof.
       ...(removes ? { settle: isGone } : {}),
@@ -178,6 +203,7 @@ export class HeldRow {
         const changed = next(before, turn);
         const row = changed === null ? null : { ...changed, attempt: turn.attempt };
         stageChange(turn, id, before, row);
+        alongside?.plan(turn);
         return { row };
       },
     });
@@ -189,6 +215,15 @@ export class HeldRow {
   }
 }
 
+/** @throws NotPrepared for whatever it fails by: the outcome must be stored all the same */
+async function prepared(beside: Beside): Promise<Alongside | null> {
+  try {
+    return await beside.prepare();
+  } catch (error) {
+    throw new NotPrepared("what changes beside a row was not prepared", { cause: error });
+  }
+}
+
 /** Writes a row after a change, or deletes it for null, and moves its index row. */
 export function stageChange(
   turn: Pick<Turn, "putRecord" | "set" | "delete">,
@@ -197,6 +232,7 @@ export function stageChange(
   row: OutgoingRow | null,
 ): void {
   turn.putRecord(outgoingKey(id), row);
+  if (row === null && before.endsAtMs !== undefined) turn.delete(endKey(before.endsAtMs, id));
   if (row !== null && row.dueMs === before.dueMs && row.lease === before.lease) return;
   turn.delete(indexKeyOf(id, before));
   if (row !== null) turn.set(indexKeyOf(id, row), INDEX_ROW);

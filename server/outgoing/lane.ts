@@ -15,7 +15,6 @@ export interface DueEntry {
 }
 
 export class Lane {
-  readonly reach = new Reach();
   /** Due rows, to be attempted in this order. */
   readonly ready: DueEntry[] = [];
   /** Attempts under way. */
@@ -25,11 +24,20 @@ export class Lane {
   /** No row besides those in `ready` is due before this time, as far as this process knows. */
   #nextDueMs = Infinity;
 
-  constructor(readonly kind: string, readonly destination: string) {}
+  /** @param reach shared with other lanes where one next hop is behind them */
+  constructor(
+    readonly kind: string,
+    readonly destination: string,
+    readonly reach: Reach = new Reach(),
+  ) {}
 
   /** Records that the store has a row with this due time. */
   wake(dueMs: number): void {
     this.#nextDueMs = Math.min(this.#nextDueMs, dueMs);
+  }
+
+  get nextDueMs(): number {
+    return this.#nextDueMs;
   }
 
   /** Whether rows should be read now. */

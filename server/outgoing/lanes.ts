@@ -3,6 +3,7 @@ import { listRows } from "../storage/list_rows.ts";
 import { Lane } from "./lane.ts";
 import type { OutgoingHandler } from "./outgoing_handler.ts";
 import { LANE_PREFIX } from "./outgoing_row.ts";
+import { Reach } from "./reach.ts";
 import { Slots } from "./slots.ts";
 
 /** The lanes of one kind. */
@@ -16,10 +17,13 @@ class LanesOfKind {
    */
   running = 0;
   readonly slots: Slots;
+  /** Of the one next hop behind all destinations. */
+  readonly reach: Reach | undefined;
 
   // deno-lint-ignore no-explicit-any -- the handler alone knows its payload
   constructor(readonly handler: OutgoingHandler<any>) {
     this.slots = new Slots(handler.concurrency);
+    this.reach = handler.oneNextHop ? new Reach() : undefined;
   }
 }
 
@@ -64,7 +68,7 @@ export class Lanes {
     if (lanes === undefined) return;
     let lane = lanes.byDestination.get(destination);
     if (lane === undefined) {
-      lane = new Lane(kind, destination);
+      lane = new Lane(kind, destination, lanes.reach);
       lanes.byDestination.set(destination, lane);
     }
     lane.wake(dueMs);

@@ -1,4 +1,5 @@
 /** How a mail is handed to the next hop. */
+import type { SmtpReply } from "./smtp_reply.ts";
 
 /** One mail to one recipient: an unknown outcome then concerns one address only. */
 export interface OutgoingMail {
@@ -27,7 +28,7 @@ export interface Handover {
 export type RefusalStage = "connection" | "sender" | "recipient" | "content";
 
 export type MailOutcome =
-  | { result: "sent"; reason: string }
+  | { result: "sent"; reason: string; reply: SmtpReply | null }
   /** The next hop certainly does not have the mail. */
   | {
     result: "refused";
@@ -36,6 +37,10 @@ export type MailOutcome =
     permanent: boolean;
     /** Reply or error code and the command, such as "550 at RCPT TO". */
     reason: string;
+    /** What it said; null where it said nothing, as when the connection broke. */
+    reply: SmtpReply | null;
+    /** Whether it was connected and logged in to: what failed then, the mail may have caused. */
+    isReached: boolean;
   }
   /** The content was sent whole and no reply came: whether the next hop has it is unknown. */
   | { result: "unknown"; reason: string };

@@ -1,5 +1,6 @@
 /** How one kind of thing is delivered. The outgoing queue knows nothing else of it. */
 import type { Turn } from "../storage/group_commit.ts";
+import type { RecordKey } from "../storage/record_key.ts";
 
 /** One attempt, as its handler sees it. */
 export interface OutgoingItem<P = unknown> {
@@ -22,8 +23,13 @@ export interface OutgoingItem<P = unknown> {
 /**
  * How an attempt ended. Reasons are words and reply codes, never an address or a text of others.
  */
-export type AttemptOutcome<P = unknown> =
-  /** The other side has it. */
+export type AttemptOutcome<P = unknown> = AttemptResult<P> & {
+  /** What alongside() is to be told of it. */
+  note?: unknown;
+};
+
+type AttemptResult<P> =
+  /** The other side has it, or has said what becomes of it. */
   | { result: "done" }
   /** Delivery is not wanted any more. */
   | { result: "dropped"; reason: string }
@@ -35,14 +41,44 @@ export type AttemptOutcome<P = unknown> =
     payload?: P;
     /** True when no connection was made: the content did not cause it. */
     unreachable?: boolean;
+    /** True when nothing was tried: the attempt does not count. */
+    untried?: boolean;
   }
   /** The other side certainly does not have it, and will not take it. */
-  | { result: "dead"; reason: string }
+  | {
+    result: "dead";
+    reason: string;
+    /** True when nothing was tried: whether the destination can be reached stays as it was. */
+    untried?: boolean;
+  }
   /** It is unknown whether the other side has it: never repeated. */
   | { result: "unknown"; reason: string };
 
 /** How a row left the outgoing queue for good. */
 export type Ending = "done" | "dropped" | "dead" | "unknown";
+
+/** An outcome that is about to be stored. */
+export interface Settling<P = unknown> {
+  id: string;
+  payload: P;
+  /** Those that count. */
+  attempts: number;
+  result: Ending | "retry";
+  /** When it is attempted again; null for what leaves the queue. */
+  dueMs: number | null;
+  /** What attempt() said of it; undefined where the queue found the outcome itself. */
+  note: unknown;
+}
+
+/** What else changes in the commit that stores an outcome. */
+export interface Alongside {
+  /** Besides the row: a commit over KV Connect checks ten in all, one of them the writer slot. */
+  records: readonly RecordKey<unknown>[];
+  /** Bytes of memory, as a job says them. */
+  sizeBytes: number;
+  /** Plans it. @throws Outdated where what it rests on has changed: it is then prepared anew */
+  plan(turn: Turn): void;
+}
 
 export interface OutgoingHandler<P = unknown> {
   readonly kind: string;
@@ -52,6 +88,11 @@ export interface OutgoingHandler<P = unknown> {
    * How many of those may go to one destination, so that a slow one leaves room. All unless given.
    */
   readonly perDestination?: number;
+  /**
+   * Whether all destinations are behind one next hop, so that it is reached for all of them or for
+   * none. False unless given.
+   */
+  readonly oneNextHop?: boolean;
   /** Upper bound of a payload's size in the store, at most 50,000 bytes. */
   readonly payloadBytes: number;
   /**
@@ -61,6 +102,17 @@ export interface OutgoingHandler<P = unknown> {
   attempt(item: OutgoingItem<P>): Promise<AttemptOutcome<P>>;
   /** Changes other rows in the same commit that takes the row off the outgoing queue. */
   finish?(ending: Ending, payload: P, turn: Pick<Turn, "set" | "delete">): void;
+  /**
+   * Prepares what changes in the same commit that stores an outcome: it is stored with it or not at
+   * all. Called again until the commit is made. Not for attempts that a stop or a lost destination
+   * kept from beginning.
+   */
+  alongside?(settling: Settling<P>): Promise<Alongside | null>;
+  /**
+   * Runs the preparation and the commit of an outcome, once what it would outdate has been committed.
+   * They run at once unless given.
+   */
+  inTurn?<T>(payload: P, work: () => Promise<T>): Promise<T>;
 }
 
 /** Another process has the row: nothing that this attempt still does may have an effect. */

@@ -13,22 +13,28 @@ import type { Log } from "../deps.ts";
 import { doneWithin } from "../done_within.ts";
 import { describeFailure } from "../http/describe_failure.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
+import { listRows } from "../storage/list_rows.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
 import { CLOCK_SKEW_MS } from "../clock_skew.ts";
 import { type Attempt, deliverRow, type Delivery } from "./deliver_row.ts";
 import { moveFormerIndex } from "./former_index.ts";
 import type { LeaseTiming } from "./held_row.ts";
-import type { DueEntry, Lane } from "./lane.ts";
+import { type DueEntry, Lane } from "./lane.ts";
 import { Lanes } from "./lanes.ts";
 import { freeAllLeases, freeLeasesThatAreOver, freeRow } from "./leased_rows.ts";
 import { LeaseLost, type OutgoingHandler } from "./outgoing_handler.ts";
-import type { NewOutgoing, OutgoingRow } from "./outgoing_row.ts";
+import { LEASED_PREFIX, type NewOutgoing, type OutgoingRow } from "./outgoing_row.ts";
+import { findEnded } from "./ended_rows.ts";
 
 export const LEASE_MS = 60_000;
 const TICK_MS = 1_000;
 /** How often a shared store is searched for rows of other processes. */
 const SHARED_LOOK_MS = 5_000;
+/** Rows that held() looks at; each process holds some tens. */
+const MOST_HELD = 2_000;
+/** How often rows are searched for whose time is over. */
+const ENDS_LOOK_MS = 60_000;
 
 export interface OutgoingQueueOptions {
   store: Store;
@@ -55,6 +61,8 @@ export class OutgoingQueue {
   #lookedAtMs = 0;
   /** Before this time no lease ends that belongs to another process. */
   #nextLeaseEndMs = 0;
+  /** When rows are searched for next whose time is over. */
+  #nextEndsLookMs = 0;
   /** Whether an exclusive store was searched: rows that were added since then came by wake(). */
   #isKnown = false;
   #ticking: ReturnType<typeof setInterval> | undefined;
@@ -100,6 +108,17 @@ export class OutgoingQueue {
     if (this.#ticking !== undefined && dueMs <= this.#store.now()) this.#advance();
   }
 
+  /**
+   * Ids of the rows that a process holds: their attempts are under way, or about to be settled. On a
+   * shared store it is read at each call.
+   */
+  async held(): Promise<ReadonlySet<string>> {
+    const { kv, exclusive } = this.#store;
+    if (exclusive) return new Set(this.#attempts.keys());
+    const rows = await listRows(kv, { prefix: [LEASED_PREFIX] }, { limit: MOST_HELD });
+    return new Set(rows.map(({ key }) => key.at(-1) as string));
+  }
+
   /** Attempts everything that is due and waits until nothing due is left. */
   async run(): Promise<void> {
     if (this.#lanes.kinds === 0 || this.#stopped) return;
@@ -141,6 +160,7 @@ export class OutgoingQueue {
     const nowMs = this.#store.now();
     // After a clock was set back, the remembered times are worth nothing.
     if (nowMs >= this.#nextLeaseEndMs || nowMs < this.#lookedAtMs) return true;
+    if (nowMs >= this.#nextEndsLookMs) return true;
     if (this.#store.exclusive) return !this.#isKnown;
     return nowMs >= this.#lookedAtMs + SHARED_LOOK_MS;
   }
@@ -162,10 +182,26 @@ export class OutgoingQueue {
       const isOurs = (id: string) => this.#attempts.has(id);
       const leaseEndMs = await freeLeasesThatAreOver(this.#delivery, isOurs, this.#freed);
       this.#nextLeaseEndMs = Math.min(this.#nextLeaseEndMs, leaseEndMs);
+      await this.#attemptEnded();
       this.#isKnown = exclusive;
     } catch (error) {
       this.#nextLeaseEndMs = 0; // searched for at the next tick
       throw error;
+    }
+  }
+
+  /** Rows whose time is over are attempted even while their destination is lost, or busy. */
+  async #attemptEnded(): Promise<void> {
+    const { kv, now } = this.#store;
+    const { rows, hasMore } = await findEnded(kv, now(), (id) => this.#attempts.has(id));
+    this.#nextEndsLookMs = hasMore ? now() : now() + ENDS_LOOK_MS;
+    for (const { id, row: { kind, destination = "", dueMs } } of rows) {
+      if (this.#stopped) return;
+      if (this.#lanes.handlerOf(kind) === undefined || this.#attempts.has(id)) continue;
+      // A lane of its own: whether the destination can be reached is neither asked nor told.
+      const aside = new Lane(kind, destination);
+      this.#lanes.began(aside, now());
+      this.#attempt(aside, { id, dueMs });
     }
   }
 
@@ -241,6 +277,9 @@ export class OutgoingQueue {
       .finally(() => {
         this.#attempts.delete(id);
         this.#lanes.ended(lane);
+        // What was put back by way of a lane aside waits in the lane of its destination.
+        const { kind, destination, nextDueMs } = lane;
+        if (nextDueMs < Infinity) this.#lanes.wake(kind, destination, nextDueMs);
         this.#advance();
       });
   }

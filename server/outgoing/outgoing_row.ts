@@ -16,6 +16,11 @@ export interface OutgoingRow<P = unknown> {
   destination?: string;
   payload: P;
   queuedAtMs: number;
+  /**
+   * When its handler gives it up, whether or not its destination can be reached: it is then attempted
+   * in any case. Absent for none.
+   */
+  endsAtMs?: number;
   /** When it is due, or when its lease is over; part of its index row's key. */
   dueMs: number;
   /** Attempts begun. */
@@ -30,7 +35,10 @@ export interface OutgoingRow<P = unknown> {
   lastReason: string | null;
 }
 
-/** ["outgoing-lane", kind, destination, dueMs, id] and ["outgoing-leased", untilMs, id] */
+/**
+ * ["outgoing-lane", kind, destination, dueMs, id], ["outgoing-leased", untilMs, id] and
+ * ["outgoing-end", endsAtMs, id]
+ */
 export interface OutgoingIndexRow {
   v: 1;
 }
@@ -58,6 +66,7 @@ export interface DeadRow<P = unknown> {
 
 export const LANE_PREFIX = "outgoing-lane";
 export const LEASED_PREFIX = "outgoing-leased";
+export const END_PREFIX = "outgoing-end";
 export const FORMER_PREFIX = "outgoing-due";
 
 export const outgoingKey = defineRecord<OutgoingRow, [id: string]>(["outgoing"], 1);
@@ -68,6 +77,7 @@ export const laneKey = (
   id: string,
 ): Deno.KvKey => [LANE_PREFIX, kind, destination, dueMs, id];
 export const leasedKey = (untilMs: number, id: string): Deno.KvKey => [LEASED_PREFIX, untilMs, id];
+export const endKey = (endsAtMs: number, id: string): Deno.KvKey => [END_PREFIX, endsAtMs, id];
 export const deadKey = (
   diedAtMs: number,
   id: string,
@@ -92,6 +102,8 @@ export interface NewOutgoing<P = unknown> {
   destination?: string;
   payload: P;
   dueMs: number;
+  /** See OutgoingRow. */
+  endsAtMs?: number;
 }
 
 /**
@@ -101,24 +113,51 @@ export interface NewOutgoing<P = unknown> {
  */
 export function stageOutgoing(
   turn: Pick<Turn, "nowMs" | "attempt" | "record" | "putRecord" | "set">,
-  { id, kind, destination = "", payload, dueMs }: NewOutgoing,
+  { id, ...fields }: NewOutgoing,
 ): boolean {
   const key = outgoingKey(id);
   if (turn.record<OutgoingRow>(key) !== null) return false;
-  const row: OutgoingRow = {
+  const row = newRow(turn, fields);
+  turn.putRecord(key, row);
+  stageIndex(turn, id, row);
+  return true;
+}
+
+/**
+ * Queues something without a check, inside the plan of a job that names no record of it: many rows
+ * would be more checks than a commit may have. The caller wakes the queue as after stageOutgoing().
+ * @param row whose id nobody can have queued before, as it holds one that this job makes
+ */
+export function stageNewOutgoing(
+  turn: Pick<Turn, "nowMs" | "attempt" | "set">,
+  { id, ...fields }: NewOutgoing,
+): void {
+  const row = newRow(turn, fields);
+  turn.set(outgoingKey(id), row);
+  stageIndex(turn, id, row);
+}
+
+function stageIndex(turn: Pick<Turn, "set">, id: string, row: OutgoingRow): void {
+  turn.set(indexKeyOf(id, row), INDEX_ROW);
+  if (row.endsAtMs !== undefined) turn.set(endKey(row.endsAtMs, id), INDEX_ROW);
+}
+
+function newRow(
+  { nowMs, attempt }: Pick<Turn, "nowMs" | "attempt">,
+  { kind, destination = "", payload, dueMs, endsAtMs }: Omit<NewOutgoing, "id">,
+): OutgoingRow {
+  return {
     v: 1,
     kind,
     destination,
     payload,
-    queuedAtMs: turn.nowMs,
+    queuedAtMs: nowMs,
+    ...(endsAtMs === undefined ? {} : { endsAtMs }),
     dueMs,
     attempts: 0,
     phase: "ready",
     lease: null,
-    attempt: turn.attempt,
+    attempt,
     lastReason: null,
   };
-  turn.putRecord(key, row);
-  turn.set(indexKeyOf(id, row), INDEX_ROW);
-  return true;
 }

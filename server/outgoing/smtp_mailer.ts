@@ -1,14 +1,18 @@
 /**
- * Sends mail by SMTP to the one configured next hop (RFC 5321), over one connection for each mail.
+ * Sends mail by SMTP to the one configured next hop (RFC 5321). A connection that took a mail, or
+ * refused it in order, waits a little for the next one.
  */
 import { isIP } from "node:net";
-import { Readable } from "node:stream";
 import { rootCertificates } from "node:tls";
 import { dnsCache } from "nodemailer/lib/shared";
-import SMTPConnection, { type SMTPConnectionOptions } from "nodemailer/lib/smtp-connection";
+import type { SMTPConnectionOptions } from "nodemailer/lib/smtp-connection";
 import { isLoopback } from "../config/loopback.ts";
 import type { SmtpConfig } from "../config/mail.ts";
-import type { Handover, Mailer, MailOutcome, OutgoingMail, RefusalStage } from "./mailer.ts";
+import { ConnectionPlaces } from "./connection_places.ts";
+import type { Handover, Mailer, MailOutcome, OutgoingMail } from "./mailer.ts";
+import { SmtpSession, type SmtpTiming } from "./smtp_session.ts";
+
+export type { SmtpTiming } from "./smtp_session.ts";
 
 export interface SmtpMailerOptions {
   smtp: SmtpConfig;
@@ -16,40 +20,25 @@ export interface SmtpMailerOptions {
   ehloName: string;
   /** PEM certificates that the next hop's certificate may be issued by, besides the system's. */
   caPem?: string;
-  timing?: Partial<SmtpTiming>;
-}
-
-export interface SmtpTiming {
-  /** From the look-up of the name to the end of STARTTLS. */
-  connectMs: number;
-  /** Greatest wait for a reply. */
-  replyMs: number;
   /**
-   * Greatest wait after the final dot: the longer, the fewer outcomes stay unknown (RFC 5321,
-   * 4.5.3.2.6: 10 minutes).
+   * Connections at one time, including those that are being closed: next hops refuse more from one
+   * client. 8 unless given.
    */
-  finalReplyMs: number;
-  /** For the reply to QUIT. */
-  quitMs: number;
+  connections?: number;
+  timing?: Partial<SmtpTiming>;
 }
 
 const TIMING: SmtpTiming = {
   connectMs: 20_000,
   replyMs: 60_000,
   finalReplyMs: 600_000,
+  wholeMs: 1_800_000,
   quitMs: 2_000,
+  idleMs: 3_000,
 };
-/**
- * Open connections, including those that are being closed: next hops refuse more from one client.
- */
-const MAX_CONNECTIONS = 8;
-
-/** What nodemailer's errors carry. */
-interface SmtpError extends Error {
-  code?: string;
-  command?: string;
-  responseCode?: number;
-}
+const CONNECTIONS = 8;
+/** Many next hops end a connection after some number of mails. */
+const MAILS_A_CONNECTION = 100;
 
 /**
  * Makes a mailer for the next hop. TLS is required and its certificate checked. A loopback next hop
@@ -58,54 +47,101 @@ interface SmtpError extends Error {
 export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
   const timing = { ...TIMING, ...options.timing };
   const connectionOptions = optionsOf(options, timing);
-  const closing = new Map<SMTPConnection, Promise<void>>();
-  const waiting: (() => void)[] = [];
-  let open = 0;
+  const places = new ConnectionPlaces<SmtpSession>(options.connections ?? CONNECTIONS);
+  const closing = new Map<SmtpSession, Promise<void>>();
+  /** Sessions that wait for a mail, and what ends their wait. */
+  const idle = new Map<SmtpSession, ReturnType<typeof setTimeout>>();
+  let isClosed = false;
 
-  async function takeConnection(): Promise<SMTPConnection> {
-    if (open < MAX_CONNECTIONS) open++;
-    else await new Promise<void>((resolve) => waiting.push(resolve)); // giveBack() passes the connection on
-    return new SMTPConnection(connectionOptions);
-  }
+  const begin = () => new SmtpSession(connectionOptions, options.smtp, timing);
 
-  function giveBack(connection: SMTPConnection): void {
-    closing.delete(connection);
-    const next = waiting.shift();
-    if (next === undefined) open--;
-    else next();
-  }
-
-  /** Ends a connection with QUIT, and in any case within quitMs. */
-  function leave(connection: SMTPConnection): Promise<void> {
-    const socket = connection._socket;
-    return new Promise((resolve) => {
-      const end = () => {
-        clearTimeout(timer);
-        connection.close();
-        resolve();
-      };
-      const timer = setTimeout(end, timing.quitMs);
-      if (!socket || socket.destroyed) return end();
-      socket.once("close", end);
-      connection.quit();
+  /** Ends a session; its place is free when it has ended. */
+  function leave(session: SmtpSession): void {
+    const left = session.leave().finally(() => {
+      closing.delete(session);
+      places.free();
     });
+    closing.set(session, left);
+  }
+
+  function takeIdle(): SmtpSession | undefined {
+    for (const [session, timer] of [...idle].reverse()) {
+      clearTimeout(timer);
+      idle.delete(session);
+      if (session.isReusable) return session;
+      leave(session);
+    }
+    return undefined;
+  }
+
+  function putAside(session: SmtpSession): void {
+    const isGood = session.isReusable && session.transactions < MAILS_A_CONNECTION && !isClosed;
+    if (!isGood) return leave(session);
+    if (places.handOn(session)) return;
+    const end = () => {
+      clearTimeout(timer);
+      if (idle.delete(session)) leave(session);
+    };
+    const timer = setTimeout(end, timing.idleMs);
+    Deno.unrefTimer(timer);
+    idle.set(session, timer);
+    session.onEnd = end;
+  }
+
+  /** A session that has waited may be of no use any more: that is no attempt. */
+  async function sendAgain(
+    session: SmtpSession,
+    mail: OutgoingMail,
+    handover: Handover,
+  ): Promise<MailOutcome | null> {
+    const outcome = await session.send(mail, handover);
+    const isOver = outcome.result === "refused" && !session.isContentBegun &&
+      (outcome.reply === null || outcome.reply.code === 421) && !session.isReusable;
+    return isOver && !handover.signal.aborted ? null : outcome;
   }
 
   return {
     async send(mail, handover) {
-      const connection = await takeConnection();
+      let session = takeIdle();
+      if (session === undefined) {
+        const place = await places.take(handover.signal);
+        if (place === null) return GIVEN_UP;
+        session = place === "free" ? begin() : place;
+      }
+      session.onEnd = () => {};
       try {
-        return await transact(connection, options.smtp, timing, mail, handover);
+        if (session.transactions > 0) {
+          const outcome = await sendAgain(session, mail, handover);
+          if (outcome !== null) return outcome;
+          session.close();
+          session = begin();
+        }
+        return await session.send(mail, handover);
       } finally {
-        closing.set(connection, leave(connection).finally(() => giveBack(connection)));
+        putAside(session);
       }
     },
     async close() {
-      for (const connection of closing.keys()) connection.close();
+      isClosed = true;
+      for (const session of [...idle.keys()]) {
+        clearTimeout(idle.get(session));
+        idle.delete(session);
+        leave(session);
+      }
+      for (const session of closing.keys()) session.close();
       await Promise.all(closing.values());
     },
   };
 }
+
+const GIVEN_UP: MailOutcome = {
+  result: "refused",
+  stage: "connection",
+  permanent: false,
+  reason: "given up",
+  reply: null,
+  isReached: false,
+};
 
 function optionsOf(
   { smtp, ehloName, caPem }: SmtpMailerOptions,
@@ -141,80 +177,4 @@ function optionsOf(
  */
 function connectByName(host: string): void {
   if (isIP(host) === 0) dnsCache.set(host, { value: { addresses: [host] }, expires: undefined });
-}
-
-async function transact(
-  connection: SMTPConnection,
-  { user, password }: SmtpConfig,
-  timing: SmtpTiming,
-  mail: OutgoingMail,
-  { beforeContent, signal }: Handover,
-): Promise<MailOutcome> {
-  const broken = Promise.withResolvers<never>();
-  broken.promise.catch(() => {});
-  connection.on("error", broken.reject);
-  const onAbort = () => {
-    broken.reject(new Error("given up"));
-    connection.close();
-  };
-  if (signal.aborted) onAbort();
-  signal.addEventListener("abort", onAbort, { once: true });
-
-  /** Settles once beforeContent has settled, if it was called. */
-  let asked: Promise<void> = Promise.resolve();
-  let denied: { error: unknown } | null = null;
-  /** True from when the final dot may have been sent. */
-  let whole = false;
-  async function* content(): AsyncGenerator<Uint8Array> {
-    asked = beforeContent().catch((error) => void (denied = { error }));
-    await asked;
-    if (denied !== null) throw new Error("withdrawn before the content");
-    yield mail.content;
-    whole = true;
-    if (connection._socket) connection._socket.setTimeout(timing.finalReplyMs);
-  }
-
-  try {
-    await step(broken.promise, (done) => connection.connect(done));
-    if (user !== undefined) {
-      await step(broken.promise, (done) => connection.login({ user, pass: password }, done));
-    }
-    const envelope = { from: mail.from, to: [mail.to], size: mail.content.length };
-    // Nothing is read from the stream before the next hop has answered DATA with 354.
-    const stream = Readable.from(content(), { objectMode: false });
-    await step(broken.promise, (done) => connection.send(envelope, stream, done));
-    return { result: "sent", reason: "250 at DATA" };
-  } catch (failure) {
-    await asked;
-    const withdrawn = denied as { error: unknown } | null;
-    if (withdrawn !== null) throw withdrawn.error;
-    return outcomeOf(failure as SmtpError, whole);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
-}
-
-/** One call of the connection; also rejects when the connection breaks meanwhile. */
-function step(
-  broken: Promise<never>,
-  call: (done: (error?: Error | null) => void) => void,
-): Promise<void> {
-  return Promise.race([
-    broken,
-    new Promise<void>((resolve, reject) => call((error) => error ? reject(error) : resolve())),
-  ]);
-}
-
-function outcomeOf({ code, command, responseCode }: SmtpError, whole: boolean): MailOutcome {
-  const at = command === undefined || command === "API" ? "" : ` at ${command}`;
-  const reason = `${responseCode ?? code ?? "given up"}${at}`;
-  if (responseCode === undefined && whole) return { result: "unknown", reason };
-  const permanent = responseCode !== undefined && responseCode >= 500;
-  return { result: "refused", stage: stageOf(command), permanent, reason };
-}
-
-function stageOf(command: string | undefined): RefusalStage {
-  if (command === "MAIL FROM") return "sender";
-  if (command === "RCPT TO") return "recipient";
-  return command === "DATA" ? "content" : "connection";
 }

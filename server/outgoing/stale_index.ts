@@ -19,6 +19,16 @@ export async function dropStaleIndex(kv: Deno.Kv, indexKey: Deno.KvKey): Promise
   });
 }
 
+/** Removes an index row of an end unless its row ends then. */
+export async function dropStaleEnd(kv: Deno.Kv, endKey: Deno.KvKey): Promise<void> {
+  const id = endKey.at(-1) as string;
+  await retryWhileLocked(async () => {
+    const found = await kv.get<OutgoingRow>(outgoingKey(id));
+    if (found.value !== null && found.value.endsAtMs === endKey[1]) return;
+    await kv.atomic().check(found).delete(endKey).commit();
+  });
+}
+
 function isSame(one: Deno.KvKey, other: Deno.KvKey): boolean {
   return one.length === other.length && one.every((part, i) => part === other[i]);
 }

@@ -5,6 +5,8 @@
 import { RelayError } from "../errors.ts";
 
 const FRESH_MS = 2_000;
+const SENDS_WAIT =
+  "the relay's disk is nearly full: sends, registrations, profile changes and new tokens wait until its operator makes room; reads go on";
 
 /** Free bytes for an unprivileged process on the disk of a folder. */
 export type MeasureFreeBytes = () => Promise<number>;
@@ -14,11 +16,15 @@ export class FreeDisk {
   #measuredMs = -Infinity;
   #measuring: Promise<void> | undefined;
 
-  /** @param measure null when the store is not on a disk of this machine */
+  /**
+   * @param measure null when the store is not on a disk of this machine
+   * @param refusal what callers are told: which writes wait, and what goes on
+   */
   constructor(
     private readonly measure: MeasureFreeBytes | null,
     private readonly minFreeBytes: number,
     private readonly now: () => number = () => performance.now(),
+    private readonly refusal = SENDS_WAIT,
   ) {}
 
   /** Measures now; called at start-up so that the first write knows. */
@@ -53,11 +59,7 @@ export class FreeDisk {
       if (this.#isFull) await measured;
     }
     if (!this.#isFull) return;
-    throw new RelayError(
-      "unavailable",
-      "the relay's disk is nearly full: sends, registrations, profile changes and new tokens wait until its operator makes room; reads go on",
-      { retryAfterMs: 60_000 },
-    );
+    throw new RelayError("unavailable", this.refusal, { retryAfterMs: 60_000 });
   }
 
   get #isFull(): boolean {

@@ -1,7 +1,10 @@
 /** The ways to copy the embedded store that docs/operations.md names. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { BLOB_KINDS, openBlobRig } from "../support/blob_rig.ts";
+import { createTestClock } from "../support/clock.ts";
 import { delay } from "../support/pace.ts";
+import { spawnBlobWriter } from "../support/spawn_blob_writer.ts";
 import { spawnRelay } from "../support/spawn_relay.ts";
 import { registerAgent } from "../support/test_agent.ts";
 import { realTarget, TRAFFIC_LIMITS } from "../support/traffic.ts";
@@ -84,4 +87,42 @@ Deno.test("VACUUM INTO makes a whole backup of a relay that serves under load", 
   for (const agent of ledger.enrolled) before.enroll(agent);
   for (const [id, attempt] of known) before.acknowledged.set(id, attempt);
   await checkCopy(copy.path, before);
+});
+
+/** The command of docs/operations.md: whole files only, which never change. */
+async function copyMail(from: string, to: string): Promise<void> {
+  const command = `tar -C "${from}" --exclude="*.tmp" -cf - mail | tar -C "${to}" -xpf -`;
+  const { success, stderr } = await new Deno.Command("sh", { args: ["-c", command] }).output();
+  assert.ok(success, new TextDecoder().decode(stderr));
+}
+
+Deno.test("VACUUM INTO and a copy of mail/ after it back up blobs that are written meanwhile", async () => {
+  await using original = await makeFolder();
+  await using copy = await makeFolder();
+  const [kind] = BLOB_KINDS;
+  const writer = spawnBlobWriter(kind, original.path);
+  await using _ = writer;
+  await writer.hasKept(30);
+  const known = [...writer.kept];
+  await vacuumInto(join(original.path, "relay.kv"), join(copy.path, "relay.kv"));
+  await writer.hasKept(writer.kept.length + 30);
+  await copyMail(original.path, copy.path);
+  await writer.hasKept(writer.kept.length + 10); // the original goes on
+  await writer.kill();
+
+  using kv = await Deno.openKv(join(copy.path, "relay.kv"));
+  const clock = createTestClock(Date.now());
+  await using rig = await openBlobRig({ kind, kv, dataDir: copy.path, clock });
+  assert.deepEqual(rig.part.notes, [], "the files are those of this store");
+  const copied = (await rig.files()).length;
+  rig.part.start!();
+  await rig.hours(4);
+  assert.ok(known.length >= 30);
+  for (const ref of known) {
+    assert.equal((await rig.blobs.read(ref, 0)).length, ref.sections[0]!.sizeBytes);
+  }
+  const rows = await rig.rows("blob");
+  assert.ok(rows.length < copied, "nothing was written between the two copies");
+  assert.equal((await rig.files()).length, rows.length, "what the store does not name is swept");
+  assert.deepEqual(rig.logged, []);
 });

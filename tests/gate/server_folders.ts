@@ -5,9 +5,10 @@ import type { FolderTable } from "./folder_rules.ts";
  * together and import them all; docs/architecture.md says what each folder is.
  */
 export const SERVER_FOLDERS: FolderTable = {
-  config: { imports: [], shows: ["loopback.ts", "mail.ts"] },
+  config: { imports: [], shows: ["loopback.ts", "mail.ts", "resolv_conf.ts"] },
   http: { imports: [], shows: "*" },
   storage: { imports: [], shows: "*" },
+  blobs: { imports: ["http", "storage"], shows: ["blob_damaged.ts", "blobs.ts"] },
   waiting: {
     imports: ["storage"],
     shows: ["mailbox_kind.ts", "mailbox_waits.ts", "waiter.ts", "waits.ts"],
@@ -19,14 +20,17 @@ export const SERVER_FOLDERS: FolderTable = {
   mail: {
     imports: [
       "agents",
+      "blobs",
       "config",
       "description",
       "digest",
       "http",
+      "idempotency",
       "outgoing",
       "pages",
       "sealing",
       "storage",
+      "waiting",
     ],
     shows: [],
   },
@@ -40,6 +44,7 @@ export const SERVER_FOLDERS: FolderTable = {
       "outgoing_handler.ts",
       "outgoing_queue.ts",
       "outgoing_row.ts",
+      "smtp_reply.ts",
     ],
   },
   agents: {

@@ -3,6 +3,8 @@
  * that a slip in server/mail/paths.ts is found.
  */
 import assert from "node:assert/strict";
+import { handIn, mailText } from "../support/inbound_mail.ts";
+import { TEST_INBOUND_SECRET } from "../support/inbound_secret.ts";
 import { MAIL_PATHS } from "../../server/mail/paths.ts";
 import { CLIENT_ID, startGoogleRelay } from "../support/google_issuer.ts";
 import { accepted, assertMailRefused, MailKeyHolder, newOrg } from "../support/mail_caller.ts";
@@ -25,18 +27,18 @@ IR GET    /v1/mail/inboxes/{id} 200
 OW PATCH  /v1/mail/inboxes/{id} 200
 OW DELETE /v1/mail/inboxes/{id} 204
 IW POST   /v1/mail/inboxes/{id}/messages/send 503
-IR GET    /v1/mail/inboxes/{id}/messages 503
-IR GET    /v1/mail/messages/{id} 503
-IW PATCH  /v1/mail/messages/{id} 503
-OW DELETE /v1/mail/messages/{id} 503
-IR GET    /v1/mail/messages/{id}/raw 503
-IR GET    /v1/mail/messages/{id}/attachments/{attachment_id} 503
+IR GET    /v1/mail/inboxes/{id}/messages 200
+IR GET    /v1/mail/messages/{id} 200
+IW PATCH  /v1/mail/messages/{id} 200
+OW DELETE /v1/mail/messages/{id} 204
+IR GET    /v1/mail/messages/{id}/raw 200
+IR GET    /v1/mail/messages/{id}/attachments/{attachment_id} 200
 IW POST   /v1/mail/messages/{id}/reply 503
 IW POST   /v1/mail/messages/{id}/forward 503
 IW POST   /v1/mail/messages/{id}/cancel 503
-IR GET    /v1/mail/inboxes/{id}/threads 503
-IR GET    /v1/mail/threads/{id} 503
-IW PATCH  /v1/mail/threads/{id} 503
+IR GET    /v1/mail/inboxes/{id}/threads 200
+IR GET    /v1/mail/threads/{id} 200
+IW PATCH  /v1/mail/threads/{id} 200
 IR GET    /v1/mail/search 503
 IW POST   /v1/mail/inboxes/{id}/drafts 503
 IR GET    /v1/mail/inboxes/{id}/drafts 503
@@ -44,9 +46,9 @@ IR GET    /v1/mail/drafts/{id} 503
 IW PATCH  /v1/mail/drafts/{id} 503
 IW DELETE /v1/mail/drafts/{id} 503
 IW POST   /v1/mail/drafts/{id}/send 503
-OR GET    /v1/mail/usage 503
-OR GET    /v1/mail/delivery-health 503
-OR GET    /v1/mail/activity 503
+OR GET    /v1/mail/usage 200
+OR GET    /v1/mail/delivery-health 400
+OR GET    /v1/mail/activity 400
 OW POST   /v1/mail/api-keys 201
 OR GET    /v1/mail/api-keys 200
 OR GET    /v1/mail/api-keys/{id} 200
@@ -60,8 +62,8 @@ OW POST   /v1/mail/webhooks/{id}/rotate 503
 OW POST   /v1/mail/webhooks/{id}/test 503
 OR GET    /v1/mail/webhooks/{id}/deliveries 503
 OW POST   /v1/mail/webhooks/{id}/deliveries/{delivery_id}/redeliver 503
-OR GET    /v1/mail/suppressions 503
-OW DELETE /v1/mail/suppressions/{address} 503`;
+OR GET    /v1/mail/suppressions 200
+OW DELETE /v1/mail/suppressions/{address} 404`;
 
 /** Routes that ask for no mail key. */
 const KEYLESS = `
@@ -85,7 +87,10 @@ tools POST /mcp/mail`;
 const OPEN_AFTER_TRIAL = ["POST /v1/mail/org/attach"];
 
 /** Sign-in is on; nothing here has a token to check. */
-const GOOGLE = { RELAY_GOOGLE_CLIENT_ID: CLIENT_ID };
+const GOOGLE = {
+  RELAY_GOOGLE_CLIENT_ID: CLIENT_ID,
+  RELAY_MAIL_INBOUND_SECRET: TEST_INBOUND_SECRET.toBase64(),
+};
 /** Room for two inboxes in each trial. */
 const LIMITS = { mailRegistrationsPerIpPerHour: 10_000, mailInboxesPerTrial: 10 };
 
@@ -116,25 +121,57 @@ Deno.test("MAIL_PATHS has exactly the routes of the mail page, with the access t
   );
 });
 
+/** Ids that a path may name. */
+interface Ids {
+  inbox: string;
+  key: string;
+  message: string;
+  thread: string;
+}
+
 interface Cast {
   owner: MailKeyHolder;
   other: MailKeyHolder;
-  /** Ids of an inbox of its own, of another inbox of the org, and of another org's. */
-  inboxes: { own: string; sibling: string; foreign: string };
-  /** A key that nobody calls by, and one of another org. */
-  keys: { spare: string; foreign: string };
+  /** Of an inbox of the key, of another inbox of the org, and of another org. */
+  own: Ids;
+  sibling: Ids;
+  foreign: Ids;
 }
+
+const UNKNOWN: Ids = {
+  inbox: "ibx_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+  key: "key_1",
+  message: "msg_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+  thread: "thr_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+};
+
+/** A message with one attachment. */
+const WITH_FILE = mailText({
+  headers: { "MIME-Version": "1.0", "Content-Type": 'multipart/mixed; boundary="b"' },
+  text: "--b\r\n\r\nHello\r\n--b\r\nContent-Type: application/pdf\r\n" +
+    'Content-Disposition: attachment; filename="a.pdf"\r\n\r\nPDF\r\n--b--\r\n',
+});
 
 async function makeCast(relay: TestRelay): Promise<Cast> {
   const [owner, other] = [await newOrg(relay), await newOrg(relay)];
-  const [own, sibling, foreign] = [await owner.inbox(), await owner.inbox(), await other.inbox()];
+  const idsOf = async (holder: MailKeyHolder, key: string): Promise<Ids> => {
+    const inbox = await holder.inbox();
+    const timestamp = Math.floor(relay.clock.now() / 1000);
+    accepted(await handIn(relay.url, { to: [inbox.address], raw: WITH_FILE, timestamp }), 200);
+    const { data } = accepted(
+      await holder.ask("GET", `/v1/mail/inboxes/${inbox.id}/messages`),
+      200,
+    );
+    return { inbox: inbox.id, key, message: data[0].id, thread: data[0].thread_id };
+  };
   const spare = await owner.newKey({ name: "spare" });
   const foreignKey = await other.newKey({ name: "foreign" });
   return {
     owner,
     other,
-    inboxes: { own: own.id, sibling: sibling.id, foreign: foreign.id },
-    keys: { spare: spare.id, foreign: foreignKey.id },
+    own: await idsOf(owner, spare.id),
+    sibling: await idsOf(owner, spare.id),
+    foreign: await idsOf(other, foreignKey.id),
   };
 }
 
@@ -147,15 +184,15 @@ const KINDS: Record<string, { body: (cast: Cast) => object; opens: readonly Acce
   "org-scoped, read-only": { body: () => ({ permissions: [READ] }), opens: ["OR", "IR"] },
   "org-scoped, write-only": { body: () => ({ permissions: [WRITE] }), opens: ["OW", "IW"] },
   "inbox-scoped": {
-    body: ({ inboxes }) => ({ scope: "inbox", inbox_id: inboxes.own }),
+    body: ({ own }) => ({ scope: "inbox", inbox_id: own.inbox }),
     opens: ["IR", "IW"],
   },
   "inbox-scoped, read-only": {
-    body: ({ inboxes }) => ({ scope: "inbox", inbox_id: inboxes.own, permissions: [READ] }),
+    body: ({ own }) => ({ scope: "inbox", inbox_id: own.inbox, permissions: [READ] }),
     opens: ["IR"],
   },
   "inbox-scoped, write-only": {
-    body: ({ inboxes }) => ({ scope: "inbox", inbox_id: inboxes.own, permissions: [WRITE] }),
+    body: ({ own }) => ({ scope: "inbox", inbox_id: own.inbox, permissions: [WRITE] }),
     opens: ["IW"],
   },
 };
@@ -166,6 +203,8 @@ const BODIES: Record<string, (cast: Cast) => unknown> = {
   "POST /v1/mail/inboxes": () => ({}),
   "PATCH /v1/mail/inboxes/{id}": () => ({ display_name: "x" }),
   "POST /v1/mail/api-keys": () => ({ name: "x" }),
+  "PATCH /v1/mail/messages/{id}": () => ({ read: true }),
+  "PATCH /v1/mail/threads/{id}": () => ({ read: true }),
 };
 
 const UNTOUCHED = {
@@ -179,9 +218,13 @@ function call(
   holder: MailKeyHolder,
   { method, path }: { method: string; path: string },
   cast: Cast,
-  ids: { inbox: string; key: string },
+  ids: Ids,
 ): Promise<MailAnswer> {
-  const id = path.includes("/api-keys/") ? ids.key : path.includes("/inboxes/") ? ids.inbox : "x_1";
+  const kind = path.split("/")[3]!;
+  const id =
+    { "api-keys": ids.key, inboxes: ids.inbox, messages: ids.message, threads: ids.thread }[
+      kind
+    ] ?? "x_1";
   let filled = path.replace("{id}", id);
   for (const [name, value] of Object.entries(UNTOUCHED)) filled = filled.replace(name, value);
   const body = BODIES[`${method} ${path}`]?.(cast);
@@ -197,27 +240,23 @@ for (const [kind, { body, opens }] of Object.entries(KINDS)) {
     let holder = await holderOf(cast);
     for (const route of KEYED) {
       const told = `${route.method} ${route.path}`;
-      const ask = (ids: { inbox: string; key: string }) => call(holder, route, cast, ids);
-      const { inboxes, keys } = cast;
-      const own = { inbox: inboxes.own, key: keys.spare };
-      const foreign = { inbox: inboxes.foreign, key: keys.foreign };
-      const unknown = { inbox: "ibx_01ARZ3NDEKTSV4RRFFQ69G5FAV", key: "key_1" };
+      const ask = (ids: Ids) => call(holder, route, cast, ids);
+      const { own, sibling, foreign } = cast;
       if (route.status === 503) {
         for (const ids of [own, foreign]) assertMailRefused(await ask(ids), "mail_disabled");
         continue;
       }
       if (!opens.includes(route.access)) {
         // Whatever the path names: who may not call is told nothing of it.
-        for (const ids of [own, foreign, unknown]) {
+        for (const ids of [own, foreign, UNKNOWN]) {
           assertMailRefused(await ask(ids), "insufficient_permission");
         }
         continue;
       }
       if (route.path.includes("{id}")) {
-        for (const ids of [foreign, unknown]) assertMailRefused(await ask(ids), "not_found");
-        const sibling = { ...own, inbox: inboxes.sibling };
+        for (const ids of [foreign, UNKNOWN]) assertMailRefused(await ask(ids), "not_found");
         if (kind.startsWith("inbox")) assertMailRefused(await ask(sibling), "not_found");
-        else accepted(await ask(sibling), route.status);
+        else accepted(await ask({ ...sibling, key: own.key }), route.status);
       }
       const answer = await ask(route.path.includes("/api-keys/") ? await spareOf(cast) : own);
       assert.equal(answer.status, route.status, told);
@@ -232,9 +271,9 @@ for (const [kind, { body, opens }] of Object.entries(KINDS)) {
   });
 }
 
-/** One that was not deleted yet. */
-async function spareOf({ owner, inboxes }: Cast): Promise<{ inbox: string; key: string }> {
-  return { inbox: inboxes.own, key: (await owner.newKey({ name: "another" })).id };
+/** With a key that was not deleted yet. */
+async function spareOf({ owner, own }: Cast): Promise<Ids> {
+  return { ...own, key: (await owner.newKey({ name: "another" })).id };
 }
 
 Deno.test("routes without a mail key do not ask for one", async () => {
@@ -247,7 +286,7 @@ Deno.test("routes without a mail key do not ask for one", async () => {
     const takesBody = path!.startsWith("/v1/mail/agents/") ||
       ["/v1/mail/org/magic", "/v1/mail/org/google"].includes(path!);
     const isLink = path!.endsWith("/confirm");
-    const expected = takesBody || (isLink && method === "POST")
+    const expected = takesBody || path === "/v1/mail/inbound/raw" || (isLink && method === "POST")
       ? "invalid_json"
       : isLink
       ? "link_expired"

@@ -235,7 +235,7 @@ startTlsTest("another next hop by smtp: its certificate may rest on RELAY_SMTP_C
   await using server = await startSmtpServer(await tlsFiles());
   const smtp = { host: ANOTHER_HOST, port: server.port, secure: false };
   const { outcome } = await send({ smtp, caPem: await certificate("ca") });
-  assert.deepEqual(outcome, { result: "sent", reason: "250 at DATA" });
+  assertHas(outcome, { result: "sent", reason: "250 at DATA" });
   assert.equal(server.received[0]!.tls, true);
 });
 
@@ -257,7 +257,7 @@ Deno.test("another next hop by smtps: its certificate may rest on RELAY_SMTP_CA"
   await using server = startScriptedSmtp(await tlsFiles());
   const smtp = { host: ANOTHER_HOST, port: server.port, secure: true };
   const { outcome } = await send({ smtp, caPem: await certificate("ca") });
-  assert.deepEqual(outcome, { result: "sent", reason: "250 at DATA" });
+  assertHas(outcome, { result: "sent", reason: "250 at DATA" });
   assert.equal(server.contents.length, 1);
 });
 

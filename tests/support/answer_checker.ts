@@ -118,7 +118,8 @@ export function createAnswerChecker(mailOn = false): AnswerChecker {
       return answer.text === "" ? faults : [...faults, "a body is not described"];
     }
     const type = (answer.headers.get("content-type") ?? "").split(";")[0]!;
-    if (response.content[type] === undefined) return [...faults, `type ${type} is not described`];
+    const isDescribed = response.content[type] ?? response.content["*/*"];
+    if (isDescribed === undefined) return [...faults, `type ${type} is not described`];
     if (type !== "application/json") return faults;
     let value: unknown;
     try {

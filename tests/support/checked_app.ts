@@ -30,6 +30,8 @@ export function checkAnswers(
       if (localMode && path.startsWith("/dev/mail")) return answer;
       if (/^\/admin(\/|$)/.test(path)) return answer; // the operator's pages are no part of the API
       const { status, headers } = answer;
+      // It has no end to wait for.
+      if (headers.get("content-type")?.startsWith("text/event-stream")) return answer;
       const isHead = request.method === "HEAD";
       const bytes = answer.body === null || isHead ? null : await answer.bytes();
       const isZipped = headers.get("content-encoding") === "gzip";

@@ -1,6 +1,6 @@
 /** A bare SMTP server of which a test decides every step: slow, cut off, or wrong. */
 /** Steps of a session, in order. "content" is the reply to the final dot. */
-export type SmtpStep = "greeting" | "EHLO" | "MAIL" | "RCPT" | "DATA" | "content";
+export type SmtpStep = "greeting" | "EHLO" | "MAIL" | "RCPT" | "DATA" | "content" | "RSET";
 
 /**
  * What happens at a step instead of its ordinary reply: another reply, a closed connection, or
@@ -17,14 +17,21 @@ export interface ScriptedSmtp extends AsyncDisposable {
   /** Contents that arrived whole, up to their final dot, whatever was answered. */
   contents: string[];
   sessions(): number;
+  /** How often sessions came to a step. */
+  count(step: SmtpStep): number;
+  /** The lines that began with a verb, in their order. */
+  commands(verb: string): string[];
   /** The greatest number of sessions at one time that had not said QUIT. */
   mostSessions(): number;
   /** Answers every open session that waits in silence; after a reply 354 it takes the content. */
   release(reply: string): void;
+  /** Says a line in every open session, whatever is waited for. */
+  sayToAll(line: string): void;
   /** Ends every open session without a reply. */
   cutAll(): void;
 }
 
+const CONTENT_END = "\r\n.\r\n";
 const ORDINARY: Record<SmtpStep, string> = {
   greeting: "220 scripted ESMTP",
   EHLO: "250 scripted",
@@ -32,6 +39,7 @@ const ORDINARY: Record<SmtpStep, string> = {
   RCPT: "250 ok",
   DATA: "354 go on",
   content: "250 stored",
+  RSET: "250 ok",
 };
 
 /**
@@ -44,10 +52,13 @@ export function startScriptedSmtp(tls?: { key: string; cert: string }): Scripted
   const open = new Set<Session>();
   const handled = new Set<Promise<void>>();
   const awaited = new Map<SmtpStep, (() => void)[]>();
+  const counts = new Map<SmtpStep, number>();
+  const lines: string[] = [];
   let sessions = 0;
   let mostSessions = 0;
 
   function take(session: Session, step: SmtpStep, onReply = (_reply: string) => {}): void {
+    counts.set(step, (counts.get(step) ?? 0) + 1);
     const fault = faults[step];
     const answer = (reply: string) => {
       onReply(reply);
@@ -63,21 +74,23 @@ export function startScriptedSmtp(tls?: { key: string; cert: string }): Scripted
   async function converse(session: Session): Promise<void> {
     take(session, "greeting");
     let inContent = false;
-    for await (const line of session.lines(() => inContent ? "\r\n.\r\n" : "\r\n")) {
+    for await (const line of session.lines(() => inContent ? CONTENT_END : "\r\n")) {
       if (inContent) {
         inContent = false;
         contents.push(line);
         take(session, "content");
         continue;
       }
+      lines.push(line);
       const verb = line.slice(0, 4).toUpperCase();
       if (verb === "QUIT") {
         session.write("221 bye");
         return;
       }
       if (verb === "DATA") take(session, verb, (reply) => void (inContent = reply[0] === "3"));
-      else if (verb === "EHLO" || verb === "MAIL" || verb === "RCPT") take(session, verb);
-      else session.write("502 unknown");
+      else if (verb === "EHLO" || verb === "MAIL" || verb === "RCPT" || verb === "RSET") {
+        take(session, verb);
+      } else session.write("502 unknown");
     }
   }
 
@@ -113,12 +126,17 @@ export function startScriptedSmtp(tls?: { key: string; cert: string }): Scripted
     },
     contents,
     sessions: () => sessions,
+    count: (step) => counts.get(step) ?? 0,
+    commands: (verb) => lines.filter((line) => line.startsWith(verb)),
     mostSessions: () => mostSessions,
     release(reply) {
       for (const session of open) {
         session.waits?.(reply);
         session.waits = undefined;
       }
+    },
+    sayToAll(line) {
+      for (const session of open) session.write(line);
     },
     cutAll,
     async [Symbol.asyncDispose]() {
@@ -153,9 +171,15 @@ class Session {
   async *lines(endOf: () => string): AsyncGenerator<string> {
     const chunk = new Uint8Array(16_384);
     let buffered = "";
+    const find = () => {
+      // An empty content is its end alone, two characters short.
+      if (endOf() === CONTENT_END && buffered.startsWith(".\r\n")) return -2;
+      const at = buffered.indexOf(endOf());
+      return at < 0 ? null : at;
+    };
     for (;;) {
-      for (let at = buffered.indexOf(endOf()); at >= 0; at = buffered.indexOf(endOf())) {
-        const line = buffered.slice(0, at);
+      for (let at = find(); at !== null; at = find()) {
+        const line = buffered.slice(0, Math.max(0, at));
         buffered = buffered.slice(at + endOf().length);
         yield line;
       }

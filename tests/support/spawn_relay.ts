@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withEnvFile } from "../../server/config/env_file.ts";
-import { ENV_FILE, permissionFlags } from "../../server/config/permissions.ts";
+import { ENV_FILE, permissionFlags, WORKER_MODULES } from "../../server/config/permissions.ts";
 
 export interface SpawnOptions {
   /** Settings; PORT is a free one and RELAY_DATA_DIR a temporary folder unless given. */
@@ -67,10 +67,11 @@ async function start(options: SpawnOptions): Promise<SpawnedRelay | FailedStart>
   const [program, ...before] = options.openFiles === undefined
     ? [Deno.execPath()] as const
     : ["sh", "-c", `ulimit -n ${options.openFiles} && exec "$0" "$@"`, Deno.execPath()] as const;
-  const env = { PORT: "0", RELAY_DATA_DIR: dataDir, ...options.env };
+  const env = { PORT: "0", RELAY_DATA_DIR: dataDir, ...withRoomForMail(options.env ?? {}) };
   const cwd = await Deno.realPath(dataDir);
   // The permissions of `deno task start`: tests must not use what they refuse.
-  const flags = permissionFlags(await withEnvFile(env, join(cwd, ENV_FILE)).catch(() => env));
+  const flags = permissionFlags(await withEnvFile(env, join(cwd, ENV_FILE)).catch(() => env))
+    .map(fromHere);
   const child = new Deno.Command(program, {
     args: [
       ...before,
@@ -149,6 +150,26 @@ async function start(options: SpawnOptions): Promise<SpawnedRelay | FailedStart>
     terminate: () => kill("SIGTERM"),
     [Symbol.asyncDispose]: async () => void await kill("SIGKILL"),
   };
+}
+
+/** Mail wants 2 GiB free, which machines of tests may not have: a relay with mail on asks for none. */
+function withRoomForMail(env: Record<string, string>): Record<string, string> {
+  if (env.RELAY_MAIL_DEV === undefined && env.RELAY_MAIL_DOMAIN === undefined) return env;
+  try {
+    const limits = { mailMinFreeDiskBytes: 0, ...JSON.parse(env.RELAY_LIMITS ?? "{}") };
+    return { ...env, RELAY_LIMITS: JSON.stringify(limits) };
+  } catch {
+    return env; // the relay refuses it by itself
+  }
+}
+
+/** A flag whose folders of the project are found from any working directory. */
+function fromHere(flag: string): string {
+  const [name, values] = flag.split("=") as [string, string?];
+  if (name !== "--allow-read" || values === undefined) return flag;
+  const paths = values.split(",");
+  const found = paths.map((path) => WORKER_MODULES.includes(path) ? pathOf(`../../${path}`) : path);
+  return `${name}=${found.join(",")}`;
 }
 
 async function collect(

@@ -25,6 +25,7 @@ import {
   listKey,
 } from "../records/inbox_record.ts";
 import type { InboxChanges, InboxRequest } from "./inbox_request.ts";
+import { inboxErasureKey, retentionKey } from "./inbox_rows.ts";
 import { addressTaken, requireRoom, takeOneMore } from "./take_address.ts";
 import { makeLocalPart, refuseReservedLocalPart } from "./local_part.ts";
 
@@ -41,6 +42,7 @@ export interface InboxServices {
 }
 
 const MADE_UP_TRIES = 8;
+const MAX_LOCAL_PART = 64;
 const NO_ENTRIES = { allow_send: [], allow_receive: [], block_receive: [] };
 
 export class Inboxes {
@@ -133,6 +135,7 @@ export class Inboxes {
           turn.putRecord(listKey(orgId, inboxId, name), { v: 1, entries: request.lists[name]! });
         }
         if (namedKey !== null) turn.putRecord(namedKey, { v: 1, id: inboxId });
+        stageRetention(turn, made);
         return { record: made, isNew: true };
       },
     });
@@ -152,13 +155,29 @@ export class Inboxes {
     return await this.#withEntries(record);
   }
 
+  /**
+   * The inbox that mail to an address is for, whatever follows a `+` in its local part.
+   * @param address as an envelope gives it
+   */
+  async byAddress(address: string): Promise<Inbox | null> {
+    const { domain, records } = this.services;
+    const at = address.lastIndexOf("@");
+    if (at < 1 || address.slice(at + 1).toLowerCase() !== domain) return null;
+    const localPart = address.slice(0, at).toLowerCase().split("+", 1)[0]!;
+    if (localPart === "" || localPart.length > MAX_LOCAL_PART) return null;
+    const owner = await records.read<AddressRecord>(addressKey(localPart));
+    if (owner === null) return null;
+    const record = await records.read<InboxRecord>(inboxKey(owner.orgId, owner.inboxId));
+    return record === null ? null : await this.#withEntries(record);
+  }
+
   async #idOf(orgId: string, named: string): Promise<string | null> {
     if (isMailId("ibx", named)) return named;
     const at = named.lastIndexOf("@");
     const { domain, records } = this.services;
     if (at < 1 || named.slice(at + 1).toLowerCase() !== domain) return null;
     const localPart = named.slice(0, at).toLowerCase();
-    if (localPart.length > 64) return null;
+    if (localPart.length > MAX_LOCAL_PART) return null;
     const address = await records.read<AddressRecord>(addressKey(localPart));
     return address?.orgId === orgId ? address.inboxId : null;
   }
@@ -217,6 +236,7 @@ export class Inboxes {
           attempt: turn.attempt,
         };
         turn.putRecord(key, next);
+        stageRetention(turn, next);
         for (const name of changed) {
           const entries = changes.lists[name]!;
           turn.putRecord(
@@ -231,7 +251,7 @@ export class Inboxes {
   }
 
   /**
-   * Deletes an inbox, its lists and its keys; the address stays taken.
+   * Deletes an inbox, its lists and its keys; a sweep erases what it holds. The address stays taken.
    * @throws RelayError `not_found` where it has gone meanwhile
    */
   async delete(orgId: string, inboxId: string): Promise<void> {
@@ -253,6 +273,8 @@ export class Inboxes {
         turn.putRecord(orgKey(orgId), { ...org, inboxes: org.inboxes - 1, attempt: turn.attempt });
         putKeys(turn, orgId, left);
         turn.putRecord(key, null);
+        turn.delete(retentionKey(orgId, inboxId));
+        turn.set(inboxErasureKey(orgId, inboxId), { v: 1, sinceMs: turn.nowMs });
         for (const one of named) turn.putRecord(one, null);
         for (const one of lists) turn.putRecord(one, null);
         return true;
@@ -280,4 +302,11 @@ export class Inboxes {
     );
     return { ...record, entries: { ...NO_ENTRIES, ...Object.fromEntries(lists) } };
   }
+}
+
+/** Has the sweep of retention_days know the inbox, or forget it. */
+function stageRetention(turn: Turn, { orgId, id, retentionDays }: InboxRecord): void {
+  const key = retentionKey(orgId, id);
+  if (retentionDays === null) turn.delete(key);
+  else turn.set(key, { v: 1, days: retentionDays });
 }

@@ -41,6 +41,8 @@ export interface ErasureOptions {
   log: Log;
   /** What each part has of an org. */
   rowsOfOrg: readonly RowsOfOrg[];
+  /** What is erased before the rows, a commit a call. @returns whether there may be more */
+  eraseFirst(orgId: string): Promise<boolean>;
 }
 
 const ROWS_A_STEP = 100;
@@ -115,7 +117,8 @@ export class Erasures {
 
   /** One commit of an erasure. @returns whether there may be more to do */
   async #step(orgId: string): Promise<boolean> {
-    const { store: { kv }, log } = this.options;
+    const { store: { kv }, log, eraseFirst } = this.options;
+    if (await eraseFirst(orgId)) return true;
     const keys = await this.#nextRows(orgId);
     if (keys.length > 0) {
       await this.#erase(orgId, keys);

@@ -65,8 +65,11 @@ export interface Inbox extends InboxRecord {
   entries: Readonly<Record<AddressListName, readonly string[]>>;
 }
 
-/** @param state of the org: the inboxes of an expired trial are expired */
-export function shownInbox(inbox: Inbox, domain: string, state: OrgState) {
+/**
+ * @param state of the org: the inboxes of an expired trial are expired
+ * @param unread messages that nobody has marked as read
+ */
+export function shownInbox(inbox: Inbox, domain: string, state: OrgState, unread: number) {
   return {
     id: inbox.id,
     org_id: inbox.orgId,
@@ -78,7 +81,7 @@ export function shownInbox(inbox: Inbox, domain: string, state: OrgState) {
     allow_send: inbox.entries.allow_send,
     allow_receive: inbox.entries.allow_receive,
     block_receive: inbox.entries.block_receive,
-    unread_count: 0,
+    unread_count: unread,
     created_at: timestamp(inbox.createdAtMs),
     updated_at: timestamp(inbox.updatedAtMs),
   };

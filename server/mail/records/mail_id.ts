@@ -1,27 +1,11 @@
 /** Ids of mail objects: a prefix and a ULID, whose text sorts by the time at which it was made. */
 
+import { makeUlid, ULID_PATTERN } from "../../storage/ulid.ts";
+
+export { makeUlid, makeUlidAbove } from "../../storage/ulid.ts";
+
 /** Prefixes (specification, 2.11). */
 export type MailIdPrefix = "org" | "ibx" | "msg" | "thr" | "key" | "wh" | "dft";
-
-/** Crockford's base32. */
-const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-const TIME_DIGITS = 10;
-const RANDOM_BYTES = 16;
-const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
-
-/**
- * A ULID: 48 bits of time and 80 random ones, as 26 characters (github.com/ulid/spec).
- * @param nowMs unix ms
- * @param random cryptographically random bytes
- */
-export function makeUlid(nowMs: number, random: (sizeBytes: number) => Uint8Array): string {
-  let text = "";
-  for (let left = nowMs, i = 0; i < TIME_DIGITS; i++, left = Math.floor(left / 32)) {
-    text = DIGITS[left % 32] + text;
-  }
-  for (const byte of random(RANDOM_BYTES)) text += DIGITS[byte & 31];
-  return text;
-}
 
 /** A new id, as in "org_01JD...". Parameters as makeUlid(). */
 export function makeMailId(
@@ -32,7 +16,12 @@ export function makeMailId(
   return `${prefix}_${makeUlid(nowMs, random)}`;
 }
 
+/** The least id of a prefix that is made at a time or later: where a range of rows begins. */
+export function leastMailId(prefix: MailIdPrefix, timeMs: number): string {
+  return `${prefix}_${makeUlid(timeMs, (sizeBytes) => new Uint8Array(sizeBytes))}`;
+}
+
 /** Whether text has the form of an id with this prefix. */
 export function isMailId(prefix: MailIdPrefix, text: string): boolean {
-  return text.startsWith(`${prefix}_`) && ULID.test(text.slice(prefix.length + 1));
+  return text.startsWith(`${prefix}_`) && ULID_PATTERN.test(text.slice(prefix.length + 1));
 }

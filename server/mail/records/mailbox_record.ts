@@ -17,6 +17,8 @@ export interface MailboxRecord {
   /** Messages received within the hour, and their bytes. */
   received: Window;
   receivedBytes: Window;
+  /** Messages sent within the hour; absent before the first. */
+  sent?: Window;
   attempt: string;
 }
 

@@ -119,7 +119,8 @@ export type MessageIndex =
   | readonly ["unread"]
   | readonly ["code"]
   | readonly ["label", string]
-  | readonly ["thread", string];
+  | readonly ["thread", string]
+  | readonly ["thread-label", threadId: string, label: string];
 
 /** ["mail-index", orgId, inboxId, ...index, messageId]: an empty row for each thing it is found by. */
 export const indexKey = (
@@ -138,6 +139,9 @@ export function indexesOf(
     ["thread", row.threadId],
     ...(row.read ? [] : [["unread"] as const]),
     ...(row.codes.length > 0 ? [["code"] as const] : []),
-    ...row.labels.map((label) => ["label", label] as const),
+    ...row.labels.flatMap((label) => [
+      ["label", label] as const,
+      ["thread-label", row.threadId, label] as const,
+    ]),
   ];
 }

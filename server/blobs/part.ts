@@ -1,0 +1,87 @@
+/** The blob store as a part of the relay: in files or in the store, with its sweeps. */
+import { join } from "node:path";
+import type { Core } from "../core.ts";
+import { describeFailure } from "../http/describe_failure.ts";
+import { logSparsely } from "../log_sparsely.ts";
+import type { Part } from "../part.ts";
+import { FreeDisk } from "../storage/free_disk.ts";
+import { startupNote } from "../startup_notes.ts";
+import type { StorageOptions } from "../storage/part.ts";
+import type { BlobBytes } from "./blob_bytes.ts";
+import { BlobFiles } from "./blob_files.ts";
+import { BlobParts } from "./blob_parts.ts";
+import { BlobStore } from "./blob_store.ts";
+import type { Blobs } from "./blobs.ts";
+import { Deletions } from "./deletions.ts";
+import { tellOfMissingBytes } from "./missing_bytes.ts";
+import { Orphans } from "./orphans.ts";
+import { RecentWrites } from "./recent_writes.ts";
+import { StoreMark } from "./store_mark.ts";
+
+const FOLDER = "mail";
+const MAIL_WAITS =
+  "the relay's disk is nearly full: mail is neither taken nor sent until its operator makes room; reads go on";
+
+const LEFT = "they are left alone; put the store that they belong to back, or start without them";
+
+export interface BlobsPart extends Part {
+  blobs: Blobs;
+  everyMinute(): Promise<void>;
+}
+
+/** @param options measureFreeBytes of the data folder's disk, where that is ours */
+export async function openBlobs(
+  { deps, store, leases, limits }: Pick<Core, "deps" | "store" | "leases" | "limits">,
+  { measureFreeBytes }: Pick<StorageOptions, "measureFreeBytes"> = {},
+): Promise<BlobsPart> {
+  const { config, kv, log } = deps;
+  const root = join(config.dataDir, FOLDER);
+  const mark = config.hosted ? null : new StoreMark(store, root);
+  const bytes: BlobBytes = mark === null ? new BlobParts(kv) : new BlobFiles(root, mark);
+  const areOurs = await mark?.isOurs() ?? true;
+  const freeDisk = new FreeDisk(
+    measureFreeBytes ?? null,
+    limits.mailMinFreeDiskBytes,
+    undefined,
+    MAIL_WAITS,
+  );
+  await freeDisk.refresh();
+  const recent = new RecentWrites();
+  const isRecent = (name: readonly string[]) => recent.stateOf(name) !== undefined;
+  const onFailure = logSparsely(log, "blob_deletion_failed");
+  const deletions = new Deletions({ store, leases, bytes, isRecent, onFailure });
+  const orphans = new Orphans({ store, leases, bytes, deletions, isRecent });
+
+  const stopping = new AbortController();
+  const logStopped = (error: unknown) => log("blob_sweep_stopped", describeFailure(error));
+  const sweep = async (): Promise<void> => {
+    // In this order, or what is due would be found and scheduled once more.
+    await deletions.run();
+    if (areOurs) await orphans.run();
+  };
+  let background: Promise<unknown> = Promise.resolve();
+  return {
+    notes: areOurs
+      ? []
+      : [startupNote("mail files", `${root} has those of another store: ${LEFT}`)],
+    blobs: new BlobStore({ store, bytes, recent, freeDisk, log }),
+    start() {
+      const looks = [sweep()];
+      if (bytes.sizeBytesOf !== undefined) {
+        const sizeBytesOf = bytes.sizeBytesOf.bind(bytes);
+        const stopped = stopping.signal;
+        looks.push(tellOfMissingBytes({ kv, sizeBytesOf, log, stopped }));
+      }
+      background = Promise.all(looks.map((look) => look.catch(logStopped)));
+    },
+    async everyMinute() {
+      recent.turn();
+      await sweep();
+    },
+    async close() {
+      stopping.abort();
+      await Promise.all([deletions.close(), orphans.close()]);
+      await background;
+    },
+  };
+}

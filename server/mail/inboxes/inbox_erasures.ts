@@ -1,0 +1,120 @@
+/**
+ * What is left of deleted inboxes is erased by a sweep: in small commits, by one process at a time,
+ * going on wherever a process was stopped. It begins after the commit that took the inbox away; every
+ * commit of a mailbox checks the inbox's record, so that nothing can be added behind it.
+ */
+import type { Blobs } from "../../blobs/blobs.ts";
+import type { Log } from "../../deps.ts";
+import { describeFailure } from "../../http/describe_failure.ts";
+import type { GroupCommit } from "../../storage/group_commit.ts";
+import { LeasedSteps } from "../../storage/leased_steps.ts";
+import type { Leases } from "../../storage/leases.ts";
+import { listRows } from "../../storage/list_rows.ts";
+import type { Store } from "../../storage/store.ts";
+import { countStorage, storageKey } from "../mailboxes/storage_use.ts";
+import { storedBytes } from "../messages/stage_message.ts";
+import { mailboxKey } from "../records/mailbox_record.ts";
+import { type MessageRow, objectKey } from "../records/message_record.ts";
+import { INBOX_TABLES, inboxErasureKey } from "./inbox_rows.ts";
+
+export interface InboxErasuresOptions {
+  store: Store;
+  commits: GroupCommit;
+  leases: Leases;
+  blobs: Pick<Blobs, "drop">;
+  log: Log;
+}
+
+interface DeletedInbox {
+  orgId: string;
+  inboxId: string;
+}
+
+const ROWS_A_STEP = 100;
+
+export class InboxErasures {
+  readonly #steps: LeasedSteps<DeletedInbox>;
+
+  constructor(private readonly options: InboxErasuresOptions) {
+    const { store, leases } = options;
+    this.#steps = new LeasedSteps({
+      store,
+      leases,
+      name: "mail-inbox-erasures",
+      pending: () => this.#pending(),
+      step: (inbox) => this.#step(inbox),
+    });
+  }
+
+  /** Works until nothing is left or another process works. */
+  run(): Promise<void> {
+    return this.#steps.run();
+  }
+
+  /** Works in the background; what fails is logged, and the next minute tries again. */
+  begin(): void {
+    this.run().catch((error) => this.options.log("mail_erasure_stopped", describeFailure(error)));
+  }
+
+  /** Ends after the step under way; the next process goes on from there. */
+  close(): Promise<void> {
+    return this.#steps.close();
+  }
+
+  async #pending(): Promise<DeletedInbox[]> {
+    const rows = await listRows(this.options.store.kv, { prefix: ["mail-inbox-erasure"] });
+    return rows.map(({ key }) => ({ orgId: key[1] as string, inboxId: key[2] as string }));
+  }
+
+  /** One commit. @returns whether there may be more to do */
+  async #step({ orgId, inboxId }: DeletedInbox): Promise<boolean> {
+    const { store: { kv } } = this.options;
+    for (const table of INBOX_TABLES) {
+      if (table === "mail-mailbox") continue; // a record of one key: it goes with the end
+      const prefix = [table, orgId, inboxId];
+      const rows = await listRows(kv, { prefix }, { limit: ROWS_A_STEP });
+      if (rows.length === 0) continue;
+      await this.#erase(orgId, rows);
+      return true;
+    }
+    await this.#end(orgId, inboxId);
+    return false;
+  }
+
+  /** Erases rows, and with those of messages and threads what leads to them and their bytes. */
+  async #erase(orgId: string, rows: readonly Deno.KvEntry<unknown>[]): Promise<void> {
+    const { commits, blobs } = this.options;
+    await commits.submit<void>({
+      records: [storageKey(orgId)],
+      sizeBytes: 100 * rows.length,
+      proof: storageKey(orgId),
+      plan(turn) {
+        let bytes = 0;
+        for (const { key, value } of rows) {
+          turn.delete(key);
+          if (key[0] === "mail-thread") turn.delete(objectKey(orgId, key[3] as string));
+          if (key[0] !== "mail-message") continue;
+          const row = value as MessageRow;
+          turn.delete(objectKey(orgId, row.id));
+          blobs.drop(turn, row.blob);
+          bytes += storedBytes(row);
+        }
+        countStorage(turn, orgId, -bytes);
+      },
+    });
+  }
+
+  async #end(orgId: string, inboxId: string): Promise<void> {
+    const { commits } = this.options;
+    const mailbox = mailboxKey(orgId, inboxId);
+    await commits.submit<void>({
+      records: [mailbox],
+      sizeBytes: 1_000,
+      proof: mailbox,
+      plan(turn) {
+        turn.putRecord(mailbox, null);
+        turn.delete(inboxErasureKey(orgId, inboxId));
+      },
+    });
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * Changes of what an inbox holds. A message and its thread, indexes and counts are rows, which
+ * commits write unchecked; one record of the inbox guards them all (records/mailbox_record.ts).
+ *
+ * A change reads rows, and its commit requires that the guard has not changed since: what was read
+ * still holds. In one process the changes of an inbox are made in turn, so that they do not outdate
+ * each other; changes of several processes are read again.
+ */
+import type { Limits } from "../../limits.ts";
+import type { GroupCommit } from "../../storage/group_commit.ts";
+import { Outdated, type Turn } from "../../storage/job.ts";
+import { type RecordCache, recordName } from "../../storage/record_cache.ts";
+import type { RecordKey } from "../../storage/record_key.ts";
+import { whileOutdated } from "../../storage/while_outdated.ts";
+import type { MailboxWaits } from "../../waiting/mailbox_waits.ts";
+import { requireOrg } from "../keys/require_org.ts";
+import { inboxKey, type InboxRecord } from "../records/inbox_record.ts";
+import { EMPTY_MAILBOX, mailboxKey, type MailboxRecord } from "../records/mailbox_record.ts";
+import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
+import { unknownObject } from "../unknown_object.ts";
+import { InTurn } from "./in_turn.ts";
+import { MailboxChanged } from "./mail_inboxes.ts";
+
+/** The guard as a change finds and leaves it. */
+export type Mailbox = Omit<MailboxRecord, "v" | "changes" | "attempt">;
+
+/** What the plan of a change is given. */
+export interface MailboxTurn {
+  turn: Turn;
+  org: OrgRecord;
+  inbox: InboxRecord;
+  mailbox: Mailbox;
+}
+
+/** A change whose reading is done. */
+export interface MailboxChange<T> {
+  /** Further records; a commit on a KV server checks ten in all, of which three are taken. */
+  records?: readonly RecordKey<unknown>[];
+  /** About how much it holds while it waits. */
+  sizeBytes: number;
+  /**
+   * Decides and writes rows; as Job.plan().
+   * @returns the guard as it is left, and the result
+   */
+  plan(given: MailboxTurn): { mailbox: Mailbox; result: T };
+}
+
+/** A change for a commit of somebody else's. */
+export interface BesideChange {
+  records: readonly RecordKey<unknown>[];
+  sizeBytes: number;
+  plan(turn: Turn): void;
+}
+
+export interface MailboxServices {
+  records: Pick<RecordCache, "read">;
+  commits: GroupCommit;
+  limits: Limits;
+  waits: MailboxWaits<MailboxRecord, string>;
+}
+
+export class Mailboxes {
+  readonly #turns = new InTurn();
+
+  constructor(private readonly services: MailboxServices) {}
+
+  /** The guard as it is; one without a message for an inbox that has had none. */
+  async read(orgId: string, inboxId: string): Promise<Mailbox> {
+    return await this.services.records.read<MailboxRecord>(mailboxKey(orgId, inboxId)) ??
+      EMPTY_MAILBOX;
+  }
+
+  /**
+   * Makes one change. What it plans rests on what `prepare` has read, else it is prepared again.
+   * @param prepare reads rows of the inbox; called at least once
+   * @throws RelayError `not_found` for an inbox that has gone, `unknown_key` for an org that has, and what plan() throws
+   */
+  async change<T>(
+    orgId: string,
+    inboxId: string,
+    prepare: (mailbox: Mailbox) => Promise<MailboxChange<T>> | MailboxChange<T>,
+  ): Promise<T> {
+    const key = mailboxKey(orgId, inboxId);
+    return await this.#turns.run(
+      recordName(key),
+      () => whileOutdated(() => this.#change(orgId, inboxId, key, prepare)),
+    );
+  }
+
+  /** Does work in the turn of an inbox, after the changes that wait: for commits made by others. */
+  async inTurn<T>(orgId: string, inboxId: string, work: () => Promise<T>): Promise<T> {
+    return await this.#turns.run(recordName(mailboxKey(orgId, inboxId)), work);
+  }
+
+  /**
+   * Prepares a change that travels in a commit of somebody else's, who names its records. It brings no
+   * new message, and of an inbox or an org that has gone nothing is changed.
+   * @param prepare as in change(); null where nothing is to be changed
+   * @throws Outdated in plan(), where what `prepare` has read is outdated: it is to be prepared again
+   */
+  async beside(
+    orgId: string,
+    inboxId: string,
+    prepare: (mailbox: Mailbox) => Promise<MailboxChange<void> | null>,
+  ): Promise<BesideChange | null> {
+    const { records, limits } = this.services;
+    const key = mailboxKey(orgId, inboxId);
+    const found = await records.read<MailboxRecord>(key) ?? EMPTY_MAILBOX;
+    const change = await prepare(found);
+    if (change === null) return null;
+    return {
+      records: [orgKey(orgId), inboxKey(orgId, inboxId), key, ...change.records ?? []],
+      sizeBytes: change.sizeBytes,
+      plan(turn) {
+        const org = turn.record(orgKey(orgId));
+        const inbox = turn.record(inboxKey(orgId, inboxId));
+        const isGone = org === null || inbox === null ||
+          orgState(org, turn.nowMs, limits) === "gone";
+        if (!isGone) planChange({ turn, org, inbox }, key, found, change);
+      },
+    };
+  }
+
+  async #change<T>(
+    orgId: string,
+    inboxId: string,
+    key: RecordKey<MailboxRecord>,
+    prepare: (mailbox: Mailbox) => Promise<MailboxChange<T>> | MailboxChange<T>,
+  ): Promise<T> {
+    const { records, commits, limits, waits } = this.services;
+    const found = await records.read<MailboxRecord>(key) ?? EMPTY_MAILBOX;
+    const change = await prepare(found);
+    const { result } = await commits.submit<MailboxChanged<T>>({
+      records: [orgKey(orgId), inboxKey(orgId, inboxId), key, ...change.records ?? []],
+      sizeBytes: change.sizeBytes,
+      proof: key,
+      plan(turn) {
+        const org = requireOrg(turn, orgId, limits);
+        const inbox = turn.record(inboxKey(orgId, inboxId));
+        if (inbox === null) throw unknownObject("inbox");
+        return planChange({ turn, org, inbox }, key, found, change);
+      },
+      committed({ mailbox, isRaised }) {
+        if (isRaised) waits.announce(mailbox);
+      },
+    });
+    return result;
+  }
+}
+
+/** Plans a change on the guard that it was prepared with. @throws Outdated where that has changed */
+function planChange<T>(
+  { turn, org, inbox }: Omit<MailboxTurn, "mailbox">,
+  key: RecordKey<MailboxRecord>,
+  found: Pick<MailboxRecord, "changes">,
+  change: MailboxChange<T>,
+): MailboxChanged<T> {
+  const current = turn.record(key) ?? EMPTY_MAILBOX;
+  if (current.changes !== found.changes) throw new Outdated();
+  const { mailbox, result } = change.plan({ turn, org, inbox, mailbox: current });
+  turn.putRecord(key, {
+    ...mailbox,
+    v: 1,
+    changes: current.changes + 1,
+    attempt: turn.attempt,
+  });
+  return new MailboxChanged(key, mailbox.headId !== current.headId, result);
+}

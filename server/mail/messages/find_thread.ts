@@ -1,0 +1,47 @@
+/** Which thread a message belongs to: that of what it answers (mail page, "Threading"). */
+import { readRows } from "../../storage/read_rows.ts";
+import { rfcIdKey, threadKey, type ThreadRow } from "../records/thread_record.ts";
+import { retryWhileLocked } from "../../storage/lock_retry.ts";
+
+/** A row under a Message-ID: the first message of the inbox that bore it. */
+export interface RfcIdRow {
+  v: 1;
+  messageId: string;
+  threadId: string;
+}
+
+/** More than a chain of answers ever needs; a sender may name any number. */
+const MAX_LOOKED_UP = 100;
+
+/**
+ * The thread of the message that In-Reply-To names, else of the last one in References that the
+ * inbox has; subjects are never compared.
+ * @returns null where a message begins a thread
+ */
+export async function findThread(
+  kv: Deno.Kv,
+  orgId: string,
+  inboxId: string,
+  { inReplyTo, references }: { inReplyTo: string | null; references: readonly string[] },
+): Promise<ThreadRow | null> {
+  const named = new Set([...(inReplyTo === null ? [] : [inReplyTo]), ...references.toReversed()]);
+  const keys = [...named].slice(0, MAX_LOOKED_UP).map((id) => rfcIdKey(orgId, inboxId, id));
+  for await (const rows of readRows<RfcIdRow>(kv, keys)) {
+    for (const { value } of rows) {
+      if (value === null) continue;
+      const thread = await readThread(kv, orgId, inboxId, value.threadId);
+      if (thread !== null) return thread;
+    }
+  }
+  return null;
+}
+
+export async function readThread(
+  kv: Deno.Kv,
+  orgId: string,
+  inboxId: string,
+  threadId: string,
+): Promise<ThreadRow | null> {
+  const key = threadKey(orgId, inboxId, threadId);
+  return (await retryWhileLocked(() => kv.get<ThreadRow>(key))).value;
+}

@@ -1,0 +1,100 @@
+/** Deletes messages that are older than their inbox keeps them (mail page, "Inboxes"). */
+import type { Clock, Log } from "../../deps.ts";
+import { RelayError } from "../../errors.ts";
+import { describeFailure } from "../../http/describe_failure.ts";
+import { LeasedSteps } from "../../storage/leased_steps.ts";
+import type { Leases } from "../../storage/leases.ts";
+import { listRows } from "../../storage/list_rows.ts";
+import type { Store } from "../../storage/store.ts";
+import { DAY_MS, MINUTE_MS } from "../../time_units.ts";
+import { leastMailId } from "../records/mail_id.ts";
+import { messageKey, type MessageRow } from "../records/message_record.ts";
+import type { Messages } from "./messages.ts";
+
+export interface RetentionOptions {
+  store: Store;
+  leases: Leases;
+  messages: Messages;
+  now: Clock;
+  log: Log;
+}
+
+/** ["mail-retention", orgId, inboxId] */
+interface RetentionRow {
+  v: 1;
+  days: number;
+}
+
+/** An inbox that has messages which are due. */
+interface Due {
+  orgId: string;
+  inboxId: string;
+  days: number;
+}
+
+const PAUSE_MS = 10 * MINUTE_MS;
+const MESSAGES_A_STEP = 20;
+
+export class Retention {
+  readonly #steps: LeasedSteps<Due>;
+  #lookedMs = -Infinity;
+
+  constructor(private readonly options: RetentionOptions) {
+    const { store, leases } = options;
+    this.#steps = new LeasedSteps({
+      store,
+      leases,
+      name: "mail-retention",
+      pending: () => this.#pending(),
+      step: (due) => this.#step(due),
+    });
+  }
+
+  /** Looks every ten minutes, by a clock that may be moved; works until nothing is due. */
+  async run(): Promise<void> {
+    const nowMs = this.options.now();
+    if (Math.abs(nowMs - this.#lookedMs) < PAUSE_MS) return;
+    await this.#steps.run();
+    this.#lookedMs = nowMs;
+  }
+
+  /** Works in the background; what fails is logged, and the next minute tries again. */
+  begin(): void {
+    this.run().catch((error) => this.options.log("mail_retention_stopped", describeFailure(error)));
+  }
+
+  /** Ends after the step under way. */
+  close(): Promise<void> {
+    return this.#steps.close();
+  }
+
+  async #pending(): Promise<Due[]> {
+    const { kv } = this.options.store;
+    const found: Due[] = [];
+    for (const { key, value } of await listRows<RetentionRow>(kv, { prefix: ["mail-retention"] })) {
+      const due = { orgId: key[1] as string, inboxId: key[2] as string, days: value.days };
+      if ((await this.#dueOf(due, 1)).length > 0) found.push(due);
+    }
+    return found;
+  }
+
+  /** The oldest messages that are due. */
+  async #dueOf({ orgId, inboxId, days }: Due, limit: number): Promise<MessageRow[]> {
+    const { store: { kv }, now } = this.options;
+    const prefix = messageKey(orgId, inboxId, "").slice(0, -1);
+    const end = messageKey(orgId, inboxId, leastMailId("msg", now() - days * DAY_MS));
+    const rows = await listRows<MessageRow>(kv, { prefix, end }, { limit });
+    return rows.map(({ value }) => value);
+  }
+
+  async #step(due: Due): Promise<boolean> {
+    const rows = await this.#dueOf(due, MESSAGES_A_STEP);
+    try {
+      for (const row of rows) await this.options.messages.remove(row);
+    } catch (error) {
+      if (error instanceof RelayError && error.status < 500) return false; // inbox or org has gone
+      throw error;
+    }
+    return rows.length === MESSAGES_A_STEP;
+  }
+}

@@ -1,0 +1,285 @@
+/** Routes of messages and threads, but for sending. */
+import type { Context } from "hono";
+import { BlobDamaged } from "../../blobs/blob_damaged.ts";
+import type { Blobs } from "../../blobs/blobs.ts";
+import { invalidJson, unavailable } from "../../errors.ts";
+import { answerJson, JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
+import type { AnswersInHand } from "../../http/answers_in_hand.ts";
+import { BoundedPage } from "../../http/bounded_page.ts";
+import { answerWhole, LARGE_ANSWER_BYTES } from "../../http/large_answer.ts";
+import { noContent } from "../../http/no_content.ts";
+import { choice, flag, readQuery, text } from "../../http/query.ts";
+import type { HttpEnv } from "../../http/route.ts";
+import type { Limits } from "../../limits.ts";
+import type { FreeDisk } from "../../storage/free_disk.ts";
+import type { MailboxWaits } from "../../waiting/mailbox_waits.ts";
+import type { Inboxes } from "../inboxes/inboxes.ts";
+import type { ListPages } from "../list_pages.ts";
+import type { KeyedRequest, MailHandlers } from "../mail_routes.ts";
+import type { MailWorker } from "../parsing/mail_worker.ts";
+import { mailboxKey, type MailboxRecord } from "../records/mailbox_record.ts";
+import { HEAD, type MessageRow, RAW, REST } from "../records/message_record.ts";
+import { unknownObject } from "../unknown_object.ts";
+import { attachmentHeaders, RAW_HEADERS } from "./file_headers.ts";
+import { changeMessage, LABEL, readMessageChanges, readThreadChanges } from "./message_changes.ts";
+import type { MessagePage, MessagePages } from "./message_pages.ts";
+import { boundOf, type MessageListQuery, readMessageQuery } from "./message_query.ts";
+import type { MessageStreams } from "./message_stream.ts";
+import type { ShownHead } from "../parsing/encoded_texts.ts";
+import type { Messages } from "./messages.ts";
+import { showWhole } from "./show_whole.ts";
+import { shownThread, threadMessage } from "./shown_message.ts";
+import type { ThreadPages } from "./thread_pages.ts";
+
+export interface MessageRouteServices {
+  inboxes: Inboxes;
+  messages: Messages;
+  messagePages: MessagePages;
+  threadPages: ThreadPages;
+  streams: MessageStreams;
+  pages: ListPages;
+  waits: MailboxWaits<MailboxRecord, string>;
+  records: { read<T>(key: Deno.KvKey): Promise<T | null> };
+  blobs: Blobs;
+  worker: Pick<MailWorker, "readAttachment">;
+  answers: AnswersInHand;
+  freeDisk: FreeDisk;
+  limits: Limits;
+}
+
+const THREADS_QUERY = { unread: flag(), label: text() };
+const THREAD_QUERY = { order: choice(["asc", "desc"], "asc") };
+
+export function messageHandlers(services: MessageRouteServices) {
+  const { inboxes, messages, messagePages, threadPages, pages, waits, blobs, limits } = services;
+
+  /** Takes room for a large answer before its bytes are read. @throws RelayError `unavailable` */
+  function hold(c: Context<HttpEnv>, sizeBytes: number): void {
+    if (sizeBytes > LARGE_ANSWER_BYTES) c.set("hold", services.answers.hold(sizeBytes, "agent"));
+  }
+
+  async function list(request: KeyedRequest): Promise<Response> {
+    const { c, org, params } = request;
+    const inbox = await inboxes.find(request, params["id"]!);
+    const query = readMessageQuery(c.get("query"));
+    const page = await pages.read(c, { org: org.id, inbox: inbox.id, ...boundOf(query) });
+    const after = page.after === null ? null : page.after[0] as string;
+    const read = (behind: string | null) =>
+      messagePages.read(org.id, inbox.id, { ...query, after: behind || null, limit: page.limit });
+    if (query.order === "asc" && asksForStream(c)) {
+      return await stream(request, inbox.id, { page, after, read });
+    }
+    const found = query.waitMs === 0 || c.get("head")
+      ? await read(after)
+      : await wait(request, inbox.id, query, after, read);
+    hold(c, sizeOf(found));
+    if (query.order === "desc") {
+      return page.answerJson(found.json, found.more ? [found.position!] : null);
+    }
+    return page.answerJson(found.json, [found.position ?? after ?? ""]);
+  }
+
+  /** Reads again at each change, until something is found or the time is over. */
+  async function wait(
+    { c, org, confirm }: KeyedRequest,
+    inboxId: string,
+    { waitMs }: MessageListQuery,
+    after: string | null,
+    read: (after: string | null) => Promise<MessagePage>,
+  ): Promise<MessagePage> {
+    const { signal } = c.req.raw;
+    const waiter = waits.open(mailboxKey(org.id, inboxId), { waitMs, signal });
+    if (waiter === null) return await read(after);
+    try {
+      let position = after;
+      for (;;) {
+        const found = await read(position);
+        if (found.json.length > 0) return found;
+        position = found.position ?? position;
+        if (found.more) continue;
+        waiter.hasRead(position);
+        const outcome = await waiter.next();
+        await confirm();
+        if (outcome !== "changed") return { ...found, position };
+      }
+    } finally {
+      waiter.end();
+    }
+  }
+
+  async function stream(
+    { c, org, confirm }: KeyedRequest,
+    inboxId: string,
+    { page, after, read }: {
+      page: Awaited<ReturnType<ListPages["read"]>>;
+      after: string | null;
+      read: (after: string | null) => Promise<MessagePage>;
+    },
+  ): Promise<Response> {
+    const lastEventId = c.req.raw.headers.get("last-event-id");
+    const resumed = lastEventId === null ? after : page.open(lastEventId)[0] as string;
+    const giveBack = services.streams.take(org.id);
+    const key = mailboxKey(org.id, inboxId);
+    const waiter = waits.open(key, { signal: c.req.raw.signal });
+    if (waiter === null) {
+      giveBack();
+      throw unavailable("too many requests wait at this relay; poll without wait", 1_000);
+    }
+    try {
+      const position = resumed ??
+        (await services.records.read<MailboxRecord>(key))?.headId ?? "";
+      return services.streams.answer({
+        orgId: org.id,
+        position,
+        waiter,
+        readAfter: read,
+        cursorAt: (id) => page.cursorAt([id]),
+        confirm,
+      }, giveBack);
+    } catch (error) {
+      waiter.end();
+      giveBack();
+      throw error;
+    }
+  }
+
+  async function headOf(row: MessageRow): Promise<ShownHead | null> {
+    try {
+      return JSON.parse(new TextDecoder().decode(await blobs.read(row.blob, HEAD)));
+    } catch (error) {
+      if (error instanceof BlobDamaged) return null; // the page goes on without it
+      throw error;
+    }
+  }
+
+  async function show(c: Context<HttpEnv>, row: MessageRow): Promise<Response> {
+    hold(c, row.blob.sections[REST]!.sizeBytes + ROW_BYTES);
+    return await showWhole({ blobs }, row);
+  }
+
+  return {
+    listMail: list,
+    async readMail(request) {
+      return await show(request.c, await messages.find(request, request.params["id"]!));
+    },
+    async updateMail(request) {
+      const row = await messages.find(request, request.params["id"]!);
+      const changes = readMessageChanges(await request.body());
+      await services.freeDisk.refuseWhenFull();
+      const isNothing = changeMessage(row, changes) === null;
+      const changed = isNothing
+        ? row
+        : await messages.change(row, (current) => changeMessage(current, changes));
+      return await show(request.c, changed);
+    },
+    async deleteMail(request) {
+      await messages.remove(await messages.find(request, request.params["id"]!));
+      return noContent();
+    },
+    async readRawMail(request) {
+      const row = await messages.find(request, request.params["id"]!);
+      hold(request.c, row.blob.sections[RAW]!.sizeBytes);
+      return answerWhole(await blobs.read(row.blob, RAW), { headers: RAW_HEADERS });
+    },
+    async readMailAttachment(request) {
+      const row = await messages.find(request, request.params["id"]!);
+      const id = request.params["attachment_id"]!;
+      const index = row.attachments.findIndex((one) => one.id === id);
+      if (index < 0) throw unknownObject("attachment");
+      hold(request.c, row.blob.sections[RAW]!.sizeBytes);
+      const raw = await blobs.read(row.blob, RAW);
+      const read = await services.worker.readAttachment(raw, index, {
+        parts: limits.mailParts,
+        depth: limits.mailDepth,
+      });
+      if (read === null) throw unknownObject("attachment"); // read under other limits
+      return answerWhole(read.bytes, { headers: attachmentHeaders(row.attachments[index]!) });
+    },
+    async listMailThreads(request) {
+      const { c, org, params } = request;
+      const inbox = await inboxes.find(request, params["id"]!);
+      const { unread, label } = readQuery(c.get("query"), THREADS_QUERY);
+      if (label !== undefined && !LABEL.test(label)) {
+        throw invalidJson("query parameter label must be 1 to 32 of a-z, 0-9, _ and -");
+      }
+      const page = await pages.read(c, {
+        org: org.id,
+        inbox: inbox.id,
+        unread: String(unread),
+        label: label ?? null,
+      });
+      const after = page.after === null ? null : page.after[0] as string;
+      const found = await threadPages.read(org.id, inbox.id, {
+        filters: { unread, label },
+        after,
+        limit: page.limit,
+      });
+      hold(c, sizeOf(found));
+      return page.answerJson(found.json, found.more ? [found.position!] : null);
+    },
+    async readMailThread(request) {
+      const { c, org } = request;
+      const thread = await messages.findThread(request, request.params["id"]!);
+      const { order } = readQuery(c.get("query"), THREAD_QUERY);
+      const asked = await pages.read(c, { org: org.id, thread: thread.id, order });
+      const { json, next } = await readThreadPage(thread, order, asked);
+      const shown = JSON.stringify(shownThread(thread)).slice(0, -1);
+      const cursor = JSON.stringify(next === null ? null : asked.cursorAt([next]));
+      const body = `${shown},"messages":[${json.join(",")}],"next_cursor":${cursor}}`;
+      hold(c, body.length);
+      return answerWhole(body, { headers: { ...JSON_HEADERS, ...NO_STORE } });
+    },
+    async updateMailThread(request) {
+      const thread = await messages.findThread(request, request.params["id"]!);
+      const { read } = readThreadChanges(await request.body());
+      await services.freeDisk.refuseWhenFull();
+      const changed = await messages.markThread(thread, read);
+      return answerJson(shownThread(changed), 200, NO_STORE);
+    },
+  } satisfies MailHandlers;
+
+  async function readThreadPage(
+    { orgId, inboxId, id }: { orgId: string; inboxId: string; id: string },
+    order: "asc" | "desc",
+    asked: { limit: number; after: readonly (string | number)[] | null },
+  ): Promise<{ json: string[]; next: string | null }> {
+    const after = asked.after === null ? null : asked.after[0] as string;
+    const ids = await messages.indexed(orgId, inboxId, ["thread", id], {
+      after,
+      limit: asked.limit + 1,
+      newest: order === "desc",
+    });
+    const page = new BoundedPage<{ id: string; json: string }>({
+      limit: asked.limit,
+      maxBytes: limits.pageBytes,
+      sizeOf: ({ json }) => json.length,
+    });
+    for (let at = 0; at < ids.length && !page.hasMore; at += HEADS_AT_ONCE) {
+      const rows = await messages.readAll(orgId, inboxId, ids.slice(at, at + HEADS_AT_ONCE));
+      const heads = await Promise.all(rows.map(headOf));
+      page.add(rows.map((row, i) => ({
+        id: row.id,
+        json: JSON.stringify(threadMessage(row, heads[i]!)),
+      })));
+    }
+    const json = page.rows.map((row) => row.json);
+    return { json, next: page.hasMore ? page.rows.at(-1)!.id : null };
+  }
+}
+
+/** Heads that are read at one time, some 128 KiB each. */
+const HEADS_AT_ONCE = 10;
+/** What the row of a message adds to its texts, at most. */
+const ROW_BYTES = 64 * 1024;
+
+function sizeOf({ json }: { json: readonly string[] }): number {
+  return json.reduce((sum, one) => sum + one.length, 0);
+}
+
+function asksForStream(c: Context<HttpEnv>): boolean {
+  if (c.get("head")) return false;
+  const accept = c.req.raw.headers.get("accept") ?? "";
+  return accept.split(",").some((part) =>
+    part.split(";", 1)[0]!.trim().toLowerCase() === "text/event-stream"
+  );
+}

@@ -1,0 +1,121 @@
+/** Messages and threads as answers show them (mail page, "Records"). Pure. */
+import { timestamp } from "../../timestamp.ts";
+import type { FoundAttachment } from "../parsing/parsed_mail.ts";
+import type { MailAuth, MessageRow, Recipient } from "../records/message_record.ts";
+import type { ThreadRow } from "../records/thread_record.ts";
+import type { ShownHead } from "../parsing/encoded_texts.ts";
+import { statusOf } from "./message_status.ts";
+
+/** As lists have it: without its texts. */
+export function shownMessage(row: MessageRow) {
+  const isInbound = row.direction === "inbound";
+  return {
+    id: row.id,
+    inbox_id: row.inboxId,
+    thread_id: row.threadId,
+    direction: row.direction,
+    status: statusOf(row),
+    envelope: row.envelope,
+    from: row.from,
+    reply_to: row.replyTo,
+    to: row.to,
+    cc: row.cc,
+    bcc: row.bcc,
+    subject: row.subject,
+    preview: row.preview,
+    text_source: row.textSource,
+    attachments: row.attachments.map(shownAttachment),
+    labels: row.labels,
+    read: row.read,
+    rfc_message_id: row.rfcMessageId,
+    in_reply_to: row.inReplyTo,
+    references: row.references,
+    size: row.blob.sections[0]!.sizeBytes,
+    auth: isInbound && row.auth !== null ? shownAuth(row.auth) : null,
+    automated: row.automated,
+    hidden_text_removed: row.hiddenTextRemoved,
+    parse_warnings: row.parseWarnings,
+    codes: row.codes,
+    send_at: row.sendAtMs === null ? null : timestamp(row.sendAtMs),
+    recipients: row.recipients.map(shownRecipient),
+    created_at: timestamp(row.createdAtMs),
+  };
+}
+
+export type ShownMessage = ReturnType<typeof shownMessage>;
+
+/**
+ * A whole message as JSON, put together from bytes.
+ * @param rest the section REST of its blob, an object of ShownTexts
+ */
+export function wholeMessageJson(row: MessageRow, rest: Uint8Array): Uint8Array<ArrayBuffer> {
+  const begin = new TextEncoder().encode(JSON.stringify(shownMessage(row)).slice(0, -1) + ",");
+  const whole = new Uint8Array(begin.length + rest.length - 1);
+  whole.set(begin);
+  whole.set(rest.subarray(1), begin.length);
+  return whole;
+}
+
+/**
+ * As a page of a thread has it.
+ * @param head null where its bytes are damaged
+ */
+export function threadMessage(row: MessageRow, head: ShownHead | null) {
+  const message = shownMessage(row);
+  if (head !== null) return { ...message, ...head };
+  return {
+    ...message,
+    parse_warnings: [...message.parse_warnings, "damaged"],
+    text: null,
+    extracted_text: null,
+    truncated: true,
+  };
+}
+
+export function shownThread(thread: ThreadRow) {
+  return {
+    id: thread.id,
+    inbox_id: thread.inboxId,
+    subject: thread.subject,
+    participants: thread.participants,
+    message_count: thread.messageCount,
+    unread_count: thread.unreadCount,
+    last_message_id: thread.lastMessageId,
+    preview: thread.preview,
+    last_message_at: timestamp(thread.lastMessageAtMs),
+    created_at: timestamp(thread.createdAtMs),
+  };
+}
+
+function shownAttachment(attachment: FoundAttachment) {
+  const { id, filename, contentType, sizeBytes, disposition, contentId, sha256 } = attachment;
+  return {
+    id,
+    filename,
+    content_type: contentType,
+    size: sizeBytes,
+    disposition,
+    content_id: contentId,
+    sha256,
+  };
+}
+
+function shownAuth({ spf, dkim, dmarc, fromDomain, verdict }: MailAuth) {
+  return { spf, dkim, dmarc, from_domain: fromDomain, verdict };
+}
+
+function shownRecipient(recipient: Recipient) {
+  return {
+    address: recipient.address,
+    status: recipient.status,
+    smtp_code: recipient.smtpCode,
+    enhanced_code: recipient.enhancedCode,
+    reason: recipient.reason,
+    detail: recipient.detail,
+    attempts: recipient.attempts,
+    next_attempt_at: recipient.nextAttemptAtMs === null
+      ? null
+      : timestamp(recipient.nextAttemptAtMs),
+    at: timestamp(recipient.atMs),
+  };
+}

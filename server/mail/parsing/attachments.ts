@@ -1,0 +1,84 @@
+/** Which parts of a message are attachments, and what is told of them. Pure; linear in their bytes. */
+import { createHash } from "node:crypto";
+import { decodeWords } from "./encoded_words.ts";
+import { withoutControls } from "./header_fields.ts";
+import { removeInvisible } from "./invisible_characters.ts";
+import { firstMessageId } from "./message_ids.ts";
+import { decodedValue } from "./headers.ts";
+import type { FoundAttachment, ParseWarning } from "./parsed_mail.ts";
+import { decodeTransfer } from "./transfer_encoding.ts";
+import type { MailPart } from "./walk_parts.ts";
+
+/** UTF-8 bytes, what a file system takes. */
+const MAX_FILENAME_BYTES = 255;
+const MAX_CONTENT_TYPE = 127;
+
+/**
+ * Whether a part is read as text: text/plain and text/html that have no name and are not sent as an
+ * attachment. Everything else but a multipart is an attachment, a message inside the message too.
+ */
+export function isText(part: MailPart): boolean {
+  if (part.isMultipart || !/^text\/(?:plain|html)$/.test(part.contentType)) return false;
+  return part.disposition?.value !== "attachment" && givenName(part) === "";
+}
+
+export function isAttachment(part: MailPart): boolean {
+  return !part.isMultipart && !isText(part);
+}
+
+/** The attachment with the index, its bytes decoded as RFC 2046 delimits them. */
+export function describeAttachment(
+  raw: Uint8Array,
+  part: MailPart,
+  index: number,
+  warnings: Set<ParseWarning>,
+): { attachment: FoundAttachment; bytes: Uint8Array; hiddenRemoved: boolean } {
+  const { bytes, isBroken } = decodeTransfer(raw.subarray(part.start, part.end), part.encoding);
+  if (isBroken) warnings.add("broken_encoding");
+  const name = filenameOf(part);
+  const contentIds = part.fields.filter(({ name }) => name === "content-id");
+  const contentId = firstMessageId(contentIds.map((field) => decodedValue(raw, field, warnings)));
+  const isInline = part.disposition === null
+    ? contentId !== null // of multipart/related
+    : part.disposition.value === "inline";
+  return {
+    attachment: {
+      id: `att_${index}`,
+      filename: name.text,
+      contentType: part.contentType.slice(0, MAX_CONTENT_TYPE),
+      sizeBytes: bytes.length,
+      disposition: isInline ? "inline" : "attachment",
+      contentId,
+      sha256: createHash("sha256").update(bytes).digest("hex"),
+    },
+    bytes,
+    hiddenRemoved: name.removed,
+  };
+}
+
+function givenName(part: MailPart): string {
+  const given = part.disposition?.parameters.get("filename") || part.parameters.get("name") || "";
+  return decodeWords(given).text; // against RFC 2047, section 5, and common
+}
+
+/** The last component of what may be a path of the sender's (RFC 2183, section 2.3); null without one. */
+function filenameOf(part: MailPart): { text: string | null; removed: boolean } {
+  const given = withoutControls(givenName(part)).split(/[/\\]/).at(-1)!;
+  const { text, removed } = removeInvisible(given);
+  const name = cutName(text.trim()).trim();
+  return { text: /^\.*$/.test(name) ? null : name, removed };
+}
+
+/** At most 255 bytes, its extension kept. */
+function cutName(name: string): string {
+  const size = (text: string) => new TextEncoder().encode(text).length;
+  if (size(name) <= MAX_FILENAME_BYTES) return name.toWellFormed();
+  const extension = /\.[^.\s]{1,20}$/.exec(name.slice(-21))?.[0] ?? "";
+  let [cut, free] = ["", MAX_FILENAME_BYTES - size(extension)];
+  for (const character of name.slice(0, MAX_FILENAME_BYTES)) {
+    free -= size(character);
+    if (free < 0) break;
+    cut += character;
+  }
+  return (cut + extension).toWellFormed();
+}

@@ -1,0 +1,119 @@
+/** What the mail worker does: a table of kinds of jobs, each a generator over the bytes of a message. */
+import { composeMail, type MailToCompose } from "../composing/compose_mail.ts";
+import {
+  buffersOfOutgoing,
+  type OutgoingKind,
+  type ReadOutcome,
+  readOutgoing,
+} from "../sending/read_outgoing.ts";
+import type { ReadingContext } from "../sending/read_send.ts";
+import type { ParseContext } from "./parsed_mail.ts";
+import { type EncodedTexts, encodeTexts } from "./encoded_texts.ts";
+import { applyPatch, emptyParsedMail, type ParsedPatch } from "./parsed_patch.ts";
+import { parseInStages } from "./parse_mail.ts";
+import { type ReadAttachment, readAttachment } from "./read_attachment.ts";
+import type { WalkLimits } from "./walk_parts.ts";
+
+/** By kind: what a job gets besides the bytes, what it gives on its way, what at its end. */
+export interface MailJobs {
+  read: { input: ParseContext; step: ParsedPatch; result: EncodedTexts };
+  parse: { input: ParseContext; step: ParsedPatch; result: null };
+  attachment: {
+    input: { index: number; limits: WalkLimits };
+    step: never;
+    result: ReadAttachment | null;
+  };
+  /** A request to send; the bytes are its body. */
+  request: {
+    input: { kind: OutgoingKind; context: ReadingContext; wantsFingerprint: boolean };
+    step: never;
+    result: ReadOutcome<OutgoingKind>;
+  };
+  /** A message to send; it has no bytes yet. */
+  compose: { input: MailToCompose; step: never; result: Uint8Array<ArrayBuffer> };
+}
+
+export type MailJobKind = keyof MailJobs;
+
+export interface MailJob<K extends MailJobKind> {
+  run: (
+    raw: Uint8Array,
+    input: MailJobs[K]["input"],
+  ) =>
+    | Generator<MailJobs[K]["step"], MailJobs[K]["result"]>
+    | AsyncGenerator<MailJobs[K]["step"], MailJobs[K]["result"]>;
+  /** Buffers of a result that move to the main thread in place of being copied. */
+  buffersOf: (result: MailJobs[K]["result"]) => ArrayBuffer[];
+}
+
+/** Texts of a step that are shown to the main thread at once; longer ones come encoded at the end. */
+const STEP_TEXT_LENGTH = 64 * 1024;
+
+export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
+  read: {
+    *run(raw, context) {
+      const mail = emptyParsedMail();
+      for (const patch of parseInStages(raw, context)) {
+        applyPatch(mail, patch);
+        yield shortPatch(patch);
+      }
+      const { given } = context;
+      if (given === undefined) return encodeTexts(mail.texts);
+      return encodeTexts({ ...mail.texts, text: given.text ?? mail.texts.text, html: given.html });
+    },
+    buffersOf: ({ head, rest }) => [head.buffer, rest.buffer],
+  },
+  parse: {
+    *run(raw, context) {
+      yield* parseInStages(raw, context);
+      return null;
+    },
+    buffersOf: () => [],
+  },
+  attachment: {
+    // deno-lint-ignore require-yield -- it has one stage
+    *run(raw, { index, limits }) {
+      return readAttachment(raw, index, limits);
+    },
+    buffersOf: (result) => result === null ? [] : [result.bytes.buffer],
+  },
+  request: {
+    // deno-lint-ignore require-yield -- it has one stage
+    *run(body, { kind, context, wantsFingerprint }) {
+      return readOutgoing(kind, body, context, wantsFingerprint);
+    },
+    buffersOf: buffersOfOutgoing,
+  },
+  compose: {
+    // deno-lint-ignore require-yield -- it has one stage
+    async *run(_, mail) {
+      return await composeMail(mail);
+    },
+    buffersOf: (message) => [message.buffer],
+  },
+};
+
+/** A job as it goes to the worker. */
+export interface PostedJob {
+  kind: MailJobKind;
+  raw: Uint8Array;
+  input: unknown;
+}
+
+/** What comes back: once that it takes jobs, then of each job its steps and its end. */
+export type WorkerMessage =
+  | { type: "ready" }
+  | { type: "step"; step: unknown }
+  | { type: "result"; result: unknown }
+  | { type: "failed"; reason: string };
+
+/** A patch without texts that would hold up who gets it. */
+function shortPatch(patch: ParsedPatch): ParsedPatch {
+  if (patch.texts === undefined) return patch;
+  const texts = Object.fromEntries(
+    Object.entries(patch.texts).filter(([, text]) =>
+      typeof text !== "string" || text.length <= STEP_TEXT_LENGTH
+    ),
+  );
+  return { ...patch, texts };
+}

@@ -1,0 +1,271 @@
+import assert from "node:assert/strict";
+import { RelayError } from "../../errors.ts";
+import type { PostedJob } from "./mail_jobs.ts";
+import { MailWorker, type MailWorkerOptions } from "./mail_worker.ts";
+import type { ParsedMail } from "./parsed_mail.ts";
+import { emptyParsedMail } from "./parsed_patch.ts";
+import {
+  type MailWorkerEvents,
+  type StartMailWorker,
+  startMailWorker,
+} from "./start_mail_worker.ts";
+
+const limits = { parts: 200, depth: 50 };
+const context = { envelopeFrom: "a@a.example", limits };
+const mail = (text: string) => new TextEncoder().encode(`Subject: ${text}\r\n\r\nHi`);
+const hasCode = (code: string) => (error: unknown) =>
+  error instanceof RelayError && error.code === code;
+
+/** Workers that answer when the test says so, and timers by hand. */
+function heldWorker(options: Partial<MailWorkerOptions> = {}) {
+  const workers: { events: MailWorkerEvents; jobs: PostedJob[]; isTerminated: boolean }[] = [];
+  const timers: { delayMs: number; callback: () => void }[] = [];
+  const losses: unknown[] = [];
+  const start: StartMailWorker = (events) => {
+    const made = { events, jobs: [] as PostedJob[], isTerminated: false };
+    workers.push(made);
+    return {
+      post: (job) => void made.jobs.push(job),
+      terminate: () => void (made.isTerminated = true),
+    };
+  };
+  const worker = new MailWorker({
+    start,
+    onLoss: (failure) => losses.push(failure),
+    after: (delayMs, callback) => {
+      const timer = { delayMs, callback };
+      timers.push(timer);
+      return () => void (timers.includes(timer) && timers.splice(timers.indexOf(timer), 1));
+    },
+    ...options,
+  });
+  const ready = (at = 0) => workers[at]!.events.message({ type: "ready" });
+  const ended = (at = 0) => workers[at]!.events.message({ type: "result", result: null });
+  return { worker, workers, timers, losses, ready, ended };
+}
+
+function warned(...parseWarnings: ParsedMail["facts"]["parseWarnings"]): ParsedMail {
+  const parsed = emptyParsedMail();
+  return { ...parsed, facts: { ...parsed.facts, parseWarnings } };
+}
+
+Deno.test("MailWorker starts one worker when it is first wanted, and gives it one job at a time", async () => {
+  const { worker, workers, ready, ended, timers } = heldWorker();
+  assert.equal(workers.length, 0);
+  const first = worker.parse(mail("a"), context);
+  const second = worker.parse(mail("b"), context);
+  assert.deepEqual([workers.length, workers[0]!.jobs.length], [1, 0]);
+  ready();
+  assert.equal(workers[0]!.jobs.length, 1);
+  assert.deepEqual(workers[0]!.jobs[0], { kind: "parse", raw: mail("a"), input: context });
+  assert.deepEqual(timers.map(({ delayMs }) => delayMs), [5_000]);
+  workers[0]!.events.message({ type: "step", step: { facts: { subject: "a" } } });
+  ended();
+  assert.equal(workers[0]!.jobs.length, 2);
+  assert.equal((await first).facts.subject, "a");
+  ended();
+  assert.equal((await second).facts.subject, null);
+  assert.deepEqual([workers.length, timers.map(({ delayMs }) => delayMs)], [1, [60_000]]);
+  worker.close();
+  assert.deepEqual([workers[0]!.isTerminated, timers.length], [true, 0]);
+});
+
+Deno.test("MailWorker ends a worker that has had nothing to do for a minute, and starts another", async () => {
+  const { worker, workers, timers, ready, ended } = heldWorker();
+  const first = worker.parse(mail("a"), context);
+  ready();
+  ended();
+  await first;
+  timers.shift()!.callback();
+  assert.ok(workers[0]!.isTerminated);
+  const second = worker.parse(mail("b"), context);
+  ready(1);
+  ended(1);
+  await second;
+  const third = worker.parse(mail("c"), context);
+  assert.deepEqual(timers.map(({ delayMs }) => delayMs), [5_000]);
+  ended(1);
+  await third;
+  assert.equal(workers.length, 2);
+  worker.close();
+});
+
+Deno.test("MailWorker.parse() gives what was read of a mail that takes too long, and reads the next one", async () => {
+  const { worker, workers, timers, ready, ended, losses } = heldWorker();
+  const late = worker.parse(mail("a"), context);
+  const next = worker.parse(mail("b"), context);
+  ready();
+  const step = {
+    facts: { subject: "a" },
+    texts: { text: "Hi" },
+    warnings: ["several_from" as const],
+  };
+  workers[0]!.events.message({ type: "step", step });
+  timers.shift()!.callback();
+  const { facts, texts } = await late;
+  assert.deepEqual([facts.subject, texts.text, facts.parseWarnings], ["a", "Hi", [
+    "several_from",
+    "timed_out",
+  ]]);
+  assert.deepEqual([workers.length, workers[0]!.isTerminated], [2, true]);
+  workers[0]!.events.message({ type: "result", result: null }); // too late
+  ready(1);
+  ended(1);
+  assert.deepEqual(await next, emptyParsedMail());
+  assert.deepEqual(losses, []);
+  worker.close();
+});
+
+Deno.test("MailWorker.parse() gives what was read of a mail that ends the worker or fails in it", async () => {
+  const { worker, workers, ready, losses } = heldWorker();
+  const fatal = worker.parse(mail("a"), context);
+  const failing = worker.parse(mail("b"), context);
+  ready();
+  workers[0]!.events.died(new Error("gone"));
+  assert.deepEqual(await fatal, warned("parser_failed"));
+  ready(1);
+  workers[1]!.events.message({ type: "failed", reason: "RangeError" });
+  assert.deepEqual(await failing, warned("parser_failed"));
+  assert.deepEqual([workers.length, workers[1]!.isTerminated], [2, false]);
+  assert.match(losses.join(), /gone.*RangeError/);
+  worker.close();
+});
+
+Deno.test("MailWorker refuses what it has no room for, and takes it later", async () => {
+  const bounds = { jobs: 3, bytes: 100 };
+  const { worker, ready, ended } = heldWorker({ bounds });
+  const large = worker.parse(new Uint8Array(1_000), context); // alone it may be larger
+  await assert.rejects(worker.parse(mail("a"), context), hasCode("unavailable"));
+  ready();
+  ended();
+  await large;
+  const jobs = [1, 2, 3].map(() => worker.parse(mail("a"), context));
+  await assert.rejects(worker.readAttachment(mail("a"), 0, limits), hasCode("unavailable"));
+  for (const job of jobs) {
+    ended();
+    assert.deepEqual(await job, emptyParsedMail());
+  }
+  worker.close();
+});
+
+Deno.test("MailWorker reads on the main thread where no worker starts, and tries that three times", async () => {
+  let starts = 0;
+  const { worker, losses } = heldWorker({
+    start: () => {
+      starts++;
+      throw new Error("no workers here");
+    },
+  });
+  for (let i = 0; i < 5; i++) {
+    const { facts, texts } = await worker.parse(mail("a"), context);
+    assert.deepEqual([facts.subject, texts.text, facts.parseWarnings], ["a", "Hi", []]);
+  }
+  assert.deepEqual([starts, losses.length], [3, 3]);
+  const without = heldWorker({ start: null });
+  assert.equal((await without.worker.parse(mail("a"), context)).facts.subject, "a");
+  assert.equal(await without.worker.readAttachment(mail("a"), 0, limits), null);
+  assert.deepEqual(without.losses, []);
+});
+
+Deno.test("MailWorker reads on the main thread when a start takes too long or the worker dies of it", async () => {
+  const { worker, workers, timers, losses } = heldWorker();
+  const first = worker.parse(mail("a"), context);
+  assert.equal(timers[0]!.delayMs, 10_000);
+  timers.shift()!.callback();
+  assert.equal((await first).facts.subject, "a");
+  const second = worker.parse(mail("b"), context);
+  workers[1]!.events.died(new Error("no memory"));
+  assert.equal((await second).facts.subject, "b");
+  assert.deepEqual([workers[0]!.isTerminated, losses.length], [true, 2]);
+  worker.close();
+});
+
+Deno.test("MailWorker keeps a job's time on the main thread between its steps", async () => {
+  let nowMs = 0;
+  const { worker } = heldWorker({ start: null, now: () => (nowMs += 3_000) });
+  const { facts, texts } = await worker.parse(mail("a"), context);
+  assert.deepEqual([facts.subject, texts.text, facts.parseWarnings], ["a", "Hi", ["timed_out"]]);
+});
+
+Deno.test("MailWorker.readAttachment() is refused when it takes too long, and fails where reading fails", async () => {
+  const { worker, workers, timers, ready } = heldWorker();
+  const late = worker.readAttachment(mail("a"), 0, limits);
+  ready();
+  timers.shift()!.callback();
+  await assert.rejects(late, hasCode("unavailable"));
+  const failing = worker.readAttachment(mail("a"), 0, limits);
+  ready(1);
+  workers[1]!.events.message({ type: "failed", reason: "Error" });
+  await assert.rejects(failing, /an attachment could not be read/);
+  worker.close();
+});
+
+Deno.test("MailWorker.close() refuses what waits and what comes", async () => {
+  const { worker, workers, timers, ready } = heldWorker();
+  const jobs = [worker.parse(mail("a"), context), worker.readAttachment(mail("b"), 0, limits)];
+  const refused = jobs.map((job) => assert.rejects(job, hasCode("unavailable")));
+  ready();
+  worker.close();
+  await Promise.all(refused);
+  await assert.rejects(worker.parse(mail("a"), context), hasCode("unavailable"));
+  assert.deepEqual([workers.length, workers[0]!.isTerminated, timers.length], [1, true, 0]);
+});
+
+Deno.test("MailWorker copies large mails in turns, and gives no half of one away", async () => {
+  const { worker, workers, timers, ready, losses } = heldWorker();
+  const large = new Uint8Array(5 * 1024 * 1024).fill(7);
+  const whole = worker.parse(large, context);
+  ready();
+  assert.deepEqual([workers[0]!.jobs.length, timers.length], [0, 0]);
+  while (workers[0]!.jobs.length === 0) await new Promise((resolve) => setTimeout(resolve));
+  assert.ok(workers[0]!.jobs[0]!.raw.every((byte) => byte === 7));
+  assert.equal(workers[0]!.jobs[0]!.raw.length, large.length);
+  workers[0]!.events.message({ type: "result", result: null });
+  assert.deepEqual(await whole, emptyParsedMail());
+  const dying = worker.parse(large, context);
+  workers[0]!.events.died(new Error("gone"));
+  assert.deepEqual(await dying, warned("parser_failed"));
+  const closed = assert.rejects(worker.parse(large, context), hasCode("unavailable"));
+  ready(1);
+  worker.close();
+  await closed;
+  assert.deepEqual([workers[0]!.jobs.length, workers[1]!.jobs.length, losses.length], [1, 0, 1]);
+});
+
+Deno.test("MailWorker reads in a real worker, and leaves the caller its bytes", async () => {
+  const worker = new MailWorker({
+    start: startMailWorker,
+    onLoss: (failure) => assert.fail(String(failure)),
+  });
+  const whole = new TextEncoder().encode("xxSubject: s\r\nContent-Type: a/b; name=n\r\n\r\n\0\r\n");
+  const raw = whole.subarray(2);
+  const { facts } = await worker.parse(raw, context);
+  assert.deepEqual([facts.subject, facts.attachments[0]?.filename], ["s", "n"]);
+  assert.equal(raw.length, whole.length - 2);
+  const read = await worker.readAttachment(raw, 0, limits);
+  assert.deepEqual(read, { attachment: facts.attachments[0], bytes: new Uint8Array([0, 13, 10]) });
+  assert.equal(await worker.readAttachment(raw, 1, limits), null);
+  worker.close();
+});
+
+Deno.test("MailWorker ends a real worker whose time is over, and the next mail has another", async () => {
+  const timers: (() => void)[] = [];
+  const posted = Promise.withResolvers<void>();
+  const worker = new MailWorker({
+    start: startMailWorker,
+    onLoss: (failure) => assert.fail(String(failure)),
+    after: (delayMs, callback) => {
+      timers.push(callback);
+      if (delayMs === 5_000) posted.resolve();
+      return () => {};
+    },
+  });
+  const raw = new Uint8Array(25 * 1024 * 1024).fill(10);
+  raw.set(mail("a"));
+  const late = worker.parse(raw, context);
+  await posted.promise;
+  timers.at(-1)!();
+  assert.ok((await late).facts.parseWarnings.includes("timed_out"));
+  assert.equal((await worker.parse(mail("b"), context)).facts.subject, "b");
+  worker.close();
+});

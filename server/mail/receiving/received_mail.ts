@@ -1,0 +1,28 @@
+/** A message on its way in, whatever way it came. */
+import type { MailAuth } from "../records/message_record.ts";
+import type { Envelope } from "./envelope.ts";
+
+export interface ReceivedMail extends Envelope {
+  /** Exactly the bytes that are kept. */
+  raw: Uint8Array<ArrayBuffer>;
+  /** What is known of its sender already; absent where it has to be found out. */
+  auth?: MailAuth;
+}
+
+/** Why an address did not get a message. */
+export type RefusedCode =
+  | "not_found"
+  | "blocked"
+  | "over_quota"
+  | "rate_limited"
+  | "org_suspended";
+
+/** What became of a message for one address of its envelope. */
+export type Outcome =
+  | { address: string; code: null }
+  | { address: string; code: RefusedCode; retryAfterMs?: number };
+
+/** Whether the sender has to try again for this address. */
+export function isTemporary({ code }: Outcome): boolean {
+  return code === "over_quota" || code === "rate_limited";
+}

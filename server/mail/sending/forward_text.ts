@@ -1,0 +1,43 @@
+/** The body of a forwarded message (mail page, "Endpoints"). Pure. */
+import { rfc5322Date } from "../composing/rfc5322_date.ts";
+import type { MailAddress } from "../parsing/parsed_mail.ts";
+import type { MessageRow } from "../records/message_record.ts";
+import { cleanLineOf } from "./clean_line_of.ts";
+import type { OutgoingLimits } from "../composing/outgoing_message.ts";
+import { refuseLargeBodies } from "./read_bodies.ts";
+
+const LINE = "---------- Forwarded message ----------";
+/** Code points of a line about the original. */
+const MAX_LINE = 998;
+
+/**
+ * The text of a forward: what its sender says, a line, what the original was, and its text.
+ * @param text null for none
+ * @param original its row, and its text; null where it has none
+ * @throws RelayError `payload_too_large`
+ */
+export function forwardText(
+  text: string | null,
+  original: Pick<MessageRow, "from" | "to" | "subject" | "createdAtMs">,
+  originalText: string | null,
+  limits: Pick<OutgoingLimits, "mailBodyBytes">,
+): string {
+  const about = [
+    ...(original.from === null ? [] : [`From: ${shown(original.from)}`]),
+    `Date: ${rfc5322Date(original.createdAtMs)}`,
+    `Subject: ${cleanLineOf(original.subject ?? "", MAX_LINE)}`.trimEnd(),
+    ...(original.to.length === 0
+      ? []
+      : [`To: ${cleanLineOf(original.to.map(shown).join(", "), MAX_LINE)}`]),
+  ];
+  // NUL would be refused in a text of the sender's own.
+  const quoted = (originalText ?? "").toWellFormed().replaceAll("\0", "\ufffd");
+  const before = text === null ? "" : `${text.trimEnd()}\n\n`;
+  const body = `${before}${[LINE, ...about].join("\n")}\n\n${quoted}`;
+  refuseLargeBodies([body], limits);
+  return body;
+}
+
+function shown({ name, address }: MailAddress): string {
+  return cleanLineOf(name === null ? address : `${name} <${address}>`, MAX_LINE);
+}

@@ -1,0 +1,26 @@
+/** Body of POST /v1/mail/messages/{id}/forward (mail page, "Endpoints"). Pure. */
+import type { JsonObject } from "../../../toolkit/json_value.ts";
+import type { OutgoingLimits, Recipients } from "../composing/outgoing_message.ts";
+import { readAddresses, uniqueRecipients } from "./read_addresses.ts";
+import { readBodies } from "./read_bodies.ts";
+import { requireRecipient, withoutNulls } from "./read_send.ts";
+
+export interface ForwardRequest extends Recipients {
+  /** What stands above the message; null for nothing. */
+  text: string | null;
+}
+
+/**
+ * Where a message is to go on to; null counts as absent, unknown fields are ignored.
+ * @throws RelayError `payload_too_large`, `invalid_json` or `invalid_email`, naming the field
+ */
+export function readForward(request: JsonObject, limits: OutgoingLimits): ForwardRequest {
+  const given = withoutNulls(request);
+  const { text } = readBodies({ text: given["text"] ?? null }, limits);
+  const recipients = requireRecipient({
+    to: readAddresses("to", given["to"]),
+    cc: readAddresses("cc", given["cc"]),
+    bcc: readAddresses("bcc", given["bcc"]),
+  });
+  return { ...uniqueRecipients(recipients, limits), text };
+}

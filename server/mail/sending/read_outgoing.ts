@@ -1,0 +1,79 @@
+/**
+ * Requests to send, read from their bytes to plain data: what the mail worker does with large ones, and
+ * the main thread with small ones. Pure.
+ */
+import type { JsonObject } from "../../../toolkit/json_value.ts";
+import { type ErrorCode, RelayError } from "../../errors.ts";
+import { readObject } from "../../http/json_body.ts";
+import { fingerprintOf } from "../../idempotency/idempotency_key.ts";
+import {
+  type DraftChanges,
+  type DraftRequest,
+  readDraft,
+  readDraftChanges,
+} from "../drafts/read_draft.ts";
+import { type ForwardRequest, readForward } from "./read_forward.ts";
+import { readReply, type ReplyRequest } from "./read_reply.ts";
+import { type ReadingContext, readSend, type SendRequest } from "./read_send.ts";
+
+/** What each kind of request asks for. */
+export interface OutgoingRequests {
+  send: SendRequest;
+  reply: ReplyRequest;
+  forward: ForwardRequest;
+  draft: DraftRequest;
+  draft_changes: DraftChanges;
+}
+
+export type OutgoingKind = keyof OutgoingRequests;
+
+/** Plain data, so that a worker can hand it over. */
+export type ReadOutcome<K extends OutgoingKind> =
+  | {
+    request: OutgoingRequests[K];
+    /** Of the body, where it was asked for. */
+    fingerprint: string | null;
+  }
+  | { refused: { code: ErrorCode; message: string } };
+
+const READERS: {
+  readonly [K in OutgoingKind]: (
+    request: JsonObject,
+    context: ReadingContext,
+  ) => OutgoingRequests[K];
+} = {
+  send: readSend,
+  reply: (request, { limits }) => readReply(request, limits),
+  forward: (request, { limits }) => readForward(request, limits),
+  draft: readDraft,
+  draft_changes: readDraftChanges,
+};
+
+/**
+ * Reads the body of a request. Never throws for what it says.
+ * @param wantsFingerprint whether the request has an Idempotency-Key: a fingerprint costs as much as
+ * the rest
+ */
+export function readOutgoing<K extends OutgoingKind>(
+  kind: K,
+  body: Uint8Array,
+  context: ReadingContext,
+  wantsFingerprint: boolean,
+): ReadOutcome<K> {
+  try {
+    const given = readObject(body);
+    const request = READERS[kind](given, context);
+    return { request, fingerprint: wantsFingerprint ? fingerprintOf(given) : null };
+  } catch (error) {
+    if (!(error instanceof RelayError)) throw error;
+    return { refused: { code: error.code, message: error.message } };
+  }
+}
+
+/** Buffers of an outcome: they move from a worker in place of being copied. */
+export function buffersOfOutgoing(outcome: ReadOutcome<OutgoingKind>): ArrayBuffer[] {
+  if ("refused" in outcome || !("attachments" in outcome.request)) return [];
+  return (outcome.request.attachments ?? []).flatMap((attachment) =>
+    "content" in attachment ? [attachment.content.buffer] : []
+  );
+}

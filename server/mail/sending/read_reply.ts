@@ -1,0 +1,28 @@
+/** Body of POST /v1/mail/messages/{id}/reply (mail page, "Sending"). Pure. */
+import type { JsonObject } from "../../../toolkit/json_value.ts";
+import { invalidJson } from "../../errors.ts";
+import type {
+  OutgoingAttachment,
+  OutgoingBodies,
+  OutgoingLimits,
+} from "../composing/outgoing_message.ts";
+import { readAttachments } from "./read_attachments.ts";
+import { readBodies, requireBody } from "./read_bodies.ts";
+
+export interface ReplyRequest extends OutgoingBodies {
+  attachments: OutgoingAttachment[];
+  /** Whether it goes to everybody whom the message names. */
+  replyAll: boolean;
+}
+
+/**
+ * What is to be answered; null counts as absent, unknown fields are ignored.
+ * @throws RelayError `payload_too_large` or `invalid_json`, naming the field
+ */
+export function readReply(request: JsonObject, limits: OutgoingLimits): ReplyRequest {
+  const bodies = readBodies(request, limits);
+  requireBody(bodies);
+  const replyAll = request["reply_all"] ?? false;
+  if (typeof replyAll !== "boolean") throw invalidJson("reply_all must be true or false");
+  return { ...bodies, replyAll, attachments: readAttachments(request["attachments"], limits) };
+}

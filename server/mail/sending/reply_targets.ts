@@ -1,0 +1,78 @@
+/** Whom an answer goes to (mail page, "Sending"). Pure. */
+import { RelayError } from "../../errors.ts";
+import { cleanEmail } from "../email_address.ts";
+import type { MailAddress } from "../parsing/parsed_mail.ts";
+import type { MessageRow } from "../records/message_record.ts";
+import { cleanLineOf } from "./clean_line_of.ts";
+import type { OutgoingLimits, Recipients } from "../composing/outgoing_message.ts";
+import { MAX_NAME, uniqueRecipients } from "./read_addresses.ts";
+import { MAX_REPLY_TO } from "./read_send.ts";
+
+export interface ReplyTargetsOptions {
+  /** Address of the inbox that answers, lowercased. */
+  ownAddress: string;
+  replyAll: boolean;
+  limits: Pick<OutgoingLimits, "mailRecipientsPerMessage">;
+}
+
+/**
+ * Recipients of an answer: Reply-To, else From; of one's own message its To. With replyAll also the
+ * rest of To, and Cc, without the inbox in all its spellings. Addresses that no mail can go to are
+ * left out.
+ * @throws RelayError `invalid_email` when none is left, or Reply-To is a list; `invalid_json` for
+ * more than one message may have
+ */
+export function replyTargets(
+  message: Pick<MessageRow, "direction" | "from" | "replyTo" | "to" | "cc">,
+  { ownAddress, replyAll, limits }: ReplyTargetsOptions,
+): Recipients {
+  if (message.direction === "inbound" && message.replyTo.length > MAX_REPLY_TO) {
+    throw new RelayError(
+      "invalid_email",
+      `the message asks for answers to ${message.replyTo.length} addresses, at most ${MAX_REPLY_TO} are allowed; send to those that you mean`,
+    );
+  }
+  const isOwn = (address: string) => isSpellingOf(ownAddress, address);
+  const usable = (addresses: readonly MailAddress[]) =>
+    addresses.flatMap(usableAddress).filter(({ address }) => !replyAll || !isOwn(address));
+  const answered = usable(answeredAddresses(message));
+  const recipients = uniqueRecipients(
+    replyAll
+      ? { to: [...answered, ...usable(message.to)], cc: usable(message.cc), bcc: [] }
+      : { to: answered, cc: [], bcc: [] },
+    limits,
+  );
+  if (recipients.to.length > 0) return recipients;
+  if (recipients.cc.length > 0) return { to: recipients.cc, cc: [], bcc: [] };
+  throw new RelayError(
+    "invalid_email",
+    replyAll
+      ? "the message names no address to answer but this inbox's own; send a new message"
+      : "the message names no address that an answer can go to; send a new message",
+  );
+}
+
+function answeredAddresses(
+  { direction, from, replyTo, to }: Pick<MessageRow, "direction" | "from" | "replyTo" | "to">,
+): readonly MailAddress[] {
+  if (direction === "outbound") return to;
+  if (replyTo.length > 0) return replyTo;
+  return from === null ? [] : [from];
+}
+
+/** Names come decoded from strangers: they have to be lines of ours. */
+function usableAddress({ name, address }: MailAddress): MailAddress[] {
+  try {
+    cleanEmail("address", address);
+  } catch {
+    return [];
+  }
+  return [{ name: name === null ? null : cleanLineOf(name, MAX_NAME) || null, address }];
+}
+
+/** Whether an address leads to an inbox: in any case, with anything behind a `+` (mail page, "Inboxes"). */
+export function isSpellingOf(ownAddress: string, address: string): boolean {
+  const at = address.lastIndexOf("@");
+  const [localPart] = address.slice(0, at).split("+");
+  return `${localPart}${address.slice(at)}`.toLowerCase() === ownAddress;
+}

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import type { MailAddress } from "../parsing/parsed_mail.ts";
+import type { MessageRow } from "../records/message_record.ts";
+import { isSpellingOf, replyTargets } from "./reply_targets.ts";
+
+type Message = Pick<MessageRow, "direction" | "from" | "replyTo" | "to" | "cc">;
+
+const OWN = "agent@agents.test";
+const bare = (local: string): MailAddress => ({ name: null, address: `${local}@example.org` });
+const own: MailAddress = { name: "Agent", address: "Agent+orders@AGENTS.test" };
+const inbound = (fields: Partial<Message> = {}): Message => ({
+  direction: "inbound",
+  from: { name: "Ann", address: "ann@example.org" },
+  replyTo: [],
+  to: [own, bare("bob")],
+  cc: [bare("carol"), own],
+  ...fields,
+});
+const targets = (message: Message, replyAll = false) =>
+  replyTargets(message, {
+    ownAddress: OWN,
+    replyAll,
+    limits: { mailRecipientsPerMessage: 50 },
+  });
+const ann = { name: "Ann", address: "ann@example.org" };
+
+Deno.test("replyTargets() answers From, or Reply-To where there is one", () => {
+  assert.deepEqual(targets(inbound()), { to: [ann], cc: [], bcc: [] });
+  const replyTo = [bare("list"), bare("desk")];
+  assert.deepEqual(targets(inbound({ replyTo })).to, replyTo);
+  assert.deepEqual(targets(inbound({ replyTo, from: null })).to, replyTo);
+});
+
+Deno.test("replyTargets() answers one's own message to those that it went to", () => {
+  const message = inbound({ direction: "outbound", from: own, to: [bare("bob")], cc: [bare("c")] });
+  assert.deepEqual(targets(message), { to: [bare("bob")], cc: [], bcc: [] });
+  assert.deepEqual(targets(message, true), { to: [bare("bob")], cc: [bare("c")], bcc: [] });
+  // Where its own answers are to go says nothing of whom it writes to.
+  assert.deepEqual(targets({ ...message, replyTo: [bare("desk")] }).to, [bare("bob")]);
+});
+
+Deno.test("replyTargets() with reply_all adds the rest of To, and Cc, without the inbox", () => {
+  assert.deepEqual(targets(inbound(), true), {
+    to: [ann, bare("bob")],
+    cc: [bare("carol")],
+    bcc: [],
+  });
+});
+
+Deno.test("replyTargets() names each address once, whatever its case", () => {
+  const message = inbound({ to: [bare("ANN"), bare("bob")], cc: [bare("Bob"), bare("carol")] });
+  assert.deepEqual(targets(message, true), {
+    to: [ann, bare("bob")],
+    cc: [bare("carol")],
+    bcc: [],
+  });
+});
+
+Deno.test("replyTargets() lets those in Cc move up where nobody else is left", () => {
+  assert.deepEqual(targets(inbound({ from: own, to: [own] }), true), {
+    to: [bare("carol")],
+    cc: [],
+    bcc: [],
+  });
+});
+
+Deno.test("replyTargets() refuses when nobody is left", () => {
+  const nobody: [Message, boolean][] = [
+    [inbound({ from: null }), false],
+    [inbound({ from: own, to: [own], cc: [] }), true],
+    [inbound({ from: { name: null, address: '"a b"@example.org' } }), false],
+    [inbound({ from: { name: null, address: "root@[127.0.0.1]" } }), false],
+    [inbound({ direction: "outbound", to: [] }), false],
+  ];
+  assert.equal(nobody.length, 5);
+  for (const [message, replyAll] of nobody) {
+    assert.throws(() => targets(message, replyAll), { code: "invalid_email" });
+  }
+});
+
+Deno.test("replyTargets() refuses a list of answers", () => {
+  const replyTo = Array.from({ length: 6 }, (_, n) => bare(`a${n}`));
+  assert.throws(() => targets(inbound({ replyTo })), { code: "invalid_email", message: /6/ });
+  assert.equal(targets(inbound({ replyTo: replyTo.slice(1) })).to.length, 5);
+});
+
+Deno.test("replyTargets() refuses more than a message may have", () => {
+  const to = Array.from({ length: 50 }, (_, n) => bare(`a${n}`));
+  assert.throws(() => targets(inbound({ to }), true), { code: "invalid_json", message: /52/ });
+});
+
+Deno.test("replyTargets() makes lines of the names that strangers chose", () => {
+  const from = { name: " a\r\nBcc: x\u2028\ud800 b ", address: "ann@example.org" };
+  assert.deepEqual(targets(inbound({ from })).to, [
+    { name: "a Bcc: x \ufffd b", address: "ann@example.org" },
+  ]);
+  const long = { name: "😀".repeat(200), address: "ann@example.org" };
+  assert.equal([...targets(inbound({ from: long })).to[0]!.name!].length, 100);
+});
+
+Deno.test("isSpellingOf() compares without case and tag", () => {
+  for (const address of ["agent@agents.test", "AGENT@Agents.Test", "agent+a+b@agents.test"]) {
+    assert(isSpellingOf(OWN, address));
+  }
+  for (const address of ["agents@agents.test", "agent@agents.test.org", "agent@sub.agents.test"]) {
+    assert(!isSpellingOf(OWN, address));
+  }
+});
