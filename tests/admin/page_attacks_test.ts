@@ -203,3 +203,22 @@ Deno.test("a session ends after an hour, by signing out, and with its token; its
     await Deno.remove(dir, { recursive: true });
   }
 });
+
+Deno.test("a session holds in every process of a shared store, and ends where it is signed out", async () => {
+  const { dir, kvPath } = await makeStoreFolder();
+  const shared = { kvPath, config: { ...config, sharedStore: true } };
+  try {
+    await using first = await startTestRelay(shared);
+    await using second = await startTestRelay(shared);
+    const cookie = await signIn(first);
+    assert.ok(await isSignedIn(second, cookie));
+    await visit(second, "/admin/sign-out", { cookie, form: {} });
+    assert.ok(!await isSignedIn(second, cookie));
+    assert.ok(
+      await isSignedIn(first, cookie),
+      "until its hour is over, as docs/operations.md says",
+    );
+  } finally {
+    await Deno.remove(dir, { recursive: true });
+  }
+});
