@@ -1,5 +1,6 @@
 /** What a request to local mode asks for, of a program (JSON) or of the page's forms. */
 import { invalidJson } from "../errors.ts";
+import { readForm } from "../http/form_body.ts";
 import { readObject } from "../http/json_body.ts";
 import { cleanLine } from "../http/text_fields.ts";
 import { isAddrSpec } from "./addr_spec.ts";
@@ -31,13 +32,17 @@ export interface RequestFields {
 
 /**
  * @param type Content-Type; curl says of JSON too that it is a form's, whose first byte never is "{"
+ * @param names of the form's fields
  * @throws RelayError `invalid_json`
  */
-export function readFields(body: Uint8Array, type: string | null): RequestFields {
-  const isForm = /^application\/x-www-form-urlencoded\s*(;|$)/i.test(type ?? "");
-  const text = isForm ? new TextDecoder().decode(body) : "";
-  if (!isForm || /^\s*\{/.test(text)) return { fields: readObject(body), isForm: false };
-  return { fields: Object.fromEntries(new URLSearchParams(text)), isForm };
+export function readFields(
+  body: Uint8Array,
+  type: string | null,
+  names: readonly string[],
+): RequestFields {
+  const isForm = /^application\/x-www-form-urlencoded\s*(;|$)/i.test(type ?? "") &&
+    !/^\s*\{/.test(new TextDecoder().decode(body.subarray(0, 100)));
+  return { fields: isForm ? readForm(body, names) : readObject(body), isForm };
 }
 
 /** @throws RelayError `invalid_json` */
@@ -56,7 +61,7 @@ export function readAnswerRequest({ as, text }: Fields): AnswerRequest {
   const kind = ANSWER_KINDS.find((one) => one === as);
   if (kind === undefined) throw invalidJson(`as must be one of ${ANSWER_KINDS.join(", ")}`);
   if (text !== undefined && typeof text !== "string") {
-    throw invalidJson("text must be a string, or absent for words of local mode's own");
+    throw invalidJson("text must be a string, or absent or empty for words of local mode's own");
   }
-  return { as: kind, text };
+  return { as: kind, text: text === "" ? undefined : text };
 }

@@ -3,7 +3,7 @@ import { readAnswerRequest, readFields, readMailRequest } from "./read_request.t
 
 const FORM = "application/x-www-form-urlencoded";
 const read = (body: string, type: string | null) =>
-  readFields(new TextEncoder().encode(body), type);
+  readFields(new TextEncoder().encode(body), type, ["as", "text"]);
 
 Deno.test("readFields() reads JSON whatever it is said to be, and forms", () => {
   const json = { fields: { as: "reply" }, isForm: false };
@@ -15,7 +15,7 @@ Deno.test("readFields() reads JSON whatever it is said to be, and forms", () => 
     assert.deepEqual(read("as=reply&text=%C3%A4+%2B%26", type), form, type);
   }
   assert.throws(() => read("as=reply", "application/json"), { code: "invalid_json" });
-  assert.deepEqual(read("", FORM), { fields: {}, isForm: true });
+  assert.deepEqual(read("other=1", FORM), { fields: { as: "", text: "" }, isForm: true });
 });
 
 Deno.test("readMailRequest() takes addresses that stand in a header as they are, and the null sender", () => {
@@ -38,7 +38,8 @@ Deno.test("readMailRequest() takes addresses that stand in a header as they are,
 
 Deno.test("readAnswerRequest() takes an answer of three kinds, with words or without", () => {
   assert.deepEqual(readAnswerRequest({ as: "reply" }), { as: "reply", text: undefined });
-  assert.deepEqual(readAnswerRequest({ as: "bounce", text: "" }), { as: "bounce", text: "" });
+  assert.deepEqual(readAnswerRequest({ as: "reply", text: "" }), { as: "reply", text: undefined });
+  assert.deepEqual(readAnswerRequest({ as: "reply", text: "x" }), { as: "reply", text: "x" });
   for (const as of [undefined, "constructor", "Reply", 1]) {
     assert.throws(() => readAnswerRequest({ as }), { code: "invalid_json" });
   }

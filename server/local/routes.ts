@@ -70,8 +70,8 @@ export function localRoutes(services: LocalRouteServices): Route[] {
     );
   }
 
-  async function read(c: Context<HttpEnv>): Promise<RequestFields> {
-    return readFields(await readBody(c), c.req.raw.headers.get("content-type"));
+  async function read(c: Context<HttpEnv>, names: readonly string[]): Promise<RequestFields> {
+    return readFields(await readBody(c), c.req.raw.headers.get("content-type"), names);
   }
 
   async function give(mail: MailToHandIn): Promise<HandedIn> {
@@ -101,7 +101,7 @@ export function localRoutes(services: LocalRouteServices): Route[] {
         headers: { ...HEADERS, "Content-Type": "text/plain; charset=utf-8" },
       })),
     route("POST", PATH, async (c) => {
-      const { fields, isForm } = await read(c);
+      const { fields, isForm } = await read(c, ["from", "to", "subject", "text"]);
       const { from, to, subject, text } = readMailRequest(fields);
       const raw = await composePlainMail({
         from: from === "" ? NULL_SENDER : { name: "", address: from },
@@ -114,7 +114,7 @@ export function localRoutes(services: LocalRouteServices): Route[] {
     }),
     route("POST", `${PATH}/{n}/answer`, async (c) => {
       const mail = find(c);
-      const { fields, isForm } = await read(c);
+      const { fields, isForm } = await read(c, ["as", "text"]);
       const { as, text } = readAnswerRequest(fields);
       const handedIn = await give(await composeAnswer(as, mail, text, newMailStamp(services)));
       return isForm ? seePage(`${PATH}/${mail.number}`, as) : answer(handedIn);
