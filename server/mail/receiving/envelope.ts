@@ -30,7 +30,7 @@ export function parseEnvelope(header: string | null): Envelope {
   const { from, to, client_ip: clientIp, client_helo: clientHelo } = parseObject(header);
   const isEnvelope = isAddress(from, true) && Array.isArray(to) && to.length > 0 &&
     to.length <= MAX_RECIPIENTS && to.every((one) => isAddress(one, false)) &&
-    (clientIp == null || typeof clientIp === "string" && ipaddr.isValid(clientIp)) &&
+    (clientIp == null || typeof clientIp === "string" && isIpAddress(clientIp)) &&
     (clientHelo == null || typeof clientHelo === "string" && clientHelo.length <= MAX_HELO);
   if (!isEnvelope) throw invalidJson(FORM);
   return {
@@ -49,6 +49,11 @@ function parseObject(header: string | null): JsonObject {
   } catch {
     throw invalidJson(FORM);
   }
+}
+
+/** As mail servers write one: the short and octal forms of IPv4 would count as other clients. */
+function isIpAddress(text: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
 }
 
 /** Senders write what they like; who gets mail is looked up, so that the form matters little. */

@@ -69,11 +69,7 @@ function answerTo(outcomes: readonly Outcome[]): RememberedAnswer {
     code,
   }));
   const body = accepted.length > 0 ? { accepted, rejected } : {
-    error: {
-      code: "not_found",
-      message: "no recipient of this message has an inbox here that takes it",
-    },
-    rejected,
+    error: { code: "not_found", message: nobodyOf(rejected) },
   };
   return {
     status: accepted.length > 0 ? 200 : 404,
@@ -81,6 +77,15 @@ function answerTo(outcomes: readonly Outcome[]): RememberedAnswer {
   };
 }
 
+/** An error has one shape, so that its words say why; addresses stay out of them. */
+function nobodyOf(rejected: readonly Pick<Outcome, "code">[]): string {
+  const counts = new Map<Outcome["code"], number>();
+  for (const { code } of rejected) counts.set(code, (counts.get(code) ?? 0) + 1);
+  const told = [...counts].map(([code, count]) => `${code}: ${count}`).join(", ");
+  return `no recipient of this message has an inbox here that takes it (${told})`;
+}
+
 function give({ status, body }: RememberedAnswer): Response {
-  return new Response(body, { status, headers: { ...JSON_HEADERS, ...NO_STORE } });
+  const headers = status === 200 ? { ...JSON_HEADERS, ...NO_STORE } : JSON_HEADERS;
+  return new Response(body, { status, headers });
 }
