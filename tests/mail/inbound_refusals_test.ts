@@ -92,7 +92,10 @@ Deno.test("inbound/raw: a missing or malformed envelope is 400 before anything o
     const answer = await post(relay.url, headers, "x");
     assert.equal(answer.body.error?.code, "invalid_json", String(envelope).slice(0, 100));
     assertMailRefused(answer, "invalid_json", /X-Relay-Envelope/);
-    assert.ok(!JSON.stringify(answer.body).includes("b.test"), "an address of the envelope is told");
+    assert.ok(
+      !JSON.stringify(answer.body).includes("b.test"),
+      "an address of the envelope is told",
+    );
   }
 });
 

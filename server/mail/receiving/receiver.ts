@@ -8,16 +8,12 @@
  */
 import type { BlobRef, Blobs } from "../../blobs/blobs.ts";
 import { RelayError } from "../../errors.ts";
-import { hashClientAddress } from "../../http/client_address.ts";
 import type { Limits } from "../../limits.ts";
-import { admit } from "../../rate_window.ts";
 import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
-import type { RecordKey } from "../../storage/record_key.ts";
 import type { Store } from "../../storage/store.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
-import { stageWindow, windowKey, type WindowRecord } from "../../storage/window_record.ts";
-import { DAY_MS, HOUR_MS } from "../../time_units.ts";
+import { DAY_MS } from "../../time_units.ts";
 import { isListed } from "../inboxes/address_list.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
@@ -29,7 +25,10 @@ import type { Inbox } from "../records/inbox_record.ts";
 import type { MailAuth, MessageRow } from "../records/message_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { rfcIdKey } from "../records/thread_record.ts";
+import { ClientRate } from "./client_rate.ts";
 import type { Outcome, ReceivedMail, RefusedCode } from "./received_mail.ts";
+import { admitReceived, type ReceivedRates } from "./receiving_rate.ts";
+import { Refused } from "./refused.ts";
 import { repeatKeyOf, type RepeatRow, repeatRowKey } from "./repeats.ts";
 
 export interface ReceiverServices {
@@ -53,13 +52,6 @@ interface Target {
   inbox: Inbox;
   org: OrgRecord;
   spellings: string[];
-}
-
-/** Thrown within a commit: this inbox does not take the message. */
-class Refused extends Error {
-  constructor(readonly code: RefusedCode, readonly retryAfterMs?: number) {
-    super(code);
-  }
 }
 
 const JOB_BYTES = 60_000;
@@ -93,13 +85,24 @@ export class Receiver {
       if (early === undefined) open.push(target);
       else settle(target.spellings, early?.code ?? null, early?.retryAfterMs);
     }
-    if (open.length > 0) {
+    const client = new ClientRate(
+      { ...this.services, now: this.services.store.now },
+      mail.clientIp,
+    );
+    if (open.length > 0) await client.look();
+    if (open.length > 0 && client.refused === null) {
       await this.services.blobs.refuseWhenFull();
       const read = await this.#read(mail);
-      for (const [index, target] of open.entries()) {
-        const refused = await this.#store(target, mail, read, repeatKey, index === 0);
+      for (const target of open) {
+        if (client.refused !== null) break;
+        const refused = await this.#store(target, mail, read, repeatKey, client);
         settle(target.spellings, refused?.code ?? null, refused?.retryAfterMs);
       }
+    }
+    const { refused } = client;
+    for (const { spellings } of refused === null ? [] : open) {
+      const left = spellings.filter((address) => !outcomes.has(address));
+      settle(left, "rate_limited", refused!.retryAfterMs);
     }
     return mail.to.map((address) => outcomes.get(address)!);
   }
@@ -157,19 +160,11 @@ export class Receiver {
     { trialEndsAtMs }: OrgRecord,
     bytes: number,
     nowMs: number,
-  ): Pick<Mailbox, "received" | "receivedBytes"> | Refused {
+  ): ReceivedRates | Refused {
     const { limits } = this.services;
-    const perHour = trialEndsAtMs === null
-      ? limits.mailInboundPerInboxPerHour
-      : limits.mailInboundPerTrialInboxPerHour;
-    const received = admit(mailbox.received, nowMs, { limit: perHour, windowMs: HOUR_MS });
-    if ("retryAfterMs" in received) return new Refused("rate_limited", received.retryAfterMs);
-    const rule = { limit: limits.mailInboundBytesPerInboxPerHour, windowMs: HOUR_MS };
-    const receivedBytes = admit(mailbox.receivedBytes, nowMs, rule, bytes);
-    if ("retryAfterMs" in receivedBytes) {
-      return new Refused("rate_limited", receivedBytes.retryAfterMs);
-    }
-    return { received: received.window, receivedBytes: receivedBytes.window };
+    const asked = { bytes, isTrial: trialEndsAtMs !== null, nowMs, limits };
+    const rates = admitReceived(mailbox, asked);
+    return "retryAfterMs" in rates ? new Refused("rate_limited", rates.retryAfterMs) : rates;
   }
 
   async #read(mail: ReceivedMail): Promise<ReadMailResult & { auth: MailAuth }> {
@@ -190,7 +185,7 @@ export class Receiver {
     mail: ReceivedMail,
     { facts, head, rest, auth }: ReadMailResult & { auth: MailAuth },
     repeatKey: string,
-    countsForClient: boolean,
+    client: ClientRate,
   ): Promise<Refused | null> {
     if (isRefusedByLists(inbox, mail.from, facts.from?.address ?? null, auth)) {
       return new Refused("blocked");
@@ -213,10 +208,10 @@ export class Receiver {
       blob,
       repeatKey,
     };
-    const clientKey = countsForClient ? this.#clientKey(mail.clientIp) : null;
     try {
-      const row = await this.#commit(message, clientKey);
+      const row = await this.#commit(message, client);
       if (row === null) await blobs.discard(blob);
+      else client.counted();
       return null;
     } catch (error) {
       // A commit whose outcome is unknown may have kept it; the sweep finds those that nobody did.
@@ -230,17 +225,12 @@ export class Receiver {
     }
   }
 
-  #clientKey(clientIp: string | null): RecordKey<WindowRecord> | null {
-    if (clientIp === null) return null;
-    return windowKey("mail-client", hashClientAddress(this.services.addressKey, clientIp));
-  }
-
   /** @returns null for a repetition of what another request has stored meanwhile */
   async #commit(
     message: NewMessage,
-    clientKey: RecordKey<WindowRecord> | null,
+    client: ClientRate,
   ): Promise<MessageRow | null> {
-    const { mailboxes, store: { kv, now }, limits, random } = this.services;
+    const { mailboxes, store: { kv, now }, random } = this.services;
     const { orgId, inboxId, rfcMessageId } = message;
     return await mailboxes.change<MessageRow | null>(orgId, inboxId, async (found) => {
       const repeated = await this.#isRepeated({ orgId, id: inboxId }, message.repeatKey!);
@@ -253,14 +243,11 @@ export class Receiver {
           null;
       const row = identify(found, message, thread, { nowMs: now(), random });
       return {
-        records: [storageKey(orgId), ...(clientKey === null ? [] : [clientKey])],
+        records: [storageKey(orgId), ...client.records],
         sizeBytes: JOB_BYTES,
         plan: (given) => {
           const mailbox = this.#admitInCommit(given, message.blob);
-          if (clientKey !== null) {
-            const rule = { limit: limits.mailInboundPerClientPerHour, windowMs: HOUR_MS };
-            stageWindow(given.turn, clientKey, rule, (ms) => new Refused("rate_limited", ms));
-          }
+          client.stage(given.turn);
           const repeatKey = repeatRowKey(orgId, inboxId, message.repeatKey!);
           const repeat: RepeatRow = { v: 1, atMs: given.turn.nowMs };
           given.turn.set(repeatKey, repeat, DAY_MS + EXPIRY_MARGIN_MS);
