@@ -1,4 +1,5 @@
 /** Pages of an inbox's threads, those with the newest message first (mail page, "Lists, polling, search"). */
+import { Buffer } from "node:buffer";
 import { BoundedPage } from "../../http/bounded_page.ts";
 import { listRows } from "../../storage/list_rows.ts";
 import { readRows } from "../../storage/read_rows.ts";
@@ -41,7 +42,7 @@ export class ThreadPages {
     const page = new BoundedPage<string>({
       limit: query.limit,
       maxBytes: pageBytes,
-      sizeOf: (json) => json.length,
+      sizeOf: (json) => Buffer.byteLength(json),
     });
     let position = query.after;
     let more = true;
