@@ -8,7 +8,11 @@ import {
 } from "../../server/mail/records/message_record.ts";
 import { makeUlidAbove } from "../../server/mail/records/mail_id.ts";
 import { mailboxKey, type MailboxRecord } from "../../server/mail/records/mailbox_record.ts";
-import { threadKey, type ThreadRow } from "../../server/mail/records/thread_record.ts";
+import {
+  threadKey,
+  threadOrderKey,
+  type ThreadRow,
+} from "../../server/mail/records/thread_record.ts";
 
 const ROWS_A_COMMIT = 100;
 
@@ -30,6 +34,7 @@ export async function copyMessages(
   let mailbox = found!;
   const threadRow = threadKey(orgId, inboxId, row!.threadId);
   let thread = (await kv.get<ThreadRow>(threadRow)).value!;
+  let lastOrder = thread.lastMessageId;
   const ids: string[] = [];
   let commit = kv.atomic();
   for (let i = 0; i < count; i++) {
@@ -52,12 +57,16 @@ export async function copyMessages(
       ...thread,
       messageCount: thread.messageCount + 1,
       unreadCount: thread.unreadCount + unread,
+      lastMessageId: copy.id,
     };
     commit.set(messageKey(orgId, inboxId, copy.id), copy);
     commit.set(objectKey(orgId, copy.id), { v: 1, inboxId });
     for (const index of indexesOf(copy)) commit.set(indexKey(orgId, inboxId, index, copy.id), 0);
     if ((i + 1) % ROWS_A_COMMIT === 0 || i + 1 === count) {
       commit.set(guard, mailbox).set(threadRow, thread);
+      commit.delete(threadOrderKey(orgId, inboxId, lastOrder));
+      commit.set(threadOrderKey(orgId, inboxId, copy.id), { v: 1, threadId: thread.id });
+      lastOrder = copy.id;
       await commit.commit();
       commit = kv.atomic();
     }
