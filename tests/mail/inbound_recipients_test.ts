@@ -194,3 +194,14 @@ Deno.test("inbound/raw: a suspended org's inbox rejects, and the others of the e
   await rig.kv.set(key, value);
   accepted(await rig.deliver(), 200);
 });
+
+Deno.test("inbound/raw: an org that is deleted while its mail is read rejects it as unknown", async () => {
+  await using rig = await startInboundRig();
+  const answers = await Promise.all([
+    ...Array.from({ length: 12 }, () => rig.deliver()),
+    rig.holder.deleteOrg(),
+    ...Array.from({ length: 12 }, () => rig.deliver()),
+  ]);
+  const statuses = [...new Set(answers.map(({ status }) => status))];
+  assert.ok(statuses.every((status) => [200, 204, 404].includes(status)), statuses.join());
+});

@@ -140,6 +140,7 @@ Deno.test("attachments: no file name gets out of its header", async () => {
     const header = file.headers.get("content-disposition")!;
     assert.match(
       header,
+      // deno-lint-ignore no-control-regex -- they are what must not be there
       /^attachment(?:; filename="[^"\\\x00-\x1f\x7f-\uffff]*"; filename\*=UTF-8''[A-Za-z0-9%!#$&+.^_`|~-]*)?$/,
       filename,
     );

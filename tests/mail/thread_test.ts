@@ -101,6 +101,7 @@ Deno.test("threads: one that moves while they are paged may come twice and is ne
     page = await threadsOf(rig, `?limit=2&cursor=${page.next_cursor}`);
     seen.push(...idsOf(page.data));
   }
+  assert.equal(threads.length, 6);
   for (const id of threads) assert.ok(seen.includes(id), `${threads.indexOf(id)} was skipped`);
 });
 

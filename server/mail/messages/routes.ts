@@ -28,8 +28,8 @@ import { boundOf, type MessageListQuery, readMessageQuery } from "./message_quer
 import type { MessageStreams } from "./message_stream.ts";
 import type { ShownHead } from "../parsing/encoded_texts.ts";
 import type { Messages } from "./messages.ts";
-import { shownMessage, shownThread, threadMessage, wholeMessageJson } from "./shown_message.ts";
-import type { ThreadPages } from "./thread_pages.ts";
+import { shownThread, threadMessage, wholeMessageJson } from "./shown_message.ts";
+import { keyOfPosition, positionOf, type ThreadPages } from "./thread_pages.ts";
 
 export interface MessageRouteServices {
   inboxes: Inboxes;
@@ -218,14 +218,13 @@ export function messageHandlers(services: MessageRouteServices) {
         unread: String(unread),
         label: label ?? null,
       });
-      const after = page.after === null ? null : page.after[0] as string;
       const found = await threadPages.read(org.id, inbox.id, {
         filters: { unread, label },
-        after,
+        after: page.after === null ? null : positionOf(page.after),
         limit: page.limit,
       });
       hold(c, sizeOf(found));
-      return page.answerJson(found.json, found.more ? [found.position!] : null);
+      return page.answerJson(found.json, found.next === null ? null : keyOfPosition(found.next));
     },
     async readMailThread(request) {
       const { c, org, key } = request;

@@ -34,11 +34,17 @@ export function receivingHandlers(
       const signed = readGatewayHeaders(headers, now(), limits.signatureWindowSeconds);
       const raw = await readBody(c);
       await requireGatewaySignature(signed, inboundSecret, `${header}.`, raw);
-      const former = await remembered.find(signed.id);
+      const place = await remembered.at(signed.id);
+      const former = await place.find();
       if (former !== null) return give(former);
-      const outcomes = await receiver.receive({ ...envelope, raw });
+      let kept: RememberedAnswer | null = null;
+      const outcomes = await receiver.receive({ ...envelope, raw }, {
+        records: place.records,
+        stage: (turn, outcomes) => place.stage(turn, answerTo(outcomes)),
+        committed: (staged) => void (kept = staged as RememberedAnswer),
+      });
       requireFinal(outcomes);
-      return give(await remembered.keep(signed.id, answerTo(outcomes)));
+      return give(kept ?? await place.keep(answerTo(outcomes)));
     },
   } satisfies MailHandlers;
 }
