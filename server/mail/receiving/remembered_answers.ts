@@ -1,5 +1,6 @@
 /** What a gateway was answered under a webhook-id, for when it asks again (mail page, "Receiving"). */
 import { Buffer } from "node:buffer";
+import { sha256Of } from "../../http/sha256_of.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
 import type { Turn } from "../../storage/job.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
@@ -85,5 +86,5 @@ export class RememberedPlace {
 
 async function hashOf(webhookId: string): Promise<string> {
   const bytes = new TextEncoder().encode(webhookId);
-  return Buffer.from(await crypto.subtle.digest("SHA-256", bytes)).toString("base64url");
+  return Buffer.from(await sha256Of(bytes)).toString("base64url");
 }
