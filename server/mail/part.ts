@@ -200,7 +200,7 @@ export async function openMail(
           ...inboxHandlers({ ...shared, erasures: inboxErasures, domain: domain! }),
           ...receivingHandlers({
             receiver,
-            remembered: new RememberedAnswers({ records, commits, now }),
+            remembered: new RememberedAnswers({ records, commits, store }),
             inboundSecret,
             limits,
             now,
