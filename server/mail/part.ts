@@ -26,11 +26,15 @@ import { figureHandlers } from "./figures/routes.ts";
 import { openSending } from "./sending/open_sending.ts";
 import { suppressionHandlers } from "./suppressions/routes.ts";
 import { SUPPRESSION_TABLES, Suppressions } from "./suppressions/suppressions.ts";
+import { Destinations } from "./receiving/destinations.ts";
+import { operatorDelivery } from "./receiving/operator_delivery.ts";
+import { OperatorMail } from "./receiving/operator_mail.ts";
 import { Receiver } from "./receiving/receiver.ts";
 import { RememberedAnswers } from "./receiving/remembered_answers.ts";
 import { receivingHandlers } from "./receiving/routes.ts";
 import type { MailAuth } from "./records/message_record.ts";
-import { openDelivery } from "./delivery/open_delivery.ts";
+import { openDelivery, openReports } from "./delivery/open_delivery.ts";
+import { Sendings } from "./delivery/sending_now.ts";
 import { GoogleKeys } from "./google/google_keys.ts";
 import { prepareOwnerChange } from "./sign_in/owner_change.ts";
 import { googleHandlers } from "./google/routes.ts";
@@ -115,6 +119,11 @@ export async function openMail(
   const mailboxes = new Mailboxes({ records, commits, limits, waits });
   const messages = new Messages({ store, mailboxes, blobs });
   const inboxErasures = new InboxErasures({ store, commits, leases, blobs, log });
+  const sendings = new Sendings({
+    outgoing,
+    now,
+    readAll: (orgId, inboxId, ids) => messages.readAll(orgId, inboxId, ids),
+  });
   const retention = new Retention({ store, leases, messages, now, log });
   const inboxes = new Inboxes({
     store,
@@ -163,23 +172,34 @@ export async function openMail(
     inboxes,
     mailboxes,
     messages,
+    sendings,
     blobs,
     lastUsed,
     now,
     random,
   };
+  const pageBytes = limits.pageBytes;
+  const suppressions = new Suppressions({ store, records, commits, limits });
+  const sending = openSending({ ...shared, outgoing, suppressions, dkim, domain: domain! });
+  const { changes, reports } = openReports(shared);
   const receiver = new Receiver({
     ...shared,
+    destinations: new Destinations({
+      domain: domain!,
+      reports,
+      operatorMail: new OperatorMail({ ...shared, outgoing, from: from!.address }),
+      bounceKey: () => secret.key("mail-bounce"),
+    }),
     readMail: (raw, context) => worker.read(raw, context),
     checkAuth: () => Promise.resolve(NO_AUTH),
   });
   if (mailer !== undefined && from !== undefined) {
     const mail = { ...config.mail, domain: domain!, from };
-    openDelivery({ ...shared, receiver, outgoing, mailer, config: mail });
+    openDelivery({ ...shared, changes, receiver, outgoing, mailer, config: mail });
+    const operator = config.mail.postmaster ?? from.address;
+    const compose = sending.compose;
+    outgoing.register(operatorDelivery({ ...shared, mailer, compose, from, operator }));
   }
-  const pageBytes = limits.pageBytes;
-  const suppressions = new Suppressions({ store, records, commits, limits });
-  const sending = openSending({ ...shared, outgoing, suppressions, dkim, domain: domain! });
   return {
     isOn: true,
     routes: mailRoutes({
@@ -211,7 +231,7 @@ export async function openMail(
             ...shared,
             waits,
             worker,
-            messagePages: new MessagePages({ store, messages, pageBytes }),
+            messagePages: new MessagePages({ store, messages, sendings, pageBytes }),
             threadPages: new ThreadPages({ store, messages, pageBytes }),
             streams: new MessageStreams(),
           }),

@@ -23,13 +23,14 @@ import { isListed } from "../inboxes/address_list.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
 import { hasRoom, storageKey, type StorageRecord } from "../mailboxes/storage_use.ts";
-import { findThread } from "../messages/find_thread.ts";
+import { findThread, readThread } from "../messages/find_thread.ts";
 import type { ReadMail, ReadMailResult } from "../parsing/read_mail.ts";
 import { identify, type NewMessage, stageMessage } from "../messages/stage_message.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import type { MailAuth, MessageRow } from "../records/message_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { rfcIdKey } from "../records/thread_record.ts";
+import type { Destinations } from "./destinations.ts";
 import type { Outcome, ReceivedMail, RefusedCode } from "./received_mail.ts";
 import { repeatKeyOf, type RepeatRow, repeatRowKey } from "./repeats.ts";
 
@@ -45,15 +46,21 @@ export interface ReceiverServices {
   readMail: ReadMail;
   /** Finds out about a message's sender, off the main thread. */
   checkAuth(mail: ReceivedMail): Promise<MailAuth>;
+  destinations: Pick<Destinations, "find">;
   /** Secret under which client addresses are hashed, 32 bytes. */
   addressKey: Uint8Array;
 }
 
-/** An inbox that a message is for, and how the envelope spells it. */
+/** An inbox that a message is for. */
 interface Target {
   inbox: Inbox;
   org: OrgRecord;
+  /** Addresses of the envelope that led to it. */
   spellings: string[];
+  /** Those that are the inbox's own: an address of bounces is none, and is shown to nobody. */
+  to: string[];
+  /** The message whose thread it joins, whatever it says itself: that of an address of bounces. */
+  about: MessageRow | null;
 }
 
 /** Thrown within a commit: this inbox does not take the message. */
@@ -85,8 +92,9 @@ export class Receiver {
         outcomes.set(address, code === null ? { address, code } : { address, code, retryAfterMs });
       }
     };
-    const { targets, unknown } = await this.#targetsOf(mail.to);
-    settle(unknown, "not_found");
+    const targets = await this.#targetsOf(mail, (outcome) => {
+      outcomes.set(outcome.address, outcome);
+    });
     const repeatKey = await repeatKeyOf(mail);
     const open: Target[] = [];
     for (const target of targets) {
@@ -105,23 +113,32 @@ export class Receiver {
     return mail.to.map((address) => outcomes.get(address)!);
   }
 
-  async #targetsOf(addresses: readonly string[]) {
-    const { inboxes, records, limits, store } = this.services;
+  /** @param settle told of addresses for which nothing is to be stored in an inbox */
+  async #targetsOf(mail: ReceivedMail, settle: (outcome: Outcome) => void): Promise<Target[]> {
+    const { inboxes, records, limits, store, destinations } = this.services;
     const targets = new Map<string, Target>();
-    const unknown: string[] = [];
-    for (const address of addresses) {
-      const inbox = await inboxes.byAddress(address);
-      const known = inbox === null ? undefined : targets.get(inbox.id);
-      if (known !== undefined) {
-        known.spellings.push(address);
+    for (const address of mail.to) {
+      const destination = await destinations.find(address, mail);
+      if (destination !== null && "code" in destination) {
+        settle({ address, ...destination });
         continue;
       }
+      const about = destination?.about ?? null;
+      const inbox = about === null
+        ? await inboxes.byAddress(address)
+        : await inboxes.byId(about.orgId, about.inboxId);
       const org = inbox === null ? null : await records.read<OrgRecord>(orgKey(inbox.orgId));
       if (inbox === null || org === null || orgState(org, store.now(), limits) === "gone") {
-        unknown.push(address);
-      } else targets.set(inbox.id, { inbox, org, spellings: [address] });
+        settle({ address, code: "not_found" });
+        continue;
+      }
+      const target = targets.get(inbox.id) ?? { inbox, org, spellings: [], to: [], about };
+      target.spellings.push(address);
+      if (about === null) target.to.push(address);
+      target.about ??= about;
+      targets.set(inbox.id, target);
     }
-    return { targets: [...targets.values()], unknown };
+    return [...targets.values()];
   }
 
   /** What needs no look into the message. @returns null: accepted; undefined: to be read */
@@ -187,7 +204,7 @@ export class Receiver {
 
   /** @returns why it was not stored, null where it was */
   async #store(
-    { inbox, org, spellings }: Target,
+    { inbox, org, to, about }: Target,
     mail: ReceivedMail,
     { facts, head, rest, auth }: ReadMailResult & { auth: MailAuth },
     repeatKey: string,
@@ -196,14 +213,14 @@ export class Receiver {
     if (isRefusedByLists(inbox, mail.from, facts.from?.address ?? null, auth)) {
       return new Refused("blocked");
     }
-    const { blobs } = this.services;
+    const { blobs, inboxes } = this.services;
     const blob = await blobs.write([org.id, inbox.id], [mail.raw, head, rest]);
     const message: NewMessage = {
       ...facts,
       orgId: org.id,
       inboxId: inbox.id,
       direction: "inbound",
-      envelope: { from: mail.from, to: spellings },
+      envelope: { from: mail.from, to: to.length > 0 ? to : [inboxes.addressOf(inbox)] },
       auth,
       bcc: [],
       recipients: [],
@@ -216,7 +233,7 @@ export class Receiver {
     };
     const clientKey = countsForClient ? this.#clientKey(mail.clientIp) : null;
     try {
-      const row = await this.#commit(message, clientKey);
+      const row = await this.#commit(message, about, clientKey);
       if (row === null) await blobs.discard(blob);
       return null;
     } catch (error) {
@@ -239,6 +256,7 @@ export class Receiver {
   /** @returns null for a repetition of what another request has stored meanwhile */
   async #commit(
     message: NewMessage,
+    about: MessageRow | null,
     clientKey: RecordKey<WindowRecord> | null,
   ): Promise<MessageRow | null> {
     const { mailboxes, store: { kv, now }, limits, random } = this.services;
@@ -248,7 +266,8 @@ export class Receiver {
       if (repeated) {
         return { sizeBytes: 1_000, plan: ({ mailbox }) => ({ mailbox, result: null }) };
       }
-      const thread = await findThread(kv, orgId, inboxId, message);
+      const thread = about !== null && await readThread(kv, orgId, inboxId, about.threadId) ||
+        await findThread(kv, orgId, inboxId, message);
       const isFirstOfRfcId = rfcMessageId !== null &&
         (await retryWhileLocked(() => kv.get(rfcIdKey(orgId, inboxId, rfcMessageId)))).value ===
           null;
