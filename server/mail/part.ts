@@ -33,7 +33,9 @@ import { Receiver } from "./receiving/receiver.ts";
 import { RememberedAnswers } from "./receiving/remembered_answers.ts";
 import { receivingHandlers } from "./receiving/routes.ts";
 import type { MailAuth } from "./records/message_record.ts";
+import { DeliveryEvents } from "./delivery/delivery_events.ts";
 import { openDelivery, openReports } from "./delivery/open_delivery.ts";
+import { deliveryHandlers } from "./delivery/routes.ts";
 import { Sendings } from "./delivery/sending_now.ts";
 import { GoogleKeys } from "./google/google_keys.ts";
 import { prepareOwnerChange } from "./sign_in/owner_change.ts";
@@ -220,6 +222,12 @@ export async function openMail(
           ...receivingHandlers({
             receiver,
             remembered: new RememberedAnswers({ records, commits, now }),
+            inboundSecret,
+            limits,
+            now,
+          }),
+          ...deliveryHandlers({
+            events: new DeliveryEvents({ store, changes }),
             inboundSecret,
             limits,
             now,

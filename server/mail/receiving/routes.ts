@@ -1,11 +1,11 @@
 /** POST /v1/mail/inbound/raw: the operator's gateway hands in a message (mail page, "Receiving"). */
-import { RelayError, unavailable } from "../../errors.ts";
+import { unavailable } from "../../errors.ts";
 import { JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
 import { readBody } from "../../http/read_body.ts";
 import type { Limits } from "../../limits.ts";
 import type { MailHandlers } from "../mail_routes.ts";
 import { parseEnvelope } from "./envelope.ts";
-import { readGatewayHeaders, requireGatewaySignature } from "./gateway_signature.ts";
+import { gatewayOff, readGatewayHeaders, requireGatewaySignature } from "./gateway_signature.ts";
 import { isTemporary, type Outcome } from "./received_mail.ts";
 import type { Receiver } from "./receiver.ts";
 import type { RememberedAnswer, RememberedAnswers } from "./remembered_answers.ts";
@@ -41,13 +41,6 @@ export function receivingHandlers(
       return give(await remembered.keep(signed.id, answerTo(outcomes)));
     },
   } satisfies MailHandlers;
-}
-
-function gatewayOff(): RelayError {
-  return new RelayError(
-    "not_found",
-    "nothing can be handed in here: the operator has set no RELAY_MAIL_INBOUND_SECRET",
-  );
 }
 
 /** @throws RelayError `unavailable` where an address has to be tried again */
