@@ -133,7 +133,7 @@ function decodePercent(text: string): string | undefined {
 }
 
 /** An address of the operator's own: printable ASCII, one @, a host name behind it. */
-function isAddress(text: string): boolean {
+export function isAddress(text: string): boolean {
   const match = /^[^\s"(),:;<>@[\\\]]{1,64}@([^@:]+)$/.exec(text);
   return match !== null && text.length <= 320 && /^[\x21-\x7e]+$/.test(text) && isHost(match[1]!);
 }

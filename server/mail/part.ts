@@ -32,7 +32,7 @@ import { OperatorMail } from "./receiving/operator_mail.ts";
 import { Receiver } from "./receiving/receiver.ts";
 import { RememberedAnswers } from "./receiving/remembered_answers.ts";
 import { receivingHandlers } from "./receiving/routes.ts";
-import type { MailAuth } from "./records/message_record.ts";
+import { openAuth } from "./auth/part.ts";
 import { DeliveryEvents } from "./delivery/delivery_events.ts";
 import { openDelivery, openReports } from "./delivery/open_delivery.ts";
 import { deliveryHandlers } from "./delivery/routes.ts";
@@ -69,15 +69,6 @@ export interface MailBeside {
   blobs: Blobs;
   waits: Waits;
 }
-
-/** Of a message whose sender nothing is known of. */
-const NO_AUTH: MailAuth = {
-  spf: "none",
-  dkim: "none",
-  dmarc: "none",
-  fromDomain: null,
-  verdict: "none",
-};
 
 /**
  * @param ring custody keys, under which the area's secrets are sealed
@@ -184,6 +175,7 @@ export async function openMail(
   const suppressions = new Suppressions({ store, records, commits, limits });
   const sending = openSending({ ...shared, outgoing, suppressions, dkim, domain: domain! });
   const { changes, reports } = openReports(shared);
+  const auth = await openAuth(deps);
   const receiver = new Receiver({
     ...shared,
     destinations: new Destinations({
@@ -193,7 +185,8 @@ export async function openMail(
       bounceKey: () => secret.key("mail-bounce"),
     }),
     readMail: (raw, context) => worker.read(raw, context),
-    checkAuth: () => Promise.resolve(NO_AUTH),
+    checkAuth: ({ raw, from, clientIp, clientHelo }) =>
+      auth.check(raw, { clientIp, helo: clientHelo, envelopeFrom: from }),
   });
   if (mailer !== undefined && from !== undefined) {
     const mail = { ...config.mail, domain: domain!, from };
@@ -248,6 +241,7 @@ export async function openMail(
     }),
     notes: [
       startupNote("mail", `on: inboxes at ${domain}${secretNote}`),
+      ...auth.notes,
       startupNote("google", signInNote(config.mail)),
     ],
     start() {
@@ -267,6 +261,7 @@ export async function openMail(
     async close() {
       googleKeys.close();
       worker.close();
+      auth.close();
       sending.close();
       await Promise.all([erasures.close(), inboxErasures.close(), retention.close()]);
       await flushLast(lastUsed);
