@@ -36,7 +36,10 @@ export function readEvent(given: JsonValue): DeliveryEvent | null {
   if (said === null || !isBounceType) return null;
   const isHard = trigger === "reported_bounced" &&
     (bounceType === null ? isHardBounce(said, null) : bounceType === "hard");
-  return { message, address, event: { trigger, said, isHard, atMs } };
+  const { smtpCode, enhancedCode, detail } = said;
+  const saysSomething = smtpCode !== null || enhancedCode !== null || detail !== null;
+  const event = { trigger, isHard, atMs, ...(saysSomething ? { said } : {}) };
+  return { message, address, event };
 }
 
 function messageOf(id: unknown, rfcMessageId: unknown): DeliveryEvent["message"] | null {
