@@ -1,11 +1,10 @@
 /** POST /v1/mail/inbound/raw: the operator's gateway hands in a message (mail page, "Receiving"). */
-import { RelayError } from "../../errors.ts";
 import { JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
 import { readBody } from "../../http/read_body.ts";
 import type { Limits } from "../../limits.ts";
 import type { MailHandlers } from "../mail_routes.ts";
 import { parseEnvelope } from "./envelope.ts";
-import { readGatewayHeaders, requireGatewaySignature } from "./gateway_signature.ts";
+import { gatewayOff, readGatewayHeaders, requireGatewaySignature } from "./gateway_signature.ts";
 import type { RefusedCode } from "./received_mail.ts";
 import type { Receiver } from "./receiver.ts";
 import type { RememberedAnswer, RememberedAnswers } from "./remembered_answers.ts";
@@ -47,13 +46,6 @@ export function receivingHandlers(
       return give(kept ?? await place.keep(answerTo(settled)));
     },
   } satisfies MailHandlers;
-}
-
-function gatewayOff(): RelayError {
-  return new RelayError(
-    "not_found",
-    "nothing can be handed in here: the operator has set no RELAY_MAIL_INBOUND_SECRET",
-  );
 }
 
 function answerTo({ accepted, rejected }: Settled): RememberedAnswer {
