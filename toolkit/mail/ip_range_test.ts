@@ -22,7 +22,15 @@ Deno.test("parseIpRange() reads addresses and networks, in every spelling", () =
 
 Deno.test("parseIpRange() is null for what is no address", () => {
   const texts = ["", "1.2.3", "1.2.3.4.5", "01.2.3.4", "256.1.1.1", "1.2.3.4/33", "::/129", ":::"]
-    .concat(["1.2.3.4/", "1.2.3.4/+8", "example.org", "[::1]", "1::2::3", "fe80::1%eth0", "1.2.3.4/08"]);
+    .concat([
+      "1.2.3.4/",
+      "1.2.3.4/+8",
+      "example.org",
+      "[::1]",
+      "1::2::3",
+      "fe80::1%eth0",
+      "1.2.3.4/08",
+    ]);
   assert.equal(texts.length, 15);
   for (const text of texts) assert.equal(parseIpRange(text), null, text);
 });
