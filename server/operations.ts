@@ -1,6 +1,7 @@
 /** Every route of the service, in the order in which a reader meets them. */
 import type { Operation, Setting } from "./description/operation.ts";
 import { CUSTODY_OPERATIONS } from "./custody/operations.ts";
+import { DOCS_OPERATIONS } from "./docs/operations.ts";
 import { directoryOperations } from "./directory/operations.ts";
 import { identityOperations } from "./agents/operations.ts";
 import { mailOperations } from "./mail/operations.ts";
@@ -24,6 +25,7 @@ export function describeOperations(setting: Setting): Operation[] {
     ...NETWORK_OPERATIONS,
     ...toolServerOperations(setting),
     ...serviceOperations(setting),
+    ...DOCS_OPERATIONS,
     ...SITE_OPERATIONS,
     ...OPERATOR_OPERATIONS,
     ...mailOperations(setting),

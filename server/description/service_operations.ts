@@ -10,8 +10,9 @@ const page = (what: string) => ({
 });
 
 /** What stays the same while the relay runs: asked for with the tag in hand it is not sent again. */
-const FIXED_HEADERS = ["Cache-Control", "ETag", "Vary"] as const;
-const NOT_MODIFIED = {
+export const FIXED_HEADERS = ["Cache-Control", "ETag", "Vary"] as const;
+/** What a client has is not sent again. */
+export const NOT_MODIFIED = {
   description: "`If-None-Match` names what is there: nothing is sent.",
   headers: FIXED_HEADERS,
 };
@@ -111,27 +112,6 @@ export function serviceOperations({ baseUrl }: Setting): Operation[] {
     },
     {
       method: "get",
-      path: "/docs",
-      id: "readReference",
-      tag: "Service",
-      summary: "The reference as a page",
-      description:
-        "This description for people, with every public route to try out. Loads nothing " +
-        "from any other host.",
-      addition: true,
-      page: true,
-      access: [],
-      answers: {
-        200: {
-          description: "The page.",
-          headers: FIXED_HEADERS,
-          content: page("The page."),
-        },
-        304: NOT_MODIFIED,
-      },
-    },
-    {
-      method: "get",
       path: "/assets/{file}",
       id: "readPageFile",
       tag: "Service",
@@ -156,31 +136,6 @@ export function serviceOperations({ baseUrl }: Setting): Operation[] {
         304: NOT_MODIFIED,
       },
       errors: { not_found: "no page of this version loads such a file" },
-    },
-    {
-      method: "get",
-      path: "/docs/{file}",
-      id: "readReferenceFile",
-      tag: "Service",
-      summary: "Files of the reference page",
-      description: "Scripts and styles that /docs loads.",
-      addition: true,
-      access: [],
-      params: z.object({
-        file: z.string().openapi({ description: "A name that the page uses." }),
-      }),
-      answers: {
-        200: {
-          description: "The file.",
-          headers: FIXED_HEADERS,
-          content: [
-            { type: "text/javascript", schema: z.string() },
-            { type: "text/css", schema: z.string() },
-          ],
-        },
-        304: NOT_MODIFIED,
-      },
-      errors: { not_found: "the page has no such file" },
     },
   ];
 }

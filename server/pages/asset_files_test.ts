@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { ASSET_FILES, LIVE_SCRIPT, STYLESHEET } from "./asset_files.ts";
+import { ASSET_FILES, COPY_SCRIPT, EMBED_SCRIPT, LIVE_SCRIPT, STYLESHEET } from "./asset_files.ts";
 
 /** As people download them before compression. */
 const STYLESHEET_BYTES = 16_000;
-const LIVE_SCRIPT_BYTES = 2_000;
+const SCRIPT_BYTES = 2_000;
 
-Deno.test("LIVE_SCRIPT has at most 2 kB", () => {
-  const { length } = new TextEncoder().encode(LIVE_SCRIPT.text);
-  assert.ok(length > 500 && length <= LIVE_SCRIPT_BYTES, `${length} bytes`);
+Deno.test("scripts have at most 2 kB each", () => {
+  const sizes = [LIVE_SCRIPT, COPY_SCRIPT, EMBED_SCRIPT].map(({ text }) =>
+    new TextEncoder().encode(text).length
+  );
+  assert.equal(sizes.length, 3);
+  for (const size of sizes) assert.ok(size > 500 && size <= SCRIPT_BYTES, `${size} bytes`);
 });
 
 Deno.test("STYLESHEET has at most 16 kB, and loads nothing", () => {

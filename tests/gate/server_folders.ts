@@ -15,8 +15,8 @@ export const SERVER_FOLDERS: FolderTable = {
   },
   mailboxes: { imports: ["storage"], shows: ["records.ts", "retained_bytes.ts"] },
   pages: { imports: ["http"], shows: "*" },
-  web: { imports: ["http"], shows: ["reference.ts"] },
-  description: { imports: ["http", "web"], shows: "*" },
+  description: { imports: ["http"], shows: "*" },
+  docs: { imports: ["description", "http", "pages"], shows: [] },
   mail: {
     imports: [
       "agents",
@@ -130,6 +130,7 @@ export const SERVER_FOLDERS: FolderTable = {
   admin: {
     imports: [
       "agents",
+      "config",
       "description",
       "digest",
       "directory",
@@ -137,6 +138,7 @@ export const SERVER_FOLDERS: FolderTable = {
       "mailboxes",
       "messages",
       "network",
+      "pages",
       "storage",
     ],
     shows: [],

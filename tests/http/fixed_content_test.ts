@@ -16,8 +16,13 @@ const PATHS = [
   ["/docs", "text/html"],
   [STYLESHEET.path, "text/css"],
   [ICON.path, "image/svg+xml"],
-  ["/docs/swagger-ui.css", "*/*"],
-  ["/docs/reference.js", "*/*"],
+  ["/docs/start", "text/html"],
+  ["/docs/start.md", "*/*"],
+  ["/llms.txt", "*/*"],
+  ["/verify", "text/html"],
+  ["/verify/verify.html", "text/html"],
+  ["/docs/try/swagger-ui.css", "*/*"],
+  ["/docs/try/try.js", "*/*"],
 ] as const;
 
 /** fetch() would unpack what is compressed. */

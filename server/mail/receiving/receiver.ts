@@ -183,7 +183,7 @@ export class Receiver {
       }),
       mail.auth ?? checkAuth(mail),
     ]);
-    return { ...read, auth: authOfShownFrom(auth, read.facts.from) };
+    return { ...read, auth: authOfShownFrom(auth, read.facts) };
   }
 
   /** @returns why it was not stored, null where it was */

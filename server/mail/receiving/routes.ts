@@ -1,14 +1,14 @@
 /** POST /v1/mail/inbound/raw: the operator's gateway hands in a message (mail page, "Receiving"). */
-import { RelayError, unavailable } from "../../errors.ts";
+import { RelayError } from "../../errors.ts";
 import { JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
 import { readBody } from "../../http/read_body.ts";
 import type { Limits } from "../../limits.ts";
 import type { MailHandlers } from "../mail_routes.ts";
 import { parseEnvelope } from "./envelope.ts";
 import { readGatewayHeaders, requireGatewaySignature } from "./gateway_signature.ts";
-import { isTemporary, type Outcome } from "./received_mail.ts";
 import type { Receiver } from "./receiver.ts";
 import type { RememberedAnswer, RememberedAnswers } from "./remembered_answers.ts";
+import { settle, type Settled } from "./settle.ts";
 
 export interface ReceivingRouteServices {
   receiver: Receiver;
@@ -20,7 +20,6 @@ export interface ReceivingRouteServices {
 }
 
 const ENVELOPE_HEADER = "X-Relay-Envelope";
-const RETRY_AFTER_MS = 60_000;
 
 export function receivingHandlers(
   { receiver, remembered, inboundSecret, limits, now }: ReceivingRouteServices,
@@ -37,8 +36,7 @@ export function receivingHandlers(
       const former = await remembered.find(signed.id);
       if (former !== null) return give(former);
       const outcomes = await receiver.receive({ ...envelope, raw });
-      requireFinal(outcomes);
-      return give(await remembered.keep(signed.id, answerTo(outcomes)));
+      return give(await remembered.keep(signed.id, answerTo(settle(outcomes))));
     },
   } satisfies MailHandlers;
 }
@@ -50,24 +48,7 @@ function gatewayOff(): RelayError {
   );
 }
 
-/** @throws RelayError `unavailable` where an address has to be tried again */
-function requireFinal(outcomes: readonly Outcome[]): void {
-  const open = outcomes.filter(isTemporary);
-  if (open.length === 0) return;
-  const waits = open.map((one) => one.code === null ? 0 : one.retryAfterMs ?? RETRY_AFTER_MS);
-  throw unavailable(
-    `${open.length} of ${outcomes.length} recipients have no room or rate for this message now; ` +
-      "hand it in again later: those that have it are answered the same again",
-    Math.max(...waits),
-  );
-}
-
-function answerTo(outcomes: readonly Outcome[]): RememberedAnswer {
-  const accepted = outcomes.filter(({ code }) => code === null).map(({ address }) => address);
-  const rejected = outcomes.filter(({ code }) => code !== null).map(({ address, code }) => ({
-    address,
-    code,
-  }));
+function answerTo({ accepted, rejected }: Settled): RememberedAnswer {
   const body = accepted.length > 0 ? { accepted, rejected } : {
     error: {
       code: "not_found",

@@ -1,26 +1,26 @@
 /**
- * The files that the reference page loads. They are imported as modules, so that they are there
+ * The files that the page to try routes out loads. They are imported as modules, so that they are there
  * wherever the relay runs, and only when the page is first asked for (docs/adr/0008).
  */
 import { fixContent, type FixedContent } from "../http/fixed_content.ts";
 
-export type FileName = "swagger-ui-bundle.js" | "swagger-ui.css" | "reference.js";
-export type ReferenceFiles = Readonly<Record<FileName, FixedContent>>;
+export type FileName = "swagger-ui-bundle.js" | "swagger-ui.css" | "try.js";
+export type TryFiles = Readonly<Record<FileName, FixedContent>>;
 
 const SCRIPT = "text/javascript; charset=utf-8";
 const STYLE = "text/css; charset=utf-8";
 
 /** Loads and compresses all files; callers keep what comes back. */
-export async function loadReferenceFiles(): Promise<ReferenceFiles> {
+export async function loadTryFiles(): Promise<TryFiles> {
   const [bundle, style, client] = await Promise.all([
     import("swagger-ui-dist/swagger-ui-bundle.js", { with: { type: "text" } }),
     import("swagger-ui-dist/swagger-ui.css", { with: { type: "text" } }),
-    import("./reference_client.js", { with: { type: "text" } }),
+    import("./try_client.js", { with: { type: "text" } }),
   ]);
   return {
     "swagger-ui-bundle.js": await fileOf(bundle, SCRIPT),
     "swagger-ui.css": await fileOf(style, STYLE),
-    "reference.js": await fileOf(client, SCRIPT),
+    "try.js": await fileOf(client, SCRIPT),
   };
 }
 

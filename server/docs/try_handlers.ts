@@ -1,10 +1,11 @@
-/** GET /docs: the API description as a page, with every public route to try out. */
+/** GET /docs/try: the API description as a page, with every public route to try out. */
+import type { Context } from "hono";
 import { html } from "hono/html";
 import type { Config } from "../config.ts";
 import { RelayError } from "../errors.ts";
 import { answerFixed, fixContent, type FixedContent } from "../http/fixed_content.ts";
-import type { Route } from "../http/route.ts";
-import { type FileName, loadReferenceFiles, type ReferenceFiles } from "./reference_files.ts";
+import type { Handler, HttpEnv } from "../http/route.ts";
+import { type FileName, loadTryFiles, type TryFiles } from "./try_files.ts";
 
 const KEPT = "public, max-age=31536000, immutable";
 const ASKED_EACH_TIME = "no-cache";
@@ -24,17 +25,23 @@ function policyOf(baseUrl: string): string {
   ].join("; ");
 }
 
-/** The page, and the files it loads. */
-export function referenceRoutes({ baseUrl }: Pick<Config, "baseUrl">): Route[] {
-  let loading: Promise<ReferenceFiles> | undefined;
+/** Handlers rather than routes: see docsRoutes(). */
+export interface TryHandlers {
+  givePage: Handler;
+  /** The files that it loads, at /docs/try/{file}. */
+  giveFile: Handler;
+}
+
+export function tryHandlers({ baseUrl }: Pick<Config, "baseUrl">): TryHandlers {
+  let loading: Promise<TryFiles> | undefined;
   let page: Promise<FixedContent> | undefined;
   const files = () =>
-    loading ??= loadReferenceFiles().catch((error) => {
+    loading ??= loadTryFiles().catch((error) => {
       loading = undefined;
       throw error;
     });
-  const fixedPage = async (all: ReferenceFiles) =>
-    await fixContent(await referencePage(all), "text/html; charset=utf-8");
+  const fixedPage = async (all: TryFiles) =>
+    await fixContent(await tryPage(all), "text/html; charset=utf-8");
   const common = { "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer" };
   const pageHeaders = {
     ...common,
@@ -42,45 +49,36 @@ export function referenceRoutes({ baseUrl }: Pick<Config, "baseUrl">): Route[] {
     "Cache-Control": ASKED_EACH_TIME,
   };
 
-  return [
-    {
-      method: "GET",
-      path: "/docs",
-      page: true,
-      cors: "none",
-      handle: async (c) =>
-        answerFixed(c.req.raw, await (page ??= files().then(fixedPage)), pageHeaders),
-    },
-    {
-      method: "GET",
-      path: "/docs/{file}",
-      cors: "none",
-      async handle(c) {
-        const name = c.get("path").slice("/docs/".length);
-        const all = await files();
-        if (!Object.hasOwn(all, name)) {
-          throw new RelayError("not_found", "the reference page has no such file; it is at /docs");
-        }
-        const file = all[name as FileName];
-        const isAddressed = c.get("query") === `v=${file.version}`;
-        return answerFixed(c.req.raw, file, {
-          ...common,
-          "Cache-Control": isAddressed ? KEPT : ASKED_EACH_TIME,
-        });
-      },
-    },
-  ];
+  async function givePage(c: Context<HttpEnv>): Promise<Response> {
+    return answerFixed(c.req.raw, await (page ??= files().then(fixedPage)), pageHeaders);
+  }
+
+  async function giveFile(c: Context<HttpEnv>): Promise<Response> {
+    const name = c.get("path").slice("/docs/try/".length);
+    const all = await files();
+    if (!Object.hasOwn(all, name)) {
+      throw new RelayError("not_found", "the page loads no such file; it is at /docs/try");
+    }
+    const file = all[name as FileName];
+    const isAddressed = c.get("query") === `v=${file.version}`;
+    return answerFixed(c.req.raw, file, {
+      ...common,
+      "Cache-Control": isAddressed ? KEPT : ASKED_EACH_TIME,
+    });
+  }
+
+  return { givePage, giveFile };
 }
 
-async function referencePage(files: ReferenceFiles): Promise<string> {
-  const address = (name: FileName) => `/docs/${name}?v=${files[name].version}`;
+async function tryPage(files: TryFiles): Promise<string> {
+  const address = (name: FileName) => `/docs/try/${name}?v=${files[name].version}`;
   // deno-fmt-ignore
   const page = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Agent Messaging Relay: reference</title>
+<title>Try it here - Agent Messaging Relay</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${address("swagger-ui.css")}">
 <style>
@@ -90,11 +88,12 @@ body { margin: 0; }
 .key-bar output { overflow-wrap: anywhere; }
 </style>
 <script defer src="${address("swagger-ui-bundle.js")}"></script>
-<script defer src="${address("reference.js")}"></script>
+<script type="module" src="${address("try.js")}"></script>
 </head>
 <body>
 <header class="key-bar">
 <a href="/">Agent Messaging Relay</a>
+<a href="/docs">Docs</a>
 <a href="/openapi.json">openapi.json</a>
 <button id="make-key" type="button">Try with a new key</button>
 <output id="key-status">Signed routes need a key or a token; a key made here is gone with the page</output>

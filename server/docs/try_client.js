@@ -1,6 +1,6 @@
 /**
- * The script of the reference page: Swagger UI over /openapi.json, and a key of one's own that
- * signs what is tried out. The key is made here, cannot be exported and is gone with the page.
+ * The script of /docs/try: Swagger UI over /openapi.json, and a key of one's own that signs what is
+ * tried out. The key is made here, cannot be exported and is gone with the page.
  */
 const SIGNED = /^\/(v1|mcp)\b/;
 
@@ -8,8 +8,11 @@ const SIGNED = /^\/(v1|mcp)\b/;
 let agent;
 const usedTexts = new Set();
 
-globalThis.SwaggerUIBundle({
-  url: "/openapi.json",
+const spec = await (await fetch("/openapi.json")).json();
+// Guides and the reference say the rest; here are the routes.
+spec.info.description = "Requests go to this relay, and take effect.";
+const page = globalThis.SwaggerUIBundle({
+  spec,
   domNode: document.getElementById("reference"),
   validatorUrl: null,
   deepLinking: true,
@@ -23,7 +26,7 @@ globalThis.SwaggerUIBundle({
   showCommonExtensions: true,
   showExtensions: true,
   tryItOutEnabled: true,
-  requestInterceptor: (request) => request.loadSpec ? request : sign(request),
+  requestInterceptor: sign,
 });
 
 const button = document.getElementById("make-key");
@@ -31,12 +34,31 @@ button.addEventListener("click", async () => {
   button.disabled = true;
   try {
     agent = await makeAgent();
-    tell(`Requests are signed by ${agent.address} (register it first)`);
+    const handle = `try_${crypto.randomUUID().slice(0, 8)}`;
+    fillIn(handle, agent.address);
+    tell(`Requests are signed by ${agent.address} (register it first, as ${handle})`);
   } catch {
     tell("This browser cannot make Ed25519 keys: use a newer one, or a token");
   }
   button.disabled = false;
 });
+
+/** The key and a handle stand in the body of the registration, and the handle in that of a message. */
+function fillIn(handle, pubkey) {
+  const register = spec.paths["/v1/register"].post;
+  const send = spec.paths["/v1/messages"].post;
+  setExamples(register, () => ({ handle, pubkey }));
+  setExamples(send, (body) => ({ ...body, to: handle }));
+  // Bodies that stand open keep what was typed into them.
+  page.specActions.updateSpec(JSON.stringify(spec));
+  const [tag] = register.tags;
+  page.layoutActions.show(["operations", tag, register.operationId], true);
+}
+
+function setExamples(operation, change) {
+  const { examples } = operation.requestBody.content["application/json"];
+  for (const example of Object.values(examples)) example.value = change(example.value);
+}
 
 function tell(text) {
   document.getElementById("key-status").textContent = text;

@@ -7,9 +7,9 @@ import { exchange } from "../support/raw_http.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { describedRoutes, readDocument } from "./read_document.ts";
 
-Deno.test("GET /docs is a page that may load and reach nothing but its relay", async () => {
+Deno.test("GET /docs/try is a page that may load and reach nothing but its relay", async () => {
   await using relay = await startTestRelay({ config: { baseUrl: "https://relay.test" } });
-  const page = await ask(`${relay.url}/docs`);
+  const page = await ask(`${relay.url}/docs/try`);
   assert.equal(page.status, 200);
   assert.equal(page.headers.get("content-type"), "text/html; charset=utf-8");
   assert.equal(page.headers.get("access-control-allow-origin"), null);
@@ -27,14 +27,14 @@ Deno.test("GET /docs is a page that may load and reach nothing but its relay", a
   for (const target of addresses) assert.match(target, /^(\/(?!\/)|data:,$)/);
 });
 
-Deno.test("the files of /docs are kept by their version, compressed where that is taken", async () => {
+Deno.test("the files of /docs/try are kept by their version, compressed where that is taken", async () => {
   await using relay = await startTestRelay();
-  const page = await (await fetch(`${relay.url}/docs`)).text();
-  const files = [...page.matchAll(/"(\/docs\/[a-z.-]+)\?v=([0-9a-f]{16})"/g)];
+  const page = await (await fetch(`${relay.url}/docs/try`)).text();
+  const files = [...page.matchAll(/"(\/docs\/try\/[a-z.-]+)\?v=([0-9a-f]{16})"/g)];
   assert.deepEqual(files.map(([, path]) => path).toSorted(), [
-    "/docs/reference.js",
-    "/docs/swagger-ui-bundle.js",
-    "/docs/swagger-ui.css",
+    "/docs/try/swagger-ui-bundle.js",
+    "/docs/try/swagger-ui.css",
+    "/docs/try/try.js",
   ]);
   for (const [, path, version] of files) {
     const plain = await fetch(`${relay.url}${path}?v=${version}`, {
@@ -59,21 +59,28 @@ Deno.test("the files of /docs are kept by their version, compressed where that i
     assert.equal(head?.headers.get("content-encoding"), "gzip");
     assert.ok(Number(head.headers.get("content-length")) < text.length / 2, path);
   }
-  for (const path of ["/docs/", "/docs/other.js", "/docs/constructor", "/docs/%2fdocs"]) {
+  for (
+    const path of [
+      "/docs/try/",
+      "/docs/try/other.js",
+      "/docs/try/constructor",
+      "/docs/try/%2ftry.js",
+    ]
+  ) {
     assertRefused(await ask(relay.url + path), "not_found");
   }
 });
 
 partOrSkip(
   "chromium",
-  "the reference page shows and tries every route, and asks no other host",
+  "the page to try out shows and tries every route, with a new key filled in, and asks no other host",
   async (program) => {
     await using relay = await startTestRelay({ deps: { now: Date.now } });
     const count = describedRoutes(await readDocument(relay)).length;
     await withChromium(program, async (browser) => {
       await withPage(browser, {}, async (page) => {
         const asked = watch(page);
-        await page.goto(`${relay.url}/docs`);
+        await page.goto(`${relay.url}/docs/try`);
         await page.locator(".opblock").nth(count - 1).waitFor();
         assert.equal(await page.locator(".opblock").count(), count);
         assert.equal(await page.locator(".info .title").first().innerText().then(firstLine), TITLE);
@@ -85,13 +92,14 @@ partOrSkip(
         await page.click("#make-key");
         await page.locator("#key-status", { hasText: "signed by" }).waitFor();
         const address = /signed by (\S+)/.exec(await page.locator("#key-status").innerText())![1]!;
-        const registered = await tryOut(
-          page,
-          "Identity-register",
-          { handle: "visitor", pubkey: address },
+        const filled = JSON.parse(
+          await page.locator("#operations-Identity-register textarea.body-param__text")
+            .inputValue(),
         );
-        assert.equal(registered.status, 201);
-        const message = { to: "visitor", body: { text: "tried out" } };
+        assert.equal(filled.pubkey, address);
+        assert.match(filled.handle, /^try_[0-9a-f]{8}$/);
+        assert.equal((await tryOut(page, "Identity-register")).status, 201);
+        const message = { to: filled.handle, body: { text: "tried out" } };
         const first = await tryOut(page, "Messages-sendMessage", message);
         const second = await tryOut(page, "Messages-sendMessage", message);
         assert.deepEqual([first.status, second.status], [201, 201]);
@@ -111,14 +119,14 @@ partOrSkip(
 
 partOrSkip(
   "chromium",
-  "the reference page works under another name of the relay",
+  "the page to try out works under another name of the relay",
   async (program) => {
     await using relay = await startTestRelay({ clockStartMs: "real" });
     await withChromium(program, async (browser) => {
       await withPage(browser, { viewport: { width: 390, height: 800 } }, async (page) => {
         const asked = watch(page);
         const other = `http://localhost:${relay.port}`;
-        await page.goto(`${other}/docs`);
+        await page.goto(`${other}/docs/try`);
         await page.waitForSelector(".opblock");
         assert.equal((await tryOut(page, "Service-readHealth")).status, 200);
         const outside = asked.elsewhere(other).filter((url) => !url.startsWith(`${relay.url}/`));
