@@ -20,13 +20,13 @@ const help = `Print the DNS records of a relay's mail domain, and check what is 
 
 Usage: relay mail dns [DOMAIN] --receives HOST --sends WHO [options]
 
-For operators; DOMAIN is RELAY_MAIL_DOMAIN where it is not given. Each record is told as fine, missing
-or different, with why; "unknown" is what the DNS server does not tell. No relay is asked.
+For operators; DOMAIN is RELAY_MAIL_DOMAIN where it is not given. Each record is fine, missing or
+differs, with why; "unknown" is what the DNS server does not tell. No relay is asked.
 
 Options:
   --receives HOST   the mail server or provider that takes the domain's mail; several for several
-  --sends WHO       who sends its mail, as SPF has it: include:DOMAIN of a provider, an IP address or
-                    network, mx for the hosts that receive, a:HOST; several for several
+  --sends WHO       who sends its mail, as SPF has it: include:DOMAIN of a provider, an IP address
+                    or network, mx for the hosts that receive, a:HOST; several for several
   --dkim-key F      a file with the key that the relay signs with; else RELAY_MAIL_DKIM_KEY. The key
                     itself is never shown
   --selector S      the name that it is published under; else RELAY_MAIL_DKIM_SELECTOR
@@ -43,7 +43,7 @@ Exit status: 0 when all is fine, 1 when something is missing or different, 2 for
 a DNS server does not tell and the rest is fine.
 
 Example:
-  relay mail dns agents.example.org --receives mx.example.org --sends include:spf.provider.example \\
+  relay mail dns agents.example.org --receives mx.example.org --sends include:spf.example.net \\
     --dkim-key dkim.pem --selector relay1 --report-to dmarc@example.org
 `;
 

@@ -1,4 +1,3 @@
-/** The records that an operator publishes for a relay's mail domain, each with its check. Pure. */
 import { checkDkim } from "./check_dkim.ts";
 import { checkDmarc, checkReportsTaken, type WantedDmarc } from "./check_dmarc.ts";
 import { checkMx } from "./check_mx.ts";
