@@ -115,7 +115,7 @@ export async function openMail(
   });
   const waits = waiting.at(MAIL_INBOXES);
   const mailboxes = new Mailboxes({ records, commits, limits, waits });
-  const messages = new Messages({ store, mailboxes, blobs });
+  const messages = new Messages({ store, records, mailboxes, blobs });
   const inboxErasures = new InboxErasures({ store, commits, leases, blobs, log });
   const sendings = new Sendings({
     outgoing,
@@ -178,7 +178,14 @@ export async function openMail(
   };
   const pageBytes = limits.pageBytes;
   const suppressions = new Suppressions({ store, records, commits, limits });
-  const sending = openSending({ ...shared, outgoing, suppressions, dkim, domain: domain! });
+  const sending = openSending({
+    ...shared,
+    outgoing,
+    suppressions,
+    reader: worker,
+    dkim,
+    domain: domain!,
+  });
   const { changes, reports } = openReports(shared);
   const auth = await openAuth(deps);
   const receiver = new Receiver({

@@ -31,6 +31,8 @@ export interface SendingParts extends Core {
   outgoing: Pick<OutgoingQueue, "wake">;
   suppressions: Suppressions;
   sendings: Sendings;
+  /** The worker that reads mail of strangers. */
+  reader: Pick<MailWorker, "readAttachments">;
   domain: string;
   dkim: MailConfig["dkim"];
 }
@@ -46,7 +48,7 @@ export function openSending(parts: SendingParts) {
   const largeAnswers = new LargeAnswers(parts);
   const services = { ...parts, work, worker, largeAnswers };
   const sender = new Sender({ ...services, dkim: dkim === undefined ? null : { domain, ...dkim } });
-  const answering = new Answering(services);
+  const answering = new Answering({ ...services, reader: parts.reader });
   const keyedAnswers = new KeyedAnswers(parts);
   const cancel = new CancelMessage(parts);
   const proposals = { propose: () => Promise.reject(noDrafts()) };
