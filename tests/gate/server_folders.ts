@@ -17,6 +17,7 @@ export const SERVER_FOLDERS: FolderTable = {
   pages: { imports: ["http"], shows: "*" },
   web: { imports: ["http", "pages"], shows: ["reference.ts"] },
   description: { imports: ["http", "web"], shows: "*" },
+  tool_server: { imports: ["http", "storage"], shows: "*" },
   mail: {
     imports: [
       "agents",
@@ -30,6 +31,7 @@ export const SERVER_FOLDERS: FolderTable = {
       "pages",
       "sealing",
       "storage",
+      "tool_server",
       "waiting",
     ],
     shows: [],
@@ -144,6 +146,7 @@ export const SERVER_FOLDERS: FolderTable = {
       "messages",
       "profiles",
       "storage",
+      "tool_server",
     ],
     shows: [],
   },
