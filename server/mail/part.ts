@@ -26,6 +26,9 @@ import { figureHandlers } from "./figures/routes.ts";
 import { openSending } from "./sending/open_sending.ts";
 import { suppressionHandlers } from "./suppressions/routes.ts";
 import { SUPPRESSION_TABLES, Suppressions } from "./suppressions/suppressions.ts";
+import { MailSearch } from "./search/mail_search.ts";
+import { searchHandlers } from "./search/routes.ts";
+import { mailToolRoute } from "./tools/tool_routes.ts";
 import { Receiver } from "./receiving/receiver.ts";
 import { RememberedAnswers } from "./receiving/remembered_answers.ts";
 import { receivingHandlers } from "./receiving/routes.ts";
@@ -175,12 +178,24 @@ export async function openMail(
   const pageBytes = limits.pageBytes;
   const suppressions = new Suppressions({ store, records, commits, limits });
   const sending = openSending({ ...shared, outgoing, suppressions, dkim, domain: domain! });
+  const search = new MailSearch({ store, blobs });
   return {
     isOn: true,
     routes: mailRoutes({
       limits,
       on: {
         authenticator,
+        tools: mailToolRoute({
+          ...shared,
+          ...sending,
+          authenticator,
+          search,
+          waits,
+          messagePages: new MessagePages({ store, messages, pageBytes: limits.toolPageBytes }),
+          config,
+          log,
+          domain: domain!,
+        }),
         handlers: {
           ...orgHandlers({ ...shared, erasures }),
           ...signInHandlers({ ...shared, outgoing, config, domain: domain! }),
@@ -200,6 +215,7 @@ export async function openMail(
             now,
           }),
           ...sending.handlers,
+          ...searchHandlers({ ...shared, search }),
           ...suppressionHandlers({ ...shared, suppressions }),
           ...figureHandlers({ ...shared, store }),
           ...messageHandlers({
