@@ -32,7 +32,8 @@ import { mailToolRoute } from "./tools/tool_routes.ts";
 import { Receiver } from "./receiving/receiver.ts";
 import { RememberedAnswers } from "./receiving/remembered_answers.ts";
 import { receivingHandlers } from "./receiving/routes.ts";
-import type { MailAuth } from "./records/message_record.ts";
+import { openAuth } from "./auth/part.ts";
+import { openDelivery } from "./delivery/open_delivery.ts";
 import { GoogleKeys } from "./google/google_keys.ts";
 import { prepareOwnerChange } from "./sign_in/owner_change.ts";
 import { googleHandlers } from "./google/routes.ts";
@@ -65,15 +66,6 @@ export interface MailBeside {
   blobs: Blobs;
   waits: Waits;
 }
-
-/** Of a message whose sender nothing is known of. */
-const NO_AUTH: MailAuth = {
-  spf: "none",
-  dkim: "none",
-  dmarc: "none",
-  fromDomain: null,
-  verdict: "none",
-};
 
 /**
  * @param ring custody keys, under which the area's secrets are sealed
@@ -170,11 +162,17 @@ export async function openMail(
     now,
     random,
   };
+  const auth = await openAuth(deps);
   const receiver = new Receiver({
     ...shared,
     readMail: (raw, context) => worker.read(raw, context),
-    checkAuth: () => Promise.resolve(NO_AUTH),
+    checkAuth: ({ raw, from, clientIp, clientHelo }) =>
+      auth.check(raw, { clientIp, helo: clientHelo, envelopeFrom: from }),
   });
+  if (mailer !== undefined && from !== undefined) {
+    const mail = { ...config.mail, domain: domain!, from };
+    openDelivery({ ...shared, receiver, outgoing, mailer, config: mail });
+  }
   const pageBytes = limits.pageBytes;
   const suppressions = new Suppressions({ store, records, commits, limits });
   const sending = openSending({ ...shared, outgoing, suppressions, dkim, domain: domain! });
@@ -231,6 +229,7 @@ export async function openMail(
     }),
     notes: [
       startupNote("mail", `on: inboxes at ${domain}${secretNote}`),
+      ...auth.notes,
       startupNote("google", signInNote(config.mail)),
     ],
     start() {
@@ -239,11 +238,18 @@ export async function openMail(
       retention.begin();
     },
     async everyMinute() {
-      await Promise.all([lastUsed.flush(), erasures.run(), inboxErasures.run(), retention.run()]);
+      await Promise.all([
+        lastUsed.flush(),
+        erasures.run(),
+        inboxErasures.run(),
+        retention.run(),
+        sending.everyMinute(),
+      ]);
     },
     async close() {
       googleKeys.close();
       worker.close();
+      auth.close();
       sending.close();
       await Promise.all([erasures.close(), inboxErasures.close(), retention.close()]);
       await flushLast(lastUsed);

@@ -57,7 +57,9 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
         applyPatch(mail, patch);
         yield shortPatch(patch);
       }
-      return encodeTexts(mail.texts);
+      const { given } = context;
+      if (given === undefined) return encodeTexts(mail.texts);
+      return encodeTexts({ ...mail.texts, text: given.text ?? mail.texts.text, html: given.html });
     },
     buffersOf: ({ head, rest }) => [head.buffer, rest.buffer],
   },

@@ -15,6 +15,7 @@ import { Acceptance } from "./acceptance.ts";
 import { Answering } from "./answering.ts";
 import { CancelMessage } from "./cancel_message.ts";
 import { KeyedAnswers } from "./keyed_answers.ts";
+import { LargeAnswers } from "./large_answers.ts";
 import { OutgoingWork } from "./outgoing_work.ts";
 import { sendingHandlers } from "./routes.ts";
 import { Sender } from "./sender.ts";
@@ -40,7 +41,8 @@ export function openSending(parts: SendingParts) {
     onLoss: logSparsely(log, "mail_worker_lost"),
   });
   const work = new OutgoingWork(worker);
-  const services = { ...parts, work, worker };
+  const largeAnswers = new LargeAnswers(parts);
+  const services = { ...parts, work, worker, largeAnswers };
   const sender = new Sender({ ...services, dkim: dkim === undefined ? null : { domain, ...dkim } });
   const answering = new Answering(services);
   const keyedAnswers = new KeyedAnswers(parts);
@@ -59,6 +61,7 @@ export function openSending(parts: SendingParts) {
       cancel,
       keyedAnswers,
     }),
+    everyMinute: () => largeAnswers.sweep(),
     close: () => worker.close(),
   };
 }

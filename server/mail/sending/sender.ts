@@ -32,6 +32,8 @@ import type { MessageRow, Recipient } from "../records/message_record.ts";
 import type { OrgRecord } from "../records/org_record.ts";
 import type { ThreadRow } from "../records/thread_record.ts";
 import type { Suppressions } from "../suppressions/suppressions.ts";
+import { fitOutbound } from "./fit_outbound.ts";
+import type { LargeAnswers } from "./large_answers.ts";
 import { refuseLoop } from "./loop_limit.ts";
 import type { OutgoingWork } from "./outgoing_work.ts";
 import type { SendRequest } from "./read_send.ts";
@@ -66,6 +68,7 @@ export interface SenderServices {
   mailboxes: Mailboxes;
   messages: Messages;
   blobs: Blobs;
+  largeAnswers: LargeAnswers;
   outgoing: Pick<OutgoingQueue, "wake">;
   suppressions: Pick<Suppressions, "among">;
   work: OutgoingWork;
@@ -196,11 +199,12 @@ export class Sender {
     const { facts, head, rest } = await worker.read(raw, {
       envelopeFrom: from.address,
       limits: { parts: limits.mailParts, depth: limits.mailDepth },
+      given: { text: message.text, html: message.html },
     });
     const blob = await blobs.write([org.id, inbox.id], [raw, head, rest]);
     return {
       rest,
-      message: {
+      message: fitOutbound({
         ...facts,
         orgId: org.id,
         inboxId: inbox.id,
@@ -213,6 +217,7 @@ export class Sender {
         bcc: message.bcc,
         replyTo: message.replyTo,
         subject: message.subject,
+        textSource: message.text === null ? "html" : "plain",
         automated: "none",
         codes: [],
         recipients: addresses.map((address) => waiting(address, nowMs, message.sendAtMs)),
@@ -222,7 +227,7 @@ export class Sender {
         read: true,
         blob,
         repeatKey: null,
-      },
+      }),
     };
   }
 
@@ -232,7 +237,7 @@ export class Sender {
     about: MessageRow | null,
     { keyed, beside }: { keyed?: KeyedCommit<KeptAnswer>; beside?: BesideMessage },
   ): Promise<{ row: MessageRow; answer: Uint8Array<ArrayBuffer> }> {
-    const { mailboxes, store, random, limits, blobs } = this.services;
+    const { mailboxes, store, random, limits, blobs, largeAnswers } = this.services;
     const { orgId, inboxId } = message;
     let former: BlobRef | null = null;
     return await mailboxes.change(orgId, inboxId, async (found) => {
@@ -270,7 +275,7 @@ export class Sender {
           countNow(turn, orgId, nowMs, { accepted: count, pending: count });
           stageMails(turn, row, store);
           if (kept !== null) {
-            if ("blob" in kept) blobs.keep(turn, kept.blob);
+            if ("blob" in kept) largeAnswers.keep(turn, kept.blob);
             keyed!.write(turn, kept);
           }
           const mailbox = { ...given.mailbox, sent };
@@ -294,7 +299,7 @@ export class Sender {
     const status = 202;
     if (answer.length <= ROW_ANSWER_BYTES) return { status, body: answer };
     const { orgId, inboxId } = row;
-    return { status, blob: await this.services.blobs.write([orgId, inboxId], [answer]) };
+    return { status, blob: await this.services.largeAnswers.write([orgId, inboxId], answer) };
   }
 }
 

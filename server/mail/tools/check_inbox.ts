@@ -42,7 +42,7 @@ const ENTRIES_AT_ONCE = 5;
 const LINKS_SHOWN = 10;
 
 export function checkInboxTool(services: CheckInboxServices): Tool<MailCall> {
-  const { authenticator, inboxes, messagePages, pages, waits, limits, random } = services;
+  const { authenticator, inboxes, messagePages, pages, waits, random } = services;
   return defineTool({
     name: "check_inbox",
     title: "Check an e-mail inbox",
