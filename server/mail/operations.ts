@@ -14,11 +14,8 @@ import { sendingRoutes } from "./sending/operations.ts";
 import { orgRoutes } from "./orgs/operations.ts";
 import { searchRoutes } from "./search/operations.ts";
 import { signInRoutes } from "./sign_in/operations.ts";
-<<<<<<< HEAD
-import { mailToolServer } from "./tools/operations.ts";
-=======
 import { suppressionRoutes } from "./suppressions/operations.ts";
->>>>>>> main
+import { mailToolServer } from "./tools/operations.ts";
 import { MAIL_PATHS, type MailPath } from "./paths.ts";
 
 const OFF = "**Mail is off on this relay: the answer is 503 `mail_disabled`,** before anything " +

@@ -28,7 +28,7 @@ const ASCII = /^[\u0000-\u007f]*$/;
 
 /** The tokens of a text in their order; the next one is found when it is asked for. */
 export function* tokensOf(text: string): Generator<Token> {
-  for (const match of text.matchAll(ASCII.test(text) ? ASCII_RUN : RUN)) {
+  for (const match of matchesOf(ASCII.test(text) ? ASCII_RUN : RUN, text)) {
     const [run] = match;
     const start = match.index;
     const end = start + run.length;
@@ -46,15 +46,26 @@ export function* tokensOf(text: string): Generator<Token> {
   }
 }
 
+/** As matchAll(), which makes a new expression each time: those of Unicode classes take long to make. */
+function* matchesOf(expression: RegExp, text: string): Generator<RegExpExecArray> {
+  for (let at = 0;;) {
+    expression.lastIndex = at; // others use it between two steps
+    const match = expression.exec(text);
+    if (match === null) return;
+    at = expression.lastIndex;
+    yield match;
+  }
+}
+
 function fold(run: string): string {
   return run.normalize("NFKC").toLowerCase().normalize("NFD").replaceAll(DIACRITIC, "")
     .normalize("NFC");
 }
 
 function* piecesOf(folded: string): Generator<[value: string, at: number]> {
-  for (const word of folded.matchAll(WORD)) {
+  for (const word of matchesOf(WORD, folded)) {
     let done = 0;
-    for (const unspaced of word[0].matchAll(UNSPACED)) {
+    for (const unspaced of matchesOf(UNSPACED, word[0])) {
       if (unspaced.index > done) yield [word[0].slice(done, unspaced.index), word.index + done];
       yield* pairsOf(unspaced[0], word.index + unspaced.index);
       done = unspaced.index + unspaced[0].length;

@@ -10,6 +10,7 @@ import type { MailboxWaits } from "../../waiting/mailbox_waits.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { KeyAuthenticator } from "../keys/authenticate_key.ts";
 import type { ListPages } from "../list_pages.ts";
+import type { Mailboxes } from "../mailboxes/mailboxes.ts";
 import type { MessagePages } from "../messages/message_pages.ts";
 import { readHead } from "../messages/read_head.ts";
 import { readLinks } from "../messages/read_links.ts";
@@ -24,6 +25,7 @@ import { CURSOR, INBOX_ID, LIST_LIMIT } from "./page_arguments.ts";
 export interface CheckInboxServices {
   authenticator: KeyAuthenticator;
   inboxes: Inboxes;
+  mailboxes: Pick<Mailboxes, "read">;
   /** With toolPageBytes. */
   messagePages: MessagePages;
   pages: ListPages;
@@ -42,7 +44,7 @@ const ENTRIES_AT_ONCE = 5;
 const LINKS_SHOWN = 10;
 
 export function checkInboxTool(services: CheckInboxServices): Tool<MailCall> {
-  const { authenticator, inboxes, messagePages, pages, waits, random } = services;
+  const { authenticator, inboxes, mailboxes, messagePages, pages, waits, random } = services;
   return defineTool({
     name: "check_inbox",
     title: "Check an e-mail inbox",
@@ -86,6 +88,8 @@ export function checkInboxTool(services: CheckInboxServices): Tool<MailCall> {
       const query = { filters: { unread, hasCode: false }, order: "asc" as const, limit };
       const read = (behind: string | null) =>
         messagePages.read(org.id, inbox.id, { ...query, after: behind || null });
+      // Read before the messages are: one that comes in between is not passed over.
+      const { headId } = await mailboxes.read(org.id, inbox.id);
       const found = waitMs === 0 ? await read(after) : await waitForMessages(waits, {
         mailbox: mailboxKey(org.id, inbox.id),
         waitMs,
@@ -96,7 +100,10 @@ export function checkInboxTool(services: CheckInboxServices): Tool<MailCall> {
       });
       const page = await readEntries(services, found.rows);
       call.reserve(page.sizeBytes);
-      const position = page.isCut ? page.rows.at(-1)!.id : found.position ?? after ?? "";
+      const isCut = page.isCut || found.more;
+      const looked = page.isCut ? page.rows.at(-1)!.id : found.position ?? after ?? "";
+      // All is looked at: going on from the newest shows nothing twice that was left out as read.
+      const position = isCut || headId === null || headId < looked ? looked : headId;
       const cursor = place.cursorAt([position]);
       return {
         structured: { messages: page.rows, next_cursor: cursor, trust: TRUST },
@@ -104,7 +111,7 @@ export function checkInboxTool(services: CheckInboxServices): Tool<MailCall> {
           inboxId: inbox.id,
           cursor,
           unread,
-          more: page.isCut || found.more,
+          more: isCut,
         }, random),
       };
     },

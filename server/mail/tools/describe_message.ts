@@ -6,13 +6,6 @@ import type { MessageEntry } from "./message_entry.ts";
 /** Bytes of the nonce around what strangers wrote. */
 export const NONCE_BYTES = 16;
 
-const AUTOMATED: Record<MessageEntry["automated"], string | null> = {
-  none: null,
-  auto_reply: "an automatic reply",
-  bulk: "bulk mail",
-  bounce: "a bounce",
-};
-
 /**
  * @param body what stands behind the header, as in a mail
  * @param details further lines of the header
@@ -28,7 +21,7 @@ export function describeMessage(
       `received ${created_at}`,
       entry.read ? null : "unread",
       `auth.verdict ${auth?.verdict ?? "none"}`,
-      AUTOMATED[automated],
+      `automated ${automated}`,
       entry.hidden_text_removed ? "text that a reader would not see was left out" : null,
     ]
     : [`written by this inbox ${created_at}`, `status ${status}`];
@@ -43,7 +36,9 @@ export function describeMessage(
       `Attachment ${id}: ${filename ?? "(no name)"}, ${size} bytes, ${url}`
     ),
   ];
-  const quoted = [present(header).join("\n"), ...(body === null ? [] : [body])].join("\n\n");
+  const quoted = [present(header).join("\n"), ...(body === null ? [] : [body.trimEnd()])].join(
+    "\n\n",
+  );
   const noted = note === undefined ? "" : `\n${note}`;
   return `Message ${id} of thread ${thread_id}: ${present(facts).join(", ")}.\n` +
     `${quotation.quote(quoted)}${noted}`;

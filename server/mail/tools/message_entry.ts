@@ -12,15 +12,8 @@ export const trustSchema = z.literal(TRUST);
 /** Bytes of UTF-8 of a text in the list of an inbox. */
 const LISTED_TEXT_BYTES = 2 * 1024;
 
-/** What programs look at first; an entry has all fields of a row of the REST API. */
-export const messageSchema = z.looseObject({
-  id: z.string(),
-  thread_id: z.string(),
-  direction: z.enum(["inbound", "outbound"]),
-  automated: z.enum(["none", "auto_reply", "bulk", "bounce"]),
-  hidden_text_removed: z.boolean(),
-  created_at: z.string(),
-});
+/** What calls need; an entry has all fields of a row of the REST API. The list of tools is to be short. */
+export const messageSchema = z.looseObject({ id: z.string(), thread_id: z.string() });
 
 /** As lists of the REST API have it, with addresses of its attachments. */
 export function messageEntry(row: MessageRow, baseUrl: string) {

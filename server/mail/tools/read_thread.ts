@@ -25,7 +25,7 @@ import {
   TRUST,
   trustSchema,
 } from "./message_entry.ts";
-import { CURSOR, LIST_LIMIT, THREAD_ID } from "./page_arguments.ts";
+import { CURSOR, LIST_LIMIT, nextCursorSchema, THREAD_ID } from "./page_arguments.ts";
 
 export interface ReadThreadServices {
   authenticator: KeyAuthenticator;
@@ -74,7 +74,7 @@ export function readThreadTool(services: ReadThreadServices): Tool<MailCall> {
       messages: z.array(messageSchema).describe(
         "rows of the REST API, with text and extracted_text",
       ),
-      next_cursor: z.string().nullable(),
+      next_cursor: nextCursorSchema,
       trust: trustSchema,
     }),
     async run(given, call) {

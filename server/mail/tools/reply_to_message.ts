@@ -1,8 +1,10 @@
 /** The tool reply_to_message: POST /v1/mail/messages/{id}/reply. */
 import * as z from "zod";
 import { defineTool, type Tool } from "../../tool_server/tool.ts";
+import { Quotation } from "../../tool_server/untrusted_text.ts";
 import type { Messages } from "../messages/messages.ts";
 import type { Answering } from "../sending/answering.ts";
+import { NONCE_BYTES } from "./describe_message.ts";
 import {
   apiKeyArgument,
   idempotencyKeyArgument,
@@ -16,6 +18,7 @@ import type { SendEmailServices } from "./send_email.ts";
 export interface ReplyServices extends SendEmailServices {
   messages: Messages;
   answering: Answering;
+  random: (sizeBytes: number) => Uint8Array;
 }
 
 const FIELDS = ["text", "html", "reply_all"];
@@ -62,7 +65,7 @@ export function replyTool(services: ReplyServices): Tool<MailCall> {
         "reply",
         (asked) => answering.reply(row, inbox, asked),
       );
-      return sendAnswer(answer, random);
+      return sendAnswer(answer, new Quotation(random, NONCE_BYTES));
     },
   });
 }

@@ -14,7 +14,7 @@ import { MAX_QUERY, termsOf } from "../search/search_terms.ts";
 import { describeMessage, NONCE_BYTES } from "./describe_message.ts";
 import { apiKeyArgument, type MailCall, requireMailCaller } from "./mail_call.ts";
 import { messageEntry, messageSchema, TRUST, trustSchema } from "./message_entry.ts";
-import { CURSOR, INBOX_ID, LIST_LIMIT } from "./page_arguments.ts";
+import { CURSOR, INBOX_ID, LIST_LIMIT, nextCursorSchema } from "./page_arguments.ts";
 
 export interface SearchMailServices {
   authenticator: KeyAuthenticator;
@@ -59,7 +59,7 @@ export function searchMailTool(services: SearchMailServices): Tool<MailCall> {
         message: messageSchema,
         highlights: z.looseObject({ subject: z.array(z.string()), text: z.array(z.string()) }),
       })),
-      next_cursor: z.string().nullable(),
+      next_cursor: nextCursorSchema,
       partial: z.boolean().optional(),
       trust: trustSchema,
     }),

@@ -4,12 +4,11 @@ import * as z from "zod";
 import type { JsonObject } from "../../../toolkit/json_value.ts";
 import type { ToolAnswer } from "../../tool_server/tool.ts";
 import type { ToolArguments } from "../../tool_server/tool_arguments.ts";
-import { Quotation } from "../../tool_server/untrusted_text.ts";
+import type { Quotation } from "../../tool_server/untrusted_text.ts";
 import { IDEMPOTENCY_KEY } from "./page_arguments.ts";
 import type { GivenRequest } from "../sending/acceptance.ts";
 import type { KeyedAnswer, KeyedAnswers } from "../sending/keyed_answers.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
-import { NONCE_BYTES } from "./describe_message.ts";
 import { type MailCall, refuseOwnKey } from "./mail_call.ts";
 
 export const sendSchema = z.strictObject({
@@ -59,10 +58,13 @@ export function givenRequest(
   };
 }
 
-/** The answer of the REST API without its texts, and the same in prose. */
+/**
+ * The answer of the REST API without its texts, and the same in prose.
+ * @param quotation of the addresses, where others chose them
+ */
 export function sendAnswer(
-  { body }: KeyedAnswer,
-  random: (sizeBytes: number) => Uint8Array,
+  { body }: Pick<KeyedAnswer, "body">,
+  quotation: Quotation | null,
 ): ToolAnswer<z.infer<typeof sendSchema>> {
   const answer = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString());
   if (answer.status === "pending_approval") {
@@ -78,17 +80,16 @@ export function sendAnswer(
   }
   const message = withoutTexts(answer);
   const recipients: { address: string }[] = answer.recipients;
-  const quotation = new Quotation(random, NONCE_BYTES);
-  const addresses = recipients.map(({ address }) => address).join("\n");
+  const addresses = recipients.map(({ address }) => address);
+  const told = quotation === null
+    ? `${addresses.join(", ")}. `
+    : `the addresses below. ${quotation.notice}\n${quotation.quote(addresses.join("\n"))}\n`;
   return {
     structured: { status: "queued", message },
     text:
       `Accepted as message ${message.id} of thread ${
         message["thread_id"]
-      }; the relay delivers it to ` +
-      `${recipients.length === 1 ? "this address" : "these addresses"}:\n${
-        quotation.quote(addresses)
-      }\n` +
+      }, to be delivered to ${told}` +
       `See whether it was delivered with read_thread thread_id=${
         message["thread_id"]
       }, and look for an answer ` +

@@ -22,14 +22,13 @@ export interface SendEmailServices {
   acceptance: Acceptance;
   keyedAnswers: KeyedAnswers;
   limits: Limits;
-  random: (sizeBytes: number) => Uint8Array;
 }
 
 const addresses = z.union([z.string(), z.array(z.string())]);
 const FIELDS = ["to", "cc", "bcc", "subject", "text", "html"];
 
 export function sendEmailTool(services: SendEmailServices): Tool<MailCall> {
-  const { authenticator, inboxes, acceptance, keyedAnswers, limits, random } = services;
+  const { authenticator, inboxes, acceptance, keyedAnswers, limits } = services;
   return defineTool({
     name: "send_email",
     title: "Send an e-mail",
@@ -66,7 +65,7 @@ export function sendEmailTool(services: SendEmailServices): Tool<MailCall> {
         fields: FIELDS,
       });
       const answer = await acceptance.accept(caller, inbox, request, "send", newMessage);
-      return sendAnswer(answer, random);
+      return sendAnswer(answer, null);
     },
   });
 }
