@@ -22,6 +22,7 @@ import { messageHandlers } from "./messages/routes.ts";
 import { ThreadPages } from "./messages/thread_pages.ts";
 import { MailWorker } from "./parsing/mail_worker.ts";
 import { startMailWorker } from "./parsing/start_mail_worker.ts";
+import type { ReceivedMail } from "./receiving/received_mail.ts";
 import { figureHandlers } from "./figures/routes.ts";
 import { openSending } from "./sending/open_sending.ts";
 import { suppressionHandlers } from "./suppressions/routes.ts";
@@ -33,6 +34,7 @@ import { Receiver } from "./receiving/receiver.ts";
 import { RememberedAnswers } from "./receiving/remembered_answers.ts";
 import { receivingHandlers } from "./receiving/routes.ts";
 import { openAuth } from "./auth/part.ts";
+import { settle, type Settled } from "./receiving/settle.ts";
 import { openDelivery } from "./delivery/open_delivery.ts";
 import { GoogleKeys } from "./google/google_keys.ts";
 import { prepareOwnerChange } from "./sign_in/owner_change.ts";
@@ -56,6 +58,8 @@ import { claimStore, refuseLocalStore } from "./store_mark.ts";
 
 export interface Mail extends Part {
   isOn: boolean;
+  /** The way in for local mode, as if nobody knew who hands it over; null where mail is off or the mode another. */
+  handIn: ((mail: Pick<ReceivedMail, "from" | "to" | "raw">) => Promise<Settled>) | null;
 }
 
 /** Parts that the mail area stands on. */
@@ -87,6 +91,7 @@ export async function openMail(
     else await refuseLocalStore(kv);
     return {
       isOn: false,
+      handIn: null,
       routes: mailRoutes({ on: null, limits }),
       notes: [startupNote("mail", `off: ${off}, mail routes answer 503`)],
     };
@@ -174,11 +179,14 @@ export async function openMail(
     openDelivery({ ...shared, receiver, outgoing, mailer, config: mail });
   }
   const pageBytes = limits.pageBytes;
+  const handIn: Mail["handIn"] = async (mail) =>
+    settle(await receiver.receive({ ...mail, clientIp: null, clientHelo: null }));
   const suppressions = new Suppressions({ store, records, commits, limits });
   const sending = openSending({ ...shared, outgoing, suppressions, dkim, domain: domain! });
   const search = new MailSearch({ store, blobs });
   return {
     isOn: true,
+    handIn: local ? handIn : null,
     routes: mailRoutes({
       limits,
       on: {
@@ -207,7 +215,7 @@ export async function openMail(
           ...inboxHandlers({ ...shared, erasures: inboxErasures, domain: domain! }),
           ...receivingHandlers({
             receiver,
-            remembered: new RememberedAnswers({ records, commits, now }),
+            remembered: new RememberedAnswers({ records, commits, store }),
             inboundSecret,
             limits,
             now,

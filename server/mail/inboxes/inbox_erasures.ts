@@ -31,6 +31,8 @@ interface DeletedInbox {
 }
 
 const ROWS_A_STEP = 100;
+/** Each takes its object row and its blob's rows with it, which together must fit one commit. */
+const MESSAGES_A_STEP = 20;
 
 export class InboxErasures {
   readonly #steps: LeasedSteps<DeletedInbox>;
@@ -72,7 +74,8 @@ export class InboxErasures {
     for (const table of INBOX_TABLES) {
       if (table === "mail-mailbox") continue; // a record of one key: it goes with the end
       const prefix = [table, orgId, inboxId];
-      const rows = await listRows(kv, { prefix }, { limit: ROWS_A_STEP });
+      const limit = table === "mail-message" ? MESSAGES_A_STEP : ROWS_A_STEP;
+      const rows = await listRows(kv, { prefix }, { limit });
       if (rows.length === 0) continue;
       await this.#erase(orgId, rows);
       return true;

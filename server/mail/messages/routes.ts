@@ -1,4 +1,5 @@
 /** Routes of messages and threads, but for sending. */
+import { Buffer } from "node:buffer";
 import type { Context } from "hono";
 import type { Blobs } from "../../blobs/blobs.ts";
 import { invalidJson, unavailable } from "../../errors.ts";
@@ -27,7 +28,7 @@ import type { Messages } from "./messages.ts";
 import { showWhole } from "./show_whole.ts";
 import { shownThread, threadMessage } from "./shown_message.ts";
 import { readThreadMessages } from "./thread_messages.ts";
-import type { ThreadPages } from "./thread_pages.ts";
+import { keyOfPosition, positionOf, type ThreadPages } from "./thread_pages.ts";
 import { waitForMessages } from "./wait_for_messages.ts";
 
 export interface MessageRouteServices {
@@ -58,10 +59,15 @@ export function messageHandlers(services: MessageRouteServices) {
   }
 
   async function list(request: KeyedRequest): Promise<Response> {
-    const { c, org, params } = request;
+    const { c, org, key, params } = request;
     const inbox = await inboxes.find(request, params["id"]!);
     const query = readMessageQuery(c.get("query"));
-    const page = await pages.read(c, { org: org.id, inbox: inbox.id, ...boundOf(query) });
+    const page = await pages.read(c, {
+      org: org.id,
+      key_inbox: key.inboxId,
+      inbox: inbox.id,
+      ...boundOf(query),
+    });
     const after = page.after === null ? null : page.after[0] as string;
     const read = (behind: string | null) =>
       messagePages.read(org.id, inbox.id, { ...query, after: behind || null, limit: page.limit });
@@ -165,7 +171,7 @@ export function messageHandlers(services: MessageRouteServices) {
       return answerWhole(read.bytes, { headers: attachmentHeaders(row.attachments[index]!) });
     },
     async listMailThreads(request) {
-      const { c, org, params } = request;
+      const { c, org, key, params } = request;
       const inbox = await inboxes.find(request, params["id"]!);
       const { unread, label } = readQuery(c.get("query"), THREADS_QUERY);
       if (label !== undefined && !LABEL.test(label)) {
@@ -173,35 +179,41 @@ export function messageHandlers(services: MessageRouteServices) {
       }
       const page = await pages.read(c, {
         org: org.id,
+        key_inbox: key.inboxId,
         inbox: inbox.id,
         unread: String(unread),
         label: label ?? null,
       });
-      const after = page.after === null ? null : page.after[0] as string;
       const found = await threadPages.read(org.id, inbox.id, {
         filters: { unread, label },
-        after,
+        after: page.after === null ? null : positionOf(page.after),
         limit: page.limit,
       });
       hold(c, sizeOf(found));
-      return page.answerJson(found.json, found.more ? [found.position!] : null);
+      return page.answerJson(found.json, found.next === null ? null : keyOfPosition(found.next));
     },
     async readMailThread(request) {
-      const { c, org } = request;
+      const { c, org, key } = request;
       const thread = await messages.findThread(request, request.params["id"]!);
       const { order } = readQuery(c.get("query"), THREAD_QUERY);
-      const asked = await pages.read(c, { org: org.id, thread: thread.id, order });
+      const asked = await pages.read(c, {
+        org: org.id,
+        key_inbox: key.inboxId,
+        thread: thread.id,
+        order,
+      });
       const { entries: json, next } = await readThreadMessages({ messages, blobs }, thread, {
         order,
         after: asked.after === null ? null : asked.after[0] as string,
         limit: asked.limit,
         maxBytes: limits.pageBytes,
-        sizeOf: (entry: string) => entry.length,
+        sizeOf: (entry: string) => Buffer.byteLength(entry),
         make: (row, head) => JSON.stringify(threadMessage(row, head)),
       });
       const shown = JSON.stringify(shownThread(thread)).slice(0, -1);
       const cursor = JSON.stringify(next === null ? null : asked.cursorAt([next]));
-      const body = `${shown},"messages":[${json.join(",")}],"next_cursor":${cursor}}`;
+      const text = `${shown},"messages":[${json.join(",")}],"next_cursor":${cursor}}`;
+      const body = new TextEncoder().encode(text);
       hold(c, body.length);
       return answerWhole(body, { headers: { ...JSON_HEADERS, ...NO_STORE } });
     },
@@ -219,7 +231,7 @@ export function messageHandlers(services: MessageRouteServices) {
 const ROW_BYTES = 64 * 1024;
 
 function sizeOf({ json }: { json: readonly string[] }): number {
-  return json.reduce((sum, one) => sum + one.length, 0);
+  return json.reduce((sum, one) => sum + Buffer.byteLength(one), 0);
 }
 
 function asksForStream(c: Context<HttpEnv>): boolean {

@@ -16,7 +16,10 @@ export interface MessageWait {
   confirm(): Promise<void>;
 }
 
-/** Reads again at each change, until something is found or the time is over. */
+/**
+ * Reads again at each change, until something is found or the time is over. Where there are more rows
+ * than a page looks at, its cursor is the answer.
+ */
 export async function waitForMessages(
   waits: MailboxWaits<MailboxRecord, string>,
   { mailbox, waitMs, signal, after, read, confirm }: MessageWait,
@@ -27,9 +30,8 @@ export async function waitForMessages(
     let position = after;
     for (;;) {
       const found = await read(position);
-      if (found.json.length > 0) return found;
+      if (found.json.length > 0 || found.more) return found;
       position = found.position ?? position;
-      if (found.more) continue;
       waiter.hasRead(position);
       const outcome = await waiter.next();
       await confirm();

@@ -1,4 +1,5 @@
 /** GET /v1/mail/search (mail page, "Lists, polling, search"). */
+import { Buffer } from "node:buffer";
 import { JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
 import type { AnswersInHand } from "../../http/answers_in_hand.ts";
 import { answerWhole, LARGE_ANSWER_BYTES } from "../../http/large_answer.ts";
@@ -27,7 +28,8 @@ export function searchHandlers({ search, inboxes, pages, answers, limits }: Sear
       const inboxIds = await searchedInboxes(inboxes, request, query.inboxNamed);
       const page = await pages.read(c, {
         org: org.id,
-        inbox: query.inboxNamed === undefined ? key.inboxId : inboxIds[0]!,
+        key_inbox: key.inboxId,
+        inbox: query.inboxNamed === undefined ? null : inboxIds[0]!,
         ...boundOfSearch(query),
       });
       const { rows, next, isPartial } = await search.find(org.id, {
@@ -40,12 +42,13 @@ export function searchHandlers({ search, inboxes, pages, answers, limits }: Sear
       }, {
         limit: page.limit,
         maxBytes: limits.pageBytes,
-        sizeOf: (json: string) => json.length,
+        sizeOf: (json: string) => Buffer.byteLength(json),
         make: ({ row, highlights }) => JSON.stringify({ message: shownMessage(row), highlights }),
       });
       const cursor = JSON.stringify(next === null ? null : page.cursorAt([next]));
       const partial = isPartial ? ',"partial":true' : "";
-      const body = `{"data":[${rows.join(",")}],"next_cursor":${cursor}${partial}}`;
+      const text = `{"data":[${rows.join(",")}],"next_cursor":${cursor}${partial}}`;
+      const body = new TextEncoder().encode(text);
       if (body.length > LARGE_ANSWER_BYTES) c.set("hold", answers.hold(body.length, "agent"));
       return answerWhole(body, { headers: { ...JSON_HEADERS, ...NO_STORE } });
     },

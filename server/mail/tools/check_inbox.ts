@@ -76,13 +76,13 @@ export function checkInboxTool(services: CheckInboxServices): Tool<MailCall> {
     }),
     async run(given, call) {
       const caller = await requireMailCaller(authenticator, given, call, "read");
-      const { org, confirm } = caller;
+      const { org, key, confirm } = caller;
       const inbox = await inboxes.find(caller, given.string("inbox_id", INBOX_ID));
       const limit = given.integer("limit", 1, LIST_LIMIT.max, LIST_LIMIT.default);
       const unread = given.flag("unread_only");
       const waitMs = 1000 * given.integer("wait", 0, MAX_WAIT_S, 0);
       // A place in the inbox, whatever is left out of the list: sessions begin with what is unread.
-      const bound = { org: org.id, inbox: inbox.id };
+      const bound = { org: org.id, key_inbox: key.inboxId, inbox: inbox.id };
       const place = await pages.at("check_inbox", bound, given.filledString("cursor", CURSOR));
       const after = place.after === null ? null : place.after[0] as string || null;
       const query = { filters: { unread, hasCode: false }, order: "asc" as const, limit };

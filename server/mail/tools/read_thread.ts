@@ -84,7 +84,7 @@ export function readThreadTool(services: ReadThreadServices): Tool<MailCall> {
       const limit = given.integer("limit", 1, LIST_LIMIT.max, LIST_LIMIT.default);
       const place = await pages.at(
         "read_thread",
-        { org: caller.org.id, thread: thread.id },
+        { org: caller.org.id, key_inbox: caller.key.inboxId, thread: thread.id },
         given.filledString("cursor", CURSOR),
       );
       const page = await readThreadMessages(services, thread, {

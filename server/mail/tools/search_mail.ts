@@ -74,7 +74,8 @@ export function searchMailTool(services: SearchMailServices): Tool<MailCall> {
       const none = { direction: undefined, afterMs: undefined, beforeMs: undefined };
       const place = await pages.at("search_mail", {
         org: org.id,
-        inbox: named === undefined ? key.inboxId : inboxIds[0]!,
+        key_inbox: key.inboxId,
+        inbox: named === undefined ? null : inboxIds[0]!,
         ...boundOfSearch({ q, ...none }),
       }, given.filledString("cursor", CURSOR));
       const position = place.after === null ? null : place.after[0] as string;
