@@ -200,9 +200,12 @@ export class MailSearch {
       }
     };
     const subject = row.subject ?? "";
-    const inSubject = await take(subject, 1);
-    for (const field of namesOf(row)) await take(field, 0);
+    const names = namesOf(row);
     let text = head?.text ?? "";
+    await turns.yield();
+    if (head?.truncated !== true && !matcher.mayHold([subject, ...names, text])) return null;
+    const inSubject = await take(subject, 1);
+    for (const field of names) await take(field, 0);
     let inText = await take(text, MAX_FRAGMENTS);
     if (head?.truncated === true && !matcher.hasAll) {
       const whole = await readWholeText(this.services, row);

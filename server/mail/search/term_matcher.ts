@@ -1,6 +1,6 @@
 /** Whether the terms of a query stand in the fields of one message, and where. Pure. */
 import type { Term } from "./search_terms.ts";
-import { tokensOf } from "./tokens.ts";
+import { fold, tokensOf } from "./tokens.ts";
 
 /** Where a term stands in a text, in UTF-16 units. */
 export interface Span {
@@ -10,6 +10,9 @@ export interface Span {
 
 /** Tokens between two turns that take() offers. */
 const TOKENS_A_TURN = 256;
+
+/** UTF-16 units; in NFKC they may become eighteen times as many. */
+const FOLDED_AT_ONCE = 8 * 1024;
 
 export class TermMatcher {
   /** Terms by their last token: most tokens of a text end none. */
@@ -34,6 +37,17 @@ export class TermMatcher {
   /** Whether each term was found in some field since begin(). */
   get hasAll(): boolean {
     return this.#missing.size === 0;
+  }
+
+  /**
+   * Whether fields may hold all terms: most messages hold not all of their tokens anywhere. Long ones
+   * may: folding them would hold up others, and take() lets them run.
+   */
+  mayHold(fields: readonly string[]): boolean {
+    const whole = fields.join("\n");
+    if (whole.length > FOLDED_AT_ONCE) return true;
+    const folded = fold(whole);
+    return this.terms.every((term) => term.every((token) => folded.includes(token)));
   }
 
   /**

@@ -57,9 +57,11 @@ function* matchesOf(expression: RegExp, text: string): Generator<RegExpExecArray
   }
 }
 
-function fold(run: string): string {
-  return run.normalize("NFKC").toLowerCase().normalize("NFD").replaceAll(DIACRITIC, "")
-    .normalize("NFC");
+/** A text of which every token is a part; much sooner made than its tokens. */
+export function fold(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase();
+  return text.normalize("NFKC").toLowerCase().normalize("NFD").replaceAll(DIACRITIC, "")
+    .normalize("NFC").replaceAll("\u03c2", "\u03c3"); // a sigma at the end of a word is one too
 }
 
 function* piecesOf(folded: string): Generator<[value: string, at: number]> {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "../../../tests/support/seeded_fast_check.ts";
-import { tokensOf } from "./tokens.ts";
+import { fold, tokensOf } from "./tokens.ts";
 
 const valuesOf = (text: string) => Array.from(tokensOf(text), ({ value }) => value);
 
@@ -14,6 +14,7 @@ Deno.test("tokensOf() gives runs of letters, numbers and marks, folded", () => {
     ["Crème BRÛLÉE Ångström", ["creme", "brulee", "angstrom"]],
     ["cafe\u0301 \u0130stanbul", ["cafe", "istanbul"]],
     ["\uff21\uff22\uff23 \ufb01ne \u2460", ["abc", "fine", "1"]],
+    ["\u03a3\u039f\u03a6\u039f\u03a3", ["\u03c3\u03bf\u03c6\u03bf\u03c3"]],
     ["5 \u338f", ["5", "kg"]],
     ["Привет, ЁЛКА", ["привет", "елка"]],
     ["\u05e9\u05c1\u05b8\u05dc\u05d5\u05b9\u05dd", ["\u05e9\u05dc\u05d5\u05dd"]],
@@ -70,4 +71,17 @@ Deno.test("tokensOf() takes steps of bounded length, whatever a text is", () => 
     }
     assert.ok(longestMs < 100, `${longestMs}`);
   }
+});
+
+Deno.test("fold() gives a text that holds every token", () => {
+  const letters = fc.string({
+    unit: fc.constantFrom(..."aZé\u0301\u03a3'. =\u0338日ｶﾞがﬁ㎏가\u0e31"),
+  });
+  fc.assert(
+    fc.property(letters, (text) => {
+      const folded = fold(text);
+      assert.ok(valuesOf(text).every((value) => folded.includes(value)), text);
+    }),
+    { numRuns: 1_000 },
+  );
 });
