@@ -202,6 +202,27 @@ export class Messages {
     return current;
   }
 
+  /**
+   * Marks some messages of a thread, in as many commits.
+   * @param messageIds in their order
+   * @returns the thread as the last commit left it
+   * @throws RelayError `not_found` where it has gone meanwhile
+   */
+  async markMessages(
+    thread: ThreadRow,
+    messageIds: readonly string[],
+    read: boolean,
+  ): Promise<ThreadRow> {
+    const { orgId, inboxId, id } = thread;
+    for (let at = 0; at < messageIds.length;) {
+      const last = await this.#markSome(thread, messageIds.slice(at, at + MESSAGES_A_COMMIT), read);
+      at = messageIds.indexOf(last) + 1;
+    }
+    const current = await readThread(this.services.store.kv, orgId, inboxId, id);
+    if (current === null) throw unknownObject("thread");
+    return current;
+  }
+
   /** @returns id of the last message that is marked now */
   async #markSome(
     { orgId, inboxId, id }: ThreadRow,

@@ -13,6 +13,7 @@ import type { Messages } from "../messages/messages.ts";
 import { MailWorker } from "../parsing/mail_worker.ts";
 import { startMailWorker } from "../parsing/start_mail_worker.ts";
 import type { Suppressions } from "../suppressions/suppressions.ts";
+import { Acceptance } from "./acceptance.ts";
 import { Answering } from "./answering.ts";
 import { CancelMessage } from "./cancel_message.ts";
 import { KeyedAnswers } from "./keyed_answers.ts";
@@ -52,18 +53,20 @@ export function openSending(parts: SendingParts) {
   const keyedAnswers = new KeyedAnswers(parts);
   const cancel = new CancelMessage(parts);
   const proposals = { propose: () => Promise.reject(noDrafts()) };
+  const acceptance = new Acceptance({ ...services, sender, keyedAnswers, proposals });
   return {
     sender,
     answering,
     keyedAnswers,
     compose: (mail: MailToCompose) => work.compose(mail),
+    acceptance,
     handlers: sendingHandlers({
       ...services,
       sender,
+      acceptance,
       answering,
       cancel,
       keyedAnswers,
-      proposals,
     }),
     everyMinute: () => largeAnswers.sweep(),
     close: () => worker.close(),
