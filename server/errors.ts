@@ -27,6 +27,7 @@ export const ERROR_STATUS = {
   unknown_key: 401,
   expired_key: 401,
   trial_expired: 403,
+  trial_org_cannot_send: 403,
   invalid_email: 400,
   link_expired: 410,
   reserved_local_part: 403,
@@ -45,6 +46,13 @@ export const ERROR_STATUS = {
   last_key: 409,
   identity_in_use: 409,
   last_identity: 409,
+  recipient_not_allowed: 403,
+  recipient_suppressed: 422,
+  approval_required: 403,
+  already_sent: 409,
+  draft_changed: 409,
+  draft_limit_reached: 409,
+  idempotency_in_progress: 409,
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_STATUS;

@@ -149,6 +149,8 @@ const GREATEST: Partial<Limits> = {
   mailTrialPurgeDays: 36_500,
   // All keys of an org are one value of the store.
   mailKeysPerOrg: 60,
+  // Two digits of a bounce address name the recipient.
+  mailRecipientsPerMessage: 100,
 };
 
 const VARIABLE = "RELAY_LIMITS";

@@ -19,6 +19,7 @@ import {
   sendsToFullStore,
 } from "./sends.ts";
 import { steadySends } from "./steady_sends.ts";
+
 import { streamMemory } from "./stream_memory.ts";
 import {
   toolSend,
@@ -27,6 +28,7 @@ import {
   toolWhoami,
   toolWhoamiStateless,
 } from "./tools.ts";
+import { viewers } from "./viewers.ts";
 import { nativeVerifications, pureVerifications } from "./verifications.ts";
 
 export const rows: readonly Row[] = [
@@ -53,6 +55,7 @@ export const rows: readonly Row[] = [
   directory,
   feedPage,
   leaderboard,
+  viewers,
   nativeVerifications,
   pureVerifications,
   streamMemory,

@@ -176,4 +176,43 @@ export const ERROR_CAUSES: Readonly<Record<ErrorCode, ErrorCause>> = {
     next: "claim the org first",
     addition: true,
   },
+  trial_org_cannot_send: {
+    cause: "the org is a trial, which only receives",
+    next: "claim the org (POST /v1/mail/org/claim), then send",
+  },
+  recipient_not_allowed: {
+    cause: "a recipient is not on the allow_send list of the inbox",
+    next: "leave it out, or have the list changed (PATCH /v1/mail/inboxes/{id})",
+    addition: true,
+  },
+  approval_required: {
+    cause: "a draft of this inbox is sent with a person's approval",
+    next: "have a person approve it, by the link that they were mailed",
+    addition: true,
+  },
+  recipient_suppressed: {
+    cause: "mail to a recipient bounced hard or was complained about",
+    next: "leave it out, or lift the suppression",
+    addition: true,
+  },
+  already_sent: {
+    cause: "the message is not scheduled any more",
+    next: "nothing: what became of it is in its recipients",
+    addition: true,
+  },
+  draft_changed: {
+    cause: "the draft has another revision by now",
+    next: "read it again, and send the revision that you mean",
+    addition: true,
+  },
+  draft_limit_reached: {
+    cause: "the inbox has as many drafts as it may",
+    next: "send or discard one",
+    addition: true,
+  },
+  idempotency_in_progress: {
+    cause: "a request under this Idempotency-Key is under way",
+    next: "repeat it after Retry-After",
+    addition: true,
+  },
 };

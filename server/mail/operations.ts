@@ -5,12 +5,15 @@ import type { ErrorCode } from "../errors.ts";
 import { isKeyAccess, type MailAccess } from "./access.ts";
 import type { DescribedRoutes } from "./described.ts";
 import { googleRoutes } from "./google/operations.ts";
+import { figureRoutes } from "./figures/operations.ts";
 import { inboxRoutes } from "./inboxes/operations.ts";
 import { keyRoutes } from "./keys/operations.ts";
 import { messageRoutes } from "./messages/operations.ts";
 import { receivingRoutes } from "./receiving/operations.ts";
+import { sendingRoutes } from "./sending/operations.ts";
 import { orgRoutes } from "./orgs/operations.ts";
 import { signInRoutes } from "./sign_in/operations.ts";
+import { suppressionRoutes } from "./suppressions/operations.ts";
 import { MAIL_PATHS, type MailPath } from "./paths.ts";
 
 const OFF = "**Mail is off on this relay: the answer is 503 `mail_disabled`,** before anything " +
@@ -44,6 +47,9 @@ export function mailOperations({ limits, mailOn: on }: Setting): Operation[] {
       ...inboxRoutes(limits),
       ...messageRoutes(),
       ...receivingRoutes(limits),
+      ...figureRoutes(),
+      ...suppressionRoutes(),
+      ...sendingRoutes(limits),
     }
     : {};
   return MAIL_PATHS.map((path) => operationOf(path, described, on));

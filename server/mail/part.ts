@@ -9,6 +9,7 @@ import { startupNote } from "../startup_notes.ts";
 import type { Blobs } from "../blobs/blobs.ts";
 import { logSparsely } from "../log_sparsely.ts";
 import type { Waits } from "../waiting/waits.ts";
+import { proveDkim } from "./composing/prove_dkim.ts";
 import { InboxErasures } from "./inboxes/inbox_erasures.ts";
 import { INBOX_TABLES } from "./inboxes/inbox_rows.ts";
 import { MAIL_INBOXES } from "./mailboxes/mail_inboxes.ts";
@@ -21,10 +22,17 @@ import { messageHandlers } from "./messages/routes.ts";
 import { ThreadPages } from "./messages/thread_pages.ts";
 import { MailWorker } from "./parsing/mail_worker.ts";
 import { startMailWorker } from "./parsing/start_mail_worker.ts";
+import type { ReceivedMail } from "./receiving/received_mail.ts";
+import { figureHandlers } from "./figures/routes.ts";
+import { openSending } from "./sending/open_sending.ts";
+import { suppressionHandlers } from "./suppressions/routes.ts";
+import { SUPPRESSION_TABLES, Suppressions } from "./suppressions/suppressions.ts";
 import { Receiver } from "./receiving/receiver.ts";
 import { RememberedAnswers } from "./receiving/remembered_answers.ts";
 import { receivingHandlers } from "./receiving/routes.ts";
-import type { MailAuth } from "./records/message_record.ts";
+import { openAuth } from "./auth/part.ts";
+import { settle, type Settled } from "./receiving/settle.ts";
+import { openDelivery } from "./delivery/open_delivery.ts";
 import { GoogleKeys } from "./google/google_keys.ts";
 import { prepareOwnerChange } from "./sign_in/owner_change.ts";
 import { googleHandlers } from "./google/routes.ts";
@@ -47,6 +55,8 @@ import { claimStore, refuseLocalStore } from "./store_mark.ts";
 
 export interface Mail extends Part {
   isOn: boolean;
+  /** The way in for local mode, as if nobody knew who hands it over; null where mail is off or the mode another. */
+  handIn: ((mail: Pick<ReceivedMail, "from" | "to" | "raw">) => Promise<Settled>) | null;
 }
 
 /** Parts that the mail area stands on. */
@@ -58,18 +68,9 @@ export interface MailBeside {
   waits: Waits;
 }
 
-/** Of a message whose sender nothing is known of. */
-const NO_AUTH: MailAuth = {
-  spf: "none",
-  dkim: "none",
-  dmarc: "none",
-  fromDomain: null,
-  verdict: "none",
-};
-
 /**
  * @param ring custody keys, under which the area's secrets are sealed
- * @throws ConfigError for a store whose mail area is another
+ * @throws ConfigError for a store whose mail area is another, and for a DKIM key that cannot sign
  */
 export async function openMail(
   core: Core,
@@ -87,10 +88,13 @@ export async function openMail(
     else await refuseLocalStore(kv);
     return {
       isOn: false,
+      handIn: null,
       routes: mailRoutes({ on: null, limits }),
       notes: [startupNote("mail", `off: ${off}, mail routes answer 503`)],
     };
   }
+  const { dkim } = config.mail;
+  if (dkim !== undefined) await proveDkim({ domain: domain!, ...dkim });
   await claimStore(kv, { domain: domain!, local });
   const inboundSecret = await openInboundSecret(config, random);
   const madeSecret = local && config.mail.inboundSecret === undefined;
@@ -100,7 +104,7 @@ export async function openMail(
   const lastUsed = new LastUsed(store);
   const authenticator = new KeyAuthenticator({ store, records, lastUsed, limits });
   const worker = new MailWorker({
-    start: startMailWorker,
+    start: config.onDeploy ? null : startMailWorker,
     onLoss: logSparsely(log, "mail_worker_lost"),
   });
   const waits = waiting.at(MAIL_INBOXES);
@@ -128,8 +132,16 @@ export async function openMail(
       (orgId) => [["mail-key-used", orgId]],
       (orgId) => ["mail-inbox", "mail-list", "mail-client-id"].map((name) => [name, orgId]),
       (orgId) =>
-        [...INBOX_TABLES, "mail-inbox-erasure", "mail-retention", "mail-object", "mail-storage"]
-          .map((name) => [name, orgId]),
+        [
+          ...INBOX_TABLES,
+          ...SUPPRESSION_TABLES,
+          "mail-figures",
+          "mail-idempotency",
+          "mail-inbox-erasure",
+          "mail-object",
+          "mail-retention",
+          "mail-storage",
+        ].map((name) => [name, orgId]),
     ],
   });
   const { from } = config.mail;
@@ -152,14 +164,25 @@ export async function openMail(
     now,
     random,
   };
+  const auth = await openAuth(deps);
   const receiver = new Receiver({
     ...shared,
     readMail: (raw, context) => worker.read(raw, context),
-    checkAuth: () => Promise.resolve(NO_AUTH),
+    checkAuth: ({ raw, from, clientIp, clientHelo }) =>
+      auth.check(raw, { clientIp, helo: clientHelo, envelopeFrom: from }),
   });
+  if (mailer !== undefined && from !== undefined) {
+    const mail = { ...config.mail, domain: domain!, from };
+    openDelivery({ ...shared, receiver, outgoing, mailer, config: mail });
+  }
   const pageBytes = limits.pageBytes;
+  const handIn: Mail["handIn"] = async (mail) =>
+    settle(await receiver.receive({ ...mail, clientIp: null, clientHelo: null }));
+  const suppressions = new Suppressions({ store, records, commits, limits });
+  const sending = openSending({ ...shared, outgoing, suppressions, dkim, domain: domain! });
   return {
     isOn: true,
+    handIn: local ? handIn : null,
     routes: mailRoutes({
       limits,
       on: {
@@ -182,6 +205,9 @@ export async function openMail(
             limits,
             now,
           }),
+          ...sending.handlers,
+          ...suppressionHandlers({ ...shared, suppressions }),
+          ...figureHandlers({ ...shared, store }),
           ...messageHandlers({
             ...shared,
             waits,
@@ -195,6 +221,7 @@ export async function openMail(
     }),
     notes: [
       startupNote("mail", `on: inboxes at ${domain}${secretNote}`),
+      ...auth.notes,
       startupNote("google", signInNote(config.mail)),
     ],
     start() {
@@ -203,11 +230,19 @@ export async function openMail(
       retention.begin();
     },
     async everyMinute() {
-      await Promise.all([lastUsed.flush(), erasures.run(), inboxErasures.run(), retention.run()]);
+      await Promise.all([
+        lastUsed.flush(),
+        erasures.run(),
+        inboxErasures.run(),
+        retention.run(),
+        sending.everyMinute(),
+      ]);
     },
     async close() {
       googleKeys.close();
       worker.close();
+      auth.close();
+      sending.close();
       await Promise.all([erasures.close(), inboxErasures.close(), retention.close()]);
       await flushLast(lastUsed);
     },

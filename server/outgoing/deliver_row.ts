@@ -1,7 +1,7 @@
 /** Makes one attempt of one row: leases it, has its handler attempt it, and stores the outcome. */
 import type { Log } from "../deps.ts";
 import { describeFailure } from "../http/describe_failure.ts";
-import { HeldRow, type HeldRowServices, type PrepareAlongside } from "./held_row.ts";
+import { type Beside, HeldRow, type HeldRowServices } from "./held_row.ts";
 import type { DueEntry, Lane } from "./lane.ts";
 import {
   type AttemptOutcome,
@@ -142,13 +142,16 @@ async function settle(
 }
 
 /** What the handler changes in the commit of an outcome. */
-function alongsideOf(
+function besideOf(
   { id, row: { payload } }: HeldRow,
   handler: OutgoingHandler,
   outcome: Omit<Settling, "id" | "payload">,
-): PrepareAlongside | undefined {
+): Beside | undefined {
   if (handler.alongside === undefined) return undefined;
-  return async () => await handler.alongside!({ id, payload, ...outcome });
+  return {
+    prepare: async () => await handler.alongside!({ id, payload, ...outcome }),
+    inTurn: (work) => handler.inTurn === undefined ? work() : handler.inTurn(payload, work),
+  };
 }
 
 /** @param charged whether the attempt counts */
@@ -178,7 +181,7 @@ async function putBack(
   const dueMs = nowMs + Math.max(1, Math.ceil(afterMs));
   await held.release(
     { dueMs, attempts, lastReason, payload },
-    alongsideOf(held, handler, { attempts, result: "retry", dueMs, note }),
+    besideOf(held, handler, { attempts, result: "retry", dueMs, note }),
   );
   lane.wake(dueMs);
   const { kind } = row;
@@ -208,6 +211,6 @@ async function end(
       turn.set(deadKey(diedAtMs, held.id), dead, DEAD_KEPT_MS);
     }
     handler.finish?.(ending, payload, turn);
-  }, alongsideOf(held, handler, { attempts, result: ending, dueMs: null, note }));
+  }, besideOf(held, handler, { attempts, result: ending, dueMs: null, note }));
   if (givenUp) log("outgoing_given_up", { kind, id: held.id, attempts, ending, reason });
 }

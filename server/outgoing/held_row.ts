@@ -40,11 +40,19 @@ const LONGEST_PAUSE_MS = 1_000;
 /** The row after a change, null to take it off. */
 type NextRow = (row: OutgoingRow, turn: Turn) => OutgoingRow | null;
 
-/** Prepares what else changes in a commit; see OutgoingHandler.alongside(). */
-export type PrepareAlongside = () => Promise<Alongside | null>;
+/** What else changes in a commit; see OutgoingHandler.alongside() and inTurn(). */
+export interface Beside {
+  prepare(): Promise<Alongside | null>;
+  inTurn<T>(work: () => Promise<T>): Promise<T>;
+}
+
+const NOTHING: Beside = { prepare: () => Promise.resolve(null), inTurn: (work) => work() };
+
+/** A failure of Beside.prepare(). */
+class NotPrepared extends Error {}
 
 interface ChangeOptions {
-  alongside?: PrepareAlongside | undefined;
+  beside?: Beside | undefined;
   /** Tries again while the store is too busy, since the outcome of an attempt must be stored. */
   persistent?: boolean;
   removes?: boolean;
@@ -127,22 +135,22 @@ export class HeldRow {
   /** Gives the row back with another due time. @throws LeaseLost */
   release(
     changes: Partial<OutgoingRow> & { dueMs: number },
-    alongside?: PrepareAlongside,
+    beside?: Beside,
   ): Promise<void> {
     return this.#change(
       (row) => ({ ...row, ...changes, phase: "ready", lease: null }),
-      { persistent: true, alongside },
+      { persistent: true, beside },
     );
   }
 
   /**
    * Takes the row off the outgoing queue, with other changes in the same commit. @throws LeaseLost
    */
-  remove(also: (turn: Turn) => void, alongside?: PrepareAlongside): Promise<void> {
+  remove(also: (turn: Turn) => void, beside?: Beside): Promise<void> {
     return this.#change((_row, turn) => {
       also(turn);
       return null;
-    }, { persistent: true, removes: true, alongside });
+    }, { persistent: true, removes: true, beside });
   }
 
   #change(next: NextRow, how: ChangeOptions = {}): Promise<void> {
@@ -156,17 +164,17 @@ export class HeldRow {
     const untilMs = performance.now() + timing.leaseMs / 2;
     for (let pauseMs = FIRST_PAUSE_MS;; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       if (this.#released) throw new LeaseLost();
-      let alongside: Alongside | null = null;
-      let isPrepared = false;
+      const { beside = NOTHING } = how;
       try {
-        alongside = await how.alongside?.() ?? null;
-        isPrepared = true;
-        return await this.#submit(next, how, alongside);
+        return await beside.inTurn(async () =>
+          await this.#submit(next, how, await prepared(beside))
+        );
       } catch (error) {
         const isOver = closed.aborted || performance.now() > untilMs;
         if (error instanceof Outdated && !isOver) continue;
-        const isBusy = error instanceof RelayError && error.code === "unavailable";
-        if (!how.persistent || (isPrepared && !isBusy) || isOver) throw error;
+        const isBusy = error instanceof NotPrepared ||
+          error instanceof RelayError && error.code === "unavailable";
+        if (!how.persistent || !isBusy || isOver) throw error;
         await pause(pauseMs, closed);
       }
     }
@@ -204,6 +212,15 @@ export class HeldRow {
       records.evict(recordName(key)); // needed again when it is due, or never
     }
     if (row !== null) this.#row = row;
+  }
+}
+
+/** @throws NotPrepared for whatever it fails by: the outcome must be stored all the same */
+async function prepared(beside: Beside): Promise<Alongside | null> {
+  try {
+    return await beside.prepare();
+  } catch (error) {
+    throw new NotPrepared("what changes beside a row was not prepared", { cause: error });
   }
 }
 

@@ -108,6 +108,11 @@ export interface OutgoingHandler<P = unknown> {
    * kept from beginning.
    */
   alongside?(settling: Settling<P>): Promise<Alongside | null>;
+  /**
+   * Runs the preparation and the commit of an outcome, once what it would outdate has been committed.
+   * They run at once unless given.
+   */
+  inTurn?<T>(payload: P, work: () => Promise<T>): Promise<T>;
 }
 
 /** Another process has the row: nothing that this attempt still does may have an effect. */

@@ -9,7 +9,12 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 
 /** A test of silence shortens what it waits for. */
-const TIMING: Partial<SmtpTiming> = { connectMs: 60_000, replyMs: 60_000, finalReplyMs: 60_000, quitMs: 50 };
+const TIMING: Partial<SmtpTiming> = {
+  connectMs: 60_000,
+  replyMs: 60_000,
+  finalReplyMs: 60_000,
+  quitMs: 50,
+};
 
 export interface DigestBench extends AsyncDisposable {
   relay: TestRelay;

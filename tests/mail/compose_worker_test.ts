@@ -1,52 +1,78 @@
 import assert from "node:assert/strict";
+import { DEFAULT_LIMITS } from "../../server/limits.ts";
 import { composeMail } from "../../server/mail/composing/compose_mail.ts";
+import { MailWorker } from "../../server/mail/parsing/mail_worker.ts";
+import { startMailWorker } from "../../server/mail/parsing/start_mail_worker.ts";
 import { readOutgoing } from "../../server/mail/sending/read_outgoing.ts";
-import { OUTGOING_LIMITS } from "../support/outgoing_limits.ts";
 import { dkimKey, mailToCompose } from "../support/outgoing_mail.ts";
-import type { Job } from "./compose_worker_program.ts";
 
-/** Runs a job in a worker that may do nothing but compute. */
-async function inWorker(job: Job): Promise<unknown> {
-  const options = { type: "module", deno: { permissions: "none" } };
-  const worker = new Worker(
-    new URL("compose_worker_program.ts", import.meta.url),
-    options as WorkerOptions,
-  );
-  try {
-    return await new Promise((resolve, reject) => {
-      worker.onerror = (event) => {
-        event.preventDefault();
-        reject(new Error(event.message));
-      };
-      worker.onmessage = ({ data }) => data === "ready" ? worker.postMessage(job) : resolve(data);
-    });
-  } finally {
-    worker.terminate();
-  }
+const context = { limits: DEFAULT_LIMITS, nowMs: Date.UTC(2026, 10, 22, 12) };
+const encoder = new TextEncoder();
+
+/** A worker without permissions, and one for runtimes without workers: on the main thread. */
+const STARTS = { "in the worker": startMailWorker, "on the main thread": null };
+
+for (const [where, start] of Object.entries(STARTS)) {
+  Deno.test(`MailWorker.compose() gives the same bytes ${where}`, async () => {
+    const worker = new MailWorker({ start, onLoss: (failure) => assert.fail(String(failure)) });
+    try {
+      const content = new Uint8Array(200_000).fill(7);
+      const mail = mailToCompose({
+        subject: "Grüße",
+        text: null,
+        html: "<p>ü",
+        attachments: [{ filename: "ü.bin", contentType: "image/png", contentId: "a@b", content }],
+        dkim: dkimKey(),
+      });
+      assert.deepEqual(await worker.compose(mail), await composeMail(mail));
+      assert.equal(content.length, 200_000, "the caller keeps its bytes");
+    } finally {
+      worker.close();
+    }
+  });
+
+  Deno.test(`MailWorker.readRequest() gives requests and refusals ${where}`, async () => {
+    const worker = new MailWorker({ start, onLoss: (failure) => assert.fail(String(failure)) });
+    try {
+      const attachment = { filename: "a", content_type: "image/png", content: "aGk=" };
+      const bodies = [
+        '{"to":"a@jõgeva.ee","text":"x"}',
+        JSON.stringify({ to: "a@example.org", text: "x", attachments: [attachment, attachment] }),
+        '{"to":"a","text":"x"}',
+        "[",
+      ].map((text) => encoder.encode(text));
+      assert.equal(bodies.length, 4);
+      for (const body of bodies) {
+        assert.deepEqual(
+          await worker.readRequest("send", body, context, true),
+          readOutgoing("send", body, context, true),
+        );
+      }
+      const changes = encoder.encode('{"attachments":[{"id":"att_0"}]}');
+      assert.deepEqual(await worker.readRequest("draft_changes", changes, context, false), {
+        request: { attachments: [{ id: "att_0" }] },
+        fingerprint: null,
+      });
+    } finally {
+      worker.close();
+    }
+  });
 }
 
-Deno.test("composeMail() needs no permission, and gives the same bytes in a worker", async () => {
-  const content = new Uint8Array(200_000).fill(7);
-  const mail = mailToCompose({
-    subject: "Grüße",
-    text: null,
-    html: "<p>ü",
-    attachments: [{ filename: "ü.bin", contentType: "image/png", contentId: "a@b", content }],
-    dkim: dkimKey(),
+Deno.test("MailWorker.compose() tells of what cannot be composed, and nothing of the mail", async () => {
+  const losses: unknown[] = [];
+  const worker = new MailWorker({
+    start: startMailWorker,
+    onLoss: (failure) => losses.push(failure),
   });
-  assert.deepEqual(await inWorker({ mail }), await composeMail(mail));
-});
-
-Deno.test("readOutgoing() needs no permission, and reads the same in a worker", async () => {
-  const nowMs = Date.UTC(2026, 10, 22, 12);
-  const context = { limits: OUTGOING_LIMITS, nowMs };
-  const bodies = ['{"to":"a@jõgeva.ee","text":"x"}', '{"to":"a","text":"x"}', "["];
-  assert.equal(bodies.length, 3);
-  for (const text of bodies) {
-    const body = new TextEncoder().encode(text);
-    assert.deepEqual(
-      await inWorker({ kind: "send", body, nowMs }),
-      readOutgoing("send", body, context, true),
-    );
+  try {
+    const broken = mailToCompose({ to: [{ name: null, address: "secret\r\nBcc: x@y" }] });
+    await assert.rejects(worker.compose(broken), (error) => !/secret/.test(String(error)));
+    assert.equal(losses.length, 1);
+    assert.doesNotMatch(String(losses[0]), /secret/);
+    assert.deepEqual(await worker.compose(mailToCompose()), await composeMail(mailToCompose()));
+  } finally {
+    worker.close();
   }
+  await assert.rejects(worker.compose(mailToCompose()), { code: "unavailable" });
 });

@@ -1,5 +1,6 @@
 /** Mail handed in as the operator's gateway does, signed on its own account: not by the relay's code. */
 import { createHmac } from "node:crypto";
+import { TEST_INBOUND_SECRET } from "./inbound_secret.ts";
 import type { MailAnswer } from "./mail_relay.ts";
 
 export interface InboundOptions {
@@ -14,9 +15,6 @@ export interface InboundOptions {
   envelope?: Record<string, unknown>;
   headers?: Record<string, string>;
 }
-
-/** Of relays that startMailRelay() starts. */
-export const TEST_INBOUND_SECRET = new Uint8Array(32).fill(7);
 
 let count = 0;
 

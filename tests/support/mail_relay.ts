@@ -3,10 +3,10 @@ import { generateKeyPair } from "../../toolkit/generate_key_pair.ts";
 import { signBytes } from "../../toolkit/ed25519_signer.ts";
 import { base64 } from "@scure/base";
 import { parseConfig } from "../../server/config.ts";
-import { TEST_INBOUND_SECRET } from "./inbound_mail.ts";
+import { TEST_INBOUND_SECRET } from "./inbound_secret.ts";
 import { startTestRelay, type TestRelay, type TestRelayOptions } from "./relay.ts";
 
-/** As startTestRelay(), with RELAY_MAIL_DEV and the secret of inbound_mail.ts. */
+/** As startTestRelay(), with RELAY_MAIL_DEV and the secret of inbound_secret.ts. */
 export async function startMailRelay(options: TestRelayOptions = {}): Promise<TestRelay> {
   const mail = {
     ...parseConfig({ RELAY_MAIL_DEV: "true" }).mail,

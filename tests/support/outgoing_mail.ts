@@ -4,7 +4,7 @@ import type { MailToCompose } from "../../server/mail/composing/compose_mail.ts"
 import type { DkimKey } from "../../server/mail/composing/sign_dkim.ts";
 import { readSend } from "../../server/mail/sending/read_send.ts";
 import type { JsonObject } from "../../toolkit/json_value.ts";
-import { OUTGOING_LIMITS } from "./outgoing_limits.ts";
+import { DEFAULT_LIMITS } from "../../server/limits.ts";
 import fc from "./seeded_fast_check.ts";
 
 export function mailToCompose(fields: Partial<MailToCompose> = {}): MailToCompose {
@@ -33,7 +33,7 @@ export function mailToCompose(fields: Partial<MailToCompose> = {}): MailToCompos
 export function requestedMail(request: JsonObject): MailToCompose {
   const nowMs = Date.UTC(2026, 10, 22, 12);
   const { to, cc, replyTo, subject, text, html, attachments, headers } = readSend(request, {
-    limits: OUTGOING_LIMITS,
+    limits: DEFAULT_LIMITS,
     nowMs,
   });
   return mailToCompose({ to, cc, replyTo, subject, text, html, attachments, headers });

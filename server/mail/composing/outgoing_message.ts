@@ -1,16 +1,12 @@
 /** What a request to send asks for, as plain data (mail page, "Sending"). */
+import type { Limits } from "../../limits.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
 
-/** Limits of one outgoing message, by their names (mail page, "Limits"). */
-export interface OutgoingLimits {
-  /** Different addresses in to, cc and bcc together. */
-  mailRecipientsPerMessage: number;
-  /** Bytes of text and html together, UTF-8. */
-  mailBodyBytes: number;
-  mailAttachments: number;
-  /** Bytes of a request, and of what a forward would be as one. */
-  mailRequestBytes: number;
-}
+/** Limits of one outgoing message. */
+export type OutgoingLimits = Pick<
+  Limits,
+  "mailRecipientsPerMessage" | "mailBodyBytes" | "mailAttachments" | "mailRequestBytes"
+>;
 
 /** Each address once, at the first place that names it. */
 export interface Recipients {

@@ -16,7 +16,7 @@ import type { MailboxWaits } from "../../waiting/mailbox_waits.ts";
 import { requireOrg } from "../keys/require_org.ts";
 import { inboxKey, type InboxRecord } from "../records/inbox_record.ts";
 import { EMPTY_MAILBOX, mailboxKey, type MailboxRecord } from "../records/mailbox_record.ts";
-import { orgKey, type OrgRecord } from "../records/org_record.ts";
+import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { unknownObject } from "../unknown_object.ts";
 import { InTurn } from "./in_turn.ts";
 import { MailboxChanged } from "./mail_inboxes.ts";
@@ -43,6 +43,13 @@ export interface MailboxChange<T> {
    * @returns the guard as it is left, and the result
    */
   plan(given: MailboxTurn): { mailbox: Mailbox; result: T };
+}
+
+/** A change for a commit of somebody else's. */
+export interface BesideChange {
+  records: readonly RecordKey<unknown>[];
+  sizeBytes: number;
+  plan(turn: Turn): void;
 }
 
 export interface MailboxServices {
@@ -80,6 +87,40 @@ export class Mailboxes {
     );
   }
 
+  /** Does work in the turn of an inbox, after the changes that wait: for commits made by others. */
+  async inTurn<T>(orgId: string, inboxId: string, work: () => Promise<T>): Promise<T> {
+    return await this.#turns.run(recordName(mailboxKey(orgId, inboxId)), work);
+  }
+
+  /**
+   * Prepares a change that travels in a commit of somebody else's, who names its records. It brings no
+   * new message, and of an inbox or an org that has gone nothing is changed.
+   * @param prepare as in change(); null where nothing is to be changed
+   * @throws Outdated in plan(), where what `prepare` has read is outdated: it is to be prepared again
+   */
+  async beside(
+    orgId: string,
+    inboxId: string,
+    prepare: (mailbox: Mailbox) => Promise<MailboxChange<void> | null>,
+  ): Promise<BesideChange | null> {
+    const { records, limits } = this.services;
+    const key = mailboxKey(orgId, inboxId);
+    const found = await records.read<MailboxRecord>(key) ?? EMPTY_MAILBOX;
+    const change = await prepare(found);
+    if (change === null) return null;
+    return {
+      records: [orgKey(orgId), inboxKey(orgId, inboxId), key, ...change.records ?? []],
+      sizeBytes: change.sizeBytes,
+      plan(turn) {
+        const org = turn.record(orgKey(orgId));
+        const inbox = turn.record(inboxKey(orgId, inboxId));
+        const isGone = org === null || inbox === null ||
+          orgState(org, turn.nowMs, limits) === "gone";
+        if (!isGone) planChange({ turn, org, inbox }, key, found, change);
+      },
+    };
+  }
+
   async #change<T>(
     orgId: string,
     inboxId: string,
@@ -97,16 +138,7 @@ export class Mailboxes {
         const org = requireOrg(turn, orgId, limits);
         const inbox = turn.record(inboxKey(orgId, inboxId));
         if (inbox === null) throw unknownObject("inbox");
-        const current = turn.record(key) ?? EMPTY_MAILBOX;
-        if (current.changes !== found.changes) throw new Outdated();
-        const { mailbox, result } = change.plan({ turn, org, inbox, mailbox: current });
-        turn.putRecord(key, {
-          ...mailbox,
-          v: 1,
-          changes: current.changes + 1,
-          attempt: turn.attempt,
-        });
-        return new MailboxChanged(key, mailbox.headId !== current.headId, result);
+        return planChange({ turn, org, inbox }, key, found, change);
       },
       committed({ mailbox, isRaised }) {
         if (isRaised) waits.announce(mailbox);
@@ -114,4 +146,23 @@ export class Mailboxes {
     });
     return result;
   }
+}
+
+/** Plans a change on the guard that it was prepared with. @throws Outdated where that has changed */
+function planChange<T>(
+  { turn, org, inbox }: Omit<MailboxTurn, "mailbox">,
+  key: RecordKey<MailboxRecord>,
+  found: Pick<MailboxRecord, "changes">,
+  change: MailboxChange<T>,
+): MailboxChanged<T> {
+  const current = turn.record(key) ?? EMPTY_MAILBOX;
+  if (current.changes !== found.changes) throw new Outdated();
+  const { mailbox, result } = change.plan({ turn, org, inbox, mailbox: current });
+  turn.putRecord(key, {
+    ...mailbox,
+    v: 1,
+    changes: current.changes + 1,
+    attempt: turn.attempt,
+  });
+  return new MailboxChanged(key, mailbox.headId !== current.headId, result);
 }

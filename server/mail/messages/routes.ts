@@ -28,7 +28,8 @@ import { boundOf, type MessageListQuery, readMessageQuery } from "./message_quer
 import type { MessageStreams } from "./message_stream.ts";
 import type { ShownHead } from "../parsing/encoded_texts.ts";
 import type { Messages } from "./messages.ts";
-import { shownThread, threadMessage, wholeMessageJson } from "./shown_message.ts";
+import { showWhole } from "./show_whole.ts";
+import { shownThread, threadMessage } from "./shown_message.ts";
 import { keyOfPosition, positionOf, type ThreadPages } from "./thread_pages.ts";
 
 export interface MessageRouteServices {
@@ -159,17 +160,15 @@ export function messageHandlers(services: MessageRouteServices) {
     }
   }
 
-  async function showWhole(c: Context<HttpEnv>, row: MessageRow): Promise<Response> {
-    const restBytes = row.blob.sections[REST]!.sizeBytes;
-    hold(c, restBytes + ROW_BYTES);
-    const json = wholeMessageJson(row, await blobs.read(row.blob, REST));
-    return answerWhole(json, { headers: { ...JSON_HEADERS, ...NO_STORE } });
+  async function show(c: Context<HttpEnv>, row: MessageRow): Promise<Response> {
+    hold(c, row.blob.sections[REST]!.sizeBytes + ROW_BYTES);
+    return await showWhole({ blobs }, row);
   }
 
   return {
     listMail: list,
     async readMail(request) {
-      return await showWhole(request.c, await messages.find(request, request.params["id"]!));
+      return await show(request.c, await messages.find(request, request.params["id"]!));
     },
     async updateMail(request) {
       const row = await messages.find(request, request.params["id"]!);
@@ -179,7 +178,7 @@ export function messageHandlers(services: MessageRouteServices) {
       const changed = isNothing
         ? row
         : await messages.change(row, (current) => changeMessage(current, changes));
-      return await showWhole(request.c, changed);
+      return await show(request.c, changed);
     },
     async deleteMail(request) {
       await messages.remove(await messages.find(request, request.params["id"]!));

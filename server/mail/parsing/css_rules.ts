@@ -81,7 +81,7 @@ export function readRules(sheets: readonly string[]): CssRules {
     declared(element) {
       const { name, id, classes, style } = element;
       if (id + classes + style === "" && rules.size === 0) return NONE;
-      const key = `${name} ${id}\n${classes}\n${style}`;
+      const key = id + classes + style === "" ? name : `${name} ${id}\n${classes}\n${style}`;
       let found = whole.get(key);
       if (found === undefined) {
         found = declaredOf(element);

@@ -52,7 +52,7 @@ export function elementLayout(layout: TextLayout): ElementLayout {
     end(name, display) {
       if (name === "tr") layout.row(-1);
       else if (name === "blockquote") layout.nestQuote(-1);
-      else if (name === "li") layout.block(1);
+      else if (name === "li") layout.item("");
       else if (LISTS.has(name)) {
         lists.pop();
         layout.nestList(-1);

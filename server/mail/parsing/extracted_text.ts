@@ -13,6 +13,8 @@ const MAX_SPAN_LINES = 3;
 const MAX_SPAN_CHARACTERS = 400;
 /** How many lines an Outlook block is looked for in, empty ones left out. */
 const BLOCK_LINES = 8;
+/** How many lines are looked at that end in a colon or begin with a label. */
+const MAX_EXAMINED_LINES = 20_000;
 /** A label stands at the beginning of its line. */
 const LABEL_CHARACTERS = 60;
 
@@ -49,10 +51,16 @@ export function extractText(text: string): string {
 
 /** The line that what is quoted begins with; the number of lines where nothing introduces it. */
 function firstQuote(lines: readonly string[]): number {
+  let left = MAX_EXAMINED_LINES;
   for (const [i, line] of lines.entries()) {
     if (isQuoted(line)) continue;
-    if (isRule(line) || isOriginalMessage(line) || isOutlookBlock(lines, i)) return i;
-    const start = introductionStart(lines, i);
+    if (isRule(line) || isOriginalMessage(line)) return i;
+    if (left === 0) continue;
+    const hasLabel = FROM_LABEL.test(line.slice(0, LABEL_CHARACTERS));
+    const mayIntroduce = line.length <= MAX_SPAN_CHARACTERS && /[:：]\s*$/.test(line);
+    if (hasLabel || mayIntroduce) left--;
+    if (hasLabel && isOutlookBlock(lines, i)) return i;
+    const start = mayIntroduce ? introductionStart(lines, i) : null;
     if (start !== null) return start;
   }
   return lines.length;
@@ -70,18 +78,17 @@ function isOriginalMessage(line: string): boolean {
   return line.length < MAX_SPAN_CHARACTERS && line.includes("---") && ORIGINAL_MESSAGE.test(line);
 }
 
+/** Whether below a line with the label From stand those of Sent or Date, and To. */
 function isOutlookBlock(lines: readonly string[], from: number): boolean {
-  const labelOf = (line: string) => line.slice(0, LABEL_CHARACTERS);
-  if (!FROM_LABEL.test(labelOf(lines[from]!))) return false;
   const below = lines.slice(from + 1, from + 1 + 2 * BLOCK_LINES)
-    .filter((line) => line.trim() !== "").slice(0, BLOCK_LINES).map(labelOf);
+    .filter((line) => line.trim() !== "").slice(0, BLOCK_LINES).map((line) =>
+      line.slice(0, LABEL_CHARACTERS)
+    );
   return below.some((line) => DATE_LABEL.test(line)) && below.some((line) => TO_LABEL.test(line));
 }
 
-/** Where an introduction begins that ends in a line; null where none does. */
+/** Where an introduction begins that ends with the colon of a line; null where none does. */
 function introductionStart(lines: readonly string[], end: number): number | null {
-  const last = lines[end]!;
-  if (last.length > MAX_SPAN_CHARACTERS || !/[:：]\s*$/.test(last)) return null;
   const starts: number[] = [];
   let length = 0;
   for (let start = end; start >= 0 && start > end - MAX_SPAN_LINES; start--) {
@@ -98,7 +105,11 @@ function introductionStart(lines: readonly string[], end: number): number | null
       : undefined);
   if (found === undefined) return null;
   // What was wrapped may begin higher: where the sentence does, or with a name and an address.
-  const higher = starts.filter((start) => start < found);
+  const higher: number[] = [];
+  for (const start of starts.filter((start) => start < found)) {
+    if (/[.!?;:\u2026]["')\u201d]?\s*$/.test(lines[start]!)) break;
+    higher.push(start);
+  }
   return higher.find((start) => INTRODUCTION_START.test(lines[start]!)) ??
     higher.find((start) => hasAddress(lines[start]!) || hasDate(lines[start]!)) ?? found;
 }

@@ -21,15 +21,20 @@ export type BoundedLists = Pick<ParsedFacts, (typeof BOUNDS)[number]["list"]>;
 /**
  * The lists cut to what fits: the first of each, but of references the newest.
  * @param warnings gets `addresses_cut`, `references_cut`, `attachments_cut`
+ * @param maxBytes of all of them together
  */
-export function fitLists(lists: BoundedLists, warnings: Set<ParseWarning>): BoundedLists {
-  let free = LIST_BYTES;
+export function fitLists(
+  lists: BoundedLists,
+  warnings: Set<ParseWarning>,
+  maxBytes = LIST_BYTES,
+): BoundedLists {
+  let free = maxBytes;
   const fitted: Record<string, unknown[]> = {};
-  for (const { list, maxBytes, warning } of BOUNDS) {
+  for (const { list, maxBytes: most, warning } of BOUNDS) {
     const inOrder: readonly unknown[] = list === "references"
       ? lists.references.toReversed()
       : lists[list];
-    const { count, sizeBytes } = countFitting(inOrder, Math.min(free, maxBytes));
+    const { count, sizeBytes } = countFitting(inOrder, Math.min(free, most));
     if (count < inOrder.length) warnings.add(warning);
     free -= sizeBytes;
     const kept = inOrder.slice(0, count);
@@ -38,7 +43,8 @@ export function fitLists(lists: BoundedLists, warnings: Set<ParseWarning>): Boun
   return fitted as unknown as BoundedLists;
 }
 
-function countFitting(list: readonly unknown[], maxBytes: number) {
+/** How many entries of a list, from its beginning, take at most so many bytes as JSON. */
+export function countFitting(list: readonly unknown[], maxBytes: number) {
   let [count, sizeBytes] = [0, 0];
   for (const entry of list) {
     const next = sizeBytes + jsonBytes(entry) + 1; // the comma

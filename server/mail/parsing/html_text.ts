@@ -42,6 +42,8 @@ const IN_HEAD = names(
 const VOID = names(
   "area base basefont bgsound br col embed frame hr image img input keygen link meta param source track wbr",
 );
+/** Formatting that lingers goes on in their text, not around them. */
+const HOLDS_OTHERS = names("td th tr table tbody thead tfoot p div");
 /** Letters, but for the Korean ones that fill a place without being seen. */
 const LETTERS = /[^\P{L}\u115f\u1160\u3164\uffa0]/u;
 
@@ -127,9 +129,9 @@ export function htmlToText(html: string): HtmlText {
 
   function startElement(tag: Token.TagToken): void {
     const name = tag.tagName;
-    if ((name === "html" || name === "body") && elements.has(name)) return;
+    if (elements.ignores(name)) return;
     if (!isTooDeep) elements.makeRoomFor(name);
-    if (!/^(?:td|th|tr|table|tbody|thead|tfoot|p|div)$/.test(name)) reopenFormatting();
+    if (!HOLDS_OTHERS.has(name)) reopenFormatting();
     const content = contentOf(tag, currentLook());
     if (!content.look.gone) {
       arrange.begin(name, content.display, attribute(tag, name === "li" ? "value" : "start"));
@@ -149,6 +151,9 @@ export function htmlToText(html: string): HtmlText {
   }
 
   readTokens(html, {
+    onStandardsDoctype() {
+      if (elements.depth() === 0) elements.nestAsStandard();
+    },
     onStartTag(tag) {
       const name = tag.tagName;
       isAfterPre = false;

@@ -2,6 +2,8 @@
 import { Token, Tokenizer, TokenizerMode } from "parse5";
 
 export interface HtmlTokens {
+  /** A doctype that has browsers nest as the standard says, not as very old pages need it. */
+  onStandardsDoctype?(): void;
   onStartTag(tag: Token.TagToken): void;
   onEndTag(name: string): void;
   /** A piece of text, entities decoded; a long one in several. */
@@ -24,7 +26,7 @@ const MODES: Readonly<Record<string, typeof TokenizerMode[keyof typeof Tokenizer
 /** Longer texts are told of in pieces. */
 const RUN_CHARACTERS = 16 * 1024;
 
-/** Tells of every token in turn. Comments and doctypes are no token here. */
+/** Tells of every token in turn. Comments are no token here. */
 export function readTokens(html: string, to: HtmlTokens): void {
   const nothing = () => {};
   // The tokenizer tells of words and spaces one by one: joined they cost a fraction.
@@ -40,7 +42,9 @@ export function readTokens(html: string, to: HtmlTokens): void {
   };
   const tokenizer = new Tokenizer({ sourceCodeLocationInfo: false }, {
     onComment: nothing,
-    onDoctype: nothing,
+    onDoctype(doctype) {
+      if (isStandards(doctype)) to.onStandardsDoctype?.();
+    },
     onEof: endRun,
     onNullCharacter: nothing,
     onParseError: null,
@@ -57,6 +61,13 @@ export function readTokens(html: string, to: HtmlTokens): void {
     },
   });
   tokenizer.write(html, true);
+}
+
+/** HTML, section 13.2.6.4.1, without its list of 60 old names: those have no system identifier. */
+function isStandards({ name, publicId, systemId, forceQuirks }: Token.DoctypeToken): boolean {
+  if (forceQuirks || name !== "html") return false;
+  return publicId === null ||
+    (systemId !== null && /^-\/\/w3c\/\/dtd x?html (?:4\.01|1\.)/i.test(publicId));
 }
 
 /** An attribute; undefined where it is missing. */

@@ -1,8 +1,13 @@
 /** What the mail worker does: a table of kinds of jobs, each a generator over the bytes of a message. */
 import { composeMail, type MailToCompose } from "../composing/compose_mail.ts";
-import { type OutgoingKind, type ReadOutcome, readOutgoing } from "../sending/read_outgoing.ts";
+import {
+  buffersOfOutgoing,
+  type OutgoingKind,
+  type ReadOutcome,
+  readOutgoing,
+} from "../sending/read_outgoing.ts";
 import type { ReadingContext } from "../sending/read_send.ts";
-import type { ParseContext, ParsedFacts } from "./parsed_mail.ts";
+import type { ParseContext } from "./parsed_mail.ts";
 import { type EncodedTexts, encodeTexts } from "./encoded_texts.ts";
 import { applyPatch, emptyParsedMail, type ParsedPatch } from "./parsed_patch.ts";
 import { parseInStages } from "./parse_mail.ts";
@@ -18,22 +23,14 @@ export interface MailJobs {
     step: never;
     result: ReadAttachment | null;
   };
-  compose: {
-    input: { mail: MailToCompose; context: ParseContext };
-    step: never;
-    result: ComposedMail;
-  };
+  /** A request to send; the bytes are its body. */
   request: {
     input: { kind: OutgoingKind; context: ReadingContext; wantsFingerprint: boolean };
     step: never;
     result: ReadOutcome<OutgoingKind>;
   };
-}
-
-/** A message as it was composed, with what reading it says. */
-export interface ComposedMail extends EncodedTexts {
-  raw: Uint8Array<ArrayBuffer>;
-  facts: ParsedFacts;
+  /** A message to send; it has no bytes yet. */
+  compose: { input: MailToCompose; step: never; result: Uint8Array<ArrayBuffer> };
 }
 
 export type MailJobKind = keyof MailJobs;
@@ -60,7 +57,9 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
         applyPatch(mail, patch);
         yield shortPatch(patch);
       }
-      return encodeTexts(mail.texts);
+      const { given } = context;
+      if (given === undefined) return encodeTexts(mail.texts);
+      return encodeTexts({ ...mail.texts, text: given.text ?? mail.texts.text, html: given.html });
     },
     buffersOf: ({ head, rest }) => [head.buffer, rest.buffer],
   },
@@ -78,26 +77,19 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
     },
     buffersOf: (result) => result === null ? [] : [result.bytes.buffer],
   },
-  compose: {
-    // deno-lint-ignore require-yield -- it has one stage
-    async *run(_raw, { mail, context }) {
-      const raw = await composeMail(mail);
-      const parsed = emptyParsedMail();
-      for (const patch of parseInStages(raw, context)) applyPatch(parsed, patch);
-      return { raw, facts: parsed.facts, ...encodeTexts(parsed.texts) };
-    },
-    buffersOf: ({ raw, head, rest }) => [raw.buffer, head.buffer, rest.buffer],
-  },
   request: {
     // deno-lint-ignore require-yield -- it has one stage
-    *run(raw, { kind, context, wantsFingerprint }) {
-      return readOutgoing(kind, raw, context, wantsFingerprint);
+    *run(body, { kind, context, wantsFingerprint }) {
+      return readOutgoing(kind, body, context, wantsFingerprint);
     },
-    buffersOf: (result) => {
-      if ("refused" in result || !("attachments" in result.request)) return [];
-      const { attachments = [] } = result.request;
-      return attachments.flatMap((one) => "content" in one ? [one.content.buffer] : []);
+    buffersOf: buffersOfOutgoing,
+  },
+  compose: {
+    // deno-lint-ignore require-yield -- it has one stage
+    async *run(_, mail) {
+      return await composeMail(mail);
     },
+    buffersOf: (message) => [message.buffer],
   },
 };
 

@@ -1,7 +1,6 @@
 /**
  * The program of the mail worker: one job at a time, whose steps are told as they come. It runs
- * without permissions. What it imports of the project stands in `server/`, which the relay may read
- * (docs/adr/0038).
+ * without permissions; the relay may read the modules that it imports (docs/adr/0038).
  */
 import { MAIL_JOBS, type MailJob, type PostedJob, type WorkerMessage } from "./mail_jobs.ts";
 
@@ -14,7 +13,7 @@ const scope = globalThis as unknown as WorkerScope;
 
 scope.onmessage = async ({ data: { kind, raw, input } }) => {
   try {
-    const job = MAIL_JOBS[kind] as unknown as MailJob<"read">;
+    const job = MAIL_JOBS[kind] as unknown as MailJob<"parse">;
     const steps = job.run(raw, input as never);
     let step = await steps.next();
     for (; step.done !== true; step = await steps.next()) {

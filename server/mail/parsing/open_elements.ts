@@ -12,8 +12,12 @@ export interface OpenElements<T> {
   /** The innermost; undefined where none is open. */
   top(): OpenElement<T> | undefined;
   depth(): number;
+  /** From here on a table ends a p that is open. */
+  nestAsStandard(): void;
   /** Whether one of this name is open. */
   has(name: string): boolean;
+  /** Whether a start tag opens nothing: a second html, body or form, or a form between cells. */
+  ignores(name: string): boolean;
   /** Ends what a start tag of this name ends before it opens. */
   makeRoomFor(name: string): void;
   push(element: OpenElement<T>): void;
@@ -30,7 +34,7 @@ const HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"];
 const CELLS = ["td", "th", "caption"];
 const SECTIONS = ["tbody", "thead", "tfoot"];
 const TABLE_PARTS = words("caption col colgroup tbody td tfoot th thead tr");
-/** They end a p that is open. */
+/** They end a p that is open; a table does only where the document keeps to the standard. */
 const BLOCKS = words(
   `address article aside blockquote center dd details dialog dir div dl dt fieldset
   figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li listing main menu nav ol p
@@ -67,6 +71,10 @@ export function openElements<T>(
   let lingering: OpenElement<T>[] = [];
   /** What lingers around the cells that are open, and not in them. */
   const outside: OpenElement<T>[][] = [];
+
+  let tableEndsParagraph = false;
+  /** Only its own end tag lets another form begin, whatever else has ended it. */
+  let hasForm = false;
 
   const last = (name: string) => positions.get(name)?.at(-1) ?? -1;
   const lastOf = (names: readonly string[]) => Math.max(...names.map(last));
@@ -135,14 +143,22 @@ export function openElements<T>(
   return {
     top: () => stack.at(-1),
     depth: () => stack.length,
+    nestAsStandard() {
+      tableEndsParagraph = true;
+    },
     has: (name) => last(name) >= 0,
+    ignores(name) {
+      if (name === "form") return hasForm || last("table") > lastOf(CELLS);
+      return NEVER_CLOSED.has(name) && last(name) >= 0;
+    },
     makeRoomFor(name) {
       if (TABLE_PARTS.has(name)) makeRoomInTable(name);
       if (name === "table") {
         const table = last("table");
         if (table >= 0 && lastOf(CELLS) < table) popTo(table);
       }
-      if (BLOCKS.has(name) && last("p") > Math.max(end(scopes), last("button"))) popTo(last("p"));
+      const endsParagraph = name === "table" ? tableEndsParagraph : BLOCKS.has(name);
+      if (endsParagraph && last("p") > Math.max(end(scopes), last("button"))) popTo(last("p"));
       if (name === "li" && last("li") >= Math.max(end(strictSpecials), 0)) popTo(last("li"));
       if (name === "dd" || name === "dt") {
         const item = lastOf(["dd", "dt"]);
@@ -158,7 +174,7 @@ export function openElements<T>(
       }
     },
     push({ name, content }) {
-      // A cell outside of tables is none: its end tag ends nothing but itself.
+      if (name === "form") hasForm = true;
       const isSpecial = SPECIAL.has(name) && (last("table") >= 0 || !TABLE_PARTS.has(name));
       const at = stack.length;
       stack.push({ name, content, isClosed: false, isSpecial });
@@ -175,11 +191,14 @@ export function openElements<T>(
     },
     close(name) {
       if (NEVER_CLOSED.has(name)) return;
+      if (name === "form") hasForm = false;
       if (FORMATTING.has(name)) return closeFormatting(name);
       const at = HEADINGS.includes(name) ? lastOf(HEADINGS) : last(name);
       if (at < 0) return;
       if (name === "form") return closeAlone(at);
       if (!stack[at]!.isSpecial) {
+        // A cell outside of tables is none: its end tag ends nothing else.
+        if (TABLE_PARTS.has(name) && at < stack.length - 1) return;
         if (at > end(specials)) popTo(at);
         return;
       }

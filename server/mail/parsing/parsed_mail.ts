@@ -97,4 +97,6 @@ export interface ParseContext {
   /** Envelope sender, "" for the null one. */
   envelopeFrom: string;
   limits: { parts: number; depth: number };
+  /** Texts of a message of our own, which are shown as they were given. */
+  given?: { text: string | null; html: string | null };
 }

@@ -14,7 +14,7 @@ export interface TextLayout {
   row(by: 1 | -1): void;
   /** The next text stands in another cell: behind a tab while the row fits into one line. */
   cell(): void;
-  /** The next text is an item of a list, behind a number or a bullet. */
+  /** The next text is an item of a list, behind a number or a bullet; "" where the item ended. */
   item(marker: string): void;
   /** Lists and quotes that begin (1) and end (-1). */
   nestList(by: 1 | -1): void;
@@ -103,6 +103,8 @@ export function textLayout(maxCharacters: number): TextLayout {
     block(wanted) {
       // What begins in another cell of the row begins behind its tab.
       if (hasCell && rows.length > 0) return;
+      // So does what begins in an item, behind its bullet.
+      if (marker !== "") return;
       breaks = Math.max(breaks, wanted);
       hasCell = hasSpace = false;
     },

@@ -15,6 +15,8 @@ import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
 import { DAY_MS } from "../../time_units.ts";
+import { authOfShownFrom } from "../auth/fixed_auth.ts";
+import { countNow, figureRecords } from "../figures/figures_record.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
 import { hasRoom, storageKey, type StorageRecord } from "../mailboxes/storage_use.ts";
@@ -199,7 +201,7 @@ export class Receiver {
       }),
       mail.auth ?? checkAuth(mail),
     ]);
-    return { ...read, auth };
+    return { ...read, auth: authOfShownFrom(auth, read.facts) };
   }
 
   /** @returns why it was not stored, null where it was */
@@ -271,13 +273,20 @@ export class Receiver {
         return { sizeBytes: 1_000, plan: ({ mailbox }) => ({ mailbox, result: null }) };
       }
       const isFirstOfRfcId = rfcId !== null && rfcId.value === null;
-      const row = identify(found, message, thread, { nowMs: now(), random });
+      const nowMs = now();
+      const row = identify(found, message, thread, { nowMs, random });
       return {
-        records: [storageKey(orgId), ...client.records, ...kept?.records ?? []],
+        records: [
+          storageKey(orgId),
+          ...figureRecords(orgId, nowMs),
+          ...client.records,
+          ...kept?.records ?? [],
+        ],
         sizeBytes: JOB_BYTES,
         plan: (given) => {
           const mailbox = this.#admitInCommit(given, message.blob);
           client.stage(given.turn);
+          countNow(given.turn, orgId, nowMs, { received: 1 });
           const repeatKey = repeatRowKey(orgId, inboxId, message.repeatKey!);
           const repeat: RepeatRow = { v: 1, atMs: given.turn.nowMs };
           given.turn.set(repeatKey, repeat, DAY_MS + EXPIRY_MARGIN_MS);

@@ -69,3 +69,11 @@ export function readOutgoing<K extends OutgoingKind>(
     return { refused: { code: error.code, message: error.message } };
   }
 }
+
+/** Buffers of an outcome: they move from a worker in place of being copied. */
+export function buffersOfOutgoing(outcome: ReadOutcome<OutgoingKind>): ArrayBuffer[] {
+  if ("refused" in outcome || !("attachments" in outcome.request)) return [];
+  return (outcome.request.attachments ?? []).flatMap((attachment) =>
+    "content" in attachment ? [attachment.content.buffer] : []
+  );
+}

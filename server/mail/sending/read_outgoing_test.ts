@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { OUTGOING_LIMITS } from "../../../tests/support/outgoing_limits.ts";
+import { DEFAULT_LIMITS } from "../../limits.ts";
 import { type OutgoingKind, readOutgoing } from "./read_outgoing.ts";
 
-const context = { limits: OUTGOING_LIMITS, nowMs: Date.UTC(2026, 10, 22, 12) };
+const context = { limits: DEFAULT_LIMITS, nowMs: Date.UTC(2026, 10, 22, 12) };
 const read = (kind: OutgoingKind, body: string, wantsFingerprint = false) =>
   readOutgoing(kind, new TextEncoder().encode(body), context, wantsFingerprint);
 

@@ -1,3 +1,4 @@
+// Over 300 lines: two tables of every accepted and every refused form of a request to send.
 import assert from "node:assert/strict";
 import type { JsonObject, JsonValue } from "../../../toolkit/json_value.ts";
 import { RelayError } from "../../errors.ts";

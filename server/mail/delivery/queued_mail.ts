@@ -1,0 +1,87 @@
+/** What the outgoing queue keeps of an outbound message: a row for each recipient. */
+import { CLOCK_SKEW_MS } from "../../clock_skew.ts";
+import type { OutgoingQueue } from "../../outgoing/outgoing_queue.ts";
+import { type NewOutgoing, stageNewOutgoing } from "../../outgoing/outgoing_row.ts";
+import type { Turn } from "../../storage/job.ts";
+import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
+import { DAY_MS } from "../../time_units.ts";
+import type { MessageRow } from "../records/message_record.ts";
+import { givenUpAtMs } from "./retry_times.ts";
+
+export const MAIL_KIND = "mail";
+/** Upper bound of a MailPayload in the store. */
+export const MAIL_PAYLOAD_BYTES = 500;
+
+/** Whom a row is for; all else is read when it is sent. */
+export interface MailPayload {
+  v: 1;
+  orgId: string;
+  inboxId: string;
+  messageId: string;
+  /** Index in `recipients`. */
+  recipient: number;
+}
+
+/** The id of a recipient's row. */
+export const mailRowId = (messageId: string, recipient: number): string =>
+  `mail/${messageId}/${recipient}`;
+
+/** ["mail-sent", messageId]: whose message a bounce address names, for as long as it takes reports. */
+export interface SentRow {
+  v: 1;
+  orgId: string;
+  inboxId: string;
+  /** From then on reports are refused, unix ms. */
+  untilMs: number;
+}
+export const sentKey = (messageId: string): Deno.KvKey => ["mail-sent", messageId];
+
+/** How long reports are taken (mail page, "Receiving"). */
+export const REPORTED_MS = 30 * DAY_MS;
+
+type Queued = Pick<
+  MessageRow,
+  "id" | "orgId" | "inboxId" | "recipients" | "createdAtMs" | "sendAtMs"
+>;
+
+/**
+ * Queues a mail for each recipient, in the commit that accepts the message and gives it its id. The
+ * caller calls wakeMails() after the commit.
+ * @param row as the commit writes it
+ */
+export function stageMails(
+  turn: Pick<Turn, "nowMs" | "attempt" | "set">,
+  row: Queued,
+  store: Pick<Store, "exclusive">,
+): void {
+  for (const item of itemsOf(row, store)) stageNewOutgoing(turn, item);
+  const { orgId, inboxId, id } = row;
+  const untilMs = (row.sendAtMs ?? row.createdAtMs) + REPORTED_MS;
+  const sent: SentRow = { v: 1, orgId, inboxId, untilMs };
+  turn.set(sentKey(id), sent, untilMs - turn.nowMs + EXPIRY_MARGIN_MS);
+}
+
+/** Tells the queue that the mails of a message are committed. */
+export function wakeMails(
+  outgoing: Pick<OutgoingQueue, "wake">,
+  row: Queued,
+  store: Pick<Store, "exclusive">,
+): void {
+  const [first] = itemsOf(row, store);
+  if (first !== undefined) outgoing.wake(first);
+}
+
+function itemsOf(row: Queued, { exclusive }: Pick<Store, "exclusive">): NewOutgoing<MailPayload>[] {
+  const { id: messageId, orgId, inboxId, sendAtMs } = row;
+  // Until its time a message may be cancelled. The clock of no process may be past it by then.
+  const dueMs = sendAtMs === null ? row.createdAtMs : sendAtMs + (exclusive ? 0 : CLOCK_SKEW_MS);
+  const endsAtMs = givenUpAtMs(row);
+  return row.recipients.map((_, recipient) => ({
+    id: mailRowId(messageId, recipient),
+    kind: MAIL_KIND,
+    destination: orgId,
+    payload: { v: 1, orgId, inboxId, messageId, recipient },
+    dueMs,
+    endsAtMs,
+  }));
+}

@@ -1,0 +1,103 @@
+/** Replies and forwards as messages to send (mail page, "Sending"). */
+import type { Blobs } from "../../blobs/blobs.ts";
+import { RelayError } from "../../errors.ts";
+import type { Limits } from "../../limits.ts";
+import type { OutgoingAttachment } from "../composing/outgoing_message.ts";
+import type { ShownTexts } from "../messages/shown_texts.ts";
+import type { MailWorker } from "../parsing/mail_worker.ts";
+import type { Inbox } from "../records/inbox_record.ts";
+import { type MessageRow, RAW, REST } from "../records/message_record.ts";
+import { answerAutoSubmitted, answerReferences, prefixedSubject } from "./answer_headers.ts";
+import { forwardedAttachment } from "./forwarded_attachment.ts";
+import { forwardText } from "./forward_text.ts";
+import { refuseLargeMessage } from "./message_size.ts";
+import type { ForwardRequest } from "./read_forward.ts";
+import type { ReplyRequest } from "./read_reply.ts";
+import { replyTargets } from "./reply_targets.ts";
+import type { MessageToSend } from "./sender.ts";
+
+export interface AnsweringServices {
+  blobs: Pick<Blobs, "read">;
+  worker: Pick<MailWorker, "readAttachment">;
+  limits: Limits;
+  /** Of all inboxes, lowercased. */
+  domain: string;
+}
+
+/** Texts of a message that are read to be forwarded; parsing more would hold the main thread. */
+const MOST_TEXT_BYTES = 16 * 1024 * 1024;
+
+export class Answering {
+  constructor(private readonly services: AnsweringServices) {}
+
+  /** @throws RelayError `invalid_email` where nobody is left to answer to */
+  reply(
+    row: MessageRow,
+    inbox: Inbox,
+    { text, html, attachments, replyAll }: ReplyRequest,
+  ): MessageToSend {
+    const { limits, domain } = this.services;
+    const ownAddress = `${inbox.localPart}@${domain}`;
+    return {
+      ...replyTargets(row, { ownAddress, replyAll, limits }),
+      ...NOTHING_MORE,
+      ...answerReferences(row),
+      subject: prefixedSubject("Re:", row.subject),
+      text,
+      html,
+      attachments,
+      autoSubmitted: answerAutoSubmitted(row),
+      about: row,
+    };
+  }
+
+  /** @throws RelayError `payload_too_large` where the whole would be more than may be sent */
+  async forward(row: MessageRow, { to, cc, bcc, text }: ForwardRequest): Promise<MessageToSend> {
+    const { limits } = this.services;
+    const whole = forwardText(text, row, await this.#textOf(row), limits);
+    const sizes = row.attachments.map(({ sizeBytes }) => sizeBytes);
+    refuseLargeMessage({ text: whole, html: null }, sizes, limits);
+    return {
+      to,
+      cc,
+      bcc,
+      ...NOTHING_MORE,
+      ...answerReferences(row),
+      subject: prefixedSubject("Fwd:", row.subject),
+      text: whole,
+      html: null,
+      attachments: await this.#attachmentsOf(row),
+      autoSubmitted: answerAutoSubmitted(row),
+      about: row,
+    };
+  }
+
+  async #textOf(row: MessageRow): Promise<string | null> {
+    if (row.blob.sections[REST]!.sizeBytes > MOST_TEXT_BYTES) {
+      throw new RelayError(
+        "payload_too_large",
+        "the message is longer than a message that is sent may be; send what is needed of it",
+      );
+    }
+    const rest = await this.services.blobs.read(row.blob, REST);
+    return (JSON.parse(new TextDecoder().decode(rest)) as ShownTexts).text;
+  }
+
+  async #attachmentsOf(row: MessageRow): Promise<OutgoingAttachment[]> {
+    const { blobs, worker, limits } = this.services;
+    if (row.attachments.length === 0) return [];
+    const raw = await blobs.read(row.blob, RAW);
+    const found: OutgoingAttachment[] = [];
+    for (const [index, attachment] of row.attachments.entries()) {
+      const read = await worker.readAttachment(raw, index, {
+        parts: limits.mailParts,
+        depth: limits.mailDepth,
+      });
+      if (read !== null) found.push(forwardedAttachment(attachment, read.bytes));
+    }
+    return found;
+  }
+}
+
+/** What only a message of one's own may have. */
+const NOTHING_MORE = { headers: [], replyTo: [], labels: [], sendAtMs: null };

@@ -1,0 +1,107 @@
+/** Answers under Idempotency-Keys of requests that send (mail page, "Idempotency-Key"). */
+import type { Blobs } from "../../blobs/blobs.ts";
+import { RelayError } from "../../errors.ts";
+import { JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
+import { answerWhole } from "../../http/large_answer.ts";
+import { hashScope, requireIdempotencyKey } from "../../idempotency/idempotency_key.ts";
+import type { KeyedCommit } from "../../idempotency/key_use.ts";
+import { ReservedRequests, type ReservedUse } from "../../idempotency/reserved_requests.ts";
+import type { GroupCommit } from "../../storage/group_commit.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
+import { defineRecord, type RecordKey } from "../../storage/record_key.ts";
+import type { KeyedRequest } from "../mail_routes.ts";
+import type { KeptAnswer } from "./sender.ts";
+
+/** ["mail-idempotency", orgId, hash of key, method, path and value] */
+const useKey = defineRecord<ReservedUse, [orgId: string, scope: string]>(["mail-idempotency"], 2);
+
+export interface KeyedAnswersServices {
+  commits: GroupCommit;
+  records: Pick<RecordCache, "read" | "readRow">;
+  now: () => number;
+  blobs: Pick<Blobs, "read">;
+}
+
+/** An Idempotency-Key that a request came with. */
+export interface GivenKey {
+  record: RecordKey<ReservedUse>;
+}
+
+export class KeyedAnswers {
+  readonly #requests: ReservedRequests<KeptAnswer>;
+
+  constructor(private readonly services: KeyedAnswersServices) {
+    this.#requests = new ReservedRequests({ ...services, inProgress });
+  }
+
+  /** The header of a request; null without one. @throws RelayError `invalid_json` */
+  keyOf({ c, org, key }: KeyedRequest): GivenKey | null {
+    const given = c.req.raw.headers.get("idempotency-key");
+    if (given === null) return null;
+    return this.keyFor({
+      orgId: org.id,
+      keyId: key.id,
+      method: c.req.method,
+      path: c.get("path"),
+      value: given,
+      where: "the header Idempotency-Key",
+    });
+  }
+
+  /** A key that came otherwise. @throws RelayError `invalid_json` */
+  keyFor(
+    { orgId, keyId, method, path, value, where }: {
+      orgId: string;
+      keyId: string;
+      method: string;
+      path: string;
+      value: string;
+      where: string;
+    },
+  ): GivenKey {
+    // A structured field of RFC 8941 stands in quotes, what most clients send does not.
+    const bare = value.replace(/^"(.*)"$/s, "$1");
+    const scope = hashScope(keyId, method, path, requireIdempotencyKey(bare, where));
+    return { record: useKey(orgId, scope) };
+  }
+
+  /**
+   * Does work once under a key, and answers it 202; without a key it just does it.
+   * @param fingerprint of the body, where there is a key
+   * @throws RelayError `idempotency_key_reused`, `idempotency_in_progress`, and what the work throws
+   */
+  async answer(
+    key: GivenKey | null,
+    fingerprint: string | null,
+    work: (keyed?: KeyedCommit<KeptAnswer>) => Promise<Uint8Array<ArrayBuffer>>,
+  ): Promise<Response> {
+    if (key === null) return give(202, await work(), false);
+    const done = await this.#requests.once(key.record, fingerprint!, work);
+    if (!done.replayed) return give(202, done.answer, false);
+    return await this.#replay(done.answer);
+  }
+
+  async #replay(kept: KeptAnswer): Promise<Response> {
+    const body = "blob" in kept ? await this.services.blobs.read(kept.blob, 0) : kept.body;
+    return give(kept.status, body, true);
+  }
+}
+
+function give(status: number, body: Uint8Array<ArrayBuffer>, isReplayed: boolean): Response {
+  return answerWhole(body, {
+    status,
+    headers: {
+      ...JSON_HEADERS,
+      ...NO_STORE,
+      ...(isReplayed ? { "Idempotent-Replayed": "true" } : {}),
+    },
+  });
+}
+
+function inProgress(retryAfterMs: number): RelayError {
+  return new RelayError(
+    "idempotency_in_progress",
+    "a request under this Idempotency-Key is under way; repeat this one when it has ended",
+    { retryAfterMs },
+  );
+}

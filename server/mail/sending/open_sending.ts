@@ -1,0 +1,69 @@
+/** Everything that sends, put together. */
+import type { Blobs } from "../../blobs/blobs.ts";
+import type { Core } from "../../core.ts";
+import { RelayError } from "../../errors.ts";
+import { logSparsely } from "../../log_sparsely.ts";
+import type { OutgoingQueue } from "../../outgoing/outgoing_queue.ts";
+import type { MailConfig } from "../../config.ts";
+import type { Inboxes } from "../inboxes/inboxes.ts";
+import type { Mailboxes } from "../mailboxes/mailboxes.ts";
+import type { Messages } from "../messages/messages.ts";
+import { MailWorker } from "../parsing/mail_worker.ts";
+import { startMailWorker } from "../parsing/start_mail_worker.ts";
+import type { Suppressions } from "../suppressions/suppressions.ts";
+import { Answering } from "./answering.ts";
+import { CancelMessage } from "./cancel_message.ts";
+import { KeyedAnswers } from "./keyed_answers.ts";
+import { LargeAnswers } from "./large_answers.ts";
+import { OutgoingWork } from "./outgoing_work.ts";
+import { sendingHandlers } from "./routes.ts";
+import { Sender } from "./sender.ts";
+
+export interface SendingParts extends Core {
+  random: (sizeBytes: number) => Uint8Array;
+  now: () => number;
+  inboxes: Inboxes;
+  mailboxes: Mailboxes;
+  messages: Messages;
+  blobs: Blobs;
+  outgoing: Pick<OutgoingQueue, "wake">;
+  suppressions: Suppressions;
+  domain: string;
+  dkim: MailConfig["dkim"];
+}
+
+export function openSending(parts: SendingParts) {
+  const { deps: { config, log }, dkim, domain } = parts;
+  // One of its own: mail of strangers may hold a worker for seconds, and this one gets the DKIM key.
+  const worker = new MailWorker({
+    start: config.onDeploy ? null : startMailWorker,
+    onLoss: logSparsely(log, "mail_worker_lost"),
+  });
+  const work = new OutgoingWork(worker);
+  const largeAnswers = new LargeAnswers(parts);
+  const services = { ...parts, work, worker, largeAnswers };
+  const sender = new Sender({ ...services, dkim: dkim === undefined ? null : { domain, ...dkim } });
+  const answering = new Answering(services);
+  const keyedAnswers = new KeyedAnswers(parts);
+  const cancel = new CancelMessage(parts);
+  const proposals = { propose: () => Promise.reject(noDrafts()) };
+  return {
+    sender,
+    answering,
+    keyedAnswers,
+    handlers: sendingHandlers({
+      ...services,
+      sender,
+      answering,
+      cancel,
+      keyedAnswers,
+      proposals,
+    }),
+    everyMinute: () => largeAnswers.sweep(),
+    close: () => worker.close(),
+  };
+}
+
+function noDrafts(): RelayError {
+  return new RelayError("mail_disabled", "this version of the relay keeps no drafts yet");
+}

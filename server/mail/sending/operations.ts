@@ -1,0 +1,139 @@
+/** Sending, replies and forwards in the API description (mail page, "Sending"). */
+import { z } from "@hono/zod-openapi";
+import type { Limits } from "../../limits.ts";
+import type { DescribedRoutes } from "../described.ts";
+import { Message } from "../messages/schemas.ts";
+
+const address = z.union([
+  z.string().openapi({ description: "A bare address, such as `ann@example.org`." }),
+  z.object({ name: z.string().nullable().optional(), address: z.string() }),
+]);
+const addresses = z.union([address, z.array(address)]);
+const text = z.string().nullable().optional();
+
+const Attachment = z.object({
+  filename: z.string(),
+  content_type: z.string(),
+  content: z.string().openapi({ description: "Standard base64; white space is ignored." }),
+  content_id: z.string().nullable().optional().openapi({ description: "Puts it inline." }),
+}).openapi("MailAttachmentToSend");
+
+const SendRequest = z.object({
+  to: addresses,
+  cc: addresses.nullable().optional(),
+  bcc: addresses.nullable().optional(),
+  subject: text,
+  text,
+  html: text,
+  attachments: z.array(Attachment).nullable().optional(),
+  headers: z.record(z.string(), z.string()).nullable().optional().openapi({
+    description: "Names that begin with X-, and not with X-Relay-.",
+  }),
+  reply_to: addresses.nullable().optional(),
+  labels: z.array(z.string()).nullable().optional(),
+  send_at: z.string().nullable().optional().openapi({
+    description: "RFC 3339, 30 s to 30 days ahead.",
+  }),
+}).openapi("MailSendRequest");
+
+const ReplyRequest = z.object({
+  text,
+  html: text,
+  attachments: z.array(Attachment).nullable().optional(),
+  reply_all: z.boolean().nullable().optional(),
+}).openapi("MailReplyRequest");
+
+const ForwardRequest = z.object({
+  to: addresses,
+  cc: addresses.nullable().optional(),
+  bcc: addresses.nullable().optional(),
+  text,
+}).openapi("MailForwardRequest");
+
+const Pending = z.object({
+  status: z.literal("pending_approval"),
+  draft: z.record(z.string(), z.unknown()),
+}).openapi("MailPendingApproval");
+
+const KeyHeader = z.object({
+  "Idempotency-Key": z.string().min(1).max(255).optional().openapi({
+    description: "Makes a retry safe: the same request under it is answered the same for 24 hours.",
+  }),
+});
+
+const ACCEPTED = {
+  202: {
+    description: "The message as accepted, or where a person has to approve it, the draft.",
+    headers: ["Idempotent-Replayed", "Cache-Control"] as const,
+    content: { schema: z.union([Message, Pending]) },
+  },
+};
+
+const BODY = "At least one of text and html. null counts as absent, unknown fields are ignored.";
+const ERRORS = {
+  trial_org_cannot_send: null,
+  invalid_email: null,
+  idempotency_key_reused: null,
+  idempotency_in_progress: null,
+  recipient_not_allowed: null,
+  recipient_suppressed: null,
+  rate_limited: "the inbox, the org or this relay has sent as much as it may for now",
+  unavailable: "the disk is full, the org has no room, or too much is being composed",
+};
+
+export function sendingRoutes(limits: Limits): DescribedRoutes {
+  return {
+    sendMail: {
+      description:
+        "Sends mail from an inbox. It is composed and signed once and stored as it goes " +
+        `out; \`recipients\` tell what becomes of each. At most ${limits.mailRecipientsPerMessage} ` +
+        "recipients, each address once. With `send_at` it waits until then.\n\n" +
+        "With an inbox-scoped key of a `draft_only` inbox it becomes a draft that a person approves.",
+      headers: KeyHeader,
+      body: { description: BODY, schema: SendRequest },
+      answers: ACCEPTED,
+      errors: {
+        ...ERRORS,
+        not_found: "the org has no inbox with this id or address, or the key is for another",
+      },
+    },
+    replyToMail: {
+      description: "Answers a message in its thread: to Reply-To, else From; with `reply_all` to " +
+        "everybody whom it names. The answer to one's own message goes to its recipients. Nothing is " +
+        "quoted.",
+      headers: KeyHeader,
+      body: { description: BODY, schema: ReplyRequest },
+      answers: ACCEPTED,
+      errors: {
+        ...ERRORS,
+        not_found: "the org has no such message, or the key is for another inbox",
+      },
+    },
+    forwardMail: {
+      description: "Sends a message on, with its text and attachments, in the same thread.",
+      headers: KeyHeader,
+      body: { description: "Unknown fields are ignored.", schema: ForwardRequest },
+      answers: ACCEPTED,
+      errors: {
+        ...ERRORS,
+        not_found: "the org has no such message, or the key is for another inbox",
+        payload_too_large: "the whole would be larger than a message that is sent may be",
+      },
+    },
+    cancelMail: {
+      description: "Takes a scheduled message back, until its `send_at`.",
+      answers: {
+        200: {
+          description: "The message, cancelled.",
+          headers: ["Cache-Control"],
+          content: { schema: Message },
+        },
+      },
+      errors: {
+        not_found: "the org has no such message, or the key is for another inbox",
+        trial_org_cannot_send: null,
+        already_sent: null,
+      },
+    },
+  };
+}

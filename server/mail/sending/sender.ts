@@ -1,0 +1,341 @@
+/**
+ * Accepts messages of inboxes (mail page, "Sending"): what is refused is refused before anything is
+ * composed, and decided again in the one commit that stores message, mails to be delivered, counts and
+ * the answer under an Idempotency-Key.
+ */
+import type { BlobRef, Blobs } from "../../blobs/blobs.ts";
+import { rateLimited, RelayError } from "../../errors.ts";
+import type { KeyedCommit } from "../../idempotency/key_use.ts";
+import type { Limits } from "../../limits.ts";
+import type { OutgoingQueue } from "../../outgoing/outgoing_queue.ts";
+import { admit, type Window } from "../../rate_window.ts";
+import type { Turn } from "../../storage/job.ts";
+import type { RecordKey } from "../../storage/record_key.ts";
+import type { Store } from "../../storage/store.ts";
+import { HOUR_MS } from "../../time_units.ts";
+import type { DkimKey } from "../composing/sign_dkim.ts";
+import { stageMails, wakeMails } from "../delivery/queued_mail.ts";
+import { countNow, figureRecords } from "../figures/figures_record.ts";
+import { cleanEmail } from "../email_address.ts";
+import { isListed } from "../inboxes/address_list.ts";
+import type { Mailbox, Mailboxes } from "../mailboxes/mailboxes.ts";
+import { hasRoom, overQuota, storageKey } from "../mailboxes/storage_use.ts";
+import { readThread } from "../messages/find_thread.ts";
+import type { Messages } from "../messages/messages.ts";
+import { wholeMessageJson } from "../messages/shown_message.ts";
+import { identify, type NewMessage, stageMessage, storedBytes } from "../messages/stage_message.ts";
+import type { MailWorker } from "../parsing/mail_worker.ts";
+import type { MailAddress } from "../parsing/parsed_mail.ts";
+import type { Inbox } from "../records/inbox_record.ts";
+import { makeUlid } from "../records/mail_id.ts";
+import type { MessageRow, Recipient } from "../records/message_record.ts";
+import type { OrgRecord } from "../records/org_record.ts";
+import type { ThreadRow } from "../records/thread_record.ts";
+import type { Suppressions } from "../suppressions/suppressions.ts";
+import { fitOutbound } from "./fit_outbound.ts";
+import type { LargeAnswers } from "./large_answers.ts";
+import { refuseLoop } from "./loop_limit.ts";
+import type { OutgoingWork } from "./outgoing_work.ts";
+import type { SendRequest } from "./read_send.ts";
+import { roomRecords, takeRecipientRoom } from "./recipient_room.ts";
+
+/** A message that somebody who may send wants sent. */
+export interface MessageToSend extends SendRequest {
+  /** Without brackets. */
+  inReplyTo: string | null;
+  references: readonly string[];
+  autoSubmitted: "auto-replied" | null;
+  /** The message that it answers or forwards, whose thread it joins. */
+  about: MessageRow | null;
+}
+
+/** What is kept of an answer: its bytes, or where they are too many, the blob that holds them. */
+export type KeptAnswer =
+  | { status: number; body: Uint8Array<ArrayBuffer> }
+  | { status: number; blob: BlobRef };
+
+/** What else the commit of a message does, such as taking a draft away. */
+export interface BesideMessage {
+  records: readonly RecordKey<unknown>[];
+  /** Called first. @throws RelayError to refuse */
+  plan(turn: Turn, row: MessageRow): void;
+}
+
+export interface SenderServices {
+  store: Store;
+  limits: Limits;
+  random: (sizeBytes: number) => Uint8Array;
+  mailboxes: Mailboxes;
+  messages: Messages;
+  blobs: Blobs;
+  largeAnswers: LargeAnswers;
+  outgoing: Pick<OutgoingQueue, "wake">;
+  suppressions: Pick<Suppressions, "among">;
+  work: OutgoingWork;
+  /** Reads back what was composed; not the worker that reads mail of strangers. */
+  worker: Pick<MailWorker, "read">;
+  /** Of all inboxes, lowercased. */
+  domain: string;
+  dkim: DkimKey | null;
+}
+
+/** An answer up to this size stands in a row of the store. */
+const ROW_ANSWER_BYTES = 32 * 1024;
+const JOB_BYTES = 100_000;
+const BOUNDARY_BYTES = 16;
+/** Own messages of a thread that are looked at to cut a loop. */
+const LOOP_MESSAGES = 50;
+
+export class Sender {
+  constructor(private readonly services: SenderServices) {}
+
+  /**
+   * Accepts a message.
+   * @param keyed of its Idempotency-Key
+   * @returns the answer: the message as accepted, JSON
+   * @throws RelayError `recipient_not_allowed`, `recipient_suppressed`, `rate_limited`, `unavailable`
+   */
+  async send(
+    org: OrgRecord,
+    inbox: Inbox,
+    message: MessageToSend,
+    { keyed, beside }: { keyed?: KeyedCommit<KeptAnswer>; beside?: BesideMessage } = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const { store, blobs } = this.services;
+    const addresses = recipientsOf(message);
+    refuseOthers(inbox, addresses);
+    await this.#refuseSuppressed(org.id, addresses);
+    await this.#refuseEarly(org, inbox, message.about);
+    await blobs.refuseWhenFull();
+    const made = await this.#make(org, inbox, message, addresses);
+    try {
+      const { row, answer } = await this.#commit(org, made, message.about, { keyed, beside });
+      wakeMails(this.services.outgoing, row, store);
+      return answer;
+    } catch (error) {
+      // After a commit of which nobody knows, the sweep decides.
+      if (error instanceof RelayError && error.code !== "unavailable") {
+        await blobs.discard(made.message.blob);
+      }
+      throw error;
+    }
+  }
+
+  async #refuseSuppressed(orgId: string, addresses: readonly string[]): Promise<void> {
+    const found = await this.services.suppressions.among(orgId, addresses);
+    if (found.length === 0) return;
+    throw new RelayError(
+      "recipient_suppressed",
+      `nothing was sent: mail to ${
+        found.join(", ")
+      } bounced, or was complained about; leave them out, or lift the suppression (DELETE /v1/mail/suppressions/{address})`,
+    );
+  }
+
+  /** What the commit decides too: so that nothing is composed that it would refuse. */
+  async #refuseEarly(org: OrgRecord, { id }: Inbox, about: MessageRow | null): Promise<void> {
+    const { mailboxes, store } = this.services;
+    const mailbox = await mailboxes.read(org.id, id);
+    this.#takeSend(mailbox, store.now());
+    if (about !== null) refuseLoop(await this.#trafficOf(about), store.now());
+  }
+
+  #takeSend(mailbox: Mailbox, nowMs: number): Window {
+    const limit = this.services.limits.mailSendsPerInboxPerHour;
+    const admitted = admit(mailbox.sent ?? [], nowMs, { limit, windowMs: HOUR_MS });
+    if ("window" in admitted) return admitted.window;
+    throw rateLimited(
+      `an inbox sends at most ${limit} messages an hour; wait and send again`,
+      admitted.retryAfterMs,
+    );
+  }
+
+  async #trafficOf({ orgId, inboxId, threadId }: MessageRow) {
+    const { messages } = this.services;
+    const ids = await messages.indexed(orgId, inboxId, ["thread", threadId], {
+      limit: LOOP_MESSAGES,
+      newest: true,
+    });
+    const rows = await messages.readAll(orgId, inboxId, ids);
+    const own = rows.filter(({ direction }) => direction === "outbound").reverse();
+    const inbound = rows.find(({ direction }) => direction === "inbound");
+    return {
+      ownAtMs: own.map(({ createdAtMs }) => createdAtMs),
+      lastInbound: inbound?.automated ?? null,
+    };
+  }
+
+  /** Composes the message, reads it back, and stores its bytes. */
+  async #make(
+    org: OrgRecord,
+    inbox: Inbox,
+    message: MessageToSend,
+    addresses: readonly string[],
+  ): Promise<{ message: NewMessage; rest: Uint8Array }> {
+    const { store, random, work, worker, limits, blobs, domain, dkim } = this.services;
+    const nowMs = store.now();
+    const from: MailAddress = {
+      name: inbox.displayName,
+      address: `${inbox.localPart}@${domain}`,
+    };
+    const raw = await work.compose({
+      from,
+      to: message.to,
+      cc: message.cc,
+      replyTo: message.replyTo,
+      subject: message.subject,
+      text: message.text,
+      html: message.html,
+      attachments: message.attachments,
+      headers: message.headers,
+      messageId: `${makeUlid(nowMs, random).toLowerCase()}@${domain}`,
+      dateMs: message.sendAtMs ?? nowMs,
+      inReplyTo: message.inReplyTo,
+      references: message.references,
+      autoSubmitted: message.autoSubmitted,
+      boundary: random(BOUNDARY_BYTES).toHex(),
+      dkim,
+    });
+    const { facts, head, rest } = await worker.read(raw, {
+      envelopeFrom: from.address,
+      limits: { parts: limits.mailParts, depth: limits.mailDepth },
+      given: { text: message.text, html: message.html },
+    });
+    const blob = await blobs.write([org.id, inbox.id], [raw, head, rest]);
+    return {
+      rest,
+      message: fitOutbound({
+        ...facts,
+        orgId: org.id,
+        inboxId: inbox.id,
+        direction: "outbound",
+        envelope: null,
+        auth: null,
+        from,
+        to: message.to,
+        cc: message.cc,
+        bcc: message.bcc,
+        replyTo: message.replyTo,
+        subject: message.subject,
+        textSource: message.text === null ? "html" : "plain",
+        automated: "none",
+        codes: [],
+        recipients: addresses.map((address) => waiting(address, nowMs, message.sendAtMs)),
+        sendAtMs: message.sendAtMs,
+        cancelledAtMs: null,
+        labels: message.labels,
+        read: true,
+        blob,
+        repeatKey: null,
+      }),
+    };
+  }
+
+  async #commit(
+    org: OrgRecord,
+    { message, rest }: { message: NewMessage; rest: Uint8Array },
+    about: MessageRow | null,
+    { keyed, beside }: { keyed?: KeyedCommit<KeptAnswer>; beside?: BesideMessage },
+  ): Promise<{ row: MessageRow; answer: Uint8Array<ArrayBuffer> }> {
+    const { mailboxes, store, random, limits, blobs, largeAnswers } = this.services;
+    const { orgId, inboxId } = message;
+    let former: BlobRef | null = null;
+    return await mailboxes.change(orgId, inboxId, async (found) => {
+      if (former !== null) await blobs.discard(former);
+      former = null;
+      const nowMs = store.now();
+      const thread = await this.#threadOf(about);
+      const traffic = about === null ? null : await this.#trafficOf(about);
+      const row = identify(found, message, thread, { nowMs, random });
+      const answer = wholeMessageJson(row, rest);
+      const kept = keyed === undefined ? null : await this.#keep(row, answer);
+      if (kept !== null && "blob" in kept) former = kept.blob;
+      return {
+        records: [
+          storageKey(orgId),
+          ...figureRecords(orgId, nowMs),
+          ...roomRecords(org, nowMs),
+          ...keyed?.records ?? [],
+          ...beside?.records ?? [],
+        ],
+        sizeBytes: JOB_BYTES,
+        plan: (given) => {
+          const { turn, org: current } = given;
+          keyed?.decide(turn);
+          if (current.suspendedAtMs !== null) throw suspended();
+          beside?.plan(turn, row);
+          const sent = this.#takeSend(given.mailbox, turn.nowMs);
+          if (traffic !== null) refuseLoop(traffic, turn.nowMs);
+          const count = row.recipients.length;
+          takeRecipientRoom(turn, current, count, nowMs, limits);
+          const bytes = storedBytes(row);
+          if (!hasRoom(turn.record(storageKey(orgId)), bytes, current, turn.nowMs, limits)) {
+            throw overQuota();
+          }
+          countNow(turn, orgId, nowMs, { accepted: count, pending: count });
+          stageMails(turn, row, store);
+          if (kept !== null) {
+            if ("blob" in kept) largeAnswers.keep(turn, kept.blob);
+            keyed!.write(turn, kept);
+          }
+          const mailbox = { ...given.mailbox, sent };
+          const added = stageMessage({ turn, mailbox }, this.services, row, {
+            thread,
+            isFirstOfRfcId: true,
+          });
+          return { mailbox: added.mailbox, result: { row, answer } };
+        },
+      };
+    });
+  }
+
+  async #threadOf(about: MessageRow | null): Promise<ThreadRow | null> {
+    if (about === null) return null;
+    const { orgId, inboxId, threadId } = about;
+    return await readThread(this.services.store.kv, orgId, inboxId, threadId);
+  }
+
+  async #keep(row: MessageRow, answer: Uint8Array<ArrayBuffer>): Promise<KeptAnswer> {
+    const status = 202;
+    if (answer.length <= ROW_ANSWER_BYTES) return { status, body: answer };
+    const { orgId, inboxId } = row;
+    return { status, blob: await this.services.largeAnswers.write([orgId, inboxId], answer) };
+  }
+}
+
+/** Each address once, in the order of to, cc, bcc, as mail goes to it. */
+function recipientsOf({ to, cc, bcc }: Pick<SendRequest, "to" | "cc" | "bcc">): string[] {
+  const all = [...to, ...cc, ...bcc].map(({ address }) => cleanEmail("to", address));
+  return [...new Set(all)];
+}
+
+/** @throws RelayError `recipient_not_allowed` */
+function refuseOthers({ entries }: Inbox, addresses: readonly string[]): void {
+  if (entries.allow_send.length === 0) return;
+  const others = addresses.filter((address) => !isListed(entries.allow_send, address));
+  if (others.length === 0) return;
+  throw new RelayError(
+    "recipient_not_allowed",
+    `nothing was sent: this inbox writes to those on its allow_send list alone, which ${
+      others.join(", ")
+    } ${others.length === 1 ? "is" : "are"} not on`,
+  );
+}
+
+function waiting(address: string, nowMs: number, sendAtMs: number | null): Recipient {
+  return {
+    address,
+    status: "queued",
+    smtpCode: null,
+    enhancedCode: null,
+    reason: null,
+    detail: null,
+    attempts: 0,
+    nextAttemptAtMs: sendAtMs ?? nowMs,
+    atMs: nowMs,
+  };
+}
+
+function suspended(): RelayError {
+  return new RelayError("org_suspended", "the operator of this relay has suspended the org");
+}

@@ -1,0 +1,142 @@
+/**
+ * Addresses that an org writes to no more, since one of its mails bounced hard there or its reader
+ * complained (mail page, "Recipient status").
+ */
+import type { Turn } from "../../storage/job.ts";
+import type { GroupCommit } from "../../storage/group_commit.ts";
+import { listRows } from "../../storage/list_rows.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
+import { defineRecord } from "../../storage/record_key.ts";
+import { readRows } from "../../storage/read_rows.ts";
+import type { Store } from "../../storage/store.ts";
+import type { Limits } from "../../limits.ts";
+import { timestamp } from "../../timestamp.ts";
+import { requireOrg } from "../keys/require_org.ts";
+import { orgKey } from "../records/org_record.ts";
+import { unknownObject } from "../unknown_object.ts";
+
+export type SuppressionReason = "hard_bounce" | "complaint";
+
+export interface SuppressionRecord {
+  v: 1;
+  reason: SuppressionReason;
+  /** The message that it came of. */
+  messageId: string;
+  createdAtMs: number;
+  attempt: string;
+}
+
+/** ["mail-suppression", orgId, address]: address is lowercased. */
+export const suppressionKey = defineRecord<SuppressionRecord, [orgId: string, address: string]>(
+  ["mail-suppression"],
+  2,
+);
+
+/** ["mail-suppression-order", orgId, createdAtMs, address]: the list by its time. */
+const orderKey = (orgId: string, createdAtMs: number, address: string): Deno.KvKey => [
+  "mail-suppression-order",
+  orgId,
+  createdAtMs,
+  address,
+];
+
+/** Tables with rows of an org, for its erasure. */
+export const SUPPRESSION_TABLES = ["mail-suppression", "mail-suppression-order"] as const;
+
+/** Suppresses an address, in a job that names its record; one that is already stays as it is. */
+export function stageSuppression(
+  turn: Turn,
+  orgId: string,
+  address: string,
+  { reason, messageId }: Pick<SuppressionRecord, "reason" | "messageId">,
+): void {
+  const key = suppressionKey(orgId, address);
+  if (turn.record(key) !== null) return;
+  const { nowMs: createdAtMs, attempt } = turn;
+  turn.putRecord(key, { v: 1, reason, messageId, createdAtMs, attempt });
+  turn.set(orderKey(orgId, createdAtMs, address), { v: 1 });
+}
+
+export interface SuppressionServices {
+  store: Store;
+  records: Pick<RecordCache, "read">;
+  commits: GroupCommit;
+  limits: Pick<Limits, "mailTrialPurgeDays">;
+}
+
+/** Where a page of the list ends. */
+export interface ListPlace {
+  createdAtMs: number;
+  address: string;
+}
+
+/** A suppression with its address. */
+export type Suppression = SuppressionRecord & { address: string };
+
+export class Suppressions {
+  constructor(private readonly services: SuppressionServices) {}
+
+  /** Those of the addresses that are suppressed, in their order. */
+  async among(orgId: string, addresses: readonly string[]): Promise<string[]> {
+    const { records } = this.services;
+    const found = await Promise.all(
+      addresses.map((address) => records.read(suppressionKey(orgId, address))),
+    );
+    return addresses.filter((_, i) => found[i] !== null);
+  }
+
+  /**
+   * A page, the newest first.
+   * @param after where the page before ended
+   * @returns where this one ends, null where nothing follows
+   */
+  async list(
+    orgId: string,
+    after: ListPlace | null,
+    limit: number,
+  ): Promise<{ suppressions: Suppression[]; last: ListPlace | null }> {
+    const { kv } = this.services.store;
+    const prefix = ["mail-suppression-order", orgId];
+    const selector = after === null
+      ? { prefix }
+      : { prefix, end: orderKey(orgId, after.createdAtMs, after.address) };
+    const rows = await listRows(kv, selector, { limit: limit + 1, reverse: true });
+    const places = rows.slice(0, limit).map(({ key }): ListPlace => ({
+      createdAtMs: key[2] as number,
+      address: key[3] as string,
+    }));
+    const keys = places.map(({ address }) => suppressionKey(orgId, address));
+    const suppressions: Suppression[] = [];
+    for await (const some of readRows<SuppressionRecord>(kv, keys)) {
+      for (const { key, value } of some) {
+        if (value !== null) suppressions.push({ ...value, address: key[2] as string });
+      }
+    }
+    return { suppressions, last: rows.length > limit ? places.at(-1)! : null };
+  }
+
+  /** Mail goes to the address again. @throws RelayError `not_found` */
+  async lift(orgId: string, address: string): Promise<void> {
+    const { commits, limits } = this.services;
+    const key = suppressionKey(orgId, address);
+    await commits.submit<boolean>({
+      records: [orgKey(orgId), key],
+      sizeBytes: 1_000,
+      proof: orgKey(orgId),
+      plan(turn) {
+        const org = requireOrg(turn, orgId, limits);
+        const suppression = turn.record(key);
+        if (suppression === null) throw unknownObject("suppressed address");
+        // So that a commit that the network repeats is known as ours.
+        turn.putRecord(orgKey(orgId), { ...org, attempt: turn.attempt });
+        turn.putRecord(key, null);
+        turn.delete(orderKey(orgId, suppression.createdAtMs, address));
+        return true;
+      },
+    });
+  }
+}
+
+export function shownSuppression({ address, reason, messageId, createdAtMs }: Suppression) {
+  return { address, reason, message_id: messageId, created_at: timestamp(createdAtMs) };
+}

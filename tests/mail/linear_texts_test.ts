@@ -1,0 +1,185 @@
+/**
+ * What is read from the text of a mail takes time in proportion to its length, whatever it holds:
+ * each hostile text is read in two sizes, and the times are compared.
+ */
+import assert from "node:assert/strict";
+import { findCodes } from "../../server/mail/parsing/codes.ts";
+import { extractText } from "../../server/mail/parsing/extracted_text.ts";
+import { htmlToText } from "../../server/mail/parsing/html_text.ts";
+import { removeInvisible } from "../../server/mail/parsing/invisible_characters.ts";
+import { linksOfText } from "../../server/mail/parsing/plain_links.ts";
+import { previewOf } from "../../server/mail/parsing/preview.ts";
+
+const KIB = 1024;
+const SHORT_CHARACTERS = 16 * KIB;
+const TIMES_LONGER = 16;
+const RUNS = 3;
+/** Of 16 times the text a linear reader takes 16 times as long, a quadratic one 256 times. */
+const MOST_GROWTH = 80;
+/** Shorter times are noise. */
+const FLOOR_MS = 24;
+
+/** A beginning, what is repeated, and an end that is met late. */
+type Shape = readonly [start: string, repeated: string, end?: string];
+
+const HTML_SHAPES: readonly Shape[] = [
+  ["", "<div>"],
+  ["", "<div hidden>"],
+  ["", "<div></span>"],
+  ["<b><table><tr><td>", "<div></b>"],
+  ["", "<b>", "x"],
+  ["", "<b></p>"],
+  ["", '<p><font color="#123456">x'],
+  ["", '<p><font style="display:none">x'],
+  ["", '<b style="color:red"><div></b>x'],
+  ["", "<table><tr><td>"],
+  ["", "<table><td><p><a href=https://a.test>x"],
+  ["", "<ul><li>x"],
+  ["", "<li><p>"],
+  ["", "<dd><dt>"],
+  ["", "<h1><h2>"],
+  ["", "<form><b></form>"],
+  ["", "<svg><p/>"],
+  ["", "<template>"],
+  ["", "<head><title>"],
+  ["", "<blockquote>x<br>"],
+  ["", "<pre>\n"],
+  ["", "<br>"],
+  ["", "<"],
+  ["", "</"],
+  ["", "<!--"],
+  ["", "<!"],
+  ["<!--", "-"],
+  ["", "&"],
+  ["", "&amp"],
+  ["", "&notin;&#x41;&lt"],
+  ["<p title='", "x", "'>"],
+  ["<p ", "a ", ">x"],
+  ["<p style='", "x:y;", "'>x"],
+  ["<p style='", "(", "'>x"],
+  ["<p style='color:", "rgb(", "'>x"],
+  ["<p style='clip-path:", "0 ", "'>x"],
+  ["<p style='display:", " ", "none!important'>x"],
+  ["<p class='", "c1 ", "'>x"],
+  ["<style>.a{b:c}", "<style></style>"],
+  ["<style>", "/*"],
+  ["<style>", "'"],
+  ["<style>", "'\n"],
+  ["<style>'", "\\"],
+  ["<style>", "{"],
+  ["<style>", "}"],
+  ["<style>", ";"],
+  ["<style>", "a;"],
+  ["<style>@", ";"],
+  ["<style>", ".a,"],
+  ["<style>", ".a{color:red}"],
+  ["<style>", "*{color:red}p.c{x:y}"],
+  ["<style>", "<!--"],
+  ["<style>*{color:red}</style>", "<p>x"],
+  ["", "<a href=https://a.test>x"],
+  ["", "<img alt='a b'>"],
+  ["", " "],
+  ["", "a "],
+  ["", "\u00ad"],
+  ["<table>", "<tr>"],
+  ["<table><tr>", "<td>x"],
+];
+
+const TEXT_SHAPES: readonly Shape[] = [
+  ["", "a"],
+  ["", "1"],
+  ["", " "],
+  ["", "\n"],
+  ["", "a\n"],
+  ["", ">\n", "x"],
+  ["", "> > > "],
+  ["", "-", "!"],
+  ["-----", " ", "x"],
+  ["", "_", "x"],
+  ["", "__________ \n", "x"],
+  ["", ":\n", "x"],
+  ["", "wrote:\n"],
+  ["", "On 3 May 2024 a@b.cc:x\n"],
+  ["", "From:\n"],
+  ["", "From: x\n\n\n"],
+  ["", "a@"],
+  ["", "@a."],
+  ["", "3.3.", "x"],
+  ["", "code "],
+  ["", "code 1234 $"],
+  ["", "code $1234 "],
+  ["", "code 2024 "],
+  ["", "koodi"],
+  ["", "A1"],
+  ["", "ABCDE12 "],
+  ["", "12 34 "],
+  ["", "one-time "],
+  ["", "http://"],
+  ["", "https://a.test/("],
+  ["https://a.test/", ")"],
+  ["https://a.test/", "."],
+  ["", "www."],
+  ["", "\u200b"],
+  ["", "\u200d\u{1f468}"],
+  ["", "\u{e0041}\u202e"],
+  ["", "\ud800"],
+];
+
+const TEXT_READERS: readonly ((text: string) => unknown)[] = [
+  extractText,
+  (text) => findCodes(text, text),
+  linksOfText,
+  removeInvisible,
+  previewOf,
+];
+
+function textOf([start, repeated, end = ""]: Shape, characters: number): string {
+  return start + repeated.repeat(Math.ceil(characters / repeated.length)) + end;
+}
+
+/** The least of some runs: what disturbs a run only makes it longer. */
+function leastMs(read: (text: string) => unknown, text: string): number {
+  let least = Infinity;
+  for (let run = 0; run < RUNS && least > FLOOR_MS; run++) {
+    const startMs = performance.now();
+    read(text);
+    least = Math.min(least, performance.now() - startMs);
+  }
+  return least;
+}
+
+function slowShapes(read: (text: string) => unknown, shapes: readonly Shape[]): string[] {
+  return shapes.flatMap((shape) => {
+    const longMs = leastMs(read, textOf(shape, SHORT_CHARACTERS * TIMES_LONGER));
+    if (longMs < FLOOR_MS) return [];
+    const shortMs = leastMs(read, textOf(shape, SHORT_CHARACTERS));
+    const growth = longMs / Math.max(shortMs, FLOOR_MS / TIMES_LONGER);
+    return growth < MOST_GROWTH ? [] : [`${JSON.stringify(shape)}: ${shortMs}, ${longMs} ms`];
+  });
+}
+
+Deno.test("htmlToText() takes time in proportion to hostile HTML", () => {
+  assert.deepEqual(slowShapes(htmlToText, HTML_SHAPES), []);
+});
+
+Deno.test("what reads texts takes time in proportion to hostile ones", () => {
+  assert.deepEqual(TEXT_READERS.flatMap((read) => slowShapes(read, TEXT_SHAPES)), []);
+});
+
+Deno.test("the comparison of times would find a pattern that is quadratic", () => {
+  const quadratic = (text: string) => /0\d*[1-9]\d*x$/.test(`0${text.slice(0, text.length / 8)}!`);
+  assert.equal(slowShapes(quadratic, [["", "1"]]).length, 1);
+});
+
+Deno.test("htmlToText() reads a million open elements and a style of every class", () => {
+  assert.equal(htmlToText(`${"<b>".repeat(1_000_000)}x`).text, "x");
+  assert.equal(htmlToText(`${"<div>".repeat(200_000)}x`).text, "x");
+  const hidden = htmlToText(`${"<div>".repeat(400_000)}<p hidden>no</p>no`);
+  assert.deepEqual(hidden, { text: "", links: [], hiddenRemoved: true });
+  const classes = Array.from({ length: 100_000 }, (_, i) => `c${i}`).join(" ");
+  const one = `<style>.c99999{display:none}</style><p class="${classes}">no</p>yes`;
+  assert.equal(htmlToText(one).text, "yes");
+  const rules = Array.from({ length: 200_000 }, (_, i) => `.c${i}{display:none}`).join("");
+  assert.equal(htmlToText(`<style>${rules}</style><p class=c5>no</p>yes`).text, "yes");
+  assert.equal(htmlToText(`<p title="${"x".repeat(1_000_000)}">yes`).text, "yes");
+});
