@@ -16,6 +16,7 @@ import type { FreeDisk } from "../../storage/free_disk.ts";
 import type { MailboxWaits } from "../../waiting/mailbox_waits.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { ListPages } from "../list_pages.ts";
+import type { Sendings } from "../delivery/sending_now.ts";
 import type { KeyedRequest, MailHandlers } from "../mail_routes.ts";
 import type { MailWorker } from "../parsing/mail_worker.ts";
 import { mailboxKey, type MailboxRecord } from "../records/mailbox_record.ts";
@@ -36,6 +37,7 @@ export interface MessageRouteServices {
   inboxes: Inboxes;
   messages: Messages;
   messagePages: MessagePages;
+  sendings: Sendings;
   threadPages: ThreadPages;
   streams: MessageStreams;
   pages: ListPages;
@@ -162,7 +164,7 @@ export function messageHandlers(services: MessageRouteServices) {
 
   async function show(c: Context<HttpEnv>, row: MessageRow): Promise<Response> {
     hold(c, row.blob.sections[REST]!.sizeBytes + ROW_BYTES);
-    return await showWhole({ blobs }, row);
+    return await showWhole(services, row);
   }
 
   return {
@@ -271,9 +273,10 @@ export function messageHandlers(services: MessageRouteServices) {
     for (let at = 0; at < ids.length && !page.hasMore; at += HEADS_AT_ONCE) {
       const rows = await messages.readAll(orgId, inboxId, ids.slice(at, at + HEADS_AT_ONCE));
       const heads = await Promise.all(rows.map(headOf));
-      page.add(rows.map((row, i) => ({
+      const shown = await services.sendings.of(rows);
+      page.add(shown.rows.map((row, i) => ({
         id: row.id,
-        json: JSON.stringify(threadMessage(row, heads[i]!)),
+        json: JSON.stringify(threadMessage(row, heads[i]!, shown.now)),
       })));
     }
     const json = page.rows.map((row) => row.json);

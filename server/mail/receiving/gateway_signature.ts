@@ -3,6 +3,13 @@ import { base64 } from "@scure/base";
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { RelayError } from "../../errors.ts";
 
+export function gatewayOff(): RelayError {
+  return new RelayError(
+    "not_found",
+    "nothing can be handed in here: the operator has set no RELAY_MAIL_INBOUND_SECRET",
+  );
+}
+
 /** What a request says of its signature, checked as far as it can be without the body. */
 export interface GatewayHeaders {
   /** webhook-id */
@@ -90,6 +97,6 @@ async function macOf(secret: Uint8Array, head: Uint8Array, body: Uint8Array): Pr
 function wrongSignature(): RelayError {
   return new RelayError(
     "invalid_signature",
-    "webhook-id, webhook-timestamp and webhook-signature must be there, and webhook-signature must be v1, and base64 of the HMAC-SHA256 of {webhook-id}.{webhook-timestamp}.{X-Relay-Envelope}.{body} under RELAY_MAIL_INBOUND_SECRET",
+    "webhook-id, webhook-timestamp and webhook-signature must be there, and webhook-signature must be v1, and base64 of the HMAC-SHA256 of {webhook-id}.{webhook-timestamp}.{X-Relay-Envelope}.{body}, for events without the envelope, under RELAY_MAIL_INBOUND_SECRET",
   );
 }

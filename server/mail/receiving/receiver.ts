@@ -20,14 +20,15 @@ import { countNow, figureRecords } from "../figures/figures_record.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
 import { hasRoom, storageKey, type StorageRecord } from "../mailboxes/storage_use.ts";
-import { findThread } from "../messages/find_thread.ts";
+import { findThread, readThread } from "../messages/find_thread.ts";
 import type { ReadMail, ReadMailResult } from "../parsing/read_mail.ts";
 import { identify, type NewMessage, stageMessage } from "../messages/stage_message.ts";
 import type { Inbox } from "../records/inbox_record.ts";
-import type { MailAuth } from "../records/message_record.ts";
+import type { MailAuth, MessageRow } from "../records/message_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
-import { rfcIdKey } from "../records/thread_record.ts";
+import { rfcIdKey, type ThreadRow } from "../records/thread_record.ts";
 import { ClientRate } from "./client_rate.ts";
+import type { Destinations } from "./destinations.ts";
 import type { OutcomeKeeper } from "./outcome_keeper.ts";
 import { isTemporary, type Outcome, type ReceivedMail, type RefusedCode } from "./received_mail.ts";
 import { admitReceived, type ReceivedRates } from "./receiving_rate.ts";
@@ -47,15 +48,21 @@ export interface ReceiverServices {
   readMail: ReadMail;
   /** Finds out about a message's sender, off the main thread. */
   checkAuth(mail: ReceivedMail): Promise<MailAuth>;
+  destinations: Pick<Destinations, "find">;
   /** Secret under which client addresses are hashed, 32 bytes. */
   addressKey: Uint8Array;
 }
 
-/** An inbox that a message is for, and how the envelope spells it. */
+/** An inbox that a message is for. */
 interface Target {
   inbox: Inbox;
   org: OrgRecord;
+  /** Addresses of the envelope that led to it. */
   spellings: string[];
+  /** Those that are the inbox's own: an address of bounces is none, and is shown to nobody. */
+  to: string[];
+  /** The message whose thread it joins, whatever it says itself: that of an address of bounces. */
+  about: MessageRow | null;
 }
 
 /** What the commit of a message does besides. */
@@ -90,8 +97,9 @@ export class Receiver {
         outcomes.set(address, code === null ? { address, code } : { address, code, retryAfterMs });
       }
     };
-    const { targets, unknown } = await this.#targetsOf(mail.to);
-    settle(unknown, "not_found");
+    const targets = await this.#targetsOf(mail, (outcome) => {
+      outcomes.set(outcome.address, outcome);
+    });
     const inOrder = () => mail.to.map((address) => outcomes.get(address)!);
     const repeatKey = await repeatKeyOf(mail);
     const open: Target[] = [];
@@ -132,23 +140,32 @@ export class Receiver {
     return inOrder();
   }
 
-  async #targetsOf(addresses: readonly string[]) {
-    const { inboxes, records, limits, store } = this.services;
+  /** @param settle told of addresses for which nothing is to be stored in an inbox */
+  async #targetsOf(mail: ReceivedMail, settle: (outcome: Outcome) => void): Promise<Target[]> {
+    const { inboxes, records, limits, store, destinations } = this.services;
     const targets = new Map<string, Target>();
-    const unknown: string[] = [];
-    for (const address of addresses) {
-      const inbox = await inboxes.byAddress(address);
-      const known = inbox === null ? undefined : targets.get(inbox.id);
-      if (known !== undefined) {
-        known.spellings.push(address);
+    for (const address of mail.to) {
+      const destination = await destinations.find(address, mail);
+      if (destination !== null && "code" in destination) {
+        settle({ address, ...destination });
         continue;
       }
+      const about = destination?.about ?? null;
+      const inbox = about === null
+        ? await inboxes.byAddress(address)
+        : await inboxes.byId(about.orgId, about.inboxId);
       const org = inbox === null ? null : await records.read<OrgRecord>(orgKey(inbox.orgId));
       if (inbox === null || org === null || orgState(org, store.now(), limits) === "gone") {
-        unknown.push(address);
-      } else targets.set(inbox.id, { inbox, org, spellings: [address] });
+        settle({ address, code: "not_found" });
+        continue;
+      }
+      const target = targets.get(inbox.id) ?? { inbox, org, spellings: [], to: [], about };
+      target.spellings.push(address);
+      if (about === null) target.to.push(address);
+      target.about ??= about;
+      targets.set(inbox.id, target);
     }
-    return { targets: [...targets.values()], unknown };
+    return [...targets.values()];
   }
 
   /** What needs no look into the message. @returns null: accepted; undefined: to be read */
@@ -206,7 +223,7 @@ export class Receiver {
 
   /** @returns why it was not stored, null where it was */
   async #store(
-    { inbox, org, spellings }: Target,
+    { inbox, org, to, about }: Target,
     mail: ReceivedMail,
     { facts, head, rest, auth }: ReadMailResult & { auth: MailAuth },
     repeatKey: string,
@@ -215,14 +232,14 @@ export class Receiver {
     if (isRefusedByLists(inbox, mail.from, facts.from?.address ?? null, auth)) {
       return new Refused("blocked");
     }
-    const { blobs } = this.services;
+    const { blobs, inboxes } = this.services;
     const blob = await blobs.write([org.id, inbox.id], [mail.raw, head, rest]);
     const message: NewMessage = {
       ...facts,
       orgId: org.id,
       inboxId: inbox.id,
       direction: "inbound",
-      envelope: { from: mail.from, to: spellings },
+      envelope: { from: mail.from, to: to.length > 0 ? to : [inboxes.addressOf(inbox)] },
       auth,
       bcc: [],
       recipients: [],
@@ -234,7 +251,7 @@ export class Receiver {
       repeatKey,
     };
     try {
-      const stored = await this.#commit(message, beside);
+      const stored = await this.#commit(message, about, beside);
       if (stored === null) await blobs.discard(blob);
       else {
         beside.client.counted();
@@ -256,6 +273,7 @@ export class Receiver {
   /** @returns null for a repetition of what another request has stored meanwhile */
   async #commit(
     message: NewMessage,
+    about: MessageRow | null,
     { client, kept }: Beside,
   ): Promise<{ kept: unknown } | null> {
     const { mailboxes, store: { kv, now }, random } = this.services;
@@ -264,7 +282,7 @@ export class Receiver {
       // Together: each waits for the commits before it.
       const [repeated, thread, rfcId] = await Promise.all([
         this.#isRepeated({ orgId, id: inboxId }, message.repeatKey!),
-        findThread(kv, orgId, inboxId, message),
+        this.#threadOf(message, about),
         rfcMessageId === null
           ? null
           : retryWhileLocked(() => kv.get(rfcIdKey(orgId, inboxId, rfcMessageId))),
@@ -298,6 +316,13 @@ export class Receiver {
         },
       };
     });
+  }
+
+  async #threadOf(message: NewMessage, about: MessageRow | null): Promise<ThreadRow | null> {
+    const { kv } = this.services.store;
+    const { orgId, inboxId } = message;
+    return about !== null && await readThread(kv, orgId, inboxId, about.threadId) ||
+      await findThread(kv, orgId, inboxId, message);
   }
 
   /** What was decided before the message was read, decided again on what the commit finds. */
