@@ -67,10 +67,10 @@ export class Messages {
   }
 
   async #inboxOf({ org, key }: MailCaller, id: string): Promise<string | null> {
-    const { store } = this.services;
+    const { store, mailboxes } = this.services;
     const { value } = await retryWhileLocked(() => store.kv.get<ObjectRow>(objectKey(org.id, id)));
     if (value === null || (key.scope === "inbox" && key.inboxId !== value.inboxId)) return null;
-    return value.inboxId;
+    return await mailboxes.has(org.id, value.inboxId) ? value.inboxId : null;
   }
 
   async read(orgId: string, inboxId: string, messageId: string): Promise<MessageRow | null> {
