@@ -47,12 +47,8 @@ Deno.test("inbound/raw: nobody of the envelope takes it: 404 with the codes coun
   await using rig = await startInboundRig({ inbox: { block_receive: ["else.test"] } });
   const answer = await rig.deliver({ to: [rig.inbox.address, "x@agents.test", "y@agents.test"] });
   assertMailRefused(answer, "not_found", /blocked: 1, not_found: 2/);
-  assert.deepEqual(answer.body.rejected, [
-    { address: rig.inbox.address, code: "blocked" },
-    { address: "x@agents.test", code: "not_found" },
-    { address: "y@agents.test", code: "not_found" },
-  ]);
-  assert.ok(!answer.body.error.message.includes("@"));
+  assert.deepEqual(Object.keys(answer.body), ["error"]);
+  assert.ok(!JSON.stringify(answer.body).includes("@"));
 });
 
 Deno.test("inbound/raw: block_receive looks at the envelope sender and at From, without case", async () => {

@@ -1,5 +1,5 @@
 /** POST /v1/mail/inbound/raw: the operator's gateway hands in a message (mail page, "Receiving"). */
-import { answerError, JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
+import { JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
 import { readBody } from "../../http/read_body.ts";
 import type { Limits } from "../../limits.ts";
 import type { MailHandlers } from "../mail_routes.ts";
@@ -26,7 +26,7 @@ export function receivingHandlers(
 ) {
   return {
     async receiveMail({ c }) {
-      if (inboundSecret === null) return refuseOff();
+      if (inboundSecret === null) throw gatewayOff();
       const { headers } = c.req.raw;
       const header = headers.get(ENVELOPE_HEADER);
       const envelope = parseEnvelope(header);
@@ -48,17 +48,9 @@ export function receivingHandlers(
   } satisfies MailHandlers;
 }
 
-function refuseOff(): Response {
-  const answer = answerError(gatewayOff());
-  answer.headers.set("Cache-Control", NO_STORE["Cache-Control"]!);
-  return answer;
-}
-
 function answerTo({ accepted, rejected }: Settled): RememberedAnswer {
   const body = accepted.length > 0 ? { accepted, rejected } : {
     error: { code: "not_found", message: nobodyOf(rejected) },
-    // By this a gateway tells a message that nobody takes from a relay that takes none.
-    rejected,
   };
   return {
     status: accepted.length > 0 ? 200 : 404,
@@ -66,7 +58,7 @@ function answerTo({ accepted, rejected }: Settled): RememberedAnswer {
   };
 }
 
-/** Says why without an address. */
+/** An error has one shape, so that its words say why; addresses stay out of them. */
 function nobodyOf(rejected: Settled["rejected"]): string {
   const counts = new Map<RefusedCode, number>();
   for (const { code } of rejected) counts.set(code, (counts.get(code) ?? 0) + 1);
@@ -75,5 +67,6 @@ function nobodyOf(rejected: Settled["rejected"]): string {
 }
 
 function give({ status, body }: RememberedAnswer): Response {
-  return new Response(body, { status, headers: { ...JSON_HEADERS, ...NO_STORE } });
+  const headers = status === 200 ? { ...JSON_HEADERS, ...NO_STORE } : JSON_HEADERS;
+  return new Response(body, { status, headers });
 }
