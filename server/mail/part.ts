@@ -118,7 +118,7 @@ export async function openMail(
   });
   const waits = waiting.at(MAIL_INBOXES);
   const mailboxes = new Mailboxes({ records, commits, limits, waits });
-  const messages = new Messages({ store, records, mailboxes, blobs });
+  const messages = new Messages({ store, mailboxes, blobs });
   const inboxErasures = new InboxErasures({ store, commits, leases, blobs, log });
   const sendings = new Sendings({
     outgoing,

@@ -74,6 +74,11 @@ export class Mailboxes {
       EMPTY_MAILBOX;
   }
 
+  /** Whether an inbox is there: of one that was deleted rows may be left for a while. */
+  async has(orgId: string, inboxId: string): Promise<boolean> {
+    return await this.services.records.read<InboxRecord>(inboxKey(orgId, inboxId)) !== null;
+  }
+
   /**
    * Makes one change. What it plans rests on what `prepare` has read, else it is prepared again.
    * @param prepare reads rows of the inbox; called at least once

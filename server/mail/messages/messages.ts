@@ -3,7 +3,6 @@ import type { Blobs } from "../../blobs/blobs.ts";
 import { listRows } from "../../storage/list_rows.ts";
 import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import { readRows, ROWS_A_READ } from "../../storage/read_rows.ts";
-import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { valueSizeBytes } from "../../storage/stored_size.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
@@ -18,7 +17,6 @@ import {
   type MessageRow,
   objectKey,
 } from "../records/message_record.ts";
-import { inboxKey } from "../records/inbox_record.ts";
 import { isMailId } from "../records/mail_id.ts";
 import { rfcIdKey, type ThreadRow } from "../records/thread_record.ts";
 import { unknownObject } from "../unknown_object.ts";
@@ -27,7 +25,6 @@ import { type ObjectRow, stageChange, stageRemoval } from "./stage_message.ts";
 
 export interface MessagesServices {
   store: Store;
-  records: Pick<RecordCache, "read">;
   mailboxes: Mailboxes;
   blobs: Pick<Blobs, "keep" | "drop">;
 }
@@ -70,12 +67,10 @@ export class Messages {
   }
 
   async #inboxOf({ org, key }: MailCaller, id: string): Promise<string | null> {
-    const { store, records } = this.services;
+    const { store, mailboxes } = this.services;
     const { value } = await retryWhileLocked(() => store.kv.get<ObjectRow>(objectKey(org.id, id)));
     if (value === null || (key.scope === "inbox" && key.inboxId !== value.inboxId)) return null;
-    // What is left of a deleted inbox is nobody's any more, whether or not the sweep has come to it.
-    const inbox = await records.read(inboxKey(org.id, value.inboxId));
-    return inbox === null ? null : value.inboxId;
+    return await mailboxes.has(org.id, value.inboxId) ? value.inboxId : null;
   }
 
   async read(orgId: string, inboxId: string, messageId: string): Promise<MessageRow | null> {

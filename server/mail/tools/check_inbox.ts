@@ -1,4 +1,5 @@
 /** The tool check_inbox: GET /v1/mail/inboxes/{id}/messages?order=asc, for readers that are language models. */
+import type { Sendings } from "../delivery/sending_now.ts";
 import { Buffer } from "node:buffer";
 import * as z from "zod";
 import type { Blobs } from "../../blobs/blobs.ts";
