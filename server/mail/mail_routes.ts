@@ -87,6 +87,8 @@ export function mailRoutes({ on, limits }: MailRouting): Route[] {
     ...(path.pages === true ? PAGE_CORS : {
       cors: path.path.startsWith("/v1/mail/") ? "open" : "none",
     }),
+    // The one page outside the API.
+    ...(path.path.startsWith("/mail/") ? { page: true } : {}),
     body: {
       limitBytes: path.bodyLimit === undefined ? BODY_BYTES : limits[path.bodyLimit],
       pool: "mail",

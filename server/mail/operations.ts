@@ -4,6 +4,7 @@ import type { Credential, Operation, Setting } from "../description/operation.ts
 import type { ErrorCode } from "../errors.ts";
 import { isKeyAccess, type MailAccess } from "./access.ts";
 import type { DescribedRoutes } from "./described.ts";
+import { draftRoutes } from "./drafts/operations.ts";
 import { googleRoutes } from "./google/operations.ts";
 import { inboxRoutes } from "./inboxes/operations.ts";
 import { keyRoutes } from "./keys/operations.ts";
@@ -44,6 +45,7 @@ export function mailOperations({ limits, mailOn: on }: Setting): Operation[] {
       ...keyRoutes(limits),
       ...inboxRoutes(limits),
       ...messageRoutes(),
+      ...draftRoutes(limits),
       ...receivingRoutes(limits),
       ...sendingRoutes(limits),
     }
@@ -60,6 +62,8 @@ function operationOf(path: MailPath, described: DescribedRoutes, on: boolean): O
     tag: "Mail" as const,
     summary,
     addition,
+    // The one page outside the API.
+    ...(path.path.startsWith("/mail/") ? { page: true } : {}),
     access: credentialsOf(access),
     params: paramsOf(path.path),
   };

@@ -10,6 +10,7 @@ import type { Blobs } from "../blobs/blobs.ts";
 import { logSparsely } from "../log_sparsely.ts";
 import type { Waits } from "../waiting/waits.ts";
 import { proveDkim } from "./composing/prove_dkim.ts";
+import { approvalDelivery } from "./drafts/approval_delivery.ts";
 import { InboxErasures } from "./inboxes/inbox_erasures.ts";
 import { INBOX_TABLES } from "./inboxes/inbox_rows.ts";
 import { MAIL_INBOXES } from "./mailboxes/mail_inboxes.ts";
@@ -29,6 +30,7 @@ import { SUPPRESSION_TABLES, Suppressions } from "./suppressions/suppressions.ts
 import { Receiver } from "./receiving/receiver.ts";
 import { RememberedAnswers } from "./receiving/remembered_answers.ts";
 import { receivingHandlers } from "./receiving/routes.ts";
+import { draftOwnerKey } from "./records/draft_record.ts";
 import type { MailAuth } from "./records/message_record.ts";
 import { GoogleKeys } from "./google/google_keys.ts";
 import { prepareOwnerChange } from "./sign_in/owner_change.ts";
@@ -130,6 +132,7 @@ export async function openMail(
     leases,
     limits,
     log,
+    alsoErased: (key) => key[0] === "mail-draft" ? [draftOwnerKey(key[3] as string)] : [],
     eraseFirst: (orgId) => blobs.dropSome([orgId]),
     rowsOfOrg: [
       (orgId) => [["mail-key-used", orgId]],
@@ -140,6 +143,7 @@ export async function openMail(
           ...SUPPRESSION_TABLES,
           "mail-figures",
           "mail-idempotency",
+          "mail-approval",
           "mail-inbox-erasure",
           "mail-object",
           "mail-retention",
@@ -148,8 +152,8 @@ export async function openMail(
     ],
   });
   const { from } = config.mail;
+  const { baseUrl } = config;
   if (mailer !== undefined && from !== undefined) {
-    const { baseUrl } = config;
     outgoing.register(linkDelivery({ store, records, secret, limits, from, baseUrl, mailer }));
   }
   const { googleClientId: clientId, googleJwksUrl: url } = config.mail;
@@ -174,7 +178,20 @@ export async function openMail(
   });
   const pageBytes = limits.pageBytes;
   const suppressions = new Suppressions({ store, records, commits, limits });
-  const sending = openSending({ ...shared, outgoing, suppressions, dkim, domain: domain! });
+  const sending = openSending({
+    ...shared,
+    outgoing,
+    suppressions,
+    dkim,
+    baseUrl,
+    domain: domain!,
+  });
+  if (mailer !== undefined && from !== undefined) {
+    const { drafts } = sending;
+    outgoing.register(
+      approvalDelivery({ ...shared, drafts, from, baseUrl, domain: domain!, mailer }),
+    );
+  }
   return {
     isOn: true,
     routes: mailRoutes({

@@ -13,6 +13,7 @@ import { listRows } from "../../storage/list_rows.ts";
 import type { Store } from "../../storage/store.ts";
 import { countStorage, storageKey } from "../mailboxes/storage_use.ts";
 import { storedBytes } from "../messages/stage_message.ts";
+import { draftBytes, draftOwnerKey, type DraftRow } from "../records/draft_record.ts";
 import { mailboxKey } from "../records/mailbox_record.ts";
 import { type MessageRow, objectKey } from "../records/message_record.ts";
 import { INBOX_TABLES, inboxErasureKey } from "./inbox_rows.ts";
@@ -93,6 +94,14 @@ export class InboxErasures {
         for (const { key, value } of rows) {
           turn.delete(key);
           if (key[0] === "mail-thread") turn.delete(objectKey(orgId, key[3] as string));
+          if (key[0] === "mail-draft") {
+            const draft = value as DraftRow;
+            turn.delete(objectKey(orgId, draft.id));
+            turn.delete(draftOwnerKey(draft.id));
+            blobs.drop(turn, draft.texts);
+            if (draft.files !== null) blobs.drop(turn, draft.files);
+            bytes += draftBytes(draft);
+          }
           if (key[0] !== "mail-message") continue;
           const row = value as MessageRow;
           turn.delete(objectKey(orgId, row.id));

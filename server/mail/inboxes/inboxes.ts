@@ -171,6 +171,12 @@ export class Inboxes {
     return record === null ? null : await this.#withEntries(record);
   }
 
+  /** An inbox by its id; null where it has gone. */
+  async byId(orgId: string, inboxId: string): Promise<Inbox | null> {
+    const record = await this.services.records.read<InboxRecord>(inboxKey(orgId, inboxId));
+    return record === null ? null : await this.#withEntries(record);
+  }
+
   async #idOf(orgId: string, named: string): Promise<string | null> {
     if (isMailId("ibx", named)) return named;
     const at = named.lastIndexOf("@");

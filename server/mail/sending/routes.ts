@@ -2,6 +2,7 @@
 import type { Blobs } from "../../blobs/blobs.ts";
 import { RelayError } from "../../errors.ts";
 import { readBody } from "../../http/read_body.ts";
+import type { KeyedCommit } from "../../idempotency/key_use.ts";
 import type { Limits } from "../../limits.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
@@ -13,6 +14,7 @@ import type { MessageRow } from "../records/message_record.ts";
 import type { CancelMessage } from "./cancel_message.ts";
 import type { Answering } from "./answering.ts";
 import type { KeyedAnswers } from "./keyed_answers.ts";
+import type { KeptAnswer } from "./large_answers.ts";
 import type { OutgoingWork } from "./outgoing_work.ts";
 import type { OutgoingKind, OutgoingRequests } from "./read_outgoing.ts";
 import type { MessageToSend, Sender } from "./sender.ts";
@@ -27,9 +29,7 @@ export interface Proposals {
     caller: MailCaller,
     inbox: Inbox,
     message: MessageToSend,
-    keyed?: Parameters<Sender["send"]>[3] extends infer O
-      ? O extends { keyed?: infer K } ? K : never
-      : never,
+    keyed?: KeyedCommit<KeptAnswer>,
   ): Promise<Uint8Array<ArrayBuffer>>;
 }
 
@@ -41,7 +41,6 @@ export interface SendingRouteServices {
   cancel: CancelMessage;
   keyedAnswers: KeyedAnswers;
   work: OutgoingWork;
-  /** Null where drafts are not there. */
   proposals: Proposals;
   blobs: Blobs;
   limits: Limits;
