@@ -12,16 +12,16 @@ import { headAnswer } from "./http/head_answer.ts";
 import { giveAnswer } from "./http/large_answer.ts";
 import { namesHtml } from "./http/names_html.ts";
 import { createPathTable } from "./http/path_table.ts";
+import { RefusalCounts } from "./http/refusal_counts.ts";
 import { RequestsUnderWay } from "./http/requests_under_way.ts";
 import type { HttpEnv, Route } from "./http/route.ts";
 import { decodeSegment, rawPath, rawQuery } from "./http/target.ts";
 import { assetRoute } from "./pages/asset_route.ts";
 import { answerErrorPage } from "./pages/error_page.ts";
-import { homeRoute } from "./web/home.ts";
 
 export interface AppParts {
   deps: Deps;
-  /** The routes of the domain; /, /assets, /health and /health/db are added here. */
+  /** The routes of the domain; /assets, /health and /health/db are added here. */
   routes: readonly Route[];
   /** What /health/db asks; a bounded read of deps.kv unless given. */
   isDatabaseAlive?: DatabaseProbe;
@@ -31,6 +31,8 @@ export interface AppParts {
   answers?: AnswersInHand;
   /** Where requests are counted while they are under way. */
   requests?: RequestsUnderWay;
+  /** Where refusals are counted by their codes. */
+  refusals?: RefusalCounts;
 }
 
 type HttpContext = Context<HttpEnv>;
@@ -43,9 +45,8 @@ type Finished = Pick<Route, "cors" | "ownCors" | "page">;
  */
 export function createApp(parts: AppParts): Hono<HttpEnv> {
   const { deps, routes, isDatabaseAlive, bodies, answers = new AnswersInHand() } = parts;
-  const { requests = new RequestsUnderWay() } = parts;
+  const { requests = new RequestsUnderWay(), refusals = new RefusalCounts() } = parts;
   const table = createPathTable([
-    homeRoute(deps.config),
     assetRoute(),
     ...healthRoutes(isDatabaseAlive ?? createDatabaseProbe(deps.kv)),
     ...routes,
@@ -151,6 +152,7 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
     requestId: string,
   ): Response | Promise<Response> {
     const refusal = refusalOf(failure, deps.log, requestId);
+    refusals.add(refusal.code);
     if (route.page !== true || !namesHtml(request)) {
       return finish(request, answerError(refusal), route, requestId);
     }

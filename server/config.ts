@@ -2,6 +2,7 @@
 import { base64 } from "@scure/base";
 import { requireLocal } from "./config/local_mode.ts";
 import { type MailConfig, parseMailConfig } from "./config/mail.ts";
+import { parseOperatorContact } from "./config/operator_contact.ts";
 import {
   booleanSetting,
   ConfigError,
@@ -38,6 +39,8 @@ export interface Config {
   sharedStore: boolean;
   onDeploy: boolean;
   adminToken?: string;
+  /** Where people reach whoever runs the relay: "mailto:..." or "https://...". */
+  operatorContact?: string;
   /** 32 bytes each; the first encrypts, all decrypt. Empty when unset. */
   custodyKeys: Uint8Array[];
   /** Ids of custody keys that the operator has given up: what was encrypted under them stays shut. */
@@ -72,6 +75,7 @@ export function parseConfig(env: Environment): Config {
   const hosted = onDeploy || kvUrl !== undefined;
   const sharedStore = booleanSetting(env, "RELAY_SHARED_STORE", false) || hosted;
   const mail = parseMailConfig(env);
+  const operatorContact = parseOperatorContact(env);
   const config: Config = {
     port,
     host,
@@ -84,6 +88,7 @@ export function parseConfig(env: Environment): Config {
     sharedStore,
     onDeploy,
     ...parseAdminToken(env),
+    ...(operatorContact === undefined ? {} : { operatorContact }),
     custodyKeys: parseCustodyKeys(env),
     lostCustodyKeys: parseLostCustodyKeys(env),
     trustedProxyHops: integerSetting(env, "RELAY_TRUSTED_PROXY_HOPS", {

@@ -175,3 +175,15 @@ Deno.test("parseConfig() reads RELAY_KV_HOSTS as hosts with ports", () => {
   ]);
   assertRefused({ RELAY_KV_HOSTS: "https://data.example" }, "RELAY_KV_HOSTS", /hosts with ports/);
 });
+
+Deno.test("parseConfig() takes RELAY_OPERATOR_CONTACT as an e-mail address or a page", () => {
+  const given = (contact: string) =>
+    parseConfig({ RELAY_OPERATOR_CONTACT: contact }).operatorContact;
+  assert.equal(parseConfig({}).operatorContact, undefined);
+  assert.equal(given("operator@example.org"), "mailto:operator@example.org");
+  assert.equal(given("a?subject=x&b%@example.org"), "mailto:a%3Fsubject%3Dx%26b%25@example.org");
+  assert.equal(given("https://example.org/about us"), "https://example.org/about%20us");
+  for (const contact of ["me", "javascript:alert(1)", "ftp://x.example", "http://", "a@b@c"]) {
+    assertRefused({ RELAY_OPERATOR_CONTACT: contact }, "RELAY_OPERATOR_CONTACT", /e-mail address/);
+  }
+});

@@ -49,7 +49,7 @@ async function start(): Promise<void> {
   // One failed request must not take the others down with it.
   addEventListener("unhandledrejection", (event) => {
     event.preventDefault();
-    log("unhandled_rejection", describeFailure(event.reason));
+    (relay?.log ?? log)("unhandled_rejection", describeFailure(event.reason));
   });
 
   const store = await openStore(config, nowMs, { tell: console.log, log });
@@ -82,7 +82,9 @@ async function start(): Promise<void> {
     version: VERSION,
     store: store.description,
   };
-  console.log([...startupNotes(config, facts), ...relay.startupNotes()].join("\n"));
+  const lines = [...startupNotes(config, facts), ...relay.startupNotes()];
+  console.log(lines.join("\n"));
+  relay.rememberStartup?.(lines);
 }
 
 function depsOf(config: Config, { kv }: OpenedStore, mailer: Mailer | undefined): Deps {

@@ -1,6 +1,7 @@
 /** Every route of the service, in the order in which a reader meets them. */
 import type { Operation, Setting } from "./description/operation.ts";
 import { CUSTODY_OPERATIONS } from "./custody/operations.ts";
+import { DOCS_OPERATIONS } from "./docs/operations.ts";
 import { directoryOperations } from "./directory/operations.ts";
 import { identityOperations } from "./agents/operations.ts";
 import { mailOperations } from "./mail/operations.ts";
@@ -10,6 +11,7 @@ import { NOTIFICATION_OPERATIONS } from "./digest/operations.ts";
 import { OPERATOR_OPERATIONS } from "./admin/operations.ts";
 import { profileOperations } from "./profiles/operations.ts";
 import { serviceOperations } from "./description/service_operations.ts";
+import { SITE_OPERATIONS } from "./site/operations.ts";
 import { toolServerOperations } from "./mcp/operations.ts";
 
 export function describeOperations(setting: Setting): Operation[] {
@@ -23,6 +25,8 @@ export function describeOperations(setting: Setting): Operation[] {
     ...NETWORK_OPERATIONS,
     ...toolServerOperations(setting),
     ...serviceOperations(setting),
+    ...DOCS_OPERATIONS,
+    ...SITE_OPERATIONS,
     ...OPERATOR_OPERATIONS,
     ...mailOperations(setting),
   ];

@@ -8,12 +8,13 @@ import { openVerification, type VerificationOptions } from "./agents/verificatio
 import { createCore } from "./core.ts";
 import { openCustody } from "./custody/part.ts";
 import { sealedAgentKeys } from "./custody/sealed_rows.ts";
-import type { Deps } from "./deps.ts";
+import type { Deps, Log } from "./deps.ts";
 import { openDescription } from "./description/part.ts";
 import { openDigests } from "./digest/part.ts";
 import { openDirectory } from "./directory/part.ts";
 import { type HttpOptions, openHttp } from "./http/part.ts";
 import type { HttpEnv } from "./http/route.ts";
+import { openDocs } from "./docs/part.ts";
 import { openLocalMode } from "./local/part.ts";
 import { openMail } from "./mail/part.ts";
 import { SEALED_MAIL_SECRET } from "./mail/secret/mail_secret.ts";
@@ -23,6 +24,9 @@ import { openNetwork } from "./network/part.ts";
 import { openOutgoing } from "./outgoing/part.ts";
 import { type OpenParts, openTogether } from "./part.ts";
 import { openProfiles } from "./profiles/part.ts";
+import { RecentEvents } from "./recent_events.ts";
+import { createRelayStatus, type RelayStatusParts } from "./relay_status.ts";
+import { openSite } from "./site/part.ts";
 import { openResealing } from "./sealing/open_resealing.ts";
 import { openStorage, type StorageOptions } from "./storage/part.ts";
 import { openWaiting } from "./waiting/part.ts";
@@ -34,6 +38,10 @@ export interface Relay {
   mailOn: boolean;
   /** What start-up prints of the parts that run here. */
   startupNotes(): string[];
+  /** Keeps all that start-up printed, for the operator's page. */
+  rememberStartup(lines: readonly string[]): void;
+  /** The log of the relay's parts: the operator's page shows its newest lines. */
+  log: Log;
   /** Bodies of the crons, by their names in CRON_SCHEDULES; they log what fails, and throw nothing. */
   crons: Readonly<Record<string, () => Promise<void>>>;
   /** Answers every waiting poll, and lets none wait from now on: the first step of a shutdown. */
@@ -51,22 +59,35 @@ export type RelayOptions =
 /** Ids and times are meaningful between these years only. */
 const EARLIEST_MS = Date.UTC(2025, 0, 1);
 const LATEST_MS = Date.UTC(2091, 0, 1);
+/** Lines of the log that the operator's page shows. */
+const RECENT_EVENTS = 50;
 
 /**
  * Opens a relay on a store, and closes again what was opened where a part fails.
  * @throws Error when the clock is not between 2025 and 2090, the store is newer, or no writer slot is free
  */
-export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise<Relay> {
-  requireSaneClock(deps.now());
+export async function openRelay(given: Deps, options: RelayOptions = {}): Promise<Relay> {
+  requireSaneClock(given.now());
+  const recentEvents = new RecentEvents(RECENT_EVENTS, given.now);
+  const deps: Deps = { ...given, log: recentEvents.through(given.log) };
+  let startup: readonly string[] | undefined;
   return await openTogether(deps.log, async (parts) => {
-    const { bodies, answers, requests, mailOn } = await openParts(parts, deps, options);
+    const operator = { recentEvents, startupLines: () => startup ?? parts.notes };
+    const { bodies, answers, requests, refusals, mailOn } = await openParts(
+      parts,
+      deps,
+      options,
+      operator,
+    );
     await parts.start();
     const everyMinute = setInterval(() => void parts.everyMinute(), MINUTE_MS);
     Deno.unrefTimer(everyMinute);
     return {
-      app: createApp({ deps, bodies, answers, requests, routes: parts.routes }),
+      app: createApp({ deps, bodies, answers, requests, refusals, routes: parts.routes }),
       mailOn,
       startupNotes: () => parts.notes,
+      rememberStartup: (lines) => void (startup = lines),
+      log: deps.log,
       // Where nothing runs between requests, a cron does what is due each minute.
       crons: { ...parts.crons, figures: () => parts.everyMinute() },
       endWaits: () => parts.endWaits(),
@@ -80,7 +101,12 @@ export async function openRelay(deps: Deps, options: RelayOptions = {}): Promise
 }
 
 /** The parts in the order of their opening: each is given the core, and what it uses of those before it. */
-async function openParts(parts: OpenParts, given: Deps, options: RelayOptions) {
+async function openParts(
+  parts: OpenParts,
+  given: Deps,
+  options: RelayOptions,
+  operator: Pick<RelayStatusParts, "recentEvents" | "startupLines">,
+) {
   const localMode = openLocalMode(given);
   const deps: Deps = { ...given, mailer: given.mailer ?? localMode?.mailer };
   const storage = parts.add("storage", await openStorage(deps, options));
@@ -88,9 +114,10 @@ async function openParts(parts: OpenParts, given: Deps, options: RelayOptions) {
   const http = parts.add("http", openHttp(options));
   const verifier = parts.add("verification", openVerification(deps, http, waits, options));
   const core = createCore(deps, storage, http, verifier);
-  const { sweep } = parts.add("network", openNetwork(core));
+  const { sweep, figures } = parts.add("network", openNetwork(core));
   parts.add("agents", openAgents(core));
-  const { custody, ring } = parts.add("custody", await openCustody(core));
+  const opened = parts.add("custody", await openCustody(core));
+  const { custody, ring } = opened;
   const { inbox, messages, recent, tokenSender } = parts.add(
     "messages",
     openMessages(core, { ...options, waits, signatory: custody }),
@@ -99,7 +126,8 @@ async function openParts(parts: OpenParts, given: Deps, options: RelayOptions) {
   const { outgoing } = parts.add("outgoing", await openOutgoing(core));
   parts.add("digest", openDigests(core, { inbox, messages, outgoing }));
   parts.add("profiles", openProfiles(core));
-  parts.add("admin", openAdmin(core, { messages, recent, sweep }));
+  const status = createRelayStatus({ core, http, waits, custody: opened, ...operator });
+  parts.add("admin", openAdmin(core, { messages, recent, sweep, status }));
   parts.add("tools", openTools(core, { custody, tokenSender, inbox, agentSearch }));
   const { blobs } = parts.add("blobs", await openBlobs(core, options));
   const { isOn: mailOn } = parts.add(
@@ -107,7 +135,12 @@ async function openParts(parts: OpenParts, given: Deps, options: RelayOptions) {
     await openMail(core, ring, { outgoing, blobs, waits }),
   );
   if (localMode !== null) parts.add("local mode", localMode);
-  parts.add("description", openDescription(core, mailOn, () => import("./operations.ts")));
+  parts.add("site", openSite(core, { figures, agentSearch, holdsKeys: custody.on }));
+  const { describe } = parts.add(
+    "description",
+    openDescription(core, mailOn, () => import("./operations.ts")),
+  );
+  parts.add("docs", openDocs(core, describe));
   parts.add(
     "resealing",
     openResealing(core, ring, [sealedAgentKeys(core.identities), SEALED_MAIL_SECRET]),

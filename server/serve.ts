@@ -21,6 +21,10 @@ export interface Served {
 export interface ProcessRelay extends Served {
   /** Lines for the operator: what the parts of the relay found on or off. */
   startupNotes(): string[];
+  /** Takes all that start-up printed. */
+  rememberStartup?(lines: readonly string[]): void;
+  /** Its log, where it keeps one for the operator. */
+  log?: Log;
   /** Bodies of crons by their name in CRON_SCHEDULES. */
   crons?: Readonly<Record<string, () => Promise<void>>>;
 }

@@ -18,6 +18,7 @@ import {
   sendsToFullStore,
 } from "./sends.ts";
 import { steadySends } from "./steady_sends.ts";
+
 import { streamMemory } from "./stream_memory.ts";
 import {
   toolSend,
@@ -26,6 +27,7 @@ import {
   toolWhoami,
   toolWhoamiStateless,
 } from "./tools.ts";
+import { viewers } from "./viewers.ts";
 import { nativeVerifications, pureVerifications } from "./verifications.ts";
 
 export const rows: readonly Row[] = [
@@ -51,6 +53,7 @@ export const rows: readonly Row[] = [
   directory,
   feedPage,
   leaderboard,
+  viewers,
   nativeVerifications,
   pureVerifications,
   streamMemory,

@@ -8,7 +8,8 @@ import type { Identity } from "../agents/records.ts";
 import { invalidJson, RelayError } from "../errors.ts";
 import { cleanLine } from "../http/text_fields.ts";
 
-const MAX_REASON = 200;
+/** Code points of the operator's words about a ban. */
+export const MAX_REASON = 200;
 const PUBKEY_FORM =
   "pubkey must be the base58 (33 to 44 characters) of a 32-byte Ed25519 public key";
 

@@ -13,11 +13,11 @@ import { readBody } from "../http/read_body.ts";
 import type { Route } from "../http/route.ts";
 import { decodeSegment } from "../http/target.ts";
 import { withCaller, withCallerAndBody } from "../http/with_caller.ts";
-import { inKey, type InRecord } from "../mailboxes/records.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { FreeDisk } from "../storage/free_disk.ts";
 import type { PublicReads } from "../storage/public_reads.ts";
-import { type RecordCache, recordName } from "../storage/record_cache.ts";
+import type { RecordCache } from "../storage/record_cache.ts";
+import { findActiveAgent } from "./active_agents.ts";
 import type { Identities } from "./identities.ts";
 import type { Presence } from "./presence.ts";
 import {
@@ -45,7 +45,7 @@ export interface AgentServices {
 }
 
 export function agentRoutes(services: AgentServices): Route[] {
-  const { deps, records, commits, presence, authenticator, freeDisk, publicReads } = services;
+  const { deps, records, commits, presence, authenticator, freeDisk } = services;
   const { limits, requireKeyProof, trustedProxyHops } = deps.config;
   const tokenServices = {
     commits,
@@ -116,11 +116,9 @@ export function agentRoutes(services: AgentServices): Route[] {
       async handle(c) {
         const identifier = decodeSegment(c.get("path").slice("/v1/agents/".length));
         if (identifier === undefined) throw unknownAgent();
-        const read = () => readProfile(services, identifier);
-        // Where memory is the truth and has it all, nobody has to wait in line for the store.
-        const profile = await (isInMemory(services, identifier) ? read() : publicReads.run(read));
-        if (profile === null) throw unknownAgent();
-        return answerJson(profile);
+        const found = await findActiveAgent(services, identifier);
+        if (found === null) throw unknownAgent();
+        return answerJson(agentProfile(found.agent, found.lastSeenMs));
       },
     },
     {
@@ -147,34 +145,6 @@ export function agentRoutes(services: AgentServices): Route[] {
       }),
     },
   ];
-}
-
-/** The profile of an active agent, or null. A ban is seen as the store, or the memory that is the truth, has it. */
-async function readProfile(
-  { identities, records, presence }: AgentServices,
-  identifier: string,
-): Promise<ReturnType<typeof agentProfile> | null> {
-  const found = await identities.resolve(identifier);
-  if (found === null) return null;
-  const [agent, inbox, lastSeenMs] = await Promise.all([
-    records.read<AgentRecord>(agentKey(found.id)),
-    records.read<InRecord>(inKey(found.id)),
-    presence.lastSeenMs(found.id),
-  ]);
-  return inbox!.banned ? null : agentProfile(agent!, lastSeenMs);
-}
-
-/** Whether readProfile() reads nothing but memory. */
-function isInMemory(
-  { deps, identities, records, presence }: AgentServices,
-  identifier: string,
-): boolean {
-  if (deps.config.sharedStore) return false;
-  const found = identities.inMemory(identifier);
-  return found !== undefined && presence.isInMemory(found.id) &&
-    [agentKey(found.id), inKey(found.id)].every((key) =>
-      records.peek(recordName(key)) !== undefined
-    );
 }
 
 function unknownAgent(): RelayError {

@@ -11,6 +11,7 @@ import {
   ConfigError,
   type Environment,
   type HostPort,
+  integerSetting,
   isHost,
   optionalText,
   parseHostPort,
@@ -44,6 +45,8 @@ export interface MailConfig {
   dkim?: { privateKeyPem: string; selector: string };
   /** Where postmaster@ and abuse@ go; RELAY_MAIL_FROM unless set. */
   postmaster?: string;
+  /** Connections to the next hop at one time. */
+  connections: number;
   /** Own bounce addresses as envelope senders. */
   bounces: boolean;
   /** Resolvers for SPF, DKIM, DMARC and webhooks; empty for the system's. */
@@ -58,6 +61,8 @@ export interface MailConfig {
 const SUBMISSION_PORT = 587;
 const SUBMISSIONS_PORT = 465;
 const DNS_PORT = 53;
+/** Two are for notices, and mail needs one. */
+const CONNECTIONS = { min: 3, max: 100, fallback: 8 };
 /** Defaults of local mode; names that no resolver knows (RFC 2606). */
 const LOCAL_DOMAIN = "agents.test";
 const LOCAL_FROM = { name: "", address: "relay@relay.test" };
@@ -84,6 +89,7 @@ export function parseMailConfig(env: Environment): MailConfig {
     ...present("inboundSecret", parseInboundSecret(env)),
     ...present("dkim", parseDkim(env)),
     ...present("postmaster", postmaster),
+    connections: integerSetting(env, "RELAY_SMTP_CONNECTIONS", CONNECTIONS),
     bounces: booleanSetting(env, "RELAY_MAIL_BOUNCES", true),
     dnsServers: parseDnsServers(env),
     ...present("googleClientId", parseGoogleClientId(env)),
@@ -127,7 +133,7 @@ function decodePercent(text: string): string | undefined {
 }
 
 /** An address of the operator's own: printable ASCII, one @, a host name behind it. */
-function isAddress(text: string): boolean {
+export function isAddress(text: string): boolean {
   const match = /^[^\s"(),:;<>@[\\\]]{1,64}@([^@:]+)$/.exec(text);
   return match !== null && text.length <= 320 && /^[\x21-\x7e]+$/.test(text) && isHost(match[1]!);
 }

@@ -23,6 +23,7 @@ const rsa = (bits: number) =>
 
 Deno.test("parseMailConfig() has nothing on by default", () => {
   assert.deepEqual(parseMailConfig({}), {
+    connections: 8,
     bounces: true,
     dnsServers: [],
     googleJwksUrl: "https://www.googleapis.com/oauth2/v3/certs",
@@ -171,6 +172,7 @@ Deno.test("parseMailConfig() reads resolvers, sign-in and the inbound secret", (
     RELAY_MAIL_BOUNCES: "false",
     RELAY_ALLOW_LOOPBACK_WEBHOOKS: "true",
     RELAY_SMTP_CA: "/etc/ca.pem",
+    RELAY_SMTP_CONNECTIONS: "3",
   });
   assert.deepEqual(mail.dnsServers, [
     { host: "127.0.0.1", port: 5353 },
@@ -181,6 +183,11 @@ Deno.test("parseMailConfig() reads resolvers, sign-in and the inbound secret", (
   assert.equal(mail.googleJwksUrl, "http://127.0.0.1:9/certs");
   assert.deepEqual([mail.bounces, mail.allowLoopbackWebhooks], [false, true]);
   assert.equal(mail.smtpCaFile, "/etc/ca.pem");
+  assert.equal(mail.connections, 3);
+  assert.equal(parseMailConfig({}).connections, 8);
+  for (const RELAY_SMTP_CONNECTIONS of ["2", "101", "many"]) {
+    assertRefused({ RELAY_SMTP_CONNECTIONS }, "RELAY_SMTP_CONNECTIONS");
+  }
   for (const RELAY_DNS_SERVERS of ["dns.example:53", "127.0.0.9:53,", "127.0.0.1:99999"]) {
     assertRefused({ RELAY_DNS_SERVERS }, "RELAY_DNS_SERVERS");
   }

@@ -4,6 +4,7 @@
  */
 import { type Environment, optionalText } from "./config_error.ts";
 import { GOOGLE_JWKS_URL } from "./google_jwks_url.ts";
+import { RESOLV_CONF, systemNameservers } from "./resolv_conf.ts";
 import { SETTING_NAMES } from "./setting_names.ts";
 
 /** Settings that decide on permissions: what the program that prints them reads. */
@@ -11,6 +12,7 @@ export const DECIDING_SETTINGS: readonly string[] = [
   "HOST",
   "PORT",
   "RELAY_DATA_DIR",
+  "RELAY_DNS_SERVERS",
   "RELAY_GOOGLE_CLIENT_ID",
   "RELAY_GOOGLE_JWKS_URL",
   "RELAY_KV_HOSTS",
@@ -27,6 +29,8 @@ export const DECIDING_SETTINGS: readonly string[] = [
 /** The file of settings in the working directory. */
 export const ENV_FILE = ".env";
 
+const DNS_PORT = 53;
+
 /**
  * Folders of the modules of the mail worker, from the project's: those of a worker, unlike the
  * relay's own, take the right to read them (docs/adr/0038). It holds the program alone, no data.
@@ -35,9 +39,12 @@ export const WORKER_MODULES: readonly string[] = ["server", "toolkit", "wordlist
 
 /**
  * Arguments of `deno run` for these settings. Modules are no files that need a permission, but for
- * those of a worker; the mail area, while it is off, reaches no host and has no worker. What is malformed gives nothing: start-up refuses it.
+ * those of a worker; the mail area, while it is off, reaches no host and has no worker. What is malformed
+ * gives nothing: start-up refuses it.
+ *
+ * @param resolvConf text of the file that names the system's DNS servers; "" where there is none
  */
-export function permissionFlags(env: Environment): string[] {
+export function permissionFlags(env: Environment, resolvConf = ""): string[] {
   const embedded = optionalText(env, "RELAY_KV_URL") === undefined;
   const dataDir = embedded
     ? [optionalText(env, "RELAY_DATA_DIR") ?? (isLocal(env) ? "data-mail" : "data")]
@@ -47,10 +54,22 @@ export function permissionFlags(env: Environment): string[] {
     .filter((path) => path !== undefined);
   return [
     "--no-prompt",
-    ...flag("read", [ENV_FILE, ...dataDir, ...named, ...(isMailOn(env) ? WORKER_MODULES : [])]),
+    ...flag("read", [
+      ENV_FILE,
+      ...dataDir,
+      ...named,
+      ...(isMailOn(env) ? WORKER_MODULES : []),
+      ...(asksSystemDns(env) ? [RESOLV_CONF] : []),
+    ]),
     ...flag("write", dataDir),
     ...flag("env", SETTING_NAMES),
-    ...flag("net", [listener(env), ...kvHosts(env), nextHop(env), googleKeys(env)]),
+    ...flag("net", [
+      listener(env),
+      ...kvHosts(env),
+      nextHop(env),
+      googleKeys(env),
+      ...dnsServers(env, resolvConf),
+    ]),
     ...flag("sys", ["hostname", "statfs"]),
   ];
 }
@@ -103,6 +122,21 @@ function googleKeys(env: Environment): string | undefined {
   const url = optionalText(env, "RELAY_GOOGLE_JWKS_URL") ?? GOOGLE_JWKS_URL;
   const isOn = isMailOn(env) && optionalText(env, "RELAY_GOOGLE_CLIENT_ID") !== undefined;
   return isOn ? hostOf(url, { "https:": 443, "http:": 80 }) : undefined;
+}
+
+/** Whose DNS the senders of received mail are checked by: of local mode nobody's. */
+function dnsServers(env: Environment, resolvConf: string): (string | undefined)[] {
+  if (!isMailOn(env) || isLocal(env)) return [];
+  const named = optionalText(env, "RELAY_DNS_SERVERS")?.split(",").map((part) => part.trim());
+  const servers = named ?? systemNameservers(resolvConf);
+  return servers.map((server) => {
+    if (/^[0-9.]+$|^\[[^\]]*\]$/.test(server)) return reachable(`${server}:${DNS_PORT}`);
+    return reachable(/^[0-9a-f.]*:.*:/i.test(server) ? `[${server}]:${DNS_PORT}` : server);
+  });
+}
+
+function asksSystemDns(env: Environment): boolean {
+  return isMailOn(env) && !isLocal(env) && optionalText(env, "RELAY_DNS_SERVERS") === undefined;
 }
 
 function hostOf(text: string, defaultPorts: Record<string, number>): string | undefined {

@@ -96,7 +96,7 @@ Deno.test("permissionFlags() reads the modules of the mail worker where mail is 
     RELAY_MAIL_FROM: "relay@example.org",
     RELAY_MAIL_DOMAIN: "mail.example.org",
   };
-  assert.deepEqual(given(on, "read"), [".env", "data", ...WORKER_MODULES]);
+  assert.deepEqual(given(on, "read"), [".env", "data", ...WORKER_MODULES, "/etc/resolv.conf"]);
   assert.deepEqual(given({ ...on, RELAY_MAIL_DOMAIN: "" }, "read"), [".env", "data"]);
   const program = fileURLToPath(
     new URL("../mail/parsing/mail_worker_program.ts", import.meta.url),
@@ -111,6 +111,35 @@ Deno.test("permissionFlags() reads the modules of the mail worker where mail is 
   );
   for (const folder of folders) {
     assert.ok(needed.some((module) => module.startsWith(folder)), `nothing needs ${folder}`);
+  }
+});
+
+Deno.test("permissionFlags() reaches the DNS servers of the setting, else those of the system, where mail is on", () => {
+  const on = {
+    RELAY_SMTP_URL: "smtp://mail.example",
+    RELAY_MAIL_FROM: "relay@example.org",
+    RELAY_MAIL_DOMAIN: "mail.example.org",
+  };
+  const resolvConf = "# by dhcp\nsearch lan\nnameserver 10.0.0.1\n nameserver\tfd00::1 # two\n" +
+    "nameserver fe80::1%eth0\nnameserver evil.example\nnameserver 10.0.0.3,evil.example\n";
+  const flags = (env: Environment, name: string) => {
+    const found = permissionFlags(env, resolvConf).find((flag) =>
+      flag.startsWith(`--allow-${name}=`)
+    );
+    return found!.slice(found!.indexOf("=") + 1).split(",");
+  };
+  assert.deepEqual(flags(on, "net").slice(2), ["10.0.0.1:53", "[fd00::1]:53"]);
+  const own = { ...on, RELAY_DNS_SERVERS: "192.0.2.1, 127.0.0.1:5353,[::1]:54,[::2], *,x y" };
+  assert.deepEqual(flags(own, "net").slice(2), [
+    "192.0.2.1:53",
+    "127.0.0.1:5353",
+    "[::1]:54",
+    "[::2]:53",
+  ]);
+  assert.deepEqual(flags(own, "read"), [".env", "data", ...WORKER_MODULES]);
+  for (const off of [{ ...on, RELAY_MAIL_FROM: "" }, { RELAY_MAIL_DEV: "true" }]) {
+    assert.equal(flags({ ...off, RELAY_SMTP_URL: "" }, "net").length, 1);
+    assert.ok(!flags(off, "read").includes("/etc/resolv.conf"));
   }
 });
 

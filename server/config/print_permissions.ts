@@ -5,10 +5,12 @@
 import { withEnvFile } from "./env_file.ts";
 import { DECIDING_SETTINGS, ENV_FILE, permissionFlags } from "./permissions.ts";
 import { readSettings } from "./read_settings.ts";
+import { RESOLV_CONF } from "./resolv_conf.ts";
 
 const settings = readSettings(DECIDING_SETTINGS);
 // A .env file that cannot be read stops the relay itself, which says so.
-const flags = permissionFlags(await withEnvFile(settings, ENV_FILE).catch(() => settings));
+const given = await withEnvFile(settings, ENV_FILE).catch(() => settings);
+const flags = permissionFlags(given, await Deno.readTextFile(RESOLV_CONF).catch(() => ""));
 const [form, ...rest] = Deno.args;
 if (form === "-0") {
   await new Blob([[...flags, ...rest].join("\0")]).stream().pipeTo(Deno.stdout.writable);

@@ -4,7 +4,7 @@ import { VERSION } from "../version.ts";
 import { answerHeaders, HEADER_COMPONENTS } from "./answer_headers.ts";
 import { errorsOf } from "./errors_of.ts";
 import { introduction } from "./introduction.ts";
-import type { Answer, Content, Operation, Setting } from "./operation.ts";
+import type { Answer, Content, Operation, Setting, Tag } from "./operation.ts";
 import {
   OTHER_REFUSAL,
   OTHER_REFUSAL_OR_PAGE,
@@ -14,7 +14,7 @@ import {
   shareRefusals,
 } from "./refusal_responses.ts";
 import { headersOf, SECURITY_SCHEMES, securityOf } from "./security.ts";
-import { TAGS } from "./tags.ts";
+import { describeTag, TAGS } from "./tags.ts";
 
 type RouteConfig = Parameters<typeof createRoute>[0];
 export type OpenApiDocument = ReturnType<OpenAPIHono["getOpenAPI31Document"]>;
@@ -50,7 +50,10 @@ export function createDocument(
       license: { name: "MIT", identifier: "MIT" } as { name: string },
     },
     servers: [{ url: setting.baseUrl, description: "This relay." }],
-    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    tags: (Object.keys(TAGS) as Tag[]).map((name) => ({
+      name,
+      description: describeTag(name, setting.mailOn),
+    })),
   });
   return document;
 }

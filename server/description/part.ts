@@ -1,12 +1,20 @@
 /** The description of the API as a part of the relay. */
 import type { Core } from "../core.ts";
 import type { Part } from "../part.ts";
-import { descriptionRoutes, type LoadOperations } from "./routes.ts";
+import { describeLater, type Description, type LoadOperations } from "./description.ts";
+import { descriptionRoutes } from "./routes.ts";
+
+export interface OpenDescription extends Part {
+  /** Made when it is first asked for. */
+  describe(): Promise<Description>;
+}
 
 export function openDescription(
   { deps }: Core,
   mailOn: boolean,
   loadOperations: LoadOperations,
-): Part {
-  return { routes: descriptionRoutes(deps, mailOn, loadOperations) };
+): OpenDescription {
+  const { baseUrl, limits } = deps.config;
+  const describe = describeLater({ baseUrl, limits, mailOn }, loadOperations);
+  return { describe, routes: descriptionRoutes(deps, describe) };
 }

@@ -1,21 +1,20 @@
-/** GET /openapi.json, GET /docs and GET /v1/limits: what a relay tells of itself. */
+/** GET /openapi.json and GET /v1/limits: what a relay tells programs of itself. */
 import type { Deps } from "../deps.ts";
 import { answerJson, JSON_HEADERS } from "../http/answer.ts";
 import { answerFixed, fixContent, type FixedContent } from "../http/fixed_content.ts";
 import type { Route } from "../http/route.ts";
 import { timestamp } from "../timestamp.ts";
-import type { Operation, Setting } from "./operation.ts";
-import { referenceRoutes } from "../web/reference.ts";
-
-/** The operations of a relay's routes, loaded when the description is first asked for. */
-export type LoadOperations = () => Promise<{ describeOperations(setting: Setting): Operation[] }>;
+import type { Description } from "./description.ts";
 
 export function descriptionRoutes(
   { config, now }: Pick<Deps, "config" | "now">,
-  mailOn: boolean,
-  loadOperations: LoadOperations,
+  describe: () => Promise<Description>,
 ): Route[] {
-  let document: Promise<FixedContent> | undefined;
+  let content: Promise<FixedContent> | undefined;
+  async function write(): Promise<FixedContent> {
+    const { document } = await describe();
+    return await fixContent(JSON.stringify(document), JSON_HEADERS["Content-Type"]!);
+  }
   return [
     {
       method: "GET",
@@ -25,23 +24,7 @@ export function descriptionRoutes(
     {
       method: "GET",
       path: "/openapi.json",
-      handle: async (c) =>
-        answerFixed(
-          c.req.raw,
-          await (document ??= writeDocument({ ...config, mailOn }, loadOperations)),
-        ),
+      handle: async (c) => answerFixed(c.req.raw, await (content ??= write())),
     },
-    ...referenceRoutes(config),
   ];
-}
-
-/** Loaded when first asked for: a relay starts and serves messages without its schemas. */
-async function writeDocument(
-  setting: Setting,
-  loadOperations: LoadOperations,
-): Promise<FixedContent> {
-  const { createDocument } = await import("./document.ts");
-  const { describeOperations } = await loadOperations();
-  const document = createDocument(setting, describeOperations(setting));
-  return await fixContent(JSON.stringify(document), JSON_HEADERS["Content-Type"]!);
 }

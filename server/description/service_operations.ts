@@ -10,8 +10,9 @@ const page = (what: string) => ({
 });
 
 /** What stays the same while the relay runs: asked for with the tag in hand it is not sent again. */
-const FIXED_HEADERS = ["Cache-Control", "ETag", "Vary"] as const;
-const NOT_MODIFIED = {
+export const FIXED_HEADERS = ["Cache-Control", "ETag", "Vary"] as const;
+/** What a client has is not sent again. */
+export const NOT_MODIFIED = {
   description: "`If-None-Match` names what is there: nothing is sent.",
   headers: FIXED_HEADERS,
 };
@@ -54,6 +55,7 @@ export function serviceOperations({ baseUrl }: Setting): Operation[] {
         },
         304: NOT_MODIFIED,
       },
+      errors: { invalid_json: "of the page: `live` is none of 5, 10, 30 and 60" },
     },
     {
       method: "get",
@@ -110,33 +112,12 @@ export function serviceOperations({ baseUrl }: Setting): Operation[] {
     },
     {
       method: "get",
-      path: "/docs",
-      id: "readReference",
-      tag: "Service",
-      summary: "The reference as a page",
-      description:
-        "This description for people, with every public route to try out. Loads nothing " +
-        "from any other host.",
-      addition: true,
-      page: true,
-      access: [],
-      answers: {
-        200: {
-          description: "The page.",
-          headers: FIXED_HEADERS,
-          content: page("The page."),
-        },
-        304: NOT_MODIFIED,
-      },
-    },
-    {
-      method: "get",
       path: "/assets/{file}",
       id: "readPageFile",
       tag: "Service",
       summary: "Files of all pages",
-      description: "The stylesheet and the icon that pages for people load. A name never has two " +
-        "contents, so that it may be kept for ever.",
+      description: "The stylesheet, the icon and the scripts that pages for people load. A name " +
+        "never has two contents, so that it may be kept for ever.",
       addition: true,
       access: [],
       params: z.object({
@@ -149,36 +130,12 @@ export function serviceOperations({ baseUrl }: Setting): Operation[] {
           content: [
             { type: "text/css", schema: z.string() },
             { type: "image/svg+xml", schema: z.string() },
+            { type: "text/javascript", schema: z.string() },
           ],
         },
         304: NOT_MODIFIED,
       },
       errors: { not_found: "no page of this version loads such a file" },
-    },
-    {
-      method: "get",
-      path: "/docs/{file}",
-      id: "readReferenceFile",
-      tag: "Service",
-      summary: "Files of the reference page",
-      description: "Scripts and styles that /docs loads.",
-      addition: true,
-      access: [],
-      params: z.object({
-        file: z.string().openapi({ description: "A name that the page uses." }),
-      }),
-      answers: {
-        200: {
-          description: "The file.",
-          headers: FIXED_HEADERS,
-          content: [
-            { type: "text/javascript", schema: z.string() },
-            { type: "text/css", schema: z.string() },
-          ],
-        },
-        304: NOT_MODIFIED,
-      },
-      errors: { not_found: "the page has no such file" },
     },
   ];
 }

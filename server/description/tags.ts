@@ -11,5 +11,12 @@ export const TAGS: Readonly<Record<Tag, string>> = {
   "Tool server": "The same service as tools of the Model Context Protocol.",
   Service: "Health, limits and this description.",
   Operator: "For the operator of the relay.",
-  Mail: "E-mail inboxes for agents. Off on this relay: every route answers 503 `mail_disabled`.",
+  Mail: "E-mail inboxes for agents.",
 };
+
+const MAIL_IS_OFF = " Off on this relay: every route answers 503 `mail_disabled`.";
+
+/** What a group is, on a relay with mail on or off. */
+export function describeTag(tag: Tag, mailOn: boolean): string {
+  return TAGS[tag] + (tag === "Mail" && !mailOn ? MAIL_IS_OFF : "");
+}

@@ -28,11 +28,13 @@ export async function fixContent(
 /**
  * The content as a request wants it: compressed where it takes gzip, 304 where If-None-Match names
  * what it has (RFC 9110, sections 8.8.3 and 13.1.2).
+ * @param isShared whether all such answers share these bytes; others are counted while they are taken
  */
 export function answerFixed(
   request: Request,
   { type, bytes, gzip, version }: FixedContent,
   further: Readonly<Record<string, string>> = {},
+  isShared = true,
 ): Response {
   const zipped = acceptsGzip(request.headers.get("accept-encoding"));
   const headers: Record<string, string> = {
@@ -47,7 +49,7 @@ export function answerFixed(
   }
   headers["Content-Type"] = type;
   if (zipped) headers["Content-Encoding"] = "gzip";
-  return answerWhole(zipped ? gzip : bytes, { headers }, true);
+  return answerWhole(zipped ? gzip : bytes, { headers }, isShared);
 }
 
 /** Weak comparison: proxies weaken tags; either representation is the same content. */

@@ -1,5 +1,6 @@
 /** HTTP as a part of the relay: the bodies that are read and the answers that wait to be taken. */
 import { AnswersInHand, type AnswersInHandOptions } from "./answers_in_hand.ts";
+import { RefusalCounts } from "./refusal_counts.ts";
 import { RequestsUnderWay } from "./requests_under_way.ts";
 import { type BodyReader, createBodyReader } from "./body.ts";
 
@@ -14,6 +15,8 @@ export interface Http {
   bodies: BodyReader;
   /** Counted by the application. */
   requests: RequestsUnderWay;
+  /** Counted by the application. */
+  refusals: RefusalCounts;
   /** Where large answers stand until they are taken. */
   answers: AnswersInHand;
   close(): void;
@@ -25,6 +28,7 @@ export function openHttp(options: HttpOptions = {}): Http {
   return {
     bodies,
     requests: new RequestsUnderWay(),
+    refusals: new RefusalCounts(),
     answers,
     close() {
       bodies.close();

@@ -62,12 +62,14 @@ function matches(pattern: readonly string[], segments: readonly string[]): boole
   });
 }
 
+/** By the first segment in which they differ; paths of other lengths have a place too, or sorting errs. */
 function compareLiterality(a: readonly string[], b: readonly string[]): number {
-  for (let index = 0; index < Math.min(a.length, b.length); index++) {
-    const difference = Number(a[index]!.startsWith("{")) - Number(b[index]!.startsWith("{"));
-    if (difference !== 0) return difference;
-  }
-  return 0;
+  const [first, second] = [literalityOf(a), literalityOf(b)];
+  return first < second ? -1 : first > second ? 1 : 0;
+}
+
+function literalityOf(segments: readonly string[]): string {
+  return segments.map((segment) => segment.startsWith("{") ? "1" : "0").join("");
 }
 
 function allowOf(routes: readonly Route[]): string {

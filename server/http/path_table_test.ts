@@ -68,3 +68,33 @@ Deno.test("createPathTable() refuses malformed paths and a method declared twice
     /GET \/a\/\{name\} is declared twice/,
   );
 });
+
+Deno.test("createPathTable() puts literal paths first among paths of many lengths, whatever their order", () => {
+  const paths = [
+    "/a",
+    "/a/{x}",
+    "/a/b/{x}",
+    "/c",
+    "/a/try",
+    "/a/try/{x}",
+    "/{x}",
+    "/a/{x}/z",
+    "/d/e/f",
+  ];
+  assert.equal(paths.length, 9);
+  let order = paths;
+  for (let turn = 0; turn < paths.length; turn++) {
+    const { routes } = createPathTable(order.map((path) => ({
+      method: "GET",
+      path,
+      handle: () => new Response(),
+    })));
+    const at = (path: string) => routes.findIndex((route) => route.path === path);
+    for (
+      const [literal, open] of [["/a/try", "/a/{x}"], ["/a", "/{x}"], ["/a/b/{x}", "/a/{x}/z"]]
+    ) {
+      assert.ok(at(literal!) < at(open!), `${literal} before ${open}: ${order}`);
+    }
+    order = [...order.slice(1), order[0]!];
+  }
+});

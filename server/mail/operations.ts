@@ -6,6 +6,7 @@ import { isKeyAccess, type MailAccess } from "./access.ts";
 import type { DescribedRoutes } from "./described.ts";
 import { draftRoutes } from "./drafts/operations.ts";
 import { googleRoutes } from "./google/operations.ts";
+import { figureRoutes } from "./figures/operations.ts";
 import { inboxRoutes } from "./inboxes/operations.ts";
 import { keyRoutes } from "./keys/operations.ts";
 import { messageRoutes } from "./messages/operations.ts";
@@ -13,6 +14,7 @@ import { receivingRoutes } from "./receiving/operations.ts";
 import { sendingRoutes } from "./sending/operations.ts";
 import { orgRoutes } from "./orgs/operations.ts";
 import { signInRoutes } from "./sign_in/operations.ts";
+import { suppressionRoutes } from "./suppressions/operations.ts";
 import { MAIL_PATHS, type MailPath } from "./paths.ts";
 
 const OFF = "**Mail is off on this relay: the answer is 503 `mail_disabled`,** before anything " +
@@ -47,6 +49,8 @@ export function mailOperations({ limits, mailOn: on }: Setting): Operation[] {
       ...messageRoutes(),
       ...draftRoutes(limits),
       ...receivingRoutes(limits),
+      ...figureRoutes(),
+      ...suppressionRoutes(),
       ...sendingRoutes(limits),
     }
     : {};

@@ -31,7 +31,8 @@ import { Receiver } from "./receiving/receiver.ts";
 import { RememberedAnswers } from "./receiving/remembered_answers.ts";
 import { receivingHandlers } from "./receiving/routes.ts";
 import { draftOwnerKey } from "./records/draft_record.ts";
-import type { MailAuth } from "./records/message_record.ts";
+import { openAuth } from "./auth/part.ts";
+import { openDelivery } from "./delivery/open_delivery.ts";
 import { GoogleKeys } from "./google/google_keys.ts";
 import { prepareOwnerChange } from "./sign_in/owner_change.ts";
 import { googleHandlers } from "./google/routes.ts";
@@ -64,15 +65,6 @@ export interface MailBeside {
   blobs: Blobs;
   waits: Waits;
 }
-
-/** Of a message whose sender nothing is known of. */
-const NO_AUTH: MailAuth = {
-  spf: "none",
-  dkim: "none",
-  dmarc: "none",
-  fromDomain: null,
-  verdict: "none",
-};
 
 /**
  * @param ring custody keys, under which the area's secrets are sealed
@@ -171,11 +163,17 @@ export async function openMail(
     now,
     random,
   };
+  const auth = await openAuth(deps);
   const receiver = new Receiver({
     ...shared,
     readMail: (raw, context) => worker.read(raw, context),
-    checkAuth: () => Promise.resolve(NO_AUTH),
+    checkAuth: ({ raw, from, clientIp, clientHelo }) =>
+      auth.check(raw, { clientIp, helo: clientHelo, envelopeFrom: from }),
   });
+  if (mailer !== undefined && from !== undefined) {
+    const mail = { ...config.mail, domain: domain!, from };
+    openDelivery({ ...shared, receiver, outgoing, mailer, config: mail });
+  }
   const pageBytes = limits.pageBytes;
   const suppressions = new Suppressions({ store, records, commits, limits });
   const sending = openSending({
@@ -232,6 +230,7 @@ export async function openMail(
     }),
     notes: [
       startupNote("mail", `on: inboxes at ${domain}${secretNote}`),
+      ...auth.notes,
       startupNote("google", signInNote(config.mail)),
     ],
     start() {
@@ -251,6 +250,7 @@ export async function openMail(
     async close() {
       googleKeys.close();
       worker.close();
+      auth.close();
       sending.close();
       await Promise.all([erasures.close(), inboxErasures.close(), retention.close()]);
       await flushLast(lastUsed);

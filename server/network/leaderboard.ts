@@ -1,9 +1,15 @@
-/** GET /v1/leaderboard: who sent most in the trailing seven days (specification, 2.8 and 4.1). */
+/**
+ * GET /v1/leaderboard: who sent most in the trailing seven days (specification, 2.8 and 4.1); and how
+ * many sent and were sent in them, for pages.
+ */
 import type { Identities } from "../agents/identities.ts";
 import { shareRuns } from "../storage/shared_run.ts";
+import { DAY_MS, MINUTE_MS } from "../time_units.ts";
+import { MINUTES_AN_HOUR } from "./counted.ts";
 import { hiddenAgents } from "./feed.ts";
 import { selectTop, type Standing } from "./ranking.ts";
 import type { Standings, StandingsNow } from "./standings.ts";
+import type { Count } from "./tally_rows.ts";
 
 /** Entries of the longest page. */
 export const MAX_LEADERS = 100;
@@ -14,15 +20,30 @@ export interface LeaderboardEntry {
   message_count: number;
 }
 
+/** What was counted in the trailing window. */
+export interface Week {
+  /** Agents that sent. */
+  senders: number;
+  /** Counted messages of the last seven days of UTC, the oldest first; today is the last one. */
+  days: { startMs: number; messages: number }[];
+}
+
+const DAYS_A_WEEK = 7;
+
 export class Leaderboard {
-  /** The first entries of the folded counts, as of a revision of them. */
-  #leaders: { revision: number; top: Standing[] } = { revision: -1, top: [] };
-  readonly #read: () => Promise<Standing[]>;
+  /** The first entries of the folded counts, and how many sent, as of a revision of them. */
+  #leaders: { revision: number; top: Standing[]; senders: number } = {
+    revision: -1,
+    top: [],
+    senders: 0,
+  };
+  readonly #read: () => Promise<{ top: Standing[]; week: Week }>;
 
   constructor(
     private readonly options: {
       kv: Deno.Kv;
       identities: Identities;
+      now: () => number;
       standings: Standings;
       /** Reads the standings, shared among callers. */
       readStandings: () => Promise<StandingsNow>;
@@ -31,18 +52,22 @@ export class Leaderboard {
     this.#read = shareRuns(() => this.#rank());
   }
 
-  /** The first entries of the leaderboard. */
-  async top(limit: number): Promise<LeaderboardEntry[]> {
-    const leaders = (await this.#read()).slice(0, limit);
-    return await Promise.all(leaders.map(async ({ senderId, handle, count }) => {
-      const { wordName } = await this.options.identities.byId(senderId);
-      return { handle, word_name: wordName, message_count: count };
-    }));
+  /** The first entries of the leaderboard, and what the window came to. */
+  async read(limit: number): Promise<{ leaders: LeaderboardEntry[]; week: Week }> {
+    const { top, week } = await this.#read();
+    const leaders = await Promise.all(
+      top.slice(0, limit).map(async (standing) => {
+        const { senderId, handle, count } = standing;
+        const { wordName } = await this.options.identities.byId(senderId);
+        return { handle, word_name: wordName, message_count: count };
+      }),
+    );
+    return { leaders, week };
   }
 
-  async #rank(): Promise<Standing[]> {
+  async #rank(): Promise<{ top: Standing[]; week: Week }> {
     const hidden = await hiddenAgents(this.options.kv);
-    const { folded: { counts }, since } = await this.options.readStandings();
+    const { folded: { counts, hours }, since } = await this.options.readStandings();
     const changed = new Map<number, Standing>();
     for (const { senderId, handle, count } of since) {
       const known = changed.get(senderId) ?? counts.get(senderId);
@@ -51,17 +76,54 @@ export class Leaderboard {
     const shown = ({ senderId }: Standing) => !hidden.has(senderId);
     // A sender that gained can overtake the leaders; no other sender moves up.
     const gainsOnly = since.every(({ count }) => count > 0);
-    const candidates = gainsOnly && hidden.size === 0 ? this.#bestOf(counts) : counts.values();
-    return selectTop(present(candidates, changed, shown), MAX_LEADERS);
+    const folded = this.#leadersOf(counts);
+    const candidates = gainsOnly && hidden.size === 0 ? folded.top : counts.values();
+    let { senders } = folded;
+    for (const [senderId, { count }] of changed) {
+      senders += Number(count > 0) - Number(isSender(counts.get(senderId)));
+    }
+    for (const senderId of hidden) {
+      if (isSender(changed.get(senderId) ?? counts.get(senderId))) senders--;
+    }
+    return {
+      top: selectTop(present(candidates, changed, shown), MAX_LEADERS),
+      week: { senders, days: daysOf(hours, since, this.options.now()) },
+    };
   }
 
-  #bestOf(counts: ReadonlyMap<number, Standing>): Standing[] {
+  #leadersOf(counts: ReadonlyMap<number, Standing>): { top: Standing[]; senders: number } {
     const { revision } = this.options.standings;
     if (this.#leaders.revision !== revision) {
-      this.#leaders = { revision, top: selectTop(counts.values(), MAX_LEADERS) };
+      let senders = 0;
+      for (const standing of counts.values()) if (isSender(standing)) senders++;
+      this.#leaders = { revision, top: selectTop(counts.values(), MAX_LEADERS), senders };
     }
-    return this.#leaders.top;
+    return this.#leaders;
   }
+}
+
+function isSender(standing: Standing | undefined): boolean {
+  return standing !== undefined && standing.count > 0;
+}
+
+/** Counts by the day: seven whole days of UTC are never longer than the window. */
+function daysOf(
+  hours: ReadonlyMap<number, number>,
+  since: readonly Count[],
+  nowMs: number,
+): Week["days"] {
+  const today = Math.floor(nowMs / DAY_MS);
+  const days = Array.from({ length: DAYS_A_WEEK }, (_, i) => {
+    return { startMs: (today - (DAYS_A_WEEK - 1 - i)) * DAY_MS, messages: 0 };
+  });
+  const first = today - (DAYS_A_WEEK - 1);
+  const add = (minute: number, count: number) => {
+    const day = days[Math.floor(minute * MINUTE_MS / DAY_MS) - first];
+    if (day !== undefined) day.messages += count;
+  };
+  for (const [hour, count] of hours) add(hour * MINUTES_AN_HOUR, count);
+  for (const { minute, count } of since) add(minute, count);
+  return days;
 }
 
 /** Standings including what has changed since they were counted. */

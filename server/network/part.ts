@@ -10,6 +10,7 @@ import { shareRuns } from "../storage/shared_run.ts";
 import { DAY_MS } from "../time_units.ts";
 import { windowMinutesOf } from "./counted.ts";
 import { Leaderboard } from "./leaderboard.ts";
+import { NetworkFigures } from "./network_figures.ts";
 import { recordFigures, roomForFigures } from "./record_figures.ts";
 import { networkRoutes } from "./routes.ts";
 import { Standings } from "./standings.ts";
@@ -17,6 +18,8 @@ import { Sweeps } from "./sweeps.ts";
 import { Tally } from "./tally.ts";
 
 export interface Network extends Part {
+  /** For pages: the figures that the routes answer with. */
+  figures: NetworkFigures;
   /** Corrects the figures after a ban or unban; waits for it, at most a second. */
   sweep(): Promise<void>;
 }
@@ -40,7 +43,12 @@ export function openNetwork(core: Core): Network {
   const readStandings = shareRuns(() => standings.read());
   const tally = new Tally({ store, commits, leases, standings: readStandings, windowMinutes });
   const sweeps = new Sweeps({ store, commits, leases, identities, retentionMs });
-  const leaderboard = new Leaderboard({ kv, identities, standings, readStandings });
+  const figures = new NetworkFigures({
+    feed: { kv, now, retentionMs },
+    leaderboard: new Leaderboard({ kv, identities, now, standings, readStandings }),
+    publicReads,
+    exclusive: store.exclusive,
+  });
   const logFailure = logSparsely(core.deps.log, "figures_failed");
   const background = new Set<Promise<void>>();
   let groups = 0;
@@ -66,12 +74,8 @@ export function openNetwork(core: Core): Network {
   }
 
   return {
-    routes: networkRoutes({
-      feed: { kv, now, retentionMs },
-      leaderboard,
-      publicReads,
-      exclusive: store.exclusive,
-    }),
+    figures,
+    routes: networkRoutes(figures),
     async sweep() {
       await doneWithin(inBackground(() => sweeps.run()), SWEEP_WAIT_MS);
     },

@@ -1,11 +1,11 @@
 /**
- * Every sender's count in the trailing window, as the store has it now (tally_rows.ts). The counts
- * are kept in memory and updated by what was folded since. The cost of a read therefore does not
- * grow with messages or senders.
+ * Every sender's count in the trailing window, and everybody's by the hour, as the store has them now
+ * (tally_rows.ts). The counts are kept in memory and updated by what was folded since. The cost of a
+ * read therefore does not grow with messages or senders.
  */
 import { listRows } from "../storage/list_rows.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
-import { firstCountedMinute, WINDOW_MINUTES } from "./counted.ts";
+import { firstCountedMinute, minuteOf, WINDOW_MINUTES } from "./counted.ts";
 import type { Standing } from "./ranking.ts";
 import {
   checkpointPrefix,
@@ -27,6 +27,8 @@ export interface Folded {
   seq: number;
   firstMinute: number;
   counts: Map<number, Standing>;
+  /** Messages of all senders by the hour since 1970; the first one may reach outside the window. */
+  hours: Map<number, number>;
 }
 
 export interface StandingsNow {
@@ -113,7 +115,9 @@ export class Standings {
     const complete = seen.size === seq - folded.seq;
     this.revision++;
     for (const count of counts) {
-      if (count.minute >= folded.firstMinute) add(folded.counts, count, count.count);
+      if (count.minute < folded.firstMinute) continue;
+      add(folded.counts, count, count.count);
+      addToHour(folded.hours, count.minute, count.count);
     }
     return complete;
   }
@@ -122,10 +126,12 @@ export class Standings {
     checkpoint: TallyState["checkpoint"],
   ): Promise<{ folded: Folded | null; complete: boolean }> {
     const counts = new Map<number, Standing>();
+    const hours = new Map<number, number>();
     if (checkpoint === null) {
-      return { folded: { seq: 0, firstMinute: 0, counts }, complete: true };
+      return { folded: { seq: 0, firstMinute: 0, counts, hours }, complete: true };
     }
     let rows = 0;
+    let hasHours = false;
     const prefix = checkpointPrefix(checkpoint.name);
     const listed = await listRows<CheckpointRow>(this.kv, { prefix }, { batchSize: 20 });
     for (const { value } of listed) {
@@ -134,19 +140,47 @@ export class Standings {
         const [senderId, handle, count] = value.counts.slice(i, i + 3) as [number, string, number];
         counts.set(senderId, { senderId, handle, count });
       }
+      if (value.hours === undefined) continue;
+      hasHours = true;
+      for (let i = 0; i < value.hours.length; i += 2) {
+        hours.set(value.hours[i]!, value.hours[i + 1]!);
+      }
     }
     const { seq, firstMinute } = checkpoint;
     const complete = rows === checkpoint.rows;
     // The rows that have expired counted only minutes that have left the window.
     const outlived = this.#firstMinute() - firstMinute > WINDOW_MINUTES;
     if (!complete && !outlived) return { folded: null, complete };
-    if (!complete) counts.clear();
-    return { folded: { seq, firstMinute, counts }, complete };
+    if (!complete) {
+      counts.clear();
+      hours.clear();
+    } else if (!hasHours) await this.#readHours(hours, seq, firstMinute);
+    return { folded: { seq, firstMinute, counts, hours }, complete };
+  }
+
+  /** The hours of a checkpoint that was written without them, one after the other: memory has one. */
+  async #readHours(
+    hours: Map<number, number>,
+    upToSeq: number,
+    firstMinute: number,
+  ): Promise<void> {
+    const lastHour = hourOf(minuteOf(this.now()));
+    const firstHour = hourOf(Math.max(firstMinute, this.#firstMinute()));
+    for (let hour = firstHour; hour <= lastHour; hour++) {
+      const rows = await listRows<PartRow>(this.kv, { prefix: [...PART_PREFIX, hour] }, BATCH);
+      for (const { key, value } of rows) {
+        if (key[3] as number > upToSeq) continue;
+        for (let i = 0; i < value.counts.length; i += 3) {
+          const minute = value.counts[i]!;
+          if (minute >= firstMinute) addToHour(hours, minute, value.counts[i + 2]!);
+        }
+      }
+    }
   }
 
   /** Subtracts the minutes that have left the window. */
   async #leave(folded: Folded, firstMinute: number): Promise<void> {
-    const { firstMinute: from, counts, seq } = folded;
+    const { firstMinute: from, counts, hours, seq } = folded;
     if (firstMinute <= from) return;
     const leaving = new Map<number, number>();
     // Everything counted by then has left the window, and its parts may have expired.
@@ -172,6 +206,7 @@ export class Standings {
     this.revision++;
     folded.firstMinute = firstMinute;
     if (outlived) counts.clear();
+    for (const hour of hours.keys()) if (hour < hourOf(firstMinute)) hours.delete(hour);
     for (const [senderId, count] of leaving) {
       const standing = counts.get(senderId);
       if (standing === undefined) continue;
@@ -204,4 +239,9 @@ function add(
 ): void {
   const total = (counts.get(senderId)?.count ?? 0) + count;
   counts.set(senderId, { senderId, handle, count: total });
+}
+
+function addToHour(hours: Map<number, number>, minute: number, count: number): void {
+  const hour = hourOf(minute);
+  hours.set(hour, (hours.get(hour) ?? 0) + count);
 }

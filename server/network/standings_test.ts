@@ -5,10 +5,19 @@ import { Leases } from "../storage/leases.ts";
 import { firstCountedMinute, minuteOf, WINDOW_MINUTES } from "./counted.ts";
 import { Standings } from "./standings.ts";
 import { Tally } from "./tally.ts";
-import { type Count, deltaKey, encodeCounts, TALLY_STATE, type TallyState } from "./tally_rows.ts";
+import {
+  type CheckpointRow,
+  type Count,
+  deltaKey,
+  encodeCounts,
+  hourOf,
+  TALLY_STATE,
+  type TallyState,
+} from "./tally_rows.ts";
 import fc from "../../tests/support/seeded_fast_check.ts";
 
 const MINUTE_MS = 60_000;
+const CHECKPOINTS = { prefix: ["tally", "checkpoint"] };
 
 type Act =
   /** A group commit counts sends, or a sweep moves counts, in minutes before now. */
@@ -16,6 +25,8 @@ type Act =
   | { act: "advance"; minutes: number }
   | { act: "tidy" }
   | { act: "restart" }
+  /** The checkpoint becomes one of a relay that did not count by the hour; then a restart. */
+  | { act: "forget hours" }
   | { act: "read" };
 
 const minutesAgo = fc.oneof(
@@ -46,6 +57,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   },
   { weight: 4, arbitrary: fc.record({ act: fc.constant("tidy" as const) }) },
   { weight: 1, arbitrary: fc.record({ act: fc.constant("restart" as const) }) },
+  { weight: 1, arbitrary: fc.record({ act: fc.constant("forget hours" as const) }) },
   { weight: 3, arbitrary: fc.record({ act: fc.constant("read" as const) }) },
 );
 
@@ -57,6 +69,21 @@ function slowTotals(all: readonly Count[], nowMs: number): [number, number][] {
     totals.set(senderId, (totals.get(senderId) ?? 0) + count);
   }
   return [...totals].filter(([, total]) => total !== 0).sort(([a], [b]) => a - b);
+}
+
+/** Totals by hour of everything ever counted, of hours that lie wholly in the window. */
+function slowHours(all: readonly Count[], nowMs: number): [number, number][] {
+  const hours = new Map<number, number>();
+  for (const { minute, count } of all) {
+    hours.set(hourOf(minute), (hours.get(hourOf(minute)) ?? 0) + count);
+  }
+  return wholeHours(hours, nowMs);
+}
+
+function wholeHours(hours: Iterable<[number, number]>, nowMs: number): [number, number][] {
+  const firstHour = hourOf(firstCountedMinute(nowMs) - 1) + 1;
+  return [...hours].filter(([hour, total]) => hour >= firstHour && total !== 0)
+    .sort(([a], [b]) => a - b);
 }
 
 for (const exclusive of [true, false]) {
@@ -79,7 +106,13 @@ for (const exclusive of [true, false]) {
             if (one.act === "advance") clock.advance(one.minutes * MINUTE_MS);
             else if (one.act === "tidy") await tally.tidy();
             else if (one.act === "restart") standings = open();
-            else if (one.act === "count") {
+            else if (one.act === "forget hours") {
+              for await (const { key, value } of kv.list<CheckpointRow>(CHECKPOINTS)) {
+                const { hours: _, ...row } = value;
+                await kv.set(key, row);
+              }
+              standings = open();
+            } else if (one.act === "count") {
               const counts = one.counts.map(({ senderId, minutesAgo, count }) => ({
                 senderId,
                 handle: `agent_${senderId}`,
@@ -105,6 +138,11 @@ for (const exclusive of [true, false]) {
               const totals = [...shown].filter(([, total]) => total !== 0)
                 .sort(([a], [b]) => a - b);
               assert.deepEqual(totals, slowTotals(all, clock.now()));
+              const hours = new Map(folded.hours);
+              for (const { minute, count } of since) {
+                hours.set(hourOf(minute), (hours.get(hourOf(minute)) ?? 0) + count);
+              }
+              assert.deepEqual(wholeHours(hours, clock.now()), slowHours(all, clock.now()));
             }
           }
         } finally {

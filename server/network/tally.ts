@@ -133,13 +133,15 @@ export class Tally {
     const { kv } = store;
     const state = (await retryWhileLocked(() => kv.get<TallyState>(TALLY_STATE))).value;
     if (state === null || !this.#isDue(state)) return;
-    const { folded: { seq, firstMinute, counts } } = await standings();
+    const { folded: { seq, firstMinute, counts, hours } } = await standings();
     const flat = [...counts.values()].map((
       { senderId, handle, count },
     ) => [senderId, handle, count]);
-    const rows = inRows(flat, STANDINGS_A_ROW).map((row): CheckpointRow => ({
+    const byHour = [...hours].flat();
+    const rows = inRows(flat, STANDINGS_A_ROW).map((row, n): CheckpointRow => ({
       v: 1,
       counts: row.flat(),
+      ...(n === 0 ? { hours: byHour } : {}),
     }));
     const name = randomId(store);
     for (let from = 0; from < rows.length; from += ROWS_A_WRITE) {

@@ -39,6 +39,8 @@ export interface PartRow {
 export interface CheckpointRow {
   v: 1;
   counts: readonly (number | string)[];
+  /** In the first row: [hour, count]... of all senders; older checkpoints have none. */
+  hours?: readonly number[];
 }
 
 /** ["tally", "state"] */

@@ -8,11 +8,12 @@ import { createSmtpMailer } from "./smtp_mailer.ts";
  * @throws Deno.errors.NotFound and its like when RELAY_SMTP_CA cannot be read
  */
 export async function openMailer(config: Config): Promise<Mailer | undefined> {
-  const { smtp, from, smtpCaFile } = config.mail;
+  const { smtp, from, smtpCaFile, connections } = config.mail;
   if (smtp === undefined || from === undefined) return undefined;
   return createSmtpMailer({
     smtp,
     ehloName: ehloName(config),
+    connections,
     ...(smtpCaFile === undefined ? {} : { caPem: await Deno.readTextFile(smtpCaFile) }),
   });
 }

@@ -6,6 +6,7 @@ import { answerPage } from "./answer_page.ts";
 import { factList } from "./fact_list.ts";
 import { frame } from "./frame.ts";
 import { notice } from "./notice.ts";
+import { sentenceOf } from "./sentence.ts";
 import { shownText } from "./shown_text.ts";
 
 const TITLES: Readonly<Record<number, string>> = {
@@ -30,7 +31,7 @@ export async function answerErrorPage(error: RelayError, requestId: string): Pro
   const title = TITLES[status] ?? "The request was refused";
   const page = await frame(
     title,
-    html`${notice("error", shownText(sentence(message)))}
+    html`${notice("error", shownText(sentenceOf(message)))}
 <p class="actions"><a class="button" href="/">To the start page</a>
 <a class="button secondary" href="/docs">Documentation</a></p>
 <h2>Details for the relay's operator</h2>
@@ -43,10 +44,4 @@ ${
     }`,
   );
   return answerPage(page, { status, headers: refusalHeaders(error) });
-}
-
-/** Messages are written without capital and full stop, for programs to quote. */
-function sentence(message: string): string {
-  const text = message.charAt(0).toUpperCase() + message.slice(1);
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

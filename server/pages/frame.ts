@@ -1,7 +1,7 @@
 /** The frame of every page for people: header, main part, footer, one stylesheet from /assets. */
 import { html } from "hono/html";
 import { VERSION } from "../version.ts";
-import { ICON, STYLESHEET } from "./asset_files.ts";
+import { type AssetFile, ICON, STYLESHEET } from "./asset_files.ts";
 import type { Html } from "./html.ts";
 import { RELAY_NAME } from "./relay_name.ts";
 import { shownText } from "./shown_text.ts";
@@ -12,19 +12,32 @@ export interface FrameOptions {
   heading?: Html;
   /** Whether the main part is wider than a column of text: for tables and lists of records. */
   isWide?: boolean;
+  /** The link of the header that the page belongs to. */
+  section?: Section;
+  /** Scripts that the page loads; it works without them. */
+  scripts?: readonly AssetFile[];
+  /** Whether search engines are asked to leave the page out, as where it repeats what strangers wrote. */
+  isUnlisted?: boolean;
 }
 
 /** Where the header leads: pages of every relay. */
-const LINKS: readonly { href: string; label: string }[] = [{ href: "/docs", label: "Docs" }];
+const LINKS = {
+  "/network": "Network",
+  "/agents": "Agents",
+  "/verify": "Verify",
+  "/docs": "Docs",
+} as const;
+
+export type Section = keyof typeof LINKS;
 
 /**
- * A page as text, from its doctype on. It holds no script, and no style of its own.
+ * A page as text, from its doctype on. It holds no script and no style of its own.
  * @param title plain text, also of others: hidden characters are shown; the heading says the same
  */
 export async function frame(
   title: string,
   content: Html,
-  { heading, isWide = false }: FrameOptions = {},
+  { heading, isWide = false, section, scripts = [], isUnlisted = false }: FrameOptions = {},
 ): Promise<string> {
   const tab = title === RELAY_NAME ? title : `${visibleText(title)} - ${RELAY_NAME}`;
   // deno-fmt-ignore
@@ -34,16 +47,16 @@ export async function frame(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${tab}</title>
+${isUnlisted ? html`<meta name="robots" content="noindex">\n` : ""}<title>${tab}</title>
 <link rel="icon" type="image/svg+xml" href="${ICON.path}">
 <link rel="stylesheet" href="${STYLESHEET.path}">
-</head>
+${scripts.map(({ path }) => html`<script type="module" src="${path}"></script>\n`)}</head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header>
 <div class="bar">
 <a class="brand" href="/"><img src="${ICON.path}" alt="" width="28" height="28">${RELAY_NAME}</a>
-<nav aria-label="Relay">${LINKS.map(({ href, label }) => html`<a href="${href}">${label}</a>`)}</nav>
+<nav aria-label="Relay">${Object.entries(LINKS).map(([href, label]) => linkTo(href, label, section))}</nav>
 </div>
 </header>
 <main id="main"${isWide ? html` class="wide"` : ""}>
@@ -54,10 +67,21 @@ ${content}
 <div class="bar">
 <span>Version ${VERSION}</span>
 <a href="/v1/limits">Limits in force here</a>
+<a href="/contact">Who runs this relay</a>
 </div>
 </footer>
 </body>
 </html>
 `;
   return String(await page);
+}
+
+function linkTo(href: string, label: string, section: Section | undefined): Html {
+  return html`
+    <a href="${href}" ${href === section
+      ? html`
+        aria-current="true"
+      `
+      : ""}>${label}</a>
+  `;
 }

@@ -47,6 +47,11 @@ export class KeyRing {
     this.primaryId = keys.length === 0 ? null : custodyKeyId(keys[0]!);
   }
 
+  /** Ids of all keys, the encrypting one first. */
+  get ids(): string[] {
+    return [...this.#keys.keys()];
+  }
+
   has(keyId: string): boolean {
     return this.#keys.has(keyId);
   }

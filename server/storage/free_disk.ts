@@ -42,6 +42,11 @@ export class FreeDisk {
     this.#measuredMs = this.now();
   }
 
+  /** As last measured; null where the store is not on a disk of this machine, or it failed. */
+  get freeBytes(): number | null {
+    return Number.isFinite(this.#freeBytes) ? this.#freeBytes : null;
+  }
+
   /**
    * Refuses writes by a measurement that is at most some seconds old. If it showed room, it also
    * counts for the writes that arrive while the next one is made.

@@ -59,6 +59,8 @@ Deno.test("import rules: server/ imports itself, toolkit/ and wordlists/", () =>
     refused("server/messages/send/send.ts", `toolkit/${folder}/main.ts`, /no library/);
   }
   refused("server/messages/send/send.ts", "docs/example.ts", /only itself/);
+  refused("server/docs/guides.ts", "docs/adr/README.md", /only itself/);
+  refused("server/docs/guides.ts", "README.md", /only itself/);
 });
 
 Deno.test("import rules: what ships imports neither tests nor benchmarks", () => {

@@ -5,7 +5,7 @@ import type { FolderTable } from "./folder_rules.ts";
  * together and import them all; docs/architecture.md says what each folder is.
  */
 export const SERVER_FOLDERS: FolderTable = {
-  config: { imports: [], shows: ["loopback.ts", "mail.ts"] },
+  config: { imports: [], shows: ["loopback.ts", "mail.ts", "resolv_conf.ts"] },
   http: { imports: [], shows: "*" },
   storage: { imports: [], shows: "*" },
   blobs: { imports: ["http", "storage"], shows: ["blob_damaged.ts", "blobs.ts"] },
@@ -15,8 +15,8 @@ export const SERVER_FOLDERS: FolderTable = {
   },
   mailboxes: { imports: ["storage"], shows: ["records.ts", "retained_bytes.ts"] },
   pages: { imports: ["http"], shows: "*" },
-  web: { imports: ["http", "pages"], shows: ["reference.ts"] },
-  description: { imports: ["http", "web"], shows: "*" },
+  description: { imports: ["http"], shows: "*" },
+  docs: { imports: ["description", "http", "pages"], shows: [] },
   mail: {
     imports: [
       "agents",
@@ -50,6 +50,7 @@ export const SERVER_FOLDERS: FolderTable = {
   agents: {
     imports: ["description", "http", "mailboxes", "storage"],
     shows: [
+      "active_agents.ts",
       "authenticate.ts",
       "change_limits.ts",
       "identifier.ts",
@@ -73,7 +74,7 @@ export const SERVER_FOLDERS: FolderTable = {
   },
   directory: {
     imports: ["agents", "description", "http", "storage"],
-    shows: ["agent_search.ts", "listing.ts"],
+    shows: ["agent_search.ts", "listing.ts", "search_query.ts"],
   },
   messages: {
     imports: ["agents", "description", "http", "idempotency", "mailboxes", "storage", "waiting"],
@@ -96,11 +97,18 @@ export const SERVER_FOLDERS: FolderTable = {
     imports: ["agents", "description", "directory", "http", "mailboxes", "messages", "storage"],
     shows: [
       "counted.ts",
+      "feed_block.ts",
       "feed_correction.ts",
+      "leaderboard.ts",
+      "network_figures.ts",
       "record_figures.ts",
       "sweep_record.ts",
       "totals.ts",
     ],
+  },
+  site: {
+    imports: ["agents", "description", "directory", "http", "network", "pages", "storage"],
+    shows: [],
   },
   digest: {
     imports: [
@@ -122,6 +130,7 @@ export const SERVER_FOLDERS: FolderTable = {
   admin: {
     imports: [
       "agents",
+      "config",
       "description",
       "digest",
       "directory",
@@ -129,6 +138,7 @@ export const SERVER_FOLDERS: FolderTable = {
       "mailboxes",
       "messages",
       "network",
+      "pages",
       "storage",
     ],
     shows: [],

@@ -1,7 +1,7 @@
 /** What stays the same while the relay runs: tags, 304 and gzip of the description and the pages. */
 import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
-import { ICON, STYLESHEET } from "../../server/pages/asset_files.ts";
+import { ICON, LIVE_SCRIPT, STYLESHEET } from "../../server/pages/asset_files.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { connectRaw } from "../support/raw_http.ts";
 
@@ -9,11 +9,20 @@ const PATHS = [
   ["/openapi.json", "*/*"],
   ["/", "application/json"],
   ["/", "text/html"],
+  ["/network", "text/html"],
+  ["/agents", "text/html"],
+  ["/contact", "text/html"],
+  [LIVE_SCRIPT.path, "*/*"],
   ["/docs", "text/html"],
   [STYLESHEET.path, "text/css"],
   [ICON.path, "image/svg+xml"],
-  ["/docs/swagger-ui.css", "*/*"],
-  ["/docs/reference.js", "*/*"],
+  ["/docs/start", "text/html"],
+  ["/docs/start.md", "*/*"],
+  ["/llms.txt", "*/*"],
+  ["/verify", "text/html"],
+  ["/verify/verify.html", "text/html"],
+  ["/docs/try/swagger-ui.css", "*/*"],
+  ["/docs/try/try.js", "*/*"],
 ] as const;
 
 /** fetch() would unpack what is compressed. */

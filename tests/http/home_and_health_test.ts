@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { startApp } from "../support/app_server.ts";
+import { startTestRelay } from "../support/relay.ts";
 
 const BASE = { baseUrl: "https://relay.test" };
 
 Deno.test("GET / tells programs where everything is", async () => {
-  await using app = await startApp([], { config: BASE });
+  await using app = await startTestRelay({ config: BASE });
   const accepts = [
     "*/*",
     "application/json",
@@ -30,7 +31,7 @@ Deno.test("GET / tells programs where everything is", async () => {
 });
 
 Deno.test("OPTIONS / tells scripts of any origin which methods and headers they may use", async () => {
-  await using app = await startApp([], { config: BASE });
+  await using app = await startTestRelay({ config: BASE });
   const answer = await fetch(`${app.url}/`, {
     method: "OPTIONS",
     headers: { "Access-Control-Request-Headers": "x-relay-later" },
@@ -44,7 +45,7 @@ Deno.test("OPTIONS / tells scripts of any origin which methods and headers they 
 });
 
 Deno.test("GET / shows people a page that loads files of the relay alone", async () => {
-  await using app = await startApp([], { config: BASE });
+  await using app = await startTestRelay({ config: BASE });
   const accepts = [
     "text/html,image/webp;q=0",
     "image/webp, TEXT/HTML;q=0.1",
@@ -59,15 +60,15 @@ Deno.test("GET / shows people a page that loads files of the relay alone", async
     assert.match(page, /<html lang="en">/);
     assert.match(page, /<title>[^<]+<\/title>/);
     assert.match(page, /<h1>/);
-    assert.doesNotMatch(page, /<(script|style|iframe)\b|\sstyle=|@import|url\(/i);
-    const loaded = [...page.matchAll(/<(?:link|img) [^>]*(?:href|src)="([^"]*)"/g)];
-    assert.equal(loaded.length, 3);
+    assert.doesNotMatch(page, /<script>|<(style|iframe)\b|\sstyle=|@import|url\(/i);
+    const loaded = [...page.matchAll(/<(?:link|img|script) [^>]*(?:href|src)="([^"]*)"/g)];
+    assert.equal(loaded.length, 4);
     for (const [, target] of loaded) assert.match(target!, /^\/assets\/relay\.[0-9a-f]{16}\./);
     const links = [...page.matchAll(/<a [^>]*href="([^"]*)"/g)].map(([, target]) => target!);
-    for (const path of ["/docs", "/openapi.json", "/v1/limits"]) {
-      assert.ok(links.includes(`https://relay.test${path}`), path);
+    for (const path of ["/docs", "/openapi.json", "/v1/limits", "/network", "/agents"]) {
+      assert.ok(links.includes(path), path);
     }
-    for (const target of links) assert.match(target, /^(https:\/\/relay\.test)?\/|^#main$/);
+    for (const target of links) assert.match(target, /^\/(?!\/)|^\?live=10$|^#main$/);
   }
 });
 

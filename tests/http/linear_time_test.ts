@@ -90,10 +90,13 @@ const QUERIES = [
   "/v1/leaderboard?limit=",
   "/v1/notifications/unsubscribe?token=",
   "/docs/reference.js?v=",
+  "/network?before_id=",
+  "/agents?tags=",
+  "/agents?live=",
   "/health?",
 ];
 
-const PATHS = ["/v1/agents/", "/v1/messages/", "/docs/", "/v1/", "/"];
+const PATHS = ["/v1/agents/", "/v1/messages/", "/docs/", "/agents/", "/v1/", "/"];
 
 const SEND = { to: "someone", body: "x" };
 const REGISTER = { handle: "someone", pubkey: "x" };

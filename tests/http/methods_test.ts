@@ -7,6 +7,7 @@ import { startApp } from "../support/app_server.ts";
 import { connectRaw, errorCode, exchange, type RawAnswer } from "../support/raw_http.ts";
 
 const ROUTES: Route[] = [
+  { method: "GET", path: "/", handle: () => answerJson({}) },
   {
     method: "GET",
     path: "/v1/agents/{identifier}",

@@ -81,7 +81,8 @@ const ALLOWED = new RegExp(
       `/?(?:html|head|title|body|header|nav|main|footer|div|span|h1|h2|p|ol|ul|li|dl|dt|dd|pre|code|a|bdi)`,
       `nav aria-label="Relay"|main id="main" class="wide"|dl class="facts"|ol class="records"`,
       `code class="copy"|div class="(?:bar|card|lines)"`,
-      `a (?:class="(?:skip|brand)" )?href="(?:#main|/|/docs|/v1/limits|/dev/mail(?:/[0-9]+(?:/raw)?)?)"`,
+      `a (?:class="(?:skip|brand)" )?href="(?:#main|/|/v1/limits|/contact|/dev/mail(?:/[0-9]+(?:/raw)?)?)"`,
+      `a href="/(?:network|agents|verify|docs)" `,
       `a href="https?://[^"<>]*" rel="noopener noreferrer"`,
     ].join("|")
   })$`,

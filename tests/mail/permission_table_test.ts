@@ -46,9 +46,9 @@ IR GET    /v1/mail/drafts/{id} 503
 IW PATCH  /v1/mail/drafts/{id} 503
 IW DELETE /v1/mail/drafts/{id} 503
 IW POST   /v1/mail/drafts/{id}/send 503
-OR GET    /v1/mail/usage 503
-OR GET    /v1/mail/delivery-health 503
-OR GET    /v1/mail/activity 503
+OR GET    /v1/mail/usage 200
+OR GET    /v1/mail/delivery-health 400
+OR GET    /v1/mail/activity 400
 OW POST   /v1/mail/api-keys 201
 OR GET    /v1/mail/api-keys 200
 OR GET    /v1/mail/api-keys/{id} 200
@@ -62,8 +62,8 @@ OW POST   /v1/mail/webhooks/{id}/rotate 503
 OW POST   /v1/mail/webhooks/{id}/test 503
 OR GET    /v1/mail/webhooks/{id}/deliveries 503
 OW POST   /v1/mail/webhooks/{id}/deliveries/{delivery_id}/redeliver 503
-OR GET    /v1/mail/suppressions 503
-OW DELETE /v1/mail/suppressions/{address} 503`;
+OR GET    /v1/mail/suppressions 200
+OW DELETE /v1/mail/suppressions/{address} 404`;
 
 /** Routes that ask for no mail key. */
 const KEYLESS = `

@@ -2,7 +2,6 @@
 /** The pages in a browser: both sizes, both colour schemes, with and without JavaScript. */
 import assert from "node:assert/strict";
 import { html, raw } from "hono/html";
-import type { BrowserContextOptions, Page } from "playwright-core";
 import type { Route } from "../../server/http/route.ts";
 import { answerPage } from "../../server/pages/answer_page.ts";
 import { codeBlock } from "../../server/pages/code_block.ts";
@@ -18,12 +17,9 @@ import { expectNoFaults, loadAxe } from "../support/page_faults.ts";
 import { partOrSkip } from "../support/part.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { createBodyReader } from "../../server/http/body.ts";
+import { DESKTOP, LOOKS, PHONE } from "./looks.ts";
+import { watchPage } from "./watch_page.ts";
 
-const DESKTOP = { viewport: { width: 1280, height: 800 } };
-const PHONE = { viewport: { width: 320, height: 640 } };
-const LOOKS: readonly BrowserContextOptions[] = [DESKTOP, PHONE].flatMap((size) =>
-  (["light", "dark"] as const).map((colorScheme) => ({ ...size, colorScheme }))
-);
 const LONG = "a".repeat(300);
 
 /** Every element that pages are made of. */
@@ -94,19 +90,6 @@ const pageRoute = (path: string, title: string, content: Html): Route => ({
   handle: async () => answerPage(await frame(title, content), { referrerPolicy: "same-origin" }),
 });
 
-/** What a page asks for, and what it complains of besides the refusal that it is. */
-function watch(page: Page) {
-  const urls: string[] = [];
-  const complaints: string[] = [];
-  page.on("request", (request) => void urls.push(request.url()));
-  page.on("pageerror", (error) => void complaints.push(error.message));
-  page.on("console", (message) => {
-    if (/status of 4\d\d/.test(message.text())) return;
-    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
-  });
-  return { urls, complaints };
-}
-
 partOrSkip(
   "chromium",
   "the relay's pages are free of faults in every look, and ask no other host",
@@ -117,7 +100,7 @@ partOrSkip(
       const backgrounds = new Set<string>();
       for (const look of LOOKS) {
         await withPage(browser, { ...look, bypassCSP: true }, async (page) => {
-          const { urls, complaints } = watch(page);
+          const { urls, complaints } = watchPage(page);
           for (const path of paths) {
             await page.goto(relay.url + path);
             await loadAxe(page);
@@ -144,7 +127,7 @@ partOrSkip(
     await withChromium(program, async (browser) => {
       for (const javaScriptEnabled of [true, false]) {
         await withPage(browser, { ...PHONE, javaScriptEnabled }, async (page) => {
-          const { urls, complaints } = watch(page);
+          const { urls, complaints } = watchPage(page);
           const link = `${relay.url}/v1/notifications?token=rt_unsub_${"A".repeat(43)}`;
           await page.goto(link);
           await page.getByRole("button", { name: "No more of these for this agent" }).click();
@@ -234,7 +217,7 @@ partOrSkip(
     await using app = await startApp([pageRoute("/injected", "Safe", injected(other.url))]);
     await withChromium(program, async (browser) => {
       await withPage(browser, DESKTOP, async (page) => {
-        const { complaints } = watch(page);
+        const { complaints } = watchPage(page);
         await page.goto(`${app.url}/injected`);
         assert.equal(await page.locator("main script").count(), 1);
         const colors = await page.evaluate(() =>

@@ -3,18 +3,21 @@ export type Part =
   | "bun"
   | "caddy"
   | "chromium"
+  | "curl"
+  | "exim4"
   | "git"
   | "nginx"
   | "node"
   | "node22"
   | "npm"
+  | "postfix"
   | "python3";
 
 interface Candidates {
   programs: string[];
   minMajor: number;
   install: string;
-  /** Arguments that make it print its version; `--version` unless given. */
+  /** Arguments that make it print its version, with a blank between; `--version` unless given. */
   versionArgument?: string;
 }
 
@@ -31,6 +34,13 @@ const candidates: Record<Part, Candidates> = {
     minMajor: 100,
     install: "the chromium package",
   },
+  curl: { programs: ["curl"], minMajor: 7, install: "the curl package" },
+  exim4: {
+    programs: ["exim4", "/usr/sbin/exim4"],
+    minMajor: 4,
+    install: "exim4-daemon-light, which has not to be set up",
+    versionArgument: "-C /dev/null -bV",
+  },
   git: { programs: ["git"], minMajor: 2, install: "git" },
   nginx: {
     // Debian installs it where only root looks for programs.
@@ -42,6 +52,12 @@ const candidates: Record<Part, Candidates> = {
   node: { programs: ["node", "nodejs", "node22"], minMajor: 20, install: "Node.js 20 or later" },
   node22: { programs: ["node", "nodejs", "node22"], minMajor: 22, install: "Node.js 22 or later" },
   npm: { programs: ["npm"], minMajor: 9, install: "npm, which comes with Node.js" },
+  postfix: {
+    programs: ["postconf", "/usr/sbin/postconf"],
+    minMajor: 3,
+    install: "the postfix package",
+    versionArgument: "mail_version",
+  },
   python3: { programs: ["python3"], minMajor: 3, install: "Python 3" },
 };
 
@@ -86,7 +102,7 @@ function majorVersion(program: string, argument: string): number {
   try {
     // Not node:child_process: where Node.js is missing, it starts Deno when asked for node.
     const { success, stdout, stderr } = new Deno.Command(program, {
-      args: [argument],
+      args: argument.split(" "),
       stdout: "piped",
       stderr: "piped",
     }).outputSync();

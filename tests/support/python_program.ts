@@ -21,7 +21,8 @@ export async function pythonOrSkip(
   requirements: string,
   modules: readonly string[],
   name: string,
-  fn: (run: PythonRun) => Promise<void>,
+  /** Runs with Python, or with the variables by which any Python finds the libraries. */
+  fn: (run: PythonRun, env: Record<string, string>) => Promise<void>,
 ): Promise<void> {
   const python = findPart("python3");
   const libraries = python === null ? null : await bring(python, requirements, modules);
@@ -30,7 +31,11 @@ export async function pythonOrSkip(
     Deno.test({ name: `${name} (${needs})`, ignore: true, fn() {} });
     return;
   }
-  partOrSkip("python3", name, (program) => fn((args) => runPython(program, libraries!, args)));
+  partOrSkip(
+    "python3",
+    name,
+    (program) => fn((args) => runPython(program, libraries!, args), findingOf(libraries!)),
+  );
 }
 
 /** The folder of the libraries; "" when Python itself has them, null when there are none. */
@@ -72,7 +77,7 @@ async function runPython(
     env: {
       PYTHONDONTWRITEBYTECODE: "1",
       PYTHONIOENCODING: "utf-8",
-      ...(libraries === "" ? {} : { PYTHONPATH: libraries }),
+      ...findingOf(libraries),
     },
     stdin: "null",
     stdout: "piped",
@@ -80,4 +85,8 @@ async function runPython(
   }).output();
   const decoder = new TextDecoder();
   return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+}
+
+function findingOf(libraries: string): Record<string, string> {
+  return libraries === "" ? {} : { PYTHONPATH: libraries };
 }

@@ -19,6 +19,8 @@ export interface ScriptedSmtp extends AsyncDisposable {
   sessions(): number;
   /** How often sessions came to a step. */
   count(step: SmtpStep): number;
+  /** The lines that began with a verb, in their order. */
+  commands(verb: string): string[];
   /** The greatest number of sessions at one time that had not said QUIT. */
   mostSessions(): number;
   /** Answers every open session that waits in silence; after a reply 354 it takes the content. */
@@ -51,6 +53,7 @@ export function startScriptedSmtp(tls?: { key: string; cert: string }): Scripted
   const handled = new Set<Promise<void>>();
   const awaited = new Map<SmtpStep, (() => void)[]>();
   const counts = new Map<SmtpStep, number>();
+  const lines: string[] = [];
   let sessions = 0;
   let mostSessions = 0;
 
@@ -78,6 +81,7 @@ export function startScriptedSmtp(tls?: { key: string; cert: string }): Scripted
         take(session, "content");
         continue;
       }
+      lines.push(line);
       const verb = line.slice(0, 4).toUpperCase();
       if (verb === "QUIT") {
         session.write("221 bye");
@@ -123,6 +127,7 @@ export function startScriptedSmtp(tls?: { key: string; cert: string }): Scripted
     contents,
     sessions: () => sessions,
     count: (step) => counts.get(step) ?? 0,
+    commands: (verb) => lines.filter((line) => line.startsWith(verb)),
     mostSessions: () => mostSessions,
     release(reply) {
       for (const session of open) {

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withEnvFile } from "../../server/config/env_file.ts";
-import { ENV_FILE, permissionFlags } from "../../server/config/permissions.ts";
+import { ENV_FILE, permissionFlags, WORKER_MODULES } from "../../server/config/permissions.ts";
 
 export interface SpawnOptions {
   /** Settings; PORT is a free one and RELAY_DATA_DIR a temporary folder unless given. */
@@ -70,7 +70,8 @@ async function start(options: SpawnOptions): Promise<SpawnedRelay | FailedStart>
   const env = { PORT: "0", RELAY_DATA_DIR: dataDir, ...withRoomForMail(options.env ?? {}) };
   const cwd = await Deno.realPath(dataDir);
   // The permissions of `deno task start`: tests must not use what they refuse.
-  const flags = permissionFlags(await withEnvFile(env, join(cwd, ENV_FILE)).catch(() => env));
+  const flags = permissionFlags(await withEnvFile(env, join(cwd, ENV_FILE)).catch(() => env))
+    .map(fromHere);
   const child = new Deno.Command(program, {
     args: [
       ...before,
@@ -160,6 +161,15 @@ function withRoomForMail(env: Record<string, string>): Record<string, string> {
   } catch {
     return env; // the relay refuses it by itself
   }
+}
+
+/** A flag whose folders of the project are found from any working directory. */
+function fromHere(flag: string): string {
+  const [name, values] = flag.split("=") as [string, string?];
+  if (name !== "--allow-read" || values === undefined) return flag;
+  const paths = values.split(",");
+  const found = paths.map((path) => WORKER_MODULES.includes(path) ? pathOf(`../../${path}`) : path);
+  return `${name}=${found.join(",")}`;
 }
 
 async function collect(

@@ -1,49 +1,69 @@
-import { injectMail } from "../client/inject_mail.ts";
-import { RELAY_EXIT_HELP, RELAY_OPTIONS, RELAY_OPTIONS_HELP, relayOptions } from "./connect.ts";
-import { ExitCode } from "./exit_code.ts";
+import { AnswerError } from "../client/answer_error.ts";
+import type { Failure } from "../client/connection.ts";
+import { decodeInboundSecret, MIN_INBOUND_SECRET_BYTES } from "../client/inbound_secret.ts";
+import { type InjectedMail, injectMail } from "../client/inject_mail.ts";
+import { RefusalError } from "../client/refusal_error.ts";
+import { isPassing } from "../client/retry_rules.ts";
+import { RELAY_OPTIONS, RELAY_OPTIONS_HELP, relayOptions } from "./connect.ts";
+import { Sysexit } from "./exit_code.ts";
+import { isFailure } from "./failure.ts";
 import type { Host } from "./host.ts";
 import { InputError } from "./input_error.ts";
 import { parseOptions } from "./parse_options.ts";
 import { jsonLine } from "./print_fields.ts";
 import { printable } from "./printable.ts";
-import { readWhole } from "./read_input.ts";
+import { readInput, readWhole } from "./read_input.ts";
+import { MessageTooLarge, readMessage } from "./read_message.ts";
 import type { Verb } from "./verb.ts";
 
 const help = `Hand a received e-mail to the relay.
 
-Usage: relay mail inject [FILE|-] --from ADDRESS --to ADDRESS [--to ...] [options]
+Usage: relay mail inject --from=ADDRESS [options] [--] RECIPIENT... < message
 
-For the operator's mail server: FILE (or standard input) holds the raw message as received. It is
-signed with the secret that the relay knows as RELAY_MAIL_INBOUND_SECRET, which this command takes
-from the same variable, or from a file. The same message twice is stored once.
-
-A relay without mail, or without that secret, refuses.
+For the operator's mail server, which pipes the message as received; docs/mail.md has the lines for
+exim4 and postfix. It is signed with the secret that the relay knows as RELAY_MAIL_INBOUND_SECRET,
+which this command takes from the same variable, or from a file. The same message twice is stored
+once. A line "From ..." of mailbox files before the message is left out.
 
 Options:
-  --from ADDRESS    the envelope sender; empty for a bounce
-  --to ADDRESS      an envelope recipient; up to 100 times
-  --client-ip IP    who delivered it to the mail server; SPF is checked against it
-  --client-helo H   what that client called itself
+  --from=ADDRESS    the envelope sender; empty for a bounce
+  --to=ADDRESS      an envelope recipient, as RECIPIENT; up to 100 in all
+  --client-ip=IP    who delivered it to the mail server; SPF is checked against it. Empty or
+                    "unknown": nobody knows
+  --helo=NAME       what that client called itself
   --secret-file F   a file that holds the secret
+  --message F       the message, in place of standard input
+  --defer           75 in place of 77 and 78: mail waits until they are set right
 ${RELAY_OPTIONS_HELP}
   --json            print {"accepted": [...], "rejected": [{"address", "code"}]}
 
-${RELAY_EXIT_HELP}
-When some of the recipients were accepted it is 0; the others stand in the output. A mail server
-tries again after 5, and after 4 when the error is rate_limited or unavailable.
+Exit status: 0 when any recipient has it; else as mail servers know it (sysexits.h), with one line
+that says why:
+  64  wrong usage
+  65  the message is malformed, or has over 25 MiB
+  67  no recipient has an inbox here that takes it
+  75  try again: no answer, 408, 429 or 5xx
+  77  the relay does not take the signature: another secret, or a wrong clock
+  78  no secret, no relay, or a relay that takes no mail in
 
 Example:
-  relay mail inject --from "$SENDER" --to "$RECIPIENT" --client-ip "$CLIENT_ADDRESS" < message.eml
+  relay mail inject --from="$SENDER" --client-ip="$CLIENT" -- "$RECIPIENT" < message.eml
 `;
 
 const OPTIONS = {
   from: { type: "string" },
   to: { type: "string", multiple: true },
   "client-ip": { type: "string" },
-  "client-helo": { type: "string" },
+  helo: { type: "string" },
   "secret-file": { type: "string" },
+  message: { type: "string" },
+  defer: { type: "boolean" },
   ...RELAY_OPTIONS,
 } as const;
+
+const MAX_RECIPIENTS = 100;
+/** What SMTP allows of a name; longer ones are a stranger's play, and no reason to refuse the mail. */
+const MAX_HELO_CHARACTERS = 255;
 
 /** `relay mail inject`. */
 export const mailInject: Verb = {
@@ -52,48 +72,124 @@ export const mailInject: Verb = {
   help,
   options: OPTIONS,
   async run(args, host) {
-    const { values, positionals: [file] } = parseOptions(args, OPTIONS, 1);
-    const { from, to = [] } = values;
-    if (from === undefined || to.length === 0) {
-      throw new InputError("--from ADDRESS and --to ADDRESS say whom it is from and for", "usage");
+    let isDeferring = args.includes("--defer");
+    try {
+      const { values, positionals } = parseOptions(args, OPTIONS, MAX_RECIPIENTS);
+      isDeferring = values.defer === true;
+      const result = await inject(values, positionals, host);
+      await host.stdout(values.json ? jsonLine(result) : `${summaryOf(result)}\n`);
+      return Sysexit.ok;
+    } catch (thrown) {
+      const { code, words } = judge(thrown);
+      await host.stderr(`relay mail inject: ${printable(words)}\n`);
+      const isOperators = code === Sysexit.noPermission || code === Sysexit.config;
+      return isDeferring && isOperators ? Sysexit.tempFail : code;
     }
-    if (to.length > 100) throw new InputError("--to is for up to 100 recipients", "usage");
-    const options = relayOptions(host, "mail inject", values);
-    const secret = await readSecret(host, values["secret-file"]);
-    const envelope = {
-      from,
-      to,
-      client_ip: values["client-ip"],
-      client_helo: values["client-helo"],
-    };
-    const message = new Uint8Array(await readWhole(host, file));
-    const result = await withSecret(() => injectMail({ ...options, secret }, envelope, message));
-    const lines = [
-      ...result.accepted.map((address) => `accepted  ${printable(address)}\n`),
-      ...result.rejected.map(({ address, code }) =>
-        `rejected  ${printable(`${address}  ${code}`)}\n`
-      ),
-    ];
-    await host.stdout(values.json ? jsonLine(result) : lines.join(""));
-    return ExitCode.passed;
   },
 };
 
+type Values = ReturnType<typeof parseOptions<typeof OPTIONS>>["values"];
+
+async function inject(
+  values: Values,
+  positionals: readonly string[],
+  host: Host,
+): Promise<InjectedMail> {
+  const { from } = values;
+  const to = [...values.to ?? [], ...positionals];
+  if (from === undefined || to.length === 0) {
+    throw new InputError("--from=ADDRESS and a RECIPIENT say whom it is from and for", "usage");
+  }
+  if (to.length > MAX_RECIPIENTS) throw new InputError("at most 100 recipients", "usage");
+  const { options, secret } = await settings(values, host);
+  const message = await readMessage(readInput(host, values.message));
+  const envelope = {
+    from,
+    to,
+    client_ip: addressOf(values["client-ip"]),
+    client_helo: values.helo?.slice(0, MAX_HELO_CHARACTERS) || undefined,
+  };
+  return await injectMail({ ...options, secret }, envelope, message);
+}
+
+/** What the operator sets; what is wrong with it is the operator's to set right. */
+async function settings(values: Values, host: Host) {
+  try {
+    const { onRetry: _, ...options } = relayOptions(host, "mail inject", values);
+    return { options, secret: await readSecret(host, values["secret-file"]) };
+  } catch (thrown) {
+    throw thrown instanceof InputError ? new SettingsError(thrown.message) : thrown;
+  }
+}
+
+class SettingsError extends Error {}
+
 async function readSecret(host: Host, file: string | undefined): Promise<string> {
-  const secret = file === undefined
-    ? host.env("RELAY_MAIL_INBOUND_SECRET")
+  const text = file === undefined
+    ? host.env("RELAY_MAIL_INBOUND_SECRET") ?? ""
     : new TextDecoder().decode(await readWhole(host, file));
-  if (secret?.trim()) return secret.trim();
+  const secret = text.trim();
+  if (secret === "") {
+    throw new InputError(
+      "there is no secret: set RELAY_MAIL_INBOUND_SECRET, or pass --secret-file F",
+    );
+  }
+  if (decodeInboundSecret(secret) !== null) return secret;
   throw new InputError(
-    "there is no secret: set RELAY_MAIL_INBOUND_SECRET, or pass --secret-file F",
+    `the secret must be base64 of at least ${MIN_INBOUND_SECRET_BYTES} bytes, with or without whsec_ ` +
+      "before it",
   );
 }
 
-async function withSecret<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (thrown) {
-    if (!(thrown instanceof TypeError)) throw thrown;
-    throw new InputError(thrown.message);
+/** Mail servers write other words where there was no client. */
+function addressOf(text: string | undefined): string | undefined {
+  return text !== undefined && /^[0-9a-f.]*[:.][0-9a-f.:]+$/i.test(text) ? text : undefined;
+}
+
+/** What a failure means to a mail server, and why. */
+function judge(thrown: unknown): { code: Sysexit; words: string } {
+  if (isFailure(thrown)) return { code: failureCode(thrown), words: wordsOf(thrown) };
+  const words = thrown instanceof Error ? thrown.message : String(thrown);
+  if (thrown instanceof MessageTooLarge) return { code: Sysexit.dataError, words };
+  if (thrown instanceof SettingsError) return { code: Sysexit.config, words };
+  if (thrown instanceof InputError && thrown.isUsage) return { code: Sysexit.usage, words };
+  return { code: Sysexit.tempFail, words };
+}
+
+function failureCode(failure: Failure): Sysexit {
+  if (failure instanceof RefusalError && failure.status >= 500) return Sysexit.tempFail;
+  if (isPassing(failure)) return Sysexit.tempFail;
+  if (!(failure instanceof RefusalError)) {
+    // A success that cannot be read: the message may be there, and is stored once.
+    return failure instanceof AnswerError && failure.status === 200
+      ? Sysexit.tempFail
+      : Sysexit.config;
   }
+  switch (failure.status) {
+    case 400:
+    case 413:
+      return Sysexit.dataError;
+    case 401:
+      return Sysexit.noPermission;
+    case 404:
+      return failure.rejected === undefined ? Sysexit.config : Sysexit.noUser;
+    default:
+      return Sysexit.config;
+  }
+}
+
+function wordsOf(failure: Failure): string {
+  if (!(failure instanceof RefusalError)) return failure.message;
+  const rejected = (failure.rejected ?? []).map(({ address, code }) => `${address} (${code})`);
+  const whom = rejected.length === 0 ? "" : `; rejected ${rejected.join(", ")}`;
+  return `refused (${failure.code}): ${failure.message}${whom}`.replaceAll("\n", " ");
+}
+
+function summaryOf({ accepted, rejected }: InjectedMail): string {
+  const refused = rejected.map(({ address, code }) => `${address} (${code})`);
+  const parts = [
+    ...(accepted.length === 0 ? [] : [`accepted ${accepted.join(", ")}`]),
+    ...(refused.length === 0 ? [] : [`rejected ${refused.join(", ")}`]),
+  ];
+  return printable(parts.join("; "));
 }

@@ -1,5 +1,5 @@
 import { completionsVerb } from "./completions.ts";
-import { ExitCode } from "./exit_code.ts";
+import { ExitCode, type Sysexit } from "./exit_code.ts";
 import { describeFailure, failureExitCode, isFailure } from "./failure.ts";
 import { find } from "./find.ts";
 import { hash } from "./hash.ts";
@@ -47,9 +47,9 @@ export const VERBS: readonly Verb[] = [
  * Runs the command line.
  *
  * @returns the exit code: 0, 1 or 3 as the verb says, 2 for malformed input or usage. 4 when the
- * relay refused, 5 when none could be reached
+ * relay refused, 5 when none could be reached. `mail inject` ends with the codes of mail servers
  */
-export async function run(host: Host): Promise<ExitCode> {
+export async function run(host: Host): Promise<ExitCode | Sysexit> {
   const [first, ...rest] = host.args;
   if (first === undefined) {
     await host.stderr(overview());

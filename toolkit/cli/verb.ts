@@ -1,4 +1,4 @@
-import type { ExitCode } from "./exit_code.ts";
+import type { ExitCode, Sysexit } from "./exit_code.ts";
 import type { Host } from "./host.ts";
 
 /** The options of a verb, as node:util parseArgs takes them. */
@@ -26,5 +26,5 @@ export interface Verb {
    * @throws {InputError} for wrong usage or malformed input
    * @throws {RefusalError | NetworkError | AnswerError} what the relay answered, or that it did not
    */
-  run(args: readonly string[], host: Host): Promise<ExitCode>;
+  run(args: readonly string[], host: Host): Promise<ExitCode | Sysexit>;
 }

@@ -40,6 +40,9 @@ const FIELD_OF_OPTION: Readonly<Record<string, PageField>> = {
   maxSkewSeconds: "maxSkew",
 };
 
+/** Of an address, base58 of 32 bytes. */
+const LONGEST_ADDRESS = 44;
+
 const results = byId("results");
 
 byId("not-proven").append(...NOT_PROVEN.map((words) => element("li", {}, words)));
@@ -49,6 +52,18 @@ byId("form").addEventListener("submit", (event) => {
 });
 byId("example").addEventListener("click", () => tryExample(EXAMPLE_MESSAGE));
 byId("altered").addEventListener("click", () => tryExample(ALTERED_EXAMPLE));
+addEventListener("hashchange", takeFromLink);
+takeFromLink();
+
+/** `#from=` names a sender. That is the word of whoever made the link, and the page says so. */
+function takeFromLink(): void {
+  const from = new URLSearchParams(location.hash.slice(1)).get("from");
+  if (from === null) return;
+  control("from").value = from.slice(0, LONGEST_ADDRESS);
+  byId("from-hint").textContent =
+    "Filled in by the link that you followed, which proves nothing: " +
+    "compare it with the address that you got from its owner.";
+}
 
 function tryExample(message: InboxMessage): void {
   for (const field of FIELDS) control(field).value = "";

@@ -93,6 +93,11 @@ export function isSettled({ status }: Pick<Recipient, "status">): boolean {
   return status !== "queued" && status !== "sending" && status !== "deferred";
 }
 
+/** Whether a trigger is what a row of the outgoing queue comes to without being sent. */
+export function isWithoutAttempt(trigger: Trigger): boolean {
+  return trigger === "suppressed" || trigger === "expired";
+}
+
 /** What happened to a recipient. */
 export interface RecipientEvent {
   trigger: Trigger;

@@ -6,6 +6,8 @@ import { readRows, ROWS_A_READ } from "../../storage/read_rows.ts";
 import type { Store } from "../../storage/store.ts";
 import { valueSizeBytes } from "../../storage/stored_size.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
+import { count, figureRecords } from "../figures/figures_record.ts";
+import { countsOfRemoved } from "../figures/removed_recipients.ts";
 import type { Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
 import { storageKey } from "../mailboxes/storage_use.ts";
 import {
@@ -133,12 +135,18 @@ export class Messages {
         ? null
         : (await kv.get<RfcIdRow>(rfcIdKey(orgId, inboxId, rfcMessageId))).value;
       return {
-        records: [storageKey(orgId)],
+        records: [storageKey(orgId), ...figureRecords(orgId, row.createdAtMs)],
         sizeBytes: JOB_BYTES,
-        plan: (given) => ({
-          ...stageRemoval(given, { blobs }, row, { thread, previous, rfcId }),
-          result: true,
-        }),
+        plan(given) {
+          const removed = countsOfRemoved(row.recipients);
+          if (Object.keys(removed).length > 0) {
+            count(given.turn, orgId, row.createdAtMs, removed);
+          }
+          return {
+            ...stageRemoval(given, { blobs }, row, { thread, previous, rfcId }),
+            result: true,
+          };
+        },
       };
     });
   }

@@ -18,6 +18,7 @@ import type { Store } from "../../storage/store.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
 import { stageWindow, windowKey, type WindowRecord } from "../../storage/window_record.ts";
 import { DAY_MS, HOUR_MS } from "../../time_units.ts";
+import { authOfShownFrom } from "../auth/fixed_auth.ts";
 import { countNow, figureRecords } from "../figures/figures_record.ts";
 import { isListed } from "../inboxes/address_list.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
@@ -182,7 +183,7 @@ export class Receiver {
       }),
       mail.auth ?? checkAuth(mail),
     ]);
-    return { ...read, auth };
+    return { ...read, auth: authOfShownFrom(auth, read.facts.from) };
   }
 
   /** @returns why it was not stored, null where it was */

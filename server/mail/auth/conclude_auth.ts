@@ -1,0 +1,73 @@
+/**
+ * What the findings on a mail amount to: RFC 7489 for the policy and its alignment, the relay's own
+ * rule for the verdict (docs/mail.md). Pure; part of the worker.
+ */
+import type { AuthResult, AuthVerdict, MailAuth } from "../records/message_record.ts";
+
+export interface SignatureFinding {
+  result: "pass" | "fail" | "temperror" | "permerror";
+  /** Its `d=`. */
+  domain: string;
+}
+
+export interface Findings {
+  /** Domain of the one From; null where there is none, or several. */
+  fromDomain: string | null;
+  spf: AuthResult;
+  /** Domain that SPF was checked for; null where it was not. */
+  spfDomain: string | null;
+  /** In any order; one for each that was found. */
+  signatures: readonly SignatureFinding[];
+  /** What the domain of From publishes. */
+  policy: "none" | "temperror" | { strictSpf: boolean; strictDkim: boolean };
+  /** Whether two domains are of one organization (RFC 7489, 3.2). */
+  ofOneOrganization: (domain: string, other: string) => boolean;
+}
+
+/** Best first: one signature that passes is enough. */
+const DKIM_ORDER = ["pass", "fail", "temperror", "permerror"] as const;
+
+export function concludeAuth(findings: Findings): MailAuth {
+  const { fromDomain, spf, signatures } = findings;
+  const dkim = DKIM_ORDER.find((result) => signatures.some((one) => one.result === result)) ??
+    "none";
+  const dmarc = dmarcOf(findings);
+  return { spf, dkim, dmarc, fromDomain, verdict: verdictOf(findings, dkim, dmarc) };
+}
+
+function dmarcOf(findings: Findings): AuthResult {
+  const { fromDomain, policy } = findings;
+  if (fromDomain === null) return "permerror";
+  if (typeof policy === "string") return policy;
+  if (isAligned(findings, "pass", policy)) return "pass";
+  // What could have passed at another time is no failure (RFC 7489, 6.6.3 leaves it open).
+  return isAligned(findings, "temperror", policy) ? "temperror" : "fail";
+}
+
+function verdictOf(findings: Findings, dkim: AuthResult, dmarc: AuthResult): AuthVerdict {
+  switch (dmarc) {
+    case "pass":
+      return "pass";
+    case "fail":
+    case "permerror":
+      return "fail";
+    case "temperror":
+      return "error";
+    default:
+      if (isAligned(findings, "pass", { strictSpf: false, strictDkim: false })) return "pass";
+      return findings.spf === "temperror" || dkim === "temperror" ? "error" : "none";
+  }
+}
+
+/** Whether SPF or a signature has this result for a domain that stands for the one of From. */
+function isAligned(
+  { fromDomain, spf, spfDomain, signatures, ofOneOrganization }: Findings,
+  wanted: "pass" | "temperror",
+  { strictSpf, strictDkim }: { strictSpf: boolean; strictDkim: boolean },
+): boolean {
+  if (fromDomain === null) return false;
+  const fits = (domain: string, isStrict: boolean) =>
+    domain.toLowerCase() === fromDomain || (!isStrict && ofOneOrganization(domain, fromDomain));
+  return (spf === wanted && spfDomain !== null && fits(spfDomain, strictSpf)) ||
+    signatures.some(({ result, domain }) => result === wanted && fits(domain, strictDkim));
+}

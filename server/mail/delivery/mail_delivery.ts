@@ -1,0 +1,217 @@
+/**
+ * Delivers outbound messages, one transaction a recipient. Every attempt reads anew whether the mail is
+ * still wanted; what it carries are the bytes that were stored when the message was accepted. What an
+ * attempt brought is stored in one commit with the end of its row of the queue, or with its next due
+ * time: a process that dies leaves a row, and with it the truth.
+ */
+import { BlobDamaged } from "../../blobs/blob_damaged.ts";
+import type { Blobs } from "../../blobs/blobs.ts";
+import type { Limits } from "../../limits.ts";
+import type { Mailer, MailOutcome } from "../../outgoing/mailer.ts";
+import type {
+  AttemptOutcome,
+  OutgoingHandler,
+  OutgoingItem,
+} from "../../outgoing/outgoing_handler.ts";
+import type { SmtpReply } from "../../outgoing/smtp_reply.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
+import type { Store } from "../../storage/store.ts";
+import { MINUTE_MS } from "../../time_units.ts";
+import type { Mailboxes } from "../mailboxes/mailboxes.ts";
+import { inboxKey } from "../records/inbox_record.ts";
+import { type MessageRow, RAW, type Recipient } from "../records/message_record.ts";
+import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
+import { suppressionKey } from "../suppressions/suppressions.ts";
+import { outcomeEvent } from "./outcome_event.ts";
+import { MAIL_KIND, MAIL_PAYLOAD_BYTES, type MailPayload } from "./queued_mail.ts";
+import type { RecipientChanges } from "./recipient_change.ts";
+import { isSettled, isWithoutAttempt, type RecipientEvent } from "./recipient_status.ts";
+import { givenUpAtMs, retryWaitMs } from "./retry_times.ts";
+
+/** Delivers to an inbox of this relay; what it stored once it may be given again. */
+export type DeliverInside = (mail: {
+  /** Envelope sender. */
+  from: string;
+  /** Recipient, at the relay's domain. */
+  to: string;
+  raw: Uint8Array;
+  row: MessageRow;
+}) => Promise<SmtpReply>;
+
+export interface MailDeliveryOptions {
+  store: Store;
+  records: Pick<RecordCache, "read">;
+  mailboxes: Pick<Mailboxes, "inTurn">;
+  blobs: Pick<Blobs, "read">;
+  changes: RecipientChanges;
+  limits: Pick<Limits, "mailTrialPurgeDays">;
+  mailer: Mailer;
+  /** Domain of all inboxes, lowercased. */
+  domain: string;
+  /** The envelope sender of a recipient's mail. */
+  envelopeSender(messageId: string, recipient: number): Promise<string>;
+  deliverInside: DeliverInside;
+  /** Mails at one time: the connections to the next hop without those that notices keep. */
+  concurrency: number;
+}
+
+/** A suspended org's mail is looked at again after this. */
+const SUSPENDED_MS = 5 * MINUTE_MS;
+/** Whether a mail is still wanted is asked again before its content where that took longer. */
+const FRESH_MS = 1_000;
+
+/** What an attempt says of itself to alongside(): the event, in the queue's words. */
+type Note = RecipientEvent;
+
+/** Thrown between 354 and the content: the mail is not wanted any more, or not now. */
+class Withdrawn extends Error {
+  constructor(readonly outcome: AttemptOutcome<MailPayload>) {
+    super("the mail was withdrawn");
+  }
+}
+
+/** What is read of a mail that is to be sent now. */
+interface Wanted {
+  row: MessageRow;
+  recipient: Recipient;
+}
+
+/** What the outgoing queue does with the mails of inboxes. */
+export function mailDelivery(options: MailDeliveryOptions): OutgoingHandler<MailPayload> {
+  const { changes, mailboxes, concurrency } = options;
+  return {
+    kind: MAIL_KIND,
+    concurrency,
+    // One org's large mails leave room for the others.
+    perDestination: Math.max(1, concurrency - 2),
+    payloadBytes: MAIL_PAYLOAD_BYTES,
+    oneNextHop: true,
+    attempt: (item) => attempt(options, item),
+    async alongside({ payload, attempts, result, dueMs, note }) {
+      const event = note as Note | undefined;
+      if (event !== undefined) {
+        const row = result === "retry" && dueMs !== null ? await changes.read(payload) : null;
+        // No attempt is made when the time is over.
+        const isLast = row !== null && dueMs !== null && dueMs >= givenUpAtMs(row);
+        const nextAttemptAtMs = isLast ? null : dueMs;
+        // What ends without an attempt was leased for one all the same.
+        const counted = isWithoutAttempt(event.trigger) ? {} : { attempts };
+        return await changes.beside(payload, { ...event, ...counted, nextAttemptAtMs });
+      }
+      // The process that sent it has died, or does not know itself.
+      if (result !== "unknown") return null;
+      return await changes.beside(payload, { trigger: "lost", attempts });
+    },
+    inTurn: ({ orgId, inboxId }, work) => mailboxes.inTurn(orgId, inboxId, work),
+  };
+}
+
+async function attempt(
+  options: MailDeliveryOptions,
+  item: OutgoingItem<MailPayload>,
+): Promise<AttemptOutcome<MailPayload>> {
+  const { store, blobs, mailer, domain, envelopeSender, deliverInside } = options;
+  const { payload } = item;
+  const readMs = store.now();
+  const wanted = await readWanted(options, payload);
+  if ("result" in wanted) return wanted;
+  const { row, recipient } = wanted;
+  const raw = await readRaw(blobs, row);
+  const retryMs = () => retryWaitMs(item.attempts, store.random(1)[0]! / 256);
+  const capped = (afterMs: number) => Math.min(afterMs, givenUpAtMs(row) - store.now());
+  if (raw === null) {
+    // Its operator may bring the bytes back; nothing was tried that the recipient could be told.
+    return { result: "retry", reason: "stored bytes are damaged", afterMs: capped(retryMs()) };
+  }
+  const from = await envelopeSender(row.id, payload.recipient);
+  const { address: to } = recipient;
+  if (to.slice(to.lastIndexOf("@") + 1) === domain) {
+    const reply = await deliverInside({ from, to, raw, row });
+    return afterwards(insideOutcome(reply), capped(retryMs()));
+  }
+  try {
+    const outcome = await mailer.send({ from, to, content: raw }, {
+      signal: item.signal,
+      async beforeContent() {
+        if (store.now() - readMs > FRESH_MS) {
+          const again = await readWanted(options, payload);
+          if ("result" in again) throw new Withdrawn(again);
+        }
+        await item.commitData();
+      },
+    });
+    return afterwards(outcome, capped(retryMs()));
+  } catch (error) {
+    if (error instanceof Withdrawn) return error.outcome;
+    throw error;
+  }
+}
+
+/** The mail, if it is to be sent now; else what becomes of its row. */
+async function readWanted(
+  { store, records, changes, limits }: MailDeliveryOptions,
+  payload: MailPayload,
+): Promise<Wanted | AttemptOutcome<MailPayload>> {
+  const { orgId, inboxId } = payload;
+  const [org, inbox, row] = await Promise.all([
+    records.read<OrgRecord>(orgKey(orgId)),
+    records.read(inboxKey(orgId, inboxId)),
+    changes.read(payload),
+  ]);
+  const nowMs = store.now();
+  const recipient = row?.recipients[payload.recipient];
+  const isGone = org === null || orgState(org, nowMs, limits) === "gone" || inbox === null;
+  if (isGone || row === null || recipient === undefined) return dropped("deleted");
+  if (row.cancelledAtMs !== null) return dropped("cancelled");
+  if (isSettled(recipient)) return dropped("settled");
+  const leftMs = givenUpAtMs(row) - nowMs;
+  if (leftMs <= 0) {
+    return { result: "dead", reason: "expired", untried: true, note: event("expired") };
+  }
+  if (await records.read(suppressionKey(orgId, recipient.address)) !== null) {
+    return { ...dropped("suppressed"), note: event("suppressed") };
+  }
+  if (org.suspendedAtMs !== null) {
+    const afterMs = Math.min(SUSPENDED_MS, leftMs);
+    return { result: "retry", reason: "the org is suspended", afterMs, untried: true };
+  }
+  return { row, recipient };
+}
+
+const dropped = (reason: string): AttemptOutcome<MailPayload> => ({ result: "dropped", reason });
+const event = (trigger: RecipientEvent["trigger"]): Note => ({ trigger });
+
+async function readRaw(blobs: Pick<Blobs, "read">, row: MessageRow): Promise<Uint8Array | null> {
+  try {
+    return await blobs.read(row.blob, RAW);
+  } catch (error) {
+    if (error instanceof BlobDamaged) return null;
+    throw error;
+  }
+}
+
+/** A reply of an inbox of ours, as if the next hop had said it. */
+function insideOutcome(reply: SmtpReply): MailOutcome {
+  if (reply.code < 300) return { result: "sent", reason: `${reply.code} inside`, reply };
+  const permanent = reply.code >= 500;
+  const reason = `${reply.code} inside`;
+  return { result: "refused", stage: "recipient", permanent, reason, reply, isReached: true };
+}
+
+/** What the queue does next, and what the recipient is told of it. */
+function afterwards(outcome: MailOutcome, retryMs: number): AttemptOutcome<MailPayload> {
+  const note = outcomeEvent(outcome);
+  const { reason } = outcome;
+  switch (note.trigger) {
+    case "lost":
+      return { result: "unknown", reason: `unknown: ${reason}`, note };
+    case "deferred": {
+      const unreachable = outcome.result === "refused" && !outcome.isReached;
+      return { result: "retry", reason, afterMs: Math.max(1, retryMs), unreachable, note };
+    }
+    case "sender_refused":
+      return { result: "dead", reason: `refused: ${reason}`, note };
+    default:
+      return { result: "done", note };
+  }
+}

@@ -1,0 +1,50 @@
+/** Counts what the outgoing queue holds, for the operator; reads keys, and no payload. */
+import { retryWhileLocked } from "../storage/lock_retry.ts";
+import { type DeadRow, LANE_PREFIX, LEASED_PREFIX } from "./outgoing_row.ts";
+import { listDead } from "./dead_rows.ts";
+
+export interface QueueCounts {
+  counts: { kind: string; waiting: number; firstDueMs: number | null }[];
+  leased: number;
+  isCut: boolean;
+  givenUp: Pick<DeadRow, "kind" | "diedAtMs" | "attempts" | "reason">[];
+}
+
+/** So many rows of the index are read, and no more: they are counted for a page. */
+const COUNTED = 2_000;
+const GIVEN_UP = 10;
+
+export async function countQueue(kv: Deno.Kv): Promise<QueueCounts> {
+  const [lanes, leased, dead] = await Promise.all([
+    keysBelow(kv, [LANE_PREFIX]),
+    keysBelow(kv, [LEASED_PREFIX]),
+    listDead(kv, GIVEN_UP),
+  ]);
+  const byKind = new Map<string, { kind: string; waiting: number; firstDueMs: number | null }>();
+  for (const key of lanes) {
+    const [, kind, , dueMs] = key as [string, string, string, number];
+    const count = byKind.get(kind) ?? { kind, waiting: 0, firstDueMs: null };
+    count.waiting++;
+    count.firstDueMs = Math.min(count.firstDueMs ?? Infinity, dueMs);
+    byKind.set(kind, count);
+  }
+  return {
+    counts: [...byKind.values()],
+    leased: leased.length,
+    isCut: lanes.length === COUNTED || leased.length === COUNTED,
+    givenUp: dead.map(({ kind, diedAtMs, attempts, reason }) => ({
+      kind,
+      diedAtMs,
+      attempts,
+      reason,
+    })),
+  };
+}
+
+function keysBelow(kv: Deno.Kv, prefix: Deno.KvKey): Promise<Deno.KvKey[]> {
+  return retryWhileLocked(async () => {
+    const keys: Deno.KvKey[] = [];
+    for await (const { key } of kv.list({ prefix }, { limit: COUNTED })) keys.push(key);
+    return keys;
+  });
+}

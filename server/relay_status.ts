@@ -1,0 +1,46 @@
+/** What the operator's page shows, of the parts that it is of. */
+import type { RelayStatus } from "./admin/pages/relay_status.ts";
+import type { Core } from "./core.ts";
+import type { OpenCustody } from "./custody/part.ts";
+import { createDatabaseProbe } from "./health.ts";
+import type { Http } from "./http/part.ts";
+import { countQueue } from "./outgoing/queue_counts.ts";
+import type { RecentEvents } from "./recent_events.ts";
+import type { Waiting } from "./waiting/part.ts";
+
+export interface RelayStatusParts {
+  core: Core;
+  http: Http;
+  waits: Waiting["waits"];
+  custody: OpenCustody;
+  recentEvents: RecentEvents;
+  startupLines(): readonly string[];
+}
+
+export function createRelayStatus(
+  { core, http, waits, custody: { custody, ring }, recentEvents, startupLines }: RelayStatusParts,
+): RelayStatus {
+  const { freeDisk, commits, limits, deps: { kv } } = core;
+  return {
+    startupLines,
+    isDatabaseAlive: createDatabaseProbe(kv),
+    async freeDiskBytes() {
+      await freeDisk.refresh();
+      return freeDisk.freeBytes;
+    },
+    minFreeDiskBytes: limits.minFreeDiskBytes,
+    queues: () => [
+      ["Requests under way", http.requests.count],
+      ["Waiting polls", waits.size],
+      ["Changes waiting for a commit", commits.pending],
+    ],
+    refusals: () => http.refusals.list(),
+    events: () => recentEvents.newestFirst(),
+    outgoing: () => countQueue(kv),
+    custodyKeys: {
+      encrypting: ring.primaryId,
+      opening: ring.ids.filter((id) => id !== ring.primaryId),
+      missing: custody.missingKeys,
+    },
+  };
+}

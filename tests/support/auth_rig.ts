@@ -1,0 +1,57 @@
+/** A checker of mails over scripted DNS, with its real worker. */
+import { Buffer } from "node:buffer";
+import { AuthChecker, type CheckerBounds } from "../../server/mail/auth/auth_checker.ts";
+import type { MailClient } from "../../server/mail/auth/auth_messages.ts";
+import { createDnsClient } from "../../server/mail/auth/dns_client.ts";
+import type { LookupBounds } from "../../server/mail/auth/lookups.ts";
+import { type StartAuthWorker, startAuthWorker } from "../../server/mail/auth/start_auth_worker.ts";
+import type { MailAuth } from "../../server/mail/records/message_record.ts";
+import { type ScriptedDns, type ScriptedRecords, startScriptedDns } from "./dns_server.ts";
+
+export interface AuthRig extends AsyncDisposable {
+  dns: ScriptedDns;
+  checker: AuthChecker;
+  losses: unknown[];
+  /** @param mail a character is a byte */
+  check(mail: string | Uint8Array<ArrayBuffer>, client?: Partial<MailClient>): Promise<MailAuth>;
+}
+
+/** Where mails come from unless a test says otherwise. */
+export const CLIENT_IP = "192.0.2.1";
+
+export function startAuthRig(
+  zone: Record<string, ScriptedRecords> = {},
+  options: {
+    start?: StartAuthWorker;
+    bounds?: CheckerBounds;
+    lookups?: LookupBounds;
+    now?: () => number;
+  } = {},
+): AuthRig {
+  const dns = startScriptedDns(zone);
+  const losses: unknown[] = [];
+  const onFailure = (failure: unknown) => void losses.push(failure);
+  const checker = new AuthChecker({
+    dns: createDnsClient({ servers: [dns.server], onFailure: () => {} }),
+    start: startAuthWorker,
+    onLoss: onFailure,
+    now: Date.now,
+    ...options,
+  });
+  return {
+    dns,
+    checker,
+    losses,
+    check: (mail, client = {}) =>
+      checker.check(typeof mail === "string" ? new Uint8Array(Buffer.from(mail, "latin1")) : mail, {
+        clientIp: CLIENT_IP,
+        helo: "mx.example.org",
+        envelopeFrom: "alice@example.org",
+        ...client,
+      }),
+    async [Symbol.asyncDispose]() {
+      checker.close();
+      await dns[Symbol.asyncDispose]();
+    },
+  };
+}
