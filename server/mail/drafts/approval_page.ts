@@ -247,7 +247,7 @@ function attachments({ attachments }: DraftRow): Html {
         factList([
           ["File", shownText(filename)],
           ["Type", html`<code>${contentType}</code>`],
-          ["Size", `${sizeBytes.toLocaleString("en")} bytes`],
+          ["Size", sizeBytes === 1 ? "1 byte" : `${sizeBytes.toLocaleString("en")} bytes`],
           contentId === null ? null : ["Stands inline as", html`<code>${contentId}</code>`],
           ["SHA-256", html`<code>${sha256}</code>`],
         ])

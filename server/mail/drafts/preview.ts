@@ -20,10 +20,10 @@ export interface DraftPreview {
 const FRAME_POLICY =
   `<!doctype html><meta http-equiv="Content-Security-Policy" content="default-src 'none'">`;
 /**
- * Elements that show nothing and may have a browser reach another host, whatever a policy says: they
- * get a name that means nothing.
+ * Elements that have a browser reach another host whatever a policy says, such as by a connection made
+ * ahead: they get a name that means nothing. Nothing in a mail shows by them.
  */
-const REACHING = /<(?=(?:link|meta|base)(?![a-z0-9-]))/gi;
+const REACHING = /<(?=(?:link|meta|base|i?frame)(?![a-z0-9-]))/gi;
 
 /** @param section bytes of a draft's texts, as they are stored */
 export function previewDraft(section: Uint8Array): DraftPreview {
