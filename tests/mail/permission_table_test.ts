@@ -26,26 +26,26 @@ IR GET    /v1/mail/inboxes 200
 IR GET    /v1/mail/inboxes/{id} 200
 OW PATCH  /v1/mail/inboxes/{id} 200
 OW DELETE /v1/mail/inboxes/{id} 204
-IW POST   /v1/mail/inboxes/{id}/messages/send 503
+IW POST   /v1/mail/inboxes/{id}/messages/send 403
 IR GET    /v1/mail/inboxes/{id}/messages 200
 IR GET    /v1/mail/messages/{id} 200
 IW PATCH  /v1/mail/messages/{id} 200
 OW DELETE /v1/mail/messages/{id} 204
 IR GET    /v1/mail/messages/{id}/raw 200
 IR GET    /v1/mail/messages/{id}/attachments/{attachment_id} 200
-IW POST   /v1/mail/messages/{id}/reply 503
-IW POST   /v1/mail/messages/{id}/forward 503
-IW POST   /v1/mail/messages/{id}/cancel 503
+IW POST   /v1/mail/messages/{id}/reply 403
+IW POST   /v1/mail/messages/{id}/forward 403
+IW POST   /v1/mail/messages/{id}/cancel 403
 IR GET    /v1/mail/inboxes/{id}/threads 200
 IR GET    /v1/mail/threads/{id} 200
 IW PATCH  /v1/mail/threads/{id} 200
 IR GET    /v1/mail/search 503
-IW POST   /v1/mail/inboxes/{id}/drafts 503
-IR GET    /v1/mail/inboxes/{id}/drafts 503
-IR GET    /v1/mail/drafts/{id} 503
-IW PATCH  /v1/mail/drafts/{id} 503
-IW DELETE /v1/mail/drafts/{id} 503
-IW POST   /v1/mail/drafts/{id}/send 503
+IW POST   /v1/mail/inboxes/{id}/drafts 201
+IR GET    /v1/mail/inboxes/{id}/drafts 200
+IR GET    /v1/mail/drafts/{id} 200
+IW PATCH  /v1/mail/drafts/{id} 200
+IW DELETE /v1/mail/drafts/{id} 204
+IW POST   /v1/mail/drafts/{id}/send 403
 OR GET    /v1/mail/usage 200
 OR GET    /v1/mail/delivery-health 400
 OR GET    /v1/mail/activity 400
@@ -127,6 +127,7 @@ interface Ids {
   key: string;
   message: string;
   thread: string;
+  draft: string;
 }
 
 interface Cast {
@@ -143,6 +144,7 @@ const UNKNOWN: Ids = {
   key: "key_1",
   message: "msg_01ARZ3NDEKTSV4RRFFQ69G5FAV",
   thread: "thr_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+  draft: "dft_01ARZ3NDEKTSV4RRFFQ69G5FAV",
 };
 
 /** A message with one attachment. */
@@ -162,7 +164,14 @@ async function makeCast(relay: TestRelay): Promise<Cast> {
       await holder.ask("GET", `/v1/mail/inboxes/${inbox.id}/messages`),
       200,
     );
-    return { inbox: inbox.id, key, message: data[0].id, thread: data[0].thread_id };
+    const draft = await holder.ask("POST", `/v1/mail/inboxes/${inbox.id}/drafts`, { body: {} });
+    return {
+      inbox: inbox.id,
+      key,
+      message: data[0].id,
+      thread: data[0].thread_id,
+      draft: accepted(draft, 201).id,
+    };
   };
   const spare = await owner.newKey({ name: "spare" });
   const foreignKey = await other.newKey({ name: "foreign" });
@@ -205,6 +214,8 @@ const BODIES: Record<string, (cast: Cast) => unknown> = {
   "POST /v1/mail/api-keys": () => ({ name: "x" }),
   "PATCH /v1/mail/messages/{id}": () => ({ read: true }),
   "PATCH /v1/mail/threads/{id}": () => ({ read: true }),
+  "POST /v1/mail/inboxes/{id}/drafts": () => ({ text: "x" }),
+  "PATCH /v1/mail/drafts/{id}": () => ({ text: "x" }),
 };
 
 const UNTOUCHED = {
@@ -221,10 +232,15 @@ function call(
   ids: Ids,
 ): Promise<MailAnswer> {
   const kind = path.split("/")[3]!;
-  const id =
-    { "api-keys": ids.key, inboxes: ids.inbox, messages: ids.message, threads: ids.thread }[
-      kind
-    ] ?? "x_1";
+  const id = {
+    "api-keys": ids.key,
+    inboxes: ids.inbox,
+    messages: ids.message,
+    threads: ids.thread,
+    drafts: ids.draft,
+  }[
+    kind
+  ] ?? "x_1";
   let filled = path.replace("{id}", id);
   for (const [name, value] of Object.entries(UNTOUCHED)) filled = filled.replace(name, value);
   const body = BODIES[`${method} ${path}`]?.(cast);
@@ -285,7 +301,7 @@ Deno.test("routes without a mail key do not ask for one", async () => {
     const { body } = await askMail(relay.url, method!, filled, { key: "rm_sk_nobody" });
     const takesBody = path!.startsWith("/v1/mail/agents/") ||
       ["/v1/mail/org/magic", "/v1/mail/org/google"].includes(path!);
-    const isLink = path!.endsWith("/confirm");
+    const isLink = path!.endsWith("/confirm") || path!.startsWith("/mail/drafts/");
     const expected = takesBody || path === "/v1/mail/inbound/raw" || (isLink && method === "POST")
       ? "invalid_json"
       : isLink

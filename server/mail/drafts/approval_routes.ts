@@ -1,5 +1,7 @@
 /** GET and POST /mail/drafts/{id}: a person reads a draft, and approves or rejects it. */
 import { invalidJson, RelayError } from "../../errors.ts";
+import { answerError } from "../../http/answer.ts";
+import { namesHtml } from "../../http/names_html.ts";
 import { readBody } from "../../http/read_body.ts";
 import { LARGE_ANSWER_BYTES } from "../../http/large_answer.ts";
 import type { AnswersInHand } from "../../http/answers_in_hand.ts";
@@ -120,14 +122,13 @@ export function approvalHandlers(services: ApprovalRouteServices) {
     );
   }
 
-  async function decide({ c, params }: MailRequest, fields: Readonly<Record<string, unknown>>) {
+  async function decide({ params }: MailRequest, fields: Readonly<Record<string, unknown>>) {
     const { token, action } = fields;
-    const opened = await open(params["id"]!, token);
-    const { row, org, inbox, isCurrent } = opened;
+    const { row, org, inbox, isCurrent } = await open(params["id"]!, token);
     if (action !== "approve" && action !== "reject") {
       throw invalidJson("the form field action must be approve or reject");
     }
-    if (!isCurrent) return await show(c, opened, 409);
+    if (!isCurrent) throw draftChanged(row.revision);
     if (action === "reject") {
       await drafts.discard(row, (current) => {
         if (current === null) throw linkExpired();
@@ -141,12 +142,12 @@ export function approvalHandlers(services: ApprovalRouteServices) {
 
   return {
     readDraftPage: ({ c, params }) =>
-      linkAnswer(async () => {
+      linkAnswer(c.req.raw, async () => {
         const opened = await open(params["id"]!, tokenOf(c.get("query")));
         return await show(c, opened, 200);
       }),
     decideOnDraft: (request) =>
-      linkAnswer(async () => {
+      linkAnswer(request.c.req.raw, async () => {
         const { c, params } = request;
         refuseForeignOrigin(c.req.raw.headers, services.baseUrl);
         if (!isForm(c.req.raw)) {
@@ -158,20 +159,25 @@ export function approvalHandlers(services: ApprovalRouteServices) {
         try {
           return await decide(request, fields);
         } catch (error) {
-          // Changed while it was decided on: nothing was done.
-          if (!(error instanceof RelayError) || error.code !== "draft_changed") throw error;
+          // Nothing was done: people are shown what it says now.
+          const isChanged = error instanceof RelayError && error.code === "draft_changed";
+          if (!isChanged || !namesHtml(c.req.raw)) throw error;
           return await show(c, await open(params["id"]!, fields["token"]), 409);
         }
       }),
   } satisfies MailHandlers;
 }
 
-async function linkAnswer(answer: () => Promise<Response>): Promise<Response> {
+/** The answer of a link, or that it leads nowhere: a page for who takes pages; kept by nobody. */
+async function linkAnswer(request: Request, answer: () => Promise<Response>): Promise<Response> {
   try {
     return await answer();
   } catch (error) {
     if (!(error instanceof RelayError) || error.code !== "link_expired") throw error;
-    return await answerGone();
+    if (namesHtml(request)) return await answerGone();
+    const refusal = answerError(error);
+    refusal.headers.set("Cache-Control", "no-store");
+    return refusal;
   }
 }
 

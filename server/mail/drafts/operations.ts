@@ -163,7 +163,7 @@ export function draftRoutes(limits: Limits): DescribedRoutes {
         ),
         410: page("The link leads nowhere."),
       },
-      errors: { org_suspended: SUSPENDED },
+      errors: { link_expired: null, org_suspended: SUSPENDED },
       never: ["invalid_json"],
     },
     decideOnDraft: {
@@ -182,6 +182,8 @@ export function draftRoutes(limits: Limits): DescribedRoutes {
         410: page("The link leads nowhere."),
       },
       errors: {
+        link_expired: null,
+        draft_changed: null,
         org_suspended: SUSPENDED,
         forbidden: "the form is that of another site",
         recipient_not_allowed: null,
