@@ -5,6 +5,7 @@ import type { ErrorCode } from "../errors.ts";
 import { isKeyAccess, type MailAccess } from "./access.ts";
 import type { DescribedRoutes } from "./described.ts";
 import { draftRoutes } from "./drafts/operations.ts";
+import { deliveryRoutes } from "./delivery/operations.ts";
 import { googleRoutes } from "./google/operations.ts";
 import { figureRoutes } from "./figures/operations.ts";
 import { inboxRoutes } from "./inboxes/operations.ts";
@@ -49,6 +50,7 @@ export function mailOperations({ limits, mailOn: on }: Setting): Operation[] {
       ...messageRoutes(),
       ...draftRoutes(limits),
       ...receivingRoutes(limits),
+      ...deliveryRoutes(),
       ...figureRoutes(),
       ...suppressionRoutes(),
       ...sendingRoutes(limits),

@@ -23,16 +23,24 @@ import { messageHandlers } from "./messages/routes.ts";
 import { ThreadPages } from "./messages/thread_pages.ts";
 import { MailWorker } from "./parsing/mail_worker.ts";
 import { startMailWorker } from "./parsing/start_mail_worker.ts";
+import type { ReceivedMail } from "./receiving/received_mail.ts";
 import { figureHandlers } from "./figures/routes.ts";
 import { openSending } from "./sending/open_sending.ts";
 import { suppressionHandlers } from "./suppressions/routes.ts";
 import { SUPPRESSION_TABLES, Suppressions } from "./suppressions/suppressions.ts";
+import { Destinations } from "./receiving/destinations.ts";
+import { operatorDelivery } from "./receiving/operator_delivery.ts";
+import { OperatorMail } from "./receiving/operator_mail.ts";
 import { Receiver } from "./receiving/receiver.ts";
 import { RememberedAnswers } from "./receiving/remembered_answers.ts";
 import { receivingHandlers } from "./receiving/routes.ts";
 import { draftOwnerKey } from "./records/draft_record.ts";
 import { openAuth } from "./auth/part.ts";
-import { openDelivery } from "./delivery/open_delivery.ts";
+import { settle, type Settled } from "./receiving/settle.ts";
+import { DeliveryEvents } from "./delivery/delivery_events.ts";
+import { openDelivery, openReports } from "./delivery/open_delivery.ts";
+import { deliveryHandlers } from "./delivery/routes.ts";
+import { Sendings } from "./delivery/sending_now.ts";
 import { GoogleKeys } from "./google/google_keys.ts";
 import { prepareOwnerChange } from "./sign_in/owner_change.ts";
 import { googleHandlers } from "./google/routes.ts";
@@ -55,6 +63,8 @@ import { claimStore, refuseLocalStore } from "./store_mark.ts";
 
 export interface Mail extends Part {
   isOn: boolean;
+  /** The way in for local mode, as if nobody knew who hands it over; null where mail is off or the mode another. */
+  handIn: ((mail: Pick<ReceivedMail, "from" | "to" | "raw">) => Promise<Settled>) | null;
 }
 
 /** Parts that the mail area stands on. */
@@ -86,6 +96,7 @@ export async function openMail(
     else await refuseLocalStore(kv);
     return {
       isOn: false,
+      handIn: null,
       routes: mailRoutes({ on: null, limits }),
       notes: [startupNote("mail", `off: ${off}, mail routes answer 503`)],
     };
@@ -108,6 +119,11 @@ export async function openMail(
   const mailboxes = new Mailboxes({ records, commits, limits, waits });
   const messages = new Messages({ store, mailboxes, blobs });
   const inboxErasures = new InboxErasures({ store, commits, leases, blobs, log });
+  const sendings = new Sendings({
+    outgoing,
+    now,
+    readAll: (orgId, inboxId, ids) => messages.readAll(orgId, inboxId, ids),
+  });
   const retention = new Retention({ store, leases, messages, now, log });
   const inboxes = new Inboxes({
     store,
@@ -158,22 +174,12 @@ export async function openMail(
     inboxes,
     mailboxes,
     messages,
+    sendings,
     blobs,
     lastUsed,
     now,
     random,
   };
-  const auth = await openAuth(deps);
-  const receiver = new Receiver({
-    ...shared,
-    readMail: (raw, context) => worker.read(raw, context),
-    checkAuth: ({ raw, from, clientIp, clientHelo }) =>
-      auth.check(raw, { clientIp, helo: clientHelo, envelopeFrom: from }),
-  });
-  if (mailer !== undefined && from !== undefined) {
-    const mail = { ...config.mail, domain: domain!, from };
-    openDelivery({ ...shared, receiver, outgoing, mailer, config: mail });
-  }
   const pageBytes = limits.pageBytes;
   const suppressions = new Suppressions({ store, records, commits, limits });
   const sending = openSending({
@@ -184,14 +190,38 @@ export async function openMail(
     baseUrl,
     domain: domain!,
   });
+  const { changes, reports } = openReports(shared);
+  const auth = await openAuth(deps);
+  const receiver = new Receiver({
+    ...shared,
+    destinations: new Destinations({
+      domain: domain!,
+      reports,
+      operatorMail: new OperatorMail({ ...shared, outgoing, from: from!.address }),
+      bounceKey: () => secret.key("mail-bounce"),
+    }),
+    readMail: (raw, context) => worker.read(raw, context),
+    checkAuth: ({ raw, from, clientIp, clientHelo }) =>
+      auth.check(raw, { clientIp, helo: clientHelo, envelopeFrom: from }),
+  });
+  if (mailer !== undefined && from !== undefined) {
+    const mail = { ...config.mail, domain: domain!, from };
+    openDelivery({ ...shared, changes, receiver, outgoing, mailer, config: mail });
+    const operator = config.mail.postmaster ?? from.address;
+    const compose = sending.compose;
+    outgoing.register(operatorDelivery({ ...shared, mailer, compose, from, operator }));
+  }
   if (mailer !== undefined && from !== undefined) {
     const { drafts } = sending;
     outgoing.register(
       approvalDelivery({ ...shared, drafts, from, baseUrl, domain: domain!, mailer }),
     );
   }
+  const handIn: Mail["handIn"] = async (mail) =>
+    settle(await receiver.receive({ ...mail, clientIp: null, clientHelo: null }));
   return {
     isOn: true,
+    handIn: local ? handIn : null,
     routes: mailRoutes({
       limits,
       on: {
@@ -209,7 +239,13 @@ export async function openMail(
           ...inboxHandlers({ ...shared, erasures: inboxErasures, domain: domain! }),
           ...receivingHandlers({
             receiver,
-            remembered: new RememberedAnswers({ records, commits, now }),
+            remembered: new RememberedAnswers({ records, commits, store }),
+            inboundSecret,
+            limits,
+            now,
+          }),
+          ...deliveryHandlers({
+            events: new DeliveryEvents({ store, changes }),
             inboundSecret,
             limits,
             now,
@@ -221,7 +257,7 @@ export async function openMail(
             ...shared,
             waits,
             worker,
-            messagePages: new MessagePages({ store, messages, pageBytes }),
+            messagePages: new MessagePages({ store, messages, sendings, pageBytes }),
             threadPages: new ThreadPages({ store, messages, pageBytes }),
             streams: new MessageStreams(),
           }),

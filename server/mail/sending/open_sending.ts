@@ -7,6 +7,8 @@ import type { MailConfig } from "../../config.ts";
 import { Drafts } from "../drafts/drafts.ts";
 import { approvalWaker, openDrafts } from "../drafts/open_drafts.ts";
 import { proposeDraft } from "../drafts/propose.ts";
+import type { Sendings } from "../delivery/sending_now.ts";
+import type { MailToCompose } from "../composing/compose_mail.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { ListPages } from "../list_pages.ts";
 import type { Mailboxes } from "../mailboxes/mailboxes.ts";
@@ -36,6 +38,7 @@ export interface SendingParts extends Core {
   secret: MailSecret;
   /** {base_url}, without a trailing slash. */
   baseUrl: string;
+  sendings: Sendings;
   domain: string;
   dkim: MailConfig["dkim"];
 }
@@ -64,6 +67,7 @@ export function openSending(parts: SendingParts) {
     sender,
     answering,
     keyedAnswers,
+    compose: (mail: MailToCompose) => work.compose(mail),
     drafts,
     handlers: {
       ...sendingHandlers({ ...services, sender, answering, cancel, keyedAnswers, proposals }),

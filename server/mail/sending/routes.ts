@@ -4,6 +4,7 @@ import { RelayError } from "../../errors.ts";
 import { readBody } from "../../http/read_body.ts";
 import type { KeyedCommit } from "../../idempotency/key_use.ts";
 import type { Limits } from "../../limits.ts";
+import type { Sendings } from "../delivery/sending_now.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
 import type { KeyedRequest, MailHandlers } from "../mail_routes.ts";
@@ -43,6 +44,7 @@ export interface SendingRouteServices {
   work: OutgoingWork;
   proposals: Proposals;
   blobs: Blobs;
+  sendings: Pick<Sendings, "ofOne">;
   limits: Limits;
   now: () => number;
 }
