@@ -29,11 +29,11 @@ export async function makeDraftWorld(
 }
 
 /** Makes a draft with a key. */
-// deno-lint-ignore no-explicit-any -- tests assert the fields one by one
 export async function newDraft(
   holder: MailKeyHolder,
   inboxId: string,
   body: unknown,
+  // deno-lint-ignore no-explicit-any -- tests assert the fields one by one
 ): Promise<any> {
   return accepted(await holder.ask("POST", `/v1/mail/inboxes/${inboxId}/drafts`, { body }), 201);
 }

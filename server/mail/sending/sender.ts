@@ -9,8 +9,6 @@ import type { KeyedCommit } from "../../idempotency/key_use.ts";
 import type { Limits } from "../../limits.ts";
 import type { OutgoingQueue } from "../../outgoing/outgoing_queue.ts";
 import { admit, type Window } from "../../rate_window.ts";
-import type { Turn } from "../../storage/job.ts";
-import type { RecordKey } from "../../storage/record_key.ts";
 import type { Store } from "../../storage/store.ts";
 import { HOUR_MS } from "../../time_units.ts";
 import type { DkimKey } from "../composing/sign_dkim.ts";
