@@ -117,7 +117,7 @@ export async function openMail(
   });
   const waits = waiting.at(MAIL_INBOXES);
   const mailboxes = new Mailboxes({ records, commits, limits, waits });
-  const messages = new Messages({ store, mailboxes, blobs });
+  const messages = new Messages({ store, records, mailboxes, blobs });
   const inboxErasures = new InboxErasures({ store, commits, leases, blobs, log });
   const sendings = new Sendings({
     outgoing,
@@ -186,8 +186,9 @@ export async function openMail(
     ...shared,
     outgoing,
     suppressions,
-    dkim,
+    reader: worker,
     baseUrl,
+    dkim,
     domain: domain!,
   });
   const { changes, reports } = openReports(shared);

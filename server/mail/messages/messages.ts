@@ -3,6 +3,7 @@ import type { Blobs } from "../../blobs/blobs.ts";
 import { listRows } from "../../storage/list_rows.ts";
 import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import { readRows, ROWS_A_READ } from "../../storage/read_rows.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { valueSizeBytes } from "../../storage/stored_size.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
@@ -17,6 +18,7 @@ import {
   type MessageRow,
   objectKey,
 } from "../records/message_record.ts";
+import { inboxKey } from "../records/inbox_record.ts";
 import { isMailId } from "../records/mail_id.ts";
 import { rfcIdKey, type ThreadRow } from "../records/thread_record.ts";
 import { unknownObject } from "../unknown_object.ts";
@@ -25,6 +27,7 @@ import { type ObjectRow, stageChange, stageRemoval } from "./stage_message.ts";
 
 export interface MessagesServices {
   store: Store;
+  records: Pick<RecordCache, "read">;
   mailboxes: Mailboxes;
   blobs: Pick<Blobs, "keep" | "drop">;
 }
@@ -67,10 +70,12 @@ export class Messages {
   }
 
   async #inboxOf({ org, key }: MailCaller, id: string): Promise<string | null> {
-    const { store } = this.services;
+    const { store, records } = this.services;
     const { value } = await retryWhileLocked(() => store.kv.get<ObjectRow>(objectKey(org.id, id)));
     if (value === null || (key.scope === "inbox" && key.inboxId !== value.inboxId)) return null;
-    return value.inboxId;
+    // What is left of a deleted inbox is nobody's any more, whether or not the sweep has come to it.
+    const inbox = await records.read(inboxKey(org.id, value.inboxId));
+    return inbox === null ? null : value.inboxId;
   }
 
   async read(orgId: string, inboxId: string, messageId: string): Promise<MessageRow | null> {

@@ -39,6 +39,8 @@ export interface SendingParts extends Core {
   /** {base_url}, without a trailing slash. */
   baseUrl: string;
   sendings: Sendings;
+  /** The worker that reads mail of strangers. */
+  reader: Pick<MailWorker, "readAttachments">;
   domain: string;
   dkim: MailConfig["dkim"];
 }
@@ -54,7 +56,7 @@ export function openSending(parts: SendingParts) {
   const largeAnswers = new LargeAnswers(parts);
   const services = { ...parts, work, worker, largeAnswers };
   const sender = new Sender({ ...services, dkim: dkim === undefined ? null : { domain, ...dkim } });
-  const answering = new Answering(services);
+  const answering = new Answering({ ...services, reader: parts.reader });
   const keyedAnswers = new KeyedAnswers(parts);
   const cancel = new CancelMessage(parts);
   const drafts = new Drafts({ ...parts, largeAnswers });

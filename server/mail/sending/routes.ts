@@ -56,7 +56,7 @@ export function sendingHandlers(services: SendingRouteServices) {
   async function accept<K extends OutgoingKind>(
     request: KeyedRequest,
     kind: K,
-    inbox: Inbox,
+    { id: inboxId }: Inbox,
     make: (asked: OutgoingRequests[K]) => Promise<MessageToSend> | MessageToSend,
   ): Promise<Response> {
     const { c, org, key, confirm } = request;
@@ -66,7 +66,9 @@ export function sendingHandlers(services: SendingRouteServices) {
     const body = await readBody(c);
     const context = { limits, nowMs: now() };
     const asked = await work.read(kind, body, context, given !== null);
-    await confirm(); // a body may take two minutes
+    // A body may take two minutes: what the key may do, and the inbox lets, is asked again.
+    await confirm();
+    const inbox = await inboxes.find(request, inboxId);
     return await keyedAnswers.answer(given, asked.fingerprint, async (keyed) => {
       const message = await make(asked.request);
       const isProposal = inbox.sendPolicy === "draft_only" && key.scope === "inbox";
@@ -93,7 +95,11 @@ export function sendingHandlers(services: SendingRouteServices) {
     },
     async forwardMail(request) {
       const { row, inbox } = await find(request);
-      return await accept(request, "forward", inbox, (asked) => answering.forward(row, asked));
+      return await accept(request, "forward", inbox, async (asked) => {
+        // Reading what goes on costs more than all else.
+        await sender.check(request.org, inbox, { ...asked, about: row });
+        return await answering.forward(row, asked);
+      });
     },
     async cancelMail(request) {
       const row = await messages.find(request, request.params["id"]!);
