@@ -65,6 +65,8 @@ export interface MailRouting {
 
 /** Of the routes whose rows in paths.ts say nothing else. */
 const BODY_BYTES = 256 * 1024;
+/** A thousand delivery events. */
+const EVENTS_BYTES = 1024 * 1024;
 
 /** JSON may be read by scripts of any origin; a page, which may show an API key, by none. */
 const PAGE_CORS: Pick<Route, "cors" | "ownCors"> = {
@@ -88,11 +90,16 @@ export function mailRoutes({ on, limits }: MailRouting): Route[] {
       cors: path.path.startsWith("/v1/mail/") ? "open" : "none",
     }),
     body: {
-      limitBytes: path.bodyLimit === undefined ? BODY_BYTES : limits[path.bodyLimit],
+      limitBytes: bodyBytes(path, limits),
       pool: "mail",
     },
     handle: on === null ? refuseOff : handlerOf(path, on),
   }));
+}
+
+function bodyBytes({ bodyLimit }: MailPath, limits: MailRouting["limits"]): number {
+  if (bodyLimit === undefined) return BODY_BYTES;
+  return bodyLimit === "mailEventsBytes" ? EVENTS_BYTES : limits[bodyLimit];
 }
 
 function handlerOf(path: MailPath, on: NonNullable<MailRouting["on"]>): Route["handle"] {

@@ -4,6 +4,7 @@ import type { Credential, Operation, Setting } from "../description/operation.ts
 import type { ErrorCode } from "../errors.ts";
 import { isKeyAccess, type MailAccess } from "./access.ts";
 import type { DescribedRoutes } from "./described.ts";
+import { deliveryRoutes } from "./delivery/operations.ts";
 import { googleRoutes } from "./google/operations.ts";
 import { figureRoutes } from "./figures/operations.ts";
 import { inboxRoutes } from "./inboxes/operations.ts";
@@ -47,6 +48,7 @@ export function mailOperations({ limits, mailOn: on }: Setting): Operation[] {
       ...inboxRoutes(limits),
       ...messageRoutes(),
       ...receivingRoutes(limits),
+      ...deliveryRoutes(),
       ...figureRoutes(),
       ...suppressionRoutes(),
       ...sendingRoutes(limits),

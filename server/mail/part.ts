@@ -27,12 +27,18 @@ import { figureHandlers } from "./figures/routes.ts";
 import { openSending } from "./sending/open_sending.ts";
 import { suppressionHandlers } from "./suppressions/routes.ts";
 import { SUPPRESSION_TABLES, Suppressions } from "./suppressions/suppressions.ts";
+import { Destinations } from "./receiving/destinations.ts";
+import { operatorDelivery } from "./receiving/operator_delivery.ts";
+import { OperatorMail } from "./receiving/operator_mail.ts";
 import { Receiver } from "./receiving/receiver.ts";
 import { RememberedAnswers } from "./receiving/remembered_answers.ts";
 import { receivingHandlers } from "./receiving/routes.ts";
 import { openAuth } from "./auth/part.ts";
 import { settle, type Settled } from "./receiving/settle.ts";
-import { openDelivery } from "./delivery/open_delivery.ts";
+import { DeliveryEvents } from "./delivery/delivery_events.ts";
+import { openDelivery, openReports } from "./delivery/open_delivery.ts";
+import { deliveryHandlers } from "./delivery/routes.ts";
+import { Sendings } from "./delivery/sending_now.ts";
 import { GoogleKeys } from "./google/google_keys.ts";
 import { prepareOwnerChange } from "./sign_in/owner_change.ts";
 import { googleHandlers } from "./google/routes.ts";
@@ -111,6 +117,11 @@ export async function openMail(
   const mailboxes = new Mailboxes({ records, commits, limits, waits });
   const messages = new Messages({ store, mailboxes, blobs });
   const inboxErasures = new InboxErasures({ store, commits, leases, blobs, log });
+  const sendings = new Sendings({
+    outgoing,
+    now,
+    readAll: (orgId, inboxId, ids) => messages.readAll(orgId, inboxId, ids),
+  });
   const retention = new Retention({ store, leases, messages, now, log });
   const inboxes = new Inboxes({
     store,
@@ -159,27 +170,38 @@ export async function openMail(
     inboxes,
     mailboxes,
     messages,
+    sendings,
     blobs,
     lastUsed,
     now,
     random,
   };
+  const pageBytes = limits.pageBytes;
+  const suppressions = new Suppressions({ store, records, commits, limits });
+  const sending = openSending({ ...shared, outgoing, suppressions, dkim, domain: domain! });
+  const { changes, reports } = openReports(shared);
   const auth = await openAuth(deps);
   const receiver = new Receiver({
     ...shared,
+    destinations: new Destinations({
+      domain: domain!,
+      reports,
+      operatorMail: new OperatorMail({ ...shared, outgoing, from: from!.address }),
+      bounceKey: () => secret.key("mail-bounce"),
+    }),
     readMail: (raw, context) => worker.read(raw, context),
     checkAuth: ({ raw, from, clientIp, clientHelo }) =>
       auth.check(raw, { clientIp, helo: clientHelo, envelopeFrom: from }),
   });
   if (mailer !== undefined && from !== undefined) {
     const mail = { ...config.mail, domain: domain!, from };
-    openDelivery({ ...shared, receiver, outgoing, mailer, config: mail });
+    openDelivery({ ...shared, changes, receiver, outgoing, mailer, config: mail });
+    const operator = config.mail.postmaster ?? from.address;
+    const compose = sending.compose;
+    outgoing.register(operatorDelivery({ ...shared, mailer, compose, from, operator }));
   }
-  const pageBytes = limits.pageBytes;
   const handIn: Mail["handIn"] = async (mail) =>
     settle(await receiver.receive({ ...mail, clientIp: null, clientHelo: null }));
-  const suppressions = new Suppressions({ store, records, commits, limits });
-  const sending = openSending({ ...shared, outgoing, suppressions, dkim, domain: domain! });
   return {
     isOn: true,
     handIn: local ? handIn : null,
@@ -200,7 +222,13 @@ export async function openMail(
           ...inboxHandlers({ ...shared, erasures: inboxErasures, domain: domain! }),
           ...receivingHandlers({
             receiver,
-            remembered: new RememberedAnswers({ records, commits, now }),
+            remembered: new RememberedAnswers({ records, commits, store }),
+            inboundSecret,
+            limits,
+            now,
+          }),
+          ...deliveryHandlers({
+            events: new DeliveryEvents({ store, changes }),
             inboundSecret,
             limits,
             now,
@@ -212,7 +240,7 @@ export async function openMail(
             ...shared,
             waits,
             worker,
-            messagePages: new MessagePages({ store, messages, pageBytes }),
+            messagePages: new MessagePages({ store, messages, sendings, pageBytes }),
             threadPages: new ThreadPages({ store, messages, pageBytes }),
             streams: new MessageStreams(),
           }),

@@ -14,7 +14,7 @@ interface Further {
   /** True where the key of an expired trial still opens the route. */
   expiredTrial?: boolean;
   /** The limit of the body; 256 KiB when absent. */
-  bodyLimit?: "mailInboundBytes" | "mailRequestBytes";
+  bodyLimit?: "mailInboundBytes" | "mailRequestBytes" | "mailEventsBytes";
   /** True where browsers get pages, which scripts of other origins may not read. */
   pages?: boolean;
   note?: string;
@@ -257,6 +257,7 @@ const OPERATION = [
   }),
   route("post", "/v1/mail/events", "receiveMailEvents", "gateway", "Hand in delivery events", {
     addition: true,
+    bodyLimit: "mailEventsBytes",
     note: "Signed by the operator's gateway.",
   }),
 ] as const;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { sentKey } from "../../server/mail/delivery/queued_mail.ts";
+import { mailboxKey } from "../../server/mail/records/mailbox_record.ts";
 import { DAY_MS, type Process, withDeliveries } from "./delivery_bench.ts";
 
 const READER = "reader@example.org";
@@ -43,11 +44,14 @@ for (const exclusive of [true, false]) {
         suppressions.map(({ address, reason, messageId }) => [address, reason, messageId]),
         [[READER, "hard_bounce", sent.id]],
       );
-      // Repeated, or taken back: it stays.
+      // Repeated, or taken back: it stays, and costs no commit.
       const before = await bench.message(sent);
+      const guard = mailboxKey(bench.org.id, bench.inboxId);
+      const { versionstamp } = await bench.kv.get(guard);
       await report(relay, sent.id, raw, 1);
       await report(relay, sent.id, dsn("delivered", "2.0.0"), 1);
       assert.deepEqual(await bench.message(sent), before);
+      assert.equal((await bench.kv.get(guard)).versionstamp, versionstamp);
       const next = await bench.accept(relay, [READER]);
       await relay.outgoing.run();
       assert.equal((await bench.recipient(next)).reason, "suppressed");

@@ -1,5 +1,6 @@
 /** Relays with mail on that share one store, as processes of one deployment do. */
 import type { Limits } from "../../server/limits.ts";
+import type { Mailer } from "../../server/outgoing/mailer.ts";
 import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 import { createFakeKv, type FakeKv, type FakeKvOptions } from "./fake_kv.ts";
@@ -17,6 +18,8 @@ export interface MailPair extends AsyncDisposable {
 
 export interface MailPairOptions {
   limits?: Partial<Limits>;
+  /** The next hop of both; that of local mode unless given. */
+  mailer?: Mailer;
   fake?: Omit<FakeKvOptions, "kv" | "seed">;
   /** One relay, which has the store to itself, in both places. */
   alone?: boolean;
@@ -24,7 +27,7 @@ export interface MailPairOptions {
 
 /** Two relays on one store that takes what a KV server takes: ten checks a commit. */
 export async function startMailPair(
-  { limits, fake, alone = false }: MailPairOptions = {},
+  { limits, mailer, fake, alone = false }: MailPairOptions = {},
 ): Promise<MailPair> {
   const kv = await Deno.openKv(":memory:");
   const clock = createTestClock();
@@ -33,7 +36,7 @@ export async function startMailPair(
   const start = async (shared: Deno.Kv) => {
     const relay = await startMailRelay({
       config: { sharedStore: !alone, dataDir },
-      deps: { kv: shared, now: clock.now },
+      deps: { kv: shared, now: clock.now, ...(mailer === undefined ? {} : { mailer }) },
       relay: { capacity: KV_CONNECT_CAPACITY },
       ...(limits === undefined ? {} : { limits }),
     });

@@ -3,9 +3,10 @@ import { RelayError } from "../../errors.ts";
 import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import type { Store } from "../../storage/store.ts";
 import type { BouncedMail } from "../composing/bounce_address.ts";
-import type { MessageRow } from "../records/message_record.ts";
-import { parseDsn, reportedOn } from "./dsn.ts";
+import type { MessageRow, Recipient } from "../records/message_record.ts";
+import { type DsnRecipient, parseDsn, reportedOn } from "./dsn.ts";
 import { sentKey, type SentRow } from "./queued_mail.ts";
+import { nextStatus, type RecipientEvent } from "./recipient_status.ts";
 import type { RecipientChanges } from "./recipient_change.ts";
 import { reportEvent } from "./report_event.ts";
 
@@ -23,6 +24,9 @@ export class BounceReports {
     private readonly services: { store: Store; changes: RecipientChanges },
   ) {}
 
+  /** Read once, however many addresses of the envelope are of bounces. */
+  readonly #parsed = new WeakMap<Uint8Array, { recipients: DsnRecipient[] | null }>();
+
   /**
    * @param named what the address names, its HMAC checked
    * @param raw of the message that came (RFC 5322)
@@ -37,11 +41,13 @@ export class BounceReports {
     const row = await changes.read(named);
     const address = row?.recipients[recipient]?.address;
     if (row === null || address === undefined) return { answer: "unknown" };
-    const reported = parseDsn(raw);
+    const reported = this.#parse(raw);
     if (reported === null) return { answer: "mail", row };
     const report = reportedOn(reported, address);
     const event = report === null ? null : reportEvent(report);
-    if (event === null) return { answer: "applied" };
+    if (event === null || isWithoutEffect(row.recipients[recipient]!, event)) {
+      return { answer: "applied" };
+    }
     try {
       const changed = await changes.report(named, event);
       return { answer: changed === "unknown" ? "unknown" : "applied" };
@@ -53,4 +59,17 @@ export class BounceReports {
       throw error;
     }
   }
+
+  #parse(raw: Uint8Array): DsnRecipient[] | null {
+    const parsed = this.#parsed.get(raw) ?? { recipients: parseDsn(raw) };
+    this.#parsed.set(raw, parsed);
+    return parsed.recipients;
+  }
+}
+
+/** Whether it changes nothing, sent to right now or not: repetitions shall not cost commits. */
+function isWithoutEffect(recipient: Recipient, { trigger }: RecipientEvent): boolean {
+  const status = nextStatus(recipient, "begun")?.status ?? recipient.status;
+  return nextStatus(recipient, trigger) === null &&
+    nextStatus({ ...recipient, status }, trigger) === null;
 }

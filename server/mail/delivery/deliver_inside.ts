@@ -36,6 +36,7 @@ export function deliverInside(receiver: Pick<Receiver, "receive">, domain: strin
       clientHelo: null,
       raw: raw as Uint8Array<ArrayBuffer>,
       auth: ownAuth(domain),
+      reachesOperator: true,
     };
     try {
       const [outcome] = await receiver.receive(mail);

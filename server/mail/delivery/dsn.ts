@@ -18,10 +18,12 @@ export interface DsnRecipient {
 }
 
 /** Reports stand before the mail that they return; what is behind this is not looked at. */
-const READ_BYTES = 1024 * 1024;
+const READ_BYTES = 256 * 1024;
 const MAX_PARTS = 50;
 const MAX_DEPTH = 4;
 const MAX_RECIPIENTS = 100;
+/** Lines of a header, and of what is said of one recipient. */
+const MAX_LINES = 2_000;
 const MAX_DIAGNOSTIC = 2_000;
 
 interface Entity {
@@ -43,7 +45,7 @@ export function parseDsn(raw: Uint8Array): DsnRecipient[] | null {
   const recipients: DsnRecipient[] = [];
   for (const fields of groupsOf(status)) {
     const recipient = readRecipient(fields);
-    if (recipient !== null && recipients.length < MAX_RECIPIENTS) recipients.push(recipient);
+    if (recipient !== null && recipients.push(recipient) === MAX_RECIPIENTS) break;
   }
   return recipients;
 }
@@ -98,7 +100,7 @@ function* fieldsOf(text: string): Generator<[name: string, value: string]> {
   let name: string | null = null;
   let values: string[] = [];
   const whole = (): [string, string] => [name!, values.join(" ").trim()];
-  for (const line of text.split(/\r?\n/)) {
+  for (const line of text.split(/\r?\n/, MAX_LINES)) {
     if (/^[ \t]/.test(line)) {
       if (name !== null) values.push(line.trim());
       continue;

@@ -17,8 +17,9 @@ import type { SmtpReply } from "../../outgoing/smtp_reply.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { MINUTE_MS } from "../../time_units.ts";
+import { isListed } from "../inboxes/address_list.ts";
 import type { Mailboxes } from "../mailboxes/mailboxes.ts";
-import { inboxKey } from "../records/inbox_record.ts";
+import { inboxKey, type InboxRecord, listKey } from "../records/inbox_record.ts";
 import { type MessageRow, RAW, type Recipient } from "../records/message_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { suppressionKey } from "../suppressions/suppressions.ts";
@@ -155,7 +156,7 @@ async function readWanted(
   const { orgId, inboxId } = payload;
   const [org, inbox, row] = await Promise.all([
     records.read<OrgRecord>(orgKey(orgId)),
-    records.read(inboxKey(orgId, inboxId)),
+    records.read<InboxRecord>(inboxKey(orgId, inboxId)),
     changes.read(payload),
   ]);
   const nowMs = store.now();
@@ -170,6 +171,15 @@ async function readWanted(
   }
   if (await records.read(suppressionKey(orgId, recipient.address)) !== null) {
     return { ...dropped("suppressed"), note: event("suppressed") };
+  }
+  // What was to go out later goes to those whom the inbox may write to then.
+  if (row.sendAtMs !== null && inbox.lists.includes("allow_send")) {
+    const list = await records.read<{ entries: readonly string[] }>(
+      listKey(orgId, inboxId, "allow_send"),
+    );
+    if (!isListed(list?.entries ?? [], recipient.address)) {
+      return { ...dropped("not_allowed"), note: event("suppressed") };
+    }
   }
   if (org.suspendedAtMs !== null) {
     const afterMs = Math.min(SUSPENDED_MS, leftMs);

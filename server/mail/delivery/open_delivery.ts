@@ -15,13 +15,14 @@ import { deliverInside } from "./deliver_inside.ts";
 import { mailDelivery } from "./mail_delivery.ts";
 import { RecipientChanges, type RecipientChangeServices } from "./recipient_change.ts";
 
-export interface DeliveryServices extends Pick<RecipientChangeServices, "onChange"> {
+export interface DeliveryServices {
   store: Store;
   records: Pick<RecordCache, "read">;
   mailboxes: Mailboxes;
   blobs: Blobs;
   limits: Limits;
   secret: Pick<MailSecret, "key">;
+  changes: RecipientChanges;
   receiver: Pick<Receiver, "receive">;
   outgoing: OutgoingQueue;
   mailer: Mailer;
@@ -31,7 +32,7 @@ export interface DeliveryServices extends Pick<RecipientChangeServices, "onChang
   };
 }
 
-export interface Delivery {
+export interface Reports {
   /** Changes recipients by what is reported of them. */
   changes: RecipientChanges;
   /** Takes mail to bounce addresses. */
@@ -41,14 +42,18 @@ export interface Delivery {
 /** Connections to the next hop that are kept for notices. */
 const FOR_NOTICES = 2;
 
-/** Registers mails with the outgoing queue, before that is started. */
-export function openDelivery(services: DeliveryServices): Delivery {
-  const { store, secret, receiver, outgoing, config } = services;
-  const { domain, from, bounces, connections } = config;
+/** What takes reports. The receiver needs it, and delivery inside the relay needs the receiver. */
+export function openReports(services: RecipientChangeServices): Reports {
   const changes = new RecipientChanges(services);
+  return { changes, reports: new BounceReports({ store: services.store, changes }) };
+}
+
+/** Registers mails with the outgoing queue, before that is started. */
+export function openDelivery(services: DeliveryServices): void {
+  const { secret, receiver, outgoing, config } = services;
+  const { domain, from, bounces, connections } = config;
   outgoing.register(mailDelivery({
     ...services,
-    changes,
     domain,
     concurrency: connections - FOR_NOTICES,
     deliverInside: deliverInside(receiver, domain),
@@ -58,5 +63,4 @@ export function openDelivery(services: DeliveryServices): Delivery {
       return makeBounceAddress({ messageId, recipient }, domain, await secret.key("mail-bounce"));
     },
   }));
-  return { changes, reports: new BounceReports({ store, changes }) };
 }

@@ -36,12 +36,19 @@ export interface SentRow {
 }
 export const sentKey = (messageId: string): Deno.KvKey => ["mail-sent", messageId];
 
+/** ["mail-sent-id", rfcMessageId]: the message of a Message-ID, as long as its SentRow. */
+export interface SentIdRow {
+  v: 1;
+  messageId: string;
+}
+export const sentIdKey = (rfcMessageId: string): Deno.KvKey => ["mail-sent-id", rfcMessageId];
+
 /** How long reports are taken (mail page, "Receiving"). */
 export const REPORTED_MS = 30 * DAY_MS;
 
 type Queued = Pick<
   MessageRow,
-  "id" | "orgId" | "inboxId" | "recipients" | "createdAtMs" | "sendAtMs"
+  "id" | "rfcMessageId" | "orgId" | "inboxId" | "recipients" | "createdAtMs" | "sendAtMs"
 >;
 
 /**
@@ -58,7 +65,11 @@ export function stageMails(
   const { orgId, inboxId, id } = row;
   const untilMs = (row.sendAtMs ?? row.createdAtMs) + REPORTED_MS;
   const sent: SentRow = { v: 1, orgId, inboxId, untilMs };
-  turn.set(sentKey(id), sent, untilMs - turn.nowMs + EXPIRY_MARGIN_MS);
+  const keptMs = untilMs - turn.nowMs + EXPIRY_MARGIN_MS;
+  turn.set(sentKey(id), sent, keptMs);
+  const { rfcMessageId } = row;
+  if (rfcMessageId === null) return;
+  turn.set(sentIdKey(rfcMessageId), { v: 1, messageId: id } satisfies SentIdRow, keptMs);
 }
 
 /** Tells the queue that the mails of a message are committed. */

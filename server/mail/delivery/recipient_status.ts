@@ -107,6 +107,8 @@ export interface RecipientEvent {
   attempts?: number;
   /** When the next attempt is due; null for none. */
   nextAttemptAtMs?: number | null;
+  /** When it happened, if not just now, unix ms. */
+  atMs?: number;
   /** Whether a refusal says that the address does not exist. */
   isHard?: boolean;
 }
@@ -118,7 +120,7 @@ export interface RecipientEvent {
  */
 export function afterEvent(
   recipient: Recipient,
-  { trigger, said, attempts, nextAttemptAtMs = null }: RecipientEvent,
+  { trigger, said, attempts, nextAttemptAtMs = null, atMs = Infinity }: RecipientEvent,
   { nowMs, isSending }: { nowMs: number; isSending: boolean },
 ): Recipient | null {
   const status = isSending && nextStatus(recipient, "begun")?.status || recipient.status;
@@ -135,6 +137,6 @@ export function afterEvent(
     detail,
     attempts: attempts ?? recipient.attempts,
     nextAttemptAtMs: next.status === "deferred" ? nextAttemptAtMs : null,
-    atMs: nowMs,
+    atMs: Math.min(Math.max(atMs, recipient.atMs), nowMs),
   };
 }

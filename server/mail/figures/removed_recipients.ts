@@ -1,9 +1,13 @@
 /** What a message that goes leaves behind in the figures (mail page, "Figures"). Pure. */
-import type { Recipient, RecipientStatus } from "../records/message_record.ts";
+import type { MessageRow, RecipientStatus } from "../records/message_record.ts";
 import { added, type Counts } from "./figures_record.ts";
 
 /** Nobody waits for those of its recipients any more that it was still to be sent to. */
-export function countsOfRemoved(recipients: readonly Recipient[]): Counts {
+export function countsOfRemoved(
+  { recipients, cancelledAtMs }: Pick<MessageRow, "recipients" | "cancelledAtMs">,
+): Counts {
+  if (cancelledAtMs !== null) return {}; // counted when it was cancelled
+
   const waiting = (status: RecipientStatus) =>
     recipients.filter((recipient) => recipient.status === status).length;
   return added({}, { pending: -waiting("queued"), deferred: -waiting("deferred") });

@@ -11,6 +11,8 @@ import { LeasedSteps } from "../../storage/leased_steps.ts";
 import type { Leases } from "../../storage/leases.ts";
 import { listRows } from "../../storage/list_rows.ts";
 import type { Store } from "../../storage/store.ts";
+import { count, dayOf, figureRecords } from "../figures/figures_record.ts";
+import { countsOfRemoved } from "../figures/removed_recipients.ts";
 import { countStorage, storageKey } from "../mailboxes/storage_use.ts";
 import { storedBytes } from "../messages/stage_message.ts";
 import { mailboxKey } from "../records/mailbox_record.ts";
@@ -31,6 +33,10 @@ interface DeletedInbox {
 }
 
 const ROWS_A_STEP = 100;
+/** Each takes its object row and its blob's rows with it, which together must fit one commit. */
+const MESSAGES_A_STEP = 20;
+/** Records of figures that a commit changes beside its own: one on a KV server checks ten in all. */
+const DAYS_A_STEP = 6;
 
 export class InboxErasures {
   readonly #steps: LeasedSteps<DeletedInbox>;
@@ -72,9 +78,10 @@ export class InboxErasures {
     for (const table of INBOX_TABLES) {
       if (table === "mail-mailbox") continue; // a record of one key: it goes with the end
       const prefix = [table, orgId, inboxId];
-      const rows = await listRows(kv, { prefix }, { limit: ROWS_A_STEP });
+      const limit = table === "mail-message" ? MESSAGES_A_STEP : ROWS_A_STEP;
+      const rows = await listRows(kv, { prefix }, { limit });
       if (rows.length === 0) continue;
-      await this.#erase(orgId, rows);
+      await this.#erase(orgId, withinDays(rows));
       return true;
     }
     await this.#end(orgId, inboxId);
@@ -84,8 +91,9 @@ export class InboxErasures {
   /** Erases rows, and with those of messages and threads what leads to them and their bytes. */
   async #erase(orgId: string, rows: readonly Deno.KvEntry<unknown>[]): Promise<void> {
     const { commits, blobs } = this.options;
+    const figures = figureRecords(orgId, ...rows.flatMap((row) => waitingSince(row) ?? []));
     await commits.submit<void>({
-      records: [storageKey(orgId)],
+      records: [storageKey(orgId), ...figures],
       sizeBytes: 100 * rows.length,
       proof: storageKey(orgId),
       plan(turn) {
@@ -98,6 +106,7 @@ export class InboxErasures {
           turn.delete(objectKey(orgId, row.id));
           blobs.drop(turn, row.blob);
           bytes += storedBytes(row);
+          if (isWaiting(row)) count(turn, orgId, row.createdAtMs, countsOfRemoved(row));
         }
         countStorage(turn, orgId, -bytes);
       },
@@ -117,4 +126,25 @@ export class InboxErasures {
       },
     });
   }
+}
+
+/** The first of the rows, up to those days that one commit counts. */
+function withinDays(rows: readonly Deno.KvEntry<unknown>[]): readonly Deno.KvEntry<unknown>[] {
+  const days = new Set<number>();
+  const end = rows.findIndex((row) => {
+    const sinceMs = waitingSince(row);
+    return sinceMs !== null && days.add(dayOf(sinceMs)).size > DAYS_A_STEP;
+  });
+  return end < 0 ? rows : rows.slice(0, end);
+}
+
+/** When a message was accepted whose recipients count as waiting. */
+function waitingSince({ key, value }: Deno.KvEntry<unknown>): number | null {
+  if (key[0] !== "mail-message") return null;
+  const row = value as MessageRow;
+  return isWaiting(row) ? row.createdAtMs : null;
+}
+
+function isWaiting(row: MessageRow): boolean {
+  return Object.keys(countsOfRemoved(row)).length > 0;
 }

@@ -167,8 +167,17 @@ export class Inboxes {
     if (localPart === "" || localPart.length > MAX_LOCAL_PART) return null;
     const owner = await records.read<AddressRecord>(addressKey(localPart));
     if (owner === null) return null;
-    const record = await records.read<InboxRecord>(inboxKey(owner.orgId, owner.inboxId));
+    return await this.byId(owner.orgId, owner.inboxId);
+  }
+
+  /** The inbox of an id, whoever asks; null where it has gone. */
+  async byId(orgId: string, inboxId: string): Promise<Inbox | null> {
+    const record = await this.services.records.read<InboxRecord>(inboxKey(orgId, inboxId));
     return record === null ? null : await this.#withEntries(record);
+  }
+
+  addressOf({ localPart }: Pick<Inbox, "localPart">): string {
+    return `${localPart}@${this.services.domain}`;
   }
 
   async #idOf(orgId: string, named: string): Promise<string | null> {

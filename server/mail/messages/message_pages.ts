@@ -1,7 +1,9 @@
 /** Pages of an inbox's messages, by what they are found by (mail page, "Lists, polling, search"). */
+import { Buffer } from "node:buffer";
 import { BoundedPage } from "../../http/bounded_page.ts";
 import { listRows } from "../../storage/list_rows.ts";
 import type { Store } from "../../storage/store.ts";
+import type { Sendings } from "../delivery/sending_now.ts";
 import { type MessageIndex, messageKey, type MessageRow } from "../records/message_record.ts";
 import { type Messages, rangeBehind } from "./messages.ts";
 import { shownMessage } from "./shown_message.ts";
@@ -39,6 +41,7 @@ const ROWS_AT_ONCE = 100;
 export interface MessagePagesServices {
   store: Store;
   messages: Messages;
+  sendings: Pick<Sendings, "of">;
   /** Bytes of a page's rows as answered. */
   pageBytes: number;
 }
@@ -51,7 +54,7 @@ export class MessagePages {
     const page = new BoundedPage<{ row: MessageRow; json: string }>({
       limit: query.limit,
       maxBytes: pageBytes,
-      sizeOf: ({ json }) => json.length,
+      sizeOf: ({ json }) => Buffer.byteLength(json),
     });
     let position: string | null = null;
     let more = true;
@@ -59,9 +62,15 @@ export class MessagePages {
       const after = position ?? query.after;
       const some = await this.#look(orgId, inboxId, { ...query, after });
       more = some.more;
-      for (const { id, row } of some.found) {
-        if (row !== null && matches(row, query.filters)) {
-          page.add([{ row, json: JSON.stringify(shownMessage(row)) }]);
+      const matching = some.found.flatMap(({ row }) =>
+        row !== null && matches(row, query.filters) ? [row] : []
+      );
+      const { rows, now } = await this.services.sendings.of(matching);
+      const byId = new Map(rows.map((row) => [row.id, row]));
+      for (const { id } of some.found) {
+        const row = byId.get(id);
+        if (row !== undefined) {
+          page.add([{ row, json: JSON.stringify(shownMessage(row, now)) }]);
           if (page.hasMore) break; // left out: the next page begins with it
         }
         position = id;

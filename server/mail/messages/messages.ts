@@ -138,7 +138,7 @@ export class Messages {
         records: [storageKey(orgId), ...figureRecords(orgId, row.createdAtMs)],
         sizeBytes: JOB_BYTES,
         plan(given) {
-          const removed = countsOfRemoved(row.recipients);
+          const removed = countsOfRemoved(row);
           if (Object.keys(removed).length > 0) {
             count(given.turn, orgId, row.createdAtMs, removed);
           }

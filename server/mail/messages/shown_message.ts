@@ -1,20 +1,24 @@
 /** Messages and threads as answers show them (mail page, "Records"). Pure. */
 import { timestamp } from "../../timestamp.ts";
+import { messageStatus, statusNow } from "../delivery/message_status.ts";
+import { isSending, type SendingNow } from "../delivery/sending_now.ts";
 import type { FoundAttachment } from "../parsing/parsed_mail.ts";
 import type { MailAuth, MessageRow, Recipient } from "../records/message_record.ts";
 import type { ThreadRow } from "../records/thread_record.ts";
 import type { ShownHead } from "../parsing/encoded_texts.ts";
-import { statusOf } from "./message_status.ts";
 
-/** As lists have it: without its texts. */
-export function shownMessage(row: MessageRow) {
+/**
+ * As lists have it: without its texts.
+ * @param now of Sendings.of(), from which the row is too
+ */
+export function shownMessage(row: MessageRow, now: SendingNow) {
   const isInbound = row.direction === "inbound";
   return {
     id: row.id,
     inbox_id: row.inboxId,
     thread_id: row.threadId,
     direction: row.direction,
-    status: statusOf(row),
+    status: messageStatus(row, now.nowMs, (recipient) => isSending(now, row.id, recipient)),
     envelope: row.envelope,
     from: row.from,
     reply_to: row.replyTo,
@@ -37,7 +41,9 @@ export function shownMessage(row: MessageRow) {
     parse_warnings: row.parseWarnings,
     codes: row.codes,
     send_at: row.sendAtMs === null ? null : timestamp(row.sendAtMs),
-    recipients: row.recipients.map(shownRecipient),
+    recipients: row.recipients.map((recipient, i) =>
+      shownRecipient(recipient, isSending(now, row.id, i))
+    ),
     created_at: timestamp(row.createdAtMs),
   };
 }
@@ -48,8 +54,12 @@ export type ShownMessage = ReturnType<typeof shownMessage>;
  * A whole message as JSON, put together from bytes.
  * @param rest the section REST of its blob, an object of ShownTexts
  */
-export function wholeMessageJson(row: MessageRow, rest: Uint8Array): Uint8Array<ArrayBuffer> {
-  const begin = new TextEncoder().encode(JSON.stringify(shownMessage(row)).slice(0, -1) + ",");
+export function wholeMessageJson(
+  row: MessageRow,
+  rest: Uint8Array,
+  now: SendingNow,
+): Uint8Array<ArrayBuffer> {
+  const begin = new TextEncoder().encode(JSON.stringify(shownMessage(row, now)).slice(0, -1) + ",");
   const whole = new Uint8Array(begin.length + rest.length - 1);
   whole.set(begin);
   whole.set(rest.subarray(1), begin.length);
@@ -60,8 +70,8 @@ export function wholeMessageJson(row: MessageRow, rest: Uint8Array): Uint8Array<
  * As a page of a thread has it.
  * @param head null where its bytes are damaged
  */
-export function threadMessage(row: MessageRow, head: ShownHead | null) {
-  const message = shownMessage(row);
+export function threadMessage(row: MessageRow, head: ShownHead | null, now: SendingNow) {
+  const message = shownMessage(row, now);
   if (head !== null) return { ...message, ...head };
   return {
     ...message,
@@ -104,10 +114,10 @@ function shownAuth({ spf, dkim, dmarc, fromDomain, verdict }: MailAuth) {
   return { spf, dkim, dmarc, from_domain: fromDomain, verdict };
 }
 
-function shownRecipient(recipient: Recipient) {
+function shownRecipient(recipient: Recipient, isSent: boolean) {
   return {
     address: recipient.address,
-    status: recipient.status,
+    status: statusNow(recipient, isSent),
     smtp_code: recipient.smtpCode,
     enhanced_code: recipient.enhancedCode,
     reason: recipient.reason,

@@ -7,6 +7,11 @@ export interface ReceivedMail extends Envelope {
   raw: Uint8Array<ArrayBuffer>;
   /** What is known of its sender already; absent where it has to be found out. */
   auth?: MailAuth;
+  /**
+   * Whether mail to postmaster@ and abuse@ is taken and passed on: where the relay is the domain's mail
+   * server, and for its own agents. A gateway has them go where its operator reads mail.
+   */
+  reachesOperator?: boolean;
 }
 
 /** Why an address did not get a message. */

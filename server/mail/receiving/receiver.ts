@@ -7,31 +7,33 @@
  * that decides again what may have changed meanwhile.
  */
 import type { BlobRef, Blobs } from "../../blobs/blobs.ts";
-import { RelayError } from "../../errors.ts";
-import { hashClientAddress } from "../../http/client_address.ts";
+import { type ErrorCode, RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
-import { admit } from "../../rate_window.ts";
 import { retryWhileLocked } from "../../storage/lock_retry.ts";
+import type { Turn } from "../../storage/job.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
-import type { RecordKey } from "../../storage/record_key.ts";
 import type { Store } from "../../storage/store.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
-import { stageWindow, windowKey, type WindowRecord } from "../../storage/window_record.ts";
-import { DAY_MS, HOUR_MS } from "../../time_units.ts";
+import { DAY_MS } from "../../time_units.ts";
 import { authOfShownFrom } from "../auth/fixed_auth.ts";
 import { countNow, figureRecords } from "../figures/figures_record.ts";
-import { isListed } from "../inboxes/address_list.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
 import { hasRoom, storageKey, type StorageRecord } from "../mailboxes/storage_use.ts";
-import { findThread } from "../messages/find_thread.ts";
+import { findThread, readThread } from "../messages/find_thread.ts";
 import type { ReadMail, ReadMailResult } from "../parsing/read_mail.ts";
 import { identify, type NewMessage, stageMessage } from "../messages/stage_message.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import type { MailAuth, MessageRow } from "../records/message_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
-import { rfcIdKey } from "../records/thread_record.ts";
-import type { Outcome, ReceivedMail, RefusedCode } from "./received_mail.ts";
+import { rfcIdKey, type ThreadRow } from "../records/thread_record.ts";
+import { ClientRate } from "./client_rate.ts";
+import type { Destinations } from "./destinations.ts";
+import type { OutcomeKeeper } from "./outcome_keeper.ts";
+import { isTemporary, type Outcome, type ReceivedMail, type RefusedCode } from "./received_mail.ts";
+import { admitReceived, type ReceivedRates } from "./receiving_rate.ts";
+import { isRefusedByLists } from "./refused_by_lists.ts";
+import { Refused } from "./refused.ts";
 import { repeatKeyOf, type RepeatRow, repeatRowKey } from "./repeats.ts";
 
 export interface ReceiverServices {
@@ -46,23 +48,31 @@ export interface ReceiverServices {
   readMail: ReadMail;
   /** Finds out about a message's sender, off the main thread. */
   checkAuth(mail: ReceivedMail): Promise<MailAuth>;
+  destinations: Pick<Destinations, "find">;
   /** Secret under which client addresses are hashed, 32 bytes. */
   addressKey: Uint8Array;
 }
 
-/** An inbox that a message is for, and how the envelope spells it. */
+/** An inbox that a message is for. */
 interface Target {
   inbox: Inbox;
   org: OrgRecord;
+  /** Addresses of the envelope that led to it. */
   spellings: string[];
+  /** Those that are the inbox's own: an address of bounces is none, and is shown to nobody. */
+  to: string[];
+  /** The message whose thread it joins, whatever it says itself: that of an address of bounces. */
+  about: MessageRow | null;
 }
 
-/** Thrown within a commit: this inbox does not take the message. */
-class Refused extends Error {
-  constructor(readonly code: RefusedCode, readonly retryAfterMs?: number) {
-    super(code);
-  }
+/** What the commit of a message does besides. */
+interface Beside {
+  client: ClientRate;
+  kept: (Omit<OutcomeKeeper, "stage"> & { stage(turn: Turn): unknown }) | null;
 }
+
+/** What a change of a mailbox says when its inbox, or its org, has gone meanwhile. */
+const GONE: readonly ErrorCode[] = ["not_found", "unknown_key"];
 
 const JOB_BYTES = 60_000;
 
@@ -71,11 +81,12 @@ export class Receiver {
 
   /**
    * Stores a message for everyone of its envelope who takes it.
+   * @param keeper what is to be kept of the outcomes, in the last commit where that decides them
    * @returns what became of each address, in their order
    * @throws RelayError `unavailable` where the sender has to try again: what was stored meanwhile is
    * then found as a repetition
    */
-  async receive(mail: ReceivedMail): Promise<Outcome[]> {
+  async receive(mail: ReceivedMail, keeper?: OutcomeKeeper): Promise<Outcome[]> {
     const outcomes = new Map<string, Outcome>();
     const settle = (
       addresses: readonly string[],
@@ -86,8 +97,10 @@ export class Receiver {
         outcomes.set(address, code === null ? { address, code } : { address, code, retryAfterMs });
       }
     };
-    const { targets, unknown } = await this.#targetsOf(mail.to);
-    settle(unknown, "not_found");
+    const targets = await this.#targetsOf(mail, (outcome) => {
+      outcomes.set(outcome.address, outcome);
+    });
+    const inOrder = () => mail.to.map((address) => outcomes.get(address)!);
     const repeatKey = await repeatKeyOf(mail);
     const open: Target[] = [];
     for (const target of targets) {
@@ -95,34 +108,64 @@ export class Receiver {
       if (early === undefined) open.push(target);
       else settle(target.spellings, early?.code ?? null, early?.retryAfterMs);
     }
-    if (open.length > 0) {
+    const client = new ClientRate(
+      { ...this.services, now: this.services.store.now },
+      mail.clientIp,
+    );
+    if (open.length > 0) await client.look();
+    if (open.length > 0 && client.refused === null) {
       await this.services.blobs.refuseWhenFull();
       const read = await this.#read(mail);
-      for (const [index, target] of open.entries()) {
-        const refused = await this.#store(target, mail, read, repeatKey, index === 0);
+      for (const target of open) {
+        if (client.refused !== null) break;
+        // All others are decided: what the last commit stores is all that is left to know.
+        const isLast = target === open.at(-1) && ![...outcomes.values()].some(isTemporary);
+        const kept = keeper === undefined || !isLast ? null : {
+          records: keeper.records,
+          stage(turn: Turn) {
+            settle(target.spellings, null);
+            return keeper.stage(turn, inOrder());
+          },
+          committed: keeper.committed,
+        };
+        const refused = await this.#store(target, mail, read, repeatKey, { client, kept });
         settle(target.spellings, refused?.code ?? null, refused?.retryAfterMs);
       }
     }
-    return mail.to.map((address) => outcomes.get(address)!);
+    const { refused } = client;
+    for (const { spellings } of refused === null ? [] : open) {
+      const left = spellings.filter((address) => !outcomes.has(address));
+      settle(left, "rate_limited", refused!.retryAfterMs);
+    }
+    return inOrder();
   }
 
-  async #targetsOf(addresses: readonly string[]) {
-    const { inboxes, records, limits, store } = this.services;
+  /** @param settle told of addresses for which nothing is to be stored in an inbox */
+  async #targetsOf(mail: ReceivedMail, settle: (outcome: Outcome) => void): Promise<Target[]> {
+    const { inboxes, records, limits, store, destinations } = this.services;
     const targets = new Map<string, Target>();
-    const unknown: string[] = [];
-    for (const address of addresses) {
-      const inbox = await inboxes.byAddress(address);
-      const known = inbox === null ? undefined : targets.get(inbox.id);
-      if (known !== undefined) {
-        known.spellings.push(address);
+    for (const address of mail.to) {
+      const destination = await destinations.find(address, mail);
+      if (destination !== null && "code" in destination) {
+        settle({ address, ...destination });
         continue;
       }
+      const about = destination?.about ?? null;
+      const inbox = about === null
+        ? await inboxes.byAddress(address)
+        : await inboxes.byId(about.orgId, about.inboxId);
       const org = inbox === null ? null : await records.read<OrgRecord>(orgKey(inbox.orgId));
       if (inbox === null || org === null || orgState(org, store.now(), limits) === "gone") {
-        unknown.push(address);
-      } else targets.set(inbox.id, { inbox, org, spellings: [address] });
+        settle({ address, code: "not_found" });
+        continue;
+      }
+      const target = targets.get(inbox.id) ?? { inbox, org, spellings: [], to: [], about };
+      target.spellings.push(address);
+      if (about === null) target.to.push(address);
+      target.about ??= about;
+      targets.set(inbox.id, target);
     }
-    return { targets: [...targets.values()], unknown };
+    return [...targets.values()];
   }
 
   /** What needs no look into the message. @returns null: accepted; undefined: to be read */
@@ -159,19 +202,11 @@ export class Receiver {
     { trialEndsAtMs }: OrgRecord,
     bytes: number,
     nowMs: number,
-  ): Pick<Mailbox, "received" | "receivedBytes"> | Refused {
+  ): ReceivedRates | Refused {
     const { limits } = this.services;
-    const perHour = trialEndsAtMs === null
-      ? limits.mailInboundPerInboxPerHour
-      : limits.mailInboundPerTrialInboxPerHour;
-    const received = admit(mailbox.received, nowMs, { limit: perHour, windowMs: HOUR_MS });
-    if ("retryAfterMs" in received) return new Refused("rate_limited", received.retryAfterMs);
-    const rule = { limit: limits.mailInboundBytesPerInboxPerHour, windowMs: HOUR_MS };
-    const receivedBytes = admit(mailbox.receivedBytes, nowMs, rule, bytes);
-    if ("retryAfterMs" in receivedBytes) {
-      return new Refused("rate_limited", receivedBytes.retryAfterMs);
-    }
-    return { received: received.window, receivedBytes: receivedBytes.window };
+    const asked = { bytes, isTrial: trialEndsAtMs !== null, nowMs, limits };
+    const rates = admitReceived(mailbox, asked);
+    return "retryAfterMs" in rates ? new Refused("rate_limited", rates.retryAfterMs) : rates;
   }
 
   async #read(mail: ReceivedMail): Promise<ReadMailResult & { auth: MailAuth }> {
@@ -188,23 +223,23 @@ export class Receiver {
 
   /** @returns why it was not stored, null where it was */
   async #store(
-    { inbox, org, spellings }: Target,
+    { inbox, org, to, about }: Target,
     mail: ReceivedMail,
     { facts, head, rest, auth }: ReadMailResult & { auth: MailAuth },
     repeatKey: string,
-    countsForClient: boolean,
+    beside: Beside,
   ): Promise<Refused | null> {
     if (isRefusedByLists(inbox, mail.from, facts.from?.address ?? null, auth)) {
       return new Refused("blocked");
     }
-    const { blobs } = this.services;
+    const { blobs, inboxes } = this.services;
     const blob = await blobs.write([org.id, inbox.id], [mail.raw, head, rest]);
     const message: NewMessage = {
       ...facts,
       orgId: org.id,
       inboxId: inbox.id,
       direction: "inbound",
-      envelope: { from: mail.from, to: spellings },
+      envelope: { from: mail.from, to: to.length > 0 ? to : [inboxes.addressOf(inbox)] },
       auth,
       bcc: [],
       recipients: [],
@@ -215,15 +250,18 @@ export class Receiver {
       blob,
       repeatKey,
     };
-    const clientKey = countsForClient ? this.#clientKey(mail.clientIp) : null;
     try {
-      const row = await this.#commit(message, clientKey);
-      if (row === null) await blobs.discard(blob);
+      const stored = await this.#commit(message, about, beside);
+      if (stored === null) await blobs.discard(blob);
+      else {
+        beside.client.counted();
+        beside.kept?.committed(stored.kept);
+      }
       return null;
     } catch (error) {
       // A commit whose outcome is unknown may have kept it; the sweep finds those that nobody did.
       if (error instanceof Refused) await blobs.discard(blob);
-      else if (error instanceof RelayError && error.code === "not_found") {
+      else if (error instanceof RelayError && GONE.includes(error.code)) {
         await blobs.discard(blob);
         return new Refused("not_found");
       }
@@ -232,42 +270,40 @@ export class Receiver {
     }
   }
 
-  #clientKey(clientIp: string | null): RecordKey<WindowRecord> | null {
-    if (clientIp === null) return null;
-    return windowKey("mail-client", hashClientAddress(this.services.addressKey, clientIp));
-  }
-
   /** @returns null for a repetition of what another request has stored meanwhile */
   async #commit(
     message: NewMessage,
-    clientKey: RecordKey<WindowRecord> | null,
-  ): Promise<MessageRow | null> {
-    const { mailboxes, store: { kv, now }, limits, random } = this.services;
+    about: MessageRow | null,
+    { client, kept }: Beside,
+  ): Promise<{ kept: unknown } | null> {
+    const { mailboxes, store: { kv, now }, random } = this.services;
     const { orgId, inboxId, rfcMessageId } = message;
-    return await mailboxes.change<MessageRow | null>(orgId, inboxId, async (found) => {
-      const repeated = await this.#isRepeated({ orgId, id: inboxId }, message.repeatKey!);
+    return await mailboxes.change<{ kept: unknown } | null>(orgId, inboxId, async (found) => {
+      // Together: each waits for the commits before it.
+      const [repeated, thread, rfcId] = await Promise.all([
+        this.#isRepeated({ orgId, id: inboxId }, message.repeatKey!),
+        this.#threadOf(message, about),
+        rfcMessageId === null
+          ? null
+          : retryWhileLocked(() => kv.get(rfcIdKey(orgId, inboxId, rfcMessageId))),
+      ]);
       if (repeated) {
         return { sizeBytes: 1_000, plan: ({ mailbox }) => ({ mailbox, result: null }) };
       }
-      const thread = await findThread(kv, orgId, inboxId, message);
-      const isFirstOfRfcId = rfcMessageId !== null &&
-        (await retryWhileLocked(() => kv.get(rfcIdKey(orgId, inboxId, rfcMessageId)))).value ===
-          null;
+      const isFirstOfRfcId = rfcId !== null && rfcId.value === null;
       const nowMs = now();
       const row = identify(found, message, thread, { nowMs, random });
       return {
         records: [
           storageKey(orgId),
           ...figureRecords(orgId, nowMs),
-          ...(clientKey === null ? [] : [clientKey]),
+          ...client.records,
+          ...kept?.records ?? [],
         ],
         sizeBytes: JOB_BYTES,
         plan: (given) => {
           const mailbox = this.#admitInCommit(given, message.blob);
-          if (clientKey !== null) {
-            const rule = { limit: limits.mailInboundPerClientPerHour, windowMs: HOUR_MS };
-            stageWindow(given.turn, clientKey, rule, (ms) => new Refused("rate_limited", ms));
-          }
+          client.stage(given.turn);
           countNow(given.turn, orgId, nowMs, { received: 1 });
           const repeatKey = repeatRowKey(orgId, inboxId, message.repeatKey!);
           const repeat: RepeatRow = { v: 1, atMs: given.turn.nowMs };
@@ -276,10 +312,17 @@ export class Receiver {
             thread,
             isFirstOfRfcId,
           });
-          return { mailbox: added.mailbox, result: row };
+          return { mailbox: added.mailbox, result: { kept: kept?.stage(given.turn) } };
         },
       };
     });
+  }
+
+  async #threadOf(message: NewMessage, about: MessageRow | null): Promise<ThreadRow | null> {
+    const { kv } = this.services.store;
+    const { orgId, inboxId } = message;
+    return about !== null && await readThread(kv, orgId, inboxId, about.threadId) ||
+      await findThread(kv, orgId, inboxId, message);
   }
 
   /** What was decided before the message was read, decided again on what the commit finds. */
@@ -294,20 +337,4 @@ export class Receiver {
     if (window instanceof Refused) throw window;
     return { ...mailbox, ...window };
   }
-}
-
-/** Whether an inbox's lists keep a message out (mail page, "Inboxes"). Pure. */
-export function isRefusedByLists(
-  { entries }: Pick<Inbox, "entries">,
-  envelopeFrom: string,
-  from: string | null,
-  auth: Pick<MailAuth, "verdict">,
-): boolean {
-  const senders = [envelopeFrom, from ?? ""].filter((one) => one !== "").map((one) =>
-    one.toLowerCase()
-  );
-  if (senders.some((one) => isListed(entries.block_receive, one))) return true;
-  if (entries.allow_receive.length === 0) return false;
-  const isAllowed = from !== null && isListed(entries.allow_receive, from.toLowerCase());
-  return !isAllowed || auth.verdict !== "pass";
 }

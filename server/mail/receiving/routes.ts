@@ -1,11 +1,11 @@
 /** POST /v1/mail/inbound/raw: the operator's gateway hands in a message (mail page, "Receiving"). */
-import { RelayError } from "../../errors.ts";
 import { JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
 import { readBody } from "../../http/read_body.ts";
 import type { Limits } from "../../limits.ts";
 import type { MailHandlers } from "../mail_routes.ts";
 import { parseEnvelope } from "./envelope.ts";
-import { readGatewayHeaders, requireGatewaySignature } from "./gateway_signature.ts";
+import { gatewayOff, readGatewayHeaders, requireGatewaySignature } from "./gateway_signature.ts";
+import type { RefusedCode } from "./received_mail.ts";
 import type { Receiver } from "./receiver.ts";
 import type { RememberedAnswer, RememberedAnswers } from "./remembered_answers.ts";
 import { settle, type Settled } from "./settle.ts";
@@ -33,28 +33,24 @@ export function receivingHandlers(
       const signed = readGatewayHeaders(headers, now(), limits.signatureWindowSeconds);
       const raw = await readBody(c);
       await requireGatewaySignature(signed, inboundSecret, `${header}.`, raw);
-      const former = await remembered.find(signed.id);
+      const place = await remembered.at(signed.id);
+      const former = await place.find();
       if (former !== null) return give(former);
-      const outcomes = await receiver.receive({ ...envelope, raw });
-      return give(await remembered.keep(signed.id, answerTo(settle(outcomes))));
+      let kept: RememberedAnswer | null = null;
+      const outcomes = await receiver.receive({ ...envelope, raw }, {
+        records: place.records,
+        stage: (turn, outcomes) => place.stage(turn, answerTo(settle(outcomes))),
+        committed: (staged) => void (kept = staged as RememberedAnswer),
+      });
+      const settled = settle(outcomes);
+      return give(kept ?? await place.keep(answerTo(settled)));
     },
   } satisfies MailHandlers;
 }
 
-function gatewayOff(): RelayError {
-  return new RelayError(
-    "not_found",
-    "nothing can be handed in here: the operator has set no RELAY_MAIL_INBOUND_SECRET",
-  );
-}
-
 function answerTo({ accepted, rejected }: Settled): RememberedAnswer {
   const body = accepted.length > 0 ? { accepted, rejected } : {
-    error: {
-      code: "not_found",
-      message: "no recipient of this message has an inbox here that takes it",
-    },
-    rejected,
+    error: { code: "not_found", message: nobodyOf(rejected) },
   };
   return {
     status: accepted.length > 0 ? 200 : 404,
@@ -62,6 +58,15 @@ function answerTo({ accepted, rejected }: Settled): RememberedAnswer {
   };
 }
 
+/** An error has one shape, so that its words say why; addresses stay out of them. */
+function nobodyOf(rejected: Settled["rejected"]): string {
+  const counts = new Map<RefusedCode, number>();
+  for (const { code } of rejected) counts.set(code, (counts.get(code) ?? 0) + 1);
+  const told = [...counts].map(([code, count]) => `${code}: ${count}`).join(", ");
+  return `no recipient of this message has an inbox here that takes it (${told})`;
+}
+
 function give({ status, body }: RememberedAnswer): Response {
-  return new Response(body, { status, headers: { ...JSON_HEADERS, ...NO_STORE } });
+  const headers = status === 200 ? { ...JSON_HEADERS, ...NO_STORE } : JSON_HEADERS;
+  return new Response(body, { status, headers });
 }

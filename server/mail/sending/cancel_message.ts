@@ -1,10 +1,10 @@
 /** Takes a scheduled message back before it goes out (mail page, "Endpoints besides"). */
 import { RelayError } from "../../errors.ts";
 import type { Store } from "../../storage/store.ts";
+import { messageStatus } from "../delivery/message_status.ts";
 import { count, figureRecords } from "../figures/figures_record.ts";
 import type { Mailboxes } from "../mailboxes/mailboxes.ts";
 import { readThread } from "../messages/find_thread.ts";
-import { statusOf } from "../messages/message_status.ts";
 import type { Messages } from "../messages/messages.ts";
 import { stageChange } from "../messages/stage_message.ts";
 import type { MessageRow } from "../records/message_record.ts";
@@ -34,8 +34,7 @@ export class CancelMessage {
         sizeBytes: 8_000,
         plan(given) {
           const { turn } = given;
-          const isWaiting = statusOf(row) === "scheduled" && turn.nowMs < row.sendAtMs!;
-          if (!isWaiting) throw alreadySent();
+          if (messageStatus(row, turn.nowMs) !== "scheduled") throw alreadySent();
           const cancelled: MessageRow = {
             ...row,
             cancelledAtMs: turn.nowMs,

@@ -5,6 +5,8 @@ import { RelayError } from "../../errors.ts";
 import { logSparsely } from "../../log_sparsely.ts";
 import type { OutgoingQueue } from "../../outgoing/outgoing_queue.ts";
 import type { MailConfig } from "../../config.ts";
+import type { Sendings } from "../delivery/sending_now.ts";
+import type { MailToCompose } from "../composing/compose_mail.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { Mailboxes } from "../mailboxes/mailboxes.ts";
 import type { Messages } from "../messages/messages.ts";
@@ -28,6 +30,7 @@ export interface SendingParts extends Core {
   blobs: Blobs;
   outgoing: Pick<OutgoingQueue, "wake">;
   suppressions: Suppressions;
+  sendings: Sendings;
   domain: string;
   dkim: MailConfig["dkim"];
 }
@@ -51,6 +54,7 @@ export function openSending(parts: SendingParts) {
     sender,
     answering,
     keyedAnswers,
+    compose: (mail: MailToCompose) => work.compose(mail),
     handlers: sendingHandlers({
       ...services,
       sender,

@@ -3,6 +3,7 @@ import type { Blobs } from "../../blobs/blobs.ts";
 import { RelayError } from "../../errors.ts";
 import { readBody } from "../../http/read_body.ts";
 import type { Limits } from "../../limits.ts";
+import type { Sendings } from "../delivery/sending_now.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
 import type { KeyedRequest, MailHandlers } from "../mail_routes.ts";
@@ -44,6 +45,7 @@ export interface SendingRouteServices {
   /** Null where drafts are not there. */
   proposals: Proposals;
   blobs: Blobs;
+  sendings: Pick<Sendings, "ofOne">;
   limits: Limits;
   now: () => number;
 }

@@ -15,6 +15,7 @@ import type { Store } from "../../storage/store.ts";
 import { HOUR_MS } from "../../time_units.ts";
 import type { DkimKey } from "../composing/sign_dkim.ts";
 import { stageMails, wakeMails } from "../delivery/queued_mail.ts";
+import { nothingHeld } from "../delivery/sending_now.ts";
 import { countNow, figureRecords } from "../figures/figures_record.ts";
 import { cleanEmail } from "../email_address.ts";
 import { isListed } from "../inboxes/address_list.ts";
@@ -247,7 +248,7 @@ export class Sender {
       const thread = await this.#threadOf(about);
       const traffic = about === null ? null : await this.#trafficOf(about);
       const row = identify(found, message, thread, { nowMs, random });
-      const answer = wholeMessageJson(row, rest);
+      const answer = wholeMessageJson(row, rest, nothingHeld(nowMs));
       const kept = keyed === undefined ? null : await this.#keep(row, answer);
       if (kept !== null && "blob" in kept) former = kept.blob;
       return {

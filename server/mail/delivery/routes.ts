@@ -1,0 +1,42 @@
+/** POST /v1/mail/events: the operator's gateway hands in what became of mails (mail page, "Webhooks"). */
+import { invalidJson } from "../../errors.ts";
+import { answerJson, NO_STORE } from "../../http/answer.ts";
+import { readObject } from "../../http/json_body.ts";
+import { readBody } from "../../http/read_body.ts";
+import type { Limits } from "../../limits.ts";
+import type { MailHandlers } from "../mail_routes.ts";
+import {
+  gatewayOff,
+  readGatewayHeaders,
+  requireGatewaySignature,
+} from "../receiving/gateway_signature.ts";
+import type { DeliveryEvents } from "./delivery_events.ts";
+
+export interface DeliveryRouteServices {
+  events: DeliveryEvents;
+  /** At least 24 bytes; null where none is set, so that nothing can be handed in. */
+  inboundSecret: Uint8Array | null;
+  limits: Pick<Limits, "signatureWindowSeconds">;
+  now: () => number;
+}
+
+export const MAX_EVENTS = 1_000;
+
+export function deliveryHandlers(
+  { events, inboundSecret, limits, now }: DeliveryRouteServices,
+) {
+  return {
+    async receiveMailEvents({ c }) {
+      if (inboundSecret === null) throw gatewayOff();
+      const { headers } = c.req.raw;
+      const signed = readGatewayHeaders(headers, now(), limits.signatureWindowSeconds);
+      const raw = await readBody(c);
+      await requireGatewaySignature(signed, inboundSecret, "", raw);
+      const { events: given } = readObject(raw);
+      if (!Array.isArray(given) || given.length > MAX_EVENTS) {
+        throw invalidJson(`events must be an array of at most ${MAX_EVENTS} delivery events`);
+      }
+      return answerJson(await events.apply(given), 200, NO_STORE);
+    },
+  } satisfies MailHandlers;
+}

@@ -1,0 +1,55 @@
+/**
+ * Addresses at the relay's domain that are no inbox's own: those that bounces come back to, and the
+ * operator's (mail page, "Receiving").
+ */
+import { readBounceAddress } from "../composing/bounce_address.ts";
+import type { BounceReports } from "../delivery/bounce_reports.ts";
+import type { MessageRow } from "../records/message_record.ts";
+import type { OperatorMail } from "./operator_mail.ts";
+import type { ReceivedMail, RefusedCode } from "./received_mail.ts";
+
+/** What becomes of mail to such an address. */
+export type Destination =
+  /** It is taken, and nothing is stored in an inbox. */
+  | { code: null }
+  | { code: RefusedCode; retryAfterMs?: number }
+  /** It belongs to this message's inbox and thread. */
+  | { about: MessageRow };
+
+export interface DestinationServices {
+  /** Domain of all inboxes, lowercased. */
+  domain: string;
+  reports: Pick<BounceReports, "receive">;
+  operatorMail: Pick<OperatorMail, "passOn">;
+  /** MailSecret.key("mail-bounce") */
+  bounceKey(): Promise<Uint8Array>;
+}
+
+/** What RFC 5321, section 4.5.1, and RFC 2142, section 2, want read by a person. */
+const OPERATOR: ReadonlySet<string> = new Set(["postmaster", "abuse"]);
+
+export class Destinations {
+  constructor(private readonly services: DestinationServices) {}
+
+  /**
+   * @param address as the envelope gives it
+   * @returns null for an address that an inbox may have
+   * @throws RelayError `unavailable` where it has to be tried again
+   */
+  async find(address: string, mail: ReceivedMail): Promise<Destination | null> {
+    const { domain, reports, operatorMail, bounceKey } = this.services;
+    const at = address.lastIndexOf("@");
+    if (at < 1 || address.slice(at + 1).toLowerCase() !== domain) return null;
+    const localPart = address.slice(0, at);
+    const [name] = localPart.toLowerCase().split("+", 1) as [string];
+    if (mail.reachesOperator === true && OPERATOR.has(name)) {
+      return await operatorMail.passOn(mail, address);
+    }
+    if (name !== "bounce") return null;
+    const named = readBounceAddress(localPart, await bounceKey());
+    if (named === null) return { code: "not_found" };
+    const found = await reports.receive(named, mail.raw);
+    if (found.answer === "mail") return { about: found.row };
+    return { code: found.answer === "applied" ? null : "not_found" };
+  }
+}

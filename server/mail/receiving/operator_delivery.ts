@@ -1,0 +1,132 @@
+/** Hands mail for the operator to the next hop: each as a file, in a mail of the relay's own. */
+import { BlobDamaged } from "../../blobs/blob_damaged.ts";
+import type { BlobRef, Blobs } from "../../blobs/blobs.ts";
+import type { Mailer, MailOutcome } from "../../outgoing/mailer.ts";
+import type {
+  AttemptOutcome,
+  OutgoingHandler,
+  OutgoingItem,
+} from "../../outgoing/outgoing_handler.ts";
+import type { Store } from "../../storage/store.ts";
+import { DAY_MS } from "../../time_units.ts";
+import type { MailToCompose } from "../composing/compose_mail.ts";
+import { retryWaitMs } from "../delivery/retry_times.ts";
+import { makeUlid } from "../records/mail_id.ts";
+
+export const OPERATOR_MAIL_KIND = "mail-operator";
+
+/** A mail that is to be passed on. */
+export interface OperatorPayload {
+  v: 1;
+  /** One section: its bytes. */
+  blob: BlobRef;
+  /** Of its envelope. */
+  from: string;
+  to: string;
+}
+
+export interface OperatorDeliveryOptions {
+  store: Store;
+  blobs: Pick<Blobs, "read" | "drop">;
+  mailer: Mailer;
+  random: (sizeBytes: number) => Uint8Array;
+  /** Off the main thread where it is large. */
+  compose(mail: MailToCompose): Promise<Uint8Array>;
+  /** The relay's sender (RELAY_MAIL_FROM). */
+  from: { name: string; address: string };
+  /** RELAY_MAIL_POSTMASTER. */
+  operator: string;
+}
+
+/** One large mail at a time: they are read and composed whole. */
+const CONCURRENCY = 1;
+/** An envelope with two addresses of 320 characters, and a blob. */
+const PAYLOAD_BYTES = 2_000;
+/** How long it is tried. */
+export const OPERATOR_TRIED_MS = 2 * DAY_MS;
+
+/** What the outgoing queue does with mail for the operator. */
+export function operatorDelivery(
+  options: OperatorDeliveryOptions,
+): OutgoingHandler<OperatorPayload> {
+  const { blobs } = options;
+  return {
+    kind: OPERATOR_MAIL_KIND,
+    concurrency: CONCURRENCY,
+    payloadBytes: PAYLOAD_BYTES,
+    attempt: (item) => attempt(options, item),
+    alongside({ payload, result }) {
+      if (result === "retry") return Promise.resolve(null);
+      const plan: NonNullable<Alongside>["plan"] = (turn) => blobs.drop(turn, payload.blob);
+      return Promise.resolve({ records: [], sizeBytes: 500, plan });
+    },
+  };
+}
+
+type Alongside = Awaited<ReturnType<NonNullable<OutgoingHandler["alongside"]>>>;
+
+async function attempt(
+  options: OperatorDeliveryOptions,
+  item: OutgoingItem<OperatorPayload>,
+): Promise<AttemptOutcome<OperatorPayload>> {
+  const { store, blobs, mailer, compose, from, operator } = options;
+  if (store.now() - item.queuedAtMs >= OPERATOR_TRIED_MS) {
+    return { result: "dead", reason: "expired", untried: true };
+  }
+  let raw: Uint8Array<ArrayBuffer>;
+  try {
+    raw = await blobs.read(item.payload.blob, 0);
+  } catch (error) {
+    if (error instanceof BlobDamaged) return { result: "dead", reason: "damaged", untried: true };
+    throw error;
+  }
+  const content = await compose(operatorMail(options, item, raw));
+  const outcome = await mailer.send({ from: from.address, to: operator, content }, {
+    signal: item.signal,
+    beforeContent: () => item.commitData(),
+  });
+  return afterwards(outcome, retryWaitMs(item.attempts, store.random(1)[0]! / 256));
+}
+
+function operatorMail(
+  { random, from, operator }: OperatorDeliveryOptions,
+  { payload, queuedAtMs }: OutgoingItem<OperatorPayload>,
+  raw: Uint8Array<ArrayBuffer>,
+): MailToCompose {
+  const id = makeUlid(queuedAtMs, random).toLowerCase();
+  return {
+    from,
+    to: [{ name: null, address: operator }],
+    cc: [],
+    replyTo: [],
+    subject: `Mail to ${payload.to}`,
+    text: "This relay received the attached message for you. Its envelope, as it came:\n\n" +
+      `from: ${payload.from === "" ? "(nobody)" : payload.from}\nto: ${payload.to}\n\n` +
+      "A stranger may have written it: the file is as it came, whatever is in it.\n",
+    html: null,
+    // Not message/rfc822: what reads mail on the way would take it apart.
+    attachments: [{
+      filename: "message.eml",
+      contentType: "application/octet-stream",
+      contentId: null,
+      content: raw,
+    }],
+    headers: [],
+    messageId: `${id}@${from.address.slice(from.address.lastIndexOf("@") + 1)}`,
+    dateMs: queuedAtMs,
+    inReplyTo: null,
+    references: [],
+    autoSubmitted: null,
+    boundary: random(16).toHex(),
+    dkim: null,
+  };
+}
+
+function afterwards(outcome: MailOutcome, retryMs: number): AttemptOutcome<OperatorPayload> {
+  const { result, reason } = outcome;
+  if (result === "sent") return { result: "done" };
+  if (result === "unknown") return { result: "unknown", reason: `unknown: ${reason}` };
+  const isAboutMail = outcome.stage === "recipient" || outcome.stage === "content";
+  if (outcome.permanent && isAboutMail) return { result: "dead", reason: `refused: ${reason}` };
+  return { result: "retry", reason, afterMs: retryMs, unreachable: outcome.stage === "connection" };
+}

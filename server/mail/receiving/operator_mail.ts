@@ -1,0 +1,126 @@
+/**
+ * Mail to postmaster@ and abuse@, which goes on to the operator: as it came, within a mail of the
+ * relay's own, so that no filter on the way reads it as the relay's words (mail page, "Receiving").
+ */
+import type { Blobs } from "../../blobs/blobs.ts";
+import { RelayError } from "../../errors.ts";
+import type { OutgoingQueue } from "../../outgoing/outgoing_queue.ts";
+import { type NewOutgoing, stageNewOutgoing } from "../../outgoing/outgoing_row.ts";
+import { admit } from "../../rate_window.ts";
+import type { GroupCommit } from "../../storage/group_commit.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
+import { defineRecord } from "../../storage/record_key.ts";
+import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
+import { stageWindow, windowKey, type WindowRecord } from "../../storage/window_record.ts";
+import { DAY_MS, HOUR_MS } from "../../time_units.ts";
+import { makeUlid } from "../records/mail_id.ts";
+import {
+  OPERATOR_MAIL_KIND,
+  OPERATOR_TRIED_MS,
+  type OperatorPayload,
+} from "./operator_delivery.ts";
+import type { ReceivedMail, RefusedCode } from "./received_mail.ts";
+import { repeatKeyOf } from "./repeats.ts";
+
+export interface OperatorMailServices {
+  store: Store;
+  records: Pick<RecordCache, "read">;
+  commits: GroupCommit;
+  blobs: Blobs;
+  outgoing: Pick<OutgoingQueue, "wake">;
+  random: (sizeBytes: number) => Uint8Array;
+  /** Envelope sender of what is passed on. */
+  from: string;
+}
+
+/** ["mail-operator", hash]: such a mail was passed on; written with the row that does it. */
+const passedKey = defineRecord<{ v: 1; atMs: number; attempt: string }, [hash: string]>(
+  ["mail-operator"],
+  1,
+);
+const RATE_KEY = windowKey("mail-operator", 0);
+const RATE = { limit: 20, windowMs: HOUR_MS };
+const FOLDER = ["operator"];
+
+type Passed = { code: null } | { code: RefusedCode; retryAfterMs?: number };
+
+class RateReached extends Error {
+  constructor(readonly retryAfterMs: number) {
+    super("the operator gets no more mail now");
+  }
+}
+
+export class OperatorMail {
+  constructor(private readonly services: OperatorMailServices) {}
+
+  /**
+   * Takes a mail for the operator; the same bytes and envelope sender once a day.
+   * @param address of ours, as the envelope gives it
+   * @returns `rate_limited` beyond 20 an hour
+   * @throws RelayError `unavailable`
+   */
+  async passOn(mail: ReceivedMail, address: string): Promise<Passed> {
+    const { store, records, blobs, outgoing } = this.services;
+    // What was passed on has come back: it would come back for ever.
+    if (mail.from === "" && this.#isOwn(address)) return { code: null };
+    const hash = await repeatKeyOf(mail);
+    const former = await records.read<{ atMs: number }>(passedKey(hash));
+    if (former !== null && store.now() - former.atMs < DAY_MS) return { code: null };
+    const { window } = await records.read<WindowRecord>(RATE_KEY) ?? { window: [] };
+    const admitted = admit(window, store.now(), RATE);
+    if ("retryAfterMs" in admitted) {
+      return { code: "rate_limited", retryAfterMs: admitted.retryAfterMs };
+    }
+    await blobs.refuseWhenFull();
+    const blob = await blobs.write(FOLDER, [mail.raw]);
+    try {
+      const item = await this.#commit({ v: 1, blob, from: mail.from, to: address }, hash);
+      if (item === null) await blobs.discard(blob);
+      else outgoing.wake(item);
+      return { code: null };
+    } catch (error) {
+      // After a commit of which nobody knows, the sweep decides.
+      if (!(error instanceof RelayError)) await blobs.discard(blob);
+      if (error instanceof RateReached) {
+        return { code: "rate_limited", retryAfterMs: error.retryAfterMs };
+      }
+      throw error;
+    }
+  }
+
+  #isOwn(address: string): boolean {
+    return address.toLowerCase() === this.services.from.toLowerCase();
+  }
+
+  /** @returns null where another request has passed it on meanwhile */
+  async #commit(payload: OperatorPayload, hash: string) {
+    const { commits, blobs, store, random } = this.services;
+    const key = passedKey(hash);
+    const id = `operator/${makeUlid(store.now(), random)}`;
+    return await commits.submit<NewOutgoing<OperatorPayload> | null>({
+      records: [key, RATE_KEY],
+      sizeBytes: 3_000,
+      proof: key,
+      plan(turn) {
+        const { nowMs, attempt } = turn;
+        const former = turn.record(key);
+        if (former !== null && nowMs - former.atMs < DAY_MS) {
+          turn.putRecord(key, { ...former, attempt }, DAY_MS + EXPIRY_MARGIN_MS);
+          return null;
+        }
+        stageWindow(turn, RATE_KEY, RATE, (ms) => new RateReached(ms));
+        turn.putRecord(key, { v: 1, atMs: nowMs, attempt }, DAY_MS + EXPIRY_MARGIN_MS);
+        blobs.keep(turn, payload.blob);
+        const item = {
+          id,
+          kind: OPERATOR_MAIL_KIND,
+          payload,
+          dueMs: nowMs,
+          endsAtMs: nowMs + OPERATOR_TRIED_MS,
+        };
+        stageNewOutgoing(turn, item);
+        return item;
+      },
+    });
+  }
+}

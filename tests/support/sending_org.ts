@@ -1,0 +1,56 @@
+/** An org that may send, its inbox, and what a test asks of them. */
+import { accepted, MailKeyHolder, newOrg } from "./mail_caller.ts";
+import { claimLink, follow } from "./mail_links.ts";
+import { askMail, type MailAnswer } from "./mail_relay.ts";
+import type { TestRelay } from "./relay.ts";
+
+/** A verified org of a relay in local mode. */
+export async function newSendingOrg(
+  relay: TestRelay,
+  email = "owner@example.org",
+): Promise<MailKeyHolder> {
+  const owner = await newOrg(relay);
+  accepted(await follow(relay, await claimLink(relay, owner.key, email)), 200);
+  return owner;
+}
+
+export function send(
+  by: MailKeyHolder,
+  inbox: { id: string },
+  body: Record<string, unknown>,
+  headers: Record<string, string> = {},
+): Promise<MailAnswer> {
+  const path = `/v1/mail/inboxes/${inbox.id}/messages/send`;
+  return by.ask("POST", path, {
+    body: { to: "ann@example.org", text: "Hello.", ...body },
+    headers,
+  });
+}
+
+// deno-lint-ignore no-explicit-any -- tests assert the fields one by one
+export async function readMessage(by: MailKeyHolder, id: string): Promise<any> {
+  return accepted(await by.ask("GET", `/v1/mail/messages/${id}`), 200);
+}
+
+// deno-lint-ignore no-explicit-any -- tests assert the fields one by one
+export async function listMessages(by: MailKeyHolder, inbox: { id: string }): Promise<any[]> {
+  return accepted(await by.ask("GET", `/v1/mail/inboxes/${inbox.id}/messages`), 200).data;
+}
+
+/** Has the outgoing queue attempt what is due. */
+export async function deliver({ relay }: TestRelay): Promise<void> {
+  await relay.crons["outgoing"]!();
+}
+
+/** A mail as the next hop of local mode took it. */
+export interface TakenMail {
+  n: number;
+  envelope: { from: string; to: string[] };
+  subject: string;
+}
+
+/** What the next hop of local mode took for an address, the newest first. */
+export async function takenFor({ url }: TestRelay, address: string): Promise<TakenMail[]> {
+  const { body } = await askMail(url, "GET", "/dev/mail");
+  return body.data.filter(({ envelope }: TakenMail) => envelope.to.includes(address));
+}
