@@ -15,6 +15,8 @@ import { InboxErasures } from "./inboxes/inbox_erasures.ts";
 import { INBOX_TABLES } from "./inboxes/inbox_rows.ts";
 import { MAIL_INBOXES } from "./mailboxes/mail_inboxes.ts";
 import { Mailboxes } from "./mailboxes/mailboxes.ts";
+import { AnswersInHand } from "../http/answers_in_hand.ts";
+import { AnswerRoom, MAIL_ANSWERS } from "./messages/answer_room.ts";
 import { MessagePages } from "./messages/message_pages.ts";
 import { MessageStreams } from "./messages/message_stream.ts";
 import { Messages } from "./messages/messages.ts";
@@ -170,8 +172,10 @@ export async function openMail(
   const { googleClientId: clientId, googleJwksUrl: url } = config.mail;
   const googleKeys = new GoogleKeys({ url, fetch, now });
   const signIn = clientId === undefined ? null : { clientId, keys: googleKeys };
+  const answers = new AnswersInHand({ bounds: MAIL_ANSWERS });
   const shared = {
     ...core,
+    answers,
     secret,
     pages,
     inboxes,
@@ -282,6 +286,7 @@ export async function openMail(
             messagePages: new MessagePages({ store, messages, sendings, pageBytes }),
             threadPages: new ThreadPages({ store, messages, pageBytes }),
             streams: new MessageStreams(),
+            room: new AnswerRoom(answers),
           }),
         },
       },
@@ -307,6 +312,7 @@ export async function openMail(
     },
     async close() {
       googleKeys.close();
+      answers.close();
       worker.close();
       auth.close();
       sending.close();
