@@ -130,11 +130,11 @@ async function openParts(
   parts.add("admin", openAdmin(core, { messages, recent, sweep, status }));
   parts.add("tools", openTools(core, { custody, tokenSender, inbox, agentSearch }));
   const { blobs } = parts.add("blobs", await openBlobs(core, options));
-  const { isOn: mailOn } = parts.add(
+  const { isOn: mailOn, handIn } = parts.add(
     "mail",
     await openMail(core, ring, { outgoing, blobs, waits }),
   );
-  if (localMode !== null) parts.add("local mode", localMode);
+  if (localMode !== null) parts.add("local mode", localMode.open(handIn));
   parts.add("site", openSite(core, { figures, agentSearch, holdsKeys: custody.on }));
   const { describe } = parts.add(
     "description",

@@ -1,9 +1,7 @@
 /** The mail area: what a mail key costs, and what the erasure of an org costs messaging. */
-import { base64 } from "@scure/base";
-import { signBytes } from "../../toolkit/ed25519_signer.ts";
-import { generateKeyPair } from "../../toolkit/generate_key_pair.ts";
 import { registerAgents } from "../agents.ts";
 import { drive, httpRequest, type LoadedServer } from "../load.ts";
+import { type MailOrg, registerForMail } from "../mail_box.ts";
 import type { Round, Row } from "../row.ts";
 import { startChild } from "../servers/child.ts";
 import { randomSends } from "./sends.ts";
@@ -15,25 +13,6 @@ const ROWS_OF_AN_ORG = 100_000;
 const SENDS_BESIDE = 4_000;
 /** Few: the time of a send is what is measured, not how many wait for each other. */
 const SENDING_CONNECTIONS = 4;
-
-interface MailOrg {
-  orgId: string;
-  apiKey: string;
-}
-
-async function registerForMail(port: number): Promise<MailOrg> {
-  const { address, privateKey } = generateKeyPair();
-  const timestamp = Math.floor(Date.now() / 1000);
-  const signed = new TextEncoder().encode(`relay-mail:register:${address}:${timestamp}`);
-  const signature = base64.encode(signBytes(signed, privateKey));
-  const answer = await fetch(`http://127.0.0.1:${port}/v1/mail/agents/register`, {
-    method: "POST",
-    body: JSON.stringify({ public_key: address, timestamp, signature }),
-  });
-  if (answer.status !== 201) throw new Error(await answer.text());
-  const { org_id, api_key } = await answer.json();
-  return { orgId: org_id, apiKey: api_key };
-}
 
 const keyedReads: Row = {
   id: "mail-org-read",

@@ -9,6 +9,7 @@ import { loneSends } from "./lone_sends.ts";
 import { feedPage, leaderboard } from "./network.ts";
 import { emptyPolls, tokenPolls } from "./polls.ts";
 import { mailRows } from "./mail.ts";
+import { mailInRows } from "./mail_in.ts";
 import { outgoingDeliveries } from "./outgoing.ts";
 import {
   sends,
@@ -50,6 +51,7 @@ export const rows: readonly Row[] = [
   figures,
   outgoingDeliveries,
   ...mailRows,
+  ...mailInRows,
   directory,
   feedPage,
   leaderboard,

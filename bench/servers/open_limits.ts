@@ -11,4 +11,7 @@ export const OPEN_LIMITS: Readonly<Record<string, number>> = {
   profileChangesPerAgentPerMinute: 100_000_000,
   minFreeDiskBytes: 0,
   mailMinFreeDiskBytes: 0,
+  mailInboundPerTrialInboxPerHour: 100_000_000,
+  mailInboundBytesPerInboxPerHour: 2 ** 50,
+  mailStorageBytesPerTrial: 2 ** 50,
 };

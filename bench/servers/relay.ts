@@ -1,9 +1,11 @@
 /** A relay with a store of its own in a given folder, and limits too high to matter. */
+import { base64 } from "@scure/base";
 import { parseConfig } from "../../server/config.ts";
 import type { Deps } from "../../server/deps.ts";
 import { openRelay, type RelayOptions } from "../../server/relay.ts";
 import { serve } from "../../server/serve.ts";
 import { EMBEDDED_CAPACITY } from "../../server/storage/store.ts";
+import { BENCH_INBOUND_SECRET } from "../mail_box.ts";
 import { answerLines } from "./child.ts";
 import { OPEN_LIMITS } from "./open_limits.ts";
 
@@ -29,7 +31,9 @@ const log = (event: string, fields?: unknown) => console.error(event, fields);
 const deps: Deps = {
   config: parseConfig({
     PORT: "0",
-    ...(mail ? { RELAY_MAIL_DEV: "true" } : {}),
+    ...(mail
+      ? { RELAY_MAIL_DEV: "true", RELAY_MAIL_INBOUND_SECRET: base64.encode(BENCH_INBOUND_SECRET) }
+      : {}),
     RELAY_DATA_DIR: folder,
     RELAY_LIMITS: JSON.stringify({
       ...OPEN_LIMITS,

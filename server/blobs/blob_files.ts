@@ -14,6 +14,7 @@ import {
   OUTER_FOLDER_MS,
   UNFINISHED,
 } from "./blob_path.ts";
+import { FolderFlushes } from "./folder_flushes.ts";
 import type { StoreMark } from "./store_mark.ts";
 
 /** Of folders and files: this user's alone. */
@@ -24,8 +25,11 @@ const KNOWN_FOLDERS = 64;
 /** A folder can vanish between its making and its use: a sweep in another process found it empty. */
 const ATTEMPTS = 3;
 const BATCH = 100;
+/** Bytes up to which the sections of a blob are written together. */
+const JOINED_BYTES = 256 * 1024;
 
 export class BlobFiles implements BlobBytes {
+  readonly #flushes = new FolderFlushes();
   readonly #known = new BoundedMap<string, true>(KNOWN_FOLDERS);
 
   /**
@@ -41,7 +45,8 @@ export class BlobFiles implements BlobBytes {
     for (let attempt = 1;; attempt++) {
       try {
         await this.#makeFolder(outer, inner);
-        return await writeDurably(folder, path, sections);
+        await writeFlushed(path, sections);
+        return await this.#flushes.flush(folder);
       } catch (error) {
         await Promise.all(
           [path + UNFINISHED, path].map((left) => Deno.remove(left).catch(() => {})),
@@ -60,7 +65,7 @@ export class BlobFiles implements BlobBytes {
     for (let i = 1; i < chain.length; i++) {
       await Deno.mkdir(chain[i]!, { recursive: true, mode: FOLDER_MODE });
       if (chain[i] === this.root) await this.mark.make();
-      await syncFolder(chain[i - 1]!); // though it was there: who made it may not be done yet
+      await this.#flushes.flush(chain[i - 1]!); // though it was there: who made it may not be done yet
     }
     this.#known.set(folder, true);
   }
@@ -148,8 +153,7 @@ export class BlobFiles implements BlobBytes {
 }
 
 /** Writes under a temporary name, so that a file with a blob's name is whole. */
-async function writeDurably(
-  folder: string,
+async function writeFlushed(
   path: string,
   sections: readonly Uint8Array[],
 ): Promise<void> {
@@ -159,7 +163,7 @@ async function writeDurably(
     mode: FILE_MODE,
   });
   try {
-    for (const section of sections) {
+    for (const section of joinSmall(sections)) {
       for (let at = 0; at < section.length;) at += await file.write(section.subarray(at));
     }
     await file.sync();
@@ -167,14 +171,19 @@ async function writeDurably(
     file.close();
   }
   await Deno.rename(path + UNFINISHED, path);
-  await syncFolder(folder);
 }
 
-/** Windows flushes no folders. */
-async function syncFolder(path: string): Promise<void> {
-  if (Deno.build.os === "windows") return;
-  using folder = await Deno.open(path, { read: true });
-  await folder.sync();
+/** Small sections as one: a write costs more than their copy. */
+function joinSmall(sections: readonly Uint8Array[]): readonly Uint8Array[] {
+  const sizeBytes = sections.reduce((sum, { length }) => sum + length, 0);
+  if (sizeBytes > JOINED_BYTES) return sections;
+  const joined = new Uint8Array(sizeBytes);
+  let at = 0;
+  for (const section of sections) {
+    joined.set(section, at);
+    at += section.length;
+  }
+  return [joined];
 }
 
 /** Entries of a folder; none of one that is not there, or goes meanwhile. */

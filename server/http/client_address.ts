@@ -50,7 +50,11 @@ export function hashClientAddress(key: Uint8Array, address: string): string {
   return base64urlnopad.encode(mac.subarray(0, 16));
 }
 
-function countedAddress(text: string | undefined): string | undefined {
+/**
+ * An address in the one form in which it is counted: IPv4 as it is, IPv6 by its first 64 bits.
+ * @returns undefined for what is no address
+ */
+export function countedAddress(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   // ipaddr.js also reads octal, hexadecimal and shortened IPv4 forms: not in a header.
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return text;

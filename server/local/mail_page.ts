@@ -6,33 +6,52 @@ import { html } from "hono/html";
 import { factList } from "../pages/fact_list.ts";
 import { frame } from "../pages/frame.ts";
 import type { Html } from "../pages/html.ts";
+import { notice } from "../pages/notice.ts";
+import { postButton } from "../pages/post_button.ts";
 import { shownText } from "../pages/shown_text.ts";
 import { visibleText } from "../pages/visible_text.ts";
 import type { CapturedMail } from "./captured_mails.ts";
 
-/** @param domain of the relay's inboxes */
+/** What a form has done, by the name in the query of the page that it leads back to. */
+const NOTICES = {
+  handed_in: "The mail was handed in, and its inbox has it.",
+  reply: "A reply was handed in, with this mail quoted.",
+  bounce: "A report that this mail could not be delivered was handed in.",
+  out_of_office: "An out-of-office answer was handed in.",
+};
+export type NoticeName = keyof typeof NOTICES;
+
+/**
+ * @param domain of the relay's inboxes
+ * @param told a NoticeName; anything else is ignored
+ */
 export function mailListPage(
   mails: readonly CapturedMail[],
   domain: string,
+  told: string | null,
 ): Promise<string> {
-  const body =
-    html`<p>Local mode: what this relay sends is kept here and goes nowhere. It keeps the newest 500 mails
+  const body = html`${
+    noticeOf(told)
+  }<p>Local mode: what this relay sends is kept here and goes nowhere. It keeps the newest 500 mails
 in memory, 64 MiB at most, until it stops. Its inboxes are at <code>${domain}</code>.</p>
 <p>Recipients at <code>bounce.test</code> and <code>defer.test</code> are refused, for good and for a time; at
 <code>unknown.test</code> mail is taken without a reply. One click on a code selects it.</p>
+${handInForm(domain)}
+<h2>What was sent</h2>
 ${
-      mails.length === 0
-        ? html`<p>Nothing was sent yet. Load this page again after something was.</p>`
-        : html`<ol class="records">${mails.map(itemOf)}</ol>`
-    }`;
+    mails.length === 0
+      ? html`<p>Nothing was sent yet. Load this page again after something was.</p>`
+      : html`<ol class="records">${mails.map(itemOf)}</ol>`
+  }`;
   return frame("Captured mail", body, { isWide: true });
 }
 
-export function mailPage(mail: CapturedMail): Promise<string> {
+/** @param told a NoticeName; anything else is ignored */
+export function mailPage(mail: CapturedMail, told: string | null): Promise<string> {
   const { number, content } = mail;
   const { attachments } = content;
-  const body = html`<p><a href="/dev/mail">All captured mail</a></p>
-<div class="card">${factsOf(mail)}</div>
+  const body = html`${noticeOf(told)}<p><a href="/dev/mail">All captured mail</a></p>
+<div class="card">${factsOf(mail)}${answerButtons(mail)}</div>
 ${content.isCut ? html`<p>The mail is long: this is its beginning.</p>` : ""}
 ${
     content.text === ""
@@ -54,8 +73,40 @@ ${
 }
 
 function itemOf(mail: CapturedMail): Html {
-  return html`<li><h2><a href="/dev/mail/${mail.number}">${shownText(subjectOf(mail))}</a></h2>
-${factsOf(mail)}</li>`;
+  return html`<li><h3><a href="/dev/mail/${mail.number}">${shownText(subjectOf(mail))}</a></h3>
+${factsOf(mail)}${answerButtons(mail)}</li>`;
+}
+
+function noticeOf(told: string | null): Html | string {
+  const isKnown = told !== null && Object.hasOwn(NOTICES, told);
+  return isKnown ? notice("success", NOTICES[told as NoticeName]) : "";
+}
+
+/** The mail comes from outside: who writes it need not exist. */
+function handInForm(domain: string): Html {
+  // deno-fmt-ignore
+  return html`<details><summary>Hand in a mail, as if it came from outside</summary>
+<form method="post" action="/dev/mail">
+<div class="field"><label for="from">From</label>
+<input id="from" name="from" type="email" autocomplete="off" value="you@example.org">
+<span class="hint">Empty for the null sender, which programs use.</span></div>
+<div class="field"><label for="to">To</label>
+<input id="to" name="to" type="email" autocomplete="off" required>
+<span class="hint">An inbox at ${domain}.</span></div>
+<div class="field"><label for="subject">Subject</label>
+<input id="subject" name="subject" type="text" maxlength="998" autocomplete="off"></div>
+<div class="field"><label for="text">Text</label><textarea id="text" name="text"></textarea></div>
+<button>Hand in</button></form></details>`;
+}
+
+/** What the other side would send; words for each are in compose_answer.ts. */
+function answerButtons({ number }: CapturedMail): Html {
+  const action = `/dev/mail/${number}/answer`;
+  const button = (as: string, label: string) =>
+    postButton({ action, label, fields: { as }, kind: "secondary" });
+  return html`<div class="actions">${button("reply", "Reply")}
+${button("bounce", "Bounce")}
+${button("out_of_office", "Out of office")}</div>`;
 }
 
 function factsOf({ from, to, atMs, result, content: { links, codes } }: CapturedMail): Html {

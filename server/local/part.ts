@@ -5,23 +5,36 @@ import type { Part } from "../part.ts";
 import { startupNote } from "../startup_notes.ts";
 import { createCaptureMailer } from "./capture_mailer.ts";
 import { CapturedMails } from "./captured_mails.ts";
+import type { HandIn } from "./hand_in.ts";
 import { localRoutes } from "./routes.ts";
 
-export interface LocalMode extends Part {
+export interface LocalMode {
   /** Keeps what it is given. */
   mailer: Mailer;
+  /**
+   * The pages of what it keeps: a second step, for the mail area stands on the mailer.
+   * @param handIn null where the mail area is off
+   */
+  open(handIn: HandIn | null): Part;
 }
 
 /** Null for a relay that is not in local mode. */
-export function openLocalMode({ config, now }: Pick<Deps, "config" | "now">): LocalMode | null {
+export function openLocalMode(
+  { config, now, random }: Pick<Deps, "config" | "now" | "random">,
+): LocalMode | null {
   const { baseUrl, mail: { local, domain } } = config;
   if (!local) return null;
   const mails = new CapturedMails();
   return {
     mailer: createCaptureMailer(mails, now),
-    routes: localRoutes({ mails, baseUrl, domain: domain! }),
-    notes: [
-      startupNote("local mode", `on: mail goes nowhere, what is sent is at ${baseUrl}/dev/mail`),
-    ],
+    open: (handIn) => ({
+      routes: localRoutes({ mails, baseUrl, domain: domain!, handIn, now, random }),
+      notes: [
+        startupNote(
+          "local mode",
+          `on: mail goes nowhere, what is sent is at ${baseUrl}/dev/mail`,
+        ),
+      ],
+    }),
   };
 }

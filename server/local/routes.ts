@@ -1,25 +1,35 @@
 /** /dev/mail: what local mode captured, for people and for programs (mail page, "Local mode"). */
 import type { Context } from "hono";
-import type { JsonObject } from "../../toolkit/json_value.ts";
-import { invalidJson, RelayError } from "../errors.ts";
+import type { Deps } from "../deps.ts";
+import { RelayError } from "../errors.ts";
 import { answerJson } from "../http/answer.ts";
-import { readObject } from "../http/json_body.ts";
 import { answerWhole } from "../http/large_answer.ts";
 import { namesHtml } from "../http/names_html.ts";
 import { readBody } from "../http/read_body.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
-import { cleanLine } from "../http/text_fields.ts";
 import { answerPage } from "../pages/answer_page.ts";
 import { refuseStrangers } from "./access.ts";
 import type { CapturedMail, CapturedMails } from "./captured_mails.ts";
-import { mailListPage, mailPage } from "./mail_page.ts";
+import { composeAnswer } from "./compose_answer.ts";
+import { composePlainMail } from "./compose_plain_mail.ts";
+import type { HandedIn, HandIn, MailToHandIn } from "./hand_in.ts";
+import { mailListPage, mailPage, type NoticeName } from "./mail_page.ts";
+import { newMailStamp } from "./mail_stamp.ts";
+import {
+  readAnswerRequest,
+  readFields,
+  readMailRequest,
+  type RequestFields,
+} from "./read_request.ts";
 
-export interface LocalRouteServices {
+export interface LocalRouteServices extends Pick<Deps, "now" | "random"> {
   mails: CapturedMails;
   /** Origin of the relay's links. */
   baseUrl: string;
   /** Of the inboxes. */
   domain: string;
+  /** Null where the mail area is off. */
+  handIn: HandIn | null;
 }
 
 const PATH = "/dev/mail";
@@ -31,11 +41,12 @@ const HEADERS = {
   "X-Content-Type-Options": "nosniff",
 };
 const BODY_BYTES = 256 * 1024;
-const LINE_CODE_POINTS = 998;
-const ANSWERS = ["reply", "bounce", "out_of_office"];
+/** Whom a mail without a sender is from, in its header. */
+const NULL_SENDER = { name: "Mail Delivery System", address: "mailer-daemon@sender.test" };
 
 /** Mounted in local mode alone: elsewhere these paths are unknown. */
-export function localRoutes({ mails, baseUrl, domain }: LocalRouteServices): Route[] {
+export function localRoutes(services: LocalRouteServices): Route[] {
+  const { mails, baseUrl, domain } = services;
   type LocalHandler = (c: Context<HttpEnv>) => Response | Promise<Response>;
   const route = (method: Route["method"], path: string, handle: LocalHandler): Route => ({
     method,
@@ -59,19 +70,30 @@ export function localRoutes({ mails, baseUrl, domain }: LocalRouteServices): Rou
     );
   }
 
-  async function readRequest(c: Context<HttpEnv>): Promise<JsonObject> {
-    return readObject(await readBody(c));
+  async function read(c: Context<HttpEnv>, names: readonly string[]): Promise<RequestFields> {
+    return readFields(await readBody(c), c.req.raw.headers.get("content-type"), names);
+  }
+
+  async function give(mail: MailToHandIn): Promise<HandedIn> {
+    if (services.handIn === null) throw mailOff();
+    const handedIn = await services.handIn(mail);
+    if (handedIn.accepted.length === 0) throw nobodyTook(handedIn, domain);
+    return handedIn;
   }
 
   return [
     route("GET", PATH, async (c) => {
       const newestFirst = mails.newestFirst;
-      if (namesHtml(c.req.raw)) return answerHtml(await mailListPage(newestFirst, domain));
+      if (namesHtml(c.req.raw)) {
+        return answerHtml(await mailListPage(newestFirst, domain, noticeOf(c)));
+      }
       return answer({ data: newestFirst.map(rowOf), next_cursor: null });
     }),
     route("GET", `${PATH}/{n}`, async (c) => {
       const mail = find(c);
-      return namesHtml(c.req.raw) ? answerHtml(await mailPage(mail)) : answer(detailOf(mail));
+      return namesHtml(c.req.raw)
+        ? answerHtml(await mailPage(mail, noticeOf(c)))
+        : answer(detailOf(mail));
     }),
     route("GET", `${PATH}/{n}/raw`, (c) =>
       answerWhole(find(c).raw, {
@@ -79,51 +101,68 @@ export function localRoutes({ mails, baseUrl, domain }: LocalRouteServices): Rou
         headers: { ...HEADERS, "Content-Type": "text/plain; charset=utf-8" },
       })),
     route("POST", PATH, async (c) => {
-      requireMail(await readRequest(c));
-      throw notYet();
+      const { fields, isForm } = await read(c, ["from", "to", "subject", "text"]);
+      const { from, to, subject, text } = readMailRequest(fields);
+      const raw = await composePlainMail({
+        from: from === "" ? NULL_SENDER : { name: "", address: from },
+        to: [to],
+        subject,
+        text,
+      }, newMailStamp(services));
+      const handedIn = await give({ from, to: [to], raw });
+      return isForm ? seePage(PATH, "handed_in") : answer(handedIn);
     }),
     route("POST", `${PATH}/{n}/answer`, async (c) => {
-      find(c);
-      requireAnswer(await readRequest(c));
-      throw notYet();
+      const mail = find(c);
+      const { fields, isForm } = await read(c, ["as", "text"]);
+      const { as, text } = readAnswerRequest(fields);
+      const handedIn = await give(await composeAnswer(as, mail, text, newMailStamp(services)));
+      return isForm ? seePage(`${PATH}/${mail.number}`, as) : answer(handedIn);
     }),
   ];
 }
 
-/** @throws RelayError `invalid_json` */
-function requireMail({ from, to, subject, text }: JsonObject): void {
-  if (from !== "" && !isAddress(from)) {
-    throw invalidJson("from must be an e-mail address, or empty for the null sender");
-  }
-  if (!isAddress(to)) throw invalidJson("to must be the e-mail address of an inbox");
-  cleanLine("subject", subject, LINE_CODE_POINTS);
-  if (typeof text !== "string") throw invalidJson("text must be a string");
-}
-
-/** @throws RelayError `invalid_json` */
-function requireAnswer({ as }: JsonObject): void {
-  if (typeof as === "string" && ANSWERS.includes(as)) return;
-  throw invalidJson(`as must be one of ${ANSWERS.join(", ")}`);
-}
-
-function isAddress(value: unknown): boolean {
-  return typeof value === "string" && value.length <= 254 &&
-    /^[\x21-\x3f\x41-\x7e]{1,64}@[A-Za-z0-9.-]+$/.test(value);
-}
-
-function notYet(): RelayError {
+function mailOff(): RelayError {
   return new RelayError(
     "mail_disabled",
-    "this version of the relay receives no mail yet, so that none can be handed in here; what it sends is at GET /dev/mail",
+    "the mail area is off here, so that nothing receives mail: start-up says why; what the relay sends is at GET /dev/mail",
   );
+}
+
+/** Says of each reason why nobody has the mail; addresses are not repeated. */
+function nobodyTook({ rejected }: HandedIn, domain: string): RelayError {
+  const reasons: Readonly<Record<string, string>> = {
+    not_found:
+      `there is no inbox of this name (they are at ${domain}, and made by POST /v1/mail/inboxes)`,
+    blocked: "the lists of the inbox refuse this sender (block_receive, allow_receive)",
+    org_suspended: "the inbox's org is suspended",
+  };
+  const codes = [...new Set(rejected.map(({ code }) => code))];
+  const why = codes.map((code) => Object.hasOwn(reasons, code) ? reasons[code] : code).join("; ");
+  return new RelayError("not_found", `nobody took the mail: ${why}`);
+}
+
+function noticeOf(c: Context<HttpEnv>): string | null {
+  return new URLSearchParams(c.get("query")).get("notice");
+}
+
+/** Back to a page, so that loading it again hands in nothing. @param told what the page says */
+function seePage(path: string, told: NoticeName): Response {
+  const headers = { ...HEADERS, Location: `${path}?notice=${told}` };
+  return new Response(null, { status: 303, headers });
 }
 
 function answer(value: unknown): Response {
   return answerJson(value, 200, { ...HEADERS, Vary: "Accept" });
 }
 
+/** Its forms are POSTed to routes that check their Origin. */
 function answerHtml(page: string): Response {
-  return answerPage(page, { headers: { ...HEADERS, Vary: "Accept" } });
+  const { "Referrer-Policy": _, ...headers } = HEADERS;
+  return answerPage(page, {
+    referrerPolicy: "same-origin",
+    headers: { ...headers, Vary: "Accept" },
+  });
 }
 
 function rowOf({ number, atMs, from, to, result, raw, content }: CapturedMail) {

@@ -22,6 +22,7 @@ import { messageHandlers } from "./messages/routes.ts";
 import { ThreadPages } from "./messages/thread_pages.ts";
 import { MailWorker } from "./parsing/mail_worker.ts";
 import { startMailWorker } from "./parsing/start_mail_worker.ts";
+import type { ReceivedMail } from "./receiving/received_mail.ts";
 import { figureHandlers } from "./figures/routes.ts";
 import { openSending } from "./sending/open_sending.ts";
 import { suppressionHandlers } from "./suppressions/routes.ts";
@@ -33,6 +34,7 @@ import { Receiver } from "./receiving/receiver.ts";
 import { RememberedAnswers } from "./receiving/remembered_answers.ts";
 import { receivingHandlers } from "./receiving/routes.ts";
 import { openAuth } from "./auth/part.ts";
+import { settle, type Settled } from "./receiving/settle.ts";
 import { DeliveryEvents } from "./delivery/delivery_events.ts";
 import { openDelivery, openReports } from "./delivery/open_delivery.ts";
 import { deliveryHandlers } from "./delivery/routes.ts";
@@ -59,6 +61,8 @@ import { claimStore, refuseLocalStore } from "./store_mark.ts";
 
 export interface Mail extends Part {
   isOn: boolean;
+  /** The way in for local mode, as if nobody knew who hands it over; null where mail is off or the mode another. */
+  handIn: ((mail: Pick<ReceivedMail, "from" | "to" | "raw">) => Promise<Settled>) | null;
 }
 
 /** Parts that the mail area stands on. */
@@ -90,6 +94,7 @@ export async function openMail(
     else await refuseLocalStore(kv);
     return {
       isOn: false,
+      handIn: null,
       routes: mailRoutes({ on: null, limits }),
       notes: [startupNote("mail", `off: ${off}, mail routes answer 503`)],
     };
@@ -195,8 +200,11 @@ export async function openMail(
     const compose = sending.compose;
     outgoing.register(operatorDelivery({ ...shared, mailer, compose, from, operator }));
   }
+  const handIn: Mail["handIn"] = async (mail) =>
+    settle(await receiver.receive({ ...mail, clientIp: null, clientHelo: null }));
   return {
     isOn: true,
+    handIn: local ? handIn : null,
     routes: mailRoutes({
       limits,
       on: {
@@ -214,7 +222,7 @@ export async function openMail(
           ...inboxHandlers({ ...shared, erasures: inboxErasures, domain: domain! }),
           ...receivingHandlers({
             receiver,
-            remembered: new RememberedAnswers({ records, commits, now }),
+            remembered: new RememberedAnswers({ records, commits, store }),
             inboundSecret,
             limits,
             now,

@@ -277,6 +277,7 @@ Deno.test("AuthChecker.check() checks both forms of a body, and l= where it cove
   ];
   for (const [canonicalization, maxBodyLength, expected] of forms) {
     const { signatures } = await dkimSign(Buffer.from(MAIL), {
+      signTime: new Date(), // else the library looks at the clock twice
       canonicalization,
       signingDomain: "example.org",
       selector: "s1",

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { createCaptureMailer } from "../../server/local/capture_mailer.ts";
 import { CapturedMails } from "../../server/local/captured_mails.ts";
+import type { MailToHandIn } from "../../server/local/hand_in.ts";
 import { localRoutes } from "../../server/local/routes.ts";
 import { createBodyReader } from "../../server/http/body.ts";
 import { type AppServer, startApp } from "../support/app_server.ts";
@@ -39,6 +40,8 @@ x
 
 interface Pages extends AsyncDisposable {
   url: string;
+  /** What was handed in. */
+  handedIn: MailToHandIn[];
   send(message: string, to?: string): Promise<void>;
 }
 
@@ -46,16 +49,24 @@ async function startPages(): Promise<Pages> {
   const mails = new CapturedMails();
   const mailer = createCaptureMailer(mails, () => Date.UTC(2026, 0, 1));
   const bodies = createBodyReader();
+  const handedIn: MailToHandIn[] = [];
   const app: AppServer = await startApp(
     localRoutes({
       mails,
       baseUrl: "http://127.0.0.1:1",
       domain: "agents.test",
+      handIn(mail) {
+        handedIn.push(mail);
+        return Promise.resolve({ accepted: [...mail.to], rejected: [] });
+      },
+      now: () => Date.UTC(2026, 0, 1),
+      random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
     }),
     { bodies },
   );
   return {
     url: app.url,
+    handedIn,
     async send(message, to = "bob@example.net") {
       const content = new TextEncoder().encode(message.replaceAll("\n", "\r\n"));
       const handover = {
@@ -78,12 +89,17 @@ const ALLOWED = new RegExp(
       `!doctype html|html lang="en"|meta charset="utf-8"|meta name="[a-z-]+" content="[a-z0-9=, -]+"`,
       `link rel="(?:stylesheet|icon)"(?: type="image/svg\\+xml")? href="/assets/[a-z0-9.]+"`,
       `img src="/assets/[a-z0-9.]+" alt="" width="28" height="28"`,
-      `/?(?:html|head|title|body|header|nav|main|footer|div|span|h1|h2|p|ol|ul|li|dl|dt|dd|pre|code|a|bdi)`,
+      `/?(?:html|head|title|body|header|nav|main|footer|div|span|h1|h2|h3|p|ol|ul|li|dl|dt|dd|pre|code|a|bdi)`,
       `nav aria-label="Relay"|main id="main" class="wide"|dl class="facts"|ol class="records"`,
       `code class="copy"|div class="(?:bar|card|lines)"`,
       `a (?:class="(?:skip|brand)" )?href="(?:#main|/|/v1/limits|/contact|/dev/mail(?:/[0-9]+(?:/raw)?)?)"`,
       `a href="/(?:network|agents|verify|docs)" `,
       `a href="https?://[^"<>]*" rel="noopener noreferrer"`,
+      `/?(?:details|summary|form|button)|/label|/textarea|div class="(?:actions|field)"`,
+      `form method="post" action="/dev/mail(?:/[0-9]+/answer)?"|button class="secondary"`,
+      `input type="hidden" name="as" value="(?:reply|bounce|out_of_office)"`,
+      `label for="[a-z]+"|textarea id="text" name="text"|span class="hint"`,
+      `input id="(?:from|to|subject)" name="[a-z]+" type="(?:email|text)"[a-z0-9 ="@.]*`,
     ].join("|")
   })$`,
 );
@@ -141,6 +157,27 @@ partOrSkip(
         assert.deepEqual(asked.filter((url) => !url.startsWith(`${pages.url}/`)), []);
         assert.deepEqual(complaints, []);
       });
+      await withPage(browser, { javaScriptEnabled: false }, async (page) => {
+        await page.goto(`${pages.url}/dev/mail`);
+        await page.click("summary");
+        await page.fill("#to", "bot@agents.test");
+        await page.fill("#subject", "Hello");
+        await page.fill("#text", "one\ntwo");
+        await page.click("text=Hand in >> nth=-1");
+        assert.match(await page.locator(".notice").innerText(), /^The mail was handed in/);
+        assert.equal(new URL(page.url()).pathname, "/dev/mail");
+        await page.click('form[action="/dev/mail/2/answer"]:has([value="out_of_office"]) button');
+        assert.match(await page.locator(".notice").innerText(), /^An out-of-office answer/);
+        assert.equal(new URL(page.url()).pathname, "/dev/mail/2");
+        await page.click("text=Bounce");
+        assert.match(await page.locator(".notice").innerText(), /^A report/);
+        assert.deepEqual(pages.handedIn.map(({ from, to }) => [from, ...to]), [
+          ["you@example.org", "bot@agents.test"],
+          ["", "relay@relay.test"],
+          ["", "relay@relay.test"],
+        ]);
+        assert.match(new TextDecoder().decode(pages.handedIn[0]!.raw), /\r\n\r\none\r\ntwo/);
+      });
       for (
         const options of [
           { viewport: { width: 1200, height: 800 } },
@@ -149,7 +186,8 @@ partOrSkip(
       ) {
         await withPage(browser, { ...options, bypassCSP: true }, async (page) => {
           for (const path of ["/dev/mail", "/dev/mail/1", "/dev/mail/2"]) {
-            await page.goto(pages.url + path);
+            await page.goto(`${pages.url}${path}?notice=handed_in`);
+            if (path === "/dev/mail") await page.click("summary");
             await loadAxe(page);
             await expectNoFaults(page);
           }

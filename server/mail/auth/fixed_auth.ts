@@ -1,6 +1,6 @@
 /** What is known of a mail without asking DNS. */
-import type { MailAddress } from "../parsing/parsed_mail.ts";
 import type { MailAuth } from "../records/message_record.ts";
+import { type ShownFrom, shownFromDomain } from "./shown_from_domain.ts";
 
 /** Nothing was checked: in local mode, which asks no DNS. */
 export const UNCHECKED: MailAuth = {
@@ -20,10 +20,8 @@ export function insideAuth(fromDomain: string): MailAuth {
  * The result for the From that people are shown. Where the parser and the checker read another
  * domain in it, what was checked says nothing of what is shown: DMARC's permerror, as for several.
  */
-export function authOfShownFrom(auth: MailAuth, from: MailAddress | null): MailAuth {
-  const shown = from === null
-    ? null
-    : from.address.slice(from.address.lastIndexOf("@") + 1).toLowerCase();
+export function authOfShownFrom(auth: MailAuth, facts: ShownFrom): MailAuth {
+  const shown = shownFromDomain(facts);
   if (auth === UNCHECKED) return { ...auth, fromDomain: shown };
   if (auth.fromDomain === null || shown === auth.fromDomain) return auth;
   return { ...auth, dmarc: "permerror", fromDomain: null, verdict: "fail" };

@@ -35,6 +35,8 @@ interface DeletedInbox {
 const ROWS_A_STEP = 100;
 /** Records of figures that a commit changes beside its own: one on a KV server checks ten in all. */
 const DAYS_A_STEP = 6;
+/** Each takes its object row and its blob's rows with it, which together must fit one commit. */
+const MESSAGES_A_STEP = 20;
 
 export class InboxErasures {
   readonly #steps: LeasedSteps<DeletedInbox>;
@@ -76,7 +78,8 @@ export class InboxErasures {
     for (const table of INBOX_TABLES) {
       if (table === "mail-mailbox") continue; // a record of one key: it goes with the end
       const prefix = [table, orgId, inboxId];
-      const rows = await listRows(kv, { prefix }, { limit: ROWS_A_STEP });
+      const limit = table === "mail-message" ? MESSAGES_A_STEP : ROWS_A_STEP;
+      const rows = await listRows(kv, { prefix }, { limit });
       if (rows.length === 0) continue;
       await this.#erase(orgId, withinDays(rows));
       return true;

@@ -9,6 +9,8 @@ import type { OrgRecord } from "../records/org_record.ts";
 export interface StorageRecord {
   v: 1;
   bytes: number;
+  /** Proves whose commit it was, for erasures, which write no other record. */
+  attempt: string;
 }
 
 const storageRecord = defineRecord<StorageRecord, [orgId: string, what: "bytes"]>(
@@ -52,7 +54,7 @@ export function hasRoom(
 export function countStorage(turn: Turn, orgId: string, bytes: number): void {
   const key = storageKey(orgId);
   const before = turn.record(key)?.bytes ?? 0;
-  turn.putRecord(key, { v: 1, bytes: Math.max(0, before + bytes) });
+  turn.putRecord(key, { v: 1, bytes: Math.max(0, before + bytes), attempt: turn.attempt });
 }
 
 /** A message that a sender may try again later, or write shorter. */

@@ -1,4 +1,5 @@
 /** Pages of an inbox's messages, by what they are found by (mail page, "Lists, polling, search"). */
+import { Buffer } from "node:buffer";
 import { BoundedPage } from "../../http/bounded_page.ts";
 import { listRows } from "../../storage/list_rows.ts";
 import type { Store } from "../../storage/store.ts";
@@ -53,7 +54,7 @@ export class MessagePages {
     const page = new BoundedPage<{ row: MessageRow; json: string }>({
       limit: query.limit,
       maxBytes: pageBytes,
-      sizeOf: ({ json }) => json.length,
+      sizeOf: ({ json }) => Buffer.byteLength(json),
     });
     let position: string | null = null;
     let more = true;

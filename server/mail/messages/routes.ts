@@ -1,4 +1,5 @@
 /** Routes of messages and threads, but for sending. */
+import { Buffer } from "node:buffer";
 import type { Context } from "hono";
 import { BlobDamaged } from "../../blobs/blob_damaged.ts";
 import type { Blobs } from "../../blobs/blobs.ts";
@@ -30,7 +31,7 @@ import type { ShownHead } from "../parsing/encoded_texts.ts";
 import type { Messages } from "./messages.ts";
 import { showWhole } from "./show_whole.ts";
 import { shownThread, threadMessage } from "./shown_message.ts";
-import type { ThreadPages } from "./thread_pages.ts";
+import { keyOfPosition, positionOf, type ThreadPages } from "./thread_pages.ts";
 
 export interface MessageRouteServices {
   inboxes: Inboxes;
@@ -61,10 +62,15 @@ export function messageHandlers(services: MessageRouteServices) {
   }
 
   async function list(request: KeyedRequest): Promise<Response> {
-    const { c, org, params } = request;
+    const { c, org, key, params } = request;
     const inbox = await inboxes.find(request, params["id"]!);
     const query = readMessageQuery(c.get("query"));
-    const page = await pages.read(c, { org: org.id, inbox: inbox.id, ...boundOf(query) });
+    const page = await pages.read(c, {
+      org: org.id,
+      key_inbox: key.inboxId,
+      inbox: inbox.id,
+      ...boundOf(query),
+    });
     const after = page.after === null ? null : page.after[0] as string;
     const read = (behind: string | null) =>
       messagePages.read(org.id, inbox.id, { ...query, after: behind || null, limit: page.limit });
@@ -81,7 +87,10 @@ export function messageHandlers(services: MessageRouteServices) {
     return page.answerJson(found.json, [found.position ?? after ?? ""]);
   }
 
-  /** Reads again at each change, until something is found or the time is over. */
+  /**
+   * Reads again at each change, until something is found or the time is over. Where there are more
+   * rows than a page looks at, its cursor is the answer.
+   */
   async function wait(
     { c, org, confirm }: KeyedRequest,
     inboxId: string,
@@ -96,9 +105,8 @@ export function messageHandlers(services: MessageRouteServices) {
       let position = after;
       for (;;) {
         const found = await read(position);
-        if (found.json.length > 0) return found;
+        if (found.json.length > 0 || found.more) return found;
         position = found.position ?? position;
-        if (found.more) continue;
         waiter.hasRead(position);
         const outcome = await waiter.next();
         await confirm();
@@ -198,7 +206,7 @@ export function messageHandlers(services: MessageRouteServices) {
       return answerWhole(read.bytes, { headers: attachmentHeaders(row.attachments[index]!) });
     },
     async listMailThreads(request) {
-      const { c, org, params } = request;
+      const { c, org, key, params } = request;
       const inbox = await inboxes.find(request, params["id"]!);
       const { unread, label } = readQuery(c.get("query"), THREADS_QUERY);
       if (label !== undefined && !LABEL.test(label)) {
@@ -206,28 +214,34 @@ export function messageHandlers(services: MessageRouteServices) {
       }
       const page = await pages.read(c, {
         org: org.id,
+        key_inbox: key.inboxId,
         inbox: inbox.id,
         unread: String(unread),
         label: label ?? null,
       });
-      const after = page.after === null ? null : page.after[0] as string;
       const found = await threadPages.read(org.id, inbox.id, {
         filters: { unread, label },
-        after,
+        after: page.after === null ? null : positionOf(page.after),
         limit: page.limit,
       });
       hold(c, sizeOf(found));
-      return page.answerJson(found.json, found.more ? [found.position!] : null);
+      return page.answerJson(found.json, found.next === null ? null : keyOfPosition(found.next));
     },
     async readMailThread(request) {
-      const { c, org } = request;
+      const { c, org, key } = request;
       const thread = await messages.findThread(request, request.params["id"]!);
       const { order } = readQuery(c.get("query"), THREAD_QUERY);
-      const asked = await pages.read(c, { org: org.id, thread: thread.id, order });
+      const asked = await pages.read(c, {
+        org: org.id,
+        key_inbox: key.inboxId,
+        thread: thread.id,
+        order,
+      });
       const { json, next } = await readThreadPage(thread, order, asked);
       const shown = JSON.stringify(shownThread(thread)).slice(0, -1);
       const cursor = JSON.stringify(next === null ? null : asked.cursorAt([next]));
-      const body = `${shown},"messages":[${json.join(",")}],"next_cursor":${cursor}}`;
+      const text = `${shown},"messages":[${json.join(",")}],"next_cursor":${cursor}}`;
+      const body = new TextEncoder().encode(text);
       hold(c, body.length);
       return answerWhole(body, { headers: { ...JSON_HEADERS, ...NO_STORE } });
     },
@@ -254,7 +268,7 @@ export function messageHandlers(services: MessageRouteServices) {
     const page = new BoundedPage<{ id: string; json: string }>({
       limit: asked.limit,
       maxBytes: limits.pageBytes,
-      sizeOf: ({ json }) => json.length,
+      sizeOf: ({ json }) => Buffer.byteLength(json),
     });
     for (let at = 0; at < ids.length && !page.hasMore; at += HEADS_AT_ONCE) {
       const rows = await messages.readAll(orgId, inboxId, ids.slice(at, at + HEADS_AT_ONCE));
@@ -276,7 +290,7 @@ const HEADS_AT_ONCE = 10;
 const ROW_BYTES = 64 * 1024;
 
 function sizeOf({ json }: { json: readonly string[] }): number {
-  return json.reduce((sum, one) => sum + one.length, 0);
+  return json.reduce((sum, one) => sum + Buffer.byteLength(one), 0);
 }
 
 function asksForStream(c: Context<HttpEnv>): boolean {

@@ -1,7 +1,7 @@
 /** Who a message came from and for whom, as the gateway says in X-Relay-Envelope (mail page, "Receiving"). Pure. */
-import ipaddr from "ipaddr.js";
 import type { JsonObject } from "../../../toolkit/json_value.ts";
 import { invalidJson } from "../../errors.ts";
+import { countedAddress } from "../../http/client_address.ts";
 import { readObject } from "../../http/json_body.ts";
 
 export interface Envelope {
@@ -30,7 +30,7 @@ export function parseEnvelope(header: string | null): Envelope {
   const { from, to, client_ip: clientIp, client_helo: clientHelo } = parseObject(header);
   const isEnvelope = isAddress(from, true) && Array.isArray(to) && to.length > 0 &&
     to.length <= MAX_RECIPIENTS && to.every((one) => isAddress(one, false)) &&
-    (clientIp == null || typeof clientIp === "string" && ipaddr.isValid(clientIp)) &&
+    (clientIp == null || typeof clientIp === "string" && countedAddress(clientIp) !== undefined) &&
     (clientHelo == null || typeof clientHelo === "string" && clientHelo.length <= MAX_HELO);
   if (!isEnvelope) throw invalidJson(FORM);
   return {

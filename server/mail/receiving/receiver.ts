@@ -7,20 +7,16 @@
  * that decides again what may have changed meanwhile.
  */
 import type { BlobRef, Blobs } from "../../blobs/blobs.ts";
-import { RelayError } from "../../errors.ts";
-import { hashClientAddress } from "../../http/client_address.ts";
+import { type ErrorCode, RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
-import { admit } from "../../rate_window.ts";
 import { retryWhileLocked } from "../../storage/lock_retry.ts";
+import type { Turn } from "../../storage/job.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
-import type { RecordKey } from "../../storage/record_key.ts";
 import type { Store } from "../../storage/store.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
-import { stageWindow, windowKey, type WindowRecord } from "../../storage/window_record.ts";
-import { DAY_MS, HOUR_MS } from "../../time_units.ts";
+import { DAY_MS } from "../../time_units.ts";
 import { authOfShownFrom } from "../auth/fixed_auth.ts";
 import { countNow, figureRecords } from "../figures/figures_record.ts";
-import { isListed } from "../inboxes/address_list.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
 import { hasRoom, storageKey, type StorageRecord } from "../mailboxes/storage_use.ts";
@@ -30,9 +26,14 @@ import { identify, type NewMessage, stageMessage } from "../messages/stage_messa
 import type { Inbox } from "../records/inbox_record.ts";
 import type { MailAuth, MessageRow } from "../records/message_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
-import { rfcIdKey } from "../records/thread_record.ts";
+import { rfcIdKey, type ThreadRow } from "../records/thread_record.ts";
+import { ClientRate } from "./client_rate.ts";
 import type { Destinations } from "./destinations.ts";
-import type { Outcome, ReceivedMail, RefusedCode } from "./received_mail.ts";
+import type { OutcomeKeeper } from "./outcome_keeper.ts";
+import { isTemporary, type Outcome, type ReceivedMail, type RefusedCode } from "./received_mail.ts";
+import { admitReceived, type ReceivedRates } from "./receiving_rate.ts";
+import { isRefusedByLists } from "./refused_by_lists.ts";
+import { Refused } from "./refused.ts";
 import { repeatKeyOf, type RepeatRow, repeatRowKey } from "./repeats.ts";
 
 export interface ReceiverServices {
@@ -64,12 +65,14 @@ interface Target {
   about: MessageRow | null;
 }
 
-/** Thrown within a commit: this inbox does not take the message. */
-class Refused extends Error {
-  constructor(readonly code: RefusedCode, readonly retryAfterMs?: number) {
-    super(code);
-  }
+/** What the commit of a message does besides. */
+interface Beside {
+  client: ClientRate;
+  kept: (Omit<OutcomeKeeper, "stage"> & { stage(turn: Turn): unknown }) | null;
 }
+
+/** What a change of a mailbox says when its inbox, or its org, has gone meanwhile. */
+const GONE: readonly ErrorCode[] = ["not_found", "unknown_key"];
 
 const JOB_BYTES = 60_000;
 
@@ -78,11 +81,12 @@ export class Receiver {
 
   /**
    * Stores a message for everyone of its envelope who takes it.
+   * @param keeper what is to be kept of the outcomes, in the last commit where that decides them
    * @returns what became of each address, in their order
    * @throws RelayError `unavailable` where the sender has to try again: what was stored meanwhile is
    * then found as a repetition
    */
-  async receive(mail: ReceivedMail): Promise<Outcome[]> {
+  async receive(mail: ReceivedMail, keeper?: OutcomeKeeper): Promise<Outcome[]> {
     const outcomes = new Map<string, Outcome>();
     const settle = (
       addresses: readonly string[],
@@ -96,6 +100,7 @@ export class Receiver {
     const targets = await this.#targetsOf(mail, (outcome) => {
       outcomes.set(outcome.address, outcome);
     });
+    const inOrder = () => mail.to.map((address) => outcomes.get(address)!);
     const repeatKey = await repeatKeyOf(mail);
     const open: Target[] = [];
     for (const target of targets) {
@@ -103,15 +108,36 @@ export class Receiver {
       if (early === undefined) open.push(target);
       else settle(target.spellings, early?.code ?? null, early?.retryAfterMs);
     }
-    if (open.length > 0) {
+    const client = new ClientRate(
+      { ...this.services, now: this.services.store.now },
+      mail.clientIp,
+    );
+    if (open.length > 0) await client.look();
+    if (open.length > 0 && client.refused === null) {
       await this.services.blobs.refuseWhenFull();
       const read = await this.#read(mail);
-      for (const [index, target] of open.entries()) {
-        const refused = await this.#store(target, mail, read, repeatKey, index === 0);
+      for (const target of open) {
+        if (client.refused !== null) break;
+        // All others are decided: what the last commit stores is all that is left to know.
+        const isLast = target === open.at(-1) && ![...outcomes.values()].some(isTemporary);
+        const kept = keeper === undefined || !isLast ? null : {
+          records: keeper.records,
+          stage(turn: Turn) {
+            settle(target.spellings, null);
+            return keeper.stage(turn, inOrder());
+          },
+          committed: keeper.committed,
+        };
+        const refused = await this.#store(target, mail, read, repeatKey, { client, kept });
         settle(target.spellings, refused?.code ?? null, refused?.retryAfterMs);
       }
     }
-    return mail.to.map((address) => outcomes.get(address)!);
+    const { refused } = client;
+    for (const { spellings } of refused === null ? [] : open) {
+      const left = spellings.filter((address) => !outcomes.has(address));
+      settle(left, "rate_limited", refused!.retryAfterMs);
+    }
+    return inOrder();
   }
 
   /** @param settle told of addresses for which nothing is to be stored in an inbox */
@@ -176,19 +202,11 @@ export class Receiver {
     { trialEndsAtMs }: OrgRecord,
     bytes: number,
     nowMs: number,
-  ): Pick<Mailbox, "received" | "receivedBytes"> | Refused {
+  ): ReceivedRates | Refused {
     const { limits } = this.services;
-    const perHour = trialEndsAtMs === null
-      ? limits.mailInboundPerInboxPerHour
-      : limits.mailInboundPerTrialInboxPerHour;
-    const received = admit(mailbox.received, nowMs, { limit: perHour, windowMs: HOUR_MS });
-    if ("retryAfterMs" in received) return new Refused("rate_limited", received.retryAfterMs);
-    const rule = { limit: limits.mailInboundBytesPerInboxPerHour, windowMs: HOUR_MS };
-    const receivedBytes = admit(mailbox.receivedBytes, nowMs, rule, bytes);
-    if ("retryAfterMs" in receivedBytes) {
-      return new Refused("rate_limited", receivedBytes.retryAfterMs);
-    }
-    return { received: received.window, receivedBytes: receivedBytes.window };
+    const asked = { bytes, isTrial: trialEndsAtMs !== null, nowMs, limits };
+    const rates = admitReceived(mailbox, asked);
+    return "retryAfterMs" in rates ? new Refused("rate_limited", rates.retryAfterMs) : rates;
   }
 
   async #read(mail: ReceivedMail): Promise<ReadMailResult & { auth: MailAuth }> {
@@ -200,7 +218,7 @@ export class Receiver {
       }),
       mail.auth ?? checkAuth(mail),
     ]);
-    return { ...read, auth: authOfShownFrom(auth, read.facts.from) };
+    return { ...read, auth: authOfShownFrom(auth, read.facts) };
   }
 
   /** @returns why it was not stored, null where it was */
@@ -209,7 +227,7 @@ export class Receiver {
     mail: ReceivedMail,
     { facts, head, rest, auth }: ReadMailResult & { auth: MailAuth },
     repeatKey: string,
-    countsForClient: boolean,
+    beside: Beside,
   ): Promise<Refused | null> {
     if (isRefusedByLists(inbox, mail.from, facts.from?.address ?? null, auth)) {
       return new Refused("blocked");
@@ -232,15 +250,18 @@ export class Receiver {
       blob,
       repeatKey,
     };
-    const clientKey = countsForClient ? this.#clientKey(mail.clientIp) : null;
     try {
-      const row = await this.#commit(message, about, clientKey);
-      if (row === null) await blobs.discard(blob);
+      const stored = await this.#commit(message, about, beside);
+      if (stored === null) await blobs.discard(blob);
+      else {
+        beside.client.counted();
+        beside.kept?.committed(stored.kept);
+      }
       return null;
     } catch (error) {
       // A commit whose outcome is unknown may have kept it; the sweep finds those that nobody did.
       if (error instanceof Refused) await blobs.discard(blob);
-      else if (error instanceof RelayError && error.code === "not_found") {
+      else if (error instanceof RelayError && GONE.includes(error.code)) {
         await blobs.discard(blob);
         return new Refused("not_found");
       }
@@ -249,44 +270,40 @@ export class Receiver {
     }
   }
 
-  #clientKey(clientIp: string | null): RecordKey<WindowRecord> | null {
-    if (clientIp === null) return null;
-    return windowKey("mail-client", hashClientAddress(this.services.addressKey, clientIp));
-  }
-
   /** @returns null for a repetition of what another request has stored meanwhile */
   async #commit(
     message: NewMessage,
     about: MessageRow | null,
-    clientKey: RecordKey<WindowRecord> | null,
-  ): Promise<MessageRow | null> {
-    const { mailboxes, store: { kv, now }, limits, random } = this.services;
+    { client, kept }: Beside,
+  ): Promise<{ kept: unknown } | null> {
+    const { mailboxes, store: { kv, now }, random } = this.services;
     const { orgId, inboxId, rfcMessageId } = message;
-    return await mailboxes.change<MessageRow | null>(orgId, inboxId, async (found) => {
-      const repeated = await this.#isRepeated({ orgId, id: inboxId }, message.repeatKey!);
+    return await mailboxes.change<{ kept: unknown } | null>(orgId, inboxId, async (found) => {
+      // Together: each waits for the commits before it.
+      const [repeated, thread, rfcId] = await Promise.all([
+        this.#isRepeated({ orgId, id: inboxId }, message.repeatKey!),
+        this.#threadOf(message, about),
+        rfcMessageId === null
+          ? null
+          : retryWhileLocked(() => kv.get(rfcIdKey(orgId, inboxId, rfcMessageId))),
+      ]);
       if (repeated) {
         return { sizeBytes: 1_000, plan: ({ mailbox }) => ({ mailbox, result: null }) };
       }
-      const thread = about !== null && await readThread(kv, orgId, inboxId, about.threadId) ||
-        await findThread(kv, orgId, inboxId, message);
-      const isFirstOfRfcId = rfcMessageId !== null &&
-        (await retryWhileLocked(() => kv.get(rfcIdKey(orgId, inboxId, rfcMessageId)))).value ===
-          null;
+      const isFirstOfRfcId = rfcId !== null && rfcId.value === null;
       const nowMs = now();
       const row = identify(found, message, thread, { nowMs, random });
       return {
         records: [
           storageKey(orgId),
           ...figureRecords(orgId, nowMs),
-          ...(clientKey === null ? [] : [clientKey]),
+          ...client.records,
+          ...kept?.records ?? [],
         ],
         sizeBytes: JOB_BYTES,
         plan: (given) => {
           const mailbox = this.#admitInCommit(given, message.blob);
-          if (clientKey !== null) {
-            const rule = { limit: limits.mailInboundPerClientPerHour, windowMs: HOUR_MS };
-            stageWindow(given.turn, clientKey, rule, (ms) => new Refused("rate_limited", ms));
-          }
+          client.stage(given.turn);
           countNow(given.turn, orgId, nowMs, { received: 1 });
           const repeatKey = repeatRowKey(orgId, inboxId, message.repeatKey!);
           const repeat: RepeatRow = { v: 1, atMs: given.turn.nowMs };
@@ -295,10 +312,17 @@ export class Receiver {
             thread,
             isFirstOfRfcId,
           });
-          return { mailbox: added.mailbox, result: row };
+          return { mailbox: added.mailbox, result: { kept: kept?.stage(given.turn) } };
         },
       };
     });
+  }
+
+  async #threadOf(message: NewMessage, about: MessageRow | null): Promise<ThreadRow | null> {
+    const { orgId, inboxId } = message;
+    const { kv } = this.services.store;
+    const forced = about === null ? null : await readThread(kv, orgId, inboxId, about.threadId);
+    return forced ?? await findThread(kv, orgId, inboxId, message);
   }
 
   /** What was decided before the message was read, decided again on what the commit finds. */
@@ -313,20 +337,4 @@ export class Receiver {
     if (window instanceof Refused) throw window;
     return { ...mailbox, ...window };
   }
-}
-
-/** Whether an inbox's lists keep a message out (mail page, "Inboxes"). Pure. */
-export function isRefusedByLists(
-  { entries }: Pick<Inbox, "entries">,
-  envelopeFrom: string,
-  from: string | null,
-  auth: Pick<MailAuth, "verdict">,
-): boolean {
-  const senders = [envelopeFrom, from ?? ""].filter((one) => one !== "").map((one) =>
-    one.toLowerCase()
-  );
-  if (senders.some((one) => isListed(entries.block_receive, one))) return true;
-  if (entries.allow_receive.length === 0) return false;
-  const isAllowed = from !== null && isListed(entries.allow_receive, from.toLowerCase());
-  return !isAllowed || auth.verdict !== "pass";
 }

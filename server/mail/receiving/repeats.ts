@@ -1,5 +1,6 @@
 /** Repetitions of a message: the same bytes and envelope sender for one inbox within a day. */
 import { Buffer } from "node:buffer";
+import { sha256Of } from "../../http/sha256_of.ts";
 import type { ReceivedMail } from "./received_mail.ts";
 
 /** ["mail-repeat", orgId, inboxId, hash]: when such a message was stored. */
@@ -15,15 +16,12 @@ export interface RepeatRow {
   atMs: number;
 }
 
-/** Hash of a message by which its repetition is known: SHA-256, base64url; made off the main thread. */
+/** Hash of a message by which its repetition is known: SHA-256, base64url. */
 export async function repeatKeyOf(
   { raw, from }: Pick<ReceivedMail, "raw" | "from">,
 ): Promise<string> {
-  const content = new Uint8Array(await crypto.subtle.digest("SHA-256", raw));
+  const content = await sha256Of(raw);
   const sender = new TextEncoder().encode(from);
-  const both = new Uint8Array(content.length + sender.length);
-  both.set(content);
-  both.set(sender, content.length);
-  const hash = await crypto.subtle.digest("SHA-256", both);
+  const hash = await sha256Of(Buffer.concat([content, sender]));
   return Buffer.from(hash).toString("base64url");
 }

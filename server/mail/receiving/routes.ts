@@ -1,14 +1,14 @@
 /** POST /v1/mail/inbound/raw: the operator's gateway hands in a message (mail page, "Receiving"). */
-import { unavailable } from "../../errors.ts";
 import { JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
 import { readBody } from "../../http/read_body.ts";
 import type { Limits } from "../../limits.ts";
 import type { MailHandlers } from "../mail_routes.ts";
 import { parseEnvelope } from "./envelope.ts";
 import { gatewayOff, readGatewayHeaders, requireGatewaySignature } from "./gateway_signature.ts";
-import { isTemporary, type Outcome } from "./received_mail.ts";
+import type { RefusedCode } from "./received_mail.ts";
 import type { Receiver } from "./receiver.ts";
 import type { RememberedAnswer, RememberedAnswers } from "./remembered_answers.ts";
+import { settle, type Settled } from "./settle.ts";
 
 export interface ReceivingRouteServices {
   receiver: Receiver;
@@ -20,7 +20,6 @@ export interface ReceivingRouteServices {
 }
 
 const ENVELOPE_HEADER = "X-Relay-Envelope";
-const RETRY_AFTER_MS = 60_000;
 
 export function receivingHandlers(
   { receiver, remembered, inboundSecret, limits, now }: ReceivingRouteServices,
@@ -34,39 +33,24 @@ export function receivingHandlers(
       const signed = readGatewayHeaders(headers, now(), limits.signatureWindowSeconds);
       const raw = await readBody(c);
       await requireGatewaySignature(signed, inboundSecret, `${header}.`, raw);
-      const former = await remembered.find(signed.id);
+      const place = await remembered.at(signed.id);
+      const former = await place.find();
       if (former !== null) return give(former);
-      const outcomes = await receiver.receive({ ...envelope, raw });
-      requireFinal(outcomes);
-      return give(await remembered.keep(signed.id, answerTo(outcomes)));
+      let kept: RememberedAnswer | null = null;
+      const outcomes = await receiver.receive({ ...envelope, raw }, {
+        records: place.records,
+        stage: (turn, outcomes) => place.stage(turn, answerTo(settle(outcomes))),
+        committed: (staged) => void (kept = staged as RememberedAnswer),
+      });
+      const settled = settle(outcomes);
+      return give(kept ?? await place.keep(answerTo(settled)));
     },
   } satisfies MailHandlers;
 }
 
-/** @throws RelayError `unavailable` where an address has to be tried again */
-function requireFinal(outcomes: readonly Outcome[]): void {
-  const open = outcomes.filter(isTemporary);
-  if (open.length === 0) return;
-  const waits = open.map((one) => one.code === null ? 0 : one.retryAfterMs ?? RETRY_AFTER_MS);
-  throw unavailable(
-    `${open.length} of ${outcomes.length} recipients have no room or rate for this message now; ` +
-      "hand it in again later: those that have it are answered the same again",
-    Math.max(...waits),
-  );
-}
-
-function answerTo(outcomes: readonly Outcome[]): RememberedAnswer {
-  const accepted = outcomes.filter(({ code }) => code === null).map(({ address }) => address);
-  const rejected = outcomes.filter(({ code }) => code !== null).map(({ address, code }) => ({
-    address,
-    code,
-  }));
+function answerTo({ accepted, rejected }: Settled): RememberedAnswer {
   const body = accepted.length > 0 ? { accepted, rejected } : {
-    error: {
-      code: "not_found",
-      message: "no recipient of this message has an inbox here that takes it",
-    },
-    rejected,
+    error: { code: "not_found", message: nobodyOf(rejected) },
   };
   return {
     status: accepted.length > 0 ? 200 : 404,
@@ -74,6 +58,15 @@ function answerTo(outcomes: readonly Outcome[]): RememberedAnswer {
   };
 }
 
+/** An error has one shape, so that its words say why; addresses stay out of them. */
+function nobodyOf(rejected: Settled["rejected"]): string {
+  const counts = new Map<RefusedCode, number>();
+  for (const { code } of rejected) counts.set(code, (counts.get(code) ?? 0) + 1);
+  const told = [...counts].map(([code, count]) => `${code}: ${count}`).join(", ");
+  return `no recipient of this message has an inbox here that takes it (${told})`;
+}
+
 function give({ status, body }: RememberedAnswer): Response {
-  return new Response(body, { status, headers: { ...JSON_HEADERS, ...NO_STORE } });
+  const headers = status === 200 ? { ...JSON_HEADERS, ...NO_STORE } : JSON_HEADERS;
+  return new Response(body, { status, headers });
 }

@@ -1,0 +1,73 @@
+/** How many messages the mail server of a client may hand in within an hour (mail page, "Limits"). */
+import { countedAddress, hashClientAddress } from "../../http/client_address.ts";
+import type { Limits } from "../../limits.ts";
+import { admit, type WindowRule } from "../../rate_window.ts";
+import type { Turn } from "../../storage/job.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
+import type { RecordKey } from "../../storage/record_key.ts";
+import { stageWindow, windowKey, type WindowRecord } from "../../storage/window_record.ts";
+import { HOUR_MS } from "../../time_units.ts";
+import { Refused } from "./refused.ts";
+
+export interface ClientRateServices {
+  records: Pick<RecordCache, "read">;
+  limits: Pick<Limits, "mailInboundPerClientPerHour">;
+  now: () => number;
+  /** Secret under which client addresses are hashed, 32 bytes. */
+  addressKey: Uint8Array;
+}
+
+/**
+ * The count of one message's client: once for the message, with the first inbox that stores it. What
+ * the client may not send now nobody gets, wherever in the envelope that is found.
+ */
+export class ClientRate {
+  readonly #key: RecordKey<WindowRecord> | null;
+  #isCounted = false;
+  #refused: Refused | null = null;
+
+  /** @param clientIp null where nobody says who the client was: then nothing is counted */
+  constructor(private readonly services: ClientRateServices, clientIp: string | null) {
+    const address = clientIp === null ? undefined : countedAddress(clientIp);
+    this.#key = address === undefined
+      ? null
+      : windowKey("mail-client", hashClientAddress(services.addressKey, address));
+  }
+
+  /** Why no further inbox gets the message; null while they may. */
+  get refused(): Refused | null {
+    return this.#refused;
+  }
+
+  /** Records that the next commit has to name. */
+  get records(): readonly RecordKey<unknown>[] {
+    return this.#key === null || this.#isCounted ? [] : [this.#key];
+  }
+
+  /** Looks before the message is read, which costs most; the commit decides again. */
+  async look(): Promise<void> {
+    if (this.#key === null) return;
+    const found = await this.services.records.read<WindowRecord>(this.#key);
+    const admitted = admit(found?.window ?? [], this.services.now(), this.#rule());
+    if ("retryAfterMs" in admitted) this.#refused = refuse(admitted.retryAfterMs);
+  }
+
+  /** Counts the message in the commit that stores it. @throws Refused */
+  stage(turn: Turn): void {
+    if (this.#key === null || this.#isCounted) return;
+    stageWindow(turn, this.#key, this.#rule(), (ms) => this.#refused = refuse(ms));
+  }
+
+  /** The commit was made. */
+  counted(): void {
+    this.#isCounted = true;
+  }
+
+  #rule(): WindowRule {
+    return { limit: this.services.limits.mailInboundPerClientPerHour, windowMs: HOUR_MS };
+  }
+}
+
+function refuse(retryAfterMs: number): Refused {
+  return new Refused("rate_limited", retryAfterMs);
+}

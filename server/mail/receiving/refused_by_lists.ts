@@ -1,0 +1,19 @@
+import { isListed } from "../inboxes/address_list.ts";
+import type { Inbox } from "../records/inbox_record.ts";
+import type { MailAuth } from "../records/message_record.ts";
+
+/** Whether an inbox's lists keep a message out (mail page, "Inboxes"). Pure. */
+export function isRefusedByLists(
+  { entries }: Pick<Inbox, "entries">,
+  envelopeFrom: string,
+  from: string | null,
+  auth: Pick<MailAuth, "verdict">,
+): boolean {
+  const senders = [envelopeFrom, from ?? ""].filter((one) => one !== "").map((one) =>
+    one.toLowerCase()
+  );
+  if (senders.some((one) => isListed(entries.block_receive, one))) return true;
+  if (entries.allow_receive.length === 0) return false;
+  const isAllowed = from !== null && isListed(entries.allow_receive, from.toLowerCase());
+  return !isAllowed || auth.verdict !== "pass";
+}

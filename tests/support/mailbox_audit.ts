@@ -1,0 +1,100 @@
+/** Whether what a store holds of mailboxes agrees with itself: every count recounted, every index remade. */
+import assert from "node:assert/strict";
+import {
+  indexesOf,
+  indexKey,
+  messageKey,
+  type MessageRow,
+  objectKey,
+} from "../../server/mail/records/message_record.ts";
+import type { MailboxRecord } from "../../server/mail/records/mailbox_record.ts";
+import {
+  threadKey,
+  threadOrderKey,
+  type ThreadRow,
+} from "../../server/mail/records/thread_record.ts";
+
+async function rowsOf<T>(kv: Deno.Kv, name: string): Promise<Map<string, T>> {
+  const rows = new Map<string, T>();
+  for await (const { key, value } of kv.list<T>({ prefix: [name] })) {
+    rows.set(JSON.stringify(key), value);
+  }
+  return rows;
+}
+
+const named = (keys: Iterable<Deno.KvKey>) => [...keys].map((key) => JSON.stringify(key)).sort();
+
+/**
+ * Asserts that messages, threads, indexes, guards, storage and blobs of all inboxes say the same.
+ * @returns all messages, by their ids
+ */
+export async function auditMailboxes(kv: Deno.Kv): Promise<Map<string, MessageRow>> {
+  const rows = [...(await rowsOf<MessageRow>(kv, "mail-message")).entries()];
+  const messages = new Map(rows.map(([, row]) => [row.id, row]));
+  assert.equal(messages.size, rows.length, "an id stands twice");
+  const threads = new Map(
+    [...(await rowsOf<ThreadRow>(kv, "mail-thread")).values()].map((row) => [row.id, row]),
+  );
+  for (const [name, row] of rows) {
+    assert.equal(name, JSON.stringify(messageKey(row.orgId, row.inboxId, row.id)));
+    assert.ok(threads.has(row.threadId), `${row.id} has no thread`);
+  }
+
+  const all = [...messages.values()];
+  const indexes = all.flatMap((row) =>
+    indexesOf(row).map((index) => indexKey(row.orgId, row.inboxId, index, row.id))
+  );
+  assert.deepEqual([...(await rowsOf(kv, "mail-index")).keys()].sort(), named(indexes));
+  assert.deepEqual(
+    [...(await rowsOf(kv, "mail-object")).keys()].sort(),
+    named([...all, ...threads.values()].map(({ orgId, id }) => objectKey(orgId, id))),
+  );
+  assert.deepEqual(
+    [...(await rowsOf(kv, "mail-thread-order")).keys()].sort(),
+    named(
+      [...threads.values()].map((row) => threadOrderKey(row.orgId, row.inboxId, row.lastMessageId)),
+    ),
+  );
+  for (const thread of threads.values()) {
+    const own = all.filter(({ threadId }) => threadId === thread.id);
+    const last = own.map(({ id }) => id).sort().at(-1);
+    assert.deepEqual(
+      [thread.messageCount, thread.unreadCount, thread.lastMessageId],
+      [own.length, own.filter(({ read }) => !read).length, last],
+      `counts of ${thread.id}`,
+    );
+    assert.equal(
+      JSON.stringify(threadKey(thread.orgId, own[0]!.inboxId, thread.id)),
+      JSON.stringify(threadKey(thread.orgId, thread.inboxId, thread.id)),
+    );
+  }
+
+  for (const [name, guard] of await rowsOf<MailboxRecord>(kv, "mail-mailbox")) {
+    const [, orgId, inboxId] = JSON.parse(name);
+    const own = all.filter((row) => row.orgId === orgId && row.inboxId === inboxId);
+    assert.deepEqual(
+      [guard.messages, guard.unread],
+      [own.length, own.filter(({ read }) => !read).length],
+      `counts of ${inboxId}`,
+    );
+    for (const { id } of own) assert.ok(id <= guard.headId!, `${id} lies above its head`);
+  }
+  const bytes = new Map<string, number>();
+  for (const { orgId, blob } of all) {
+    const size = blob.sections.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    bytes.set(orgId, (bytes.get(orgId) ?? 0) + size);
+  }
+  for (const [name, value] of await rowsOf<{ bytes: number }>(kv, "mail-storage")) {
+    const [, orgId] = JSON.parse(name);
+    assert.equal(value.bytes, bytes.get(orgId) ?? 0, `storage of ${orgId}`);
+  }
+  assert.deepEqual(
+    [...(await rowsOf(kv, "blob")).keys()].sort(),
+    named(all.map(({ blob }) => ["blob", ...blob.name])),
+  );
+  const rfcIds = await rowsOf<{ messageId: string }>(kv, "mail-rfc-id");
+  for (const [name, { messageId }] of rfcIds) {
+    assert.ok(messages.has(messageId), `${name} names a message that is gone`);
+  }
+  return messages;
+}
