@@ -1,6 +1,7 @@
 /**
- * `deno task demo`: two agents register, converse and verify each other offline, on a relay of its
- * own with a temporary store. Everything goes over real HTTP; exit code 0 means every step held.
+ * `deno task demo`: two agents register, converse and verify each other offline; then one of them gets
+ * an e-mail inbox, and mail goes both ways. The relay is the demo's own, with a temporary store, in local
+ * mode: no mail leaves the machine. Everything goes over real HTTP; exit code 0 means every step held.
  */
 import assert from "node:assert/strict";
 import {
@@ -15,8 +16,10 @@ import {
   verifyMessage,
 } from "../toolkit/mod.ts";
 import { parseConfig } from "./config.ts";
+import { exchangeMail, prepareMailDemo } from "./demo_mail.ts";
+import { show, step } from "./demo_step.ts";
 import type { Deps } from "./deps.ts";
-import { openRelay } from "./relay.ts";
+import { openRelay, type Relay } from "./relay.ts";
 import { serve } from "./serve.ts";
 
 interface DemoAgent {
@@ -33,14 +36,6 @@ const encoder = new TextEncoder();
 let baseUrl = "";
 /** A signature counts once: each request takes the smallest second that was not used. */
 let lastSecond = 0;
-
-function step(text: string): void {
-  console.log(`\n- ${text}`);
-}
-
-function show(text: string): void {
-  console.log(`    ${text}`);
-}
 
 /** Sends a signed request and returns its JSON. @throws AssertionError for another status */
 async function call<T>(
@@ -101,7 +96,8 @@ async function receive(agent: DemoAgent, from: DemoAgent): Promise<InboxMessage[
   return page.messages;
 }
 
-async function converse(): Promise<void> {
+/** @returns the key of one of the agents */
+async function converse(): Promise<KeyPair> {
   step("Two agents make their keys and register; no human has to do anything");
   const alice = await register("demo_alice");
   const bob = await register("demo_bob");
@@ -142,24 +138,41 @@ async function converse(): Promise<void> {
   show(`  hash ${report.contentHash}, body ${report.body}: the copy is not what Bob signed`);
   assert.equal(report.contentHash, "mismatch");
   assert.equal(report.body, "unbound");
+  return alice.keys;
 }
 
 const folder = await Deno.makeTempDir({ prefix: "relay-demo-" });
 const kv = await Deno.openKv(`${folder}/relay.kv`);
-const deps: Deps = {
-  config: parseConfig({ PORT: "0", RELAY_DATA_DIR: folder }),
-  kv,
-  now: Date.now,
-  random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
-  fetch,
-  log: (event, fields) => console.error(event, fields),
-};
-const serving = serve(await openRelay(deps), { host: "127.0.0.1", port: 0, log: deps.log });
+const log: Deps["log"] = (event, fields) => console.error(event, fields);
+const mail = prepareMailDemo();
+let relay: Relay | undefined;
+// The socket comes first, since the links in mails name its port.
+const serving = serve({
+  app: {
+    fetch: (request, bindings) =>
+      relay?.app.fetch(request, bindings) ?? new Response("not open yet", { status: 503 }),
+  },
+  endWaits: () => relay?.endWaits(),
+  close: async () => await relay?.close(),
+}, { host: "127.0.0.1", port: 0, log });
 baseUrl = `http://127.0.0.1:${serving.port}`;
 console.log(`A relay of this demo's own listens on ${baseUrl}; its store is temporary`);
 try {
-  await converse();
-  console.log("\nEvery step held. Next: deno task start, and the tour in README.md");
+  relay = await openRelay({
+    config: parseConfig({
+      ...mail.settings,
+      PORT: String(serving.port),
+      RELAY_DATA_DIR: folder,
+    }),
+    kv,
+    now: Date.now,
+    random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
+    fetch,
+    log,
+  });
+  const keys = await converse();
+  await exchangeMail(baseUrl, keys, mail);
+  console.log("\nEvery step held. Next: deno task mail, and the tour in README.md");
 } finally {
   await serving.stop();
   kv.close();

@@ -1,10 +1,9 @@
 /** The settings of outbound mail, the mail area and its sign-in. */
-import { Buffer } from "node:buffer";
-import { createPrivateKey } from "node:crypto";
 import {
   decodeInboundSecret,
   MIN_INBOUND_SECRET_BYTES,
 } from "../../toolkit/client/inbound_secret.ts";
+import { MIN_DKIM_KEY_BITS, readDkimKey } from "../../toolkit/node/dkim_key.ts";
 import { GOOGLE_JWKS_URL } from "./google_jwks_url.ts";
 import {
   booleanSetting,
@@ -66,7 +65,6 @@ const CONNECTIONS = { min: 3, max: 100, fallback: 8 };
 /** Defaults of local mode; names that no resolver knows (RFC 2606). */
 const LOCAL_DOMAIN = "agents.test";
 const LOCAL_FROM = { name: "", address: "relay@relay.test" };
-const MIN_DKIM_KEY_BITS = 2048;
 
 /**
  * Mail settings from environment variables.
@@ -228,22 +226,8 @@ function parseDkim(env: Environment): MailConfig["dkim"] {
       "must be the DNS label the DKIM key is published under, and set when RELAY_MAIL_DKIM_KEY is",
     );
   }
-  return { privateKeyPem: readDkimKey(key), selector };
-}
-
-function readDkimKey(text: string): string {
-  try {
-    const pem = text.replaceAll("\\n", "\n");
-    const key = pem.includes("-----BEGIN")
-      ? createPrivateKey({ key: pem, format: "pem" })
-      : createPrivateKey({ key: Buffer.from(text, "base64"), format: "der", type: "pkcs8" });
-    const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
-    if (key.asymmetricKeyType === "rsa" && bits >= MIN_DKIM_KEY_BITS) {
-      return key.export({ type: "pkcs8", format: "pem" }) as string;
-    }
-  } catch {
-    // The parser's own message may quote the key.
-  }
+  const privateKeyPem = readDkimKey(key);
+  if (privateKeyPem !== null) return { privateKeyPem, selector };
   throw new ConfigError(
     "RELAY_MAIL_DKIM_KEY",
     `must be an RSA key of at least ${MIN_DKIM_KEY_BITS} bits, as PKCS#8 PEM or base64 of its DER`,

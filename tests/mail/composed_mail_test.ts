@@ -11,7 +11,8 @@ import { partOrSkip } from "../support/part.ts";
 import { propertyRuns, propertySeed } from "../support/property_runs.ts";
 import { pythonOrSkip } from "../support/python_program.ts";
 import fc from "../support/seeded_fast_check.ts";
-import { dkimRecord, dkimRecordName } from "../../server/mail/composing/prove_dkim.ts";
+import { dkimRecordName } from "../../toolkit/mail/dkim_record.ts";
+import { dkimRecord } from "../../toolkit/node/dkim_key.ts";
 import type { JsonObject } from "../../toolkit/json_value.ts";
 
 const FIELDS =

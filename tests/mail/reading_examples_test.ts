@@ -1,5 +1,6 @@
 /** The commands of docs/mail.md by which an agent reads its mail, run as they stand there. */
 import assert from "node:assert/strict";
+import { examplesOf, runExample } from "../support/document_examples.ts";
 import { handIn, mailText } from "../support/inbound_mail.ts";
 import { accepted, newOrg } from "../support/mail_caller.ts";
 import { startMailRelay } from "../support/mail_relay.ts";
@@ -10,18 +11,6 @@ const MIXED = [
   '--m\r\nContent-Type: application/pdf\r\nContent-Disposition: attachment; filename="a.pdf"\r\n\r\n%PDF\r\n',
   "--m--\r\n",
 ].join("");
-
-/** Every shell block of the section, by the heading that it stands under. */
-async function blocksOf(section: string): Promise<[heading: string, block: string][]> {
-  const text = await Deno.readTextFile(new URL("../../docs/mail.md", import.meta.url));
-  const [, part] = new RegExp(`\n## ${section}\n([^]*?)\n## `).exec(text)!;
-  return part!.split(/\n### /).flatMap((under) =>
-    [...under.matchAll(/```sh\n([^]*?)```/g)].map(([, block]): [string, string] => [
-      under.split("\n", 1)[0]!,
-      block!,
-    ])
-  );
-}
 
 Deno.test({
   name: "the commands of docs/mail.md read mail, as they stand there (needs bash)",
@@ -45,21 +34,14 @@ Deno.test({
     const env = { relay: relay.url, key: holder.key, message: id, thread: thread_id };
     const said = new Map<string, string>();
     try {
-      const blocks = await blocksOf("Reading mail");
+      const blocks = await examplesOf("Reading mail");
       assert.equal(blocks.length, 9);
-      for (const [heading, block] of blocks) {
-        const shell = new Deno.Command("bash", {
-          args: ["-euo", "pipefail", "-c", block],
-          cwd: folder,
-          env,
-          stdout: "piped",
-          stderr: "piped",
-        });
-        const { code, stdout, stderr } = await shell.output();
-        const text = new TextDecoder().decode(stdout);
-        assert.equal(code, 0, `${heading}: ${text}${new TextDecoder().decode(stderr)}`);
-        assert.doesNotMatch(text, /"error"/, heading);
-        said.set(heading, (said.get(heading) ?? "") + text);
+      for (const example of blocks) {
+        const [heading] = example;
+        said.set(
+          heading,
+          (said.get(heading) ?? "") + await runExample(example, { cwd: folder, env }),
+        );
       }
       assert.equal(await Deno.readTextFile(`${folder}/report.pdf`), "%PDF");
       assert.equal(await Deno.readTextFile(`${folder}/message.eml`), raw);

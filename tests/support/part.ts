@@ -10,6 +10,7 @@ export type Part =
   | "node"
   | "node22"
   | "npm"
+  | "openssl"
   | "postfix"
   | "python3";
 
@@ -52,6 +53,12 @@ const candidates: Record<Part, Candidates> = {
   node: { programs: ["node", "nodejs", "node22"], minMajor: 20, install: "Node.js 20 or later" },
   node22: { programs: ["node", "nodejs", "node22"], minMajor: 22, install: "Node.js 22 or later" },
   npm: { programs: ["npm"], minMajor: 9, install: "npm, which comes with Node.js" },
+  openssl: {
+    programs: ["openssl"],
+    minMajor: 3,
+    install: "the openssl package",
+    versionArgument: "version",
+  },
   postfix: {
     programs: ["postconf", "/usr/sbin/postconf"],
     minMajor: 3,

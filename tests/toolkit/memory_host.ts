@@ -23,6 +23,7 @@ export interface MemoryHostState {
   readonly secrets?: readonly string[];
   readonly interruption?: AbortSignal;
   readonly fetch?: typeof fetch;
+  readonly askDnsServer?: Host["askDnsServer"];
   readonly clock?: Host["clock"];
 }
 
@@ -74,6 +75,8 @@ export function memoryHost(args: readonly string[], state: MemoryHostState = {})
     },
     interruption: () => state.interruption ?? new AbortController().signal,
     fetch: state.fetch ?? (() => Promise.reject(new TypeError("no network"))),
+    systemDnsServers: () => [],
+    askDnsServer: state.askDnsServer ?? (() => Promise.reject(new Error("no network"))),
     clock: state.clock ?? systemClock,
     stdout(text) {
       host.out += text;

@@ -1,8 +1,9 @@
 import type { Clock } from "../client/clock.ts";
+import type { DnsNetwork } from "../node/dns_exchange.ts";
 import type { FileSystem } from "../node/file_system.ts";
 
 /** What the command line needs of the platform it runs on. Verbs touch nothing else. */
-export interface Host extends FileSystem {
+export interface Host extends FileSystem, DnsNetwork {
   /** The arguments after the program's name. */
   readonly args: readonly string[];
   env(name: string): string | undefined;

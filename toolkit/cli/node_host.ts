@@ -1,5 +1,6 @@
 import process from "node:process";
 import { systemClock } from "../client/clock.ts";
+import { nodeDns } from "../node/dns_exchange.ts";
 import { nodeFiles } from "../node/node_files.ts";
 import { askSecret } from "./ask_secret.ts";
 import type { Host } from "./host.ts";
@@ -8,6 +9,7 @@ import type { Host } from "./host.ts";
 export function nodeHost(): Host {
   return {
     ...nodeFiles,
+    ...nodeDns,
     args: process.argv.slice(2),
     env: (name) => process.env[name],
     stdin: () => process.stdin,

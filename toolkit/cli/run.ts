@@ -8,6 +8,7 @@ import { inbox } from "./inbox.ts";
 import { FileError } from "../node/file_error.ts";
 import { InputError } from "./input_error.ts";
 import { keygen } from "./keygen.ts";
+import { mailDns } from "./mail_dns.ts";
 import { mailInject } from "./mail_inject.ts";
 import { mailRegister } from "./mail_register.ts";
 import { name } from "./name.ts";
@@ -40,6 +41,7 @@ export const VERBS: readonly Verb[] = [
   sign,
   mailRegister,
   mailInject,
+  mailDns,
   completionsVerb(() => VERBS),
 ];
 

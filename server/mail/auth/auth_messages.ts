@@ -1,6 +1,6 @@
 /** What the checking worker and its host say to each other. */
 import type { MailAuth } from "../records/message_record.ts";
-import type { DnsAnswer, RecordType } from "./dns_message.ts";
+import type { DnsAnswer, RecordType } from "../../../toolkit/mail/dns_message.ts";
 
 /** Who handed a mail in, as the gateway or the SMTP session says; whoever it is chose it. */
 export interface MailClient {

@@ -6,7 +6,7 @@
 /// <reference lib="deno.worker" />
 import type { FromWorker, MailClient, ToWorker } from "./auth_messages.ts";
 import { checkAuth } from "./check_auth.ts";
-import type { DnsAnswer } from "./dns_message.ts";
+import type { DnsAnswer } from "../../../toolkit/mail/dns_message.ts";
 
 const answers = new Map<number, (answer: DnsAnswer) => void>();
 let questions = 0;

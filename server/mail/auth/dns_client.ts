@@ -1,5 +1,10 @@
 /** Asks DNS servers, over TCP (RFC 7766): no answer can be forged from beside the path. */
-import { decodeAnswer, type DnsAnswer, encodeQuestion, type RecordType } from "./dns_message.ts";
+import {
+  decodeAnswer,
+  type DnsAnswer,
+  encodeQuestion,
+  type RecordType,
+} from "../../../toolkit/mail/dns_message.ts";
 
 /** Where a DNS server listens; an IP address. */
 export interface DnsServer {

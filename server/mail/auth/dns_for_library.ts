@@ -1,5 +1,5 @@
 /** The answers of DNS as the library takes them: records, or errors with the codes of `node:dns`. Pure. */
-import type { DnsAnswer, DnsRecord, RecordType } from "./dns_message.ts";
+import type { DnsAnswer, DnsRecord, RecordType } from "../../../toolkit/mail/dns_message.ts";
 
 /** Never rejects. */
 export type Lookup = (name: string, type: RecordType) => Promise<DnsAnswer>;

@@ -1,6 +1,6 @@
 /** What one mail may ask of DNS: so many questions, each once, within so much time in all. */
 import type { AskDns } from "./dns_client.ts";
-import type { DnsAnswer, DnsRecord, RecordType } from "./dns_message.ts";
+import type { DnsAnswer, DnsRecord, RecordType } from "../../../toolkit/mail/dns_message.ts";
 
 export interface LookupBounds {
   /** While at least one question of the mail is under way. */

@@ -1,20 +1,10 @@
 /** Whether the operator's DKIM key signs so that a receiver is convinced: known at start-up, not from bounces. */
 import { Buffer } from "node:buffer";
-import { createPublicKey } from "node:crypto";
+import { dkimRecordName } from "../../../toolkit/mail/dkim_record.ts";
+import { dkimRecord } from "../../../toolkit/node/dkim_key.ts";
 import { ConfigError } from "../../config.ts";
 import { composeMail } from "./compose_mail.ts";
 import type { DkimKey } from "./sign_dkim.ts";
-
-/** The TXT record that belongs to a private key (RFC 6376, section 3.6.1). */
-export function dkimRecord(privateKeyPem: string): string {
-  const publicKey = createPublicKey(privateKeyPem).export({ type: "spki", format: "der" });
-  return `v=DKIM1; k=rsa; p=${publicKey.toString("base64")}`;
-}
-
-/** Name of that record. */
-export function dkimRecordName({ domain, selector }: Pick<DkimKey, "domain" | "selector">): string {
-  return `${selector}._domainkey.${domain}`;
-}
 
 /**
  * Signs a message with the key and verifies it as a receiver does, with the record that the operator is

@@ -3,7 +3,8 @@ import { Buffer } from "node:buffer";
 import { dkimVerify } from "mailauth/lib/dkim/verify.js";
 import { dkimKey, mailToCompose } from "../../../tests/support/outgoing_mail.ts";
 import { composeMail } from "./compose_mail.ts";
-import { dkimRecord, dkimRecordName } from "./prove_dkim.ts";
+import { dkimRecordName } from "../../../toolkit/mail/dkim_record.ts";
+import { dkimRecord } from "../../../toolkit/node/dkim_key.ts";
 import { signDkim } from "./sign_dkim.ts";
 
 async function verdictOf(message: string | Uint8Array): Promise<string> {

@@ -33,10 +33,10 @@ interface DeletedInbox {
 }
 
 const ROWS_A_STEP = 100;
-/** Records of figures that a commit changes beside its own: one on a KV server checks ten in all. */
-const DAYS_A_STEP = 6;
 /** Each takes its object row and its blob's rows with it, which together must fit one commit. */
 const MESSAGES_A_STEP = 20;
+/** Records of figures that a commit changes beside its own: one on a KV server checks ten in all. */
+const DAYS_A_STEP = 6;
 
 export class InboxErasures {
   readonly #steps: LeasedSteps<DeletedInbox>;

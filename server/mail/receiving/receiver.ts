@@ -319,10 +319,10 @@ export class Receiver {
   }
 
   async #threadOf(message: NewMessage, about: MessageRow | null): Promise<ThreadRow | null> {
-    const { orgId, inboxId } = message;
     const { kv } = this.services.store;
-    const forced = about === null ? null : await readThread(kv, orgId, inboxId, about.threadId);
-    return forced ?? await findThread(kv, orgId, inboxId, message);
+    const { orgId, inboxId } = message;
+    return about !== null && await readThread(kv, orgId, inboxId, about.threadId) ||
+      await findThread(kv, orgId, inboxId, message);
   }
 
   /** What was decided before the message was read, decided again on what the commit finds. */

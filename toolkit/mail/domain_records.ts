@@ -1,0 +1,127 @@
+import { checkDkim } from "./check_dkim.ts";
+import { checkDmarc, checkReportsTaken, type WantedDmarc } from "./check_dmarc.ts";
+import { checkMx } from "./check_mx.ts";
+import { checkSpf } from "./check_spf.ts";
+import { dkimRecordName } from "./dkim_record.ts";
+import type { DnsAnswer, DnsErrorCode, DnsRecord } from "./dns_message.ts";
+import type { Finding } from "./finding.ts";
+
+/** What the operator says of a mail domain. */
+export interface MailDomain {
+  /** In small letters, as all names here. */
+  readonly domain: string;
+  /** Hosts that take its mail; at least one. */
+  readonly receives: readonly string[];
+  /** SPF mechanisms of those that send its mail; at least one. */
+  readonly sends: readonly string[];
+  /** The key that the relay signs with, as its record; null where somebody else signs, or nobody. */
+  readonly dkim: { readonly selector: string; readonly text: string } | null;
+  readonly dmarc: WantedDmarc;
+}
+
+export interface PlannedRecord {
+  readonly record: "mx" | "spf" | "dkim" | "dmarc" | "dmarc_reports";
+  readonly name: string;
+  readonly type: "MX" | "TXT";
+  /** One record each, as web forms and zone files take them; a zone file cuts a text into pieces. */
+  readonly values: readonly string[];
+  /** @param published what DNS gives at that name, as text */
+  check(published: readonly string[]): Finding;
+  /** Those of the texts at that name that the check is about. */
+  concerns(text: string): boolean;
+}
+
+const MX_PRIORITY = 10;
+const all = () => true;
+const beginsWith = (version: string) => (text: string) =>
+  text.toLowerCase().startsWith(`v=${version}`);
+
+/** All records of a domain, in the order in which they are of use. */
+export function domainRecords(plan: MailDomain): PlannedRecord[] {
+  const { domain, receives, sends, dkim, dmarc } = plan;
+  const { policy = "none", reportTo } = dmarc;
+  const rua = reportTo === undefined ? "" : `; rua=mailto:${reportTo}`;
+  return [
+    {
+      record: "mx",
+      name: domain,
+      type: "MX",
+      values: receives.map((host) => `${MX_PRIORITY} ${host}`),
+      check: (published) => checkMx(receives, published.map((text) => text.split(" ")[1] ?? "")),
+      concerns: all,
+    },
+    {
+      record: "spf",
+      name: domain,
+      type: "TXT",
+      values: [`v=spf1 ${sends.join(" ")} ~all`],
+      check: (published) => checkSpf(sends, published),
+      concerns: beginsWith("spf1"),
+    },
+    ...(dkim === null ? [] : [
+      {
+        record: "dkim",
+        name: dkimRecordName({ domain, selector: dkim.selector }),
+        type: "TXT",
+        values: [dkim.text],
+        check: (published) => checkDkim(dkim.text, published),
+        concerns: all,
+      } satisfies PlannedRecord,
+    ]),
+    {
+      record: "dmarc",
+      name: `_dmarc.${domain}`,
+      type: "TXT",
+      values: [`v=DMARC1; p=${policy}${rua}`],
+      check: (published) => checkDmarc(dmarc, published),
+      concerns: beginsWith("dmarc1"),
+    },
+    ...reportsRecord(domain, reportTo),
+  ];
+}
+
+/** Who sends reports to another domain asks it first; domains below each other count as one. */
+function reportsRecord(domain: string, reportTo: string | undefined): PlannedRecord[] {
+  const host = reportTo?.slice(reportTo.lastIndexOf("@") + 1).toLowerCase();
+  if (host === undefined || isWithin(host, domain) || isWithin(domain, host)) return [];
+  return [{
+    record: "dmarc_reports",
+    name: `${domain}._report._dmarc.${host}`,
+    type: "TXT",
+    values: ["v=DMARC1"],
+    check: checkReportsTaken,
+    concerns: beginsWith("dmarc1"),
+  }];
+}
+
+function isWithin(name: string, domain: string): boolean {
+  return name === domain || name.endsWith(`.${domain}`);
+}
+
+/** What DNS says of a record. */
+export interface CheckedRecord extends Finding {
+  /** What stands there now, as far as it concerns the record. */
+  readonly published: readonly string[];
+}
+
+/** Holds what DNS answers against a planned record. */
+export function checkRecord(planned: PlannedRecord, answer: DnsAnswer): CheckedRecord {
+  if ("code" in answer && !ABSENT.has(answer.code)) {
+    return { state: "unknown", why: WORDS[answer.code] ?? "DNS does not tell", published: [] };
+  }
+  const texts = "code" in answer ? [] : answer.records.map(asText);
+  return { ...planned.check(texts), published: texts.filter(planned.concerns) };
+}
+
+const ABSENT: ReadonlySet<DnsErrorCode> = new Set(["ENOTFOUND", "ENODATA"]);
+const WORDS: Partial<Record<DnsErrorCode, string>> = {
+  ESERVFAIL: "the DNS server failed to find out, or did not answer",
+  EREFUSED: "the DNS server refuses the question",
+  ETIMEOUT: "the DNS server did not answer in time",
+};
+
+function asText(record: DnsRecord): string {
+  if (typeof record === "string") return record;
+  if (Array.isArray(record)) return record.join("");
+  return `${record.priority} ${record.exchange}`;
+}
