@@ -2,13 +2,8 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { parseConfig } from "../../server/config.ts";
-import {
-  handIn,
-  type InboundOptions,
-  mailText,
-  signInbound,
-  TEST_INBOUND_SECRET,
-} from "../support/inbound_mail.ts";
+import { handIn, type InboundOptions, mailText, signInbound } from "../support/inbound_mail.ts";
+import { TEST_INBOUND_SECRET } from "../support/inbound_secret.ts";
 import { startInboundRig } from "../support/inbound_rig.ts";
 import { accepted, assertMailRefused } from "../support/mail_caller.ts";
 import { askMail, type MailAnswer, startMailRelay } from "../support/mail_relay.ts";
