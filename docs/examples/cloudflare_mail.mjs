@@ -22,9 +22,10 @@ export default {
     });
     if (response.ok) return;
     const answer = await response.json().catch(() => ({}));
-    const code = answer.rejected?.[0]?.code;
-    if (response.status === 404 && code !== undefined) {
-      return message.setReject(code === "not_found" ? "5.1.1 No such inbox" : "5.7.1 Refused");
+    const why = answer.error?.message ?? "";
+    if (response.status === 404 && why.startsWith("no recipient of this message")) {
+      const isUnknown = why.includes("(not_found:");
+      return message.setReject(isUnknown ? "5.1.1 No such inbox" : "5.7.1 Refused");
     }
     if (response.status === 400) return message.setReject("5.6.0 Not a message for the relay");
     if (response.status === 413) return message.setReject("5.3.4 Message too large");

@@ -40,8 +40,9 @@ async function handIn({ mail, receipt }, { getObject, fetch, env }) {
   });
   const answer = await response.json().catch(() => ({}));
   // SES has taken the mail: whom it is for nobody, the sender cannot be told any more.
+  const why = answer.error?.message ?? "";
   const isFinal = response.ok || [400, 413].includes(response.status) ||
-    (response.status === 404 && answer.rejected !== undefined);
+    (response.status === 404 && why.startsWith("no recipient of this message"));
   const said = `${response.status} ${JSON.stringify(answer.rejected ?? answer.error?.code ?? "")}`;
   if (!isFinal) throw new Error(`${mail.messageId}: the relay answered ${said}`);
   console.log(`${mail.messageId}: ${said}`);

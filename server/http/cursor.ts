@@ -6,7 +6,7 @@ import { Buffer } from "node:buffer";
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { canonicalJson } from "../../toolkit/canonical_json.ts";
 import type { JsonValue } from "../../toolkit/json_value.ts";
-import { invalidJson, type RelayError } from "../errors.ts";
+import { RelayError } from "../errors.ts";
 
 /** What a cursor is bound to, as org, path, filters and order. What may change between pages is left out. */
 export type CursorContext = Readonly<Record<string, JsonValue>> & { v?: never; key?: never };
@@ -61,8 +61,14 @@ function writeJson(context: CursorContext, key: CursorKey): string {
 }
 
 function foreignCursor(): RelayError {
-  return invalidJson(
+  return new RelayError(
+    "invalid_json",
     "query parameter cursor must be next_cursor of an earlier answer to the same request " +
       "(same credentials, path, filters and order; limit and wait may differ); without cursor a list begins anew",
+    {
+      toolMessage:
+        "cursor must be next_cursor of an earlier answer of the same tool to the same key and arguments (limit and " +
+        "wait may differ), and no cursor of the REST API; without cursor the list begins anew",
+    },
   );
 }

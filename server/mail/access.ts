@@ -33,17 +33,21 @@ const KEY_ACCESS: Record<KeyAccess, { permission: Permission; orgOnly: boolean }
   write: { permission: "inbox:write", orgOnly: false },
 };
 
-/** Why a key may not call a route, in words; null where it may. Pure. */
+/**
+ * Why a key may not call a route, in words; null where it may. Pure.
+ * @param what is called: a route or a tool
+ */
 export function refusalOf(
   access: KeyAccess,
   key: Pick<MailKey, "scope" | "permissions">,
+  what: "route" | "tool" = "route",
 ): string | null {
   const { permission, orgOnly } = KEY_ACCESS[access];
   if (orgOnly && key.scope !== "org") {
-    return "this route takes an org-scoped key, and this one is for a single inbox";
+    return `this ${what} takes an org-scoped key, and this one is for a single inbox`;
   }
   if (!key.permissions.includes(permission)) {
-    return `this route takes a key with permission ${permission}, which this one has not`;
+    return `this ${what} takes a key with permission ${permission}, which this one has not`;
   }
   return null;
 }

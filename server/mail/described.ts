@@ -6,7 +6,7 @@ import type { MailPathId } from "./paths.ts";
 /** A described route: what paths.ts does not say of it already. */
 export type Described = Pick<
   Operation,
-  "description" | "query" | "headers" | "body" | "answers" | "errors" | "never"
+  "accessOptional" | "description" | "query" | "headers" | "body" | "answers" | "errors" | "never"
 >;
 
 export type DescribedRoutes = Partial<Record<MailPathId, Described>>;

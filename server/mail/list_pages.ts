@@ -7,11 +7,19 @@ import { readQuery } from "../http/query.ts";
 import type { HttpEnv } from "../http/route.ts";
 import type { MailSecret } from "./secret/mail_secret.ts";
 
-/** What a request asks of a list. */
-export interface AskedPage {
-  limit: number;
+/** Where a page of a list begins, and cursors for where it ends. */
+export interface PagePlace {
   /** Where the page before ended; null for the first page. */
   after: CursorKey | null;
+  /** The cursor behind a row. */
+  cursorAt(last: CursorKey): string;
+  /** What a cursor says that came otherwise. @throws RelayError `invalid_json` */
+  open(cursor: string): CursorKey;
+}
+
+/** What a request asks of a list. */
+export interface AskedPage extends PagePlace {
+  limit: number;
   /**
    * The page as an answer.
    * @param last where it ends; null where nothing comes after it
@@ -19,11 +27,10 @@ export interface AskedPage {
   answer(data: readonly unknown[], last: CursorKey | null): Response;
   /** The same of rows that are finished JSON. */
   answerJson(rows: readonly string[], last: CursorKey | null): Response;
-  /** The cursor behind a row. */
-  cursorAt(last: CursorKey): string;
-  /** What a cursor says that came otherwise. @throws RelayError `invalid_json` */
-  open(cursor: string): CursorKey;
 }
+
+/** What a cursor is good for: the org, the inbox of the key, filters. */
+export type PageBound = Readonly<Record<string, string | null>>;
 
 export class ListPages {
   constructor(private readonly secret: Pick<MailSecret, "key">) {}
@@ -34,22 +41,33 @@ export class ListPages {
    * key, filters
    * @throws RelayError `invalid_json` for a cursor of another list
    */
-  async read(
-    c: Context<HttpEnv>,
-    bound: Readonly<Record<string, string | null>>,
-  ): Promise<AskedPage> {
+  async read(c: Context<HttpEnv>, bound: PageBound): Promise<AskedPage> {
     const { limit, cursor } = readQuery(c.get("query"), LIST_QUERY);
-    const context: CursorContext = { ...bound, path: c.get("path") };
-    const cursors = new Cursors(await this.secret.key("mail-cursor"));
+    const place = await this.at(c.get("path"), bound, cursor);
     const answerJson = (rows: readonly string[], last: CursorKey | null) =>
-      answerList(rows, last === null ? null : cursors.issue(context, last), NO_STORE);
+      answerList(rows, last === null ? null : place.cursorAt(last), NO_STORE);
     return {
+      ...place,
       limit,
-      after: cursor === undefined ? null : cursors.open(cursor, context),
       answer: (data, last) => answerJson(data.map((row) => JSON.stringify(row)), last),
       answerJson,
+    };
+  }
+
+  /**
+   * A place in a list by a cursor that came otherwise than in a query.
+   * @param path names the list
+   * @param cursor undefined for the first page
+   * @throws RelayError `invalid_json` for a cursor of another list
+   */
+  async at(path: string, bound: PageBound, cursor: string | undefined): Promise<PagePlace> {
+    const context: CursorContext = { ...bound, path };
+    const cursors = new Cursors(await this.secret.key("mail-cursor"));
+    const open = (given: string) => cursors.open(given, context);
+    return {
+      after: cursor === undefined ? null : open(cursor),
       cursorAt: (last) => cursors.issue(context, last),
-      open: (given) => cursors.open(given, context),
+      open,
     };
   }
 }

@@ -59,7 +59,7 @@ export type MailHandlers = Readonly<
 
 export interface MailRouting {
   /** Null while mail is off. */
-  on: { authenticator: KeyAuthenticator; handlers: MailHandlers } | null;
+  on: { authenticator: KeyAuthenticator; handlers: MailHandlers; tools: Route } | null;
   limits: Pick<Limits, "mailInboundBytes" | "mailRequestBytes">;
 }
 
@@ -82,19 +82,21 @@ const PAGE_CORS: Pick<Route, "cors" | "ownCors"> = {
 
 /** Every route of the mail area; those without a handler answer 503 `mail_disabled`. */
 export function mailRoutes({ on, limits }: MailRouting): Route[] {
-  return MAIL_PATHS.map((path): Route => ({
-    method: path.method.toUpperCase() as Route["method"],
-    path: path.path,
-    // The operator's routes, the page for people and the tool server are without CORS.
-    ...(path.pages === true ? PAGE_CORS : {
-      cors: path.path.startsWith("/v1/mail/") ? "open" : "none",
-    }),
-    body: {
-      limitBytes: bodyBytes(path, limits),
-      pool: "mail",
-    },
-    handle: on === null ? refuseOff : handlerOf(path, on),
-  }));
+  return MAIL_PATHS.map((path): Route =>
+    path.access === "tools" && on !== null ? on.tools : ({
+      method: path.method.toUpperCase() as Route["method"],
+      path: path.path,
+      // The operator's routes, the page for people and a tool server that is off are without CORS.
+      ...(path.pages === true ? PAGE_CORS : {
+        cors: path.path.startsWith("/v1/mail/") ? "open" : "none",
+      }),
+      body: {
+        limitBytes: bodyBytes(path, limits),
+        pool: "mail",
+      },
+      handle: on === null ? refuseOff : handlerOf(path, on),
+    })
+  );
 }
 
 function bodyBytes({ bodyLimit }: MailPath, limits: MailRouting["limits"]): number {

@@ -13,8 +13,10 @@ import { messageRoutes } from "./messages/operations.ts";
 import { receivingRoutes } from "./receiving/operations.ts";
 import { sendingRoutes } from "./sending/operations.ts";
 import { orgRoutes } from "./orgs/operations.ts";
+import { searchRoutes } from "./search/operations.ts";
 import { signInRoutes } from "./sign_in/operations.ts";
 import { suppressionRoutes } from "./suppressions/operations.ts";
+import { mailToolServer } from "./tools/operations.ts";
 import { MAIL_PATHS, type MailPath } from "./paths.ts";
 
 const OFF = "**Mail is off on this relay: the answer is 503 `mail_disabled`,** before anything " +
@@ -47,6 +49,8 @@ export function mailOperations({ limits, mailOn: on }: Setting): Operation[] {
       ...keyRoutes(limits),
       ...inboxRoutes(limits),
       ...messageRoutes(),
+      ...searchRoutes(),
+      ...mailToolServer(limits),
       ...receivingRoutes(limits),
       ...deliveryRoutes(),
       ...figureRoutes(),

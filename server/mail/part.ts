@@ -30,6 +30,9 @@ import { SUPPRESSION_TABLES, Suppressions } from "./suppressions/suppressions.ts
 import { Destinations } from "./receiving/destinations.ts";
 import { operatorDelivery } from "./receiving/operator_delivery.ts";
 import { OperatorMail } from "./receiving/operator_mail.ts";
+import { MailSearch } from "./search/mail_search.ts";
+import { searchHandlers } from "./search/routes.ts";
+import { mailToolRoute } from "./tools/tool_routes.ts";
 import { Receiver } from "./receiving/receiver.ts";
 import { RememberedAnswers } from "./receiving/remembered_answers.ts";
 import { receivingHandlers } from "./receiving/routes.ts";
@@ -178,7 +181,14 @@ export async function openMail(
   };
   const pageBytes = limits.pageBytes;
   const suppressions = new Suppressions({ store, records, commits, limits });
-  const sending = openSending({ ...shared, outgoing, suppressions, dkim, domain: domain! });
+  const sending = openSending({
+    ...shared,
+    outgoing,
+    suppressions,
+    reader: worker,
+    dkim,
+    domain: domain!,
+  });
   const { changes, reports } = openReports(shared);
   const auth = await openAuth(deps);
   const receiver = new Receiver({
@@ -202,6 +212,7 @@ export async function openMail(
   }
   const handIn: Mail["handIn"] = async (mail) =>
     settle(await receiver.receive({ ...mail, clientIp: null, clientHelo: null }));
+  const search = new MailSearch({ store, blobs });
   return {
     isOn: true,
     handIn: local ? handIn : null,
@@ -209,6 +220,22 @@ export async function openMail(
       limits,
       on: {
         authenticator,
+        tools: mailToolRoute({
+          ...shared,
+          ...sending,
+          authenticator,
+          search,
+          waits,
+          messagePages: new MessagePages({
+            store,
+            messages,
+            sendings,
+            pageBytes: limits.toolPageBytes,
+          }),
+          config,
+          log,
+          domain: domain!,
+        }),
         handlers: {
           ...orgHandlers({ ...shared, erasures }),
           ...signInHandlers({ ...shared, outgoing, config, domain: domain! }),
@@ -234,6 +261,7 @@ export async function openMail(
             now,
           }),
           ...sending.handlers,
+          ...searchHandlers({ ...shared, search }),
           ...suppressionHandlers({ ...shared, suppressions }),
           ...figureHandlers({ ...shared, store }),
           ...messageHandlers({

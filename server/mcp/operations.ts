@@ -1,13 +1,7 @@
 /** The tool servers (specification, 4.6 and 4.7). */
 import type { Operation, Setting } from "../description/operation.ts";
-import { RpcAnswer, RpcAnswers, RpcRequests } from "../description/schemas/rpc.ts";
-
-const example = (method: string, params: Record<string, unknown>) => ({
-  jsonrpc: "2.0",
-  id: 1,
-  method,
-  params,
-});
+import { RpcRequests } from "../description/schemas/rpc.ts";
+import { rpcExample, TOOL_ANSWERS } from "../description/tool_answers.ts";
 
 export function toolServerOperations({ limits }: Setting): Operation[] {
   return [{
@@ -35,29 +29,11 @@ export function toolServerOperations({ limits }: Setting): Operation[] {
       description: "One JSON-RPC message, or a batch.",
       schema: RpcRequests,
       examples: {
-        list: example("tools/list", {}),
-        register: example("tools/call", { name: "register", arguments: { handle: "carol" } }),
+        list: rpcExample("tools/list", {}),
+        register: rpcExample("tools/call", { name: "register", arguments: { handle: "carol" } }),
       },
     },
-    answers: {
-      200: {
-        description: "The JSON-RPC answer, errors of tools included; of a batch, an array of them.",
-        headers: ["Vary"],
-        content: { schema: RpcAnswers },
-      },
-      202: { description: "Notifications were taken; there is no body.", headers: ["Vary"] },
-      400: {
-        description:
-          "No JSON, no JSON-RPC message, one that is too large, or no batch: a JSON-RPC error.",
-        headers: ["Vary"],
-        content: { schema: { $ref: "#/components/schemas/RpcAnswer" } },
-      },
-      404: {
-        description: "The protocol's 2026-07-28 form of an unknown method: a JSON-RPC error.",
-        headers: ["Vary"],
-        content: { schema: RpcAnswer },
-      },
-    },
+    answers: TOOL_ANSWERS,
     errors: { forbidden: null },
   }];
 }

@@ -1,5 +1,5 @@
 /** The tools of the messaging service, in the specification's order (4.6). */
-import type { Tool } from "./tool.ts";
+import type { Tool } from "../tool_server/tool.ts";
 import { type CheckInboxServices, checkInboxTool } from "./tools/check_inbox.ts";
 import { type RegisterServices, registerTool } from "./tools/register.ts";
 import type { RelayCall } from "./tools/relay_call.ts";

@@ -1,17 +1,16 @@
 /** POST /mcp: the tool server of the messaging service (specification, 4.6). */
 import type { Context } from "hono";
 import type { Config } from "../config.ts";
-import { RelayError } from "../errors.ts";
 import { bearerToken } from "../http/credentials.ts";
 import { clientAddress, hashClientAddress } from "../http/client_address.ts";
-import { describeFailure } from "../http/describe_failure.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
 import { startupNote } from "../startup_notes.ts";
 import { VERSION } from "../version.ts";
-import { accessNote, accessRules } from "./access_rules.ts";
+import { accessNote, accessRules } from "../tool_server/access_rules.ts";
 import { relayTools, type RelayToolServices } from "./relay_tools.ts";
-import { toolRoute } from "./tool_route.ts";
-import { ToolServer } from "./tool_server.ts";
+import { reportFailure } from "../tool_server/report_failure.ts";
+import { toolRoute } from "../tool_server/tool_route.ts";
+import { ToolServer } from "../tool_server/tool_server.ts";
 import type { RelayCall } from "./tools/relay_call.ts";
 
 export interface ToolServices extends RelayToolServices {
@@ -42,6 +41,7 @@ export function toolRoutes(services: ToolServices): Route[] {
   return [
     toolRoute({
       path: "/mcp",
+      pool: "messages",
       config: deps.config,
       server,
       describeCall: (c) => describeCall(c, services),
@@ -73,19 +73,4 @@ function describeCall(c: Context<HttpEnv>, { deps, addressKey }: ToolServices): 
       c.set("hold", hold);
     },
   };
-}
-
-/** The log has what happened, the caller the request id; a refusal that is meant is told as it is. */
-function reportFailure(
-  log: ToolServices["deps"]["log"],
-  failure: unknown,
-  requestId: string,
-): RelayError {
-  const meant = failure instanceof RelayError;
-  const cause = meant ? failure.cause ?? failure : failure;
-  log("tool_failed", { request_id: requestId, ...describeFailure(cause) });
-  return meant ? failure : new RelayError(
-    "internal",
-    `the relay failed on this call; try again later, and quote request id ${requestId} to its operator`,
-  );
 }

@@ -62,7 +62,7 @@ Deno.test("each error code is described where its status says, and each operatio
         assert.ok(response.description.includes(`\`${code}\``), `${name} ${code}`);
         seen.add(code);
       }
-      assert.ok(codes.length > 0 || name === "POST /mcp", `${name} ${status}`);
+      assert.ok(codes.length > 0 || name.startsWith("POST /mcp"), `${name} ${status}`);
     }
   }
   // 405 is no answer of any operation: it stands in the general refusal of each.

@@ -15,6 +15,7 @@ export const SERVER_FOLDERS: FolderTable = {
   },
   mailboxes: { imports: ["storage"], shows: ["records.ts", "retained_bytes.ts"] },
   pages: { imports: ["http"], shows: "*" },
+  tool_server: { imports: ["http", "storage"], shows: "*" },
   description: { imports: ["http"], shows: "*" },
   docs: { imports: ["description", "http", "pages"], shows: [] },
   mail: {
@@ -30,6 +31,7 @@ export const SERVER_FOLDERS: FolderTable = {
       "pages",
       "sealing",
       "storage",
+      "tool_server",
       "waiting",
     ],
     shows: [],
@@ -155,6 +157,7 @@ export const SERVER_FOLDERS: FolderTable = {
       "messages",
       "profiles",
       "storage",
+      "tool_server",
     ],
     shows: [],
   },

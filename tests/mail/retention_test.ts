@@ -149,3 +149,16 @@ Deno.test("DELETE org: its mail, blobs and files are erased, another org's are n
   });
   assert.equal((await auditMailboxes(other.kv)).size, 3);
 });
+
+Deno.test("DELETE inbox: nothing of it is shown from the answer on, whatever the sweep has left", async () => {
+  await using rig = await startInboundRig();
+  const first = await rig.store();
+  const original = { orgId: rig.holder.orgId, inboxId: rig.inbox.id, id: first };
+  const ids = await copyMessages(rig.kv, original, 300);
+  const { thread_id } = await rig.get(`/v1/mail/messages/${first}`);
+  accepted(await rig.holder.ask("DELETE", `/v1/mail/inboxes/${rig.inbox.id}`), 204);
+  const last = `/v1/mail/messages/${ids.at(-1)}`;
+  for (const path of [last, `${last}/raw`, `/v1/mail/threads/${thread_id}`]) {
+    assertMailRefused(await rig.holder.ask("GET", path), "not_found");
+  }
+});

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import * as z from "zod";
 import { RelayError } from "../../server/errors.ts";
-import { DirectRequestReader } from "../../server/mcp/direct_request.ts";
-import { defineTool } from "../../server/mcp/tool.ts";
-import { ToolServer } from "../../server/mcp/tool_server.ts";
+import { DirectRequestReader } from "../../server/tool_server/direct_request.ts";
+import { defineTool } from "../../server/tool_server/tool.ts";
+import { ToolServer } from "../../server/tool_server/tool_server.ts";
 
 const META = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",

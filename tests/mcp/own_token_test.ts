@@ -1,6 +1,6 @@
 /** A call that would give the caller's own token away is refused, wherever the token stands. */
 import assert from "node:assert/strict";
-import { ToolArguments } from "../../server/mcp/tool_arguments.ts";
+import { ToolArguments } from "../../server/tool_server/tool_arguments.ts";
 import { refuseOwnToken } from "../../server/mcp/tools/own_token.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { assertToolRefused, callTool, ToolAgent, type ToolArgs } from "../support/tool_client.ts";

@@ -16,7 +16,8 @@ export interface OfficialClient extends AsyncDisposable {
 
 export interface ClientKind {
   name: string;
-  connect(url: string, headers?: Record<string, string>): Promise<OfficialClient>;
+  /** @param path "/mcp" unless given */
+  connect(url: string, headers?: Record<string, string>, path?: string): Promise<OfficialClient>;
 }
 
 const INFO = { name: "test", version: "1" };
@@ -47,11 +48,11 @@ function wrap(client: AnyClient): OfficialClient {
 function second(name: string, mode: Negotiation): ClientKind {
   return {
     name,
-    async connect(url, headers = {}) {
+    async connect(url, headers = {}, path = "/mcp") {
       const client = new Client(INFO, { versionNegotiation: { mode } });
       const requestInit = { headers };
       await client.connect(
-        new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }),
+        new StreamableHTTPClientTransport(new URL(`${url}${path}`), { requestInit }),
       );
       return wrap(client as unknown as AnyClient);
     },
@@ -61,10 +62,10 @@ function second(name: string, mode: Negotiation): ClientKind {
 export const officialClients: readonly ClientKind[] = [
   {
     name: "client 1.x",
-    async connect(url, headers = {}) {
+    async connect(url, headers = {}, path = "/mcp") {
       const client = new FirstClient(INFO);
       const requestInit = { headers };
-      await client.connect(new FirstTransport(new URL(`${url}/mcp`), { requestInit }));
+      await client.connect(new FirstTransport(new URL(`${url}${path}`), { requestInit }));
       // This client checks structuredContent against the schemas that the server listed.
       await client.listTools();
       return wrap(client as unknown as AnyClient);

@@ -43,11 +43,13 @@ export async function callTool(
   name: string,
   args: ToolArgs = {},
   headers: Record<string, string> = {},
+  path = "/mcp",
 ): Promise<ToolResult> {
   const answer = await postRpc(
     url,
     rpcRequest("tools/call", { name, arguments: args }),
     headers,
+    path,
   );
   assert.equal(answer.status, 200, answer.text);
   assert.equal(answer.headers.get("content-type"), "application/json");

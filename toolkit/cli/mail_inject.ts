@@ -156,6 +156,9 @@ function judge(thrown: unknown): { code: Sysexit; words: string } {
   return { code: Sysexit.tempFail, words };
 }
 
+/** How a relay begins to say that no recipient takes a message. */
+const NOBODY = "no recipient of this message";
+
 function failureCode(failure: Failure): Sysexit {
   if (failure instanceof RefusalError && failure.status >= 500) return Sysexit.tempFail;
   if (isPassing(failure)) return Sysexit.tempFail;
@@ -172,7 +175,8 @@ function failureCode(failure: Failure): Sysexit {
     case 401:
       return Sysexit.noPermission;
     case 404:
-      return failure.rejected === undefined ? Sysexit.config : Sysexit.noUser;
+      // A route that is not there, or has no secret, must not make mail bounce.
+      return failure.message.startsWith(NOBODY) ? Sysexit.noUser : Sysexit.config;
     default:
       return Sysexit.config;
   }
@@ -180,9 +184,7 @@ function failureCode(failure: Failure): Sysexit {
 
 function wordsOf(failure: Failure): string {
   if (!(failure instanceof RefusalError)) return failure.message;
-  const rejected = (failure.rejected ?? []).map(({ address, code }) => `${address} (${code})`);
-  const whom = rejected.length === 0 ? "" : `; rejected ${rejected.join(", ")}`;
-  return `refused (${failure.code}): ${failure.message}${whom}`.replaceAll("\n", " ");
+  return `refused (${failure.code}): ${failure.message}`.replaceAll("\n", " ");
 }
 
 function summaryOf({ accepted, rejected }: InjectedMail): string {

@@ -2,9 +2,15 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { answerReader, parseAnswer } from "./answer_reader.ts";
 import { connectionOf, type ConnectionOptions } from "./connection.ts";
 import { ask } from "./exchange.ts";
-import type { RejectedRecipient } from "./refusal_error.ts";
 import type { RequestOptions } from "./relay_client.ts";
 import { type MailEnvelope, signInbound } from "./sign_inbound.ts";
+
+/** A recipient of an injected e-mail that did not get it. */
+export interface RejectedRecipient {
+  readonly address: string;
+  /** `not_found`, `blocked`, `org_suspended`, ... */
+  readonly code: string;
+}
 
 /** What became of an injected message. */
 export interface InjectedMail {

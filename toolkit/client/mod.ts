@@ -7,7 +7,7 @@
 export { AnswerError, type AnswerErrorCode } from "./answer_error.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export type { ConnectionOptions, Failure, Retry } from "./connection.ts";
-export { type InjectedMail, injectMail } from "./inject_mail.ts";
+export { type InjectedMail, injectMail, type RejectedRecipient } from "./inject_mail.ts";
 export type { InboxOptions, ReceivedMessage, UncheckedMessage } from "./inbox.ts";
 export { NetworkError, type NetworkErrorCode } from "./network_error.ts";
 export type { PinnedAddresses } from "./pins.ts";
@@ -19,7 +19,7 @@ export type {
   Registration,
   WhoamiRecord,
 } from "./records.ts";
-export { type RefusalCode, RefusalError, type RejectedRecipient } from "./refusal_error.ts";
+export { type RefusalCode, RefusalError } from "./refusal_error.ts";
 export type { NewAgent } from "./register.ts";
 export { type MailRegistration, registerForMail } from "./register_for_mail.ts";
 export {

@@ -1,7 +1,7 @@
 import { AnswerError } from "./answer_error.ts";
 import { parseAnswer } from "./answer_reader.ts";
 import type { HttpAnswer } from "./attempt.ts";
-import { RefusalError, type RejectedRecipient } from "./refusal_error.ts";
+import { RefusalError } from "./refusal_error.ts";
 
 /**
  * Reads an answer that is no success.
@@ -28,14 +28,7 @@ export function readRefusal(answer: HttpAnswer): RefusalError | AnswerError {
     status,
     retryAfterMs: bodyWaitMs(body?.retry_after_ms) ?? headerWaitMs(headers),
     requestId: headers.get("x-request-id") ?? undefined,
-    rejected: rejectedOf(body?.rejected),
   });
-}
-
-function rejectedOf(value: unknown): RejectedRecipient[] | undefined {
-  if (!Array.isArray(value)) return undefined;
-  return value.filter((one) => typeof one?.address === "string" && typeof one.code === "string")
-    .map(({ address, code }) => ({ address, code }));
 }
 
 // deno-lint-ignore no-explicit-any -- each member is checked where it is read

@@ -28,14 +28,6 @@ export interface RefusalDetails {
   readonly status: number;
   readonly retryAfterMs: number | undefined;
   readonly requestId: string | undefined;
-  readonly rejected?: readonly RejectedRecipient[] | undefined;
-}
-
-/** A recipient of an injected e-mail that did not get it. */
-export interface RejectedRecipient {
-  readonly address: string;
-  /** `not_found`, `blocked`, `org_suspended`, ... */
-  readonly code: string;
 }
 
 /**
@@ -52,8 +44,6 @@ export class RefusalError extends Error {
   readonly retryAfterMs: number | undefined;
   /** What to quote to the relay's operator. */
   readonly requestId: string | undefined;
-  /** Of an injected e-mail that nobody got: who, and why. */
-  readonly rejected: readonly RejectedRecipient[] | undefined;
 
   constructor(code: RefusalCode, message: string, details: RefusalDetails) {
     super(message);
@@ -61,7 +51,6 @@ export class RefusalError extends Error {
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
     this.requestId = details.requestId;
-    this.rejected = details.rejected;
   }
 
   /**

@@ -50,6 +50,12 @@ export class Sendings {
     return { rows: rows.map((row) => again.get(row.id) ?? row), now: { nowMs: now(), held } };
   }
 
+  /** For rows that are read after it. */
+  async snapshot(): Promise<SendingNow> {
+    const { outgoing, now } = this.services;
+    return { nowMs: now(), held: await outgoing.held() };
+  }
+
   /** As of(), of one message. */
   async ofOne(row: MessageRow): Promise<{ row: MessageRow; now: SendingNow }> {
     const { rows, now } = await this.of([row]);

@@ -55,21 +55,46 @@ export class KeyAuthenticator {
    */
   async authenticate(c: Context<HttpEnv>, expiredTrial = false): Promise<MailCaller> {
     const caller = await this.#callers.identify(c);
-    const { store, limits, lastUsed } = this.options;
-    if (orgState(caller.org, store.now(), limits) === "expired" && !expiredTrial) {
+    this.#requireOpen(caller, expiredTrial);
+    if (!c.get("head")) this.#touch(caller);
+    return caller;
+  }
+
+  /**
+   * The holder of a key that came otherwise than in the header alone, as to a tool.
+   * @param apiKey null for none
+   * @throws RelayError as authenticate()
+   */
+  async authenticateKey(apiKey: string | null): Promise<MailCaller> {
+    if (apiKey === null) throw missingToken();
+    const caller = await this.#callers.identifyToken(apiKey);
+    this.#requireOpen(caller, false);
+    this.#touch(caller);
+    return caller;
+  }
+
+  #requireOpen({ org }: MailCaller, expiredTrial: boolean): void {
+    const { store, limits } = this.options;
+    if (orgState(org, store.now(), limits) === "expired" && !expiredTrial) {
       throw new RelayError(
         "trial_expired",
         `the trial has ended, and its inboxes take no mail any more; POST /v1/mail/org/attach with a Google sign-in recovers it, and so does a claim link that was sent before and is younger than an hour; the org is erased ${limits.mailTrialPurgeDays} days after its end`,
+        {
+          toolMessage:
+            `the trial has ended, and its inboxes take no mail any more; only a person can recover it, with a Google sign-in (POST /v1/mail/org/attach); it is erased ${limits.mailTrialPurgeDays} days after its end`,
+        },
       );
     }
-    if (caller.org.suspendedAtMs !== null) {
+    if (org.suspendedAtMs !== null) {
       throw new RelayError(
         "org_suspended",
         "the operator of this relay has suspended the org: its keys open nothing and its mail stops; ask the operator",
       );
     }
-    if (!c.get("head")) lastUsed.touch(caller.org.id, caller.key.id);
-    return caller;
+  }
+
+  #touch({ org, key }: MailCaller): void {
+    this.options.lastUsed.touch(org.id, key.id);
   }
 
   /** The key and its org; null for a key that is none, or none any more. */
@@ -95,6 +120,7 @@ export class KeyAuthenticator {
     throw new RelayError(
       "expired_key",
       "the API key has expired; make another with an org-scoped key (POST /v1/mail/api-keys), or sign in anew",
+      { toolMessage: "the API key has expired; ask the person you work for for another one" },
     );
   }
 }
@@ -103,6 +129,11 @@ function missingToken(): RelayError {
   return new RelayError(
     "missing_token",
     "mail routes take Authorization: Bearer with an API key (rm_sk_...); POST /v1/mail/agents/register gives one to a key pair",
+    {
+      toolMessage:
+        "api_key is required: an API key of the mail area, rm_sk_... (clients may send it as the header " +
+        "Authorization: Bearer instead); ask the person you work for for one",
+    },
   );
 }
 

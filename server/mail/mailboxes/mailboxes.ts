@@ -6,6 +6,7 @@
  * still holds. In one process the changes of an inbox are made in turn, so that they do not outdate
  * each other; changes of several processes are read again.
  */
+import { unavailable } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
 import { Outdated, type Turn } from "../../storage/job.ts";
@@ -59,6 +60,9 @@ export interface MailboxServices {
   waits: MailboxWaits<MailboxRecord, string>;
 }
 
+/** Changes of one inbox that wait; those of deliveries come besides. */
+const MAX_WAITING = 64;
+
 export class Mailboxes {
   readonly #turns = new InTurn();
 
@@ -70,10 +74,15 @@ export class Mailboxes {
       EMPTY_MAILBOX;
   }
 
+  /** Whether an inbox is there: of one that was deleted rows may be left for a while. */
+  async has(orgId: string, inboxId: string): Promise<boolean> {
+    return await this.services.records.read<InboxRecord>(inboxKey(orgId, inboxId)) !== null;
+  }
+
   /**
    * Makes one change. What it plans rests on what `prepare` has read, else it is prepared again.
    * @param prepare reads rows of the inbox; called at least once
-   * @throws RelayError `not_found` for an inbox that has gone, `unknown_key` for an org that has, and what plan() throws
+   * @throws RelayError `unavailable` where too many wait, `not_found` for an inbox that has gone, `unknown_key` for an org that has, and what plan() throws
    */
   async change<T>(
     orgId: string,
@@ -81,6 +90,12 @@ export class Mailboxes {
     prepare: (mailbox: Mailbox) => Promise<MailboxChange<T>> | MailboxChange<T>,
   ): Promise<T> {
     const key = mailboxKey(orgId, inboxId);
+    if (this.#turns.waitingAt(recordName(key)) >= MAX_WAITING) {
+      throw unavailable(
+        "too many changes of this inbox wait for each other; try again in a moment",
+        1_000,
+      );
+    }
     return await this.#turns.run(
       recordName(key),
       () => whileOutdated(() => this.#change(orgId, inboxId, key, prepare)),

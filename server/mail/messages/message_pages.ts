@@ -2,6 +2,7 @@
 import { Buffer } from "node:buffer";
 import { BoundedPage } from "../../http/bounded_page.ts";
 import { listRows } from "../../storage/list_rows.ts";
+import { valueSizeBytes } from "../../storage/stored_size.ts";
 import type { Store } from "../../storage/store.ts";
 import type { Sendings } from "../delivery/sending_now.ts";
 import { type MessageIndex, messageKey, type MessageRow } from "../records/message_record.ts";
@@ -36,6 +37,8 @@ export interface MessagePage {
 
 /** Rows that a page looks at, most of which a filter may leave out. */
 const ROWS_A_PAGE = 2_000;
+/** And their bytes, as the store keeps them at most: large rows end a page sooner. */
+const BYTES_A_PAGE = 8 * 1024 * 1024;
 const ROWS_AT_ONCE = 100;
 
 export interface MessagePagesServices {
@@ -58,10 +61,13 @@ export class MessagePages {
     });
     let position: string | null = null;
     let more = true;
-    for (let looked = 0; looked < ROWS_A_PAGE && more && !page.hasMore; looked += ROWS_AT_ONCE) {
+    let lookedBytes = 0;
+    const isTired = (looked: number) => looked >= ROWS_A_PAGE || lookedBytes >= BYTES_A_PAGE;
+    for (let looked = 0; !isTired(looked) && more && !page.hasMore; looked += ROWS_AT_ONCE) {
       const after = position ?? query.after;
       const some = await this.#look(orgId, inboxId, { ...query, after });
       more = some.more;
+      for (const { row } of some.found) lookedBytes += row === null ? 0 : valueSizeBytes(row);
       const matching = some.found.flatMap(({ row }) =>
         row !== null && matches(row, query.filters) ? [row] : []
       );

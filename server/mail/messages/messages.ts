@@ -67,10 +67,10 @@ export class Messages {
   }
 
   async #inboxOf({ org, key }: MailCaller, id: string): Promise<string | null> {
-    const { store } = this.services;
+    const { store, mailboxes } = this.services;
     const { value } = await retryWhileLocked(() => store.kv.get<ObjectRow>(objectKey(org.id, id)));
     if (value === null || (key.scope === "inbox" && key.inboxId !== value.inboxId)) return null;
-    return value.inboxId;
+    return await mailboxes.has(org.id, value.inboxId) ? value.inboxId : null;
   }
 
   async read(orgId: string, inboxId: string, messageId: string): Promise<MessageRow | null> {
@@ -191,6 +191,27 @@ export class Messages {
       const meant = ids.filter((one) => one <= thread.lastMessageId);
       if (meant.length === 0) break;
       after = await this.#markSome(thread, meant, read);
+    }
+    const current = await readThread(this.services.store.kv, orgId, inboxId, id);
+    if (current === null) throw unknownObject("thread");
+    return current;
+  }
+
+  /**
+   * Marks some messages of a thread, in as many commits.
+   * @param messageIds in their order
+   * @returns the thread as the last commit left it
+   * @throws RelayError `not_found` where it has gone meanwhile
+   */
+  async markMessages(
+    thread: ThreadRow,
+    messageIds: readonly string[],
+    read: boolean,
+  ): Promise<ThreadRow> {
+    const { orgId, inboxId, id } = thread;
+    for (let at = 0; at < messageIds.length;) {
+      const last = await this.#markSome(thread, messageIds.slice(at, at + MESSAGES_A_COMMIT), read);
+      at = messageIds.indexOf(last) + 1;
     }
     const current = await readThread(this.services.store.kv, orgId, inboxId, id);
     if (current === null) throw unknownObject("thread");

@@ -38,6 +38,8 @@ const MESSAGES_A_STEP = 20;
 export class Retention {
   readonly #steps: LeasedSteps<Due>;
   #lookedMs = -Infinity;
+  /** Inboxes of which nothing can be deleted, as this run has found. */
+  readonly #refused = new Set<string>();
 
   constructor(private readonly options: RetentionOptions) {
     const { store, leases } = options;
@@ -54,6 +56,7 @@ export class Retention {
   async run(): Promise<void> {
     const nowMs = this.options.now();
     if (Math.abs(nowMs - this.#lookedMs) < PAUSE_MS) return;
+    this.#refused.clear();
     await this.#steps.run();
     this.#lookedMs = nowMs;
   }
@@ -78,13 +81,20 @@ export class Retention {
     return found;
   }
 
-  /** The oldest messages that are due. */
-  async #dueOf({ orgId, inboxId, days }: Due, limit: number): Promise<MessageRow[]> {
+  /** The oldest messages that are due, behind those that still have to go out. */
+  async #dueOf(
+    { orgId, inboxId, days }: Due,
+    limit: number,
+  ): Promise<Pick<MessageRow, "orgId" | "inboxId" | "id">[]> {
     const { store: { kv }, now } = this.options;
+    if (this.#refused.has(inboxId)) return [];
     const prefix = messageKey(orgId, inboxId, "").slice(0, -1);
     const end = messageKey(orgId, inboxId, leastMailId("msg", now() - days * DAY_MS));
-    const rows = await listRows<MessageRow>(kv, { prefix, end }, { limit });
-    return rows.map(({ value }) => value);
+    const rows = await listRows<MessageRow>(kv, { prefix, end }, {
+      limit,
+      take: ({ value }) => !isOnItsWay(value),
+    });
+    return rows.map(({ value: { id } }) => ({ orgId, inboxId, id }));
   }
 
   async #step(due: Due): Promise<boolean> {
@@ -92,9 +102,16 @@ export class Retention {
     try {
       for (const row of rows) await this.options.messages.remove(row);
     } catch (error) {
-      if (error instanceof RelayError && error.status < 500) return false; // inbox or org has gone
-      throw error;
+      if (!(error instanceof RelayError) || error.status >= 500) throw error;
+      this.#refused.add(due.inboxId); // inbox or org has gone, whose erasure has the rest
+      return false;
     }
     return rows.length === MESSAGES_A_STEP;
   }
+}
+
+/** Whether a message still has to go out to somebody. */
+function isOnItsWay({ recipients, cancelledAtMs }: MessageRow): boolean {
+  return cancelledAtMs === null &&
+    recipients.some(({ status }) => status === "queued" || status === "deferred");
 }

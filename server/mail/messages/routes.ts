@@ -1,12 +1,10 @@
 /** Routes of messages and threads, but for sending. */
 import { Buffer } from "node:buffer";
 import type { Context } from "hono";
-import { BlobDamaged } from "../../blobs/blob_damaged.ts";
 import type { Blobs } from "../../blobs/blobs.ts";
 import { invalidJson, unavailable } from "../../errors.ts";
 import { answerJson, JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
 import type { AnswersInHand } from "../../http/answers_in_hand.ts";
-import { BoundedPage } from "../../http/bounded_page.ts";
 import { answerWhole, LARGE_ANSWER_BYTES } from "../../http/large_answer.ts";
 import { noContent } from "../../http/no_content.ts";
 import { choice, flag, readQuery, text } from "../../http/query.ts";
@@ -20,18 +18,19 @@ import type { Sendings } from "../delivery/sending_now.ts";
 import type { KeyedRequest, MailHandlers } from "../mail_routes.ts";
 import type { MailWorker } from "../parsing/mail_worker.ts";
 import { mailboxKey, type MailboxRecord } from "../records/mailbox_record.ts";
-import { HEAD, type MessageRow, RAW, REST } from "../records/message_record.ts";
+import { type MessageRow, RAW, REST } from "../records/message_record.ts";
 import { unknownObject } from "../unknown_object.ts";
 import { attachmentHeaders, RAW_HEADERS } from "./file_headers.ts";
 import { changeMessage, LABEL, readMessageChanges, readThreadChanges } from "./message_changes.ts";
 import type { MessagePage, MessagePages } from "./message_pages.ts";
-import { boundOf, type MessageListQuery, readMessageQuery } from "./message_query.ts";
+import { boundOf, readMessageQuery } from "./message_query.ts";
 import type { MessageStreams } from "./message_stream.ts";
-import type { ShownHead } from "../parsing/encoded_texts.ts";
 import type { Messages } from "./messages.ts";
 import { showWhole } from "./show_whole.ts";
 import { shownThread, threadMessage } from "./shown_message.ts";
+import { readThreadMessages } from "./thread_messages.ts";
 import { keyOfPosition, positionOf, type ThreadPages } from "./thread_pages.ts";
+import { waitForMessages } from "./wait_for_messages.ts";
 
 export interface MessageRouteServices {
   inboxes: Inboxes;
@@ -54,7 +53,8 @@ const THREADS_QUERY = { unread: flag(), label: text() };
 const THREAD_QUERY = { order: choice(["asc", "desc"], "asc") };
 
 export function messageHandlers(services: MessageRouteServices) {
-  const { inboxes, messages, messagePages, threadPages, pages, waits, blobs, limits } = services;
+  const { inboxes, messages, messagePages, threadPages, pages, waits, blobs, sendings, limits } =
+    services;
 
   /** Takes room for a large answer before its bytes are read. @throws RelayError `unavailable` */
   function hold(c: Context<HttpEnv>, sizeBytes: number): void {
@@ -79,42 +79,19 @@ export function messageHandlers(services: MessageRouteServices) {
     }
     const found = query.waitMs === 0 || c.get("head")
       ? await read(after)
-      : await wait(request, inbox.id, query, after, read);
+      : await waitForMessages(waits, {
+        mailbox: mailboxKey(org.id, inbox.id),
+        waitMs: query.waitMs,
+        signal: c.req.raw.signal,
+        after,
+        read,
+        confirm: request.confirm,
+      });
     hold(c, sizeOf(found));
     if (query.order === "desc") {
       return page.answerJson(found.json, found.more ? [found.position!] : null);
     }
     return page.answerJson(found.json, [found.position ?? after ?? ""]);
-  }
-
-  /**
-   * Reads again at each change, until something is found or the time is over. Where there are more
-   * rows than a page looks at, its cursor is the answer.
-   */
-  async function wait(
-    { c, org, confirm }: KeyedRequest,
-    inboxId: string,
-    { waitMs }: MessageListQuery,
-    after: string | null,
-    read: (after: string | null) => Promise<MessagePage>,
-  ): Promise<MessagePage> {
-    const { signal } = c.req.raw;
-    const waiter = waits.open(mailboxKey(org.id, inboxId), { waitMs, signal });
-    if (waiter === null) return await read(after);
-    try {
-      let position = after;
-      for (;;) {
-        const found = await read(position);
-        if (found.json.length > 0 || found.more) return found;
-        position = found.position ?? position;
-        waiter.hasRead(position);
-        const outcome = await waiter.next();
-        await confirm();
-        if (outcome !== "changed") return { ...found, position };
-      }
-    } finally {
-      waiter.end();
-    }
   }
 
   async function stream(
@@ -149,15 +126,6 @@ export function messageHandlers(services: MessageRouteServices) {
     } catch (error) {
       waiter.end();
       giveBack();
-      throw error;
-    }
-  }
-
-  async function headOf(row: MessageRow): Promise<ShownHead | null> {
-    try {
-      return JSON.parse(new TextDecoder().decode(await blobs.read(row.blob, HEAD)));
-    } catch (error) {
-      if (error instanceof BlobDamaged) return null; // the page goes on without it
       throw error;
     }
   }
@@ -237,7 +205,18 @@ export function messageHandlers(services: MessageRouteServices) {
         thread: thread.id,
         order,
       });
-      const { json, next } = await readThreadPage(thread, order, asked);
+      const { entries: json, next } = await readThreadMessages(
+        { messages, blobs, sendings },
+        thread,
+        {
+          order,
+          after: asked.after === null ? null : asked.after[0] as string,
+          limit: asked.limit,
+          maxBytes: limits.pageBytes,
+          sizeOf: (entry: string) => Buffer.byteLength(entry),
+          make: (row, head, now) => JSON.stringify(threadMessage(row, head, now)),
+        },
+      );
       const shown = JSON.stringify(shownThread(thread)).slice(0, -1);
       const cursor = JSON.stringify(next === null ? null : asked.cursorAt([next]));
       const text = `${shown},"messages":[${json.join(",")}],"next_cursor":${cursor}}`;
@@ -253,39 +232,8 @@ export function messageHandlers(services: MessageRouteServices) {
       return answerJson(shownThread(changed), 200, NO_STORE);
     },
   } satisfies MailHandlers;
-
-  async function readThreadPage(
-    { orgId, inboxId, id }: { orgId: string; inboxId: string; id: string },
-    order: "asc" | "desc",
-    asked: { limit: number; after: readonly (string | number)[] | null },
-  ): Promise<{ json: string[]; next: string | null }> {
-    const after = asked.after === null ? null : asked.after[0] as string;
-    const ids = await messages.indexed(orgId, inboxId, ["thread", id], {
-      after,
-      limit: asked.limit + 1,
-      newest: order === "desc",
-    });
-    const page = new BoundedPage<{ id: string; json: string }>({
-      limit: asked.limit,
-      maxBytes: limits.pageBytes,
-      sizeOf: ({ json }) => Buffer.byteLength(json),
-    });
-    for (let at = 0; at < ids.length && !page.hasMore; at += HEADS_AT_ONCE) {
-      const rows = await messages.readAll(orgId, inboxId, ids.slice(at, at + HEADS_AT_ONCE));
-      const heads = await Promise.all(rows.map(headOf));
-      const shown = await services.sendings.of(rows);
-      page.add(shown.rows.map((row, i) => ({
-        id: row.id,
-        json: JSON.stringify(threadMessage(row, heads[i]!, shown.now)),
-      })));
-    }
-    const json = page.rows.map((row) => row.json);
-    return { json, next: page.hasMore ? page.rows.at(-1)!.id : null };
-  }
 }
 
-/** Heads that are read at one time, some 128 KiB each. */
-const HEADS_AT_ONCE = 10;
 /** What the row of a message adds to its texts, at most. */
 const ROW_BYTES = 64 * 1024;
 

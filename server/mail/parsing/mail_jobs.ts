@@ -11,7 +11,7 @@ import type { ParseContext } from "./parsed_mail.ts";
 import { type EncodedTexts, encodeTexts } from "./encoded_texts.ts";
 import { applyPatch, emptyParsedMail, type ParsedPatch } from "./parsed_patch.ts";
 import { parseInStages } from "./parse_mail.ts";
-import { type ReadAttachment, readAttachment } from "./read_attachment.ts";
+import { type ReadAttachment, readAttachment, readAttachments } from "./read_attachment.ts";
 import type { WalkLimits } from "./walk_parts.ts";
 
 /** By kind: what a job gets besides the bytes, what it gives on its way, what at its end. */
@@ -23,6 +23,7 @@ export interface MailJobs {
     step: never;
     result: ReadAttachment | null;
   };
+  attachments: { input: { limits: WalkLimits }; step: never; result: ReadAttachment[] };
   /** A request to send; the bytes are its body. */
   request: {
     input: { kind: OutgoingKind; context: ReadingContext; wantsFingerprint: boolean };
@@ -76,6 +77,13 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
       return readAttachment(raw, index, limits);
     },
     buffersOf: (result) => result === null ? [] : [result.bytes.buffer],
+  },
+  attachments: {
+    // deno-lint-ignore require-yield -- it has one stage
+    *run(raw, { limits }) {
+      return readAttachments(raw, limits);
+    },
+    buffersOf: (result) => result.map(({ bytes }) => bytes.buffer),
   },
   request: {
     // deno-lint-ignore require-yield -- it has one stage

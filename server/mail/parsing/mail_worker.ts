@@ -146,6 +146,17 @@ export class MailWorker {
   }
 
   /**
+   * All attachments of a message, decoded.
+   * @param limits that the message was parsed with
+   * @throws RelayError `unavailable` when too much mail waits to be read, or it took too long
+   * @throws Error when reading them failed
+   */
+  async readAttachments(raw: Uint8Array, limits: WalkLimits): Promise<ReadAttachment[]> {
+    const end = await this.#run("attachments", raw, { limits }, () => {});
+    return resultOf(end, "the attachments") as ReadAttachment[];
+  }
+
+  /**
    * What the body of a request to send asks for, or why it is refused.
    * @throws RelayError `unavailable` when too much waits, or it took too long
    * @throws Error when reading it failed

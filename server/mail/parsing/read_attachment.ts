@@ -9,6 +9,15 @@ export interface ReadAttachment {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
+/** All attachments of a message, in their order; the message is walked once. */
+export function readAttachments(raw: Uint8Array, limits: WalkLimits): ReadAttachment[] {
+  const warnings = new Set<ParseWarning>();
+  return walkParts(raw, limits, warnings).filter(isAttachment).map((part, index) => {
+    const { attachment, bytes } = describeAttachment(raw, part, index, warnings);
+    return { attachment, bytes: new Uint8Array(bytes) };
+  });
+}
+
 /**
  * @param index of `att_{index}`; also of one that the record's list had no room for
  * @param limits the message was parsed with: the indexes rest on them

@@ -27,11 +27,6 @@ const Accepted = z.object({
   rejected: Rejected,
 }).openapi("InboundAnswer");
 
-const Nobody = z.object({
-  error: z.object({ code: z.enum(["not_found"]), message: z.string() }),
-  rejected: Rejected.optional(),
-});
-
 export function receivingRoutes(limits: Limits): DescribedRoutes {
   return {
     receiveMail: {
@@ -51,17 +46,13 @@ export function receivingRoutes(limits: Limits): DescribedRoutes {
           headers: ["Cache-Control"],
           content: { schema: Accepted },
         },
-        404: {
-          description:
-            "`not_found`: no recipient takes it, `rejected` says why; or, without `rejected`, no RELAY_MAIL_INBOUND_SECRET is set.",
-          headers: ["Cache-Control"],
-          content: { schema: Nobody },
-        },
       },
       errors: {
         invalid_json: "X-Relay-Envelope is missing or malformed",
         invalid_signature: null,
         timestamp_out_of_range: null,
+        not_found:
+          "no recipient takes it, the message says why; or no RELAY_MAIL_INBOUND_SECRET is set",
         payload_too_large: null,
         unavailable: "a recipient has no room or rate now, or the disk is full",
       },

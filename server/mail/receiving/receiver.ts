@@ -7,20 +7,21 @@
  * that decides again what may have changed meanwhile.
  */
 import type { BlobRef, Blobs } from "../../blobs/blobs.ts";
-import { type ErrorCode, RelayError } from "../../errors.ts";
+import { type ErrorCode, RelayError, unavailable } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import type { Turn } from "../../storage/job.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
-import { DAY_MS } from "../../time_units.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../time_units.ts";
 import { authOfShownFrom } from "../auth/fixed_auth.ts";
 import { countNow, figureRecords } from "../figures/figures_record.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
 import { hasRoom, storageKey, type StorageRecord } from "../mailboxes/storage_use.ts";
 import { findThread, readThread } from "../messages/find_thread.ts";
+import { countFitting } from "../parsing/fit_lists.ts";
 import type { ReadMail, ReadMailResult } from "../parsing/read_mail.ts";
 import { identify, type NewMessage, stageMessage } from "../messages/stage_message.ts";
 import type { Inbox } from "../records/inbox_record.ts";
@@ -179,7 +180,13 @@ export class Receiver {
     if (org.suspendedAtMs !== null) return new Refused("org_suspended");
     // Taken and dropped: the inbox is there again when the org is claimed, and tells nobody of it.
     if (orgState(org, nowMs, limits) === "expired") return null;
-    if (await this.#isRepeated(inbox, repeatKey)) return null;
+    const repeat = await this.#repeatOf(inbox, repeatKey);
+    if (repeat !== null) {
+      // Another recipient may keep the sender trying for days: this one is not to have it again.
+      const isOld = nowMs - repeat.atMs > HOUR_MS;
+      if (mail.to.length > 1 && isOld) await this.#renew(inbox, repeatKey);
+      return null;
+    }
     const stored = await records.read<StorageRecord>(storageKey(org.id));
     if (!hasRoom(stored, mail.raw.length, org, nowMs, limits)) return new Refused("over_quota");
     const mailbox = await this.services.mailboxes.read(org.id, inbox.id);
@@ -187,14 +194,25 @@ export class Receiver {
     return window instanceof Refused ? window : undefined;
   }
 
-  async #isRepeated(
+  async #repeatOf(
     { orgId, id }: Pick<Inbox, "orgId" | "id">,
     repeatKey: string,
-  ): Promise<boolean> {
+  ): Promise<RepeatRow | null> {
     const { store } = this.services;
     const key = repeatRowKey(orgId, id, repeatKey);
     const { value } = await retryWhileLocked(() => store.kv.get<RepeatRow>(key));
-    return value !== null && store.now() - value.atMs < DAY_MS;
+    return value !== null && store.now() - value.atMs < DAY_MS ? value : null;
+  }
+
+  async #renew({ orgId, id }: Pick<Inbox, "orgId" | "id">, repeatKey: string): Promise<void> {
+    await this.services.mailboxes.change<void>(orgId, id, () => ({
+      sizeBytes: 1_000,
+      plan({ turn, mailbox }) {
+        const repeat: RepeatRow = { v: 1, atMs: turn.nowMs };
+        turn.set(repeatRowKey(orgId, id, repeatKey), repeat, DAY_MS + EXPIRY_MARGIN_MS);
+        return { mailbox, result: undefined };
+      },
+    }));
   }
 
   #admit(
@@ -229,9 +247,9 @@ export class Receiver {
     repeatKey: string,
     beside: Beside,
   ): Promise<Refused | null> {
-    if (isRefusedByLists(inbox, mail.from, facts.from?.address ?? null, auth)) {
-      return new Refused("blocked");
-    }
+    const isRefused = isRefusedByLists(inbox, mail.from, facts.from?.address ?? null, auth);
+    if (isRefused === "unknown") throw unchecked();
+    if (isRefused) return new Refused("blocked");
     const { blobs, inboxes } = this.services;
     const blob = await blobs.write([org.id, inbox.id], [mail.raw, head, rest]);
     const message: NewMessage = {
@@ -239,7 +257,10 @@ export class Receiver {
       orgId: org.id,
       inboxId: inbox.id,
       direction: "inbound",
-      envelope: { from: mail.from, to: to.length > 0 ? to : [inboxes.addressOf(inbox)] },
+      envelope: {
+        from: mail.from,
+        to: fitSpellings(to.length > 0 ? to : [inboxes.addressOf(inbox)]),
+      },
       auth,
       bcc: [],
       recipients: [],
@@ -281,13 +302,13 @@ export class Receiver {
     return await mailboxes.change<{ kept: unknown } | null>(orgId, inboxId, async (found) => {
       // Together: each waits for the commits before it.
       const [repeated, thread, rfcId] = await Promise.all([
-        this.#isRepeated({ orgId, id: inboxId }, message.repeatKey!),
+        this.#repeatOf({ orgId, id: inboxId }, message.repeatKey!),
         this.#threadOf(message, about),
         rfcMessageId === null
           ? null
           : retryWhileLocked(() => kv.get(rfcIdKey(orgId, inboxId, rfcMessageId))),
       ]);
-      if (repeated) {
+      if (repeated !== null) {
         return { sizeBytes: 1_000, plan: ({ mailbox }) => ({ mailbox, result: null }) };
       }
       const isFirstOfRfcId = rfcId !== null && rfcId.value === null;
@@ -337,4 +358,20 @@ export class Receiver {
     if (window instanceof Refused) throw window;
     return { ...mailbox, ...window };
   }
+}
+
+/** Bytes of the envelope's recipients that a row keeps. */
+const SPELLINGS_BYTES = 4 * 1024;
+
+/** The first of the ways in which an envelope spells one inbox. */
+function fitSpellings(spellings: readonly string[]): readonly string[] {
+  return spellings.slice(0, Math.max(1, countFitting(spellings, SPELLINGS_BYTES).count));
+}
+
+/** DNS did not answer: an inbox that hears from known senders alone cannot tell yet. */
+function unchecked(): RelayError {
+  return unavailable(
+    "the sender of this message could not be checked now; hand it in again later",
+    MINUTE_MS,
+  );
 }

@@ -2,18 +2,22 @@ import { isListed } from "../inboxes/address_list.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import type { MailAuth } from "../records/message_record.ts";
 
-/** Whether an inbox's lists keep a message out (mail page, "Inboxes"). Pure. */
+/**
+ * Whether an inbox's lists keep a message out (mail page, "Inboxes"); "unknown" where that rests on
+ * checks of the sender that could not be made. Pure.
+ */
 export function isRefusedByLists(
   { entries }: Pick<Inbox, "entries">,
   envelopeFrom: string,
   from: string | null,
   auth: Pick<MailAuth, "verdict">,
-): boolean {
+): boolean | "unknown" {
   const senders = [envelopeFrom, from ?? ""].filter((one) => one !== "").map((one) =>
     one.toLowerCase()
   );
   if (senders.some((one) => isListed(entries.block_receive, one))) return true;
   if (entries.allow_receive.length === 0) return false;
   const isAllowed = from !== null && isListed(entries.allow_receive, from.toLowerCase());
+  if (isAllowed && auth.verdict === "error") return "unknown";
   return !isAllowed || auth.verdict !== "pass";
 }

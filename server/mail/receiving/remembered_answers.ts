@@ -14,11 +14,23 @@ export interface RememberedAnswer {
   body: Uint8Array<ArrayBuffer>;
 }
 
-interface AnswerRecord extends RememberedAnswer {
+/** That there is an answer; what it says lies in a row beside it, so that memory does not keep it. */
+interface AnswerRecord {
   v: 1;
+  status: number;
   atMs: number;
   attempt: string;
+  /** Attempt that wrote the row. */
+  bodyBy: string;
 }
+
+interface BodyRow {
+  v: 1;
+  body: Uint8Array<ArrayBuffer>;
+}
+
+/** Gives an answer once its commit is made. */
+export type StagedAnswer = () => Promise<RememberedAnswer>;
 
 const KEPT_MS = 10 * MINUTE_MS;
 
@@ -26,7 +38,7 @@ const KEPT_MS = 10 * MINUTE_MS;
 const answerKey = defineRecord<AnswerRecord, [hash: string]>(["mail-gateway"], 1);
 
 export interface RememberedAnswersServices {
-  records: Pick<RecordCache, "load" | "read">;
+  records: Pick<RecordCache, "load" | "read" | "readRow">;
   commits: GroupCommit;
   store: Pick<Store, "exclusive" | "now">;
 }
@@ -56,31 +68,47 @@ export class RememberedPlace {
     const found = store.exclusive
       ? (await records.load(this.key)).value as AnswerRecord | null
       : await records.read<AnswerRecord>(this.key);
-    return found !== null && store.now() - found.atMs < KEPT_MS ? found : null;
+    if (found === null || store.now() - found.atMs >= KEPT_MS) return null;
+    return await this.#read(found);
+  }
+
+  async #read({ status, bodyBy }: AnswerRecord): Promise<RememberedAnswer> {
+    const row = await this.services.records.readRow<BodyRow>(this.#bodyKey(bodyBy));
+    if (row === null) throw new Error("the answer under a webhook-id is not in the store");
+    return { status, body: row.body };
+  }
+
+  #bodyKey(attempt: string): Deno.KvKey {
+    return [...this.key, "body", attempt];
   }
 
   /**
    * Remembers an answer, in a job that names the records.
-   * @returns the answer that stands: another request under the same id may have been first
+   * @returns gives the answer that stands: another request under the same id may have been first
    */
-  stage(turn: Turn, answer: RememberedAnswer): RememberedAnswer {
+  stage(turn: Turn, answer: RememberedAnswer): StagedAnswer {
     const { nowMs, attempt } = turn;
     const former = turn.record(this.key);
     const stands = former !== null && nowMs - former.atMs < KEPT_MS ? former : null;
-    const { status, body, atMs } = stands ?? { ...answer, atMs: nowMs };
-    const record: AnswerRecord = { v: 1, status, body, atMs, attempt };
-    turn.putRecord(this.key, record, KEPT_MS + EXPIRY_MARGIN_MS);
-    return { status, body };
+    const made = { v: 1, status: answer.status, atMs: nowMs, bodyBy: attempt } as const;
+    const record: AnswerRecord = { ...stands ?? made, attempt };
+    const expireInMs = KEPT_MS + EXPIRY_MARGIN_MS;
+    turn.putRecord(this.key, record, expireInMs);
+    if (stands === null) {
+      turn.set(this.#bodyKey(attempt), { v: 1, body: answer.body } satisfies BodyRow, expireInMs);
+    }
+    return async () => stands === null ? answer : await this.#read(stands);
   }
 
   /** The same in a commit of its own. */
   async keep(answer: RememberedAnswer): Promise<RememberedAnswer> {
-    return await this.services.commits.submit<RememberedAnswer>({
+    const staged = await this.services.commits.submit<StagedAnswer>({
       records: this.records,
       sizeBytes: 1_000 + answer.body.length,
       proof: this.key,
       plan: (turn) => this.stage(turn, answer),
     });
+    return await staged();
   }
 }
 

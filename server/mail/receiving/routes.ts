@@ -7,7 +7,7 @@ import { parseEnvelope } from "./envelope.ts";
 import { gatewayOff, readGatewayHeaders, requireGatewaySignature } from "./gateway_signature.ts";
 import type { RefusedCode } from "./received_mail.ts";
 import type { Receiver } from "./receiver.ts";
-import type { RememberedAnswer, RememberedAnswers } from "./remembered_answers.ts";
+import type { RememberedAnswer, RememberedAnswers, StagedAnswer } from "./remembered_answers.ts";
 import { settle, type Settled } from "./settle.ts";
 
 export interface ReceivingRouteServices {
@@ -36,14 +36,15 @@ export function receivingHandlers(
       const place = await remembered.at(signed.id);
       const former = await place.find();
       if (former !== null) return give(former);
-      let kept: RememberedAnswer | null = null;
+      let kept: StagedAnswer | null = null;
       const outcomes = await receiver.receive({ ...envelope, raw }, {
         records: place.records,
         stage: (turn, outcomes) => place.stage(turn, answerTo(settle(outcomes))),
-        committed: (staged) => void (kept = staged as RememberedAnswer),
+        committed: (staged) => void (kept = staged as StagedAnswer),
       });
       const settled = settle(outcomes);
-      return give(kept ?? await place.keep(answerTo(settled)));
+      const staged = kept as StagedAnswer | null; // set by the callback
+      return give(staged === null ? await place.keep(answerTo(settled)) : await staged());
     },
   } satisfies MailHandlers;
 }

@@ -18,7 +18,8 @@ import type { MessageToSend } from "./sender.ts";
 
 export interface AnsweringServices {
   blobs: Pick<Blobs, "read">;
-  worker: Pick<MailWorker, "readAttachment">;
+  /** The one that reads mail of strangers: not the one that gets the DKIM key. */
+  reader: Pick<MailWorker, "readAttachments">;
   limits: Limits;
   /** Of all inboxes, lowercased. */
   domain: string;
@@ -84,18 +85,18 @@ export class Answering {
   }
 
   async #attachmentsOf(row: MessageRow): Promise<OutgoingAttachment[]> {
-    const { blobs, worker, limits } = this.services;
+    const { blobs, reader, limits } = this.services;
     if (row.attachments.length === 0) return [];
     const raw = await blobs.read(row.blob, RAW);
-    const found: OutgoingAttachment[] = [];
-    for (const [index, attachment] of row.attachments.entries()) {
-      const read = await worker.readAttachment(raw, index, {
-        parts: limits.mailParts,
-        depth: limits.mailDepth,
-      });
-      if (read !== null) found.push(forwardedAttachment(attachment, read.bytes));
-    }
-    return found;
+    const read = await reader.readAttachments(raw, {
+      parts: limits.mailParts,
+      depth: limits.mailDepth,
+    });
+    // The row may list fewer than the message has: those go on that it shows.
+    return row.attachments.flatMap((attachment, index) => {
+      const found = read[index];
+      return found === undefined ? [] : [forwardedAttachment(attachment, found.bytes)];
+    });
   }
 }
 

@@ -27,6 +27,14 @@ export interface GivenKey {
   record: RecordKey<ReservedUse>;
 }
 
+/** The answer to a request that sends. */
+export interface KeyedAnswer {
+  status: number;
+  /** JSON. */
+  body: Uint8Array<ArrayBuffer>;
+  isReplayed: boolean;
+}
+
 export class KeyedAnswers {
   readonly #requests: ReservedRequests<KeptAnswer>;
 
@@ -66,28 +74,26 @@ export class KeyedAnswers {
   }
 
   /**
-   * Does work once under a key, and answers it 202; without a key it just does it.
+   * Does work once under a key; without a key it just does it.
    * @param fingerprint of the body, where there is a key
    * @throws RelayError `idempotency_key_reused`, `idempotency_in_progress`, and what the work throws
    */
-  async answer(
+  async once(
     key: GivenKey | null,
     fingerprint: string | null,
     work: (keyed?: KeyedCommit<KeptAnswer>) => Promise<Uint8Array<ArrayBuffer>>,
-  ): Promise<Response> {
-    if (key === null) return give(202, await work(), false);
+  ): Promise<KeyedAnswer> {
+    if (key === null) return { status: 202, body: await work(), isReplayed: false };
     const done = await this.#requests.once(key.record, fingerprint!, work);
-    if (!done.replayed) return give(202, done.answer, false);
-    return await this.#replay(done.answer);
-  }
-
-  async #replay(kept: KeptAnswer): Promise<Response> {
+    if (!done.replayed) return { status: 202, body: done.answer, isReplayed: false };
+    const kept = done.answer;
     const body = "blob" in kept ? await this.services.blobs.read(kept.blob, 0) : kept.body;
-    return give(kept.status, body, true);
+    return { status: kept.status, body, isReplayed: true };
   }
 }
 
-function give(status: number, body: Uint8Array<ArrayBuffer>, isReplayed: boolean): Response {
+/** An answer as a response. */
+export function giveKeyed({ status, body, isReplayed }: KeyedAnswer): Response {
   return answerWhole(body, {
     status,
     headers: {

@@ -13,6 +13,7 @@ import type { Messages } from "../messages/messages.ts";
 import { MailWorker } from "../parsing/mail_worker.ts";
 import { startMailWorker } from "../parsing/start_mail_worker.ts";
 import type { Suppressions } from "../suppressions/suppressions.ts";
+import { Acceptance } from "./acceptance.ts";
 import { Answering } from "./answering.ts";
 import { CancelMessage } from "./cancel_message.ts";
 import { KeyedAnswers } from "./keyed_answers.ts";
@@ -31,6 +32,8 @@ export interface SendingParts extends Core {
   outgoing: Pick<OutgoingQueue, "wake">;
   suppressions: Suppressions;
   sendings: Sendings;
+  /** The worker that reads mail of strangers. */
+  reader: Pick<MailWorker, "readAttachments">;
   domain: string;
   dkim: MailConfig["dkim"];
 }
@@ -46,22 +49,24 @@ export function openSending(parts: SendingParts) {
   const largeAnswers = new LargeAnswers(parts);
   const services = { ...parts, work, worker, largeAnswers };
   const sender = new Sender({ ...services, dkim: dkim === undefined ? null : { domain, ...dkim } });
-  const answering = new Answering(services);
+  const answering = new Answering({ ...services, reader: parts.reader });
   const keyedAnswers = new KeyedAnswers(parts);
   const cancel = new CancelMessage(parts);
   const proposals = { propose: () => Promise.reject(noDrafts()) };
+  const acceptance = new Acceptance({ ...services, sender, keyedAnswers, proposals });
   return {
     sender,
     answering,
     keyedAnswers,
     compose: (mail: MailToCompose) => work.compose(mail),
+    acceptance,
     handlers: sendingHandlers({
       ...services,
       sender,
+      acceptance,
       answering,
       cancel,
       keyedAnswers,
-      proposals,
     }),
     everyMinute: () => largeAnswers.sweep(),
     close: () => worker.close(),

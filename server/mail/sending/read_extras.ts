@@ -11,7 +11,26 @@ export const MAX_SUBJECT = 998;
 const MAX_HEADERS = 20;
 const MAX_LABELS = 20;
 const HEADER_NAME = /^X-[A-Za-z0-9-]{1,74}$/;
-const OWN_PREFIX = "x-relay-";
+/**
+ * Ours, and those by which submission providers take orders (recipients, tracking, templates): behind
+ * such a provider an order would pass every rule about recipients.
+ */
+const RESERVED_PREFIXES = [
+  "x-relay-",
+  "x-mailgun-",
+  "x-mailin-",
+  "x-mailjet-",
+  "x-mc-",
+  "x-mj-",
+  "x-msys-",
+  "x-pm-",
+  "x-report-abuse-to",
+  "x-sendgrid-",
+  "x-ses-",
+  "x-sib-",
+  "x-smtpapi",
+  "x-sparkpost-",
+];
 const LABEL = /^[a-z0-9_-]{1,32}$/;
 const MIN_AHEAD_MS = 30_000;
 const MAX_AHEAD_MS = 30 * DAY_MS;
@@ -31,16 +50,20 @@ export function readExtraHeaders(given: JsonValue | undefined): ExtraHeader[] {
   const headers = Object.entries(given);
   if (headers.length > MAX_HEADERS) throw invalidJson(`headers must hold at most ${MAX_HEADERS}`);
   return headers.map(([name, value], index) => {
-    if (!HEADER_NAME.test(name) || name.toLowerCase().startsWith(OWN_PREFIX)) {
+    if (!HEADER_NAME.test(name) || isReserved(name)) {
       throw invalidJson(
         `headers: the name of number ${
           index + 1
-        } must be X- and 1 to 74 of A-Z, a-z, 0-9 and -, and must not begin with X-Relay-`,
+        } must be X- and 1 to 74 of A-Z, a-z, 0-9 and -, and must not begin with X-Relay- or what a mail provider takes orders by`,
       );
     }
     const field = `headers.${name}`;
     return { name, value: readLine(field, value, MAX_SUBJECT) };
   });
+}
+
+function isReserved(name: string): boolean {
+  return RESERVED_PREFIXES.some((prefix) => name.toLowerCase().startsWith(prefix));
 }
 
 /** Each label once, in first order. @throws RelayError `invalid_json` naming the index */

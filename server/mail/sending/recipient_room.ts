@@ -35,7 +35,8 @@ export function roomRecords(org: OrgRecord, nowMs: number): RecordKey<unknown>[]
 }
 
 /**
- * Counts the recipients of one more message against what is counted elsewhere of the org.
+ * Requires room for the recipients of a message, which are counted among the org's already, and
+ * counts those of new orgs.
  * @throws RelayError `rate_limited`
  */
 export function takeRecipientRoom(
@@ -49,10 +50,10 @@ export function takeRecipientRoom(
   const untilMidnightMs = dayOf(nowMs) + DAY_MS - nowMs;
   const today = acceptedOf(turn, org.id, nowMs);
   const perDay = limits.mailRecipientsPerOrgPerDay;
-  if (sum(today) + recipients > perDay) {
+  if (sum(today) > perDay) {
     throw rateLimited(
       `an org writes to at most ${perDay} recipients in a UTC day; ${
-        sum(today)
+        sum(today) - recipients
       } are taken, ${recipients} do not fit`,
       untilMidnightMs,
     );
@@ -62,9 +63,11 @@ export function takeRecipientRoom(
     const former = acceptedOf(turn, org.id, nowMs - DAY_MS);
     const taken = sum([...former, ...today].filter(({ atMs }) => atMs > since));
     const first = limits.mailRecipientsPerOrgFirstDay;
-    if (taken + recipients > first) {
+    if (taken > first) {
       throw rateLimited(
-        `an org writes to at most ${first} recipients in the 24 hours after it was verified; ${taken} are taken, ${recipients} do not fit`,
+        `an org writes to at most ${first} recipients in the 24 hours after it was verified; ${
+          taken - recipients
+        } are taken, ${recipients} do not fit`,
         org.verifiedAtMs! + DAY_MS - nowMs,
       );
     }

@@ -1,57 +1,37 @@
 /** Routes that send: send, reply, forward, cancel (mail page, "Sending"). */
 import type { Blobs } from "../../blobs/blobs.ts";
-import { RelayError } from "../../errors.ts";
 import { readBody } from "../../http/read_body.ts";
-import type { Limits } from "../../limits.ts";
 import type { Sendings } from "../delivery/sending_now.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
-import type { MailCaller } from "../keys/authenticate_key.ts";
 import type { KeyedRequest, MailHandlers } from "../mail_routes.ts";
 import type { Messages } from "../messages/messages.ts";
 import { showWhole } from "../messages/show_whole.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import type { MessageRow } from "../records/message_record.ts";
+import { type Acceptance, refuseTrial } from "./acceptance.ts";
 import type { CancelMessage } from "./cancel_message.ts";
 import type { Answering } from "./answering.ts";
-import type { KeyedAnswers } from "./keyed_answers.ts";
-import type { OutgoingWork } from "./outgoing_work.ts";
+import { giveKeyed, type KeyedAnswers } from "./keyed_answers.ts";
 import type { OutgoingKind, OutgoingRequests } from "./read_outgoing.ts";
 import type { MessageToSend, Sender } from "./sender.ts";
 
-/** What becomes of a message that a person has to approve first. */
-export interface Proposals {
-  /**
-   * Keeps it as a draft and asks for approval.
-   * @returns the answer, JSON: {status: "pending_approval", draft}
-   */
-  propose(
-    caller: MailCaller,
-    inbox: Inbox,
-    message: MessageToSend,
-    keyed?: Parameters<Sender["send"]>[3] extends infer O
-      ? O extends { keyed?: infer K } ? K : never
-      : never,
-  ): Promise<Uint8Array<ArrayBuffer>>;
-}
+export { refuseTrial } from "./acceptance.ts";
+export type { Proposals } from "./proposals.ts";
 
 export interface SendingRouteServices {
   inboxes: Inboxes;
   messages: Messages;
-  sender: Sender;
+  sender: Pick<Sender, "check">;
+  acceptance: Acceptance;
   answering: Answering;
   cancel: CancelMessage;
   keyedAnswers: KeyedAnswers;
-  work: OutgoingWork;
-  /** Null where drafts are not there. */
-  proposals: Proposals;
   blobs: Blobs;
   sendings: Pick<Sendings, "ofOne">;
-  limits: Limits;
-  now: () => number;
 }
 
 export function sendingHandlers(services: SendingRouteServices) {
-  const { inboxes, messages, sender, answering, cancel, keyedAnswers, proposals } = services;
+  const { inboxes, messages, sender, acceptance, answering, cancel, keyedAnswers } = services;
 
   /** Steps 7 to 11 of mail_routes.ts. */
   async function accept<K extends OutgoingKind>(
@@ -60,21 +40,8 @@ export function sendingHandlers(services: SendingRouteServices) {
     inbox: Inbox,
     make: (asked: OutgoingRequests[K]) => Promise<MessageToSend> | MessageToSend,
   ): Promise<Response> {
-    const { c, org, key, confirm } = request;
-    refuseTrial(org);
-    const { limits, now, work } = services;
-    const given = keyedAnswers.keyOf(request);
-    const body = await readBody(c);
-    const context = { limits, nowMs: now() };
-    const asked = await work.read(kind, body, context, given !== null);
-    await confirm(); // a body may take two minutes
-    return await keyedAnswers.answer(given, asked.fingerprint, async (keyed) => {
-      const message = await make(asked.request);
-      const isProposal = inbox.sendPolicy === "draft_only" && key.scope === "inbox";
-      return isProposal
-        ? await proposals.propose(request, inbox, message, keyed)
-        : await sender.send(org, inbox, message, keyed === undefined ? {} : { keyed });
-    });
+    const given = { key: () => keyedAnswers.keyOf(request), body: () => readBody(request.c) };
+    return giveKeyed(await acceptance.accept(request, inbox, given, kind, make));
   }
 
   /** The message that a path names, and its inbox. */
@@ -94,7 +61,11 @@ export function sendingHandlers(services: SendingRouteServices) {
     },
     async forwardMail(request) {
       const { row, inbox } = await find(request);
-      return await accept(request, "forward", inbox, (asked) => answering.forward(row, asked));
+      return await accept(request, "forward", inbox, async (asked) => {
+        // Reading what goes on costs more than all else.
+        await sender.check(request.org, inbox, { ...asked, about: row });
+        return await answering.forward(row, asked);
+      });
     },
     async cancelMail(request) {
       const row = await messages.find(request, request.params["id"]!);
@@ -102,15 +73,6 @@ export function sendingHandlers(services: SendingRouteServices) {
       return await showWhole(services, await cancel.run(row));
     },
   } satisfies MailHandlers;
-}
-
-/** @throws RelayError `trial_org_cannot_send` */
-export function refuseTrial(org: { trialEndsAtMs: number | null }): void {
-  if (org.trialEndsAtMs === null) return;
-  throw new RelayError(
-    "trial_org_cannot_send",
-    "a trial only receives; have a person claim the org (POST /v1/mail/org/claim), then send",
-  );
 }
 
 export function newMessage(asked: OutgoingRequests["send"]): MessageToSend {

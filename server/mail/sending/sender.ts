@@ -103,11 +103,8 @@ export class Sender {
     { keyed, beside }: { keyed?: KeyedCommit<KeptAnswer>; beside?: BesideMessage } = {},
   ): Promise<Uint8Array<ArrayBuffer>> {
     const { store, blobs } = this.services;
+    await this.check(org, inbox, message);
     const addresses = recipientsOf(message);
-    refuseOthers(inbox, addresses);
-    await this.#refuseSuppressed(org.id, addresses);
-    await this.#refuseEarly(org, inbox, message.about);
-    await blobs.refuseWhenFull();
     const made = await this.#make(org, inbox, message, addresses);
     try {
       const { row, answer } = await this.#commit(org, made, message.about, { keyed, beside });
@@ -120,6 +117,22 @@ export class Sender {
       }
       throw error;
     }
+  }
+
+  /**
+   * Refuses what needs no look at what is to be sent; the commit decides what may change.
+   * @throws RelayError as send()
+   */
+  async check(
+    org: OrgRecord,
+    inbox: Inbox,
+    message: Pick<MessageToSend, "to" | "cc" | "bcc" | "about">,
+  ): Promise<void> {
+    const addresses = recipientsOf(message);
+    refuseOthers(inbox, addresses);
+    await this.#refuseSuppressed(org.id, addresses);
+    await this.#refuseEarly(org, inbox, message.about);
+    await this.services.blobs.refuseWhenFull();
   }
 
   async #refuseSuppressed(orgId: string, addresses: readonly string[]): Promise<void> {
@@ -268,12 +281,13 @@ export class Sender {
           const sent = this.#takeSend(given.mailbox, turn.nowMs);
           if (traffic !== null) refuseLoop(traffic, turn.nowMs);
           const count = row.recipients.length;
+          // First: it asks for another day where one has begun meanwhile.
+          countNow(turn, orgId, nowMs, { accepted: count, pending: count });
           takeRecipientRoom(turn, current, count, nowMs, limits);
           const bytes = storedBytes(row);
           if (!hasRoom(turn.record(storageKey(orgId)), bytes, current, turn.nowMs, limits)) {
             throw overQuota();
           }
-          countNow(turn, orgId, nowMs, { accepted: count, pending: count });
           stageMails(turn, row, store);
           if (kept !== null) {
             if ("blob" in kept) largeAnswers.keep(turn, kept.blob);

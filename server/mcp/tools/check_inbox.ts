@@ -7,7 +7,7 @@ import { inKey, type InRecord } from "../../mailboxes/records.ts";
 import { type Inbox, MAX_WAIT_S } from "../../messages/inbox/inbox.ts";
 import type { PollQuery } from "../../messages/inbox/inbox_reader.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
-import { defineTool, type Tool } from "../tool.ts";
+import { defineTool, type Tool } from "../../tool_server/tool.ts";
 import { MAX_ID } from "../../max_id.ts";
 import { PAGE_LIMIT } from "../../http/page_limit.ts";
 import { describeInbox } from "./describe_inbox.ts";

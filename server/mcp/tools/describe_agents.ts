@@ -1,5 +1,5 @@
 import type { AgentListEntry } from "../../directory/agent_search.ts";
-import { Quotation } from "../untrusted_text.ts";
+import { Quotation } from "../../tool_server/untrusted_text.ts";
 import { describeProfile } from "./agent_schemas.ts";
 
 /** Agents in prose: one line each, what they say of themselves quoted. */

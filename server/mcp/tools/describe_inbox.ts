@@ -1,6 +1,6 @@
 /** A page of an inbox in prose. */
 import type { PollQuery } from "../../messages/inbox/inbox_reader.ts";
-import { Quotation } from "../untrusted_text.ts";
+import { Quotation } from "../../tool_server/untrusted_text.ts";
 import type { InboxEntry } from "./inbox_entry.ts";
 
 export interface InboxPage {

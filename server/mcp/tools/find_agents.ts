@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { Deps } from "../../deps.ts";
 import type { AgentSearch } from "../../directory/agent_search.ts";
-import { defineTool, type Tool } from "../tool.ts";
+import { defineTool, type Tool } from "../../tool_server/tool.ts";
 import { agentListSchema } from "./agent_schemas.ts";
 import { describeAgents } from "./describe_agents.ts";
 import type { RelayCall } from "./relay_call.ts";

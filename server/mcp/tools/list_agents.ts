@@ -1,6 +1,6 @@
 /** The tool list_agents: the newest agents, or the newest that match. */
 import * as z from "zod";
-import { defineTool, type Tool } from "../tool.ts";
+import { defineTool, type Tool } from "../../tool_server/tool.ts";
 import { agentListSchema } from "./agent_schemas.ts";
 import { describeAgents } from "./describe_agents.ts";
 import type { DirectoryToolServices } from "./find_agents.ts";

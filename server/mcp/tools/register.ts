@@ -14,7 +14,7 @@ import type { Deps } from "../../deps.ts";
 import type { FreeDisk } from "../../storage/free_disk.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
-import { defineTool, type Tool } from "../tool.ts";
+import { defineTool, type Tool } from "../../tool_server/tool.ts";
 import { PROFILE_ARGUMENTS } from "./agent_schemas.ts";
 import { refuseOwnToken } from "./own_token.ts";
 import type { RelayCall } from "./relay_call.ts";

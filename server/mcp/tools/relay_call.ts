@@ -3,7 +3,7 @@ import * as z from "zod";
 import { RelayError } from "../../errors.ts";
 import type { Authenticator, Caller } from "../../agents/authenticate.ts";
 import type { PageInHand } from "../../messages/inbox/pages_in_hand.ts";
-import type { ToolArguments } from "../tool_arguments.ts";
+import type { ToolArguments } from "../../tool_server/tool_arguments.ts";
 
 export interface RelayCall {
   /** The token of Authorization: Bearer, or null. */

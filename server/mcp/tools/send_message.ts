@@ -9,8 +9,8 @@ import type { Limits } from "../../limits.ts";
 import { requireIdempotencyKey } from "../../idempotency/idempotency_key.ts";
 import type { TokenSender } from "../../messages/send/token_send.ts";
 import { timestamp } from "../../timestamp.ts";
-import { defineTool, type Tool } from "../tool.ts";
-import type { ToolArguments } from "../tool_arguments.ts";
+import { defineTool, type Tool } from "../../tool_server/tool.ts";
+import type { ToolArguments } from "../../tool_server/tool_arguments.ts";
 import { refuseOwnToken } from "./own_token.ts";
 import { type RelayCall, requireCaller, tokenArgument } from "./relay_call.ts";
 

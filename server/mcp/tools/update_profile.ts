@@ -10,7 +10,7 @@ import type { Authenticator } from "../../agents/authenticate.ts";
 import type { FreeDisk } from "../../storage/free_disk.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
-import { defineTool, type Tool } from "../tool.ts";
+import { defineTool, type Tool } from "../../tool_server/tool.ts";
 import { agentProfileSchema, describeProfile, PROFILE_ARGUMENTS } from "./agent_schemas.ts";
 import { type RelayCall, requireCaller, tokenArgument } from "./relay_call.ts";
 import { refuseOwnToken } from "./own_token.ts";

@@ -4,7 +4,7 @@ import type { Presence } from "../../agents/presence.ts";
 import { agentKey, type AgentRecord, whoamiRecord } from "../../agents/records.ts";
 import type { Authenticator } from "../../agents/authenticate.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
-import { defineTool, type Tool } from "../tool.ts";
+import { defineTool, type Tool } from "../../tool_server/tool.ts";
 import { describeProfile, whoamiSchema } from "./agent_schemas.ts";
 import { type RelayCall, requireCaller, tokenArgument } from "./relay_call.ts";
 

@@ -67,8 +67,15 @@ export class ToolArguments {
 
   /** @throws RelayError `invalid_json` */
   flag(name: string): boolean {
-    const value = this.#given[name] ?? false;
-    if (typeof value !== "boolean") throw invalidJson(`${name} must be true or false`);
+    return this.optionalFlag(name) ?? false;
+  }
+
+  /** As flag, undefined where absent or null. */
+  optionalFlag(name: string): boolean | undefined {
+    const value = this.#given[name] ?? undefined;
+    if (value !== undefined && typeof value !== "boolean") {
+      throw invalidJson(`${name} must be true or false`);
+    }
     return value;
   }
 

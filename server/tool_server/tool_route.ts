@@ -1,6 +1,7 @@
 /** A tool server as a route: POST only, guarded, bounded, one message or one batch a request. */
 import type { Context } from "hono";
 import type { Config } from "../config.ts";
+import type { BodyPoolName } from "../http/body_pools.ts";
 import { allowPreflight, openCors } from "../http/cors.ts";
 import { answerWhole } from "../http/large_answer.ts";
 import { readBody } from "../http/read_body.ts";
@@ -16,6 +17,8 @@ const ALLOW = "POST, OPTIONS";
 
 export interface ToolRouteOptions<Call> {
   path: string;
+  /** Whose bodies its requests are counted with. */
+  pool: BodyPoolName;
   config: Config;
   server: ToolServer<Call>;
   /** What the tools are told of a request. */
@@ -23,13 +26,13 @@ export interface ToolRouteOptions<Call> {
 }
 
 export function toolRoute<Call>(options: ToolRouteOptions<Call>): Route {
-  const { path, config, server, describeCall } = options;
+  const { path, pool, config, server, describeCall } = options;
   const rules = accessRules(config);
   const decoder = new TextDecoder("utf-8", { fatal: true });
   return {
     method: "POST",
     path,
-    body: { limitBytes: MAX_REQUEST_BYTES, pool: "messages" },
+    body: { limitBytes: MAX_REQUEST_BYTES, pool },
     cors: "own",
     ownCors(request, headers) {
       headers.append("Vary", "Origin");

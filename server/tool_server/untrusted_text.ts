@@ -4,14 +4,15 @@
  */
 import { Buffer } from "node:buffer";
 
+/** What the nonce of an answer has unless its tools say otherwise. */
 const NONCE_BYTES = 8;
 
 /** Quotes texts with one nonce an answer. */
 export class Quotation {
   readonly nonce: string;
 
-  constructor(random: (sizeBytes: number) => Uint8Array) {
-    this.nonce = Buffer.from(random(NONCE_BYTES)).toString("hex");
+  constructor(random: (sizeBytes: number) => Uint8Array, nonceBytes = NONCE_BYTES) {
+    this.nonce = Buffer.from(random(nonceBytes)).toString("hex");
   }
 
   /** Tells the reader once what the lines mean. */

@@ -1,0 +1,249 @@
+/**
+ * Searches mail by reading it, the newest first (mail page, "Lists, polling, search"). A search looks
+ * at so many messages in so much time, in turns, and says where to go on.
+ */
+import type { Blobs } from "../../blobs/blobs.ts";
+import { unavailable } from "../../errors.ts";
+import { BoundedPage } from "../../http/bounded_page.ts";
+import { Semaphore } from "../../storage/semaphore.ts";
+import type { Store } from "../../storage/store.ts";
+import { ulidTimeMs } from "../../storage/ulid.ts";
+import { DAY_MS } from "../../time_units.ts";
+import type { ShownHead } from "../parsing/encoded_texts.ts";
+import { readHead } from "../messages/read_head.ts";
+import type { MailAddress } from "../parsing/parsed_mail.ts";
+import { leastMailId } from "../records/mail_id.ts";
+import type { MessageRow } from "../records/message_record.ts";
+import { type Highlights, highlightsOf, MAX_FRAGMENTS } from "./highlights.ts";
+import { newestMessages } from "./newest_messages.ts";
+import type { Term } from "./search_terms.ts";
+import { readWholeText } from "./read_whole_text.ts";
+import { type Span, TermMatcher } from "./term_matcher.ts";
+import { Turns } from "./turns.ts";
+
+export interface MailSearchServices {
+  store: Pick<Store, "kv">;
+  blobs: Pick<Blobs, "read">;
+  /** Monotonic milliseconds. */
+  now?: () => number;
+  bounds?: SearchBounds;
+}
+
+export interface SearchBounds {
+  /** Messages that one search looks at. */
+  messages: number;
+  /** How long it looks; one message at least. */
+  lookMs: number;
+  /** Searches at one time, of one org and of all, and how many of these wait in line. */
+  perOrg: number;
+  atOneTime: number;
+  waiting: number;
+}
+
+const BOUNDS: SearchBounds = {
+  messages: 2_000,
+  lookMs: 2_000,
+  perOrg: 2,
+  atOneTime: 2,
+  waiting: 8,
+};
+
+export interface AskedSearch {
+  /** Without terms nothing is found. */
+  terms: readonly Term[];
+  inboxIds: readonly string[];
+  direction?: MessageRow["direction"];
+  /** Messages of this time or later, and of an earlier one; unix ms. */
+  afterMs?: number;
+  beforeMs?: number;
+  /** Id behind which the search goes on; null for the first page. */
+  position: string | null;
+}
+
+/** What ends a page, and how its rows are made. */
+export interface SearchPage<Row> {
+  limit: number;
+  maxBytes: number;
+  sizeOf(row: Row): number;
+  make(found: FoundMessage): Row;
+}
+
+export interface FoundMessage {
+  row: MessageRow;
+  highlights: Highlights;
+}
+
+export interface FoundPage<Row> {
+  rows: Row[];
+  /** Id of the last message that was looked at; null where there is nothing behind it. */
+  next: string | null;
+  /** Whether the search stopped for its bounds. */
+  isPartial: boolean;
+}
+
+/** Messages whose texts are read together. */
+const TEXTS_AT_ONCE = 8;
+/** Ids and times differ only where a clock went back. */
+const CLOCK_SLACK_MS = DAY_MS;
+
+export class MailSearch {
+  readonly #bounds: SearchBounds;
+  readonly #now: () => number;
+  readonly #places: Semaphore;
+  readonly #ofOrgs = new Map<string, number>();
+
+  constructor(private readonly services: MailSearchServices) {
+    this.#bounds = services.bounds ?? BOUNDS;
+    this.#now = services.now ?? (() => performance.now());
+    this.#places = new Semaphore({
+      permits: this.#bounds.atOneTime,
+      maxWaiting: this.#bounds.waiting,
+      refusal: () => unavailable("too many searches wait at this relay; search again", 2_000),
+    });
+  }
+
+  /** @throws RelayError `unavailable` while too many searches are under way */
+  async find<Row>(
+    orgId: string,
+    asked: AskedSearch,
+    page: SearchPage<Row>,
+  ): Promise<FoundPage<Row>> {
+    if (asked.terms.length === 0 || asked.inboxIds.length === 0) {
+      return { rows: [], next: null, isPartial: false };
+    }
+    const { perOrg } = this.#bounds;
+    const underWay = this.#ofOrgs.get(orgId) ?? 0;
+    if (underWay >= perOrg) {
+      throw unavailable(`an org has at most ${perOrg} searches under way at one time`, 2_000);
+    }
+    this.#ofOrgs.set(orgId, underWay + 1);
+    try {
+      return await this.#places.run(() => this.#scan(orgId, asked, page));
+    } finally {
+      const left = this.#ofOrgs.get(orgId)! - 1;
+      if (left === 0) this.#ofOrgs.delete(orgId);
+      else this.#ofOrgs.set(orgId, left);
+    }
+  }
+
+  async #scan<Row>(
+    orgId: string,
+    asked: AskedSearch,
+    { make, ...bounds }: SearchPage<Row>,
+  ): Promise<FoundPage<Row>> {
+    const untilMs = this.#now() + this.#bounds.lookMs;
+    const turns = new Turns(this.#now);
+    const matcher = new TermMatcher(asked.terms);
+    const page = new BoundedPage<Row>(bounds);
+    let position: string | null = null;
+    let looked = 0;
+    for await (const some of this.#batches(orgId, asked)) {
+      turns.begin();
+      for (const { row, head } of some) {
+        if (page.rows.length >= bounds.limit) {
+          return { rows: page.rows, next: position, isPartial: false };
+        }
+        if (looked >= this.#bounds.messages || (looked > 0 && this.#now() >= untilMs)) {
+          return { rows: page.rows, next: position, isPartial: true };
+        }
+        looked++;
+        const found = fits(row, asked) ? await this.#match(matcher, row, head, turns) : null;
+        if (found !== null) {
+          page.add([make({ row, highlights: found })]);
+          if (page.hasMore) return { rows: page.rows, next: position, isPartial: false };
+        }
+        position = row.id;
+      }
+    }
+    return { rows: page.rows, next: null, isPartial: false };
+  }
+
+  /** Messages in small numbers, whose texts are read together. */
+  async *#batches(
+    orgId: string,
+    asked: AskedSearch,
+  ): AsyncGenerator<{ row: MessageRow; head: ShownHead | null }[]> {
+    const { store, blobs } = this.services;
+    const read = (rows: readonly MessageRow[]) =>
+      Promise.all(rows.map(async (row) => ({
+        row,
+        head: fits(row, asked) && row.textSource !== "none" ? await readHead({ blobs }, row) : null,
+      })));
+    let rows: MessageRow[] = [];
+    for await (
+      const row of newestMessages(store.kv, orgId, asked.inboxIds, firstPosition(asked))
+    ) {
+      // What comes after it is older still.
+      if (asked.afterMs !== undefined && timeOf(row.id) < asked.afterMs) break;
+      rows.push(row);
+      if (rows.length < TEXTS_AT_ONCE) continue;
+      yield await read(rows);
+      rows = [];
+    }
+    if (rows.length > 0) yield await read(rows);
+  }
+
+  /** @returns null where a term is missing */
+  async #match(
+    matcher: TermMatcher,
+    row: MessageRow,
+    head: ShownHead | null,
+    turns: Turns,
+  ): Promise<Highlights | null> {
+    matcher.begin();
+    const take = async (text: string, enough: number): Promise<Span[]> => {
+      const steps = matcher.take(text, enough);
+      for (;;) {
+        const step = steps.next();
+        if (step.done === true) return step.value;
+        await turns.yield();
+      }
+    };
+    const subject = row.subject ?? "";
+    const names = namesOf(row);
+    let text = head?.text ?? "";
+    await turns.yield();
+    if (head?.truncated !== true && !matcher.mayHold([subject, ...names, text])) return null;
+    const inSubject = await take(subject, 1);
+    for (const field of names) await take(field, 0);
+    let inText = await take(text, MAX_FRAGMENTS);
+    if (head?.truncated === true && !matcher.hasAll) {
+      const whole = await readWholeText(this.services, row);
+      turns.begin();
+      if (whole !== null) {
+        text = whole;
+        inText = await take(text, MAX_FRAGMENTS);
+      }
+    }
+    await turns.yield();
+    return matcher.hasAll
+      ? highlightsOf({ subject, text }, { subject: inSubject, text: inText })
+      : null;
+  }
+}
+
+function fits(row: MessageRow, { direction, afterMs, beforeMs }: AskedSearch): boolean {
+  return (direction === undefined || row.direction === direction) &&
+    (afterMs === undefined || row.createdAtMs >= afterMs) &&
+    (beforeMs === undefined || row.createdAtMs < beforeMs);
+}
+
+/** Where the first look begins: a search of long ago need not look at what came since. */
+function firstPosition({ position, beforeMs }: AskedSearch): string | null {
+  if (beforeMs === undefined) return position;
+  const least = leastMailId("msg", Math.max(0, beforeMs) + CLOCK_SLACK_MS);
+  return position === null || least < position ? least : position;
+}
+
+function timeOf(messageId: string): number {
+  return ulidTimeMs(messageId.slice("msg_".length));
+}
+
+/** Whom a message names, and its files. */
+function namesOf({ from, to, cc, attachments }: MessageRow): string[] {
+  const addresses: MailAddress[] = [...(from === null ? [] : [from]), ...to, ...cc];
+  return [
+    ...addresses.flatMap(({ name, address }) => name === null ? [address] : [name, address]),
+    ...attachments.flatMap(({ filename }) => filename ?? []),
+  ];
+}

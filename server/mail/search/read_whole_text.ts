@@ -1,0 +1,37 @@
+/** The text of a message as searches read it. */
+import { Buffer } from "node:buffer";
+import { BlobDamaged } from "../../blobs/blob_damaged.ts";
+import type { Blobs } from "../../blobs/blobs.ts";
+import { type MessageRow, REST } from "../records/message_record.ts";
+
+/** Sections over this size are not read: of such messages the first 64 KiB of text are searched. */
+const MOST_REST_BYTES = 16 * 1024 * 1024;
+/** Where the text of REST begins and ends; a quote inside a JSON string has a backslash before it. */
+const TEXT_BEGINS = '{"text":"';
+const TEXT_ENDS = '","html":';
+
+/** A whole text of which HEAD has the beginning only; null where it is not read. */
+export async function readWholeText(
+  { blobs }: { blobs: Pick<Blobs, "read"> },
+  row: MessageRow,
+): Promise<string | null> {
+  if (row.blob.sections[REST]!.sizeBytes > MOST_REST_BYTES) return null;
+  const bytes = await readRest(blobs, row);
+  if (bytes === null || !bytes.subarray(0, TEXT_BEGINS.length).equals(Buffer.from(TEXT_BEGINS))) {
+    return null;
+  }
+  const end = bytes.indexOf(TEXT_ENDS);
+  return end < 0
+    ? null
+    : JSON.parse(bytes.subarray(TEXT_BEGINS.length - 1, end + 1).toString()) as string;
+}
+
+async function readRest(blobs: Pick<Blobs, "read">, row: MessageRow): Promise<Buffer | null> {
+  try {
+    const bytes = await blobs.read(row.blob, REST);
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  } catch (error) {
+    if (error instanceof BlobDamaged) return null; // the search goes on without it
+    throw error;
+  }
+}

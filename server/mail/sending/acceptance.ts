@@ -1,0 +1,91 @@
+/** Requests that send, from whoever may call to the answer: steps 7 to 11 of mail_routes.ts. */
+import { RelayError } from "../../errors.ts";
+import type { Limits } from "../../limits.ts";
+import type { Inboxes } from "../inboxes/inboxes.ts";
+import type { MailCaller } from "../keys/authenticate_key.ts";
+import type { Inbox } from "../records/inbox_record.ts";
+import type { GivenKey, KeyedAnswer, KeyedAnswers } from "./keyed_answers.ts";
+import type { OutgoingWork } from "./outgoing_work.ts";
+import type { OutgoingKind, OutgoingRequests } from "./read_outgoing.ts";
+import type { Proposals } from "./proposals.ts";
+import type { MessageToSend, Sender } from "./sender.ts";
+
+export interface AcceptanceServices {
+  inboxes: Pick<Inboxes, "find">;
+  sender: Sender;
+  keyedAnswers: KeyedAnswers;
+  work: OutgoingWork;
+  proposals: Proposals;
+  limits: Limits;
+  now: () => number;
+}
+
+/** Who asks. */
+export interface SendingCaller extends MailCaller {
+  /** The key may have died while the body came. @throws RelayError as for a new request */
+  confirm(): Promise<void>;
+}
+
+/** What came with the request; each is asked for when nothing before it is wrong. */
+export interface GivenRequest {
+  /** @throws RelayError `invalid_json` */
+  key(): GivenKey | null;
+  /** JSON. @throws RelayError `payload_too_large`, `request_timeout` */
+  body(): Promise<Uint8Array>;
+}
+
+export class Acceptance {
+  constructor(private readonly services: AcceptanceServices) {}
+
+  /**
+   * Accepts a message for an inbox that the caller may write for, or keeps it for approval.
+   * @param make the message that the body asks for
+   * @throws RelayError `trial_org_cannot_send`, those of the body, of its key and of sending
+   */
+  async accept<K extends OutgoingKind>(
+    caller: SendingCaller,
+    { id: inboxId }: Pick<Inbox, "id">,
+    given: GivenRequest,
+    kind: K,
+    make: (asked: OutgoingRequests[K]) => Promise<MessageToSend> | MessageToSend,
+  ): Promise<KeyedAnswer> {
+    const { inboxes, limits, now, work, keyedAnswers, proposals, sender } = this.services;
+    const { org } = caller;
+    refuseTrial(org);
+    const key = given.key();
+    const body = await given.body();
+    const context = { limits, nowMs: now() };
+    const asked = await work.read(kind, body, context, key !== null);
+    // A body may take two minutes: what the key may do, and the inbox lets, is asked again.
+    await caller.confirm();
+    const inbox = await inboxes.find(caller, inboxId);
+    return await keyedAnswers.once(key, asked.fingerprint, async (keyed) => {
+      const message = await make(asked.request);
+      return needsApproval(caller, inbox)
+        ? await proposals.propose(caller, inbox, message, keyed)
+        : await sender.send(org, inbox, message, keyed === undefined ? {} : { keyed });
+    });
+  }
+}
+
+/** Whether what a caller sends becomes a draft first. Pure. */
+export function needsApproval(
+  { key }: Pick<MailCaller, "key">,
+  { sendPolicy }: Pick<Inbox, "sendPolicy">,
+): boolean {
+  return sendPolicy === "draft_only" && key.scope === "inbox";
+}
+
+/** @throws RelayError `trial_org_cannot_send` */
+export function refuseTrial(org: { trialEndsAtMs: number | null }): void {
+  if (org.trialEndsAtMs === null) return;
+  throw new RelayError(
+    "trial_org_cannot_send",
+    "a trial only receives; have a person claim the org (POST /v1/mail/org/claim), then send",
+    {
+      toolMessage:
+        "a trial only receives; tell the person you work for to claim the org (they POST their e-mail " +
+        "address to /v1/mail/org/claim with this API key and follow the link that they get), then call again",
+    },
+  );
+}

@@ -1,0 +1,71 @@
+/** The tool send_email: POST /v1/mail/inboxes/{id}/messages/send. */
+import * as z from "zod";
+import type { Limits } from "../../limits.ts";
+import { defineTool, type Tool } from "../../tool_server/tool.ts";
+import type { Inboxes } from "../inboxes/inboxes.ts";
+import type { KeyAuthenticator } from "../keys/authenticate_key.ts";
+import type { Acceptance } from "../sending/acceptance.ts";
+import type { KeyedAnswers } from "../sending/keyed_answers.ts";
+import { newMessage } from "../sending/routes.ts";
+import {
+  apiKeyArgument,
+  idempotencyKeyArgument,
+  type MailCall,
+  requireMailCaller,
+} from "./mail_call.ts";
+import { INBOX_ID } from "./page_arguments.ts";
+import { givenRequest, sendAnswer, sendSchema } from "./send_answer.ts";
+
+export interface SendEmailServices {
+  authenticator: KeyAuthenticator;
+  inboxes: Inboxes;
+  acceptance: Acceptance;
+  keyedAnswers: KeyedAnswers;
+  limits: Limits;
+}
+
+const addresses = z.union([z.string(), z.array(z.string())]);
+const FIELDS = ["to", "cc", "bcc", "subject", "text", "html"];
+
+export function sendEmailTool(services: SendEmailServices): Tool<MailCall> {
+  const { authenticator, inboxes, acceptance, keyedAnswers, limits } = services;
+  return defineTool({
+    name: "send_email",
+    title: "Send an e-mail",
+    description:
+      "Sends a new message from an inbox; to answer one, use reply_to_message. Addresses are bare, as in ann@example.org; " +
+      "text or html is required. Pass an idempotency_key to make a retry safe. " +
+      `At most ${limits.mailSendsPerInboxPerHour} messages an inbox an hour, ${limits.mailRecipientsPerMessage} recipients a message. Where the inbox is draft_only, ` +
+      "a key of that inbox makes a draft that a person approves (status pending_approval); an org-scoped key always " +
+      "sends. A trial org cannot send. Never write your API key into a message.",
+    hints: {
+      readOnlyHint: false,
+      destructiveHint: false,
+      idempotentHint: false,
+      openWorldHint: true,
+    },
+    input: z.strictObject({
+      api_key: apiKeyArgument,
+      inbox_id: z.string().describe("its id or address"),
+      to: addresses,
+      cc: addresses.optional(),
+      bcc: addresses.optional(),
+      subject: z.string().max(998).optional(),
+      text: z.string().optional(),
+      html: z.string().optional(),
+      idempotency_key: idempotencyKeyArgument,
+    }),
+    output: sendSchema,
+    async run(given, call) {
+      const caller = await requireMailCaller(authenticator, given, call, "write");
+      const inbox = await inboxes.find(caller, given.string("inbox_id", INBOX_ID));
+      const request = givenRequest(keyedAnswers, caller, given, call, {
+        tool: "send_email",
+        object: { inbox_id: inbox.id },
+        fields: FIELDS,
+      });
+      const answer = await acceptance.accept(caller, inbox, request, "send", newMessage);
+      return sendAnswer(answer, null);
+    },
+  });
+}
