@@ -6,6 +6,7 @@ import { type MailBox, openMailBox } from "../mail_box.ts";
 import type { Round, Row } from "../row.ts";
 import { type Child, startChild } from "../servers/child.ts";
 import type { MailSendFloodArgument } from "../servers/mail_send_flood.ts";
+import { cpuPerRequest, readThreadCpu } from "../thread_cpu.ts";
 import { randomSends } from "./sends.ts";
 
 const ORGS = 24;
@@ -117,12 +118,14 @@ const handedOver: Row = {
           { length: mails },
           (_, i) => sendRequest(boxes[i % ORGS]!, { send_at }),
         );
-        const { value } = await drive(relay, requests, { connections: CONNECTIONS, status: 202 });
-        accepting.push(value);
+        const acceptance = await drive(relay, requests, { connections: CONNECTIONS, status: 202 });
+        accepting.push(acceptance.value);
         await relay.ask(`forward ${LATER_MS}`);
+        const before = readThreadCpu(relay.pid);
         const beganMs = performance.now();
         await untilTaken(sink, mails);
-        return mails / ((performance.now() - beganMs) / 1000);
+        const value = mails / ((performance.now() - beganMs) / 1000);
+        return { value, cpuUs: cpuPerRequest(before, readThreadCpu(relay.pid), mails) };
       },
       async reference() {
         await sink.ask("reset");
