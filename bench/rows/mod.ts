@@ -10,6 +10,7 @@ import { feedPage, leaderboard } from "./network.ts";
 import { emptyPolls, tokenPolls } from "./polls.ts";
 import { mailRows } from "./mail.ts";
 import { mailInRows } from "./mail_in.ts";
+import { mailOutRows } from "./mail_out.ts";
 import { outgoingDeliveries } from "./outgoing.ts";
 import {
   sends,
@@ -52,6 +53,7 @@ export const rows: readonly Row[] = [
   outgoingDeliveries,
   ...mailRows,
   ...mailInRows,
+  ...mailOutRows,
   directory,
   feedPage,
   leaderboard,

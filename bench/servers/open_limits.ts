@@ -14,4 +14,10 @@ export const OPEN_LIMITS: Readonly<Record<string, number>> = {
   mailInboundPerTrialInboxPerHour: 100_000_000,
   mailInboundBytesPerInboxPerHour: 2 ** 50,
   mailStorageBytesPerTrial: 2 ** 50,
+  mailStorageBytesPerOrg: 2 ** 50,
+  mailStorageBytesFirstDay: 2 ** 50,
+  mailSendsPerInboxPerHour: 100_000_000,
+  mailRecipientsPerOrgPerDay: 100_000_000,
+  mailRecipientsPerOrgFirstDay: 100_000_000,
+  mailRecipientsNewOrgsPerDay: 100_000_000,
 };

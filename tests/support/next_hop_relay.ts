@@ -14,8 +14,8 @@ export interface NextHopRelay extends AsyncDisposable {
   owner: MailKeyHolder;
   // deno-lint-ignore no-explicit-any -- tests assert the fields one by one
   inbox: any;
-  /** Stops the relay and starts another on its store, at the clock's time or another. */
-  restart(atMs?: number): Promise<TestRelay>;
+  /** Stops the relay and starts another on its store, at the clock's time; on a full disk if so. */
+  restart(options?: { isDiskFull?: boolean }): Promise<TestRelay>;
 }
 
 /** The org is verified in local mode, whose next hop keeps the link; then the next hop is another. */
@@ -24,12 +24,13 @@ export async function startNextHopRelay(
 ): Promise<NextHopRelay> {
   const dataDir = await Deno.makeTempDir({ prefix: "relay-next-hop-" });
   const smtp = startScriptedSmtp();
-  const start = (clockStartMs: number, own?: typeof smtp) =>
+  const start = (clockStartMs: number, own?: typeof smtp, isDiskFull = false) =>
     startMailRelay({
       config: { dataDir },
       kvPath: `${dataDir}/relay.kv`,
       clockStartMs,
       ...(limits === undefined ? {} : { limits }),
+      relay: { measureFreeBytes: () => Promise.resolve(isDiskFull ? 2 ** 30 : 2 ** 40) },
       ...(own === undefined ? {} : {
         deps: {
           mailer: createSmtpMailer({
@@ -50,10 +51,11 @@ export async function startNextHopRelay(
     smtp,
     owner: maker,
     inbox,
-    async restart(restartMs = world.relay.clock.now()) {
+    async restart({ isDiskFull } = {}) {
+      const restartMs = world.relay.clock.now();
       await world.relay.stop();
       await world.relay.deps.mailer!.close();
-      world.relay = await start(restartMs, smtp);
+      world.relay = await start(restartMs, smtp, isDiskFull);
       world.owner = world.owner.at(world.relay);
       return world.relay;
     },

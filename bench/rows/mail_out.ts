@@ -1,0 +1,200 @@
+/** Mail that goes out: how fast it is handed to a next hop, and what large sends cost messaging. */
+import nodemailer from "nodemailer";
+import { registerAgents } from "../agents.ts";
+import { drive, httpRequest, type LoadedServer } from "../load.ts";
+import { type MailBox, openMailBox } from "../mail_box.ts";
+import type { Round, Row } from "../row.ts";
+import { type Child, startChild } from "../servers/child.ts";
+import type { MailSendFloodArgument } from "../servers/mail_send_flood.ts";
+import { cpuPerRequest, readThreadCpu } from "../thread_cpu.ts";
+import { randomSends } from "./sends.ts";
+
+const ORGS = 24;
+const MAILS = 2_000;
+const CONNECTIONS = 16;
+const AGENTS = 50;
+const SENDS_BESIDE = 4_000;
+/** Few: the time of a send is what is measured, not how many wait for each other. */
+const SENDING_CONNECTIONS = 4;
+const TEXT = "The order has left our house and will reach you within three days.\n".repeat(40);
+const SENDER = "relay@relay.test";
+/** Ahead of the relay's clock, so that nothing leaves before the queue is full. */
+const LATER_MS = 10 * 60_000;
+
+type Sink = Child<{ port: number }>;
+type Relay = Child<{ port: number }>;
+
+interface World {
+  sink: Sink;
+  relay: Relay;
+  boxes: MailBox[];
+  close(): Promise<void>;
+}
+
+/** A relay with orgs that may send, and the next hop that takes what they do. */
+async function startWorld(folder: string, orgs: number): Promise<World> {
+  const sink = await startChild<{ port: number }>("smtp_sink.ts", {});
+  const relay = await startChild<{ port: number }>("relay.ts", {
+    folder,
+    mail: true,
+    nextHopPort: sink.ready.port,
+  });
+  const boxes: MailBox[] = [];
+  for (let i = 0; i < orgs; i++) boxes.push(await openSendingBox(relay));
+  await sink.ask("reset");
+  return {
+    sink,
+    relay,
+    boxes,
+    async close() {
+      await relay.stop();
+      await sink.stop();
+    },
+  };
+}
+
+/** An inbox of an org that its claim has verified. */
+async function openSendingBox(relay: Relay): Promise<MailBox> {
+  const { port } = relay.ready;
+  const box = await openMailBox(port);
+  const claim = await fetch(`http://127.0.0.1:${port}/v1/mail/org/claim`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${box.apiKey}` },
+    body: JSON.stringify({ email: `${box.orgId}@example.org`.toLowerCase() }),
+  });
+  if (claim.status !== 202) throw new Error(await claim.text());
+  await claim.body?.cancel();
+  for (;;) {
+    const link = await relay.ask<string | null>("newest link");
+    if (link !== null) {
+      const confirmed = await fetch(`http://127.0.0.1:${port}${link}`);
+      if (confirmed.status !== 200) throw new Error(await confirmed.text());
+      await confirmed.body?.cancel();
+      return box;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+async function untilTaken(sink: Sink, count: number): Promise<void> {
+  while (await sink.ask<number>("taken") < count) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+function sendRequest({ inboxId, apiKey }: MailBox, fields: object): Uint8Array {
+  const body = JSON.stringify({
+    to: "reader@example.org",
+    subject: "Order",
+    text: TEXT,
+    ...fields,
+  });
+  return httpRequest(
+    "POST",
+    `/v1/mail/inboxes/${inboxId}/messages/send`,
+    { authorization: `Bearer ${apiKey}` },
+    new TextEncoder().encode(body),
+  );
+}
+
+const handedOver: Row = {
+  id: "mail-outbound",
+  title:
+    "queued mails of 3 KB handed to a local next hop, each recipient's outcome stored, against " +
+    "nodemailer alone over one pooled connection",
+  unit: "/s",
+  target: { rule: "at least", ratio: 0.3 },
+  rounds: 5,
+  async prepare({ temporaryFolder: folder, count }) {
+    const { sink, relay, boxes, close } = await startWorld(folder, ORGS);
+    const mails = count(MAILS);
+    const accepting: number[] = [];
+    return {
+      async ours() {
+        await sink.ask("reset");
+        const nowMs = await relay.ask<number>("clock");
+        const send_at = new Date(nowMs + LATER_MS).toISOString();
+        const requests = Array.from(
+          { length: mails },
+          (_, i) => sendRequest(boxes[i % ORGS]!, { send_at }),
+        );
+        const acceptance = await drive(relay, requests, { connections: CONNECTIONS, status: 202 });
+        accepting.push(acceptance.value);
+        await relay.ask(`forward ${LATER_MS}`);
+        const before = readThreadCpu(relay.pid);
+        const beganMs = performance.now();
+        await untilTaken(sink, mails);
+        const value = mails / ((performance.now() - beganMs) / 1000);
+        return { value, cpuUs: cpuPerRequest(before, readThreadCpu(relay.pid), mails) };
+      },
+      async reference() {
+        await sink.ask("reset");
+        const transport = nodemailer.createTransport({
+          host: "127.0.0.1",
+          port: sink.ready.port,
+          ignoreTLS: true,
+          pool: true,
+          maxConnections: 1,
+          maxMessages: Infinity,
+        });
+        const beganMs = performance.now();
+        await Promise.all(Array.from({ length: mails }, () =>
+          transport.sendMail({
+            from: SENDER,
+            to: "reader@example.org",
+            subject: "Order",
+            text: TEXT,
+          })));
+        const rate = mails / ((performance.now() - beganMs) / 1000);
+        transport.close();
+        return rate;
+      },
+      note: () =>
+        `accepted, composed and stored before that: ${
+          Math.round(accepting.reduce((sum, rate) => sum + rate, 0) / accepting.length)
+        } a second`,
+      close,
+    };
+  },
+};
+
+const sendsBesideLargeMail: Row = {
+  id: "beside-mail-sends",
+  title: "p99 of signed sends while mails of 10 MiB are sent, against quiet",
+  unit: "ms",
+  target: { rule: "at most", ratio: 3 },
+  rounds: 3,
+  async prepare({ temporaryFolder: folder, count, random }) {
+    const { relay, boxes, close } = await startWorld(folder, 1);
+    const { port } = relay.ready;
+    const agents = await registerAgents(port, AGENTS);
+    const { inboxId, apiKey } = boxes[0]!;
+    const argument: MailSendFloodArgument = { port, inboxId, apiKey };
+    const flood = await startChild("mail_send_flood.ts", argument);
+    const p99 = async (): Promise<Round> => {
+      const round = await drive(
+        relay as LoadedServer,
+        randomSends(agents, count(SENDS_BESIDE), random),
+        { connections: SENDING_CONNECTIONS, status: 201 },
+      );
+      return { ...round, value: round.p99Ms! };
+    };
+    let mails = 0;
+    return {
+      async ours() {
+        await flood.ask("begin");
+        const round = await p99();
+        mails += await flood.ask<number>("end");
+        return round;
+      },
+      reference: p99,
+      note: () => `${mails} mails of 10 MiB were accepted beside all rounds`,
+      async close() {
+        await flood.stop();
+        await close();
+      },
+    };
+  },
+};
+
+export const mailOutRows: readonly Row[] = [handedOver, sendsBesideLargeMail];
