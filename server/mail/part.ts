@@ -284,6 +284,12 @@ export async function openMail(
             waits,
             worker,
             messagePages: new MessagePages({ store, messages, sendings, pageBytes }),
+            streamPages: new MessagePages({
+              store,
+              messages,
+              sendings,
+              pageBytes: STREAM_PAGE_BYTES,
+            }),
             threadPages: new ThreadPages({ store, messages, pageBytes }),
             streams: new MessageStreams(),
             room: new AnswerRoom(answers),
@@ -321,6 +327,9 @@ export async function openMail(
     },
   };
 }
+
+/** A page of a stream, of which ten of an org may stand untaken. */
+const STREAM_PAGE_BYTES = 64 * 1024;
 
 function signInNote({ googleClientId, googleJwksUrl }: MailConfig): string {
   return googleClientId === undefined

@@ -36,6 +36,8 @@ export interface MessageRouteServices {
   inboxes: Inboxes;
   messages: Messages;
   messagePages: MessagePages;
+  /** Of streams: what a client that takes nothing leaves in memory. */
+  streamPages: MessagePages;
   sendings: Sendings;
   threadPages: ThreadPages;
   streams: MessageStreams;
@@ -80,7 +82,13 @@ export function messageHandlers(services: MessageRouteServices) {
     const read = (behind: string | null) =>
       messagePages.read(org.id, inbox.id, { ...query, after: behind || null, limit: page.limit });
     if (query.order === "asc" && asksForStream(c)) {
-      return await stream(request, inbox.id, { page, after, read });
+      const next = (behind: string | null) =>
+        services.streamPages.read(org.id, inbox.id, {
+          ...query,
+          after: behind || null,
+          limit: page.limit,
+        });
+      return await stream(request, inbox.id, { page, after, read: next });
     }
     const found = query.waitMs === 0 || c.get("head")
       ? await read(after)
