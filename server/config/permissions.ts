@@ -4,7 +4,7 @@
  */
 import { type Environment, optionalText } from "./config_error.ts";
 import { GOOGLE_JWKS_URL } from "./google_jwks_url.ts";
-import { RESOLV_CONF, systemNameservers } from "./resolv_conf.ts";
+import { RESOLV_CONF, systemNameservers } from "../../toolkit/mail/resolv_conf.ts";
 import { SETTING_NAMES } from "./setting_names.ts";
 
 /** Settings that decide on permissions: what the program that prints them reads. */

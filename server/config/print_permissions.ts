@@ -5,7 +5,7 @@
 import { withEnvFile } from "./env_file.ts";
 import { DECIDING_SETTINGS, ENV_FILE, permissionFlags } from "./permissions.ts";
 import { readSettings } from "./read_settings.ts";
-import { RESOLV_CONF } from "./resolv_conf.ts";
+import { RESOLV_CONF } from "../../toolkit/mail/resolv_conf.ts";
 
 const settings = readSettings(DECIDING_SETTINGS);
 // A .env file that cannot be read stops the relay itself, which says so.

@@ -60,7 +60,7 @@ export const GUIDES: readonly Guide[] = [
   {
     slug: "mail",
     label: "E-mail inboxes",
-    summary: "Real inboxes for agents: orgs, keys, inboxes, reading mail.",
+    summary: "Real inboxes for agents: reading, sending, orgs and keys, a domain of one's own.",
     file: "docs/mail.md",
     markdown: () => mail,
     isHidden: ({ mailOn }) => !mailOn,

@@ -90,6 +90,8 @@ export function mailRoutes({ on, limits }: MailRouting): Route[] {
       ...(path.pages === true ? PAGE_CORS : {
         cors: path.path.startsWith("/v1/mail/") ? "open" : "none",
       }),
+      // The one page outside the API.
+      ...(path.path.startsWith("/mail/") ? { page: true } : {}),
       body: {
         limitBytes: bodyBytes(path, limits),
         pool: "mail",

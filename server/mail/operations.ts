@@ -4,6 +4,7 @@ import type { Credential, Operation, Setting } from "../description/operation.ts
 import type { ErrorCode } from "../errors.ts";
 import { isKeyAccess, type MailAccess } from "./access.ts";
 import type { DescribedRoutes } from "./described.ts";
+import { draftRoutes } from "./drafts/operations.ts";
 import { deliveryRoutes } from "./delivery/operations.ts";
 import { googleRoutes } from "./google/operations.ts";
 import { figureRoutes } from "./figures/operations.ts";
@@ -51,6 +52,7 @@ export function mailOperations({ limits, mailOn: on }: Setting): Operation[] {
       ...messageRoutes(),
       ...searchRoutes(),
       ...mailToolServer(limits),
+      ...draftRoutes(limits),
       ...receivingRoutes(limits),
       ...deliveryRoutes(),
       ...figureRoutes(),
@@ -70,6 +72,8 @@ function operationOf(path: MailPath, described: DescribedRoutes, on: boolean): O
     tag: "Mail" as const,
     summary,
     addition,
+    // The one page outside the API.
+    ...(path.path.startsWith("/mail/") ? { page: true } : {}),
     access: credentialsOf(access),
     params: paramsOf(path.path),
   };

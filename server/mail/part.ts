@@ -10,10 +10,13 @@ import type { Blobs } from "../blobs/blobs.ts";
 import { logSparsely } from "../log_sparsely.ts";
 import type { Waits } from "../waiting/waits.ts";
 import { proveDkim } from "./composing/prove_dkim.ts";
+import { approvalDelivery } from "./drafts/approval_delivery.ts";
 import { InboxErasures } from "./inboxes/inbox_erasures.ts";
 import { INBOX_TABLES } from "./inboxes/inbox_rows.ts";
 import { MAIL_INBOXES } from "./mailboxes/mail_inboxes.ts";
 import { Mailboxes } from "./mailboxes/mailboxes.ts";
+import { AnswersInHand } from "../http/answers_in_hand.ts";
+import { AnswerRoom, MAIL_ANSWERS } from "./messages/answer_room.ts";
 import { MessagePages } from "./messages/message_pages.ts";
 import { MessageStreams } from "./messages/message_stream.ts";
 import { Messages } from "./messages/messages.ts";
@@ -36,6 +39,7 @@ import { mailToolRoute } from "./tools/tool_routes.ts";
 import { Receiver } from "./receiving/receiver.ts";
 import { RememberedAnswers } from "./receiving/remembered_answers.ts";
 import { receivingHandlers } from "./receiving/routes.ts";
+import { draftOwnerKey } from "./records/draft_record.ts";
 import { openAuth } from "./auth/part.ts";
 import { settle, type Settled } from "./receiving/settle.ts";
 import { DeliveryEvents } from "./delivery/delivery_events.ts";
@@ -141,6 +145,7 @@ export async function openMail(
     leases,
     limits,
     log,
+    alsoErased: (key) => key[0] === "mail-draft" ? [draftOwnerKey(key[3] as string)] : [],
     eraseFirst: (orgId) => blobs.dropSome([orgId]),
     rowsOfOrg: [
       (orgId) => [["mail-key-used", orgId]],
@@ -151,6 +156,7 @@ export async function openMail(
           ...SUPPRESSION_TABLES,
           "mail-figures",
           "mail-idempotency",
+          "mail-approval",
           "mail-inbox-erasure",
           "mail-object",
           "mail-retention",
@@ -159,15 +165,17 @@ export async function openMail(
     ],
   });
   const { from } = config.mail;
+  const { baseUrl } = config;
   if (mailer !== undefined && from !== undefined) {
-    const { baseUrl } = config;
     outgoing.register(linkDelivery({ store, records, secret, limits, from, baseUrl, mailer }));
   }
   const { googleClientId: clientId, googleJwksUrl: url } = config.mail;
   const googleKeys = new GoogleKeys({ url, fetch, now });
   const signIn = clientId === undefined ? null : { clientId, keys: googleKeys };
+  const answers = new AnswersInHand({ bounds: MAIL_ANSWERS });
   const shared = {
     ...core,
+    answers,
     secret,
     pages,
     inboxes,
@@ -186,6 +194,7 @@ export async function openMail(
     outgoing,
     suppressions,
     reader: worker,
+    baseUrl,
     dkim,
     domain: domain!,
   });
@@ -209,6 +218,12 @@ export async function openMail(
     const operator = config.mail.postmaster ?? from.address;
     const compose = sending.compose;
     outgoing.register(operatorDelivery({ ...shared, mailer, compose, from, operator }));
+  }
+  if (mailer !== undefined && from !== undefined) {
+    const { drafts } = sending;
+    outgoing.register(
+      approvalDelivery({ ...shared, drafts, from, baseUrl, domain: domain!, mailer }),
+    );
   }
   const handIn: Mail["handIn"] = async (mail) =>
     settle(await receiver.receive({ ...mail, clientIp: null, clientHelo: null }));
@@ -271,6 +286,7 @@ export async function openMail(
             messagePages: new MessagePages({ store, messages, sendings, pageBytes }),
             threadPages: new ThreadPages({ store, messages, pageBytes }),
             streams: new MessageStreams(),
+            room: new AnswerRoom(answers),
           }),
         },
       },
@@ -296,6 +312,7 @@ export async function openMail(
     },
     async close() {
       googleKeys.close();
+      answers.close();
       worker.close();
       auth.close();
       sending.close();

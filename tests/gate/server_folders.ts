@@ -5,7 +5,7 @@ import type { FolderTable } from "./folder_rules.ts";
  * together and import them all; docs/architecture.md says what each folder is.
  */
 export const SERVER_FOLDERS: FolderTable = {
-  config: { imports: [], shows: ["loopback.ts", "mail.ts", "resolv_conf.ts"] },
+  config: { imports: [], shows: ["loopback.ts", "mail.ts"] },
   http: { imports: [], shows: "*" },
   storage: { imports: [], shows: "*" },
   blobs: { imports: ["http", "storage"], shows: ["blob_damaged.ts", "blobs.ts"] },

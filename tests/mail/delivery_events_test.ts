@@ -206,3 +206,26 @@ Deno.test("events are refused where the operator has set no secret", async () =>
   const answer = await handInEvents(relay, JSON.stringify({ events: [] }));
   assertMailRefused(answer, "not_found", /RELAY_MAIL_INBOUND_SECRET/);
 });
+
+Deno.test("the event of docs/mail.md is applied as it stands there, but for the message", async () => {
+  const document = await Deno.readTextFile(new URL("../../docs/mail.md", import.meta.url));
+  const [, example] = /\n## Delivery events\n[^]*?```json\n([^]*?)```/.exec(document)!;
+  await using relay = await startMailRelay();
+  const owner = await newSendingOrg(relay);
+  const inbox = await owner.inbox({});
+  const { id, rfc_message_id } = accepted(
+    await send(owner, inbox, { to: "pat@example.org" }),
+    202,
+  );
+  await deliver(relay);
+  const body = example!.replace(/(?<="rfc_message_id": ")[^"]+/, rfc_message_id);
+  const told = accepted(await handInEvents(relay, body), 200);
+  assert.deepEqual(told, { applied: 1, ignored: [] });
+  const { recipients: [recipient] } = await readMessage(owner, id);
+  assert.deepEqual(
+    [recipient.status, recipient.enhanced_code, recipient.detail],
+    ["bounced", "5.1.1", "no such user"],
+  );
+  const { data } = accepted(await owner.ask("GET", "/v1/mail/suppressions"), 200);
+  assert.equal(data.length, 1);
+});

@@ -125,6 +125,7 @@ export async function openSweeper({ clock }: Pick<World, "clock">, kv: Deno.Kv):
     leases: new Leases(store),
     limits: DEFAULT_LIMITS,
     log: (event) => void logged.push(event),
+    alsoErased: () => [],
     eraseFirst: () => Promise.resolve(false),
     rowsOfOrg: [
       (orgId) =>

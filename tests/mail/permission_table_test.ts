@@ -41,12 +41,12 @@ IR GET    /v1/mail/inboxes/{id}/threads 200
 IR GET    /v1/mail/threads/{id} 200
 IW PATCH  /v1/mail/threads/{id} 200
 IR GET    /v1/mail/search 200
-IW POST   /v1/mail/inboxes/{id}/drafts 503
-IR GET    /v1/mail/inboxes/{id}/drafts 503
-IR GET    /v1/mail/drafts/{id} 503
-IW PATCH  /v1/mail/drafts/{id} 503
-IW DELETE /v1/mail/drafts/{id} 503
-IW POST   /v1/mail/drafts/{id}/send 503
+IW POST   /v1/mail/inboxes/{id}/drafts 201
+IR GET    /v1/mail/inboxes/{id}/drafts 200
+IR GET    /v1/mail/drafts/{id} 200
+IW PATCH  /v1/mail/drafts/{id} 200
+IW DELETE /v1/mail/drafts/{id} 204
+IW POST   /v1/mail/drafts/{id}/send 202
 OR GET    /v1/mail/usage 200
 OR GET    /v1/mail/delivery-health 400
 OR GET    /v1/mail/activity 400
@@ -128,6 +128,7 @@ interface Ids {
   key: string;
   message: string;
   thread: string;
+  draft: string;
 }
 
 interface Cast {
@@ -144,6 +145,7 @@ const UNKNOWN: Ids = {
   key: "key_1",
   message: "msg_01ARZ3NDEKTSV4RRFFQ69G5FAV",
   thread: "thr_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+  draft: "dft_01ARZ3NDEKTSV4RRFFQ69G5FAV",
 };
 
 /** A message with one attachment. */
@@ -163,7 +165,16 @@ async function makeCast(relay: TestRelay): Promise<Cast> {
       await holder.ask("GET", `/v1/mail/inboxes/${inbox.id}/messages`),
       200,
     );
-    return { inbox: inbox.id, key, message: data[0].id, thread: data[0].thread_id };
+    const draft = await holder.ask("POST", `/v1/mail/inboxes/${inbox.id}/drafts`, {
+      body: { to: "ann@example.org", text: "x" },
+    });
+    return {
+      inbox: inbox.id,
+      key,
+      message: data[0].id,
+      thread: data[0].thread_id,
+      draft: accepted(draft, 201).id,
+    };
   };
   const spare = await owner.newKey({ name: "spare" });
   const foreignKey = await other.newKey({ name: "foreign" });
@@ -206,6 +217,8 @@ const BODIES: Record<string, (cast: Cast) => unknown> = {
   "POST /v1/mail/api-keys": () => ({ name: "x" }),
   "PATCH /v1/mail/messages/{id}": () => ({ read: true }),
   "PATCH /v1/mail/threads/{id}": () => ({ read: true }),
+  "POST /v1/mail/inboxes/{id}/drafts": () => ({ text: "x" }),
+  "PATCH /v1/mail/drafts/{id}": () => ({ text: "x" }),
   "POST /v1/mail/inboxes/{id}/messages/send": () => ({ to: "ann@example.org", text: "x" }),
   "POST /v1/mail/messages/{id}/reply": () => ({ text: "x" }),
   "POST /v1/mail/messages/{id}/forward": () => ({ to: "ann@example.org" }),
@@ -227,10 +240,15 @@ function call(
   ids: Ids,
 ): Promise<MailAnswer> {
   const kind = path.split("/")[3]!;
-  const id =
-    { "api-keys": ids.key, inboxes: ids.inbox, messages: ids.message, threads: ids.thread }[
-      kind
-    ] ?? "x_1";
+  const id = {
+    "api-keys": ids.key,
+    inboxes: ids.inbox,
+    messages: ids.message,
+    threads: ids.thread,
+    drafts: ids.draft,
+  }[
+    kind
+  ] ?? "x_1";
   let filled = path.replace("{id}", id);
   for (const [name, value] of Object.entries(UNTOUCHED)) filled = filled.replace(name, value);
   const body = BODIES[`${method} ${path}`]?.(cast);
@@ -291,7 +309,7 @@ Deno.test("routes without a mail key do not ask for one", async () => {
     const { body } = await askMail(relay.url, method!, filled, { key: "rm_sk_nobody" });
     const takesBody = path!.startsWith("/v1/mail/agents/") ||
       ["/v1/mail/org/magic", "/v1/mail/org/google"].includes(path!);
-    const isLink = path!.endsWith("/confirm");
+    const isLink = path!.endsWith("/confirm") || path!.startsWith("/mail/drafts/");
     const expected = takesBody || path === "/v1/mail/inbound/raw" || (isLink && method === "POST")
       ? "invalid_json"
       : isLink

@@ -20,14 +20,22 @@ export interface LinkMail {
   token: string;
 }
 
-/** All captured mails to an address, the newest first, once nothing is queued any more. */
-export async function linkMails({ url, relay }: TestRelay, email: string): Promise<LinkMail[]> {
+/**
+ * All captured mails to an address, the newest first, once nothing is queued any more.
+ * @param within what their links have in them
+ */
+export async function linkMails(
+  { url, relay }: TestRelay,
+  email: string,
+  within = "/confirm?token=",
+): Promise<LinkMail[]> {
   await relay.crons.outgoing!();
   const { body } = await askMail(url, "GET", "/dev/mail");
   const mails: LinkMail[] = [];
   for (const { n, subject, envelope, links } of body.data) {
     if (envelope.to[0] !== email) continue;
-    const link = links.find((one: string) => one.includes("/confirm?token="));
+    const link = links.find((one: string) => one.includes(within));
+    if (link === undefined) continue;
     const text = (await askMail(url, "GET", `/dev/mail/${n}`)).body.text;
     const { pathname, search, searchParams } = new URL(link);
     mails.push({ subject, text, path: pathname + search, token: searchParams.get("token")! });

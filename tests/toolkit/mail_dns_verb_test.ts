@@ -1,6 +1,7 @@
 /** `relay mail dns` against a DNS server of which the test writes every answer. */
 import assert from "node:assert/strict";
 import { run } from "../../toolkit/cli/run.ts";
+import { RESOLV_CONF, systemNameservers } from "../../toolkit/mail/resolv_conf.ts";
 import { nodeDns } from "../../toolkit/node/dns_exchange.ts";
 import { dkimRecord } from "../../toolkit/node/dkim_key.ts";
 import { type ScriptedDns, type ScriptedRecords, startScriptedDns } from "../support/dns_server.ts";
@@ -213,6 +214,26 @@ async function checkFromOutside(program: Program): Promise<void> {
     await Deno.remove(home, { recursive: true });
   }
 }
+
+Deno.test("nodeDns finds the system's servers with the permissions of the command line", async () => {
+  const module = new URL("../../toolkit/node/dns_exchange.ts", import.meta.url).href;
+  const program = `import { nodeDns } from ${JSON.stringify(module)};
+console.log(JSON.stringify(nodeDns.systemDnsServers()));`;
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--no-prompt", ...ONLINE, "-"],
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  await new Blob([program]).stream().pipeTo(child.stdin);
+  const { code, stdout, stderr } = await child.output();
+  assert.equal(code, 0, new TextDecoder().decode(stderr));
+  const servers = JSON.parse(new TextDecoder().decode(stdout));
+  const file = await Deno.readTextFile(RESOLV_CONF).catch(() => "");
+  const expected = [...new Set(systemNameservers(file))].map((host) => ({ host, port: 53 }));
+  if (expected.length > 0) assert.deepEqual(servers, expected);
+  else assert.ok(Array.isArray(servers));
+});
 
 Deno.test("relay mail dns on Deno, from outside", () => checkFromOutside(onDeno(ONLINE)));
 

@@ -1,5 +1,7 @@
 import { getServers } from "node:dns";
+import { readFileSync } from "node:fs";
 import { connect, isIP } from "node:net";
+import { RESOLV_CONF, systemNameservers } from "../mail/resolv_conf.ts";
 
 /** Where a DNS server listens. */
 export interface DnsServer {
@@ -28,11 +30,29 @@ const MAX_SERVERS = 3;
 /** DNS by node:* modules, which Deno, Node.js and Bun all have. */
 export const nodeDns: DnsNetwork = {
   systemDnsServers() {
-    const hosts = [...new Set(getServers())].filter((host) => isIP(host) !== 0);
-    return hosts.slice(0, MAX_SERVERS).map((host) => ({ host, port: DNS_PORT }));
+    const hosts = new Set(serversOfFile() ?? serversOfRuntime());
+    return [...hosts].slice(0, MAX_SERVERS).map((host) => ({ host, port: DNS_PORT }));
   },
   askDnsServer,
 };
+
+function serversOfFile(): string[] | null {
+  try {
+    const hosts = systemNameservers(readFileSync(RESOLV_CONF, "utf8"));
+    return hosts.length > 0 ? hosts : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Where there is no such file; Deno asks for a further permission there. */
+function serversOfRuntime(): string[] {
+  try {
+    return getServers().filter((host) => isIP(host) !== 0);
+  } catch {
+    return [];
+  }
+}
 
 function askDnsServer(
   { host, port }: DnsServer,

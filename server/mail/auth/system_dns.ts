@@ -1,6 +1,6 @@
 /** The DNS servers of the system, as far as a file names them. */
 import type { DnsServer } from "./dns_client.ts";
-import { RESOLV_CONF, systemNameservers } from "../../config/resolv_conf.ts";
+import { RESOLV_CONF, systemNameservers } from "../../../toolkit/mail/resolv_conf.ts";
 
 /** None where the file is not there, or may not be read. */
 export async function readSystemDns(): Promise<DnsServer[]> {

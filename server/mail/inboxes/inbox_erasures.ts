@@ -15,6 +15,7 @@ import { count, dayOf, figureRecords } from "../figures/figures_record.ts";
 import { countsOfRemoved } from "../figures/removed_recipients.ts";
 import { countStorage, storageKey } from "../mailboxes/storage_use.ts";
 import { storedBytes } from "../messages/stage_message.ts";
+import { draftBytes, draftOwnerKey, type DraftRow } from "../records/draft_record.ts";
 import { mailboxKey } from "../records/mailbox_record.ts";
 import { type MessageRow, objectKey } from "../records/message_record.ts";
 import { INBOX_TABLES, inboxErasureKey } from "./inbox_rows.ts";
@@ -101,6 +102,14 @@ export class InboxErasures {
         for (const { key, value } of rows) {
           turn.delete(key);
           if (key[0] === "mail-thread") turn.delete(objectKey(orgId, key[3] as string));
+          if (key[0] === "mail-draft") {
+            const draft = value as DraftRow;
+            turn.delete(objectKey(orgId, draft.id));
+            turn.delete(draftOwnerKey(draft.id));
+            blobs.drop(turn, draft.texts);
+            if (draft.files !== null) blobs.drop(turn, draft.files);
+            bytes += draftBytes(draft);
+          }
           if (key[0] !== "mail-message") continue;
           const row = value as MessageRow;
           turn.delete(objectKey(orgId, row.id));

@@ -8,6 +8,8 @@ export const INBOX_TABLES = [
   "mail-thread-order",
   "mail-rfc-id",
   "mail-repeat",
+  "mail-draft",
+  "mail-draft-client-id",
   "mail-mailbox",
 ] as const;
 

@@ -4,8 +4,7 @@ import type { Context } from "hono";
 import type { Blobs } from "../../blobs/blobs.ts";
 import { invalidJson, unavailable } from "../../errors.ts";
 import { answerJson, JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
-import type { AnswersInHand } from "../../http/answers_in_hand.ts";
-import { answerWhole, LARGE_ANSWER_BYTES } from "../../http/large_answer.ts";
+import { answerWhole } from "../../http/large_answer.ts";
 import { noContent } from "../../http/no_content.ts";
 import { choice, flag, readQuery, text } from "../../http/query.ts";
 import type { HttpEnv } from "../../http/route.ts";
@@ -20,6 +19,7 @@ import type { MailWorker } from "../parsing/mail_worker.ts";
 import { mailboxKey, type MailboxRecord } from "../records/mailbox_record.ts";
 import { type MessageRow, RAW, REST } from "../records/message_record.ts";
 import { unknownObject } from "../unknown_object.ts";
+import type { AnswerRoom } from "./answer_room.ts";
 import { attachmentHeaders, RAW_HEADERS } from "./file_headers.ts";
 import { changeMessage, LABEL, readMessageChanges, readThreadChanges } from "./message_changes.ts";
 import type { MessagePage, MessagePages } from "./message_pages.ts";
@@ -44,7 +44,7 @@ export interface MessageRouteServices {
   records: { read<T>(key: Deno.KvKey): Promise<T | null> };
   blobs: Blobs;
   worker: Pick<MailWorker, "readAttachment">;
-  answers: AnswersInHand;
+  room: Pick<AnswerRoom, "hold">;
   freeDisk: FreeDisk;
   limits: Limits;
 }
@@ -53,13 +53,18 @@ const THREADS_QUERY = { unread: flag(), label: text() };
 const THREAD_QUERY = { order: choice(["asc", "desc"], "asc") };
 
 export function messageHandlers(services: MessageRouteServices) {
-  const { inboxes, messages, messagePages, threadPages, pages, waits, blobs, sendings, limits } =
-    services;
-
-  /** Takes room for a large answer before its bytes are read. @throws RelayError `unavailable` */
-  function hold(c: Context<HttpEnv>, sizeBytes: number): void {
-    if (sizeBytes > LARGE_ANSWER_BYTES) c.set("hold", services.answers.hold(sizeBytes, "agent"));
-  }
+  const {
+    inboxes,
+    messages,
+    messagePages,
+    threadPages,
+    pages,
+    waits,
+    blobs,
+    sendings,
+    room,
+    limits,
+  } = services;
 
   async function list(request: KeyedRequest): Promise<Response> {
     const { c, org, key, params } = request;
@@ -87,7 +92,7 @@ export function messageHandlers(services: MessageRouteServices) {
         read,
         confirm: request.confirm,
       });
-    hold(c, sizeOf(found));
+    room.hold(c, org.id, sizeOf(found));
     if (query.order === "desc") {
       return page.answerJson(found.json, found.more ? [found.position!] : null);
     }
@@ -131,7 +136,7 @@ export function messageHandlers(services: MessageRouteServices) {
   }
 
   async function show(c: Context<HttpEnv>, row: MessageRow): Promise<Response> {
-    hold(c, row.blob.sections[REST]!.sizeBytes + ROW_BYTES);
+    room.hold(c, row.orgId, row.blob.sections[REST]!.sizeBytes + ROW_BYTES);
     return await showWhole(services, row);
   }
 
@@ -156,7 +161,7 @@ export function messageHandlers(services: MessageRouteServices) {
     },
     async readRawMail(request) {
       const row = await messages.find(request, request.params["id"]!);
-      hold(request.c, row.blob.sections[RAW]!.sizeBytes);
+      room.hold(request.c, row.orgId, row.blob.sections[RAW]!.sizeBytes);
       return answerWhole(await blobs.read(row.blob, RAW), { headers: RAW_HEADERS });
     },
     async readMailAttachment(request) {
@@ -164,7 +169,7 @@ export function messageHandlers(services: MessageRouteServices) {
       const id = request.params["attachment_id"]!;
       const index = row.attachments.findIndex((one) => one.id === id);
       if (index < 0) throw unknownObject("attachment");
-      hold(request.c, row.blob.sections[RAW]!.sizeBytes);
+      room.hold(request.c, row.orgId, row.blob.sections[RAW]!.sizeBytes);
       const raw = await blobs.read(row.blob, RAW);
       const read = await services.worker.readAttachment(raw, index, {
         parts: limits.mailParts,
@@ -192,7 +197,7 @@ export function messageHandlers(services: MessageRouteServices) {
         after: page.after === null ? null : positionOf(page.after),
         limit: page.limit,
       });
-      hold(c, sizeOf(found));
+      room.hold(c, org.id, sizeOf(found));
       return page.answerJson(found.json, found.next === null ? null : keyOfPosition(found.next));
     },
     async readMailThread(request) {
@@ -221,7 +226,7 @@ export function messageHandlers(services: MessageRouteServices) {
       const cursor = JSON.stringify(next === null ? null : asked.cursorAt([next]));
       const text = `${shown},"messages":[${json.join(",")}],"next_cursor":${cursor}}`;
       const body = new TextEncoder().encode(text);
-      hold(c, body.length);
+      room.hold(c, org.id, body.length);
       return answerWhole(body, { headers: { ...JSON_HEADERS, ...NO_STORE } });
     },
     async updateMailThread(request) {

@@ -6,12 +6,12 @@ import { mailId } from "../described.ts";
 const nullableText = (what: string) => z.string().nullable().openapi({ description: what });
 const count = z.int().min(0);
 
-const Address = z.object({
+export const Address = z.object({
   name: nullableText("The display name; null where there is none."),
   address: z.string(),
 }).openapi("MailAddress");
 
-const Attachment = z.object({
+export const Attachment = z.object({
   id: z.string().regex(/^att_[0-9]+$/),
   filename: z.string().nullable(),
   content_type: z.string(),

@@ -41,6 +41,8 @@ export interface ErasureOptions {
   log: Log;
   /** What each part has of an org. */
   rowsOfOrg: readonly RowsOfOrg[];
+  /** Rows that go with one of these, and are kept under other keys. */
+  alsoErased(key: Deno.KvKey): readonly Deno.KvKey[];
   /** What is erased before the rows, a commit a call. @returns whether there may be more */
   eraseFirst(orgId: string): Promise<boolean>;
 }
@@ -155,6 +157,7 @@ export class Erasures {
   async #erase(orgId: string, keys: readonly Deno.KvKey[]): Promise<void> {
     const records = keys.filter(isRecordKey);
     const rows = keys.filter((key) => !isRecordKey(key));
+    const others = rows.flatMap((key) => this.options.alsoErased(key));
     const org = orgKey(orgId);
     await this.options.commits.submit<boolean>({
       records: [org, ...records],
@@ -163,7 +166,7 @@ export class Erasures {
       plan(turn) {
         touch(turn, org);
         for (const key of records) turn.putRecord(key, null);
-        for (const key of rows) turn.delete(key);
+        for (const key of [...rows, ...others]) turn.delete(key);
         return true;
       },
     });

@@ -1,5 +1,6 @@
 /** What the mail worker does: a table of kinds of jobs, each a generator over the bytes of a message. */
 import { composeMail, type MailToCompose } from "../composing/compose_mail.ts";
+import { type DraftPreview, previewDraft } from "../drafts/preview.ts";
 import {
   buffersOfOutgoing,
   type OutgoingKind,
@@ -30,6 +31,8 @@ export interface MailJobs {
     step: never;
     result: ReadOutcome<OutgoingKind>;
   };
+  /** The texts of a draft, which are the bytes, as its page shows them. */
+  preview: { input: null; step: never; result: DraftPreview };
   /** A message to send; it has no bytes yet. */
   compose: { input: MailToCompose; step: never; result: Uint8Array<ArrayBuffer> };
 }
@@ -91,6 +94,13 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
       return readOutgoing(kind, body, context, wantsFingerprint);
     },
     buffersOf: buffersOfOutgoing,
+  },
+  preview: {
+    // deno-lint-ignore require-yield -- it has one stage
+    *run(section) {
+      return previewDraft(section);
+    },
+    buffersOf: () => [],
   },
   compose: {
     // deno-lint-ignore require-yield -- it has one stage

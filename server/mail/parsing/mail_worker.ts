@@ -6,6 +6,7 @@
  * Over 300 lines: one worker, and the line of jobs before it, change together.
  */
 import { RelayError } from "../../errors.ts";
+import type { DraftPreview } from "../drafts/preview.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
 import type { OutgoingKind, ReadOutcome } from "../sending/read_outgoing.ts";
 import type { ReadingContext } from "../sending/read_send.ts";
@@ -181,6 +182,19 @@ export class MailWorker {
       mail.attachments.reduce((sum, { content }) => sum + content.length, 0);
     const end = await this.#run("compose", new Uint8Array(), mail, () => {}, sizeBytes);
     return resultOf(end, "the message") as Uint8Array<ArrayBuffer>;
+  }
+
+  /**
+   * The texts of a draft, made ready for its page.
+   * @param section their bytes
+   * @throws RelayError `unavailable` when too much waits, or it took too long
+   * @throws Error when it failed
+   */
+  async preview(section: Uint8Array): Promise<DraftPreview> {
+    return resultOf(
+      await this.#run("preview", section, null, () => {}),
+      "the draft",
+    ) as DraftPreview;
   }
 
   /** Ends the worker. Jobs that wait, and those still to come, are refused. */

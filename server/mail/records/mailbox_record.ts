@@ -19,6 +19,8 @@ export interface MailboxRecord {
   receivedBytes: Window;
   /** Messages sent within the hour; absent before the first. */
   sent?: Window;
+  /** Drafts that are neither sent nor discarded; absent before the first. */
+  drafts?: number;
   attempt: string;
 }
 

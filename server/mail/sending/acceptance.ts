@@ -52,8 +52,8 @@ export class Acceptance {
     const { inboxes, limits, now, work, keyedAnswers, proposals, sender } = this.services;
     const { org } = caller;
     refuseTrial(org);
-    const key = given.key();
     const body = await given.body();
+    const key = given.key();
     const context = { limits, nowMs: now() };
     const asked = await work.read(kind, body, context, key !== null);
     // A body may take two minutes: what the key may do, and the inbox lets, is asked again.

@@ -10,7 +10,7 @@ import type { GroupCommit } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { defineRecord, type RecordKey } from "../../storage/record_key.ts";
 import type { KeyedRequest } from "../mail_routes.ts";
-import type { KeptAnswer } from "./sender.ts";
+import type { KeptAnswer } from "./large_answers.ts";
 
 /** ["mail-idempotency", orgId, hash of key, method, path and value] */
 const useKey = defineRecord<ReservedUse, [orgId: string, scope: string]>(["mail-idempotency"], 2);

@@ -8,6 +8,28 @@ import { defineRecord } from "../../storage/record_key.ts";
 import type { Store } from "../../storage/store.ts";
 import { HOUR_MS } from "../../time_units.ts";
 
+/** What is kept of an answer: its bytes, or where they are too many, the blob that holds them. */
+export type KeptAnswer =
+  | { status: number; body: Uint8Array<ArrayBuffer> }
+  | { status: number; blob: BlobRef };
+
+/** An answer up to this size stands in a row of the store. */
+const ROW_ANSWER_BYTES = 32 * 1024;
+
+/**
+ * What the commit that a 202 answers keeps of it; large ones are written first.
+ * @param folder whose it is, as Blobs.write() takes it
+ */
+export async function keepAnswer(
+  answers: Pick<LargeAnswers, "write">,
+  folder: readonly string[],
+  answer: Uint8Array<ArrayBuffer>,
+): Promise<KeptAnswer> {
+  const status = 202;
+  if (answer.length <= ROW_ANSWER_BYTES) return { status, body: answer };
+  return { status, blob: await answers.write(folder, answer) };
+}
+
 export interface LargeAnswersServices {
   store: Store;
   commits: GroupCommit;

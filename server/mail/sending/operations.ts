@@ -2,21 +2,11 @@
 import { z } from "@hono/zod-openapi";
 import type { Limits } from "../../limits.ts";
 import type { DescribedRoutes } from "../described.ts";
+import { Draft } from "../drafts/schemas.ts";
 import { Message } from "../messages/schemas.ts";
+import { addresses, AttachmentToSend, KeyHeader } from "./schemas.ts";
 
-const address = z.union([
-  z.string().openapi({ description: "A bare address, such as `ann@example.org`." }),
-  z.object({ name: z.string().nullable().optional(), address: z.string() }),
-]);
-const addresses = z.union([address, z.array(address)]);
 const text = z.string().nullable().optional();
-
-const Attachment = z.object({
-  filename: z.string(),
-  content_type: z.string(),
-  content: z.string().openapi({ description: "Standard base64; white space is ignored." }),
-  content_id: z.string().nullable().optional().openapi({ description: "Puts it inline." }),
-}).openapi("MailAttachmentToSend");
 
 const SendRequest = z.object({
   to: addresses,
@@ -25,7 +15,7 @@ const SendRequest = z.object({
   subject: text,
   text,
   html: text,
-  attachments: z.array(Attachment).nullable().optional(),
+  attachments: z.array(AttachmentToSend).nullable().optional(),
   headers: z.record(z.string(), z.string()).nullable().optional().openapi({
     description: "Names that begin with X-, and not with X-Relay-.",
   }),
@@ -39,7 +29,7 @@ const SendRequest = z.object({
 const ReplyRequest = z.object({
   text,
   html: text,
-  attachments: z.array(Attachment).nullable().optional(),
+  attachments: z.array(AttachmentToSend).nullable().optional(),
   reply_all: z.boolean().nullable().optional(),
 }).openapi("MailReplyRequest");
 
@@ -52,14 +42,8 @@ const ForwardRequest = z.object({
 
 const Pending = z.object({
   status: z.literal("pending_approval"),
-  draft: z.record(z.string(), z.unknown()),
+  draft: Draft,
 }).openapi("MailPendingApproval");
-
-const KeyHeader = z.object({
-  "Idempotency-Key": z.string().min(1).max(255).optional().openapi({
-    description: "Makes a retry safe: the same request under it is answered the same for 24 hours.",
-  }),
-});
 
 const ACCEPTED = {
   202: {

@@ -1,6 +1,7 @@
 /** Reads requests to send and composes messages: small ones here, large ones in a worker. */
 import { RelayError } from "../../errors.ts";
 import { composeMail, type MailToCompose } from "../composing/compose_mail.ts";
+import { type DraftPreview, previewDraft } from "../drafts/preview.ts";
 import type { MailWorker } from "../parsing/mail_worker.ts";
 import {
   type OutgoingKind,
@@ -24,7 +25,7 @@ export class OutgoingWork {
    * @param worker one that reads no mail of strangers: such mail may hold a worker for seconds, and
    * this one gets the DKIM key
    */
-  constructor(private readonly worker: Pick<MailWorker, "readRequest" | "compose">) {}
+  constructor(private readonly worker: Pick<MailWorker, "readRequest" | "compose" | "preview">) {}
 
   /**
    * What the body of a request asks for.
@@ -56,5 +57,16 @@ export class OutgoingWork {
       (text?.length ?? 0) + (html?.length ?? 0),
     );
     return size <= SMALL_BYTES ? await composeMail(mail) : await this.worker.compose(mail);
+  }
+
+  /**
+   * The texts of a draft, made ready for its page.
+   * @param section their bytes
+   * @throws RelayError `unavailable` when too much waits for the worker
+   */
+  async preview(section: Uint8Array): Promise<DraftPreview> {
+    return section.length <= SMALL_BYTES
+      ? previewDraft(section)
+      : await this.worker.preview(section);
   }
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { mailToCompose } from "../../../tests/support/outgoing_mail.ts";
 import { DEFAULT_LIMITS } from "../../limits.ts";
+import { previewDraft } from "../drafts/preview.ts";
 import { composeMail } from "../composing/compose_mail.ts";
 import { OutgoingWork } from "./outgoing_work.ts";
 import { readOutgoing } from "./read_outgoing.ts";
@@ -19,6 +20,10 @@ function workWithCount() {
     compose(mail) {
       asked.push("compose");
       return composeMail(mail);
+    },
+    preview(section) {
+      asked.push("preview");
+      return Promise.resolve(previewDraft(section));
     },
   });
   return { work, asked };

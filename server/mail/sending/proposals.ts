@@ -2,7 +2,8 @@
 import type { KeyedCommit } from "../../idempotency/key_use.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
 import type { Inbox } from "../records/inbox_record.ts";
-import type { KeptAnswer, MessageToSend } from "./sender.ts";
+import type { KeptAnswer } from "./large_answers.ts";
+import type { MessageToSend } from "./sender.ts";
 
 export interface Proposals {
   /**

@@ -9,8 +9,6 @@ import type { KeyedCommit } from "../../idempotency/key_use.ts";
 import type { Limits } from "../../limits.ts";
 import type { OutgoingQueue } from "../../outgoing/outgoing_queue.ts";
 import { admit, type Window } from "../../rate_window.ts";
-import type { Turn } from "../../storage/job.ts";
-import type { RecordKey } from "../../storage/record_key.ts";
 import type { Store } from "../../storage/store.ts";
 import { HOUR_MS } from "../../time_units.ts";
 import type { DkimKey } from "../composing/sign_dkim.ts";
@@ -19,7 +17,7 @@ import { nothingHeld } from "../delivery/sending_now.ts";
 import { countNow, figureRecords } from "../figures/figures_record.ts";
 import { cleanEmail } from "../email_address.ts";
 import { isListed } from "../inboxes/address_list.ts";
-import type { Mailbox, Mailboxes } from "../mailboxes/mailboxes.ts";
+import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
 import { hasRoom, overQuota, storageKey } from "../mailboxes/storage_use.ts";
 import { readThread } from "../messages/find_thread.ts";
 import type { Messages } from "../messages/messages.ts";
@@ -34,7 +32,7 @@ import type { OrgRecord } from "../records/org_record.ts";
 import type { ThreadRow } from "../records/thread_record.ts";
 import type { Suppressions } from "../suppressions/suppressions.ts";
 import { fitOutbound } from "./fit_outbound.ts";
-import type { LargeAnswers } from "./large_answers.ts";
+import { keepAnswer, type KeptAnswer, type LargeAnswers } from "./large_answers.ts";
 import { refuseLoop } from "./loop_limit.ts";
 import type { OutgoingWork } from "./outgoing_work.ts";
 import type { SendRequest } from "./read_send.ts";
@@ -50,16 +48,12 @@ export interface MessageToSend extends SendRequest {
   about: MessageRow | null;
 }
 
-/** What is kept of an answer: its bytes, or where they are too many, the blob that holds them. */
-export type KeptAnswer =
-  | { status: number; body: Uint8Array<ArrayBuffer> }
-  | { status: number; blob: BlobRef };
-
 /** What else the commit of a message does, such as taking a draft away. */
 export interface BesideMessage {
-  records: readonly RecordKey<unknown>[];
-  /** Called first. @throws RelayError to refuse */
-  plan(turn: Turn, row: MessageRow): void;
+  /** Reads rows of the inbox that plan() rests on; they still hold when it is called. */
+  prepare(): Promise<void>;
+  /** Called first. @returns the guard as it is left @throws RelayError to refuse */
+  plan(given: MailboxTurn, row: MessageRow): Mailbox;
 }
 
 export interface SenderServices {
@@ -80,8 +74,6 @@ export interface SenderServices {
   dkim: DkimKey | null;
 }
 
-/** An answer up to this size stands in a row of the store. */
-const ROW_ANSWER_BYTES = 32 * 1024;
 const JOB_BYTES = 100_000;
 const BOUNDARY_BYTES = 16;
 /** Own messages of a thread that are looked at to cut a loop. */
@@ -258,11 +250,14 @@ export class Sender {
       if (former !== null) await blobs.discard(former);
       former = null;
       const nowMs = store.now();
+      await beside?.prepare();
       const thread = await this.#threadOf(about);
       const traffic = about === null ? null : await this.#trafficOf(about);
       const row = identify(found, message, thread, { nowMs, random });
       const answer = wholeMessageJson(row, rest, nothingHeld(nowMs));
-      const kept = keyed === undefined ? null : await this.#keep(row, answer);
+      const kept = keyed === undefined
+        ? null
+        : await keepAnswer(largeAnswers, [orgId, inboxId], answer);
       if (kept !== null && "blob" in kept) former = kept.blob;
       return {
         records: [
@@ -270,15 +265,14 @@ export class Sender {
           ...figureRecords(orgId, nowMs),
           ...roomRecords(org, nowMs),
           ...keyed?.records ?? [],
-          ...beside?.records ?? [],
         ],
         sizeBytes: JOB_BYTES,
         plan: (given) => {
           const { turn, org: current } = given;
           keyed?.decide(turn);
           if (current.suspendedAtMs !== null) throw suspended();
-          beside?.plan(turn, row);
-          const sent = this.#takeSend(given.mailbox, turn.nowMs);
+          const left = beside?.plan(given, row) ?? given.mailbox;
+          const sent = this.#takeSend(left, turn.nowMs);
           if (traffic !== null) refuseLoop(traffic, turn.nowMs);
           const count = row.recipients.length;
           // First: it asks for another day where one has begun meanwhile.
@@ -293,7 +287,7 @@ export class Sender {
             if ("blob" in kept) largeAnswers.keep(turn, kept.blob);
             keyed!.write(turn, kept);
           }
-          const mailbox = { ...given.mailbox, sent };
+          const mailbox = { ...left, sent };
           const added = stageMessage({ turn, mailbox }, this.services, row, {
             thread,
             isFirstOfRfcId: true,
@@ -308,13 +302,6 @@ export class Sender {
     if (about === null) return null;
     const { orgId, inboxId, threadId } = about;
     return await readThread(this.services.store.kv, orgId, inboxId, threadId);
-  }
-
-  async #keep(row: MessageRow, answer: Uint8Array<ArrayBuffer>): Promise<KeptAnswer> {
-    const status = 202;
-    if (answer.length <= ROW_ANSWER_BYTES) return { status, body: answer };
-    const { orgId, inboxId } = row;
-    return { status, blob: await this.services.largeAnswers.write([orgId, inboxId], answer) };
   }
 }
 

@@ -1,10 +1,9 @@
 /**
  * Delivers the mails of links. Every attempt reads the link anew: one that was used, replaced or has
- * expired goes to nobody. As with digests an outcome that is unknown is not repeated, and a permanent
- * refusal is tried three times.
+ * expired goes to nobody.
  */
 import type { Limits } from "../../limits.ts";
-import type { Mailer, MailOutcome } from "../../outgoing/mailer.ts";
+import type { Mailer } from "../../outgoing/mailer.ts";
 import type {
   AttemptOutcome,
   OutgoingHandler,
@@ -12,7 +11,7 @@ import type {
 } from "../../outgoing/outgoing_handler.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
-import { MINUTE_MS } from "../../time_units.ts";
+import { noticeOutcome } from "../notice_outcome.ts";
 import { isAlive, linkKey, type LinkRecord } from "../records/link_record.ts";
 import { orgKey, type OrgRecord } from "../records/org_record.ts";
 import type { MailSecret } from "../secret/mail_secret.ts";
@@ -24,10 +23,6 @@ import { restoreOf } from "./restore_link.ts";
 
 /** Two of the next hop's connections are for notices. */
 const CONCURRENCY = 2;
-/** Somebody waits for these mails. The last wait repeats, for as long as the link works. */
-const RETRY_MS = [10_000, 30_000, MINUTE_MS, 2 * MINUTE_MS, 5 * MINUTE_MS];
-const JITTER = 0.1;
-const MAX_REFUSALS = 3;
 
 export interface LinkDeliveryOptions {
   store: Store;
@@ -73,7 +68,7 @@ async function attempt(
         await item.commitData();
       },
     });
-    return afterwards(item, outcome, store.random(1)[0]! / 256);
+    return noticeOutcome(item, outcome, store.random(1)[0]! / 256);
   } catch (error) {
     if (error instanceof Withdrawn) return WITHDRAWN;
     throw error;
@@ -95,25 +90,4 @@ async function readWanted(
     ? waitsFor(org, linkId, nowMs, limits)
     : restoreOf(org, linkId, nowMs, limits) !== null;
   return isWanted ? link : null;
-}
-
-function afterwards(
-  { payload, attempts }: OutgoingItem<LinkMailPayload>,
-  outcome: MailOutcome,
-  share: number,
-): AttemptOutcome<LinkMailPayload> {
-  if (outcome.result === "sent") return { result: "done" };
-  const { reason } = outcome;
-  if (outcome.result === "unknown") return { result: "unknown", reason: `unknown: ${reason}` };
-  const aboutThisMail = outcome.stage === "recipient" || outcome.stage === "content";
-  const refusals = payload.refusals + (aboutThisMail && outcome.permanent ? 1 : 0);
-  if (refusals >= MAX_REFUSALS) return { result: "dead", reason: `refused: ${reason}` };
-  const fullMs = RETRY_MS[Math.min(Math.max(1, attempts), RETRY_MS.length) - 1]!;
-  return {
-    result: "retry",
-    reason,
-    afterMs: Math.round(fullMs * (1 - JITTER * share)),
-    unreachable: outcome.stage === "connection",
-    payload: { ...payload, refusals },
-  };
 }

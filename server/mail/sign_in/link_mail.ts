@@ -1,8 +1,5 @@
-/** The mails that carry links: plain text and HTML. Nothing in them was chosen by a stranger. */
-import { html } from "hono/html";
-import MailComposer from "nodemailer/lib/mail-composer";
-import type { Html } from "../../pages/html.ts";
-import { asciiPart } from "../../outgoing/ascii_part.ts";
+/** The mails that carry links. Nothing in them was chosen by a stranger. */
+import { composeNotice, minuteOf } from "../notice_mail.ts";
 import type { LinkRecord } from "../records/link_record.ts";
 import type { LinkKind } from "./link_token.ts";
 
@@ -43,25 +40,9 @@ interface Words {
 export async function composeLinkMail(mail: LinkMail): Promise<Uint8Array> {
   const { from, baseUrl, link, token, messageId, atMs } = mail;
   const url = `${baseUrl}${CONFIRM_PATHS[link.kind]}?token=${token}`;
-  const words = wordsOf(mail, url);
-  const composer = new MailComposer({
-    from,
-    to: { name: "", address: link.email },
-    subject: words.subject,
-    date: new Date(atMs),
-    messageId: `<${messageId}@${from.address.split("@")[1]}>`,
-    text: { raw: asciiPart("text/plain", plainText(words, url)) },
-    html: { raw: asciiPart("text/html", await htmlText(words, url)) },
-    headers: { "Auto-Submitted": "auto-generated" },
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
-  return await composer.compile().build();
-}
-
-/** As people read it: "2026-11-22 07:36 UTC". */
-export function minuteOf(atMs: number): string {
-  return `${new Date(atMs).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  const { subject, before, action, after, second } = wordsOf(mail, url);
+  const blocks = [...before, { label: action, url }, ...after, ...(second ? [second] : [])];
+  return await composeNotice({ from, to: link.email, subject, blocks, messageId, atMs });
 }
 
 function wordsOf({ link, baseUrl }: LinkMail, url: string): Words {
@@ -107,27 +88,4 @@ function wordsOf({ link, baseUrl }: LinkMail, url: string): Words {
       "You made the change yourself? Then do nothing.",
     ],
   };
-}
-
-function plainText({ before, action, after, second }: Words, url: string): string {
-  const more = second === undefined ? [] : ["", `${second.label}:`, second.url];
-  return [...before, "", `${action}:`, url, "", ...after, ...more, ""].join("\n");
-}
-
-async function htmlText(
-  { subject, before, action, after, second }: Words,
-  url: string,
-): Promise<string> {
-  const paragraphs = (texts: readonly string[]): Html[] =>
-    texts.map((text) => html`<p>${text}</p>\n`);
-  const more = second === undefined
-    ? ""
-    : html`<p><a href="${second.url}">${second.label}</a></p>\n`;
-  // deno-fmt-ignore
-  const page = html`<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>${subject}</title></head>
-<body>
-${paragraphs(before)}<p><a href="${url}">${action}</a></p>
-${paragraphs(after)}${more}</body></html>
-`;
-  return String(await page);
 }

@@ -8,7 +8,8 @@ import { notice } from "../../pages/notice.ts";
 import { postButton } from "../../pages/post_button.ts";
 import type { ClaimLink, LinkRecord, RestoreLink } from "../records/link_record.ts";
 import type { OrgRecord } from "../records/org_record.ts";
-import { CONFIRM_PATHS, minuteOf, NOT_ME } from "./link_mail.ts";
+import { minuteOf } from "../notice_mail.ts";
+import { CONFIRM_PATHS, NOT_ME } from "./link_mail.ts";
 import type { SignedIn } from "./magic_link.ts";
 
 async function answer(title: string, body: Html, status = 200): Promise<Response> {

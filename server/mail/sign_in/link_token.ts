@@ -7,17 +7,37 @@ import { Buffer } from "node:buffer";
 
 export type LinkKind = "magic" | "claim" | "restore";
 
+/** Everything that a token may be for; a draft's is bound to one revision of it. */
+type TokenKind = LinkKind | "draft";
+
 const ID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const MAC_CHARACTERS = 43;
 
 /**
- * `<id>.<base64url HMAC-SHA-256 over kind NUL id NUL revision>`; the revision of these kinds is empty.
+ * `<id>.<base64url HMAC-SHA-256 over kind NUL id NUL revision>`
  * @param key 32 bytes, the one for "mail-link"
  * @param id a ULID
+ * @param revision of a draft, in digits; empty for all other kinds
  */
-export function linkToken(key: Uint8Array, kind: LinkKind, id: string): string {
-  const mac = createHmac("sha256", key).update(`${kind}\0${id}\0`).digest("base64url");
+export function linkToken(key: Uint8Array, kind: TokenKind, id: string, revision = ""): string {
+  const mac = createHmac("sha256", key).update(`${kind}\0${id}\0${revision}`).digest("base64url");
   return `${id}.${mac}`;
+}
+
+/** Whether text has the form of a token for an id. Reads no key. */
+export function isTokenOf(id: string, token: string): boolean {
+  return ID.test(id) && token.startsWith(`${id}.`) &&
+    token.length === id.length + 1 + MAC_CHARACTERS;
+}
+
+/** Whether a token is the one for a revision of a draft, in the same time for each. */
+export function isDraftToken(
+  key: Uint8Array,
+  token: string,
+  id: string,
+  revision: number,
+): boolean {
+  return isTokenOf(id, token) && isSame(linkToken(key, "draft", id, String(revision)), token);
 }
 
 /**
@@ -33,12 +53,15 @@ export function openLinkToken(
   const dot = token.indexOf(".");
   const id = token.slice(0, Math.max(0, dot));
   if (!ID.test(id) || token.length !== id.length + 1 + MAC_CHARACTERS) return null;
-  const given = Buffer.from(token);
   let found: LinkKind | null = null;
   for (const kind of kinds) {
-    const own = Buffer.from(linkToken(key, kind, id));
-    // Compared as text: decoders of base64 pass over what they do not know.
-    if (own.length === given.length && timingSafeEqual(own, given)) found = kind;
+    if (isSame(linkToken(key, kind, id), token)) found = kind;
   }
   return found === null ? null : { kind: found, id };
+}
+
+/** Compared as text: decoders of base64 pass over what they do not know. */
+function isSame(own: string, given: string): boolean {
+  const [one, other] = [Buffer.from(own), Buffer.from(given)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type LinkKind, linkToken, openLinkToken } from "./link_token.ts";
+import { isDraftToken, isTokenOf, type LinkKind, linkToken, openLinkToken } from "./link_token.ts";
 
 const KEY = new Uint8Array(32).fill(7);
 const ID = "01KT1GW6G0WEGMHY6P9JBQ54A0";
@@ -49,4 +49,18 @@ Deno.test("openLinkToken() takes one spelling of a token, and no other id with i
       "\u00e9".repeat(70),
     ]
   ) assert.equal(openLinkToken(KEY, other, KINDS), null, JSON.stringify(other));
+});
+
+Deno.test("isDraftToken() takes the token of a draft's very revision, and no other kind's", () => {
+  const token = linkToken(KEY, "draft", ID, "2");
+  assert.ok(isDraftToken(KEY, token, ID, 2));
+  assert.ok(!isDraftToken(KEY, token, ID, 1));
+  assert.ok(!isDraftToken(KEY, token, ID, 22));
+  assert.ok(!isDraftToken(new Uint8Array(32), token, ID, 2));
+  assert.ok(!isDraftToken(KEY, token, ID.replace("G0", "G1"), 2));
+  for (const wrong of ["", token.slice(0, -1), `${token}=`, linkToken(KEY, "magic", ID)]) {
+    assert.ok(!isDraftToken(KEY, wrong, ID, 2), wrong);
+  }
+  assert.equal(openLinkToken(KEY, linkToken(KEY, "draft", ID), KINDS), null);
+  assert.ok(isTokenOf(ID, token) && !isTokenOf("x", token) && !isTokenOf(ID, ID));
 });

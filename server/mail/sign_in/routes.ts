@@ -7,7 +7,6 @@ import { answerError, answerJson, NO_STORE } from "../../http/answer.ts";
 import { clientAddress } from "../../http/client_address.ts";
 import { readObject } from "../../http/json_body.ts";
 import { namesHtml } from "../../http/names_html.ts";
-import { readQuery, text } from "../../http/query.ts";
 import { readBody } from "../../http/read_body.ts";
 import type { HttpEnv } from "../../http/route.ts";
 import type { FreeDisk } from "../../storage/free_disk.ts";
@@ -19,6 +18,7 @@ import { isLive } from "../records/key_record.ts";
 import { isAlive, linkExpired, linkKey, type LinkRecord } from "../records/link_record.ts";
 import { isMailId } from "../records/mail_id.ts";
 import type { OrgRecord } from "../records/org_record.ts";
+import { isForm, readForm, tokenOf } from "../form_body.ts";
 import type { MailSecret } from "../secret/mail_secret.ts";
 import { cancelClaim, confirmClaim, readClaim, sendClaimLink } from "./claim_link.ts";
 import { deleteOtherKeys } from "./delete_other_keys.ts";
@@ -201,23 +201,4 @@ async function linkAnswer(asPage: boolean, answer: () => Promise<Response>): Pro
     for (const [name, value] of Object.entries(LINK_HEADERS)) refusal.headers.set(name, value);
     return refusal;
   }
-}
-
-/** Undefined where the query names none, or is no query: no link has such a token. */
-function tokenOf(query: string): string | undefined {
-  try {
-    return readQuery(query, { token: text() }).token;
-  } catch (error) {
-    if (error instanceof RelayError) return undefined;
-    throw error;
-  }
-}
-
-function isForm(request: Request): boolean {
-  const type = request.headers.get("content-type") ?? "";
-  return /^application\/x-www-form-urlencoded\s*(;|$)/i.test(type);
-}
-
-function readForm(bytes: Uint8Array): Fields {
-  return Object.fromEntries(new URLSearchParams(new TextDecoder().decode(bytes)));
 }

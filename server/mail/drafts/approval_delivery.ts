@@ -1,0 +1,170 @@
+/**
+ * Delivers the mails that ask a person to approve drafts. Every attempt reads the drafts anew: the mail
+ * tells of their revisions as they are then, and of none that was sent, discarded or asked for otherwise.
+ */
+import type { Limits } from "../../limits.ts";
+import type { Mailer } from "../../outgoing/mailer.ts";
+import type {
+  AttemptOutcome,
+  OutgoingHandler,
+  OutgoingItem,
+} from "../../outgoing/outgoing_handler.ts";
+import { listRows } from "../../storage/list_rows.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
+import type { Store } from "../../storage/store.ts";
+import type { Inboxes } from "../inboxes/inboxes.ts";
+import { noticeOutcome } from "../notice_outcome.ts";
+import type { DraftRow } from "../records/draft_record.ts";
+import { keysKey, type KeysRecord } from "../records/key_record.ts";
+import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
+import type { MailSecret } from "../secret/mail_secret.ts";
+import { linkToken } from "../sign_in/link_token.ts";
+import {
+  APPROVAL_MAIL_KIND,
+  APPROVAL_MAIL_PAYLOAD_BYTES,
+  type ApprovalMailPayload,
+} from "./ask_approval.ts";
+import { type AskedDraft, composeApprovalMail } from "./approval_mail.ts";
+import type { Drafts } from "./drafts.ts";
+
+/** Two of the next hop's connections are for notices. */
+const CONCURRENCY = 2;
+/** Drafts of an org that a summary looks at, and those that it names. */
+const LOOKED_AT = 2_000;
+const NAMED = 50;
+
+export interface ApprovalDeliveryOptions {
+  store: Store;
+  records: Pick<RecordCache, "read">;
+  secret: Pick<MailSecret, "key">;
+  limits: Limits;
+  drafts: Pick<Drafts, "read">;
+  inboxes: Pick<Inboxes, "byId">;
+  from: { name: string; address: string };
+  baseUrl: string;
+  domain: string;
+  mailer: Mailer;
+}
+
+type Item = OutgoingItem<ApprovalMailPayload>;
+
+/** What a mail tells of. */
+interface Told {
+  org: OrgRecord;
+  email: string;
+  rows: DraftRow[];
+  /** Drafts that are not named for want of room. */
+  more: number;
+}
+
+/** Thrown between 354 and the content: the mail would tell of what is not so any more. */
+class Outrun extends Error {}
+
+const UNWANTED = { result: "dropped", reason: "nothing waits for an approval" } as const;
+
+/** What the outgoing queue does with these mails. */
+export function approvalDelivery(
+  options: ApprovalDeliveryOptions,
+): OutgoingHandler<ApprovalMailPayload> {
+  return {
+    kind: APPROVAL_MAIL_KIND,
+    concurrency: CONCURRENCY,
+    payloadBytes: APPROVAL_MAIL_PAYLOAD_BYTES,
+    attempt: (item) => attempt(options, item),
+  };
+}
+
+async function attempt(
+  options: ApprovalDeliveryOptions,
+  item: Item,
+): Promise<AttemptOutcome<ApprovalMailPayload>> {
+  const { store, from, mailer } = options;
+  const told = await readTold(options, item);
+  if (told === null) return UNWANTED;
+  const content = await compose(options, item, told);
+  try {
+    const outcome = await mailer.send({ from: from.address, to: told.email, content }, {
+      signal: item.signal,
+      async beforeContent() {
+        // Whoever changes a draft from now on sees that this mail is under way, and asks anew.
+        const current = await readTold(options, item);
+        if (nameOf(current) !== nameOf(told)) throw new Outrun();
+        await item.commitData();
+      },
+    });
+    return noticeOutcome(item, outcome, store.random(1)[0]! / 256);
+  } catch (error) {
+    if (!(error instanceof Outrun)) throw error;
+    return { result: "retry", reason: "a draft has changed", afterMs: 0, untried: true };
+  }
+}
+
+/** What a mail has to tell now; null where nothing. */
+async function readTold(
+  { store, records, limits, drafts }: ApprovalDeliveryOptions,
+  { id, payload: { orgId, draft } }: Item,
+): Promise<Told | null> {
+  const org = await records.read<OrgRecord>(orgKey(orgId));
+  const isOff = org === null || org.suspendedAtMs !== null || org.verifiedEmail === null ||
+    orgState(org, store.now(), limits) !== "verified";
+  if (isOff) return null;
+  const email = org.verifiedEmail!;
+  const isTold = (row: DraftRow | null) =>
+    row !== null && row.asked?.mailId === id && row.asked.email === email &&
+    linkOf(row).untilMs > store.now();
+  if (draft !== null) {
+    const row = await drafts.read({ orgId, inboxId: draft.inboxId, id: draft.id });
+    return isTold(row) ? { org, email, rows: [row!], more: 0 } : null;
+  }
+  const all = await listRows<DraftRow>(store.kv, { prefix: ["mail-draft", orgId] }, {
+    limit: LOOKED_AT,
+    batchSize: 50,
+    take: ({ value }) => isTold(value),
+  });
+  const rows = all.map(({ value }) => value);
+  if (rows.length === 0) return null;
+  return { org, email, rows: rows.slice(0, NAMED), more: Math.max(0, rows.length - NAMED) };
+}
+
+async function compose(
+  { secret, records, inboxes, from, baseUrl, domain }: ApprovalDeliveryOptions,
+  { payload, queuedAtMs: atMs }: Item,
+  { org, email, rows, more }: Told,
+): Promise<Uint8Array> {
+  const key = await secret.key("mail-link");
+  const keys = (await records.read<KeysRecord>(keysKey(org.id)))?.keys ?? [];
+  const asked: AskedDraft[] = [];
+  for (const row of rows) {
+    const inbox = await inboxes.byId(org.id, row.inboxId);
+    if (inbox === null) continue;
+    asked.push({
+      url: draftUrl(baseUrl, key, row),
+      address: `${inbox.localPart}@${domain}`,
+      recipients: row.to.length + row.cc.length + row.bcc.length,
+      keyPrefix: keys.find(({ id }) => id === row.createdByKey)?.prefix ?? null,
+      untilMs: linkOf(row).untilMs,
+    });
+  }
+  const { messageId } = payload;
+  return await composeApprovalMail({ from, to: email, baseUrl, asked, more, messageId, atMs });
+}
+
+/** Where the page of a draft's revision is. @param key the one for "mail-link" */
+export function draftUrl(
+  baseUrl: string,
+  key: Uint8Array,
+  { id, revision }: Pick<DraftRow, "id" | "revision">,
+): string {
+  const token = linkToken(key, "draft", id.slice("dft_".length), String(revision));
+  return `${baseUrl}/mail/drafts/${id}?token=${token}`;
+}
+
+/** The newest one, which is that of the draft as it stands. */
+function linkOf({ asked }: DraftRow): { untilMs: number } {
+  return asked!.links.at(-1)!;
+}
+
+function nameOf(told: Told | null): string {
+  if (told === null) return "";
+  return [told.email, ...told.rows.map(({ id, revision }) => `${id}/${revision}`)].join(" ");
+}

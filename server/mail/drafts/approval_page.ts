@@ -1,0 +1,257 @@
+/** The page on which a person reads a draft, all of it, and decides (mail page, "Drafts"). */
+import { html, raw } from "hono/html";
+import { answerPage } from "../../pages/answer_page.ts";
+import { factList } from "../../pages/fact_list.ts";
+import { frame } from "../../pages/frame.ts";
+import type { Html } from "../../pages/html.ts";
+import { notice } from "../../pages/notice.ts";
+import { postButton } from "../../pages/post_button.ts";
+import { shownText } from "../../pages/shown_text.ts";
+import type { ExtraHeader } from "../composing/outgoing_message.ts";
+import { minuteOf } from "../notice_mail.ts";
+import { removeInvisible } from "../parsing/invisible_characters.ts";
+import type { MailAddress } from "../parsing/parsed_mail.ts";
+import type { DraftRow } from "../records/draft_record.ts";
+import type { DraftPreview } from "./preview.ts";
+
+/**
+ * The HTML of a draft stands in a frame that inherits this: nothing comes from another host, nothing runs.
+ * The page's own stylesheet and icon are the relay's.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** A draft as the page shows it. */
+export interface ShownForApproval {
+  row: DraftRow;
+  from: MailAddress;
+  preview: DraftPreview;
+  headers: readonly ExtraHeader[];
+  /** First characters of the key that made it; null where the key has gone. */
+  keyPrefix: string | null;
+  /** Subject of the message that it answers; null where it answers none, or one without. */
+  answers: { subject: string | null } | "gone" | null;
+  /** What it lacks to be sent, in words; null where nothing. */
+  missing: string | null;
+  nowMs: number;
+}
+
+export interface Decision {
+  /** Of the very revision that is shown. */
+  token: string;
+  /**
+   * True where somebody came with the link of another revision: the page then has no button, so that
+   * nobody presses what they have not read yet.
+   */
+  isStale: boolean;
+}
+
+async function answer(
+  title: string,
+  body: Html,
+  status: number,
+  isWide = false,
+): Promise<Response> {
+  const headers = { "Content-Security-Policy": POLICY };
+  return answerPage(await frame(title, body, { isWide }), { status, headers });
+}
+
+/** Everything that would be sent, and the buttons. */
+export function answerDraft(
+  draft: ShownForApproval,
+  { token, isStale }: Decision,
+  status = 200,
+): Promise<Response> {
+  const { row, preview, missing } = draft;
+  const path = `/mail/drafts/${row.id}`;
+  const body = html`${
+    isStale
+      ? notice(
+        "warning",
+        html`This mail was changed after your link was made, and nothing was approved. Below is what it
+says now.`,
+      )
+      : html`<p class="lead">An agent wrote this mail. It is sent as it stands here, or not at all.</p>`
+  }
+${hiddenNotice(draft)}
+<h2>Who gets it, and what it is</h2>
+${facts(draft)}
+<h2>What it says</h2>
+${texts(preview)}
+<h2>Attachments</h2>
+${attachments(row)}
+<h2>Your decision</h2>
+${missing === null ? "" : notice("warning", html`It cannot be sent as it is: ${missing}.`)}
+${
+    isStale
+      ? html`<p><a class="button secondary" href="${path}?token=${token}">Decide on this version</a></p>`
+      : html`<div class="actions">${
+        missing !== null ? "" : postButton({
+          action: path,
+          label: "Approve and send",
+          fields: { token, action: "approve" },
+        })
+      }${
+        postButton({
+          action: path,
+          label: "Reject and discard",
+          fields: { token, action: "reject" },
+          kind: "danger",
+        })
+      }</div>
+<p class="soft">Close this page to decide later: the link works until ${
+        minuteOf(row.asked!.links.at(-1)!.untilMs)
+      }.</p>`
+  }`;
+  const title = isStale ? "This mail was changed" : "Approve this mail?";
+  return answer(title, body, status, true);
+}
+
+export function answerSent({ row }: Pick<ShownForApproval, "row">, isScheduled: boolean) {
+  const count = row.to.length + row.cc.length + row.bcc.length;
+  return answer(
+    "Approved",
+    notice(
+      "success",
+      `The mail ${isScheduled ? "is scheduled" : "is on its way"} to ${
+        count === 1 ? "its recipient" : `its ${count} recipients`
+      }.`,
+    ),
+    200,
+  );
+}
+
+export function answerRejected(): Promise<Response> {
+  return answer(
+    "Rejected",
+    notice("success", "The mail is discarded. Nothing was sent."),
+    200,
+  );
+}
+
+/** A link that does nothing, for whatever reason. */
+export function answerGone(): Promise<Response> {
+  return answer(
+    "This link does not work",
+    notice(
+      "warning",
+      "The mail was sent or discarded, or the link is too old: it works for 72 hours. Who writes the mail asks anew when it is changed.",
+    ),
+    410,
+  );
+}
+
+function hiddenNotice({ row, preview, headers, from }: ShownForApproval): Html | string {
+  const names = [from, ...row.to, ...row.cc, ...row.bcc, ...row.replyTo].map(({ name }) =>
+    name ?? ""
+  );
+  const files = row.attachments.map(({ filename }) => filename);
+  const values = headers.map(({ value }) => value);
+  const isHidden = [row.subject ?? "", ...names, ...files, ...values]
+    .some((text) => removeInvisible(text).removed);
+  if (!preview.hasHidden && !isHidden) return "";
+  return notice(
+    "warning",
+    "Something in this mail is hidden from those who read it: text that does not show, or characters without a look of their own. Programs that read the mail see it.",
+  );
+}
+
+function facts(draft: ShownForApproval): Html {
+  const { row, from, headers, keyPrefix, answers, nowMs } = draft;
+  const { to, cc, bcc, replyTo, labels, subject, sendAtMs } = row;
+  return factList([
+    ["From", address(from)],
+    ["To", to.length === 0 ? "nobody yet" : addresses(to)],
+    cc.length === 0 ? null : ["Cc", addresses(cc)],
+    bcc.length === 0 ? null : ["Bcc, hidden from the others", addresses(bcc)],
+    replyTo.length === 0 ? null : ["Answers go to", addresses(replyTo)],
+    ["Subject", subject === null ? html`<span class="soft">none</span>` : shownText(subject)],
+    answers === null ? null : ["Answers the message", answered(answers)],
+    ["Goes out", sendAtMs === null || sendAtMs <= nowMs ? "at once" : minuteOf(sendAtMs)],
+    labels.length === 0 ? null : ["Labels", labels.join(", ")],
+    headers.length === 0 ? null : [
+      "Header fields",
+      html`<div class="lines">${
+        headers.map(({ name, value }) =>
+          html`<span><code>${name}</code> ${shownText(value)}</span>`
+        )
+      }</div>`,
+    ],
+    [
+      "Made",
+      html`${minuteOf(row.createdAtMs)}, by ${
+        keyPrefix === null
+          ? "an API key that is deleted by now"
+          : html`the API key that begins with <code>${keyPrefix}</code>`
+      }`,
+    ],
+    row.revision === 1
+      ? null
+      : ["Changed", `${minuteOf(row.updatedAtMs)}, to version ${row.revision}`],
+  ]);
+}
+
+function answered(answers: NonNullable<ShownForApproval["answers"]>): Html | string {
+  if (answers === "gone") return "one that is deleted by now: it goes out as a mail of its own";
+  return answers.subject === null ? "one without a subject" : shownText(answers.subject);
+}
+
+function addresses(list: readonly MailAddress[]): Html {
+  return html`<div class="lines">${list.map((one) => html`<span>${address(one)}</span>`)}</div>`;
+}
+
+function address({ name, address }: MailAddress): Html {
+  return name === null
+    ? shownText(address)
+    : html`${shownText(name)} &lt;${shownText(address)}&gt;`;
+}
+
+/** The preview is escaped already. */
+function texts({ text, srcdoc, extracted }: DraftPreview): Html {
+  const plain = text === null ? "" : html`<h3>As plain text</h3>
+<pre><bdi>${raw(text)}</bdi></pre>`;
+  if (srcdoc === null) {
+    return text === null ? html`<p class="soft">Nothing yet.</p>` : html`${plain}`;
+  }
+  return html`
+    ${plain}
+    <div class="beside">
+      <section>
+        <h3>As HTML</h3>
+        <p class="hint">Without its styles, its pictures and everything from elsewhere.</p>
+        <iframe sandbox="" title="The HTML of the mail" referrerpolicy="no-referrer"
+          srcdoc="${raw(srcdoc)}"></iframe>
+      </section>
+      <section>
+        <h3>What of the HTML shows</h3>
+        <p class="hint">The words of it that a reader sees${text === null
+          ? ", which go out as its plain text"
+          : ""}.</p>
+        <pre><bdi>${raw(extracted ?? "")}</bdi></pre>
+      </section>
+    </div>
+  `;
+}
+
+function attachments({ attachments }: DraftRow): Html {
+  if (attachments.length === 0) return html`<p class="soft">None.</p>`;
+  return html`<ul class="records">${
+    attachments.map(({ filename, contentType, sizeBytes, sha256, contentId }) =>
+      html`<li>${
+        factList([
+          ["File", shownText(filename)],
+          ["Type", html`<code>${contentType}</code>`],
+          ["Size", sizeBytes === 1 ? "1 byte" : `${sizeBytes.toLocaleString("en")} bytes`],
+          contentId === null ? null : ["Stands inline as", html`<code>${contentId}</code>`],
+          ["SHA-256", html`<code>${sha256}</code>`],
+        ])
+      }</li>`
+    )
+  }</ul>`;
+}

@@ -1,0 +1,385 @@
+// Over 300 lines: what is written ahead of a commit, and given up where none comes, stands together.
+/** Drafts of inboxes: made, found, changed, discarded (mail page, "Drafts"). */
+import { Buffer } from "node:buffer";
+import type { BlobRef, Blobs } from "../../blobs/blobs.ts";
+import { RelayError } from "../../errors.ts";
+import type { KeyedCommit } from "../../idempotency/key_use.ts";
+import type { Limits } from "../../limits.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
+import { retryWhileLocked } from "../../storage/lock_retry.ts";
+import type { Store } from "../../storage/store.ts";
+import { valueSizeBytes } from "../../storage/stored_size.ts";
+import type {
+  ExtraHeader,
+  OutgoingAttachment,
+  OutgoingMessage,
+} from "../composing/outgoing_message.ts";
+import type { MailCaller } from "../keys/authenticate_key.ts";
+import type { Mailboxes } from "../mailboxes/mailboxes.ts";
+import { storageKey } from "../mailboxes/storage_use.ts";
+import type { ObjectRow } from "../messages/stage_message.ts";
+import {
+  type DraftAttachment,
+  draftClientIdKey,
+  draftKey,
+  type DraftRow,
+  type DraftTexts,
+} from "../records/draft_record.ts";
+import { isMailId, makeMailId } from "../records/mail_id.ts";
+import { objectKey } from "../records/message_record.ts";
+import { keepAnswer, type KeptAnswer, type LargeAnswers } from "../sending/large_answers.ts";
+import { unknownObject } from "../unknown_object.ts";
+import { prepareAsking } from "./ask_approval.ts";
+import { contentHash } from "./content_hash.ts";
+import { changeDraft, type DraftChanges } from "./read_draft.ts";
+import {
+  requireDraftRoom,
+  stageDraftChange,
+  stageDraftRemoval,
+  stageNewDraft,
+} from "./stage_draft.ts";
+
+export interface DraftsServices {
+  store: Store;
+  records: Pick<RecordCache, "read">;
+  limits: Limits;
+  random: (sizeBytes: number) => Uint8Array;
+  now: () => number;
+  mailboxes: Mailboxes;
+  blobs: Blobs;
+  largeAnswers: LargeAnswers;
+}
+
+/** A draft that somebody wants kept. */
+export interface NewDraft extends OutgoingMessage {
+  inReplyToMessageId: string | null;
+  headers: readonly ExtraHeader[];
+  clientId: string | null;
+  /** The key that makes it. */
+  createdByKey: string;
+}
+
+/** A draft with its texts. */
+export interface WholeDraft {
+  row: DraftRow;
+  texts: DraftTexts;
+}
+
+/** Whose a draft is. */
+export type DraftPlace = Pick<DraftRow, "orgId" | "inboxId" | "id">;
+
+/** Makes the commit of a draft answer a request under an Idempotency-Key. */
+export interface DraftAnswer {
+  keyed: KeyedCommit<KeptAnswer>;
+  make(draft: WholeDraft): Uint8Array<ArrayBuffer>;
+}
+
+/** A value of the store takes 64 KiB; links that people were sent come to it. */
+const ROW_BYTES = 48 * 1024;
+const JOB_BYTES = 60_000;
+const TEXTS = 0;
+
+export class Drafts {
+  constructor(private readonly services: DraftsServices) {}
+
+  /**
+   * Keeps a draft, or finds the one of the inbox that was made under the same client_id.
+   * @returns whether it was made now
+   * @throws RelayError `draft_limit_reached`, `payload_too_large`, `unavailable`
+   */
+  async create(
+    orgId: string,
+    inboxId: string,
+    draft: NewDraft,
+    answer?: DraftAnswer,
+  ): Promise<WholeDraft & { isNew: boolean }> {
+    const { mailboxes, limits, blobs, store, random, largeAnswers } = this.services;
+    const former = await this.#ofClientId(orgId, inboxId, draft.clientId);
+    if (former !== null) return { ...await this.whole(former), isNew: false };
+    requireDraftRoom(await mailboxes.read(orgId, inboxId), limits);
+    await blobs.refuseWhenFull();
+    const texts: DraftTexts = { text: draft.text, html: draft.html, headers: draft.headers };
+    const written: BlobRef[] = [];
+    const keep = (ref: BlobRef) => (written.push(ref), ref);
+    try {
+      const textsRef = keep(await this.#writeTexts(orgId, inboxId, texts));
+      const contents = draft.attachments.map(({ content }) => content);
+      const files = contents.length === 0
+        ? null
+        : keep(await blobs.write([orgId, inboxId], contents));
+      const attachments = draft.attachments.map((one, i) => storedAttachment(one, files!, i, i));
+      const made = await mailboxes.change<WholeDraft & { isNew: boolean }>(
+        orgId,
+        inboxId,
+        async () => {
+          const other = await this.#ofClientId(orgId, inboxId, draft.clientId);
+          if (other !== null) {
+            const found = { ...await this.whole(other), isNew: false };
+            return { sizeBytes: 1_000, plan: ({ mailbox }) => ({ mailbox, result: found }) };
+          }
+          const nowMs = store.now();
+          const row: DraftRow = {
+            v: 1,
+            id: makeMailId("dft", nowMs, random),
+            orgId,
+            inboxId,
+            inReplyToMessageId: draft.inReplyToMessageId,
+            ...wordsOf(draft),
+            attachments,
+            nextAttachment: attachments.length,
+            texts: textsRef,
+            files,
+            revision: 1,
+            contentHash: contentHash({ ...draft, attachments }),
+            createdByKey: draft.createdByKey,
+            clientId: draft.clientId,
+            createdAtMs: nowMs,
+            updatedAtMs: nowMs,
+            asked: null,
+          };
+          refuseLargeRow(row);
+          const whole = { row, texts };
+          const asking = await prepareAsking(this.services, orgId, null);
+          const kept = answer === undefined
+            ? null
+            : await keepAnswer(largeAnswers, [orgId, inboxId], answer.make(whole));
+          if (kept !== null && "blob" in kept) keep(kept.blob);
+          return {
+            records: [storageKey(orgId), ...asking.records, ...answer?.keyed.records ?? []],
+            sizeBytes: JOB_BYTES,
+            plan: (given) => {
+              answer?.keyed.decide(given.turn);
+              const asked = asking.stage(given, row);
+              const mailbox = stageNewDraft(given, this.services, { ...row, asked });
+              if (kept !== null) {
+                if ("blob" in kept) largeAnswers.keep(given.turn, kept.blob);
+                answer!.keyed.write(given.turn, kept);
+              }
+              return { mailbox, result: { ...whole, isNew: true } };
+            },
+          };
+        },
+      );
+      if (!made.isNew) await this.#discard(written);
+      return made;
+    } catch (error) {
+      await this.#discardAfter(error, written);
+      throw error;
+    }
+  }
+
+  /**
+   * The draft that a path names, as the caller may see it.
+   * @throws RelayError `not_found`
+   */
+  async find({ org, key }: MailCaller, draftId: string): Promise<DraftRow> {
+    const { store: { kv } } = this.services;
+    const owner = isMailId("dft", draftId)
+      ? (await retryWhileLocked(() => kv.get<ObjectRow>(objectKey(org.id, draftId)))).value
+      : null;
+    const isForeign = owner === null || (key.scope === "inbox" && key.inboxId !== owner.inboxId);
+    const row = isForeign
+      ? null
+      : await this.read({ orgId: org.id, inboxId: owner.inboxId, id: draftId });
+    if (row === null) throw unknownObject("draft");
+    return row;
+  }
+
+  /** A draft as it stands now; null where it has gone. */
+  async read({ orgId, inboxId, id }: DraftPlace): Promise<DraftRow | null> {
+    const { store: { kv } } = this.services;
+    return (await retryWhileLocked(() => kv.get<DraftRow>(draftKey(orgId, inboxId, id)))).value;
+  }
+
+  /** @throws BlobDamaged */
+  async whole(row: DraftRow): Promise<WholeDraft> {
+    const bytes = await this.services.blobs.read(row.texts, TEXTS);
+    return { row, texts: JSON.parse(new TextDecoder().decode(bytes)) };
+  }
+
+  /** The attachments with their bytes, in their order. @throws BlobDamaged */
+  async files({ attachments, files }: DraftRow): Promise<OutgoingAttachment[]> {
+    const found: OutgoingAttachment[] = [];
+    for (const { filename, contentType, contentId, section } of attachments) {
+      const content = await this.services.blobs.read(files!, section);
+      found.push({ filename, contentType, contentId, content });
+    }
+    return found;
+  }
+
+  /**
+   * Makes the next revision of a draft.
+   * @throws RelayError `not_found`, `payload_too_large`, `unavailable`, and as changeDraft()
+   */
+  async change(place: DraftPlace, changes: DraftChanges): Promise<WholeDraft> {
+    const { mailboxes, limits, blobs, store } = this.services;
+    const { orgId, inboxId } = place;
+    await blobs.refuseWhenFull();
+    let written: BlobRef[] = [];
+    try {
+      return await mailboxes.change<WholeDraft>(orgId, inboxId, async () => {
+        await this.#discard(written);
+        written = [];
+        const keep = (ref: BlobRef) => (written.push(ref), ref);
+        const before = await this.read(place);
+        if (before === null) throw unknownObject("draft");
+        const { texts: { text, html, headers } } = await this.whole(before);
+        const whole = changeDraft({ ...editable(before), text, html }, changes, limits);
+        const texts: DraftTexts = { text: whole.text, html: whole.html, headers };
+        const isNewText = changes.text !== undefined || changes.html !== undefined;
+        const files = await this.#changedFiles(before, whole.attachments, keep);
+        const next: DraftRow = {
+          ...before,
+          ...wordsOf(whole),
+          ...files,
+          texts: isNewText ? keep(await this.#writeTexts(orgId, inboxId, texts)) : before.texts,
+          revision: before.revision + 1,
+          contentHash: contentHash({ ...whole, attachments: files.attachments }),
+          updatedAtMs: Math.max(store.now(), before.updatedAtMs),
+        };
+        refuseLargeRow(next);
+        const asking = await prepareAsking(this.services, orgId, before.asked);
+        return {
+          records: [storageKey(orgId), ...asking.records],
+          sizeBytes: JOB_BYTES,
+          plan: (given) => {
+            const row = { ...next, asked: asking.stage(given, next) };
+            stageDraftChange(given, this.services, before, row);
+            return { mailbox: given.mailbox, result: { row, texts } };
+          },
+        };
+      });
+    } catch (error) {
+      await this.#discardAfter(error, written);
+      throw error;
+    }
+  }
+
+  /**
+   * Removes a draft.
+   * @param require is given the draft as it is removed, and may refuse; null for one that has gone
+   * @throws RelayError `not_found`, and what `require` throws
+   */
+  async discard(
+    place: DraftPlace,
+    require: (row: DraftRow | null) => void = () => {},
+  ): Promise<void> {
+    const { mailboxes, blobs } = this.services;
+    const { orgId, inboxId } = place;
+    await mailboxes.change<void>(orgId, inboxId, async () => {
+      const row = await this.read(place);
+      require(row);
+      if (row === null) throw unknownObject("draft");
+      return {
+        records: [storageKey(orgId)],
+        sizeBytes: JOB_BYTES,
+        plan: (given) => ({
+          mailbox: stageDraftRemoval(given, { blobs }, row),
+          result: undefined,
+        }),
+      };
+    });
+  }
+
+  async #ofClientId(
+    orgId: string,
+    inboxId: string,
+    clientId: string | null,
+  ): Promise<DraftRow | null> {
+    if (clientId === null) return null;
+    const { store: { kv } } = this.services;
+    const key = draftClientIdKey(orgId, inboxId, clientId);
+    const { value } = await retryWhileLocked(() => kv.get<{ draftId: string }>(key));
+    return value === null ? null : await this.read({ orgId, inboxId, id: value.draftId });
+  }
+
+  async #writeTexts(orgId: string, inboxId: string, texts: DraftTexts): Promise<BlobRef> {
+    const bytes = new TextEncoder().encode(JSON.stringify(texts));
+    return await this.services.blobs.write([orgId, inboxId], [bytes]);
+  }
+
+  /** The attachments as changed; their bytes are written anew only where others are among them. */
+  async #changedFiles(
+    { orgId, inboxId, attachments, files, nextAttachment }: DraftRow,
+    wanted: readonly (DraftAttachment | OutgoingAttachment)[],
+    keep: (ref: BlobRef) => BlobRef,
+  ): Promise<Pick<DraftRow, "attachments" | "files" | "nextAttachment">> {
+    const { blobs } = this.services;
+    const kept = wanted.filter((one) => "section" in one);
+    if (kept.length === wanted.length && kept.length === attachments.length) {
+      return { attachments: kept, files, nextAttachment };
+    }
+    if (wanted.length === 0) return { attachments: [], files: null, nextAttachment };
+    const contents: Uint8Array[] = [];
+    for (const one of wanted) {
+      contents.push("content" in one ? one.content : await blobs.read(files!, one.section));
+    }
+    const ref = keep(await blobs.write([orgId, inboxId], contents));
+    let next = nextAttachment;
+    return {
+      attachments: wanted.map((one, section) =>
+        "content" in one ? storedAttachment(one, ref, section, next++) : { ...one, section }
+      ),
+      files: ref,
+      nextAttachment: next,
+    };
+  }
+
+  /** After a commit of which nobody knows, the sweep decides. */
+  async #discardAfter(error: unknown, refs: readonly BlobRef[]): Promise<void> {
+    if (error instanceof RelayError && error.code !== "unavailable") await this.#discard(refs);
+  }
+
+  async #discard(refs: readonly BlobRef[]): Promise<void> {
+    for (const ref of refs) await this.services.blobs.discard(ref);
+  }
+}
+
+/** What a row has of a message. */
+function wordsOf(
+  { to, cc, bcc, subject, replyTo, labels, sendAtMs }: Omit<OutgoingMessage, "attachments">,
+) {
+  return { to, cc, bcc, subject, replyTo, labels, sendAtMs };
+}
+
+/** What of a row may be changed. */
+function editable(row: DraftRow) {
+  const { to, cc, bcc, replyTo, labels, subject, sendAtMs, attachments } = row;
+  return {
+    to: [...to],
+    cc: [...cc],
+    bcc: [...bcc],
+    replyTo: [...replyTo],
+    labels: [...labels],
+    subject,
+    sendAtMs,
+    attachments,
+  };
+}
+
+function storedAttachment(
+  { filename, contentType, contentId, content }: OutgoingAttachment,
+  files: BlobRef,
+  section: number,
+  number: number,
+): DraftAttachment {
+  return {
+    id: `att_${number}`,
+    filename,
+    contentType,
+    contentId,
+    sizeBytes: content.length,
+    sha256: Buffer.from(files.sections[section]!.sha256, "base64url").toString("hex"),
+    section,
+  };
+}
+
+/** @throws RelayError `payload_too_large` */
+function refuseLargeRow(row: DraftRow): void {
+  const sizeBytes = valueSizeBytes({ ...row, asked: null });
+  if (sizeBytes <= ROW_BYTES) return;
+  throw new RelayError(
+    "payload_too_large",
+    `the addresses, names and file names of a draft take ${sizeBytes} bytes in the store, at most ${ROW_BYTES} are allowed; leave out display names, or shorten file names`,
+  );
+}

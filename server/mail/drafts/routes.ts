@@ -1,0 +1,195 @@
+/** Routes of drafts under /v1/mail; what a person decides on is approval_routes.ts. */
+import type { Context } from "hono";
+import type { JsonObject } from "../../../toolkit/json_value.ts";
+import type { Blobs } from "../../blobs/blobs.ts";
+import { invalidJson, RelayError } from "../../errors.ts";
+import { JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
+import type { AnswersInHand } from "../../http/answers_in_hand.ts";
+import { answerWhole, LARGE_ANSWER_BYTES } from "../../http/large_answer.ts";
+import { noContent } from "../../http/no_content.ts";
+import { readBody } from "../../http/read_body.ts";
+import type { HttpEnv } from "../../http/route.ts";
+import { fingerprintOf } from "../../idempotency/idempotency_key.ts";
+import type { Limits } from "../../limits.ts";
+import type { Store } from "../../storage/store.ts";
+import type { Inboxes } from "../inboxes/inboxes.ts";
+import type { ListPages } from "../list_pages.ts";
+import type { KeyedRequest, MailHandlers } from "../mail_routes.ts";
+import type { MailboxTurn } from "../mailboxes/mailboxes.ts";
+import type { Messages } from "../messages/messages.ts";
+import type { DraftRow } from "../records/draft_record.ts";
+import { isMailId } from "../records/mail_id.ts";
+import { giveKeyed, type KeyedAnswers } from "../sending/keyed_answers.ts";
+import type { OutgoingWork } from "../sending/outgoing_work.ts";
+import { refuseTrial } from "../sending/routes.ts";
+import { unknownObject } from "../unknown_object.ts";
+import { readDraftPage } from "./draft_pages.ts";
+import type { Drafts, WholeDraft } from "./drafts.ts";
+import { draftChanged, type SendDraft } from "./send_draft.ts";
+import { wholeDraft } from "./shown_draft.ts";
+
+export interface DraftRouteServices {
+  store: Store;
+  drafts: Drafts;
+  sendDraft: SendDraft;
+  inboxes: Inboxes;
+  messages: Pick<Messages, "read">;
+  keyedAnswers: KeyedAnswers;
+  work: Pick<OutgoingWork, "read">;
+  pages: ListPages;
+  blobs: Pick<Blobs, "refuseWhenFull">;
+  answers: AnswersInHand;
+  limits: Limits;
+  now: () => number;
+  /** Has the mails go that ask people. */
+  wake(): void;
+}
+
+export function draftHandlers(services: DraftRouteServices) {
+  const { store, drafts, sendDraft, inboxes, messages, keyedAnswers, work, pages, limits, now } =
+    services;
+
+  /** @param isDone where the answer tells of what has been committed, and cannot be refused any more */
+  function show(
+    c: Context<HttpEnv>,
+    { row, texts }: WholeDraft,
+    status: number,
+    isDone: boolean,
+  ): Response {
+    const body = new TextEncoder().encode(JSON.stringify(wholeDraft(row, texts)));
+    if (body.length > LARGE_ANSWER_BYTES) {
+      const { answers } = services;
+      c.set("hold", isDone ? answers.holdAnyway(body.length) : answers.hold(body.length, "agent"));
+    }
+    return answerWhole(body, { status, headers: { ...JSON_HEADERS, ...NO_STORE } });
+  }
+
+  async function requireMessage(orgId: string, inboxId: string, messageId: string): Promise<void> {
+    const isThere = isMailId("msg", messageId) &&
+      await messages.read(orgId, inboxId, messageId) !== null;
+    if (!isThere) throw unknownObject("message");
+  }
+
+  /** What a request to send a draft asks for, once its body has come. */
+  async function readSend(request: KeyedRequest): Promise<JsonObject> {
+    const asked = await request.body({});
+    await request.confirm();
+    return asked;
+  }
+
+  /** Steps 6 to 11 of mail_routes.ts; the body is read in its place unless that is done. */
+  async function send(
+    request: KeyedRequest,
+    body: () => Promise<JsonObject>,
+    keyed?: NonNullable<Parameters<SendDraft["send"]>[3]>["keyed"],
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const { org, key, params } = request;
+    const row = await drafts.find(request, params["id"]!);
+    const inbox = await inboxes.find(request, row.inboxId);
+    refuseTrial(org);
+    const isBound = key.scope === "inbox";
+    if (isBound) refuseDraftOnly(inbox);
+    const revision = readRevision(await body());
+    if (revision === null && inbox.sendPolicy === "draft_only") {
+      throw invalidJson("revision is required here: the one of the draft that you have read");
+    }
+    const current = await drafts.read(row) ?? gone();
+    if (revision !== null && revision !== current.revision) throw draftChanged(current.revision);
+    return await sendDraft.send(org, inbox, current, {
+      ...(keyed === undefined ? {} : { keyed }),
+      gone: () => unknownObject("draft"),
+      require: (given: MailboxTurn) => {
+        if (isBound) refuseDraftOnly(given.inbox);
+      },
+    });
+  }
+
+  return {
+    async createMailDraft(request) {
+      const { c, org, key, params, confirm } = request;
+      const inbox = await inboxes.find(request, params["id"]!);
+      const body = await readBody(c);
+      const context = { limits, nowMs: now() };
+      const { request: asked } = await work.read("draft", body, context, false);
+      await confirm(); // a body may take two minutes
+      const { inReplyToMessageId } = asked;
+      if (inReplyToMessageId !== null) await requireMessage(org.id, inbox.id, inReplyToMessageId);
+      const draft = { ...asked, headers: [], createdByKey: key.id };
+      const made = await drafts.create(org.id, inbox.id, draft);
+      services.wake();
+      return show(c, made, made.isNew ? 201 : 200, made.isNew);
+    },
+    async listMailDrafts(request) {
+      const { c, org, key, params } = request;
+      const inbox = await inboxes.find(request, params["id"]!);
+      const page = await pages.read(c, { org: org.id, key_inbox: key.inboxId, inbox: inbox.id });
+      const after = page.after === null ? null : page.after[0] as string;
+      const { json, last, more } = await readDraftPage(
+        store,
+        { orgId: org.id, inboxId: inbox.id },
+        { after, limit: page.limit, maxBytes: limits.pageBytes },
+      );
+      const sizeBytes = json.reduce((sum, one) => sum + one.length, 0);
+      if (sizeBytes > LARGE_ANSWER_BYTES) c.set("hold", services.answers.hold(sizeBytes, "agent"));
+      return page.answerJson(json, more ? [last!] : null);
+    },
+    async readMailDraft(request) {
+      const row = await drafts.find(request, request.params["id"]!);
+      return show(request.c, await drafts.whole(row), 200, false);
+    },
+    async updateMailDraft(request) {
+      const { c, params, confirm } = request;
+      const row = await drafts.find(request, params["id"]!);
+      const body = await readBody(c);
+      const context = { limits, nowMs: now() };
+      const { request: changes } = await work.read("draft_changes", body, context, false);
+      await confirm();
+      if (Object.keys(changes).length === 0) return show(c, await drafts.whole(row), 200, false);
+      const changed = await drafts.change(row, changes);
+      services.wake();
+      return show(c, changed, 200, true);
+    },
+    async discardMailDraft(request) {
+      await drafts.discard(await drafts.find(request, request.params["id"]!));
+      return noContent();
+    },
+    async sendMailDraft(request) {
+      const key = keyedAnswers.keyOf(request);
+      if (key === null) {
+        const sent = () => send(request, () => readSend(request));
+        return giveKeyed(await keyedAnswers.once(null, null, sent));
+      }
+      // The stored answer comes first: the draft is gone by then.
+      const asked = await readSend(request);
+      return giveKeyed(
+        await keyedAnswers.once(
+          key,
+          fingerprintOf(asked),
+          (keyed) => send(request, () => Promise.resolve(asked), keyed),
+        ),
+      );
+    },
+  } satisfies MailHandlers;
+}
+
+function gone(): DraftRow {
+  throw unknownObject("draft");
+}
+
+/** @throws RelayError `approval_required` */
+function refuseDraftOnly({ sendPolicy }: { sendPolicy: string }): void {
+  if (sendPolicy !== "draft_only") return;
+  throw new RelayError(
+    "approval_required",
+    "a draft of this inbox goes out when a person approves it, by the link that they were mailed, or with an org-scoped key",
+  );
+}
+
+/** @throws RelayError `invalid_json` */
+function readRevision({ revision = null }: JsonObject): number | null {
+  if (revision === null) return null;
+  if (typeof revision === "number" && Number.isSafeInteger(revision) && revision > 0) {
+    return revision;
+  }
+  throw invalidJson("revision must be that of the draft, a whole number from 1");
+}

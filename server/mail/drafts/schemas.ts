@@ -1,0 +1,39 @@
+/** Drafts as schemas of the API description (mail page, "Records"). */
+import { z } from "@hono/zod-openapi";
+import { time } from "../../description/schemas/values.ts";
+import { mailId } from "../described.ts";
+import { Address, Attachment } from "../messages/schemas.ts";
+
+const ROW = {
+  id: mailId("dft", "The draft."),
+  inbox_id: mailId("ibx", "Its inbox."),
+  in_reply_to_message_id: z.string().nullable(),
+  to: z.array(Address),
+  cc: z.array(Address),
+  bcc: z.array(Address),
+  reply_to: z.array(Address),
+  subject: z.string().nullable(),
+  attachments: z.array(Attachment),
+  labels: z.array(z.string()),
+  send_at: time("When it is to go out.").nullable(),
+  revision: z.int().min(1).openapi({ description: "One higher with each change." }),
+  content_hash: z.string().regex(/^[0-9a-f]{64}$/).openapi({
+    description:
+      "SHA-256 of the RFC 8785 JSON of {to, cc, bcc, subject, text, html, attachments: " +
+      "[{filename, content_type, sha256}]}.",
+  }),
+  created_by_key: z.string(),
+  created_at: time("When it was made."),
+  updated_at: time("When it was changed."),
+};
+
+/** As lists have it. */
+export const DraftRow = z.object(ROW).openapi("MailDraftRow");
+export const Draft = z.object({
+  ...ROW,
+  text: z.string().nullable(),
+  html: z.string().nullable(),
+  headers: z.record(z.string(), z.string()).openapi({
+    description: "Of a message that a key wanted to send, which waits for an approval.",
+  }),
+}).openapi("MailDraft");

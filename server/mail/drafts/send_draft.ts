@@ -1,0 +1,80 @@
+/** Sends drafts: the commit that accepts the message takes the draft away (mail page, "Drafts"). */
+import { RelayError } from "../../errors.ts";
+import type { KeyedCommit } from "../../idempotency/key_use.ts";
+import type { MailboxTurn } from "../mailboxes/mailboxes.ts";
+import type { Messages } from "../messages/messages.ts";
+import type { DraftRow } from "../records/draft_record.ts";
+import type { Inbox } from "../records/inbox_record.ts";
+import type { OrgRecord } from "../records/org_record.ts";
+import type { Blobs } from "../../blobs/blobs.ts";
+import type { KeptAnswer } from "../sending/large_answers.ts";
+import type { Sender } from "../sending/sender.ts";
+import { draftMessage } from "./draft_message.ts";
+import type { Drafts } from "./drafts.ts";
+import { stageDraftRemoval } from "./stage_draft.ts";
+
+export interface SendDraftServices {
+  drafts: Drafts;
+  messages: Pick<Messages, "read">;
+  sender: Pick<Sender, "send">;
+  blobs: Blobs;
+  now: () => number;
+}
+
+export interface SendDraftOptions {
+  keyed?: KeyedCommit<KeptAnswer>;
+  /** Refuses where the draft has gone meanwhile. */
+  gone: () => RelayError;
+  /** Refuses by what the commit finds. @throws RelayError */
+  require?: (given: MailboxTurn) => void;
+}
+
+export class SendDraft {
+  constructor(private readonly services: SendDraftServices) {}
+
+  /**
+   * Sends this very revision of a draft, once.
+   * @returns the answer: the message as accepted, JSON
+   * @throws RelayError `draft_changed` for another revision, what `gone` makes, `invalid_json` for a
+   * draft that lacks something, and what Sender.send() throws
+   */
+  async send(
+    org: OrgRecord,
+    inbox: Inbox,
+    row: DraftRow,
+    { keyed, gone, require }: SendDraftOptions,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const { drafts, messages, sender, blobs, now } = this.services;
+    const { orgId, inboxId, inReplyToMessageId } = row;
+    const { texts } = await drafts.whole(row);
+    const about = inReplyToMessageId === null
+      ? null
+      : await messages.read(orgId, inboxId, inReplyToMessageId);
+    const attachments = await drafts.files(row);
+    const message = draftMessage({ row, texts, attachments, about }, now());
+    let current = row;
+    return await sender.send(org, inbox, message, {
+      ...(keyed === undefined ? {} : { keyed }),
+      beside: {
+        async prepare() {
+          const found = await drafts.read(row);
+          if (found === null) throw gone();
+          if (found.revision !== row.revision) throw draftChanged(found.revision);
+          current = found;
+        },
+        plan(given) {
+          require?.(given);
+          return stageDraftRemoval(given, { blobs }, current);
+        },
+      },
+    });
+  }
+}
+
+/** @param revision that it has now */
+export function draftChanged(revision: number): RelayError {
+  return new RelayError(
+    "draft_changed",
+    `the draft has revision ${revision} by now; read it again, and send the revision that you mean`,
+  );
+}

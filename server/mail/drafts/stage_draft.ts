@@ -1,0 +1,93 @@
+/**
+ * What the commits write that make, change and remove drafts. Each is part of a change of its mailbox
+ * (mailboxes/mailboxes.ts) whose job names the org's record of storage.
+ */
+import type { Blobs } from "../../blobs/blobs.ts";
+import { RelayError } from "../../errors.ts";
+import type { Limits } from "../../limits.ts";
+import type { Mailbox, MailboxTurn } from "../mailboxes/mailboxes.ts";
+import { countStorage, hasRoom, overQuota, storageKey } from "../mailboxes/storage_use.ts";
+import type { ObjectRow } from "../messages/stage_message.ts";
+import {
+  draftBytes,
+  draftClientIdKey,
+  draftKey,
+  draftOwnerKey,
+  type DraftOwnerRow,
+  type DraftRow,
+} from "../records/draft_record.ts";
+import { objectKey } from "../records/message_record.ts";
+
+/** @throws RelayError `draft_limit_reached` */
+export function requireDraftRoom(
+  { drafts = 0 }: Pick<Mailbox, "drafts">,
+  { mailDraftsPerInbox: most }: Pick<Limits, "mailDraftsPerInbox">,
+): void {
+  if (drafts < most) return;
+  throw new RelayError(
+    "draft_limit_reached",
+    `an inbox keeps at most ${most} drafts; send or discard one`,
+  );
+}
+
+/** Adds a draft. @throws RelayError `draft_limit_reached`, `unavailable` */
+export function stageNewDraft(
+  given: MailboxTurn,
+  { blobs, limits }: { blobs: Pick<Blobs, "keep">; limits: Limits },
+  row: DraftRow,
+): Mailbox {
+  const { turn, mailbox } = given;
+  const { orgId, inboxId, id, clientId } = row;
+  requireDraftRoom(mailbox, limits);
+  takeRoom(given, draftBytes(row), limits);
+  turn.set(draftKey(orgId, inboxId, id), row);
+  turn.set(objectKey(orgId, id), { v: 1, inboxId } satisfies ObjectRow);
+  turn.set(draftOwnerKey(id), { v: 1, orgId, inboxId } satisfies DraftOwnerRow);
+  if (clientId !== null) {
+    turn.set(draftClientIdKey(orgId, inboxId, clientId), { v: 1, draftId: id });
+  }
+  blobs.keep(turn, row.texts);
+  if (row.files !== null) blobs.keep(turn, row.files);
+  return { ...mailbox, drafts: (mailbox.drafts ?? 0) + 1 };
+}
+
+/** Replaces a draft by its next revision. @throws RelayError `unavailable` */
+export function stageDraftChange(
+  given: MailboxTurn,
+  { blobs, limits }: { blobs: Pick<Blobs, "keep" | "drop">; limits: Limits },
+  before: DraftRow,
+  after: DraftRow,
+): void {
+  const { turn } = given;
+  takeRoom(given, draftBytes(after) - draftBytes(before), limits);
+  turn.set(draftKey(after.orgId, after.inboxId, after.id), after);
+  for (const part of ["texts", "files"] as const) {
+    const [former, next] = [before[part], after[part]];
+    if (former === next) continue;
+    if (former !== null) blobs.drop(turn, former);
+    if (next !== null) blobs.keep(turn, next);
+  }
+}
+
+/** Removes a draft, for good. */
+export function stageDraftRemoval(
+  { turn, mailbox }: Pick<MailboxTurn, "turn" | "mailbox">,
+  { blobs }: { blobs: Pick<Blobs, "drop"> },
+  row: DraftRow,
+): Mailbox {
+  const { orgId, inboxId, id, clientId } = row;
+  turn.delete(draftKey(orgId, inboxId, id));
+  turn.delete(objectKey(orgId, id));
+  turn.delete(draftOwnerKey(id));
+  if (clientId !== null) turn.delete(draftClientIdKey(orgId, inboxId, clientId));
+  blobs.drop(turn, row.texts);
+  if (row.files !== null) blobs.drop(turn, row.files);
+  countStorage(turn, orgId, -draftBytes(row));
+  return { ...mailbox, drafts: Math.max(0, (mailbox.drafts ?? 0) - 1) };
+}
+
+function takeRoom({ turn, org }: MailboxTurn, moreBytes: number, limits: Limits): void {
+  const stored = turn.record(storageKey(org.id));
+  if (moreBytes > 0 && !hasRoom(stored, moreBytes, org, turn.nowMs, limits)) throw overQuota();
+  countStorage(turn, org.id, moreBytes);
+}

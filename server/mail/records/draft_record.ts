@@ -1,0 +1,99 @@
+/** Drafts as the store holds them: rows of their inbox, changed in commits of its mailbox alone. */
+import type { BlobRef } from "../../blobs/blobs.ts";
+import type { ExtraHeader } from "../composing/outgoing_message.ts";
+import type { MailAddress } from "../parsing/parsed_mail.ts";
+
+export interface DraftAttachment {
+  /** `att_` and a number that no other attachment of the draft has had. */
+  id: string;
+  filename: string;
+  contentType: string;
+  contentId: string | null;
+  /** Decoded bytes. */
+  sizeBytes: number;
+  /** Hex. */
+  sha256: string;
+  /** Where its bytes are in `files`. */
+  section: number;
+}
+
+/** That a person was asked to approve a draft. */
+export interface AskedApproval {
+  /** Whose mailbox the link goes to; another owner of the org is asked anew. */
+  email: string;
+  /** Row of the outgoing queue that carries the link of the newest revision. */
+  mailId: string;
+  /** Revisions that a link was made for, the oldest first, and until when it works, unix ms. */
+  links: readonly { revision: number; untilMs: number }[];
+}
+
+export interface DraftRow {
+  v: 1;
+  /** `dft_` and a ULID. */
+  id: string;
+  orgId: string;
+  inboxId: string;
+  inReplyToMessageId: string | null;
+  to: readonly MailAddress[];
+  cc: readonly MailAddress[];
+  bcc: readonly MailAddress[];
+  subject: string | null;
+  replyTo: readonly MailAddress[];
+  labels: readonly string[];
+  sendAtMs: number | null;
+  attachments: readonly DraftAttachment[];
+  /** Number of the next attachment. */
+  nextAttachment: number;
+  /** One section: JSON of DraftTexts. */
+  texts: BlobRef;
+  /** A section for each attachment; null without any. */
+  files: BlobRef | null;
+  /** From 1. */
+  revision: number;
+  contentHash: string;
+  /** `key_` and a ULID: the key that made it. */
+  createdByKey: string;
+  clientId: string | null;
+  createdAtMs: number;
+  updatedAtMs: number;
+  /** Null while nobody is asked. */
+  asked: AskedApproval | null;
+}
+
+/** What is too long for a row. */
+export interface DraftTexts {
+  text: string | null;
+  html: string | null;
+  /** Of a message that a key wanted to send; drafts made as such have none. */
+  headers: readonly ExtraHeader[];
+}
+
+/** ["mail-draft", orgId, inboxId, draftId] */
+export const draftKey = (orgId: string, inboxId: string, draftId: string): Deno.KvKey => [
+  "mail-draft",
+  orgId,
+  inboxId,
+  draftId,
+];
+
+/** ["mail-draft-client-id", orgId, inboxId, client_id]: {draftId} */
+export const draftClientIdKey = (
+  orgId: string,
+  inboxId: string,
+  clientId: string,
+): Deno.KvKey => ["mail-draft-client-id", orgId, inboxId, clientId];
+
+/** ["mail-draft-owner", draftId]: whose a draft is, for the page that its id alone leads to. */
+export const draftOwnerKey = (draftId: string): Deno.KvKey => ["mail-draft-owner", draftId];
+
+export interface DraftOwnerRow {
+  v: 1;
+  orgId: string;
+  inboxId: string;
+}
+
+/** Bytes that a draft takes of its org's storage. Pure. */
+export function draftBytes({ texts, files }: Pick<DraftRow, "texts" | "files">): number {
+  return [...texts.sections, ...files?.sections ?? []]
+    .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+}
