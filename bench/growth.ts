@@ -17,10 +17,14 @@ const ROUNDS = 3;
 const LONGEST_SEARCH_MS = 180_000;
 const ACTIVE_AGENTS = 1_000;
 
-/** A relay on a store of as many agents as messages. */
-export interface GrowthPoint {
+/** How much the store of a relay holds. */
+export interface StoreSize {
   agents: number;
   messages: number;
+}
+
+/** A relay on a store of some size. */
+export interface GrowthPoint extends StoreSize {
   fileMiB: number;
   /** From the start of the process to its first answer. */
   startMs: number;
@@ -37,13 +41,14 @@ export interface GrowthPoint {
 }
 
 export async function measureGrowth(
-  sizes: readonly number[],
+  sizes: readonly StoreSize[],
   context: Context,
 ): Promise<GrowthPoint[]> {
   const points: GrowthPoint[] = [];
   for (const size of sizes) {
-    const from = await storedNetwork({ agents: size, messages: size }, context);
-    const folder = await copyStore(from, join(context.temporaryFolder, String(size)));
+    const from = await storedNetwork(size, context);
+    const name = `${size.agents}-${size.messages}`;
+    const folder = await copyStore(from, join(context.temporaryFolder, name));
     points.push(await measurePoint(size, folder, context));
     await Deno.remove(folder, { recursive: true });
   }
@@ -51,7 +56,7 @@ export async function measureGrowth(
 }
 
 async function measurePoint(
-  size: number,
+  { agents: agentCount, messages }: StoreSize,
   folder: string,
   { random, count, progress }: Context,
 ): Promise<GrowthPoint> {
@@ -65,7 +70,7 @@ async function measurePoint(
     const server = { ready: { port: Number(new URL(relay.url).port) }, pid: relay.pid };
     const memory = async () => fourDigits(await residentMiB(relay.pid) ?? NaN);
     const startMiB = await memory();
-    const agents = storedAgents(Math.min(size, ACTIVE_AGENTS));
+    const agents = storedAgents(Math.min(agentCount, ACTIVE_AGENTS));
     const sends = await rounds(() =>
       drive(server, randomSends(agents, count(REQUESTS), random), {
         connections: CONNECTIONS,
@@ -83,8 +88,8 @@ async function measurePoint(
     await searchUntilRead(relay.url);
     const firstSearchMs = performance.now() - searchBeganMs;
     const point = {
-      agents: size,
-      messages: size,
+      agents: agentCount,
+      messages,
       fileMiB: fourDigits(fileMiB),
       startMs: Math.round(startMs),
       startMiB,

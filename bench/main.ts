@@ -12,7 +12,7 @@
 import { cpus, totalmem } from "node:os";
 import { parseArgs } from "node:util";
 import { type DiskCost, measureDiskCost } from "./disk_cost.ts";
-import { type GrowthPoint, measureGrowth } from "./growth.ts";
+import { type GrowthPoint, measureGrowth, type StoreSize } from "./growth.ts";
 import { measureRow } from "./measure_row.ts";
 import { notMeasured, type Result, type Results } from "./result.ts";
 import type { Context } from "./row.ts";
@@ -25,8 +25,13 @@ const QUICK_ROUNDS = 2;
 const QUICK_SHARE = 0.25;
 const GROWTH = "growth";
 const DISK = "disk";
-const QUICK_SIZES = [1_000, 100_000];
-const SIZES = [1_000, 100_000, 1_000_000];
+const asMany = (size: number): StoreSize => ({ agents: size, messages: size });
+const QUICK_SIZES = [1_000, 100_000].map(asMany);
+/** The last one is what a relay holds in 512 MiB; the curves show the others. */
+const SIZES = [...[1_000, 100_000, 1_000_000].map(asMany), {
+  agents: 100_000,
+  messages: 1_000_000,
+}];
 const folder = new URL("./", import.meta.url);
 const latestFile = new URL("results/latest.json", folder);
 
@@ -80,7 +85,9 @@ let disk: DiskCost[] | undefined;
 try {
   if (wanted === undefined || wanted.includes(GROWTH)) {
     const sizes = options.quick ? QUICK_SIZES : SIZES;
-    console.log(`\n${GROWTH}: ${sizes.map((size) => size.toLocaleString("en")).join(", ")} agents`);
+    console.log(
+      `\n${GROWTH}: ${sizes.map(({ agents }) => agents.toLocaleString("en")).join(", ")} agents`,
+    );
     growth = await inContext((context) => measureGrowth(sizes, context));
   }
   if (wanted === undefined || wanted.includes(DISK)) {

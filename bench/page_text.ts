@@ -105,7 +105,8 @@ function notes(rows: readonly Result[]): string[] {
 function growthTable({ growth }: Results): string {
   return table(
     [
-      "agents and messages",
+      "agents",
+      "messages",
       "file MiB",
       "start ms",
       "MiB after the start",
@@ -119,6 +120,7 @@ function growthTable({ growth }: Results): string {
     ],
     growth!.map((point) => [
       point.agents.toLocaleString("en"),
+      point.messages.toLocaleString("en"),
       figure(point.fileMiB),
       figure(point.startMs),
       figure(point.startMiB),
@@ -137,7 +139,8 @@ function growthTable({ growth }: Results): string {
 export function growthCharts({ growth = [] }: Results): Chart[] {
   const chart = (title: string, read: (point: typeof growth[number]) => number) => ({
     title,
-    points: growth.map((point) => ({ x: point.agents, y: read(point) })),
+    points: growth.filter(({ agents, messages }) => agents === messages)
+      .map((point) => ({ x: point.agents, y: read(point) })),
   });
   return [
     chart("start-up, ms", ({ startMs }) => startMs),

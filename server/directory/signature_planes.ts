@@ -30,7 +30,10 @@ export class SignaturePlanes {
     const block = this.#blocks[place]!;
     const at = word % BLOCK_WORDS;
     const bit = 1 << (agentId % WORD_BITS);
-    visitPlanes(text, tags, (plane) => block[plane * BLOCK_WORDS + at]! |= bit);
+    setText(block.subarray(at), bit, text);
+    for (const tag of tags) {
+      for (const plane of tagPlanes(tag)) block[plane * BLOCK_WORDS + at]! |= bit;
+    }
   }
 
   /** Clears all bits of an agent. */
@@ -62,27 +65,28 @@ function planeOf(block: Uint32Array, plane: number): Uint32Array {
   return block.subarray(plane * BLOCK_WORDS, (plane + 1) * BLOCK_WORDS);
 }
 
-/** Visits the planes of all pieces of a text, some of them several times. */
-function visitPlanes(
-  text: string,
-  tags: readonly string[],
-  visit: (plane: number) => void,
-): void {
+/**
+ * Sets an agent's bit in the planes of all pieces of a text. With a million agents to read, this is a
+ * third of the work: no call for each piece, and no hash for pieces of one and two ASCII letters.
+ * @param words a block from the agent's word in the first plane on
+ */
+function setText(words: Uint32Array, bit: number, text: string): void {
   let before = 0;
   let last = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code !== 0) {
-      visit(shortPlane(0, code));
+      const isAscii = (last | code) < ASCII;
+      words[(isAscii ? ASCII_PLANES[code]! : shortPlane(0, code)) * BLOCK_WORDS]! |= bit;
       if (last !== 0) {
-        visit(shortPlane(last, code));
-        if (before !== 0) visit(longPlane(before, last, code));
+        const short = isAscii ? ASCII_PLANES[last * ASCII + code]! : shortPlane(last, code);
+        words[short * BLOCK_WORDS]! |= bit;
+        if (before !== 0) words[longPlane(before, last, code) * BLOCK_WORDS]! |= bit;
       }
     }
     before = last;
     last = code;
   }
-  for (const tag of tags) tagPlanes(tag).forEach(visit);
 }
 
 /** The planes that exclude the most agents: those of the search's longest pieces alone. */
@@ -118,3 +122,10 @@ function mix(value: number): number {
   hash = Math.imul(hash ^ hash >>> 13, 0xc2b2ae35);
   return (hash ^ hash >>> 16) >>> 0;
 }
+
+const ASCII = 128;
+/** shortPlane() of two ASCII letters, the first one's code times 128 plus the second one's. */
+const ASCII_PLANES = Uint16Array.from(
+  { length: ASCII * ASCII },
+  (_, pair) => shortPlane(Math.floor(pair / ASCII), pair % ASCII),
+);

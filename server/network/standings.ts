@@ -5,7 +5,7 @@
  */
 import { listRows } from "../storage/list_rows.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
-import { firstCountedMinute, minuteOf, WINDOW_MINUTES } from "./counted.ts";
+import { firstCountedMinute, minuteOf, MINUTES_AN_HOUR, WINDOW_MINUTES } from "./counted.ts";
 import type { Standing } from "./ranking.ts";
 import {
   checkpointPrefix,
@@ -17,6 +17,7 @@ import {
   hourOf,
   LOG_PREFIX,
   PART_PREFIX,
+  partKey,
   type PartRow,
   TALLY_STATE,
   type TallyState,
@@ -39,6 +40,12 @@ export interface StandingsNow {
 
 const ATTEMPTS = 50;
 const BATCH = { batchSize: 200 };
+/**
+ * Rows and folds that are in memory at one time, some 25,000 counts: a relay that was down, or folds
+ * a million counts, reads far more of them in all.
+ */
+const FOLDS_A_SLICE = 4;
+const ROWS_A_SLICE = 50;
 
 export class Standings {
   #folded: Folded | null = null;
@@ -83,41 +90,48 @@ export class Standings {
   async #bringUpTo(state: TallyState | null, firstMinute: number): Promise<boolean> {
     const seq = state?.seq ?? 0;
     const checkpoint = state?.checkpoint ?? null;
-    if (this.#folded !== null && this.#folded.seq <= seq) {
-      await this.#leave(this.#folded, firstMinute);
-      const complete = await this.#addLogs(this.#folded, seq);
-      if (complete || this.#folded.seq >= (checkpoint?.seq ?? 0)) {
-        this.#folded.seq = seq;
+    const known = this.#folded;
+    // What fails half-way may have missed rows: memory begins anew then.
+    this.#folded = null;
+    if (known !== null && known.seq <= seq) {
+      const knownSeq = known.seq;
+      await this.#leave(known, firstMinute);
+      const complete = await this.#addLogs(known, seq);
+      if (complete || knownSeq >= (checkpoint?.seq ?? 0)) {
+        this.#folded = known;
         return complete;
       }
     }
     this.revision++;
-    this.#folded = null;
     const { folded, complete } = await this.#load(checkpoint);
     if (folded === null) return false;
     await this.#leave(folded, firstMinute);
     const followed = await this.#addLogs(folded, seq);
-    folded.seq = seq;
     this.#folded = folded;
     return complete && followed;
   }
 
-  /** Adds the folds up to this one. @returns false when some of them are gone */
+  /**
+   * Adds the folds up to this one, some at a time: all at once, a million counts held the thread for
+   * three seconds, and the heap grew by 150 MiB that it then kept for long.
+   * @returns false when some of them are gone
+   */
   async #addLogs(folded: Folded, seq: number): Promise<boolean> {
-    if (folded.seq === seq) return true;
-    const seen = new Set<number>();
-    const counts: Count[] = [];
-    const selector = { start: [...LOG_PREFIX, folded.seq + 1], end: [...LOG_PREFIX, seq + 1] };
-    for (const { key, value } of await listRows<CountsRow>(this.kv, selector, BATCH)) {
-      seen.add(key[2] as number);
-      counts.push(...decodeCounts(value));
-    }
-    const complete = seen.size === seq - folded.seq;
-    this.revision++;
-    for (const count of counts) {
-      if (count.minute < folded.firstMinute) continue;
-      add(folded.counts, count, count.count);
-      addToHour(folded.hours, count.minute, count.count);
+    let complete = true;
+    while (folded.seq < seq) {
+      const upTo = Math.min(seq, folded.seq + FOLDS_A_SLICE);
+      const selector = { start: [...LOG_PREFIX, folded.seq + 1], end: [...LOG_PREFIX, upTo + 1] };
+      const rows = await listRows<CountsRow>(this.kv, selector, BATCH);
+      complete &&= new Set(rows.map(({ key }) => key[2])).size === upTo - folded.seq;
+      this.revision++;
+      for (const { value } of rows) {
+        for (const count of decodeCounts(value)) {
+          if (count.minute < folded.firstMinute) continue;
+          add(folded.counts, count, count.count);
+          addToHour(folded.hours, count.minute, count.count);
+        }
+      }
+      folded.seq = upTo;
     }
     return complete;
   }
@@ -158,7 +172,7 @@ export class Standings {
     return { folded: { seq, firstMinute, counts, hours }, complete };
   }
 
-  /** The hours of a checkpoint that was written without them, one after the other: memory has one. */
+  /** The hours of a checkpoint that was written without them. */
   async #readHours(
     hours: Map<number, number>,
     upToSeq: number,
@@ -166,14 +180,12 @@ export class Standings {
   ): Promise<void> {
     const lastHour = hourOf(minuteOf(this.now()));
     const firstHour = hourOf(Math.max(firstMinute, this.#firstMinute()));
-    for (let hour = firstHour; hour <= lastHour; hour++) {
-      const rows = await listRows<PartRow>(this.kv, { prefix: [...PART_PREFIX, hour] }, BATCH);
-      for (const { key, value } of rows) {
-        if (key[3] as number > upToSeq) continue;
-        for (let i = 0; i < value.counts.length; i += 3) {
-          const minute = value.counts[i]!;
-          if (minute >= firstMinute) addToHour(hours, minute, value.counts[i + 2]!);
-        }
+    const endMinute = (lastHour + 1) * MINUTES_AN_HOUR;
+    for await (const { foldSeq, counts } of this.#parts(firstHour * MINUTES_AN_HOUR, endMinute)) {
+      if (foldSeq > upToSeq) continue;
+      for (let i = 0; i < counts.length; i += 3) {
+        const minute = counts[i]!;
+        if (minute >= firstMinute) addToHour(hours, minute, counts[i + 2]!);
       }
     }
   }
@@ -186,20 +198,13 @@ export class Standings {
     // Everything counted by then has left the window, and its parts may have expired.
     const outlived = firstMinute - from > WINDOW_MINUTES;
     if (!outlived) {
-      const selector = {
-        start: [...PART_PREFIX, hourOf(from)],
-        end: [...PART_PREFIX, hourOf(firstMinute - 1) + 1],
-      };
-      for (const { key, value } of await listRows<PartRow>(this.kv, selector, BATCH)) {
-        if (key[3] as number > seq) continue;
-        for (let i = 0; i < value.counts.length; i += 3) {
-          const [minute, senderId, count] = value.counts.slice(i, i + 3) as [
-            number,
-            number,
-            number,
-          ];
+      for await (const { foldSeq, counts: some } of this.#parts(from, firstMinute)) {
+        if (foldSeq > seq) continue;
+        for (let i = 0; i < some.length; i += 3) {
+          const minute = some[i]!;
           if (minute < from || minute >= firstMinute) continue;
-          leaving.set(senderId, (leaving.get(senderId) ?? 0) + count);
+          const senderId = some[i + 1]!;
+          leaving.set(senderId, (leaving.get(senderId) ?? 0) + some[i + 2]!);
         }
       }
     }
@@ -212,6 +217,25 @@ export class Standings {
       if (standing === undefined) continue;
       if (standing.count === count) counts.delete(senderId);
       else add(counts, standing, -count);
+    }
+  }
+
+  /** The parts of the hours that hold some minutes, some rows in memory at a time. */
+  async *#parts(
+    firstMinute: number,
+    endMinute: number,
+  ): AsyncGenerator<{ foldSeq: number; counts: readonly number[] }> {
+    const end = [...PART_PREFIX, hourOf(endMinute - 1) + 1];
+    let start: Deno.KvKey = [...PART_PREFIX, hourOf(firstMinute)];
+    for (;;) {
+      const rows = await listRows<PartRow>(this.kv, { start, end }, {
+        limit: ROWS_A_SLICE,
+        batchSize: ROWS_A_SLICE,
+      });
+      for (const { key, value } of rows) yield { foldSeq: key[3] as number, counts: value.counts };
+      if (rows.length < ROWS_A_SLICE) return;
+      const [hour, seq, n] = rows.at(-1)!.key.slice(PART_PREFIX.length) as number[];
+      start = partKey(hour!, seq!, n! + 1);
     }
   }
 

@@ -211,3 +211,55 @@ Deno.test("Standings.read() subtracts no minute twice after a start from a check
   await storage.close();
   kv.close();
 });
+
+Deno.test("Standings.read() has few rows in memory at a time, however many folds it missed", async () => {
+  const kv = await Deno.openKv(":memory:");
+  const clock = createTestClock();
+  const storage = await openTestStorage(kv, { clock });
+  const leases = new Leases(storage.store);
+  const kept = new Standings(kv, clock.now);
+  const tally = new Tally({ ...storage, leases, standings: () => kept.read() });
+  const folds = 130;
+  for (let i = 0; i < folds; i++) {
+    const minute = minuteOf(clock.now()) - i % 2;
+    const senderId = 1 + i % 3;
+    const delta = { senderId, handle: `agent_${senderId}`, minute, count: 1 };
+    await kv.set(deltaKey(`fold-${i}`), encodeCounts([delta]));
+    await tally.tidy();
+  }
+  const lists: { kind: string; rows: number }[] = [];
+  const counting = new Proxy(kv, {
+    get(target, name) {
+      if (name !== "list") return Reflect.get(target, name).bind(target);
+      return async function* (...args: Parameters<Deno.Kv["list"]>) {
+        const list = { kind: "", rows: 0 };
+        lists.push(list);
+        for await (const row of target.list(...args)) {
+          list.kind = row.key[1] as string;
+          list.rows++;
+          yield row;
+        }
+      };
+    },
+  });
+  const total = async (standings: Standings) => {
+    const { counts } = (await standings.read()).folded;
+    return [...counts.values()].reduce((sum, { count }) => sum + count, 0);
+  };
+  const most = (kind: string) =>
+    Math.max(0, ...lists.filter((list) => list.kind === kind).map(({ rows }) => rows));
+
+  const fresh = new Standings(counting, clock.now);
+  assert.equal(await total(fresh), folds);
+  assert.ok(lists.filter(({ kind }) => kind === "log").length > 10);
+  assert.ok(most("log") <= 8, `${most("log")} logs at a time`);
+  // The former of the two minutes leaves the window, then the latter.
+  clock.advance(WINDOW_MINUTES * MINUTE_MS);
+  assert.equal(await total(fresh), folds / 2);
+  clock.advance(MINUTE_MS);
+  assert.equal(await total(fresh), 0);
+  assert.ok(lists.filter(({ kind }) => kind === "part").length >= 4);
+  assert.ok(most("part") <= 60, `${most("part")} parts at a time`);
+  await storage.close();
+  kv.close();
+});

@@ -134,19 +134,18 @@ export class Tally {
     const state = (await retryWhileLocked(() => kv.get<TallyState>(TALLY_STATE))).value;
     if (state === null || !this.#isDue(state)) return;
     const { folded: { seq, firstMinute, counts, hours } } = await standings();
-    const flat = [...counts.values()].map((
-      { senderId, handle, count },
-    ) => [senderId, handle, count]);
+    // As of now: a count that changes meanwhile is another object. Rows are made as they are written.
+    const rows = inRows([...counts.values()], STANDINGS_A_ROW);
     const byHour = [...hours].flat();
-    const rows = inRows(flat, STANDINGS_A_ROW).map((row, n): CheckpointRow => ({
-      v: 1,
-      counts: row.flat(),
-      ...(n === 0 ? { hours: byHour } : {}),
-    }));
     const name = randomId(store);
     for (let from = 0; from < rows.length; from += ROWS_A_WRITE) {
       const operation = kv.atomic();
-      for (const [i, row] of rows.slice(from, from + ROWS_A_WRITE).entries()) {
+      for (const [i, standings] of rows.slice(from, from + ROWS_A_WRITE).entries()) {
+        const row: CheckpointRow = {
+          v: 1,
+          counts: standings.flatMap(({ senderId, handle, count }) => [senderId, handle, count]),
+          ...(from + i === 0 ? { hours: byHour } : {}),
+        };
         operation.set(checkpointKey(name, from + i), row, { expireIn: TALLY_KEPT_MS });
       }
       await retryWhileLocked(() => operation.commit());
