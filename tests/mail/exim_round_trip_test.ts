@@ -260,6 +260,10 @@ partOrSkip("exim4", "exim4 takes mail, brings back its answer and its bounces", 
       await mailer.close();
     }
   } finally {
-    await Deno.remove(folder, { recursive: true });
+    // Deliveries that the server has begun end after it, and write until then.
+    await until(async () => {
+      const isLeft = await Deno.remove(folder, { recursive: true }).then(() => false, () => true);
+      return isLeft ? undefined : true;
+    });
   }
 });
