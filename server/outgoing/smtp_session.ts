@@ -201,7 +201,9 @@ export class SmtpSession {
     const isRefusal = reply !== null && reply.code >= 400 && reply.code < 600;
     if (isWhole && !isRefusal) return { result: "unknown", reason };
     const isThere = isRefusal && reply.code !== 421;
-    this.#isReusable = isThere && this.#isOpen && (isWhole || !this.isContentBegun);
+    // A refusal of the content may have come before its end: what the server says of the end would
+    // then be taken for the answer to the next command.
+    this.#isReusable = isThere && this.#isOpen && !this.isContentBegun;
     const stage = stageOf(command);
     const permanent = isRefusal && reply.code >= 500;
     return { result: "refused", stage, permanent, reason, reply, isReached: this.#isOpen };
@@ -221,6 +223,8 @@ async function* contentOf(
   await ask();
   for (let at = 0; at < content.length; at += CHUNK_BYTES) {
     yield content.subarray(at, at + CHUNK_BYTES);
+    // A reply that came meanwhile is read before the end is, and so is known to be early.
+    if (content.length > CHUNK_BYTES) await new Promise((resolve) => setTimeout(resolve));
   }
   onWhole();
 }

@@ -211,7 +211,7 @@ Deno.test("a digest that waits for its next hop is not sent after the stop", asy
   await bench.agent("carol", READER);
   bench.relay.clock.advance(1_000);
   await bob.sent({ to: "carol", body: "hello" });
-  smtp.script({ greeting: { reply: "421 busy" } });
+  smtp.script({ RCPT: { reply: "451 busy" } });
   await bench.sweep();
   await press(buttonOf(page, link));
   smtp.script({});

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { BLOB_KINDS, blobTest, patterned } from "../support/blob_rig.ts";
 
 const LARGEST_BYTES = 25 * 2 ** 20;
-const LONGEST_MS = 50;
+const LONGEST_MS = 100;
 /** Other work on the machine holds a test up too, but not each time. */
 const TRIES = 5;
 
@@ -24,7 +24,7 @@ async function longestHold(work: () => Promise<unknown>): Promise<number> {
 }
 
 blobTest(
-  "writes and reads of 25 MiB, three at one time, never hold the main loop for 50 ms",
+  "writes and reads of 25 MiB, three at one time, never hold the main loop for 100 ms",
   async (rig) => {
     const large = patterned(LARGEST_BYTES);
     const holds: number[] = [];

@@ -66,7 +66,7 @@ Deno.test("mail routes allow any origin without credentials, refusals included; 
   const answers = [
     await owner.ask("GET", "/v1/mail/org", { headers }),
     await askMail(relay.url, "GET", "/v1/mail/org", { headers }),
-    await owner.ask("GET", "/v1/mail/usage", { headers }),
+    await owner.ask("GET", "/v1/mail/webhooks", { headers }),
     await owner.ask("PUT", "/v1/mail/org", { headers }),
     await owner.ask("GET", "/v1/mail/nothing", { headers }),
   ];

@@ -56,7 +56,7 @@ Deno.test("Mailer.send() takes one connection for mails that follow each other, 
     assert.deepEqual([smtp.sessions(), smtp.count("RSET"), smtp.contents.length], [1, 4, 5]);
   }));
 
-Deno.test("Mailer.send() keeps the connection after refusals in order, at every step", () =>
+Deno.test("Mailer.send() keeps the connection after refusals in order, but for those of content", () =>
   withMailer({}, async (smtp, mailer) => {
     for (const step of ["MAIL", "RCPT", "DATA", "content"] as const) {
       smtp.script({ [step]: { reply: "550 5.7.1 no" } });
@@ -66,7 +66,8 @@ Deno.test("Mailer.send() keeps the connection after refusals in order, at every 
     }
     smtp.script({});
     assert.equal((await send(mailer)).result, "sent");
-    assert.equal(smtp.sessions(), 1);
+    // Whether a refusal of content came at its end, nobody can tell for sure.
+    assert.equal(smtp.sessions(), 2);
   }));
 
 Deno.test("a connection that broke while it waited is no attempt", () =>
