@@ -218,7 +218,8 @@ Deno.test("a lost next hop holds up nothing that needs no attempt", () =>
     const before = await left();
     assert.ok(before > 100, `${before} left`);
     bench.clock.nowMs = endsAtMs;
-    for (let i = 0; i < 3; i++) await outgoing.run();
+    // Some at a time, while rows that are attempted just now are left alone.
+    for (let i = 0; i < 10 && await left() > 0; i++) await outgoing.run();
     assert.equal(await left(), 0);
     assert.deepEqual(await Array.fromAsync(bench.kv.list({ prefix: ["outgoing-end"] })), []);
   }));
