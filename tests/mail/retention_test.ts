@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { auditMailboxes } from "../support/mailbox_audit.ts";
 import { startInboundRig } from "../support/inbound_rig.ts";
-import { accepted, assertMailRefused } from "../support/mail_caller.ts";
+import { accepted, assertMailRefused, newOrg } from "../support/mail_caller.ts";
+import { claimLink, follow } from "../support/mail_links.ts";
+import { startMailRelay } from "../support/mail_relay.ts";
 import { rowsNaming } from "../support/mail_store.ts";
 import { delay } from "../support/pace.ts";
 import { copyMessages } from "../support/message_rows.ts";
@@ -161,4 +163,29 @@ Deno.test("DELETE inbox: nothing of it is shown from the answer on, whatever the
   for (const path of [last, `${last}/raw`, `/v1/mail/threads/${thread_id}`]) {
     assertMailRefused(await rig.holder.ask("GET", path), "not_found");
   }
+});
+
+Deno.test("retention_days: a message that has still to go out stays until it has gone", async () => {
+  await using relay = await startMailRelay();
+  const owner = await newOrg(relay);
+  accepted(await follow(relay, await claimLink(relay, owner.key, "owner@example.org")), 200);
+  const inbox = await owner.inbox({ retention_days: 1 });
+  const path = `/v1/mail/inboxes/${inbox.id}/messages`;
+  const body = { to: "ann@example.org", text: "Later." };
+  const gone = accepted(await owner.ask("POST", `${path}/send`, { body }), 202);
+  const send_at = new Date(relay.clock.now() + 5 * DAY_MS).toISOString();
+  const late = accepted(
+    await owner.ask("POST", `${path}/send`, { body: { ...body, send_at } }),
+    202,
+  );
+  const minute = { everyMinute: relay.relay.crons["figures"]! as () => Promise<void> };
+  await relay.relay.crons["outgoing"]!();
+  relay.clock.advance(2 * DAY_MS);
+  const isThere = async (id: string) =>
+    (await owner.ask("GET", `/v1/mail/messages/${id}`)).status === 200;
+  await minutesUntil(minute, async () => !await isThere(gone.id));
+  assert.equal(await isThere(late.id), true);
+  relay.clock.advance(3 * DAY_MS + HOUR_MS);
+  await relay.relay.crons["outgoing"]!();
+  await minutesUntil(minute, async () => !await isThere(late.id));
 });

@@ -17,7 +17,8 @@ const SendRequest = z.object({
   html: text,
   attachments: z.array(AttachmentToSend).nullable().optional(),
   headers: z.record(z.string(), z.string()).nullable().optional().openapi({
-    description: "Names that begin with X-, and not with X-Relay-.",
+    description:
+      "Names that begin with X-, but not with X-Relay- or what mail providers take orders by (X-SMTPAPI, X-SES-, ...).",
   }),
   reply_to: addresses.nullable().optional(),
   labels: z.array(z.string()).nullable().optional(),
