@@ -2,17 +2,14 @@
 import { registerAgents } from "../agents.ts";
 import { drive, httpRequest, type LoadedServer } from "../load.ts";
 import { type MailOrg, registerForMail } from "../mail_box.ts";
-import type { Round, Row } from "../row.ts";
+import type { Row } from "../row.ts";
 import { startChild } from "../servers/child.ts";
-import { randomSends } from "./sends.ts";
+import { sendsP99 } from "./sends_beside.ts";
 
 const CONNECTIONS = 64;
 const READS = 10_000;
 const AGENTS = 50;
 const ROWS_OF_AN_ORG = 100_000;
-const SENDS_BESIDE = 4_000;
-/** Few: the time of a send is what is measured, not how many wait for each other. */
-const SENDING_CONNECTIONS = 4;
 
 const keyedReads: Row = {
   id: "mail-org-read",
@@ -52,14 +49,7 @@ const sendsBesideErasure: Row = {
     const relay = await startChild<{ port: number }>("relay.ts", { folder, mail: true });
     const { port } = relay.ready;
     const agents = await registerAgents(port, AGENTS);
-    const p99 = async (): Promise<Round> => {
-      const round = await drive(
-        relay as LoadedServer,
-        randomSends(agents, count(SENDS_BESIDE), random),
-        { connections: SENDING_CONNECTIONS, status: 201 },
-      );
-      return { ...round, value: round.p99Ms! };
-    };
+    const p99 = sendsP99(relay as LoadedServer, agents, { count, random });
     let leftAtTheEnd = 0;
     return {
       async ours() {

@@ -5,11 +5,11 @@ import { registerAgents } from "../agents.ts";
 import { drive, httpRequest, type LoadedServer } from "../load.ts";
 import { inboundRequest, type MailBox, openMailBox, sampleMail } from "../mail_box.ts";
 import { residentMiB } from "../process_memory.ts";
-import type { Round, Row } from "../row.ts";
+import type { Row } from "../row.ts";
 import type { MailFloodArgument } from "../servers/mail_flood.ts";
 import { type Child, startChild } from "../servers/child.ts";
 import { median } from "../statistics.ts";
-import { randomSends } from "./sends.ts";
+import { sendsP99 } from "./sends_beside.ts";
 
 type Relay = Child<{ port: number }>;
 
@@ -22,9 +22,6 @@ const PAGES = 2_000;
 const WAITING = 10_000;
 const FEW_WAITING = 1_000;
 const AGENTS = 50;
-const SENDS_BESIDE = 4_000;
-/** Few: the time of a send is what is measured, not how many wait for each other. */
-const SENDING_CONNECTIONS = 4;
 
 const startRelay = (folder: string): Promise<Relay> =>
   startChild<{ port: number }>("relay.ts", { folder, mail: true });
@@ -216,14 +213,7 @@ export const sendsBesideMail: Row = {
     const [box] = await openBoxes(port, 1);
     const argument: MailFloodArgument = { port, address: box!.address };
     const flood = await startChild("mail_flood.ts", argument);
-    const p99 = async (): Promise<Round> => {
-      const round = await drive(
-        relay as LoadedServer,
-        randomSends(agents, count(SENDS_BESIDE), random),
-        { connections: SENDING_CONNECTIONS, status: 201 },
-      );
-      return { ...round, value: round.p99Ms! };
-    };
+    const p99 = sendsP99(relay as LoadedServer, agents, { count, random });
     let mails = 0;
     return {
       async ours() {

@@ -3,19 +3,16 @@ import nodemailer from "nodemailer";
 import { registerAgents } from "../agents.ts";
 import { drive, httpRequest, type LoadedServer } from "../load.ts";
 import { type MailBox, openMailBox } from "../mail_box.ts";
-import type { Round, Row } from "../row.ts";
+import type { Row } from "../row.ts";
 import { type Child, startChild } from "../servers/child.ts";
 import type { MailSendFloodArgument } from "../servers/mail_send_flood.ts";
 import { cpuPerRequest, readThreadCpu } from "../thread_cpu.ts";
-import { randomSends } from "./sends.ts";
+import { sendsP99 } from "./sends_beside.ts";
 
 const ORGS = 24;
 const MAILS = 2_000;
 const CONNECTIONS = 16;
 const AGENTS = 50;
-const SENDS_BESIDE = 4_000;
-/** Few: the time of a send is what is measured, not how many wait for each other. */
-const SENDING_CONNECTIONS = 4;
 const TEXT = "The order has left our house and will reach you within three days.\n".repeat(40);
 const SENDER = "relay@relay.test";
 /** Ahead of the relay's clock, so that nothing leaves before the queue is full. */
@@ -171,14 +168,7 @@ const sendsBesideLargeMail: Row = {
     const { inboxId, apiKey } = boxes[0]!;
     const argument: MailSendFloodArgument = { port, inboxId, apiKey };
     const flood = await startChild("mail_send_flood.ts", argument);
-    const p99 = async (): Promise<Round> => {
-      const round = await drive(
-        relay as LoadedServer,
-        randomSends(agents, count(SENDS_BESIDE), random),
-        { connections: SENDING_CONNECTIONS, status: 201 },
-      );
-      return { ...round, value: round.p99Ms! };
-    };
+    const p99 = sendsP99(relay as LoadedServer, agents, { count, random });
     let mails = 0;
     return {
       async ours() {

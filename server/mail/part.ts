@@ -1,3 +1,4 @@
+// Over 300 lines: the table of the mail area: what it is made of, in the order of opening.
 /** The mail area as a part of the relay: on with what it is made of, or off and why. */
 import type { MailConfig } from "../config.ts";
 import type { Core } from "../core.ts";

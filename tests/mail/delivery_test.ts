@@ -1,3 +1,4 @@
+// Over 300 lines: the journeys of a recipient, one test each, over one bench.
 import assert from "node:assert/strict";
 import type { FailureReason, RecipientStatus } from "../../server/mail/records/message_record.ts";
 import { inboxKey } from "../../server/mail/records/inbox_record.ts";

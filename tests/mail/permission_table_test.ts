@@ -1,3 +1,4 @@
+// Over 300 lines: one table of all routes, typed by hand, and what reads it.
 /**
  * Who may call what: the table of the mail page written out by hand, tried with every kind of key, so
  * that a slip in server/mail/paths.ts is found.

@@ -1,3 +1,4 @@
+// Over 300 lines: every rule of sending as a request, in the order of the page.
 /** The rules of sending, tried from outside. */
 import assert from "node:assert/strict";
 import { handIn, mailText } from "../support/inbound_mail.ts";

@@ -1,3 +1,4 @@
+// Over 300 lines: the way of one message, whose steps lean on each other, read from top to bottom.
 /**
  * The one way in for mail: from a gateway, an SMTP server, local mode or another inbox of the relay.
  * A message is stored once for each inbox; what the sender hears rests on commits alone.
