@@ -18,6 +18,7 @@ import { type GroupCommit, Outdated } from "../storage/group_commit.ts";
 import { LeasedSteps } from "../storage/leased_steps.ts";
 import type { Leases } from "../storage/leases.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
+import type { RecordCache } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
 import { BlockFinder } from "./block_finder.ts";
 import { type FeedEvent, feedEventOf } from "./feed_block.ts";
@@ -33,13 +34,13 @@ import { type SweptMessage, walkMailbox } from "./mailbox_walk.ts";
 import { countOf, type Swept } from "./record_figures.ts";
 import { SWEEP_PREFIX, sweepKey, type SweepRecord } from "./sweep_record.ts";
 import type { Count } from "./tally_rows.ts";
-import { readRows } from "../storage/read_rows.ts";
 
 /** Bound of one step, so that it fits a commit. */
 const MESSAGES_A_STEP = 200;
 
 export interface SweepOptions {
   store: Store;
+  records: RecordCache;
   commits: GroupCommit;
   leases: Leases;
   identities: Identities;
@@ -156,14 +157,10 @@ export class Sweeps {
     return feedEventOf({ id, createdAtMs, sender, recipient });
   }
 
-  /** Which of the agents in these messages are banned, read from the store itself. */
+  /** Which of the agents in these messages are banned. */
   async #bannedOf(messages: readonly SweptMessage[]): Promise<Set<number>> {
-    const { kv } = this.options.store;
     const agentIds = [...new Set(messages.flatMap((one) => [one.senderId, one.recipientId]))];
-    const banned = new Set<number>();
-    for await (const rows of readRows<InRecord>(kv, agentIds.map(inKey))) {
-      for (const { key, value } of rows) if (value?.banned) banned.add(key[1] as number);
-    }
-    return banned;
+    const inboxes = await this.options.records.readMany<InRecord>(agentIds.map(inKey));
+    return new Set(agentIds.filter((_, i) => inboxes[i]?.banned));
   }
 }

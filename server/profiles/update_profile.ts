@@ -103,7 +103,7 @@ function updateJob(
     proof: usedKey,
     async settle() {
       const agent = await findRepeated(records, agentId, usedKey);
-      if (agent !== undefined) refuseBanned((await records.readRow<InRecord>(inKey(agentId)))!);
+      if (agent !== undefined) refuseBanned((await records.read<InRecord>(inKey(agentId)))!);
       return agent;
     },
     plan(turn) {

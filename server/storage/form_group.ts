@@ -2,6 +2,7 @@
 import { CeilingReached, type IdSequence } from "./id_sequence.ts";
 import type { GroupAnnotation } from "./job.ts";
 import type { JobQueue, Pending } from "./job_queue.ts";
+import type { Journal } from "./journal.ts";
 import { JobTurn, PlanGroup } from "./plan_group.ts";
 import type { RecordCache } from "./record_cache.ts";
 import type { Store } from "./store.ts";
@@ -12,6 +13,7 @@ export interface Forming {
   ids: IdSequence;
   queue: JobQueue;
   annotations: readonly GroupAnnotation[];
+  journal: Journal | null;
   /** The job's records have to be read before it can be planned. */
   reload(pending: Pending): void;
   /** The job's plan refused. */
@@ -24,8 +26,8 @@ export interface Forming {
  * @returns a group whose records are locked, or null when no job can leave now
  */
 export function formGroup(forming: Forming): PlanGroup<Pending> | null {
-  const { store, records, ids, queue, annotations } = forming;
-  const group = new PlanGroup<Pending>(store, records, ids, annotations);
+  const { store, records, ids, queue, annotations, journal } = forming;
+  const group = new PlanGroup<Pending>(store, records, ids, annotations, journal);
   /**
    * Records of jobs that were passed over, each with the locked record that its job waits for, if
    * any.

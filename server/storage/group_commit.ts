@@ -18,6 +18,7 @@ import { formGroup, type Forming } from "./form_group.ts";
 import type { IdSequence } from "./id_sequence.ts";
 import { type GroupAnnotation, type Job, Outdated } from "./job.ts";
 import { JobQueue, type Pending, type QueueBounds } from "./job_queue.ts";
+import type { Journal } from "./journal.ts";
 import { retryWhileLocked } from "./lock_retry.ts";
 import type { PlanGroup } from "./plan_group.ts";
 import { type RecordCache, recordName } from "./record_cache.ts";
@@ -36,6 +37,8 @@ export interface GroupCommitOptions {
   store: Store;
   records: RecordCache;
   ids: IdSequence;
+  /** Where an exclusive store keeps deferred records first; null on a shared one. */
+  journal: Journal | null;
   /** How many jobs may wait, and for how long; beyond that callers get 503 `unavailable`. */
   bounds?: QueueBounds;
   /** Called for commits that the store failed, not for conflicts. */
@@ -49,6 +52,7 @@ export class GroupCommit {
   readonly #annotations: GroupAnnotation[] = [];
   readonly #forming: Forming;
   readonly #queue: JobQueue;
+  readonly #journal: Journal | null;
   readonly #onFailure: (error: unknown) => void;
   #inFlight = 0;
   #scheduled = false;
@@ -61,6 +65,7 @@ export class GroupCommit {
     this.#store = options.store;
     this.#records = options.records;
     this.#ids = options.ids;
+    this.#journal = options.journal;
     this.#queue = new JobQueue(options.bounds);
     this.#onFailure = options.onFailure ?? (() => {});
     this.#forming = {
@@ -69,6 +74,7 @@ export class GroupCommit {
       ids: this.#ids,
       queue: this.#queue,
       annotations: this.#annotations,
+      journal: this.#journal,
       reload: (pending) => void this.#reload(pending),
       refuse: (pending, error) => this.#refuse(pending, error),
     };
@@ -128,6 +134,10 @@ export class GroupCommit {
         this.#restoreIds();
         return;
       }
+      if (this.#journal?.isFull) {
+        this.#awaitJournal(this.#journal);
+        return;
+      }
       const group = formGroup(this.#forming);
       if (group === null) {
         if (this.#ids.ready(this.#store.now())) return;
@@ -147,6 +157,15 @@ export class GroupCommit {
     this.#ids.restore().catch((error) => {
       for (const pending of this.#queue.takeWaiting()) this.#giveUp(pending, error);
     }).finally(() => {
+      this.#restoring = false;
+      this.#schedule();
+    });
+  }
+
+  /** No group leaves until records of former ones have been written to their rows. */
+  #awaitJournal(journal: Journal): void {
+    this.#restoring = true;
+    void journal.room().finally(() => {
       this.#restoring = false;
       this.#schedule();
     });
@@ -231,33 +250,58 @@ export class GroupCommit {
     } catch (error) {
       failure = error;
     }
-    versionstamp ??= await this.#proven(group);
+    let known = true;
+    try {
+      versionstamp ??= await this.#outcome(group);
+    } catch {
+      // Without a journal each job asks again before its retry.
+      known = group.journalNumber === null;
+    }
     // Synchronous: a job that is given up is always in a group or known to have been.
     for (const { pending, result } of group.members) {
       pending.travelling = null;
       if (versionstamp === null) pending.tried.push({ ...proofOf(pending.job, group), result });
     }
     if (versionstamp !== null) {
-      group.succeed(versionstamp);
-      this.#queue.release(group.entries.keys());
+      this.#end(group, versionstamp);
       for (const { pending, result } of group.members) this.#succeed(pending, result);
       return;
     }
     this.counts.conflicts++;
     if (failure !== null) this.#onFailure(failure);
-    group.fail();
-    this.#queue.release(group.entries.keys());
+    if (!known) {
+      for (const { pending } of group.members) this.#giveUp(pending, failure);
+      void this.#endWhenKnown(group);
+      return;
+    }
+    this.#end(group, null);
     void this.#recover(group, failure); // its pause keeps no other group waiting
   }
 
-  /** The versionstamp of a commit that holds our attempt id though reported as failed, or null. */
-  async #proven(group: PlanGroup<Pending>): Promise<string | null> {
+  /** Memory learns how a group ended, and its records are free. */
+  #end(group: PlanGroup<Pending>, versionstamp: string | null): void {
+    if (versionstamp === null) group.fail();
+    else group.succeed(versionstamp);
+    this.#queue.release(group.entries.keys());
+  }
+
+  /** Keeps the records of a group until the store tells what it holds of them. */
+  async #endWhenKnown(group: PlanGroup<Pending>): Promise<void> {
+    const outcome = await this.#journal!.settleAtLast(group.journalNumber!, group.attempt);
+    if (outcome === "unknown") return; // the relay ends: the next start replays
+    this.#end(group, outcome);
+    this.#schedule();
+  }
+
+  /**
+   * The versionstamp of a commit that holds our attempt id though reported as failed, or null.
+   * @throws whatever the store throws
+   */
+  async #outcome(group: PlanGroup<Pending>): Promise<string | null> {
+    const { journalNumber, attempt } = group;
+    if (journalNumber !== null) return await this.#journal!.settle(journalNumber, attempt);
     const proofs = group.members.map(({ pending }) => proofOf(pending.job, group));
-    try {
-      return await provenVersion(this.#store, proofs);
-    } catch {
-      return null; // not known yet: each job asks again before its retry
-    }
+    return await provenVersion(this.#store, proofs);
   }
 
   /** Tries the jobs of a failed commit again, apart from those that the failure did not concern. */

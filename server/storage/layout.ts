@@ -8,8 +8,10 @@ import { retryWhileLocked } from "./lock_retry.ts";
  * 2. On an exclusive store the sends of a commit share one (docs/adr/0034). Nothing is rewritten:
  *    rows of layout 1 are read as long as their signatures pass. A shared store is written as before,
  *    and stays what it is, so that older relays may run beside.
+ * 3. An exclusive store has a journal (docs/adr/0042). Every start of this version replays it; an older
+ *    relay would not.
  */
-export const LAYOUT_VERSION = 2;
+export const LAYOUT_VERSION = 3;
 const SHARED_LAYOUT_VERSION = 1;
 
 const LAYOUT_KEY: Deno.KvKey = ["meta", "layout"];

@@ -7,6 +7,8 @@ import { ClockStamp } from "./clock_stamp.ts";
 import { FreeDisk, type MeasureFreeBytes } from "./free_disk.ts";
 import { GroupCommit } from "./group_commit.ts";
 import { IdSequence } from "./id_sequence.ts";
+import { Journal, type JournalBounds } from "./journal.ts";
+import { replayJournal } from "./replay_journal.ts";
 import type { QueueBounds } from "./job_queue.ts";
 import { openAddressKey, openLayout } from "./layout.ts";
 import { Leases } from "./leases.ts";
@@ -22,6 +24,7 @@ export interface StorageOptions {
   slotTiming?: SlotTiming;
   capacity?: StoreCapacity;
   queueBounds?: QueueBounds;
+  journalBounds?: JournalBounds;
   /** Told of each write that the store failed. */
   onWriteFailure?: (failure: unknown) => unknown;
 }
@@ -36,7 +39,7 @@ export interface Storage extends Part {
   freeDisk: FreeDisk;
   /** Secret under which client addresses are hashed, 32 bytes. */
   addressKey: Uint8Array;
-  /** Waits for the last commits and gives the writer slot back. */
+  /** Waits for the last commits, ends the journal, and gives the writer slot back. */
   close(): Promise<void>;
 }
 
@@ -53,6 +56,7 @@ export async function openStorage(
     random,
   };
   await requireAnswer(openLayout(kv, store.exclusive));
+  await requireAnswer(replayJournal(store));
   const clockStamp = new ClockStamp(kv, now);
   const clockNote = await clockStamp.open(config.clockCheck);
   const addressKey = await openAddressKey(kv, random);
@@ -61,16 +65,15 @@ export async function openStorage(
   try {
     const ids = await IdSequence.open(store, slot);
     const logWriteFailure = logSparsely(log, "store_write_failed");
-    const commits = new GroupCommit({
-      store,
-      records,
-      ids,
-      bounds: options.queueBounds,
-      onFailure(failure) {
-        logWriteFailure(failure);
-        options.onWriteFailure?.(failure);
-      },
-    });
+    const onFailure = (failure: unknown) => {
+      logWriteFailure(failure);
+      options.onWriteFailure?.(failure);
+    };
+    const journal = store.exclusive
+      ? new Journal({ store, bounds: options.journalBounds, onFailure })
+      : null;
+    const bounds = options.queueBounds;
+    const commits = new GroupCommit({ store, records, ids, journal, bounds, onFailure });
     const { minFreeDiskBytes } = config.limits;
     const freeDisk = new FreeDisk(options.measureFreeBytes ?? null, minFreeDiskBytes);
     await freeDisk.refresh();
@@ -87,6 +90,7 @@ export async function openStorage(
       everyMinute: () => clockStamp.refresh(),
       async close() {
         await commits.drained();
+        await journal?.close();
         await slot?.release();
       },
     };

@@ -1,6 +1,12 @@
 /** Builds one atomic operation from the plans of several jobs over records they share. */
 import type { GroupAnnotation, Room, Turn } from "./job.ts";
 import type { IdSequence } from "./id_sequence.ts";
+import {
+  type Journal,
+  JOURNAL_ROW_BYTES,
+  type JournalRecord,
+  journalSizeBytes,
+} from "./journal.ts";
 import { type JoinedPart, JoinedRows } from "./joined_rows.ts";
 import { randomId } from "./random_id.ts";
 import { isRecordKey, type RecordKey } from "./record_key.ts";
@@ -20,6 +26,12 @@ export class PlanGroup<P> {
   readonly #slotChecks: readonly Deno.AtomicCheck[];
   readonly members: { pending: P; result: unknown }[] = [];
   readonly entries = new Map<string, RecordEntry>();
+  /** How many of them the commit checks: those that are not deferred. */
+  #checkedEntries = 0;
+  /** What the group's row in the journal takes, by record. */
+  readonly #deferredBytes = new Map<string, number>();
+  #journalBytes = 0;
+  #journalNumber: number | null = null;
   readonly staged = new Map<string, unknown>();
   readonly #expiries = new Map<string, number>();
   readonly #rows: Row[] = [];
@@ -34,6 +46,8 @@ export class PlanGroup<P> {
     readonly records: RecordCache,
     readonly ids: IdSequence,
     private readonly annotations: readonly GroupAnnotation[] = [],
+    /** Where an exclusive store keeps deferred records first. */
+    private readonly journal: Journal | null = null,
   ) {
     this.nowMs = store.now();
     this.attempt = randomId(store);
@@ -49,8 +63,22 @@ export class PlanGroup<P> {
   }
 
   #checksWith(names: readonly string[]): number {
-    const fresh = names.filter((name) => !this.entries.has(name)).length;
-    return this.entries.size + fresh + this.#absent.length + this.#slotChecks.length;
+    let fresh = 0;
+    for (const name of names) {
+      if (!this.entries.has(name) && !this.records.peekUnused(name)!.deferred) fresh++;
+    }
+    const ofJournal = this.journal === null ? 0 : 1;
+    return this.#checkedEntries + fresh + this.#absent.length + this.#slotChecks.length + ofJournal;
+  }
+
+  /** What the journal's row takes with what a job has staged. */
+  #journalBytesWith({ staged }: JobTurn): number {
+    let bytes = this.#journalBytes;
+    for (const [name, value] of staged) {
+      const { key, deferred } = this.records.peekUnused(name)!;
+      if (deferred) bytes += journalSizeBytes(key, value) - (this.#deferredBytes.get(name) ?? 0);
+    }
+    return bytes;
   }
 
   /**
@@ -70,12 +98,17 @@ export class PlanGroup<P> {
     const size = turn.size(this.annotations.map((annotation) => annotation.room(result)));
     const joined = this.#joined.sizeOf(turn.joined);
     let keyBytes = this.#keyBytes + size.keyBytes + (joined?.keyBytes ?? 0);
-    for (const name of fresh) keyBytes += 2 * keySizeBytes(this.records.peek(name)!.key);
+    for (const name of fresh) {
+      const { key, deferred } = this.records.peekUnused(name)!;
+      if (!deferred) keyBytes += 2 * keySizeBytes(key);
+    }
     const checks = this.#checksWith(pending.names) + turn.absent.length;
     const mutations = this.#mutations + size.mutations + (joined?.mutations ?? 0);
     const bytes = this.#bytes + size.bytes + (joined?.bytes ?? 0);
+    const journalBytes = this.#journalBytesWith(turn);
     if (
-      joined === null || checks > capacity.checks || mutations > capacity.mutations ||
+      joined === null || journalBytes > JOURNAL_ROW_BYTES || checks > capacity.checks ||
+      mutations > capacity.mutations ||
       bytes > capacity.bytes ||
       keyBytes > capacity.keyBytes
     ) {
@@ -84,7 +117,16 @@ export class PlanGroup<P> {
       throw new RangeError(`a job on ${names} is larger than any commit on this store`);
     }
     this.members.push({ pending, result });
-    for (const name of fresh) this.entries.set(name, this.records.peek(name)!);
+    for (const name of fresh) {
+      const entry = this.records.peekUnused(name)!;
+      this.entries.set(name, entry);
+      if (!entry.deferred) this.#checkedEntries++;
+    }
+    for (const [name, value] of turn.staged) {
+      const { key, deferred } = this.entries.get(name)!;
+      if (deferred) this.#deferredBytes.set(name, journalSizeBytes(key, value));
+    }
+    this.#journalBytes = journalBytes;
     this.#mutations = mutations;
     this.#bytes = bytes;
     this.#keyBytes = keyBytes;
@@ -126,16 +168,18 @@ export class PlanGroup<P> {
    */
   operation(): Deno.AtomicOperation {
     const operation = this.store.kv.atomic();
-    for (const { key, versionstamp } of this.entries.values()) {
-      operation.check({ key, versionstamp });
+    for (const { key, versionstamp, deferred } of this.entries.values()) {
+      if (!deferred) operation.check({ key, versionstamp });
     }
     for (const key of this.#absent) operation.check({ key, versionstamp: null });
     for (const check of this.#slotChecks) operation.check(check);
     for (const row of this.#rows) if (row.kind === "sum") operation.sum(row.key, row.amount);
+    const journalled: JournalRecord[] = [];
     for (const [name, value] of this.staged) {
-      const { key } = this.entries.get(name)!;
+      const { key, deferred } = this.entries.get(name)!;
       const expireIn = this.#expiries.get(name);
-      if (value === null) operation.delete(key);
+      if (deferred) journalled.push([key, value]);
+      else if (value === null) operation.delete(key);
       else if (expireIn === undefined) operation.set(key, value);
       else operation.set(key, value, { expireIn });
     }
@@ -147,25 +191,41 @@ export class PlanGroup<P> {
       }
     }
     this.#joined.writeTo(operation);
+    if (journalled.length > 0) {
+      this.#journalNumber ??= this.journal!.begin();
+      this.journal!.writeTo(operation, this.#journalNumber, this.attempt, journalled);
+    }
     return operation;
+  }
+
+  /** Its number in the journal, once it was tried, where it has changed deferred records. */
+  get journalNumber(): number | null {
+    return this.#journalNumber;
   }
 
   /** Puts what was committed into memory. */
   succeed(versionstamp: string): void {
     this.records.revision++;
+    const journalled: RecordEntry[] = [];
     for (const [name, value] of this.staged) {
       const entry = this.entries.get(name)!;
       entry.value = value;
       entry.versionstamp = value === null ? null : versionstamp;
+      if (entry.deferred) journalled.push(entry);
     }
+    if (this.#journalNumber !== null) this.journal!.stored(this.#journalNumber, journalled);
     for (const [name, entry] of this.entries) this.records.unlock(name, entry);
     // A record that memory knew as absent may now exist.
     for (const { key } of this.#rows) if (isRecordKey(key)) this.records.evict(recordName(key));
   }
 
-  /** Drops from memory every record of a commit that failed or whose outcome is unknown. */
+  /**
+   * Drops from memory every record of a commit that failed or whose outcome is unknown. Of deferred
+   * ones it is known that the commit was not stored: memory has them as they are.
+   */
   fail(): void {
     this.records.revision++; // it may have been stored
+    if (this.#journalNumber !== null) this.journal!.ended(this.#journalNumber);
     for (const [name, entry] of this.entries) {
       this.records.unlock(name, entry);
       this.records.evict(name);
@@ -178,7 +238,8 @@ export class PlanGroup<P> {
    */
   async changedRecords(): Promise<Set<string>> {
     const changed = new Set<string>();
-    await Promise.all([...this.entries].map(async ([name, { key, versionstamp }]) => {
+    await Promise.all([...this.entries].map(async ([name, { key, versionstamp, deferred }]) => {
+      if (deferred) return; // nobody else writes it
       const entry = await this.records.load(key);
       if (entry.versionstamp !== versionstamp) changed.add(name);
     }));

@@ -5,6 +5,8 @@
  */
 import type { Store } from "./store.ts";
 import { retryWhileLocked } from "./lock_retry.ts";
+import { readRows } from "./read_rows.ts";
+import { isDeferredKey, type RecordKey } from "./record_key.ts";
 import { SegmentedMap } from "./segmented_map.ts";
 
 export interface RecordEntry {
@@ -19,6 +21,10 @@ export interface RecordEntry {
   locked: boolean;
   /** The entry is to be dropped as soon as it is not locked any more. */
   doubted: boolean;
+  /** Whether commits of an exclusive store put the record into the journal, not into its row. */
+  readonly deferred: boolean;
+  /** The value stands in the journal, and not yet in its row: it stays in memory. */
+  unsaved: boolean;
   /** How often it was asked for since the eviction last looked at it. */
   uses: number;
 }
@@ -43,7 +49,7 @@ export class RecordCache {
   constructor(private readonly store: Store, capacity = CAPACITY) {
     this.#entries = new SegmentedMap(capacity, {
       usesToStay: USES_TO_STAY,
-      isPinned: ({ locked }) => locked,
+      isPinned: ({ locked, unsaved }) => locked || unsaved,
     });
   }
 
@@ -54,6 +60,11 @@ export class RecordCache {
   /** The entry in memory, or undefined. */
   peek(name: string): RecordEntry | undefined {
     return this.#entries.get(name);
+  }
+
+  /** The same without counting it as a use. */
+  peekUnused(name: string): RecordEntry | undefined {
+    return this.#entries.peek(name);
   }
 
   /** The entry, read from the store if memory has none. Concurrent calls share one read. */
@@ -80,7 +91,16 @@ export class RecordCache {
     if (!isCurrent()) return await this.load(key);
     this.#loads.delete(name);
     const { value, versionstamp } = row;
-    const entry = { key, value, versionstamp, locked: false, doubted: false, uses: 0 };
+    const entry: RecordEntry = {
+      key,
+      value,
+      versionstamp,
+      locked: false,
+      doubted: false,
+      deferred: this.store.exclusive && isDeferredKey(key),
+      unsaved: false,
+      uses: 0,
+    };
     this.#entries.add(name, entry);
     return entry;
   }
@@ -99,6 +119,22 @@ export class RecordCache {
     return (await retryWhileLocked(() => this.store.kv.get<T>(key))).value;
   }
 
+  /**
+   * The same of many records, those that are not in memory read together. Memory keeps none of them.
+   * @returns values in the order of the keys
+   */
+  async readMany<T>(keys: readonly RecordKey<T>[]): Promise<(T | null)[]> {
+    const values: (T | null)[] = [];
+    for await (const rows of readRows<T>(this.store.kv, keys)) {
+      for (const { key, value } of rows) {
+        // A record that was changed while it was read is in memory.
+        const entry = this.store.exclusive ? this.#entries.peek(recordName(key)) : undefined;
+        values.push(entry === undefined ? value : entry.value as T | null);
+      }
+    }
+    return values;
+  }
+
   /** A row that is no record, always read from the store. */
   async readRow<T>(key: Deno.KvKey): Promise<T | null> {
     return (await retryWhileLocked(() => this.store.kv.get<T>(key))).value;
@@ -114,6 +150,7 @@ export class RecordCache {
   evict(name: string): void {
     this.#loads.delete(name);
     const entry = this.#entries.peek(name);
+    if (entry?.unsaved) return; // no row says more than memory
     if (entry?.locked) entry.doubted = true;
     else this.#entries.delete(name);
   }
@@ -121,6 +158,8 @@ export class RecordCache {
   /** The group that held the record has ended. Drops the record if evict() was called meanwhile. */
   unlock(name: string, entry: RecordEntry): void {
     entry.locked = false;
-    if (entry.doubted && this.#entries.peek(name) === entry) this.#entries.delete(name);
+    if (!entry.doubted) return;
+    entry.doubted = false;
+    if (!entry.unsaved && this.#entries.peek(name) === entry) this.#entries.delete(name);
   }
 }

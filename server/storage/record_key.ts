@@ -13,6 +13,8 @@ type KeyPart = string | number;
 interface Shape {
   prefix: readonly KeyPart[];
   length: number;
+  /** Written to its own row some time after the commit: see `journal.ts`. */
+  deferred: boolean;
 }
 
 /** By the first part: for most rows one look-up shows that they are no records. */
@@ -20,14 +22,16 @@ const shapes = new Map<KeyPart, Shape[]>();
 
 /**
  * Declares records: all keys of `prefix` followed by exactly `arity` parts.
+ * @param options.deferred for what nearly every commit writes: an exclusive store keeps it in its journal first. It is never deleted and never expires
  * @returns makes the key of one of them
  * @throws TypeError for a declaration that exists already
  */
 export function defineRecord<T, Parts extends KeyPart[] = []>(
   prefix: readonly [string, ...KeyPart[]],
   arity: Parts["length"],
+  { deferred = false }: { deferred?: boolean } = {},
 ): (...parts: Parts) => RecordKey<T> {
-  const shape = { prefix, length: prefix.length + arity };
+  const shape = { prefix, length: prefix.length + arity, deferred };
   const others = shapes.get(prefix[0]);
   if (others === undefined) shapes.set(prefix[0], [shape]);
   else if (others.some((other) => isSame(other, shape))) {
@@ -39,9 +43,16 @@ export function defineRecord<T, Parts extends KeyPart[] = []>(
 
 /** Whether a key is that of a declared record. */
 export function isRecordKey(key: Deno.KvKey): boolean {
-  const candidates = shapes.get(key[0] as KeyPart);
-  if (candidates === undefined) return false;
-  return candidates.some(({ prefix, length }) =>
+  return shapeOf(key) !== undefined;
+}
+
+/** Whether a key is that of a record which an exclusive store may write later. */
+export function isDeferredKey(key: Deno.KvKey): boolean {
+  return shapeOf(key)?.deferred ?? false;
+}
+
+function shapeOf(key: Deno.KvKey): Shape | undefined {
+  return shapes.get(key[0] as KeyPart)?.find(({ prefix, length }) =>
     key.length === length && prefix.every((part, i) => key[i] === part)
   );
 }

@@ -63,7 +63,7 @@ async function openProcess(
   capacity?: StoreCapacity,
 ): Promise<Process> {
   const storage = await openTestStorage(kv, { exclusive: false, clock, capacity });
-  const { store, commits } = storage;
+  const { store, records, commits } = storage;
   commits.annotateGroups({
     room: roomForFigures,
     annotate: (results, turn) => void recordFigures(results, turn, RETENTION_MS),
@@ -72,7 +72,7 @@ async function openProcess(
   const retentionMs = RETENTION_MS;
   const messagesAStep = 3;
   const identities = new Identities(kv);
-  const sweeps = new Sweeps({ store, commits, leases, identities, retentionMs, messagesAStep });
+  const sweeps = new Sweeps({ store, records, commits, leases, identities, retentionMs, messagesAStep });
   const recent = new RecentMessages();
   const log = () => {};
   const purges = new Purges({ store, commits, leases, recent, retentionMs, log, messagesAStep });

@@ -65,13 +65,14 @@ async function openProcess(
   close(): Promise<void>;
 }> {
   const storage = await openTestStorage(kv, { exclusive: false, clock });
-  const { store, commits } = storage;
+  const { store, records, commits } = storage;
   commits.annotateGroups({
     room: roomForFigures,
     annotate: (results, turn) => void recordFigures(results, turn, RETENTION_MS),
   });
   const sweeps = new Sweeps({
     store,
+    records,
     commits,
     leases: new Leases(store),
     identities: new Identities(kv),

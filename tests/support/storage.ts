@@ -2,6 +2,8 @@
 import { defineRecord } from "../../server/storage/record_key.ts";
 import { GroupCommit, type Job } from "../../server/storage/group_commit.ts";
 import { IdSequence } from "../../server/storage/id_sequence.ts";
+import { Journal, type JournalBounds } from "../../server/storage/journal.ts";
+import { replayJournal } from "../../server/storage/replay_journal.ts";
 import type { QueueBounds } from "../../server/storage/job_queue.ts";
 import { RecordCache } from "../../server/storage/record_cache.ts";
 import { EMBEDDED_CAPACITY, type Store, type StoreCapacity } from "../../server/storage/store.ts";
@@ -16,6 +18,7 @@ export interface TestStorageOptions {
   bounds?: QueueBounds;
   /** Records kept in memory. */
   cached?: number;
+  journalBounds?: JournalBounds;
 }
 
 /** One process, as the store sees it. */
@@ -26,6 +29,8 @@ export interface TestStorage {
   ids: IdSequence;
   slot: WriterSlot | null;
   commits: GroupCommit;
+  /** None on a shared store. */
+  journal: Journal | null;
   /** Finishes what runs; a test of a process that dies does not call it. */
   close(): Promise<void>;
 }
@@ -42,10 +47,12 @@ export async function openTestStorage(
     now: clock.now,
     random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
   };
+  await replayJournal(store);
   const records = new RecordCache(store, options.cached);
   const slot = store.exclusive ? null : await WriterSlot.lease(store, options.slotTiming);
   const ids = await IdSequence.open(store, slot);
-  const commits = new GroupCommit({ store, records, ids, bounds: options.bounds });
+  const journal = store.exclusive ? new Journal({ store, bounds: options.journalBounds }) : null;
+  const commits = new GroupCommit({ store, records, ids, journal, bounds: options.bounds });
   return {
     store,
     clock,
@@ -53,8 +60,10 @@ export async function openTestStorage(
     ids,
     slot,
     commits,
+    journal,
     async close() {
       await commits.drained();
+      await journal?.close();
       await slot?.release();
     },
   };

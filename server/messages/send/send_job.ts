@@ -99,7 +99,7 @@ export function makeSendJob(
       const { answer } = await accepted.find(sender.id, use);
       if (answer === null) return undefined;
       // A ban stands before the repetition of an answer.
-      const out = await records.readRow<OutRecord>(outKey(sender.id));
+      const out = await records.read<OutRecord>(outKey(sender.id));
       refuseSender(out!, send.bearer);
       return answer;
     },

@@ -1,0 +1,60 @@
+/** The start of a store with a journal: what a former process has left in it goes to its rows. */
+import {
+  JOURNAL_PREFIX,
+  type JournalRecord,
+  type JournalRow,
+  journalSizeBytes,
+} from "./journal.ts";
+import { listRows } from "./list_rows.ts";
+import { retryWhileLocked } from "./lock_retry.ts";
+import { recordName } from "./record_cache.ts";
+import { keySizeBytes } from "./stored_size.ts";
+import type { Store, StoreCapacity } from "./store.ts";
+
+/**
+ * Writes to their rows what a journal holds, and ends it: before anything else reads the store.
+ * Processes of a shared store may do so at one time.
+ * @returns how many rows the journal had
+ */
+export async function replayJournal({ kv, capacity }: Store): Promise<number> {
+  let replayed = 0;
+  for (;;) {
+    const limit = Math.min(capacity.checks, capacity.mutations - 1);
+    const listed = await listRows<JournalRow>(kv, { prefix: JOURNAL_PREFIX }, { limit });
+    const { rows, records } = firstCommit(listed, capacity);
+    if (rows.length === 0) return replayed;
+    const { ok } = await retryWhileLocked(() => {
+      // Another process that has replayed them leaves no row that we could check.
+      const operation = kv.atomic().check(...rows);
+      for (const [key, value] of records.values()) operation.set(key, value);
+      for (const { key } of rows) operation.delete(key);
+      return operation.commit();
+    });
+    if (ok) replayed += rows.length;
+  }
+}
+
+/** As many of the first rows as fit one commit, and the last of each record in them. */
+function firstCommit(
+  listed: readonly Deno.KvEntry<JournalRow>[],
+  capacity: StoreCapacity,
+): { rows: Deno.KvEntry<JournalRow>[]; records: Map<string, JournalRecord> } {
+  const rows: Deno.KvEntry<JournalRow>[] = [];
+  const records = new Map<string, JournalRecord>();
+  let bytes = 0;
+  let keyBytes = 0;
+  for (const row of listed) {
+    keyBytes += 2 * keySizeBytes(row.key);
+    for (const [key, value] of row.value.records) {
+      bytes += journalSizeBytes(key, value);
+      keyBytes += keySizeBytes(key);
+    }
+    const mutations = records.size + row.value.records.length + rows.length + 1;
+    const fits = bytes <= capacity.bytes && keyBytes <= capacity.keyBytes &&
+      mutations <= capacity.mutations;
+    if (rows.length > 0 && !fits) break;
+    rows.push(row);
+    for (const record of row.value.records) records.set(recordName(record[0]), record);
+  }
+  return { rows, records };
+}
