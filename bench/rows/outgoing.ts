@@ -32,7 +32,8 @@ export const outgoingDeliveries: Row = {
       random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
     };
     const records = new RecordCache(store);
-    const commits = new GroupCommit({ store, records, ids: await IdSequence.open(store, null) });
+    const ids = await IdSequence.open(store, null);
+    const commits = new GroupCommit({ store, records, ids, journal: null });
     const outgoing = new OutgoingQueue({ store, records, commits, log: () => {} });
     let delivered = 0;
     outgoing.register<string>({

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { inKey, type InRecord, newInRecord } from "../mailboxes/records.ts";
-import { GroupCommit, type Turn } from "../storage/group_commit.ts";
-import { IdSequence } from "../storage/id_sequence.ts";
-import { RecordCache } from "../storage/record_cache.ts";
-import { EMBEDDED_CAPACITY, type Store } from "../storage/store.ts";
+import { inKey, newInRecord } from "../mailboxes/records.ts";
+import { createTestClock } from "../../tests/support/clock.ts";
+import { openTestStorage } from "../../tests/support/storage.ts";
+import { storedRecord } from "../../tests/support/stored_record.ts";
+import type { Turn } from "../storage/group_commit.ts";
 import {
   hashUnsubscribeToken,
   stageSubscription,
@@ -28,18 +28,10 @@ async function withAgent(
 ): Promise<void> {
   const kv = await Deno.openKv(":memory:");
   try {
-    let nowMs = Date.UTC(2026, 0, 1);
-    const store: Store = {
-      kv,
-      exclusive: true,
-      capacity: EMBEDDED_CAPACITY,
-      now: () => nowMs,
-      random,
-    };
     await kv.set(inKey(AGENT), newInRecord());
-    const records = new RecordCache(store);
-    const ids = await IdSequence.open(store, null);
-    const commits = new GroupCommit({ store, records, ids });
+    const clock = createTestClock(Date.UTC(2026, 0, 1));
+    const storage = await openTestStorage(kv, { clock });
+    const { commits } = storage;
     const put = (plan: (turn: Turn) => void) =>
       commits.submit<void>({
         records: subscriptionRecords(AGENT),
@@ -51,11 +43,11 @@ async function withAgent(
       kv,
       put,
       stage: (email, atMs) => {
-        nowMs = atMs;
+        clock.set(atMs);
         return put((turn) => stageSubscription(turn, AGENT, email, random));
       },
       subscription: async () => (await kv.get<SubscriptionRecord>(subscriptionKey(AGENT))).value,
-      notify: async () => (await kv.get<InRecord>(inKey(AGENT))).value!.notify,
+      notify: async () => (await storedRecord(kv, inKey(AGENT))).value!.notify,
       tokens: async () => {
         const keys: string[] = [];
         for await (const { key } of kv.list({ prefix: ["unsubscribe"] })) {
@@ -64,6 +56,7 @@ async function withAgent(
         return keys;
       },
     });
+    await storage.close();
   } finally {
     kv.close();
   }
@@ -82,7 +75,7 @@ Deno.test("stageSubscription() sets address, time, token and the flag in one com
     const row = await kv.get(unsubscribeKey(hashUnsubscribeToken(set.unsubscribeToken!)));
     assert.deepEqual(row.value, { v: 1, agentId: AGENT });
     const record = await kv.get(subscriptionKey(AGENT));
-    const inbox = await kv.get(inKey(AGENT));
+    const inbox = await storedRecord(kv, inKey(AGENT));
     assert.equal(row.versionstamp, record.versionstamp);
     assert.equal(inbox.versionstamp, record.versionstamp);
   }));
@@ -134,8 +127,8 @@ Deno.test("stageSubscription() keeps the last notification over clearing and set
 
 Deno.test("stageSubscription() with null writes nothing for an agent without an address", () =>
   withAgent(async ({ kv, stage, subscription }) => {
-    const before = await kv.get(inKey(AGENT));
+    const before = await storedRecord(kv, inKey(AGENT));
     await stage(null, T0);
     assert.equal(await subscription(), null);
-    assert.equal((await kv.get(inKey(AGENT))).versionstamp, before.versionstamp);
+    assert.equal((await storedRecord(kv, inKey(AGENT))).versionstamp, before.versionstamp);
   }));

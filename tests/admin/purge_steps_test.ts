@@ -72,7 +72,15 @@ async function openProcess(
   const retentionMs = RETENTION_MS;
   const messagesAStep = 3;
   const identities = new Identities(kv);
-  const sweeps = new Sweeps({ store, records, commits, leases, identities, retentionMs, messagesAStep });
+  const sweeps = new Sweeps({
+    store,
+    records,
+    commits,
+    leases,
+    identities,
+    retentionMs,
+    messagesAStep,
+  });
   const recent = new RecentMessages();
   const log = () => {};
   const purges = new Purges({ store, commits, leases, recent, retentionMs, log, messagesAStep });

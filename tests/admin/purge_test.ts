@@ -1,6 +1,7 @@
 /** POST /v1/admin/purge: who may be purged, what goes, and what stays. */
+import { storedRecord } from "../support/stored_record.ts";
 import assert from "node:assert/strict";
-import { inKey, type InRecord, outKey, type OutRecord } from "../../server/mailboxes/records.ts";
+import { inKey, outKey } from "../../server/mailboxes/records.ts";
 import { ask, assertRefused, assertStatus } from "../support/answer.ts";
 import { ADMIN_TOKEN, askAdmin, readFigures, setBanned } from "../support/figures.ts";
 import { startTestRelay, type TestRelay } from "../support/relay.ts";
@@ -81,9 +82,9 @@ for (const sharedStore of [false, true]) {
     assertStatus(raw, 201);
     gone.push(raw.json.id);
     const alsoKept = await carol.sent({ to: "bob_1", body: "to bob" });
-    const heads = await Promise.all([1, 2, 3].map((id) => kv.get<InRecord>(inKey(id))));
+    const heads = await Promise.all([1, 2, 3].map((id) => storedRecord(kv, inKey(id))));
     const { stats } = await readFigures(relay);
-    assert.notDeepEqual((await kv.get<OutRecord>(outKey(1))).value!.retained, []);
+    assert.notDeepEqual((await storedRecord(kv, outKey(1))).value!.retained, []);
 
     await setBanned(relay, alice, true);
     await purged(relay, alice);
@@ -97,10 +98,10 @@ for (const sharedStore of [false, true]) {
         assertRefused(await agent.call("GET", `/v1/messages/${id}/signed-request`), "not_found");
       }
     }
-    const out = (await kv.get<OutRecord>(outKey(1))).value!;
+    const out = (await storedRecord(kv, outKey(1))).value!;
     assert.deepEqual([out.head, out.retained], [gone.at(-1), []]);
     for (const [i, row] of heads.entries()) {
-      assert.equal((await kv.get<InRecord>(inKey(i + 1))).value!.head, row.value!.head);
+      assert.equal((await storedRecord(kv, inKey(i + 1))).value!.head, row.value!.head);
     }
     // While it is banned, and after an unban: what others sent it is back, its own is not.
     assert.deepEqual((await readFigures(relay)).events.map(({ id }) => id), [alsoKept]);

@@ -1,7 +1,8 @@
 /** PATCH /v1/agents/me: what changes, what is refused, what a repetition does. */
+import { storedRecord } from "../support/stored_record.ts";
 import assert from "node:assert/strict";
 import { subscriptionKey, type SubscriptionRecord } from "../../server/digest/subscription.ts";
-import { inKey, type InRecord } from "../../server/mailboxes/records.ts";
+import { inKey } from "../../server/mailboxes/records.ts";
 import { ask, assertRefused, assertStatus } from "../support/answer.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { listRows } from "../support/store_rows.ts";
@@ -178,7 +179,7 @@ for (const sharedStore of [false, true]) {
     const { kv } = relay.deps;
     const stored = async () => ({
       email: (await kv.get<SubscriptionRecord>(subscriptionKey(1))).value?.email ?? null,
-      notify: (await kv.get<InRecord>(inKey(1))).value!.notify,
+      notify: (await storedRecord(kv, inKey(1))).value!.notify,
     });
     const secret = "alice.secret@example.org";
     const shown: string[] = [];

@@ -1,14 +1,18 @@
 /** The rules that keep the core correct (docs/architecture.md), each where HTTP can see it. */
 import assert from "node:assert/strict";
+import { inKey, outKey } from "../../server/mailboxes/records.ts";
+import type { JournalRow } from "../../server/storage/journal.ts";
 import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
 import { assertRefused, assertStatus } from "../support/answer.ts";
-import { setBanned } from "../support/ban_in_store.ts";
+import { setBanned as setBannedInStore } from "../support/ban_in_store.ts";
+import { ADMIN_TOKEN, setBanned } from "../support/figures.ts";
 import {
   createFakeKv,
   type FakeCommit,
   type FakeKv,
   type FakeKvOptions,
 } from "../support/fake_kv.ts";
+import { storedRecord } from "../support/stored_record.ts";
 import { startTestRelay, type TestRelay, type TestRelayOptions } from "../support/relay.ts";
 import { registerAgents, type TestAgent, toBytes } from "../support/test_agent.ts";
 
@@ -53,6 +57,14 @@ async function agentId(kv: Deno.Kv, handle: string): Promise<number> {
 
 function holdsSend(commit: FakeCommit): boolean {
   return commit.writes.some(({ key }) => key[0] === "sig");
+}
+
+/** Whether a commit of an exclusive store writes a record of agents. */
+function journals(commit: FakeCommit, wanted: Deno.KvKey): boolean {
+  const rows = commit.writes.filter(({ key }) => key[0] === "journal");
+  return rows.some(({ value }) =>
+    (value as JournalRow).records.some(([key]) => `${key}` === `${wanted}`)
+  );
 }
 
 Deno.test("every row that a decision rests on outlives its logical life by two hours", async () => {
@@ -104,13 +116,13 @@ Deno.test("a counter that is summed never expires", async () => {
   });
 });
 
-Deno.test("a send checks sender.out and recipient.in; on a shared store its signature and the slot's owner too", async () => {
+Deno.test("a send checks its number in the journal; on a shared store sender.out, recipient.in, its signature and the slot's owner", async () => {
   for (const shared of [false, true]) {
     await withRig(async ({ fake, relay, alice }) => {
       relay.clock.advance(700_000); // past what a former process may have accepted
       await alice.sent({ to: "bob", body: 1 });
       const checked = fake.commits.findLast(holdsSend)!.checks.map(({ key }) => key[0]);
-      assert.deepEqual(checked.sort(), shared ? ["in", "out", "sig", "slot"] : ["in", "out"]);
+      assert.deepEqual(checked.sort(), shared ? ["in", "out", "sig", "slot"] : ["journal"]);
     }, { config: { sharedStore: shared } });
   }
 });
@@ -121,7 +133,7 @@ Deno.test("a repetition right after a start is found without a check in the comm
     const answer = await alice.send({ to: "bob", body: 1 }, { timestamp });
     assertStatus(answer, 201);
     const checked = fake.commits.findLast(holdsSend)!.checks.map(({ key }) => key[0]);
-    assert.deepEqual(checked.sort(), ["in", "out"]);
+    assert.deepEqual(checked, ["journal"]);
     await relay.stop();
     await using later = await startTestRelay({ deps: { kv } });
     const again = await alice.at(later).send({ to: "bob", body: 1 }, { timestamp });
@@ -166,7 +178,7 @@ Deno.test("a flooded inbox does not starve its owner's sends", async () => {
   }, {
     fake: {
       async intercept(commit, run) {
-        if (holdsSend(commit) && commit.writes.some(({ key }) => `${key}` === `${toBob}`)) {
+        if (holdsSend(commit) && journals(commit, toBob)) {
           reached.resolve();
           await held.promise;
         }
@@ -176,24 +188,24 @@ Deno.test("a flooded inbox does not starve its owner's sends", async () => {
   });
 });
 
-Deno.test("a send that was planned before a ban does not undo it", async () => {
+Deno.test("a send that was planned before another process banned somebody does not undo it", async () => {
   let ban: (() => Promise<void>) | null = null;
   await withRig(async ({ kv, alice, bob }) => {
     for (const [banned, refusal] of [["alice", "banned"], ["bob", "recipient_banned"]] as const) {
       await alice.sent({ to: "bob", body: "before" });
-      ban = () => setBanned(kv, banned, true);
+      ban = () => setBannedInStore(kv, banned, true);
       assertRefused(await alice.send({ to: "bob", body: "late" }), refusal);
-      const records = [["in", await agentId(kv, banned)], ["out", await agentId(kv, banned)]];
-      for (const key of records) {
+      assert.equal(ban, null);
+      const id = await agentId(kv, banned);
+      for (const key of [inKey(id), outKey(id)]) {
         assert.equal((await kv.get<{ banned: boolean }>(key)).value!.banned, true);
       }
-      await setBanned(kv, banned, false);
-      // Memory of the exclusive store has the ban; its first commit finds the store changed.
+      await setBannedInStore(kv, banned, false);
       const answer = await (banned === "alice" ? bob : alice).send({ to: "carol", body: 1 });
       assertStatus(answer, 201);
-      break;
     }
   }, {
+    config: { sharedStore: true },
     fake: {
       async intercept(commit, run) {
         if (ban !== null && holdsSend(commit)) {
@@ -207,45 +219,76 @@ Deno.test("a send that was planned before a ban does not undo it", async () => {
   });
 });
 
+Deno.test("a send beside a ban of the same process is before it or refused, and does not undo it", async () => {
+  const reached = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  let holds = true;
+  await withRig(async ({ kv, relay, alice, bob }) => {
+    const sent = alice.send({ to: "bob", body: "before" });
+    await reached.promise; // the commit of the send is under way
+    const ban = setBanned(relay, alice, true);
+    goOn.resolve();
+    assertStatus(await sent, 201);
+    await ban;
+    assertRefused(await alice.send({ to: "bob", body: "late" }), "banned");
+    const id = await agentId(kv, "alice");
+    assert.equal((await storedRecord(kv, inKey(id))).value!.banned, true);
+    const out = (await storedRecord(kv, outKey(id))).value!;
+    assert.deepEqual([out.banned, out.head], [true, (await bob.inbox())[0]!.id]);
+  }, {
+    config: { adminToken: ADMIN_TOKEN },
+    fake: {
+      async intercept(commit, run) {
+        if (holds && holdsSend(commit)) {
+          holds = false;
+          reached.resolve();
+          await goOn.promise;
+        }
+        return await run();
+      },
+    },
+  });
+});
+
 Deno.test("a send of unknown outcome is stored once, however often it is repeated", async () => {
-  let silent = 0;
-  let loses = false;
-  await withRig(async ({ fake, relay, alice, bob }) => {
+  let isOut = false;
+  const tellsOutcome = ([first]: Deno.KvKey) => first === "sig" || first === "journal";
+  const unreachable = () => Promise.reject(new TypeError("unreachable"));
+  await withRig(async ({ kv, fake, relay, alice, bob }) => {
     relay.clock.advance(700_000);
     const { get, getMany } = fake;
     // The commit is applied, its answer lost, and the store out of reach for what comes next.
     fake.get = ((key: Deno.KvKey) => {
-      if (key[0] === "sig" && silent-- > 0) return Promise.reject(new TypeError("unreachable"));
-      return get(key);
+      return isOut && tellsOutcome(key) ? unreachable() : get(key);
     }) as typeof fake.get;
     fake.getMany = ((keys: Deno.KvKey[]) => {
-      if (keys.some((key) => key[0] === "sig") && silent-- > 0) {
-        return Promise.reject(new TypeError("unreachable"));
-      }
-      return getMany(keys);
+      return isOut && keys.some(tellsOutcome) ? unreachable() : getMany(keys);
     }) as typeof fake.getMany;
     const body = toBytes({ to: "bob", body: "once" });
     const timestamp = relay.clock.seconds();
     const call = () => alice.call("POST", "/v1/messages", { body, timestamp });
-    silent = 5;
-    loses = true;
+    isOut = true;
     const unknown = await call();
     assert.ok(relay.logged.some(({ event }) => event === "store_write_failed"));
     assertRefused(unknown, "unavailable", /repeat the same request/);
     assert.notEqual(unknown.headers.get("retry-after"), null);
-    loses = false;
-    silent = 0;
+    isOut = false;
     const [one, two] = await Promise.all([call(), call()]);
     assertStatus(one, 201);
     assert.equal(one.text, two.text);
     assert.equal(one.headers.get("idempotent-replayed"), "true");
-    assert.equal((await bob.inbox()).length, 1);
+    // The mailboxes were kept until the store told what it has of them.
+    const later = await alice.sent({ to: "bob", body: "later" });
+    assert.deepEqual((await bob.inbox()).map(({ id }) => id), [later, one.json.id].sort());
+    for (const key of [inKey(await agentId(kv, "bob")), outKey(await agentId(kv, "alice"))]) {
+      assert.equal((await storedRecord<{ head: number }>(kv, key)).value!.head, later);
+    }
   }, {
     fake: {
       async intercept(commit, run) {
-        const outcome = await run();
-        if (loses && holdsSend(commit)) throw new TypeError("error sending request");
-        return outcome;
+        if (!isOut || !commit.writes.some(({ key }) => tellsOutcome(key))) return await run();
+        if (holdsSend(commit)) await run();
+        throw new TypeError("error sending request");
       },
     },
   });

@@ -1,7 +1,8 @@
 /** The network's figures as the API gives them, and as a recount of the store gives them. */
+import { storedRecord } from "./stored_record.ts";
 import assert from "node:assert/strict";
 import type { AgentRecord } from "../../server/agents/records.ts";
-import type { InRecord } from "../../server/mailboxes/records.ts";
+import { inKey } from "../../server/mailboxes/records.ts";
 import type { OutboxRow } from "../../server/messages/rows/message_row.ts";
 import { type Answer, ask, assertStatus } from "./answer.ts";
 import type { JsonValue } from "../../toolkit/mod.ts";
@@ -104,8 +105,8 @@ const MINUTE_MS = 60_000;
  */
 export async function recount(kv: Deno.Kv, nowMs: number): Promise<Figures> {
   const agents = new Map<number, AgentRecord & { banned: boolean }>();
-  for await (const { key, value } of kv.list<AgentRecord>({ prefix: ["agent"] })) {
-    const inbox = await kv.get<InRecord>(["in", key[1]!]);
+  for await (const { value } of kv.list<AgentRecord>({ prefix: ["agent"] })) {
+    const inbox = await storedRecord(kv, inKey(value.id));
     agents.set(value.id, { ...value, banned: inbox.value!.banned });
   }
   const isTest = (id: number) => TEST_HANDLE.test(agents.get(id)!.handle);

@@ -1,0 +1,17 @@
+/** A record as the store has it, wherever a running relay keeps it: in the journal, or in its row. */
+import { JOURNAL_PREFIX, type JournalRow } from "../../server/storage/journal.ts";
+import { recordName } from "../../server/storage/record_cache.ts";
+import type { RecordKey } from "../../server/storage/record_key.ts";
+
+/** The newest value that was committed, and its commit; both null where there is none. */
+export async function storedRecord<T>(
+  kv: Deno.Kv,
+  key: RecordKey<T>,
+): Promise<{ value: T | null; versionstamp: string | null }> {
+  const name = recordName(key);
+  for await (const row of kv.list<JournalRow>({ prefix: JOURNAL_PREFIX }, { reverse: true })) {
+    const found = row.value.records.find(([recordKey]) => recordName(recordKey) === name);
+    if (found !== undefined) return { value: found[1] as T, versionstamp: row.versionstamp };
+  }
+  return await kv.get<T>(key);
+}
