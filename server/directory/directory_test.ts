@@ -32,8 +32,10 @@ Deno.test("Directory.search() answers unavailable while its index is built for l
       const member = Reflect.get(target, name, target);
       if (name !== "list") return typeof member === "function" ? member.bind(target) : member;
       return async function* (...given: Parameters<Deno.Kv["list"]>) {
-        if (isOfListings(given[0])) lists++;
-        await built.promise;
+        if (isOfListings(given[0])) {
+          lists++;
+          await built.promise;
+        }
         yield* target.list(...given);
       };
     },

@@ -51,7 +51,7 @@ export interface JournalBounds {
 
 /** Measured: a start replays as much as these allow in about a second. */
 export const JOURNAL_BOUNDS: JournalBounds = {
-  rows: 2_048,
+  rows: 1_024,
   records: 30_000,
   afterMs: 10_000,
   batch: 256,

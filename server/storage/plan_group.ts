@@ -29,7 +29,7 @@ export class PlanGroup<P> {
   /** How many of them the commit checks: those that are not deferred. */
   #checkedEntries = 0;
   /** What the group's row in the journal takes, by record. */
-  readonly #deferredBytes = new Map<string, number>();
+  readonly #journalled = new Map<string, number>();
   #journalBytes = 0;
   #journalNumber: number | null = null;
   readonly staged = new Map<string, unknown>();
@@ -71,14 +71,14 @@ export class PlanGroup<P> {
     return this.#checkedEntries + fresh + this.#absent.length + this.#slotChecks.length + ofJournal;
   }
 
-  /** What the journal's row takes with what a job has staged. */
-  #journalBytesWith({ staged }: JobTurn): number {
-    let bytes = this.#journalBytes;
+  /** What each deferred record that a job has staged takes in the journal's row. */
+  #journalSizes({ staged }: JobTurn): Map<string, number> {
+    const sizes = new Map<string, number>();
     for (const [name, value] of staged) {
       const { key, deferred } = this.records.peekUnused(name)!;
-      if (deferred) bytes += journalSizeBytes(key, value) - (this.#deferredBytes.get(name) ?? 0);
+      if (deferred) sizes.set(name, journalSizeBytes(key, value));
     }
-    return bytes;
+    return sizes;
   }
 
   /**
@@ -105,7 +105,11 @@ export class PlanGroup<P> {
     const checks = this.#checksWith(pending.names) + turn.absent.length;
     const mutations = this.#mutations + size.mutations + (joined?.mutations ?? 0);
     const bytes = this.#bytes + size.bytes + (joined?.bytes ?? 0);
-    const journalBytes = this.#journalBytesWith(turn);
+    const journalSizes = this.#journalSizes(turn);
+    let journalBytes = this.#journalBytes;
+    for (const [name, sizeBytes] of journalSizes) {
+      journalBytes += sizeBytes - (this.#journalled.get(name) ?? 0);
+    }
     if (
       joined === null || journalBytes > JOURNAL_ROW_BYTES || checks > capacity.checks ||
       mutations > capacity.mutations ||
@@ -122,10 +126,7 @@ export class PlanGroup<P> {
       this.entries.set(name, entry);
       if (!entry.deferred) this.#checkedEntries++;
     }
-    for (const [name, value] of turn.staged) {
-      const { key, deferred } = this.entries.get(name)!;
-      if (deferred) this.#deferredBytes.set(name, journalSizeBytes(key, value));
-    }
+    for (const [name, sizeBytes] of journalSizes) this.#journalled.set(name, sizeBytes);
     this.#journalBytes = journalBytes;
     this.#mutations = mutations;
     this.#bytes = bytes;
