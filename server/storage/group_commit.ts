@@ -4,7 +4,8 @@
  *
  * What keeps it correct:
  * - Every job names the records it reads or writes. A record in an uncommitted group enters no
- *   other group. The commit checks the versionstamp of each record, on exclusive stores too.
+ *   other group. The commit checks the versionstamp of each record, on exclusive stores too; of
+ *   deferred ones it checks there that its number in the journal is unused (`journal.ts`).
  * - Memory changes only after a commit has succeeded. A failed or unclear one drops every record it
  *   touched from memory. Each retry plans anew, on freshly read records and with new message ids.
  * - The first group leaves at once (a microtask later). Groups grow only while the store is busy. A
