@@ -110,6 +110,8 @@ export class Journal {
         this.#waiting.push(resolve);
         this.#save();
       });
+      // A commit that has not ended keeps its row, and those of later ones.
+      if (this.isFull && !this.#closed) await pause(RETRY_MS);
     }
   }
 
