@@ -110,6 +110,8 @@ export class Journal {
         this.#waiting.push(resolve);
         this.#save();
       });
+      // A commit that has not ended keeps its row, and those of later ones.
+      if (this.isFull && !this.#closed) await pause(RETRY_MS);
     }
   }
 
@@ -210,8 +212,10 @@ export class Journal {
     // What comes from here on has higher numbers, or is in a commit that has not ended.
     const end = Math.min(this.#next, ...this.#open);
     const entries = [...this.#unsaved].sort((a, b) => compareKeys(a.key, b.key));
-    for (let at = 0; at < entries.length; at += this.#bounds.batch) {
-      await this.#saveBatch(entries.slice(at, at + this.#bounds.batch));
+    for (let at = 0; at < entries.length;) {
+      const batch = this.#batchFrom(entries, at);
+      await this.#saveBatch(batch);
+      at += batch.length;
     }
     while (this.#first < end) {
       const last = Math.min(end, this.#first + DELETIONS);
@@ -225,6 +229,18 @@ export class Journal {
       await retryWhileLocked(deletion);
       this.#first = last;
     }
+  }
+
+  /** As many of the next records as one commit takes. */
+  #batchFrom(entries: readonly RecordEntry[], at: number): RecordEntry[] {
+    let end = at;
+    let bytes = 0;
+    for (; end < entries.length && end - at < this.#bounds.batch; end++) {
+      const { key, value } = entries[end]!;
+      bytes += journalSizeBytes(key, value);
+      if (bytes > this.#store.capacity.bytes && end > at) break;
+    }
+    return entries.slice(at, end);
   }
 
   /** In the order of their keys, so that neighbours share a page. */
