@@ -48,6 +48,8 @@ export const JOURNAL_BOUNDS: JournalBounds = {
 const LONG = 2;
 /** While it is this many times as long, no group is formed. */
 const FULL = 3;
+/** So many commits may be unclear at one time: what more of them would tell is that the store is silent. */
+const UNCLEAR = 4;
 /** How often a failed step is tried again. */
 const RETRY_MS = 250;
 const DELETIONS = 500;
@@ -97,10 +99,10 @@ export class Journal {
 
   /**
    * Whether commits must wait: until records have been written to their rows, or until the store tells
-   * what became of an earlier commit.
+   * what became of earlier commits.
    */
   get isFull(): boolean {
-    return !this.#closed && (this.#settling.size > 0 || this.#isOver(FULL));
+    return !this.#closed && (this.#settling.size >= UNCLEAR || this.#isOver(FULL));
   }
 
   #isOver(times: number): boolean {
