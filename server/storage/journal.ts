@@ -97,21 +97,25 @@ export class Journal {
     return { rows: this.#next - this.#first, records: this.#unsaved.size };
   }
 
-  /** Whether commits must wait until records have been written to their rows. */
+  /**
+   * Whether commits must wait until records have been written to their rows; never once the journal
+   * is closed, after which nothing makes room.
+   */
   get isFull(): boolean {
+    if (this.#closed) return false;
     const { rows, records } = this.size;
     return rows >= FULL * this.#bounds.rows || records >= FULL * this.#bounds.records;
   }
 
   /** Resolves when the journal is not full any more. */
   async room(): Promise<void> {
-    while (this.isFull && !this.#closed) {
+    while (this.isFull) {
       await new Promise<void>((resolve) => {
         this.#waiting.push(resolve);
         this.#save();
       });
       // A commit that has not ended keeps its row, and those of later ones.
-      if (this.isFull && !this.#closed) await pause(RETRY_MS);
+      if (this.isFull) await pause(RETRY_MS);
     }
   }
 
