@@ -281,3 +281,25 @@ Deno.test("closing on a store that takes no write leaves the journal to the next
     intercept: (_, run) => full ? Promise.reject(new Error("database or disk is full")) : run(),
   });
 });
+
+Deno.test("closing ends where a full journal has kept a job waiting that is given up by then", async () => {
+  let full = false;
+  await withControlledCommits(async ({ kv, storage }) => {
+    full = true;
+    while (!storage.journal!.isFull) {
+      await storage.commits.submit(tabJob(storage, storage.journal!.size.rows, ["a"]));
+    }
+    await assert.rejects(storage.commits.submit(tabJob(storage, 100, ["a"])), {
+      code: "unavailable",
+    });
+    await storage.close();
+    assert.deepEqual(await journalNumbers(kv), [1, 2, 3]);
+  }, {
+    journalBounds: { ...NEVER, rows: 1 },
+    bounds: { ...QUEUE_BOUNDS, giveUpAfterMs: 50, checkEveryMs: 10 },
+    intercept: (commit, run) =>
+      full && stepOf(commit) === "save"
+        ? Promise.reject(new Error("database or disk is full"))
+        : run(),
+  });
+});

@@ -1,20 +1,10 @@
 import assert from "node:assert/strict";
 import { createFakeKv, type FakeCommit, type FakeKvOptions } from "../../tests/support/fake_kv.ts";
-import { journalNumbers, stepOf, type Tab, tabKey } from "../../tests/support/journal.ts";
+import { journalNumbers, stepOf, storeOn, type Tab, tabKey } from "../../tests/support/journal.ts";
 import { listRows } from "../../tests/support/store_rows.ts";
 import { type JournalRecord, type JournalRow, journalSizeBytes } from "./journal.ts";
 import { replayJournal } from "./replay_journal.ts";
-import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY, type Store, type StoreCapacity } from "./store.ts";
-
-function storeOn(kv: Deno.Kv, capacity: StoreCapacity = EMBEDDED_CAPACITY): Store {
-  return {
-    kv,
-    exclusive: true,
-    capacity,
-    now: () => 0,
-    random: (sizeBytes) => new Uint8Array(sizeBytes),
-  };
-}
+import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "./store.ts";
 
 /** Rows as commits have left them, in the order of their numbers. */
 async function writeJournal(

@@ -14,6 +14,16 @@ const SHARED_ROUNDS = inCi ? 20 : 5;
 const AGENTS = 5;
 const LANES = 6;
 
+/**
+ * How a round's process runs: the file its own, its journal saved rarely or all the time, or shared.
+ * What one leaves, the next one of another kind takes over.
+ */
+const KINDS = [
+  {},
+  { entry: "./relay_with_small_journal.ts" },
+  { env: { RELAY_SHARED_STORE: "true" } },
+];
+
 /** Clients that send, poll and look at outboxes until the relay has died. */
 async function load(
   ledger: Ledger,
@@ -49,7 +59,8 @@ Deno.test(`kill -9 during load, ${ROUNDS} rounds: what was acknowledged is there
   try {
     let before = 0;
     for (let round = 0; round < ROUNDS; round++) {
-      const relay = await spawnRelay({ env });
+      const kind = KINDS[round % KINDS.length]!;
+      const relay = await spawnRelay({ ...kind, env: { ...env, ...kind.env } });
       assert.equal(relay.output().stderr, "", "the relay started with a complaint");
       const target = realTarget(relay.url);
       for (let i = 0; round === 0 && i < AGENTS; i++) {

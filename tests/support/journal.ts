@@ -8,6 +8,7 @@ import {
   type JournalRow,
 } from "../../server/storage/journal.ts";
 import { delay } from "./pace.ts";
+import { EMBEDDED_CAPACITY, type Store, type StoreCapacity } from "../../server/storage/store.ts";
 import type { FakeCommit } from "./fake_kv.ts";
 import type { TestStorage } from "./storage.ts";
 
@@ -126,4 +127,15 @@ export function writesOperation({ writes }: FakeCommit, operation: number): bool
 /** What a process knows of a record. */
 export async function known({ records }: TestStorage, name: string): Promise<readonly number[]> {
   return (await records.read<Tab>(tabKey(name)))?.done ?? [];
+}
+
+/** A store for the replay alone. */
+export function storeOn(kv: Deno.Kv, capacity: StoreCapacity = EMBEDDED_CAPACITY): Store {
+  return {
+    kv,
+    exclusive: true,
+    capacity,
+    now: () => 0,
+    random: (sizeBytes) => new Uint8Array(sizeBytes),
+  };
 }
