@@ -140,7 +140,7 @@ async function withSilentStore(
       silent && key[0] === "journal" ? Promise.reject(lost()) : get(key)) as typeof fake.get;
   const storage = await openTestStorage(fake, {
     journalBounds: { ...NEVER, rows: 4 },
-    bounds: { ...QUEUE_BOUNDS, giveUpAfterMs: 50, checkEveryMs: 10 },
+    bounds: { ...QUEUE_BOUNDS, giveUpAfterMs: 2_000, checkEveryMs: 10 },
   });
   await body(kv, storage, {
     begin: () => void (begins = true),
