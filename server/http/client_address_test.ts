@@ -28,8 +28,22 @@ Deno.test("clientAddress() falls back to the socket when entries are missing or 
       "[::1]",
       "01.2.3.4",
       "1.2.3.256",
+      "1.2.3.",
+      "1.2.3.4.",
+      "1.2.3.4.5",
+      "1..3.4",
+      "1.2.3.00",
+      "1.2.3.-4",
     ]
   ) assert.equal(clientAddress(`9.9.9.9, ${entry}`, "192.0.2.1", 1), "192.0.2.1", entry);
+});
+
+Deno.test("clientAddress() takes every IPv4 address in four decimal parts as it is", () => {
+  for (let part = 0; part < 256; part++) {
+    for (const address of [`${part}.0.255.10`, `1.${part}.2.3`, `192.0.2.${part}`]) {
+      assert.equal(clientAddress(null, address, 0), address);
+    }
+  }
 });
 
 Deno.test("clientAddress() counts mapped IPv4 as IPv4 and IPv6 by its /64", () => {
