@@ -51,11 +51,13 @@ export function bindingsOf(info: Deno.ServeHandlerInfo<Deno.NetAddr>): HttpEnv["
 
 /** The runtime makes texts of an address and a promise of an end: few requests want either. */
 class ServedBindings {
+  #address: string | undefined;
+
   constructor(private readonly info: Deno.ServeHandlerInfo<Deno.NetAddr>) {}
 
-  /** Until the request is answered; the runtime knows no address of it after. */
+  /** Asked for while the request is not answered: the runtime knows no address of it after. */
   get remoteAddress(): string {
-    return this.info.remoteAddr.hostname;
+    return this.#address ??= this.info.remoteAddr.hostname;
   }
 
   sent(): Promise<void> {
