@@ -35,7 +35,7 @@ export interface NostrFolders {
 
 /** @throws NotMeasured where there is no Node.js, or its packages cannot be installed */
 export async function startNostrRelay(folders: NostrFolders): Promise<NostrRelay> {
-  const packages = await installPackages(folders);
+  const packages = await installNostrRelay(folders);
   const node = (script: string, ...args: string[]) =>
     startProgram<{ port: number }>("node", [scriptPath(script), packages, ...args]);
   const server = await node("nostr_server.mjs", join(folders.temporaryFolder, "nostr.db"));
@@ -76,7 +76,13 @@ function scriptPath(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url));
 }
 
-async function installPackages({ keptFolder, progress }: NostrFolders): Promise<string> {
+/**
+ * @returns the folder of its packages, which is kept
+ * @throws NotMeasured where there is no Node.js, or they cannot be installed
+ */
+export async function installNostrRelay(
+  { keptFolder, progress }: Pick<NostrFolders, "keptFolder" | "progress">,
+): Promise<string> {
   const folder = join(keptFolder, "nostr-relay");
   const manifest = JSON.stringify({ private: true, dependencies: PACKAGES });
   const stamp = join(folder, "installed");

@@ -7,6 +7,7 @@ import { storedNetwork } from "../stored_network.ts";
 const AGENTS = 2_000;
 const FEW = 10_000;
 const MANY = 1_000_000;
+const STORES = [MANY, FEW].map((messages) => ({ agents: AGENTS, messages }));
 const CONNECTIONS = 16;
 const REQUESTS = 4_000;
 /** A cost that grows 1.3 times is a rate that falls to 0.77. */
@@ -17,12 +18,8 @@ async function prepare(
   path: () => string,
 ): Promise<Pair> {
   const sides: { round: () => Promise<Round>; stop: () => Promise<void>; total: number }[] = [];
-  for (const messages of [MANY, FEW]) {
-    const folder = await storedNetwork({ agents: AGENTS, messages }, {
-      keptFolder,
-      random,
-      progress,
-    });
+  for (const store of STORES) {
+    const folder = await storedNetwork(store, { keptFolder, random, progress });
     const relay = await startChild<{ port: number }>("relay.ts", { folder });
     const { port } = relay.ready;
     await relay.ask("tidy");
@@ -53,6 +50,7 @@ export const feedPage: Row = {
   target: TARGET,
   rounds: 3,
   slow: true,
+  stores: STORES,
   prepare: (context) => prepare(context, () => "/v1/feed"),
 };
 
@@ -63,5 +61,6 @@ export const leaderboard: Row = {
   target: TARGET,
   rounds: 3,
   slow: true,
+  stores: STORES,
   prepare: (context) => prepare(context, () => "/v1/leaderboard"),
 };

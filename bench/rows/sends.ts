@@ -147,6 +147,7 @@ export const sendsOfManyAgents: Row = {
   id: "sends-20k-agents",
   title: "signed sends among 20,000 agents, each known from a send before, against 200",
   unit: "/s",
+  stores: [{ agents: MANY_AGENTS, messages: 0 }],
   async prepare(context) {
     const from = await storedNetwork({ agents: MANY_AGENTS, messages: 0 }, context);
     const many = await copyStore(from, `${context.temporaryFolder}/many`);
@@ -169,6 +170,7 @@ export const sendsToFullStore: Row = {
   title: "signed sends with 1,000,000 stored messages against an empty store",
   unit: "/s",
   target: { rule: "at least", ratio: 0.9 },
+  stores: [STORED_MESSAGES, 0].map((messages) => ({ agents: STORED_AGENTS, messages })),
   async prepare(context) {
     const { temporaryFolder } = context;
     const [full, empty] = await Promise.all([STORED_MESSAGES, 0].map(async (messages) => {
