@@ -11,7 +11,7 @@ import { fourDigits, median } from "./statistics.ts";
 import { copyStore, storedAgents, storedNetwork } from "./stored_network.ts";
 
 const CONNECTIONS = 64;
-const REQUESTS = 6_000;
+const REQUESTS = 4_000;
 const ROUNDS = 3;
 /** Who searches a directory of a million agents is told to come again: this long it is tried. */
 export const LONGEST_SEARCH_MS = 30_000;

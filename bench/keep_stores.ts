@@ -26,7 +26,7 @@ export async function keepStores(
   };
   const peer = async () => {
     try {
-      await installNostrRelay({ keptFolder, progress });
+      await installNostrRelay(context);
     } catch (error) {
       if (!(error instanceof NotMeasured)) throw error;
       progress(error.message); // its row says so, too

@@ -160,6 +160,7 @@ async function inContext<T>(run: (context: Context) => Promise<T>): Promise<T> {
       temporaryFolder,
       keptFolder,
       count: (usual) => options.quick ? Math.ceil(usual * QUICK_SHARE) : usual,
+      installs: !options.quick,
       steady: options.steady,
       progress: (text) => console.log(`    ${text}`),
     });

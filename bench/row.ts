@@ -71,6 +71,8 @@ export interface Context {
   keptFolder: string;
   /** A number of requests, fewer with --quick. */
   count(usual: number): number;
+  /** Whether peers may be installed, which takes minutes. */
+  installs: boolean;
   /** Whether a steady state is reached by waiting for it. */
   steady: boolean;
   /** One line of progress. */

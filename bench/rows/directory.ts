@@ -7,7 +7,7 @@ import { handleOf, pickWord, storedNetwork } from "../stored_network.ts";
 const AGENTS = 100_000;
 const STORE: StoreSize = { agents: AGENTS, messages: AGENTS };
 const CONNECTIONS = 16;
-const SEARCHES = 2_000;
+const SEARCHES = 1_000;
 const RESOLUTIONS = 10_000;
 
 export const directory: Row = {
@@ -15,7 +15,6 @@ export const directory: Row = {
   title: "directory search among 100,000 agents against resolving a handle among them",
   unit: "/s",
   target: { rule: "at least", ratio: 0.05 },
-  rounds: 3,
   stores: [STORE],
   async prepare({ keptFolder, random, progress, count }) {
     const folder = await storedNetwork(STORE, {
