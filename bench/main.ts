@@ -54,13 +54,15 @@ const rounds = options.rounds === undefined
 
 const wanted = options.only?.split(",");
 const sizes = options.quick ? QUICK_SIZES : SIZES;
-const measuredRows = rows.filter(isMeasured);
+const rowsWithStores = wanted === undefined ? rows.filter(isMeasured) : rows;
 const all: Part[] = [
   {
     id: "stores",
     title: "stores of many agents and messages, and the peer, all of which are kept",
     measure: () =>
-      inContext((context) => keepStores({ context, seed, rows: measuredRows, growthSizes: sizes })),
+      inContext((context) =>
+        keepStores({ context, seed, rows: rowsWithStores, growthSizes: sizes })
+      ),
   },
   ...rows.map((row): Part => ({
     id: row.id,

@@ -56,13 +56,15 @@ function targetsText(results: Joined): string[] {
   const verdicts = allVerdicts(results);
   const missed = verdicts.filter(({ met }) => !met);
   const met = verdicts.length - missed.length;
-  const head = `${met} of ${verdicts.length} targets are met.`;
+  const unmeasured = results.rows.filter(({ ratio }) => ratio === undefined).length;
+  const head = `${met} of ${verdicts.length} targets are met.` +
+    (unmeasured === 0 ? "" : ` Rows that were not measured: ${unmeasured}.`);
   if (missed.length === 0) return [head];
-  const lines = missed.map(({ id, what, value, wanted }) =>
-    `- ${code(id)}: ${what} ${value}, where ${wanted} is wanted`
+  const lines = missed.map(({ id, what, value, wanted, said }) =>
+    `- ${code(id)}: ${what} ${value}, where ${wanted} is wanted: ${said}`
   );
   return [
-    `${head} Missed, with the reasons under [What bounds what](#what-bounds-what):`,
+    `${head} These are not, for the reasons under [What bounds what](#what-bounds-what):`,
     lines.join("\n"),
   ];
 }
