@@ -147,6 +147,7 @@ export const sendsOfManyAgents: Row = {
   id: "sends-20k-agents",
   title: "signed sends among 20,000 agents, each known from a send before, against 200",
   unit: "/s",
+  slow: true,
   stores: [{ agents: MANY_AGENTS, messages: 0 }],
   async prepare(context) {
     const from = await storedNetwork({ agents: MANY_AGENTS, messages: 0 }, context);
