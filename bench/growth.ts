@@ -43,19 +43,11 @@ export interface GrowthPoint extends StoreSize {
   searchedMiB: number;
 }
 
-export async function measureGrowth(
-  sizes: readonly StoreSize[],
-  context: Context,
-): Promise<GrowthPoint[]> {
-  const points: GrowthPoint[] = [];
-  for (const size of sizes) {
-    const from = await storedNetwork(size, context);
-    const name = `${size.agents}-${size.messages}`;
-    const folder = await copyStore(from, join(context.temporaryFolder, name));
-    points.push(await measurePoint(size, folder, context));
-    await Deno.remove(folder, { recursive: true });
-  }
-  return points;
+/** Measures a relay on a copy of a store of this size. */
+export async function measureGrowth(size: StoreSize, context: Context): Promise<GrowthPoint> {
+  const from = await storedNetwork(size, context);
+  const folder = await copyStore(from, join(context.temporaryFolder, "grown"));
+  return await measurePoint(size, folder, context);
 }
 
 async function measurePoint(

@@ -140,11 +140,10 @@ function rowSpread(results: readonly Result[]): RowSpread | undefined {
   };
 }
 
-/** Joins the n-th of each list; lists of another length than the last one's are left out. */
+/** Joins the n-th of each list that has one: that of a run which was cut off is shorter. */
 function joinLists<T, J>(lists: readonly T[][], join: (all: T[]) => J): J[] {
-  const { length } = lists.at(-1)!;
-  const alike = lists.filter((list) => list.length === length);
-  return alike.at(-1)!.map((_, i) => join(alike.map((list) => list[i]!)));
+  const length = Math.max(...lists.map((list) => list.length));
+  return Array.from({ length }, (_, i) => join(lists.flatMap((list) => list.slice(i, i + 1))));
 }
 
 /** The median of each figure; null where the last one has none. */

@@ -77,3 +77,13 @@ Deno.test("isWhole() is true of a run with all parts", () => {
   assert.ok(isWhole(fast, ["sends", "growth"]));
   assert.ok(!isWhole(fast, ["sends", "disk"]));
 });
+
+Deno.test("joinRuns() keeps the points of growth that a run which was cut off lacks", () => {
+  const both = { ...fast, growth: [samplePoint(1_000, 300), samplePoint(100_000, 700)] };
+  const cutOff = { ...slow, growth: [samplePoint(1_000, 500)] };
+  const { growth } = joinRuns(sampleRuns(both, cutOff));
+  assert.deepEqual(growth!.map(({ agents, startMs }) => [agents, startMs]), [
+    [1_000, 400],
+    [100_000, 700],
+  ]);
+});

@@ -69,25 +69,29 @@ const all: Part[] = [
     title: row.title,
     measure: async (run) => void run.rows.push(await resultOfRow(row)),
   })),
-  {
-    id: "growth",
-    title: `stores of ${
-      sizes.map(({ agents, messages }) =>
-        [agents, messages].map((count) => count.toLocaleString("en")).join(" agents and ")
-      ).join(", ")
+  ...sizes.map((size): Part => ({
+    id: `growth-${size.agents}-${size.messages}`,
+    group: "growth",
+    title: `a relay on a store of ${
+      [size.agents, size.messages].map((count) => count.toLocaleString("en")).join(" agents and ")
     } messages`,
-    measure: async (run) => void (run.growth = await inContext((to) => measureGrowth(sizes, to))),
-  },
+    async measure(run) {
+      const point = await inContext((context) => measureGrowth(size, context));
+      run.growth = [...run.growth ?? [], point];
+    },
+  })),
   {
     id: "disk",
     title: "what a stored message costs the disk",
     measure: async (run) => void (run.disk = await inContext(measureDiskCost)),
   },
 ];
-const names = all.map(({ id }) => id);
-const unknown = wanted?.filter((id) => !names.includes(id)) ?? [];
-if (unknown.length > 0) stop(`no row "${unknown.join('", "')}"; rows are: ${names.join(", ")}`);
-const parts = all.filter(({ id }) => wanted === undefined || wanted.includes(id));
+const names = new Set(all.map(({ id, group }) => group ?? id));
+const unknown = wanted?.filter((id) => !names.has(id)) ?? [];
+if (unknown.length > 0) {
+  stop(`no row "${unknown.join('", "')}"; rows are: ${[...names].join(", ")}`);
+}
+const parts = all.filter(({ id, group }) => wanted === undefined || wanted.includes(group ?? id));
 
 // Figures of fewer requests, or of rows alone, are no claims: they do not replace those of whole runs.
 const fileName = wanted !== undefined ? "only" : options.quick ? "quick" : "latest";

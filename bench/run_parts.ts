@@ -3,9 +3,11 @@ import { isWhole } from "./join_runs.ts";
 import { expectedSeconds, progressText } from "./progress.ts";
 import type { Run, Runs } from "./result.ts";
 
-/** What is measured in one go: a row, growth, disk. */
+/** What is measured in one go: a row, a point of growth, disk. */
 export interface Part {
   id: string;
+  /** A name of several parts. */
+  group?: string;
   title: string;
   /** Puts what it measured into the run. */
   measure(run: Run): Promise<void>;
