@@ -2,11 +2,13 @@
 import { join } from "node:path";
 import { drive } from "./load.ts";
 import { randomSends } from "./rows/sends.ts";
-import type { Context } from "./row.ts";
+import type { Context, StoreSize } from "./row.ts";
 import { startChild } from "./servers/child.ts";
 import { copyStore, storedAgents, storedNetwork } from "./stored_network.ts";
 
 const AGENTS = 2_000;
+/** What the costs are measured on. */
+export const DISK_STORE: StoreSize = { agents: AGENTS, messages: 0 };
 const SENDS = 6_000;
 
 export interface DiskCost {
@@ -22,7 +24,7 @@ export interface DiskCost {
 /** Each measured on a store of its own, the syncs in a run of their own under strace. */
 export async function measureDiskCost(context: Context): Promise<DiskCost[]> {
   const costs: DiskCost[] = [];
-  const from = await storedNetwork({ agents: AGENTS, messages: 0 }, context);
+  const from = await storedNetwork(DISK_STORE, context);
   const agents = storedAgents(AGENTS);
   for (const connections of [64, 1]) {
     const sends = context.count(connections === 1 ? SENDS / 3 : SENDS);

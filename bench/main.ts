@@ -1,106 +1,159 @@
 /**
  * `deno task bench`: every performance claim, each as the median of the ratios of interleaved
- * rounds; writes bench/results/latest.json, and with all rows measured docs/performance.md.
+ * rounds; writes bench/results/latest.json after each row, and docs/performance.md after each run.
  *
- * --only ROW[,ROW]  these rows alone, "growth" and "disk" among them; the page is left as it is
+ * --times N         runs the whole table N times: the page shows medians and spread of the runs
+ * --continue        keeps the runs of the results file, completes one that was cut off, and goes on
+ *                   until there are N
+ * --only ROW[,ROW]  these rows alone, "stores", "growth" and "disk" among them; writes
+ *                   bench/results/only.json and leaves the page as it is
  * --quick           fewer rounds and requests, without the rows that take minutes; writes
- *                   bench/results/quick.json instead
+ *                   bench/results/quick.json
  * --steady          the steady state is reached by seven minutes of load, not by moving the clock
  * --rounds N, --seed N
  * --page            writes the page from the last results, without measuring
  */
 import { cpus, totalmem } from "node:os";
 import { parseArgs } from "node:util";
-import { type DiskCost, measureDiskCost } from "./disk_cost.ts";
-import { type GrowthPoint, measureGrowth, type StoreSize } from "./growth.ts";
+import { measureDiskCost } from "./disk_cost.ts";
+import { measureGrowth, QUICK_SIZES, SIZES } from "./growth.ts";
+import { joinRuns } from "./join_runs.ts";
+import { keepStores } from "./keep_stores.ts";
 import { measureRow } from "./measure_row.ts";
-import { notMeasured, type Result, type Results } from "./result.ts";
-import type { Context } from "./row.ts";
+import { notMeasured, type Result, type Runs } from "./result.ts";
+import { cannotJoin, readRuns, writeRuns } from "./results_file.ts";
+import type { Context, Row } from "./row.ts";
 import { rows } from "./rows/mod.ts";
+import { type Part, runParts } from "./run_parts.ts";
 import { seededRandom } from "./seeded_random.ts";
 import { tableText } from "./table_text.ts";
 import { writePage } from "./write_page.ts";
 
 const QUICK_ROUNDS = 2;
 const QUICK_SHARE = 0.25;
-const GROWTH = "growth";
-const DISK = "disk";
-const asMany = (size: number): StoreSize => ({ agents: size, messages: size });
-const QUICK_SIZES = [1_000, 100_000].map(asMany);
-/** The last one is what a relay holds in 512 MiB; the curves show the others. */
-const SIZES = [...[1_000, 100_000, 1_000_000].map(asMany), {
-  agents: 100_000,
-  messages: 1_000_000,
-}];
 const folder = new URL("./", import.meta.url);
-const latestFile = new URL("results/latest.json", folder);
 
 const { values: options } = parseArgs({
   args: Deno.args,
   options: {
+    times: { type: "string", default: "1" },
+    continue: { type: "boolean", default: false },
     only: { type: "string" },
     quick: { type: "boolean", default: false },
     steady: { type: "boolean", default: false },
     rounds: { type: "string" },
-    seed: { type: "string" },
+    seed: { type: "string", default: "1" },
     page: { type: "boolean", default: false },
   },
 });
+const times = wholeNumber("times", options.times);
+const seed = wholeNumber("seed", options.seed);
+const rounds = options.rounds === undefined
+  ? (options.quick ? QUICK_ROUNDS : undefined)
+  : wholeNumber("rounds", options.rounds);
 
-// Figures of fewer requests are no claims: they do not replace those of a whole run.
-const resultsFile = options.quick ? new URL("results/quick.json", folder) : latestFile;
-const before = await readResults();
+const wanted = options.only?.split(",");
+const sizes = options.quick ? QUICK_SIZES : SIZES;
+const rowsWithStores = wanted === undefined ? rows.filter(isMeasured) : rows;
+const all: Part[] = [
+  {
+    id: "stores",
+    title: "stores of many agents and messages, and the peer, all of which are kept",
+    measure: () =>
+      inContext((context) =>
+        keepStores({ context, seed, rows: rowsWithStores, growthSizes: sizes })
+      ),
+  },
+  ...rows.map((row): Part => ({
+    id: row.id,
+    title: row.title,
+    measure: async (run) => void run.rows.push(await resultOfRow(row)),
+  })),
+  ...sizes.map((size): Part => ({
+    id: `growth-${size.agents}-${size.messages}`,
+    group: "growth",
+    title: `a relay on a store of ${
+      [size.agents, size.messages].map((count) => count.toLocaleString("en")).join(" agents and ")
+    } messages`,
+    async measure(run) {
+      const point = await inContext((context) => measureGrowth(size, context));
+      run.growth = [...run.growth ?? [], point];
+    },
+  })),
+  {
+    id: "disk",
+    title: "what a stored message costs the disk",
+    measure: async (run) => void (run.disk = await inContext(measureDiskCost)),
+  },
+];
+const names = new Set(all.map(({ id, group }) => group ?? id));
+const unknown = wanted?.filter((id) => !names.has(id)) ?? [];
+if (unknown.length > 0) {
+  stop(`no row "${unknown.join('", "')}"; rows are: ${[...names].join(", ")}`);
+}
+const parts = all.filter(({ id, group }) => wanted === undefined || wanted.includes(group ?? id));
+
+// Figures of fewer requests, or of rows alone, are no claims: they do not replace those of whole runs.
+const fileName = wanted !== undefined ? "only" : options.quick ? "quick" : "latest";
+const isClaim = fileName === "latest";
+const resultsFile = new URL(`results/${fileName}.json`, folder);
+const before = await readRuns(resultsFile);
 if (options.page) {
-  if (before === undefined) throw new Error("nothing has been measured yet");
-  await writePage(before);
+  if (before === undefined) stop("nothing has been measured yet");
+  await writePage(joinRuns(before));
   Deno.exit(0);
 }
-const seed = Number(options.seed ?? before?.seed ?? 1);
-const wanted = options.only?.split(",");
-const names = [...rows.map(({ id }) => id), GROWTH, DISK];
-const unknown = wanted?.filter((id) => !names.includes(id)) ?? [];
-if (unknown.length > 0) {
-  console.error(`no row "${unknown.join('", "')}"; rows are: ${names.join(", ")}`);
-  Deno.exit(2);
+const now: Omit<Runs, "runs"> = {
+  machine: {
+    cpu: cpus()[0]?.model.trim() ?? "unknown",
+    cores: cpus().length,
+    memory_gib: Math.round(totalmem() / 2 ** 30),
+    os: Deno.build.os,
+    deno: Deno.version.deno,
+  },
+  options: [
+    ...(options.quick ? ["--quick"] : []),
+    ...(options.steady ? ["--steady"] : []),
+    ...(options.rounds === undefined ? [] : [`--rounds ${rounds}`]),
+  ].join(" "),
+  seed,
+  parts: parts.map(({ id }) => id),
+};
+const goesOn = options.continue && before !== undefined;
+if (goesOn) {
+  const reason = cannotJoin(before, now);
+  if (reason !== null) stop(`bench/results/${fileName}.json cannot be continued: ${reason}`);
 }
 
 const beganMs = Date.now();
-const chosen = rows.filter(({ id }) => wanted === undefined || wanted.includes(id));
-const measured: Result[] = [];
-for (const [i, row] of chosen.entries()) {
-  console.log(`\n[${i + 1}/${chosen.length}] ${row.id}: ${row.title}`);
-  if (options.quick && row.slow && wanted === undefined) {
-    measured.push(notMeasured(row, "left out by --quick"));
-    continue;
-  }
-  const rounds = options.rounds ?? (options.quick ? String(QUICK_ROUNDS) : undefined);
-  measured.push(
-    await inContext((context) =>
-      measureRow(row, { context, rounds: rounds === undefined ? undefined : Number(rounds) })
-    ),
-  );
+const runs: Runs = { ...now, runs: goesOn ? before.runs : [] };
+await runParts(runs, {
+  parts,
+  times,
+  knownSeconds: new Map(before?.runs.flatMap(({ seconds }) => Object.entries(seconds))),
+  save: (runs) => writeRuns(resultsFile, runs),
+  async afterRun(runs) {
+    const joined = joinRuns(runs);
+    console.log(`\n${tableText(joined.rows)}\n\nwritten to bench/results/${fileName}.json`);
+    if (isClaim) await writePage(joined);
+  },
+  tell: console.log,
+  nowMs: Date.now,
+});
+console.log(
+  `\n${minutes(Date.now() - beganMs)} minutes; runs: ${
+    joinRuns(runs).runs.map(({ took_minutes }) => `${took_minutes} min`).join(", ")
+  }`,
+);
+
+function isMeasured({ id, slow }: Row): boolean {
+  return wanted === undefined ? !(options.quick && slow) : wanted.includes(id);
 }
-let growth: GrowthPoint[] | undefined;
-let disk: DiskCost[] | undefined;
-try {
-  if (wanted === undefined || wanted.includes(GROWTH)) {
-    const sizes = options.quick ? QUICK_SIZES : SIZES;
-    console.log(
-      `\n${GROWTH}: ${sizes.map(({ agents }) => agents.toLocaleString("en")).join(", ")} agents`,
-    );
-    growth = await inContext((context) => measureGrowth(sizes, context));
-  }
-  if (wanted === undefined || wanted.includes(DISK)) {
-    console.log(`\n${DISK}: what a stored message costs the disk`);
-    disk = await inContext(measureDiskCost);
-  }
-} finally {
-  // What was measured before something failed stays.
-  console.log(`\n${tableText(measured)}`);
-  await writeResults(merge(measured));
+
+async function resultOfRow(row: Row): Promise<Result> {
+  if (!isMeasured(row)) return notMeasured(row, "left out by --quick");
+  return await inContext((context) => measureRow(row, { context, rounds }));
 }
-if (wanted === undefined && !options.quick) await writePage(merge(measured));
-console.log(`\nmeasured in ${((Date.now() - beganMs) / 60_000).toFixed(1)} minutes`);
 
 /** Runs something in a temporary folder of its own. */
 async function inContext<T>(run: (context: Context) => Promise<T>): Promise<T> {
@@ -113,6 +166,7 @@ async function inContext<T>(run: (context: Context) => Promise<T>): Promise<T> {
       temporaryFolder,
       keptFolder,
       count: (usual) => options.quick ? Math.ceil(usual * QUICK_SHARE) : usual,
+      installs: !options.quick,
       steady: options.steady,
       progress: (text) => console.log(`    ${text}`),
     });
@@ -121,49 +175,17 @@ async function inContext<T>(run: (context: Context) => Promise<T>): Promise<T> {
   }
 }
 
-async function readResults(): Promise<Results | undefined> {
-  try {
-    return JSON.parse(await Deno.readTextFile(resultsFile));
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
+function minutes(ms: number): string {
+  return (ms / 60_000).toFixed(1);
 }
 
-/** Rows that were not measured this time keep their last figures. */
-function merge(measured: readonly Result[]): Results {
-  const kept = (before?.rows ?? []).filter(({ id }) =>
-    rows.some((row) => row.id === id) && !measured.some((result) => result.id === id)
-  );
-  const order = rows.map(({ id }) => id);
-  const { only: _, ...shown } = options;
-  const flags = Object.entries(shown).filter(([, value]) => value !== false);
-  const run = {
-    measured_at: new Date().toISOString().slice(0, 10),
-    took_minutes: Number(((Date.now() - beganMs) / 60_000).toFixed(1)),
-    options: flags.map(([name, value]) => value === true ? `--${name}` : `--${name} ${value}`)
-      .join(" "),
-  };
-  const { measured_at, took_minutes, options: lastOptions } = before ?? {};
-  const lastRun = { measured_at, took_minutes, options: lastOptions };
-  return {
-    machine: {
-      cpu: cpus()[0]?.model.trim() ?? "unknown",
-      cores: cpus().length,
-      memory_gib: Math.round(totalmem() / 2 ** 30),
-      os: Deno.build.os,
-      deno: Deno.version.deno,
-    },
-    ...(wanted === undefined ? run : lastRun),
-    seed,
-    rows: [...kept, ...measured].toSorted((a, b) => order.indexOf(a.id) - order.indexOf(b.id)),
-    growth: growth ?? before?.growth,
-    disk: disk ?? before?.disk,
-  };
+function wholeNumber(name: string, text: string): number {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number) || number < 1) stop(`--${name} takes a number from 1 on`);
+  return number;
 }
 
-async function writeResults(results: Results): Promise<void> {
-  await Deno.mkdir(new URL("./", resultsFile), { recursive: true });
-  await Deno.writeTextFile(resultsFile, JSON.stringify(results, null, 2) + "\n");
-  console.log(`\nwritten to bench/results/${resultsFile.pathname.split("/").at(-1)}`);
+function stop(message: string): never {
+  console.error(message);
+  Deno.exit(2);
 }

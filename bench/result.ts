@@ -1,7 +1,7 @@
-/** What a run of the benchmark keeps: bench/results/latest.json, and what is read off it. */
+/** What a row, and a whole run of the benchmark, came to. */
 import type { DiskCost } from "./disk_cost.ts";
 import type { GrowthPoint } from "./growth.ts";
-import type { Round, Row } from "./row.ts";
+import type { Round, Row, Target } from "./row.ts";
 import { fourDigits, median } from "./statistics.ts";
 
 /** A row that was measured. */
@@ -15,15 +15,24 @@ export interface Result {
   ratio?: number;
   unit: string;
   rounds?: number;
-  target?: string;
+  target?: Target;
   met?: boolean;
   /** Targets of CPU time, in microseconds a request. */
-  cpuTargets?: { thread: string; us: number; targetUs: number; met: boolean }[];
+  cpuTargets?: CpuTarget[];
   oursDetail?: Detail;
   referenceDetail?: Detail;
   note?: string;
   /** Why there are no figures. */
   notMeasured?: string;
+}
+
+export interface CpuTarget {
+  thread: "main" | "store" | "workers";
+  us: number;
+  targetUs: number;
+  met: boolean;
+  /** Of several runs: in how many it was met. */
+  metIn?: number;
 }
 
 /** Medians of what the rounds of one side told besides their rate. */
@@ -37,22 +46,31 @@ export interface Machine {
   deno: string;
 }
 
-export interface Results {
-  machine: Machine;
-  /** When the run ended, and how long it took. */
-  measured_at?: string;
-  took_minutes?: number;
-  /** "--quick" and the like; rows of such a run have fewer requests. */
-  options?: string;
-  seed: number;
+/** One pass over the rows, growth and disk; one that was cut off lacks some of them. */
+export interface Run {
+  /** The day on which its last part was measured. */
+  measured_at: string;
+  /** What each part took: the parts that are here have been measured. */
+  seconds: Record<string, number>;
   rows: Result[];
   growth?: GrowthPoint[];
   disk?: DiskCost[];
 }
 
+/** Runs of the same parts on one machine, under the same options. */
+export interface Runs {
+  machine: Machine;
+  /** "--quick" and the like; rows of such a run have fewer requests. */
+  options: string;
+  seed: number;
+  /** The parts of a whole run, in the order of the table. */
+  parts: string[];
+  runs: Run[];
+}
+
 /** Medians of all that the rounds of a side have told. */
-export function medianDetail(rounds: readonly Round[]): Detail | undefined {
-  const of = (read: (round: Round) => number | undefined) => {
+export function medianDetail(rounds: readonly Detail[]): Detail | undefined {
+  const of = (read: (round: Detail) => number | undefined) => {
     const values = rounds.map(read).filter((value) => value !== undefined);
     return values.length === 0 ? undefined : fourDigits(median(values));
   };
@@ -82,7 +100,7 @@ export function resultOf(
   const ratio = median(ours.map(({ value }, i) => value / reference[i]!.value));
   const oursDetail = medianDetail(ours);
   const { target } = row;
-  const cpuTargets = (["main", "store", "workers"] as const).flatMap((thread) => {
+  const cpuTargets = (["main", "store", "workers"] as const).flatMap((thread): CpuTarget[] => {
     const targetUs = row.cpuTargetUs?.[thread];
     const us = oursDetail?.cpuUs?.[thread];
     return targetUs === undefined || us === undefined
@@ -97,10 +115,7 @@ export function resultOf(
     ratio: fourDigits(ratio),
     unit: row.unit,
     rounds: ours.length,
-    ...(target === undefined ? {} : {
-      target: `${target.rule} ${target.ratio}`,
-      met: target.rule === "at least" ? ratio >= target.ratio : ratio <= target.ratio,
-    }),
+    ...(target === undefined ? {} : { target, met: meets(ratio, target) }),
     ...(cpuTargets.length === 0 ? {} : { cpuTargets }),
     oursDetail,
     referenceDetail: medianDetail(reference),
@@ -108,13 +123,21 @@ export function resultOf(
   };
 }
 
+export function meets(ratio: number, target: Target): boolean {
+  return target.rule === "at least" ? ratio >= target.ratio : ratio <= target.ratio;
+}
+
 /** The result of a row that could not be measured. */
-export function notMeasured(row: Row, reason: string): Result {
-  const target = row.target === undefined ? undefined : `${row.target.rule} ${row.target.ratio}`;
-  return { id: row.id, title: row.title, unit: row.unit, target, notMeasured: reason };
+export function notMeasured({ id, title, unit, target }: Row, reason: string): Result {
+  return { id, title, unit, target, notMeasured: reason };
 }
 
 /** A figure as people read it. */
 export function figure(value: number): string {
   return value >= 100 ? Math.round(value).toLocaleString("en") : value.toPrecision(3);
+}
+
+/** A target as people read it; "none" where a row only tells. */
+export function targetText(target: Target | undefined): string {
+  return target === undefined ? "none" : `${target.rule} ${target.ratio}`;
 }

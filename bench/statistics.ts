@@ -19,3 +19,15 @@ export function median(values: readonly number[]): number {
 export function fourDigits(value: number): number {
   return Number(value.toPrecision(4));
 }
+
+/** The lowest and the highest of several values of one thing. */
+export interface Spread {
+  lowest: number;
+  highest: number;
+}
+
+/** @returns undefined of fewer than two values, which have no spread */
+export function spreadOf(values: readonly number[]): Spread | undefined {
+  if (values.length < 2) return undefined;
+  return { lowest: Math.min(...values), highest: Math.max(...values) };
+}

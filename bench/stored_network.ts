@@ -24,7 +24,7 @@ import { encodeAddress } from "../toolkit/encode_address.ts";
 import { wordName } from "../toolkit/word_name.ts";
 import type { BenchAgent } from "./agents.ts";
 import { KvFile, type PlainKey, Sum } from "./kv_file.ts";
-import type { Context } from "./row.ts";
+import type { Context, StoreSize } from "./row.ts";
 
 const DAY_MS = 86_400_000;
 const KEPT_MS = 40 * DAY_MS;
@@ -253,7 +253,7 @@ export function messageRows(
  * Rows that write into it take a copy.
  */
 export async function storedNetwork(
-  { agents, messages }: { agents: number; messages: number },
+  { agents, messages }: StoreSize,
   { keptFolder, random, progress }: Pick<Context, "keptFolder" | "random" | "progress">,
 ): Promise<string> {
   const folder = `${keptFolder}agents-${agents}-messages-${messages}`;

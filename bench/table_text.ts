@@ -1,9 +1,11 @@
-import { figure, type Result } from "./result.ts";
+import type { JoinedResult } from "./join_runs.ts";
+import { figure, type Result, targetText } from "./result.ts";
+import type { Spread } from "./statistics.ts";
 
-const HEADER = ["row", "ours", "reference", "unit", "ratio", "target", ""];
+const HEADER = ["row", "ours", "reference", "unit", "ratio", "runs from to", "target", ""];
 
 /** Results as lines of aligned columns. */
-export function tableText(results: readonly Result[]): string {
+export function tableText(results: readonly JoinedResult[]): string {
   const lines = results.flatMap((result) => [
     [
       result.id,
@@ -11,17 +13,19 @@ export function tableText(results: readonly Result[]): string {
       result.reference === undefined ? "" : figure(result.reference),
       result.unit,
       result.ratio?.toFixed(2) ?? "",
-      result.target ?? "",
-      verdict(result.met),
+      ratioSpread(result.spread?.ratio),
+      targetText(result.target),
+      verdict(result),
     ],
-    ...(result.cpuTargets ?? []).map(({ thread, us, targetUs, met }) => [
+    ...(result.cpuTargets ?? []).map(({ thread, us, targetUs, met, metIn }) => [
       `  CPU, ${thread} thread`,
       figure(us),
       "",
       "us a request",
       "",
+      spreadText(result.spread?.cpuUs?.[thread]),
       `at most ${targetUs}`,
-      verdict(met),
+      verdict({ met, metIn, runs: result.runs }),
     ]),
   ]);
   const widths = HEADER.map((_, i) =>
@@ -32,7 +36,21 @@ export function tableText(results: readonly Result[]): string {
     .join("\n");
 }
 
-/** "met" or "missed"; nothing where there is no target. */
-export function verdict(met: boolean | undefined): string {
-  return met === undefined ? "" : met ? "met" : "missed";
+/** "met" or "missed", with the runs that say otherwise; nothing where there is no target. */
+export function verdict(
+  { met, metIn, runs }: Pick<Result, "met"> & Partial<Pick<JoinedResult, "metIn" | "runs">>,
+): string {
+  if (met === undefined) return "";
+  const text = met ? "met" : "missed";
+  const apart = metIn !== undefined && runs !== undefined && metIn > 0 && metIn < runs;
+  return apart ? `${text}; met in ${metIn} of ${runs} runs` : text;
+}
+
+/** Nothing of one run, which has no spread. */
+export function spreadText(spread: Spread | undefined): string {
+  return spread === undefined ? "" : `${figure(spread.lowest)} to ${figure(spread.highest)}`;
+}
+
+export function ratioSpread(spread: Spread | undefined): string {
+  return spread === undefined ? "" : `${spread.lowest.toFixed(2)} to ${spread.highest.toFixed(2)}`;
 }

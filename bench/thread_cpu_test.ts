@@ -10,6 +10,7 @@ Deno.test({
     const script = `const kv = await Deno.openKv(Deno.args[0]);
       for (let i = 0; i < 300; i++) await kv.set(["row", i], "x".repeat(20_000));
       console.log("stored");
+      await Deno.stdin.read(new Uint8Array(1)); // until its threads have been read
       const endMs = performance.now() + 300;
       while (performance.now() < endMs);
       console.log("counted");
@@ -29,9 +30,11 @@ Deno.test({
     };
     await wrote("stored");
     const stored = readThreadCpuThere(child.pid)!;
+    const writer = child.stdin.getWriter();
+    await writer.write(new Uint8Array(1));
     await wrote("counted");
     const counted = readThreadCpuThere(child.pid);
-    await child.stdin.close();
+    await writer.close();
     await child.status;
     await lines.cancel();
     await Deno.remove(folder, { recursive: true });

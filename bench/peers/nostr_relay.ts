@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { quantile } from "../statistics.ts";
-import { NotMeasured, type Round } from "../row.ts";
+import { type Context, NotMeasured, type Round } from "../row.ts";
 import { type Child, startProgram } from "../servers/child.ts";
 import { cpuPerRequest, readThreadCpu } from "../thread_cpu.ts";
 
@@ -27,18 +27,17 @@ export interface NostrRelay {
   stop(): Promise<void>;
 }
 
-export interface NostrFolders {
-  keptFolder: string;
-  temporaryFolder: string;
-  progress(text: string): void;
-}
+export type NostrContext = Pick<
+  Context,
+  "keptFolder" | "temporaryFolder" | "installs" | "progress"
+>;
 
 /** @throws NotMeasured where there is no Node.js, or its packages cannot be installed */
-export async function startNostrRelay(folders: NostrFolders): Promise<NostrRelay> {
-  const packages = await installPackages(folders);
+export async function startNostrRelay(context: NostrContext): Promise<NostrRelay> {
+  const packages = await installNostrRelay(context);
   const node = (script: string, ...args: string[]) =>
     startProgram<{ port: number }>("node", [scriptPath(script), packages, ...args]);
-  const server = await node("nostr_server.mjs", join(folders.temporaryFolder, "nostr.db"));
+  const server = await node("nostr_server.mjs", join(context.temporaryFolder, "nostr.db"));
   const load = await node("nostr_load.mjs", String(server.ready.port));
   return {
     version: `@nostr-relay/core ${RELAY_VERSION}, better-sqlite3, write-ahead log`,
@@ -76,11 +75,18 @@ function scriptPath(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url));
 }
 
-async function installPackages({ keptFolder, progress }: NostrFolders): Promise<string> {
+/**
+ * @returns the folder of its packages, which is kept
+ * @throws NotMeasured where there is no Node.js, or they cannot be installed
+ */
+export async function installNostrRelay(
+  { keptFolder, installs, progress }: Omit<NostrContext, "temporaryFolder">,
+): Promise<string> {
   const folder = join(keptFolder, "nostr-relay");
   const manifest = JSON.stringify({ private: true, dependencies: PACKAGES });
   const stamp = join(folder, "installed");
   if (await Deno.readTextFile(stamp).catch(() => "") === manifest) return folder;
+  if (!installs) throw new NotMeasured("--quick does not install the Nostr relay");
   progress("installing the Nostr relay; its store may have to be compiled, which takes a minute");
   await Deno.mkdir(folder, { recursive: true });
   await Deno.writeTextFile(join(folder, "package.json"), manifest);

@@ -10,8 +10,8 @@ import type { Row } from "../row.ts";
 import type { AttackerArgument } from "../servers/attacker.ts";
 import { startChild } from "../servers/child.ts";
 
-const ROUND_MS = 2_500;
-const PAUSE_MS = 5;
+const ROUND_MS = 1_500;
+const PAUSE_MS = 2;
 const BODIES = 200;
 const BODY_CHARACTERS = 65_000;
 
@@ -21,7 +21,6 @@ function attackRow(id: string, attack: AttackerArgument["attack"], what: string)
     title: `p99 of an innocent agent's signed polls beside ${what}, against quiet`,
     unit: "ms",
     target: { rule: "at most", ratio: 5 },
-    rounds: 3,
     slow: true,
     warmUp: false,
     async prepare({ temporaryFolder: folder, progress }) {

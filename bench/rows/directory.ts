@@ -1,12 +1,13 @@
 /** Directory search among 100,000 agents against the resolution of a handle among them. */
 import { drive, httpRequest } from "../load.ts";
-import type { Row } from "../row.ts";
+import type { Row, StoreSize } from "../row.ts";
 import { startChild } from "../servers/child.ts";
 import { handleOf, pickWord, storedNetwork } from "../stored_network.ts";
 
 const AGENTS = 100_000;
+const STORE: StoreSize = { agents: AGENTS, messages: AGENTS };
 const CONNECTIONS = 16;
-const SEARCHES = 2_000;
+const SEARCHES = 1_000;
 const RESOLUTIONS = 10_000;
 
 export const directory: Row = {
@@ -14,9 +15,9 @@ export const directory: Row = {
   title: "directory search among 100,000 agents against resolving a handle among them",
   unit: "/s",
   target: { rule: "at least", ratio: 0.05 },
-  rounds: 3,
+  stores: [STORE],
   async prepare({ keptFolder, random, progress, count }) {
-    const folder = await storedNetwork({ agents: AGENTS, messages: AGENTS }, {
+    const folder = await storedNetwork(STORE, {
       keptFolder,
       random,
       progress,

@@ -6,7 +6,7 @@ import { startChild } from "../servers/child.ts";
 import { randomSends } from "./sends.ts";
 
 const CONNECTIONS = 64;
-const SENDS = 6_000;
+const SENDS = 4_000;
 
 export const figures: Row = {
   id: "figures",

@@ -9,7 +9,7 @@ import { askRound, startChild } from "../servers/child.ts";
 
 const CONNECTIONS = 64;
 const PAGE = 50;
-const POLLS = 3_000;
+const POLLS = 2_500;
 
 function pageRow(
   id: string,

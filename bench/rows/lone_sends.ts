@@ -5,7 +5,7 @@ import type { Round, Row } from "../row.ts";
 import { startChild } from "../servers/child.ts";
 import { randomSends } from "./sends.ts";
 
-const SENDS = 2_000;
+const SENDS = 1_000;
 
 export const loneSends: Row = {
   id: "lone-sends",

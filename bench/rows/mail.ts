@@ -43,7 +43,7 @@ const sendsBesideErasure: Row = {
   title: "p99 of signed sends while an org with 100,000 rows is erased, against quiet",
   unit: "ms",
   target: { rule: "at most", ratio: 2 },
-  rounds: 3,
+  rounds: 3, // each writes 100,000 rows first, and waits until they are erased
   slow: true,
   async prepare({ temporaryFolder: folder, count, random }) {
     const relay = await startChild<{ port: number }>("relay.ts", { folder, mail: true });

@@ -1,26 +1,22 @@
-/** Mail that comes in: how much, how its threads are read, how polls wait for it, and what it costs messaging. */
+/** Mail that comes in: how much, how its threads are read, and what it costs messaging. */
 import { MailWorker } from "../../server/mail/parsing/mail_worker.ts";
 import { startMailWorker } from "../../server/mail/parsing/start_mail_worker.ts";
 import { registerAgents } from "../agents.ts";
 import { drive, httpRequest, type LoadedServer } from "../load.ts";
 import { inboundRequest, type MailBox, openMailBox, sampleMail } from "../mail_box.ts";
-import { residentMiB } from "../process_memory.ts";
 import type { Row } from "../row.ts";
 import type { MailFloodArgument } from "../servers/mail_flood.ts";
 import { type Child, startChild } from "../servers/child.ts";
-import { median } from "../statistics.ts";
 import { sendsP99 } from "./sends_beside.ts";
 
 type Relay = Child<{ port: number }>;
 
 const INBOXES = 50;
-const MAILS = 2_000;
+const MAILS = 1_000;
 const CONNECTIONS = 64;
 const FEW = 10;
-const MANY = 10_000;
+const MANY = 4_000;
 const PAGES = 2_000;
-const WAITING = 10_000;
-const FEW_WAITING = 1_000;
 const AGENTS = 50;
 
 const startRelay = (folder: string): Promise<Relay> =>
@@ -72,7 +68,7 @@ export const inboundMails: Row = {
 
 export const threadPages: Row = {
   id: "mail-thread-page",
-  title: "the newest 10 messages of a thread of 10,000, against those of a thread of 10",
+  title: "the newest 10 messages of a thread of 4,000, against those of a thread of 10",
   unit: "/s",
   target: { rule: "at least", ratio: 0.8 },
   async prepare({ temporaryFolder: folder, count, progress }) {
@@ -119,93 +115,11 @@ async function fillThread(relay: Relay, box: MailBox, size: number): Promise<str
   return `/v1/mail/threads/${thread.id}`;
 }
 
-export const waitingMailPolls: Row = {
-  id: "mail-waiting-polls",
-  title: `memory of one of ${WAITING.toLocaleString("en")} waiting polls of mail, against one of ${
-    FEW_WAITING.toLocaleString("en")
-  }`,
-  unit: "KiB",
-  target: { rule: "at most", ratio: 1.25 },
-  warmUp: false,
-  async prepare({ temporaryFolder: folder, count }) {
-    const relay = await startRelay(folder);
-    const [box] = await openBoxes(relay.ready.port, 1);
-    const woken: number[] = [];
-    const measure = async (size: number): Promise<number> => {
-      const before = (await residentMiB(relay.pid))!;
-      const { tookMs, heldMiB } = await waitTogether(relay, box!, size);
-      if (size === count(WAITING)) woken.push(tookMs);
-      return (heldMiB - before) * 1024 / size;
-    };
-    await measure(FEW_WAITING); // what the first ones of a process cost
-    return {
-      ours: () => measure(count(WAITING)),
-      reference: () => measure(FEW_WAITING),
-      note: () =>
-        `one mail woke ${count(WAITING)} polls of its inbox; the last had its answer after ${
-          Math.round(median(woken))
-        } ms`,
-      close: () => relay.stop(),
-    };
-  },
-};
-
-/** Polls that wait at one inbox until a mail comes, each on a connection of its own. */
-async function waitTogether(
-  relay: Relay,
-  box: MailBox,
-  size: number,
-): Promise<{ tookMs: number; heldMiB: number }> {
-  const { port } = relay.ready;
-  const list = `/v1/mail/inboxes/${box.inboxId}/messages?order=asc`;
-  const headers = { authorization: `Bearer ${box.apiKey}` };
-  let cursor = "";
-  for (;;) {
-    const answer = await fetch(`http://127.0.0.1:${port}${list}${cursor}`, { headers });
-    const { data, next_cursor } = await answer.json();
-    cursor = `&cursor=${next_cursor}`;
-    if (data.length === 0) break;
-  }
-  const request = httpRequest("GET", `${list}&wait=25${cursor}`, headers);
-  const sockets: Deno.Conn[] = [];
-  try {
-    for (let i = 0; i < size; i++) {
-      const socket = await Deno.connect({ hostname: "127.0.0.1", port });
-      sockets.push(socket);
-      await socket.write(request);
-    }
-    const answers = sockets.map(async (socket) => {
-      const bytes = new Uint8Array(4_096);
-      let text = "";
-      while (!text.includes('"next_cursor"')) {
-        const length = await socket.read(bytes);
-        if (length === null) break;
-        text += new TextDecoder().decode(bytes.subarray(0, length));
-      }
-      if (!/^HTTP\/1.1 200.*"id":"msg_/s.test(text)) throw new Error(text);
-    });
-    // Until all of them are known to wait: the relay answers what comes behind them.
-    await (await fetch(`http://127.0.0.1:${port}/health`)).body?.cancel();
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    const heldMiB = (await residentMiB(relay.pid))!;
-    const beganMs = performance.now();
-    await drive(relay, [inboundRequest(box.address, sampleMail().raw)], {
-      connections: 1,
-      status: 200,
-    });
-    await Promise.all(answers);
-    return { tookMs: performance.now() - beganMs, heldMiB };
-  } finally {
-    for (const socket of sockets) socket.close();
-  }
-}
-
 export const sendsBesideMail: Row = {
   id: "beside-mail",
   title: "p99 of signed sends while mails of 25 MiB and hostile ones arrive, against quiet",
   unit: "ms",
   target: { rule: "at most", ratio: 3 },
-  rounds: 3,
   async prepare({ temporaryFolder: folder, count, random }) {
     const relay = await startRelay(folder);
     const { port } = relay.ready;
@@ -235,6 +149,5 @@ export const sendsBesideMail: Row = {
 export const mailInRows: readonly Row[] = [
   inboundMails,
   threadPages,
-  waitingMailPolls,
   sendsBesideMail,
 ];

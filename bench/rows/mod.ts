@@ -30,6 +30,7 @@ import {
   toolWhoamiStateless,
 } from "./tools.ts";
 import { viewers } from "./viewers.ts";
+import { waitingMailPolls } from "./waiting_mail_polls.ts";
 import { nativeVerifications, pureVerifications } from "./verifications.ts";
 
 export const rows: readonly Row[] = [
@@ -53,6 +54,7 @@ export const rows: readonly Row[] = [
   outgoingDeliveries,
   ...mailRows,
   ...mailInRows,
+  waitingMailPolls,
   ...mailOutRows,
   directory,
   feedPage,

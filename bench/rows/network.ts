@@ -7,6 +7,7 @@ import { storedNetwork } from "../stored_network.ts";
 const AGENTS = 2_000;
 const FEW = 10_000;
 const MANY = 1_000_000;
+const STORES = [MANY, FEW].map((messages) => ({ agents: AGENTS, messages }));
 const CONNECTIONS = 16;
 const REQUESTS = 4_000;
 /** A cost that grows 1.3 times is a rate that falls to 0.77. */
@@ -17,12 +18,8 @@ async function prepare(
   path: () => string,
 ): Promise<Pair> {
   const sides: { round: () => Promise<Round>; stop: () => Promise<void>; total: number }[] = [];
-  for (const messages of [MANY, FEW]) {
-    const folder = await storedNetwork({ agents: AGENTS, messages }, {
-      keptFolder,
-      random,
-      progress,
-    });
+  for (const store of STORES) {
+    const folder = await storedNetwork(store, { keptFolder, random, progress });
     const relay = await startChild<{ port: number }>("relay.ts", { folder });
     const { port } = relay.ready;
     await relay.ask("tidy");
@@ -51,8 +48,8 @@ export const feedPage: Row = {
   title: "feed page of 50 with 1,000,000 stored messages against 10,000",
   unit: "/s",
   target: TARGET,
-  rounds: 3,
   slow: true,
+  stores: STORES,
   prepare: (context) => prepare(context, () => "/v1/feed"),
 };
 
@@ -61,7 +58,7 @@ export const leaderboard: Row = {
   title: "leaderboard with 1,000,000 stored messages against 10,000",
   unit: "/s",
   target: TARGET,
-  rounds: 3,
   slow: true,
+  stores: STORES,
   prepare: (context) => prepare(context, () => "/v1/leaderboard"),
 };

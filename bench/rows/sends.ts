@@ -8,14 +8,14 @@ import { askRound, startChild } from "../servers/child.ts";
 import { copyStore, storedAgents, storedNetwork } from "../stored_network.ts";
 
 const CONNECTIONS = 64;
-const SENDS = 6_000;
-const COMMITS = 4_000;
+const SENDS = 4_000;
+const COMMITS = 2_000;
 const AGENTS = 200;
 const MANY_AGENTS = 20_000;
 const STORED_AGENTS = 2_000;
 const STORED_MESSAGES = 1_000_000;
-const NOSTR_EVENTS = 800;
-const POSTGRES_SECONDS = 4;
+const NOSTR_EVENTS = 500;
+const POSTGRES_SECONDS = 2;
 
 /** Sends between random pairs of agents. */
 export function randomSends(
@@ -110,9 +110,9 @@ export const sendsBesideNostr = besidePeer(
     title: "the same against the events that a Nostr relay on SQLite accepts, 64 connections",
     target: { rule: "at least", ratio: 10 },
   },
-  async ({ keptFolder, temporaryFolder, count, progress }) => {
-    const nostr = await startNostrRelay({ keptFolder, temporaryFolder, progress });
-    const events = count(NOSTR_EVENTS);
+  async (context) => {
+    const nostr = await startNostrRelay(context);
+    const events = context.count(NOSTR_EVENTS);
     return {
       round: () => nostr.accepted({ connections: CONNECTIONS, events }),
       note: () => nostr.version,
@@ -147,6 +147,8 @@ export const sendsOfManyAgents: Row = {
   id: "sends-20k-agents",
   title: "signed sends among 20,000 agents, each known from a send before, against 200",
   unit: "/s",
+  slow: true,
+  stores: [{ agents: MANY_AGENTS, messages: 0 }],
   async prepare(context) {
     const from = await storedNetwork({ agents: MANY_AGENTS, messages: 0 }, context);
     const many = await copyStore(from, `${context.temporaryFolder}/many`);
@@ -169,6 +171,7 @@ export const sendsToFullStore: Row = {
   title: "signed sends with 1,000,000 stored messages against an empty store",
   unit: "/s",
   target: { rule: "at least", ratio: 0.9 },
+  stores: [STORED_MESSAGES, 0].map((messages) => ({ agents: STORED_AGENTS, messages })),
   async prepare(context) {
     const { temporaryFolder } = context;
     const [full, empty] = await Promise.all([STORED_MESSAGES, 0].map(async (messages) => {

@@ -4,7 +4,7 @@ import { drive, type LoadedServer } from "../load.ts";
 import type { Context, Round } from "../row.ts";
 import { randomSends } from "./sends.ts";
 
-const SENDS = 4_000;
+const SENDS = 1_000;
 /** Few: what is measured is the wait behind others, not that behind each other. */
 const CONNECTIONS = 4;
 

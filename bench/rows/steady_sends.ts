@@ -39,6 +39,7 @@ export const steadySends: Row = {
   unit: "/s",
   target: { rule: "at least", ratio: 0.75 },
   rounds: ROUNDS,
+  stores: [{ agents: AGENTS, messages: 0 }],
   async prepare(context) {
     const { temporaryFolder, progress, steady } = context;
     const from = await storedNetwork({ agents: AGENTS, messages: 0 }, context);

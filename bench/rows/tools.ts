@@ -5,7 +5,7 @@ import { startChild } from "../servers/child.ts";
 
 const CONNECTIONS = 64;
 const CALLS = 6_000;
-const SENDS = 4_000;
+const SENDS = 2_500;
 const LISTS = 1_500;
 const AGENTS = 40;
 
@@ -69,7 +69,6 @@ function pairRow(
     ...about,
     unit: "/s",
     target: { rule: "at least", ratio: 0.5 },
-    rounds: 3,
     async prepare({ temporaryFolder: folder, count: scaled }: Context) {
       const relay = await startChild<{ port: number }>("relay.ts", { folder });
       const agents = await registerToolAgents(relay.ready.port);
@@ -134,7 +133,6 @@ export const toolsList: Row = {
   title: "tools/list as listed once against the same schemas converted for each request",
   unit: "/s",
   target: { rule: "at least", ratio: 5 },
-  rounds: 3,
   async prepare({ temporaryFolder: folder, count }) {
     const relay = await startChild<{ port: number }>("relay.ts", { folder });
     const converting = await startChild<{ port: number }>("converting_tools.ts", {});

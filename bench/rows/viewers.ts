@@ -11,7 +11,7 @@ import { readThreadCpu } from "../thread_cpu.ts";
 const VIEWERS = 1_000;
 /** Each looks every five seconds. */
 const LOOKS_A_SECOND = VIEWERS / 5;
-const SECONDS = 5;
+const SECONDS = 3;
 const AGENTS = 60;
 /** As a browser asks; its tag is never that of the page at hand, as where a message came since. */
 const LOOK = httpRequest("GET", "/network", {
@@ -26,7 +26,6 @@ export const viewers: Row = {
     "1,000 viewers of /network with a new message each second, against 1,000 signed polls a second",
   unit: "ms of CPU a second",
   target: { rule: "at most", ratio: 0.5 },
-  rounds: 3,
   async prepare({ temporaryFolder: folder }) {
     const relay = await startChild<{ port: number }>("relay.ts", { folder });
     const agents = await registerAgents(relay.ready.port, AGENTS);

@@ -24,10 +24,10 @@ async function commits(count: number): Promise<number> {
   return count / ((performance.now() - beganMs) / 1000);
 }
 
+let hasBoxes = false;
+
 async function lists(count: number): Promise<number> {
-  for (let box = 0; box < CALLERS; box++) {
-    for (let id = 0; id < LIST_ROWS; id++) await kv.set(["box", box, id], ROW);
-  }
+  if (!hasBoxes) await fillBoxes();
   let left = count;
   const beganMs = performance.now();
   await Promise.all(Array.from({ length: CALLERS }, async (_, box) => {
@@ -37,6 +37,15 @@ async function lists(count: number): Promise<number> {
     }
   }));
   return count / ((performance.now() - beganMs) / 1000);
+}
+
+async function fillBoxes(): Promise<void> {
+  for (let box = 0; box < CALLERS; box++) {
+    const operation = kv.atomic();
+    for (let id = 0; id < LIST_ROWS; id++) operation.set(["box", box, id], ROW);
+    await operation.commit();
+  }
+  hasBoxes = true;
 }
 
 console.log(JSON.stringify({ ready: true }));

@@ -30,9 +30,9 @@ async function lane(first: number): Promise<void> {
     using socket = await Deno.connect({ hostname: "127.0.0.1", port });
     try {
       const bytes = inboundRequest(address, raw);
-      for (let sent = 0; sent < bytes.length && isOn;) {
-        sent += await socket.write(bytes.subarray(sent));
-      }
+      let sent = 0;
+      while (sent < bytes.length && isOn) sent += await socket.write(bytes.subarray(sent));
+      if (sent < bytes.length) return; // the relay would wait for the rest of it, and for long
       const answer = new Uint8Array(65_536);
       const length = await socket.read(answer);
       if (new TextDecoder().decode(answer.subarray(0, length ?? 0)).startsWith("HTTP/1.1 200")) {

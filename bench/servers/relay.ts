@@ -10,6 +10,7 @@ import { EMBEDDED_CAPACITY } from "../../server/storage/store.ts";
 import { BENCH_INBOUND_SECRET } from "../mail_box.ts";
 import { answerLines } from "./child.ts";
 import { OPEN_LIMITS } from "./open_limits.ts";
+import { watchCommits } from "./watch_commits.ts";
 
 export interface RelayArgument {
   folder: string;
@@ -22,13 +23,16 @@ export interface RelayArgument {
   mail?: boolean;
   /** Where its mails go, but for those with links, of which it tells. */
   nextHopPort?: number;
+  /** Asked for the "mail commit", it tells when the newest mail was committed, in unix ms. */
+  watchesMail?: boolean;
   /** How far its clock is behind until it is asked to "catch up". */
   clockBehindMs?: number;
 }
 
-const { folder, ungrouped, forgetful, limits, mail, nextHopPort, clockBehindMs = 0 }:
-  RelayArgument = JSON.parse(Deno.args[0]!);
+const argument: RelayArgument = JSON.parse(Deno.args[0]!);
+const { folder, ungrouped, forgetful, limits, mail, nextHopPort, clockBehindMs = 0 } = argument;
 const kv = await Deno.openKv(`${folder}/relay.kv`);
+const mailCommitMs = argument.watchesMail ? watchCommits(kv, "mail-message") : () => null;
 let behindMs = clockBehindMs;
 let newestLink: string | null = null;
 const log = (event: string, fields?: unknown) => console.error(event, fields);
@@ -63,6 +67,7 @@ await answerLines(async (line) => {
   // "tidy": what runs every minute, now.
   else if (line === "tidy") await relay.crons["figures"]!();
   if (line === "clock") return deps.now();
+  if (line === "mail commit") return mailCommitMs();
   if (line.startsWith("forward ")) behindMs -= Number(line.slice("forward ".length));
   if (line === "newest link") {
     const link = newestLink;
