@@ -45,7 +45,7 @@ export interface MessageRouteServices {
   waits: MailboxWaits<MailboxRecord, string>;
   records: { read<T>(key: Deno.KvKey): Promise<T | null> };
   blobs: Blobs;
-  worker: Pick<MailWorker, "readAttachment">;
+  reader: Pick<MailWorker, "readAttachment">;
   room: Pick<AnswerRoom, "hold">;
   freeDisk: FreeDisk;
   limits: Limits;
@@ -179,7 +179,7 @@ export function messageHandlers(services: MessageRouteServices) {
       if (index < 0) throw unknownObject("attachment");
       room.hold(request.c, row.orgId, row.blob.sections[RAW]!.sizeBytes);
       const raw = await blobs.read(row.blob, RAW);
-      const read = await services.worker.readAttachment(raw, index, {
+      const read = await services.reader.readAttachment(raw, index, {
         parts: limits.mailParts,
         depth: limits.mailDepth,
       });
