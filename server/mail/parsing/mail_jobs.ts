@@ -9,16 +9,16 @@ import {
 } from "../sending/read_outgoing.ts";
 import type { ReadingContext } from "../sending/read_send.ts";
 import type { ParseContext } from "./parsed_mail.ts";
-import { type EncodedTexts, encodeTexts } from "./encoded_texts.ts";
+import { encodeTexts } from "./encoded_texts.ts";
 import { applyPatch, emptyParsedMail, type ParsedPatch } from "./parsed_patch.ts";
 import { parseInStages } from "./parse_mail.ts";
 import { type ReadAttachment, readAttachment, readAttachments } from "./read_attachment.ts";
+import type { ReadMailResult } from "./read_mail.ts";
 import type { WalkLimits } from "./walk_parts.ts";
 
 /** By kind: what a job gets besides the bytes, what it gives on its way, what at its end. */
 export interface MailJobs {
-  read: { input: ParseContext; step: ParsedPatch; result: EncodedTexts };
-  parse: { input: ParseContext; step: ParsedPatch; result: null };
+  read: { input: ParseContext; step: ParsedPatch; result: ReadMailResult };
   attachment: {
     input: { index: number; limits: WalkLimits };
     step: never;
@@ -61,18 +61,14 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
         applyPatch(mail, patch);
         yield shortPatch(patch);
       }
+      const { facts, texts } = mail;
       const { given } = context;
-      if (given === undefined) return encodeTexts(mail.texts);
-      return encodeTexts({ ...mail.texts, text: given.text ?? mail.texts.text, html: given.html });
+      const shown = given === undefined
+        ? texts
+        : { ...texts, text: given.text ?? texts.text, html: given.html };
+      return { facts, ...encodeTexts(shown) };
     },
     buffersOf: ({ head, rest }) => [head.buffer, rest.buffer],
-  },
-  parse: {
-    *run(raw, context) {
-      yield* parseInStages(raw, context);
-      return null;
-    },
-    buffersOf: () => [],
   },
   attachment: {
     // deno-lint-ignore require-yield -- it has one stage
