@@ -50,6 +50,11 @@ export interface MailJob<K extends MailJobKind> {
   buffersOf: (result: MailJobs[K]["result"]) => ArrayBuffer[];
 }
 
+/**
+ * No stage of a smaller mail takes time that anybody could run out of, whatever it holds: it is told
+ * whole. A step costs the main thread as much as the mail.
+ */
+const UNSTEPPED_BYTES = 64 * 1024;
 /** Texts of a step that are shown to the main thread at once; longer ones come encoded at the end. */
 const STEP_TEXT_LENGTH = 64 * 1024;
 
@@ -59,7 +64,7 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
       const mail = emptyParsedMail();
       for (const patch of parseInStages(raw, context)) {
         applyPatch(mail, patch);
-        yield shortPatch(patch);
+        if (raw.length > UNSTEPPED_BYTES) yield shortPatch(patch);
       }
       const { facts, texts } = mail;
       const { given } = context;

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { RelayError } from "../../errors.ts";
 import { readTexts } from "../../../tests/support/read_texts.ts";
 import { encodeTexts } from "./encoded_texts.ts";
-import type { PostedJob } from "./mail_jobs.ts";
+import { MAIL_JOBS, type PostedJob } from "./mail_jobs.ts";
 import { MailWorker, type MailWorkerOptions } from "./mail_worker.ts";
 import type { ParsedFacts } from "./parsed_mail.ts";
-import { emptyParsedMail } from "./parsed_patch.ts";
+import { emptyParsedMail, type ParsedPatch } from "./parsed_patch.ts";
 import type { ReadMailResult } from "./read_mail.ts";
 import {
   type MailWorkerEvents,
@@ -16,6 +16,12 @@ import {
 const limits = { parts: 200, depth: 50 };
 const context = { envelopeFrom: "a@a.example", limits };
 const mail = (text: string) => new TextEncoder().encode(`Subject: ${text}\r\n\r\nHi`);
+/** One that is read step by step. */
+const largeMail = (text: string) =>
+  new TextEncoder().encode(
+    `Subject: ${text}\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nHi\r\n--b\r\n` +
+      `Content-Type: a/b\r\n\r\n${"x".repeat(64 * 1024)}\r\n--b--\r\n`,
+  );
 const hasCode = (code: string) => (error: unknown) =>
   error instanceof RelayError && error.code === code;
 
@@ -192,10 +198,17 @@ Deno.test("MailWorker reads on the main thread when a start takes too long or th
   worker.close();
 });
 
+Deno.test("a mail of up to 64 KiB is read in one step, a larger one is told of as it is read", () => {
+  const small = MAIL_JOBS.read.run(mail("a"), context).next() as IteratorResult<unknown>;
+  assert.deepEqual([small.done, (small.value as ReadMailResult).facts.subject], [true, "a"]);
+  const large = MAIL_JOBS.read.run(largeMail("a"), context).next() as IteratorResult<unknown>;
+  assert.deepEqual([large.done, (large.value as ParsedPatch).facts?.subject], [false, "a"]);
+});
+
 Deno.test("MailWorker keeps a job's time on the main thread between its steps", async () => {
   let nowMs = 0;
   const { worker } = heldWorker({ start: null, now: () => (nowMs += 3_000) });
-  const { facts, ...encoded } = await worker.read(mail("a"), context);
+  const { facts, ...encoded } = await worker.read(largeMail("a"), context);
   assert.deepEqual([facts.subject, readTexts(encoded).text, facts.parseWarnings], ["a", "Hi", [
     "timed_out",
   ]]);
