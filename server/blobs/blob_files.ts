@@ -28,6 +28,8 @@ const ATTEMPTS = 3;
 const BATCH = 100;
 /** Bytes up to which the sections of a blob are written together. */
 const JOINED_BYTES = 256 * 1024;
+/** The runtime copies what is written before another thread writes it: so many at one time. */
+const PIECE_BYTES = 512 * 1024;
 /** Blobs being written from which on small ones are left to the writer: fewer are written sooner here. */
 const MANY = 3;
 
@@ -188,7 +190,9 @@ async function writeFlushed(
   });
   try {
     for (const section of joinSmall(sections)) {
-      for (let at = 0; at < section.length;) at += await file.write(section.subarray(at));
+      for (let at = 0; at < section.length;) {
+        at += await file.write(section.subarray(at, at + PIECE_BYTES));
+      }
     }
     await file.sync();
   } finally {
