@@ -60,7 +60,11 @@ export class BlobStore implements Blobs {
     return this.options.freeDisk.refuseWhenFull();
   }
 
-  async write(folder: readonly string[], sections: readonly Uint8Array[]): Promise<BlobRef> {
+  async write(
+    folder: readonly string[],
+    sections: readonly Uint8Array[],
+    known: readonly string[] = [],
+  ): Promise<BlobRef> {
     const { store, recent } = this.options;
     requireFolder(folder);
     const name: BlobName = [...folder, makeUlid(store.now(), store.random)];
@@ -71,7 +75,7 @@ export class BlobStore implements Blobs {
       recent.add(name); // before there is anything that a sweep could find
       const [stored, hashed] = await Promise.allSettled([
         this.options.bytes.put(name, sections),
-        this.#hashAll(sections),
+        this.#hashAll(sections, known),
       ]);
       if (stored.status === "fulfilled" && hashed.status === "fulfilled") {
         return { name, sections: hashed.value };
@@ -89,10 +93,13 @@ export class BlobStore implements Blobs {
     });
   }
 
-  async #hashAll(sections: readonly Uint8Array[]): Promise<BlobSection[]> {
+  async #hashAll(
+    sections: readonly Uint8Array[],
+    known: readonly string[],
+  ): Promise<BlobSection[]> {
     const hashed: BlobSection[] = [];
-    for (const bytes of sections) {
-      hashed.push({ sizeBytes: bytes.length, sha256: await this.#hashes.of(bytes) });
+    for (const [i, bytes] of sections.entries()) {
+      hashed.push({ sizeBytes: bytes.length, sha256: known[i] ?? await this.#hashes.of(bytes) });
     }
     return hashed;
   }
