@@ -1,3 +1,4 @@
+// Over 300 lines: every way in which two requests under one key can meet.
 import assert from "node:assert/strict";
 import { createTestClock, type TestClock } from "../../tests/support/clock.ts";
 import { createFakeKv } from "../../tests/support/fake_kv.ts";
