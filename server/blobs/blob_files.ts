@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { BoundedMap } from "../storage/bounded_map.ts";
 import type { BlobBytes, FoundBytes } from "./blob_bytes.ts";
 import type { BlobName } from "./blob_name.ts";
+import { type BlobWriter, WriterLost } from "./blob_writer.ts";
 import {
   blobOfFile,
   blobPath,
@@ -16,10 +17,10 @@ import {
 } from "./blob_path.ts";
 import { FolderFlushes } from "./folder_flushes.ts";
 import type { StoreMark } from "./store_mark.ts";
+import { FILE_MODE } from "./write_batch.ts";
 
-/** Of folders and files: this user's alone. */
+/** This user's alone. */
 const FOLDER_MODE = 0o700;
-const FILE_MODE = 0o600;
 /** Folders of which this process knows that they outlive a power cut. */
 const KNOWN_FOLDERS = 64;
 /** A folder can vanish between its making and its use: a sweep in another process found it empty. */
@@ -27,31 +28,56 @@ const ATTEMPTS = 3;
 const BATCH = 100;
 /** Bytes up to which the sections of a blob are written together. */
 const JOINED_BYTES = 256 * 1024;
+/** The runtime copies what is written before another thread writes it: so many at one time. */
+const PIECE_BYTES = 512 * 1024;
+/** Blobs being written from which on small ones are left to the writer: fewer are written sooner here. */
+const MANY = 3;
 
 export class BlobFiles implements BlobBytes {
   readonly #flushes = new FolderFlushes();
   readonly #known = new BoundedMap<string, true>(KNOWN_FOLDERS);
+  #underWay = 0;
 
   /**
    * @param root folder of all blobs; it is made with the first one
    * @param mark says in it whose it is
+   * @param writer of small blobs, where many are written at one time
    */
-  constructor(private readonly root: string, private readonly mark: StoreMark) {}
+  constructor(
+    private readonly root: string,
+    private readonly mark: StoreMark,
+    private readonly writer: Pick<BlobWriter, "isUsable" | "write">,
+  ) {}
 
   async put(name: BlobName, sections: readonly Uint8Array[]): Promise<void> {
+    this.#underWay++;
+    try {
+      await this.#put(name, sections);
+    } finally {
+      this.#underWay--;
+    }
+  }
+
+  async #put(name: BlobName, sections: readonly Uint8Array[]): Promise<void> {
     const [outer, inner, file] = blobPath(name);
     const folder = join(this.root, outer, inner);
     const path = join(folder, file);
     for (let attempt = 1;; attempt++) {
       try {
         await this.#makeFolder(outer, inner);
+        const isSmall = sizeOf(sections) <= JOINED_BYTES;
+        if (isSmall && this.#underWay >= MANY && attempt === 1 && this.writer.isUsable) {
+          const bytes = joined(sections);
+          return await this.writer.write(folder, { path, temporaryPath: path + UNFINISHED, bytes });
+        }
         await writeFlushed(path, sections);
         return await this.#flushes.flush(folder);
       } catch (error) {
         await Promise.all(
           [path + UNFINISHED, path].map((left) => Deno.remove(left).catch(() => {})),
         );
-        if (!isNotFound(error) || attempt === ATTEMPTS) throw error;
+        const isToRepeat = isNotFound(error) || error instanceof WriterLost;
+        if (!isToRepeat || attempt === ATTEMPTS) throw error;
         this.#known.delete(folder);
       }
     }
@@ -164,7 +190,9 @@ async function writeFlushed(
   });
   try {
     for (const section of joinSmall(sections)) {
-      for (let at = 0; at < section.length;) at += await file.write(section.subarray(at));
+      for (let at = 0; at < section.length;) {
+        at += await file.write(section.subarray(at, at + PIECE_BYTES));
+      }
     }
     await file.sync();
   } finally {
@@ -175,15 +203,21 @@ async function writeFlushed(
 
 /** Small sections as one: a write costs more than their copy. */
 function joinSmall(sections: readonly Uint8Array[]): readonly Uint8Array[] {
-  const sizeBytes = sections.reduce((sum, { length }) => sum + length, 0);
-  if (sizeBytes > JOINED_BYTES) return sections;
-  const joined = new Uint8Array(sizeBytes);
+  return sizeOf(sections) > JOINED_BYTES ? sections : [joined(sections)];
+}
+
+function sizeOf(sections: readonly Uint8Array[]): number {
+  return sections.reduce((sum, { length }) => sum + length, 0);
+}
+
+function joined(sections: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(sizeOf(sections));
   let at = 0;
   for (const section of sections) {
     joined.set(section, at);
     at += section.length;
   }
-  return [joined];
+  return joined;
 }
 
 /** Entries of a folder; none of one that is not there, or goes meanwhile. */

@@ -21,7 +21,11 @@ import { SectionHashes } from "./section_hashes.ts";
 import { writeRows } from "./write_rows.ts";
 
 /** At one time: an fsync takes a thread of a pool that everything else uses too. */
-const WRITES = 4;
+const LARGE_WRITES = 4;
+/** Small ones that come together are written together (blob_writer.ts). */
+const SMALL_WRITES = 32;
+/** Bytes up to which a blob is a small one. */
+const SMALL_BYTES = 256 * 1024;
 const READS = 8;
 const MAX_WAITING = 1_000;
 const DROPS_A_COMMIT = 100;
@@ -39,7 +43,8 @@ export interface BlobStoreOptions {
 }
 
 export class BlobStore implements Blobs {
-  readonly #writes = bounded(WRITES);
+  readonly #largeWrites = bounded(LARGE_WRITES);
+  readonly #smallWrites = bounded(SMALL_WRITES);
   readonly #reads = bounded(READS);
   readonly #hashes = new SectionHashes();
   readonly #toldDamages = new BoundedMap<string, true>(TOLD_DAMAGES);
@@ -55,16 +60,22 @@ export class BlobStore implements Blobs {
     return this.options.freeDisk.refuseWhenFull();
   }
 
-  async write(folder: readonly string[], sections: readonly Uint8Array[]): Promise<BlobRef> {
+  async write(
+    folder: readonly string[],
+    sections: readonly Uint8Array[],
+    known: readonly string[] = [],
+  ): Promise<BlobRef> {
     const { store, recent } = this.options;
     requireFolder(folder);
     const name: BlobName = [...folder, makeUlid(store.now(), store.random)];
     requireName(name);
-    return await this.#writes.run(async () => {
+    const isSmall = sections.reduce((sum, { length }) => sum + length, 0) <= SMALL_BYTES;
+    const writes = isSmall ? this.#smallWrites : this.#largeWrites;
+    return await writes.run(async () => {
       recent.add(name); // before there is anything that a sweep could find
       const [stored, hashed] = await Promise.allSettled([
         this.options.bytes.put(name, sections),
-        this.#hashAll(sections),
+        this.#hashAll(sections, known),
       ]);
       if (stored.status === "fulfilled" && hashed.status === "fulfilled") {
         return { name, sections: hashed.value };
@@ -82,10 +93,13 @@ export class BlobStore implements Blobs {
     });
   }
 
-  async #hashAll(sections: readonly Uint8Array[]): Promise<BlobSection[]> {
+  async #hashAll(
+    sections: readonly Uint8Array[],
+    known: readonly string[],
+  ): Promise<BlobSection[]> {
     const hashed: BlobSection[] = [];
-    for (const bytes of sections) {
-      hashed.push({ sizeBytes: bytes.length, sha256: await this.#hashes.of(bytes) });
+    for (const [i, bytes] of sections.entries()) {
+      hashed.push({ sizeBytes: bytes.length, sha256: known[i] ?? await this.#hashes.of(bytes) });
     }
     return hashed;
   }

@@ -213,3 +213,17 @@ blobTest("refuseWhenFull refuses mail below mailMinFreeDiskBytes", async (_rig, 
   const ample = await open({ measureFreeBytes });
   await ample.blobs.refuseWhenFull();
 }, [{ form: "files", exclusive: false }]);
+
+blobTest("write takes hashes that the caller knows, and reads are checked by them", async (rig) => {
+  const [one, two] = [patterned(70_000), patterned(20)];
+  const hashed = await rig.blobs.write(FOLDER, [one, two]);
+  const known = hashed.sections.map(({ sha256 }) => sha256);
+  const ref = await rig.blobs.write(FOLDER, [one, two], known.slice(0, 1));
+  assert.deepEqual(ref.sections, hashed.sections);
+  await rig.commit("keep", ref);
+  assert.deepEqual(await rig.blobs.read(ref, 0), one);
+  const wrong = await rig.blobs.write(FOLDER, [one, two], [known[1]!]);
+  await rig.commit("keep", wrong);
+  await assert.rejects(rig.blobs.read(wrong, 0), BlobDamaged);
+  assert.deepEqual(await rig.blobs.read(wrong, 1), two);
+});

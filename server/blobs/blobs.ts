@@ -25,9 +25,14 @@ export interface Blobs {
   /**
    * Stores bytes durably under a new name. Until keep() is committed nothing but the sweep knows them.
    * @param folder whose it is, from the widest: an org, then an inbox
+   * @param known SHA-256 of the first sections, base64url, where the caller has hashed them already
    * @throws RelayError `unavailable` when the disk has no room
    */
-  write(folder: readonly string[], sections: readonly Uint8Array[]): Promise<BlobRef>;
+  write(
+    folder: readonly string[],
+    sections: readonly Uint8Array[],
+    known?: readonly string[],
+  ): Promise<BlobRef>;
   /**
    * In the commit of the record that names it: the blob stays. Only what this process wrote within the
    * last minutes can be kept.

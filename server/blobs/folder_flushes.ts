@@ -1,3 +1,5 @@
+import { flushFolder } from "./write_batch.ts";
+
 interface Flush {
   underWay: Promise<void>;
   /** Of those who came while this one was under way. */
@@ -27,11 +29,4 @@ export class FolderFlushes {
     this.#flushes.set(path, flush);
     return underWay;
   }
-}
-
-/** Windows flushes no folders. */
-async function flushFolder(path: string): Promise<void> {
-  if (Deno.build.os === "windows") return;
-  using folder = await Deno.open(path, { read: true });
-  await folder.sync();
 }

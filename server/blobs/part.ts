@@ -11,7 +11,9 @@ import type { BlobBytes } from "./blob_bytes.ts";
 import { BlobFiles } from "./blob_files.ts";
 import { BlobParts } from "./blob_parts.ts";
 import { BlobStore } from "./blob_store.ts";
+import { BlobWriter } from "./blob_writer.ts";
 import type { Blobs } from "./blobs.ts";
+import { blobWriterIn } from "./start_blob_writer.ts";
 import { Deletions } from "./deletions.ts";
 import { tellOfMissingBytes } from "./missing_bytes.ts";
 import { Orphans } from "./orphans.ts";
@@ -37,7 +39,11 @@ export async function openBlobs(
   const { config, kv, log } = deps;
   const root = join(config.dataDir, FOLDER);
   const mark = config.hosted ? null : new StoreMark(store, root);
-  const bytes: BlobBytes = mark === null ? new BlobParts(kv) : new BlobFiles(root, mark);
+  const writer = new BlobWriter({
+    start: blobWriterIn(root),
+    onLoss: logSparsely(log, "blob_writer_lost"),
+  });
+  const bytes: BlobBytes = mark === null ? new BlobParts(kv) : new BlobFiles(root, mark, writer);
   const areOurs = await mark?.isOurs() ?? true;
   const freeDisk = new FreeDisk(
     measureFreeBytes ?? null,
@@ -82,6 +88,7 @@ export async function openBlobs(
       stopping.abort();
       await Promise.all([deletions.close(), orphans.close()]);
       await background;
+      writer.close();
     },
   };
 }

@@ -1,13 +1,10 @@
 import { base64urlnopad } from "@scure/base";
 import { sha256Of } from "../http/sha256_of.ts";
 
-/** Bytes whose copy takes the main thread no time worth mentioning. */
+/** Bytes that are hashed in one turn of the event loop, or two. */
 const SMALL_BYTES = 2 ** 20;
 
-/**
- * SHA-256 of sections, of all but small ones made on another thread. The runtime copies the bytes on this one first, some
- * 5 to 15 ms for 25 MiB, so that large ones are given to it one after the other.
- */
+/** SHA-256 of sections, made in turns: large ones one after the other, so that their turns do not come together. */
 export class SectionHashes {
   #last: Promise<unknown> = Promise.resolve();
 

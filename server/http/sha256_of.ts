@@ -1,12 +1,7 @@
 import { createHash } from "node:crypto";
+import { hashInTurns } from "./hash_in_turns.ts";
 
-/** Bytes that are hashed sooner than another thread is asked to. */
-const SMALL_BYTES = 64 * 1024;
-
-/** SHA-256: of little at once on this thread, of more on another one. */
+/** SHA-256: of little at once, of more in turns of the event loop. */
 export async function sha256Of(bytes: Uint8Array): Promise<Uint8Array> {
-  if (bytes.length <= SMALL_BYTES) return createHash("sha256").update(bytes).digest();
-  return new Uint8Array(
-    await crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>),
-  );
+  return (await hashInTurns(createHash("sha256"), bytes)).digest();
 }

@@ -3,16 +3,17 @@
  * second one is refused while it runs, in any process. For work that takes long, and answers that
  * are large: an answer lies in a row beside the record, so that memory keeps uses alone.
  *
- * A reservation is leased: when its holder has died, the next request takes it over. What is right
- * does not rest on the lease: the commit of the work checks that the reservation is still its own.
+ * A reservation is leased: when its holder has died, the next request takes it over. Where one process
+ * alone writes the store, a reservation by another is by one that has died, and is free at once. What is
+ * right rests on neither: the commit of the work checks that the reservation is still its own.
  */
 import type { RelayError } from "../errors.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
+import { randomId } from "../storage/random_id.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import type { RecordKey } from "../storage/record_key.ts";
 import { valueSizeBytes } from "../storage/stored_size.ts";
-import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
-import type { Clock } from "../deps.ts";
+import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
 import {
   ANSWER_KEPT_MS,
   AnsweredBefore,
@@ -27,6 +28,8 @@ import {
 export interface ReservedUse extends KeyUse {
   /** From when on another request may take the reservation over, in unix ms. */
   leasedUntilMs?: number;
+  /** The process that holds the reservation; none in those of former versions. */
+  processId?: string;
 }
 
 /** A key's record and one more part: what was answered. */
@@ -39,7 +42,7 @@ interface AnswerRow<Answer> {
 export interface ReservedRequestsOptions {
   commits: GroupCommit;
   records: Pick<RecordCache, "read" | "readRow">;
-  now: Clock;
+  store: Pick<Store, "exclusive" | "now" | "random">;
   /** The refusal of a request while one under its key is under way. */
   inProgress(retryAfterMs: number): RelayError;
 }
@@ -51,7 +54,12 @@ const MAX_ANSWER_BYTES = 65_000;
 
 /** Over answers of plain data, as structured clones keep it. */
 export class ReservedRequests<Answer> {
-  constructor(private readonly options: ReservedRequestsOptions) {}
+  /** Of this start of the process. */
+  readonly #processId: string;
+
+  constructor(private readonly options: ReservedRequestsOptions) {
+    this.#processId = randomId(options.store);
+  }
 
   /**
    * Does work once under a key. Whatever the work throws gives the key back.
@@ -79,9 +87,9 @@ export class ReservedRequests<Answer> {
 
   /** @returns the attempt under which the key is reserved @throws AnsweredBefore, and as once() */
   async #reserve(key: RecordKey<ReservedUse>, fingerprint: string): Promise<string> {
-    const { commits, records, now } = this.options;
+    const { commits, records, store } = this.options;
     const stored = await records.read<ReservedUse>(key);
-    if (stored !== null) this.#requireFree(stored, fingerprint, now());
+    if (stored !== null) this.#requireFree(stored, fingerprint, store.now());
     return await commits.submit<string>({
       records: [key],
       sizeBytes: JOB_BYTES,
@@ -90,8 +98,14 @@ export class ReservedRequests<Answer> {
         const use = turn.record(key);
         const { nowMs, attempt } = turn;
         if (use !== null) this.#requireFree(use, fingerprint, nowMs);
-        const leasedUntilMs = nowMs + LEASE_MS;
-        const reserved = { v: 1, attempt, fingerprint, createdAtMs: nowMs, leasedUntilMs } as const;
+        const reserved: ReservedUse = {
+          v: 1,
+          attempt,
+          fingerprint,
+          createdAtMs: nowMs,
+          leasedUntilMs: nowMs + LEASE_MS,
+          processId: this.#processId,
+        };
         turn.putRecord(key, reserved, LEASE_MS + EXPIRY_MARGIN_MS);
         return attempt;
       },
@@ -105,6 +119,7 @@ export class ReservedRequests<Answer> {
       requireSameRequest(use, fingerprint);
       throw new AnsweredBefore(use);
     }
+    if (this.options.store.exclusive && use.processId !== this.#processId) return;
     const leftMs = use.leasedUntilMs - nowMs;
     // A longer rest than a whole lease comes from a clock that has jumped.
     if (leftMs <= 0 || leftMs > LEASE_MS) return;

@@ -1,3 +1,4 @@
+// Over 300 lines: every way in which two requests under one key can meet.
 import assert from "node:assert/strict";
 import { createTestClock, type TestClock } from "../../tests/support/clock.ts";
 import { createFakeKv } from "../../tests/support/fake_kv.ts";
@@ -28,7 +29,7 @@ class ParcelProcess {
     this.#requests = new ReservedRequests({
       commits,
       records,
-      now: store.now,
+      store,
       inProgress: (retryAfterMs) => new RelayError("unavailable", "in progress", { retryAfterMs }),
     });
   }
@@ -76,10 +77,13 @@ interface World {
   sent(): Promise<number>;
 }
 
-async function withParcels(test: (world: World) => Promise<void>): Promise<void> {
+async function withParcels(
+  test: (world: World) => Promise<void>,
+  { exclusive = false } = {},
+): Promise<void> {
   const kv = await Deno.openKv(":memory:");
   const clock = createTestClock();
-  const open = () => openTestStorage(kv, { exclusive: false, clock });
+  const open = () => openTestStorage(kv, { exclusive, clock });
   const storages = [await open(), await open()];
   try {
     await test({
@@ -198,6 +202,35 @@ Deno.test("ReservedRequests: a reservation is taken over at the end of its lease
     assert.equal((await second).replayed, false);
     assert.equal(await sent(), 1);
   }));
+
+Deno.test("ReservedRequests takes over at once, on an exclusive store, what a process that is gone has reserved", () =>
+  withParcels(async ({ kv, one: gone, two, sent }) => {
+    const cutOff = longWork();
+    const lost = gone.send(cutOff);
+    await cutOff.begun;
+    const long = longWork();
+    const running = two.send(long);
+    await Promise.race([long.begun, running]);
+    // A request of its own holds the key as ever.
+    await assert.rejects(two.send(), inProgress(60_000));
+    long.end();
+    assert.equal((await running).replayed, false);
+    assert.equal((await two.send()).replayed, true);
+    // Nothing rests on the other having gone.
+    cutOff.end();
+    assert.equal((await lost).replayed, true);
+    assert.equal(await sent(), 1);
+    // One by a former version, which did not say by whom.
+    await kv.set(KEY, {
+      v: 1,
+      attempt: "former",
+      fingerprint: "other",
+      createdAtMs: gone.storage.clock.now(),
+      leasedUntilMs: gone.storage.clock.now() + 60_000,
+    });
+    two.storage.records.evict(recordName(KEY));
+    assert.equal((await two.send()).replayed, false);
+  }, { exclusive: true }));
 
 Deno.test("ReservedRequests: a holder that was overtaken is given the answer of the other", () =>
   withParcels(async ({ clock, one, two, sent }) => {

@@ -3,6 +3,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { startInboundRig } from "../support/inbound_rig.ts";
 import { accepted, assertMailRefused } from "../support/mail_caller.ts";
+import { startMailStore } from "../support/mail_store.ts";
+import type { TestRelay } from "../support/relay.ts";
+import { newSendingOrg, send } from "../support/sending_org.ts";
 import { messageKey, type MessageRow } from "../../server/mail/records/message_record.ts";
 
 const HARMS: Record<string, (path: string) => Promise<void>> = {
@@ -24,6 +27,26 @@ async function filesBelow(folder: string): Promise<string[]> {
   return found;
 }
 
+async function fileOf(relay: TestRelay, { blob }: MessageRow): Promise<string> {
+  const files = await filesBelow(join(relay.deps.config.dataDir, "mail"));
+  const [file, ...others] = files.filter((path) => path.includes(blob.name.at(-1)!));
+  assert.ok(file !== undefined && others.length === 0);
+  return file;
+}
+
+// deno-lint-ignore no-explicit-any -- a message as answered
+function assertWithoutTexts(message: any): void {
+  const { text, html, extracted_text, headers, links, parse_warnings } = message;
+  assert.deepEqual({ text, html, extracted_text, headers, links, parse_warnings }, {
+    text: null,
+    html: null,
+    extracted_text: null,
+    headers: {},
+    links: [],
+    parse_warnings: ["damaged"],
+  });
+}
+
 for (const [name, harm] of Object.entries(HARMS)) {
   Deno.test(`a blob that is ${name}: 500 for its message alone, lists and thread pages go on`, async () => {
     await using rig = await startInboundRig();
@@ -35,11 +58,7 @@ for (const [name, harm] of Object.entries(HARMS)) {
     const bad = ids[1]!;
     const key = messageKey(rig.holder.orgId, rig.inbox.id, bad);
     const { value } = await rig.kv.get<MessageRow>(key);
-    const blobName = value!.blob.name.at(-1)!;
-    const files = await filesBelow(join(rig.relay.deps.config.dataDir, "mail"));
-    const [file, ...others] = files.filter((path) => path.includes(blobName));
-    assert.ok(file !== undefined && others.length === 0);
-    await harm(file);
+    await harm(await fileOf(rig.relay, value!));
 
     const path = `/v1/mail/messages/${bad}`;
     for (const one of [path, `${path}/raw`]) {
@@ -63,6 +82,16 @@ for (const [name, harm] of Object.entries(HARMS)) {
     const logged = rig.relay.logged.filter(({ event }) => /blob/.test(event));
     assert.ok(logged.length >= 1, "nothing was logged");
 
+    // It can be labelled: the answer has all but its texts.
+    const labelled = accepted(
+      await rig.holder.ask("PATCH", path, { body: { add_labels: ["torn"] } }),
+      200,
+    );
+    assertWithoutTexts(labelled);
+    assert.deepEqual([labelled.id, labelled.labels, labelled.read], [bad, ["torn"], false]);
+    const listed = await rig.list("?label=torn");
+    assert.deepEqual(listed.data.map(({ id }: { id: string }) => id), [bad]);
+
     // It can be marked by its thread, and deleted; mail comes on.
     const marked = await rig.holder.ask("PATCH", `/v1/mail/threads/${value!.threadId}`, {
       body: { read: true },
@@ -74,3 +103,19 @@ for (const [name, harm] of Object.entries(HARMS)) {
     assert.equal((await rig.list()).data.length, 3);
   });
 }
+
+Deno.test("a scheduled message whose blob is missing can be cancelled", async () => {
+  await using opened = await startMailStore();
+  const { relay, kv } = opened;
+  const owner = await newSendingOrg(relay);
+  const inbox = await owner.inbox({});
+  const send_at = new Date(relay.clock.now() + 3_600_000).toISOString();
+  const { id } = accepted(await send(owner, inbox, { send_at }), 202);
+  const { value } = await kv.get<MessageRow>(messageKey(owner.orgId, inbox.id, id));
+  await Deno.remove(await fileOf(relay, value!));
+  const path = `/v1/mail/messages/${id}/cancel`;
+  const cancelled = accepted(await owner.ask("POST", path, { body: {} }), 200);
+  assert.equal(cancelled.status, "cancelled");
+  assertWithoutTexts(cancelled);
+  assertMailRefused(await owner.ask("POST", path, { body: {} }), "already_sent");
+});

@@ -26,7 +26,7 @@ import type { MessagePage, MessagePages } from "./message_pages.ts";
 import { boundOf, readMessageQuery } from "./message_query.ts";
 import type { MessageStreams } from "./message_stream.ts";
 import type { Messages } from "./messages.ts";
-import { showWhole } from "./show_whole.ts";
+import { prepareWhole, showWhole } from "./show_whole.ts";
 import { shownThread, threadMessage } from "./shown_message.ts";
 import { readThreadMessages } from "./thread_messages.ts";
 import { keyOfPosition, positionOf, type ThreadPages } from "./thread_pages.ts";
@@ -45,7 +45,7 @@ export interface MessageRouteServices {
   waits: MailboxWaits<MailboxRecord, string>;
   records: { read<T>(key: Deno.KvKey): Promise<T | null> };
   blobs: Blobs;
-  worker: Pick<MailWorker, "readAttachment">;
+  reader: Pick<MailWorker, "readAttachment">;
   room: Pick<AnswerRoom, "hold">;
   freeDisk: FreeDisk;
   limits: Limits;
@@ -143,25 +143,28 @@ export function messageHandlers(services: MessageRouteServices) {
     }
   }
 
-  async function show(c: Context<HttpEnv>, row: MessageRow): Promise<Response> {
-    room.hold(c, row.orgId, row.blob.sections[REST]!.sizeBytes + ROW_BYTES);
-    return await showWhole(services, row);
+  function holdWhole(c: Context<HttpEnv>, { orgId, blob }: MessageRow): void {
+    room.hold(c, orgId, blob.sections[REST]!.sizeBytes + ROW_BYTES);
   }
 
   return {
     listMail: list,
     async readMail(request) {
-      return await show(request.c, await messages.find(request, request.params["id"]!));
+      const row = await messages.find(request, request.params["id"]!);
+      holdWhole(request.c, row);
+      return await showWhole(services, row);
     },
     async updateMail(request) {
       const row = await messages.find(request, request.params["id"]!);
       const changes = readMessageChanges(await request.body());
       await services.freeDisk.refuseWhenFull();
       const isNothing = changeMessage(row, changes) === null;
+      holdWhole(request.c, row);
+      const give = await prepareWhole(services, row);
       const changed = isNothing
         ? row
         : await messages.change(row, (current) => changeMessage(current, changes));
-      return await show(request.c, changed);
+      return await give(changed);
     },
     async deleteMail(request) {
       await messages.remove(await messages.find(request, request.params["id"]!));
@@ -179,7 +182,7 @@ export function messageHandlers(services: MessageRouteServices) {
       if (index < 0) throw unknownObject("attachment");
       room.hold(request.c, row.orgId, row.blob.sections[RAW]!.sizeBytes);
       const raw = await blobs.read(row.blob, RAW);
-      const read = await services.worker.readAttachment(raw, index, {
+      const read = await services.reader.readAttachment(raw, index, {
         parts: limits.mailParts,
         depth: limits.mailDepth,
       });

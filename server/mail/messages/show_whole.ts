@@ -1,18 +1,45 @@
 /** Answers with a whole message. */
+import { BlobDamaged } from "../../blobs/blob_damaged.ts";
 import type { Blobs } from "../../blobs/blobs.ts";
 import { JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
 import { answerWhole } from "../../http/large_answer.ts";
 import type { Sendings } from "../delivery/sending_now.ts";
 import { type MessageRow, REST } from "../records/message_record.ts";
-import { wholeMessageJson } from "./shown_message.ts";
+import { damagedMessageJson, wholeMessageJson } from "./shown_message.ts";
+
+export interface ShowWholeServices {
+  blobs: Pick<Blobs, "read">;
+  sendings: Pick<Sendings, "ofOne">;
+}
 
 /** @throws BlobDamaged */
-export async function showWhole(
-  { blobs, sendings }: { blobs: Pick<Blobs, "read">; sendings: Pick<Sendings, "ofOne"> },
+export async function showWhole(services: ShowWholeServices, found: MessageRow): Promise<Response> {
+  return await give(services, found, await services.blobs.read(found.blob, REST));
+}
+
+/**
+ * Makes the answer to a change of a message ready before the change is committed: where it cannot be
+ * given, nothing is changed. Texts that are damaged are no reason for that; the answer is without them.
+ * @returns gives the message as changed
+ */
+export async function prepareWhole(
+  services: ShowWholeServices,
+  { blob }: Pick<MessageRow, "blob">,
+): Promise<(changed: MessageRow) => Promise<Response>> {
+  const rest = await services.blobs.read(blob, REST).catch((error) => {
+    if (error instanceof BlobDamaged) return null;
+    throw error;
+  });
+  return (changed) => give(services, changed, rest);
+}
+
+/** @param rest null where it is damaged */
+async function give(
+  { sendings }: ShowWholeServices,
   found: MessageRow,
+  rest: Uint8Array | null,
 ): Promise<Response> {
-  const rest = await blobs.read(found.blob, REST);
   const { row, now } = await sendings.ofOne(found);
-  const json = wholeMessageJson(row, rest, now);
+  const json = rest === null ? damagedMessageJson(row, now) : wholeMessageJson(row, rest, now);
   return answerWhole(json, { headers: { ...JSON_HEADERS, ...NO_STORE } });
 }

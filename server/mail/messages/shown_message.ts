@@ -6,6 +6,10 @@ import type { FoundAttachment } from "../parsing/parsed_mail.ts";
 import type { MailAuth, MessageRow, Recipient } from "../records/message_record.ts";
 import type { ThreadRow } from "../records/thread_record.ts";
 import type { ShownHead } from "../parsing/encoded_texts.ts";
+import type { ShownTexts } from "./shown_texts.ts";
+
+/** Among parse_warnings: the texts cannot be read. */
+const DAMAGED = "damaged";
 
 /**
  * As lists have it: without its texts.
@@ -66,6 +70,23 @@ export function wholeMessageJson(
   return whole;
 }
 
+const NO_TEXTS: ShownTexts = {
+  text: null,
+  html: null,
+  extracted_text: null,
+  headers: {},
+  links: [],
+};
+
+/** As wholeMessageJson(), of a message whose texts are damaged. */
+export function damagedMessageJson(row: MessageRow, now: SendingNow): Uint8Array<ArrayBuffer> {
+  const message = shownMessage(row, now);
+  const warnings = [...message.parse_warnings, DAMAGED];
+  return new TextEncoder().encode(
+    JSON.stringify({ ...message, parse_warnings: warnings, ...NO_TEXTS }),
+  );
+}
+
 /**
  * As a page of a thread has it.
  * @param head null where its bytes are damaged
@@ -75,7 +96,7 @@ export function threadMessage(row: MessageRow, head: ShownHead | null, now: Send
   if (head !== null) return { ...message, ...head };
   return {
     ...message,
-    parse_warnings: [...message.parse_warnings, "damaged"],
+    parse_warnings: [...message.parse_warnings, DAMAGED],
     text: null,
     extracted_text: null,
     truncated: true,

@@ -9,16 +9,16 @@ import {
 } from "../sending/read_outgoing.ts";
 import type { ReadingContext } from "../sending/read_send.ts";
 import type { ParseContext } from "./parsed_mail.ts";
-import { type EncodedTexts, encodeTexts } from "./encoded_texts.ts";
+import { encodeTexts } from "./encoded_texts.ts";
 import { applyPatch, emptyParsedMail, type ParsedPatch } from "./parsed_patch.ts";
 import { parseInStages } from "./parse_mail.ts";
 import { type ReadAttachment, readAttachment, readAttachments } from "./read_attachment.ts";
+import type { ReadMailResult } from "./read_mail.ts";
 import type { WalkLimits } from "./walk_parts.ts";
 
 /** By kind: what a job gets besides the bytes, what it gives on its way, what at its end. */
 export interface MailJobs {
-  read: { input: ParseContext; step: ParsedPatch; result: EncodedTexts };
-  parse: { input: ParseContext; step: ParsedPatch; result: null };
+  read: { input: ParseContext; step: ParsedPatch; result: ReadMailResult };
   attachment: {
     input: { index: number; limits: WalkLimits };
     step: never;
@@ -50,6 +50,11 @@ export interface MailJob<K extends MailJobKind> {
   buffersOf: (result: MailJobs[K]["result"]) => ArrayBuffer[];
 }
 
+/**
+ * No stage of a smaller mail takes time that anybody could run out of, whatever it holds: it is told
+ * whole. A step costs the main thread as much as the mail.
+ */
+const UNSTEPPED_BYTES = 64 * 1024;
 /** Texts of a step that are shown to the main thread at once; longer ones come encoded at the end. */
 const STEP_TEXT_LENGTH = 64 * 1024;
 
@@ -59,20 +64,16 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
       const mail = emptyParsedMail();
       for (const patch of parseInStages(raw, context)) {
         applyPatch(mail, patch);
-        yield shortPatch(patch);
+        if (raw.length > UNSTEPPED_BYTES) yield shortPatch(patch);
       }
+      const { facts, texts } = mail;
       const { given } = context;
-      if (given === undefined) return encodeTexts(mail.texts);
-      return encodeTexts({ ...mail.texts, text: given.text ?? mail.texts.text, html: given.html });
+      const shown = given === undefined
+        ? texts
+        : { ...texts, text: given.text ?? texts.text, html: given.html };
+      return { facts, ...encodeTexts(shown) };
     },
     buffersOf: ({ head, rest }) => [head.buffer, rest.buffer],
-  },
-  parse: {
-    *run(raw, context) {
-      yield* parseInStages(raw, context);
-      return null;
-    },
-    buffersOf: () => [],
   },
   attachment: {
     // deno-lint-ignore require-yield -- it has one stage

@@ -11,7 +11,7 @@ import type { MailToCompose } from "../composing/compose_mail.ts";
 import type { OutgoingKind, ReadOutcome } from "../sending/read_outgoing.ts";
 import type { ReadingContext } from "../sending/read_send.ts";
 import type { MailJobKind, MailJobs, WorkerMessage } from "./mail_jobs.ts";
-import type { ParseContext, ParsedMail, ParseWarning } from "./parsed_mail.ts";
+import type { ParseContext } from "./parsed_mail.ts";
 import { applyPatch, emptyParsedMail } from "./parsed_patch.ts";
 import { encodeTexts } from "./encoded_texts.ts";
 import type { ReadAttachment } from "./read_attachment.ts";
@@ -97,31 +97,15 @@ export class MailWorker {
 
   /**
    * What a message says; as far as it was read, with `timed_out` or `parser_failed`, where reading it
-   * took too long or failed.
+   * took too long or failed. The texts are encoded as they are kept, in the worker.
    * @param raw not changed, and not to be changed until the promise settles
    * @throws RelayError `unavailable` when too much mail waits to be read
-   */
-  async parse(raw: Uint8Array, context: ParseContext): Promise<ParsedMail> {
-    const mail = emptyParsedMail();
-    const warn = (warning: ParseWarning) => applyPatch(mail, { warnings: [warning] });
-    const end = await this.#run("parse", raw, context, (step) => applyPatch(mail, step));
-    if (end.type === "closed") throw closing();
-    if (end.type === "timed_out") warn("timed_out");
-    if (end.type === "failed") warn("parser_failed");
-    return mail;
-  }
-
-  /**
-   * As parse(), with the texts encoded as they are kept; they are encoded in the worker.
-   * @throws RelayError as parse()
    */
   async read(raw: Uint8Array, context: ParseContext): Promise<ReadMailResult> {
     const mail = emptyParsedMail();
     const end = await this.#run("read", raw, context, (step) => applyPatch(mail, step));
     if (end.type === "closed") throw closing();
-    if (end.type === "result") {
-      return { facts: mail.facts, ...end.result as MailJobs["read"]["result"] };
-    }
+    if (end.type === "result") return end.result as ReadMailResult;
     applyPatch(mail, { warnings: [end.type === "timed_out" ? "timed_out" : "parser_failed"] });
     return { facts: mail.facts, ...encodeTexts(mail.texts) };
   }

@@ -13,7 +13,7 @@ const scope = globalThis as unknown as WorkerScope;
 
 scope.onmessage = async ({ data: { kind, raw, input } }) => {
   try {
-    const job = MAIL_JOBS[kind] as unknown as MailJob<"parse">;
+    const job = MAIL_JOBS[kind] as unknown as MailJob<"read">;
     const steps = job.run(raw, input as never);
     let step = await steps.next();
     for (; step.done !== true; step = await steps.next()) {

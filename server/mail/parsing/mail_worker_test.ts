@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { RelayError } from "../../errors.ts";
-import type { PostedJob } from "./mail_jobs.ts";
+import { readTexts } from "../../../tests/support/read_texts.ts";
+import { encodeTexts } from "./encoded_texts.ts";
+import { MAIL_JOBS, type PostedJob } from "./mail_jobs.ts";
 import { MailWorker, type MailWorkerOptions } from "./mail_worker.ts";
-import type { ParsedMail } from "./parsed_mail.ts";
-import { emptyParsedMail } from "./parsed_patch.ts";
+import type { ParsedFacts } from "./parsed_mail.ts";
+import { emptyParsedMail, type ParsedPatch } from "./parsed_patch.ts";
+import type { ReadMailResult } from "./read_mail.ts";
 import {
   type MailWorkerEvents,
   type StartMailWorker,
@@ -13,6 +16,12 @@ import {
 const limits = { parts: 200, depth: 50 };
 const context = { envelopeFrom: "a@a.example", limits };
 const mail = (text: string) => new TextEncoder().encode(`Subject: ${text}\r\n\r\nHi`);
+/** One that is read step by step. */
+const largeMail = (text: string) =>
+  new TextEncoder().encode(
+    `Subject: ${text}\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nHi\r\n--b\r\n` +
+      `Content-Type: a/b\r\n\r\n${"x".repeat(64 * 1024)}\r\n--b--\r\n`,
+  );
 const hasCode = (code: string) => (error: unknown) =>
   error instanceof RelayError && error.code === code;
 
@@ -40,31 +49,36 @@ function heldWorker(options: Partial<MailWorkerOptions> = {}) {
     ...options,
   });
   const ready = (at = 0) => workers[at]!.events.message({ type: "ready" });
-  const ended = (at = 0) => workers[at]!.events.message({ type: "result", result: null });
+  const ended = (at = 0, subject = "read") => {
+    workers[at]!.events.message({ type: "result", result: result({ subject }) });
+  };
   return { worker, workers, timers, losses, ready, ended };
 }
 
-function warned(...parseWarnings: ParsedMail["facts"]["parseWarnings"]): ParsedMail {
-  const parsed = emptyParsedMail();
-  return { ...parsed, facts: { ...parsed.facts, parseWarnings } };
+/** What the worker gives of a mail without texts. */
+function result(facts: Partial<ParsedFacts>): ReadMailResult {
+  const empty = emptyParsedMail();
+  return { facts: { ...empty.facts, ...facts }, ...encodeTexts(empty.texts) };
 }
+
+const warned = (...parseWarnings: ParsedFacts["parseWarnings"]) => result({ parseWarnings });
 
 Deno.test("MailWorker starts one worker when it is first wanted, and gives it one job at a time", async () => {
   const { worker, workers, ready, ended, timers } = heldWorker();
   assert.equal(workers.length, 0);
-  const first = worker.parse(mail("a"), context);
-  const second = worker.parse(mail("b"), context);
+  const first = worker.read(mail("a"), context);
+  const second = worker.read(mail("b"), context);
   assert.deepEqual([workers.length, workers[0]!.jobs.length], [1, 0]);
   ready();
   assert.equal(workers[0]!.jobs.length, 1);
-  assert.deepEqual(workers[0]!.jobs[0], { kind: "parse", raw: mail("a"), input: context });
+  assert.deepEqual(workers[0]!.jobs[0], { kind: "read", raw: mail("a"), input: context });
   assert.deepEqual(timers.map(({ delayMs }) => delayMs), [5_000]);
-  workers[0]!.events.message({ type: "step", step: { facts: { subject: "a" } } });
-  ended();
+  workers[0]!.events.message({ type: "step", step: { facts: { subject: "step" } } });
+  ended(0, "a");
   assert.equal(workers[0]!.jobs.length, 2);
-  assert.equal((await first).facts.subject, "a");
-  ended();
-  assert.equal((await second).facts.subject, null);
+  assert.deepEqual(await first, result({ subject: "a" }));
+  ended(0, "b");
+  assert.deepEqual(await second, result({ subject: "b" }));
   assert.deepEqual([workers.length, timers.map(({ delayMs }) => delayMs)], [1, [60_000]]);
   worker.close();
   assert.deepEqual([workers[0]!.isTerminated, timers.length], [true, 0]);
@@ -72,17 +86,17 @@ Deno.test("MailWorker starts one worker when it is first wanted, and gives it on
 
 Deno.test("MailWorker ends a worker that has had nothing to do for a minute, and starts another", async () => {
   const { worker, workers, timers, ready, ended } = heldWorker();
-  const first = worker.parse(mail("a"), context);
+  const first = worker.read(mail("a"), context);
   ready();
   ended();
   await first;
   timers.shift()!.callback();
   assert.ok(workers[0]!.isTerminated);
-  const second = worker.parse(mail("b"), context);
+  const second = worker.read(mail("b"), context);
   ready(1);
   ended(1);
   await second;
-  const third = worker.parse(mail("c"), context);
+  const third = worker.read(mail("c"), context);
   assert.deepEqual(timers.map(({ delayMs }) => delayMs), [5_000]);
   ended(1);
   await third;
@@ -90,10 +104,10 @@ Deno.test("MailWorker ends a worker that has had nothing to do for a minute, and
   worker.close();
 });
 
-Deno.test("MailWorker.parse() gives what was read of a mail that takes too long, and reads the next one", async () => {
+Deno.test("MailWorker.read() gives what was read of a mail that takes too long, and reads the next one", async () => {
   const { worker, workers, timers, ready, ended, losses } = heldWorker();
-  const late = worker.parse(mail("a"), context);
-  const next = worker.parse(mail("b"), context);
+  const late = worker.read(mail("a"), context);
+  const next = worker.read(mail("b"), context);
   ready();
   const step = {
     facts: { subject: "a" },
@@ -102,24 +116,24 @@ Deno.test("MailWorker.parse() gives what was read of a mail that takes too long,
   };
   workers[0]!.events.message({ type: "step", step });
   timers.shift()!.callback();
-  const { facts, texts } = await late;
-  assert.deepEqual([facts.subject, texts.text, facts.parseWarnings], ["a", "Hi", [
+  const { facts, ...encoded } = await late;
+  assert.deepEqual([facts.subject, readTexts(encoded).text, facts.parseWarnings], ["a", "Hi", [
     "several_from",
     "timed_out",
   ]]);
   assert.deepEqual([workers.length, workers[0]!.isTerminated], [2, true]);
-  workers[0]!.events.message({ type: "result", result: null }); // too late
+  ended(0, "too late");
   ready(1);
-  ended(1);
-  assert.deepEqual(await next, emptyParsedMail());
+  ended(1, "b");
+  assert.deepEqual(await next, result({ subject: "b" }));
   assert.deepEqual(losses, []);
   worker.close();
 });
 
-Deno.test("MailWorker.parse() gives what was read of a mail that ends the worker or fails in it", async () => {
+Deno.test("MailWorker.read() gives what was read of a mail that ends the worker or fails in it", async () => {
   const { worker, workers, ready, losses } = heldWorker();
-  const fatal = worker.parse(mail("a"), context);
-  const failing = worker.parse(mail("b"), context);
+  const fatal = worker.read(mail("a"), context);
+  const failing = worker.read(mail("b"), context);
   ready();
   workers[0]!.events.died(new Error("gone"));
   assert.deepEqual(await fatal, warned("parser_failed"));
@@ -134,16 +148,16 @@ Deno.test("MailWorker.parse() gives what was read of a mail that ends the worker
 Deno.test("MailWorker refuses what it has no room for, and takes it later", async () => {
   const bounds = { jobs: 3, bytes: 100 };
   const { worker, ready, ended } = heldWorker({ bounds });
-  const large = worker.parse(new Uint8Array(1_000), context); // alone it may be larger
-  await assert.rejects(worker.parse(mail("a"), context), hasCode("unavailable"));
+  const large = worker.read(new Uint8Array(1_000), context); // alone it may be larger
+  await assert.rejects(worker.read(mail("a"), context), hasCode("unavailable"));
   ready();
   ended();
   await large;
-  const jobs = [1, 2, 3].map(() => worker.parse(mail("a"), context));
+  const jobs = [1, 2, 3].map(() => worker.read(mail("a"), context));
   await assert.rejects(worker.readAttachment(mail("a"), 0, limits), hasCode("unavailable"));
   for (const job of jobs) {
     ended();
-    assert.deepEqual(await job, emptyParsedMail());
+    assert.deepEqual(await job, result({ subject: "read" }));
   }
   worker.close();
 });
@@ -157,34 +171,47 @@ Deno.test("MailWorker reads on the main thread where no worker starts, and tries
     },
   });
   for (let i = 0; i < 5; i++) {
-    const { facts, texts } = await worker.parse(mail("a"), context);
-    assert.deepEqual([facts.subject, texts.text, facts.parseWarnings], ["a", "Hi", []]);
+    const { facts, ...encoded } = await worker.read(mail("a"), context);
+    assert.deepEqual([facts.subject, readTexts(encoded).text, facts.parseWarnings], [
+      "a",
+      "Hi",
+      [],
+    ]);
   }
   assert.deepEqual([starts, losses.length], [3, 3]);
   const without = heldWorker({ start: null });
-  assert.equal((await without.worker.parse(mail("a"), context)).facts.subject, "a");
+  assert.equal((await without.worker.read(mail("a"), context)).facts.subject, "a");
   assert.equal(await without.worker.readAttachment(mail("a"), 0, limits), null);
   assert.deepEqual(without.losses, []);
 });
 
 Deno.test("MailWorker reads on the main thread when a start takes too long or the worker dies of it", async () => {
   const { worker, workers, timers, losses } = heldWorker();
-  const first = worker.parse(mail("a"), context);
+  const first = worker.read(mail("a"), context);
   assert.equal(timers[0]!.delayMs, 10_000);
   timers.shift()!.callback();
   assert.equal((await first).facts.subject, "a");
-  const second = worker.parse(mail("b"), context);
+  const second = worker.read(mail("b"), context);
   workers[1]!.events.died(new Error("no memory"));
   assert.equal((await second).facts.subject, "b");
   assert.deepEqual([workers[0]!.isTerminated, losses.length], [true, 2]);
   worker.close();
 });
 
+Deno.test("a mail of up to 64 KiB is read in one step, a larger one is told of as it is read", () => {
+  const small = MAIL_JOBS.read.run(mail("a"), context).next() as IteratorResult<unknown>;
+  assert.deepEqual([small.done, (small.value as ReadMailResult).facts.subject], [true, "a"]);
+  const large = MAIL_JOBS.read.run(largeMail("a"), context).next() as IteratorResult<unknown>;
+  assert.deepEqual([large.done, (large.value as ParsedPatch).facts?.subject], [false, "a"]);
+});
+
 Deno.test("MailWorker keeps a job's time on the main thread between its steps", async () => {
   let nowMs = 0;
   const { worker } = heldWorker({ start: null, now: () => (nowMs += 3_000) });
-  const { facts, texts } = await worker.parse(mail("a"), context);
-  assert.deepEqual([facts.subject, texts.text, facts.parseWarnings], ["a", "Hi", ["timed_out"]]);
+  const { facts, ...encoded } = await worker.read(largeMail("a"), context);
+  assert.deepEqual([facts.subject, readTexts(encoded).text, facts.parseWarnings], ["a", "Hi", [
+    "timed_out",
+  ]]);
 });
 
 Deno.test("MailWorker.readAttachment() is refused when it takes too long, and fails where reading fails", async () => {
@@ -202,30 +229,30 @@ Deno.test("MailWorker.readAttachment() is refused when it takes too long, and fa
 
 Deno.test("MailWorker.close() refuses what waits and what comes", async () => {
   const { worker, workers, timers, ready } = heldWorker();
-  const jobs = [worker.parse(mail("a"), context), worker.readAttachment(mail("b"), 0, limits)];
+  const jobs = [worker.read(mail("a"), context), worker.readAttachment(mail("b"), 0, limits)];
   const refused = jobs.map((job) => assert.rejects(job, hasCode("unavailable")));
   ready();
   worker.close();
   await Promise.all(refused);
-  await assert.rejects(worker.parse(mail("a"), context), hasCode("unavailable"));
+  await assert.rejects(worker.read(mail("a"), context), hasCode("unavailable"));
   assert.deepEqual([workers.length, workers[0]!.isTerminated, timers.length], [1, true, 0]);
 });
 
 Deno.test("MailWorker copies large mails in turns, and gives no half of one away", async () => {
-  const { worker, workers, timers, ready, losses } = heldWorker();
+  const { worker, workers, timers, ready, ended, losses } = heldWorker();
   const large = new Uint8Array(5 * 1024 * 1024).fill(7);
-  const whole = worker.parse(large, context);
+  const whole = worker.read(large, context);
   ready();
   assert.deepEqual([workers[0]!.jobs.length, timers.length], [0, 0]);
   while (workers[0]!.jobs.length === 0) await new Promise((resolve) => setTimeout(resolve));
   assert.ok(workers[0]!.jobs[0]!.raw.every((byte) => byte === 7));
   assert.equal(workers[0]!.jobs[0]!.raw.length, large.length);
-  workers[0]!.events.message({ type: "result", result: null });
-  assert.deepEqual(await whole, emptyParsedMail());
-  const dying = worker.parse(large, context);
+  ended(0, "large");
+  assert.deepEqual(await whole, result({ subject: "large" }));
+  const dying = worker.read(large, context);
   workers[0]!.events.died(new Error("gone"));
   assert.deepEqual(await dying, warned("parser_failed"));
-  const closed = assert.rejects(worker.parse(large, context), hasCode("unavailable"));
+  const closed = assert.rejects(worker.read(large, context), hasCode("unavailable"));
   ready(1);
   worker.close();
   await closed;
@@ -239,7 +266,7 @@ Deno.test("MailWorker reads in a real worker, and leaves the caller its bytes", 
   });
   const whole = new TextEncoder().encode("xxSubject: s\r\nContent-Type: a/b; name=n\r\n\r\n\0\r\n");
   const raw = whole.subarray(2);
-  const { facts } = await worker.parse(raw, context);
+  const { facts } = await worker.read(raw, context);
   assert.deepEqual([facts.subject, facts.attachments[0]?.filename], ["s", "n"]);
   assert.equal(raw.length, whole.length - 2);
   const read = await worker.readAttachment(raw, 0, limits);
@@ -262,10 +289,10 @@ Deno.test("MailWorker ends a real worker whose time is over, and the next mail h
   });
   const raw = new Uint8Array(25 * 1024 * 1024).fill(10);
   raw.set(mail("a"));
-  const late = worker.parse(raw, context);
+  const late = worker.read(raw, context);
   await posted.promise;
   timers.at(-1)!();
   assert.ok((await late).facts.parseWarnings.includes("timed_out"));
-  assert.equal((await worker.parse(mail("b"), context)).facts.subject, "b");
+  assert.equal((await worker.read(mail("b"), context)).facts.subject, "b");
   worker.close();
 });

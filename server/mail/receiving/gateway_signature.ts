@@ -2,6 +2,7 @@
 import { base64 } from "@scure/base";
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { RelayError } from "../../errors.ts";
+import { hashInTurns } from "../../http/hash_in_turns.ts";
 
 export function gatewayOff(): RelayError {
   return new RelayError(
@@ -22,8 +23,6 @@ export interface GatewayHeaders {
 const MAX_ID = 255;
 const MAX_SIGNATURES = 16;
 const MAC_BYTES = 32;
-/** Bodies that are hashed sooner than another thread is asked to. */
-const SMALL_BYTES = 64 * 1024;
 const encoder = new TextEncoder();
 
 /**
@@ -65,7 +64,7 @@ function readMacs(header: string): Uint8Array<ArrayBuffer>[] {
 
 /**
  * Requires that one of the signatures is over `{id}.{timestamp}.{signed}` and the bytes. The digest
- * of a large body is made off the main thread.
+ * of a large body is made in turns.
  * @param secret at least 24 bytes
  * @param signed what stands between timestamp and body, its dot included
  * @throws RelayError `invalid_signature`
@@ -82,16 +81,8 @@ export async function requireGatewaySignature(
 }
 
 async function macOf(secret: Uint8Array, head: Uint8Array, body: Uint8Array): Promise<Uint8Array> {
-  if (body.length <= SMALL_BYTES) {
-    return createHmac("sha256", secret).update(head).update(body).digest();
-  }
-  const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const raw = new Uint8Array(secret);
-  const key = await crypto.subtle.importKey("raw", raw, algorithm, false, ["sign"]);
-  const message = new Uint8Array(head.length + body.length);
-  message.set(head);
-  message.set(body, head.length);
-  return new Uint8Array(await crypto.subtle.sign("HMAC", key, message));
+  const hmac = createHmac("sha256", secret).update(head);
+  return (await hashInTurns(hmac, body)).digest();
 }
 
 function wrongSignature(): RelayError {

@@ -4,6 +4,7 @@
  */
 import type { Blobs } from "../../blobs/blobs.ts";
 import { RelayError } from "../../errors.ts";
+import { sha256Of } from "../../http/sha256_of.ts";
 import type { OutgoingQueue } from "../../outgoing/outgoing_queue.ts";
 import { type NewOutgoing, stageNewOutgoing } from "../../outgoing/outgoing_row.ts";
 import { admit } from "../../rate_window.ts";
@@ -63,7 +64,7 @@ export class OperatorMail {
     const { store, records, blobs, outgoing } = this.services;
     // What was passed on has come back: it would come back for ever.
     if (mail.from === "" && this.#isOwn(address)) return { code: null };
-    const hash = await repeatKeyOf(mail);
+    const hash = await repeatKeyOf(mail, await sha256Of(mail.raw));
     const former = await records.read<{ atMs: number }>(passedKey(hash));
     if (former !== null && store.now() - former.atMs < DAY_MS) return { code: null };
     const { window } = await records.read<WindowRecord>(RATE_KEY) ?? { window: [] };

@@ -7,8 +7,10 @@
  * parsing and the checks of its sender, once for all inboxes, then each inbox's lists, and a commit
  * that decides again what may have changed meanwhile.
  */
+import { base64urlnopad } from "@scure/base";
 import type { BlobRef, Blobs } from "../../blobs/blobs.ts";
 import { type ErrorCode, RelayError, unavailable } from "../../errors.ts";
+import { sha256Of } from "../../http/sha256_of.ts";
 import type { Limits } from "../../limits.ts";
 import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import type { Turn } from "../../storage/job.ts";
@@ -103,7 +105,8 @@ export class Receiver {
       outcomes.set(outcome.address, outcome);
     });
     const inOrder = () => mail.to.map((address) => outcomes.get(address)!);
-    const repeatKey = await repeatKeyOf(mail);
+    const content = await sha256Of(mail.raw);
+    const repeatKey = await repeatKeyOf(mail, content);
     const open: Target[] = [];
     for (const target of targets) {
       const early = await this.#decideUnread(target, mail, repeatKey);
@@ -117,7 +120,7 @@ export class Receiver {
     if (open.length > 0) await client.look();
     if (open.length > 0 && client.refused === null) {
       await this.services.blobs.refuseWhenFull();
-      const read = await this.#read(mail);
+      const read = { ...await this.#read(mail), sha256: base64urlnopad.encode(content) };
       for (const target of open) {
         if (client.refused !== null) break;
         // All others are decided: what the last commit stores is all that is left to know.
@@ -244,7 +247,7 @@ export class Receiver {
   async #store(
     { inbox, org, to, about }: Target,
     mail: ReceivedMail,
-    { facts, head, rest, auth }: ReadMailResult & { auth: MailAuth },
+    { facts, head, rest, auth, sha256 }: ReadMailResult & { auth: MailAuth; sha256: string },
     repeatKey: string,
     beside: Beside,
   ): Promise<Refused | null> {
@@ -252,7 +255,7 @@ export class Receiver {
     if (isRefused === "unknown") throw unchecked();
     if (isRefused) return new Refused("blocked");
     const { blobs, inboxes } = this.services;
-    const blob = await blobs.write([org.id, inbox.id], [mail.raw, head, rest]);
+    const blob = await blobs.write([org.id, inbox.id], [mail.raw, head, rest], [sha256]);
     const message: NewMessage = {
       ...facts,
       orgId: org.id,

@@ -16,11 +16,14 @@ export interface RepeatRow {
   atMs: number;
 }
 
-/** Hash of a message by which its repetition is known: SHA-256, base64url. */
+/**
+ * Hash of a message by which its repetition is known: SHA-256, base64url.
+ * @param content SHA-256 of its bytes
+ */
 export async function repeatKeyOf(
-  { raw, from }: Pick<ReceivedMail, "raw" | "from">,
+  { from }: Pick<ReceivedMail, "from">,
+  content: Uint8Array,
 ): Promise<string> {
-  const content = await sha256Of(raw);
   const sender = new TextEncoder().encode(from);
   const hash = await sha256Of(Buffer.concat([content, sender]));
   return Buffer.from(hash).toString("base64url");

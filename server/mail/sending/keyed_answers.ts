@@ -9,6 +9,7 @@ import { ReservedRequests, type ReservedUse } from "../../idempotency/reserved_r
 import type { GroupCommit } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { defineRecord, type RecordKey } from "../../storage/record_key.ts";
+import type { Store } from "../../storage/store.ts";
 import type { KeyedRequest } from "../mail_routes.ts";
 import type { KeptAnswer } from "./large_answers.ts";
 
@@ -18,7 +19,7 @@ const useKey = defineRecord<ReservedUse, [orgId: string, scope: string]>(["mail-
 export interface KeyedAnswersServices {
   commits: GroupCommit;
   records: Pick<RecordCache, "read" | "readRow">;
-  now: () => number;
+  store: Pick<Store, "exclusive" | "now" | "random">;
   blobs: Pick<Blobs, "read">;
 }
 

@@ -5,7 +5,7 @@ import type { Sendings } from "../delivery/sending_now.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { KeyedRequest, MailHandlers } from "../mail_routes.ts";
 import type { Messages } from "../messages/messages.ts";
-import { showWhole } from "../messages/show_whole.ts";
+import { prepareWhole } from "../messages/show_whole.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import type { MessageRow } from "../records/message_record.ts";
 import { type Acceptance, refuseTrial } from "./acceptance.ts";
@@ -70,7 +70,8 @@ export function sendingHandlers(services: SendingRouteServices) {
     async cancelMail(request) {
       const row = await messages.find(request, request.params["id"]!);
       refuseTrial(request.org);
-      return await showWhole(services, await cancel.run(row));
+      const give = await prepareWhole(services, row);
+      return await give(await cancel.run(row));
     },
   } satisfies MailHandlers;
 }

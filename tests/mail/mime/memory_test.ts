@@ -6,7 +6,7 @@ const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const MAX_MIB = 900;
 
 for (const name of ["25 MiB of quotes", "25 MiB of line ends", "25 MiB of base64"]) {
-  Deno.test(`MailWorker.parse() takes bounded memory for ${name}, however often`, async () => {
+  Deno.test(`MailWorker.read() takes bounded memory for ${name}, however often`, async () => {
     const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
       args: ["run", "-q", "--no-check", "-A", "tests/mail/mime/memory_program.ts", name],
       cwd: ROOT,

@@ -1,6 +1,7 @@
 /** Reads a mail in a worker, as a process that may do only what its flags say. */
 import { MailWorker } from "../../../server/mail/parsing/mail_worker.ts";
 import { startMailWorker } from "../../../server/mail/parsing/start_mail_worker.ts";
+import { readTexts } from "../../support/read_texts.ts";
 
 const losses: string[] = [];
 const worker = new MailWorker({
@@ -10,6 +11,6 @@ const worker = new MailWorker({
 const html = "Subject: s\r\nContent-Type: text/html; charset=koi8-r\r\n\r\n<p>\xf0</p>";
 const raw = Uint8Array.from(html, (character) => character.charCodeAt(0));
 const limits = { parts: 200, depth: 50 };
-const { texts } = await worker.parse(raw, { envelopeFrom: "", limits });
-console.log(JSON.stringify({ text: texts.text, losses }));
+const read = await worker.read(raw, { envelopeFrom: "", limits });
+console.log(JSON.stringify({ text: readTexts(read).text, losses }));
 worker.close();

@@ -1,0 +1,29 @@
+/** Drafts as a part of the mail area, with the mails that ask a person to approve them. */
+import type { MailCore, MailPart } from "../mail_core.ts";
+import type { Outbound } from "../sending/part.ts";
+import type { Proposals } from "../sending/proposals.ts";
+import { approvalDelivery } from "./approval_delivery.ts";
+import { approvalHandlers } from "./approval_routes.ts";
+import { APPROVAL_MAIL_KIND } from "./ask_approval.ts";
+import { Drafts } from "./drafts.ts";
+import { proposeDraft } from "./propose.ts";
+import { draftHandlers } from "./routes.ts";
+import { SendDraft } from "./send_draft.ts";
+
+export interface DraftsPart extends MailPart {
+  proposals: Proposals;
+}
+
+export function openDrafts(core: MailCore, outbound: Outbound): DraftsPart {
+  const { outgoing, mailer, now } = core;
+  const drafts = new Drafts({ ...core, ...outbound });
+  if (mailer !== undefined) outgoing.register(approvalDelivery({ ...core, drafts, mailer }));
+  /** Has the mails go that a commit has just queued. */
+  const wake = () => outgoing.wake({ kind: APPROVAL_MAIL_KIND, dueMs: now() });
+  const parts = { ...core, ...outbound, drafts, wake };
+  const services = { ...parts, sendDraft: new SendDraft(parts) };
+  return {
+    proposals: { propose: (...asked) => proposeDraft({ drafts, wake }, ...asked) },
+    handlers: { ...draftHandlers(services), ...approvalHandlers(services) },
+  };
+}

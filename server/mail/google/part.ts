@@ -1,0 +1,28 @@
+/** Sign-in with Google as a part of the mail area. */
+import type { MailConfig } from "../../config.ts";
+import { startupNote } from "../../startup_notes.ts";
+import type { MailCore, MailPart } from "../mail_core.ts";
+import { prepareOwnerChange } from "../sign_in/owner_change.ts";
+import { GoogleKeys } from "./google_keys.ts";
+import { googleHandlers } from "./routes.ts";
+
+export function openGoogle(core: MailCore): MailPart {
+  const { now, deps: { config, fetch } } = core;
+  const { googleClientId: clientId, googleJwksUrl: url } = config.mail;
+  const keys = new GoogleKeys({ url, fetch, now });
+  return {
+    notes: [startupNote("google", noteOf(config.mail))],
+    handlers: googleHandlers({
+      ...core,
+      signIn: clientId === undefined ? null : { clientId, keys },
+      prepareOwnerChange: (asked) => prepareOwnerChange(core, asked),
+    }),
+    close: () => keys.close(),
+  };
+}
+
+function noteOf({ googleClientId, googleJwksUrl }: MailConfig): string {
+  return googleClientId === undefined
+    ? "off: RELAY_GOOGLE_CLIENT_ID is unset, sign-in with Google answers 503"
+    : `on: keys of ${new URL(googleJwksUrl).host}`;
+}

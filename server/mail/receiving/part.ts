@@ -1,0 +1,62 @@
+/** The way in as a part of the mail area: from a gateway, from inboxes of the relay, and by hand. */
+import type { Auth } from "../auth/part.ts";
+import type { Reports } from "../delivery/part.ts";
+import type { MailCore, MailPart } from "../mail_core.ts";
+import { Destinations } from "./destinations.ts";
+import { operatorDelivery, type OperatorDeliveryOptions } from "./operator_delivery.ts";
+import { OperatorMail } from "./operator_mail.ts";
+import type { ReceivedMail } from "./received_mail.ts";
+import { Receiver } from "./receiver.ts";
+import { RememberedAnswers } from "./remembered_answers.ts";
+import { receivingHandlers } from "./routes.ts";
+import { settle, type Settled } from "./settle.ts";
+
+export interface ReceivingBeside {
+  /** Checks senders. */
+  auth: Pick<Auth, "check">;
+  /** Takes what comes to bounce addresses. */
+  reports: Reports["reports"];
+  /** Of the operator's gateway; null where there is none. */
+  inboundSecret: Uint8Array | null;
+  compose: OperatorDeliveryOptions["compose"];
+}
+
+export interface Receiving extends MailPart {
+  receiver: Receiver;
+  /** Takes a mail as if nobody knew who hands it over. */
+  handIn(mail: Pick<ReceivedMail, "from" | "to" | "raw">): Promise<Settled>;
+}
+
+export function openReceiving(
+  core: MailCore,
+  { auth, reports, inboundSecret, compose }: ReceivingBeside,
+): Receiving {
+  const { outgoing, mailer, from, reader, secret, deps: { config } } = core;
+  const operator = config.mail.postmaster ?? from.address;
+  if (mailer !== undefined) {
+    outgoing.register(operatorDelivery({ ...core, mailer, compose, operator }));
+  }
+  const receiver = new Receiver({
+    ...core,
+    destinations: new Destinations({
+      ...core,
+      reports,
+      operatorMail: new OperatorMail({ ...core, from: from.address }),
+      bounceKey: () => secret.key("mail-bounce"),
+    }),
+    readMail: (raw, context) => reader.read(raw, context),
+    checkAuth: ({ raw, from, clientIp, clientHelo }) =>
+      auth.check(raw, { clientIp, helo: clientHelo, envelopeFrom: from }),
+  });
+  return {
+    receiver,
+    handIn: async (mail) =>
+      settle(await receiver.receive({ ...mail, clientIp: null, clientHelo: null })),
+    handlers: receivingHandlers({
+      ...core,
+      receiver,
+      remembered: new RememberedAnswers(core),
+      inboundSecret,
+    }),
+  };
+}

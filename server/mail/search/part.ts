@@ -1,0 +1,14 @@
+/** Search as a part of the mail area. */
+import type { MailCore, MailPart } from "../mail_core.ts";
+import { MailSearch } from "./mail_search.ts";
+import { searchHandlers } from "./routes.ts";
+
+export interface SearchPart extends MailPart {
+  search: MailSearch;
+}
+
+export function openSearch(core: MailCore): SearchPart {
+  const { store, blobs } = core;
+  const search = new MailSearch({ store, blobs });
+  return { search, handlers: searchHandlers({ ...core, search }) };
+}

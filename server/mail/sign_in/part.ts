@@ -1,0 +1,10 @@
+/** The ways in by mail as a part of the mail area: links, and the mails that carry them. */
+import type { MailCore, MailPart } from "../mail_core.ts";
+import { linkDelivery } from "./link_delivery.ts";
+import { signInHandlers } from "./routes.ts";
+
+export function openSignIn(core: MailCore): MailPart {
+  const { outgoing, mailer, deps: { config } } = core;
+  if (mailer !== undefined) outgoing.register(linkDelivery({ ...core, mailer }));
+  return { handlers: signInHandlers({ ...core, config }) };
+}
