@@ -5,12 +5,15 @@
 import { Buffer } from "node:buffer";
 import { decodeAddress } from "../../toolkit/decode_address.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
+import { PackedTexts } from "../storage/packed_texts.ts";
 import { SegmentedMap } from "../storage/segmented_map.ts";
 import { readIdentifier } from "./identifier.ts";
 import { agentKey, type AgentRecord, type Identity } from "./records.ts";
 
 /** Measured: 0.5 KB each. */
 const REMEMBERED = 100_000;
+/** Of agents that had to leave: 200 bytes each and 90 for each further name, taken as they come. */
+const PACKED_BYTES = 48 * 2 ** 20;
 
 /** ["address", address], ["handle", handle] and ["word", wordName] -> the agent's id. */
 export interface BindingRow {
@@ -35,11 +38,20 @@ export class Identities {
     handle: new Map(),
     word: new Map(),
   };
+  /**
+   * Agents that had to leave: under an address its id, handle and word name; the address under the id
+   * and those of its names that it was asked for by.
+   */
+  readonly #packed: PackedTexts;
   /** Agents that had to be read, for figures and tests. */
   reads = 0;
 
-  /** @param capacity agents that are kept in memory */
-  constructor(private readonly kv: Deno.Kv, capacity = REMEMBERED) {
+  /**
+   * @param capacity agents that are kept in memory
+   * @param packedBytes of those that had to leave
+   */
+  constructor(private readonly kv: Deno.Kv, capacity = REMEMBERED, packedBytes = PACKED_BYTES) {
+    this.#packed = new PackedTexts(packedBytes);
     this.#byId = new SegmentedMap(capacity, { dropped: (_, { identity }) => this.#drop(identity) });
   }
 
@@ -72,7 +84,7 @@ export class Identities {
 
   /** The agent of an id that stands in the store. @throws Error for any other id */
   async byId(id: number): Promise<Identity> {
-    return (this.#byId.get(id) ?? await this.#read(id)).identity;
+    return (this.#byId.get(id) ?? this.#unpack("id", String(id)) ?? await this.#read(id)).identity;
   }
 
   /** Keeps the immutable part of a record that was read or written. */
@@ -87,13 +99,22 @@ export class Identities {
       found.uses++;
       return found.identity;
     }
+    const unpacked = this.#unpack(binding, name);
+    if (unpacked !== undefined) return this.#found(unpacked, binding);
     const row = await retryWhileLocked(() => this.kv.get<BindingRow>(bindingKey(binding, name)));
     if (row.value === null) return null;
     const { id } = row.value;
     const known = this.#byId.get(id) ?? await this.#read(id);
+    return this.#found(known, binding);
+  }
+
+  #found(known: Known, binding: Binding): Identity {
+    const { identity } = known;
     // Unless it had to leave meanwhile.
-    if (this.#byId.peek(id) === known) names.set(nameIn(known.identity, binding), known);
-    return known.identity;
+    if (this.#byId.peek(identity.id) === known) {
+      this.#byName[binding].set(nameIn(identity, binding), known);
+    }
+    return identity;
   }
 
   async #read(id: number): Promise<Known> {
@@ -103,7 +124,7 @@ export class Identities {
     return this.#keep(row.value);
   }
 
-  #keep({ id, address, handle, wordName }: AgentRecord): Known {
+  #keep({ id, address, handle, wordName }: Omit<Identity, "publicKey">): Known {
     const present = this.#byId.peek(id);
     if (present !== undefined) return present;
     const publicKey = Buffer.from(decodeAddress(address)).toString("base64url");
@@ -113,10 +134,25 @@ export class Identities {
     return known;
   }
 
-  #drop({ address, handle, wordName }: Identity): void {
+  #drop({ id, address, handle, wordName }: Identity): void {
     this.#byName.address.delete(address);
-    this.#byName.handle.delete(handle);
-    this.#byName.word.delete(wordName);
+    this.#packed.set(`address/${address}`, JSON.stringify([id, handle, wordName]));
+    this.#packed.set(`id/${id}`, address);
+    if (this.#byName.handle.delete(handle)) this.#packed.set(`handle/${handle}`, address);
+    if (this.#byName.word.delete(wordName)) this.#packed.set(`word/${wordName}`, address);
+  }
+
+  /** An agent that had to leave, again in memory. */
+  #unpack(binding: Binding | "id", name: string): Known | undefined {
+    const address = binding === "address" ? name : this.#packed.take(`${binding}/${name}`);
+    if (address === undefined) return undefined;
+    // One that came back by another name is here.
+    const present = this.#byName.address.get(address);
+    if (present !== undefined) return present;
+    const text = this.#packed.take(`address/${address}`);
+    if (text === undefined) return undefined;
+    const [id, handle, wordName] = JSON.parse(text) as [number, string, string];
+    return this.#keep({ id, address, handle, wordName });
   }
 }
 

@@ -5,8 +5,9 @@
  */
 import type { Store } from "./store.ts";
 import { retryWhileLocked } from "./lock_retry.ts";
+import { PackedTexts } from "./packed_texts.ts";
 import { readRows } from "./read_rows.ts";
-import { isDeferredKey, type RecordKey } from "./record_key.ts";
+import { isDeferredKey, isPlainKey, type RecordKey } from "./record_key.ts";
 import { SegmentedMap } from "./segmented_map.ts";
 
 export interface RecordEntry {
@@ -31,6 +32,9 @@ export interface RecordEntry {
 
 /** Measured: some 500 bytes each, an agent that sends and polls has three. */
 const CAPACITY = 150_000;
+/** Of plain records that had to leave: 90 to 170 bytes each, taken as they come. */
+const PACKED_BYTES = 48 * 2 ** 20;
+const VERSIONSTAMP_LENGTH = 20;
 /** A commit that has read a record asks for it once more when it is planned. */
 const USES_TO_STAY = 2;
 
@@ -42,14 +46,21 @@ export function recordName(key: Deno.KvKey): string {
 export class RecordCache {
   readonly #entries: SegmentedMap<string, RecordEntry>;
   readonly #loads = new Map<string, Promise<RecordEntry>>();
+  /** Records that had to leave, as versionstamp and JSON. None of them is in #entries too. */
+  readonly #packed: PackedTexts;
   /** Raised at the end of each group commit, before its callers get their answers. */
   revision = 0;
 
-  /** @param capacity records that are kept; locked ones may exceed it for a moment */
-  constructor(private readonly store: Store, capacity = CAPACITY) {
+  /**
+   * @param capacity records that are kept; locked ones may exceed it for a moment
+   * @param packedBytes of those that had to leave
+   */
+  constructor(private readonly store: Store, capacity = CAPACITY, packedBytes = PACKED_BYTES) {
+    this.#packed = new PackedTexts(packedBytes);
     this.#entries = new SegmentedMap(capacity, {
       usesToStay: USES_TO_STAY,
       isPinned: ({ locked, unsaved }) => locked || unsaved,
+      dropped: (name, entry) => this.#pack(name, entry),
     });
   }
 
@@ -72,11 +83,45 @@ export class RecordCache {
     const name = recordName(key);
     const present = this.peek(name);
     if (present !== undefined) return Promise.resolve(present);
+    const unpacked = this.#unpack(key, name);
+    if (unpacked !== undefined) return Promise.resolve(unpacked);
     const running = this.#loads.get(name);
     if (running !== undefined) return running;
     const load = this.#read(key, name, () => this.#loads.get(name) === load);
     this.#loads.set(name, load);
     return load;
+  }
+
+  #pack(name: string, { key, value, versionstamp }: RecordEntry): void {
+    if (value === null || versionstamp?.length !== VERSIONSTAMP_LENGTH || !isPlainKey(key)) {
+      return;
+    }
+    this.#packed.set(name, versionstamp + JSON.stringify(value));
+  }
+
+  #unpack(key: Deno.KvKey, name: string): RecordEntry | undefined {
+    const text = this.#packed.take(name);
+    if (text === undefined) return undefined;
+    const value: unknown = JSON.parse(text.slice(VERSIONSTAMP_LENGTH));
+    const versionstamp = text.slice(0, VERSIONSTAMP_LENGTH);
+    return this.#keep(name, { key, value, versionstamp });
+  }
+
+  #keep(name: string, row: Pick<RecordEntry, "key" | "value" | "versionstamp">): RecordEntry {
+    const deferred = this.store.exclusive && isDeferredKey(row.key);
+    const { key, value, versionstamp } = row;
+    const entry: RecordEntry = {
+      key,
+      value,
+      versionstamp,
+      locked: false,
+      doubted: false,
+      deferred,
+      unsaved: false,
+      uses: 0,
+    };
+    this.#entries.add(name, entry);
+    return entry;
   }
 
   async #read(key: Deno.KvKey, name: string, isCurrent: () => boolean): Promise<RecordEntry> {
@@ -90,19 +135,7 @@ export class RecordCache {
     // After an eviction meanwhile, the store may hold something newer than what was read.
     if (!isCurrent()) return await this.load(key);
     this.#loads.delete(name);
-    const { value, versionstamp } = row;
-    const entry: RecordEntry = {
-      key,
-      value,
-      versionstamp,
-      locked: false,
-      doubted: false,
-      deferred: this.store.exclusive && isDeferredKey(key),
-      unsaved: false,
-      uses: 0,
-    };
-    this.#entries.add(name, entry);
-    return entry;
+    return this.#keep(name, row);
   }
 
   /**
@@ -149,6 +182,7 @@ export class RecordCache {
   /** Drops a record whose state in the store is unknown or newer: now, or when its group ends. */
   evict(name: string): void {
     this.#loads.delete(name);
+    this.#packed.take(name);
     const entry = this.#entries.peek(name);
     if (entry?.unsaved) return; // no row says more than memory
     if (entry?.locked) entry.doubted = true;
