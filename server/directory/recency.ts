@@ -10,12 +10,16 @@ const NONE = 0;
  */
 const MAX_STEPS = 256;
 const DIGITS = 2_048;
+/** Agents that settle() links before others have the thread. */
+const LINKS_A_SLICE = 200_000;
 
 export class Recency {
   #seen = new Float64Array(1_024);
   #next = new Int32Array(1_024);
   #previous = new Int32Array(1_024);
   #sorted = true;
+  /** While settle() sorts: who was seen meanwhile, and whether they stand in what it sorts. */
+  #late: Map<number, boolean> | null = null;
 
   /** Unix ms when the agent was last seen; 0 for never. */
   seenMs(agentId: number): number {
@@ -28,8 +32,14 @@ export class Recency {
     if (seenMs <= this.#seen[agentId]!) return;
     const known = this.#seen[agentId]! > 0;
     this.#seen[agentId] = seenMs;
+    if (this.#late?.has(agentId) === false) this.#late.set(agentId, known);
     if (!this.#sorted) return;
     if (known) this.#unlink(agentId);
+    this.#insert(agentId);
+  }
+
+  /** Puts an agent to its place, from the front on. */
+  #insert(agentId: number): void {
     let before = NONE;
     let after = this.#next[NONE]!;
     for (let steps = 0; after !== NONE && this.#standsBefore(after, agentId); steps++) {
@@ -41,6 +51,41 @@ export class Recency {
       after = this.#next[after]!;
     }
     this.#link(before, agentId, after);
+  }
+
+  /**
+   * Sorts what has to be sorted as a whole, so that walk() need not: some milliseconds at a time, while
+   * agents may be seen. One call at a time.
+   * @param pause lets others use the thread
+   */
+  async settle(pause: () => Promise<void>): Promise<void> {
+    if (this.#sorted) return;
+    const late = this.#late = new Map<number, boolean>();
+    try {
+      const passes = descendingByTime(this.#seenDescending(), this.#seen);
+      let pass = passes.next();
+      for (; !pass.done; pass = passes.next()) {
+        await pause();
+        if (this.#sorted) return; // a walk could not wait
+      }
+      const order = pass.value;
+      // Nobody reads the list before all of it is linked.
+      this.#unlinkAll();
+      for (let i = 0, last = NONE; i < order.length; i++) {
+        this.#link(last, order[i]!, NONE);
+        last = order[i]!;
+        if (i % LINKS_A_SLICE < LINKS_A_SLICE - 1) continue;
+        await pause();
+        if (this.#sorted) return;
+      }
+    } finally {
+      this.#late = null;
+    }
+    this.#sorted = true;
+    for (const [agentId, isLinked] of late) if (isLinked) this.#unlink(agentId);
+    for (const agentId of late.keys()) {
+      if (this.#sorted) this.#insert(agentId);
+    }
   }
 
   /** All agents that were ever seen, in order. No touch() while it is walked. */
@@ -75,14 +120,21 @@ export class Recency {
   }
 
   #sort(): void {
-    const order = descendingByTime(this.#seenDescending(), this.#seen);
+    const passes = descendingByTime(this.#seenDescending(), this.#seen);
+    let pass = passes.next();
+    while (!pass.done) pass = passes.next();
+    const order = pass.value;
+    this.#unlinkAll();
     let before = NONE;
     for (let i = 0; i < order.length; i++) {
       this.#link(before, order[i]!, NONE);
       before = order[i]!;
     }
-    if (before === NONE) this.#next[NONE] = this.#previous[NONE] = NONE;
     this.#sorted = true;
+  }
+
+  #unlinkAll(): void {
+    this.#next[NONE] = this.#previous[NONE] = NONE;
   }
 
   #seenDescending(): Int32Array<ArrayBuffer> {
@@ -111,9 +163,13 @@ export class Recency {
 
 /**
  * Sorts by digits, from the lowest on: a million agents in a tenth of the time that comparing them
- * takes. Agents of equal times keep their order.
+ * takes. Agents of equal times keep their order. Between its passes others may use the thread, and
+ * change `seen`.
  */
-function descendingByTime(agentIds: Int32Array<ArrayBuffer>, seen: Float64Array): Int32Array {
+function* descendingByTime(
+  agentIds: Int32Array<ArrayBuffer>,
+  seen: Float64Array,
+): Generator<void, Int32Array> {
   const count = agentIds.length;
   let order = agentIds;
   let ages = new Float64Array(count);
@@ -128,9 +184,11 @@ function descendingByTime(agentIds: Int32Array<ArrayBuffer>, seen: Float64Array)
   let sortedAges = new Float64Array(count);
   const starts = new Uint32Array(DIGITS + 1);
   for (let unit = 1; unit <= oldest; unit *= DIGITS) {
+    yield;
     starts.fill(0);
     for (let i = 0; i < count; i++) starts[Math.floor(ages[i]! / unit) % DIGITS + 1]!++;
     for (let digit = 0; digit < DIGITS; digit++) starts[digit + 1]! += starts[digit]!;
+    yield;
     for (let i = 0; i < count; i++) {
       const at = starts[Math.floor(ages[i]! / unit) % DIGITS]!++;
       sorted[at] = order[i]!;

@@ -36,3 +36,32 @@ Deno.test("Recency sorts anew after touches far from its front, and beyond its f
   assert.equal(recency.seenMs(3), 60_000);
   assert.equal(recency.seenMs(99_999), 0);
 });
+
+Deno.test("Recency.settle() sorts while agents are seen, and while others walk", async () => {
+  for (const walksAt of [-1, 2, 8]) {
+    const recency = new Recency();
+    const seen = new Map<number, number>();
+    const touch = (agentId: number, seenMs: number) => {
+      recency.touch(agentId, seenMs);
+      seen.set(agentId, Math.max(seenMs, seen.get(agentId) ?? 0));
+    };
+    const count = 450_000;
+    for (let i = 1; i <= count; i++) touch(i * 2, 1_000_000 + (i * 7_919) % 5_000_011);
+    const expected = () =>
+      [...seen].sort(([a, aMs], [b, bMs]) => bMs - aMs || b - a).map(([id]) => id);
+    let pauses = 0;
+    await recency.settle(async () => {
+      pauses++;
+      const at = pauses * 100;
+      touch(at, 9_000_000 + pauses); // known
+      touch(at + 1, 9_000_000 - pauses); // new
+      touch(at - 98, 9_000_100 + pauses); // again
+      touch(2 * count + 10_001 + pauses, 9_000_000); // beyond what there is room for
+      if (pauses === walksAt) assert.deepEqual([...recency.walk()], expected());
+      await Promise.resolve();
+    });
+    assert.ok(pauses >= (walksAt > 0 ? walksAt : 6), `${pauses} pauses`);
+    touch(10, 9_999_999);
+    assert.deepEqual([...recency.walk()], expected());
+  }
+});
