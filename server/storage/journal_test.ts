@@ -1,3 +1,4 @@
+// Over 300 lines: every bound and step of the saving, and all that may come between two of them.
 import assert from "node:assert/strict";
 import {
   type ControlledCommits,
@@ -174,6 +175,25 @@ Deno.test("a record that changes while it is saved stays behind, and is saved la
     journalBounds: { ...NEVER, rows: 2 },
     async intercept(commit, run) {
       if (stepOf(commit) === "save") await saves.pass();
+      return await run();
+    },
+  });
+});
+
+Deno.test("a record that is doubted while its commit is under way stays, once that was stored", async () => {
+  const groups = new Gate();
+  await withControlledCommits(async ({ storage }) => {
+    groups.close();
+    const open = storage.commits.submit(tabJob(storage, 1, ["a"]));
+    await groups.reached();
+    storage.records.evict("tab/a");
+    groups.open();
+    await open;
+    assert.deepEqual(await known(storage, "a"), [1]);
+  }, {
+    journalBounds: NEVER,
+    async intercept(commit, run) {
+      if (stepOf(commit) === "group") await groups.pass();
       return await run();
     },
   });
