@@ -43,6 +43,18 @@ Deno.test("a commit puts deferred records into one row of the journal, and closi
   }, { journalBounds: NEVER });
 });
 
+Deno.test("a shared store has no journal: a commit checks and writes the rows of deferred records", async () => {
+  await withControlledCommits(async ({ kv, storage, commits }) => {
+    assert.equal(storage.journal, null);
+    await storage.commits.submit(tabJob(storage, 1, ["a", "b"]));
+    await kv.set(tabKey("a"), { done: [1, 7] }); // another process
+    await storage.commits.submit(tabJob(storage, 2, ["a"]));
+    assert.deepEqual(await rowOf(kv, "a"), [1, 7, 2]);
+    assert.deepEqual(await journalNumbers(kv), []);
+    assert.deepEqual(commits[0]!.checks.filter(({ key }) => key[0] === "tab").length, 2);
+  }, { exclusive: false });
+});
+
 Deno.test("a job that only reads deferred records takes no number", async () => {
   await withControlledCommits(async ({ kv, storage }) => {
     await storage.commits.submit<null>({

@@ -187,7 +187,9 @@ async function runShared(kv: Deno.Kv, clients: Clients, phase: Phase): Promise<v
   }));
   await clients.check(kv);
   const storage = await openTestStorage(kv, { exclusive: false, cached: phase.cached });
+  const refused = clients.asked.size - clients.acknowledged.size;
   await clients.run(storage, phase);
+  assert.equal(clients.asked.size - clients.acknowledged.size, refused, "no faults, no refusals");
   await clients.check(kv);
   await storage.close();
 }
