@@ -62,11 +62,11 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
       const body = route.body && bodies.open(c.req.raw, route.body, () => addressOf(c));
       if (body !== undefined) c.set("body", body);
       const settle = (answer: Response) => {
-        body?.close(c.env?.sent);
+        body?.close(sentOf(c));
         return give(c, answer, route, requestId);
       };
       const refuse = (failure: unknown) => {
-        body?.close(c.env?.sent);
+        body?.close(sentOf(c));
         c.get("hold")?.end();
         return fail(c.req.raw, failure, route, requestId);
       };
@@ -185,6 +185,11 @@ async function withoutBody(answer: Response): Promise<Response> {
     headers.set("Content-Length", String((await answer.arrayBuffer()).byteLength));
   }
   return new Response(null, { status, headers });
+}
+
+/** What settles when the answer has left; undefined where no runtime serves, as in tests. */
+function sentOf({ env }: HttpContext): (() => Promise<void>) | undefined {
+  return env?.sent && (() => env.sent!());
 }
 
 /** Unique ids: 72 random bits of this process and a count. They identify, they protect nothing. */

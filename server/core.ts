@@ -43,10 +43,7 @@ export function createCore(
   const presence = new Presence(store);
   const authenticator = createAuthenticator({
     byAddress: (address) => identities.byAddress(address),
-    inMemory(address) {
-      const agent = identities.inMemory(address);
-      return agent?.address === address ? agent : undefined; // it takes handles and word names too
-    },
+    inMemory: (address) => identities.addressInMemory(address),
     byId: (agentId) => identities.byId(agentId),
     findToken(tokenHash) {
       const key = tokenKey(tokenHash);

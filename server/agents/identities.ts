@@ -65,6 +65,11 @@ export class Identities {
     return name === null ? undefined : this.#byName[name[0]].get(name[1])?.identity;
   }
 
+  /** The agent that byAddress() would find without a read of the store, or undefined. */
+  addressInMemory(address: string): Identity | undefined {
+    return this.#byName.address.get(address)?.identity;
+  }
+
   /** The agent of an id that stands in the store. @throws Error for any other id */
   async byId(id: number): Promise<Identity> {
     return (this.#byId.get(id) ?? await this.#read(id)).identity;

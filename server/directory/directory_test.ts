@@ -27,18 +27,20 @@ Deno.test("Directory.search() answers unavailable while its index is built for l
   await kv.set(AGENT_COUNT, 1);
   const built = Promise.withResolvers<void>();
   let lists = 0;
+  let isOpen = false;
   const slow = new Proxy(kv, {
     get(target, name) {
       const member = Reflect.get(target, name, target);
       if (name !== "list") return typeof member === "function" ? member.bind(target) : member;
       return async function* (...given: Parameters<Deno.Kv["list"]>) {
         if (isOfListings(given[0])) lists++;
-        await built.promise;
+        if (isOpen) await built.promise;
         yield* target.list(...given);
       };
     },
   });
   const { store, records } = await openTestStorage(slow);
+  isOpen = true;
   const presence = new Presence(store);
   const publicReads = new PublicReads(store, records);
   const directory = new Directory({
@@ -51,11 +53,13 @@ Deno.test("Directory.search() answers unavailable while its index is built for l
   });
   const search = () => directory.search({ text: "irs", tags: [] }, PAGE);
   for (let i = 0; i < 2; i++) {
-    await assert.rejects(
+    const refused = assert.rejects(
       search(),
       (error) =>
         error instanceof RelayError && error.code === "unavailable" && error.retryAfterMs === 5_000,
     );
+    while (lists === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    await refused;
   }
   assert.equal(lists, 1, "one search builds for all");
   built.resolve();

@@ -1,8 +1,8 @@
 /** Callers that an area of the API knows by bearer tokens of which it stores the hashes. */
 import type { RelayError } from "../errors.ts";
 import { bearerToken } from "./credentials.ts";
-import { hashToken } from "./hashed_token.ts";
 import { goOn } from "./go_on.ts";
+import { TokenHashes } from "./token_hashes.ts";
 import type { IdentifyCaller } from "./with_caller.ts";
 
 /** What an area says of its tokens. */
@@ -29,9 +29,11 @@ export interface BearerCallers<Caller> {
 export function bearerCallers<Stored, Caller>(
   area: BearerArea<Stored, Caller>,
 ): BearerCallers<Caller> {
+  const hashes = new TokenHashes();
+
   function callerOf(token: string): Caller | Promise<Caller> {
     if (!area.isTokenForm(token)) throw area.unknown();
-    return goOn(area.find(hashToken(token)), admit);
+    return goOn(area.find(hashes.of(token)), admit);
   }
 
   function admit(stored: Stored | null): Caller | Promise<Caller> {

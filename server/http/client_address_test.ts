@@ -28,8 +28,22 @@ Deno.test("clientAddress() falls back to the socket when entries are missing or 
       "[::1]",
       "01.2.3.4",
       "1.2.3.256",
+      "1.2.3.",
+      "1.2.3.4.",
+      "1.2.3.4.5",
+      "1..3.4",
+      "1.2.3.00",
+      "1.2.3.-4",
     ]
   ) assert.equal(clientAddress(`9.9.9.9, ${entry}`, "192.0.2.1", 1), "192.0.2.1", entry);
+});
+
+Deno.test("clientAddress() takes every IPv4 address in four decimal parts as it is", () => {
+  for (let part = 0; part < 256; part++) {
+    for (const address of [`${part}.0.255.10`, `1.${part}.2.3`, `192.0.2.${part}`]) {
+      assert.equal(clientAddress(null, address, 0), address);
+    }
+  }
 });
 
 Deno.test("clientAddress() counts mapped IPv4 as IPv4 and IPv6 by its /64", () => {
@@ -44,12 +58,19 @@ Deno.test("clientAddress() counts mapped IPv4 as IPv4 and IPv6 by its /64", () =
   assert.equal(clientAddress("::ffff:1.2.3.4", "192.0.2.1", 1), "1.2.3.4");
 });
 
-Deno.test("hashClientAddress() is 16 bytes of HMAC-SHA-256 under the key", () => {
-  const key = new Uint8Array(32).fill(7);
-  const expected = createHmac("sha256", key).update("192.0.2.1").digest().subarray(0, 16);
-  assert.equal(hashClientAddress(key, "192.0.2.1"), expected.toString("base64url"));
-  assert.notEqual(
-    hashClientAddress(key, "192.0.2.1"),
-    hashClientAddress(new Uint8Array(32).fill(8), "192.0.2.1"),
-  );
+Deno.test("hashClientAddress() is 16 bytes of HMAC-SHA-256 under the key, for every address and again", () => {
+  const keys = [7, 8].map((byte) => new Uint8Array(32).fill(byte));
+  const addresses = ["unknown", "2001:db8:1:2::/64"];
+  for (let i = 0; i < 1_100; i++) addresses.push(`192.0.${i >> 8}.${i & 255}`);
+  const seen = new Set<string>();
+  for (let round = 0; round < 2; round++) {
+    for (const address of addresses) {
+      for (const key of keys) {
+        const expected = createHmac("sha256", key).update(address).digest().subarray(0, 16);
+        assert.equal(hashClientAddress(key, address), expected.toString("base64url"));
+        seen.add(hashClientAddress(key, address));
+      }
+    }
+  }
+  assert.equal(seen.size, 2 * addresses.length);
 });

@@ -21,6 +21,12 @@ export class LargeAnswer extends Response {
 
 const encoder = new TextEncoder();
 
+/** Whether a text is surely not large as UTF-8, without encoding it. */
+export function isSmallText(content: string): boolean {
+  // A UTF-16 unit is at most three bytes of UTF-8.
+  return content.length * 3 <= LARGE_ANSWER_BYTES;
+}
+
 /**
  * An answer of finished bytes or text, made to be given piece by piece where it is large.
  * @param init status and headers
@@ -30,9 +36,8 @@ export function answerWhole(
   init: ResponseInit,
   isShared = false,
 ): Response {
-  // A UTF-16 unit is at most three bytes of UTF-8.
   const isSmall = typeof content === "string"
-    ? content.length * 3 <= LARGE_ANSWER_BYTES
+    ? isSmallText(content)
     : content.length <= LARGE_ANSWER_BYTES;
   if (isSmall) return new Response(content, init);
   const bytes = typeof content === "string" ? encoder.encode(content) : content;

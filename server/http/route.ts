@@ -44,8 +44,23 @@ export interface Route {
   ownCors?: (request: Request, headers: Headers) => void;
 }
 
-/** What app.ts is told of a request besides the request itself. */
+/** What app.ts is told of a request besides the request itself: looked up where it is asked for. */
 export function bindingsOf(info: Deno.ServeHandlerInfo<Deno.NetAddr>): HttpEnv["Bindings"] {
-  // Only asked where it matters: it costs a promise a request.
-  return { remoteAddress: info.remoteAddr.hostname, sent: () => info.completed };
+  return new ServedBindings(info);
+}
+
+/** The runtime makes texts of an address and a promise of an end: few requests want either. */
+class ServedBindings {
+  #address: string | undefined;
+
+  constructor(private readonly info: Deno.ServeHandlerInfo<Deno.NetAddr>) {}
+
+  /** Asked for while the request is not answered: the runtime knows no address of it after. */
+  get remoteAddress(): string {
+    return this.#address ??= this.info.remoteAddr.hostname;
+  }
+
+  sent(): Promise<void> {
+    return this.info.completed;
+  }
 }

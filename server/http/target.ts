@@ -9,7 +9,9 @@ const NO_PATH = "*";
  */
 export function rawPath(request: Request): string {
   // A Host header with a delimiter in it would shift where the path seems to begin.
-  const host = request.headers.get("host");
+  const { headers } = request;
+  // has() has the runtime take all headers over at once: get() alone would ask it for each.
+  const host = headers.has("host") ? headers.get("host") : null;
   if (host !== null && /[/?#\\@]/.test(host)) return NO_PATH;
   const url = request.url;
   const start = authorityEnd(url);

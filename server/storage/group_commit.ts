@@ -4,7 +4,8 @@
  *
  * What keeps it correct:
  * - Every job names the records it reads or writes. A record in an uncommitted group enters no
- *   other group. The commit checks the versionstamp of each record, on exclusive stores too.
+ *   other group. The commit checks the versionstamp of each record, on exclusive stores too; of
+ *   deferred ones it checks there that its number in the journal is unused (`journal.ts`).
  * - Memory changes only after a commit has succeeded. A failed or unclear one drops every record it
  *   touched from memory. Each retry plans anew, on freshly read records and with new message ids.
  * - The first group leaves at once (a microtask later). Groups grow only while the store is busy. A
@@ -263,33 +264,37 @@ export class GroupCommit {
       if (versionstamp === null) pending.tried.push({ ...proofOf(pending.job, group), result });
     }
     if (versionstamp !== null) {
-      this.#end(group, versionstamp);
-      for (const { pending, result } of group.members) this.#succeed(pending, result);
+      this.#stored(group, versionstamp);
       return;
     }
     this.counts.conflicts++;
     if (failure !== null) this.#onFailure(failure);
-    if (!known) {
-      for (const { pending } of group.members) this.#giveUp(pending, failure);
-      void this.#endWhenKnown(group);
-      return;
-    }
-    this.#end(group, null);
+    if (known) this.#fail(group, failure);
+    else void this.#endWhenKnown(group, failure);
+  }
+
+  #fail(group: PlanGroup<Pending>, failure: unknown): void {
+    group.fail();
+    this.#queue.release(group.entries.keys());
     void this.#recover(group, failure); // its pause keeps no other group waiting
   }
 
-  /** Memory learns how a group ended, and its records are free. */
-  #end(group: PlanGroup<Pending>, versionstamp: string | null): void {
-    if (versionstamp === null) group.fail();
-    else group.succeed(versionstamp);
+  #stored(group: PlanGroup<Pending>, versionstamp: string): void {
+    group.succeed(versionstamp);
     this.#queue.release(group.entries.keys());
+    for (const { pending, result } of group.members) this.#succeed(pending, result);
   }
 
-  /** Keeps the records of a group until the store tells what it holds of them. */
-  async #endWhenKnown(group: PlanGroup<Pending>): Promise<void> {
+  /**
+   * Keeps the records of a group until the store tells what it holds of them. Its callers wait, as
+   * long as callers wait for a store that hangs.
+   */
+  async #endWhenKnown(group: PlanGroup<Pending>, failure: unknown): Promise<void> {
     const outcome = await this.#journal!.settleAtLast(group.journalNumber!, group.attempt);
-    if (outcome === "unknown") return; // the relay ends: the next start replays
-    this.#end(group, outcome);
+    if (outcome === "unknown") { // the relay ends: the next start replays
+      for (const { pending } of group.members) this.#giveUp(pending, failure);
+    } else if (outcome === null) this.#fail(group, failure);
+    else this.#stored(group, outcome);
     this.#schedule();
   }
 

@@ -13,31 +13,18 @@
  * - A commit requires its number unused. An unclear one is settled by using the number up: either it
  *   was stored by then, or it never will be. Its records stay locked until that is known.
  */
+import {
+  journalKey,
+  type JournalRecord,
+  type JournalRow,
+  journalSizeBytes,
+  settleNumber,
+} from "./journal_row.ts";
 import { retryWhileLocked } from "./lock_retry.ts";
 import type { RecordEntry } from "./record_cache.ts";
-import { keySizeBytes, valueSizeBytes } from "./stored_size.ts";
 import type { Store } from "./store.ts";
 
-/** ["journal", number] */
-export interface JournalRow {
-  v: 1;
-  /** Of the commit that wrote the row; none in a row that only uses a number up. */
-  attempt: string | null;
-  records: readonly JournalRecord[];
-}
-
-export type JournalRecord = readonly [key: Deno.KvKey, value: unknown];
-
-export const JOURNAL_PREFIX: Deno.KvKey = ["journal"];
-const journalKey = (number: number): Deno.KvKey => ["journal", number];
-
-/** Deno KV refuses values of more than 65,536 bytes, what encloses them included. */
-export const JOURNAL_ROW_BYTES = 65_000;
-
-/** Upper bound of what a record takes in a row of the journal. */
-export function journalSizeBytes(key: Deno.KvKey, value: unknown): number {
-  return keySizeBytes(key) + valueSizeBytes(value) + 32;
-}
+export * from "./journal_row.ts";
 
 export interface JournalBounds {
   /** Rows of the journal, and records behind, at which records are written to their rows. */
@@ -51,21 +38,29 @@ export interface JournalBounds {
 
 /** Measured: a start replays as much as these allow in about a second. */
 export const JOURNAL_BOUNDS: JournalBounds = {
-  rows: 2_048,
+  rows: 1_024,
   records: 30_000,
   afterMs: 10_000,
   batch: 256,
 };
 
-/** No group is formed while the journal is this many times as long as it should be. */
+/** While the journal is this many times as long as it should be, saving does not pause. */
+const LONG = 2;
+/** While it is this many times as long, no group is formed. */
 const FULL = 3;
+/** So many commits may be unclear at one time: what more of them would tell is that the store is silent. */
+const UNCLEAR = 4;
 /** How often a failed step is tried again. */
 const RETRY_MS = 250;
 const DELETIONS = 500;
+/** How long the end of a relay may take for saving: what is left is replayed. */
+const CLOSING_MS = 400;
 
 export interface JournalOptions {
   store: Store;
   bounds?: JournalBounds;
+  /** By the clock unless given: nothing that a former process may still have under way meets it. */
+  firstNumber?: number;
   /** Told of each failure of the store. */
   onFailure?: (error: unknown) => void;
 }
@@ -75,8 +70,8 @@ export class Journal {
   readonly #bounds: JournalBounds;
   readonly #onFailure: (error: unknown) => void;
   /** The next number; the first of those that may still have a row. */
-  #next = 1;
-  #first = 1;
+  #next: number;
+  #first: number;
   /** Numbers of commits that have not ended. */
   readonly #open = new Set<number>();
   readonly #unsaved = new Set<RecordEntry>();
@@ -85,11 +80,16 @@ export class Journal {
   readonly #settling = new Set<Promise<unknown>>();
   #waiting: (() => void)[] = [];
   #closed = false;
+  /** On the monotonic clock: what is not saved by then stays in the journal. */
+  #untilMs = Infinity;
 
-  constructor({ store, bounds = JOURNAL_BOUNDS, onFailure = () => {} }: JournalOptions) {
+  constructor(options: JournalOptions) {
+    const { store, firstNumber = store.now() * 1_000 } = options;
+    const { bounds = JOURNAL_BOUNDS, onFailure = () => {} } = options;
     this.#store = store;
     this.#bounds = bounds;
     this.#onFailure = onFailure;
+    this.#next = this.#first = firstNumber;
   }
 
   /** Rows that may stand in the store, and records whose own rows are behind. */
@@ -98,25 +98,28 @@ export class Journal {
   }
 
   /**
-   * Whether commits must wait until records have been written to their rows; never once the journal
-   * is closed, after which nothing makes room.
+   * Whether commits must wait: until records have been written to their rows, or until the store tells
+   * what became of earlier commits.
    */
   get isFull(): boolean {
-    if (this.#closed) return false;
+    return !this.#closed && (this.#settling.size >= UNCLEAR || this.#isOver(FULL));
+  }
+
+  #isOver(times: number): boolean {
     const { rows, records } = this.size;
-    return rows >= FULL * this.#bounds.rows || records >= FULL * this.#bounds.records;
+    return rows >= times * this.#bounds.rows || records >= times * this.#bounds.records;
   }
 
   /** Resolves when the journal is not full any more. */
   async room(): Promise<void> {
     while (this.isFull) {
-      await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
-        this.#save();
-      });
-      // A commit that has not ended keeps its row, and those of later ones.
-      if (this.isFull) await pause(RETRY_MS);
+      this.#save();
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting.splice(0)) wake();
   }
 
   /** A number for one commit, which it keeps however often it is tried on a locked database. */
@@ -144,11 +147,8 @@ export class Journal {
       entry.unsaved = true;
       this.#unsaved.add(entry);
     }
-    const { rows, records } = this.size;
-    if (rows >= this.#bounds.rows || records >= this.#bounds.records) this.#save();
-    else if (this.#timer === undefined && !this.#closed) {
-      this.#timer = setTimeout(() => this.#save(), this.#bounds.afterMs);
-    }
+    if (this.#isOver(1)) this.#save();
+    else this.#saveLater();
   }
 
   /** It is settled that a commit was not stored. */
@@ -162,26 +162,18 @@ export class Journal {
    * @returns its versionstamp, or null where it was not stored
    * @throws whatever the store throws while it tells nothing at all
    */
-  async settle(number: number, attempt: string): Promise<string | null> {
-    const { kv } = this.#store;
-    const key = journalKey(number);
-    const used: JournalRow = { v: 1, attempt: null, records: [] };
-    try {
-      const { ok } = await retryWhileLocked(() =>
-        kv.atomic().check({ key, versionstamp: null }).set(key, used).commit()
-      );
-      if (ok) return null;
-    } catch { // a disk that is full takes no row: then the row that is missing is answer enough
-    }
-    const row = await retryWhileLocked(() => kv.get<JournalRow>(key));
-    return row.value?.attempt === attempt ? row.versionstamp : null;
+  settle(number: number, attempt: string): Promise<string | null> {
+    return settleNumber(this.#store.kv, number, attempt);
   }
 
   /** The same, however long it takes: "unknown" where the relay ends before. */
   settleAtLast(number: number, attempt: string): Promise<string | null | "unknown"> {
     const settled = this.#settleAtLast(number, attempt);
     this.#settling.add(settled);
-    return settled.finally(() => this.#settling.delete(settled));
+    return settled.finally(() => {
+      this.#settling.delete(settled);
+      this.#wake();
+    });
   }
 
   async #settleAtLast(number: number, attempt: string): Promise<string | null | "unknown"> {
@@ -196,30 +188,42 @@ export class Journal {
     return "unknown";
   }
 
-  /** Writes records to their rows, until the journal is within its bounds. */
+  #saveLater(): void {
+    if (!this.#closed) this.#timer ??= setTimeout(() => this.#save(), this.#bounds.afterMs);
+  }
+
+  /** Writes records to their rows. */
   #save(): void {
+    if (this.#closed) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#saving ??= this.#saveOnce().catch(async (error) => {
       this.#onFailure(error);
       await pause(RETRY_MS);
-    }).finally(() => {
+    }).finally(async () => {
+      // A commit that has not ended keeps its row, and those of later ones.
+      if (this.#isOver(FULL)) await pause(RETRY_MS);
       this.#saving = null;
-      for (const wake of this.#waiting.splice(0)) wake();
-      if (this.#unsaved.size > 0 && !this.#closed) {
-        this.#timer ??= setTimeout(() => this.#save(), this.#bounds.afterMs);
-      }
+      this.#wake();
+      if (this.#unsaved.size > 0) this.#saveLater();
     });
   }
 
   async #saveOnce(): Promise<void> {
     // What comes from here on has higher numbers, or is in a commit that has not ended.
     const end = Math.min(this.#next, ...this.#open);
-    const entries = [...this.#unsaved].sort((a, b) => compareKeys(a.key, b.key));
-    for (let at = 0; at < entries.length;) {
-      const batch = this.#batchFrom(entries, at);
-      await this.#saveBatch(batch);
-      at += batch.length;
+    for (const entries of inOrder(this.#unsaved)) {
+      for (let at = 0; at < entries.length;) {
+        const batch = this.#batchFrom(entries, at);
+        const beganMs = performance.now();
+        if (beganMs > this.#untilMs) return;
+        await this.#saveBatch(batch);
+        at += batch.length;
+        this.#wake();
+        // Commits of the relay wait for each batch: half of the time is theirs.
+        const tookMs = performance.now() - beganMs;
+        if (!this.#closed && !this.#isOver(LONG)) await pause(Math.min(tookMs, RETRY_MS));
+      }
     }
     while (this.#first < end) {
       const last = Math.min(end, this.#first + DELETIONS);
@@ -232,6 +236,7 @@ export class Journal {
       };
       await retryWhileLocked(deletion);
       this.#first = last;
+      this.#wake();
     }
   }
 
@@ -262,10 +267,12 @@ export class Journal {
     }
   }
 
-  /** Writes every record to its row, so that the next start has nothing to replay. */
+  /** Writes records to their rows while there is time, so that the next start has little to replay. */
   async close(): Promise<void> {
+    this.#untilMs = performance.now() + CLOSING_MS;
     this.#closed = true;
     clearTimeout(this.#timer);
+    this.#wake();
     await Promise.all([this.#saving, ...this.#settling]);
     if (this.size.rows === 0) return;
     try {
@@ -280,11 +287,15 @@ function pause(forMs: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, forMs));
 }
 
-/** As the store orders keys of strings and numbers of one shape. */
-function compareKeys(a: Deno.KvKey, b: Deno.KvKey): number {
-  for (let i = 0; i < a.length && i < b.length; i++) {
-    if (a[i] === b[i]) continue;
-    return (a[i] as string | number) < (b[i] as string | number) ? -1 : 1;
+/** Records by the first part of their keys, each kind as the store orders it. */
+function inOrder(entries: Iterable<RecordEntry>): RecordEntry[][] {
+  const kinds = new Map<unknown, RecordEntry[]>();
+  for (const entry of entries) {
+    const kind = kinds.get(entry.key[0]);
+    if (kind === undefined) kinds.set(entry.key[0], [entry]);
+    else kind.push(entry);
   }
-  return a.length - b.length;
+  const idOf = ({ key }: RecordEntry) => key[1] as string | number;
+  const byId = (a: RecordEntry, b: RecordEntry) => idOf(a) < idOf(b) ? -1 : 1;
+  return [...kinds.values()].map((kind) => kind.sort(byId));
 }

@@ -16,6 +16,7 @@ import { delay, settlesWithin } from "../../tests/support/pace.ts";
 import { openTestStorage, type TestStorage } from "../../tests/support/storage.ts";
 import { storedRecord } from "../../tests/support/stored_record.ts";
 import type { Job } from "./group_commit.ts";
+import { QUEUE_BOUNDS } from "./job_queue.ts";
 import { Journal, type JournalRow } from "./journal.ts";
 
 /** What the store may do to one commit. */
@@ -151,7 +152,10 @@ async function withSilentStore(
   fake.get =
     ((key: Deno.KvKey) =>
       silent && key[0] === "journal" ? Promise.reject(lost()) : get(key)) as typeof fake.get;
-  const storage = await openTestStorage(fake, { journalBounds: { ...NEVER, rows: 4 } });
+  const storage = await openTestStorage(fake, {
+    journalBounds: { ...NEVER, rows: 4 },
+    bounds: { ...QUEUE_BOUNDS, giveUpAfterMs: 2_000, checkEveryMs: 10 },
+  });
   await body(kv, storage, {
     begin: () => void (begins = true),
     end: () => void (silent = false),

@@ -56,7 +56,8 @@ export async function openStorage(
     random,
   };
   await requireAnswer(openLayout(kv, store.exclusive));
-  await requireAnswer(replayJournal(store));
+  // As long as it takes: what it does is not done again, however often a start is ended.
+  const replayed = await replayJournal(store);
   const clockStamp = new ClockStamp(kv, now);
   const clockNote = await clockStamp.open(config.clockCheck);
   const addressKey = await openAddressKey(kv, random);
@@ -86,7 +87,10 @@ export async function openStorage(
       publicReads: new PublicReads(store, records),
       freeDisk,
       addressKey,
-      notes: clockNote === null ? [] : [startupNote("clock", clockNote)],
+      notes: [
+        ...(clockNote === null ? [] : [startupNote("clock", clockNote)]),
+        ...(replayed === 0 ? [] : [startupNote("journal", replayedText(replayed))]),
+      ],
       everyMinute: () => clockStamp.refresh(),
       async close() {
         await commits.drained();
@@ -98,4 +102,10 @@ export async function openStorage(
     await slot?.release();
     throw error;
   }
+}
+
+function replayedText(commits: number): string {
+  return `${
+    commits.toLocaleString("en")
+  } commits of a relay that did not end in peace were completed; nothing was lost`;
 }

@@ -29,7 +29,7 @@ export class PlanGroup<P> {
   /** How many of them the commit checks: those that are not deferred. */
   #checkedEntries = 0;
   /** What the group's row in the journal takes, by record. */
-  readonly #deferredBytes = new Map<string, number>();
+  readonly #journalled = new Map<string, number>();
   #journalBytes = 0;
   #journalNumber: number | null = null;
   readonly staged = new Map<string, unknown>();
@@ -71,14 +71,24 @@ export class PlanGroup<P> {
     return this.#checkedEntries + fresh + this.#absent.length + this.#slotChecks.length + ofJournal;
   }
 
-  /** What the journal's row takes with what a job has staged. */
-  #journalBytesWith({ staged }: JobTurn): number {
-    let bytes = this.#journalBytes;
+  /** What the records that a job has staged add to the commit, and to its row in the journal. */
+  #stagedSize({ staged, expiries }: JobTurn) {
+    const size = { mutations: 0, bytes: 0, journalBytes: 0, journalled: new Map<string, number>() };
     for (const [name, value] of staged) {
       const { key, deferred } = this.records.peekUnused(name)!;
-      if (deferred) bytes += journalSizeBytes(key, value) - (this.#deferredBytes.get(name) ?? 0);
+      if (!deferred) {
+        size.mutations++;
+        size.bytes += valueSizeBytes(value);
+        continue;
+      }
+      if (value === null || expiries.has(name)) {
+        throw new TypeError(`record ${name} is deferred: it is never deleted and never expires`);
+      }
+      const sizeBytes = journalSizeBytes(key, value);
+      size.journalled.set(name, sizeBytes);
+      size.journalBytes += sizeBytes - (this.#journalled.get(name) ?? 0);
     }
-    return bytes;
+    return size;
   }
 
   /**
@@ -96,6 +106,7 @@ export class PlanGroup<P> {
     const { capacity } = this.store;
     const fresh = pending.names.filter((name) => !this.entries.has(name));
     const size = turn.size(this.annotations.map((annotation) => annotation.room(result)));
+    const staged = this.#stagedSize(turn);
     const joined = this.#joined.sizeOf(turn.joined);
     let keyBytes = this.#keyBytes + size.keyBytes + (joined?.keyBytes ?? 0);
     for (const name of fresh) {
@@ -103,13 +114,14 @@ export class PlanGroup<P> {
       if (!deferred) keyBytes += 2 * keySizeBytes(key);
     }
     const checks = this.#checksWith(pending.names) + turn.absent.length;
-    const mutations = this.#mutations + size.mutations + (joined?.mutations ?? 0);
-    const bytes = this.#bytes + size.bytes + (joined?.bytes ?? 0);
-    const journalBytes = this.#journalBytesWith(turn);
+    const journalBytes = this.#journalBytes + staged.journalBytes;
+    const mutations = this.#mutations + size.mutations + staged.mutations +
+      (joined?.mutations ?? 0);
+    const bytes = this.#bytes + size.bytes + staged.bytes + (joined?.bytes ?? 0);
     if (
       joined === null || journalBytes > JOURNAL_ROW_BYTES || checks > capacity.checks ||
       mutations > capacity.mutations ||
-      bytes > capacity.bytes ||
+      bytes + journalBytes > capacity.bytes ||
       keyBytes > capacity.keyBytes
     ) {
       if (this.members.length > 0) return false;
@@ -122,10 +134,7 @@ export class PlanGroup<P> {
       this.entries.set(name, entry);
       if (!entry.deferred) this.#checkedEntries++;
     }
-    for (const [name, value] of turn.staged) {
-      const { key, deferred } = this.entries.get(name)!;
-      if (deferred) this.#deferredBytes.set(name, journalSizeBytes(key, value));
-    }
+    for (const [name, sizeBytes] of staged.journalled) this.#journalled.set(name, sizeBytes);
     this.#journalBytes = journalBytes;
     this.#mutations = mutations;
     this.#bytes = bytes;
@@ -272,15 +281,14 @@ export class JobTurn implements Turn {
 
   /**
    * Upper bounds of what the job adds to a commit, with the room that annotations need for it, but
-   * without what it adds to joined rows.
+   * without its records and what it adds to joined rows.
    */
   size(rooms: readonly Room[]): Room & { keyBytes: number } {
-    const size = { mutations: this.staged.size + this.rows.length, bytes: 0, keyBytes: 0 };
+    const size = { mutations: this.rows.length, bytes: 0, keyBytes: 0 };
     for (const { mutations, bytes } of rooms) {
       size.mutations += mutations;
       size.bytes += bytes;
     }
-    for (const value of this.staged.values()) size.bytes += valueSizeBytes(value);
     for (const row of this.rows) {
       size.keyBytes += keySizeBytes(row.key);
       size.bytes += row.kind === "set" ? valueSizeBytes(row.value) : 8;
@@ -306,7 +314,10 @@ export class JobTurn implements Turn {
   }
 
   versionOf(key: Deno.KvKey): string | null {
-    return this.group.records.peek(this.#own(key))!.versionstamp;
+    const name = this.#own(key);
+    const { versionstamp, deferred } = this.group.records.peek(name)!;
+    if (deferred) throw new TypeError(`record ${name} is deferred: no row has its version`);
+    return versionstamp;
   }
 
   changedInGroup(key: Deno.KvKey): boolean {

@@ -11,6 +11,9 @@ import { recordName } from "./record_cache.ts";
 import { keySizeBytes } from "./stored_size.ts";
 import type { Store, StoreCapacity } from "./store.ts";
 
+/** Of up to 64 KiB. */
+const ROWS_A_READ = 100;
+
 /**
  * Writes to their rows what a journal holds, and ends it: before anything else reads the store.
  * Processes of a shared store may do so at one time.
@@ -18,9 +21,12 @@ import type { Store, StoreCapacity } from "./store.ts";
  */
 export async function replayJournal({ kv, capacity }: Store): Promise<number> {
   let replayed = 0;
+  let listed: Deno.KvEntry<JournalRow>[] = [];
   for (;;) {
-    const limit = Math.min(capacity.checks, capacity.mutations - 1);
-    const listed = await listRows<JournalRow>(kv, { prefix: JOURNAL_PREFIX }, { limit });
+    if (listed.length === 0) {
+      const selector = { prefix: JOURNAL_PREFIX };
+      listed = await listRows<JournalRow>(kv, selector, { limit: ROWS_A_READ });
+    }
     const { rows, records } = firstCommit(listed, capacity);
     if (rows.length === 0) return replayed;
     const { ok } = await retryWhileLocked(() => {
@@ -31,6 +37,7 @@ export async function replayJournal({ kv, capacity }: Store): Promise<number> {
       return operation.commit();
     });
     if (ok) replayed += rows.length;
+    listed = ok ? listed.slice(rows.length) : [];
   }
 }
 
@@ -52,7 +59,7 @@ function firstCommit(
     const mutations = records.size + row.value.records.length + rows.length + 1;
     const fits = bytes <= capacity.bytes && keyBytes <= capacity.keyBytes &&
       mutations <= capacity.mutations;
-    if (rows.length > 0 && !fits) break;
+    if (rows.length > 0 && (!fits || rows.length === capacity.checks)) break;
     rows.push(row);
     for (const record of row.value.records) records.set(recordName(record[0]), record);
   }

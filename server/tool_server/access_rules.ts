@@ -36,23 +36,43 @@ export function accessNote({ hosts }: AccessRules): string | null {
   return hosts === null ? "the Host of requests is not checked: RELAY_BASE_URL is unset" : null;
 }
 
-/** @throws RelayError `forbidden` */
-export function refuseStrangeAccess(headers: Headers, { hosts, origins }: AccessRules): void {
-  if (hosts !== null && !validateHostHeader(headers.get("host"), [...hosts]).ok) {
-    throw new RelayError(
-      "forbidden",
-      `the Host header must name this relay (${
-        hosts.join(", ")
-      }); its operator sets the name with RELAY_BASE_URL`,
-    );
+/** Host headers that are remembered: a client sends one of few, but at any port. */
+const REMEMBERED_HOSTS = 100;
+
+/** Refuses what may not reach a tool server. */
+export class AccessGuard {
+  /** Host headers that were let through: reading one takes a URL. */
+  readonly #knownHosts = new Set<string>();
+
+  constructor(private readonly rules: AccessRules) {}
+
+  /** @throws RelayError `forbidden` */
+  refuseStrange(headers: Headers): void {
+    const { hosts, origins } = this.rules;
+    if (hosts !== null && !this.#isOwn(headers.get("host"), hosts)) {
+      throw new RelayError(
+        "forbidden",
+        `the Host header must name this relay (${
+          hosts.join(", ")
+        }); its operator sets the name with RELAY_BASE_URL`,
+      );
+    }
+    if (!acceptsOrigin(headers.get("origin"), { origins })) {
+      throw new RelayError(
+        "forbidden",
+        `pages of this Origin may not call the tool server; allowed are pages of ${
+          origins!.join(", ")
+        }`,
+      );
+    }
   }
-  if (!acceptsOrigin(headers.get("origin"), { origins })) {
-    throw new RelayError(
-      "forbidden",
-      `pages of this Origin may not call the tool server; allowed are pages of ${
-        origins!.join(", ")
-      }`,
-    );
+
+  #isOwn(host: string | null, hosts: readonly string[]): boolean {
+    if (host === null) return false;
+    if (this.#knownHosts.has(host)) return true;
+    const isOwn = validateHostHeader(host, [...hosts]).ok;
+    if (isOwn && this.#knownHosts.size < REMEMBERED_HOSTS) this.#knownHosts.add(host);
+    return isOwn;
   }
 }
 

@@ -3,11 +3,12 @@ import type { Context } from "hono";
 import type { Config } from "../config.ts";
 import type { BodyPoolName } from "../http/body_pools.ts";
 import { allowPreflight, openCors } from "../http/cors.ts";
-import { answerWhole } from "../http/large_answer.ts";
+import { answerWhole, isSmallText } from "../http/large_answer.ts";
 import { readBody } from "../http/read_body.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
-import { acceptsOrigin, accessRules, refuseStrangeAccess } from "./access_rules.ts";
+import { acceptsOrigin, AccessGuard, accessRules } from "./access_rules.ts";
 import { answerBatch } from "./batch.ts";
+import { DirectAnswer } from "./direct_answer.ts";
 import { RpcCode, rpcError } from "./json_rpc.ts";
 import type { ToolServer } from "./tool_server.ts";
 
@@ -28,6 +29,7 @@ export interface ToolRouteOptions<Call> {
 export function toolRoute<Call>(options: ToolRouteOptions<Call>): Route {
   const { path, pool, config, server, describeCall } = options;
   const rules = accessRules(config);
+  const guard = new AccessGuard(rules);
   const decoder = new TextDecoder("utf-8", { fatal: true });
   return {
     method: "POST",
@@ -44,7 +46,7 @@ export function toolRoute<Call>(options: ToolRouteOptions<Call>): Route {
     },
     async handle(c) {
       const { headers } = c.req.raw;
-      refuseStrangeAccess(headers, rules);
+      guard.refuseStrange(headers);
       const body = await readBody(c);
       let message: unknown;
       try {
@@ -63,7 +65,14 @@ export function toolRoute<Call>(options: ToolRouteOptions<Call>): Route {
 }
 
 /** What the SDK or a tool made, as an answer that is bounded where it is large. */
-async function boundAnswer(answer: Response): Promise<Response> {
+function boundAnswer(answer: Response): Response | Promise<Response> {
+  if (!(answer instanceof DirectAnswer)) return boundUnread(answer);
+  return isSmallText(answer.content)
+    ? answer
+    : answerWhole(answer.content, { headers: answer.headers });
+}
+
+async function boundUnread(answer: Response): Promise<Response> {
   const { status, headers } = answer;
   if (answer.body === null || headers.get("content-type") !== "application/json") return answer;
   return answerWhole(await answer.text(), { status, headers });

@@ -10,6 +10,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { RelayError } from "../errors.ts";
 import { boundMessage } from "./bound_message.ts";
+import { DirectAnswer } from "./direct_answer.ts";
 import { type DirectRequest, DirectRequestReader, type Era } from "./direct_request.ts";
 import { isRecord, type JsonRecord, readRpcId, RpcCode, rpcError } from "./json_rpc.ts";
 import { listTools } from "./listed_tools.ts";
@@ -96,8 +97,7 @@ export class ToolServer<Call> {
 }
 
 function rpcResult({ id }: DirectRequest, result: string): Response {
-  const text = `{"result":${result},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`;
-  return new Response(text, { headers: { "Content-Type": "application/json" } });
+  return new DirectAnswer(`{"result":${result},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`);
 }
 
 function tooLarge(message: unknown, envelopeBytes: number): Response {

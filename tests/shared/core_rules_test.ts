@@ -1,6 +1,7 @@
 /** The rules that keep the core correct (docs/architecture.md), each where HTTP can see it. */
 import assert from "node:assert/strict";
 import { inKey, outKey } from "../../server/mailboxes/records.ts";
+import { QUEUE_BOUNDS } from "../../server/storage/job_queue.ts";
 import type { JournalRow } from "../../server/storage/journal.ts";
 import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
 import { assertRefused, assertStatus } from "../support/answer.ts";
@@ -284,6 +285,10 @@ Deno.test("a send of unknown outcome is stored once, however often it is repeate
       assert.equal((await storedRecord<{ head: number }>(kv, key)).value!.head, later);
     }
   }, {
+    relay: {
+      capacity: EMBEDDED_CAPACITY,
+      queueBounds: { ...QUEUE_BOUNDS, giveUpAfterMs: 200, checkEveryMs: 50 },
+    },
     fake: {
       async intercept(commit, run) {
         if (!isOut || !commit.writes.some(({ key }) => tellsOutcome(key))) return await run();

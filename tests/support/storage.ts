@@ -51,7 +51,9 @@ export async function openTestStorage(
   const records = new RecordCache(store, options.cached);
   const slot = store.exclusive ? null : await WriterSlot.lease(store, options.slotTiming);
   const ids = await IdSequence.open(store, slot);
-  const journal = store.exclusive ? new Journal({ store, bounds: options.journalBounds }) : null;
+  const journal = store.exclusive
+    ? new Journal({ store, bounds: options.journalBounds, firstNumber: 1 })
+    : null;
   const commits = new GroupCommit({ store, records, ids, journal, bounds: options.bounds });
   return {
     store,

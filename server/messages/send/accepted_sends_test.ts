@@ -109,7 +109,7 @@ Deno.test("AcceptedSends asks again after a read that failed", async () => {
   await withRig(async ({ kv, store }) => {
     const one = use();
     await store("a", one);
-    let fails = true;
+    let fails = false;
     const broken = new Proxy(kv, {
       get(target, name) {
         if (name === "list" && fails) throw new TypeError("disk I/O error");
@@ -118,6 +118,7 @@ Deno.test("AcceptedSends asks again after a read that failed", async () => {
       },
     });
     const storage = await openTestStorage(broken);
+    fails = true;
     const accepted = new AcceptedSends({ ...storage, signatureWindowSeconds: 300 });
     await assert.rejects(async () => await accepted.recall(one), /disk I\/O error/);
     await assert.rejects(async () => await accepted.recall(one), /disk I\/O error/);

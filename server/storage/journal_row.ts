@@ -1,0 +1,43 @@
+/** A row of the journal: its key, what it holds, and what that takes. */
+import { retryWhileLocked } from "./lock_retry.ts";
+import { keySizeBytes, valueSizeBytes } from "./stored_size.ts";
+
+/** ["journal", number] */
+export interface JournalRow {
+  v: 1;
+  /** Of the commit that wrote the row; none in a row that only uses a number up. */
+  attempt: string | null;
+  records: readonly JournalRecord[];
+}
+
+export type JournalRecord = readonly [key: Deno.KvKey, value: unknown];
+
+export const JOURNAL_PREFIX: Deno.KvKey = ["journal"];
+export const journalKey = (number: number): Deno.KvKey => ["journal", number];
+
+/** Deno KV refuses values of more than 65,536 bytes, what encloses them included. */
+export const JOURNAL_ROW_BYTES = 65_000;
+
+/** Upper bound of what a record takes in a row of the journal. */
+export function journalSizeBytes(key: Deno.KvKey, value: unknown): number {
+  return keySizeBytes(key) + valueSizeBytes(value) + 32;
+}
+
+/** Uses a number up, so that a commit with it is stored by now or never: see `Journal.settle`. */
+export async function settleNumber(
+  kv: Deno.Kv,
+  number: number,
+  attempt: string,
+): Promise<string | null> {
+  const key = journalKey(number);
+  const used: JournalRow = { v: 1, attempt: null, records: [] };
+  try {
+    const { ok } = await retryWhileLocked(() =>
+      kv.atomic().check({ key, versionstamp: null }).set(key, used).commit()
+    );
+    if (ok) return null;
+  } catch { // a disk that is full takes no row: then the row that is missing is answer enough
+  }
+  const row = await retryWhileLocked(() => kv.get<JournalRow>(key));
+  return row.value?.attempt === attempt ? row.versionstamp : null;
+}
