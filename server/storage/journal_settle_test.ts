@@ -231,3 +231,30 @@ Deno.test("Journal.settle() tells another's row under the number from its own", 
   await journal.close();
   assert.deepEqual(await journalNumbers(kv), []);
 });
+
+Deno.test("commits that wait for unclear ones, with nothing to save, let everything else of the process run", async () => {
+  using kv = await Deno.openKv(":memory:");
+  let silent = true;
+  const fake = createFakeKv({
+    kv,
+    maxChecks: 100,
+    intercept: (commit, run) =>
+      silent && ["group", "fence"].includes(stepOf(commit)) ? REFUSED(run) : run(),
+  });
+  const get = fake.get.bind(fake);
+  fake.get =
+    ((key: Deno.KvKey) =>
+      silent && key[0] === "journal" ? Promise.reject(lost()) : get(key)) as typeof fake.get;
+  const storage = await openTestStorage(fake, { journalBounds: NEVER });
+  const jobs = [];
+  for (let i = 0; i < 8; i++) {
+    jobs.push(storage.commits.submit(tabJob(storage, i, [`t${i}`])));
+    await delay(10);
+  }
+  const all = Promise.all(jobs);
+  assert.ok(!await settlesWithin(all, 50));
+  silent = false;
+  assert.deepEqual(await all, [0, 1, 2, 3, 4, 5, 6, 7]);
+  await storage.close();
+  assert.deepEqual(await rowOf(kv, "t7"), [7]);
+});
