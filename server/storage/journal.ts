@@ -201,8 +201,8 @@ export class Journal {
       this.#onFailure(error);
       await pause(RETRY_MS);
     }).finally(async () => {
-      // A commit that has not ended keeps its row, and those of later ones.
-      if (this.#isOver(FULL)) await pause(RETRY_MS);
+      // A commit that has not ended keeps its row, and those of later ones; unclear ones take a while.
+      if (this.isFull) await pause(RETRY_MS);
       this.#saving = null;
       this.#wake();
       if (this.#unsaved.size > 0) this.#saveLater();

@@ -8,12 +8,14 @@ import {
   NEVER,
   rowOf,
   stepOf,
+  type Tab,
   tabJob,
   tabKey,
 } from "../../tests/support/journal.ts";
 import { delay, settlesWithin } from "../../tests/support/pace.ts";
 import { openTestStorage, type TestStorage } from "../../tests/support/storage.ts";
 import { storedRecord } from "../../tests/support/stored_record.ts";
+import type { Job } from "./group_commit.ts";
 import { QUEUE_BOUNDS } from "./job_queue.ts";
 import { Journal, type JournalRow } from "./journal.ts";
 
@@ -68,7 +70,19 @@ Deno.test("a commit that was not stored uses its number up, and its jobs are sto
 Deno.test("a commit that comes to the store later than its fence is not stored", async () => {
   let late: (() => Promise<Deno.KvCommitResult | Deno.KvCommitError>) | undefined;
   await withControlledCommits(async ({ kv, storage }) => {
-    assert.equal(await storage.commits.submit(tabJob(storage, 1, ["a", "b"])), 1);
+    // Nothing but its number is checked.
+    const job: Job<number> = {
+      ...tabJob(storage, 1, ["a", "b"]),
+      settle: undefined,
+      plan(turn) {
+        for (const name of ["a", "b"]) {
+          const done = turn.record<Tab>(tabKey(name))?.done ?? [];
+          turn.putRecord<Tab>(tabKey(name), { done: [...done, 1] });
+        }
+        return 1;
+      },
+    };
+    assert.equal(await storage.commits.submit(job), 1);
     await storage.commits.submit(tabJob(storage, 2, ["b"]));
     assert.deepEqual(await late!(), { ok: false });
     assert.deepEqual(await known(storage, "a"), [1]);
@@ -216,4 +230,31 @@ Deno.test("Journal.settle() tells another's row under the number from its own", 
   journal.ended(second);
   await journal.close();
   assert.deepEqual(await journalNumbers(kv), []);
+});
+
+Deno.test("commits that wait for unclear ones, with nothing to save, let everything else of the process run", async () => {
+  using kv = await Deno.openKv(":memory:");
+  let silent = true;
+  const fake = createFakeKv({
+    kv,
+    maxChecks: 100,
+    intercept: (commit, run) =>
+      silent && ["group", "fence"].includes(stepOf(commit)) ? REFUSED(run) : run(),
+  });
+  const get = fake.get.bind(fake);
+  fake.get =
+    ((key: Deno.KvKey) =>
+      silent && key[0] === "journal" ? Promise.reject(lost()) : get(key)) as typeof fake.get;
+  const storage = await openTestStorage(fake, { journalBounds: NEVER });
+  const jobs = [];
+  for (let i = 0; i < 8; i++) {
+    jobs.push(storage.commits.submit(tabJob(storage, i, [`t${i}`])));
+    await delay(10);
+  }
+  const all = Promise.all(jobs);
+  assert.ok(!await settlesWithin(all, 50));
+  silent = false;
+  assert.deepEqual(await all, [0, 1, 2, 3, 4, 5, 6, 7]);
+  await storage.close();
+  assert.deepEqual(await rowOf(kv, "t7"), [7]);
 });

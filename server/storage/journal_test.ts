@@ -1,3 +1,4 @@
+// Over 300 lines: every bound and step of the saving, and all that may come between two of them.
 import assert from "node:assert/strict";
 import {
   type ControlledCommits,
@@ -40,6 +41,18 @@ Deno.test("a commit puts deferred records into one row of the journal, and closi
     assert.deepEqual(await rowOf(kv, "b"), [1, 2]);
     assert.deepEqual(await rowOf(kv, "c"), [2]);
   }, { journalBounds: NEVER });
+});
+
+Deno.test("a shared store has no journal: a commit checks and writes the rows of deferred records", async () => {
+  await withControlledCommits(async ({ kv, storage, commits }) => {
+    assert.equal(storage.journal, null);
+    await storage.commits.submit(tabJob(storage, 1, ["a", "b"]));
+    await kv.set(tabKey("a"), { done: [1, 7] }); // another process
+    await storage.commits.submit(tabJob(storage, 2, ["a"]));
+    assert.deepEqual(await rowOf(kv, "a"), [1, 7, 2]);
+    assert.deepEqual(await journalNumbers(kv), []);
+    assert.deepEqual(commits[0]!.checks.filter(({ key }) => key[0] === "tab").length, 2);
+  }, { exclusive: false });
 });
 
 Deno.test("a job that only reads deferred records takes no number", async () => {
@@ -174,6 +187,25 @@ Deno.test("a record that changes while it is saved stays behind, and is saved la
     journalBounds: { ...NEVER, rows: 2 },
     async intercept(commit, run) {
       if (stepOf(commit) === "save") await saves.pass();
+      return await run();
+    },
+  });
+});
+
+Deno.test("a record that is doubted while its commit is under way stays, once that was stored", async () => {
+  const groups = new Gate();
+  await withControlledCommits(async ({ storage }) => {
+    groups.close();
+    const open = storage.commits.submit(tabJob(storage, 1, ["a"]));
+    await groups.reached();
+    storage.records.evict("tab/a");
+    groups.open();
+    await open;
+    assert.deepEqual(await known(storage, "a"), [1]);
+  }, {
+    journalBounds: NEVER,
+    async intercept(commit, run) {
+      if (stepOf(commit) === "group") await groups.pass();
       return await run();
     },
   });

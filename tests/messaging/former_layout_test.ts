@@ -1,4 +1,4 @@
-/** A store of layout 1, as the relay of that time wrote it, goes on under the present one. */
+/** Stores of layouts 1 and 2, as exclusive relays of their times wrote them, go on under the present one. */
 import assert from "node:assert/strict";
 import { LAYOUT_VERSION } from "../../server/storage/layout.ts";
 import { keyPairFromHex } from "../../toolkit/mod.ts";
@@ -7,15 +7,19 @@ import { startTestRelay } from "../support/relay.ts";
 import { readFixture, repeatRequest, restoreFixture } from "../support/stored_fixture.ts";
 import { TestAgent } from "../support/test_agent.ts";
 
-const FIXTURE = new URL("./layout_1.json", import.meta.url);
+const FORMER = [1, 2].map((layout) => ({
+  layout,
+  fixture: new URL(`./layout_${layout}.json`, import.meta.url),
+}));
+const CASES = FORMER.flatMap((one) => [{ ...one, shared: false }, { ...one, shared: true }]);
 const WINDOW_MS = 301_000;
 
-for (const shared of [false, true]) {
+for (const { layout, fixture, shared } of CASES) {
   const store = shared ? "a shared store" : "an exclusive store";
 
-  Deno.test(`signatures of a store of layout 1 count once as long as they pass, on ${store}`, async () => {
+  Deno.test(`signatures of a store of layout ${layout} count once as long as they pass, on ${store}`, async () => {
     using kv = await Deno.openKv(":memory:");
-    const former = await readFixture(FIXTURE);
+    const former = await readFixture(fixture);
     await restoreFixture(kv, former);
     const clockStartMs = former.savedAtMs + 60_000;
     await using relay = await startTestRelay({
@@ -24,7 +28,7 @@ for (const shared of [false, true]) {
       clockStartMs,
     });
     assert.deepEqual((await kv.get(["meta", "layout"])).value, {
-      version: shared ? 1 : LAYOUT_VERSION,
+      version: shared ? layout : LAYOUT_VERSION,
     });
     const sends = former.requests.filter(({ method }) => method === "POST");
     assert.equal(sends.length, 3);
@@ -51,5 +55,11 @@ for (const shared of [false, true]) {
     for (const request of sends) {
       assertRefused(await repeatRequest(relay, request), "timestamp_out_of_range");
     }
+    // What the journal holds is in the records' rows where the next relay reads them.
+    await relay.stop();
+    await using later = await startTestRelay({ deps: { kv }, clockStartMs: relay.clock.now() });
+    await alice!.at(later).sent({ to: "bob", body: "later" });
+    const unread = await bob!.at(later).poll("unread=true");
+    assert.deepEqual(unread.json.messages.map(({ body }: { body: string }) => body), ["later"]);
   });
 }

@@ -163,7 +163,8 @@ async function runExclusive(kv: Deno.Kv, clients: Clients, phase: Phase): Promis
     Object.assign(life.kv.faults, NO_FAULTS);
     await storage.close();
     await life.over();
-    assert.deepEqual(await journalNumbers(kv), [], "an end in order leaves no journal");
+    // An answer that is lost may leave a commit unclear at the end.
+    if (!phase.hasFaults) assert.deepEqual(await journalNumbers(kv), [], "it ended in order");
     return;
   }
   await life.over();
@@ -187,7 +188,9 @@ async function runShared(kv: Deno.Kv, clients: Clients, phase: Phase): Promise<v
   }));
   await clients.check(kv);
   const storage = await openTestStorage(kv, { exclusive: false, cached: phase.cached });
+  const refused = clients.asked.size - clients.acknowledged.size;
   await clients.run(storage, phase);
+  assert.equal(clients.asked.size - clients.acknowledged.size, refused, "no faults, no refusals");
   await clients.check(kv);
   await storage.close();
 }
