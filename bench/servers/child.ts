@@ -1,5 +1,6 @@
 /** Servers and workers of the benchmark as processes of their own: they print one JSON line when ready. */
 
+import { RUNTIME_FLAGS } from "../../server/config/runtime_flags.ts";
 import type { Round } from "../row.ts";
 import { cpuPerRequest, readThreadCpu } from "../thread_cpu.ts";
 
@@ -11,6 +12,8 @@ export interface Child<T> extends AsyncDisposable {
   ask<A>(line: string): Promise<A>;
   stop(): Promise<void>;
 }
+
+const RELAY = "relay.ts";
 
 /**
  * Starts a script of this folder.
@@ -30,6 +33,7 @@ export async function startChild<T>(
     "-A",
     "--unstable-kv",
     "--unstable-cron",
+    ...(script === RELAY ? RUNTIME_FLAGS : []), // a relay runs as `deno task start` runs it
     new URL(script, import.meta.url).pathname,
     JSON.stringify(argument),
   ]);

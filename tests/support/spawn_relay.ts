@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withEnvFile } from "../../server/config/env_file.ts";
 import { ENV_FILE, permissionFlags, WORKER_MODULES } from "../../server/config/permissions.ts";
+import { RUNTIME_FLAGS } from "../../server/config/runtime_flags.ts";
 
 export interface SpawnOptions {
   /** Settings; PORT is a free one and RELAY_DATA_DIR a temporary folder unless given. */
@@ -69,7 +70,7 @@ async function start(options: SpawnOptions): Promise<SpawnedRelay | FailedStart>
     : ["sh", "-c", `ulimit -n ${options.openFiles} && exec "$0" "$@"`, Deno.execPath()] as const;
   const env = { PORT: "0", RELAY_DATA_DIR: dataDir, ...withRoomForMail(options.env ?? {}) };
   const cwd = await Deno.realPath(dataDir);
-  // The permissions of `deno task start`: tests must not use what they refuse.
+  // The permissions of `deno task start`: tests must not use what they refuse. Its runtime too.
   const flags = permissionFlags(await withEnvFile(env, join(cwd, ENV_FILE)).catch(() => env))
     .map(fromHere);
   const child = new Deno.Command(program, {
@@ -78,6 +79,7 @@ async function start(options: SpawnOptions): Promise<SpawnedRelay | FailedStart>
       "run",
       "--quiet",
       `--config=${pathOf("../../deno.json")}`,
+      ...RUNTIME_FLAGS,
       ...flags,
       // A test program has settings of its own.
       ...(options.entry === undefined ? [] : ["--allow-env=TEST_LEASE_MS,TEST_CLOCK_SKEW_MS"]),
