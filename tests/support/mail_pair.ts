@@ -32,7 +32,8 @@ export async function startMailPair(
   const kv = await Deno.openKv(":memory:");
   const clock = createTestClock();
   const dataDir = await Deno.makeTempDir({ prefix: "relay-mail-pair-" });
-  const fakes = [1, 2].map((seed) => createFakeKv({ kv, seed, ...fake }));
+  const { faults, ...others } = fake ?? {};
+  const fakes = [1, 2].map((seed) => createFakeKv({ kv, seed, ...others }));
   const start = async (shared: Deno.Kv) => {
     const relay = await startMailRelay({
       config: { sharedStore: !alone, dataDir },
@@ -44,6 +45,7 @@ export async function startMailPair(
   };
   const first = await start(fakes[0]!);
   const relays = [first, alone ? first : await start(fakes[1]!)] as const;
+  for (const one of fakes) Object.assign(one.faults, faults); // both relays have opened without
   return {
     relays,
     kv,
