@@ -28,6 +28,7 @@ export const waitingMailPolls: Row = {
   unit: "KiB",
   target: { rule: "at most", ratio: 1.25 },
   warmUp: false,
+  rounds: 3, // each starts a relay for either side, and memory hardly differs
   prepare({ temporaryFolder, count }) {
     const many = count(WAITING);
     const lastMs: number[] = [];
