@@ -1,3 +1,4 @@
+// Over 300 lines: the one place where groups are formed, committed, and tried again.
 /**
  * Group commit: jobs of concurrent callers are stored in one atomic operation. The store pays one
  * transaction and one fsync for each operation, however much it carries.

@@ -48,7 +48,7 @@ export const JOURNAL_BOUNDS: JournalBounds = {
 const LONG = 2;
 /** While it is this many times as long, no group is formed. */
 const FULL = 3;
-/** So many commits may be unclear at one time: what more of them would tell is that the store is silent. */
+/** So many commits may be unclear at one time: then the store is silent. */
 const UNCLEAR = 4;
 /** How often a failed step is tried again. */
 const RETRY_MS = 250;
@@ -85,10 +85,9 @@ export class Journal {
 
   constructor(options: JournalOptions) {
     const { store, firstNumber = store.now() * 1_000 } = options;
-    const { bounds = JOURNAL_BOUNDS, onFailure = () => {} } = options;
     this.#store = store;
-    this.#bounds = bounds;
-    this.#onFailure = onFailure;
+    this.#bounds = options.bounds ?? JOURNAL_BOUNDS;
+    this.#onFailure = options.onFailure ?? (() => {});
     this.#next = this.#first = firstNumber;
   }
 
@@ -110,7 +109,7 @@ export class Journal {
     return rows >= times * this.#bounds.rows || records >= times * this.#bounds.records;
   }
 
-  /** Resolves when the journal is not full any more. */
+  /** Resolves once it is not full. */
   async room(): Promise<void> {
     while (this.isFull) {
       this.#save();

@@ -1,3 +1,4 @@
+// Over 300 lines: a group and the turn of each job in it know each other alone.
 /** Builds one atomic operation from the plans of several jobs over records they share. */
 import type { GroupAnnotation, Room, Turn } from "./job.ts";
 import type { IdSequence } from "./id_sequence.ts";

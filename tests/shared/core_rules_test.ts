@@ -1,3 +1,4 @@
+// Over 300 lines: one rule of the architecture after the other, on one rig.
 /** The rules that keep the core correct (docs/architecture.md), each where HTTP can see it. */
 import assert from "node:assert/strict";
 import { inKey, outKey } from "../../server/mailboxes/records.ts";
