@@ -104,8 +104,6 @@ export async function openStorage(
   }
 }
 
-function replayedText(commits: number): string {
-  return `${
-    commits.toLocaleString("en")
-  } commits of a relay that did not end in peace were completed; nothing was lost`;
+function replayedText(rows: number): string {
+  return `${rows.toLocaleString("en")} rows that the relay before had left in it were taken in`;
 }
