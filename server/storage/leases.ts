@@ -28,6 +28,8 @@ const leaseKey = (name: string): Deno.KvKey => ["lease", name];
 export class Leases {
   readonly #process: string;
   #turns = 0;
+  /** Turns that were taken or given back without an answer: nobody works by them. */
+  readonly #unanswered = new Set<number>();
 
   constructor(private readonly store: Store) {
     this.#process = randomId(store);
@@ -35,6 +37,7 @@ export class Leases {
 
   /**
    * Takes a lease that nobody holds. On an exclusive store, leases of former processes are free.
+   * So is, for this process, one whose taking or giving back failed: it may have been applied.
    * @param lengthMs how long it lasts unless renewed; at most 60 s
    * @returns null while another holder's lease runs
    */
@@ -50,17 +53,22 @@ export class Leases {
       untilMs: now() + lengthMs,
     });
 
-    const taken = await retryWhileLocked(async () => {
-      const held = await kv.get<LeaseRow>(key);
-      const orphaned = exclusive && held.value?.process !== this.#process;
-      const runs = held.value !== null && !orphaned &&
-        held.value.untilMs + CLOCK_SKEW_MS > now() &&
-        held.value.untilMs - 2 * lengthMs <= now();
-      if (runs) return false;
-      const { ok } = await kv.atomic().check(held).set(key, next()).commit();
-      // Over a network a commit can be reported as failed after it succeeded.
-      return ok || isMine((await kv.get<LeaseRow>(key)).value);
-    });
+    const taken = await this.#noting(
+      turn,
+      retryWhileLocked(async () => {
+        const held = await kv.get<LeaseRow>(key);
+        const orphaned = held.value?.process === this.#process
+          ? this.#unanswered.has(held.value.turn)
+          : exclusive;
+        const runs = held.value !== null && !orphaned &&
+          held.value.untilMs + CLOCK_SKEW_MS > now() &&
+          held.value.untilMs - 2 * lengthMs <= now();
+        if (runs) return false;
+        const { ok } = await kv.atomic().check(held).set(key, next()).commit();
+        // Over a network a commit can be reported as failed after it succeeded.
+        return ok || isMine((await kv.get<LeaseRow>(key)).value);
+      }),
+    );
     if (!taken) return null;
 
     const change = async (write: (operation: Deno.AtomicOperation) => void): Promise<boolean> =>
@@ -74,9 +82,18 @@ export class Leases {
       });
     return {
       renew: () => change((operation) => operation.set(key, next())),
-      async release() {
-        await change((operation) => operation.delete(key));
-      },
+      release: () =>
+        this.#noting(turn, change((operation) => operation.delete(key)).then(() => {})),
     };
+  }
+
+  /** Remembers a turn whose answer did not come. */
+  async #noting<T>(turn: number, answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } catch (error) {
+      this.#unanswered.add(turn);
+      throw error;
+    }
   }
 }

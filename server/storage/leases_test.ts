@@ -76,3 +76,34 @@ Deno.test("Leases.take() ignores a lease that a jumped clock has set far ahead",
     advance(-10 * LENGTH_MS);
     assert.notEqual(await new Leases(store).take("sweep", LENGTH_MS), null);
   }));
+
+for (const act of ["taking", "giving back"]) {
+  Deno.test(`Leases.take() frees a lease of its own whose ${act} got no answer, nobody else's`, () =>
+    withStore(false, async (store) => {
+      const { kv } = store;
+      let answers = act === "taking" ? 0 : 1;
+      /** A server that dies after a commit, or before it when that gives the lease back. */
+      const deaf = {
+        get: (key: Deno.KvKey) => kv.get(key),
+        atomic() {
+          const operation = kv.atomic();
+          const commit = operation.commit.bind(operation);
+          operation.commit = async () => {
+            if (act === "giving back" && answers === 0) throw new TypeError("connection reset");
+            const outcome = await commit();
+            if (answers-- === 0) throw new TypeError("connection reset");
+            return outcome;
+          };
+          return operation;
+        },
+      } as unknown as Deno.Kv;
+      const leases = new Leases({ ...store, kv: deaf });
+      const lost = async () => await (await leases.take("sweep", LENGTH_MS))!.release();
+      await assert.rejects(lost, /connection reset/);
+      answers = Infinity;
+      assert.equal(await new Leases(store).take("sweep", LENGTH_MS), null);
+      const again = await leases.take("sweep", LENGTH_MS);
+      assert.notEqual(again, null);
+      assert.equal(await leases.take("sweep", LENGTH_MS), null);
+    }));
+}
