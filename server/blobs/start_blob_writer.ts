@@ -1,11 +1,8 @@
 /** The blob writer's worker as its host sees it. */
+import { openWorker, type WorkerEvents } from "../open_worker.ts";
 import type { PostedBatch, WriterMessage } from "./blob_writer_program.ts";
 
-export interface BlobWriterEvents {
-  message(message: WriterMessage): void;
-  /** It has ended: nothing more comes. */
-  died(failure: unknown): void;
-}
+export type BlobWriterEvents = WorkerEvents<WriterMessage>;
 
 export interface RunningBlobWriter {
   /** The bytes of the files move to the worker. */
@@ -20,30 +17,19 @@ export type StartBlobWriter = (events: BlobWriterEvents) => RunningBlobWriter;
  * @param root of all blobs
  */
 export function blobWriterIn(root: string): StartBlobWriter {
+  const program = new URL("./blob_writer_program.ts", import.meta.url);
+  const permissions = {
+    read: [root],
+    write: [root],
+    env: false,
+    ffi: false,
+    import: false,
+    net: false,
+    run: false,
+    sys: false,
+  };
   return (events) => {
-    const options: WorkerOptions & { deno: { permissions: Deno.PermissionOptionsObject } } = {
-      type: "module",
-      name: "blobs",
-      deno: {
-        permissions: {
-          read: [root],
-          write: [root],
-          env: false,
-          ffi: false,
-          import: false,
-          net: false,
-          run: false,
-          sys: false,
-        },
-      },
-    };
-    const worker = new Worker(new URL("./blob_writer_program.ts", import.meta.url), options);
-    worker.onmessage = ({ data }) => events.message(data);
-    worker.onerror = (event) => {
-      event.preventDefault(); // else it ends this process too
-      events.died(new Error(event.message));
-    };
-    worker.onmessageerror = () => events.died(new Error("a message that cannot be read"));
+    const worker = openWorker(program, { name: "blobs", permissions }, events);
     return {
       post: (batch) => worker.postMessage(batch, batch.files.map(({ bytes }) => bytes.buffer)),
       terminate: () => worker.terminate(),

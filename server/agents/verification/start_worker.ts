@@ -1,4 +1,5 @@
 /** The verification worker as its host sees it. */
+import { openWorker } from "../../open_worker.ts";
 import program from "./verification_worker.js" with { type: "text" };
 
 /** Three texts a signature: public key (base64url), signature (base64), signed string. */
@@ -22,22 +23,14 @@ export type StartWorker = (events: WorkerEvents) => VerificationWorker;
 
 /** Starts the worker, with no permission at all. @throws what the runtime throws where it has no workers */
 export const startWorker: StartWorker = (events) => {
-  const options: WorkerOptions & { deno: { permissions: "none" } } = {
-    type: "module",
-    name: "verify",
-    deno: { permissions: "none" },
-  };
   const url = `data:text/javascript,${encodeURIComponent(String(program))}`;
-  const worker = new Worker(url, options);
-  worker.onmessage = ({ data }) => {
-    if (data === "ready") events.ready();
-    else events.verdicts(String(data));
-  };
-  worker.onerror = (event) => {
-    event.preventDefault(); // else it ends this process too
-    events.died(new Error(event.message));
-  };
-  worker.onmessageerror = () => events.died(new Error("a message that cannot be read"));
+  const worker = openWorker(url, { name: "verify" }, {
+    message(data) {
+      if (data === "ready") events.ready();
+      else events.verdicts(String(data));
+    },
+    died: (failure) => events.died(failure),
+  });
   return {
     post: (batch) => worker.postMessage(batch),
     terminate: () => worker.terminate(),

@@ -1,4 +1,5 @@
 /** The checking worker as its host sees it. */
+import { openWorker } from "../../open_worker.ts";
 import type { FromWorker, ToWorker } from "./auth_messages.ts";
 
 export interface WorkerEvents {
@@ -15,24 +16,13 @@ export interface AuthWorker {
 
 export type StartAuthWorker = (events: WorkerEvents) => AuthWorker;
 
-/**
- * Starts the worker, with no permission at all. The runtime reads its modules by the right of this
- * process to read them (`server/config/permissions.ts`).
- * @throws what the runtime throws where it has no workers
- */
+/** Starts the worker, with no permission at all. @throws what the runtime throws where it has no workers */
 export const startAuthWorker: StartAuthWorker = (events) => {
-  const options: WorkerOptions & { deno: { permissions: "none" } } = {
-    type: "module",
-    name: "mail-auth",
-    deno: { permissions: "none" },
-  };
-  const worker = new Worker(new URL("./auth_worker.ts", import.meta.url), options);
-  worker.onmessage = ({ data }: MessageEvent<FromWorker>) => events.said(data);
-  worker.onerror = (event) => {
-    event.preventDefault(); // else it ends this process too
-    events.died(new Error(event.message));
-  };
-  worker.onmessageerror = () => events.died(new Error("a message that cannot be read"));
+  const program = new URL("./auth_worker.ts", import.meta.url);
+  const worker = openWorker<FromWorker>(program, { name: "mail-auth" }, {
+    message: (message) => events.said(message),
+    died: (failure) => events.died(failure),
+  });
   return {
     post: (message, moved = []) => worker.postMessage(message, moved),
     terminate: () => worker.terminate(),

@@ -1,0 +1,29 @@
+/** Runs this process as server/main.ts does, with options that tests alone give. */
+import { parseConfig } from "../../server/config.ts";
+import { readSettings } from "../../server/config/read_settings.ts";
+import { SETTING_NAMES } from "../../server/config/setting_names.ts";
+import { createLog } from "../../server/log.ts";
+import { openStore } from "../../server/open_store.ts";
+import { openRelay, type RelayOptions } from "../../server/relay.ts";
+import { serve } from "../../server/serve.ts";
+
+export async function runRelay(options: RelayOptions): Promise<void> {
+  const config = parseConfig(readSettings(SETTING_NAMES));
+  const log = createLog();
+  const store = await openStore(config, Date.now(), { tell: console.log, log });
+  const relay = await openRelay({
+    config,
+    kv: store.kv,
+    now: Date.now,
+    random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
+    fetch,
+    log,
+  }, options);
+  const serving = serve(relay, { host: config.host, port: config.port, log });
+  Deno.addSignalListener("SIGTERM", async () => {
+    await serving.stop();
+    await store.close();
+    Deno.exit(0);
+  });
+  console.log(`relay listening on http://${config.host}:${serving.port}`);
+}
