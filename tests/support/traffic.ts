@@ -34,6 +34,7 @@ export const TRAFFIC_LIMITS = {
   registrationsPerIpPerHour: 100_000,
   sendsPerAgentPerMinute: 1_000_000,
   inboxPollIntervalMs: 0,
+  pagesInHandPerAgent: 100,
 };
 
 interface Acknowledged {
