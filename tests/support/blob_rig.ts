@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { openBlobs } from "../../server/blobs/part.ts";
 import type { BlobRef } from "../../server/blobs/blobs.ts";
+import { storageKey, type StorageRecord } from "../../server/blobs/stored_bytes.ts";
 import { parseConfig } from "../../server/config.ts";
 import type { Limits } from "../../server/limits.ts";
 import { Leases } from "../../server/storage/leases.ts";
@@ -58,7 +59,7 @@ export async function openBlobRig(options: BlobRigOptions) {
       void logged.push({ event, fields }),
   };
   const part = await openBlobs(
-    { deps, store: storage.store, leases: new Leases(storage.store), limits: config.limits },
+    { ...storage, deps, leases: new Leases(storage.store), limits: config.limits },
     { measureFreeBytes },
   );
   const { blobs } = part;
@@ -75,7 +76,9 @@ export async function openBlobRig(options: BlobRigOptions) {
     async commit(change: "keep" | "drop", ...refs: BlobRef[]): Promise<void> {
       const key = mailboxKey("blobs");
       await storage.commits.submit({
-        records: [key],
+        records: [key, ...new Set(refs.map(({ name: [owner] }) => owner!))].map((one) =>
+          typeof one === "string" ? storageKey(one) : one
+        ),
         sizeBytes: 1_000,
         proof: key,
         plan(turn) {
@@ -102,6 +105,9 @@ export async function openBlobRig(options: BlobRigOptions) {
         await part.everyMinute();
       }
     },
+    /** Bytes that an owner counts. */
+    counted: async (owner: string) =>
+      (await kv.get<StorageRecord>(storageKey(owner))).value?.bytes ?? 0,
     files: () => blobFilesIn(dataDir),
     /** Rows whose keys begin so. */
     rows: async (prefix: string) =>

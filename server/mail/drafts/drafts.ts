@@ -17,6 +17,7 @@ import type {
 import type { MailCaller } from "../keys/authenticate_key.ts";
 import type { Mailboxes } from "../mailboxes/mailboxes.ts";
 import { storageKey } from "../mailboxes/storage_use.ts";
+import type { WrittenBlobs } from "../mailboxes/written_blobs.ts";
 import type { ObjectRow } from "../messages/stage_message.ts";
 import {
   type DraftAttachment,
@@ -27,7 +28,13 @@ import {
 } from "../records/draft_record.ts";
 import { isMailId, makeMailId } from "../records/mail_id.ts";
 import { objectKey } from "../records/message_record.ts";
-import { keepAnswer, type KeptAnswer, type LargeAnswers } from "../sending/large_answers.ts";
+import {
+  keepAnswer,
+  type KeptAnswer,
+  keptBytes,
+  type LargeAnswers,
+} from "../sending/large_answers.ts";
+import { withdrawProposal } from "../sending/withdraw_answer.ts";
 import { unknownObject } from "../unknown_object.ts";
 import { prepareAsking } from "./ask_approval.ts";
 import { contentHash } from "./content_hash.ts";
@@ -46,7 +53,8 @@ export interface DraftsServices {
   random: (sizeBytes: number) => Uint8Array;
   now: () => number;
   mailboxes: Mailboxes;
-  blobs: Blobs;
+  blobs: Omit<Blobs, "write">;
+  written: WrittenBlobs;
   largeAnswers: LargeAnswers;
 }
 
@@ -93,9 +101,14 @@ export class Drafts {
     draft: NewDraft,
     answer?: DraftAnswer,
   ): Promise<WholeDraft & { isNew: boolean }> {
-    const { mailboxes, limits, blobs, store, random, largeAnswers } = this.services;
+    const { mailboxes, limits, blobs, written: writes, store, random, largeAnswers } =
+      this.services;
     const former = await this.#ofClientId(orgId, inboxId, draft.clientId);
     if (former !== null) return { ...await this.whole(former), isNew: false };
+    await writes.look(
+      orgId,
+      draft.attachments.reduce((sum, { content }) => sum + content.length, 0),
+    );
     requireDraftRoom(await mailboxes.read(orgId, inboxId), limits);
     await blobs.refuseWhenFull();
     const texts: DraftTexts = { text: draft.text, html: draft.html, headers: draft.headers };
@@ -106,7 +119,7 @@ export class Drafts {
       const contents = draft.attachments.map(({ content }) => content);
       const files = contents.length === 0
         ? null
-        : keep(await blobs.write([orgId, inboxId], contents));
+        : keep(await writes.write([orgId, inboxId], contents));
       const attachments = draft.attachments.map((one, i) => storedAttachment(one, files!, i, i));
       const made = await mailboxes.change<WholeDraft & { isNew: boolean }>(
         orgId,
@@ -149,12 +162,15 @@ export class Drafts {
             sizeBytes: JOB_BYTES,
             plan: (given) => {
               answer?.keyed.decide(given.turn);
-              const asked = asking.stage(given, row);
-              const mailbox = stageNewDraft(given, this.services, { ...row, asked });
+              const made: DraftRow = { ...row, asked: asking.stage(given, row) };
               if (kept !== null) {
-                if ("blob" in kept) largeAnswers.keep(given.turn, kept.blob);
-                answer!.keyed.write(given.turn, kept);
+                const { id, createdByKey, createdAtMs } = row;
+                made.answer = {
+                  ...largeAnswers.keep(given.turn, orgId, answer!.keyed, kept),
+                  draft: { id, createdByKey, createdAtMs },
+                };
               }
+              const mailbox = stageNewDraft(given, this.services, made, keptBytes(kept));
               return { mailbox, result: { ...whole, isNew: true } };
             },
           };
@@ -163,7 +179,7 @@ export class Drafts {
       if (!made.isNew) await this.#discard(written);
       return made;
     } catch (error) {
-      await this.#discardAfter(error, written);
+      await this.#discard(written);
       throw error;
     }
   }
@@ -250,7 +266,7 @@ export class Drafts {
         };
       });
     } catch (error) {
-      await this.#discardAfter(error, written);
+      await this.#discard(written);
       throw error;
     }
   }
@@ -273,10 +289,10 @@ export class Drafts {
       return {
         records: [storageKey(orgId)],
         sizeBytes: JOB_BYTES,
-        plan: (given) => ({
-          mailbox: stageDraftRemoval(given, { blobs }, row),
-          result: undefined,
-        }),
+        plan: (given) => {
+          withdrawProposal(given.turn, { blobs }, row);
+          return { mailbox: stageDraftRemoval(given, { blobs }, row), result: undefined };
+        },
       };
     });
   }
@@ -295,7 +311,7 @@ export class Drafts {
 
   async #writeTexts(orgId: string, inboxId: string, texts: DraftTexts): Promise<BlobRef> {
     const bytes = new TextEncoder().encode(JSON.stringify(texts));
-    return await this.services.blobs.write([orgId, inboxId], [bytes]);
+    return await this.services.written.write([orgId, inboxId], [bytes]);
   }
 
   /** The attachments as changed; their bytes are written anew only where others are among them. */
@@ -304,7 +320,7 @@ export class Drafts {
     wanted: readonly (DraftAttachment | OutgoingAttachment)[],
     keep: (ref: BlobRef) => BlobRef,
   ): Promise<Pick<DraftRow, "attachments" | "files" | "nextAttachment">> {
-    const { blobs } = this.services;
+    const { blobs, written } = this.services;
     const kept = wanted.filter((one) => "section" in one);
     if (kept.length === wanted.length && kept.length === attachments.length) {
       return { attachments: kept, files, nextAttachment };
@@ -314,7 +330,7 @@ export class Drafts {
     for (const one of wanted) {
       contents.push("content" in one ? one.content : await blobs.read(files!, one.section));
     }
-    const ref = keep(await blobs.write([orgId, inboxId], contents));
+    const ref = keep(await written.write([orgId, inboxId], contents));
     let next = nextAttachment;
     return {
       attachments: wanted.map((one, section) =>
@@ -323,11 +339,6 @@ export class Drafts {
       files: ref,
       nextAttachment: next,
     };
-  }
-
-  /** After a commit of which nobody knows, the sweep decides. */
-  async #discardAfter(error: unknown, refs: readonly BlobRef[]): Promise<void> {
-    if (error instanceof RelayError && error.code !== "unavailable") await this.#discard(refs);
   }
 
   async #discard(refs: readonly BlobRef[]): Promise<void> {

@@ -62,6 +62,7 @@ export class SendDraft {
           if (found.revision !== row.revision) throw draftChanged(found.revision);
           current = found;
         },
+        answer: () => current.answer,
         plan(given) {
           require?.(given);
           return stageDraftRemoval(given, { blobs }, current);

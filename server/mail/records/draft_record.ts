@@ -2,6 +2,7 @@
 import type { BlobRef } from "../../blobs/blobs.ts";
 import type { ExtraHeader } from "../composing/outgoing_message.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
+import type { StoredAnswer } from "./stored_answer.ts";
 
 export interface DraftAttachment {
   /** `att_` and a number that no other attachment of the draft has had. */
@@ -58,6 +59,8 @@ export interface DraftRow {
   updatedAtMs: number;
   /** Null while nobody is asked. */
   asked: AskedApproval | null;
+  /** The answer under an Idempotency-Key that told of it; absent where none did. */
+  answer?: StoredAnswer;
 }
 
 /** What is too long for a row. */
@@ -92,8 +95,10 @@ export interface DraftOwnerRow {
   inboxId: string;
 }
 
-/** Bytes that a draft takes of its org's storage. Pure. */
-export function draftBytes({ texts, files }: Pick<DraftRow, "texts" | "files">): number {
-  return [...texts.sections, ...files?.sections ?? []]
+/** Bytes that the blobs of a draft take of its org's storage. Pure. */
+export function draftBytes(
+  { texts, files }: { texts: BlobRef | null; files: BlobRef | null },
+): number {
+  return [...texts?.sections ?? [], ...files?.sections ?? []]
     .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 }

@@ -20,6 +20,7 @@ import { cleanEmail } from "../email_address.ts";
 import { isListed } from "../inboxes/address_list.ts";
 import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
 import { hasRoom, overQuota, storageKey } from "../mailboxes/storage_use.ts";
+import type { WrittenBlobs } from "../mailboxes/written_blobs.ts";
 import { readThread } from "../messages/find_thread.ts";
 import type { Messages } from "../messages/messages.ts";
 import { wholeMessageJson } from "../messages/shown_message.ts";
@@ -30,10 +31,11 @@ import type { Inbox } from "../records/inbox_record.ts";
 import { makeUlid } from "../records/mail_id.ts";
 import type { MessageRow, Recipient } from "../records/message_record.ts";
 import type { OrgRecord } from "../records/org_record.ts";
+import type { StoredAnswer } from "../records/stored_answer.ts";
 import type { ThreadRow } from "../records/thread_record.ts";
 import type { Suppressions } from "../suppressions/suppressions.ts";
 import { fitOutbound } from "./fit_outbound.ts";
-import { keepAnswer, type KeptAnswer, type LargeAnswers } from "./large_answers.ts";
+import { keepAnswer, type KeptAnswer, keptBytes, type LargeAnswers } from "./large_answers.ts";
 import { refuseLoop } from "./loop_limit.ts";
 import type { OutgoingWork } from "./outgoing_work.ts";
 import type { SendRequest } from "./read_send.ts";
@@ -53,6 +55,8 @@ export interface MessageToSend extends SendRequest {
 export interface BesideMessage {
   /** Reads rows of the inbox that plan() rests on; they still hold when it is called. */
   prepare(): Promise<void>;
+  /** An answer that told of what the message was before. */
+  answer?(): StoredAnswer | undefined;
   /** Called first. @returns the guard as it is left @throws RelayError to refuse */
   plan(given: MailboxTurn, row: MessageRow): Mailbox;
 }
@@ -63,7 +67,8 @@ export interface SenderServices {
   random: (sizeBytes: number) => Uint8Array;
   mailboxes: Mailboxes;
   messages: Messages;
-  blobs: Blobs;
+  blobs: Omit<Blobs, "write">;
+  written: WrittenBlobs;
   largeAnswers: LargeAnswers;
   outgoing: Pick<OutgoingQueue, "wake">;
   suppressions: Pick<Suppressions, "among">;
@@ -104,10 +109,7 @@ export class Sender {
       wakeMails(this.services.outgoing, row, store);
       return answer;
     } catch (error) {
-      // After a commit of which nobody knows, the sweep decides.
-      if (error instanceof RelayError && error.code !== "unavailable") {
-        await blobs.discard(made.message.blob);
-      }
+      await blobs.discard(made.message.blob);
       throw error;
     }
   }
@@ -125,6 +127,7 @@ export class Sender {
     refuseOthers(inbox, addresses);
     await this.#refuseSuppressed(org.id, addresses);
     await this.#refuseEarly(org, inbox, message.about);
+    await this.services.written.look(org.id);
     await this.services.blobs.refuseWhenFull();
   }
 
@@ -179,7 +182,7 @@ export class Sender {
     message: MessageToSend,
     addresses: readonly string[],
   ): Promise<{ message: NewMessage; rest: Uint8Array }> {
-    const { store, random, work, worker, limits, blobs, domain, dkim } = this.services;
+    const { store, random, work, worker, limits, written, domain, dkim } = this.services;
     const nowMs = store.now();
     const from: MailAddress = {
       name: inbox.displayName,
@@ -208,7 +211,7 @@ export class Sender {
       limits: { parts: limits.mailParts, depth: limits.mailDepth },
       given: { text: message.text, html: message.html },
     });
-    const blob = await blobs.write([org.id, inbox.id], [raw, head, rest]);
+    const blob = await written.write([org.id, inbox.id], [raw, head, rest]);
     return {
       rest,
       message: fitOutbound({
@@ -247,55 +250,67 @@ export class Sender {
     const { mailboxes, store, random, limits, blobs, largeAnswers } = this.services;
     const { orgId, inboxId } = message;
     let former: BlobRef | null = null;
-    return await mailboxes.change(orgId, inboxId, async (found) => {
+    const discardFormer = async () => {
       if (former !== null) await blobs.discard(former);
       former = null;
-      const nowMs = store.now();
-      await beside?.prepare();
-      const thread = await this.#threadOf(about);
-      const traffic = about === null ? null : await this.#trafficOf(about);
-      const row = identify(found, message, thread, { nowMs, random });
-      const answer = wholeMessageJson(row, rest, nothingHeld(nowMs));
-      const kept = keyed === undefined
-        ? null
-        : await keepAnswer(largeAnswers, [orgId, inboxId], answer);
-      if (kept !== null && "blob" in kept) former = kept.blob;
-      return {
-        records: [
-          storageKey(orgId),
-          ...figureRecords(orgId, nowMs),
-          ...roomRecords(org, nowMs),
-          ...keyed?.records ?? [],
-        ],
-        sizeBytes: JOB_BYTES,
-        plan: (given) => {
-          const { turn, org: current } = given;
-          keyed?.decide(turn);
-          if (current.suspendedAtMs !== null) throw suspended();
-          const left = beside?.plan(given, row) ?? given.mailbox;
-          const sent = this.#takeSend(left, turn.nowMs);
-          if (traffic !== null) refuseLoop(traffic, turn.nowMs);
-          const count = row.recipients.length;
-          // First: it asks for another day where one has begun meanwhile.
-          countNow(turn, orgId, nowMs, { accepted: count, pending: count });
-          takeRecipientRoom(turn, current, count, nowMs, limits);
-          const bytes = storedBytes(row);
-          if (!hasRoom(turn.record(storageKey(orgId)), bytes, current, turn.nowMs, limits)) {
-            throw overQuota();
-          }
-          stageMails(turn, row, store);
-          if (kept !== null) {
-            if ("blob" in kept) largeAnswers.keep(turn, kept.blob);
-            keyed!.write(turn, kept);
-          }
-          const mailbox = { ...left, sent };
-          const added = stageMessage({ turn, mailbox }, this.services, row, {
-            thread,
-            isFirstOfRfcId: true,
-          });
-          return { mailbox: added.mailbox, result: { row, answer } };
-        },
-      };
+    };
+    const changed = mailboxes.change<{ row: MessageRow; answer: Uint8Array<ArrayBuffer> }>(
+      orgId,
+      inboxId,
+      async (found) => {
+        await discardFormer();
+        const nowMs = store.now();
+        await beside?.prepare();
+        const thread = await this.#threadOf(about);
+        const traffic = about === null ? null : await this.#trafficOf(about);
+        const row = identify(found, message, thread, { nowMs, random });
+        const answer = wholeMessageJson(row, rest, nothingHeld(nowMs));
+        const kept = keyed === undefined
+          ? null
+          : await keepAnswer(largeAnswers, [orgId, inboxId], answer);
+        if (kept !== null && "blob" in kept) former = kept.blob;
+        return {
+          records: [
+            storageKey(orgId),
+            ...figureRecords(orgId, nowMs),
+            ...roomRecords(org, nowMs),
+            ...keyed?.records ?? [],
+          ],
+          sizeBytes: JOB_BYTES,
+          plan: (given) => {
+            const { turn, org: current } = given;
+            keyed?.decide(turn);
+            if (current.suspendedAtMs !== null) throw suspended();
+            const left = beside?.plan(given, row) ?? given.mailbox;
+            const sent = this.#takeSend(left, turn.nowMs);
+            if (traffic !== null) refuseLoop(traffic, turn.nowMs);
+            const count = row.recipients.length;
+            // First: it asks for another day where one has begun meanwhile.
+            countNow(turn, orgId, nowMs, { accepted: count, pending: count });
+            takeRecipientRoom(turn, current, count, nowMs, limits);
+            const bytes = storedBytes(row) + keptBytes(kept);
+            if (!hasRoom(turn.record(storageKey(orgId)), bytes, current, turn.nowMs, limits)) {
+              throw overQuota();
+            }
+            stageMails(turn, row, store);
+            const answers = [
+              beside?.answer?.(),
+              kept === null ? undefined : largeAnswers.keep(turn, orgId, keyed!, kept),
+            ].filter((one) => one !== undefined);
+            const mailbox = { ...left, sent };
+            const told = answers.length === 0 ? row : { ...row, answers };
+            const added = stageMessage({ turn, mailbox }, this.services, told, {
+              thread,
+              isFirstOfRfcId: true,
+            });
+            return { mailbox: added.mailbox, result: { row, answer } };
+          },
+        };
+      },
+    );
+    return await changed.catch(async (error) => {
+      await discardFormer();
+      throw error;
     });
   }
 
