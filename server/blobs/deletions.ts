@@ -15,7 +15,7 @@ import { defineRecord } from "../storage/record_key.ts";
 import type { Store } from "../storage/store.ts";
 import { HOUR_MS } from "../time_units.ts";
 import type { BlobBytes, FoundBytes } from "./blob_bytes.ts";
-import type { BlobName } from "./blob_name.ts";
+import { type BlobName, nameText } from "./blob_name.ts";
 import { blobKey, type BlobRow, deletionKey, deletionOf, type DeletionRow } from "./blob_rows.ts";
 import { byOwners, countOut, storageKey } from "./stored_bytes.ts";
 import { writeRows } from "./write_rows.ts";
@@ -113,10 +113,16 @@ export class Deletions {
     const due = await this.#due(ROWS_A_STEP);
     const failed: Row[] = [];
     const ended: EndedRow[] = [];
+    const counted = new Set<string>();
     for (const row of due) {
       const done = await this.#deleteBytes(row);
-      if (done === null) failed.push(row);
-      else ended.push(done);
+      if (done === null) {
+        failed.push(row);
+        continue;
+      }
+      const text = nameText(done.name);
+      ended.push(counted.has(text) ? { ...done, countedBytes: 0 } : done); // dropped twice
+      counted.add(text);
     }
     if (failed.length > 0) await this.#postpone(failed);
     if (ended.length > 0 && !await this.#end(ended, last)) return true;

@@ -73,18 +73,36 @@ export async function openBlobRig(options: BlobRigOptions) {
     dataDir,
     kv,
     /** A commit that writes a record, and keeps or drops blobs. */
-    async commit(change: "keep" | "drop", ...refs: BlobRef[]): Promise<void> {
+    async commit(
+      change: "keep" | "drop" | "dropUncounted",
+      ...refs: BlobRef[]
+    ): Promise<void> {
       const key = mailboxKey("blobs");
       await storage.commits.submit({
-        records: [key, ...new Set(refs.map(({ name: [owner] }) => owner!))].map((one) =>
-          typeof one === "string" ? storageKey(one) : one
-        ),
+        records: [key, ...[...new Set(refs.map(({ name }) => name[0]!))].map(storageKey)],
         sizeBytes: 1_000,
         proof: key,
         plan(turn) {
           const head = (turn.record<TestMailbox>(key)?.head ?? 0) + 1;
           turn.putRecord(key, { head, attempt: turn.attempt } satisfies TestMailbox);
-          for (const ref of refs) blobs[change](turn, ref);
+          for (const ref of refs) {
+            if (change === "keep") blobs.keep(turn, ref);
+            else blobs.drop(turn, ref, change === "drop");
+          }
+        },
+      });
+    },
+    /** A commit that takes away what an owner counts. */
+    async forget(owner: string): Promise<void> {
+      const [key, counted] = [mailboxKey("blobs"), storageKey(owner)];
+      await storage.commits.submit<void>({
+        records: [key, counted],
+        sizeBytes: 1_000,
+        proof: key,
+        plan(turn) {
+          const head = (turn.record<TestMailbox>(key)?.head ?? 0) + 1;
+          turn.putRecord(key, { head, attempt: turn.attempt } satisfies TestMailbox);
+          turn.putRecord(counted, null);
         },
       });
     },
