@@ -66,6 +66,7 @@ const NO_INBOX = "the org has no inbox with this id or address, or the key is fo
 const NO_DRAFT = "the org has no such draft, or the key is for another inbox";
 const KEPT = {
   invalid_email: null,
+  rate_limited: "the org has written as many bytes as it may for now",
   unavailable: "the disk is full, or the org has no room",
 };
 const SUSPENDED = "the operator has suspended the org";
