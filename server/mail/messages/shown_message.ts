@@ -12,7 +12,7 @@ import type { ShownTexts } from "./shown_texts.ts";
 const DAMAGED = "damaged";
 
 /** Among them too: the message was deleted since. */
-const DELETED = "deleted";
+export const DELETED = "deleted";
 
 /**
  * As lists have it: without its texts.
