@@ -4,6 +4,7 @@ import { blobFilesIn } from "../support/blob_rig.ts";
 import { decide, makeDraftWorld, newestApproval, sentMessages } from "../support/draft_world.ts";
 import { accepted, type MailKeyHolder } from "../support/mail_caller.ts";
 import { type MailAnswer, startMailRelay } from "../support/mail_relay.ts";
+import { startMailStore } from "../support/mail_store.ts";
 import type { TestRelay } from "../support/relay.ts";
 import { deliver, newSendingOrg, send, takenFor } from "../support/sending_org.ts";
 
@@ -167,4 +168,23 @@ Deno.test("a discarded or rejected proposal leaves ids under its key; of one tha
   assert.deepEqual(await findText(relay, SECRET), []);
   await sweep(relay, 26);
   assert.equal(await usedBytes(owner), 0);
+});
+
+Deno.test("a large answer that a former version kept goes, and is not counted out: it was never in", async () => {
+  await using store = await startMailStore();
+  const { relay, kv } = store;
+  const owner = await newSendingOrg(relay);
+  const inbox = await owner.inbox();
+  accepted(await send(owner, inbox, { text: "x".repeat(50_000) }), 202);
+  const before = await usedBytes(owner);
+  const name = [owner.orgId, inbox.id, "01KT1GW6G0KJC699GRBGTEDF2E"];
+  const blob = { name, sections: [{ sizeBytes: 40_000, sha256: "x" }] };
+  await kv.set(["blob", ...name], { v: 1, sizeBytes: 40_000 });
+  await kv.set(["mail-answer", relay.clock.now(), name[2]!], { v: 1, blob });
+  await sweep(relay, 3);
+  assert.equal(await usedBytes(owner), before);
+  assert.equal((await kv.get(["blob", ...name])).value, null);
+  for (const prefix of ["mail-answer", "blob-deletion"]) {
+    assert.deepEqual(await Array.fromAsync(kv.list({ prefix: [prefix] })), []);
+  }
 });

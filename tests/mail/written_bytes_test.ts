@@ -133,7 +133,7 @@ Deno.test("nothing else of the mail area writes blobs but what receives", async 
   ]);
 });
 
-Deno.test("the limit of a trial slides, counts what was replaced, and holds over two processes and restarts", async () => {
+Deno.test("the limit of a trial slides, counts what was replaced, and holds over two processes", async () => {
   await using pair = await startMailPair({
     limits: { mailWrittenBytesPerTrialPerHour: 200 * KIB },
   });

@@ -109,7 +109,7 @@ export class Sender {
       wakeMails(this.services.outgoing, row, store);
       return answer;
     } catch (error) {
-      await blobs.discard(made.message.blob);
+      for (const ref of made.written) await blobs.discard(ref);
       throw error;
     }
   }
@@ -181,7 +181,7 @@ export class Sender {
     inbox: Inbox,
     message: MessageToSend,
     addresses: readonly string[],
-  ): Promise<{ message: NewMessage; rest: Uint8Array }> {
+  ): Promise<{ message: NewMessage; rest: Uint8Array; written: BlobRef[] }> {
     const { store, random, work, worker, limits, written, domain, dkim } = this.services;
     const nowMs = store.now();
     const from: MailAddress = {
@@ -214,6 +214,7 @@ export class Sender {
     const blob = await written.write([org.id, inbox.id], [raw, head, rest]);
     return {
       rest,
+      written: [blob],
       message: fitOutbound({
         ...facts,
         orgId: org.id,
@@ -243,74 +244,63 @@ export class Sender {
 
   async #commit(
     org: OrgRecord,
-    { message, rest }: { message: NewMessage; rest: Uint8Array },
+    { message, rest, written }: { message: NewMessage; rest: Uint8Array; written: BlobRef[] },
     about: MessageRow | null,
     { keyed, beside }: { keyed?: KeyedCommit<KeptAnswer>; beside?: BesideMessage },
   ): Promise<{ row: MessageRow; answer: Uint8Array<ArrayBuffer> }> {
     const { mailboxes, store, random, limits, blobs, largeAnswers } = this.services;
     const { orgId, inboxId } = message;
     let former: BlobRef | null = null;
-    const discardFormer = async () => {
+    return await mailboxes.change(orgId, inboxId, async (found) => {
       if (former !== null) await blobs.discard(former);
       former = null;
-    };
-    const changed = mailboxes.change<{ row: MessageRow; answer: Uint8Array<ArrayBuffer> }>(
-      orgId,
-      inboxId,
-      async (found) => {
-        await discardFormer();
-        const nowMs = store.now();
-        await beside?.prepare();
-        const thread = await this.#threadOf(about);
-        const traffic = about === null ? null : await this.#trafficOf(about);
-        const row = identify(found, message, thread, { nowMs, random });
-        const answer = wholeMessageJson(row, rest, nothingHeld(nowMs));
-        const kept = keyed === undefined
-          ? null
-          : await keepAnswer(largeAnswers, [orgId, inboxId], answer);
-        if (kept !== null && "blob" in kept) former = kept.blob;
-        return {
-          records: [
-            storageKey(orgId),
-            ...figureRecords(orgId, nowMs),
-            ...roomRecords(org, nowMs),
-            ...keyed?.records ?? [],
-          ],
-          sizeBytes: JOB_BYTES,
-          plan: (given) => {
-            const { turn, org: current } = given;
-            keyed?.decide(turn);
-            if (current.suspendedAtMs !== null) throw suspended();
-            const left = beside?.plan(given, row) ?? given.mailbox;
-            const sent = this.#takeSend(left, turn.nowMs);
-            if (traffic !== null) refuseLoop(traffic, turn.nowMs);
-            const count = row.recipients.length;
-            // First: it asks for another day where one has begun meanwhile.
-            countNow(turn, orgId, nowMs, { accepted: count, pending: count });
-            takeRecipientRoom(turn, current, count, nowMs, limits);
-            const bytes = storedBytes(row) + keptBytes(kept);
-            if (!hasRoom(turn.record(storageKey(orgId)), bytes, current, turn.nowMs, limits)) {
-              throw overQuota();
-            }
-            stageMails(turn, row, store);
-            const answers = [
-              beside?.answer?.(),
-              kept === null ? undefined : largeAnswers.keep(turn, orgId, keyed!, kept),
-            ].filter((one) => one !== undefined);
-            const mailbox = { ...left, sent };
-            const told = answers.length === 0 ? row : { ...row, answers };
-            const added = stageMessage({ turn, mailbox }, this.services, told, {
-              thread,
-              isFirstOfRfcId: true,
-            });
-            return { mailbox: added.mailbox, result: { row, answer } };
-          },
-        };
-      },
-    );
-    return await changed.catch(async (error) => {
-      await discardFormer();
-      throw error;
+      const nowMs = store.now();
+      await beside?.prepare();
+      const thread = await this.#threadOf(about);
+      const traffic = about === null ? null : await this.#trafficOf(about);
+      const row = identify(found, message, thread, { nowMs, random });
+      const answer = wholeMessageJson(row, rest, nothingHeld(nowMs));
+      const kept = keyed === undefined
+        ? null
+        : await keepAnswer(largeAnswers, [orgId, inboxId], answer);
+      if (kept !== null && "blob" in kept) written.push(former = kept.blob);
+      return {
+        records: [
+          storageKey(orgId),
+          ...figureRecords(orgId, nowMs),
+          ...roomRecords(org, nowMs),
+          ...keyed?.records ?? [],
+        ],
+        sizeBytes: JOB_BYTES,
+        plan: (given) => {
+          const { turn, org: current } = given;
+          keyed?.decide(turn);
+          if (current.suspendedAtMs !== null) throw suspended();
+          const left = beside?.plan(given, row) ?? given.mailbox;
+          const sent = this.#takeSend(left, turn.nowMs);
+          if (traffic !== null) refuseLoop(traffic, turn.nowMs);
+          const count = row.recipients.length;
+          // First: it asks for another day where one has begun meanwhile.
+          countNow(turn, orgId, nowMs, { accepted: count, pending: count });
+          takeRecipientRoom(turn, current, count, nowMs, limits);
+          const bytes = storedBytes(row) + keptBytes(kept);
+          if (!hasRoom(turn.record(storageKey(orgId)), bytes, current, turn.nowMs, limits)) {
+            throw overQuota();
+          }
+          stageMails(turn, row, store);
+          const answers = [
+            beside?.answer?.(),
+            kept === null ? undefined : largeAnswers.keep(turn, orgId, keyed!, kept),
+          ].filter((one) => one !== undefined);
+          const mailbox = { ...left, sent };
+          const told = answers.length === 0 ? row : { ...row, answers };
+          const added = stageMessage({ turn, mailbox }, this.services, told, {
+            thread,
+            isFirstOfRfcId: true,
+          });
+          return { mailbox: added.mailbox, result: { row, answer } };
+        },
+      };
     });
   }
 
