@@ -15,6 +15,7 @@ import type {
   OutgoingMessage,
 } from "../composing/outgoing_message.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
+import type { CallingKey } from "../keys/require_org.ts";
 import type { Mailboxes } from "../mailboxes/mailboxes.ts";
 import { storageKey } from "../mailboxes/storage_use.ts";
 import type { ObjectRow } from "../messages/stage_message.ts";
@@ -55,8 +56,6 @@ export interface NewDraft extends OutgoingMessage {
   inReplyToMessageId: string | null;
   headers: readonly ExtraHeader[];
   clientId: string | null;
-  /** The key that makes it. */
-  createdByKey: string;
 }
 
 /** A draft with its texts. */
@@ -85,15 +84,16 @@ export class Drafts {
   /**
    * Keeps a draft, or finds the one of the inbox that was made under the same client_id.
    * @returns whether it was made now
-   * @throws RelayError `draft_limit_reached`, `payload_too_large`, `unavailable`
+   * @throws RelayError `draft_limit_reached`, `payload_too_large`, `unavailable`, and as requireCaller()
    */
   async create(
-    orgId: string,
+    caller: CallingKey,
     inboxId: string,
     draft: NewDraft,
     answer?: DraftAnswer,
   ): Promise<WholeDraft & { isNew: boolean }> {
     const { mailboxes, limits, blobs, store, random, largeAnswers } = this.services;
+    const orgId = caller.org.id;
     const former = await this.#ofClientId(orgId, inboxId, draft.clientId);
     if (former !== null) return { ...await this.whole(former), isNew: false };
     requireDraftRoom(await mailboxes.read(orgId, inboxId), limits);
@@ -109,7 +109,7 @@ export class Drafts {
         : keep(await blobs.write([orgId, inboxId], contents));
       const attachments = draft.attachments.map((one, i) => storedAttachment(one, files!, i, i));
       const made = await mailboxes.change<WholeDraft & { isNew: boolean }>(
-        orgId,
+        caller,
         inboxId,
         async () => {
           const other = await this.#ofClientId(orgId, inboxId, draft.clientId);
@@ -131,7 +131,7 @@ export class Drafts {
             files,
             revision: 1,
             contentHash: contentHash({ ...draft, attachments }),
-            createdByKey: draft.createdByKey,
+            createdByKey: caller.key.id,
             clientId: draft.clientId,
             createdAtMs: nowMs,
             updatedAtMs: nowMs,
@@ -209,15 +209,16 @@ export class Drafts {
 
   /**
    * Makes the next revision of a draft.
-   * @throws RelayError `not_found`, `payload_too_large`, `unavailable`, and as changeDraft()
+   * @throws RelayError `not_found`, `payload_too_large`, `unavailable`, and as changeDraft() and
+   * requireCaller()
    */
-  async change(place: DraftPlace, changes: DraftChanges): Promise<WholeDraft> {
+  async change(caller: CallingKey, place: DraftPlace, changes: DraftChanges): Promise<WholeDraft> {
     const { mailboxes, limits, blobs, store } = this.services;
     const { orgId, inboxId } = place;
     await blobs.refuseWhenFull();
     let written: BlobRef[] = [];
     try {
-      return await mailboxes.change<WholeDraft>(orgId, inboxId, async () => {
+      return await mailboxes.change<WholeDraft>(caller, inboxId, async () => {
         await this.#discard(written);
         written = [];
         const keep = (ref: BlobRef) => (written.push(ref), ref);
@@ -257,16 +258,18 @@ export class Drafts {
 
   /**
    * Removes a draft.
+   * @param caller null where no key asks for it, but a person
    * @param require is given the draft as it is removed, and may refuse; null for one that has gone
-   * @throws RelayError `not_found`, and what `require` throws
+   * @throws RelayError `not_found`, and what `require` and requireCaller() throw
    */
   async discard(
+    caller: CallingKey | null,
     place: DraftPlace,
     require: (row: DraftRow | null) => void = () => {},
   ): Promise<void> {
     const { mailboxes, blobs } = this.services;
     const { orgId, inboxId } = place;
-    await mailboxes.change<void>(orgId, inboxId, async () => {
+    await mailboxes.change<void>(caller ?? orgId, inboxId, async () => {
       const row = await this.read(place);
       require(row);
       if (row === null) throw unknownObject("draft");

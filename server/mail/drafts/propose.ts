@@ -20,20 +20,19 @@ export interface ProposeServices {
  */
 export async function proposeDraft(
   { drafts, wake }: ProposeServices,
-  { org, key }: MailCaller,
+  caller: MailCaller,
   inbox: Inbox,
   message: MessageToSend,
   keyed?: KeyedCommit<KeptAnswer>,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { inReplyTo: _, references: __, autoSubmitted: ___, about, ...words } = message;
   const made = await drafts.create(
-    org.id,
+    caller,
     inbox.id,
     {
       ...words,
       inReplyToMessageId: about?.id ?? null,
       clientId: null,
-      createdByKey: key.id,
     },
     keyed === undefined ? undefined : { keyed, make: answerOf },
   );

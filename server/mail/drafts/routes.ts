@@ -7,7 +7,6 @@ import { JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
 import type { AnswersInHand } from "../../http/answers_in_hand.ts";
 import { answerWhole, LARGE_ANSWER_BYTES } from "../../http/large_answer.ts";
 import { noContent } from "../../http/no_content.ts";
-import { readBody } from "../../http/read_body.ts";
 import type { HttpEnv } from "../../http/route.ts";
 import { fingerprintOf } from "../../idempotency/idempotency_key.ts";
 import type { Limits } from "../../limits.ts";
@@ -70,13 +69,6 @@ export function draftHandlers(services: DraftRouteServices) {
     if (!isThere) throw unknownObject("message");
   }
 
-  /** What a request to send a draft asks for, once its body has come. */
-  async function readSend(request: KeyedRequest): Promise<JsonObject> {
-    const asked = await request.body({});
-    await request.confirm();
-    return asked;
-  }
-
   /** Steps 6 to 11 of mail_routes.ts; the body is read in its place unless that is done. */
   async function send(
     request: KeyedRequest,
@@ -95,7 +87,7 @@ export function draftHandlers(services: DraftRouteServices) {
     }
     const current = await drafts.read(row) ?? gone();
     if (revision !== null && revision !== current.revision) throw draftChanged(current.revision);
-    return await sendDraft.send(org, inbox, current, {
+    return await sendDraft.send(request, inbox, current, {
       ...(keyed === undefined ? {} : { keyed }),
       gone: () => unknownObject("draft"),
       require: (given: MailboxTurn) => {
@@ -106,16 +98,15 @@ export function draftHandlers(services: DraftRouteServices) {
 
   return {
     async createMailDraft(request) {
-      const { c, org, key, params, confirm } = request;
+      const { c, org, params, confirm } = request;
       const inbox = await inboxes.find(request, params["id"]!);
-      const body = await readBody(c);
+      const body = await request.bytes();
       const context = { limits, nowMs: now() };
       const { request: asked } = await work.read("draft", body, context, false);
-      await confirm(); // a body may take two minutes
+      await confirm(); // the worker may have been busy
       const { inReplyToMessageId } = asked;
       if (inReplyToMessageId !== null) await requireMessage(org.id, inbox.id, inReplyToMessageId);
-      const draft = { ...asked, headers: [], createdByKey: key.id };
-      const made = await drafts.create(org.id, inbox.id, draft);
+      const made = await drafts.create(request, inbox.id, { ...asked, headers: [] });
       services.wake();
       return show(c, made, made.isNew ? 201 : 200, made.isNew);
     },
@@ -140,27 +131,27 @@ export function draftHandlers(services: DraftRouteServices) {
     async updateMailDraft(request) {
       const { c, params, confirm } = request;
       const row = await drafts.find(request, params["id"]!);
-      const body = await readBody(c);
+      const body = await request.bytes();
       const context = { limits, nowMs: now() };
       const { request: changes } = await work.read("draft_changes", body, context, false);
       await confirm();
       if (Object.keys(changes).length === 0) return show(c, await drafts.whole(row), 200, false);
-      const changed = await drafts.change(row, changes);
+      const changed = await drafts.change(request, row, changes);
       services.wake();
       return show(c, changed, 200, true);
     },
     async discardMailDraft(request) {
-      await drafts.discard(await drafts.find(request, request.params["id"]!));
+      await drafts.discard(request, await drafts.find(request, request.params["id"]!));
       return noContent();
     },
     async sendMailDraft(request) {
       const key = keyedAnswers.keyOf(request);
       if (key === null) {
-        const sent = () => send(request, () => readSend(request));
+        const sent = () => send(request, () => request.body({}));
         return giveKeyed(await keyedAnswers.once(null, null, sent));
       }
       // The stored answer comes first: the draft is gone by then.
-      const asked = await readSend(request);
+      const asked = await request.body({});
       return giveKeyed(
         await keyedAnswers.once(
           key,

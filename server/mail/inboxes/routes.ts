@@ -39,7 +39,7 @@ export function inboxHandlers(
     async createMailInbox(request) {
       const asked = readInboxRequest(await request.body());
       await freeDisk.refuseWhenFull();
-      const { inbox, isNew } = await inboxes.create(request.org.id, asked);
+      const { inbox, isNew } = await inboxes.create(request, asked);
       return answerJson(await shown(request, inbox), isNew ? 201 : 200, NO_STORE);
     },
     async listMailInboxes(request) {
@@ -62,12 +62,12 @@ export function inboxHandlers(
       const { id } = await inboxes.find(request, request.params["id"]!);
       const changes = readInboxChanges(await request.body());
       await freeDisk.refuseWhenFull();
-      const inbox = await inboxes.change(request.org.id, id, changes);
+      const inbox = await inboxes.change(request, id, changes);
       return answerJson(await shown(request, inbox), 200, NO_STORE);
     },
     async deleteMailInbox(request) {
       const { id } = await inboxes.find(request, request.params["id"]!);
-      await inboxes.delete(request.org.id, id);
+      await inboxes.delete(request, id);
       erasures.begin();
       return noContent();
     },

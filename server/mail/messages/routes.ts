@@ -163,11 +163,11 @@ export function messageHandlers(services: MessageRouteServices) {
       const give = await prepareWhole(services, row);
       const changed = isNothing
         ? row
-        : await messages.change(row, (current) => changeMessage(current, changes));
+        : await messages.change(request, row, (current) => changeMessage(current, changes));
       return await give(changed);
     },
     async deleteMail(request) {
-      await messages.remove(await messages.find(request, request.params["id"]!));
+      await messages.remove(request, await messages.find(request, request.params["id"]!));
       return noContent();
     },
     async readRawMail(request) {
@@ -186,6 +186,7 @@ export function messageHandlers(services: MessageRouteServices) {
         parts: limits.mailParts,
         depth: limits.mailDepth,
       });
+      await request.confirm(); // the worker may have been busy
       if (read === null) throw unknownObject("attachment"); // read under other limits
       return answerWhole(read.bytes, { headers: attachmentHeaders(row.attachments[index]!) });
     },
@@ -244,7 +245,7 @@ export function messageHandlers(services: MessageRouteServices) {
       const thread = await messages.findThread(request, request.params["id"]!);
       const { read } = readThreadChanges(await request.body());
       await services.freeDisk.refuseWhenFull();
-      const changed = await messages.markThread(thread, read);
+      const changed = await messages.markThread(request, thread, read);
       return answerJson(shownThread(changed), 200, NO_STORE);
     },
   } satisfies MailHandlers;

@@ -22,7 +22,7 @@ export interface AcceptanceServices {
 
 /** Who asks. */
 export interface SendingCaller extends MailCaller {
-  /** The key may have died while the body came. @throws RelayError as for a new request */
+  /** The key may have died while the body was read. @throws RelayError as for a new request */
   confirm(): Promise<void>;
 }
 
@@ -50,20 +50,19 @@ export class Acceptance {
     make: (asked: OutgoingRequests[K]) => Promise<MessageToSend> | MessageToSend,
   ): Promise<KeyedAnswer> {
     const { inboxes, limits, now, work, keyedAnswers, proposals, sender } = this.services;
-    const { org } = caller;
-    refuseTrial(org);
+    refuseTrial(caller.org);
     const body = await given.body();
     const key = given.key();
     const context = { limits, nowMs: now() };
     const asked = await work.read(kind, body, context, key !== null);
-    // A body may take two minutes: what the key may do, and the inbox lets, is asked again.
+    // The worker may have been busy: what the key may do, and the inbox lets, is asked again.
     await caller.confirm();
     const inbox = await inboxes.find(caller, inboxId);
     return await keyedAnswers.once(key, asked.fingerprint, async (keyed) => {
       const message = await make(asked.request);
       return needsApproval(caller, inbox)
         ? await proposals.propose(caller, inbox, message, keyed)
-        : await sender.send(org, inbox, message, keyed === undefined ? {} : { keyed });
+        : await sender.send(caller, inbox, message, keyed === undefined ? {} : { keyed });
     });
   }
 }

@@ -1,6 +1,5 @@
 /** Routes that send: send, reply, forward, cancel (mail page, "Sending"). */
 import type { Blobs } from "../../blobs/blobs.ts";
-import { readBody } from "../../http/read_body.ts";
 import type { Sendings } from "../delivery/sending_now.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { KeyedRequest, MailHandlers } from "../mail_routes.ts";
@@ -40,7 +39,7 @@ export function sendingHandlers(services: SendingRouteServices) {
     inbox: Inbox,
     make: (asked: OutgoingRequests[K]) => Promise<MessageToSend> | MessageToSend,
   ): Promise<Response> {
-    const given = { key: () => keyedAnswers.keyOf(request), body: () => readBody(request.c) };
+    const given = { key: () => keyedAnswers.keyOf(request), body: request.bytes };
     return giveKeyed(await acceptance.accept(request, inbox, given, kind, make));
   }
 
@@ -71,7 +70,7 @@ export function sendingHandlers(services: SendingRouteServices) {
       const row = await messages.find(request, request.params["id"]!);
       refuseTrial(request.org);
       const give = await prepareWhole(services, row);
-      return await give(await cancel.run(row));
+      return await give(await cancel.run(request, row));
     },
   } satisfies MailHandlers;
 }

@@ -27,6 +27,7 @@ import { identify, type NewMessage, stageMessage, storedBytes } from "../message
 import type { MailWorker } from "../parsing/mail_worker.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
 import type { Inbox } from "../records/inbox_record.ts";
+import type { MailKey } from "../records/key_record.ts";
 import { makeUlid } from "../records/mail_id.ts";
 import type { MessageRow, Recipient } from "../records/message_record.ts";
 import type { OrgRecord } from "../records/org_record.ts";
@@ -47,6 +48,12 @@ export interface MessageToSend extends SendRequest {
   autoSubmitted: "auto-replied" | null;
   /** The message that it answers or forwards, whose thread it joins. */
   about: MessageRow | null;
+}
+
+/** Who has a message sent: the holder of a key, or a person who was let in otherwise. */
+export interface SendingParty {
+  org: OrgRecord;
+  key: MailKey | null;
 }
 
 /** What else the commit of a message does, such as taking a draft away. */
@@ -87,20 +94,22 @@ export class Sender {
    * Accepts a message.
    * @param keyed of its Idempotency-Key
    * @returns the answer: the message as accepted, JSON
-   * @throws RelayError `recipient_not_allowed`, `recipient_suppressed`, `rate_limited`, `unavailable`
+   * @throws RelayError `recipient_not_allowed`, `recipient_suppressed`, `rate_limited`, `unavailable`, and
+   * as requireCaller()
    */
   async send(
-    org: OrgRecord,
+    by: SendingParty,
     inbox: Inbox,
     message: MessageToSend,
     { keyed, beside }: { keyed?: KeyedCommit<KeptAnswer>; beside?: BesideMessage } = {},
   ): Promise<Uint8Array<ArrayBuffer>> {
     const { store, blobs } = this.services;
+    const { org } = by;
     await this.check(org, inbox, message);
     const addresses = recipientsOf(message);
     const made = await this.#make(org, inbox, message, addresses);
     try {
-      const { row, answer } = await this.#commit(org, made, message.about, { keyed, beside });
+      const { row, answer } = await this.#commit(by, made, message.about, { keyed, beside });
       wakeMails(this.services.outgoing, row, store);
       return answer;
     } catch (error) {
@@ -239,7 +248,7 @@ export class Sender {
   }
 
   async #commit(
-    org: OrgRecord,
+    { org, key }: SendingParty,
     { message, rest }: { message: NewMessage; rest: Uint8Array },
     about: MessageRow | null,
     { keyed, beside }: { keyed?: KeyedCommit<KeptAnswer>; beside?: BesideMessage },
@@ -247,7 +256,7 @@ export class Sender {
     const { mailboxes, store, random, limits, blobs, largeAnswers } = this.services;
     const { orgId, inboxId } = message;
     let former: BlobRef | null = null;
-    return await mailboxes.change(orgId, inboxId, async (found) => {
+    return await mailboxes.change(key === null ? orgId : { org, key }, inboxId, async (found) => {
       if (former !== null) await blobs.discard(former);
       former = null;
       const nowMs = store.now();

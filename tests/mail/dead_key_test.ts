@@ -1,0 +1,461 @@
+// Over 300 lines: every route that a key changes something by, with a good body, and who tries them.
+/**
+ * A key that dies while its request is under way: behind a slow body, and between the handler's last
+ * look at it and the commit. Whatever route it is, the request is refused and nothing is changed.
+ */
+import assert from "node:assert/strict";
+import { parseConfig } from "../../server/config.ts";
+import { isKeyAccess } from "../../server/mail/access.ts";
+import { MAIL_PATHS } from "../../server/mail/paths.ts";
+import { keysKey, type KeysRecord } from "../../server/mail/records/key_record.ts";
+import { orgKey, type OrgRecord } from "../../server/mail/records/org_record.ts";
+import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
+import { createFakeKv, type FakeCommit } from "../support/fake_kv.ts";
+import { type GoogleIssuer, startGoogleIssuer } from "../support/google_issuer.ts";
+import { TEST_INBOUND_SECRET } from "../support/inbound_secret.ts";
+import { accepted, assertMailRefused, type MailKeyHolder } from "../support/mail_caller.ts";
+import { type MailAnswer, startMailRelay } from "../support/mail_relay.ts";
+import { callMail, receive } from "../support/mail_tools.ts";
+import { connectRaw } from "../support/raw_http.ts";
+import type { TestRelay } from "../support/relay.ts";
+import { newSendingOrg } from "../support/sending_org.ts";
+
+const MINUTE_MS = 60_000;
+const WEBHOOKS = "/v1/mail/webhooks";
+const SUPPRESSED = "gone@example.org";
+
+/** What an org has that requests may be about. */
+interface Things {
+  inbox: string;
+  spareInbox: string;
+  message: string;
+  thread: string;
+  scheduled: string;
+  draft: string;
+  spareKey: string;
+  orgId: string;
+  idToken: string;
+}
+
+interface Change {
+  /** As in paths.ts. */
+  route: string;
+  path: (things: Things) => string;
+  /** Absent where the route takes none. */
+  body?: (things: Things) => unknown;
+  headers?: Record<string, string>;
+  /** Of a request whose key is good. */
+  status: number;
+}
+
+const LETTER = { to: "ann@example.org", text: "Hello." };
+
+/** Every request by which a key changes something; those that end the org, or a thing, at the end. */
+const CHANGES: readonly Change[] = [
+  {
+    route: "POST /v1/mail/org/claim",
+    path: () => "/v1/mail/org/claim",
+    body: () => ({ email: "other@example.org" }),
+    status: 202,
+  },
+  {
+    route: "POST /v1/mail/org/attach",
+    path: () => "/v1/mail/org/attach",
+    body: ({ idToken }) => ({ id_token: idToken }),
+    status: 200,
+  },
+  {
+    route: "DELETE /v1/mail/org/google",
+    path: () => "/v1/mail/org/google",
+    status: 204,
+  },
+  {
+    route: "POST /v1/mail/inboxes",
+    path: () => "/v1/mail/inboxes",
+    body: () => ({ allow_send: ["example.org"], block_receive: ["x.test"], client_id: "c" }),
+    status: 201,
+  },
+  {
+    route: "PATCH /v1/mail/inboxes/{id}",
+    path: ({ inbox }) => `/v1/mail/inboxes/${inbox}`,
+    body: () => ({ display_name: "Changed" }),
+    status: 200,
+  },
+  {
+    route: "POST /v1/mail/inboxes/{id}/messages/send",
+    path: ({ inbox }) => `/v1/mail/inboxes/${inbox}/messages/send`,
+    body: () => LETTER,
+    status: 202,
+  },
+  {
+    route: "POST /v1/mail/inboxes/{id}/messages/send",
+    path: ({ inbox }) => `/v1/mail/inboxes/${inbox}/messages/send`,
+    body: () => ({ ...LETTER, html: "<p>large</p>".repeat(8_000) }),
+    headers: { "Idempotency-Key": "once" },
+    status: 202,
+  },
+  {
+    route: "PATCH /v1/mail/messages/{id}",
+    path: ({ message }) => `/v1/mail/messages/${message}`,
+    body: () => ({ read: true, add_labels: ["x"] }),
+    status: 200,
+  },
+  {
+    route: "PATCH /v1/mail/threads/{id}",
+    path: ({ thread }) => `/v1/mail/threads/${thread}`,
+    body: () => ({ read: false }),
+    status: 200,
+  },
+  {
+    route: "POST /v1/mail/messages/{id}/reply",
+    path: ({ message }) => `/v1/mail/messages/${message}/reply`,
+    body: () => ({ text: "Yes." }),
+    status: 202,
+  },
+  {
+    route: "POST /v1/mail/messages/{id}/forward",
+    path: ({ message }) => `/v1/mail/messages/${message}/forward`,
+    body: () => ({ to: "ann@example.org" }),
+    status: 202,
+  },
+  {
+    route: "POST /v1/mail/messages/{id}/cancel",
+    path: ({ scheduled }) => `/v1/mail/messages/${scheduled}/cancel`,
+    status: 200,
+  },
+  {
+    route: "POST /v1/mail/inboxes/{id}/drafts",
+    path: ({ inbox }) => `/v1/mail/inboxes/${inbox}/drafts`,
+    body: () => LETTER,
+    status: 201,
+  },
+  {
+    route: "PATCH /v1/mail/drafts/{id}",
+    path: ({ draft }) => `/v1/mail/drafts/${draft}`,
+    body: () => ({ text: "Changed." }),
+    status: 200,
+  },
+  {
+    route: "POST /v1/mail/drafts/{id}/send",
+    path: ({ draft }) => `/v1/mail/drafts/${draft}/send`,
+    body: () => ({}),
+    headers: { "Idempotency-Key": "draft" },
+    status: 202,
+  },
+  {
+    route: "POST /v1/mail/api-keys",
+    path: () => "/v1/mail/api-keys",
+    body: () => ({ name: "made" }),
+    status: 201,
+  },
+  {
+    route: "DELETE /v1/mail/suppressions/{address}",
+    path: () => `/v1/mail/suppressions/${encodeURIComponent(SUPPRESSED)}`,
+    status: 204,
+  },
+  {
+    route: "DELETE /v1/mail/api-keys/{id}",
+    path: ({ spareKey }) => `/v1/mail/api-keys/${spareKey}`,
+    status: 204,
+  },
+  {
+    route: "DELETE /v1/mail/messages/{id}",
+    path: ({ message }) => `/v1/mail/messages/${message}`,
+    status: 204,
+  },
+  {
+    route: "DELETE /v1/mail/drafts/{id}",
+    path: ({ draft }) => `/v1/mail/drafts/${draft}`,
+    status: 204,
+  },
+  {
+    route: "DELETE /v1/mail/inboxes/{id}",
+    path: ({ spareInbox }) => `/v1/mail/inboxes/${spareInbox}`,
+    status: 204,
+  },
+  {
+    route: "DELETE /v1/mail/org",
+    path: () => "/v1/mail/org",
+    body: ({ orgId }) => ({ org_id: orgId }),
+    status: 204,
+  },
+];
+
+/** The same by tools. */
+const TOOL_CHANGES: Record<string, (things: Things) => Record<string, string>> = {
+  create_inbox: () => ({ display_name: "x" }),
+  send_email: ({ inbox }) => ({ inbox_id: inbox, to: "ann@example.org", text: "Hello." }),
+  reply_to_message: ({ message }) => ({ message_id: message, text: "Yes." }),
+  read_thread: ({ thread }) => ({ thread_id: thread }),
+};
+
+Deno.test("CHANGES has every route by which a key changes something", () => {
+  const changing = MAIL_PATHS.filter(({ access, method, path }) =>
+    isKeyAccess(access) && method !== "get" && !path.startsWith(WEBHOOKS)
+  );
+  assert.deepEqual(
+    changing.map(({ method, path }) => `${method.toUpperCase()} ${path}`).toSorted(),
+    [...new Set(CHANGES.map(({ route }) => route))].toSorted(),
+  );
+});
+
+/** A relay that takes its store for one on a KV server, whose commits a test may look into. */
+interface World extends AsyncDisposable {
+  relay: TestRelay;
+  kv: Deno.Kv;
+  owner: MailKeyHolder;
+  things: Things;
+  /** Has the next commit of the mail area wait for something; `deny` has it fail as by a conflict. */
+  beforeNextCommit(work: () => Promise<"deny" | void>): void;
+}
+
+async function startWorld(issuer: GoogleIssuer): Promise<World> {
+  const kv = await Deno.openKv(":memory:");
+  let armed: (() => Promise<"deny" | void>) | null = null;
+  const fake = createFakeKv({
+    kv,
+    async intercept(commit, run) {
+      if (armed === null || !changesMail(commit)) return await run();
+      const work = armed;
+      armed = null;
+      return await work() === "deny" ? { ok: false } : await run();
+    },
+  });
+  const mail = {
+    ...parseConfig({ RELAY_MAIL_DEV: "true", ...issuer.env }).mail,
+    inboundSecret: TEST_INBOUND_SECRET,
+  };
+  const relay = await startMailRelay({
+    config: { sharedStore: true, mail },
+    limits: { mailKeysPerOrg: 1_000, mailInboxesPerOrg: 1_000 },
+    relay: { capacity: KV_CONNECT_CAPACITY },
+    deps: { kv: fake },
+  });
+  const owner = await newSendingOrg(relay);
+  const things = await makeThings(relay, kv, owner, issuer);
+  return {
+    relay,
+    kv,
+    owner,
+    things,
+    beforeNextCommit: (work) => void (armed = work),
+    async [Symbol.asyncDispose]() {
+      await relay.stop();
+      kv.close();
+    },
+  };
+}
+
+/** Whether a commit writes more than that a key was used, or that a request has begun. */
+function changesMail({ writes }: FakeCommit): boolean {
+  return writes.some(({ key }) => isOfMail(key));
+}
+
+function isOfMail(key: Deno.KvKey): boolean {
+  const table = String(key[0]);
+  return table.startsWith("mail-") && !["mail-key-used", "mail-idempotency"].includes(table);
+}
+
+async function makeThings(
+  relay: TestRelay,
+  kv: Deno.Kv,
+  owner: MailKeyHolder,
+  issuer: GoogleIssuer,
+): Promise<Things> {
+  const [inbox, spare] = [await owner.inbox(), await owner.inbox()];
+  await receive(relay, inbox.address);
+  const list = await owner.ask("GET", `/v1/mail/inboxes/${inbox.id}/messages`);
+  const [message] = accepted(list, 200).data;
+  const sendAt = new Date(relay.clock.now() + 20 * 86_400_000).toISOString();
+  const scheduled = await owner.ask("POST", `/v1/mail/inboxes/${inbox.id}/messages/send`, {
+    body: { ...LETTER, send_at: sendAt },
+  });
+  const draft = await owner.ask("POST", `/v1/mail/inboxes/${inbox.id}/drafts`, { body: LETTER });
+  const { orgId } = owner;
+  const createdAtMs = relay.clock.now();
+  const suppression = { v: 1, reason: "hard_bounce", messageId: message.id, createdAtMs };
+  await kv.set(["mail-suppression", orgId, SUPPRESSED], { ...suppression, attempt: "none" });
+  await kv.set(["mail-suppression-order", orgId, createdAtMs, SUPPRESSED], { v: 1 });
+  return {
+    inbox: inbox.id,
+    spareInbox: spare.id,
+    message: message.id,
+    thread: message.thread_id,
+    scheduled: accepted(scheduled, 202).id,
+    draft: accepted(draft, 201).id,
+    spareKey: (await owner.newKey({ name: "spare" })).id,
+    orgId,
+    idToken: await issuer.token(relay.clock.now()),
+  };
+}
+
+/** A way in which a key dies, as another process does it; the clock is this one's too. */
+interface Death {
+  code: "unknown_key" | "org_suspended" | "expired_key" | "trial_expired";
+  /** @returns brings back what others need */
+  kill(world: World, keyId: string): Promise<() => Promise<unknown>>;
+}
+
+const DEATHS: Record<string, Death> = {
+  "is deleted": {
+    code: "unknown_key",
+    async kill({ kv, owner: { orgId } }, keyId) {
+      const { value } = await kv.get<KeysRecord>(keysKey(orgId));
+      const keys = value!.keys.filter(({ id }) => id !== keyId);
+      await kv.set(keysKey(orgId), { ...value, keys });
+      return () => Promise.resolve();
+    },
+  },
+  "expires": {
+    code: "expired_key",
+    kill({ relay }) {
+      relay.clock.advance(MINUTE_MS);
+      return Promise.resolve(() => Promise.resolve());
+    },
+  },
+  "is of an org that is suspended": {
+    code: "org_suspended",
+    kill: (world) => changeOrg(world, { suspendedAtMs: 1 }),
+  },
+  "is of a trial that ends": {
+    code: "trial_expired",
+    kill: (world) => changeOrg(world, { trialEndsAtMs: world.relay.clock.now() - 1 }),
+  },
+};
+
+async function changeOrg({ kv, owner }: World, changes: Partial<OrgRecord>) {
+  const key = orgKey(owner.orgId);
+  const { value } = await kv.get<OrgRecord>(key);
+  await kv.set(key, { ...value, ...changes });
+  return () => kv.set(key, value);
+}
+
+/** All rows but those that say when a key was used, who works, and which requests are under way. */
+async function storedRows(kv: Deno.Kv): Promise<string[]> {
+  const rows: string[] = [];
+  for await (const { key, value } of kv.list({ prefix: [] })) {
+    if (isOfMail(key)) rows.push(Deno.inspect([key, value], { depth: Infinity }));
+  }
+  return rows;
+}
+
+/** A new key of the org that expires in a minute. */
+async function shortKey({ relay, owner }: World): Promise<{ id: string; holder: MailKeyHolder }> {
+  const expires_at = new Date(relay.clock.now() + MINUTE_MS).toISOString();
+  const { id, api_key } = await owner.newKey({ name: "short", expires_at });
+  return { id, holder: owner.with(api_key) };
+}
+
+/** Sends a request but for most of its body; the function that it returns sends that and gives the answer. */
+async function begin(
+  { port, nextRequests }: TestRelay,
+  { key }: MailKeyHolder,
+  { route, path, body, headers = {} }: Change,
+  things: Things,
+): Promise<() => Promise<MailAnswer>> {
+  const connection = await connectRaw(port);
+  const text = JSON.stringify(body!(things));
+  const arrived = nextRequests();
+  const head = [
+    `${route.split(" ")[0]} ${path(things)} HTTP/1.1`,
+    "Host: 127.0.0.1",
+    `Authorization: Bearer ${key}`,
+    `Content-Length: ${text.length}`,
+    "Connection: close",
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ];
+  await connection.send(`${head.join("\r\n")}\r\n\r\n${text[0]}`);
+  await arrived;
+  return async () => {
+    using closing = connection;
+    await closing.send(text.slice(1));
+    const answer = await closing.answer();
+    const { status = 0, body = "" } = answer ?? {};
+    return { status, headers: new Headers(), body: body === "" ? "" : JSON.parse(body) };
+  };
+}
+
+for (const [how, { code, kill }] of Object.entries(DEATHS)) {
+  Deno.test(`a key that ${how} while a body is on its way changes nothing, on any route`, async () => {
+    await using issuer = await startGoogleIssuer();
+    await using world = await startWorld(issuer);
+    const { relay, kv, owner, things } = world;
+    const slow = CHANGES.filter(({ body, route }) =>
+      body !== undefined && !(code === "trial_expired" && route.endsWith("/attach"))
+    );
+    assert.ok(slow.length > 12);
+    for (const change of slow) {
+      const { id, holder } = await shortKey(world);
+      const finish = await begin(relay, holder, change, things);
+      // It has been let in: what it waits for is the rest of its body.
+      accepted(await owner.readOrg(), 200);
+      const restore = await kill(world, id);
+      const before = await storedRows(kv);
+      const answer = await finish();
+      assert.equal(answer.body?.error?.code, code, `${change.route} ${answer.status}`);
+      assertMailRefused(answer, code);
+      assert.deepEqual(await storedRows(kv), before, change.route);
+      await restore();
+    }
+  });
+
+  Deno.test(`a key that ${how} between the last look at it and the commit changes nothing, on any route`, async () => {
+    await using issuer = await startGoogleIssuer();
+    await using world = await startWorld(issuer);
+    const { kv, things } = world;
+    const dieBeforeCommit = (keyId: string) => {
+      const died = Promise.withResolvers<{ rows: string[]; restore: () => Promise<unknown> }>();
+      world.beforeNextCommit(async () => {
+        const restore = await kill(world, keyId);
+        died.resolve({ rows: await storedRows(kv), restore });
+        return code === "expired_key" ? "deny" : undefined;
+      });
+      return died.promise;
+    };
+    const refuse = async (told: string, ask: (holder: MailKeyHolder) => Promise<string>) => {
+      const { id, holder } = await shortKey(world);
+      const died = dieBeforeCommit(id);
+      const answered = ask(holder);
+      // Without a commit it would wait for ever.
+      const first = await Promise.race([died, answered]);
+      assert.ok(typeof first !== "string", `${told} answered ${String(first)} without a commit`);
+      assert.equal(await answered, code, told);
+      assert.deepEqual(await storedRows(kv), first.rows, told);
+      await first.restore();
+    };
+    for (const { route, path, body, headers } of CHANGES) {
+      if (code === "trial_expired" && route.endsWith("/attach")) continue;
+      await refuse(route, async (holder) => {
+        const answer = await holder.ask(route.split(" ")[0]!, path(things), {
+          ...(headers === undefined ? {} : { headers }),
+          ...(body === undefined ? {} : { body: body(things) }),
+        });
+        return answer.body?.error?.code ?? `${answer.status} ${JSON.stringify(answer.body)}`;
+      });
+    }
+    for (const [tool, args] of Object.entries(TOOL_CHANGES)) {
+      await refuse(tool, async (holder) => {
+        const { error, text } = await callMail(holder, tool, args(things));
+        return error?.code ?? text;
+      });
+    }
+  });
+}
+
+Deno.test("with a key that lives each request of CHANGES is accepted, within the ten checks of a KV server", async () => {
+  await using issuer = await startGoogleIssuer();
+  await using world = await startWorld(issuer);
+  const { owner, things } = world;
+  let done = 0;
+  for (const { route, path, body, headers, status } of CHANGES) {
+    const answer = await owner.ask(route.split(" ")[0]!, path(things), {
+      ...(headers === undefined ? {} : { headers }),
+      ...(body === undefined ? {} : { body: body(things) }),
+    });
+    // The draft was sent by then.
+    if (route === "DELETE /v1/mail/drafts/{id}") assertMailRefused(answer, "not_found");
+    else accepted(answer, status);
+    done++;
+  }
+  assert.equal(done, CHANGES.length);
+});
