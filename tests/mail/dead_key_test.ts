@@ -1,18 +1,24 @@
-// Over 300 lines: every route that a key changes something by, with a good body, and who tries them.
 /**
  * A key that dies while its request is under way: behind a slow body, and between the handler's last
  * look at it and the commit. Whatever route it is, the request is refused and nothing is changed.
  */
 import assert from "node:assert/strict";
 import { parseConfig } from "../../server/config.ts";
-import { isKeyAccess } from "../../server/mail/access.ts";
-import { MAIL_PATHS } from "../../server/mail/paths.ts";
 import { keysKey, type KeysRecord } from "../../server/mail/records/key_record.ts";
 import { orgKey, type OrgRecord } from "../../server/mail/records/org_record.ts";
 import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
 import { createFakeKv, type FakeCommit } from "../support/fake_kv.ts";
 import { type GoogleIssuer, startGoogleIssuer } from "../support/google_issuer.ts";
 import { TEST_INBOUND_SECRET } from "../support/inbound_secret.ts";
+import {
+  changingRoutes,
+  KEY_CHANGES,
+  type KeyChange,
+  LETTER,
+  SUPPRESSED,
+  type Things,
+  TOOL_CHANGES,
+} from "../support/key_changes.ts";
 import { accepted, assertMailRefused, type MailKeyHolder } from "../support/mail_caller.ts";
 import { type MailAnswer, startMailRelay } from "../support/mail_relay.ts";
 import { callMail, receive } from "../support/mail_tools.ts";
@@ -21,181 +27,11 @@ import type { TestRelay } from "../support/relay.ts";
 import { newSendingOrg } from "../support/sending_org.ts";
 
 const MINUTE_MS = 60_000;
-const WEBHOOKS = "/v1/mail/webhooks";
-const SUPPRESSED = "gone@example.org";
 
-/** What an org has that requests may be about. */
-interface Things {
-  inbox: string;
-  spareInbox: string;
-  message: string;
-  thread: string;
-  scheduled: string;
-  draft: string;
-  spareKey: string;
-  orgId: string;
-  idToken: string;
-}
-
-interface Change {
-  /** As in paths.ts. */
-  route: string;
-  path: (things: Things) => string;
-  /** Absent where the route takes none. */
-  body?: (things: Things) => unknown;
-  headers?: Record<string, string>;
-  /** Of a request whose key is good. */
-  status: number;
-}
-
-const LETTER = { to: "ann@example.org", text: "Hello." };
-
-/** Every request by which a key changes something; those that end the org, or a thing, at the end. */
-const CHANGES: readonly Change[] = [
-  {
-    route: "POST /v1/mail/org/claim",
-    path: () => "/v1/mail/org/claim",
-    body: () => ({ email: "other@example.org" }),
-    status: 202,
-  },
-  {
-    route: "POST /v1/mail/org/attach",
-    path: () => "/v1/mail/org/attach",
-    body: ({ idToken }) => ({ id_token: idToken }),
-    status: 200,
-  },
-  {
-    route: "DELETE /v1/mail/org/google",
-    path: () => "/v1/mail/org/google",
-    status: 204,
-  },
-  {
-    route: "POST /v1/mail/inboxes",
-    path: () => "/v1/mail/inboxes",
-    body: () => ({ allow_send: ["example.org"], block_receive: ["x.test"], client_id: "c" }),
-    status: 201,
-  },
-  {
-    route: "PATCH /v1/mail/inboxes/{id}",
-    path: ({ inbox }) => `/v1/mail/inboxes/${inbox}`,
-    body: () => ({ display_name: "Changed" }),
-    status: 200,
-  },
-  {
-    route: "POST /v1/mail/inboxes/{id}/messages/send",
-    path: ({ inbox }) => `/v1/mail/inboxes/${inbox}/messages/send`,
-    body: () => LETTER,
-    status: 202,
-  },
-  {
-    route: "POST /v1/mail/inboxes/{id}/messages/send",
-    path: ({ inbox }) => `/v1/mail/inboxes/${inbox}/messages/send`,
-    body: () => ({ ...LETTER, html: "<p>large</p>".repeat(8_000) }),
-    headers: { "Idempotency-Key": "once" },
-    status: 202,
-  },
-  {
-    route: "PATCH /v1/mail/messages/{id}",
-    path: ({ message }) => `/v1/mail/messages/${message}`,
-    body: () => ({ read: true, add_labels: ["x"] }),
-    status: 200,
-  },
-  {
-    route: "PATCH /v1/mail/threads/{id}",
-    path: ({ thread }) => `/v1/mail/threads/${thread}`,
-    body: () => ({ read: false }),
-    status: 200,
-  },
-  {
-    route: "POST /v1/mail/messages/{id}/reply",
-    path: ({ message }) => `/v1/mail/messages/${message}/reply`,
-    body: () => ({ text: "Yes." }),
-    status: 202,
-  },
-  {
-    route: "POST /v1/mail/messages/{id}/forward",
-    path: ({ message }) => `/v1/mail/messages/${message}/forward`,
-    body: () => ({ to: "ann@example.org" }),
-    status: 202,
-  },
-  {
-    route: "POST /v1/mail/messages/{id}/cancel",
-    path: ({ scheduled }) => `/v1/mail/messages/${scheduled}/cancel`,
-    status: 200,
-  },
-  {
-    route: "POST /v1/mail/inboxes/{id}/drafts",
-    path: ({ inbox }) => `/v1/mail/inboxes/${inbox}/drafts`,
-    body: () => LETTER,
-    status: 201,
-  },
-  {
-    route: "PATCH /v1/mail/drafts/{id}",
-    path: ({ draft }) => `/v1/mail/drafts/${draft}`,
-    body: () => ({ text: "Changed." }),
-    status: 200,
-  },
-  {
-    route: "POST /v1/mail/drafts/{id}/send",
-    path: ({ draft }) => `/v1/mail/drafts/${draft}/send`,
-    body: () => ({}),
-    headers: { "Idempotency-Key": "draft" },
-    status: 202,
-  },
-  {
-    route: "POST /v1/mail/api-keys",
-    path: () => "/v1/mail/api-keys",
-    body: () => ({ name: "made" }),
-    status: 201,
-  },
-  {
-    route: "DELETE /v1/mail/suppressions/{address}",
-    path: () => `/v1/mail/suppressions/${encodeURIComponent(SUPPRESSED)}`,
-    status: 204,
-  },
-  {
-    route: "DELETE /v1/mail/api-keys/{id}",
-    path: ({ spareKey }) => `/v1/mail/api-keys/${spareKey}`,
-    status: 204,
-  },
-  {
-    route: "DELETE /v1/mail/messages/{id}",
-    path: ({ message }) => `/v1/mail/messages/${message}`,
-    status: 204,
-  },
-  {
-    route: "DELETE /v1/mail/drafts/{id}",
-    path: ({ draft }) => `/v1/mail/drafts/${draft}`,
-    status: 204,
-  },
-  {
-    route: "DELETE /v1/mail/inboxes/{id}",
-    path: ({ spareInbox }) => `/v1/mail/inboxes/${spareInbox}`,
-    status: 204,
-  },
-  {
-    route: "DELETE /v1/mail/org",
-    path: () => "/v1/mail/org",
-    body: ({ orgId }) => ({ org_id: orgId }),
-    status: 204,
-  },
-];
-
-/** The same by tools. */
-const TOOL_CHANGES: Record<string, (things: Things) => Record<string, string>> = {
-  create_inbox: () => ({ display_name: "x" }),
-  send_email: ({ inbox }) => ({ inbox_id: inbox, to: "ann@example.org", text: "Hello." }),
-  reply_to_message: ({ message }) => ({ message_id: message, text: "Yes." }),
-  read_thread: ({ thread }) => ({ thread_id: thread }),
-};
-
-Deno.test("CHANGES has every route by which a key changes something", () => {
-  const changing = MAIL_PATHS.filter(({ access, method, path }) =>
-    isKeyAccess(access) && method !== "get" && !path.startsWith(WEBHOOKS)
-  );
+Deno.test("KEY_CHANGES has every route by which a key changes something", () => {
   assert.deepEqual(
-    changing.map(({ method, path }) => `${method.toUpperCase()} ${path}`).toSorted(),
-    [...new Set(CHANGES.map(({ route }) => route))].toSorted(),
+    changingRoutes().toSorted(),
+    [...new Set(KEY_CHANGES.map(({ route }) => route))].toSorted(),
   );
 });
 
@@ -350,7 +186,7 @@ async function shortKey({ relay, owner }: World): Promise<{ id: string; holder: 
 async function begin(
   { port, nextRequests }: TestRelay,
   { key }: MailKeyHolder,
-  { route, path, body, headers = {} }: Change,
+  { route, path, body, headers = {} }: KeyChange,
   things: Things,
 ): Promise<() => Promise<MailAnswer>> {
   const connection = await connectRaw(port);
@@ -380,7 +216,7 @@ for (const [how, { code, kill }] of Object.entries(DEATHS)) {
     await using issuer = await startGoogleIssuer();
     await using world = await startWorld(issuer);
     const { relay, kv, owner, things } = world;
-    const slow = CHANGES.filter(({ body, route }) =>
+    const slow = KEY_CHANGES.filter(({ body, route }) =>
       body !== undefined && !(code === "trial_expired" && route.endsWith("/attach"))
     );
     assert.ok(slow.length > 12);
@@ -423,7 +259,7 @@ for (const [how, { code, kill }] of Object.entries(DEATHS)) {
       assert.deepEqual(await storedRows(kv), first.rows, told);
       await first.restore();
     };
-    for (const { route, path, body, headers } of CHANGES) {
+    for (const { route, path, body, headers } of KEY_CHANGES) {
       if (code === "trial_expired" && route.endsWith("/attach")) continue;
       await refuse(route, async (holder) => {
         const answer = await holder.ask(route.split(" ")[0]!, path(things), {
@@ -442,12 +278,12 @@ for (const [how, { code, kill }] of Object.entries(DEATHS)) {
   });
 }
 
-Deno.test("with a key that lives each request of CHANGES is accepted, within the ten checks of a KV server", async () => {
+Deno.test("with a key that lives each request of KEY_CHANGES is accepted, within the ten checks of a KV server", async () => {
   await using issuer = await startGoogleIssuer();
   await using world = await startWorld(issuer);
   const { owner, things } = world;
   let done = 0;
-  for (const { route, path, body, headers, status } of CHANGES) {
+  for (const { route, path, body, headers, status } of KEY_CHANGES) {
     const answer = await owner.ask(route.split(" ")[0]!, path(things), {
       ...(headers === undefined ? {} : { headers }),
       ...(body === undefined ? {} : { body: body(things) }),
@@ -457,5 +293,5 @@ Deno.test("with a key that lives each request of CHANGES is accepted, within the
     else accepted(answer, status);
     done++;
   }
-  assert.equal(done, CHANGES.length);
+  assert.equal(done, KEY_CHANGES.length);
 });

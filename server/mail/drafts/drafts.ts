@@ -25,6 +25,7 @@ import {
   draftKey,
   type DraftRow,
   type DraftTexts,
+  writerOf,
 } from "../records/draft_record.ts";
 import { isMailId, makeMailId } from "../records/mail_id.ts";
 import { objectKey } from "../records/message_record.ts";
@@ -56,6 +57,8 @@ export interface NewDraft extends OutgoingMessage {
   inReplyToMessageId: string | null;
   headers: readonly ExtraHeader[];
   clientId: string | null;
+  /** Whether its key wrote all of it. */
+  isOfOneKey: boolean;
 }
 
 /** A draft with its texts. */
@@ -132,6 +135,7 @@ export class Drafts {
             revision: 1,
             contentHash: contentHash({ ...draft, attachments }),
             createdByKey: caller.key.id,
+            isOfOneKey: draft.isOfOneKey,
             clientId: draft.clientId,
             createdAtMs: nowMs,
             updatedAtMs: nowMs,
@@ -234,6 +238,7 @@ export class Drafts {
           ...wordsOf(whole),
           ...files,
           texts: isNewText ? keep(await this.#writeTexts(orgId, inboxId, texts)) : before.texts,
+          isOfOneKey: writerOf(before) === caller.key.id,
           revision: before.revision + 1,
           contentHash: contentHash({ ...whole, attachments: files.attachments }),
           updatedAtMs: Math.max(store.now(), before.updatedAtMs),

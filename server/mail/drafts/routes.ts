@@ -11,13 +11,15 @@ import type { HttpEnv } from "../../http/route.ts";
 import { fingerprintOf } from "../../idempotency/idempotency_key.ts";
 import type { Limits } from "../../limits.ts";
 import type { Store } from "../../storage/store.ts";
+import { maySee } from "../access.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { ListPages } from "../list_pages.ts";
 import type { KeyedRequest, MailHandlers } from "../mail_routes.ts";
 import type { MailboxTurn } from "../mailboxes/mailboxes.ts";
 import type { Messages } from "../messages/messages.ts";
-import type { DraftRow } from "../records/draft_record.ts";
+import { type DraftRow, writerOf } from "../records/draft_record.ts";
 import { isMailId } from "../records/mail_id.ts";
+import { hideRecipients } from "../sending/hide_recipients.ts";
 import { giveKeyed, type KeyedAnswers } from "../sending/keyed_answers.ts";
 import type { OutgoingWork } from "../sending/outgoing_work.ts";
 import { refuseTrial } from "../sending/routes.ts";
@@ -25,7 +27,7 @@ import { unknownObject } from "../unknown_object.ts";
 import { readDraftPage } from "./draft_pages.ts";
 import type { Drafts, WholeDraft } from "./drafts.ts";
 import { draftChanged, type SendDraft } from "./send_draft.ts";
-import { wholeDraft } from "./shown_draft.ts";
+import { draftFor } from "./shown_draft.ts";
 
 export interface DraftRouteServices {
   store: Store;
@@ -50,12 +52,12 @@ export function draftHandlers(services: DraftRouteServices) {
 
   /** @param isDone where the answer tells of what has been committed, and cannot be refused any more */
   function show(
-    c: Context<HttpEnv>,
+    { c, key }: Pick<KeyedRequest, "c" | "key">,
     { row, texts }: WholeDraft,
     status: number,
     isDone: boolean,
   ): Response {
-    const body = new TextEncoder().encode(JSON.stringify(wholeDraft(row, texts)));
+    const body = new TextEncoder().encode(JSON.stringify(draftFor(key, row, texts)));
     if (body.length > LARGE_ANSWER_BYTES) {
       const { answers } = services;
       c.set("hold", isDone ? answers.holdAnyway(body.length) : answers.hold(body.length, "agent"));
@@ -87,18 +89,20 @@ export function draftHandlers(services: DraftRouteServices) {
     }
     const current = await drafts.read(row) ?? gone();
     if (revision !== null && revision !== current.revision) throw draftChanged(current.revision);
-    return await sendDraft.send(request, inbox, current, {
-      ...(keyed === undefined ? {} : { keyed }),
-      gone: () => unknownObject("draft"),
-      require: (given: MailboxTurn) => {
-        if (isBound) refuseDraftOnly(given.inbox);
-      },
-    });
+    const sent = () =>
+      sendDraft.send(request, inbox, current, {
+        ...(keyed === undefined ? {} : { keyed }),
+        gone: () => unknownObject("draft"),
+        require: (given: MailboxTurn) => {
+          if (isBound) refuseDraftOnly(given.inbox);
+        },
+      });
+    return maySee(key, writerOf(current)) ? await sent() : await hideRecipients(sent);
   }
 
   return {
     async createMailDraft(request) {
-      const { c, org, params, confirm } = request;
+      const { org, params, confirm } = request;
       const inbox = await inboxes.find(request, params["id"]!);
       const body = await request.bytes();
       const context = { limits, nowMs: now() };
@@ -106,9 +110,13 @@ export function draftHandlers(services: DraftRouteServices) {
       await confirm(); // the worker may have been busy
       const { inReplyToMessageId } = asked;
       if (inReplyToMessageId !== null) await requireMessage(org.id, inbox.id, inReplyToMessageId);
-      const made = await drafts.create(request, inbox.id, { ...asked, headers: [] });
+      const made = await drafts.create(request, inbox.id, {
+        ...asked,
+        headers: [],
+        isOfOneKey: true,
+      });
       services.wake();
-      return show(c, made, made.isNew ? 201 : 200, made.isNew);
+      return show(request, made, made.isNew ? 201 : 200, made.isNew);
     },
     async listMailDrafts(request) {
       const { c, org, key, params } = request;
@@ -126,19 +134,21 @@ export function draftHandlers(services: DraftRouteServices) {
     },
     async readMailDraft(request) {
       const row = await drafts.find(request, request.params["id"]!);
-      return show(request.c, await drafts.whole(row), 200, false);
+      return show(request, await drafts.whole(row), 200, false);
     },
     async updateMailDraft(request) {
-      const { c, params, confirm } = request;
+      const { params, confirm } = request;
       const row = await drafts.find(request, params["id"]!);
       const body = await request.bytes();
       const context = { limits, nowMs: now() };
       const { request: changes } = await work.read("draft_changes", body, context, false);
       await confirm();
-      if (Object.keys(changes).length === 0) return show(c, await drafts.whole(row), 200, false);
+      if (Object.keys(changes).length === 0) {
+        return show(request, await drafts.whole(row), 200, false);
+      }
       const changed = await drafts.change(request, row, changes);
       services.wake();
-      return show(c, changed, 200, true);
+      return show(request, changed, 200, true);
     },
     async discardMailDraft(request) {
       await drafts.discard(request, await drafts.find(request, request.params["id"]!));

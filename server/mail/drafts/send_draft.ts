@@ -3,7 +3,7 @@ import { RelayError } from "../../errors.ts";
 import type { KeyedCommit } from "../../idempotency/key_use.ts";
 import type { MailboxTurn } from "../mailboxes/mailboxes.ts";
 import type { Messages } from "../messages/messages.ts";
-import type { DraftRow } from "../records/draft_record.ts";
+import { type DraftRow, writerOf } from "../records/draft_record.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import type { Blobs } from "../../blobs/blobs.ts";
 import type { KeptAnswer } from "../sending/large_answers.ts";
@@ -33,7 +33,7 @@ export class SendDraft {
 
   /**
    * Sends this very revision of a draft, once.
-   * @returns the answer: the message as accepted, JSON
+   * @returns the answer as Sender.send() gives it
    * @throws RelayError `draft_changed` for another revision, what `gone` makes, `invalid_json` for a
    * draft that lacks something, and what Sender.send() throws
    */
@@ -54,6 +54,7 @@ export class SendDraft {
     let current = row;
     return await sender.send(by, inbox, message, {
       ...(keyed === undefined ? {} : { keyed }),
+      writtenByKey: writerOf(row),
       beside: {
         async prepare() {
           const found = await drafts.read(row);
