@@ -9,6 +9,7 @@ import { orgKey, type OrgRecord } from "../../server/mail/records/org_record.ts"
 import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
 import { createFakeKv, type FakeCommit } from "../support/fake_kv.ts";
 import { type GoogleIssuer, startGoogleIssuer } from "../support/google_issuer.ts";
+import { holdRequest } from "../support/held_request.ts";
 import { TEST_INBOUND_SECRET } from "../support/inbound_secret.ts";
 import {
   changingRoutes,
@@ -22,7 +23,6 @@ import {
 import { accepted, assertMailRefused, type MailKeyHolder } from "../support/mail_caller.ts";
 import { type MailAnswer, startMailRelay } from "../support/mail_relay.ts";
 import { callMail, receive } from "../support/mail_tools.ts";
-import { connectRaw } from "../support/raw_http.ts";
 import type { TestRelay } from "../support/relay.ts";
 import { newSendingOrg } from "../support/sending_org.ts";
 
@@ -182,31 +182,21 @@ async function shortKey({ relay, owner }: World): Promise<{ id: string; holder: 
   return { id, holder: owner.with(api_key) };
 }
 
-/** Sends a request but for most of its body; the function that it returns sends that and gives the answer. */
+/** A request whose body is held back; the function that it returns sends the rest and gives the answer. */
 async function begin(
-  { port, nextRequests }: TestRelay,
+  relay: TestRelay,
   { key }: MailKeyHolder,
   { route, path, body, headers = {} }: KeyChange,
   things: Things,
 ): Promise<() => Promise<MailAnswer>> {
-  const connection = await connectRaw(port);
-  const text = JSON.stringify(body!(things));
-  const arrived = nextRequests();
-  const head = [
-    `${route.split(" ")[0]} ${path(things)} HTTP/1.1`,
-    "Host: 127.0.0.1",
-    `Authorization: Bearer ${key}`,
-    `Content-Length: ${text.length}`,
-    "Connection: close",
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-  ];
-  await connection.send(`${head.join("\r\n")}\r\n\r\n${text[0]}`);
-  await arrived;
+  const finish = await holdRequest(relay, {
+    method: route.split(" ")[0]!,
+    path: path(things),
+    headers: { ...headers, Authorization: `Bearer ${key}` },
+    body: JSON.stringify(body!(things)),
+  });
   return async () => {
-    using closing = connection;
-    await closing.send(text.slice(1));
-    const answer = await closing.answer();
-    const { status = 0, body = "" } = answer ?? {};
+    const { status = 0, body = "" } = await finish() ?? {};
     return { status, headers: new Headers(), body: body === "" ? "" : JSON.parse(body) };
   };
 }

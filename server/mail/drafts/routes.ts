@@ -1,5 +1,4 @@
 /** Routes of drafts under /v1/mail; what a person decides on is approval_routes.ts. */
-import type { Context } from "hono";
 import type { JsonObject } from "../../../toolkit/json_value.ts";
 import type { Blobs } from "../../blobs/blobs.ts";
 import { invalidJson, RelayError } from "../../errors.ts";
@@ -7,7 +6,6 @@ import { JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
 import type { AnswersInHand } from "../../http/answers_in_hand.ts";
 import { answerWhole, LARGE_ANSWER_BYTES } from "../../http/large_answer.ts";
 import { noContent } from "../../http/no_content.ts";
-import type { HttpEnv } from "../../http/route.ts";
 import { fingerprintOf } from "../../idempotency/idempotency_key.ts";
 import type { Limits } from "../../limits.ts";
 import type { Store } from "../../storage/store.ts";
