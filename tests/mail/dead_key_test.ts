@@ -1,3 +1,4 @@
+// Over 300 lines: each way in which a key dies, at each moment of a request.
 /**
  * A key that dies while its request is under way: behind a slow body, and between the handler's last
  * look at it and the commit. Whatever route it is, the request is refused and nothing is changed.
@@ -6,8 +7,9 @@ import assert from "node:assert/strict";
 import { parseConfig } from "../../server/config.ts";
 import { keysKey, type KeysRecord } from "../../server/mail/records/key_record.ts";
 import { orgKey, type OrgRecord } from "../../server/mail/records/org_record.ts";
-import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
+import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
 import { createFakeKv, type FakeCommit } from "../support/fake_kv.ts";
+import { ADMIN_TOKEN } from "../support/figures.ts";
 import { type GoogleIssuer, startGoogleIssuer } from "../support/google_issuer.ts";
 import { holdRequest } from "../support/held_request.ts";
 import { TEST_INBOUND_SECRET } from "../support/inbound_secret.ts";
@@ -21,7 +23,7 @@ import {
   TOOL_CHANGES,
 } from "../support/key_changes.ts";
 import { accepted, assertMailRefused, type MailKeyHolder } from "../support/mail_caller.ts";
-import { type MailAnswer, startMailRelay } from "../support/mail_relay.ts";
+import { askMail, type MailAnswer, startMailRelay } from "../support/mail_relay.ts";
 import { callMail, receive } from "../support/mail_tools.ts";
 import type { TestRelay } from "../support/relay.ts";
 import { newSendingOrg } from "../support/sending_org.ts";
@@ -35,7 +37,7 @@ Deno.test("KEY_CHANGES has every route by which a key changes something", () => 
   );
 });
 
-/** A relay that takes its store for one on a KV server, whose commits a test may look into. */
+/** A relay that takes its store for one on a KV server, unless for its own; a test may look into its commits. */
 interface World extends AsyncDisposable {
   relay: TestRelay;
   kv: Deno.Kv;
@@ -45,11 +47,16 @@ interface World extends AsyncDisposable {
   beforeNextCommit(work: () => Promise<"deny" | void>): void;
 }
 
-async function startWorld(issuer: GoogleIssuer): Promise<World> {
+async function startWorld(
+  issuer: GoogleIssuer,
+  { exclusive = false }: { exclusive?: boolean } = {},
+): Promise<World> {
   const kv = await Deno.openKv(":memory:");
   let armed: (() => Promise<"deny" | void>) | null = null;
+  const { checks } = exclusive ? EMBEDDED_CAPACITY : KV_CONNECT_CAPACITY;
   const fake = createFakeKv({
     kv,
+    maxChecks: checks,
     async intercept(commit, run) {
       if (armed === null || !changesMail(commit)) return await run();
       const work = armed;
@@ -62,9 +69,9 @@ async function startWorld(issuer: GoogleIssuer): Promise<World> {
     inboundSecret: TEST_INBOUND_SECRET,
   };
   const relay = await startMailRelay({
-    config: { sharedStore: true, mail },
+    config: { sharedStore: !exclusive, mail, adminToken: ADMIN_TOKEN },
     limits: { mailKeysPerOrg: 1_000, mailInboxesPerOrg: 1_000 },
-    relay: { capacity: KV_CONNECT_CAPACITY },
+    relay: { capacity: exclusive ? EMBEDDED_CAPACITY : KV_CONNECT_CAPACITY },
     deps: { kv: fake },
   });
   const owner = await newSendingOrg(relay);
@@ -268,10 +275,41 @@ for (const [how, { code, kill }] of Object.entries(DEATHS)) {
   });
 }
 
+Deno.test("a key that is deleted, or whose org is suspended, by the API while a body is on its way changes nothing, on a store of one's own", async () => {
+  await using issuer = await startGoogleIssuer();
+  await using world = await startWorld(issuer, { exclusive: true });
+  const { relay, kv, owner, things } = world;
+  const suspend = async (verb: "suspend" | "unsuspend") => {
+    const path = `/v1/admin/mail/orgs/${owner.orgId}/${verb}`;
+    accepted(await askMail(relay.url, "POST", path, { key: ADMIN_TOKEN }), 200);
+  };
+  const slow = KEY_CHANGES.filter(({ body }) => body !== undefined);
+  assert.ok(slow.length > 12);
+  for (const change of slow) {
+    const { id, holder } = await shortKey(world);
+    const [first, second] = [
+      await begin(relay, holder, change, things),
+      await begin(relay, holder, change, things),
+    ];
+    await suspend("suspend");
+    const suspended = await storedRows(kv);
+    assertMailRefused(await first(), "org_suspended");
+    assert.deepEqual(await storedRows(kv), suspended, change.route);
+    await suspend("unsuspend");
+    accepted(await owner.ask("DELETE", `/v1/mail/api-keys/${id}`), 204);
+    const deleted = await storedRows(kv);
+    assertMailRefused(await second(), "unknown_key");
+    assert.deepEqual(await storedRows(kv), deleted, change.route);
+  }
+});
+
 Deno.test("with a key that lives each request of KEY_CHANGES is accepted, within the ten checks of a KV server", async () => {
   await using issuer = await startGoogleIssuer();
   await using world = await startWorld(issuer);
   const { owner, things } = world;
+  const lists = { allow_send: ["a.test"], allow_receive: ["b.test"], block_receive: ["c.test"] };
+  accepted(await owner.createInbox({ client_id: "again" }), 201);
+  accepted(await owner.createInbox({ client_id: "again", ...lists }), 200);
   let done = 0;
   for (const { route, path, body, headers, status } of KEY_CHANGES) {
     const answer = await owner.ask(route.split(" ")[0]!, path(things), {

@@ -1,3 +1,4 @@
+// Over 300 lines: one world full of marks, and all that a key without inbox:read may ask in it.
 /**
  * A key with inbox:write alone reads nothing: whatever strangers and other keys have written is full of
  * one mark, and no answer to such a key has it, but what its own replies must say.
