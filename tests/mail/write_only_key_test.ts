@@ -223,6 +223,29 @@ Deno.test("PATCH by a key with inbox:write alone is answered marks; by one that 
     assert.deepEqual([draft.revision, draft.subject, draft.text], [2, undefined, undefined]);
   }));
 
+Deno.test("a key with inbox:write alone has no draft of other keys sent to itself", () =>
+  withWorld(async (world) => {
+    const { owner, things } = world;
+    const holder = await writer(world, "inbox");
+    const path = `/v1/mail/drafts/${things.draft}`;
+    let refused = 0;
+    for (const field of ["to", "cc", "bcc"]) {
+      const body = { text: "x", [field]: ["thief@example.org"] };
+      const answer = await holder.ask("PATCH", path, { body });
+      assertMailRefused(answer, "insufficient_permission", /inbox:read/);
+      refused++;
+    }
+    assert.equal(refused, 3);
+    const { revision, to } = accepted(await owner.ask("GET", path), 200);
+    assert.deepEqual([revision, to.length, to[0].address], [1, 1, FRIEND]);
+    // Its own it sends wherever it likes.
+    const drafts = `/v1/mail/inboxes/${things.inbox}/drafts`;
+    const { id } = accepted(await holder.ask("POST", drafts, { body: LETTER }), 201);
+    const body = { to: ["kim@example.org"], cc: null };
+    accepted(await holder.ask("PATCH", `/v1/mail/drafts/${id}`, { body }), 200);
+    accepted(await holder.ask("POST", `${path}/send`), 202);
+  }));
+
 Deno.test("what a key with inbox:write alone wrote itself is answered whole, until another key writes in it", () =>
   withWorld(async (world) => {
     const { owner, things, relay } = world;

@@ -14,6 +14,7 @@ import type {
   OutgoingAttachment,
   OutgoingMessage,
 } from "../composing/outgoing_message.ts";
+import { maySee } from "../access.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
 import type { CallingKey } from "../keys/require_org.ts";
 import type { Mailboxes } from "../mailboxes/mailboxes.ts";
@@ -213,10 +214,10 @@ export class Drafts {
 
   /**
    * Makes the next revision of a draft.
-   * @throws RelayError `not_found`, `payload_too_large`, `unavailable`, and as changeDraft() and
-   * requireCaller()
+   * @throws RelayError `not_found`, `payload_too_large`, `unavailable`, `insufficient_permission`, and as
+   * changeDraft() and requireCaller()
    */
-  async change(caller: CallingKey, place: DraftPlace, changes: DraftChanges): Promise<WholeDraft> {
+  async change(caller: MailCaller, place: DraftPlace, changes: DraftChanges): Promise<WholeDraft> {
     const { mailboxes, limits, blobs, store } = this.services;
     const { orgId, inboxId } = place;
     await blobs.refuseWhenFull();
@@ -228,6 +229,7 @@ export class Drafts {
         const keep = (ref: BlobRef) => (written.push(ref), ref);
         const before = await this.read(place);
         if (before === null) throw unknownObject("draft");
+        refuseRedirection(caller, before, changes);
         const { texts: { text, html, headers } } = await this.whole(before);
         const whole = changeDraft({ ...editable(before), text, html }, changes, limits);
         const texts: DraftTexts = { text: whole.text, html: whole.html, headers };
@@ -380,6 +382,22 @@ function storedAttachment(
     sha256: Buffer.from(files.sections[section]!.sha256, "base64url").toString("hex"),
     section,
   };
+}
+
+/**
+ * Who may not read a draft does not have it sent to somebody else, who could.
+ * @throws RelayError `insufficient_permission`
+ */
+function refuseRedirection(
+  { key }: MailCaller,
+  row: DraftRow,
+  { to, cc, bcc }: DraftChanges,
+): void {
+  if ((to ?? cc ?? bcc) === undefined || maySee(key, writerOf(row))) return;
+  throw new RelayError(
+    "insufficient_permission",
+    "this draft holds what other keys wrote: whom it goes to is changed by a key with inbox:read; this one changes the rest, or sends it as it is",
+  );
 }
 
 /** @throws RelayError `payload_too_large` */

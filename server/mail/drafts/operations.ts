@@ -108,7 +108,7 @@ export function draftRoutes(limits: Limits): DescribedRoutes {
       description:
         "Replaces the fields that are named; the revision rises. On a `draft_only` inbox " +
         "the link that was mailed before approves nothing any more, and another one is mailed. A key " +
-        "without `inbox:read` is answered marks, unless it alone has written the draft.",
+        "without `inbox:read` is answered marks, and changes no recipients, unless it alone has written the draft.",
       body: {
         description:
           "null clears subject, text and html and empties cc and bcc. Unknown fields are " +
