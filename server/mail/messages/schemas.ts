@@ -129,6 +129,19 @@ export const Message = z.object({
   links: z.array(z.object({ url: z.string(), text: z.string() })),
 }).openapi("MailMessage");
 
+/** What a key without inbox:read is answered. */
+export const MessageMarks = z.object({
+  id: ROW.id,
+  inbox_id: ROW.inbox_id,
+  thread_id: ROW.thread_id,
+  direction: ROW.direction,
+  status: ROW.status,
+  labels: ROW.labels,
+  read: ROW.read,
+  send_at: ROW.send_at,
+  created_at: ROW.created_at,
+}).strict().openapi("MailMessageMarks");
+
 const ThreadMessage = z.object({
   ...ROW,
   text: z.string().nullable(),
@@ -148,6 +161,17 @@ const THREAD = {
   last_message_at: time("When that came."),
   created_at: time("When its first message came."),
 };
+
+/** What a key without inbox:read is answered. */
+export const ThreadMarks = z.object({
+  id: THREAD.id,
+  inbox_id: THREAD.inbox_id,
+  message_count: count,
+  unread_count: count,
+  last_message_id: THREAD.last_message_id,
+  last_message_at: THREAD.last_message_at,
+  created_at: THREAD.created_at,
+}).strict().openapi("MailThreadMarks");
 
 export const Thread = z.object(THREAD).openapi("MailThread");
 

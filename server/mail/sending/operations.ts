@@ -2,8 +2,8 @@
 import { z } from "@hono/zod-openapi";
 import type { Limits } from "../../limits.ts";
 import type { DescribedRoutes } from "../described.ts";
-import { Draft } from "../drafts/schemas.ts";
-import { Message } from "../messages/schemas.ts";
+import { Draft, DraftMarks } from "../drafts/schemas.ts";
+import { Message, MessageMarks } from "../messages/schemas.ts";
 import { addresses, AttachmentToSend, KeyHeader } from "./schemas.ts";
 
 const text = z.string().nullable().optional();
@@ -43,7 +43,7 @@ const ForwardRequest = z.object({
 
 const Pending = z.object({
   status: z.literal("pending_approval"),
-  draft: Draft,
+  draft: z.union([Draft, DraftMarks]),
 }).openapi("MailPendingApproval");
 
 const ACCEPTED = {
@@ -106,12 +106,14 @@ export function sendingRoutes(limits: Limits): DescribedRoutes {
       },
     },
     cancelMail: {
-      description: "Takes a scheduled message back, until its `send_at`.",
+      description:
+        "Takes a scheduled message back, until its `send_at`. A key without `inbox:read` is " +
+        "answered marks, unless it has written the message.",
       answers: {
         200: {
           description: "The message, cancelled.",
           headers: ["Cache-Control"],
-          content: { schema: Message },
+          content: { schema: z.union([Message, MessageMarks]) },
         },
       },
       errors: {
