@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { blobFilesIn } from "../support/blob_rig.ts";
 import { seededRandom } from "../support/fake_kv.ts";
 import { handIn, mailText } from "../support/inbound_mail.ts";
+import { auditStorage } from "../support/mailbox_audit.ts";
 import { accepted, type MailKeyHolder } from "../support/mail_caller.ts";
 import { type MailPairOptions, startMailPair } from "../support/mail_pair.ts";
 import type { MailAnswer } from "../support/mail_relay.ts";
@@ -133,6 +134,7 @@ for (const [name, options] of KINDS) {
         for (let minute = 0; minute < 21; minute++) await relays[i % 2]!.relay.crons["figures"]!();
         for (const { relay } of relays) await relay.crons["figures"]!();
       }
+      await auditStorage(kv);
       const { bytes, rowBytes } = await counted(kv, owner.orgId);
       assert.equal(await diskBytes(relays[0]), bytes - rowBytes, `seed ${seed}`);
       clock.advance(27 * 60 * MINUTE_MS);
