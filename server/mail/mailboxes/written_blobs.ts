@@ -36,6 +36,8 @@ const writtenKey = defineRecord<WrittenRecord, [orgId: string, what: "bytes"]>([
 const LEAST_BYTES = 4 * 1024;
 /** The record stays at some 600 pairs. */
 const BUCKET_MS = HOUR_MS / 600;
+/** With its record. */
+const JOB_BYTES = 15_000;
 
 export class WrittenBlobs {
   constructor(private readonly services: WrittenBlobsServices) {}
@@ -45,9 +47,7 @@ export class WrittenBlobs {
    * @throws RelayError `rate_limited`
    */
   async look(orgId: string, bytes = 0): Promise<void> {
-    const { records, now } = this.services;
-    const found = await records.read<WrittenRecord>(writtenKey(orgId, "bytes"));
-    take(found, bytes, now(), await this.#ruleOf(orgId));
+    this.#look(await this.#read(orgId), bytes);
   }
 
   /**
@@ -56,27 +56,41 @@ export class WrittenBlobs {
    * @throws RelayError `rate_limited`, `unavailable`
    */
   async write(
-    [orgId, inboxId]: [string, string],
+    [orgId, inboxId]: [orgId: string, inboxId: string],
     sections: readonly Uint8Array[],
   ): Promise<BlobRef> {
     const { records, limits, now, blobs } = this.services;
     const bytes = sections.reduce((sum, { length }) => sum + length, 0);
-    await this.look(orgId, bytes);
-    const org = await records.read<OrgRecord>(orgKey(orgId));
+    const found = await this.#read(orgId);
+    this.#look(found, bytes);
     const stored = await records.read<StorageRecord>(storageKey(orgId));
     // The commit decides again.
-    if (org !== null && !hasRoom(stored, bytes, org, now(), limits)) throw overQuota();
-    await this.#count(orgId, bytes);
+    if (found.org !== null && !hasRoom(stored, bytes, found.org, now(), limits)) throw overQuota();
+    await this.#count(orgId, bytes, this.#ruleOf(found.org));
     return await blobs.write([orgId, inboxId], sections);
   }
 
+  async #read(orgId: string): Promise<{ org: OrgRecord | null; written: WrittenRecord | null }> {
+    const { records } = this.services;
+    return {
+      org: await records.read<OrgRecord>(orgKey(orgId)),
+      written: await records.read<WrittenRecord>(writtenKey(orgId, "bytes")),
+    };
+  }
+
+  #look(
+    { org, written }: { org: OrgRecord | null; written: WrittenRecord | null },
+    bytes: number,
+  ): void {
+    take(written, bytes, this.services.now(), this.#ruleOf(org));
+  }
+
   /** A commit of its own: what is refused later, or dies with the process, has been counted. */
-  async #count(orgId: string, bytes: number): Promise<void> {
+  async #count(orgId: string, bytes: number, rule: WindowRule): Promise<void> {
     const key = writtenKey(orgId, "bytes");
-    const rule = await this.#ruleOf(orgId);
     await this.services.commits.submit<void>({
       records: [key],
-      sizeBytes: 10_000,
+      sizeBytes: JOB_BYTES,
       proof: key,
       plan(turn) {
         const window = take(turn.record(key), bytes, turn.nowMs, rule);
@@ -86,9 +100,8 @@ export class WrittenBlobs {
     });
   }
 
-  async #ruleOf(orgId: string): Promise<WindowRule> {
-    const { records, limits } = this.services;
-    const org = await records.read<OrgRecord>(orgKey(orgId));
+  #ruleOf(org: OrgRecord | null): WindowRule {
+    const { limits } = this.services;
     const isTrial = org !== null && org.trialEndsAtMs !== null;
     const limit = isTrial
       ? limits.mailWrittenBytesPerTrialPerHour
