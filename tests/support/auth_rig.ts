@@ -1,7 +1,8 @@
 /** A checker of mails over scripted DNS, with its real worker. */
 import { Buffer } from "node:buffer";
 import { AuthChecker, type CheckerBounds } from "../../server/mail/auth/auth_checker.ts";
-import type { MailClient } from "../../server/mail/auth/auth_messages.ts";
+import type { FairPlace } from "../../server/fair_line.ts";
+import type { MailClient, SenderCheck } from "../../server/mail/auth/auth_messages.ts";
 import { createDnsClient } from "../../server/mail/auth/dns_client.ts";
 import type { LookupBounds } from "../../server/mail/auth/lookups.ts";
 import { type StartAuthWorker, startAuthWorker } from "../../server/mail/auth/start_auth_worker.ts";
@@ -14,6 +15,12 @@ export interface AuthRig extends AsyncDisposable {
   losses: unknown[];
   /** @param mail a character is a byte */
   check(mail: string | Uint8Array<ArrayBuffer>, client?: Partial<MailClient>): Promise<MailAuth>;
+  /** The same with all that a check finds. */
+  checkSender(
+    mail: string | Uint8Array<ArrayBuffer>,
+    client?: Partial<MailClient>,
+    place?: FairPlace,
+  ): Promise<SenderCheck>;
 }
 
 /** Where mails come from unless a test says otherwise. */
@@ -38,20 +45,26 @@ export function startAuthRig(
     now: Date.now,
     ...options,
   });
-  return {
+  const rig: AuthRig = {
     dns,
     checker,
     losses,
-    check: (mail, client = {}) =>
-      checker.check(typeof mail === "string" ? new Uint8Array(Buffer.from(mail, "latin1")) : mail, {
-        clientIp: CLIENT_IP,
-        helo: "mx.example.org",
-        envelopeFrom: "alice@example.org",
-        ...client,
-      }),
+    check: async (mail, client) => (await rig.checkSender(mail, client)).auth,
+    checkSender: (mail, client = {}, place = { group: "org", source: CLIENT_IP }) =>
+      checker.check(
+        typeof mail === "string" ? new Uint8Array(Buffer.from(mail, "latin1")) : mail,
+        {
+          clientIp: CLIENT_IP,
+          helo: "mx.example.org",
+          envelopeFrom: "alice@example.org",
+          ...client,
+        },
+        place,
+      ),
     async [Symbol.asyncDispose]() {
       checker.close();
       await dns[Symbol.asyncDispose]();
     },
   };
+  return rig;
 }

@@ -2,8 +2,13 @@
  * Has mails checked by a worker (docs/adr/0039): a stranger's bytes never hold the main thread, and
  * whatever becomes of the worker, each mail gets a result.
  */
-import type { MailAuth } from "../records/message_record.ts";
-import { brokenAuth, type FromWorker, type MailClient } from "./auth_messages.ts";
+import { FairLine, type FairPlace } from "../../fair_line.ts";
+import {
+  brokenCheck,
+  type FromWorker,
+  type MailClient,
+  type SenderCheck,
+} from "./auth_messages.ts";
 import type { AskDns } from "./dns_client.ts";
 import { LOOKUP_BOUNDS, type LookupBounds, Lookups } from "./lookups.ts";
 import type { AuthWorker, StartAuthWorker } from "./start_auth_worker.ts";
@@ -20,13 +25,18 @@ export interface AuthCheckerOptions {
 }
 
 export interface CheckerBounds {
-  /** Mails in the worker, most of which wait for DNS. */
+  /**
+   * Mails in the worker, most of which wait for DNS. A group or source has no more of them than are
+   * free, so that there is always room for another one's.
+   */
   underWay: number;
   /** Their bytes that it has not hashed yet; one larger mail goes alone. */
   bytes: number;
-  /** Mails that wait for either. */
+  /** Mails that wait for either, in fair turns. */
   waiting: number;
   waitMs: number;
+  /** For DNS, of a mail behind which others of its group wait; else what the lookups are given. */
+  hurriedMs: number;
   /** From a mail's entry into the worker to its result. */
   checkMs: number;
   /** A worker that says nothing for so long, asked or not, is ended. */
@@ -37,7 +47,8 @@ export const CHECKER_BOUNDS: CheckerBounds = {
   underWay: 64,
   bytes: 48 * 1024 * 1024,
   waiting: 500,
-  waitMs: 10_000,
+  waitMs: 20_000,
+  hurriedMs: 1_000,
   checkMs: 30_000,
   silenceMs: 10_000,
 };
@@ -45,7 +56,8 @@ export const CHECKER_BOUNDS: CheckerBounds = {
 interface Check {
   raw: Uint8Array<ArrayBuffer>;
   client: MailClient;
-  resolve: (auth: MailAuth) => void;
+  place: FairPlace;
+  resolve: (check: SenderCheck) => void;
   timer: ReturnType<typeof setTimeout> | undefined;
   /** Bytes that count until it is hashed. */
   heldBytes: number;
@@ -60,7 +72,7 @@ interface Check {
 export class AuthChecker {
   readonly #options: AuthCheckerOptions;
   readonly #bounds: CheckerBounds;
-  readonly #waiting: Check[] = [];
+  readonly #waiting: FairLine<Check>;
   readonly #underWay = new Map<number, Check>();
   #worker: AuthWorker | null = null;
   /** A worker that died before it was ready would die again. */
@@ -76,22 +88,28 @@ export class AuthChecker {
   constructor(options: AuthCheckerOptions) {
     this.#options = options;
     this.#bounds = options.bounds ?? CHECKER_BOUNDS;
+    this.#waiting = new FairLine(this.#bounds.waiting);
   }
 
   /**
    * What SPF, DKIM and DMARC say of a mail. Never rejects: what cannot be found out in time, or at
    * all, is temperror.
    * @param raw as received; it is copied
+   * @param place whose turns it takes: whom it is for, and who brought it
    */
-  check(raw: Uint8Array<ArrayBuffer>, client: MailClient): Promise<MailAuth> {
-    const { waiting, waitMs } = this.#bounds;
-    if (this.#isClosed || this.#waiting.length >= waiting || performance.now() < this.#restMs) {
-      return Promise.resolve(brokenAuth(client));
+  check(
+    raw: Uint8Array<ArrayBuffer>,
+    client: MailClient,
+    place: FairPlace,
+  ): Promise<SenderCheck> {
+    if (this.#isClosed || performance.now() < this.#restMs) {
+      return Promise.resolve(brokenCheck(client));
     }
     return new Promise((resolve) => {
       const check: Check = {
         raw,
         client,
+        place,
         resolve,
         timer: undefined,
         heldBytes: 0,
@@ -100,8 +118,7 @@ export class AuthChecker {
         fromDomain: undefined,
         isSecondTry: false,
       };
-      check.timer = setTimeout(() => this.#giveUpWaiting(check), waitMs);
-      this.#waiting.push(check);
+      this.#wait(check);
       this.#admit();
     });
   }
@@ -110,30 +127,51 @@ export class AuthChecker {
   close(): void {
     this.#isClosed = true;
     this.#endWorker();
-    for (const check of [...this.#underWay.values(), ...this.#waiting.splice(0)]) {
-      this.#finish(check, brokenAuth(check.client, check.fromDomain));
+    for (const check of [...this.#underWay.values(), ...this.#waiting.clear()]) {
+      this.#finish(check, brokenCheck(check.client, check.fromDomain));
     }
     this.#underWay.clear();
   }
 
+  #wait(check: Check): void {
+    check.timer = setTimeout(() => this.#giveUpWaiting(check), this.#bounds.waitMs);
+    const left = this.#waiting.add(check, check.place);
+    if (left !== null) this.#finish(left, brokenCheck(left.client));
+  }
+
+  /** The next one that there is room for; a large mail holds up the others until its bytes have room. */
+  #next(): Check | null {
+    const { underWay, bytes } = this.#bounds;
+    const free = underWay - this.#underWay.size;
+    const [groups, sources] = [new Map<string, number>(), new Map<string, number>()];
+    for (const { place: { group, source } } of this.#underWay.values()) {
+      groups.set(group, (groups.get(group) ?? 0) + 1);
+      sources.set(source, (sources.get(source) ?? 0) + 1);
+    }
+    let isHeldUp = false;
+    return this.#waiting.take(({ raw: { length } }, { group, source }) => {
+      if ((groups.get(group) ?? 0) >= free || (sources.get(source) ?? 0) >= free) return false;
+      isHeldUp ||= this.#heldBytes > 0 && this.#heldBytes + length > bytes;
+      return !isHeldUp;
+    });
+  }
+
   /** Lets those in that there is room for. */
   #admit(): void {
-    const { underWay, bytes, checkMs } = this.#bounds;
-    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
-      const size = next.raw.length;
-      const hasRoom = this.#heldBytes === 0 || this.#heldBytes + size <= bytes;
-      if (this.#underWay.size >= underWay || !hasRoom) return;
-      if (!this.#startWorker()) return;
-      this.#waiting.shift();
-      clearTimeout(next.timer);
-      const check = next;
+    const { checkMs, hurriedMs } = this.#bounds;
+    while (this.#waiting.length > 0 && this.#startWorker()) {
+      const check = this.#next();
+      if (check === null) return;
+      clearTimeout(check.timer);
       const id = this.#ids++;
       this.#underWay.set(id, check);
-      check.heldBytes = size;
-      this.#heldBytes += size;
+      check.heldBytes = check.raw.length;
+      this.#heldBytes += check.heldBytes;
+      const { timeMs, questions } = this.#options.lookups ?? LOOKUP_BOUNDS;
+      const isHurried = this.#waiting.has(check.place.group);
       check.lookups = new Lookups(
         this.#options.dns,
-        this.#options.lookups ?? LOOKUP_BOUNDS,
+        { timeMs: isHurried ? Math.min(timeMs, hurriedMs) : timeMs, questions },
         () => performance.now(),
       );
       check.timer = setTimeout(() => this.#giveUp(id), checkMs);
@@ -192,11 +230,11 @@ export class AuthChecker {
         break;
       }
       case "done":
-        this.#end(message.id, message.auth);
+        this.#end(message.id, message.check);
         break;
       case "failed":
         this.#options.onLoss(new Error(`a mail could not be checked: ${message.reason}`));
-        this.#end(message.id, brokenAuth(check.client, check.fromDomain));
+        this.#end(message.id, brokenCheck(check.client, check.fromDomain));
     }
   }
 
@@ -228,41 +266,37 @@ export class AuthChecker {
       this.#release(check);
       clearTimeout(check.timer);
       if (!again.includes(check)) {
-        this.#finish(check, brokenAuth(check.client, check.fromDomain));
+        this.#finish(check, brokenCheck(check.client, check.fromDomain));
         continue;
       }
       check.isSecondTry = true;
-      check.timer = setTimeout(() => this.#giveUpWaiting(check), this.#bounds.waitMs);
+      this.#wait(check);
     }
-    this.#waiting.unshift(...again);
     if (this.#isReady) this.#admit();
-    else for (const check of this.#waiting.splice(0)) this.#finish(check, brokenAuth(check.client));
+    else for (const check of this.#waiting.clear()) this.#finish(check, brokenCheck(check.client));
   }
 
   #giveUp(id: number): void {
     const check = this.#underWay.get(id);
-    if (check !== undefined) this.#end(id, brokenAuth(check.client, check.fromDomain));
+    if (check !== undefined) this.#end(id, brokenCheck(check.client, check.fromDomain));
   }
 
   #giveUpWaiting(check: Check): void {
-    const place = this.#waiting.indexOf(check);
-    if (place < 0) return;
-    this.#waiting.splice(place, 1);
-    this.#finish(check, brokenAuth(check.client));
+    if (this.#waiting.remove(check, check.place)) this.#finish(check, brokenCheck(check.client));
   }
 
-  #end(id: number, auth: MailAuth): void {
+  #end(id: number, found: SenderCheck): void {
     const check = this.#underWay.get(id)!;
     this.#underWay.delete(id);
     this.#release(check);
-    this.#finish(check, auth);
+    this.#finish(check, found);
     this.#admit();
   }
 
-  #finish(check: Check, auth: MailAuth): void {
+  #finish(check: Check, found: SenderCheck): void {
     clearTimeout(check.timer);
     check.lookups?.close();
-    check.resolve(auth);
+    check.resolve(found);
   }
 
   #release(check: Check): void {
