@@ -3,13 +3,15 @@
  * The one way in for mail: from a gateway, an SMTP server, local mode or another inbox of the relay.
  * A message is stored once for each inbox; what the sender hears rests on commits alone.
  *
- * In order: who has an inbox, what can be refused unread, the repetition of a former message, then
+ * In order: who has an inbox, the repetition of a former message, what can be refused unread, then
  * parsing and the checks of its sender, once for all inboxes, then each inbox's lists, and a commit
- * that decides again what may have changed meanwhile.
+ * that decides again what may have changed meanwhile. What is refused counts apart from what an inbox
+ * takes (docs/adr/0047): no sender can use up an inbox's rate by mail that it refuses.
  */
 import { base64urlnopad } from "@scure/base";
 import type { BlobRef, Blobs } from "../../blobs/blobs.ts";
 import { type ErrorCode, RelayError, unavailable } from "../../errors.ts";
+import { countedAddress } from "../../http/client_address.ts";
 import { sha256Of } from "../../http/sha256_of.ts";
 import type { Limits } from "../../limits.ts";
 import { retryWhileLocked } from "../../storage/lock_retry.ts";
@@ -18,6 +20,8 @@ import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../time_units.ts";
+import type { FairPlace } from "../../fair_line.ts";
+import type { SenderCheck } from "../auth/auth_messages.ts";
 import { authOfShownFrom } from "../auth/fixed_auth.ts";
 import { countNow, figureRecords } from "../figures/figures_record.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
@@ -25,6 +29,7 @@ import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts"
 import { hasRoom, storageKey, type StorageRecord } from "../mailboxes/storage_use.ts";
 import { findThread, readThread } from "../messages/find_thread.ts";
 import { countFitting } from "../parsing/fit_lists.ts";
+import { peekFrom } from "../parsing/peek_from.ts";
 import type { ReadMail, ReadMailResult } from "../parsing/read_mail.ts";
 import { identify, type NewMessage, stageMessage } from "../messages/stage_message.ts";
 import type { Inbox } from "../records/inbox_record.ts";
@@ -33,9 +38,11 @@ import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { rfcIdKey, type ThreadRow } from "../records/thread_record.ts";
 import { ClientRate } from "./client_rate.ts";
 import type { Destinations } from "./destinations.ts";
+import { mailSource, senderDomain } from "./mail_source.ts";
 import type { OutcomeKeeper } from "./outcome_keeper.ts";
 import { isTemporary, type Outcome, type ReceivedMail, type RefusedCode } from "./received_mail.ts";
-import { admitReceived, type ReceivedRates } from "./receiving_rate.ts";
+import { admitReceived, messagesAnHour, type ReceivedRates } from "./receiving_rate.ts";
+import { RefusalWindows } from "./refusal_windows.ts";
 import { isRefusedByLists } from "./refused_by_lists.ts";
 import { Refused } from "./refused.ts";
 import { repeatKeyOf, type RepeatRow, repeatRowKey } from "./repeats.ts";
@@ -51,7 +58,7 @@ export interface ReceiverServices {
   /** Parses off the main thread. @throws RelayError `unavailable` where too much waits */
   readMail: ReadMail;
   /** Finds out about a message's sender, off the main thread. */
-  checkAuth(mail: ReceivedMail): Promise<MailAuth>;
+  checkAuth(mail: ReceivedMail, place: FairPlace): Promise<SenderCheck>;
   destinations: Pick<Destinations, "find">;
   /** Secret under which client addresses are hashed, 32 bytes. */
   addressKey: Uint8Array;
@@ -80,8 +87,18 @@ const GONE: readonly ErrorCode[] = ["not_found", "unknown_key"];
 
 const JOB_BYTES = 60_000;
 
+/**
+ * What counts with the client of a message that nobody takes. An address that no inbox has costs a look
+ * alone, and providers pass on whole dictionaries of them.
+ */
+const COUNTED: readonly (RefusedCode | null)[] = ["blocked", "over_quota", "rate_limited"];
+
 export class Receiver {
-  constructor(private readonly services: ReceiverServices) {}
+  readonly #refusals: RefusalWindows;
+
+  constructor(private readonly services: ReceiverServices) {
+    this.#refusals = new RefusalWindows(services.store.now);
+  }
 
   /**
    * Stores a message for everyone of its envelope who takes it.
@@ -108,19 +125,22 @@ export class Receiver {
     const content = await sha256Of(mail.raw);
     const repeatKey = await repeatKeyOf(mail, content);
     const open: Target[] = [];
+    let peeked: { from: string | null | undefined } | null = null;
+    const peek = () => (peeked ??= { from: peekFrom(mail.raw) }).from;
     for (const target of targets) {
-      const early = await this.#decideUnread(target, mail, repeatKey);
+      const early = await this.#decideUnread(target, mail, repeatKey, peek);
       if (early === undefined) open.push(target);
       else settle(target.spellings, early?.code ?? null, early?.retryAfterMs);
     }
     const client = new ClientRate(
-      { ...this.services, now: this.services.store.now },
+      { ...this.services, now: this.services.store.now, refusals: this.#refusals },
       mail.clientIp,
     );
     if (open.length > 0) await client.look();
     if (open.length > 0 && client.refused === null) {
       await this.services.blobs.refuseWhenFull();
-      const read = { ...await this.#read(mail), sha256: base64urlnopad.encode(content) };
+      const place = { group: open[0]!.org.id, source: mailSource(mail) };
+      const read = { ...await this.#read(mail, place), sha256: base64urlnopad.encode(content) };
       for (const target of open) {
         if (client.refused !== null) break;
         // All others are decided: what the last commit stores is all that is left to know.
@@ -137,6 +157,7 @@ export class Receiver {
         settle(target.spellings, refused?.code ?? null, refused?.retryAfterMs);
       }
     }
+    if ([...outcomes.values()].some(({ code }) => COUNTED.includes(code))) client.countRefused();
     const { refused } = client;
     for (const { spellings } of refused === null ? [] : open) {
       const left = spellings.filter((address) => !outcomes.has(address));
@@ -178,6 +199,7 @@ export class Receiver {
     { inbox, org }: Target,
     mail: ReceivedMail,
     repeatKey: string,
+    peek: () => string | null | undefined,
   ): Promise<Refused | null | undefined> {
     const { records, limits, store } = this.services;
     const nowMs = store.now();
@@ -191,11 +213,17 @@ export class Receiver {
       if (mail.to.length > 1 && isOld) await this.#renew(inbox, repeatKey);
       return null;
     }
+    const isRefused = isRefusedUnread(inbox, mail, peek);
+    if (isRefused === true) return new Refused("blocked");
     const stored = await records.read<StorageRecord>(storageKey(org.id));
     if (!hasRoom(stored, mail.raw.length, org, nowMs, limits)) return new Refused("over_quota");
     const mailbox = await this.services.mailboxes.read(org.id, inbox.id);
     const window = this.#admit(mailbox, org, mail.raw.length, nowMs);
-    return window instanceof Refused ? window : undefined;
+    if (window instanceof Refused) return window;
+    if (isRefused === false) return undefined;
+    const name = refusalName(inbox, mail);
+    const waitMs = name === null ? null : this.#refusals.waitMs(name, refusalLimit(org, limits));
+    return waitMs === null ? undefined : new Refused("rate_limited", waitMs);
   }
 
   async #repeatOf(
@@ -231,16 +259,25 @@ export class Receiver {
     return "retryAfterMs" in rates ? new Refused("rate_limited", rates.retryAfterMs) : rates;
   }
 
-  async #read(mail: ReceivedMail): Promise<ReadMailResult & { auth: MailAuth }> {
+  async #read(
+    mail: ReceivedMail,
+    place: FairPlace,
+  ): Promise<ReadMailResult & { auth: MailAuth }> {
     const { readMail, checkAuth, limits } = this.services;
-    const [read, auth] = await Promise.all([
+    const [read, found] = await Promise.all([
       readMail(mail.raw, {
         envelopeFrom: mail.from,
         limits: { parts: limits.mailParts, depth: limits.mailDepth },
       }),
-      mail.auth ?? checkAuth(mail),
+      mail.auth === undefined
+        ? checkAuth(mail, place)
+        : { auth: mail.auth, isReplyToUnsigned: false },
     ]);
-    return { ...read, auth: authOfShownFrom(auth, read.facts) };
+    const { facts } = read;
+    const auth = authOfShownFrom(found.auth, facts);
+    if (!found.isReplyToUnsigned || auth.verdict !== "pass") return { ...read, auth };
+    const parseWarnings = [...facts.parseWarnings, "reply_to_unsigned" as const];
+    return { ...read, facts: { ...facts, parseWarnings }, auth };
   }
 
   /** @returns why it was not stored, null where it was */
@@ -252,9 +289,14 @@ export class Receiver {
     beside: Beside,
   ): Promise<Refused | null> {
     const isRefused = isRefusedByLists(inbox, mail.from, facts.from?.address ?? null, auth);
-    if (isRefused === "unknown") throw unchecked();
+    const { blobs, inboxes, limits } = this.services;
+    const name = isRefused === false ? null : refusalName(inbox, mail);
+    if (name !== null) this.#refusals.count(name, refusalLimit(org, limits));
+    if (isRefused === "unknown") {
+      beside.client.countRefused();
+      throw unchecked();
+    }
     if (isRefused) return new Refused("blocked");
-    const { blobs, inboxes } = this.services;
     const blob = await blobs.write([org.id, inbox.id], [mail.raw, head, rest], [sha256]);
     const message: NewMessage = {
       ...facts,
@@ -362,6 +404,32 @@ export class Receiver {
     if (window instanceof Refused) throw window;
     return { ...mailbox, ...window };
   }
+}
+
+/** By lists and what is known unread: "unknown" where they may still refuse the message. */
+function isRefusedUnread(
+  inbox: Inbox,
+  { from }: ReceivedMail,
+  peek: () => string | null | undefined,
+): boolean | "unknown" {
+  const { block_receive, allow_receive } = inbox.entries;
+  if (block_receive.length + allow_receive.length === 0) return false;
+  return isRefusedByLists(inbox, from, peek(), { verdict: "error" });
+}
+
+/**
+ * Under what a message is counted that an inbox refused once it was read: by client and envelope sender,
+ * so that the inbox still hears from all others. Null where nobody says who the client was: whatever
+ * else names a sender is the sender's own word, and would shut out the one whose name it is.
+ */
+function refusalName(inbox: Inbox, mail: ReceivedMail): string | null {
+  const address = mail.clientIp === null ? undefined : countedAddress(mail.clientIp);
+  return address === undefined ? null : `${inbox.id} ${address} ${senderDomain(mail)}`;
+}
+
+/** As many as an inbox takes. */
+function refusalLimit({ trialEndsAtMs }: OrgRecord, limits: Limits): number {
+  return messagesAnHour(trialEndsAtMs !== null, limits);
 }
 
 /** Bytes of the envelope's recipients that a row keeps. */
