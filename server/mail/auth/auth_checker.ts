@@ -26,8 +26,8 @@ export interface AuthCheckerOptions {
 
 export interface CheckerBounds {
   /**
-   * Mails in the worker, most of which wait for DNS. A group or source has no more of them than are
-   * free, so that there is always room for another one's.
+   * Mails in the worker, most of which wait for DNS. A group has no more of them than are free, and a
+   * source half as many: so there is always room for another group's, and in a group for another source's.
    */
   underWay: number;
   /** Their bytes that it has not hashed yet; one larger mail goes alone. */
@@ -150,7 +150,7 @@ export class AuthChecker {
     }
     let isHeldUp = false;
     return this.#waiting.take(({ raw: { length } }, { group, source }) => {
-      if ((groups.get(group) ?? 0) >= free || (sources.get(source) ?? 0) >= free) return false;
+      if ((groups.get(group) ?? 0) >= free || 2 * (sources.get(source) ?? 0) >= free) return false;
       isHeldUp ||= this.#heldBytes > 0 && this.#heldBytes + length > bytes;
       return !isHeldUp;
     });
