@@ -9,6 +9,7 @@ import {
   startInboundRig,
 } from "../support/inbound_rig.ts";
 import { accepted, assertMailRefused, newOrg } from "../support/mail_caller.ts";
+import { listRows } from "../support/store_rows.ts";
 
 const KEY = makeDkimKey();
 const ZONE: Record<string, ScriptedRecords> = {
@@ -55,14 +56,16 @@ Deno.test("what the lists refuse by envelope or From is neither parsed nor looke
   const limits = { mailInboundPerInboxPerHour: 3 };
   for (const [inbox, from, address] of lists) {
     await using world = await startWorld({ inbox, limits });
-    const { asked, deliver } = world;
+    const { asked, deliver, kv } = world;
+    const before = await listRows(kv, { marks: true });
     for (let i = 0; i < 6; i++) {
       // Parsing waits for the checks that begin with it: without a question neither was begun.
       const answer = await deliver({ from, raw: mailFrom(address), ...client("192.0.2.1") });
       assertMailRefused(answer, "not_found", /blocked: 1/);
     }
     assert.deepEqual(asked, []);
-    assert.equal(await world.storedBytes(), 0);
+    // No blob, no count, and no answer kept in a commit.
+    assert.deepEqual(await listRows(kv, { marks: true }), before);
     for (let i = 0; i < 3; i++) accepted(await deliver({ raw: signedBy("a@good.example") }), 200);
     assert.equal((await world.list()).data.length, 3);
   }
@@ -97,6 +100,25 @@ Deno.test("what only reading can refuse is refused by it, and read a bounded num
     accepted(await deliver({ ...CROWD, from: "a@good.example", raw: signed() }), 200);
     accepted(await deliver({ ...CROWD, ...client("198.51.100.2"), raw: signed() }), 200);
     accepted(await deliver({ from: CROWD.from, raw: signed() }), 200);
+  }
+});
+
+Deno.test("of forged mails that come at once no more are read than may be refused", async () => {
+  for (const limit of ["mailInboundPerInboxPerHour", "mailInboundPerClientPerHour"] as const) {
+    await using world = await startWorld({
+      inbox: { allow_receive: ["good.example"] },
+      limits: { [limit]: 3 },
+    });
+    const answers = await Promise.all(
+      Array.from(
+        { length: 20 },
+        (_, i) => world.deliver({ ...CROWD, raw: `${mailFrom("a@good.example")}${i}` }),
+      ),
+    );
+    const statuses = answers.map(({ status }) => status).toSorted();
+    assert.deepEqual(statuses, [...Array(3).fill(404), ...Array(17).fill(503)], limit);
+    const read = world.asked.filter((question) => question === "TXT _dmarc.good.example");
+    assert.equal(read.length, 3, limit);
   }
 });
 

@@ -30,6 +30,7 @@ export class ClientRate {
   readonly #name: string;
   #isCounted = false;
   #refused: Refused | null = null;
+  #release: () => void = () => {};
 
   /** @param clientIp null where nobody says who the client was: then nothing is counted */
   constructor(private readonly services: ClientRateServices, clientIp: string | null) {
@@ -50,7 +51,7 @@ export class ClientRate {
     return this.#key === null || this.#isCounted ? [] : [this.#key];
   }
 
-  /** Looks before the message is read, which costs most; the commit decides again. */
+  /** Looks before the message is read, which costs most; the commit decides again. To be ended by done(). */
   async look(): Promise<void> {
     if (this.#key === null) return;
     const { refusals, limits } = this.services;
@@ -59,9 +60,17 @@ export class ClientRate {
       this.#refused = refuse(waitMs);
       return;
     }
+    const { limit, windowMs } = this.#rule();
+    const free = { limit: limit - refusals.heldOf(this.#name), windowMs };
+    this.#release = refusals.hold(this.#name);
     const found = await this.services.records.read<WindowRecord>(this.#key);
-    const admitted = admit(found?.window ?? [], this.services.now(), this.#rule());
+    const admitted = admit(found?.window ?? [], this.services.now(), free);
     if ("retryAfterMs" in admitted) this.#refused = refuse(admitted.retryAfterMs);
+  }
+
+  /** The message is decided. */
+  done(): void {
+    this.#release();
   }
 
   /** Counts the message in the commit that stores it. @throws Refused */

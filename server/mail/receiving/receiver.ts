@@ -11,7 +11,6 @@
 import { base64urlnopad } from "@scure/base";
 import type { BlobRef, Blobs } from "../../blobs/blobs.ts";
 import { type ErrorCode, RelayError, unavailable } from "../../errors.ts";
-import { countedAddress } from "../../http/client_address.ts";
 import { sha256Of } from "../../http/sha256_of.ts";
 import type { Limits } from "../../limits.ts";
 import { retryWhileLocked } from "../../storage/lock_retry.ts";
@@ -29,7 +28,6 @@ import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts"
 import { hasRoom, storageKey, type StorageRecord } from "../mailboxes/storage_use.ts";
 import { findThread, readThread } from "../messages/find_thread.ts";
 import { countFitting } from "../parsing/fit_lists.ts";
-import { peekFrom } from "../parsing/peek_from.ts";
 import type { ReadMail, ReadMailResult } from "../parsing/read_mail.ts";
 import { identify, type NewMessage, stageMessage } from "../messages/stage_message.ts";
 import type { Inbox } from "../records/inbox_record.ts";
@@ -38,7 +36,8 @@ import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { rfcIdKey, type ThreadRow } from "../records/thread_record.ts";
 import { ClientRate } from "./client_rate.ts";
 import type { Destinations } from "./destinations.ts";
-import { mailSource, senderDomain } from "./mail_source.ts";
+import { ListChecks } from "./list_checks.ts";
+import { mailSource } from "./mail_source.ts";
 import type { OutcomeKeeper } from "./outcome_keeper.ts";
 import { isTemporary, type Outcome, type ReceivedMail, type RefusedCode } from "./received_mail.ts";
 import { admitReceived, messagesAnHour, type ReceivedRates } from "./receiving_rate.ts";
@@ -76,9 +75,10 @@ interface Target {
   about: MessageRow | null;
 }
 
-/** What the commit of a message does besides. */
+/** What is counted and kept of a message besides. */
 interface Beside {
   client: ClientRate;
+  lists: ListChecks;
   kept: (Omit<OutcomeKeeper, "stage"> & { stage(turn: Turn): unknown }) | null;
 }
 
@@ -125,37 +125,41 @@ export class Receiver {
     const content = await sha256Of(mail.raw);
     const repeatKey = await repeatKeyOf(mail, content);
     const open: Target[] = [];
-    let peeked: { from: string | null | undefined } | null = null;
-    const peek = () => (peeked ??= { from: peekFrom(mail.raw) }).from;
-    for (const target of targets) {
-      const early = await this.#decideUnread(target, mail, repeatKey, peek);
-      if (early === undefined) open.push(target);
-      else settle(target.spellings, early?.code ?? null, early?.retryAfterMs);
-    }
+    const lists = new ListChecks(mail, this.#refusals);
     const client = new ClientRate(
       { ...this.services, now: this.services.store.now, refusals: this.#refusals },
       mail.clientIp,
     );
-    if (open.length > 0) await client.look();
-    if (open.length > 0 && client.refused === null) {
-      await this.services.blobs.refuseWhenFull();
-      const place = { group: open[0]!.org.id, source: mailSource(mail) };
-      const read = { ...await this.#read(mail, place), sha256: base64urlnopad.encode(content) };
-      for (const target of open) {
-        if (client.refused !== null) break;
-        // All others are decided: what the last commit stores is all that is left to know.
-        const isLast = target === open.at(-1) && ![...outcomes.values()].some(isTemporary);
-        const kept = keeper === undefined || !isLast ? null : {
-          records: keeper.records,
-          stage(turn: Turn) {
-            settle(target.spellings, null);
-            return keeper.stage(turn, inOrder());
-          },
-          committed: keeper.committed,
-        };
-        const refused = await this.#store(target, mail, read, repeatKey, { client, kept });
-        settle(target.spellings, refused?.code ?? null, refused?.retryAfterMs);
+    try {
+      for (const target of targets) {
+        const early = await this.#decideUnread(target, mail, lists, repeatKey);
+        if (early === undefined) open.push(target);
+        else settle(target.spellings, early?.code ?? null, early?.retryAfterMs);
       }
+      if (open.length > 0) await client.look();
+      if (open.length > 0 && client.refused === null) {
+        await this.services.blobs.refuseWhenFull();
+        const place = { group: open[0]!.org.id, source: mailSource(mail) };
+        const read = { ...await this.#read(mail, place), sha256: base64urlnopad.encode(content) };
+        for (const target of open) {
+          if (client.refused !== null) break;
+          // All others are decided: what the last commit stores is all that is left to know.
+          const isLast = target === open.at(-1) && ![...outcomes.values()].some(isTemporary);
+          const kept = keeper === undefined || !isLast ? null : {
+            records: keeper.records,
+            stage(turn: Turn) {
+              settle(target.spellings, null);
+              return keeper.stage(turn, inOrder());
+            },
+            committed: keeper.committed,
+          };
+          const refused = await this.#store(target, mail, read, repeatKey, { client, lists, kept });
+          settle(target.spellings, refused?.code ?? null, refused?.retryAfterMs);
+        }
+      }
+    } finally {
+      lists.done();
+      client.done();
     }
     if ([...outcomes.values()].some(({ code }) => COUNTED.includes(code))) client.countRefused();
     const { refused } = client;
@@ -198,8 +202,8 @@ export class Receiver {
   async #decideUnread(
     { inbox, org }: Target,
     mail: ReceivedMail,
+    lists: ListChecks,
     repeatKey: string,
-    peek: () => string | null | undefined,
   ): Promise<Refused | null | undefined> {
     const { records, limits, store } = this.services;
     const nowMs = store.now();
@@ -213,7 +217,7 @@ export class Receiver {
       if (mail.to.length > 1 && isOld) await this.#renew(inbox, repeatKey);
       return null;
     }
-    const isRefused = isRefusedUnread(inbox, mail, peek);
+    const isRefused = lists.isRefusedUnread(inbox);
     if (isRefused === true) return new Refused("blocked");
     const stored = await records.read<StorageRecord>(storageKey(org.id));
     if (!hasRoom(stored, mail.raw.length, org, nowMs, limits)) return new Refused("over_quota");
@@ -221,8 +225,7 @@ export class Receiver {
     const window = this.#admit(mailbox, org, mail.raw.length, nowMs);
     if (window instanceof Refused) return window;
     if (isRefused === false) return undefined;
-    const name = refusalName(inbox, mail);
-    const waitMs = name === null ? null : this.#refusals.waitMs(name, refusalLimit(org, limits));
+    const waitMs = lists.begin(inbox, refusalLimit(org, limits));
     return waitMs === null ? undefined : new Refused("rate_limited", waitMs);
   }
 
@@ -290,8 +293,7 @@ export class Receiver {
   ): Promise<Refused | null> {
     const isRefused = isRefusedByLists(inbox, mail.from, facts.from?.address ?? null, auth);
     const { blobs, inboxes, limits } = this.services;
-    const name = isRefused === false ? null : refusalName(inbox, mail);
-    if (name !== null) this.#refusals.count(name, refusalLimit(org, limits));
+    if (isRefused !== false) beside.lists.count(inbox, refusalLimit(org, limits));
     if (isRefused === "unknown") {
       beside.client.countRefused();
       throw unchecked();
@@ -406,28 +408,7 @@ export class Receiver {
   }
 }
 
-/** By lists and what is known unread: "unknown" where they may still refuse the message. */
-function isRefusedUnread(
-  inbox: Inbox,
-  { from }: ReceivedMail,
-  peek: () => string | null | undefined,
-): boolean | "unknown" {
-  const { block_receive, allow_receive } = inbox.entries;
-  if (block_receive.length + allow_receive.length === 0) return false;
-  return isRefusedByLists(inbox, from, peek(), { verdict: "error" });
-}
-
-/**
- * Under what a message is counted that an inbox refused once it was read: by client and envelope sender,
- * so that the inbox still hears from all others. Null where nobody says who the client was: whatever
- * else names a sender is the sender's own word, and would shut out the one whose name it is.
- */
-function refusalName(inbox: Inbox, mail: ReceivedMail): string | null {
-  const address = mail.clientIp === null ? undefined : countedAddress(mail.clientIp);
-  return address === undefined ? null : `${inbox.id} ${address} ${senderDomain(mail)}`;
-}
-
-/** As many as an inbox takes. */
+/** Messages of an hour that an inbox refuses after they were read: as many as it takes. */
 function refusalLimit({ trialEndsAtMs }: OrgRecord, limits: Limits): number {
   return messagesAnHour(trialEndsAtMs !== null, limits);
 }
