@@ -39,6 +39,14 @@ const CASES: [tags: string, counts: boolean, signature?: string][] = [
   ["", true, BELOW],
   // Being tested, a key counts.
   ["t=y;", true],
+  ["h=;", false],
+  ["h=sha1:sha256:other;", true],
+  ["s=;", false],
+  ["s=EMAIL;", true],
+  ["s=*x;", false],
+  ["t=;", true, BELOW],
+  ["t=S;", false, BELOW],
+  ["t=ss;", true, BELOW],
   ["t=y;", true, BELOW],
   ["n=s=tlsrpt h=sha1;", true],
 ];

@@ -1,6 +1,7 @@
 /** A checker of mails over scripted DNS, with its real worker. */
 import { Buffer } from "node:buffer";
-import { AuthChecker, type CheckerBounds } from "../../server/mail/auth/auth_checker.ts";
+import { AuthChecker } from "../../server/mail/auth/auth_checker.ts";
+import type { CheckerBounds } from "../../server/mail/auth/checker_bounds.ts";
 import type { FairPlace } from "../../server/fair_line.ts";
 import type { MailClient, SenderCheck } from "../../server/mail/auth/auth_messages.ts";
 import { createDnsClient } from "../../server/mail/auth/dns_client.ts";

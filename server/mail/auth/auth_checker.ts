@@ -9,6 +9,7 @@ import {
   type MailClient,
   type SenderCheck,
 } from "./auth_messages.ts";
+import { CHECKER_BOUNDS, type CheckerBounds } from "./checker_bounds.ts";
 import type { AskDns } from "./dns_client.ts";
 import { LOOKUP_BOUNDS, type LookupBounds, Lookups } from "./lookups.ts";
 import type { AuthWorker, StartAuthWorker } from "./start_auth_worker.ts";
@@ -23,35 +24,6 @@ export interface AuthCheckerOptions {
   bounds?: CheckerBounds;
   lookups?: LookupBounds;
 }
-
-export interface CheckerBounds {
-  /**
-   * Mails in the worker, most of which wait for DNS. A group has no more of them than are free, and a
-   * source half as many: so there is always room for another group's, and in a group for another source's.
-   */
-  underWay: number;
-  /** Their bytes that it has not hashed yet; one larger mail goes alone. */
-  bytes: number;
-  /** Mails that wait for either, in fair turns. */
-  waiting: number;
-  waitMs: number;
-  /** For DNS, of a mail behind which others of its group wait; else what the lookups are given. */
-  hurriedMs: number;
-  /** From a mail's entry into the worker to its result. */
-  checkMs: number;
-  /** A worker that says nothing for so long, asked or not, is ended. */
-  silenceMs: number;
-}
-
-export const CHECKER_BOUNDS: CheckerBounds = {
-  underWay: 64,
-  bytes: 48 * 1024 * 1024,
-  waiting: 500,
-  waitMs: 20_000,
-  hurriedMs: 1_000,
-  checkMs: 30_000,
-  silenceMs: 10_000,
-};
 
 interface Check {
   raw: Uint8Array<ArrayBuffer>;
@@ -120,6 +92,7 @@ export class AuthChecker {
       };
       this.#wait(check);
       this.#admit();
+      this.#hurry(place.group);
     });
   }
 
@@ -137,6 +110,14 @@ export class AuthChecker {
     check.timer = setTimeout(() => this.#giveUpWaiting(check), this.#bounds.waitMs);
     const left = this.#waiting.add(check, check.place);
     if (left !== null) this.#finish(left, brokenCheck(left.client));
+  }
+
+  /** Has those be done soon for which others of their group wait. */
+  #hurry(group: string): void {
+    if (!this.#waiting.has(group)) return;
+    for (const { place, lookups } of this.#underWay.values()) {
+      if (place.group === group) lookups!.hurry(this.#bounds.hurriedMs);
+    }
   }
 
   /** The next one that there is room for; a large mail holds up the others until its bytes have room. */
@@ -158,7 +139,7 @@ export class AuthChecker {
 
   /** Lets those in that there is room for. */
   #admit(): void {
-    const { checkMs, hurriedMs } = this.#bounds;
+    const { checkMs } = this.#bounds;
     while (this.#waiting.length > 0 && this.#startWorker()) {
       const check = this.#next();
       if (check === null) return;
@@ -167,17 +148,16 @@ export class AuthChecker {
       this.#underWay.set(id, check);
       check.heldBytes = check.raw.length;
       this.#heldBytes += check.heldBytes;
-      const { timeMs, questions } = this.#options.lookups ?? LOOKUP_BOUNDS;
-      const isHurried = this.#waiting.has(check.place.group);
       check.lookups = new Lookups(
         this.#options.dns,
-        { timeMs: isHurried ? Math.min(timeMs, hurriedMs) : timeMs, questions },
+        this.#options.lookups ?? LOOKUP_BOUNDS,
         () => performance.now(),
       );
       check.timer = setTimeout(() => this.#giveUp(id), checkMs);
       const raw = check.raw.slice();
       const { client } = check;
       const nowMs = this.#options.now();
+      this.#hurry(check.place.group);
       this.#worker!.post({ kind: "check", id, raw, client, nowMs }, [raw.buffer]);
     }
   }

@@ -1,0 +1,29 @@
+/** What checks of senders may take of the relay, and of the time of those who wait. */
+export interface CheckerBounds {
+  /**
+   * Mails in the worker, most of which wait for DNS. A group has no more of them than are free, and a
+   * source half as many: so there is always room for another group's, and in a group for another source's.
+   */
+  underWay: number;
+  /** Their bytes that it has not hashed yet; one larger mail goes alone. */
+  bytes: number;
+  /** Mails that wait for either, in fair turns. */
+  waiting: number;
+  waitMs: number;
+  /** For DNS, of a mail behind which others of its group wait; else what the lookups are given. */
+  hurriedMs: number;
+  /** From a mail's entry into the worker to its result. */
+  checkMs: number;
+  /** A worker that says nothing for so long, asked or not, is ended. */
+  silenceMs: number;
+}
+
+export const CHECKER_BOUNDS: CheckerBounds = {
+  underWay: 64,
+  bytes: 48 * 1024 * 1024,
+  waiting: 500,
+  waitMs: 20_000,
+  hurriedMs: 1_000,
+  checkMs: 30_000,
+  silenceMs: 10_000,
+};
