@@ -2,10 +2,10 @@
 import { Buffer } from "node:buffer";
 import { AuthChecker } from "../../server/mail/auth/auth_checker.ts";
 import type { CheckerBounds } from "../../server/mail/auth/checker_bounds.ts";
-import type { FairPlace } from "../../server/fair_line.ts";
 import type { MailClient, SenderCheck } from "../../server/mail/auth/auth_messages.ts";
 import { createDnsClient } from "../../server/mail/auth/dns_client.ts";
 import type { LookupBounds } from "../../server/mail/auth/lookups.ts";
+import type { Party } from "../../server/mail/auth/next_check.ts";
 import { type StartAuthWorker, startAuthWorker } from "../../server/mail/auth/start_auth_worker.ts";
 import type { MailAuth } from "../../server/mail/records/message_record.ts";
 import { type ScriptedDns, type ScriptedRecords, startScriptedDns } from "./dns_server.ts";
@@ -20,7 +20,7 @@ export interface AuthRig extends AsyncDisposable {
   checkSender(
     mail: string | Uint8Array<ArrayBuffer>,
     client?: Partial<MailClient>,
-    place?: FairPlace,
+    party?: Party,
   ): Promise<SenderCheck>;
 }
 
@@ -51,7 +51,7 @@ export function startAuthRig(
     checker,
     losses,
     check: async (mail, client) => (await rig.checkSender(mail, client)).auth,
-    checkSender: (mail, client = {}, place = { group: "org", source: CLIENT_IP }) =>
+    checkSender: (mail, client = {}, party = { org: "org", source: CLIENT_IP }) =>
       checker.check(
         typeof mail === "string" ? new Uint8Array(Buffer.from(mail, "latin1")) : mail,
         {
@@ -60,7 +60,7 @@ export function startAuthRig(
           envelopeFrom: "alice@example.org",
           ...client,
         },
-        place,
+        party,
       ),
     async [Symbol.asyncDispose]() {
       checker.close();

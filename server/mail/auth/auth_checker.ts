@@ -2,7 +2,6 @@
  * Has mails checked by a worker (docs/adr/0039): a stranger's bytes never hold the main thread, and
  * whatever becomes of the worker, each mail gets a result.
  */
-import { FairLine, type FairPlace } from "../../fair_line.ts";
 import {
   brokenCheck,
   type FromWorker,
@@ -12,6 +11,7 @@ import {
 import { CHECKER_BOUNDS, type CheckerBounds } from "./checker_bounds.ts";
 import type { AskDns } from "./dns_client.ts";
 import { LOOKUP_BOUNDS, type LookupBounds, Lookups } from "./lookups.ts";
+import { newestOfMost, nextCheck, type Party } from "./next_check.ts";
 import type { AuthWorker, StartAuthWorker } from "./start_auth_worker.ts";
 
 export interface AuthCheckerOptions {
@@ -28,7 +28,7 @@ export interface AuthCheckerOptions {
 interface Check {
   raw: Uint8Array<ArrayBuffer>;
   client: MailClient;
-  place: FairPlace;
+  party: Party;
   resolve: (check: SenderCheck) => void;
   timer: ReturnType<typeof setTimeout> | undefined;
   /** Bytes that count until it is hashed. */
@@ -44,7 +44,8 @@ interface Check {
 export class AuthChecker {
   readonly #options: AuthCheckerOptions;
   readonly #bounds: CheckerBounds;
-  readonly #waiting: FairLine<Check>;
+  /** The oldest first. */
+  readonly #waiting: Check[] = [];
   readonly #underWay = new Map<number, Check>();
   #worker: AuthWorker | null = null;
   /** A worker that died before it was ready would die again. */
@@ -60,19 +61,17 @@ export class AuthChecker {
   constructor(options: AuthCheckerOptions) {
     this.#options = options;
     this.#bounds = options.bounds ?? CHECKER_BOUNDS;
-    this.#waiting = new FairLine(this.#bounds.waiting);
   }
 
   /**
    * What SPF, DKIM and DMARC say of a mail. Never rejects: what cannot be found out in time, or at
    * all, is temperror.
    * @param raw as received; it is copied
-   * @param place whose turns it takes: whom it is for, and who brought it
    */
   check(
     raw: Uint8Array<ArrayBuffer>,
     client: MailClient,
-    place: FairPlace,
+    party: Party,
   ): Promise<SenderCheck> {
     if (this.#isClosed || performance.now() < this.#restMs) {
       return Promise.resolve(brokenCheck(client));
@@ -81,7 +80,7 @@ export class AuthChecker {
       const check: Check = {
         raw,
         client,
-        place,
+        party,
         resolve,
         timer: undefined,
         heldBytes: 0,
@@ -92,7 +91,7 @@ export class AuthChecker {
       };
       this.#wait(check);
       this.#admit();
-      this.#hurry(place.group);
+      this.#hurry(party.org);
     });
   }
 
@@ -100,7 +99,7 @@ export class AuthChecker {
   close(): void {
     this.#isClosed = true;
     this.#endWorker();
-    for (const check of [...this.#underWay.values(), ...this.#waiting.clear()]) {
+    for (const check of [...this.#underWay.values(), ...this.#waiting.splice(0)]) {
       this.#finish(check, brokenCheck(check.client, check.fromDomain));
     }
     this.#underWay.clear();
@@ -108,41 +107,30 @@ export class AuthChecker {
 
   #wait(check: Check): void {
     check.timer = setTimeout(() => this.#giveUpWaiting(check), this.#bounds.waitMs);
-    const left = this.#waiting.add(check, check.place);
-    if (left !== null) this.#finish(left, brokenCheck(left.client));
-  }
-
-  /** Has those be done soon for which others of their group wait. */
-  #hurry(group: string): void {
-    if (!this.#waiting.has(group)) return;
-    for (const { place, lookups } of this.#underWay.values()) {
-      if (place.group === group) lookups!.hurry(this.#bounds.hurriedMs);
+    this.#waiting.push(check);
+    if (this.#waiting.length > this.#bounds.waiting) {
+      this.#giveUpWaiting(newestOfMost(this.#waiting));
     }
   }
 
-  /** The next one that there is room for; a large mail holds up the others until its bytes have room. */
-  #next(): Check | null {
-    const { underWay, bytes } = this.#bounds;
-    const free = underWay - this.#underWay.size;
-    const [groups, sources] = [new Map<string, number>(), new Map<string, number>()];
-    for (const { place: { group, source } } of this.#underWay.values()) {
-      groups.set(group, (groups.get(group) ?? 0) + 1);
-      sources.set(source, (sources.get(source) ?? 0) + 1);
+  /** Has those be done soon for which others of their org wait. */
+  #hurry(org: string): void {
+    if (!this.#waiting.some(({ party }) => party.org === org)) return;
+    for (const { party, lookups } of this.#underWay.values()) {
+      if (party.org === org) lookups!.hurry(this.#bounds.hurriedMs);
     }
-    let isHeldUp = false;
-    return this.#waiting.take(({ raw: { length } }, { group, source }) => {
-      if ((groups.get(group) ?? 0) >= free || 2 * (sources.get(source) ?? 0) >= free) return false;
-      isHeldUp ||= this.#heldBytes > 0 && this.#heldBytes + length > bytes;
-      return !isHeldUp;
-    });
   }
 
   /** Lets those in that there is room for. */
   #admit(): void {
-    const { checkMs } = this.#bounds;
+    const { underWay, bytes, checkMs } = this.#bounds;
     while (this.#waiting.length > 0 && this.#startWorker()) {
-      const check = this.#next();
-      if (check === null) return;
+      const check = nextCheck(this.#waiting, [...this.#underWay.values()], underWay);
+      // A large mail holds up the others until its bytes have room.
+      const hasRoom = this.#heldBytes === 0 ||
+        this.#heldBytes + (check?.raw.length ?? 0) <= bytes;
+      if (check === null || !hasRoom) return;
+      this.#waiting.splice(this.#waiting.indexOf(check), 1);
       clearTimeout(check.timer);
       const id = this.#ids++;
       this.#underWay.set(id, check);
@@ -157,7 +145,7 @@ export class AuthChecker {
       const raw = check.raw.slice();
       const { client } = check;
       const nowMs = this.#options.now();
-      this.#hurry(check.place.group);
+      this.#hurry(check.party.org);
       this.#worker!.post({ kind: "check", id, raw, client, nowMs }, [raw.buffer]);
     }
   }
@@ -253,7 +241,9 @@ export class AuthChecker {
       this.#wait(check);
     }
     if (this.#isReady) this.#admit();
-    else for (const check of this.#waiting.clear()) this.#finish(check, brokenCheck(check.client));
+    else {for (const check of this.#waiting.splice(0)) {
+        this.#finish(check, brokenCheck(check.client));
+      }}
   }
 
   #giveUp(id: number): void {
@@ -262,7 +252,10 @@ export class AuthChecker {
   }
 
   #giveUpWaiting(check: Check): void {
-    if (this.#waiting.remove(check, check.place)) this.#finish(check, brokenCheck(check.client));
+    const place = this.#waiting.indexOf(check);
+    if (place < 0) return;
+    this.#waiting.splice(place, 1);
+    this.#finish(check, brokenCheck(check.client));
   }
 
   #end(id: number, found: SenderCheck): void {

@@ -1,16 +1,13 @@
 /** What checks of senders may take of the relay, and of the time of those who wait. */
 export interface CheckerBounds {
-  /**
-   * Mails in the worker, most of which wait for DNS. A group has no more of them than are free, and a
-   * source half as many: so there is always room for another group's, and in a group for another source's.
-   */
+  /** Places for mails in the worker, most of which wait for DNS (next_check.ts). */
   underWay: number;
   /** Their bytes that it has not hashed yet; one larger mail goes alone. */
   bytes: number;
-  /** Mails that wait for either, in fair turns. */
+  /** Mails that wait for either. */
   waiting: number;
   waitMs: number;
-  /** For DNS, of a mail behind which others of its group wait; else what the lookups are given. */
+  /** For DNS, of a mail behind which others of its org wait; else what the lookups are given. */
   hurriedMs: number;
   /** From a mail's entry into the worker to its result. */
   checkMs: number;

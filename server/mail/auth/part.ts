@@ -3,22 +3,21 @@ import type { Deps } from "../../deps.ts";
 import { logSparsely } from "../../log_sparsely.ts";
 import { startupNote } from "../../startup_notes.ts";
 import { AuthChecker } from "./auth_checker.ts";
-import type { FairPlace } from "../../fair_line.ts";
 import type { MailClient, SenderCheck } from "./auth_messages.ts";
 import { createDnsClient, type DnsServer } from "./dns_client.ts";
 import { UNCHECKED } from "./fixed_auth.ts";
+import type { Party } from "./next_check.ts";
 import { startAuthWorker } from "./start_auth_worker.ts";
 import { readSystemDns } from "./system_dns.ts";
 
 export interface Auth {
   /**
    * What SPF, DKIM and DMARC say of a mail, within some seconds; never rejects.
-   * @param place whose turns it takes
    */
   check(
     raw: Uint8Array<ArrayBuffer>,
     client: MailClient,
-    place: FairPlace,
+    party: Party,
   ): Promise<SenderCheck>;
   notes: readonly string[];
   close(): void;
@@ -46,7 +45,7 @@ export async function openAuth(
     now,
   });
   return {
-    check: (raw, client, place) => checker.check(raw, client, place),
+    check: (raw, client, party) => checker.check(raw, client, party),
     notes: [startupNote("senders", noteOf(servers, isGiven))],
     close: () => checker.close(),
   };

@@ -19,9 +19,9 @@ import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../time_units.ts";
-import type { FairPlace } from "../../fair_line.ts";
 import type { SenderCheck } from "../auth/auth_messages.ts";
 import { authOfShownFrom } from "../auth/fixed_auth.ts";
+import type { Party } from "../auth/next_check.ts";
 import { countNow, figureRecords } from "../figures/figures_record.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
@@ -57,7 +57,7 @@ export interface ReceiverServices {
   /** Parses off the main thread. @throws RelayError `unavailable` where too much waits */
   readMail: ReadMail;
   /** Finds out about a message's sender, off the main thread. */
-  checkAuth(mail: ReceivedMail, place: FairPlace): Promise<SenderCheck>;
+  checkAuth(mail: ReceivedMail, party: Party): Promise<SenderCheck>;
   destinations: Pick<Destinations, "find">;
   /** Secret under which client addresses are hashed, 32 bytes. */
   addressKey: Uint8Array;
@@ -139,8 +139,8 @@ export class Receiver {
       if (open.length > 0) await client.look();
       if (open.length > 0 && client.refused === null) {
         await this.services.blobs.refuseWhenFull();
-        const place = { group: open[0]!.org.id, source: mailSource(mail) };
-        const read = { ...await this.#read(mail, place), sha256: base64urlnopad.encode(content) };
+        const party = { org: open[0]!.org.id, source: mailSource(mail) };
+        const read = { ...await this.#read(mail, party), sha256: base64urlnopad.encode(content) };
         for (const target of open) {
           if (client.refused !== null) break;
           // All others are decided: what the last commit stores is all that is left to know.
@@ -264,7 +264,7 @@ export class Receiver {
 
   async #read(
     mail: ReceivedMail,
-    place: FairPlace,
+    party: Party,
   ): Promise<ReadMailResult & { auth: MailAuth }> {
     const { readMail, checkAuth, limits } = this.services;
     const [read, found] = await Promise.all([
@@ -273,7 +273,7 @@ export class Receiver {
         limits: { parts: limits.mailParts, depth: limits.mailDepth },
       }),
       mail.auth === undefined
-        ? checkAuth(mail, place)
+        ? checkAuth(mail, party)
         : { auth: mail.auth, isReplyToUnsigned: false },
     ]);
     const { facts } = read;
