@@ -83,9 +83,10 @@ export function sendingRoutes(limits: Limits): DescribedRoutes {
       },
     },
     replyToMail: {
-      description: "Answers a message in its thread: to Reply-To, else From; with `reply_all` to " +
-        "everybody whom it names. The answer to one's own message goes to its recipients. Nothing is " +
-        "quoted.",
+      description:
+        "Answers a message in its thread: to Reply-To, else From (to From as well where its warnings " +
+        "have `reply_to_unsigned`); with `reply_all` to everybody whom it names, and never to the inbox " +
+        "itself. The answer to one's own message goes to its recipients. Nothing is quoted.",
       headers: KeyHeader,
       body: { description: BODY, schema: ReplyRequest },
       answers: ACCEPTED,
