@@ -79,5 +79,5 @@ export async function claimLink(relay: TestRelay, key: string, email: string): P
 
 /** Follows a link as a program does. */
 export function follow({ url }: { url: string }, { path }: LinkMail): Promise<MailAnswer> {
-  return askMail(url, "GET", path);
+  return askMail(url, "GET", path, { headers: { Accept: "application/json" } });
 }

@@ -13,7 +13,7 @@ import type { GoogleServices } from "./google_services.ts";
  * @throws RelayError `last_identity`; `unknown_key` as attachIdentity()
  */
 export async function unlinkIdentity(
-  { commits, records, limits }: GoogleServices,
+  { commits, records, limits }: Pick<GoogleServices, "commits" | "records" | "limits">,
   { org: { id: orgId }, key: callingKey }: MailCaller,
 ): Promise<OrgRecord> {
   const key = orgKey(orgId);

@@ -1,4 +1,5 @@
 /** What every commit of the mail area checks first. */
+import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import type { Turn } from "../../storage/job.ts";
 import { keysKey } from "../records/key_record.ts";
@@ -28,4 +29,13 @@ export function requireOrg(
 export function requireCallingKey(turn: Turn, orgId: string, keyId: string): void {
   const keys = turn.record(keysKey(orgId))?.keys ?? [];
   if (!keys.some(({ id }) => id === keyId)) throw unknownKey();
+}
+
+/** Refuses every way into an org that its operator has suspended. @throws RelayError `org_suspended` */
+export function refuseSuspended({ suspendedAtMs }: Pick<OrgRecord, "suspendedAtMs">): void {
+  if (suspendedAtMs === null) return;
+  throw new RelayError(
+    "org_suspended",
+    "the operator of this relay has suspended the org: nobody signs in to it; ask the operator",
+  );
 }

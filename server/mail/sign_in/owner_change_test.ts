@@ -50,8 +50,8 @@ async function attach(
   after: OrgRecord,
   keyPrefix: string | null,
 ): Promise<OrgRecord> {
-  const { email } = IDENTITY;
-  const change = prepareOwnerChange(services, { email, keyPrefix, askedFrom: "192.0.2.7" });
+  const asked = { identity: IDENTITY, org: before, keyPrefix, askedFrom: "192.0.2.7" };
+  const change = prepareOwnerChange(services, asked);
   return await services.commits.submit<OrgRecord>({
     records: [orgKey(ORG.id), keysKey(ORG.id), ...change.records],
     sizeBytes: 2_000,
