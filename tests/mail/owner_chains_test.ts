@@ -183,25 +183,6 @@ Deno.test("an identity that its owner attaches again undoes what a thief did, an
   assert.equal((await signedIn(relay, await own())).org_id, org_id);
 });
 
-Deno.test("a link that died before its mail left is not mailed: the address is told without it", async () => {
-  await using relay = await startMailRelay({ limits: LIMITS });
-  const owner = await ownedOrg(relay);
-  await claimFor(relay, owner.key, THIEF);
-  const claims = [
-    await claimLink(relay, owner.key, SECOND_THIEF),
-  ];
-  accepted(await follow(relay, claims[0]!), 200);
-  // The thief's mail is queued, and the owner is back before it leaves.
-  const [own] = await restoreLinks(relay, OWNER);
-  accepted(await follow(relay, own!), 200);
-  for (const email of [THIEF, SECOND_THIEF]) {
-    assert.equal((await told(relay, email)).length, 1, email);
-    for (const link of await restoreLinks(relay, email)) {
-      assertMailRefused(await follow(relay, link), "link_expired");
-    }
-  }
-});
-
 Deno.test("whoever loses an org beyond the number that is kept is told without a link", async () => {
   await using relay = await startMailRelay({ limits: LIMITS });
   const owner = await ownedOrg(relay);
