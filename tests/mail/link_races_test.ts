@@ -10,6 +10,7 @@ import {
   follow,
   linkMails,
   magicLink,
+  PROGRAM,
 } from "../support/mail_links.ts";
 import { startMailPair } from "../support/mail_pair.ts";
 import { askMail, type MailAnswer, registerOrg, startMailRelay } from "../support/mail_relay.ts";
@@ -26,7 +27,7 @@ function followAtOnce(relays: readonly TestRelay[], path: string): Promise<MailA
   return Promise.all(Array.from({ length: 20 }, (_, i) => {
     const { url } = relays[i % relays.length]!;
     return i % 4 < 2
-      ? askMail(url, "GET", path, { headers: { Accept: "application/json" } })
+      ? askMail(url, "GET", path, { headers: PROGRAM })
       : askMail(url, "POST", route, { body: { token } });
   }));
 }
