@@ -272,7 +272,9 @@ Deno.test("shutting everybody else out names a Google account that stays, and un
     }),
     "unknown_key",
   );
-  assert.match(await press({ action: "unlink_google", api_key }), /account is unlinked/);
+  const unlinkedPage = await press({ action: "unlink_google", api_key });
+  assert.match(unlinkedPage, /account is unlinked/);
+  assert.match(unlinkedPage, /value="delete_other_keys"/, "for keys that the account was given");
   assert.equal(accepted(await owner.with(api_key).readOrg(), 200).google_email, null);
   relay.clock.advance(1_000);
   assert.notEqual((await signedIn(relay, await eve())).org_id, owner.orgId);

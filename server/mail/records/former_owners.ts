@@ -7,20 +7,30 @@ import type { OrgRecord, Restore } from "./org_record.ts";
 /** More changes of owner in a week than this are told of without a way back: those before keep theirs. */
 const MOST_RESTORES = 10;
 
-type Restores = Pick<OrgRecord, "restores">;
+type Restores = Pick<OrgRecord, "restores" | "verifiedEmail">;
 type Owner = Pick<OrgRecord, "verifiedEmail" | "google">;
 
 /** What somebody has proved: to read an address, or to be an identity of Google's. */
 export type Proof = { email: string } | { sub: string };
 
-/** The changes of owner that can be undone, the oldest first. */
-export function livingRestores({ restores = [] }: Restores, nowMs: number): readonly Restore[] {
-  return restores.filter(({ expiresAtMs }) => nowMs < expiresAtMs);
+/**
+ * The changes of owner that can be undone, the oldest first. Nobody takes an org back from who owned it
+ * before them: former versions left an owner's return, a claim like others to them, to be undone so.
+ */
+export function livingRestores(
+  { restores = [], verifiedEmail }: Restores,
+  nowMs: number,
+): readonly Restore[] {
+  const living = restores.filter(({ expiresAtMs }) => nowMs < expiresAtMs);
+  const own = living.findIndex(({ former }) => former.email === verifiedEmail);
+  if (own < 0) return living;
+  return living.filter(({ former }, i) => i <= own || former.email === verifiedEmail);
 }
 
 /**
  * The change that is undone when a former owner proves again who they are: the earliest that took the
- * org from them, or that they were told of, so that nothing of a stranger stays.
+ * org from them, or that they were told of, so that nothing of a stranger stays. An identity counts only
+ * where the oldest owner had it: a thief may have attached it to a later one, who was not asked.
  * @returns null for whoever owns the org now, and for who did not in the last 7 days
  */
 export function changeToUndo(
@@ -32,9 +42,9 @@ export function changeToUndo(
     ? org.verifiedEmail === proof.email
     : org.google?.sub === proof.sub;
   if (isOwn) return null;
-  return livingRestores(org, nowMs).find(({ former }) =>
-    "email" in proof ? former.email === proof.email : former.google?.sub === proof.sub
-  ) ?? null;
+  const living = livingRestores(org, nowMs);
+  if ("email" in proof) return living.find(({ former }) => former.email === proof.email) ?? null;
+  return living[0]?.former.google?.sub === proof.sub ? living[0] : null;
 }
 
 /** What is left when a change is undone: that of those who owned the org before it. */

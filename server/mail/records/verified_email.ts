@@ -36,7 +36,8 @@ export function stageVerifiedEmail(
   email: string | null,
   proof: EmailProof | null,
 ): Pick<OrgRecord, "verifiedEmail" | "emailProof"> {
-  if (org.verifiedEmail !== null) turn.delete(emailOrgKey(org.verifiedEmail, org.id));
+  const former = org.verifiedEmail;
+  if (former !== null && former !== email) turn.delete(emailOrgKey(former, org.id));
   if (email !== null) {
     turn.set(emailOrgKey(email, org.id), proof);
     turn.putRecord(emailKey(email), { v: 1, attempt: turn.attempt }, EXPIRY_MARGIN_MS);

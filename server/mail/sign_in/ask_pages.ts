@@ -103,7 +103,7 @@ export function askToConfirm(
 ): Promise<Response> {
   const does = undone === null
     ? html`<p>Confirm only an org that you know: its agents then send mail in your name.</p>`
-    : html`<p>It was yours until ${
+    : html`<p>The org was yours until ${
       minuteOf(undone.sinceMs)
     }. Confirming takes it back: your address and your identity as they were then. It deletes the API keys
 made since, and tells the present owner. Then sign in, and delete the keys that you do not know.</p>`;

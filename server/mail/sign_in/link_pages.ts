@@ -51,19 +51,12 @@ You know none of them? Then delete them: at once nobody else gets in by a key.</
     ? ""
     : html`<p>Deleting them also ends ${
       ended === 1 ? "the link" : `${ended} links`
-    } by which later owners of the last 7 days could take the org back.</p>`;
+    } by which owners in between could take the org back; that of the oldest owner of the last 7 days stays.</p>`;
   const shutOut = liveKeys === 0 && ended === 0 && org.google === null
     ? ""
     : html`<h2>Who else gets in</h2>
 ${keys}${links}
-${
-      postButton({
-        action: MAGIC,
-        label: "Delete all other keys",
-        fields: { action: "delete_other_keys", api_key: apiKey },
-        kind: "danger",
-      })
-    }
+${liveKeys === 0 && ended === 0 ? "" : deleteButton(apiKey)}
 ${identityOf(org.google, apiKey)}`;
   return answer(
     "Signed in",
@@ -130,11 +123,22 @@ ${
   }`;
 }
 
-export function answerUnlinked(): Promise<Response> {
+/** Keys that the account was given are as good as before: the button stands here too. */
+export function answerUnlinked(apiKey: string): Promise<Response> {
   return answer(
     "The Google account is unlinked",
-    html`<p>It signs in to this org no more. API keys that it was given stay until they are deleted.</p>`,
+    html`<p>It signs in to this org no more. API keys that it was given stay until they are deleted.</p>
+${deleteButton(apiKey)}`,
   );
+}
+
+function deleteButton(apiKey: string): Html {
+  return postButton({
+    action: MAGIC,
+    label: "Delete all other keys",
+    fields: { action: "delete_other_keys", api_key: apiKey },
+    kind: "danger",
+  });
 }
 
 /** Whoever follows a link to an org that its operator has suspended. */

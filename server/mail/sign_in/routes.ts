@@ -146,7 +146,7 @@ export function signInHandlers(services: SignInRouteServices) {
     const caller = await signInCaller(services, apiKey);
     if (action === "unlink_google") {
       await unlinkIdentity(services, caller);
-      return asPage ? answerUnlinked() : answerJson({ unlinked: true }, 200, LINK_HEADERS);
+      return asPage ? answerUnlinked(apiKey) : answerJson({ unlinked: true }, 200, LINK_HEADERS);
     }
     const { deleted, org: { google } } = await deleteOtherKeys(services, caller);
     return asPage
