@@ -12,7 +12,12 @@ export function signInServices(
     store,
     records,
     commits,
-    limits: { ...DEFAULT_LIMITS, mailClaimsPerOrgPerHour: 1_000, mailMagicPerEmailPerHour: 1_000 },
+    limits: {
+      ...DEFAULT_LIMITS,
+      mailClaimsPerOrgPerHour: 1_000,
+      mailMagicPerEmailPerHour: 1_000,
+      mailMagicPerIpPerHour: 1_000,
+    },
     lastUsed: new LastUsed(store),
     addressKey: new Uint8Array(32),
     woken: 0,
