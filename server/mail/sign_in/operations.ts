@@ -106,10 +106,10 @@ export function signInRoutes(limits: Limits): DescribedRoutes {
       description:
         "The button of the page, or a program with the link's token: gives an API key, " +
         "**shown once**. The body is JSON or a form; the answer is a page where Accept names " +
-        "text/html.\n\n`org_id` opens another org than the link does: one that carries the address, or " +
-        "`new` for none that only claimed it.\n\n`action` `delete_other_keys` with the `api_key` of a " +
+        "text/html.\n\n`org_id` opens another org than the link does: one that carries " +
+        "the address or was taken from it, or `new` for none that only claimed it.\n\n`action` `delete_other_keys` with the `api_key` of a " +
         "sign-in deletes all other keys of its org, and ends the links by which later owners than the " +
-        "first of the last 7 days could take it back; `unlink_google` unlinks the org's Google account. " +
+        "oldest of the last 7 days could take it back; `unlink_google` unlinks the org's Google account. " +
         "The page offers both.",
       body: {
         description: "JSON, or the same fields as `application/x-www-form-urlencoded`.",
