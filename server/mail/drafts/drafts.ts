@@ -14,7 +14,9 @@ import type {
   OutgoingAttachment,
   OutgoingMessage,
 } from "../composing/outgoing_message.ts";
+import { maySee } from "../access.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
+import type { CallingKey } from "../keys/require_org.ts";
 import type { Mailboxes } from "../mailboxes/mailboxes.ts";
 import { storageKey } from "../mailboxes/storage_use.ts";
 import type { ObjectRow } from "../messages/stage_message.ts";
@@ -24,6 +26,7 @@ import {
   draftKey,
   type DraftRow,
   type DraftTexts,
+  writerOf,
 } from "../records/draft_record.ts";
 import { isMailId, makeMailId } from "../records/mail_id.ts";
 import { objectKey } from "../records/message_record.ts";
@@ -55,8 +58,8 @@ export interface NewDraft extends OutgoingMessage {
   inReplyToMessageId: string | null;
   headers: readonly ExtraHeader[];
   clientId: string | null;
-  /** The key that makes it. */
-  createdByKey: string;
+  /** Whether its key wrote all of it. */
+  isOfOneKey: boolean;
 }
 
 /** A draft with its texts. */
@@ -85,15 +88,16 @@ export class Drafts {
   /**
    * Keeps a draft, or finds the one of the inbox that was made under the same client_id.
    * @returns whether it was made now
-   * @throws RelayError `draft_limit_reached`, `payload_too_large`, `unavailable`
+   * @throws RelayError `draft_limit_reached`, `payload_too_large`, `unavailable`, and as requireCaller()
    */
   async create(
-    orgId: string,
+    caller: CallingKey,
     inboxId: string,
     draft: NewDraft,
     answer?: DraftAnswer,
   ): Promise<WholeDraft & { isNew: boolean }> {
     const { mailboxes, limits, blobs, store, random, largeAnswers } = this.services;
+    const orgId = caller.org.id;
     const former = await this.#ofClientId(orgId, inboxId, draft.clientId);
     if (former !== null) return { ...await this.whole(former), isNew: false };
     requireDraftRoom(await mailboxes.read(orgId, inboxId), limits);
@@ -109,7 +113,7 @@ export class Drafts {
         : keep(await blobs.write([orgId, inboxId], contents));
       const attachments = draft.attachments.map((one, i) => storedAttachment(one, files!, i, i));
       const made = await mailboxes.change<WholeDraft & { isNew: boolean }>(
-        orgId,
+        caller,
         inboxId,
         async () => {
           const other = await this.#ofClientId(orgId, inboxId, draft.clientId);
@@ -131,7 +135,8 @@ export class Drafts {
             files,
             revision: 1,
             contentHash: contentHash({ ...draft, attachments }),
-            createdByKey: draft.createdByKey,
+            createdByKey: caller.key.id,
+            isOfOneKey: draft.isOfOneKey,
             clientId: draft.clientId,
             createdAtMs: nowMs,
             updatedAtMs: nowMs,
@@ -209,20 +214,22 @@ export class Drafts {
 
   /**
    * Makes the next revision of a draft.
-   * @throws RelayError `not_found`, `payload_too_large`, `unavailable`, and as changeDraft()
+   * @throws RelayError `not_found`, `payload_too_large`, `unavailable`, `insufficient_permission`, and as
+   * changeDraft() and requireCaller()
    */
-  async change(place: DraftPlace, changes: DraftChanges): Promise<WholeDraft> {
+  async change(caller: MailCaller, place: DraftPlace, changes: DraftChanges): Promise<WholeDraft> {
     const { mailboxes, limits, blobs, store } = this.services;
     const { orgId, inboxId } = place;
     await blobs.refuseWhenFull();
     let written: BlobRef[] = [];
     try {
-      return await mailboxes.change<WholeDraft>(orgId, inboxId, async () => {
+      return await mailboxes.change<WholeDraft>(caller, inboxId, async () => {
         await this.#discard(written);
         written = [];
         const keep = (ref: BlobRef) => (written.push(ref), ref);
         const before = await this.read(place);
         if (before === null) throw unknownObject("draft");
+        refuseRedirection(caller, before, changes);
         const { texts: { text, html, headers } } = await this.whole(before);
         const whole = changeDraft({ ...editable(before), text, html }, changes, limits);
         const texts: DraftTexts = { text: whole.text, html: whole.html, headers };
@@ -233,6 +240,7 @@ export class Drafts {
           ...wordsOf(whole),
           ...files,
           texts: isNewText ? keep(await this.#writeTexts(orgId, inboxId, texts)) : before.texts,
+          isOfOneKey: writerOf(before) === caller.key.id,
           revision: before.revision + 1,
           contentHash: contentHash({ ...whole, attachments: files.attachments }),
           updatedAtMs: Math.max(store.now(), before.updatedAtMs),
@@ -257,16 +265,18 @@ export class Drafts {
 
   /**
    * Removes a draft.
+   * @param caller null where no key asks for it, but a person
    * @param require is given the draft as it is removed, and may refuse; null for one that has gone
-   * @throws RelayError `not_found`, and what `require` throws
+   * @throws RelayError `not_found`, and what `require` and requireCaller() throw
    */
   async discard(
+    caller: CallingKey | null,
     place: DraftPlace,
     require: (row: DraftRow | null) => void = () => {},
   ): Promise<void> {
     const { mailboxes, blobs } = this.services;
     const { orgId, inboxId } = place;
-    await mailboxes.change<void>(orgId, inboxId, async () => {
+    await mailboxes.change<void>(caller ?? orgId, inboxId, async () => {
       const row = await this.read(place);
       require(row);
       if (row === null) throw unknownObject("draft");
@@ -372,6 +382,22 @@ function storedAttachment(
     sha256: Buffer.from(files.sections[section]!.sha256, "base64url").toString("hex"),
     section,
   };
+}
+
+/**
+ * Who may not read a draft does not have it sent to somebody else, who could.
+ * @throws RelayError `insufficient_permission`
+ */
+function refuseRedirection(
+  { key }: MailCaller,
+  row: DraftRow,
+  { to, cc, bcc }: DraftChanges,
+): void {
+  if ((to ?? cc ?? bcc) === undefined || maySee(key, writerOf(row))) return;
+  throw new RelayError(
+    "insufficient_permission",
+    "this draft holds what other keys wrote: whom it goes to is changed by a key with inbox:read; this one changes the rest, or sends it as it is",
+  );
 }
 
 /** @throws RelayError `payload_too_large` */

@@ -2,7 +2,7 @@
 import { whileOutdated } from "../../storage/while_outdated.ts";
 import { Outdated } from "../../storage/job.ts";
 import { prepareSignInKey } from "../keys/prepare_sign_in_key.ts";
-import { refuseSuspended } from "../keys/require_org.ts";
+import { refuseSuspended } from "../keys/authenticate_key.ts";
 import { googleKey, type GoogleRecord, isHeldBy } from "../records/google_record.ts";
 import { makeMailId } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord } from "../records/org_record.ts";

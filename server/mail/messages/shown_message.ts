@@ -52,6 +52,13 @@ export function shownMessage(row: MessageRow, now: SendingNow) {
   };
 }
 
+/** What a key is told of a message that it may mark and not read: nothing that anybody wrote. */
+export function markedMessage(row: MessageRow, now: SendingNow) {
+  const { id, inbox_id, thread_id, direction, status, labels, read, send_at, created_at } =
+    shownMessage(row, now);
+  return { id, inbox_id, thread_id, direction, status, labels, read, send_at, created_at };
+}
+
 export type ShownMessage = ReturnType<typeof shownMessage>;
 
 /**
@@ -116,6 +123,12 @@ export function shownThread(thread: ThreadRow) {
     last_message_at: timestamp(thread.lastMessageAtMs),
     created_at: timestamp(thread.createdAtMs),
   };
+}
+
+/** As markedMessage(), of a thread. */
+export function markedThread(thread: ThreadRow) {
+  const { subject: _, participants: __, preview: ___, ...marks } = shownThread(thread);
+  return marks;
 }
 
 function shownAttachment(attachment: FoundAttachment) {

@@ -45,8 +45,8 @@ export function openReceiving(
       bounceKey: () => secret.key("mail-bounce"),
     }),
     readMail: (raw, context) => reader.read(raw, context),
-    checkAuth: ({ raw, from, clientIp, clientHelo }) =>
-      auth.check(raw, { clientIp, helo: clientHelo, envelopeFrom: from }),
+    checkAuth: ({ raw, from, clientIp, clientHelo }, party) =>
+      auth.check(raw, { clientIp, helo: clientHelo, envelopeFrom: from }, party),
   });
   return {
     receiver,

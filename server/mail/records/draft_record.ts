@@ -53,6 +53,8 @@ export interface DraftRow {
   contentHash: string;
   /** `key_` and a ULID: the key that made it. */
   createdByKey: string;
+  /** Whether all of it was written by that key; absent where that is not known. */
+  isOfOneKey?: boolean;
   clientId: string | null;
   createdAtMs: number;
   updatedAtMs: number;
@@ -90,6 +92,11 @@ export interface DraftOwnerRow {
   v: 1;
   orgId: string;
   inboxId: string;
+}
+
+/** The key that wrote all of a draft; null where it is not one key's. Pure. */
+export function writerOf(row: Pick<DraftRow, "createdByKey" | "isOfOneKey">): string | null {
+  return row.isOfOneKey === true ? row.createdByKey : null;
 }
 
 /** Bytes that a draft takes of its org's storage. Pure. */

@@ -80,6 +80,8 @@ export interface MessageRow extends ParsedFacts {
   cancelledAtMs: number | null;
   labels: readonly string[];
   read: boolean;
+  /** The key that wrote all of what was sent; absent where it is not one key's, or not known. */
+  writtenByKey?: string;
   createdAtMs: number;
   /** Sections: RAW, HEAD, REST. */
   blob: BlobRef;

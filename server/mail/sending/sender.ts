@@ -16,17 +16,19 @@ import type { DkimKey } from "../composing/sign_dkim.ts";
 import { stageMails, wakeMails } from "../delivery/queued_mail.ts";
 import { nothingHeld } from "../delivery/sending_now.ts";
 import { countNow, figureRecords } from "../figures/figures_record.ts";
+import { maySee } from "../access.ts";
 import { cleanEmail } from "../email_address.ts";
 import { isListed } from "../inboxes/address_list.ts";
 import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
 import { hasRoom, overQuota, storageKey } from "../mailboxes/storage_use.ts";
 import { readThread } from "../messages/find_thread.ts";
 import type { Messages } from "../messages/messages.ts";
-import { wholeMessageJson } from "../messages/shown_message.ts";
+import { markedMessage, wholeMessageJson } from "../messages/shown_message.ts";
 import { identify, type NewMessage, stageMessage, storedBytes } from "../messages/stage_message.ts";
 import type { MailWorker } from "../parsing/mail_worker.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
 import type { Inbox } from "../records/inbox_record.ts";
+import type { MailKey } from "../records/key_record.ts";
 import { makeUlid } from "../records/mail_id.ts";
 import type { MessageRow, Recipient } from "../records/message_record.ts";
 import type { OrgRecord } from "../records/org_record.ts";
@@ -47,6 +49,12 @@ export interface MessageToSend extends SendRequest {
   autoSubmitted: "auto-replied" | null;
   /** The message that it answers or forwards, whose thread it joins. */
   about: MessageRow | null;
+}
+
+/** Who has a message sent: the holder of a key, or a person who was let in otherwise. */
+export interface SendingParty {
+  org: OrgRecord;
+  key: MailKey | null;
 }
 
 /** What else the commit of a message does, such as taking a draft away. */
@@ -86,21 +94,29 @@ export class Sender {
   /**
    * Accepts a message.
    * @param keyed of its Idempotency-Key
-   * @returns the answer: the message as accepted, JSON
-   * @throws RelayError `recipient_not_allowed`, `recipient_suppressed`, `rate_limited`, `unavailable`
+   * @param writtenByKey the key that wrote all of it; the one that sends it, unless given
+   * @returns the answer: the message as accepted, JSON; its marks where the key may not see it
+   * @throws RelayError `recipient_not_allowed`, `recipient_suppressed`, `rate_limited`, `unavailable`, and
+   * as requireCaller()
    */
   async send(
-    org: OrgRecord,
+    by: SendingParty,
     inbox: Inbox,
     message: MessageToSend,
-    { keyed, beside }: { keyed?: KeyedCommit<KeptAnswer>; beside?: BesideMessage } = {},
+    { keyed, beside, writtenByKey = by.key?.id ?? null }: {
+      keyed?: KeyedCommit<KeptAnswer>;
+      beside?: BesideMessage;
+      writtenByKey?: string | null;
+    } = {},
   ): Promise<Uint8Array<ArrayBuffer>> {
     const { store, blobs } = this.services;
+    const { org } = by;
     await this.check(org, inbox, message);
     const addresses = recipientsOf(message);
     const made = await this.#make(org, inbox, message, addresses);
+    if (writtenByKey !== null) made.message = { ...made.message, writtenByKey };
     try {
-      const { row, answer } = await this.#commit(org, made, message.about, { keyed, beside });
+      const { row, answer } = await this.#commit(by, made, message.about, { keyed, beside });
       wakeMails(this.services.outgoing, row, store);
       return answer;
     } catch (error) {
@@ -239,7 +255,7 @@ export class Sender {
   }
 
   async #commit(
-    org: OrgRecord,
+    { org, key }: SendingParty,
     { message, rest }: { message: NewMessage; rest: Uint8Array },
     about: MessageRow | null,
     { keyed, beside }: { keyed?: KeyedCommit<KeptAnswer>; beside?: BesideMessage },
@@ -247,7 +263,7 @@ export class Sender {
     const { mailboxes, store, random, limits, blobs, largeAnswers } = this.services;
     const { orgId, inboxId } = message;
     let former: BlobRef | null = null;
-    return await mailboxes.change(orgId, inboxId, async (found) => {
+    return await mailboxes.change(key === null ? orgId : { org, key }, inboxId, async (found) => {
       if (former !== null) await blobs.discard(former);
       former = null;
       const nowMs = store.now();
@@ -255,7 +271,9 @@ export class Sender {
       const thread = await this.#threadOf(about);
       const traffic = about === null ? null : await this.#trafficOf(about);
       const row = identify(found, message, thread, { nowMs, random });
-      const answer = wholeMessageJson(row, rest, nothingHeld(nowMs));
+      const answer = key === null || maySee(key, row.writtenByKey)
+        ? wholeMessageJson(row, rest, nothingHeld(nowMs))
+        : new TextEncoder().encode(JSON.stringify(markedMessage(row, nothingHeld(nowMs))));
       const kept = keyed === undefined
         ? null
         : await keepAnswer(largeAnswers, [orgId, inboxId], answer);

@@ -1,7 +1,7 @@
 /** After a sign-in its holder may shut out everybody else (mail page, "Orgs and the ways in"). */
 import type { MailCaller } from "../keys/authenticate_key.ts";
 import { putKeys } from "../keys/put_keys.ts";
-import { refuseSuspended, requireCallingKey, requireOrg } from "../keys/require_org.ts";
+import { callerRecords, requireCaller } from "../keys/require_org.ts";
 import { restoresOfOwner } from "../records/former_owners.ts";
 import { keysKey } from "../records/key_record.ts";
 import { orgKey, type OrgRecord } from "../records/org_record.ts";
@@ -18,20 +18,19 @@ export interface ShutOut {
  * Deletes every key of an org but the caller's, and ends the ways back of former owners: see
  * restoresOfOwner().
  * @param caller as signInCaller() gives it
- * @throws RelayError `unknown_key` where the key has gone meanwhile; `org_suspended`
+ * @throws RelayError as requireCaller()
  */
 export async function deleteOtherKeys(
   { commits, limits, lastUsed }: SignInServices,
-  { org: { id: orgId }, key: { id: keyId } }: MailCaller,
+  caller: MailCaller,
 ): Promise<ShutOut> {
+  const { org: { id: orgId }, key: { id: keyId } } = caller;
   const { org, gone } = await commits.submit<{ org: OrgRecord; gone: readonly string[] }>({
-    records: [orgKey(orgId), keysKey(orgId)],
+    records: callerRecords(caller),
     sizeBytes: 2_000,
     proof: orgKey(orgId),
     plan(turn) {
-      const stored = requireOrg(turn, orgId, limits);
-      refuseSuspended(stored);
-      requireCallingKey(turn, orgId, keyId);
+      const stored = requireCaller(turn, caller, limits);
       const keys = turn.record(keysKey(orgId))!.keys;
       putKeys(turn, orgId, keys.filter(({ id }) => id === keyId));
       const restores = restoresOfOwner(stored, turn.nowMs);

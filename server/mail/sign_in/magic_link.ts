@@ -6,7 +6,7 @@ import { Outdated } from "../../storage/job.ts";
 import { stageWindow, windowKey } from "../../storage/window_record.ts";
 import { HOUR_MS } from "../../time_units.ts";
 import { prepareSignInKey } from "../keys/prepare_sign_in_key.ts";
-import { refuseSuspended } from "../keys/require_org.ts";
+import { refuseSuspended } from "../keys/authenticate_key.ts";
 import { changeToUndo } from "../records/former_owners.ts";
 import { keysKey, type MailKey } from "../records/key_record.ts";
 import {

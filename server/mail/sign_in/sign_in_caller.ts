@@ -1,7 +1,6 @@
 /** Who has just signed in, and presses what the page of it offers. */
 import { hashToken } from "../../http/hashed_token.ts";
-import { type MailCaller, unknownKey } from "../keys/authenticate_key.ts";
-import { refuseSuspended } from "../keys/require_org.ts";
+import { type MailCaller, refuseSuspended, unknownKey } from "../keys/authenticate_key.ts";
 import {
   isKeyForm,
   isOwnerKey,

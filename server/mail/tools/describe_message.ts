@@ -11,7 +11,7 @@ export const NONCE_BYTES = 16;
  * @param details further lines of the header
  */
 export function describeMessage(
-  entry: Omit<MessageEntry, "parse_warnings">,
+  entry: Omit<MessageEntry, "parse_warnings"> & { parse_warnings: readonly string[] },
   quotation: Quotation,
   { body, details = [], note }: { body: string | null; details?: readonly string[]; note?: string },
 ): string {
@@ -22,6 +22,9 @@ export function describeMessage(
       entry.read ? null : "unread",
       `auth.verdict ${auth?.verdict ?? "none"}`,
       `automated ${automated}`,
+      entry.parse_warnings.includes("reply_to_unsigned")
+        ? "its Reply-To was signed by nobody who stands for From, so that a reply goes to From"
+        : null,
       entry.hidden_text_removed ? "text that a reader would not see was left out" : null,
     ]
     : [`written by this inbox ${created_at}`, `status ${status}`];
