@@ -1,10 +1,15 @@
-/** Stores a link and queues its mail, in one commit (mail page, "Server secrets"). */
+/** Stores a link, or a notice without one, and queues its mail, in one commit (mail page, "Server secrets"). */
 import { Buffer } from "node:buffer";
 import { outgoingKey, stageOutgoing } from "../../outgoing/outgoing_row.ts";
 import type { Turn } from "../../storage/job.ts";
 import type { RecordKey } from "../../storage/record_key.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
-import { linkKey, type LinkRecord } from "../records/link_record.ts";
+import {
+  type DisplacedNotice,
+  linkKey,
+  type LinkRecord,
+  RESTORE_MS,
+} from "../records/link_record.ts";
 
 export const LINK_MAIL_KIND = "mail-link";
 /** Upper bound of a LinkMailPayload in the store. */
@@ -22,7 +27,7 @@ export interface LinkMailPayload {
 
 const rowId = (linkId: string): string => `${LINK_MAIL_KIND}/${linkId}`;
 
-/** Records that a job must name to call stageLink(). */
+/** Records that a job must name to call stageLink() or stageNotice(). */
 export function linkRecords(linkId: string): RecordKey<unknown>[] {
   return [linkKey(linkId), outgoingKey(rowId(linkId))];
 }
@@ -46,4 +51,15 @@ export function stageLink<L extends LinkRecord>(
   };
   stageOutgoing(turn, { id: rowId(linkId), kind: LINK_MAIL_KIND, payload, dueMs: nowMs });
   return made;
+}
+
+/** Tells somebody that an org is not theirs any more, and that they have no way back. */
+export function stageNotice(
+  turn: Turn,
+  noticeId: string,
+  { orgId, email }: Pick<DisplacedNotice, "orgId" | "email">,
+  random: (sizeBytes: number) => Uint8Array,
+): void {
+  const notice = { kind: "displaced", orgId, email, sinceMs: turn.nowMs } as const;
+  stageLink<DisplacedNotice>(turn, noticeId, notice, RESTORE_MS, random);
 }
