@@ -2,7 +2,7 @@
 import type { Mailer, MailOutcome } from "../outgoing/mailer.ts";
 import type { SmtpReply } from "../outgoing/smtp_reply.ts";
 import type { CapturedMails } from "./captured_mails.ts";
-import { readMail } from "./read_mail.ts";
+import type { CapturedReader } from "./captured_reader.ts";
 
 /** Replies to RCPT by domains that nobody has (RFC 2606). */
 const REFUSALS: Readonly<Record<string, MailOutcome>> = {
@@ -32,14 +32,18 @@ const SILENT_DOMAIN = "unknown.test";
  * page, "Local mode"). What it took is kept.
  * @param now Unix ms
  */
-export function createCaptureMailer(mails: CapturedMails, now: () => number): Mailer {
+export function createCaptureMailer(
+  mails: CapturedMails,
+  now: () => number,
+  reader: CapturedReader,
+): Mailer {
   return {
     async send(mail, { beforeContent, signal }) {
       if (signal.aborted) return givenUp();
       const domain = mail.to.slice(mail.to.lastIndexOf("@") + 1).toLowerCase();
       const refusal = Object.hasOwn(REFUSALS, domain) ? REFUSALS[domain] : undefined;
       if (refusal !== undefined) return refusal;
-      const content = await readMail(mail.content);
+      const content = await reader.read(mail.content);
       await beforeContent();
       if (signal.aborted) return givenUp();
       const result = domain === SILENT_DOMAIN ? "unknown" : "sent";
@@ -47,7 +51,7 @@ export function createCaptureMailer(mails: CapturedMails, now: () => number): Ma
       if (result === "unknown") return { result, reason: "no reply at DATA" };
       return { result, reason: "250 at DATA", reply: { ...TAKEN } };
     },
-    close: () => Promise.resolve(),
+    close: () => Promise.resolve(reader.close()),
   };
 }
 
