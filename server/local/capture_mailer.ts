@@ -2,7 +2,7 @@
 import type { Mailer, MailOutcome } from "../outgoing/mailer.ts";
 import type { SmtpReply } from "../outgoing/smtp_reply.ts";
 import type { CapturedMails } from "./captured_mails.ts";
-import type { CapturedReader } from "./captured_reader.ts";
+import { readMail } from "./read_mail.ts";
 
 /** Replies to RCPT by domains that nobody has (RFC 2606). */
 const REFUSALS: Readonly<Record<string, MailOutcome>> = {
@@ -31,11 +31,12 @@ const SILENT_DOMAIN = "unknown.test";
  * defer.test with 451, at unknown.test the outcome is unknown, and all others have their mail (mail
  * page, "Local mode"). What it took is kept.
  * @param now Unix ms
+ * @param read off the main thread, where it matters
  */
 export function createCaptureMailer(
   mails: CapturedMails,
   now: () => number,
-  reader: CapturedReader,
+  read: typeof readMail = readMail,
 ): Mailer {
   return {
     async send(mail, { beforeContent, signal }) {
@@ -43,7 +44,7 @@ export function createCaptureMailer(
       const domain = mail.to.slice(mail.to.lastIndexOf("@") + 1).toLowerCase();
       const refusal = Object.hasOwn(REFUSALS, domain) ? REFUSALS[domain] : undefined;
       if (refusal !== undefined) return refusal;
-      const content = await reader.read(mail.content);
+      const content = await read(mail.content);
       await beforeContent();
       if (signal.aborted) return givenUp();
       const result = domain === SILENT_DOMAIN ? "unknown" : "sent";
@@ -51,7 +52,7 @@ export function createCaptureMailer(
       if (result === "unknown") return { result, reason: "no reply at DATA" };
       return { result, reason: "250 at DATA", reply: { ...TAKEN } };
     },
-    close: () => Promise.resolve(reader.close()),
+    close: () => Promise.resolve(),
   };
 }
 

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { createCaptureMailer } from "./capture_mailer.ts";
 import { CapturedMails } from "./captured_mails.ts";
-import { CapturedReader } from "./captured_reader.ts";
 
 const content = new TextEncoder().encode("Subject: hello\r\n\r\nYour code is 123456.\r\n");
 
 function rig() {
   const mails = new CapturedMails();
-  const mailer = createCaptureMailer(mails, () => 1_000, new CapturedReader());
+  const mailer = createCaptureMailer(mails, () => 1_000);
   let asked = 0;
   return {
     mails,

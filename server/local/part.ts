@@ -28,7 +28,7 @@ export function openLocalMode(
   const mails = new CapturedMails();
   const reader = new CapturedReader();
   return {
-    mailer: createCaptureMailer(mails, now, reader),
+    mailer: createCaptureMailer(mails, now, (raw) => reader.read(raw)),
     open: (handIn) => ({
       routes: localRoutes({ mails, baseUrl, domain: domain!, handIn, now, random }),
       close: () => reader.close(),
