@@ -104,7 +104,7 @@ export function draftHandlers(services: DraftRouteServices) {
       const inbox = await inboxes.find(request, params["id"]!);
       const body = await request.bytes();
       const context = { limits, nowMs: now() };
-      const { request: asked } = await work.read("draft", body, context, false);
+      const { request: asked } = await work.read("draft", body, context, false, org.id);
       await confirm(); // the worker may have been busy
       const { inReplyToMessageId } = asked;
       if (inReplyToMessageId !== null) await requireMessage(org.id, inbox.id, inReplyToMessageId);
@@ -135,11 +135,11 @@ export function draftHandlers(services: DraftRouteServices) {
       return show(request, await drafts.whole(row), 200, false);
     },
     async updateMailDraft(request) {
-      const { params, confirm } = request;
+      const { org, params, confirm } = request;
       const row = await drafts.find(request, params["id"]!);
       const body = await request.bytes();
       const context = { limits, nowMs: now() };
-      const { request: changes } = await work.read("draft_changes", body, context, false);
+      const { request: changes } = await work.read("draft_changes", body, context, false, org.id);
       await confirm();
       if (Object.keys(changes).length === 0) {
         return show(request, await drafts.whole(row), 200, false);

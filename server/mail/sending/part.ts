@@ -23,8 +23,8 @@ export interface Outbound extends MailPart {
   written: WrittenBlobs;
   largeAnswers: LargeAnswers;
   keyedAnswers: KeyedAnswers;
-  /** Off the main thread where it is large. */
-  compose(mail: MailToCompose): Promise<Uint8Array<ArrayBuffer>>;
+  /** @param owner whose turn it takes, off the main thread */
+  compose(mail: MailToCompose, owner: string): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 export function openOutbound(core: MailCore, suppressions: Suppressions): Outbound {
@@ -53,7 +53,7 @@ export function openOutbound(core: MailCore, suppressions: Suppressions): Outbou
     written,
     largeAnswers,
     keyedAnswers: new KeyedAnswers(core),
-    compose: (mail) => work.compose(mail),
+    compose: (mail, owner) => work.compose(mail, owner),
     everyMinute: () => largeAnswers.sweep(),
     close: () => worker.close(),
   };
