@@ -3,13 +3,13 @@
  * refused it in order, waits a little for the next one.
  */
 import { isIP } from "node:net";
-import { rootCertificates } from "node:tls";
 import { dnsCache } from "nodemailer/lib/shared";
 import type { SMTPConnectionOptions } from "nodemailer/lib/smtp-connection";
 import { isLoopback } from "../config/loopback.ts";
 import type { SmtpConfig } from "../config/mail.ts";
 import { ConnectionPlaces } from "./connection_places.ts";
 import type { Handover, Mailer, MailOutcome, OutgoingMail } from "./mailer.ts";
+import { oneAuthorityMore } from "./one_authority_more.ts";
 import { SmtpSession, type SmtpTiming } from "./smtp_session.ts";
 
 export type { SmtpTiming } from "./smtp_session.ts";
@@ -158,7 +158,7 @@ function optionsOf(
     tls: {
       rejectUnauthorized: !loopback,
       minVersion: "TLSv1.2",
-      ...(caPem === undefined ? {} : { ca: [...rootCertificates, caPem] }),
+      ...(caPem === undefined ? {} : oneAuthorityMore(caPem, "TLSv1.2")),
     },
     dnsTimeout: timing.connectMs,
     connectionTimeout: timing.connectMs,
