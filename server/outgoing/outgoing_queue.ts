@@ -108,9 +108,19 @@ export class OutgoingQueue {
     if (this.#ticking !== undefined && dueMs <= this.#store.now()) this.#advance();
   }
 
+  /** Tells the queue that a row of a kind was committed, where only the store knows its destination. */
+  wakeKind(kind: string): void {
+    const search = this.#lanes.discover(this.#store.kv, [kind])
+      .then(() => {
+        if (this.#ticking !== undefined) this.#advance();
+      }, (error) => this.#logFailure(error))
+      .finally(() => this.#reads.delete(search));
+    this.#reads.add(search);
+  }
+
   /**
-   * Ids of the rows that a process holds: their attempts are under way, or about to be settled. On a
-   * shared store it is read at each call.
+   * Ids of the rows that a process holds: their attempts have a slot, or their outcomes are being stored.
+   * On a shared store it is read at each call.
    */
   async held(): Promise<ReadonlySet<string>> {
     const { kv, exclusive } = this.#store;
@@ -198,10 +208,11 @@ export class OutgoingQueue {
     for (const { id, row: { kind, destination = "", dueMs } } of rows) {
       if (this.#stopped) return;
       if (this.#lanes.handlerOf(kind) === undefined || this.#attempts.has(id)) continue;
-      // A lane of its own: whether the destination can be reached is neither asked nor told.
+      // A lane of its own: whether the destination can be reached is neither asked nor told, and no slot
+      // is waited for.
       const aside = new Lane(kind, destination);
       this.#lanes.began(aside, now());
-      this.#attempt(aside, { id, dueMs });
+      this.#attempt(aside, { id, dueMs }, () => {});
     }
   }
 
@@ -255,17 +266,20 @@ export class OutgoingQueue {
       const entry = lane.ready.shift()!;
       if (this.#attempts.has(entry.id)) continue;
       this.#lanes.began(lane, nowMs);
-      this.#attempt(lane, entry);
+      const slot = this.#lanes.takeSlot(lane, nowMs);
+      this.#attempt(lane, entry, (tells) => {
+        this.#lanes.giveSlotBack(lane, slot, this.#store.now(), tells);
+        this.#begin(this.#store.now());
+      });
     }
   }
 
-  #attempt(lane: Lane, entry: DueEntry): void {
+  #attempt(lane: Lane, entry: DueEntry, giveSlotBack: Attempt["giveSlotBack"]): void {
     const { id } = entry;
     const abort = new AbortController();
-    const slots = this.#lanes.slotsOf(lane);
     const attempt: Attempt = {
       abort,
-      slots,
+      giveSlotBack,
       isTrial: lane.reach.isLost,
       handedOver: false,
       ended: Promise.resolve(),
@@ -275,6 +289,7 @@ export class OutgoingQueue {
     attempt.ended = deliverRow(this.#delivery, lane, entry, handler, attempt)
       .catch((error) => this.#leave(lane, id, error))
       .finally(() => {
+        giveSlotBack(false);
         this.#attempts.delete(id);
         this.#lanes.ended(lane);
         // What was put back by way of a lane aside waits in the lane of its destination.
