@@ -11,7 +11,7 @@
 import type { Identities } from "../agents/identities.ts";
 import type { Config } from "../config.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
-import type { Mailer, MailOutcome } from "../outgoing/mailer.ts";
+import { isDeferral, type Mailer, type MailOutcome } from "../outgoing/mailer.ts";
 import type {
   AttemptOutcome,
   OutgoingHandler,
@@ -214,6 +214,7 @@ function afterwards(
     reason,
     afterMs: retryMs(attempts, store.random(1)[0]! / 256),
     unreachable: outcome.stage === "connection",
+    deferred: isDeferral(outcome),
     payload: { ...payload, refusals },
   };
 }

@@ -96,7 +96,10 @@ for (const [step, fault, [status, reason, smtpCode, enhancedCode]] of answers) {
       if (status === "deferred") {
         assert.equal(recipient.nextAttemptAtMs, row!.dueMs);
         const waitMs = row!.dueMs - bench.clock.now();
-        assert.ok(waitMs >= 54_000 && waitMs <= 66_000, `${waitMs}`);
+        // Who was not connected to has said nothing of a later time.
+        const isPutOff = step !== "greeting" && step !== "EHLO" || what.startsWith("4");
+        const [leastMs, mostMs] = isPutOff ? [54_000, 66_000] : [1, 10_000];
+        assert.ok(waitMs >= leastMs && waitMs <= mostMs, `${waitMs}`);
         assert.deepEqual([row!.phase, row!.lease, row!.attempts], ["ready", null, 1]);
         bench.smtp.script({});
         bench.clock.advance(66_000);

@@ -40,7 +40,7 @@ export function openDelivery(
   const { store, secret, outgoing, mailer, domain, from, deps: { config } } = core;
   const { bounces, connections } = config.mail;
   if (mailer !== undefined) {
-    outgoing.register(mailDelivery({
+    const handlers = mailDelivery({
       ...core,
       changes,
       mailer,
@@ -52,7 +52,8 @@ export function openDelivery(
         const key = await secret.key("mail-bounce");
         return makeBounceAddress({ messageId, recipient }, domain, key);
       },
-    }));
+    });
+    for (const handler of handlers) outgoing.register(handler);
   }
   const events = new DeliveryEvents({ store, changes });
   return { handlers: deliveryHandlers({ ...core, events, inboundSecret }) };

@@ -95,13 +95,13 @@ export class Sender {
     message: MessageToSend,
     { keyed, beside }: { keyed?: KeyedCommit<KeptAnswer>; beside?: BesideMessage } = {},
   ): Promise<Uint8Array<ArrayBuffer>> {
-    const { store, blobs } = this.services;
+    const { store, blobs, domain } = this.services;
     await this.check(org, inbox, message);
     const addresses = recipientsOf(message);
     const made = await this.#make(org, inbox, message, addresses);
     try {
       const { row, answer } = await this.#commit(org, made, message.about, { keyed, beside });
-      wakeMails(this.services.outgoing, row, store);
+      wakeMails(this.services.outgoing, row, { exclusive: store.exclusive, domain });
       return answer;
     } catch (error) {
       // After a commit of which nobody knows, the sweep decides.
@@ -244,7 +244,7 @@ export class Sender {
     about: MessageRow | null,
     { keyed, beside }: { keyed?: KeyedCommit<KeptAnswer>; beside?: BesideMessage },
   ): Promise<{ row: MessageRow; answer: Uint8Array<ArrayBuffer> }> {
-    const { mailboxes, store, random, limits, blobs, largeAnswers } = this.services;
+    const { mailboxes, store, random, limits, blobs, largeAnswers, domain } = this.services;
     const { orgId, inboxId } = message;
     let former: BlobRef | null = null;
     return await mailboxes.change(orgId, inboxId, async (found) => {
@@ -283,7 +283,7 @@ export class Sender {
           if (!hasRoom(turn.record(storageKey(orgId)), bytes, current, turn.nowMs, limits)) {
             throw overQuota();
           }
-          stageMails(turn, row, store);
+          stageMails(turn, row, { exclusive: store.exclusive, domain });
           if (kept !== null) {
             if ("blob" in kept) largeAnswers.keep(turn, kept.blob);
             keyed!.write(turn, kept);
