@@ -17,6 +17,7 @@ import type {
   OutgoingHandler,
   OutgoingItem,
 } from "../outgoing/outgoing_handler.ts";
+import { partiesByDomain } from "../outgoing/recipient_domain.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
@@ -74,6 +75,8 @@ export function digestDelivery(options: DigestDeliveryOptions): OutgoingHandler<
   return {
     kind: DIGEST_KIND,
     concurrency: CONCURRENCY,
+    partiesOf: partiesByDomain,
+    oneNextHop: true,
     payloadBytes: DIGEST_PAYLOAD_BYTES,
     attempt: (item) => attempt(options, item),
     finish(_ending, { agentId }, turn) {

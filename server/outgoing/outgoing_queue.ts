@@ -102,14 +102,20 @@ export class OutgoingQueue {
     this.#tick();
   }
 
-  /** Tells the queue that a row was committed. */
-  wake({ kind, destination = "", dueMs }: Omit<NewOutgoing, "id" | "payload">): void {
-    this.#lanes.wake(kind, destination, dueMs);
+  /**
+   * Tells the queue that a row was committed.
+   * @param row without a destination where the kind has several: only the store knows it then
+   */
+  wake({ kind, destination, dueMs }: Omit<NewOutgoing, "id" | "payload">): void {
+    if (destination === undefined && this.#lanes.handlerOf(kind)?.partiesOf !== undefined) {
+      return this.#search(kind);
+    }
+    this.#lanes.wake(kind, destination ?? "", dueMs);
     if (this.#ticking !== undefined && dueMs <= this.#store.now()) this.#advance();
   }
 
-  /** Tells the queue that a row of a kind was committed, where only the store knows its destination. */
-  wakeKind(kind: string): void {
+  /** Finds the destinations that rows of a kind wait for. */
+  #search(kind: string): void {
     const search = this.#lanes.discover(this.#store.kv, [kind])
       .then(() => {
         if (this.#ticking !== undefined) this.#advance();

@@ -9,6 +9,7 @@ import { isLoopback } from "../config/loopback.ts";
 import type { SmtpConfig } from "../config/mail.ts";
 import { ConnectionPlaces } from "./connection_places.ts";
 import type { Handover, Mailer, MailOutcome, OutgoingMail } from "./mailer.ts";
+import { NextHopUses } from "./next_hop_uses.ts";
 import { oneAuthorityMore } from "./one_authority_more.ts";
 import { SmtpSession, type SmtpTiming } from "./smtp_session.ts";
 
@@ -48,6 +49,7 @@ export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
   const timing = { ...TIMING, ...options.timing };
   const connectionOptions = optionsOf(options, timing);
   const places = new ConnectionPlaces<SmtpSession>(options.connections ?? CONNECTIONS);
+  const uses = new NextHopUses(options.connections ?? CONNECTIONS);
   const closing = new Map<SmtpSession, Promise<void>>();
   /** Sessions that wait for a mail, and what ends their wait. */
   const idle = new Map<SmtpSession, ReturnType<typeof setTimeout>>();
@@ -100,25 +102,35 @@ export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
     return isOver && !handover.signal.aborted ? null : outcome;
   }
 
+  async function sendByOne(mail: OutgoingMail, handover: Handover): Promise<MailOutcome> {
+    let session = takeIdle();
+    if (session === undefined) {
+      const place = await places.take(handover.signal);
+      if (place === null) return GIVEN_UP;
+      session = place === "free" ? begin() : place;
+    }
+    session.onEnd = () => {};
+    try {
+      if (session.transactions > 0) {
+        const outcome = await sendAgain(session, mail, handover);
+        if (outcome !== null) return outcome;
+        session.close();
+        session = begin();
+      }
+      return await session.send(mail, handover);
+    } finally {
+      putAside(session);
+    }
+  }
+
   return {
     async send(mail, handover) {
-      let session = takeIdle();
-      if (session === undefined) {
-        const place = await places.take(handover.signal);
-        if (place === null) return GIVEN_UP;
-        session = place === "free" ? begin() : place;
-      }
-      session.onEnd = () => {};
+      const { use = "notice" } = mail;
+      if (!await uses.take(use, handover.signal)) return GIVEN_UP;
       try {
-        if (session.transactions > 0) {
-          const outcome = await sendAgain(session, mail, handover);
-          if (outcome !== null) return outcome;
-          session.close();
-          session = begin();
-        }
-        return await session.send(mail, handover);
+        return await sendByOne(mail, handover);
       } finally {
-        putAside(session);
+        uses.giveBack(use);
       }
     },
     async close() {

@@ -13,6 +13,7 @@ import type {
   OutgoingHandler,
   OutgoingItem,
 } from "../../outgoing/outgoing_handler.ts";
+import { domainOf } from "../../outgoing/recipient_domain.ts";
 import type { SmtpReply } from "../../outgoing/smtp_reply.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
@@ -25,7 +26,6 @@ import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { suppressionKey } from "../suppressions/suppressions.ts";
 import { outcomeEvent } from "./outcome_event.ts";
 import {
-  domainOf,
   INSIDE_MAIL_KIND,
   MAIL_KIND,
   MAIL_PAYLOAD_BYTES,
@@ -149,7 +149,7 @@ async function attempt(
     return afterwards(insideOutcome(reply), capped(retryMs()));
   }
   try {
-    const outcome = await mailer.send({ from, to, content: raw }, {
+    const outcome = await mailer.send({ from, to, content: raw, use: "mail" }, {
       signal: item.signal,
       async beforeContent() {
         if (store.now() - readMs > FRESH_MS) {

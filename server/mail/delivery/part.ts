@@ -1,4 +1,5 @@
 /** Delivery as a part of the mail area: to the next hop, to its own inboxes, and what is reported of it. */
+import { FOR_NOTICES } from "../../outgoing/next_hop_uses.ts";
 import { makeBounceAddress } from "../composing/bounce_address.ts";
 import type { MailCore, MailPart } from "../mail_core.ts";
 import type { Receiver } from "../receiving/receiver.ts";
@@ -23,9 +24,6 @@ export interface DeliveryBeside {
   /** Of the operator's gateway, which reports too; null where there is none. */
   inboundSecret: Uint8Array | null;
 }
-
-/** Connections to the next hop that are kept for notices. */
-const FOR_NOTICES = 2;
 
 /** What takes reports. The receiver needs it, and delivery inside the relay needs the receiver. */
 export function openReports(services: RecipientChangeServices): Reports {

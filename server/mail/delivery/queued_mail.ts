@@ -2,6 +2,7 @@
 import { CLOCK_SKEW_MS } from "../../clock_skew.ts";
 import type { OutgoingQueue } from "../../outgoing/outgoing_queue.ts";
 import { type NewOutgoing, stageNewOutgoing } from "../../outgoing/outgoing_row.ts";
+import { domainOf, domainTag } from "../../outgoing/recipient_domain.ts";
 import type { Parties } from "../../outgoing/shares.ts";
 import type { Turn } from "../../storage/job.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
@@ -105,23 +106,12 @@ function itemsOf(row: Queued, { exclusive, domain }: QueuingRelay): NewOutgoing<
     return {
       id: mailRowId(messageId, recipient),
       kind: isInside ? INSIDE_MAIL_KIND : MAIL_KIND,
-      destination: isInside ? orgId : destinationOf(orgId, domainOf(address)),
+      destination: isInside ? orgId : `${orgId}/${domainTag(address)}`,
       payload: { v: 1, orgId, inboxId, messageId, recipient },
       dueMs,
       endsAtMs,
     };
   });
-}
-
-/** The domain of an address. */
-export const domainOf = (address: string): string => address.slice(address.lastIndexOf("@") + 1);
-
-/** Of a domain; the ends of two that are longer are seldom the same. */
-const NAMED_CHARACTERS = 60;
-
-/** A destination of the outgoing queue: whose mail it is, and for which domain. */
-function destinationOf(orgId: string, domain: string): string {
-  return `${orgId}/${domain.slice(-NAMED_CHARACTERS)}`;
 }
 
 /** Who shares the attempts by a destination; former versions named the org alone. */
