@@ -43,20 +43,15 @@ class LanesOfKind {
     if (lanes.size > 0) this.rotation.set(group, lanes);
   }
 
-  /** The lane whose turn it is; of newcomers only the one that comes alone may take the last slot. */
+  /** The lane whose turn it is. */
   next(nowMs: number): Lane | null {
     if (this.shares.held >= this.shares.slots) return null;
-    const alone: Lane[] = [];
     for (const lanes of this.rotation.values()) {
-      let last: Lane | undefined;
       for (const lane of lanes) {
-        if (!lane.reach.mayTry(nowMs)) continue;
-        if (this.shares.admits(lane.parties, nowMs)) return lane;
-        if (last === undefined && this.shares.admits(lane.parties, nowMs, true)) last = lane;
+        if (lane.reach.mayTry(nowMs) && this.shares.admits(lane.parties, nowMs)) return lane;
       }
-      if (last !== undefined) alone.push(last);
     }
-    return alone.length === 1 ? alone[0]! : null;
+    return null;
   }
 }
 

@@ -53,13 +53,12 @@ export class Shares {
    * - A domain has one attempt that does not hang yet; one that was quick lately has all slots but the
    *   last. What hangs does not count here: a few bad recipients are not their domain.
    * - What is slow by its org or its domain leaves two slots to the others.
-   * - The last slot is for whoever was quick lately, or comes alone: a crowd of newcomers, each of which
-   *   may hang, shall not have it.
+   * - The last slot is for whoever was quick lately, by its org or its domain: newcomers, each of which
+   *   may hang, shall not have all.
    *
    * @param parties of the attempt; one without any takes whatever is free
-   * @param isAlone whether nobody else waits that might be admitted
    */
-  admits(parties: Parties, nowMs: number, isAlone = false): boolean {
+  admits(parties: Parties, nowMs: number): boolean {
     const free = this.slots - this.#running.size;
     if (free <= 0) return false;
     const { org, domain } = parties;
@@ -80,7 +79,7 @@ export class Shares {
     if (standings.includes("slow")) {
       return this.#slowRunning(nowMs) < Math.max(1, this.slots - NOT_FOR_SLOW);
     }
-    return free > 1 || this.slots <= NOT_FOR_SLOW || isAlone || standings.includes("quick");
+    return free > 1 || this.slots <= NOT_FOR_SLOW || standings.includes("quick");
   }
 
   /** An attempt begins. */

@@ -12,13 +12,13 @@ class Rig {
     this.shares = new Shares(slots);
   }
   /** Begins as many attempts as are admitted. */
-  take(org: string | undefined, domain: string | undefined, isAlone = false): Turn[] {
+  take(org: string | undefined, domain: string | undefined): Turn[] {
     const parties: Parties = {
       ...(org === undefined ? {} : { org }),
       ...(domain === undefined ? {} : { domain }),
     };
     const turns: Turn[] = [];
-    while (this.shares.admits(parties, this.nowMs, isAlone)) {
+    while (this.shares.admits(parties, this.nowMs)) {
       turns.push(this.shares.take(parties, this.nowMs));
     }
     return turns;
@@ -49,14 +49,12 @@ Deno.test("Shares has orgs leave room for whoever comes next, however quick they
   assert.equal(rig.take("d", "y.test").length, 1, "the last slot is for another domain");
 });
 
-Deno.test("Shares gives the last slot to nobody unknown out of a crowd", () => {
+Deno.test("Shares gives the last slot to nobody unknown", () => {
   const rig = new Rig();
   rig.wasQuick("known", "well-known.test");
   assert.equal(CROWD.flatMap(([org, domain]) => rig.take(org, domain)).length, 5);
-  const admits = (parties: Parties, isAlone = false) =>
-    rig.shares.admits(parties, rig.nowMs, isAlone);
+  const admits = (parties: Parties) => rig.shares.admits(parties, rig.nowMs);
   assert.equal(admits({ org: "new", domain: "new.test" }), false);
-  assert.equal(admits({ org: "new", domain: "new.test" }, true), true, "alone");
   assert.equal(admits({ org: "new", domain: "well-known.test" }), true);
   assert.equal(admits({ org: "known", domain: "new.test" }), true);
 });
@@ -110,14 +108,15 @@ Deno.test("Shares leaves a domain whose only attempt hangs to be tried by others
 for (const [slots, most] of [[1, 1], [2, 1], [3, 1], [4, 2], [6, 4], [10, 8]] as const) {
   Deno.test(`Shares of ${slots} slots gives slow orgs at most ${most} of them`, () => {
     const rig = new Rig(slots);
+    rig.wasQuick("known", "known.test");
     // The clock of each stands still while they are slow one after the other.
     for (const [org, domain] of CROWD) {
-      const [turn] = rig.take(org, domain, true);
+      const [turn] = rig.take(org, domain);
       turn!.atMs -= SLOW_MS + 1;
       rig.end([turn!], 0);
     }
     assert.equal(CROWD.flatMap(([org, domain]) => rig.take(org, domain)).length, most);
-    if (slots > 2) assert.equal(rig.take("new", "new.test", true).length, 1);
+    if (slots > 2) assert.equal(rig.take("known", "new.test").length, 1);
   });
 }
 
@@ -159,7 +158,7 @@ Deno.test("Shares remembers some thousand orgs, and all that are under way", () 
   for (let i = 0; i < 9_900; i++) rig.end(rig.take(`org ${i}`, undefined), 0);
   rig.wasQuick("b", undefined);
   for (let i = 0; i < 9_900; i++) rig.end(rig.take(`other ${i}`, undefined), 0);
-  assert.equal(rig.shares.admits({ org: "held" }, rig.nowMs, true), false);
+  assert.equal(rig.shares.admits({ org: "held" }, rig.nowMs), false);
   assert.equal(rig.take("b", undefined).length, 2);
   assert.equal(rig.take("a", undefined).length, 1, "as a new one");
   rig.end([held!], 1);

@@ -23,7 +23,7 @@ export interface SmtpMailerOptions {
   caPem?: string;
   /**
    * Connections at one time, including those that are being closed: next hops refuse more from one
-   * client. 8 unless given.
+   * client. 10 unless given.
    */
   connections?: number;
   timing?: Partial<SmtpTiming>;
@@ -37,7 +37,7 @@ const TIMING: SmtpTiming = {
   quitMs: 2_000,
   idleMs: 3_000,
 };
-const CONNECTIONS = 8;
+const CONNECTIONS = 10;
 /** Many next hops end a connection after some number of mails. */
 const MAILS_A_CONNECTION = 100;
 
