@@ -80,3 +80,47 @@ Deno.test("after an outage all that waited leaves within 10 s of the first succe
     await server.stop();
   }
 });
+
+Deno.test("what met a short outage leaves within 10 s of the first success, however often it was put off before", async () => {
+  let server = await startSmtpServer();
+  const { port } = server;
+  const mailer = createSmtpMailer({
+    smtp: { host: "127.0.0.1", port, secure: false },
+    ehloName: "agents.test",
+    timing: { quitMs: 50, idleMs: 1 },
+  });
+  await using relay = await startMailRelay({
+    limits: { mailMinFreeDiskBytes: 0 },
+    deps: { mailer },
+  });
+  try {
+    const owner = await newOrg(relay);
+    await verifyOrg(relay.deps.kv, owner.orgId, relay.clock.now());
+    const inbox = await owner.inbox({});
+    const sendTo = async (to: string) => accepted(await send(owner, inbox, { to }), 202).id;
+    const ids = [await sendTo("ann@one.test"), await sendTo("ann@other.test")];
+    server.refuse({ at: "recipient", code: 451 });
+    for (const waitMs of [0, 66 * SECOND_MS]) {
+      relay.clock.advance(waitMs);
+      await deliver(relay);
+    }
+    await server.stop();
+    relay.clock.advance(330 * SECOND_MS);
+    await deliver(relay);
+    for (const id of ids) {
+      const { recipients: [{ attempts, smtp_code }] } = await readMessage(owner, id);
+      assert.deepEqual([attempts, smtp_code], [2, null]);
+    }
+    server = await startSmtpServer({ port });
+    await sendTo("ann@new.test");
+    await deliver(relay);
+    assert.equal(server.received.length, 1);
+    relay.clock.advance(10 * SECOND_MS);
+    await deliver(relay);
+    for (const id of ids) assert.equal((await readMessage(owner, id)).status, "sent");
+    assert.equal(server.received.length, 3);
+  } finally {
+    await mailer.close();
+    await server.stop();
+  }
+});
