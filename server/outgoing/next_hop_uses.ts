@@ -1,15 +1,25 @@
 /**
- * Who may use the connections of the next hop. Mail of inboxes leaves two of them to notices, notices leave
- * half of them to mail, and all leave one to sign-in links: somebody waits for these.
+ * Who may use the connections of the next hop: each use has some of its own, whatever the others hold for
+ * however long. Pure but for who waits.
  */
 
 /** What a mail is, for its share of the connections. */
 export type NextHopUse = "link" | "notice" | "mail";
 
-/** Connections that mail of inboxes leaves to the others. */
-export const FOR_NOTICES = 2;
 /** With fewer connections nothing is kept for anybody. */
 const LEAST_SHARED = 3;
+/** Kept for sign-in links: somebody waits for these. They take whatever else is free. */
+const FOR_LINKS = 1;
+
+/** Connections that notices may use, digests included. */
+export function forNotices(connections: number): number {
+  return Math.max(1, Math.floor(connections / 4));
+}
+
+/** Connections that mail of inboxes may use: what is not kept for links and notices. */
+export function forMail(connections: number): number {
+  return connections - FOR_LINKS - forNotices(connections);
+}
 
 /** @param used how many connections are used, by what */
 export function mayUse(
@@ -21,9 +31,7 @@ export function mayUse(
   if (free <= 0) return false;
   if (use === "link" || connections < LEAST_SHARED) return true;
   if (free === 1 && used.link === 0) return false;
-  return use === "mail"
-    ? used.mail < connections - FOR_NOTICES
-    : used.notice < Math.floor(connections / 2);
+  return used[use] < (use === "mail" ? forMail(connections) : forNotices(connections));
 }
 
 /** Has each wait until it may use a connection; who waits longest comes first among those who may. */

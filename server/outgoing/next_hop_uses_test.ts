@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mayUse, type NextHopUse, NextHopUses } from "./next_hop_uses.ts";
+import { forMail, mayUse, type NextHopUse, NextHopUses } from "./next_hop_uses.ts";
 
 const never = new AbortController().signal;
 const USES: NextHopUse[] = ["link", "notice", "mail"];
@@ -14,10 +14,15 @@ Deno.test("mayUse() keeps room for each use, in whatever order the others came, 
       assert.ok(used.mail >= 1, `mail of ${connections}`);
       assert.ok(used.notice >= 1, `notices of ${connections}`);
       assert.ok(mayUse("link", used, connections), `a link of ${connections}`);
-      assert.ok(used.mail <= connections - 2);
+      assert.equal(used.mail, forMail(connections));
     }
   }
-  assert.deepEqual([most["8 mail"], most["8 notice"], most["3 mail"]], [6, 3, 1]);
+  assert.deepEqual([most["10 mail"], most["10 notice"], most["8 mail"], most["3 mail"]], [
+    7,
+    7,
+    5,
+    1,
+  ]);
 });
 
 Deno.test("mayUse() gives all of two connections to anybody", () => {

@@ -1,3 +1,4 @@
+// Over 300 lines: what finds, begins and ends attempts shares one state, which nobody else may see.
 /**
  * The one leased queue of what leaves the relay by itself. Each thing is a row with a due time. A
  * process leases a row by compare-and-set for an attempt. It then puts the row back, takes it off,
@@ -54,6 +55,8 @@ export class OutgoingQueue {
   readonly #lanes = new Lanes();
   readonly #attempts = new Map<string, Attempt>();
   readonly #reads = new Set<Promise<void>>();
+  /** Kinds whose destinations are being searched for, and whether they are to be once more. */
+  readonly #searches = new Map<string, boolean>();
   /** Rows that the store did not change just now, and until when they are left alone. */
   readonly #resting = new Map<string, number>();
   readonly #closed = new AbortController();
@@ -114,14 +117,27 @@ export class OutgoingQueue {
     if (this.#ticking !== undefined && dueMs <= this.#store.now()) this.#advance();
   }
 
-  /** Finds the destinations that rows of a kind wait for. */
+  /** Finds the destinations that rows of a kind wait for; calls meanwhile share one more search. */
   #search(kind: string): void {
-    const search = this.#lanes.discover(this.#store.kv, [kind])
-      .then(() => {
-        if (this.#ticking !== undefined) this.#advance();
-      }, (error) => this.#logFailure(error))
+    const isUnderWay = this.#searches.has(kind);
+    this.#searches.set(kind, isUnderWay);
+    if (isUnderWay) return;
+    const search = this.#discover(kind)
+      .catch((error) => this.#logFailure(error))
       .finally(() => this.#reads.delete(search));
     this.#reads.add(search);
+  }
+
+  async #discover(kind: string): Promise<void> {
+    try {
+      do {
+        this.#searches.set(kind, false);
+        await this.#lanes.discover(this.#store.kv, [kind]);
+        if (this.#ticking !== undefined) this.#advance();
+      } while (this.#searches.get(kind) && !this.#stopped);
+    } finally {
+      this.#searches.delete(kind);
+    }
   }
 
   /**

@@ -2,6 +2,8 @@
 import { createHash } from "node:crypto";
 import type { Parties } from "./shares.ts";
 
+export type { Parties } from "./shares.ts";
+
 const TAG_CHARACTERS = 16;
 
 /** The domain of an address, lowercased. */

@@ -17,7 +17,7 @@ interface Sender {
 }
 
 /** Connections that mail may use at one time. */
-const SLOTS = 8;
+const SLOTS = 7;
 const MAILS_AN_ORG = 5;
 /** Far longer than a mail takes; far shorter than anything that hangs is given. */
 const SOON_MS = 8_000;

@@ -59,7 +59,7 @@ export interface MailDeliveryOptions {
   /** The envelope sender of a recipient's mail. */
   envelopeSender(messageId: string, recipient: number): Promise<string>;
   deliverInside: DeliverInside;
-  /** Mails for the next hop at one time: its connections without those that notices keep. */
+  /** Mails for the next hop at one time: its connections without those that are kept for notices. */
   concurrency: number;
 }
 

@@ -1,5 +1,5 @@
 /** Delivery as a part of the mail area: to the next hop, to its own inboxes, and what is reported of it. */
-import { FOR_NOTICES } from "../../outgoing/next_hop_uses.ts";
+import { forMail } from "../../outgoing/next_hop_uses.ts";
 import { makeBounceAddress } from "../composing/bounce_address.ts";
 import type { MailCore, MailPart } from "../mail_core.ts";
 import type { Receiver } from "../receiving/receiver.ts";
@@ -42,7 +42,7 @@ export function openDelivery(
       ...core,
       changes,
       mailer,
-      concurrency: connections - FOR_NOTICES,
+      concurrency: forMail(connections),
       deliverInside: deliverInside(receiver, domain),
       async envelopeSender(messageId, recipient) {
         // Some providers refuse senders that are not the account's own.

@@ -2,8 +2,7 @@
 import { CLOCK_SKEW_MS } from "../../clock_skew.ts";
 import type { OutgoingQueue } from "../../outgoing/outgoing_queue.ts";
 import { type NewOutgoing, stageNewOutgoing } from "../../outgoing/outgoing_row.ts";
-import { domainOf, domainTag } from "../../outgoing/recipient_domain.ts";
-import type { Parties } from "../../outgoing/shares.ts";
+import { domainOf, domainTag, type Parties } from "../../outgoing/recipient_domain.ts";
 import type { Turn } from "../../storage/job.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
 import { DAY_MS } from "../../time_units.ts";
