@@ -50,6 +50,44 @@ Deno.test("an org that hangs leaves attempts to the others, and has its turn in 
     assert.equal(slow, 20);
   }));
 
+for (const processes of [1, 2]) {
+  Deno.test(`orgs that hang leave attempts to another one, in ${processes} process(es)`, () =>
+    withStore(async (bench) => {
+      const held = Promise.withResolvers<void>();
+      const done = Promise.withResolvers<void>();
+      const hanging: string[] = [];
+      const ended = new Set<string>();
+      const { handler } = scripted(async ({ id }) => {
+        if (id.startsWith("hangs")) {
+          hanging.push(id);
+          await held.promise;
+        } else if (ended.add(id).size === 10) done.resolve();
+        return { result: "done" };
+      });
+      for (let i = 0; i < 40; i++) {
+        await bench.queue(`hangs ${i}`, T0 - 40 + i, "test", `org ${i % 4}/domain ${i % 4}`);
+      }
+      const partiesOf = (destination: string) => {
+        const [org, domain] = destination.split("/");
+        return { org: org!, domain: domain! };
+      };
+      const fair = { ...handler, concurrency: 6, partiesOf };
+      const queues = [];
+      for (let i = 0; i < processes; i++) {
+        queues.push(await bench.outgoing(fair, { exclusive: processes === 1 }));
+      }
+      const running = queues.map((outgoing) => outgoing.run());
+      for (let i = 0; i < 10; i++) await bench.queue(`quick ${i}`, T0, "test", "innocent/x");
+      running.push(...queues.map((outgoing) => outgoing.run()));
+      await done.promise;
+      assert.ok(hanging.length >= 4 && hanging.length <= 4 * processes, `${hanging.length} hang`);
+      held.resolve();
+      await Promise.all(running);
+      assert.equal(new Set(hanging).size, 40);
+      assert.equal(hanging.length, 40, "none twice");
+    }));
+}
+
 Deno.test("after five connection failures a destination gets one trial each 30 s, charged to nobody", () =>
   withStore(async (bench) => {
     let reachable = false;
