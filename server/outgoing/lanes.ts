@@ -60,6 +60,9 @@ const groupOf = ({ destination, parties: { org } }: Lane): string => org ?? dest
 /** Rows in hand for each slot: while some are attempted, others have their outcome stored. */
 const IN_HAND_A_SLOT = 2;
 
+/** Lanes of an org whose first rows are in memory: it may have mail for thousands of domains. */
+const LOADED_OF_ORG = 16;
+
 /**
  * Rows that one read of a search for destinations takes: many destinations have few rows, some have
  * many.
@@ -98,12 +101,20 @@ export class Lanes {
     lane.wake(dueMs);
   }
 
-  /** Lanes whose rows should be read now. Empty lanes are dropped. */
+  /** Lanes whose rows should be read now, some of each org. Empty lanes are dropped. */
   *wanting(nowMs: number): Generator<Lane> {
     for (const { byDestination } of this.#kinds.values()) {
+      const loaded = new Map<string, number>();
+      const count = (group: string) => loaded.set(group, (loaded.get(group) ?? 0) + 1);
       for (const lane of byDestination.values()) {
-        if (lane.wants(nowMs)) yield lane;
-        else if (lane.isEmpty) byDestination.delete(lane.destination);
+        if (lane.reading || lane.ready.length > 0) count(groupOf(lane));
+      }
+      for (const lane of byDestination.values()) {
+        if (lane.wants(nowMs)) {
+          if ((loaded.get(groupOf(lane)) ?? 0) >= LOADED_OF_ORG) continue;
+          count(groupOf(lane));
+          yield lane;
+        } else if (lane.isEmpty) byDestination.delete(lane.destination);
       }
     }
   }

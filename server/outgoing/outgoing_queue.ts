@@ -70,6 +70,8 @@ export class OutgoingQueue {
   #isKnown = false;
   #ticking: ReturnType<typeof setInterval> | undefined;
   #stopped = false;
+  /** Whether lanes that were woken are about to be looked at. */
+  #isWoken = false;
 
   constructor({ store, records, commits, log, timing, tickMs = TICK_MS }: OutgoingQueueOptions) {
     this.#tickMs = tickMs;
@@ -114,7 +116,13 @@ export class OutgoingQueue {
       return this.#search(kind);
     }
     this.#lanes.wake(kind, destination ?? "", dueMs);
-    if (this.#ticking !== undefined && dueMs <= this.#store.now()) this.#advance();
+    if (this.#ticking === undefined || dueMs > this.#store.now() || this.#isWoken) return;
+    // A message wakes a lane for each domain: all of them are looked at together.
+    this.#isWoken = true;
+    queueMicrotask(() => {
+      this.#isWoken = false;
+      this.#advance();
+    });
   }
 
   /** Finds the destinations that rows of a kind wait for; calls meanwhile share one more search. */

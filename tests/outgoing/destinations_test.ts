@@ -88,6 +88,22 @@ for (const processes of [1, 2]) {
     }));
 }
 
+Deno.test("an org with mail for many domains has them read some at a time, and all delivered", () =>
+  withStore(async (bench) => {
+    const { handler, attempts } = scripted({ result: "done" });
+    for (let i = 0; i < 200; i++) await bench.queue(`crowd ${i}`, T0 - 10, "test", `crowd/${i}`);
+    for (let i = 0; i < 3; i++) await bench.queue(`other ${i}`, T0, "test", `other/${i}`);
+    const partiesOf = (destination: string) => {
+      const [org, domain] = destination.split("/");
+      return { org: org!, domain: domain! };
+    };
+    await (await bench.outgoing({ ...handler, concurrency: 6, partiesOf })).run();
+    assert.equal(new Set(attempts.map(({ id }) => id)).size, 203);
+    assert.equal(attempts.length, 203);
+    const last = attempts.findLastIndex(({ id }) => id.startsWith("other"));
+    assert.ok(last < 60, `the other org waits for ${last} mails`);
+  }));
+
 Deno.test("after five connection failures a destination gets one trial each 30 s, charged to nobody", () =>
   withStore(async (bench) => {
     let reachable = false;
