@@ -9,8 +9,10 @@ import type {
   OutgoingHandler,
   OutgoingItem,
 } from "../../outgoing/outgoing_handler.ts";
+import { partiesByDomain } from "../../outgoing/recipient_domain.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
+import { MINUTE_MS } from "../../time_units.ts";
 import { noticeOutcome } from "../notice_outcome.ts";
 import { isAlive, linkKey, type LinkRecord } from "../records/link_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
@@ -23,6 +25,11 @@ import { restoreOf } from "./restore_link.ts";
 
 /** Two of the next hop's connections are for notices. */
 const CONCURRENCY = 2;
+/**
+ * Greatest wait for the last reply to a link that may be asked for again. Strangers choose where it goes:
+ * those who have a next hop wait shall not keep it from the others for long.
+ */
+const ASKED_AGAIN_MS = MINUTE_MS;
 
 export interface LinkDeliveryOptions {
   store: Store;
@@ -44,6 +51,8 @@ export function linkDelivery(options: LinkDeliveryOptions): OutgoingHandler<Link
   return {
     kind: LINK_MAIL_KIND,
     concurrency: CONCURRENCY,
+    partiesOf: partiesByDomain,
+    oneNextHop: true,
     payloadBytes: LINK_MAIL_PAYLOAD_BYTES,
     attempt: (item) => attempt(options, item),
   };
@@ -67,7 +76,15 @@ async function attempt(
       token: linkToken(await secret.key("mail-link"), link.kind, linkId),
     });
   try {
-    const outcome = await mailer.send({ from: from.address, to: link.email, content }, {
+    const finalReplyMs = link.kind === "restore" ? {} : { finalReplyMs: ASKED_AGAIN_MS };
+    const mail = {
+      from: from.address,
+      to: link.email,
+      content,
+      use: "link",
+      ...finalReplyMs,
+    } as const;
+    const outcome = await mailer.send(mail, {
       signal: item.signal,
       async beforeContent() {
         if ((await readWanted(options, linkId))?.kind !== link.kind) throw new Withdrawn();

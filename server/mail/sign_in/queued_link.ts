@@ -1,6 +1,7 @@
 /** Stores a link, or a notice without one, and queues its mail, in one commit (mail page, "Server secrets"). */
 import { Buffer } from "node:buffer";
 import { outgoingKey, stageOutgoing } from "../../outgoing/outgoing_row.ts";
+import { domainTag } from "../../outgoing/recipient_domain.ts";
 import type { Turn } from "../../storage/job.ts";
 import type { RecordKey } from "../../storage/record_key.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
@@ -49,7 +50,9 @@ export function stageLink<L extends LinkRecord>(
     messageId: Buffer.from(random(16)).toString("hex"),
     refusals: 0,
   };
-  stageOutgoing(turn, { id: rowId(linkId), kind: LINK_MAIL_KIND, payload, dueMs: nowMs });
+  const destination = domainTag(made.email);
+  const id = rowId(linkId);
+  stageOutgoing(turn, { id, kind: LINK_MAIL_KIND, destination, payload, dueMs: nowMs });
   return made;
 }
 
