@@ -20,12 +20,34 @@ export interface HtmlText {
   hiddenRemoved: boolean;
 }
 
+/** Told of a document as it is read: of what stands in it, and of how it looks. */
+export interface HtmlWatcher {
+  /**
+   * An element begins.
+   * @returns what end() is given when it ends; null where that is not to be told
+   */
+  start(tag: WatchedTag, look: Look): unknown;
+  /** Elements end in any order: formatting may end before what stands in it. */
+  end(started: unknown): void;
+  /** One without content, `br` and pictures among them. */
+  single(tag: WatchedTag, look: Look): void;
+  /** @param isHidden whether nobody sees it */
+  text(chars: string, isHidden: boolean): void;
+  /** An element whose content is no text, or that stands in the head. */
+  skipped(name: string): void;
+  comment(): void;
+}
+
+export type WatchedTag = Pick<Token.TagToken, "tagName" | "attrs">;
+
 interface Content {
   look: Look;
   display: string | undefined;
   /** Of an element whose look is not its parent's. */
   tag: Token.TagToken | null;
   isLink: boolean;
+  /** What the watcher made of it. */
+  watched: unknown;
 }
 
 /** What text may be longer than its HTML by: numbers, bullets, indentation. */
@@ -52,7 +74,7 @@ const LETTERS = /[^\P{L}\u115f\u1160\u3164\uffa0]/u;
  * person does not see. What hides text is in hidden_rule.ts; css_rules.ts says how far style sheets
  * are read. What noscript holds is text: mail runs no scripts.
  */
-export function htmlToText(html: string): HtmlText {
+export function htmlToText(html: string, watcher?: HtmlWatcher): HtmlText {
   const rules = readRules(styleSheetsOf(html));
   const layout = textLayout(html.length + LAYOUT_CHARACTERS);
   const arrange = elementLayout(layout);
@@ -68,6 +90,7 @@ export function htmlToText(html: string): HtmlText {
 
   const elements = openElements<Content>(({ name, content }) => {
     if (content.isLink) endLink();
+    if (content.watched !== null) watcher!.end(content.watched);
     if (!content.look.gone) arrange.end(name, content.display);
   }, ({ content }) => content.tag === null ? "no" : content.look.hidesText ? "first" : "yes");
   const currentLook = () => elements.top()?.content.look ?? FIRST_LOOK;
@@ -75,7 +98,7 @@ export function htmlToText(html: string): HtmlText {
   function contentOf(tag: Token.TagToken, parent: Look): Content {
     const { tagName: name, attrs } = tag;
     if (attrs.length === 0 && rules.isEmpty && !PREFORMATTED.has(name)) {
-      return { look: parent, display: undefined, tag: null, isLink: false };
+      return { look: parent, display: undefined, tag: null, isLink: false, watched: null };
     }
     const declared = rules.declared({
       name,
@@ -93,7 +116,7 @@ export function htmlToText(html: string): HtmlText {
       width: attribute(tag, "width"),
       height: attribute(tag, "height"),
     }, declared);
-    return { look, display: declared.get("display")?.value, tag, isLink: false };
+    return { look, display: declared.get("display")?.value, tag, isLink: false, watched: null };
   }
 
   function open(element: OpenElement<Content>): void {
@@ -105,7 +128,9 @@ export function htmlToText(html: string): HtmlText {
   /** Formatting that wrong nesting ended goes on in the next text (HTML, section 13.2.4.3). */
   function reopenFormatting(): void {
     for (const { name, content } of elements.takeLingering()) {
-      open({ name, content: { ...contentOf(content.tag!, currentLook()), isLink: false } });
+      const again = contentOf(content.tag!, currentLook());
+      const watched = watcher?.start(content.tag!, again.look) ?? null;
+      open({ name, content: { ...again, isLink: false, watched } });
     }
   }
 
@@ -136,13 +161,17 @@ export function htmlToText(html: string): HtmlText {
     if (!content.look.gone) {
       arrange.begin(name, content.display, attribute(tag, name === "li" ? "value" : "start"));
     }
-    if (name === "img" || name === "image") return showPicture(tag, content.look);
     const isForeign = tag.selfClosing && (elements.has("svg") || elements.has("math"));
-    if (VOID.has(name) || isForeign) return;
+    if (VOID.has(name) || name === "image" || isForeign) {
+      watcher?.single(tag, content.look);
+      if (name === "img" || name === "image") showPicture(tag, content.look);
+      return;
+    }
     const url = name === "a" ? linkTarget(attribute(tag, "href") ?? "") : undefined;
     if (url !== undefined) links.open(url);
     isAfterPre = name === "pre" || name === "listing" || name === "textarea";
-    open({ name, content: { ...content, isLink: url !== undefined } });
+    const watched = watcher?.start(tag, content.look) ?? null;
+    open({ name, content: { ...content, isLink: url !== undefined, watched } });
   }
 
   function showPicture(tag: Token.TagToken, { hidesPictures }: Look): void {
@@ -151,6 +180,7 @@ export function htmlToText(html: string): HtmlText {
   }
 
   readTokens(html, {
+    onComment: () => watcher?.comment(),
     onStandardsDoctype() {
       if (elements.depth() === 0) elements.nestAsStandard();
     },
@@ -162,11 +192,13 @@ export function htmlToText(html: string): HtmlText {
       } else if (NEVER_TEXT.has(name)) {
         skipped = name;
         skippedDepth = 1;
+        watcher?.skipped(name);
       } else if (name === "head") {
         isInHead = !elements.has("body");
       } else {
         if (isInHead && !IN_HEAD.has(name)) isInHead = false;
-        if (!isInHead) startElement(tag);
+        if (isInHead) watcher?.skipped(name);
+        else startElement(tag);
       }
     },
     onEndTag(name) {
@@ -184,6 +216,7 @@ export function htmlToText(html: string): HtmlText {
       isAfterPre = false;
       if (!/^\s*$/.test(chars)) reopenFormatting();
       const look = currentLook();
+      watcher?.text(chars, look.hidesText || isHiddenToTheEnd);
       show(chars, look.hidesText, look.preformatted);
     },
   });

@@ -8,6 +8,7 @@ export interface HtmlTokens {
   onEndTag(name: string): void;
   /** A piece of text, entities decoded; a long one in several. */
   onText(text: string): void;
+  onComment?(): void;
 }
 
 /** Elements whose content is no HTML (HTML, section 13.2.6.4). */
@@ -26,7 +27,7 @@ const MODES: Readonly<Record<string, typeof TokenizerMode[keyof typeof Tokenizer
 /** Longer texts are told of in pieces. */
 const RUN_CHARACTERS = 16 * 1024;
 
-/** Tells of every token in turn. Comments are no token here. */
+/** Tells of every token in turn. */
 export function readTokens(html: string, to: HtmlTokens): void {
   const nothing = () => {};
   // The tokenizer tells of words and spaces one by one: joined they cost a fraction.
@@ -41,7 +42,7 @@ export function readTokens(html: string, to: HtmlTokens): void {
     if (run.length > RUN_CHARACTERS) endRun();
   };
   const tokenizer = new Tokenizer({ sourceCodeLocationInfo: false }, {
-    onComment: nothing,
+    onComment: () => to.onComment?.(),
     onDoctype(doctype) {
       if (isStandards(doctype)) to.onStandardsDoctype?.();
     },
@@ -71,7 +72,7 @@ function isStandards({ name, publicId, systemId, forceQuirks }: Token.DoctypeTok
 }
 
 /** An attribute; undefined where it is missing. */
-export function attribute(tag: Token.TagToken, name: string): string | undefined {
+export function attribute(tag: Pick<Token.TagToken, "attrs">, name: string): string | undefined {
   for (const attr of tag.attrs) if (attr.name === name) return attr.value;
   return undefined;
 }
