@@ -176,7 +176,7 @@ Deno.test("htmlToText() reads a million open elements and a style of every class
   assert.equal(htmlToText(`${"<b>".repeat(1_000_000)}x`).text, "x");
   assert.equal(htmlToText(`${"<div>".repeat(200_000)}x`).text, "x");
   const hidden = htmlToText(`${"<div>".repeat(400_000)}<p hidden>no</p>no`);
-  assert.deepEqual(hidden, { text: "", links: [], hiddenRemoved: true });
+  assert.deepEqual([hidden.text, hidden.hiddenRemoved], ["", true]);
   const classes = Array.from({ length: 100_000 }, (_, i) => `c${i}`).join(" ");
   const one = `<style>.c99999{display:none}</style><p class="${classes}">no</p>yes`;
   assert.equal(htmlToText(one).text, "yes");

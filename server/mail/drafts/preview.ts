@@ -1,7 +1,8 @@
 /** The texts of a draft as its page shows them. Runs in the mail worker too. Pure. */
 import { visibleText } from "../../pages/visible_text.ts";
-import { htmlToText } from "../parsing/html_text.ts";
+import { readHtmlText } from "../parsing/html_text.ts";
 import { removeInvisible } from "../parsing/invisible_characters.ts";
+import type { Sliced } from "../parsing/sliced.ts";
 import type { DraftTexts } from "../records/draft_record.ts";
 
 /** Escaped already: these stand in a page as they are. */
@@ -26,9 +27,9 @@ const FRAME_POLICY =
 const REACHING = /<(?=(?:link|meta|base|i?frame)(?![a-z0-9-]))/gi;
 
 /** @param section bytes of a draft's texts, as they are stored */
-export function previewDraft(section: Uint8Array): DraftPreview {
+export function* previewDraft(section: Uint8Array): Sliced<DraftPreview> {
   const { text, html }: DraftTexts = JSON.parse(new TextDecoder().decode(section));
-  const extracted = html === null ? null : htmlToText(html);
+  const extracted = html === null ? null : yield* readHtmlText(html);
   const lines = { keepsLines: true };
   return {
     text: text === null ? null : escape(visibleText(text, lines)),

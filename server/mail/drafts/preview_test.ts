@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
+import { toEnd } from "../parsing/sliced.ts";
 import { previewDraft } from "./preview.ts";
 
 const preview = (texts: { text?: string; html?: string }) =>
-  previewDraft(
-    new TextEncoder().encode(JSON.stringify({ text: null, html: null, headers: [], ...texts })),
+  toEnd(
+    previewDraft(
+      new TextEncoder().encode(JSON.stringify({ text: null, html: null, headers: [], ...texts })),
+    ),
   );
 
 Deno.test("previewDraft() escapes text and writes out what does not show", () => {

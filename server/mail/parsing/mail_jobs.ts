@@ -1,5 +1,5 @@
 /** What the mail worker does: a table of kinds of jobs, each a generator over the bytes of a message. */
-import { composeMail, type MailToCompose } from "../composing/compose_mail.ts";
+import { composeInTurns, type MailToCompose } from "../composing/compose_mail.ts";
 import { type DraftPreview, previewDraft } from "../drafts/preview.ts";
 import {
   buffersOfOutgoing,
@@ -40,12 +40,13 @@ export interface MailJobs {
 export type MailJobKind = keyof MailJobs;
 
 export interface MailJob<K extends MailJobKind> {
+  /** Yields null where others may have a turn: on the main thread they get it every few ms. */
   run: (
     raw: Uint8Array,
     input: MailJobs[K]["input"],
   ) =>
-    | Generator<MailJobs[K]["step"], MailJobs[K]["result"]>
-    | AsyncGenerator<MailJobs[K]["step"], MailJobs[K]["result"]>;
+    | Generator<MailJobs[K]["step"] | null, MailJobs[K]["result"]>
+    | AsyncGenerator<MailJobs[K]["step"] | null, MailJobs[K]["result"]>;
   /** Buffers of a result that move to the main thread in place of being copied. */
   buffersOf: (result: MailJobs[K]["result"]) => ArrayBuffer[];
 }
@@ -63,6 +64,10 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
     *run(raw, context) {
       const mail = emptyParsedMail();
       for (const patch of parseInStages(raw, context)) {
+        if (patch === null) {
+          yield null;
+          continue;
+        }
         applyPatch(mail, patch);
         if (raw.length > UNSTEPPED_BYTES) yield shortPatch(patch);
       }
@@ -97,17 +102,11 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
     buffersOf: buffersOfOutgoing,
   },
   preview: {
-    // deno-lint-ignore require-yield -- it has one stage
-    *run(section) {
-      return previewDraft(section);
-    },
+    run: previewDraft,
     buffersOf: () => [],
   },
   compose: {
-    // deno-lint-ignore require-yield -- it has one stage
-    async *run(_, mail) {
-      return await composeMail(mail);
-    },
+    run: (_, mail) => composeInTurns(mail),
     buffersOf: (message) => [message.buffer],
   },
 };

@@ -6,7 +6,7 @@ import { describeAttachment, isAttachment } from "./attachments.ts";
 import { findCodes } from "./codes.ts";
 import { extractText } from "./extracted_text.ts";
 import { fitLists } from "./fit_lists.ts";
-import { htmlToText } from "./html_text.ts";
+import { readHtmlText } from "./html_text.ts";
 import { removeInvisible } from "./invisible_characters.ts";
 import type { FoundAttachment, ParseContext, ParsedMail, ParseWarning } from "./parsed_mail.ts";
 import { applyPatch, emptyParsedMail, type ParsedPatch } from "./parsed_patch.ts";
@@ -22,16 +22,20 @@ const MAX_ATTACHMENTS = 200;
 /** Parses in one go. */
 export function parseMail(raw: Uint8Array, context: ParseContext): ParsedMail {
   const mail = emptyParsedMail();
-  for (const patch of parseInStages(raw, context)) applyPatch(mail, patch);
+  for (const patch of parseInStages(raw, context)) if (patch !== null) applyPatch(mail, patch);
   return mail;
 }
 
 /**
  * Parses stage by stage: headers, plain text, HTML, attachments, what the texts say. Each gives what
- * it found, so that what is dearest comes last and a parse that is ended early has the rest.
+ * it found, so that what is dearest comes last and a parse that is ended early has the rest; null
+ * where others may have a turn.
  * @param raw 0 or more bytes
  */
-export function* parseInStages(raw: Uint8Array, context: ParseContext): Generator<ParsedPatch> {
+export function* parseInStages(
+  raw: Uint8Array,
+  context: ParseContext,
+): Generator<ParsedPatch | null> {
   const warnings = new Set<ParseWarning>();
   const parts = walkParts(raw, context.limits, warnings);
   const { facts, headers } = readRootHeaders(raw, parts[0]!, context, warnings);
@@ -65,8 +69,9 @@ export function* parseInStages(raw: Uint8Array, context: ParseContext): Generato
 
   // A part of white space alone, beside the HTML, says nothing.
   const isHtml = html !== null && (plainText === null || plainText.trim() === "");
-  const converted = isHtml ? htmlToText(html) : null;
+  const converted = isHtml ? yield* readHtmlText(html) : null;
   if (converted?.hiddenRemoved) hidden = true;
+  if (converted?.isTooComplex) warnings.add("too_complex");
   const text = converted === null ? plainText : cutText(clean(converted.text), warnings);
   if (text === null) return;
   const links = converted?.links ?? linksOfText(text);

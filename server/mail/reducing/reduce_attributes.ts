@@ -52,6 +52,8 @@ const ORDER = [
   "lang",
   "start",
 ];
+/** Longer ones say nothing that stays. */
+const MAX_STYLE_CHARACTERS = 8_000;
 const MAX_ALT_CHARACTERS = 1_000;
 export const MAX_INDENT_PX = 400;
 /** Smaller letters are not to be read. */
@@ -70,7 +72,7 @@ export function reduceAttributes(
   let css = "";
   let bgcolor: string | undefined;
   for (const { name: attribute, value } of attrs) {
-    if (attribute === "style") css = value;
+    if (attribute === "style" && value.length <= MAX_STYLE_CHARACTERS) css = value;
     else if (attribute === "bgcolor") bgcolor = value;
     else if (!Object.hasOwn(given, attribute)) {
       const reduced = reducedValue(name, attribute, value);

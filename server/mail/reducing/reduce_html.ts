@@ -3,8 +3,9 @@
  * is what goes out (mail page, "Drafts"). Pure; linear in its length. Runs in the mail worker.
  */
 import { attribute } from "../parsing/html_tokens.ts";
-import { htmlToText, type HtmlWatcher, type WatchedTag } from "../parsing/html_text.ts";
+import { type HtmlWatcher, readHtmlText, type WatchedTag } from "../parsing/html_text.ts";
 import type { Look } from "../parsing/hidden_rule.ts";
+import type { Sliced } from "../parsing/sliced.ts";
 import { cleanText } from "./clean_text.ts";
 import { CELLS, reducedName, SINGLE, UNNAMED } from "./element_rules.ts";
 import { type HtmlWriter, htmlWriter, type WrittenElement } from "./html_writer.ts";
@@ -25,10 +26,10 @@ const LETTERS = /[\p{L}\p{N}]/u;
  * Reduces an HTML: what this returns is returned again when it is given it.
  * @param pictures Content-IDs of the pictures that go out with it (reduced_addresses.ts)
  */
-export function reduceHtml(html: string, pictures: readonly string[]): ReducedHtml {
+export function* reduceHtml(html: string, pictures: readonly string[]): Sliced<ReducedHtml> {
   const removed = removedNames();
   const writer = htmlWriter(removed);
-  htmlToText(html, watcherOf(writer, removed, new Set(pictures)));
+  yield* readHtmlText(html, watcherOf(writer, removed, new Set(pictures)));
   return { html: writer.result(), removed: removed.list() };
 }
 

@@ -4,8 +4,8 @@
  * another, nor move it out of sight. Pure; linear in the value's length.
  */
 import { type Color, readColor } from "../parsing/colors.ts";
-import { splitOutside, withoutComments } from "../parsing/css_declarations.ts";
-import { fontSizePx, toPx } from "../parsing/css_lengths.ts";
+import { withoutComments } from "../parsing/css_declarations.ts";
+import { readFontSize, toPx } from "../parsing/css_lengths.ts";
 import { hexOf } from "./shown_colors.ts";
 
 /** Where the element stands, as far as values depend on it. */
@@ -122,9 +122,10 @@ export function reduceStyle(
   let { fontPx } = place;
   const size = given.get("font-size");
   if (size !== undefined) {
-    const px = fontSizePx(size, place.parentFontPx);
-    if (px === undefined) removed("font-size");
+    const read = readFontSize(size);
+    if (read === undefined) removed("font-size");
     else {
+      const px = "px" in read ? read.px : read.ofParent * place.parentFontPx;
       fontPx = rounded(Math.min(Math.max(px, MIN_FONT_PX), MAX_FONT_PX));
       if (fontPx !== rounded(px)) removed("font-size");
       kept.set("font-size", `${fontPx}px`);
@@ -166,7 +167,8 @@ export function reduceStyle(
 /** What is declared last of each property, shorthands taken apart. */
 function readValues(css: string, removed: (property: string) => void): Map<string, string> {
   const values = new Map<string, string>();
-  for (const declaration of splitOutside(withoutComments(css), ";")) {
+  // What stands in quotes or parentheses is parted too: no piece of it is a value that stays.
+  for (const declaration of withoutComments(css).split(";")) {
     const colon = declaration.indexOf(":");
     const property = declaration.slice(0, Math.max(colon, 0)).trim().toLowerCase();
     if (property === "") continue;

@@ -1,18 +1,10 @@
-/** Reads requests to send and composes messages: small ones here, large ones in a worker. */
+/** Reads requests to send and composes messages in a worker, whatever their size. */
 import { RelayError } from "../../errors.ts";
-import { composeMail, type MailToCompose } from "../composing/compose_mail.ts";
-import { type DraftPreview, previewDraft } from "../drafts/preview.ts";
+import type { MailToCompose } from "../composing/compose_mail.ts";
+import type { DraftPreview } from "../drafts/preview.ts";
 import type { MailWorker } from "../parsing/mail_worker.ts";
-import {
-  type OutgoingKind,
-  type OutgoingRequests,
-  type ReadOutcome,
-  readOutgoing,
-} from "./read_outgoing.ts";
+import type { OutgoingKind, OutgoingRequests } from "./read_outgoing.ts";
 import type { ReadingContext } from "./read_send.ts";
-
-/** What takes the main thread some ms at most. */
-const SMALL_BYTES = 64 * 1024;
 
 /** A request, and the fingerprint of its body where it was asked for. */
 export interface ReadRequest<K extends OutgoingKind> {
@@ -39,9 +31,7 @@ export class OutgoingWork {
     context: ReadingContext,
     wantsFingerprint: boolean,
   ): Promise<ReadRequest<K>> {
-    const outcome: ReadOutcome<K> = body.length <= SMALL_BYTES
-      ? readOutgoing(kind, body, context, wantsFingerprint)
-      : await this.worker.readRequest(kind, body, context, wantsFingerprint);
+    const outcome = await this.worker.readRequest(kind, body, context, wantsFingerprint);
     if (!("refused" in outcome)) return outcome;
     throw new RelayError(outcome.refused.code, outcome.refused.message);
   }
@@ -51,12 +41,7 @@ export class OutgoingWork {
    * @throws RelayError `unavailable` when too much waits for the worker
    */
   async compose(mail: MailToCompose): Promise<Uint8Array<ArrayBuffer>> {
-    const { text, html, attachments } = mail;
-    const size = attachments.reduce(
-      (sum, { content }) => sum + content.length,
-      (text?.length ?? 0) + (html?.length ?? 0),
-    );
-    return size <= SMALL_BYTES ? await composeMail(mail) : await this.worker.compose(mail);
+    return await this.worker.compose(mail);
   }
 
   /**
@@ -65,8 +50,6 @@ export class OutgoingWork {
    * @throws RelayError `unavailable` when too much waits for the worker
    */
   async preview(section: Uint8Array): Promise<DraftPreview> {
-    return section.length <= SMALL_BYTES
-      ? previewDraft(section)
-      : await this.worker.preview(section);
+    return await this.worker.preview(section);
   }
 }
