@@ -6,6 +6,7 @@ import { RelayError } from "../../errors.ts";
 import type { KeyedCommit } from "../../idempotency/key_use.ts";
 import type { Limits } from "../../limits.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
+import { Outdated } from "../../storage/job.ts";
 import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import type { Store } from "../../storage/store.ts";
 import { valueSizeBytes } from "../../storage/stored_size.ts";
@@ -26,12 +27,17 @@ import {
   type DraftTexts,
 } from "../records/draft_record.ts";
 import { isMailId, makeMailId } from "../records/mail_id.ts";
+import { inboxKey, type InboxRecord } from "../records/inbox_record.ts";
 import { objectKey } from "../records/message_record.ts";
+import { joinNames } from "../reducing/removed_names.ts";
+import type { OutgoingWork } from "../sending/outgoing_work.ts";
+import { refuseLargeBodies } from "../sending/read_bodies.ts";
 import { keepAnswer, type KeptAnswer, type LargeAnswers } from "../sending/large_answers.ts";
 import { unknownObject } from "../unknown_object.ts";
 import { prepareAsking } from "./ask_approval.ts";
 import { contentHash } from "./content_hash.ts";
 import { changeDraft, type DraftChanges } from "./read_draft.ts";
+import { type HtmlToReduce, isAsItGoesOut, type ReducedTexts, reducer } from "./reduced_texts.ts";
 import {
   requireDraftRoom,
   stageDraftChange,
@@ -48,6 +54,7 @@ export interface DraftsServices {
   mailboxes: Mailboxes;
   blobs: Blobs;
   largeAnswers: LargeAnswers;
+  work: Pick<OutgoingWork, "reduce">;
 }
 
 /** A draft that somebody wants kept. */
@@ -95,14 +102,29 @@ export class Drafts {
   ): Promise<WholeDraft & { isNew: boolean }> {
     const { mailboxes, limits, blobs, store, random, largeAnswers } = this.services;
     const former = await this.#ofClientId(orgId, inboxId, draft.clientId);
-    if (former !== null) return { ...await this.whole(former), isNew: false };
+    if (former !== null) {
+      return { ...await this.whole(await this.asItGoesOut(former)), isNew: false };
+    }
     requireDraftRoom(await mailboxes.read(orgId, inboxId), limits);
     await blobs.refuseWhenFull();
-    const texts: DraftTexts = { text: draft.text, html: draft.html, headers: draft.headers };
-    const written: BlobRef[] = [];
+    const { text, headers } = draft;
+    const reduce = reducer(this.services.work);
+    let written: BlobRef[] = [];
     const keep = (ref: BlobRef) => (written.push(ref), ref);
+    /** The texts as the inbox has them go out, written. */
+    const writeTexts = async (isApproved: boolean) => {
+      const reduced = await reduce({
+        html: draft.html,
+        isApproved,
+        attachments: draft.attachments,
+      });
+      if (isApproved) refuseLargeBodies([text ?? "", reduced.html ?? ""], limits);
+      const texts: DraftTexts = { text, html: reduced.html, headers };
+      const ref = keep(await this.#writeTexts(orgId, inboxId, texts));
+      return { texts, ref, reduced: reduced.removed };
+    };
     try {
-      const textsRef = keep(await this.#writeTexts(orgId, inboxId, texts));
+      let kept = await writeTexts(await this.#isApproved(orgId, inboxId));
       const contents = draft.attachments.map(({ content }) => content);
       const files = contents.length === 0
         ? null
@@ -117,6 +139,13 @@ export class Drafts {
             const found = { ...await this.whole(other), isNew: false };
             return { sizeBytes: 1_000, plan: ({ mailbox }) => ({ mailbox, result: found }) };
           }
+          if (kept.reduced === null && await this.#isApproved(orgId, inboxId)) {
+            const { ref } = kept;
+            kept = await writeTexts(true);
+            written = written.filter((one) => one !== ref);
+            await this.#discard([ref]);
+          }
+          const { texts, ref: textsRef, reduced } = kept;
           const nowMs = store.now();
           const row: DraftRow = {
             v: 1,
@@ -127,10 +156,11 @@ export class Drafts {
             ...wordsOf(draft),
             attachments,
             nextAttachment: attachments.length,
+            reduced,
             texts: textsRef,
             files,
             revision: 1,
-            contentHash: contentHash({ ...draft, attachments }),
+            contentHash: contentHash({ ...draft, html: texts.html, attachments }),
             createdByKey: draft.createdByKey,
             clientId: draft.clientId,
             createdAtMs: nowMs,
@@ -140,20 +170,21 @@ export class Drafts {
           refuseLargeRow(row);
           const whole = { row, texts };
           const asking = await prepareAsking(this.services, orgId, null);
-          const kept = answer === undefined
+          const keptAnswer = answer === undefined
             ? null
             : await keepAnswer(largeAnswers, [orgId, inboxId], answer.make(whole));
-          if (kept !== null && "blob" in kept) keep(kept.blob);
+          if (keptAnswer !== null && "blob" in keptAnswer) keep(keptAnswer.blob);
           return {
             records: [storageKey(orgId), ...asking.records, ...answer?.keyed.records ?? []],
             sizeBytes: JOB_BYTES,
             plan: (given) => {
+              if (!isAsItGoesOut(whole, given.inbox)) throw new Outdated();
               answer?.keyed.decide(given.turn);
               const asked = asking.stage(given, row);
               const mailbox = stageNewDraft(given, this.services, { ...row, asked });
-              if (kept !== null) {
-                if ("blob" in kept) largeAnswers.keep(given.turn, kept.blob);
-                answer!.keyed.write(given.turn, kept);
+              if (keptAnswer !== null) {
+                if ("blob" in keptAnswer) largeAnswers.keep(given.turn, keptAnswer.blob);
+                answer!.keyed.write(given.turn, keptAnswer);
               }
               return { mailbox, result: { ...whole, isNew: true } };
             },
@@ -191,6 +222,20 @@ export class Drafts {
     return (await retryWhileLocked(() => kv.get<DraftRow>(draftKey(orgId, inboxId, id)))).value;
   }
 
+  /**
+   * A draft as it goes out: where a person has to approve it and its HTML is not reduced yet, as in an inbox
+   * that has become draft_only, that is made up for here, as its next revision.
+   * @param isApproved true for what a person is about to read, whatever the inbox says
+   * @throws RelayError `not_found`, and as change()
+   */
+  async asItGoesOut(row: DraftRow, isApproved = false): Promise<DraftRow> {
+    const { orgId, inboxId } = row;
+    if ((row.reduced ?? null) !== null) return row;
+    if (!isApproved && !(await this.#isApproved(orgId, inboxId))) return row;
+    if ((await this.whole(row)).texts.html === null) return row;
+    return (await this.#change(row, {}, "unreduced")).row;
+  }
+
   /** @throws BlobDamaged */
   async whole(row: DraftRow): Promise<WholeDraft> {
     const bytes = await this.services.blobs.read(row.texts, TEXTS);
@@ -212,29 +257,47 @@ export class Drafts {
    * @throws RelayError `not_found`, `payload_too_large`, `unavailable`, and as changeDraft()
    */
   async change(place: DraftPlace, changes: DraftChanges): Promise<WholeDraft> {
-    const { mailboxes, limits, blobs, store } = this.services;
+    return await this.#change(place, changes, "any");
+  }
+
+  /** @param which "unreduced": has the HTML reduced, and leaves one that is as it is */
+  async #change(
+    place: DraftPlace,
+    changes: DraftChanges,
+    which: "any" | "unreduced",
+  ): Promise<WholeDraft> {
+    const { mailboxes, blobs, store } = this.services;
     const { orgId, inboxId } = place;
     await blobs.refuseWhenFull();
+    const reduce = reducer(this.services.work);
     let written: BlobRef[] = [];
     try {
+      await this.#changed(place, changes, which, reduce); // what takes long, ahead of the turn
       return await mailboxes.change<WholeDraft>(orgId, inboxId, async () => {
         await this.#discard(written);
         written = [];
         const keep = (ref: BlobRef) => (written.push(ref), ref);
-        const before = await this.read(place);
-        if (before === null) throw unknownObject("draft");
-        const { texts: { text, html, headers } } = await this.whole(before);
-        const whole = changeDraft({ ...editable(before), text, html }, changes, limits);
-        const texts: DraftTexts = { text: whole.text, html: whole.html, headers };
-        const isNewText = changes.text !== undefined || changes.html !== undefined;
+        const { before, whole, texts, reduced } = await this.#changed(
+          place,
+          changes,
+          which,
+          reduce,
+        );
+        if (which === "unreduced" && (before.reduced ?? null) !== null) {
+          const result = { row: before, texts };
+          return { sizeBytes: 1_000, plan: ({ mailbox }) => ({ mailbox, result }) };
+        }
+        const isNewText = changes.text !== undefined || changes.html !== undefined ||
+          texts.html !== whole.html;
         const files = await this.#changedFiles(before, whole.attachments, keep);
         const next: DraftRow = {
           ...before,
           ...wordsOf(whole),
           ...files,
+          reduced,
           texts: isNewText ? keep(await this.#writeTexts(orgId, inboxId, texts)) : before.texts,
           revision: before.revision + 1,
-          contentHash: contentHash({ ...whole, attachments: files.attachments }),
+          contentHash: contentHash({ ...whole, html: texts.html, attachments: files.attachments }),
           updatedAtMs: Math.max(store.now(), before.updatedAtMs),
         };
         refuseLargeRow(next);
@@ -243,6 +306,7 @@ export class Drafts {
           records: [storageKey(orgId), ...asking.records],
           sizeBytes: JOB_BYTES,
           plan: (given) => {
+            if (!isAsItGoesOut({ row: next, texts }, given.inbox)) throw new Outdated();
             const row = { ...next, asked: asking.stage(given, next) };
             stageDraftChange(given, this.services, before, row);
             return { mailbox: given.mailbox, result: { row, texts } };
@@ -279,6 +343,41 @@ export class Drafts {
         }),
       };
     });
+  }
+
+  /** A draft with its changes, and its HTML as the inbox has it go out. */
+  async #changed(
+    place: DraftPlace,
+    changes: DraftChanges,
+    which: "any" | "unreduced",
+    reduce: (asked: HtmlToReduce) => Promise<ReducedTexts>,
+  ) {
+    const { limits } = this.services;
+    const before = await this.read(place);
+    if (before === null) throw unknownObject("draft");
+    const { texts: { text, html, headers } } = await this.whole(before);
+    const whole = changeDraft({ ...editable(before), text, html }, changes, limits);
+    const isApproved = which === "unreduced" ||
+      await this.#isApproved(place.orgId, place.inboxId);
+    const former = before.reduced ?? null;
+    const isOther = changes.html !== undefined || changes.attachments !== undefined;
+    let reduced: ReducedTexts = { html: whole.html, removed: former };
+    if (isOther || (isApproved && former === null)) {
+      reduced = await reduce({ html: whole.html, isApproved, attachments: whole.attachments });
+      if (changes.html === undefined && former !== null && reduced.removed !== null) {
+        reduced = { ...reduced, removed: joinNames(former, reduced.removed) };
+      }
+      // One that was as large before is not held back by what it grows by.
+      if (which === "any") refuseLargeBodies([whole.text ?? "", reduced.html ?? ""], limits);
+    }
+    const texts: DraftTexts = { text: whole.text, html: reduced.html, headers };
+    return { before, whole, texts, reduced: reduced.removed };
+  }
+
+  /** Whether a person approves what goes out of an inbox. */
+  async #isApproved(orgId: string, inboxId: string): Promise<boolean> {
+    const inbox = await this.services.records.read<InboxRecord>(inboxKey(orgId, inboxId));
+    return inbox?.sendPolicy === "draft_only";
   }
 
   async #ofClientId(

@@ -151,8 +151,8 @@ export function draftRoutes(limits: Limits): DescribedRoutes {
     },
     readDraftPage: {
       description:
-        "Where the link of the mail leads: every recipient, the texts, the HTML without " +
-        "anything from elsewhere, the attachments with their hashes, and two buttons. Looking at it " +
+        "Where the link of the mail leads: every recipient, the texts, the HTML as it goes " +
+        "out, the attachments with their hashes, and two buttons. Looking at it " +
         "does nothing.",
       query: z.object({
         token: z.string().optional().openapi({ description: "The one in the link of the mail." }),
@@ -163,7 +163,21 @@ export function draftRoutes(limits: Limits): DescribedRoutes {
         ),
         410: page("The link leads nowhere."),
       },
-      errors: { link_expired: null, org_suspended: SUSPENDED },
+      errors: { link_expired: null, org_suspended: SUSPENDED, unavailable: KEPT.unavailable },
+      never: ["invalid_json"],
+    },
+    readDraftHtml: {
+      description:
+        "What the frame of the page shows: the HTML of the draft as it goes out, byte for byte, but for " +
+        "its own pictures, which stand in it. Nothing runs in it and nothing comes from elsewhere.",
+      query: z.object({
+        token: z.string().optional().openapi({ description: "The one of the draft as it stands." }),
+      }),
+      answers: {
+        200: page("The HTML; empty where the draft has none."),
+        410: page("The link leads nowhere, or is of a former revision."),
+      },
+      errors: { link_expired: null, org_suspended: SUSPENDED, unavailable: KEPT.unavailable },
       never: ["invalid_json"],
     },
     decideOnDraft: {

@@ -10,6 +10,8 @@ import type { DraftPreview } from "../drafts/preview.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
 import type { OutgoingKind, ReadOutcome } from "../sending/read_outgoing.ts";
 import type { ReadingContext } from "../sending/read_send.ts";
+import type { OwnPicture } from "../reducing/reduced_addresses.ts";
+import type { ReducedHtml } from "../reducing/reduce_html.ts";
 import type { MailJobKind, MailJobs, WorkerMessage } from "./mail_jobs.ts";
 import type { ParseContext } from "./parsed_mail.ts";
 import { applyPatch, emptyParsedMail } from "./parsed_patch.ts";
@@ -185,6 +187,18 @@ export class MailWorker {
       await this.#run("preview", section, null, () => {}),
       "the draft",
     ) as DraftPreview;
+  }
+
+  /**
+   * An HTML as it goes out where a person has to approve it.
+   * @param pictures of the message, which it may name
+   * @throws RelayError `unavailable` when too much waits, or it took too long
+   * @throws Error when it failed
+   */
+  async reduce(html: string, pictures: readonly OwnPicture[]): Promise<ReducedHtml> {
+    const given = { html, pictures };
+    const end = await this.#run("reduce", new Uint8Array(), given, () => {}, html.length);
+    return resultOf(end, "the html") as ReducedHtml;
   }
 
   /** Ends the worker. Jobs that wait, and those still to come, are refused. */

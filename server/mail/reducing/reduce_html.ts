@@ -10,7 +10,7 @@ import { cleanText } from "./clean_text.ts";
 import { CELLS, reducedName, SINGLE, UNNAMED } from "./element_rules.ts";
 import { type HtmlWriter, htmlWriter, type WrittenElement } from "./html_writer.ts";
 import { reduceAttributes } from "./reduce_attributes.ts";
-import { linkAddress, pictureId } from "./reduced_addresses.ts";
+import { linkAddress, type OwnPicture, pictureNames } from "./reduced_addresses.ts";
 import { type RemovedNames, removedNames } from "./removed_names.ts";
 
 export interface ReducedHtml {
@@ -24,19 +24,22 @@ const LETTERS = /[\p{L}\p{N}]/u;
 
 /**
  * Reduces an HTML: what this returns is returned again when it is given it.
- * @param pictures Content-IDs of the pictures that go out with it (reduced_addresses.ts)
+ * @param pictures that go out with it, and that it may name
  */
-export function* reduceHtml(html: string, pictures: readonly string[]): Sliced<ReducedHtml> {
+export function* reduceHtml(
+  html: string,
+  pictures: readonly OwnPicture[],
+): Sliced<ReducedHtml> {
   const removed = removedNames();
   const writer = htmlWriter(removed);
-  yield* readHtmlText(html, watcherOf(writer, removed, new Set(pictures)));
+  yield* readHtmlText(html, watcherOf(writer, removed, pictureNames(pictures)));
   return { html: writer.result(), removed: removed.list() };
 }
 
 function watcherOf(
   writer: HtmlWriter,
   removed: RemovedNames,
-  pictures: ReadonlySet<string>,
+  pictureId: (src: string) => string | null,
 ): HtmlWatcher {
   /** @returns null where the element does not stay */
   function place(
@@ -62,7 +65,7 @@ function watcherOf(
       return;
     }
     const src = attribute(tag, "src") ?? "";
-    const id = pictureId(src, pictures);
+    const id = pictureId(src);
     if (id !== null) {
       const own = place("img", tag, { src: `cid:${id}` });
       if (own !== null) return writer.single("img", own.written);

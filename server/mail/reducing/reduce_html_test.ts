@@ -4,10 +4,11 @@ import fc from "../../../tests/support/seeded_fast_check.ts";
 import { propertyRuns } from "../../../tests/support/property_runs.ts";
 import { htmlToText } from "../parsing/html_text.ts";
 import { toEnd } from "../parsing/sliced.ts";
+import type { OwnPicture } from "./reduced_addresses.ts";
 import { reduceHtml as reduceInTurns } from "./reduce_html.ts";
 
-const PICTURES = ["logo@example"];
-const reduceHtml = (html: string, pictures: string[]) => toEnd(reduceInTurns(html, pictures));
+const PICTURES = [{ contentId: "logo@example", sizeBytes: 70 }];
+const reduceHtml = (html: string, pictures: OwnPicture[]) => toEnd(reduceInTurns(html, pictures));
 const reduced = (html: string) => reduceHtml(html, PICTURES).html;
 const removed = (html: string) => reduceHtml(html, PICTURES).removed;
 

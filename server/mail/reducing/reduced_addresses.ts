@@ -14,19 +14,37 @@ export function linkAddress(given: string): string | null {
   return url.href.length > MAX_URL_CHARACTERS ? null : url.href;
 }
 
-/** The Content-ID that a `cid:` address names, if it is one of these; else null. */
-export function pictureId(src: string, pictures: ReadonlySet<string>): string | null {
-  const [, id] = /^cid:(.*)$/is.exec(src.trim()) ?? [];
-  return id !== undefined && pictures.has(id) ? id : null;
+/** A picture that goes out with an HTML, which may name it. */
+export interface OwnPicture {
+  contentId: string;
+  sizeBytes: number;
 }
 
-/** Content-IDs that HTML may name: of pictures, and of one attachment each, whatever the case. */
-export function picturesOf(
-  attachments: readonly { contentType: string; contentId: string | null }[],
-): string[] {
+/** Bytes of all pictures of an HTML where they stand in it, for who shows it: each time that it names one. */
+const SHOWN_BYTES = 16 * 1024 * 1024;
+
+/** Tells which `cid:` addresses of an HTML name a picture of its own, in the order of the HTML. */
+export function pictureNames(pictures: readonly OwnPicture[]): (src: string) => string | null {
+  const sizes = new Map(pictures.map(({ contentId, sizeBytes }) => [contentId, sizeBytes]));
+  let left = SHOWN_BYTES;
+  return (src) => {
+    const [, id] = /^cid:(.{1,250})$/is.exec(src.trim()) ?? [];
+    const sizeBytes = id === undefined ? undefined : sizes.get(id);
+    if (sizeBytes === undefined || sizeBytes > left) return null;
+    left -= sizeBytes;
+    return id!;
+  };
+}
+
+/** The attachments that HTML may name: pictures, by an id of one attachment alone, whatever its case. */
+export function ownPictures<
+  A extends { contentType: string; contentId: string | null },
+>(attachments: readonly A[]): (A & { contentId: string })[] {
   const ids = attachments.map(({ contentId }) => contentId?.toLowerCase());
-  return attachments.filter(({ contentType, contentId }) =>
-    contentId !== null && PLAIN_ID.test(contentId) && PICTURE.test(contentType) &&
-    ids.indexOf(contentId.toLowerCase()) === ids.lastIndexOf(contentId.toLowerCase())
-  ).map(({ contentId }) => contentId!);
+  return attachments.filter((one): one is A & { contentId: string } => {
+    const { contentType, contentId } = one;
+    if (contentId === null || !PLAIN_ID.test(contentId) || !PICTURE.test(contentType)) return false;
+    const id = contentId.toLowerCase();
+    return ids.indexOf(id) === ids.lastIndexOf(id);
+  });
 }

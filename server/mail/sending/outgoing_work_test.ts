@@ -4,6 +4,7 @@ import { DEFAULT_LIMITS } from "../../limits.ts";
 import { composeMail } from "../composing/compose_mail.ts";
 import { previewDraft } from "../drafts/preview.ts";
 import { toEnd } from "../parsing/sliced.ts";
+import { reduceHtml } from "../reducing/reduce_html.ts";
 import { OutgoingWork } from "./outgoing_work.ts";
 import { readOutgoing } from "./read_outgoing.ts";
 
@@ -26,6 +27,10 @@ function workWithCount() {
       asked.push("preview");
       return Promise.resolve(toEnd(previewDraft(section)));
     },
+    reduce(...given) {
+      asked.push("reduce");
+      return Promise.resolve(toEnd(reduceHtml(...given)));
+    },
   });
   return { work, asked };
 }
@@ -45,7 +50,8 @@ Deno.test("OutgoingWork gives the worker everything, however small it is", async
   assert.deepEqual(await work.compose(mail), await composeMail(mail));
   const { extracted } = await work.preview(encode({ text: null, html: "<p>x", headers: [] }));
   assert.equal(extracted, "x");
-  assert.deepEqual(asked, ["read", "compose", "preview"]);
+  assert.equal((await work.reduce("<p>x", [])).html, "<p>x</p>");
+  assert.deepEqual(asked, ["read", "compose", "preview", "reduce"]);
 });
 
 Deno.test("OutgoingWork.read() throws what is refused", async () => {
