@@ -220,25 +220,18 @@ function texts({ row, preview: { text, extracted } }: ShownForApproval, address:
   if (extracted === null) {
     return text === null ? html`<p class="soft">Nothing yet.</p>` : html`${plain}`;
   }
-  const isAlone = text === null;
   return html`
-    <div class="beside">
-      <section>
-        <h3>As HTML</h3>
-        <p
-          class="hint">As it goes out, in a window of 16 pixel letters on white. Drag its lower edge for more.</p>
-        <iframe sandbox="" title="The HTML of the mail" referrerpolicy="no-referrer"
-          src="${address}"></iframe>
-      </section>
-      <section>
-        <h3>The words of the HTML</h3>
-        <p class="hint">With the addresses of its links${isAlone
-          ? "; they go out as its plain text"
-          : ""}.</p>
-        <pre><bdi>${raw(extracted)}</bdi></pre>
-      </section>
-    </div>
+    <h3>As HTML</h3>
+    <p
+      class="hint">As it goes out. Drag the lower edge to see more of it at a time; its links do nothing here.</p>
+    <iframe class="mail-html" sandbox="" title="The HTML of the mail" referrerpolicy="no-referrer"
+      src="${address}"></iframe>
     ${removedFrom(row)}
+    <h3>The words of the HTML</h3>
+    <p class="hint">With the addresses of its links${text === null
+      ? "; they go out as its plain text"
+      : ""}.</p>
+    <pre><bdi>${raw(extracted)}</bdi></pre>
     ${plain}
   `;
 }

@@ -256,7 +256,9 @@ function widthOf(
   const isCell = name === "td" || name === "th";
   const isTable = name === "table";
   const isPicture = name === "img";
-  if (property === "max-width" && (isCell || (isInTable && !isPicture))) return undefined;
+  if (property === "max-width" && (isCell || (isInTable && !isPicture && !isTable))) {
+    return undefined;
+  }
   if (isInTable && !isCell && !isTable && !isPicture) return undefined;
   const [, percent] = /^(\d{1,3}(?:\.\d{1,4})?)%$/.exec(value) ?? [];
   if (percent !== undefined) {
