@@ -9,6 +9,7 @@ import { decide, makeDraftWorld, newestApproval, openPage } from "../support/dra
 import { hostileDrafts, OWN_PICTURE } from "../support/hostile_drafts.ts";
 import { accepted } from "../support/mail_caller.ts";
 import { askMail, startMailRelay } from "../support/mail_relay.ts";
+import { misplacedWords } from "../support/misplaced_words.ts";
 import { partOrSkip } from "../support/part.ts";
 
 /** At most ten mails ask an hour, and a new org sends to fifty recipients on its first day. */
@@ -42,8 +43,9 @@ async function look(page: Page, open: () => Promise<unknown>, own: string) {
   const pixels = await page.screenshot({ fullPage: true, animations: "disabled" });
   const words = await page.evaluate(() => document.body.innerText);
   const text = await page.evaluate(() => document.body.textContent);
+  const misplaced = await page.evaluate(misplacedWords);
   page.off("request", note);
-  return { pixels, words, text, foreign };
+  return { pixels, words, text, misplaced, foreign };
 }
 
 const squeezed = (text: string | null) => text!.replaceAll(/\s+/g, "");
@@ -98,6 +100,7 @@ partOrSkip(
           assert.equal(approved.words, read.words, name);
           // Whatever stands in it shows: nothing is there for programs alone.
           assert.equal(squeezed(read.words), squeezed(read.text), name);
+          assert.deepEqual(read.misplaced, [], name);
           assert.deepEqual([approved.foreign, read.foreign], [[], []], name);
         }
       });

@@ -75,7 +75,7 @@ export function reduceAttributes(
     if (attribute === "style" && value.length <= MAX_STYLE_CHARACTERS) css = value;
     else if (attribute === "bgcolor") bgcolor = value;
     else if (!Object.hasOwn(given, attribute)) {
-      const reduced = reducedValue(name, attribute, value);
+      const reduced = reducedValue(name, attribute, value, around.isInTable);
       if (reduced === undefined) removed.addNamed("attribute", attribute);
       else values[attribute] = reduced;
     }
@@ -119,7 +119,12 @@ export function reduceAttributes(
 }
 
 /** undefined for what does not stay. */
-function reducedValue(name: string, attribute: string, value: string): string | undefined {
+function reducedValue(
+  name: string,
+  attribute: string,
+  value: string,
+  isInTable: boolean,
+): string | undefined {
   switch (attribute) {
     case "alt": {
       const text = cleanText(value.slice(0, MAX_ALT_CHARACTERS)).text;
@@ -128,7 +133,12 @@ function reducedValue(name: string, attribute: string, value: string): string | 
         : undefined;
     }
     case "width":
-      return size(value, { img: 1_000, table: 1_000, hr: 1_000, td: 600, th: 600 }[name]);
+      return size(
+        value,
+        { img: 1_000, table: 1_000, hr: 1_000, td: 600, th: 600 }[name],
+        // A share of a cell does not make the cell larger: a picture would stand over what is beside it.
+        name !== "img" || !isInTable,
+      );
     case "height":
       return size(value, name === "img" ? 2_000 : undefined, false);
     case "align":

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { parse, serialize } from "parse5";
 import fc from "../../../tests/support/seeded_fast_check.ts";
+import { htmlDocuments } from "../../../tests/support/html_documents.ts";
 import { propertyRuns } from "../../../tests/support/property_runs.ts";
 import { htmlToText } from "../parsing/html_text.ts";
 import { toEnd } from "../parsing/sliced.ts";
@@ -65,7 +66,7 @@ const CASES: [name: string, html: string, expected: string, names: string[]][] =
   [
     "removes what moves, overlays or shrinks text",
     `<p style="margin:-9px 0 0 -99px;position:absolute;line-height:0;font-size:9px;float:left;opacity:.5">a</p>`,
-    `<p style="font-size:10px;line-height:1;margin-bottom:0px;margin-right:0px">a</p>`,
+    `<p style="font-size:10px;line-height:1.2;margin-bottom:0px;margin-right:0px">a</p>`,
     ["style:float", "style:font-size", "style:margin", "style:opacity", "style:position"],
   ],
   [
@@ -141,84 +142,9 @@ Deno.test("reduceHtml() nests at most a hundred elements and keeps their words",
   assert.ok(html.includes(">a<"));
 });
 
-const NAMES =
-  `p div span a b strong i em u s small sub sup h1 h3 h6 ul ol li dl dt dd blockquote pre code hr
-  br table caption thead tbody tfoot tr td th img font center section noscript template svg math form
-  button select option textarea plaintext title style iframe object details summary x-y body html nobr`
-    .split(/\s+/);
-const STYLES =
-  `color:#fff;color:red;color:inherit;background:#000;background-color:#00e;font-size:2em;
-  font-size:3px;font-size:50%;margin:0 auto;margin-left:30px;margin:-5px;padding:64px;line-height:0;
-  line-height:30px;width:100%;width:1px;max-width:600px;border:1px solid #ccc;border-top:none;
-  font-family:'Arial Black', x, serif;position:fixed;display:none;vertical-align:super;text-align:right;
-  background:rgba(0,0,0,.5) url(x);color:rgba(0,0,0,.2);float:left;text-decoration:underline overline`
-    .split(/;\s*/);
-const attributes = fc.array(
-  fc.oneof(
-    fc.array(fc.constantFrom(...STYLES), { maxLength: 4 }).map((all) => `style="${all.join(";")}"`),
-    fc.constantFrom(
-      "hidden",
-      "class=h",
-      "id='i'",
-      "align=center",
-      "align=left",
-      "width=1",
-      "width=100%",
-      "height=20",
-      "colspan=3",
-      "rowspan=2",
-      "dir=rtl",
-      "lang=en",
-      "start=-7",
-      "bgcolor=navy",
-      "href='https://e.org/?a&b'",
-      "href=mailto:x@y.z",
-      "href=javascript:1",
-      "src=cid:logo@example",
-      "src=https://t.example/i.png",
-      "alt='A \"b\" <c>'",
-      "onclick=x()",
-    ),
-  ),
-  { maxLength: 3 },
-);
-const piece = fc.oneof(
-  {
-    weight: 5,
-    arbitrary: fc.tuple(fc.constantFrom(...NAMES), attributes).map(([n, a]) =>
-      `<${n} ${a.join(" ")}>`
-    ),
-  },
-  { weight: 4, arbitrary: fc.constantFrom(...NAMES).map((n) => `</${n}>`) },
-  {
-    weight: 4,
-    arbitrary: fc.constantFrom(
-      "word",
-      " two words ",
-      "\n",
-      "\n\n x",
-      "&amp;lt;",
-      "&#13;\n",
-      "\r",
-      "\u200b",
-      "&nbsp;".repeat(30),
-      "\u202e",
-      "<!-- c -->",
-      "<![if !mso]>",
-      "<style>.h{display:none} p{color:#fff}</style>",
-      "&#x80;&#0;\f",
-      "a < b & c",
-      "<",
-      "</",
-      "\u0301",
-    ),
-  },
-);
-const documents = fc.array(piece, { maxLength: 40 }).map((all) => all.join(""));
-
 Deno.test("reduceHtml() gives what it would give again", () => {
   fc.assert(
-    fc.property(documents, (html) => {
+    fc.property(htmlDocuments, (html) => {
       const once = reduced(html);
       assert.deepEqual(reduceHtml(once, PICTURES), { html: once, removed: [] });
     }),
@@ -227,14 +153,14 @@ Deno.test("reduceHtml() gives what it would give again", () => {
 });
 
 Deno.test("reduceHtml() gives what every reader of HTML finds as it is written", () => {
-  const writtenAs = (html: string) =>
-    html.replaceAll("&nbsp;", "\u00a0").replaceAll("&quot;", '"').replaceAll("&gt;", ">")
-      .replaceAll(/(<pre[^>]*>\n)\n/g, "$1");
+  const decoded = (html: string) =>
+    html.replaceAll("&nbsp;", "\u00a0").replaceAll("&quot;", '"').replaceAll("&gt;", ">");
   fc.assert(
-    fc.property(documents, fc.constantFrom("", "<!doctype html>"), (html, doctype) => {
+    fc.property(htmlDocuments, fc.constantFrom("", "<!doctype html>"), (html, doctype) => {
       const once = reduced(html);
       const body = serialize(parse(`${doctype}<body>${once}`)).match(/<body>([^]*)<\/body>/)![1]!;
-      assert.equal(writtenAs(body), writtenAs(once));
+      // The first line end in a pre is not read.
+      assert.equal(decoded(body), decoded(once).replaceAll(/(<pre[^>]*>)\n/g, "$1"));
     }),
     propertyRuns(4_000),
   );
@@ -242,7 +168,7 @@ Deno.test("reduceHtml() gives what every reader of HTML finds as it is written",
 
 Deno.test("reduceHtml() leaves no text that is judged hidden", () => {
   fc.assert(
-    fc.property(documents, (html) => {
+    fc.property(htmlDocuments, (html) => {
       const once = reduced(html);
       const read = htmlToText(once);
       assert.equal(read.hiddenRemoved, false);

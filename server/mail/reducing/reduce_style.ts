@@ -39,6 +39,9 @@ const MAX_WIDTH_PX = 1_000;
 const MAX_CELL_PX = 600;
 /** A narrower one would be a column of words. */
 const MIN_BLOCK_PX = 100;
+/** As high as the letters of common fonts reach; lines that are lower lie over each other. */
+const MIN_LINE_HEIGHT = 1.2;
+const MAX_LINE_HEIGHT = 3;
 /** Longer values are none of those that stay. */
 const MAX_VALUE_CHARACTERS = 300;
 const SIDES = ["top", "right", "bottom", "left"] as const;
@@ -102,7 +105,7 @@ const WORDS: Readonly<Record<string, RegExp>> = {
     /^(?:none|disc|circle|square|decimal|decimal-leading-zero|(?:lower|upper)-(?:alpha|latin|roman))$/,
   "text-align": /^(?:left|right|center|justify|start|end)$/,
   "text-decoration": /^(?:none|(?:(?:underline|overline|line-through) ?){1,3})$/,
-  "vertical-align": /^(?:baseline|top|middle|bottom|text-top|text-bottom|sub|super)$/,
+  "vertical-align": /^(?:baseline|top|middle|bottom|sub|super)$/,
 };
 const SIDE = /^(margin|padding|border)-(?:top|right|bottom|left)$/;
 const INDENTING = /^(?:margin|padding)-left$/;
@@ -219,6 +222,10 @@ function reducedValue(
   fontPx: number,
   place: StyledPlace,
 ): string | undefined {
+  // In a line, what is set to its top or bottom may lie over the line beside it.
+  if (property === "vertical-align" && (value === "top" || value === "bottom")) {
+    return /^(?:td|th|tr)$/.test(place.name) ? value : undefined;
+  }
   if (Object.hasOwn(WORDS, property)) return WORDS[property]!.test(value) ? value : undefined;
   if (property === "font-family") return families(value);
   if (property === "line-height") return lineHeight(value, fontPx);
@@ -241,7 +248,7 @@ function lineHeight(value: string, fontPx: number): string | undefined {
     ? Number(value)
     : (toPx(value, fontPx, fontPx) ?? NaN) / fontPx;
   if (Number.isNaN(number)) return undefined;
-  return String(rounded(Math.min(Math.max(number, 1), 3)));
+  return String(rounded(Math.min(Math.max(number, MIN_LINE_HEIGHT), MAX_LINE_HEIGHT)));
 }
 
 /**
@@ -262,6 +269,8 @@ function widthOf(
   if (isInTable && !isCell && !isTable && !isPicture) return undefined;
   const [, percent] = /^(\d{1,3}(?:\.\d{1,4})?)%$/.exec(value) ?? [];
   if (percent !== undefined) {
+    // A share of a cell does not make the cell larger.
+    if (isPicture && isInTable) return undefined;
     const least = isCell || isTable || isPicture ? 1 : 50;
     return Number(percent) >= least && Number(percent) <= 100
       ? `${rounded(Number(percent))}%`
@@ -285,8 +294,7 @@ function space(
   const px = toPx(value, fontPx);
   if (px === undefined || px < 0 || px > MAX_SPACE_PX) return undefined;
   // With a width in percent it would reach into what is beside it.
-  const reaches = isInTable && isBeside && px > 0 &&
-    (name === "img" || (name === "table" && isMargin));
+  const reaches = isInTable && isBeside && px > 0 && name === "table" && isMargin;
   return reaches ? undefined : `${rounded(px)}px`;
 }
 
