@@ -2,7 +2,7 @@
 import type { Token } from "parse5";
 import { readAttributeColor } from "../parsing/colors.ts";
 import { cleanText, escapeHtml, withoutLeading } from "./clean_text.ts";
-import { fontFactor, indentOf } from "./element_rules.ts";
+import { BLOCKS, fontFactor, indentOf } from "./element_rules.ts";
 import type { RemovedNames } from "./removed_names.ts";
 import { reduceStyle } from "./reduce_style.ts";
 import { chooseColors, FIRST_COLORS, hexOf, type ShownColors } from "./shown_colors.ts";
@@ -145,7 +145,9 @@ function reducedValue(
       return align(name, value.trim().toLowerCase());
     case "dir": {
       const dir = value.trim().toLowerCase();
-      return /^(?:ltr|rtl|auto)$/.test(dir) ? dir : undefined;
+      // Lines from the right that are too long end where nobody can scroll to; those of cells are never.
+      const isReached = dir === "ltr" || isInTable || name === "table" || !BLOCKS.has(name);
+      return /^(?:ltr|rtl|auto)$/.test(dir) && isReached ? dir : undefined;
     }
     case "lang":
       return /^[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,4}$/i.test(value) ? value : undefined;
