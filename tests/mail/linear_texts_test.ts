@@ -8,6 +8,7 @@ import { extractText } from "../../server/mail/parsing/extracted_text.ts";
 import { htmlToText } from "../../server/mail/parsing/html_text.ts";
 import { removeInvisible } from "../../server/mail/parsing/invisible_characters.ts";
 import { linksOfText } from "../../server/mail/parsing/plain_links.ts";
+import { toEnd } from "../../server/mail/parsing/sliced.ts";
 import { previewOf } from "../../server/mail/parsing/preview.ts";
 import { threadMs } from "../support/thread_ms.ts";
 
@@ -127,7 +128,7 @@ const TEXT_SHAPES: readonly Shape[] = [
 ];
 
 const TEXT_READERS: readonly ((text: string) => unknown)[] = [
-  extractText,
+  (text) => toEnd(extractText(text)),
   (text) => findCodes(text, text),
   linksOfText,
   removeInvisible,

@@ -100,7 +100,8 @@ export function approvalHandlers(services: ApprovalRouteServices) {
     status: number,
   ): Promise<Response> {
     const { texts } = await drafts.whole(row);
-    const preview = await services.work.preview(await services.blobs.read(row.texts, 0));
+    const section = await services.blobs.read(row.texts, 0);
+    const preview = await services.work.preview(section, row.orgId);
     const keys = (await records.read<KeysRecord>(keysKey(row.orgId)))?.keys ?? [];
     const { inReplyToMessageId: repliedId, orgId, inboxId } = row;
     const replied = repliedId === null ? null : await messages.read(orgId, inboxId, repliedId);

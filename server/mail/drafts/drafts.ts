@@ -108,7 +108,7 @@ export class Drafts {
     requireDraftRoom(await mailboxes.read(orgId, inboxId), limits);
     await blobs.refuseWhenFull();
     const { text, headers } = draft;
-    const reduce = reducer(this.services.work);
+    const reduce = reducer(this.services.work, orgId);
     let written: BlobRef[] = [];
     const keep = (ref: BlobRef) => (written.push(ref), ref);
     /** The texts as the inbox has them go out, written. */
@@ -269,7 +269,7 @@ export class Drafts {
     const { mailboxes, blobs, store } = this.services;
     const { orgId, inboxId } = place;
     await blobs.refuseWhenFull();
-    const reduce = reducer(this.services.work);
+    const reduce = reducer(this.services.work, orgId);
     let written: BlobRef[] = [];
     try {
       await this.#changed(place, changes, which, reduce); // what takes long, ahead of the turn

@@ -117,7 +117,7 @@ export function draftHandlers(services: DraftRouteServices) {
       const inbox = await inboxes.find(request, params["id"]!);
       const body = await readBody(c);
       const context = { limits, nowMs: now() };
-      const { request: asked } = await work.read("draft", body, context, false);
+      const { request: asked } = await work.read("draft", body, context, false, org.id);
       await confirm(); // a body may take two minutes
       const { inReplyToMessageId } = asked;
       if (inReplyToMessageId !== null) await requireMessage(org.id, inbox.id, inReplyToMessageId);
@@ -145,11 +145,11 @@ export function draftHandlers(services: DraftRouteServices) {
       return show(request.c, await drafts.whole(row), 200, false);
     },
     async updateMailDraft(request) {
-      const { c, params, confirm } = request;
+      const { c, org, params, confirm } = request;
       const row = await drafts.find(request, params["id"]!);
       const body = await readBody(c);
       const context = { limits, nowMs: now() };
-      const { request: changes } = await work.read("draft_changes", body, context, false);
+      const { request: changes } = await work.read("draft_changes", body, context, false, org.id);
       await confirm();
       if (Object.keys(changes).length === 0) {
         return show(c, await drafts.whole(await asItGoesOut(row)), 200, false);

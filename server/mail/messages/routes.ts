@@ -185,7 +185,7 @@ export function messageHandlers(services: MessageRouteServices) {
       const read = await services.reader.readAttachment(raw, index, {
         parts: limits.mailParts,
         depth: limits.mailDepth,
-      });
+      }, row.orgId);
       if (read === null) throw unknownObject("attachment"); // read under other limits
       return answerWhole(read.bytes, { headers: attachmentHeaders(row.attachments[index]!) });
     },

@@ -110,7 +110,11 @@ const ROW = {
   hidden_text_removed: z.boolean().openapi({
     description: "Whether text that a reader would not see was left out.",
   }),
-  parse_warnings: z.array(z.string()),
+  parse_warnings: z.array(z.string()).openapi({
+    description:
+      "What could not be read, or was cut, such as `text_cut`, `timed_out`, `too_complex` " +
+      "(styles were judged in a part of the HTML alone: the text may hold what a reader would not see).",
+  }),
   codes: z.array(z.object({ value: z.string(), kind: z.enum(["numeric", "alphanumeric"]) })).max(5),
   send_at: time("When a scheduled message goes out.").nullable(),
   recipients: z.array(Recipient).openapi({ description: "Of outbound messages; else empty." }),

@@ -1,3 +1,4 @@
+// Over 300 lines: what hides a text is one list of rules, and reads best in one place.
 /** What of an HTML message nobody sees. Pure rules; the list stands in the mail page, "Receiving". */
 import {
   BLACK,

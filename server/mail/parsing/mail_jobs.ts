@@ -89,24 +89,16 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
     buffersOf: ({ head, rest }) => [head.buffer, rest.buffer],
   },
   attachment: {
-    // deno-lint-ignore require-yield -- it has one stage
-    *run(raw, { index, limits }) {
-      return readAttachment(raw, index, limits);
-    },
+    run: (raw, { index, limits }) => readAttachment(raw, index, limits),
     buffersOf: (result) => result === null ? [] : [result.bytes.buffer],
   },
   attachments: {
-    // deno-lint-ignore require-yield -- it has one stage
-    *run(raw, { limits }) {
-      return readAttachments(raw, limits);
-    },
+    run: (raw, { limits }) => readAttachments(raw, limits),
     buffersOf: (result) => result.map(({ bytes }) => bytes.buffer),
   },
   request: {
-    // deno-lint-ignore require-yield -- it has one stage
-    *run(body, { kind, context, wantsFingerprint }) {
-      return readOutgoing(kind, body, context, wantsFingerprint);
-    },
+    run: (body, { kind, context, wantsFingerprint }) =>
+      readOutgoing(kind, body, context, wantsFingerprint),
     buffersOf: buffersOfOutgoing,
   },
   preview: {

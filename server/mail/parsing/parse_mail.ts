@@ -37,8 +37,8 @@ export function* parseInStages(
   context: ParseContext,
 ): Generator<ParsedPatch | null> {
   const warnings = new Set<ParseWarning>();
-  const parts = walkParts(raw, context.limits, warnings);
-  const { facts, headers } = readRootHeaders(raw, parts[0]!, context, warnings);
+  const parts = yield* walkParts(raw, context.limits, warnings);
+  const { facts, headers } = yield* readRootHeaders(raw, parts[0]!, context, warnings);
   let hidden = facts.hiddenTextRemoved;
   const lists = fitLists({ ...facts, attachments: [] }, warnings);
   yield { facts: { ...facts, ...lists }, texts: { headers }, warnings: [...warnings] };
@@ -48,18 +48,18 @@ export function* parseInStages(
     hidden ||= visible.removed;
     return visible.text;
   };
-  const plain = joinTexts(raw, parts, "text/plain", warnings);
+  const plain = yield* joinTexts(raw, parts, "text/plain", warnings);
   const plainText = plain === null ? null : clean(plain);
   if (plainText !== null) {
     const found = { textSource: "plain", hiddenTextRemoved: hidden } as const;
     yield { facts: found, texts: { text: plainText }, warnings: [...warnings] };
   }
-  const html = joinTexts(raw, parts, "text/html", warnings);
+  const html = yield* joinTexts(raw, parts, "text/html", warnings);
   if (html !== null) yield { texts: { html }, warnings: [...warnings] };
 
   const attachments: FoundAttachment[] = [];
   for (const [index, part] of parts.filter(isAttachment).slice(0, MAX_ATTACHMENTS).entries()) {
-    const described = describeAttachment(raw, part, index, warnings);
+    const described = yield* describeAttachment(raw, part, index, warnings);
     hidden ||= described.hiddenRemoved;
     attachments.push(described.attachment);
   }
@@ -80,7 +80,7 @@ export function* parseInStages(
     texts: { text, links },
     warnings: [...warnings],
   };
-  const extractedText = extractText(text);
+  const extractedText = yield* extractText(text);
   const preview = previewOf(extractedText);
   yield { facts: { preview }, texts: { extractedText } };
   yield { facts: { codes: findCodes(facts.subject, text) } };

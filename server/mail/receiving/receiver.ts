@@ -120,7 +120,10 @@ export class Receiver {
     if (open.length > 0) await client.look();
     if (open.length > 0 && client.refused === null) {
       await this.services.blobs.refuseWhenFull();
-      const read = { ...await this.#read(mail), sha256: base64urlnopad.encode(content) };
+      const read = {
+        ...await this.#read(mail, open[0]!.org.id),
+        sha256: base64urlnopad.encode(content),
+      };
       for (const target of open) {
         if (client.refused !== null) break;
         // All others are decided: what the last commit stores is all that is left to know.
@@ -231,13 +234,14 @@ export class Receiver {
     return "retryAfterMs" in rates ? new Refused("rate_limited", rates.retryAfterMs) : rates;
   }
 
-  async #read(mail: ReceivedMail): Promise<ReadMailResult & { auth: MailAuth }> {
+  /** @param owner the org whose turn at the reader it takes */
+  async #read(mail: ReceivedMail, owner: string): Promise<ReadMailResult & { auth: MailAuth }> {
     const { readMail, checkAuth, limits } = this.services;
     const [read, auth] = await Promise.all([
       readMail(mail.raw, {
         envelopeFrom: mail.from,
         limits: { parts: limits.mailParts, depth: limits.mailDepth },
-      }),
+      }, owner),
       mail.auth ?? checkAuth(mail),
     ]);
     return { ...read, auth: authOfShownFrom(auth, read.facts) };

@@ -26,6 +26,7 @@ export class OutgoingWork {
   /**
    * What the body of a request asks for.
    * @param wantsFingerprint whether the request has an Idempotency-Key
+   * @param owner whose turn it takes, here and below: the org that sends
    * @throws RelayError `invalid_json`, `invalid_email`, `payload_too_large`; `unavailable` when too
    * much waits for the worker
    */
@@ -34,8 +35,9 @@ export class OutgoingWork {
     body: Uint8Array,
     context: ReadingContext,
     wantsFingerprint: boolean,
+    owner: string,
   ): Promise<ReadRequest<K>> {
-    const outcome = await this.worker.readRequest(kind, body, context, wantsFingerprint);
+    const outcome = await this.worker.readRequest(kind, body, context, wantsFingerprint, owner);
     if (!("refused" in outcome)) return outcome;
     throw new RelayError(outcome.refused.code, outcome.refused.message);
   }
@@ -44,16 +46,20 @@ export class OutgoingWork {
    * The message as it is stored and sent.
    * @throws RelayError `unavailable` when too much waits for the worker
    */
-  async compose(mail: MailToCompose): Promise<Uint8Array<ArrayBuffer>> {
-    return await this.worker.compose(mail);
+  async compose(mail: MailToCompose, owner: string): Promise<Uint8Array<ArrayBuffer>> {
+    return await this.worker.compose(mail, owner);
   }
 
   /**
    * An HTML as it goes out where a person has to approve it.
    * @throws RelayError `unavailable` when too much waits for the worker
    */
-  async reduce(html: string, pictures: readonly OwnPicture[]): Promise<ReducedHtml> {
-    return await this.worker.reduce(html, pictures);
+  async reduce(
+    html: string,
+    pictures: readonly OwnPicture[],
+    owner: string,
+  ): Promise<ReducedHtml> {
+    return await this.worker.reduce(html, pictures, owner);
   }
 
   /**
@@ -61,7 +67,7 @@ export class OutgoingWork {
    * @param section their bytes
    * @throws RelayError `unavailable` when too much waits for the worker
    */
-  async preview(section: Uint8Array): Promise<DraftPreview> {
-    return await this.worker.preview(section);
+  async preview(section: Uint8Array, owner: string): Promise<DraftPreview> {
+    return await this.worker.preview(section, owner);
   }
 }

@@ -15,21 +15,25 @@ const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value
 function workWithCount() {
   const asked: string[] = [];
   const work = new OutgoingWork({
-    readRequest(...request) {
+    readRequest(kind, body, context, wantsFingerprint, owner) {
+      assert.equal(owner, "org");
       asked.push("read");
-      return Promise.resolve(readOutgoing(...request));
+      return Promise.resolve(toEnd(readOutgoing(kind, body, context, wantsFingerprint)));
     },
-    compose(mail) {
+    compose(mail, owner) {
+      assert.equal(owner, "org");
       asked.push("compose");
       return composeMail(mail);
     },
-    preview(section) {
+    preview(section, owner) {
+      assert.equal(owner, "org");
       asked.push("preview");
       return Promise.resolve(toEnd(previewDraft(section)));
     },
-    reduce(...given) {
+    reduce(html, pictures, owner) {
+      assert.equal(owner, "org");
       asked.push("reduce");
-      return Promise.resolve(toEnd(reduceHtml(...given)));
+      return Promise.resolve(toEnd(reduceHtml(html, pictures)));
     },
   });
   return { work, asked };
@@ -43,21 +47,25 @@ Deno.test("OutgoingWork gives the worker everything, however small it is", async
     encode({ to, text: "x" }),
     context,
     true,
+    "org",
   );
   assert.equal(request.text, "x");
   assert.match(fingerprint!, /^[\w-]{43}$/);
   const mail = mailToCompose({ text: null, html: "<p>x" });
-  assert.deepEqual(await work.compose(mail), await composeMail(mail));
-  const { extracted } = await work.preview(encode({ text: null, html: "<p>x", headers: [] }));
+  assert.deepEqual(await work.compose(mail, "org"), await composeMail(mail));
+  const { extracted } = await work.preview(
+    encode({ text: null, html: "<p>x", headers: [] }),
+    "org",
+  );
   assert.equal(extracted, "x");
-  assert.equal((await work.reduce("<p>x", [])).html, "<p>x</p>");
+  assert.equal((await work.reduce("<p>x", [], "org")).html, "<p>x</p>");
   assert.deepEqual(asked, ["read", "compose", "preview", "reduce"]);
 });
 
 Deno.test("OutgoingWork.read() throws what is refused", async () => {
   const { work } = workWithCount();
   const nobody = encode({ to: "nobody", text: "x" });
-  await assert.rejects(work.read("send", nobody, context, true), {
+  await assert.rejects(work.read("send", nobody, context, true, "org"), {
     name: "RelayError",
     code: "invalid_email",
     message: /^to must be one address/,

@@ -20,8 +20,8 @@ export interface Outbound extends MailPart {
   sender: Sender;
   largeAnswers: LargeAnswers;
   keyedAnswers: KeyedAnswers;
-  /** Off the main thread where it is large. */
-  compose(mail: MailToCompose): Promise<Uint8Array<ArrayBuffer>>;
+  /** @param owner whose turn it takes, off the main thread */
+  compose(mail: MailToCompose, owner: string): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 export function openOutbound(core: MailCore, suppressions: Suppressions): Outbound {
@@ -47,7 +47,7 @@ export function openOutbound(core: MailCore, suppressions: Suppressions): Outbou
     sender,
     largeAnswers,
     keyedAnswers: new KeyedAnswers(core),
-    compose: (mail) => work.compose(mail),
+    compose: (mail, owner) => work.compose(mail, owner),
     everyMinute: () => largeAnswers.sweep(),
     close: () => worker.close(),
   };

@@ -202,12 +202,12 @@ export class Sender {
       autoSubmitted: message.autoSubmitted,
       boundary: random(BOUNDARY_BYTES).toHex(),
       dkim,
-    });
+    }, org.id);
     const { facts, head, rest } = await worker.read(raw, {
       envelopeFrom: from.address,
       limits: { parts: limits.mailParts, depth: limits.mailDepth },
       given: { text: message.text, html: message.html },
-    });
+    }, org.id);
     const blob = await blobs.write([org.id, inbox.id], [raw, head, rest]);
     return {
       rest,

@@ -1,7 +1,11 @@
 /** Messages in prose: what the relay knows of one, and what strangers wrote, quoted. */
 import type { Quotation } from "../../tool_server/untrusted_text.ts";
-import type { MailAddress } from "../parsing/parsed_mail.ts";
+import type { MailAddress, ParseWarning } from "../parsing/parsed_mail.ts";
 import type { MessageEntry } from "./message_entry.ts";
+
+const TOO_COMPLEX: ParseWarning = "too_complex";
+const ABOUT_TOO_COMPLEX =
+  "too_complex: its HTML was too complex to judge all of it, so what follows may hold text that a reader would not see";
 
 /** Bytes of the nonce around what strangers wrote. */
 export const NONCE_BYTES = 16;
@@ -11,7 +15,7 @@ export const NONCE_BYTES = 16;
  * @param details further lines of the header
  */
 export function describeMessage(
-  entry: Omit<MessageEntry, "parse_warnings">,
+  entry: Omit<MessageEntry, "parse_warnings"> & { parse_warnings: readonly string[] },
   quotation: Quotation,
   { body, details = [], note }: { body: string | null; details?: readonly string[]; note?: string },
 ): string {
@@ -23,6 +27,7 @@ export function describeMessage(
       `auth.verdict ${auth?.verdict ?? "none"}`,
       `automated ${automated}`,
       entry.hidden_text_removed ? "text that a reader would not see was left out" : null,
+      entry.parse_warnings.includes(TOO_COMPLEX) ? ABOUT_TOO_COMPLEX : null,
     ]
     : [`written by this inbox ${created_at}`, `status ${status}`];
   const header = [
