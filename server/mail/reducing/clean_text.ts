@@ -1,6 +1,9 @@
 /** Text of a reduced HTML, without characters that nobody sees. Pure; linear in its length. */
 import { removeInvisible } from "../parsing/invisible_characters.ts";
 
+/** Most texts: nothing is to be done to them. */
+const PLAIN = /^[\x20-\x7e\n]*$/;
+const MARKS = /[&<>"]/;
 /** Controls but for tabs and line ends, and code points that are no characters. */
 // deno-lint-ignore no-control-regex
 const CONTROLS = /[\0-\x08\x0b\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]/g;
@@ -23,6 +26,9 @@ export interface CleanText {
 }
 
 export function cleanText(given: string, isPreformatted = false): CleanText {
+  if (!isPreformatted && PLAIN.test(given)) {
+    return { text: given, hadInvisible: false, hadWideGap: false };
+  }
   const lines = given.replaceAll(/\r\n?|\f/g, "\n");
   const plain = lines.replaceAll(CONTROLS, "");
   const { text: seen, removed } = removeInvisible(plain);
@@ -44,6 +50,7 @@ export function withoutLeading(text: string, before: string): string {
 
 /** For a text, and for a value in double quotes. */
 export function escapeHtml(text: string): string {
+  if (!MARKS.test(text)) return text;
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
     .replaceAll('"', "&quot;");
 }

@@ -49,6 +49,8 @@ const BOUNDARIES: ReadonlySet<string> = new Set([...CELLS, "caption", "table"]);
 export function htmlWriter(removed: RemovedNames): HtmlWriter {
   const written: string[] = [];
   const open: WrittenElement[] = [];
+  /** Of each name, where its elements stand in `open`. */
+  const places = new Map<string, number[]>();
   /** Text that no element has followed yet: what is invisible is told by what stands beside it. */
   let text: string[] = [];
   let lastCharacters = "";
@@ -56,8 +58,12 @@ export function htmlWriter(removed: RemovedNames): HtmlWriter {
 
   const top = () => open.at(-1);
   const lookOfTop = () => top()?.look ?? FIRST_REDUCED_LOOK;
-  const lastOf = (name: string) => open.findLastIndex((one) => one.name === name);
-  const lastIn = (names: ReadonlySet<string>) => open.findLastIndex((one) => names.has(one.name));
+  const lastOf = (name: string) => places.get(name)?.at(-1) ?? -1;
+  const lastIn = (names: ReadonlySet<string>) => {
+    let last = -1;
+    for (const name of names) last = Math.max(last, lastOf(name));
+    return last;
+  };
   const isInTableContext = () => TABLE_CONTEXT.has(top()?.name ?? "");
 
   function endText(): void {
@@ -87,6 +93,7 @@ export function htmlWriter(removed: RemovedNames): HtmlWriter {
       const element = top()!;
       write(`</${element.name}>`);
       element.isOpen = false;
+      places.get(element.name)!.pop();
       open.pop();
     }
   }
@@ -101,6 +108,9 @@ export function htmlWriter(removed: RemovedNames): HtmlWriter {
       if (name === "tr") table.spans!.row();
     }
     const element = { name, look, isOpen: true, spans, hasParts: false };
+    const same = places.get(name);
+    if (same === undefined) places.set(name, [open.length]);
+    else same.push(open.length);
     open.push(element);
     if (name === "pre") isAfterPre = true;
     return element;

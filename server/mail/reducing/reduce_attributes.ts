@@ -68,6 +68,9 @@ export function reduceAttributes(
   const fontPx = around.fontPx * fontFactor(name);
   const indentPx = around.indentPx + indentOf(name);
   if (fontPx < LEAST_FONT_PX || fontPx > GREATEST_FONT_PX || indentPx > MAX_INDENT_PX) return null;
+  const isPlain = attrs.length === 0 && name !== "a" && name !== "table" &&
+    Object.keys(given).length === 0;
+  if (isPlain) return { written: "", look: { ...around, fontPx, indentPx } };
   const values: Record<string, string> = { ...given };
   let css = "";
   let bgcolor: string | undefined;

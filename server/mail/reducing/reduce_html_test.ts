@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { parse, serialize } from "parse5";
 import fc from "../../../tests/support/seeded_fast_check.ts";
+import { HOSTILE_HTML } from "../../../tests/support/hostile_html.ts";
 import { htmlDocuments } from "../../../tests/support/html_documents.ts";
 import { propertyRuns } from "../../../tests/support/property_runs.ts";
 import { htmlToText } from "../parsing/html_text.ts";
@@ -140,6 +141,23 @@ Deno.test("reduceHtml() nests at most a hundred elements and keeps their words",
   const html = reduced(`${"<div><span>".repeat(5_000)}a`);
   assert.equal(html.split("<div>").length - 1 + html.split("<span>").length - 1, 100);
   assert.ok(html.includes(">a<"));
+});
+
+Deno.test("reduceHtml() writes little more than it reads, whatever stands in it", () => {
+  const style = 'style="color:red;background:#000;font-size:20px;margin:1px 2px 3px 4px"';
+  const dear: Record<string, (size: number) => string> = {
+    ...HOSTILE_HTML,
+    "marks": (size) => '"'.repeat(size),
+    "lingering": (size) => `<p>${`<b ${style}>`.repeat(4)}</p>${"<p>x".repeat(size / 4)}`,
+    "tables in colours": (size) => `<div ${style}>${"<table>x".repeat(size / 8)}`,
+    "addresses": (size) => "<img src='http://a.b/ \u00e9'>".repeat(size / 26),
+    "spans of cells": (size) => `<table>${"<td rowspan=999 colspan=99>".repeat(size / 27)}`,
+  };
+  for (const [name, make] of Object.entries(dear)) {
+    const html = make(20_000);
+    const written = reduced(html).length;
+    assert.ok(written <= 12 * html.length, `${name}: ${written}`);
+  }
 });
 
 Deno.test("reduceHtml() gives what it would give again", () => {

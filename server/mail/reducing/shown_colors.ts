@@ -35,6 +35,9 @@ export interface ChosenColors {
 
 /** The colours of an element in its parent. */
 export function chooseColors(around: ShownColors, wanted: WantedColors): ChosenColors {
+  const isPlain = wanted.text === undefined && wanted.background === undefined && !wanted.isLink &&
+    !wanted.saysText;
+  if (isPlain) return { shown: around, text: null, background: null, isChanged: false };
   const background = wanted.background === undefined
     ? around.background
     : seenOver(wanted.background, around.background);
