@@ -77,6 +77,9 @@ const { doc } = fc.letrec<{ doc: string; block: string; inline: string }>((tie) 
   block: fc.oneof(
     { depthSize: "small" },
     tie("inline"),
+    // Blocks in what stands in lines, too.
+    fc.tuple(fc.constantFrom("span dir=rtl", "b dir=auto", "i"), tie("doc"))
+      .map(([n, d]) => `<${n}>${d}</${n.split(" ")[0]}>`),
     fc.tuple(
       fc.constantFrom("div", "p", "h1", "ul><li", "ol><li", "blockquote", "pre", "dl><dd"),
       style,

@@ -17,6 +17,8 @@ export interface WrittenElement {
   spans: TableSpans | null;
   /** Whether a table has parts already. */
   hasParts: boolean;
+  /** Whether it was opened for lines from the right. */
+  isRun: boolean;
 }
 
 export interface HtmlWriter {
@@ -107,7 +109,7 @@ export function htmlWriter(removed: RemovedNames): HtmlWriter {
       if (SECTIONS.has(name)) table.spans!.section();
       if (name === "tr") table.spans!.row();
     }
-    const element = { name, look, isOpen: true, spans, hasParts: false };
+    const element = { name, look, isOpen: true, spans, hasParts: false, isRun: false };
     const same = places.get(name);
     if (same === undefined) places.set(name, [open.length]);
     else same.push(open.length);
@@ -148,6 +150,19 @@ export function htmlWriter(removed: RemovedNames): HtmlWriter {
     openPlain("td");
   }
 
+  /** Has what stands in a block be written from the right, where its lines would come from there. */
+  function openRun(): void {
+    const around = lookOfTop();
+    const isInBlock = BLOCKS.has(top()?.name ?? "p");
+    if (around.lines !== "rtl" || !isInBlock || open.length >= MOST_OPEN) return;
+    push("span", ' dir="rtl"', { ...around, direction: "rtl" }).isRun = true;
+  }
+
+  function endRun(): void {
+    const run = open.findLastIndex((one) => one.isRun);
+    if (run >= 0) popTo(run);
+  }
+
   /** Ends the innermost of these, unless one of the others stands within it. */
   function endWithin(names: ReadonlySet<string>, inner: ReadonlySet<string>): void {
     const at = lastIn(names);
@@ -163,11 +178,12 @@ export function htmlWriter(removed: RemovedNames): HtmlWriter {
       }
       if (BLOCKS.has(name)) {
         if (lastOf("caption") > lastOf("table")) return false;
+        endRun();
         endWithin(PARAGRAPH, NONE);
         if (HEADINGS.has(name)) endWithin(HEADINGS, NONE);
         if (name === "li") endWithin(LIST_ITEM, LISTS);
         if (name === "dt" || name === "dd") endWithin(TERMS, TERM_LIST);
-      }
+      } else openRun();
       if (name === "a" && lastOf("a") >= 0) return false;
       if (open.length < MOST_OPEN) return true;
       removed.add("nesting");
@@ -188,6 +204,7 @@ export function htmlWriter(removed: RemovedNames): HtmlWriter {
         if (/^\s*$/.test(chars)) return;
         openCell();
       }
+      if (!/^\s*$/.test(chars)) openRun();
       text.push(chars);
     },
     result() {

@@ -14,13 +14,25 @@ export interface ReducedLook {
   /** Pixels that all around it indent it by. */
   indentPx: number;
   isInTable: boolean;
+  /** Of lines, as it is written. */
+  direction: Direction;
+  /**
+   * Of lines, as it was asked for. Lines from the right that are too long end left of where anybody can
+   * scroll. Cells grow with theirs; elsewhere blocks have lines from the left, and what stands in these is
+   * written from the right (html_writer.ts).
+   */
+  lines: Direction;
 }
+
+export type Direction = "ltr" | "rtl";
 
 export const FIRST_REDUCED_LOOK: ReducedLook = {
   colors: FIRST_COLORS,
   fontPx: 16,
   indentPx: 0,
   isInTable: false,
+  direction: "ltr",
+  lines: "ltr",
 };
 
 export interface ReducedAttributes {
@@ -68,7 +80,8 @@ export function reduceAttributes(
   const fontPx = around.fontPx * fontFactor(name);
   const indentPx = around.indentPx + indentOf(name);
   if (fontPx < LEAST_FONT_PX || fontPx > GREATEST_FONT_PX || indentPx > MAX_INDENT_PX) return null;
-  const isPlain = attrs.length === 0 && name !== "a" && name !== "table" &&
+  const isPlain = attrs.length === 0 && around.direction === "ltr" && name !== "a" &&
+    name !== "table" &&
     Object.keys(given).length === 0;
   if (isPlain) return { written: "", look: { ...around, fontPx, indentPx } };
   const values: Record<string, string> = { ...given };
@@ -92,6 +105,11 @@ export function reduceAttributes(
     indentLeftPx: MAX_INDENT_PX - indentPx,
   }, (property) => removed.addNamed("style", property));
   const isTable = name === "table";
+  const { direction, lines } = directionOf(name, around, values, removed);
+  const isFromRight = lines === "rtl" && around.lines === "ltr" && BLOCKS.has(name);
+  if (isFromRight && values["align"] === undefined && !style.declarations.has("text-align")) {
+    style.declarations.set("text-align", "right");
+  }
   const colors = chooseColors(around.colors, {
     text: style.color === "inherit" ? around.colors.text[0] : style.color,
     background: style.background ??
@@ -117,8 +135,34 @@ export function reduceAttributes(
       fontPx: style.fontPx,
       indentPx: indentPx + style.indentPx,
       isInTable,
+      direction,
+      lines,
     },
   };
+}
+
+/** The direction of an element's lines; `dir` of its values becomes what is written. */
+function directionOf(
+  name: string,
+  around: ReducedLook,
+  values: Record<string, string>,
+  removed: RemovedNames,
+): Pick<ReducedLook, "direction" | "lines"> {
+  const { dir } = values;
+  const wanted = dir === undefined ? undefined : dir === "ltr" ? "ltr" : "rtl";
+  if (name === "table" && !around.isInTable) {
+    const direction = wanted ?? around.lines;
+    if (direction !== around.direction) values["dir"] ??= direction;
+    return { direction, lines: "ltr" };
+  }
+  if (around.isInTable || !BLOCKS.has(name)) {
+    const direction = wanted ?? around.direction;
+    return { direction, lines: around.isInTable ? "ltr" : wanted ?? around.lines };
+  }
+  if (dir === "auto") removed.addNamed("attribute", "dir");
+  if (dir !== "ltr") delete values["dir"];
+  if (around.direction === "rtl") values["dir"] = "ltr";
+  return { direction: "ltr", lines: dir === "auto" ? around.lines : wanted ?? around.lines };
 }
 
 /** undefined for what does not stay. */
@@ -148,9 +192,7 @@ function reducedValue(
       return align(name, value.trim().toLowerCase());
     case "dir": {
       const dir = value.trim().toLowerCase();
-      // Lines from the right that are too long end where nobody can scroll to; those of cells are never.
-      const isReached = dir === "ltr" || isInTable || name === "table" || !BLOCKS.has(name);
-      return /^(?:ltr|rtl|auto)$/.test(dir) && isReached ? dir : undefined;
+      return /^(?:ltr|rtl|auto)$/.test(dir) ? dir : undefined;
     }
     case "lang":
       return /^[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,4}$/i.test(value) ? value : undefined;

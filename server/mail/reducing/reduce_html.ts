@@ -135,6 +135,7 @@ function watcherOf(
     if (writer.makeRoom("br")) writer.single("br", "");
   }
 
+  /** Spans are given as far as they lie over no other cell: that is known once its row is open. */
   function cell(name: string, tag: WatchedTag) {
     if (!writer.makeRoom(name)) return null;
     const asked = (which: string) => {

@@ -109,6 +109,14 @@ const CASES: [name: string, html: string, expected: string, names: string[]][] =
     ["element:font", "invisible_characters", "wide_gaps"],
   ],
   [
+    "writes from the right what stands in blocks, whose lines begin where they can be seen",
+    `<div dir=rtl>a <b>b</b><p>c</p><p dir=ltr>d</p><table><tr><td>e</table></div><span dir=rtl><p>f`,
+    `<div style="text-align:right"><span dir="rtl">a <b>b</b></span><p><span dir="rtl">c</span></p>` +
+    `<p dir="ltr">d</p><table dir="rtl"><tbody><tr><td>e</td></tr></tbody></table></div>` +
+    `<span dir="rtl"><p dir="ltr"><span dir="rtl">f</span></p></span>`,
+    [],
+  ],
+  [
     "lets no letters be made smaller and smaller",
     `${"<small>".repeat(9)}a`,
     `<small><small><small>a</small></small></small>`,

@@ -6,6 +6,7 @@
 import { type Color, readColor } from "../parsing/colors.ts";
 import { withoutComments } from "../parsing/css_declarations.ts";
 import { readFontSize, toPx } from "../parsing/css_lengths.ts";
+import { fontFamilies } from "./font_families.ts";
 import { hexOf } from "./shown_colors.ts";
 
 /** Where the element stands, as far as values depend on it. */
@@ -45,58 +46,6 @@ const MAX_LINE_HEIGHT = 3;
 /** Longer values are none of those that stay. */
 const MAX_VALUE_CHARACTERS = 300;
 const SIDES = ["top", "right", "bottom", "left"] as const;
-/** Others have pictures for letters, or none. */
-const FAMILIES: ReadonlySet<string> = new Set([
-  "-apple-system",
-  "arial",
-  "arial black",
-  "avenir",
-  "blinkmacsystemfont",
-  "calibri",
-  "cambria",
-  "candara",
-  "consolas",
-  "courier",
-  "courier new",
-  "cursive",
-  "dejavu sans",
-  "garamond",
-  "geneva",
-  "georgia",
-  "gill sans",
-  "helvetica",
-  "helvetica neue",
-  "inter",
-  "lato",
-  "liberation sans",
-  "lucida console",
-  "lucida grande",
-  "lucida sans",
-  "lucida sans unicode",
-  "menlo",
-  "monaco",
-  "monospace",
-  "montserrat",
-  "noto sans",
-  "open sans",
-  "palatino",
-  "palatino linotype",
-  "roboto",
-  "sans-serif",
-  "segoe ui",
-  "serif",
-  "source sans pro",
-  "system-ui",
-  "tahoma",
-  "times",
-  "times new roman",
-  "trebuchet ms",
-  "ubuntu",
-  "ui-monospace",
-  "ui-sans-serif",
-  "ui-serif",
-  "verdana",
-]);
 /** Values of one word that stay as they are. */
 const WORDS: Readonly<Record<string, RegExp>> = {
   "font-style": /^(?:normal|italic|oblique)$/,
@@ -227,18 +176,11 @@ function reducedValue(
     return /^(?:td|th|tr)$/.test(place.name) ? value : undefined;
   }
   if (Object.hasOwn(WORDS, property)) return WORDS[property]!.test(value) ? value : undefined;
-  if (property === "font-family") return families(value);
+  if (property === "font-family") return fontFamilies(value);
   if (property === "line-height") return lineHeight(value, fontPx);
   if (property === "width" || property === "max-width") return widthOf(property, value, place);
   if (property.startsWith("border-")) return border(value);
   return space(property, value, fontPx, place);
-}
-
-function families(value: string): string | undefined {
-  const known = value.split(",").map((one) => one.trim().replaceAll(/^["']|["']$/g, ""))
-    .filter((one) => FAMILIES.has(one));
-  if (known.length === 0) return undefined;
-  return [...new Set(known)].map((one) => one.includes(" ") ? `'${one}'` : one).join(", ");
 }
 
 /** As a number, since a length would be handed on to larger letters. */
