@@ -263,6 +263,15 @@ Deno.test("the link of a draft from before HTML was reduced shows it reduced, an
   assert.notEqual(mail.token, former.token);
   accepted(await decide(relay, mail, "approve"), 200);
   assert.equal((await sentMessages(owner, inbox.id)).length, 1);
+
+  // Where nobody has to approve it any more, its link leads nowhere.
+  const other = await newDraft(agent, inbox.id, { ...LETTER, html: "<p>a</p>" });
+  const link = await newestApproval(relay);
+  const otherKey = draftKey(owner.orgId, inbox.id, other.id);
+  await kv.set(otherKey, { ...(await kv.get<object>(otherKey)).value, reduced: null });
+  const direct = { body: { send_policy: "direct" } };
+  accepted(await owner.ask("PATCH", `/v1/mail/inboxes/${inbox.id}`, direct), 200);
+  for (let i = 0; i < 2; i++) accepted(await openPage(relay, link), 410);
 });
 
 Deno.test("HTML that grows beyond what a mail may be by being written plainly is refused", async () => {

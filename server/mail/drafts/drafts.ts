@@ -300,7 +300,7 @@ export class Drafts {
           contentHash: contentHash({ ...whole, html: texts.html, attachments: files.attachments }),
           updatedAtMs: Math.max(store.now(), before.updatedAtMs),
         };
-        refuseLargeRow(next);
+        if (which === "any") refuseLargeRow(next);
         const asking = await prepareAsking(this.services, orgId, before.asked);
         return {
           records: [storageKey(orgId), ...asking.records],
@@ -356,16 +356,18 @@ export class Drafts {
     const before = await this.read(place);
     if (before === null) throw unknownObject("draft");
     const { texts: { text, html, headers } } = await this.whole(before);
-    const whole = changeDraft({ ...editable(before), text, html }, changes, limits);
+    const former = { ...editable(before), text, html };
+    // What is only made ready was taken under the limits of its time.
+    const whole = which === "any" ? changeDraft(former, changes, limits) : former;
     const isApproved = which === "unreduced" ||
       await this.#isApproved(place.orgId, place.inboxId);
-    const former = before.reduced ?? null;
+    const removed = before.reduced ?? null;
     const isOther = changes.html !== undefined || changes.attachments !== undefined;
-    let reduced: ReducedTexts = { html: whole.html, removed: former };
-    if (isOther || (isApproved && former === null)) {
+    let reduced: ReducedTexts = { html: whole.html, removed };
+    if (isOther || (isApproved && removed === null)) {
       reduced = await reduce({ html: whole.html, isApproved, attachments: whole.attachments });
-      if (changes.html === undefined && former !== null && reduced.removed !== null) {
-        reduced = { ...reduced, removed: joinNames(former, reduced.removed) };
+      if (changes.html === undefined && removed !== null && reduced.removed !== null) {
+        reduced = { ...reduced, removed: joinNames(removed, reduced.removed) };
       }
       // One that was as large before is not held back by what it grows by.
       if (which === "any") refuseLargeBodies([whole.text ?? "", reduced.html ?? ""], limits);

@@ -75,7 +75,8 @@ export function draftRoutes(limits: Limits): DescribedRoutes {
     createMailDraft: {
       description: "Writes a message without sending it. **On a `draft_only` inbox the org's " +
         "`verified_email` is mailed a link** to a page that shows all of it and sends it at a press; " +
-        "10 such mails an hour, then one summary.\n\n" +
+        "10 such mails an hour, then one summary. Its HTML is reduced to elements, attributes and styles that " +
+        "always show; `html_reduced` names what was taken out.\n\n" +
         `An inbox keeps at most ${limits.mailDraftsPerInbox} drafts, until they are sent or discarded.`,
       body: {
         description:
@@ -100,9 +101,11 @@ export function draftRoutes(limits: Limits): DescribedRoutes {
       errors: { not_found: NO_INBOX },
     },
     readMailDraft: {
-      description: "A draft with its texts.",
+      description:
+        "A draft with its texts. In an inbox that has become `draft_only`, its HTML is reduced when it is first " +
+        "read or sent: the revision rises.",
       answers: { 200: json("The draft.", Draft) },
-      errors: { not_found: NO_DRAFT },
+      errors: { not_found: NO_DRAFT, unavailable: KEPT.unavailable },
     },
     updateMailDraft: {
       description:
