@@ -1,7 +1,7 @@
 /**
  * Nobody's HTML is read on the main thread: what reads it is no part of the program that runs there,
- * but of the worker's, and of the slices that stand in for a worker where none can be started. (The
- * mailbox of local mode shows the first 256 KiB of what one's own relay sent by a reader of its own.)
+ * but of the worker's, and of the slices that stand in for a worker where none can be started.
+ * (The mailbox of local mode has a reader of its own, which has HTML in a worker too.)
  */
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
