@@ -46,9 +46,11 @@ export const SERVER_FOLDERS: FolderTable = {
     shows: [
       "ascii_part.ts",
       "mailer.ts",
+      "next_hop_uses.ts",
       "outgoing_handler.ts",
       "outgoing_queue.ts",
       "outgoing_row.ts",
+      "recipient_domain.ts",
       "smtp_reply.ts",
     ],
   },

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { accepted, MailKeyHolder } from "../support/mail_caller.ts";
+import { PROGRAM } from "../support/mail_links.ts";
 import { askMail, signRegistration } from "../support/mail_relay.ts";
 import { auditStorage } from "../support/mailbox_audit.ts";
 import { makeStoreFolder } from "../support/relay.ts";
@@ -41,7 +42,7 @@ async function startWorld(): Promise<World> {
   await until(() => smtp.contents.length === 1);
   const text = smtp.contents[0]!.replaceAll("=\r\n", "").replaceAll("=3D", "=");
   const link = /\/v1\/mail\/org\/claim\/confirm\?token=[A-Za-z0-9._-]+/.exec(text);
-  accepted(await askMail(relay.url, "GET", link![0]), 200);
+  accepted(await askMail(relay.url, "GET", link![0], { headers: PROGRAM }), 200);
   smtp.contents.length = 0;
   const inbox = await owner.inbox({});
   return {

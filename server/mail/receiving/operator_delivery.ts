@@ -1,7 +1,7 @@
 /** Hands mail for the operator to the next hop: each as a file, in a mail of the relay's own. */
 import { BlobDamaged } from "../../blobs/blob_damaged.ts";
 import type { BlobRef, Blobs } from "../../blobs/blobs.ts";
-import type { Mailer, MailOutcome } from "../../outgoing/mailer.ts";
+import { isDeferral, type Mailer, type MailOutcome } from "../../outgoing/mailer.ts";
 import type {
   AttemptOutcome,
   OutgoingHandler,
@@ -130,5 +130,6 @@ function afterwards(outcome: MailOutcome, retryMs: number): AttemptOutcome<Opera
   if (result === "unknown") return { result: "unknown", reason: `unknown: ${reason}` };
   const isAboutMail = outcome.stage === "recipient" || outcome.stage === "content";
   if (outcome.permanent && isAboutMail) return { result: "dead", reason: `refused: ${reason}` };
-  return { result: "retry", reason, afterMs: retryMs, unreachable: outcome.stage === "connection" };
+  const unreachable = outcome.stage === "connection";
+  return { result: "retry", reason, afterMs: retryMs, unreachable, deferred: isDeferral(outcome) };
 }

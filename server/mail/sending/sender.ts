@@ -114,7 +114,7 @@ export class Sender {
       writtenByKey?: string | null;
     } = {},
   ): Promise<Uint8Array<ArrayBuffer>> {
-    const { store, blobs } = this.services;
+    const { store, blobs, domain } = this.services;
     const { org } = by;
     await this.check(org, inbox, message);
     const addresses = recipientsOf(message);
@@ -122,7 +122,7 @@ export class Sender {
     if (writtenByKey !== null) made.message = { ...made.message, writtenByKey };
     try {
       const { row, answer } = await this.#commit(by, made, message.about, { keyed, beside });
-      wakeMails(this.services.outgoing, row, store);
+      wakeMails(this.services.outgoing, row, { exclusive: store.exclusive, domain });
       return answer;
     } catch (error) {
       for (const ref of made.written) await blobs.discard(ref);
@@ -264,7 +264,7 @@ export class Sender {
     about: MessageRow | null,
     { keyed, beside }: { keyed?: KeyedCommit<KeptAnswer>; beside?: BesideMessage },
   ): Promise<{ row: MessageRow; answer: Uint8Array<ArrayBuffer> }> {
-    const { mailboxes, store, random, limits, blobs, largeAnswers } = this.services;
+    const { mailboxes, store, random, limits, blobs, largeAnswers, domain } = this.services;
     const { orgId, inboxId } = message;
     let former: BlobRef | null = null;
     return await mailboxes.change(key === null ? orgId : { org, key }, inboxId, async (found) => {
@@ -305,7 +305,7 @@ export class Sender {
           if (!hasRoom(turn.record(storageKey(orgId)), bytes, current, turn.nowMs, limits)) {
             throw overQuota();
           }
-          stageMails(turn, row, store);
+          stageMails(turn, row, { exclusive: store.exclusive, domain });
           const answers = [
             beside?.answer?.(),
             kept === null ? undefined : largeAnswers.keep(turn, orgId, keyed!, kept),
