@@ -26,7 +26,7 @@ const LOGO = {
   content: PIXEL,
   content_id: "logo@example",
 };
-/** What the issue of two readings was: hidden from the frame and the words, shown to the recipient. */
+/** By style sheets one mail for who approves it, and another for who gets it. */
 const TWO_FACED =
   `<style>@media screen { .a.b { display: none } } @media print { .c { display: none } }
   p:hover::before { content: "x" }</style><div class="a b">For the approver</div><p class="c" onclick="x()">For both</p>

@@ -1,4 +1,3 @@
-// Over 300 lines: one list, each line of it an attack.
 /** HTML by which an agent would have a person approve one mail and the recipient read another. */
 
 /** 2 by 1 pixels: red and blue. */
