@@ -6,6 +6,7 @@ import { RelayError } from "../../errors.ts";
 import type { KeyedCommit } from "../../idempotency/key_use.ts";
 import type { Limits } from "../../limits.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
+import { Outdated } from "../../storage/job.ts";
 import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import type { Store } from "../../storage/store.ts";
 import { valueSizeBytes } from "../../storage/stored_size.ts";
@@ -30,7 +31,11 @@ import {
   writerOf,
 } from "../records/draft_record.ts";
 import { isMailId, makeMailId } from "../records/mail_id.ts";
+import { inboxKey, type InboxRecord } from "../records/inbox_record.ts";
 import { objectKey } from "../records/message_record.ts";
+import { joinNames } from "../reducing/removed_names.ts";
+import type { OutgoingWork } from "../sending/outgoing_work.ts";
+import { refuseLargeBodies } from "../sending/read_bodies.ts";
 import {
   keepAnswer,
   type KeptAnswer,
@@ -42,6 +47,7 @@ import { unknownObject } from "../unknown_object.ts";
 import { prepareAsking } from "./ask_approval.ts";
 import { contentHash } from "./content_hash.ts";
 import { changeDraft, type DraftChanges } from "./read_draft.ts";
+import { type HtmlToReduce, isAsItGoesOut, type ReducedTexts, reducer } from "./reduced_texts.ts";
 import {
   requireDraftRoom,
   stageDraftChange,
@@ -59,6 +65,7 @@ export interface DraftsServices {
   blobs: Omit<Blobs, "write">;
   written: WrittenBlobs;
   largeAnswers: LargeAnswers;
+  work: Pick<OutgoingWork, "reduce">;
 }
 
 /** A draft that somebody wants kept. */
@@ -108,18 +115,33 @@ export class Drafts {
       this.services;
     const orgId = caller.org.id;
     const former = await this.#ofClientId(orgId, inboxId, draft.clientId);
-    if (former !== null) return { ...await this.whole(former), isNew: false };
+    if (former !== null) {
+      return { ...await this.whole(await this.asItGoesOut(former)), isNew: false };
+    }
     await writes.look(
       orgId,
       draft.attachments.reduce((sum, { content }) => sum + content.length, 0),
     );
     requireDraftRoom(await mailboxes.read(orgId, inboxId), limits);
     await blobs.refuseWhenFull();
-    const texts: DraftTexts = { text: draft.text, html: draft.html, headers: draft.headers };
-    const written: BlobRef[] = [];
+    const { text, headers } = draft;
+    const reduce = reducer(this.services.work, orgId);
+    let written: BlobRef[] = [];
     const keep = (ref: BlobRef) => (written.push(ref), ref);
+    /** The texts as the inbox has them go out, written. */
+    const writeTexts = async (isApproved: boolean) => {
+      const reduced = await reduce({
+        html: draft.html,
+        isApproved,
+        attachments: draft.attachments,
+      });
+      if (isApproved) refuseLargeBodies([text ?? "", reduced.html ?? ""], limits);
+      const texts: DraftTexts = { text, html: reduced.html, headers };
+      const ref = keep(await this.#writeTexts(orgId, inboxId, texts));
+      return { texts, ref, reduced: reduced.removed };
+    };
     try {
-      const textsRef = keep(await this.#writeTexts(orgId, inboxId, texts));
+      let kept = await writeTexts(await this.#isApproved(orgId, inboxId));
       const contents = draft.attachments.map(({ content }) => content);
       const files = contents.length === 0
         ? null
@@ -134,6 +156,13 @@ export class Drafts {
             const found = { ...await this.whole(other), isNew: false };
             return { sizeBytes: 1_000, plan: ({ mailbox }) => ({ mailbox, result: found }) };
           }
+          if (kept.reduced === null && await this.#isApproved(orgId, inboxId)) {
+            const { ref } = kept;
+            kept = await writeTexts(true);
+            written = written.filter((one) => one !== ref);
+            await this.#discard([ref]);
+          }
+          const { texts, ref: textsRef, reduced } = kept;
           const nowMs = store.now();
           const row: DraftRow = {
             v: 1,
@@ -144,10 +173,11 @@ export class Drafts {
             ...wordsOf(draft),
             attachments,
             nextAttachment: attachments.length,
+            reduced,
             texts: textsRef,
             files,
             revision: 1,
-            contentHash: contentHash({ ...draft, attachments }),
+            contentHash: contentHash({ ...draft, html: texts.html, attachments }),
             createdByKey: caller.key.id,
             isOfOneKey: draft.isOfOneKey,
             clientId: draft.clientId,
@@ -158,24 +188,25 @@ export class Drafts {
           refuseLargeRow(row);
           const whole = { row, texts };
           const asking = await prepareAsking(this.services, orgId, null);
-          const kept = answer === undefined
+          const keptAnswer = answer === undefined
             ? null
             : await keepAnswer(largeAnswers, [orgId, inboxId], answer.make(whole));
-          if (kept !== null && "blob" in kept) keep(kept.blob);
+          if (keptAnswer !== null && "blob" in keptAnswer) keep(keptAnswer.blob);
           return {
             records: [storageKey(orgId), ...asking.records, ...answer?.keyed.records ?? []],
             sizeBytes: JOB_BYTES,
             plan: (given) => {
+              if (!isAsItGoesOut(whole, given.inbox)) throw new Outdated();
               answer?.keyed.decide(given.turn);
               const made: DraftRow = { ...row, asked: asking.stage(given, row) };
-              if (kept !== null) {
+              if (keptAnswer !== null) {
                 const { id, createdByKey, createdAtMs } = row;
                 made.answer = {
-                  ...largeAnswers.keep(given.turn, orgId, answer!.keyed, kept),
+                  ...largeAnswers.keep(given.turn, orgId, answer!.keyed, keptAnswer),
                   draft: { id, createdByKey, createdAtMs },
                 };
               }
-              const mailbox = stageNewDraft(given, this.services, made, keptBytes(kept));
+              const mailbox = stageNewDraft(given, this.services, made, keptBytes(keptAnswer));
               return { mailbox, result: { ...whole, isNew: true } };
             },
           };
@@ -212,6 +243,20 @@ export class Drafts {
     return (await retryWhileLocked(() => kv.get<DraftRow>(draftKey(orgId, inboxId, id)))).value;
   }
 
+  /**
+   * A draft as it goes out: where a person has to approve it and its HTML is not reduced yet, as in an inbox
+   * that has become draft_only, that is made up for here, as its next revision.
+   * @param isApproved true for what a person is about to read, whatever the inbox says
+   * @throws RelayError `not_found`, and as change()
+   */
+  async asItGoesOut(row: DraftRow, isApproved = false): Promise<DraftRow> {
+    const { orgId, inboxId } = row;
+    if ((row.reduced ?? null) !== null) return row;
+    if (!isApproved && !(await this.#isApproved(orgId, inboxId))) return row;
+    if ((await this.whole(row)).texts.html === null) return row;
+    return (await this.#change(null, row, {})).row;
+  }
+
   /** @throws BlobDamaged */
   async whole(row: DraftRow): Promise<WholeDraft> {
     const bytes = await this.services.blobs.read(row.texts, TEXTS);
@@ -234,39 +279,57 @@ export class Drafts {
    * changeDraft() and requireCaller()
    */
   async change(caller: MailCaller, place: DraftPlace, changes: DraftChanges): Promise<WholeDraft> {
-    const { mailboxes, limits, blobs, store } = this.services;
+    return await this.#change(caller, place, changes);
+  }
+
+  /** @param caller null: has the HTML reduced, and leaves a draft whose HTML is */
+  async #change(
+    caller: MailCaller | null,
+    place: DraftPlace,
+    changes: DraftChanges,
+  ): Promise<WholeDraft> {
+    const { mailboxes, blobs, store } = this.services;
     const { orgId, inboxId } = place;
     await blobs.refuseWhenFull();
+    const reduce = reducer(this.services.work, orgId);
     let written: BlobRef[] = [];
     try {
-      return await mailboxes.change<WholeDraft>(caller, inboxId, async () => {
+      await this.#changed(caller, place, changes, reduce); // what takes long, ahead of the turn
+      return await mailboxes.change<WholeDraft>(caller ?? orgId, inboxId, async () => {
         await this.#discard(written);
         written = [];
         const keep = (ref: BlobRef) => (written.push(ref), ref);
-        const before = await this.read(place);
-        if (before === null) throw unknownObject("draft");
-        refuseRedirection(caller, before, changes);
-        const { texts: { text, html, headers } } = await this.whole(before);
-        const whole = changeDraft({ ...editable(before), text, html }, changes, limits);
-        const texts: DraftTexts = { text: whole.text, html: whole.html, headers };
-        const isNewText = changes.text !== undefined || changes.html !== undefined;
+        const { before, whole, texts, reduced } = await this.#changed(
+          caller,
+          place,
+          changes,
+          reduce,
+        );
+        if (caller === null && (before.reduced ?? null) !== null) {
+          const result = { row: before, texts };
+          return { sizeBytes: 1_000, plan: ({ mailbox }) => ({ mailbox, result }) };
+        }
+        const isNewText = changes.text !== undefined || changes.html !== undefined ||
+          texts.html !== whole.html;
         const files = await this.#changedFiles(before, whole.attachments, keep);
         const next: DraftRow = {
           ...before,
           ...wordsOf(whole),
           ...files,
+          reduced,
           texts: isNewText ? keep(await this.#writeTexts(orgId, inboxId, texts)) : before.texts,
-          isOfOneKey: writerOf(before) === caller.key.id,
+          ...(caller === null ? {} : { isOfOneKey: writerOf(before) === caller.key.id }),
           revision: before.revision + 1,
-          contentHash: contentHash({ ...whole, attachments: files.attachments }),
+          contentHash: contentHash({ ...whole, html: texts.html, attachments: files.attachments }),
           updatedAtMs: Math.max(store.now(), before.updatedAtMs),
         };
-        refuseLargeRow(next);
+        if (caller !== null) refuseLargeRow(next);
         const asking = await prepareAsking(this.services, orgId, before.asked);
         return {
           records: [storageKey(orgId), ...asking.records],
           sizeBytes: JOB_BYTES,
           plan: (given) => {
+            if (!isAsItGoesOut({ row: next, texts }, given.inbox)) throw new Outdated();
             const row = { ...next, asked: asking.stage(given, next) };
             stageDraftChange(given, this.services, before, row);
             return { mailbox: given.mailbox, result: { row, texts } };
@@ -305,6 +368,44 @@ export class Drafts {
         },
       };
     });
+  }
+
+  /** A draft with its changes, and its HTML as the inbox has it go out. */
+  async #changed(
+    caller: MailCaller | null,
+    place: DraftPlace,
+    changes: DraftChanges,
+    reduce: (asked: HtmlToReduce) => Promise<ReducedTexts>,
+  ) {
+    const { limits } = this.services;
+    const before = await this.read(place);
+    if (before === null) throw unknownObject("draft");
+    if (caller !== null) refuseRedirection(caller, before, changes);
+    const { texts: { text, html, headers } } = await this.whole(before);
+    const former = { ...editable(before), text, html };
+    // What is only made ready was taken under the limits of its time.
+    const whole = caller !== null ? changeDraft(former, changes, limits) : former;
+    const isApproved = caller === null ||
+      await this.#isApproved(place.orgId, place.inboxId);
+    const removed = before.reduced ?? null;
+    const isOther = changes.html !== undefined || changes.attachments !== undefined;
+    let reduced: ReducedTexts = { html: whole.html, removed };
+    if (isOther || (isApproved && removed === null)) {
+      reduced = await reduce({ html: whole.html, isApproved, attachments: whole.attachments });
+      if (changes.html === undefined && removed !== null && reduced.removed !== null) {
+        reduced = { ...reduced, removed: joinNames(removed, reduced.removed) };
+      }
+      // One that was as large before is not held back by what it grows by.
+      if (caller !== null) refuseLargeBodies([whole.text ?? "", reduced.html ?? ""], limits);
+    }
+    const texts: DraftTexts = { text: whole.text, html: reduced.html, headers };
+    return { before, whole, texts, reduced: reduced.removed };
+  }
+
+  /** Whether a person approves what goes out of an inbox. */
+  async #isApproved(orgId: string, inboxId: string): Promise<boolean> {
+    const inbox = await this.services.records.read<InboxRecord>(inboxKey(orgId, inboxId));
+    return inbox?.sendPolicy === "draft_only";
   }
 
   async #ofClientId(

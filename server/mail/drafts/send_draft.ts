@@ -10,6 +10,7 @@ import type { KeptAnswer } from "../sending/large_answers.ts";
 import type { Sender, SendingParty } from "../sending/sender.ts";
 import { draftMessage } from "./draft_message.ts";
 import type { Drafts } from "./drafts.ts";
+import { isAsItGoesOut } from "./reduced_texts.ts";
 import { stageDraftRemoval } from "./stage_draft.ts";
 
 export interface SendDraftServices {
@@ -65,6 +66,9 @@ export class SendDraft {
         answer: () => current.answer,
         plan(given) {
           require?.(given);
+          if (!isAsItGoesOut({ row: current, texts }, given.inbox)) {
+            throw draftChanged(current.revision + 1);
+          }
           return stageDraftRemoval(given, { blobs }, current);
         },
       },

@@ -26,6 +26,7 @@ export function shownDraft(row: DraftRow) {
     })),
     labels: row.labels,
     send_at: row.sendAtMs === null ? null : timestamp(row.sendAtMs),
+    html_reduced: row.reduced ?? [],
     revision: row.revision,
     content_hash: row.contentHash,
     created_by_key: row.createdByKey,

@@ -33,12 +33,34 @@ export interface HtmlText {
   steps: number;
 }
 
+/** Told of a document as it is read: of what stands in it, and of how it looks. */
+export interface HtmlWatcher {
+  /**
+   * An element begins. What wrong nesting has begin again is not told.
+   * @returns what end() is given when it ends; null where that is not to be told
+   */
+  start(tag: WatchedTag, look: Look): unknown;
+  /** Elements end in any order: formatting may end before what stands in it. */
+  end(started: unknown): void;
+  /** One without content, `br` and pictures among them. */
+  single(tag: WatchedTag, look: Look): void;
+  /** @param isHidden whether nobody sees it */
+  text(chars: string, isHidden: boolean): void;
+  /** An element whose content is no text, or that stands in the head. */
+  skipped(name: string): void;
+  comment(): void;
+}
+
+export type WatchedTag = Pick<Token.TagToken, "tagName" | "attrs">;
+
 interface Content {
   look: Look;
   /** Null where its look is its parent's. */
   own: OwnLook | null;
   display: string | undefined;
   isLink: boolean;
+  /** What the watcher made of it; null for none. */
+  watched: unknown;
 }
 
 /** What text may be longer than its HTML by: numbers, bullets, indentation. */
@@ -70,7 +92,7 @@ export function htmlToText(html: string): HtmlText {
  * person does not see. What hides text is in hidden_rule.ts; css_rules.ts says how far style sheets
  * are read. What noscript holds is text: mail runs no scripts.
  */
-export function* readHtmlText(html: string): Sliced<HtmlText> {
+export function* readHtmlText(html: string, watcher?: HtmlWatcher): Sliced<HtmlText> {
   const steps = Steps.of(html);
   const rules = yield* readRules(yield* styleSheetsOf(html, steps), steps);
   const layout = textLayout(html.length + LAYOUT_CHARACTERS);
@@ -87,6 +109,7 @@ export function* readHtmlText(html: string): Sliced<HtmlText> {
 
   const elements = openElements<Content>(({ name, content }) => {
     if (content.isLink) endLink();
+    if (content.watched !== null) watcher!.end(content.watched);
     if (!content.look.gone) arrange.end(name, content.display);
   }, ({ content }) => content.own === null ? "no" : content.look.hidesText ? "first" : "yes");
   const currentLook = () => elements.top()?.content.look ?? FIRST_LOOK;
@@ -94,7 +117,7 @@ export function* readHtmlText(html: string): Sliced<HtmlText> {
   function* contentOf(tag: Token.TagToken, parent: Look): Sliced<Content> {
     const { tagName: name, attrs } = tag;
     if (attrs.length === 0 && rules.isEmpty && !PREFORMATTED.has(name)) {
-      return { look: parent, own: null, display: undefined, isLink: false };
+      return { look: parent, own: null, display: undefined, isLink: false, watched: null };
     }
     const declared = yield* rules.declared({
       name,
@@ -113,7 +136,7 @@ export function* readHtmlText(html: string): Sliced<HtmlText> {
       height: attribute(tag, "height"),
     }, declared);
     const look = lookIn(parent, own);
-    return { look, own, display: declared.get("display")?.value, isLink: false };
+    return { look, own, display: declared.get("display")?.value, isLink: false, watched: null };
   }
 
   function open(element: OpenElement<Content>): void {
@@ -128,7 +151,12 @@ export function* readHtmlText(html: string): Sliced<HtmlText> {
       steps.count(1);
       open({
         name,
-        content: { ...content, look: lookIn(currentLook(), content.own), isLink: false },
+        content: {
+          ...content,
+          look: lookIn(currentLook(), content.own),
+          isLink: false,
+          watched: null,
+        },
       });
     }
   }
@@ -160,13 +188,17 @@ export function* readHtmlText(html: string): Sliced<HtmlText> {
     if (!content.look.gone) {
       arrange.begin(name, content.display, attribute(tag, name === "li" ? "value" : "start"));
     }
-    if (name === "img" || name === "image") return showPicture(tag, content.look);
     const isForeign = tag.selfClosing && (elements.has("svg") || elements.has("math"));
-    if (VOID.has(name) || isForeign) return;
+    if (VOID.has(name) || isForeign) {
+      watcher?.single(tag, content.look);
+      if (name === "img" || name === "image") showPicture(tag, content.look);
+      return;
+    }
     const url = name === "a" ? linkTarget(attribute(tag, "href") ?? "") : undefined;
     if (url !== undefined) links.open(url);
     isAfterPre = name === "pre" || name === "listing" || name === "textarea";
-    open({ name, content: { ...content, isLink: url !== undefined } });
+    const watched = watcher?.start(tag, content.look) ?? null;
+    open({ name, content: { ...content, isLink: url !== undefined, watched } });
   }
 
   function showPicture(tag: Token.TagToken, { hidesPictures }: Look): void {
@@ -182,11 +214,13 @@ export function* readHtmlText(html: string): Sliced<HtmlText> {
     } else if (NEVER_TEXT.has(name)) {
       skipped = name;
       skippedDepth = 1;
+      watcher?.skipped(name);
     } else if (name === "head") {
       isInHead = !elements.has("body");
     } else {
       if (isInHead && !IN_HEAD.has(name)) isInHead = false;
-      if (!isInHead) yield* startElement(tag);
+      if (isInHead) watcher?.skipped(name);
+      else yield* startElement(tag);
     }
   }
 
@@ -206,6 +240,7 @@ export function* readHtmlText(html: string): Sliced<HtmlText> {
     isAfterPre = false;
     if (!/^\s*$/.test(chars)) reopenFormatting();
     const look = currentLook();
+    watcher?.text(chars, look.hidesText || isHiddenToTheEnd);
     show(chars, look.hidesText, look.preformatted);
   }
 
@@ -214,6 +249,7 @@ export function* readHtmlText(html: string): Sliced<HtmlText> {
     else if (token.type === "start") yield* startTag(token.tag);
     else if (token.type === "end") endTag(token.name);
     else if (token.type === "text") readText(token.text);
+    else if (token.type === "comment") watcher?.comment();
     else if (token.isStandard && elements.depth() === 0) elements.nestAsStandard();
   }
   elements.closeAll();

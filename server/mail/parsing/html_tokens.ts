@@ -11,6 +11,7 @@ export type HtmlToken =
   }
   | { type: "start"; tag: Token.TagToken }
   | { type: "end"; name: string }
+  | { type: "comment" }
   /** A piece of text, entities decoded; a long one comes in several. */
   | { type: "text"; text: string };
 
@@ -37,7 +38,7 @@ const WAITING_TOKENS = 256;
 const WINDOW_CHARACTERS = 64 * 1024;
 
 /**
- * Every token in turn, and null where others may have a turn. Comments are no token here.
+ * Every token in turn, and null where others may have a turn.
  * @param steps counts the characters and the tokens
  */
 export function* readTokens(html: string, steps: Steps): Generator<HtmlToken | null> {
@@ -65,7 +66,7 @@ export function* readTokens(html: string, steps: Steps): Generator<HtmlToken | n
     if (run.length > RUN_CHARACTERS) endRun();
   };
   const tokenizer = new Tokenizer({ sourceCodeLocationInfo: false }, {
-    onComment: nothing,
+    onComment: () => put({ type: "comment" }),
     onDoctype: (doctype) => put({ type: "doctype", isStandard: isStandards(doctype) }),
     onEof: endRun,
     onNullCharacter: nothing,
@@ -120,7 +121,10 @@ function isStandards({ name, publicId, systemId, forceQuirks }: Token.DoctypeTok
 }
 
 /** An attribute; undefined where it is missing. */
-export function attribute(tag: Token.TagToken, name: string): string | undefined {
+export function attribute(
+  tag: Pick<Token.TagToken, "attrs">,
+  name: string,
+): string | undefined {
   for (const attr of tag.attrs) if (attr.name === name) return attr.value;
   return undefined;
 }

@@ -10,6 +10,8 @@ import {
 import type { ReadingContext } from "../sending/read_send.ts";
 import type { ParseContext } from "./parsed_mail.ts";
 import { encodeTexts } from "./encoded_texts.ts";
+import type { OwnPicture } from "../reducing/reduced_addresses.ts";
+import { type ReducedHtml, reduceHtml } from "../reducing/reduce_html.ts";
 import { applyPatch, emptyParsedMail, type ParsedPatch } from "./parsed_patch.ts";
 import { parseInStages } from "./parse_mail.ts";
 import { type ReadAttachment, readAttachment, readAttachments } from "./read_attachment.ts";
@@ -33,6 +35,12 @@ export interface MailJobs {
   };
   /** The texts of a draft, which are the bytes, as its page shows them. */
   preview: { input: null; step: never; result: DraftPreview };
+  /** The HTML of what a person has to approve. */
+  reduce: {
+    input: { html: string; pictures: readonly OwnPicture[] };
+    step: never;
+    result: ReducedHtml;
+  };
   /** A message to send; it has no bytes yet. */
   compose: { input: MailToCompose; step: never; result: Uint8Array<ArrayBuffer> };
 }
@@ -95,6 +103,10 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
   },
   preview: {
     run: previewDraft,
+    buffersOf: () => [],
+  },
+  reduce: {
+    run: (_, { html, pictures }) => reduceHtml(html, pictures),
     buffersOf: () => [],
   },
   compose: {

@@ -8,6 +8,8 @@ import type { DraftPreview } from "../drafts/preview.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
 import type { OutgoingKind, ReadOutcome } from "../sending/read_outgoing.ts";
 import type { ReadingContext } from "../sending/read_send.ts";
+import type { OwnPicture } from "../reducing/reduced_addresses.ts";
+import type { ReducedHtml } from "../reducing/reduce_html.ts";
 import { MINUTE_MS } from "../../time_units.ts";
 import { encodeTexts } from "./encoded_texts.ts";
 import { FairLine, type LineBounds, type LinedJob } from "./fair_line.ts";
@@ -171,6 +173,22 @@ export class MailWorker {
       await this.#run("preview", section, null, owner, () => {}),
       "the draft",
     ) as DraftPreview;
+  }
+
+  /**
+   * An HTML as it goes out where a person has to approve it.
+   * @param pictures of the message, which it may name
+   * @throws RelayError `unavailable` when too much waits, or it took too long
+   * @throws Error when it failed
+   */
+  async reduce(
+    html: string,
+    pictures: readonly OwnPicture[],
+    owner: string,
+  ): Promise<ReducedHtml> {
+    const given = { html, pictures };
+    const end = await this.#run("reduce", new Uint8Array(), given, owner, () => {}, html.length);
+    return resultOf(end, "the html") as ReducedHtml;
   }
 
   /** Ends the workers. Jobs that wait, and those still to come, are refused. */

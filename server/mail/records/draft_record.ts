@@ -45,6 +45,11 @@ export interface DraftRow {
   attachments: readonly DraftAttachment[];
   /** Number of the next attachment. */
   nextAttachment: number;
+  /**
+   * What was taken out of the HTML, which is reduced (reducing/reduce_html.ts); null where it is as it was
+   * given. Rows of former versions have none.
+   */
+  reduced?: readonly string[] | null;
   /** One section: JSON of DraftTexts. */
   texts: BlobRef;
   /** A section for each attachment; null without any. */

@@ -3,6 +3,8 @@ import { RelayError } from "../../errors.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
 import type { DraftPreview } from "../drafts/preview.ts";
 import type { MailWorker } from "../parsing/mail_worker.ts";
+import type { OwnPicture } from "../reducing/reduced_addresses.ts";
+import type { ReducedHtml } from "../reducing/reduce_html.ts";
 import type { OutgoingKind, OutgoingRequests } from "./read_outgoing.ts";
 import type { ReadingContext } from "./read_send.ts";
 
@@ -17,7 +19,9 @@ export class OutgoingWork {
    * @param worker one that reads no mail of strangers: such mail may hold a worker for seconds, and
    * this one gets the DKIM key
    */
-  constructor(private readonly worker: Pick<MailWorker, "readRequest" | "compose" | "preview">) {}
+  constructor(
+    private readonly worker: Pick<MailWorker, "readRequest" | "compose" | "preview" | "reduce">,
+  ) {}
 
   /**
    * What the body of a request asks for.
@@ -44,6 +48,18 @@ export class OutgoingWork {
    */
   async compose(mail: MailToCompose, owner: string): Promise<Uint8Array<ArrayBuffer>> {
     return await this.worker.compose(mail, owner);
+  }
+
+  /**
+   * An HTML as it goes out where a person has to approve it.
+   * @throws RelayError `unavailable` when too much waits for the worker
+   */
+  async reduce(
+    html: string,
+    pictures: readonly OwnPicture[],
+    owner: string,
+  ): Promise<ReducedHtml> {
+    return await this.worker.reduce(html, pictures, owner);
   }
 
   /**

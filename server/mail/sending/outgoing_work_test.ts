@@ -4,6 +4,7 @@ import { DEFAULT_LIMITS } from "../../limits.ts";
 import { composeMail } from "../composing/compose_mail.ts";
 import { previewDraft } from "../drafts/preview.ts";
 import { toEnd } from "../parsing/sliced.ts";
+import { reduceHtml } from "../reducing/reduce_html.ts";
 import { OutgoingWork } from "./outgoing_work.ts";
 import { readOutgoing } from "./read_outgoing.ts";
 
@@ -29,6 +30,11 @@ function workWithCount() {
       asked.push("preview");
       return Promise.resolve(toEnd(previewDraft(section)));
     },
+    reduce(html, pictures, owner) {
+      assert.equal(owner, "org");
+      asked.push("reduce");
+      return Promise.resolve(toEnd(reduceHtml(html, pictures)));
+    },
   });
   return { work, asked };
 }
@@ -52,7 +58,8 @@ Deno.test("OutgoingWork gives the worker everything, however small it is", async
     "org",
   );
   assert.equal(extracted, "x");
-  assert.deepEqual(asked, ["read", "compose", "preview"]);
+  assert.equal((await work.reduce("<p>x", [], "org")).html, "<p>x</p>");
+  assert.deepEqual(asked, ["read", "compose", "preview", "reduce"]);
 });
 
 Deno.test("OutgoingWork.read() throws what is refused", async () => {
