@@ -97,7 +97,9 @@ const ROW = {
   bcc: z.array(Address).openapi({ description: "Of outbound messages; else empty." }),
   subject: z.string().nullable(),
   preview: z.string().openapi({ description: "The first 200 characters of the extracted text." }),
-  text_source: z.enum(["plain", "html", "none"]),
+  text_source: z.enum(["plain", "html", "mixed", "none"]).openapi({
+    description: "What `text` was made of: text/plain parts, HTML as text, or both.",
+  }),
   attachments: z.array(Attachment),
   labels: z.array(z.string()),
   read: z.boolean(),
@@ -110,7 +112,11 @@ const ROW = {
   hidden_text_removed: z.boolean().openapi({
     description: "Whether text that a reader would not see was left out.",
   }),
-  parse_warnings: z.array(z.string()),
+  parse_warnings: z.array(z.string()).openapi({
+    description:
+      "What was cut or could not be read or judged: `alternatives_differ`, `styles_not_judged`, " +
+      "`too_complex` and others.",
+  }),
   codes: z.array(z.object({ value: z.string(), kind: z.enum(["numeric", "alphanumeric"]) })).max(5),
   send_at: time("When a scheduled message goes out.").nullable(),
   recipients: z.array(Recipient).openapi({ description: "Of outbound messages; else empty." }),
@@ -124,7 +130,9 @@ export const Message = z.object({
   ...ROW,
   text: z.string().nullable(),
   html: z.string().nullable(),
-  extracted_text: nullableText("The text without what it quotes."),
+  extracted_text: nullableText(
+    "What mail programs show, the HTML where there is one, without what it quotes.",
+  ),
   headers: z.record(z.string(), z.array(z.string())),
   links: z.array(z.object({ url: z.string(), text: z.string() })),
 }).openapi("MailMessage");

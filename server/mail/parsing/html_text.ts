@@ -29,6 +29,8 @@ export interface HtmlText {
   hiddenRemoved: boolean;
   /** Whether its steps were spent: style sheets were not judged to its end, only inline styles were. */
   isTooComplex: boolean;
+  /** Whether something that cannot be judged may hide some of it, or show what was left out. */
+  isNotJudged: boolean;
   /** What reading it took, counted; in proportion to its length whatever it holds. */
   steps: number;
 }
@@ -70,8 +72,12 @@ export function htmlToText(html: string): HtmlText {
  * person does not see. What hides text is in hidden_rule.ts; css_rules.ts says how far style sheets
  * are read. What noscript holds is text: mail runs no scripts.
  */
-export function* readHtmlText(html: string): Sliced<HtmlText> {
-  const steps = Steps.of(html);
+export function readHtmlText(html: string): Sliced<HtmlText> {
+  return readHtmlWithin(html, Steps.of(html));
+}
+
+/** As readHtmlText(), with a budget that it shares with others. */
+export function* readHtmlWithin(html: string, steps: Steps): Sliced<HtmlText> {
   const rules = yield* readRules(yield* styleSheetsOf(html, steps), steps);
   const layout = textLayout(html.length + LAYOUT_CHARACTERS);
   const arrange = elementLayout(layout);
@@ -223,6 +229,7 @@ export function* readHtmlText(html: string): Sliced<HtmlText> {
     links: links.found,
     hiddenRemoved: hiddenRemoved || removed,
     isTooComplex: steps.areSpent,
+    isNotJudged: false,
     steps: steps.done,
   };
 }

@@ -3,6 +3,7 @@
  * over the lines, whatever they hold; what goes beyond a limit ends the walk with a warning.
  */
 import { fieldValue, type HeaderField, readFields, withoutLineEnd } from "./header_fields.ts";
+import { firstMessageId } from "./message_ids.ts";
 import { parseParameters, type ValueWithParameters } from "./parameters.ts";
 import type { ParseWarning } from "./parsed_mail.ts";
 
@@ -14,6 +15,8 @@ export interface MailPart {
   disposition: ValueWithParameters | null;
   /** Content-Transfer-Encoding, lowercased, without comments; "" without one. */
   encoding: string;
+  /** Without brackets; null where it has none. */
+  contentId: string | null;
   /** Bytes of the body; the line end before a boundary is not of them. */
   start: number;
   end: number;
@@ -148,11 +151,13 @@ function partOf(
   // RFC 2046, section 5.1.5.
   const isDigest = type.value === "" && parent?.contentType === "multipart/digest";
   const disposition = first("content-disposition");
+  const contentId = first("content-id");
   return {
     fields,
     contentType: isGiven ? type.value : isDigest ? "message/rfc822" : "text/plain",
     parameters: type.parameters,
     disposition: disposition === undefined ? null : parseParameters(disposition),
+    contentId: contentId === undefined ? null : firstMessageId([contentId]),
     encoding: parseParameters(first("content-transfer-encoding") ?? "").value,
     start: 0,
     end: 0,

@@ -11,7 +11,7 @@ export const NONCE_BYTES = 16;
  * @param details further lines of the header
  */
 export function describeMessage(
-  entry: Omit<MessageEntry, "parse_warnings">,
+  entry: Omit<MessageEntry, "parse_warnings"> & { parse_warnings: readonly string[] },
   quotation: Quotation,
   { body, details = [], note }: { body: string | null; details?: readonly string[]; note?: string },
 ): string {
@@ -25,6 +25,9 @@ export function describeMessage(
       entry.hidden_text_removed ? "text that a reader would not see was left out" : null,
     ]
     : [`written by this inbox ${created_at}`, `status ${status}`];
+  for (const warning of entry.parse_warnings) {
+    if (Object.hasOwn(CAUTIONS, warning)) facts.push(CAUTIONS[warning]!);
+  }
   const header = [
     lineOf("From", entry.from === null ? [] : [entry.from]),
     lineOf("To", entry.to),
@@ -43,6 +46,14 @@ export function describeMessage(
   return `Message ${id} of thread ${thread_id}: ${present(facts).join(", ")}.\n` +
     `${quotation.quote(quoted)}${noted}`;
 }
+
+/** Of parse_warnings, what a reader of the text has to know before it. */
+const CAUTIONS: Readonly<Record<string, string>> = {
+  alternatives_differ:
+    "its plain text says something else than its HTML, which mail programs show and which stands here",
+  styles_not_judged: "styles that could not be judged may hide some of it from a person",
+  too_complex: "its HTML is too complex to judge: some of it may be hidden from a person",
+};
 
 /** What the check of a sender means. */
 export const ABOUT_AUTH =

@@ -19,7 +19,7 @@ function read(raw: Uint8Array): Expectation {
     textSource: facts.textSource,
     attachments: facts.attachments.map(({ id, filename, contentType, disposition, ...rest }, i) => {
       assert.equal(id, `att_${i}`);
-      const { attachment, bytes } = readAttachment(raw, i, limits)!;
+      const { attachment, bytes } = readAttachment(raw, { index: i, sha256: rest.sha256 }, limits)!;
       assert.deepEqual(attachment, facts.attachments[i]);
       assert.equal(rest.sizeBytes, bytes.length);
       assert.equal(rest.sha256, createHash("sha256").update(bytes).digest("hex"));
@@ -35,6 +35,6 @@ for (const { name, raw, expected } of AWKWARD_MAILS) {
     const before = latin1Of(raw);
     assert.deepEqual(read(raw), { ...plainExpectation, ...expected });
     assert.equal(latin1Of(raw), before);
-    assert.equal(readAttachment(raw, 99, limits), null);
+    assert.equal(readAttachment(raw, { index: 99, sha256: "" }, limits), null);
   });
 }
