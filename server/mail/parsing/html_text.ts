@@ -11,6 +11,7 @@ import {
   ownLook,
   PREFORMATTED,
 } from "./hidden_rule.ts";
+import { childNode, documentNode, type StyledNode } from "./css_selectors.ts";
 import { attribute, readTokens, styleSheetsOf } from "./html_tokens.ts";
 import { removeInvisible } from "./invisible_characters.ts";
 import { linkCollector } from "./link_collector.ts";
@@ -41,6 +42,10 @@ interface Content {
   own: OwnLook | null;
   display: string | undefined;
   isLink: boolean;
+  /** Null where no style sheet looks at it. */
+  node: StyledNode | null;
+  /** Whether it is details whose summary alone is seen. */
+  isFolded: boolean;
 }
 
 /** What text may be longer than its HTML by: numbers, bullets, indentation. */
@@ -59,8 +64,38 @@ const VOID = names(
 );
 /** Formatting that lingers goes on in their text, not around them. */
 const HOLDS_OTHERS = names("td th tr table tbody thead tfoot p div");
-/** Letters, but for the Korean ones that fill a place without being seen. */
-const LETTERS = /[^\P{L}\u115f\u1160\u3164\uffa0]/u;
+const CODE = names("script style");
+const BLANK = /^\s*$/;
+/** Of what is never text what somebody may read where it does not show, such as a model. */
+const UNSEEN_TEXT = names("iframe noembed noframes template");
+/** Of a picture that SVG draws: they describe it, or draw nothing by themselves. */
+const UNDRAWN = names("clippath defs desc lineargradient marker mask metadata pattern symbol");
+/** Of these the look depends on more than styles. */
+const LOOKED_AT = names(
+  "annotation annotation-xml audio canvas datalist details dialog meter progress rp video",
+);
+/** Letters and digits, but for the Korean ones that fill a place without being seen. */
+const LETTERS = /(?![\u115f\u1160\u3164\uffa0])[\p{L}\p{N}]/u;
+
+type Tag = Pick<Token.TagToken, "tagName" | "attrs">;
+const UNSEEN = { gone: true, hidesText: true, hidesPictures: true };
+/** Attributes of html and body by which they look. */
+const LOOKS = names("background bgcolor class hidden id style text");
+/** Elements whose attributes say how their text is coloured. */
+const COLORED = names("basefont body font");
+
+/** Whether letters or digits stand in what a conditional comment has for its programs. */
+function hasWords(comment: string): boolean {
+  let skipped = "";
+  for (const [piece] of comment.replace(/^\s*\[if[^\]]*\]>?/i, "").matchAll(/<[^<>]*>?|[^<]+/g)) {
+    const name = /^<\/?([a-z0-9:]{1,40})/i.exec(piece)?.[1]?.toLowerCase();
+    if (!piece.startsWith("<")) {
+      if (skipped === "" && LETTERS.test(piece.replaceAll(/&#?[a-z0-9]{1,20};/gi, ""))) return true;
+    } else if (skipped === "" && /^(?:style|xml|script)$/.test(name ?? "")) skipped = name!;
+    else if (name === skipped && piece.startsWith("</")) skipped = "";
+  }
+  return false;
+}
 
 /** Reads an HTML part at once: readHtmlText() to its end. */
 export function htmlToText(html: string): HtmlText {
@@ -86,10 +121,17 @@ export function* readHtmlWithin(html: string, steps: Steps): Sliced<HtmlText> {
   let isInHead = false;
   let skipped = "";
   let skippedDepth = 0;
+  /** Whether a script or a style sheet stands in what is skipped. */
+  let isInCode = false;
   let isAfterPre = false;
   let isTooDeep = false;
   /** Set where something hides text in what is too deep: nobody knows where it would end. */
   let isHiddenToTheEnd = false;
+  let isNotJudged = false;
+  let hasBody = false;
+  const documentTop = documentNode();
+  /** What the first html and body tags say. */
+  const rootAttributes = new Map<string, ReadonlySet<string>>();
 
   const elements = openElements<Content>(({ name, content }) => {
     if (content.isLink) endLink();
@@ -97,29 +139,62 @@ export function* readHtmlWithin(html: string, steps: Steps): Sliced<HtmlText> {
   }, ({ content }) => content.own === null ? "no" : content.look.hidesText ? "first" : "yes");
   const currentLook = () => elements.top()?.content.look ?? FIRST_LOOK;
 
-  function* contentOf(tag: Token.TagToken, parent: Look): Sliced<Content> {
+  function nodeOf(tag: Tag): StyledNode | null {
+    if (!rules.needsNodes) return null;
+    const parent = elements.top()?.content.node ?? documentTop;
+    return childNode(parent, tag, rules.looksAtSiblings);
+  }
+
+  function* contentOf(tag: Tag): Sliced<Content> {
     const { tagName: name, attrs } = tag;
-    if (attrs.length === 0 && rules.isEmpty && !PREFORMATTED.has(name)) {
-      return { look: parent, own: null, display: undefined, isLink: false };
-    }
-    const declared = yield* rules.declared({
+    const around = elements.top()?.content;
+    const parent = around?.look ?? FIRST_LOOK;
+    const node = nodeOf(tag);
+    const plain = { look: parent, own: null, display: undefined, isLink: false, node };
+    const isFolded = name === "details" && attribute(tag, "open") === undefined;
+    const isUnfolded = around?.isFolded === true && name !== "summary";
+    if (
+      attrs.length === 0 && rules.isEmpty && !PREFORMATTED.has(name) && !LOOKED_AT.has(name) &&
+      !isUnfolded
+    ) return { ...plain, isFolded };
+    const { declarations, hasGenerated, isNotJudged } = yield* rules.declared({
       name,
       id: attribute(tag, "id") ?? "",
       classes: attribute(tag, "class") ?? "",
       style: attribute(tag, "style") ?? "",
+      node,
     });
     const own = ownLook({
       name,
       isLink: name === "a" && attribute(tag, "href") !== undefined,
-      hidden: attribute(tag, "hidden") !== undefined,
+      hidden: attribute(tag, "hidden") !== undefined || attribute(tag, "popover") !== undefined ||
+        (name === "dialog" && attribute(tag, "open") === undefined),
       bgcolor: attribute(tag, "bgcolor"),
-      color: attribute(tag, name === "body" ? "text" : "color"),
+      color: COLORED.has(name) ? attribute(tag, name === "body" ? "text" : "color") : undefined,
       picture: attribute(tag, "background"),
       width: attribute(tag, "width"),
       height: attribute(tag, "height"),
-    }, declared);
-    const look = lookIn(parent, own);
-    return { look, own, display: declared.get("display")?.value, isLink: false };
+    }, declarations);
+    let look = lookIn(parent, own);
+    if (isNotJudged) look = { ...look, isNotJudged };
+    if (isUnfolded) look = { ...look, ...UNSEEN };
+    if (hasGenerated && !look.gone) hiddenRemoved = true;
+    return { ...plain, look, own, display: declarations.get("display")?.value, isFolded };
+  }
+
+  function* makeRoot(before: "html" | "body"): Sliced<void> {
+    if (before === "body" && !elements.has("html")) yield* makeElement("html");
+  }
+
+  function* makeElement(tagName: string): Sliced<void> {
+    open({ name: tagName, content: yield* contentOf({ tagName, attrs: [] }) });
+  }
+
+  /** Browsers make what is missing of html and body. */
+  function* makeBody(): Sliced<void> {
+    yield* makeRoot("body");
+    yield* makeElement("body");
+    hasBody = true;
   }
 
   function open(element: OpenElement<Content>): void {
@@ -151,6 +226,8 @@ export function* readHtmlWithin(html: string, steps: Steps): Sliced<HtmlText> {
       hiddenRemoved ||= LETTERS.test(chars);
       return;
     }
+    const { isNotJudged: isUnknown, isOnPicture } = currentLook();
+    if ((isUnknown || isOnPicture) && !isNotJudged) isNotJudged = LETTERS.test(chars);
     const seen = chars.includes("\u00ad") ? chars.replaceAll("\u00ad", "") : chars;
     if (preformatted) layout.preformatted(seen);
     else layout.text(seen);
@@ -159,10 +236,26 @@ export function* readHtmlWithin(html: string, steps: Steps): Sliced<HtmlText> {
 
   function* startElement(tag: Token.TagToken): Sliced<void> {
     const name = tag.tagName;
-    if (elements.ignores(name)) return;
+    if (elements.ignores(name)) {
+      // Browsers give the first one what the second one says, also for what stood before.
+      const first = rootAttributes.get(name);
+      isNotJudged ||= tag.attrs.some((attr) => LOOKS.has(attr.name) && !first?.has(attr.name));
+      return;
+    }
+    if (name === "body" || name === "html") {
+      yield* makeRoot(name);
+      hasBody ||= name === "body";
+      rootAttributes.set(name, new Set(tag.attrs.map((attr) => attr.name)));
+    } else if (!hasBody) {
+      if (IN_HEAD.has(name)) return; // it stands in the head that nobody wrote down
+      yield* makeBody();
+    }
     if (!isTooDeep) elements.makeRoomFor(name);
     if (!HOLDS_OTHERS.has(name)) reopenFormatting();
-    const content = yield* contentOf(tag, currentLook());
+    let content = yield* contentOf(tag);
+    if (UNDRAWN.has(name) && elements.has("svg")) {
+      content = { ...content, look: { ...content.look, ...UNSEEN } };
+    }
     if (!content.look.gone) {
       arrange.begin(name, content.display, attribute(tag, name === "li" ? "value" : "start"));
     }
@@ -185,9 +278,11 @@ export function* readHtmlWithin(html: string, steps: Steps): Sliced<HtmlText> {
     isAfterPre = false;
     if (skipped !== "") {
       if (name === skipped) skippedDepth++;
+      else isInCode ||= CODE.has(name);
     } else if (NEVER_TEXT.has(name)) {
       skipped = name;
       skippedDepth = 1;
+      nodeOf(tag);
     } else if (name === "head") {
       isInHead = !elements.has("body");
     } else {
@@ -199,6 +294,7 @@ export function* readHtmlWithin(html: string, steps: Steps): Sliced<HtmlText> {
   function endTag(name: string): void {
     isAfterPre = false;
     if (skipped !== "") {
+      if (CODE.has(name)) isInCode = false;
       if (name === skipped && --skippedDepth === 0) skipped = "";
     } else if (isInHead) {
       if (/^(?:head|body|html|br)$/.test(name)) isInHead = false;
@@ -206,20 +302,36 @@ export function* readHtmlWithin(html: string, steps: Steps): Sliced<HtmlText> {
     else if (!isTooDeep) elements.close(name);
   }
 
+  /** Conditional comments are text in some mail programs. */
+  function readComment(text: string): void {
+    if (skipped !== "" || !/^\s*\[if\s/i.test(text)) return;
+    steps.count(text.length);
+    hiddenRemoved ||= hasWords(text);
+  }
+
   function readText(text: string): void {
-    if (skipped !== "" || isInHead) return;
+    if (UNSEEN_TEXT.has(skipped) && !isInCode) hiddenRemoved ||= LETTERS.test(text);
+    if (skipped !== "") return;
     const chars = isAfterPre ? text.replace(/^\n/, "") : text;
+    const isBlank = BLANK.test(chars);
+    // What a head cannot hold ends it.
+    if (isInHead && isBlank) return;
+    isInHead = false;
     isAfterPre = false;
-    if (!/^\s*$/.test(chars)) reopenFormatting();
+    if (!isBlank) reopenFormatting();
     const look = currentLook();
-    show(chars, look.hidesText, look.preformatted);
+    const isFolded = elements.top()?.content.isFolded === true;
+    show(chars, look.hidesText || isFolded, look.preformatted);
   }
 
   for (const token of readTokens(html, steps)) {
     if (token === null) yield null;
     else if (token.type === "start") yield* startTag(token.tag);
     else if (token.type === "end") endTag(token.name);
-    else if (token.type === "text") readText(token.text);
+    else if (token.type === "text") {
+      if (!hasBody && skipped === "" && !BLANK.test(token.text)) yield* makeBody();
+      readText(token.text);
+    } else if (token.type === "comment") readComment(token.text);
     else if (token.isStandard && elements.depth() === 0) elements.nestAsStandard();
   }
   elements.closeAll();
@@ -229,7 +341,7 @@ export function* readHtmlWithin(html: string, steps: Steps): Sliced<HtmlText> {
     links: links.found,
     hiddenRemoved: hiddenRemoved || removed,
     isTooComplex: steps.areSpent,
-    isNotJudged: false,
+    isNotJudged,
     steps: steps.done,
   };
 }
