@@ -2,24 +2,7 @@
 import { parseInStages } from "../mail/parsing/parse_mail.ts";
 import { applyPatch, emptyParsedMail } from "../mail/parsing/parsed_patch.ts";
 import type { MailAddress } from "../mail/parsing/parsed_mail.ts";
-
-export interface MailContent {
-  /** Header fields in words; empty where there is none. */
-  from: string;
-  to: string;
-  subject: string;
-  /** What mail programs show, as text. */
-  text: string;
-  /** True where something of the message is not shown. */
-  isCut: boolean;
-  hasHtml: boolean;
-  attachments: { filename: string; content_type: string }[];
-  /** URLs of http and https. */
-  links: string[];
-  codes: string[];
-  /** What this takes in memory, about. */
-  sizeBytes: number;
-}
+import type { MailContent } from "./mail_content.ts";
 
 /** So much of a message is read, and of its text shown. */
 const READ_BYTES = 256 * 1024;

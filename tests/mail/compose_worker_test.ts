@@ -3,6 +3,7 @@ import { DEFAULT_LIMITS } from "../../server/limits.ts";
 import { composeMail } from "../../server/mail/composing/compose_mail.ts";
 import { MailWorker } from "../../server/mail/parsing/mail_worker.ts";
 import { startMailWorker } from "../../server/mail/parsing/start_mail_worker.ts";
+import { toEnd } from "../../server/mail/parsing/sliced.ts";
 import { readOutgoing } from "../../server/mail/sending/read_outgoing.ts";
 import { dkimKey, mailToCompose } from "../support/outgoing_mail.ts";
 
@@ -45,7 +46,7 @@ for (const [where, start] of Object.entries(STARTS)) {
       for (const body of bodies) {
         assert.deepEqual(
           await worker.readRequest("send", body, context, true, "org"),
-          readOutgoing("send", body, context, true),
+          toEnd(readOutgoing("send", body, context, true)),
         );
       }
       const changes = encoder.encode('{"attachments":[{"id":"att_0"}]}');

@@ -65,11 +65,14 @@ export async function* composeInTurns(
   const text = mail.text ?? (html === null ? null : (yield* readHtmlText(html)).text);
   const tree = mimeTree(mail, text, html);
   tree.setHeader("Date", new Date(mail.dateMs));
+  yield null;
   const built = await tree.build();
+  yield null;
   // The library writes Date and what MIME needs, these fields are ours: see header_field.ts.
   const header = Buffer.from(ownFields(mail).map((field) => `${field}\r\n`).join(""), "latin1");
   const message = Buffer.concat([header, built]);
   requireWireForm(message);
+  yield null;
   if (mail.dkim === null) return new Uint8Array(message);
   return new Uint8Array(Buffer.concat([Buffer.from(signDkim(message, mail.dkim)), message]));
 }

@@ -1,5 +1,6 @@
 /** Encoded words in headers (RFC 2047). Pure; linear in the text. */
 import { decodeCharset } from "./charset.ts";
+import { toEnd } from "./sliced.ts";
 import { decodeBase64, hexPair } from "./transfer_encoding.ts";
 
 export interface DecodedWords {
@@ -52,7 +53,7 @@ export function decodeWords(text: string): DecodedWords {
 }
 
 function base64Word(content: string): Uint8Array {
-  return decodeBase64(codesOf(content)).bytes;
+  return toEnd(decodeBase64(codesOf(content))).bytes;
 }
 
 /** The "Q" encoding: `_` is a space, `=XX` an octet. */

@@ -330,6 +330,8 @@ function backgroundIn(parent: Look, { background, hasPicture }: OwnLook): Color 
   return hasPicture ? null : parent.background;
 }
 
+const PICTURE = /(?:url|gradient|image|image-set|cross-fade|element|paint|var)\(/;
+
 function readBackground(
   declared: Declarations,
 ): Pick<Effects, "background" | "setsBackground" | "hasPicture"> {
@@ -337,10 +339,10 @@ function readBackground(
   let setsBackground = false;
   let hasPicture: boolean | undefined;
   for (const [property, { value }] of declared) {
-    if (property === "background-image") hasPicture = value !== "none";
+    if (property === "background-image") hasPicture = PICTURE.test(value);
     if (property !== "background" && property !== "background-color") continue;
     const color = property === "background" ? colorIn(value) : readColor(value);
-    if (property === "background") hasPicture = /url\(|gradient\(|image/.test(value);
+    if (property === "background") hasPicture = PICTURE.test(value);
     else if (color === undefined && !/^(?:initial|unset|revert)$/.test(value)) continue;
     background = color;
     setsBackground = true;

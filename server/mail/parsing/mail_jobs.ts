@@ -91,24 +91,16 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
       [head, rest, shown].flatMap((section) => section?.buffer ?? []),
   },
   attachment: {
-    // deno-lint-ignore require-yield -- it has one stage
-    *run(raw, { wanted, limits }) {
-      return readAttachment(raw, wanted, limits);
-    },
+    run: (raw, { wanted, limits }) => readAttachment(raw, wanted, limits),
     buffersOf: (result) => result === null ? [] : [result.bytes.buffer],
   },
   attachments: {
-    // deno-lint-ignore require-yield -- it has one stage
-    *run(raw, { listed, limits }) {
-      return readAttachments(raw, listed, limits);
-    },
+    run: (raw, { listed, limits }) => readAttachments(raw, listed, limits),
     buffersOf: (result) => result.flatMap((read) => read?.bytes.buffer ?? []),
   },
   request: {
-    // deno-lint-ignore require-yield -- it has one stage
-    *run(body, { kind, context, wantsFingerprint }) {
-      return readOutgoing(kind, body, context, wantsFingerprint);
-    },
+    run: (body, { kind, context, wantsFingerprint }) =>
+      readOutgoing(kind, body, context, wantsFingerprint),
     buffersOf: buffersOfOutgoing,
   },
   preview: {

@@ -37,8 +37,8 @@ export function* parseInStages(
   context: ParseContext,
 ): Generator<ParsedPatch | null> {
   const warnings = new Set<ParseWarning>();
-  const parts = walkParts(raw, context.limits, warnings);
-  const { facts, headers } = readRootHeaders(raw, parts[0]!, context, warnings);
+  const parts = yield* walkParts(raw, context.limits, warnings);
+  const { facts, headers } = yield* readRootHeaders(raw, parts[0]!, context, warnings);
   let hidden = facts.hiddenTextRemoved;
   const lists = fitLists({ ...facts, attachments: [] }, warnings);
   yield { facts: { ...facts, ...lists }, texts: { headers }, warnings: [...warnings] };
@@ -49,7 +49,7 @@ export function* parseInStages(
     ...shownParts.alternatives.flatMap(({ others }) => others.flat()),
   ]
     .sort((a, b) => a.start - b.start);
-  const plain = readTexts(raw, bodies, "text/plain", warnings);
+  const plain = yield* readTexts(raw, bodies, "text/plain", warnings);
   const plainTexts = shownParts.plain.flatMap((part) => plain.get(part) ?? []);
   if (plainTexts.length > 0) {
     const visible = removeInvisible(joinTexts(plainTexts));
@@ -57,7 +57,7 @@ export function* parseInStages(
     const found = { textSource: "plain", hiddenTextRemoved: hidden } as const;
     yield { facts: found, texts: { text: visible.text }, warnings: [...warnings] };
   }
-  const html = readTexts(raw, bodies, "text/html", warnings);
+  const html = yield* readTexts(raw, bodies, "text/html", warnings);
   const htmlTexts = shownParts.shown.flatMap((part) => html.get(part) ?? []);
   if (htmlTexts.length > 0) {
     yield { texts: { html: joinTexts(htmlTexts) }, warnings: [...warnings] };
@@ -65,7 +65,7 @@ export function* parseInStages(
 
   const attachments: FoundAttachment[] = [];
   for (const [index, part] of shownParts.attachments.slice(0, MAX_ATTACHMENTS).entries()) {
-    const described = describeAttachment(raw, part, index, warnings);
+    const described = yield* describeAttachment(raw, part, index, warnings);
     hidden ||= described.hiddenRemoved;
     attachments.push(described.attachment);
   }
@@ -85,7 +85,7 @@ export function* parseInStages(
     warnings: [...warnings],
   };
   if (shown === null) return;
-  const extractedText = extractText(shown);
+  const extractedText = yield* extractText(shown);
   const preview = previewOf(extractedText);
   yield { facts: { preview }, texts: { extractedText } };
   yield { facts: { codes: findCodes(facts.subject, shown) } };

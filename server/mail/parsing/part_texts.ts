@@ -1,6 +1,7 @@
 /** The texts of a message's parts, decoded. Pure; linear in their bytes. */
 import { decodeCharset } from "./charset.ts";
 import type { ParseWarning } from "./parsed_mail.ts";
+import type { Sliced } from "./sliced.ts";
 import { decodeTransfer } from "./transfer_encoding.ts";
 import type { MailPart } from "./walk_parts.ts";
 
@@ -16,12 +17,12 @@ export type PartTexts = ReadonlyMap<MailPart, string>;
  * The texts of the parts of one type, in their order. Without NUL, which no text has.
  * @param warnings gets `broken_encoding`, `unknown_charset`, `text_cut`
  */
-export function readTexts(
+export function* readTexts(
   raw: Uint8Array,
   parts: readonly MailPart[],
   type: "text/plain" | "text/html",
   warnings: Set<ParseWarning>,
-): PartTexts {
+): Sliced<PartTexts> {
   const texts = new Map<MailPart, string>();
   let left = MAX_TEXT;
   for (const part of new Set(parts)) {
@@ -30,7 +31,7 @@ export function readTexts(
       warnings.add("text_cut");
       break;
     }
-    const text = cutText(textOf(raw, part, warnings), warnings, left);
+    const text = cutText(yield* textOf(raw, part, warnings), warnings, left);
     left -= text.length + 1;
     texts.set(part, text);
   }
@@ -47,14 +48,20 @@ export function joinTexts(texts: readonly string[]): string {
   return joined;
 }
 
-function textOf(raw: Uint8Array, part: MailPart, warnings: Set<ParseWarning>): string {
-  const decoded = decodeTransfer(raw.subarray(part.start, part.end), part.encoding);
+function* textOf(
+  raw: Uint8Array,
+  part: MailPart,
+  warnings: Set<ParseWarning>,
+): Sliced<string> {
+  const decoded = yield* decodeTransfer(raw.subarray(part.start, part.end), part.encoding);
   const isCut = decoded.bytes.length > MAX_BYTES;
   if (isCut) warnings.add("text_cut");
   const bytes = isCut ? decoded.bytes.subarray(0, MAX_BYTES) : decoded.bytes;
+  yield null;
   const { text, isKnown, isBroken } = decodeCharset(bytes, part.parameters.get("charset") ?? "");
   if (decoded.isBroken || isBroken) warnings.add("broken_encoding");
   if (!isKnown) warnings.add("unknown_charset");
+  yield null;
   // Cut first: replacing millions of line ends takes more memory than all the rest.
   const clean = cutText(text, warnings).replaceAll("\0", "");
   return part.contentType === "text/plain" ? clean.replaceAll(/\r\n?/g, "\n") : clean;

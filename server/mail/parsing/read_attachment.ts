@@ -1,6 +1,7 @@
 /** One attachment out of the raw message, when it is asked for. Pure. */
 import { describeAttachment, wasAttachment } from "./attachments.ts";
 import type { FoundAttachment, ParseWarning } from "./parsed_mail.ts";
+import type { Sliced } from "./sliced.ts";
 import { readShownParts } from "./shown_parts.ts";
 import { type MailPart, type WalkLimits, walkParts } from "./walk_parts.ts";
 
@@ -16,17 +17,21 @@ export interface ReadAttachment {
  * @param limits the message was parsed with: the order rests on them
  * @returns null for what the message has not
  */
-export function readAttachments(
+export function* readAttachments(
   raw: Uint8Array,
   listed: readonly string[],
   limits: WalkLimits,
-): (ReadAttachment | null)[] {
-  const parts = walkParts(raw, limits, new Set<ParseWarning>());
+): Sliced<(ReadAttachment | null)[]> {
+  const parts = yield* walkParts(raw, limits, new Set<ParseWarning>());
   const { attachments } = readShownParts(parts);
   const former = parts.filter(wasAttachment);
-  return listed.map((sha256, index) =>
-    readPart(raw, attachments[index], index, sha256) ?? readPart(raw, former[index], index, sha256)
-  );
+  const read: (ReadAttachment | null)[] = [];
+  for (const [index, sha256] of listed.entries()) {
+    const one = (yield* readPart(raw, attachments[index], index, sha256)) ??
+      (yield* readPart(raw, former[index], index, sha256));
+    read.push(one);
+  }
+  return read;
 }
 
 /** An attachment as a record lists it. */
@@ -44,23 +49,28 @@ export interface ListedAttachment {
  * @param limits the message was parsed with: the indexes rest on them
  * @returns null where the message has no such attachment
  */
-export function readAttachment(
+export function* readAttachment(
   raw: Uint8Array,
   { index, sha256 }: ListedAttachment,
   limits: WalkLimits,
-): ReadAttachment | null {
-  const parts = walkParts(raw, limits, new Set<ParseWarning>());
-  return readPart(raw, readShownParts(parts).attachments[index], index, sha256) ??
-    readPart(raw, parts.filter(wasAttachment)[index], index, sha256);
+): Sliced<ReadAttachment | null> {
+  const parts = yield* walkParts(raw, limits, new Set<ParseWarning>());
+  return (yield* readPart(raw, readShownParts(parts).attachments[index], index, sha256)) ??
+    (yield* readPart(raw, parts.filter(wasAttachment)[index], index, sha256));
 }
 
-function readPart(
+function* readPart(
   raw: Uint8Array,
   part: MailPart | undefined,
   index: number,
   sha256: string,
-): ReadAttachment | null {
+): Sliced<ReadAttachment | null> {
   if (part === undefined) return null;
-  const { attachment, bytes } = describeAttachment(raw, part, index, new Set<ParseWarning>());
+  const { attachment, bytes } = yield* describeAttachment(
+    raw,
+    part,
+    index,
+    new Set<ParseWarning>(),
+  );
   return attachment.sha256 === sha256 ? { attachment, bytes: new Uint8Array(bytes) } : null;
 }

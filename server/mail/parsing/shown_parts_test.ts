@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { parseMail } from "./parse_mail.ts";
 import { wasAttachment } from "./attachments.ts";
 import { readAttachment, readAttachments } from "./read_attachment.ts";
+import { toEnd } from "./sliced.ts";
 import { walkParts } from "./walk_parts.ts";
 
 const limits = { parts: 200, depth: 50 };
@@ -190,7 +191,7 @@ Deno.test("readAttachment() finds what older messages list by the rule of their 
   const raw = bytesOf(mixed(plain("Hello", "; name=a.txt"), file("b.pdf"), file("b.pdf")));
   const now = parseMail(raw, { envelopeFrom: "", limits }).facts.attachments;
   assert.deepEqual(now.map(({ filename }) => filename), ["b.pdf", "b.pdf"]);
-  const former = walkParts(raw, limits, new Set()).filter(wasAttachment);
+  const former = toEnd(walkParts(raw, limits, new Set())).filter(wasAttachment);
   assert.equal(former.length, 3);
   // SHA-256 of "Hello", and of "x".
   const listed = [
@@ -198,11 +199,11 @@ Deno.test("readAttachment() finds what older messages list by the rule of their 
     now[0]!.sha256,
     now[1]!.sha256,
   ];
-  const texts = readAttachments(raw, listed, limits).map((read) =>
+  const texts = toEnd(readAttachments(raw, listed, limits)).map((read) =>
     read === null ? null : new TextDecoder().decode(read.bytes)
   );
   assert.deepEqual(texts, ["Hello", "x", "x"]);
-  const one = readAttachment(raw, { index: 0, sha256: listed[0]! }, limits);
+  const one = toEnd(readAttachment(raw, { index: 0, sha256: listed[0]! }, limits));
   assert.equal(new TextDecoder().decode(one?.bytes), "Hello");
-  assert.equal(readAttachment(raw, { index: 0, sha256: "00" }, limits), null);
+  assert.equal(toEnd(readAttachment(raw, { index: 0, sha256: "00" }, limits)), null);
 });

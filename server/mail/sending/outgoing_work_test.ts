@@ -17,7 +17,7 @@ function workWithCount() {
     readRequest(kind, body, context, wantsFingerprint, owner) {
       assert.equal(owner, "org");
       asked.push("read");
-      return Promise.resolve(readOutgoing(kind, body, context, wantsFingerprint));
+      return Promise.resolve(toEnd(readOutgoing(kind, body, context, wantsFingerprint)));
     },
     compose(mail, owner) {
       assert.equal(owner, "org");

@@ -1,6 +1,6 @@
 /** Messages in prose: what the relay knows of one, and what strangers wrote, quoted. */
 import type { Quotation } from "../../tool_server/untrusted_text.ts";
-import type { MailAddress } from "../parsing/parsed_mail.ts";
+import type { MailAddress, ParseWarning } from "../parsing/parsed_mail.ts";
 import type { MessageEntry } from "./message_entry.ts";
 
 /** Bytes of the nonce around what strangers wrote. */
@@ -48,12 +48,14 @@ export function describeMessage(
 }
 
 /** Of parse_warnings, what a reader of the text has to know before it. */
-const CAUTIONS: Readonly<Record<string, string>> = {
+const CAUTIONS = {
   alternatives_differ:
-    "its plain text says something else than its HTML, which mail programs show and which stands here",
-  styles_not_judged: "styles that could not be judged may hide some of it from a person",
-  too_complex: "its HTML is too complex to judge: some of it may be hidden from a person",
-};
+    "alternatives_differ: its plain text says something else than its HTML, which mail programs show and which follows",
+  styles_not_judged:
+    "styles_not_judged: it has styles that could not be judged, so what follows may hold text that a reader would not see, or lack some",
+  too_complex:
+    "too_complex: its HTML was too complex to judge all of it, so what follows may hold text that a reader would not see",
+} satisfies Partial<Record<ParseWarning, string>> as Readonly<Record<string, string>>;
 
 /** What the check of a sender means. */
 export const ABOUT_AUTH =
