@@ -82,6 +82,11 @@ export function* walkParts(
     // Lines none of which is a field are the body, whose headers were forgotten.
     const hasHeaders = part.fields.length > 0 || head.end === start;
     part.start = part.end = hasHeaders ? head.bodyStart : start;
+    // So is what follows the last field where no empty line parts them.
+    const lastEnd = part.fields.at(-1)?.end ?? raw.length;
+    if (head.end === raw.length && lastEnd < raw.length) {
+      part.start = part.end = Math.min(raw.length, raw.indexOf(LF, lastEnd) + 1 || raw.length);
+    }
     parts.push(part);
     if (isTooLarge) return -1;
     current = part;
