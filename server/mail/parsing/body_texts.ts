@@ -2,6 +2,7 @@
 import { doAlternativesDiffer } from "./alternatives.ts";
 import { MAX_LINKS } from "./found_link.ts";
 import { type HtmlText, readHtmlWithin } from "./html_text.ts";
+import type { QuotedRange } from "./html_quotes.ts";
 import { removeInvisible } from "./invisible_characters.ts";
 import type { FoundLink, ParsedFacts, ParseWarning } from "./parsed_mail.ts";
 import { cutText, joinTexts, type PartTexts } from "./part_texts.ts";
@@ -19,6 +20,8 @@ export interface BodyTexts {
   textSource: ParsedFacts["textSource"];
   /** Links that are shown. */
   links: FoundLink[];
+  /** What of `shown` is quoted by the structure of its HTML, in order, apart from each other. */
+  quotes: QuotedRange[];
   hiddenRemoved: boolean;
 }
 
@@ -33,10 +36,8 @@ export function* readBodyTexts(
   warnings: Set<ParseWarning>,
 ): Sliced<BodyTexts> {
   // One budget for all: a message of many small parts takes no longer than one of a large part.
-  const steps = new Steps([...texts.html.values()].reduce(
-    (most, html) => most + Steps.of(html).most - Steps.of("").most,
-    Steps.of("").most,
-  ));
+  const length = [...texts.html.values()].reduce((sum, html) => sum + html.length, 0);
+  const steps = Steps.of({ length });
   let hiddenRemoved = false;
   const clean = (text: string) => {
     const visible = removeInvisible(text);
@@ -68,21 +69,49 @@ export function* readBodyTexts(
     }
   }
   if (shown.length === 0) {
-    return { shown: null, text: null, textSource: "none", links: [], hiddenRemoved };
+    return { shown: null, text: null, textSource: "none", links: [], quotes: [], hiddenRemoved };
   }
   const shownText = finish(shown);
-  // A part of white space alone, in place of HTML or beside it, says nothing.
-  const isBlank = whole(plain).trim() === "";
-  const ofPlain = isBlank ? shown : plain;
+  // A plain text of white space alone says nothing: the HTML in its place does. Inner ones come first.
+  const replaced = new Map<MailPart, readonly MailPart[]>();
+  for (const { shown: chosen, plain: [first, ...rest] } of alternatives) {
+    if (first === undefined || whole([first, ...rest]).trim() !== "") continue;
+    for (const part of rest) replaced.set(part, []);
+    replaced.set(first, chosen);
+  }
+  const ofPlain = plain.flatMap((part) => replaced.get(part) ?? [part]);
   return {
     shown: shownText,
-    text: ofPlain === shown || isSame(ofPlain, shown) ? shownText : finish(ofPlain),
+    text: isSame(ofPlain, shown) ? shownText : finish(ofPlain),
     textSource: sourceOf(ofPlain.filter((part) => textOf(part).trim() !== ""), ofPlain),
     links: linksOf(
       shown.flatMap((part) => converted.get(part)?.links ?? linksOfText(textOf(part))),
     ),
+    quotes: quotesOf(shown, textOf, (part) => converted.get(part)?.quotes ?? [], shownText.length),
     hiddenRemoved,
   };
+}
+
+/** The quotes of parts, by their places in the joined text. */
+function quotesOf(
+  parts: readonly MailPart[],
+  textOf: (part: MailPart) => string,
+  quotesIn: (part: MailPart) => readonly QuotedRange[],
+  most: number,
+): QuotedRange[] {
+  const quotes: QuotedRange[] = [];
+  let at = 0;
+  let isLineEnded = true;
+  for (const part of parts) {
+    const text = textOf(part);
+    if (at > 0 && !isLineEnded) at++;
+    for (const { start, end, kind } of quotesIn(part)) {
+      quotes.push({ start: Math.min(at + start, most), end: Math.min(at + end, most), kind });
+    }
+    at += text.length;
+    if (at > 0 && text !== "") isLineEnded = text.endsWith("\n");
+  }
+  return quotes;
 }
 
 function isSame(a: readonly MailPart[], b: readonly MailPart[]): boolean {

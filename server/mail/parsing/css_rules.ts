@@ -1,25 +1,20 @@
 /** The style sheets of a message. Pure; linear and bounded. */
 import {
   type Declarations,
-  type Declared,
   joinDeclarations,
   readDeclarations,
   splitOutside,
   unescape,
   withoutComments,
 } from "./css_declarations.ts";
-import {
-  BY_CLASS,
-  BY_ELEMENT,
-  BY_ID,
-  readSelector,
-  type Selector,
-  selects,
-} from "./css_selectors.ts";
+import { BY_CLASS, BY_ELEMENT, BY_ID, type Selector, selects } from "./css_selectors.ts";
+import { readSelector } from "./read_selector.ts";
 import type { StyledNode } from "./css_selectors.ts";
 import { isText, mayHide } from "./hidden_rule.ts";
 import type { StyleSheet } from "./html_tokens.ts";
-import { evaluateMedia, type Holding } from "./media_queries.ts";
+import { blocksOf } from "./css_blocks.ts";
+import { cascade } from "./css_cascade.ts";
+import type { Holding } from "./media_queries.ts";
 import type { Sliced } from "./sliced.ts";
 import type { Steps } from "./steps.ts";
 
@@ -257,49 +252,6 @@ const NOTHING: readonly FoundDeclarations[] = [false, true].map((isNotJudged) =>
   hasGenerated: false,
   isNotJudged,
 }));
-/** What it costs to conclude from declarations how an element looks, and from each of their characters. */
-const STEPS_OF_LOOK = 20;
-const CHARACTERS_A_STEP = 8;
-
-/**
- * The declaration of each property that weighs most; of equals the later one. Null where the steps are
- * spent before.
- */
-function* cascade(
-  found: readonly (readonly [weight: number, Declarations])[],
-  steps: Steps,
-): Sliced<Declarations | null> {
-  const held = new Map<string, Weighed>();
-  for (const [weight, declarations] of found) {
-    steps.count(declarations.size);
-    if (steps.isRestDue()) yield null;
-    if (steps.areSpent) return null;
-    for (const [property, declared] of declarations) {
-      const before = held.get(property);
-      const weighed = { weight, declared };
-      if (before === undefined || compare(weighed, before) >= 0) held.set(property, weighed);
-    }
-  }
-  // Shorthands and longer names hold in the order of their weight.
-  const inOrder = [...held].sort(([, a], [, b]) => compare(a, b));
-  let characters = 0;
-  for (const [, { declared }] of inOrder) characters += declared.value.length;
-  steps.count(STEPS_OF_LOOK + Math.ceil(characters / CHARACTERS_A_STEP));
-  if (steps.areSpent) return null;
-  return new Map(inOrder.map(([property, { declared }]) => [property, declared]));
-}
-
-interface Weighed {
-  weight: number;
-  declared: Declared;
-}
-
-/** Above 0 where the first holds against the second (CSS Cascade 4, section 6). */
-function compare(a: Weighed, b: Weighed): number {
-  return Number(a.declared.important) - Number(b.declared.important) || a.weight - b.weight ||
-    a.declared.order - b.declared.order;
-}
-
 /** What a selector of one name, class or id is found by; undefined for all others. */
 function simpleKeyOf(selector: string): string | undefined {
   const [whole, element, rest] = SIMPLE.exec(selector) ?? [];
@@ -307,70 +259,4 @@ function simpleKeyOf(selector: string): string | undefined {
   const name = (element ?? "").toLowerCase();
   if (rest === undefined) return name;
   return (name === "*" ? "" : name) + rest[0] + unescape(rest.slice(1));
-}
-
-interface Block {
-  selectors: string;
-  block: string;
-  /** Whether it holds where mail is read. */
-  holds: Holding;
-  /** Whether rules stand in it. */
-  isNested: boolean;
-}
-
-/** At-rules of which nothing hides text. */
-const SKIPPED = /^@(?:-[a-z]+-)?(?:charset|counter-style|font-|keyframes|page|property|viewport)/i;
-
-/** Selectors and declarations of the rules, those of at-rules with whether they hold. */
-function* blocksOf(css: string): Generator<Block> {
-  // Braces, quotes, and the ends of statements such as @import.
-  const marks = /[{};]|\\[^]|"(?:[^"\\\n]|\\[^])*(?:"|$)?|'(?:[^'\\\n]|\\[^])*(?:'|$)?/g;
-  let start = 0;
-  /** At-rules that are open, with whether what is in them holds. */
-  const groups: Holding[] = [];
-  /** Braces that are open in a rule, or in an at-rule that is skipped. */
-  let depth = 0;
-  let selectors = "";
-  let isNested = false;
-  const holdsIn = (): Holding => groups.at(-1) ?? "yes";
-  function* rule(block: string): Generator<Block> {
-    const holds = holdsIn();
-    if (!SKIPPED.test(selectors) && holds !== "no") yield { selectors, block, holds, isNested };
-    isNested = false;
-  }
-  for (const { 0: mark, index } of css.matchAll(marks)) {
-    if (mark === "{") {
-      if (depth > 0) {
-        depth++;
-        isNested = true;
-        continue;
-      }
-      selectors = css.slice(start, index).trim();
-      start = index + 1;
-      if (selectors.startsWith("@") && !SKIPPED.test(selectors)) {
-        groups.push(both(holdsIn(), holdingOf(selectors)));
-      } else depth = 1;
-    } else if (mark === "}") {
-      if (depth === 1) yield* rule(css.slice(start, index));
-      else if (depth === 0) groups.pop();
-      depth = Math.max(0, depth - 1);
-      if (depth === 0) start = index + 1;
-    } else if (mark === ";" && depth === 0) {
-      while (start < css.length && /\s/.test(css[start]!)) start++;
-      if (css[start] === "@") start = index + 1;
-    }
-  }
-  // Browsers close at the end what a sheet left open.
-  if (depth === 1) yield* rule(css.slice(start));
-}
-
-function both(around: Holding, own: Holding): Holding {
-  if (around === "no" || own === "no") return "no";
-  return around === "unsure" ? around : own;
-}
-
-function holdingOf(atRule: string): Holding {
-  const [, name, rest] = /^@([a-z-]{1,40})([^]*)$/i.exec(atRule) ?? [];
-  if (name === undefined || rest === undefined) return "unsure";
-  return name.toLowerCase() === "media" ? evaluateMedia(rest) : "unsure";
 }

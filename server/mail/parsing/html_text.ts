@@ -1,6 +1,8 @@
+// Over 300 lines: what a tag and a text do to all that is kept of a document is one thing.
 /** What somebody sees of an HTML message, as text. Pure; linear in its length. */
 import type { Token } from "parse5";
 import { readRules } from "./css_rules.ts";
+import { hasWords, LETTERS } from "./conditional_comment.ts";
 import { elementLayout } from "./element_layout.ts";
 import { linkTarget } from "./found_link.ts";
 import {
@@ -13,6 +15,7 @@ import {
 } from "./hidden_rule.ts";
 import { childNode, documentNode, type StyledNode } from "./css_selectors.ts";
 import { attribute, readTokens, styleSheetsOf } from "./html_tokens.ts";
+import { type QuotedRange, quoteKindOf, withoutInvisible } from "./html_quotes.ts";
 import { removeInvisible } from "./invisible_characters.ts";
 import { linkCollector } from "./link_collector.ts";
 import { type OpenElement, openElements } from "./open_elements.ts";
@@ -26,6 +29,8 @@ export interface HtmlText {
   text: string;
   /** Visible links, http and https, in order, at most 50. */
   links: FoundLink[];
+  /** What is quoted, in order, apart from each other; those in quotes are of these. */
+  quotes: QuotedRange[];
   /** Whether letters that nobody sees, or invisible characters, were removed. */
   hiddenRemoved: boolean;
   /** Whether its steps were spent: style sheets were not judged to its end, only inline styles were. */
@@ -46,6 +51,7 @@ interface Content {
   node: StyledNode | null;
   /** Whether it is details whose summary alone is seen. */
   isFolded: boolean;
+  isQuote: boolean;
 }
 
 /** What text may be longer than its HTML by: numbers, bullets, indentation. */
@@ -65,6 +71,7 @@ const VOID = names(
 /** Formatting that lingers goes on in their text, not around them. */
 const HOLDS_OTHERS = names("td th tr table tbody thead tfoot p div");
 const CODE = names("script style");
+const QUOTES = names("blockquote div");
 const BLANK = /^\s*$/;
 /** Of what is never text what somebody may read where it does not show, such as a model. */
 const UNSEEN_TEXT = names("iframe noembed noframes template");
@@ -74,8 +81,6 @@ const UNDRAWN = names("clippath defs desc lineargradient marker mask metadata pa
 const LOOKED_AT = names(
   "annotation annotation-xml audio canvas datalist details dialog meter progress rp video",
 );
-/** Letters and digits, but for the Korean ones that fill a place without being seen. */
-const LETTERS = /(?![\u115f\u1160\u3164\uffa0])[\p{L}\p{N}]/u;
 
 type Tag = Pick<Token.TagToken, "tagName" | "attrs">;
 const UNSEEN = { gone: true, hidesText: true, hidesPictures: true };
@@ -83,19 +88,6 @@ const UNSEEN = { gone: true, hidesText: true, hidesPictures: true };
 const LOOKS = names("background bgcolor class hidden id style text");
 /** Elements whose attributes say how their text is coloured. */
 const COLORED = names("basefont body font");
-
-/** Whether letters or digits stand in what a conditional comment has for its programs. */
-function hasWords(comment: string): boolean {
-  let skipped = "";
-  for (const [piece] of comment.replace(/^\s*\[if[^\]]*\]>?/i, "").matchAll(/<[^<>]*>?|[^<]+/g)) {
-    const name = /^<\/?([a-z0-9:]{1,40})/i.exec(piece)?.[1]?.toLowerCase();
-    if (!piece.startsWith("<")) {
-      if (skipped === "" && LETTERS.test(piece.replaceAll(/&#?[a-z0-9]{1,20};/gi, ""))) return true;
-    } else if (skipped === "" && /^(?:style|xml|script)$/.test(name ?? "")) skipped = name!;
-    else if (name === skipped && piece.startsWith("</")) skipped = "";
-  }
-  return false;
-}
 
 /** Reads an HTML part at once: readHtmlText() to its end. */
 export function htmlToText(html: string): HtmlText {
@@ -127,6 +119,8 @@ export function* readHtmlWithin(html: string, steps: Steps): Sliced<HtmlText> {
   let isTooDeep = false;
   /** Set where something hides text in what is too deep: nobody knows where it would end. */
   let isHiddenToTheEnd = false;
+  const quotes: QuotedRange[] = [];
+  let quoteDepth = 0;
   let isNotJudged = false;
   let hasBody = false;
   const documentTop = documentNode();
@@ -135,6 +129,7 @@ export function* readHtmlWithin(html: string, steps: Steps): Sliced<HtmlText> {
 
   const elements = openElements<Content>(({ name, content }) => {
     if (content.isLink) endLink();
+    if (content.isQuote && --quoteDepth === 0) quotes.at(-1)!.end = layout.offset();
     if (!content.look.gone) arrange.end(name, content.display);
   }, ({ content }) => content.own === null ? "no" : content.look.hidesText ? "first" : "yes");
   const currentLook = () => elements.top()?.content.look ?? FIRST_LOOK;
@@ -150,7 +145,14 @@ export function* readHtmlWithin(html: string, steps: Steps): Sliced<HtmlText> {
     const around = elements.top()?.content;
     const parent = around?.look ?? FIRST_LOOK;
     const node = nodeOf(tag);
-    const plain = { look: parent, own: null, display: undefined, isLink: false, node };
+    const plain = {
+      look: parent,
+      own: null,
+      display: undefined,
+      isLink: false,
+      node,
+      isQuote: false,
+    };
     const isFolded = name === "details" && attribute(tag, "open") === undefined;
     const isUnfolded = around?.isFolded === true && name !== "summary";
     if (
@@ -203,13 +205,32 @@ export function* readHtmlWithin(html: string, steps: Steps): Sliced<HtmlText> {
     else if (element.content.look.hidesText) isHiddenToTheEnd = true;
   }
 
+  /** @returns whether the quote ends with the element */
+  function beginQuote(tag: Tag): boolean {
+    const kind = quoteKindOf(tag.tagName, (name) => attribute(tag, name));
+    if (kind === null || quotes.at(-1)?.kind === "outlook") return false;
+    if (quoteDepth === 0) {
+      const quote: QuotedRange = { start: Infinity, end: Infinity, kind };
+      quotes.push(quote);
+      layout.whenNext((offset) => quote.start = offset);
+    }
+    if (kind === "outlook" && quoteDepth === 0) return false;
+    quoteDepth++;
+    return true;
+  }
+
   /** Formatting that wrong nesting ended goes on in the next text (HTML, section 13.2.4.3). */
   function reopenFormatting(): void {
     for (const { name, content } of elements.takeLingering()) {
       steps.count(1);
       open({
         name,
-        content: { ...content, look: lookIn(currentLook(), content.own), isLink: false },
+        content: {
+          ...content,
+          look: lookIn(currentLook(), content.own),
+          isLink: false,
+          isQuote: false,
+        },
       });
     }
   }
@@ -265,7 +286,8 @@ export function* readHtmlWithin(html: string, steps: Steps): Sliced<HtmlText> {
     const url = name === "a" ? linkTarget(attribute(tag, "href") ?? "") : undefined;
     if (url !== undefined) links.open(url);
     isAfterPre = name === "pre" || name === "listing" || name === "textarea";
-    open({ name, content: { ...content, isLink: url !== undefined } });
+    const isQuote = !isTooDeep && !content.look.gone && QUOTES.has(name) && beginQuote(tag);
+    open({ name, content: { ...content, isLink: url !== undefined, isQuote } });
   }
 
   function showPicture(tag: Token.TagToken, { hidesPictures }: Look): void {
@@ -335,9 +357,19 @@ export function* readHtmlWithin(html: string, steps: Steps): Sliced<HtmlText> {
     else if (token.isStandard && elements.depth() === 0) elements.nestAsStandard();
   }
   elements.closeAll();
-  const { text, removed } = removeInvisible(layout.result());
+  const whole = layout.result();
+  const { text: visible, removed } = removeInvisible(whole);
+  const text = visible.trimEnd();
+  const ranges = quotes.map(({ start, end, kind }) => ({
+    start,
+    end: Math.min(end, whole.length),
+    kind,
+  })).filter(({ start, end }) => start < end);
   return {
-    text: text.trimEnd(),
+    text,
+    quotes: withoutInvisible(whole, ranges)
+      .map((range) => ({ ...range, end: Math.min(range.end, text.length) }))
+      .filter(({ start, end }) => start < end),
     links: links.found,
     hiddenRemoved: hiddenRemoved || removed,
     isTooComplex: steps.areSpent,

@@ -18,6 +18,8 @@ export interface ShownParts {
 /** What one multipart/alternative says more than once. */
 export interface Alternative {
   shown: readonly MailPart[];
+  /** What the plain text takes of it. */
+  plain: readonly MailPart[];
   /** Each of them is not shown. */
   others: readonly (readonly MailPart[])[];
 }
@@ -76,7 +78,7 @@ export function readShownParts(parts: readonly MailPart[]): ShownParts {
     if (chosen === undefined) return NOTHING;
     const plain = choices.findLast((choice) => !isHtml(choice.plain)) ?? chosen;
     const others = choices.filter((choice) => choice !== chosen).map(({ shown }) => shown);
-    if (others.length > 0) alternatives.push({ shown: chosen.shown, others });
+    if (others.length > 0) alternatives.push({ shown: chosen.shown, plain: plain.plain, others });
     return { shown: chosen.shown, plain: plain.plain };
   }
 

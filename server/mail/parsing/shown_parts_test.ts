@@ -179,6 +179,8 @@ Deno.test("parseMail() reads what programs nest: related in alternatives, files 
 Deno.test("parseMail() takes the HTML where the plain text is white space, and tells pictures alone apart", () => {
   const blank = read(alternative(plain(" \n"), html("words")));
   assert.deepEqual([blank.text, blank.source, blank.warnings], ["words", "html", []]);
+  const footed = read(mixed(alternative(plain(" "), html("words")), plain("footer")));
+  assert.deepEqual([footed.text, footed.source, footed.warnings], ["words\nfooter", "mixed", []]);
   const picture = read(alternative(plain("EVIL words"), html("<img src=https://a.test/x>")));
   assert.deepEqual([picture.text, picture.shown, picture.warnings], [
     "EVIL words",
