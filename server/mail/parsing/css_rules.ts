@@ -124,6 +124,8 @@ export function* readRules(sheets: readonly StyleSheet[], steps: Steps): Sliced<
   for (const { css: whole, holds: sheetHolds } of sheets) {
     if (whole.length > left) isNotJudged = true;
     const css = withoutComments(whole.slice(0, left)).replaceAll(/<!--|-->/g, "");
+    // Of other style sheets mail programs load those alone that come with the mail.
+    if (/@import[^;{}]{0,99}\bdata:/i.test(css)) isNotJudged = true;
     left -= Math.min(left, whole.length);
     for (const { selectors, block, holds, isNested } of blocksOf(css)) {
       if (isNested) isNotJudged = true;
