@@ -1,11 +1,17 @@
 /** Reads captured mail: what has HTML or is long in a worker, so that nobody's mail holds the relay. */
 import { Buffer } from "node:buffer";
 import { openWorker } from "../open_worker.ts";
-import { type MailContent, readMail } from "./read_mail.ts";
+import type { MailContent } from "./mail_content.ts";
 
 /** A shorter text is read in a ms or two. */
 const SHORT_BYTES = 8 * 1024;
 const PROGRAM = new URL("./read_program.ts", import.meta.url);
+
+/** Loaded when it is wanted: what reads HTML is no part of the program of the main thread. */
+async function readHere(raw: Uint8Array): Promise<MailContent> {
+  const { readMail } = await import("./read_mail.ts");
+  return await readMail(raw);
+}
 
 export class CapturedReader {
   #worker: Worker | null = null;
@@ -20,7 +26,7 @@ export class CapturedReader {
   async read(raw: Uint8Array): Promise<MailContent> {
     const isSimple = raw.length <= SHORT_BYTES &&
       !/html/i.test(Buffer.from(raw).toString("latin1"));
-    if (isSimple || this.#isLost) return await readMail(raw);
+    if (isSimple || this.#isLost) return await readHere(raw);
     if (this.#isClosed) return UNREAD;
     this.#worker ??= openWorker<MailContent>(PROGRAM, { name: "captured mail" }, {
       message: (content) => this.#asked.shift()?.resolve(content),
@@ -44,7 +50,7 @@ export class CapturedReader {
     this.#isLost = true;
     this.#worker?.terminate();
     this.#worker = null;
-    for (const { raw, resolve } of this.#asked.splice(0)) resolve(readMail(raw));
+    for (const { raw, resolve } of this.#asked.splice(0)) resolve(readHere(raw));
   }
 }
 

@@ -22,7 +22,7 @@ Deno.test("CapturedReader reads what readMail() does, in a worker or not, in any
   reader.close();
   assert.deepEqual([(await reader.read(mails[0]!)).isCut, (await reader.read(mails[1]!)).text], [
     true,
-    "short\n",
+    "short",
   ]);
 });
 

@@ -1,5 +1,6 @@
 /** The program of the worker that reads captured mail, without permissions: see captured_reader.ts. */
-import { type MailContent, readMail } from "./read_mail.ts";
+import type { MailContent } from "./mail_content.ts";
+import { readMail } from "./read_mail.ts";
 
 interface WorkerScope {
   onmessage: (event: MessageEvent<Uint8Array>) => void;

@@ -97,7 +97,9 @@ const ROW = {
   bcc: z.array(Address).openapi({ description: "Of outbound messages; else empty." }),
   subject: z.string().nullable(),
   preview: z.string().openapi({ description: "The first 200 characters of the extracted text." }),
-  text_source: z.enum(["plain", "html", "none"]),
+  text_source: z.enum(["plain", "html", "mixed", "none"]).openapi({
+    description: "What `text` was made of: text/plain parts, HTML as text, or both.",
+  }),
   attachments: z.array(Attachment),
   labels: z.array(z.string()),
   read: z.boolean(),
@@ -112,8 +114,9 @@ const ROW = {
   }),
   parse_warnings: z.array(z.string()).openapi({
     description:
-      "What could not be read, or not be believed, such as `too_complex` (styles were judged in a part of the HTML " +
-      "alone: the text may hold what a reader would not see); `reply_to_unsigned` has a reply go to From.",
+      "What was cut, or could not be read, judged or believed, such as `alternatives_differ` (plain text and " +
+      "HTML say different things), `styles_not_judged` and `too_complex` (the text may hold what a reader would " +
+      "not see); `reply_to_unsigned` has a reply go to From.",
   }),
   codes: z.array(z.object({ value: z.string(), kind: z.enum(["numeric", "alphanumeric"]) })).max(5),
   send_at: time("When a scheduled message goes out.").nullable(),
@@ -128,7 +131,9 @@ export const Message = z.object({
   ...ROW,
   text: z.string().nullable(),
   html: z.string().nullable(),
-  extracted_text: nullableText("The text without what it quotes."),
+  extracted_text: nullableText(
+    "What mail programs show, the HTML where there is one, without what it quotes.",
+  ),
   headers: z.record(z.string(), z.array(z.string())),
   links: z.array(z.object({ url: z.string(), text: z.string() })),
 }).openapi("MailMessage");

@@ -14,22 +14,15 @@ import type { Declarations } from "./css_declarations.ts";
 import { type FontSize, MEDIUM_PX, readFontShorthand, readFontSize, toPx } from "./css_lengths.ts";
 
 const MAX_OPACITY = 0.05;
-const MAX_FONT_PX = 1;
-const FAR_OUTSIDE_PX = -999;
-const OFFSETS = [
-  "left",
-  "top",
-  "right",
-  "bottom",
-  "inset",
-  "text-indent",
-  "margin",
-  "margin-left",
-  "margin-top",
-  "margin-right",
-  "margin-bottom",
-  "translate",
-];
+const LEAST_FONT_PX = 2;
+const FAR_OUTSIDE_PX = 999;
+/** Of letters that are 16 px high less than 2 px are left. */
+const MAX_SCALE = 0.12;
+/** Of a picture, or of what cuts off what is larger. */
+const MAX_TINY_PX = 1;
+/** They move what is positioned alone. */
+const OFFSETS = ["left", "top", "right", "bottom", "inset"];
+const MARGINS = ["margin", "margin-left", "margin-top", "margin-right", "margin-bottom"];
 
 /** How an element looks, as far as its text may not be seen. */
 export interface Look {
@@ -40,14 +33,20 @@ export interface Look {
   opacity: number;
   fontPx: number;
   color: Color;
+  /** What text is filled with in place of its colour; null for none. */
+  fill: Color | null;
   /** The nearest background; null where that is a picture. */
   background: Color | null;
+  /** A picture or a gradient is nearer than that. */
+  isOnPicture: boolean;
   /** Line ends and spaces stay as they are. */
   preformatted: boolean;
   /** None of the text directly in it is seen. */
   hidesText: boolean;
   /** A picture directly in it is not seen. */
   hidesPictures: boolean;
+  /** Something that cannot be judged may hide its text. */
+  isNotJudged: boolean;
 }
 
 export const FIRST_LOOK: Look = {
@@ -56,10 +55,13 @@ export const FIRST_LOOK: Look = {
   opacity: 1,
   fontPx: MEDIUM_PX,
   color: BLACK,
+  fill: null,
   background: WHITE,
+  isOnPicture: false,
   preformatted: false,
   hidesText: false,
   hidesPictures: false,
+  isNotJudged: false,
 };
 
 /** The attributes of an element that its look depends on, beside class, id and style. */
@@ -86,15 +88,25 @@ export interface OwnLook {
   color: Color | undefined;
   gone: boolean;
   preformatted: boolean;
+  isNotJudged: boolean;
 }
+
+/** What browsers do not show, unless a style says otherwise (HTML, section 15.3.1). */
+const NOT_SHOWN: ReadonlySet<string> = new Set(
+  "annotation annotation-xml audio canvas datalist meter progress rp video".split(" "),
+);
 
 /** @returns null for an element that looks as its parent does */
 export function ownLook(of: LookAttributes, declared: Declarations): OwnLook | null {
   const isPlain = declared.size === 0 && !of.hidden && !of.isLink && of.bgcolor === undefined &&
-    of.color === undefined && of.picture === undefined && !PREFORMATTED.has(of.name);
+    of.color === undefined && of.picture === undefined && !PREFORMATTED.has(of.name) &&
+    !NOT_SHOWN.has(of.name) && !isTiny(of);
   if (isPlain) return null;
   const effects = effectsOf(declared);
   const { background, setsBackground, hasPicture = (of.picture ?? "") !== "" } = effects;
+  const { height = of.height, width = of.width } = effects;
+  const isCut = effects.cuts && (effects.isEmpty || isTiny({ height, width }));
+  const isUndisplayed = (of.hidden || NOT_SHOWN.has(of.name)) && !effects.isDisplayed;
   return {
     effects,
     background: setsBackground || of.bgcolor === undefined
@@ -102,11 +114,16 @@ export function ownLook(of: LookAttributes, declared: Declarations): OwnLook | n
       : readAttributeColor(of.bgcolor),
     hasPicture,
     color: colorOf(of, effects.color),
-    gone: of.hidden || effects.gone || (effects.cuts &&
-      (effects.isEmpty || isZero(effects.height ?? of.height) ||
-        isZero(effects.width ?? of.width))),
+    gone: isUndisplayed || effects.gone || (isCut && !effects.isPadded) ||
+      (of.name === "img" && isTiny({ height, width })),
     preformatted: PREFORMATTED.has(of.name),
+    isNotJudged: effects.isNotJudged || (isCut && effects.isPadded),
   };
+}
+
+/** Whether nothing is to be seen in a height or a width. */
+function isTiny({ height, width }: Pick<LookAttributes, "height" | "width">): boolean {
+  return isTinyLength(height) || isTinyLength(width);
 }
 
 /** How an element looks in its parent. Takes the same time for every one. */
@@ -122,6 +139,7 @@ export function lookIn(parent: Look, own: OwnLook | null): Look {
   const opacity = parent.opacity * effects.opacity;
   const background = backgroundIn(parent, own);
   const color = own.color ?? parent.color;
+  const fill = effects.fill === undefined ? parent.fill : effects.fill;
   const gone = parent.gone || own.gone || opacity <= MAX_OPACITY;
   const unseen = effects.unseen ?? parent.unseen;
   return {
@@ -130,11 +148,14 @@ export function lookIn(parent: Look, own: OwnLook | null): Look {
     opacity,
     fontPx,
     color,
+    fill,
     background,
+    isOnPicture: own.hasPicture || (parent.isOnPicture && own.background?.alpha !== 1),
     preformatted: effects.preformatted ?? (parent.preformatted || own.preformatted),
-    hidesText: gone || unseen || fontPx <= MAX_FONT_PX ||
-      (background !== null && isInvisible(color, background)),
+    hidesText: gone || unseen || fontPx < LEAST_FONT_PX ||
+      (background !== null && isInvisible(fill ?? color, background)),
     hidesPictures: gone || unseen,
+    isNotJudged: parent.isNotJudged || own.isNotJudged,
   };
 }
 
@@ -157,6 +178,8 @@ interface Effects {
   /** undefined: as the parent. */
   fontSize: FontSize | undefined;
   color: Color | "inherit" | undefined;
+  /** null: its colour; undefined: as the parent. */
+  fill: Color | null | undefined;
   background: Color | undefined;
   /** Whether a background is declared that may be none: it holds against that of an attribute. */
   setsBackground: boolean;
@@ -164,6 +187,11 @@ interface Effects {
   /** What is larger than the element is cut off. */
   cuts: boolean;
   isEmpty: boolean;
+  /** Whether it has room beside its content, in which that is seen. */
+  isPadded: boolean;
+  /** Whether `display` says that it is shown. */
+  isDisplayed: boolean;
+  isNotJudged: boolean;
   height: string | undefined;
   width: string | undefined;
 }
@@ -185,8 +213,11 @@ function readEffects(declared: Declarations): Effects {
   const space = get("white-space");
   return {
     gone: get("display") === "none" || get("mso-hide") === "all" || isFarOutside(get) ||
-      isClippedAway(get("clip"), get("clip-path")),
-    opacity: opacityOf(get("opacity")),
+      get("content-visibility") === "hidden" || isScaledAway(get("scale")) ||
+      isScaledAway(get("zoom")) ||
+      (/^(?:absolute|fixed)$/.test(get("position") ?? "") && isClippedAway(get("clip"))) ||
+      isPathEmpty(get("clip-path")),
+    opacity: opacityOf(get("opacity")) * opacityOfFilter(get("filter")),
     unseen: visibility === undefined || /^(?:inherit|unset|revert)$/.test(visibility)
       ? undefined
       : visibility === "hidden" || visibility === "collapse",
@@ -195,14 +226,75 @@ function readEffects(declared: Declarations): Effects {
       : /^(?:pre|break-spaces)/.test(space),
     fontSize: readFont(declared),
     color: readTextColor(get("color")),
+    fill: readFill(get("-webkit-text-fill-color")),
     ...readBackground(declared),
     cuts: ["overflow", "overflow-x", "overflow-y"].some((name) =>
-      /hidden|clip/.test(get(name) ?? "")
+      /hidden|clip|auto|scroll/.test(get(name) ?? "")
     ),
-    isEmpty: isZero(get("max-height")) || isZero(get("max-width")),
+    isEmpty: isTinyLength(get("max-height")) || isTinyLength(get("max-width")),
+    isPadded: PADDINGS.some((name) => /[1-9]|\(/.test(get(name) ?? "")),
+    isDisplayed: !/^(?:none|inherit|initial|unset|revert)$/.test(get("display") ?? "none"),
+    isNotJudged: isBeyondUs(get),
     height: get("height"),
     width: get("width"),
   };
+}
+
+const PADDINGS = ["padding", "padding-top", "padding-right", "padding-bottom", "padding-left"];
+/** Functions whose value depends on what is not known here. */
+const UNKNOWN_VALUE =
+  /\b(?:var|env|attr|calc|min|max|clamp|color|color-mix|light-dark|device-cmyk|contrast-color)\(/;
+const JUDGED_BY_VALUE = [
+  "background",
+  "background-color",
+  "bottom",
+  "color",
+  "-webkit-text-fill-color",
+  "display",
+  "font",
+  "font-size",
+  "left",
+  "margin-left",
+  "margin-top",
+  "opacity",
+  "text-indent",
+  "top",
+  "visibility",
+];
+
+/** Whether styles do what cannot be told from them, and may hide text by it. */
+function isBeyondUs(get: Get): boolean {
+  if (JUDGED_BY_VALUE.some((name) => UNKNOWN_VALUE.test(get(name) ?? ""))) return true;
+  const isSet = (name: string, nothing: RegExp) => !nothing.test(get(name) ?? "none");
+  return isSet("mask", /^none/) || isSet("mask-image", /^none/) ||
+    isSet("-webkit-mask", /^none/) || isSet("-webkit-mask-image", /^none/) ||
+    isSet("filter", /^none$|^(?:opacity|drop-shadow|grayscale|saturate|sepia)\([^()]*\)$/) ||
+    isSet("mix-blend-mode", /^(?:none|normal)$/) || isSet("animation", /^none/) ||
+    isSet("animation-name", /^none/) ||
+    isSet("rotate", /^(?:none|[-+.\d]+(?:deg|rad|turn|grad))$/) ||
+    /rotate[xy3]|matrix|skew|perspective/.test(get("transform") ?? "") ||
+    /^path\(|^url\(/.test(get("clip-path") ?? "") || /^-/.test(get("z-index") ?? "") ||
+    (/hidden|clip/.test(get("overflow") ?? "") && isTinyLength(get("line-height"))) ||
+    (toPx(get("letter-spacing") ?? "", MEDIUM_PX) ?? 0) <= -MEDIUM_PX / 4;
+}
+
+/** Whether declarations may hide text, or let it be seen again. */
+export function mayHide(declared: Declarations): boolean {
+  if (declared.size === 0) return false;
+  const e = effectsOf(declared);
+  const { fontSize: size } = e;
+  return e.gone || e.opacity < 1 || e.unseen !== undefined || e.color !== undefined ||
+    e.fill !== undefined ||
+    e.setsBackground || e.isEmpty || e.isNotJudged || isTiny(e) ||
+    (size !== undefined && ("px" in size ? size.px < LEAST_FONT_PX : size.ofParent < 0.5));
+}
+
+/** Whether `content` has letters or digits in it. */
+export function isText(content: string | undefined): boolean {
+  if (content === undefined) return false;
+  if (/\battr\(/.test(content)) return true;
+  return [...content.matchAll(/"((?:[^"\\]|\\[^])*)"|'((?:[^'\\]|\\[^])*)'/g)]
+    .some(([, double, single]) => /[\p{L}\p{N}]/u.test(double ?? single ?? ""));
 }
 
 /** The last height that is one. */
@@ -222,12 +314,22 @@ function opacityOf(value: string | undefined): number {
   return Math.min(Math.max(Number(digits) / (percent === "%" ? 100 : 1), 0), 1);
 }
 
+function opacityOfFilter(value: string | undefined): number {
+  const [, inside] = /\bopacity\(([^()]*)\)/.exec(value ?? "") ?? [];
+  return inside === undefined ? 1 : opacityOf(inside.trim() || undefined);
+}
+
 function colorOf(of: LookAttributes, color: Effects["color"]): Color | undefined {
   if (color === "inherit") return undefined;
   if (color !== undefined) return color;
   // Browsers give links a colour of their own: they do not take over that of what they stand in.
   if (of.isLink) return LINK_BLUE;
   return of.color === undefined ? undefined : readAttributeColor(of.color);
+}
+
+function readFill(value: string | undefined): Effects["fill"] {
+  if (value === undefined || value === "inherit" || value === "unset") return undefined;
+  return readColor(value) ?? null;
 }
 
 function readTextColor(value: string | undefined): Effects["color"] {
@@ -246,6 +348,8 @@ function backgroundIn(parent: Look, { background, hasPicture }: OwnLook): Color 
   return hasPicture ? null : parent.background;
 }
 
+const PICTURE = /(?:url|gradient|image|image-set|cross-fade|element|paint|var)\(/;
+
 function readBackground(
   declared: Declarations,
 ): Pick<Effects, "background" | "setsBackground" | "hasPicture"> {
@@ -253,11 +357,11 @@ function readBackground(
   let setsBackground = false;
   let hasPicture: boolean | undefined;
   for (const [property, { value }] of declared) {
-    if (property === "background-image") hasPicture = value !== "none";
+    if (property === "background-image") hasPicture = PICTURE.test(value);
     if (property !== "background" && property !== "background-color") continue;
     const color = property === "background" ? colorIn(value) : readColor(value);
-    if (property === "background") hasPicture = /url\(|gradient\(|image/.test(value);
-    else if (color === undefined) continue;
+    if (property === "background") hasPicture = PICTURE.test(value);
+    else if (color === undefined && !/^(?:initial|unset|revert)$/.test(value)) continue;
     background = color;
     setsBackground = true;
   }
@@ -267,7 +371,7 @@ function readBackground(
 /** The colour in the shorthand `background`. */
 function colorIn(value: string): Color | undefined {
   const parts = value.match(
-    /(?:rgb|hsl)a?\([^()]{0,90}\)|[a-z-]{1,30}\([^()]{0,900}\)|[^\s()]{1,99}/g,
+    /(?:rgba?|hsla?|hwb|(?:ok)?l(?:ab|ch))\([^()]{0,90}\)|[a-z-]{1,30}\([^()]{0,900}\)|[^\s()]{1,99}/g,
   );
   for (const part of parts ?? []) {
     const color = readColor(part);
@@ -279,28 +383,55 @@ function colorIn(value: string): Color | undefined {
 /** A longer one is no length. */
 const MAX_LENGTH_CHARACTERS = 100;
 
-function isZero(given: string | undefined): boolean {
-  const length = given?.slice(0, MAX_LENGTH_CHARACTERS);
-  return length !== undefined && toPx(length.trim(), MEDIUM_PX, 1) === 0;
+function isTinyLength(given: string | undefined): boolean {
+  const length = given?.slice(0, MAX_LENGTH_CHARACTERS).trim().toLowerCase();
+  if (length === undefined || length === "") return false;
+  const px = toPx(length, MEDIUM_PX, WHOLE_PX);
+  return px !== undefined && px <= MAX_TINY_PX;
+}
+
+/** What 100% are taken to be. */
+const WHOLE_PX = 1_000;
+
+function isPositioned(get: Get): boolean {
+  return /^(?:absolute|fixed|relative|sticky|-webkit-sticky)$/.test(get("position") ?? "");
+}
+
+/** `scale` of which no surface is left. */
+function isScaledAway(value: string | undefined): boolean {
+  return value !== undefined && value.split(" ").some((number) => {
+    const share = Number(number.replace(/%$/, "")) / (number.endsWith("%") ? 100 : 1);
+    return Math.abs(share) <= MAX_SCALE;
+  });
 }
 
 /** `em` counts as that of a common font: what is meant to be far is much farther. */
 function isFarOutside(get: Get): boolean {
-  const isFar = (values: string) =>
-    values.split(/[\s,]/).some((value) => (toPx(value, MEDIUM_PX) ?? 0) <= FAR_OUTSIDE_PX);
-  if (OFFSETS.some((name) => isFar(get(name) ?? ""))) return true;
+  const lengthsOf = (values: string) =>
+    values.split(/[\s,]/).map((value) => toPx(value, MEDIUM_PX) ?? 0);
+  const isFar = (values: string) => lengthsOf(values).some((px) => Math.abs(px) >= FAR_OUTSIDE_PX);
+  if (isFar(get("text-indent") ?? "") || isFar(get("translate") ?? "")) return true;
+  if (isPositioned(get) && OFFSETS.some((name) => isFar(get(name) ?? ""))) return true;
+  // A large margin at the left pushes the text itself away, one behind it what follows.
+  if (isFar(get("margin-left") ?? "")) return true;
+  if (MARGINS.some((name) => lengthsOf(get(name) ?? "").some((px) => px <= -FAR_OUTSIDE_PX))) {
+    return true;
+  }
   const transform = get("transform") ?? "";
   for (const [, name, inside] of transform.matchAll(/([a-z0-9]{1,20})\(([^()]*)\)/g)) {
     if (name!.startsWith("translate") && isFar(inside!)) return true;
-    if (/^scale(?:x|y|3d)?$/.test(name!) && inside!.split(",").some((n) => Number(n) === 0)) {
+    if (
+      /^scale(?:x|y|3d)?$/.test(name!) &&
+      inside!.split(",").some((n) => Math.abs(Number(n)) <= MAX_SCALE)
+    ) {
       return true;
     }
   }
   return false;
 }
 
-/** `clip: rect()` and the shapes of `clip-path` of which no surface is left. */
-function isClippedAway(clip: string | undefined, path: string | undefined): boolean {
+/** `clip: rect()` of which no surface is left. */
+function isClippedAway(clip: string | undefined): boolean {
   const [, edges] = /^rect\(([^()]*)\)$/.exec(clip ?? "") ?? [];
   if (edges !== undefined) {
     const [top, right, bottom, left] = edges.trim().split(/[\s,]+/).map((edge) =>
@@ -309,6 +440,11 @@ function isClippedAway(clip: string | undefined, path: string | undefined): bool
     if (bottom !== undefined && top !== undefined && bottom <= top) return true;
     if (right !== undefined && left !== undefined && right <= left) return true;
   }
+  return false;
+}
+
+/** Shapes of `clip-path` of which no surface is left. */
+function isPathEmpty(path: string | undefined): boolean {
   const [, shape, inside] = /^([a-z]{1,20})\(([^()]*)\)/.exec(path ?? "") ?? [];
   if (shape === undefined || inside === undefined) return false;
   const numbers = inside.split(/\bround\b|\bat\b/, 1)[0]!.trim().split(/[\s,]+/);

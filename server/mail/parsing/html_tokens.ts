@@ -1,5 +1,6 @@
 /** HTML as a stream of tags and texts, without a tree: linear for every nesting. */
 import { Token, Tokenizer, TokenizerMode } from "parse5";
+import { evaluateMedia, type Holding } from "./media_queries.ts";
 import type { Sliced } from "./sliced.ts";
 import type { Steps } from "./steps.ts";
 
@@ -11,7 +12,7 @@ export type HtmlToken =
   }
   | { type: "start"; tag: Token.TagToken }
   | { type: "end"; name: string }
-  | { type: "comment" }
+  | { type: "comment"; text: string }
   /** A piece of text, entities decoded; a long one comes in several. */
   | { type: "text"; text: string };
 
@@ -66,7 +67,10 @@ export function* readTokens(html: string, steps: Steps): Generator<HtmlToken | n
     if (run.length > RUN_CHARACTERS) endRun();
   };
   const tokenizer = new Tokenizer({ sourceCodeLocationInfo: false }, {
-    onComment: () => put({ type: "comment" }),
+    onComment(comment) {
+      endRun();
+      put({ type: "comment", text: comment.data });
+    },
     onDoctype: (doctype) => put({ type: "doctype", isStandard: isStandards(doctype) }),
     onEof: endRun,
     onNullCharacter: nothing,
@@ -129,14 +133,21 @@ export function attribute(
   return undefined;
 }
 
-/** The style sheets that hold for a screen, in order. What stands in templates is none. */
-export function* styleSheetsOf(html: string, steps: Steps): Sliced<string[]> {
+export interface StyleSheet {
+  css: string;
+  /** Never "no". */
+  holds: Holding;
+}
+
+/** The style sheets that hold, or may hold, for a screen, in order. What stands in templates is none. */
+export function* styleSheetsOf(html: string, steps: Steps): Sliced<StyleSheet[]> {
   // A sheet is ended by its own tag: what follows the last need not be read.
   const lastStyle = yield* lastStyleTag(html);
   if (lastStyle < 0) return [];
   const end = html.slice(lastStyle).search(/<\/style/i);
   const until = end < 0 ? html.length : lastStyle + end + "</style>".length;
-  const sheets: string[] = [];
+  const sheets: StyleSheet[] = [];
+  let holds: Holding = "yes";
   let templates = 0;
   let sheet: string[] | null = null;
   for (const token of readTokens(html.slice(0, until), steps)) {
@@ -145,17 +156,20 @@ export function* styleSheetsOf(html: string, steps: Steps): Sliced<string[]> {
     else if (token.type === "start") {
       const { tag } = token;
       if (tag.tagName === "template") templates++;
-      if (tag.tagName === "style" && templates === 0 && isForScreens(tag)) sheet = [];
+      if (tag.tagName === "style" && templates === 0) {
+        holds = holdingOf(tag);
+        if (holds !== "no") sheet = [];
+      }
     } else if (token.type === "end") {
       if (token.name === "template" && templates > 0) templates--;
       if (token.name === "style" && sheet !== null) {
-        sheets.push(sheet.join(""));
+        sheets.push({ css: sheet.join(""), holds });
         sheet = null;
       }
     }
   }
   // Browsers apply a sheet that nobody closed, too.
-  if (sheet !== null) sheets.push(sheet.join(""));
+  if (sheet !== null) sheets.push({ css: sheet.join(""), holds });
   return sheets;
 }
 
@@ -173,8 +187,7 @@ function* lastStyleTag(html: string): Sliced<number> {
   return -1;
 }
 
-function isForScreens(tag: Token.TagToken): boolean {
+function holdingOf(tag: Token.TagToken): Holding {
   const type = (attribute(tag, "type") ?? "").trim().toLowerCase();
-  const media = (attribute(tag, "media") ?? "").trim().toLowerCase();
-  return (type === "" || type === "text/css") && /^(?:all|screen)?$/.test(media);
+  return type === "" || type === "text/css" ? evaluateMedia(attribute(tag, "media") ?? "") : "no";
 }

@@ -8,6 +8,7 @@ import type { ParsedFacts } from "./parsed_mail.ts";
 import type { ParsedPatch } from "./parsed_patch.ts";
 import { startMailWorker } from "./start_mail_worker.ts";
 
+const wanted = { index: 0, sha256: "" };
 const limits = { parts: 200, depth: 50 };
 const context = { envelopeFrom: "a@a.example", limits };
 const mail = (text: string) => new TextEncoder().encode(`Subject: ${text}\r\n\r\nHi`);
@@ -113,7 +114,10 @@ Deno.test("MailWorker refuses what it has no room for, and takes it later", asyn
   ended();
   await large;
   const jobs = [1, 2, 3].map(() => worker.read(mail("a"), context, "org"));
-  await assert.rejects(worker.readAttachment(mail("a"), 0, limits, "org"), hasCode("unavailable"));
+  await assert.rejects(
+    worker.readAttachment(mail("a"), wanted, limits, "org"),
+    hasCode("unavailable"),
+  );
   for (const job of jobs) {
     ended();
     assert.deepEqual(await job, result({ subject: "read" }));
@@ -140,7 +144,7 @@ Deno.test("MailWorker reads on the main thread where no worker starts, and tries
   assert.deepEqual([starts, losses.length], [3, 3]);
   const without = heldWorker({ start: null });
   assert.equal((await without.worker.read(mail("a"), context, "org")).facts.subject, "a");
-  assert.equal(await without.worker.readAttachment(mail("a"), 0, limits, "org"), null);
+  assert.equal(await without.worker.readAttachment(mail("a"), wanted, limits, "org"), null);
   assert.deepEqual(without.losses, []);
 });
 
@@ -183,11 +187,11 @@ Deno.test("MailWorker keeps a job's time on the main thread between its steps", 
 
 Deno.test("MailWorker.readAttachment() is refused when it takes too long, and fails where reading fails", async () => {
   const { worker, workers, timers, ready } = heldWorker();
-  const late = worker.readAttachment(mail("a"), 0, limits, "org");
+  const late = worker.readAttachment(mail("a"), wanted, limits, "org");
   ready();
   timers.shift()!.callback();
   await assert.rejects(late, hasCode("unavailable"));
-  const failing = worker.readAttachment(mail("a"), 0, limits, "org");
+  const failing = worker.readAttachment(mail("a"), wanted, limits, "org");
   ready(1);
   workers[1]!.events.message({ type: "failed", reason: "Error" });
   await assert.rejects(failing, /an attachment could not be read/);
@@ -198,7 +202,7 @@ Deno.test("MailWorker.close() refuses what waits and what comes", async () => {
   const { worker, workers, timers, ready } = heldWorker();
   const jobs = [
     worker.read(mail("a"), context, "org"),
-    worker.readAttachment(mail("b"), 0, limits, "org"),
+    worker.readAttachment(mail("b"), wanted, limits, "org"),
   ];
   const refused = jobs.map((job) => assert.rejects(job, hasCode("unavailable")));
   ready();
@@ -239,9 +243,10 @@ Deno.test("MailWorker reads in a real worker, and leaves the caller its bytes", 
   const { facts } = await worker.read(raw, context, "org");
   assert.deepEqual([facts.subject, facts.attachments[0]?.filename], ["s", "n"]);
   assert.equal(raw.length, whole.length - 2);
-  const read = await worker.readAttachment(raw, 0, limits, "org");
+  const { sha256 } = facts.attachments[0]!;
+  const read = await worker.readAttachment(raw, { index: 0, sha256 }, limits, "org");
   assert.deepEqual(read, { attachment: facts.attachments[0], bytes: new Uint8Array([0, 13, 10]) });
-  assert.equal(await worker.readAttachment(raw, 1, limits, "org"), null);
+  assert.equal(await worker.readAttachment(raw, { index: 1, sha256 }, limits, "org"), null);
   worker.close();
 });
 

@@ -18,7 +18,7 @@ export class Steps {
   constructor(readonly most: number) {}
 
   /** The budget of a document, in proportion to its length in UTF-16 units. */
-  static of({ length }: string): Steps {
+  static of({ length }: { length: number }): Steps {
     const style = Math.min(STYLE_STEPS_PER_CHARACTER * length, MOST_STYLE_STEPS);
     return new Steps(STEPS_PER_CHARACTER * length + style + STEPS_AT_LEAST);
   }

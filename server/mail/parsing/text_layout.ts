@@ -19,6 +19,10 @@ export interface TextLayout {
   /** Lists and quotes that begin (1) and end (-1). */
   nestList(by: 1 | -1): void;
   nestQuote(by: 1 | -1): void;
+  /** Tells where the next text begins, as an offset of the result, once there is one. */
+  whenNext(tell: (offset: number) => void): void;
+  /** How much was written. */
+  offset(): number;
   result(): string;
 }
 
@@ -41,6 +45,7 @@ export function textLayout(maxCharacters: number): TextLayout {
   let hasSpace = false;
   let hasCell = false;
   let marker = "";
+  let waiting: ((offset: number) => void)[] = [];
   let lists = 0;
   let quotes = 0;
 
@@ -71,6 +76,10 @@ export function textLayout(maxCharacters: number): TextLayout {
     }
     breaks = 0;
     for (let i = rows.length - 1; rows[i] === -1; i--) rows[i] = line;
+    if (waiting.length > 0) {
+      for (const tell of waiting) tell(maxCharacters - left);
+      waiting = [];
+    }
     if (isLineEmpty) write(lineStart());
     else if (hasCell) write("\t");
     else if (hasSpace) write(" ");
@@ -133,6 +142,8 @@ export function textLayout(maxCharacters: number): TextLayout {
     },
     nestList: (by) => void (lists += by),
     nestQuote: (by) => void (quotes += by),
+    whenNext: (tell) => void waiting.push(tell),
+    offset: () => maxCharacters - left,
     result: () => out.join("") + words.join(""),
   };
 }

@@ -84,7 +84,7 @@ export interface MessageRow extends ParsedFacts {
   /** The key that wrote all of what was sent; absent where it is not one key's, or not known. */
   writtenByKey?: string;
   createdAtMs: number;
-  /** Sections: RAW, HEAD, REST. */
+  /** Sections: RAW, HEAD, REST, and SHOWN where HEAD has but a part of it. */
   blob: BlobRef;
   /** Hash under which a repetition of an inbound message is known. */
   repeatKey: string | null;
@@ -98,6 +98,8 @@ export const RAW = 0;
 export const HEAD = 1;
 /** JSON of ParsedTexts. */
 export const REST = 2;
+/** JSON of the text that mail programs show, where that is not the text of REST. */
+export const SHOWN = 3;
 
 /** Texts as a page of a thread shows them. */
 export interface MessageHead {
