@@ -128,7 +128,7 @@ const TEXT_SHAPES: readonly Shape[] = [
 ];
 
 const TEXT_READERS: readonly ((text: string) => unknown)[] = [
-  (text) => toEnd(extractText(text)),
+  (text) => toEnd(extractText(text, { kind: "reply" })),
   (text) => findCodes(text, text),
   linksOfText,
   removeInvisible,

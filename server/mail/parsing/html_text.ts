@@ -11,6 +11,7 @@ import {
   ownLook,
   PREFORMATTED,
 } from "./hidden_rule.ts";
+import { type QuotedLines, type QuoteKind, quoteKindOf } from "./html_quotes.ts";
 import { attribute, readTokens, styleSheetsOf } from "./html_tokens.ts";
 import { removeInvisible } from "./invisible_characters.ts";
 import { linkCollector } from "./link_collector.ts";
@@ -25,6 +26,8 @@ export interface HtmlText {
   text: string;
   /** Visible links, http and https, in order, at most 50. */
   links: FoundLink[];
+  /** Which lines of the text quote a former mail, in order. */
+  quotes: QuotedLines[];
   /** Whether letters that nobody sees, or invisible characters, were removed. */
   hiddenRemoved: boolean;
   /** Whether its steps were spent: style sheets were not judged to its end, only inline styles were. */
@@ -39,6 +42,7 @@ interface Content {
   own: OwnLook | null;
   display: string | undefined;
   isLink: boolean;
+  quote: QuoteKind | null;
 }
 
 /** What text may be longer than its HTML by: numbers, bullets, indentation. */
@@ -87,14 +91,18 @@ export function* readHtmlText(html: string): Sliced<HtmlText> {
 
   const elements = openElements<Content>(({ name, content }) => {
     if (content.isLink) endLink();
+    if (content.quote !== null) layout.markQuote(content.quote, -1);
     if (!content.look.gone) arrange.end(name, content.display);
   }, ({ content }) => content.own === null ? "no" : content.look.hidesText ? "first" : "yes");
   const currentLook = () => elements.top()?.content.look ?? FIRST_LOOK;
 
-  function* contentOf(tag: Token.TagToken, parent: Look): Sliced<Content> {
+  function* contentOf(
+    tag: Token.TagToken,
+    parent: Look,
+  ): Sliced<Pick<Content, "look" | "own" | "display">> {
     const { tagName: name, attrs } = tag;
     if (attrs.length === 0 && rules.isEmpty && !PREFORMATTED.has(name)) {
-      return { look: parent, own: null, display: undefined, isLink: false };
+      return { look: parent, own: null, display: undefined };
     }
     const declared = yield* rules.declared({
       name,
@@ -113,13 +121,15 @@ export function* readHtmlText(html: string): Sliced<HtmlText> {
       height: attribute(tag, "height"),
     }, declared);
     const look = lookIn(parent, own);
-    return { look, own, display: declared.get("display")?.value, isLink: false };
+    return { look, own, display: declared.get("display")?.value };
   }
 
   function open(element: OpenElement<Content>): void {
     if (elements.depth() >= MAX_OPEN_ELEMENTS) isTooDeep = true;
-    if (!isTooDeep) elements.push(element);
-    else if (element.content.look.hidesText) isHiddenToTheEnd = true;
+    if (!isTooDeep) {
+      elements.push(element);
+      if (element.content.quote !== null) layout.markQuote(element.content.quote, 1);
+    } else if (element.content.look.hidesText) isHiddenToTheEnd = true;
   }
 
   /** Formatting that wrong nesting ended goes on in the next text (HTML, section 13.2.4.3). */
@@ -166,7 +176,7 @@ export function* readHtmlText(html: string): Sliced<HtmlText> {
     const url = name === "a" ? linkTarget(attribute(tag, "href") ?? "") : undefined;
     if (url !== undefined) links.open(url);
     isAfterPre = name === "pre" || name === "listing" || name === "textarea";
-    open({ name, content: { ...content, isLink: url !== undefined } });
+    open({ name, content: { ...content, isLink: url !== undefined, quote: quoteKindOf(tag) } });
   }
 
   function showPicture(tag: Token.TagToken, { hidesPictures }: Look): void {
@@ -221,6 +231,7 @@ export function* readHtmlText(html: string): Sliced<HtmlText> {
   return {
     text: text.trimEnd(),
     links: links.found,
+    quotes: layout.quotedLines(),
     hiddenRemoved: hiddenRemoved || removed,
     isTooComplex: steps.areSpent,
     steps: steps.done,

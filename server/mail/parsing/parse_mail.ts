@@ -8,6 +8,7 @@ import { extractText } from "./extracted_text.ts";
 import { fitLists } from "./fit_lists.ts";
 import { readHtmlText } from "./html_text.ts";
 import { removeInvisible } from "./invisible_characters.ts";
+import { mailKind } from "./mail_kind.ts";
 import type { FoundAttachment, ParseContext, ParsedMail, ParseWarning } from "./parsed_mail.ts";
 import { applyPatch, emptyParsedMail, type ParsedPatch } from "./parsed_patch.ts";
 import { cutText, joinTexts } from "./part_texts.ts";
@@ -80,8 +81,12 @@ export function* parseInStages(
     texts: { text, links },
     warnings: [...warnings],
   };
-  const extractedText = yield* extractText(text);
-  const preview = previewOf(extractedText);
-  yield { facts: { preview }, texts: { extractedText } };
+  const origin = { kind: mailKind(facts), quotes: converted?.quotes };
+  const extracted = yield* extractText(text, origin);
+  const preview = previewOf(extracted.text);
+  yield {
+    facts: { preview, signature: extracted.signature },
+    texts: { extractedText: extracted.text },
+  };
   yield { facts: { codes: findCodes(facts.subject, text) } };
 }

@@ -43,6 +43,8 @@ export interface ParsedFacts {
   subject: string | null;
   /** First 200 code points of the extracted text, white space collapsed; "" without any. */
   preview: string;
+  /** Where the signature begins in the extracted text, in code points; null where none does. */
+  signature: number | null;
   textSource: "plain" | "html" | "none";
   attachments: FoundAttachment[];
   /** Without brackets; null where missing or not of the form that is kept. */
