@@ -20,6 +20,8 @@ const ENDS_WITH_ADDRESS = /@[^\s<>@:"]+[>)\]]{0,3}\s?[:：]\s*$/;
 const BEGINS_WITH_DATE = /^\s{0,9}(?:\p{L}{1,12}\.?,?\s{0,3})?\d/u;
 /** Words of languages in one line that may begin an attribution. */
 const MAX_BEGINNINGS = 8;
+/** A name, its address, and no more than a word. */
+const NAME_AND_ADDRESS = /^\s{0,9}[^<>@:.!?\n]{1,80}<[^<>@\s]+@[^<>@\s]+>\s[^\s:]{1,20}:\s*$/u;
 /** A date and an address alone, as an old program wrote them. */
 const DATE_AND_ADDRESS = /^\s{0,9}\d{4}[/-]\d{1,2}[/-]\d{1,2}\s[^\n]*@[^\s<>]+>\s*$/;
 
@@ -66,7 +68,7 @@ export function attributionAt(
   }
   const spanFrom = (start: number) => lines.slice(start, end + 1).join(" ");
   const dated = starts.find((start) => isDated(spanFrom(start)));
-  const found = dated ??
+  const found = dated ?? starts.find((start) => isCertain(spanFrom(start))) ??
     (isAboveQuote
       ? starts.find((start) => hasAddress(spanFrom(start)) && isWritten(spanFrom(start))) ??
         starts.find((start) => isWritten(spanFrom(start)))
@@ -114,6 +116,7 @@ function isDated(span: string): boolean {
 }
 
 function isCertain(span: string): boolean {
+  if (NAME_AND_ADDRESS.test(span)) return isWritten(span);
   if (!hasDate(span)) return false;
   const begins = INTRODUCTION_START.test(span) || BEGINS_WITH_DATE.test(span);
   return isWritten(span) ? begins || hasAddress(span) : begins && ENDS_WITH_ADDRESS.test(span);

@@ -62,7 +62,18 @@ export function isMarkedHeader(lines: readonly string[], from: number): boolean 
   ).length >= 2;
 }
 
+/** The lines of a header: labels, and what was wrapped below one. */
 function blockAt(lines: readonly string[], from: number): string[] {
-  return lines.slice(from, from + 2 * BLOCK_LINES).filter((line) => line.trim() !== "")
-    .slice(0, BLOCK_LINES);
+  const block: string[] = [];
+  let isBelowEmpty = false;
+  for (const line of lines.slice(from, from + 2 * BLOCK_LINES)) {
+    if (line.trim() === "") isBelowEmpty = true;
+    else if (isBelowEmpty && !ANY_LABEL.test(line.slice(0, LABEL_CHARACTERS))) break;
+    else {
+      block.push(line);
+      isBelowEmpty = false;
+    }
+    if (block.length === BLOCK_LINES) break;
+  }
+  return block;
 }

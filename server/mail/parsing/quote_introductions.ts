@@ -98,6 +98,6 @@ export const TO_LABEL: RegExp = label(TO);
 export const SUBJECT_LABEL: RegExp = label(SUBJECT);
 /** Before a label that stands in the line of another one. */
 export const BEFORE_LABEL: RegExp = new RegExp(
-  `\\s(?=\\*{0,2}(?:${SENT}|${DATE}|${TO}|${SUBJECT})\\s{0,3}\\*{0,2}\\s{0,3}[:：])`,
+  `\\s(?=\\*{0,2}(?:${FROM}|${SENT}|${DATE}|${TO}|${SUBJECT})\\s{0,3}\\*{0,2}\\s{0,3}[:：])`,
   "u",
 );
