@@ -42,12 +42,11 @@ export function* extractText(
   { kind, quotes = [] }: TextOrigin,
 ): Sliced<ExtractedText> {
   const lines = text.split("\n");
-  const { segments, isPassedOn } = yield* newSegments(quotedText(lines, quotes), kind);
+  const { segments, isCut, isPassedOn } = yield* newSegments(quotedText(lines, quotes), kind);
   if (segments.length === 0 || (kind === "forward" && !isPassedOn)) {
     return { text, signature: null };
   }
-  const isUncut = segments.length === 1 && segments[0]!.length === lines.length;
-  const last = isUncut ? text : segments.at(-1)!.join("\n").trimEnd();
+  const last = isCut ? segments.at(-1)!.join("\n").trimEnd() : text;
   const before = segments.slice(0, -1).map((segment) => segment.join("\n").trimEnd() + "\n\n");
   const own = before.join("") + last;
   const line = isPassedOn ? null : signatureLine(segments.at(-1)!);
@@ -72,8 +71,9 @@ function codePoints(text: string, end: number): number {
 }
 
 interface NewSegments {
-  /** Lines that are new, without empty ones around them; each has some text. */
+  /** Lines that are new; each has some text. Where something was cut they have no empty lines around. */
   segments: string[][];
+  isCut: boolean;
   /** Whether the last of them passes a mail on. */
   isPassedOn: boolean;
 }
@@ -81,6 +81,7 @@ interface NewSegments {
 function* newSegments(text: QuotedText, kind: MailKind): Sliced<NewSegments> {
   const { lines } = text;
   const segments: string[][] = [];
+  let isCut = false;
   let isPassedOn = false;
   let begin = 0;
   let left = MAX_EXAMINED_LINES;
@@ -89,18 +90,22 @@ function* newSegments(text: QuotedText, kind: MailKind): Sliced<NewSegments> {
   const keep = (end: number, before = "") => {
     const kept = lines.slice(begin, end);
     if (before !== "") kept.push(before);
-    if (end - begin === lines.length) return void segments.push(kept);
     const first = kept.findIndex((line) => line.trim() !== "");
     if (first < 0) return;
+    if (!isCut) return void segments.push(kept);
     segments.push(kept.slice(first, kept.findLastIndex((line) => line.trim() !== "") + 1));
   };
   const cut = (from: number, end: number, before = "") => {
+    isCut = true;
     keep(from, before);
     begin = next = end;
   };
 
-  for (let turn = 0; next < lines.length; turn++) {
-    if (turn % LINES_A_TURN === 0) yield null;
+  for (let turn = 0; next < lines.length;) {
+    if (next >= turn) {
+      yield null;
+      turn = next + LINES_A_TURN;
+    }
     const i = next++;
     const line = lines[i]!;
     if (text.isQuote(i)) {
@@ -125,7 +130,7 @@ function* newSegments(text: QuotedText, kind: MailKind): Sliced<NewSegments> {
     if (isPassedOn) break;
   }
   keep(lines.length);
-  return { segments, isPassedOn };
+  return { segments, isCut, isPassedOn };
 
   function isHeader(i: number): boolean {
     if (left === 0 || !hasLabel(lines[i]!)) return false;
