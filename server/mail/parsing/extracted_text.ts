@@ -108,6 +108,7 @@ function* newSegments(text: QuotedText, kind: MailKind): Sliced<NewSegments> {
     }
     const i = next++;
     const line = lines[i]!;
+    if (line === "") continue;
     if (text.isQuote(i)) {
       if (kind !== "reply" && isForwardMark(text.unquoted(i))) isPassedOn = true;
       else cut(i, text.quoteEnd(i));
@@ -121,11 +122,14 @@ function* newSegments(text: QuotedText, kind: MailKind): Sliced<NewSegments> {
     } else if (left > 0 && mayEndAttribution(line)) {
       left--;
       const below = text.nextWritten(i + 1);
-      const isAboveQuote = below < lines.length &&
-        (text.isQuote(below) || text.kindOf(below) === "blockquote");
+      const isAboveQuote = below < lines.length && text.isQuote(below);
+      const isAboveBlock = below < lines.length && text.kindOf(below) === "blockquote";
       const found = attributionAt(lines, i, { floor: begin, isAboveQuote });
-      if (found === null || !(isAboveQuote || (kind === "reply" && found.isCertain))) continue;
-      cut(found.start, isAboveQuote ? text.quoteEnd(below) : lines.length, found.before);
+      // An author also writes "Twain wrote:" above a quote of his own.
+      const isOne = isAboveQuote || (found?.isCertain && (isAboveBlock || kind === "reply"));
+      if (found === null || !isOne) continue;
+      const end = isAboveQuote || isAboveBlock ? text.quoteEnd(below) : lines.length;
+      cut(found.start, end, found.before);
     }
     if (isPassedOn) break;
   }

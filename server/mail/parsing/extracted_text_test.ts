@@ -107,6 +107,11 @@ Deno.test("extractText() keeps what is new between quotes and below them, in ord
   assert.deepEqual(Object.keys(texts).map(extractText), Object.values(texts));
 });
 
+Deno.test("extractText() keeps an answer in the line of an attribution at the end", () => {
+  const text = "Hi,\nyes. On Fri, May 3, 2024 at 10:12 AM Ann <ann@a.test> wrote:";
+  assert.equal(extractText(text), "Hi,\nyes.");
+});
+
 Deno.test("extractText() cuts the header of a former mail in a reply alone", () => {
   const header = "From: Ann <ann@a.test>\nSent: Friday\nTo: Bo\nSubject: Day";
   const texts = [

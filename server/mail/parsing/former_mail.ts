@@ -34,6 +34,7 @@ export function isForwardMark(line: string): boolean {
 /** Whether a line begins with From, Sent or Date, To, Subject in any language. */
 export function hasLabel(line: string): boolean {
   const start = line.slice(0, LABEL_CHARACTERS);
+  if (!/[:：]/.test(start)) return false;
   return LABELS.some((label) => label.test(start));
 }
 
