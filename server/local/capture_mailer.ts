@@ -2,7 +2,7 @@
 import type { Mailer, MailOutcome } from "../outgoing/mailer.ts";
 import type { SmtpReply } from "../outgoing/smtp_reply.ts";
 import type { CapturedMails } from "./captured_mails.ts";
-import { readMail } from "./read_mail.ts";
+import type { MailContent } from "./mail_content.ts";
 
 /** Replies to RCPT by domains that nobody has (RFC 2606). */
 const REFUSALS: Readonly<Record<string, MailOutcome>> = {
@@ -31,15 +31,20 @@ const SILENT_DOMAIN = "unknown.test";
  * defer.test with 451, at unknown.test the outcome is unknown, and all others have their mail (mail
  * page, "Local mode"). What it took is kept.
  * @param now Unix ms
+ * @param read off the main thread, where it matters: what it finds in the beginning of a message
  */
-export function createCaptureMailer(mails: CapturedMails, now: () => number): Mailer {
+export function createCaptureMailer(
+  mails: CapturedMails,
+  now: () => number,
+  read: (raw: Uint8Array) => Promise<MailContent>,
+): Mailer {
   return {
     async send(mail, { beforeContent, signal }) {
       if (signal.aborted) return givenUp();
       const domain = mail.to.slice(mail.to.lastIndexOf("@") + 1).toLowerCase();
       const refusal = Object.hasOwn(REFUSALS, domain) ? REFUSALS[domain] : undefined;
       if (refusal !== undefined) return refusal;
-      const content = await readMail(mail.content);
+      const content = await read(mail.content);
       await beforeContent();
       if (signal.aborted) return givenUp();
       const result = domain === SILENT_DOMAIN ? "unknown" : "sent";

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { createCaptureMailer } from "./capture_mailer.ts";
+import { readMail } from "./read_mail.ts";
 import { CapturedMails } from "./captured_mails.ts";
 
 const content = new TextEncoder().encode("Subject: hello\r\n\r\nYour code is 123456.\r\n");
 
 function rig() {
   const mails = new CapturedMails();
-  const mailer = createCaptureMailer(mails, () => 1_000);
+  const mailer = createCaptureMailer(mails, () => 1_000, readMail);
   let asked = 0;
   return {
     mails,

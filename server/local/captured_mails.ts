@@ -1,6 +1,6 @@
 /** What local mode keeps of the mail that it sends, in memory: the newest, within bounds. */
 import type { OutgoingMail } from "../outgoing/mailer.ts";
-import type { MailContent } from "./read_mail.ts";
+import type { MailContent } from "./mail_content.ts";
 
 /** A mail that was sent, as local mode keeps it. */
 export interface CapturedMail {

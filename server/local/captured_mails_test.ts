@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { CapturedMails } from "./captured_mails.ts";
-import type { MailContent } from "./read_mail.ts";
+import type { MailContent } from "./mail_content.ts";
 
 const CONTENT: MailContent = {
   from: "",

@@ -45,6 +45,18 @@ Deno.test("readMail() shows the beginning of what is long, and something of what
   assert.ok(long.sizeBytes >= 200_000);
 });
 
+Deno.test("readMail() finds the codes that the inboxes find: none in a link or an address", async () => {
+  const link = "http://127.0.0.1:48291/mail/confirm/739201";
+  const asText = await read(
+    `Subject: Your sign-in\n\nVerify by this link:\n${link}\nor 127.0.0.1:8000`,
+  );
+  assert.deepEqual([asText.codes, asText.links], [[], [link]]);
+  const asHtml = await read(
+    `Content-Type: text/html\n\n<p>Verify: <a href="${link}">${link}</a>. Your code is 12 34 56.`,
+  );
+  assert.deepEqual([asHtml.codes, asHtml.links], [["123456"], [link]]);
+});
+
 Deno.test("readMail() ends soon for hostile messages", async () => {
   const head = "Content-Type: multipart/mixed; boundary=b\n\n";
   const shapes: Record<string, string> = {

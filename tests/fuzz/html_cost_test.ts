@@ -53,6 +53,25 @@ Deno.test("htmlToText() takes steps in proportion to the bytes of any HTML", () 
   assert.equal(documents, 400);
 });
 
+Deno.test("htmlToText() reads the same wherever HTML is cut into the pieces that are read at once", () => {
+  let characters = 0;
+  fc.assert(
+    fc.property(htmlPieces, fc.nat(5_000), (pieces, shift) => {
+      const html = documentOf(pieces, 12_000);
+      const { text, links, hiddenRemoved } = htmlToText(html);
+      const shifted = htmlToText(`<!--${"x".repeat(shift)}-->${html}`);
+      assert.deepEqual([shifted.text, shifted.links, shifted.hiddenRemoved], [
+        text,
+        links,
+        hiddenRemoved,
+      ]);
+      characters += text.length;
+    }),
+    { numRuns: 100 },
+  );
+  assert.ok(characters > 20_000);
+});
+
 for (const [name, make] of Object.entries(HOSTILE_HTML)) {
   Deno.test(`htmlToText() takes steps in proportion to the bytes of ${name}`, () => {
     const [short, long] = [make(20_000), make(40_000)];

@@ -34,9 +34,9 @@ export const SERVER_FOLDERS: FolderTable = {
       "tool_server",
       "waiting",
     ],
-    shows: [],
+    shows: ["parsing/parse_mail.ts", "parsing/parsed_mail.ts", "parsing/parsed_patch.ts"],
   },
-  local: { imports: ["config", "http", "outgoing", "pages"], shows: [] },
+  local: { imports: ["config", "http", "mail", "outgoing", "pages"], shows: [] },
   idempotency: { imports: ["storage"], shows: "*" },
   outgoing: {
     imports: ["config", "http", "storage"],

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { unavailable } from "../../server/errors.ts";
 import { createBodyReader } from "../../server/http/body.ts";
 import { createCaptureMailer } from "../../server/local/capture_mailer.ts";
+import { readMail } from "../../server/local/read_mail.ts";
 import { CapturedMails } from "../../server/local/captured_mails.ts";
 import type { HandIn } from "../../server/local/hand_in.ts";
 import { localRoutes } from "../../server/local/routes.ts";
@@ -19,7 +20,7 @@ import type { TestRelay } from "../support/relay.ts";
 /** Local mode's routes over mails that a test captures; they hand in at a relay, as its gateway. */
 async function startAnswers(relay: TestRelay, way: HandIn = gatewayOf(relay)) {
   const mails = new CapturedMails();
-  const mailer = createCaptureMailer(mails, relay.clock.now);
+  const mailer = createCaptureMailer(mails, relay.clock.now, readMail);
   const bodies = createBodyReader();
   const app = await startApp(
     localRoutes({

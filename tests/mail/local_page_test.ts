@@ -2,6 +2,7 @@
 /** The pages of captured mail with hostile mail in them, as text and in a browser. */
 import assert from "node:assert/strict";
 import { createCaptureMailer } from "../../server/local/capture_mailer.ts";
+import { readMail } from "../../server/local/read_mail.ts";
 import { CapturedMails } from "../../server/local/captured_mails.ts";
 import type { MailToHandIn } from "../../server/local/hand_in.ts";
 import { localRoutes } from "../../server/local/routes.ts";
@@ -47,7 +48,7 @@ interface Pages extends AsyncDisposable {
 
 async function startPages(): Promise<Pages> {
   const mails = new CapturedMails();
-  const mailer = createCaptureMailer(mails, () => Date.UTC(2026, 0, 1));
+  const mailer = createCaptureMailer(mails, () => Date.UTC(2026, 0, 1), readMail);
   const bodies = createBodyReader();
   const handedIn: MailToHandIn[] = [];
   const app: AppServer = await startApp(

@@ -68,6 +68,30 @@ export const HOSTILE_HTML: Readonly<Record<string, (sizeBytes: number) => string
     return `<style>${classes.map((name) => `.${name}{top:0}`).join("")}</style>` +
       `<p class="${classes.join(" ")}">x`.repeat(2);
   },
+  "selectors of what is around, in deep nesting": (sizeBytes) =>
+    repeated("<style>", (i) => `.z${i} div div div{color:red}`, "</style>")(sizeBytes / 2) +
+    repeated("", "<div>")(sizeBytes / 2),
+  "selectors that nearly match, around": (sizeBytes) =>
+    `<style>${".a .a .a .a .a .a .z b{color:red}".repeat(20)}</style>` +
+    repeated("", "<div class=a>")(sizeBytes / 2) + repeated("", "<b>x</b>")(sizeBytes / 2),
+  "selectors of what stood before": (sizeBytes) =>
+    `<style>${".a ~ .a ~ .a ~ .a ~ .z ~ b{color:red}".repeat(20)}</style>` +
+    repeated("", "<i class=a></i><b>x</b>")(sizeBytes),
+  "selectors of long attributes": (sizeBytes) =>
+    repeated("<style>", (i) => `[title*="${i}a"]{color:red}`, "</style>")(sizeBytes / 2) +
+    repeated("<p title='", "0", "'>x")(sizeBytes / 4) +
+    repeated("", "<p title=x>x")(sizeBytes / 4),
+  "rules of every kind for every element": (sizeBytes) =>
+    repeated("<style>", (i) => `*:not(.c${i}):nth-child(2n){color:red}`, "</style>")(
+      sizeBytes / 2,
+    ) +
+    repeated("", "<p>x")(sizeBytes / 2),
+  "rules in media in rules": (sizeBytes) =>
+    repeated("<style>", "@media screen{", ".a{color:red}</style><p class=a>x")(sizeBytes),
+  "not of not": (sizeBytes) =>
+    repeated("<style>", ":not(:not(a,a),:is(a)){color:red}", "</style><p>x")(sizeBytes),
+  "conditional comments": repeated("", "<!--[if mso]><a <b <style><![endif]-->"),
+  "a conditional comment": repeated("<!--[if mso]>", "<a <style", "-->"),
   "one comment": repeated("<!--", "- ", "-->x"),
   "one word": repeated("", "x"),
 };

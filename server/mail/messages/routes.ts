@@ -182,7 +182,10 @@ export function messageHandlers(services: MessageRouteServices) {
       if (index < 0) throw unknownObject("attachment");
       room.hold(request.c, row.orgId, row.blob.sections[RAW]!.sizeBytes);
       const raw = await blobs.read(row.blob, RAW);
-      const read = await services.reader.readAttachment(raw, index, {
+      const read = await services.reader.readAttachment(raw, {
+        index,
+        sha256: row.attachments[index]!.sha256,
+      }, {
         parts: limits.mailParts,
         depth: limits.mailDepth,
       }, row.orgId);

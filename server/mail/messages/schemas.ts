@@ -103,7 +103,9 @@ const ROW = {
       "that a telephone adds. Null where there is none.",
     "x-addition": true,
   }),
-  text_source: z.enum(["plain", "html", "none"]),
+  text_source: z.enum(["plain", "html", "mixed", "none"]).openapi({
+    description: "What `text` was made of: text/plain parts, HTML as text, or both.",
+  }),
   attachments: z.array(Attachment),
   labels: z.array(z.string()),
   read: z.boolean(),
@@ -118,8 +120,8 @@ const ROW = {
   }),
   parse_warnings: z.array(z.string()).openapi({
     description:
-      "What could not be read, or was cut, such as `text_cut`, `timed_out`, `too_complex` " +
-      "(styles were judged in a part of the HTML alone: the text may hold what a reader would not see).",
+      "What was cut or could not be read or judged: `alternatives_differ`, `styles_not_judged`, " +
+      "`too_complex` and others.",
   }),
   codes: z.array(z.object({ value: z.string(), kind: z.enum(["numeric", "alphanumeric"]) })).max(5),
   send_at: time("When a scheduled message goes out.").nullable(),
@@ -134,7 +136,9 @@ export const Message = z.object({
   ...ROW,
   text: z.string().nullable(),
   html: z.string().nullable(),
-  extracted_text: nullableText("The text without what it quotes."),
+  extracted_text: nullableText(
+    "What mail programs show, the HTML where there is one, without what it quotes.",
+  ),
   headers: z.record(z.string(), z.array(z.string())),
   links: z.array(z.object({ url: z.string(), text: z.string() })),
 }).openapi("MailMessage");

@@ -95,7 +95,10 @@ export function damagedMessageJson(row: MessageRow, now: SendingNow): Uint8Array
  */
 export function threadMessage(row: MessageRow, head: ShownHead | null, now: SendingNow) {
   const message = shownMessage(row, now);
-  if (head !== null) return { ...message, ...head };
+  if (head !== null) {
+    const { text, extracted_text, truncated } = head;
+    return { ...message, text, extracted_text, truncated };
+  }
   return {
     ...message,
     parse_warnings: [...message.parse_warnings, DAMAGED],

@@ -1,10 +1,8 @@
-/** Which parts of a message are attachments, and what is told of them. Pure; linear in their bytes. */
+/** What is told of attachments; shown_parts.ts says which parts are some. Pure; linear in their bytes. */
 import { createHash } from "node:crypto";
 import { decodeWords } from "./encoded_words.ts";
 import { withoutControls } from "./header_fields.ts";
 import { removeInvisible } from "./invisible_characters.ts";
-import { firstMessageId } from "./message_ids.ts";
-import { decodedValue } from "./headers.ts";
 import type { FoundAttachment, ParseWarning } from "./parsed_mail.ts";
 import type { Sliced } from "./sliced.ts";
 import { decodeTransfer } from "./transfer_encoding.ts";
@@ -15,16 +13,13 @@ const MAX_FILENAME_BYTES = 255;
 const MAX_CONTENT_TYPE = 127;
 
 /**
- * Whether a part is read as text: text/plain and text/html that have no name and are not sent as an
- * attachment. Everything else but a multipart is an attachment, a message inside the message too.
+ * The rule by which the attachments of older messages were counted, and their ids given: every part but
+ * text/plain and text/html that have no name and are not sent as an attachment.
  */
-export function isText(part: MailPart): boolean {
-  if (part.isMultipart || !/^text\/(?:plain|html)$/.test(part.contentType)) return false;
-  return part.disposition?.value !== "attachment" && givenName(part) === "";
-}
-
-export function isAttachment(part: MailPart): boolean {
-  return !part.isMultipart && !isText(part);
+export function wasAttachment(part: MailPart): boolean {
+  if (part.isMultipart) return false;
+  return !/^text\/(?:plain|html)$/.test(part.contentType) ||
+    part.disposition?.value === "attachment" || givenName(part) !== "";
 }
 
 /** The attachment with the index, its bytes decoded as RFC 2046 delimits them. */
@@ -40,8 +35,7 @@ export function* describeAttachment(
   );
   if (isBroken) warnings.add("broken_encoding");
   const name = filenameOf(part);
-  const contentIds = part.fields.filter(({ name }) => name === "content-id");
-  const contentId = firstMessageId(contentIds.map((field) => decodedValue(raw, field, warnings)));
+  const { contentId } = part;
   const isInline = part.disposition === null
     ? contentId !== null // of multipart/related
     : part.disposition.value === "inline";
@@ -73,7 +67,8 @@ function* sha256Of(bytes: Uint8Array): Sliced<string> {
   return hash.digest("hex");
 }
 
-function givenName(part: MailPart): string {
+/** The file name as it was given, "" without one. */
+export function givenName(part: MailPart): string {
   const given = part.disposition?.parameters.get("filename") || part.parameters.get("name") || "";
   return decodeWords(given).text; // against RFC 2047, section 5, and common
 }

@@ -20,15 +20,27 @@ const AROUND_CHARACTERS = 40;
 
 /** Addresses of pages and of people, in which numbers are no codes. */
 const ADDRESSES = /(?:https?:\/\/|www\.)[^\s<>"]{1,4096}|[^\s<>@]{1,64}@[^\s<>@]{1,255}/gi;
-/** 4 to 8 digits with one space or hyphen inside at most, or 5 to 10 capitals and digits. */
-const CANDIDATES =
-  /(?<![\p{L}\p{N}_])(?:(?:G|FB)-)?(?:[0-9]{2,4}[ \u00a0\u2009\u202f\u2010\u2011-][0-9]{2,4}|[0-9]{4,8}|[A-Z0-9]{5,10})(?![\p{L}\p{N}_])/gu;
+/** What parts the groups of a code, one in a row. */
+const PARTED = "[ \\u00a0\\u2009\\u202f\\u2010\\u2011-]";
+/** Digits in groups, the larger number of groups first; single ones may stand in cells of a table. */
+const GROUPS = [
+  `[0-9](?:(?:${PARTED}|\\t)[0-9]){3,8}`,
+  `[0-9]{1,4}(?:${PARTED}[0-9]{1,4}){2,7}`,
+  `[0-9]{2,4}${PARTED}[0-9]{2,4}`,
+];
+/** 4 to 8 digits, alone or in groups, or 5 to 10 capitals and digits. */
+const CANDIDATES = new RegExp(
+  `(?<![\\p{L}\\p{N}_])(?:(?:G|FB)-)?(?:${
+    GROUPS.join("|")
+  }|[0-9]{4,8}|[A-Z0-9]{5,10})(?![\\p{L}\\p{N}_])`,
+  "gu",
+);
 /** What a candidate is not preceded and not followed by: it would be a part of something larger. */
 const LARGER_BEFORE = /(?:[\p{L}\p{N}_][.,:/@+&=\-–_']|[+#/@.]|[0-9][ )–-]{1,2}|[0-9]\) ?)$/u;
 const LARGER_BEHIND = /^(?:[.,:/@&=\-–_'][\p{L}\p{N}]|[@/%]|[–-][0-9]| [0-9]{3}|\)[ -][0-9])/u;
-/** Between a word and what it directly announces. */
+/** Between a word and what it directly announces; each character can be read in one way alone. */
 const DIRECTLY =
-  /^(?:[\s:：=*"'“”«»„(\[#\-–—>|]|(?<!\p{L})(?:is|ist|lautet|est|es|é|è|er|är|on|jest|je|to|it|you|now|here|este|адрес|это|은|는|이|가|は|が|是|为|為|:)(?!\p{L}))*$/iu;
+  /^(?:[\s:：=*"'“”«»„(\[#\-–—>|]|(?<!\p{L})(?:is|ist|lautet|est|es|é|è|er|är|on|jest|je|to|it|you|now|here|este|адрес|это|은|는|이|가|は|が|是|为|為)(?!\p{L}))*$/iu;
 /** How "... is your code" and "...: your code" go on. */
 const IS_NAMED = /^\s{1,3}(?:is|ist|est|es|é|è|är|er)\s|^\s?[-–—:]\s/iu;
 const YEARS = /^(?:19|20)\d\d$/;
@@ -41,8 +53,12 @@ const NAMES =
 const STATE = /(?:^|[\s,])[A-Z]{2}\s$/;
 const TOWN = /^\s\p{Lu}\p{Ll}/u;
 
+/** A day in three groups. */
+const DAY =
+  /^(?:\d{4}\D\d{1,2}\D\d{1,2}|(?:[0-2]?\d|3[01])\D(?:0?\d|1[0-2])\D(?:\d\d){1,2}|(?:0?\d|1[0-2])\D(?:[0-2]?\d|3[01])\D(?:\d\d){1,2})$/;
+
 /**
- * The codes of a message, in order, each once, at most five: 4 to 8 digits, in which one space or
+ * The codes of a message, in order, each once, at most five: 4 to 8 digits, between which a space or
  * hyphen may stand, or 5 to 10 capitals and digits with a digit, within 60 characters of a word of
  * code_words.ts. What is a part of a URL, an address, a date, a price, a telephone number or the like
  * is none. `value` is what is to be pasted: digits alone, without the space, hyphen or prefix (`G-`).
@@ -75,7 +91,10 @@ export function findCodes(subject: string | null, visibleText: string): FoundCod
     const before = text.slice(Math.max(0, index - AROUND_CHARACTERS), index);
     const behind = text.slice(end, end + AROUND_CHARACTERS);
     const isLonger = /[0-9][^0-9][0-9]/.test(found) && /^[ -][0-9]/.test(behind);
-    if (code === null || isLonger || isSomethingElse(code, before, behind, isAnnounced, isNamed)) {
+    if (
+      code === null || isLonger || isOtherGroups(found, isAnnounced || isNamed) ||
+      isSomethingElse(code, before, behind, isAnnounced, isNamed)
+    ) {
       continue;
     }
     if (!codes.has(code.value)) codes.set(code.value, code);
@@ -92,6 +111,20 @@ function codeOf(found: string): FoundCode | null {
 }
 
 /**
+ * Whether digits in three groups or more are something else: a day, a telephone number, a row of steps.
+ * @param isDirect whether a word stands directly at them
+ */
+function isOtherGroups(found: string, isDirect: boolean): boolean {
+  const groups = found.match(/[0-9]+/g) ?? [];
+  if (groups.length < 3 || /[A-Z]/.test(found)) return false;
+  const isRow = groups.every((group, i) => Number(group) === Number(groups[0]) + i);
+  if (isRow) return groups[0]!.length === 1;
+  if (isDirect) return false;
+  const isEven = groups.every(({ length }) => length === groups[0]!.length);
+  return !isEven || DAY.test(found) || groups.length === 4 && groups[0]!.length === 2;
+}
+
+/**
  * @param isAnnounced whether a word stands directly before it
  * @param isNamed whether it is followed as "... is your code" does
  */
@@ -102,7 +135,9 @@ function isSomethingElse(
   isAnnounced: boolean,
   isNamed: boolean,
 ): boolean {
-  if (LARGER_BEFORE.test(before) || LARGER_BEHIND.test(behind)) return true;
+  // A colon belongs to the word where one stands before it: "Code:4711".
+  const isPart = LARGER_BEFORE.test(before) && !(isAnnounced && before.endsWith(":"));
+  if (isPart || LARGER_BEHIND.test(behind)) return true;
   if (OTHER_NUMBER_BEHIND.test(behind) || /[#$€£¥₹₽₩№]\s?$/u.test(before)) return true;
   if (!isAnnounced && OTHER_NUMBER_BEFORE.test(before)) return true;
   if (kind === "alphanumeric") return false;

@@ -1,4 +1,5 @@
 /** The declarations of CSS that can hide a text. Pure; linear in the length of the CSS. */
+import { readColor } from "./colors.ts";
 import type { Sliced } from "./sliced.ts";
 import type { Steps } from "./steps.ts";
 
@@ -15,6 +16,8 @@ export type Declarations = Map<string, Declared>;
 
 /** Everything that the rule of hidden text looks at. */
 const READ_PROPERTIES: ReadonlySet<string> = new Set([
+  "animation",
+  "animation-name",
   "background",
   "background-color",
   "background-image",
@@ -22,32 +25,51 @@ const READ_PROPERTIES: ReadonlySet<string> = new Set([
   "clip",
   "clip-path",
   "color",
+  "content",
+  "content-visibility",
   "display",
+  "filter",
   "font",
   "font-size",
   "height",
   "inset",
   "left",
+  "letter-spacing",
   "margin",
   "margin-bottom",
   "margin-left",
   "margin-right",
   "margin-top",
+  "mask",
+  "mask-image",
   "max-height",
   "max-width",
+  "mix-blend-mode",
   "mso-hide",
   "opacity",
   "overflow",
   "overflow-x",
   "overflow-y",
+  "padding",
+  "padding-bottom",
+  "padding-left",
+  "padding-right",
+  "padding-top",
+  "position",
   "right",
+  "rotate",
+  "scale",
   "text-indent",
   "top",
   "transform",
   "translate",
   "visibility",
+  "-webkit-mask",
+  "-webkit-mask-image",
+  "-webkit-text-fill-color",
   "white-space",
   "width",
+  "z-index",
 ]);
 /** Of these a browser ignores other values, so that a later wrong one does not undo an earlier one. */
 const KEYWORDS: Readonly<Record<string, RegExp>> = {
@@ -56,6 +78,13 @@ const KEYWORDS: Readonly<Record<string, RegExp>> = {
   visibility: /^(?:visible|hidden|collapse|initial|unset|revert|inherit)$/,
   overflow: /^(?:(?:visible|hidden|clip|scroll|auto|initial|unset|revert|inherit) ?){1,2}$/,
 };
+/** Colours: a name, digits, or a function, whether it is known or not. */
+const COLOR = /^(?:[a-z]+|#[0-9a-f]{3,8}|[a-z-]+\(.*\))$/;
+const LENGTH =
+  /^(?:[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?:%|[a-z]*)|-?[a-z][a-z-]*\(.*\)|auto|none|normal|inherit|initial|unset|revert|(?:min|max|fit)-content|smaller|larger|(?:xxx-|xx-|x-)?(?:small|large)|medium)$/;
+const COLORS = /^(?:color|background-color|-webkit-text-fill-color)$/;
+const LENGTHS =
+  /^(?:bottom|font-size|height|left|letter-spacing|margin-.*|max-.*|opacity|padding-.*|right|text-indent|top|width|z-index)$/;
 /** Longer values say nothing that is looked at; pictures in `url(data:...)` are such. */
 const MAX_VALUE_CHARACTERS = 1_000;
 /** Declarations of a block are told apart between two whole orders. */
@@ -105,7 +134,17 @@ function readValue(property: string, given: string, order: number): Declared | u
     .replace(/!\s*important$/, "").replaceAll(/\s+/g, " ").trim();
   const allowed = KEYWORDS[property.replace(/-[xy]$/, "")];
   if (value === "" || (allowed !== undefined && !allowed.test(value))) return undefined;
+  if (COLORS.test(property) && !isColor(value)) return undefined;
+  if (LENGTHS.test(property) && !LENGTH.test(value)) return undefined;
   return { value, important, order };
+}
+
+const COLOR_WORDS = /^(?:currentcolor|inherit|initial|unset|revert|revert-layer)$/;
+
+/** Browsers ignore other values, so that a former colour holds. */
+function isColor(value: string): boolean {
+  if (!COLOR.test(value)) return false;
+  return value.endsWith(")") || COLOR_WORDS.test(value) || readColor(value) !== undefined;
 }
 
 /** What blocks say together, each below the one before it. */

@@ -1,13 +1,20 @@
-/** The style sheets of a message, as far as simple selectors go. Pure; linear and bounded. */
+/** The style sheets of a message. Pure; linear and bounded. */
 import {
   type Declarations,
-  type Declared,
   joinDeclarations,
   readDeclarations,
   splitOutside,
   unescape,
   withoutComments,
 } from "./css_declarations.ts";
+import { BY_CLASS, BY_ELEMENT, BY_ID, type Selector, selects } from "./css_selectors.ts";
+import { readSelector } from "./read_selector.ts";
+import type { StyledNode } from "./css_selectors.ts";
+import { isText, mayHide } from "./hidden_rule.ts";
+import type { StyleSheet } from "./html_tokens.ts";
+import { blocksOf } from "./css_blocks.ts";
+import { cascade } from "./css_cascade.ts";
+import type { Holding } from "./media_queries.ts";
 import type { Sliced } from "./sliced.ts";
 import type { Steps } from "./steps.ts";
 
@@ -21,21 +28,30 @@ const MAX_KEPT = 1_000;
  * `p`, `.note`, `#top`, and the first with one of the others; `*` is every element. A backslash is read
  * one way alone: with two, what does not match takes time that doubles with each.
  */
-const SELECTOR = /^(\*|[a-z][a-z0-9]*)?([.#](?:[^\\\s.#:[\]>+~*(),"']|\\.)+)?$/i;
-/** Specificity of an element, a class and an id; what stands in the element comes before them. */
-const BY_ELEMENT = 1;
-const BY_CLASS = 10;
-const BY_ID = 100;
-const INLINE = 1_000;
+const SIMPLE = /^(\*|[a-z][a-z0-9]*)?([.#](?:[^\\\s.#:[\]>+~*(),"'=|^$!@{};/&]|\\.)+)?$/i;
+/** Beyond the specificity of every selector: what stands in the element itself. */
+const INLINE = 1_000 * BY_ID;
 
 export interface CssRules {
   /** Whether no style sheet says anything of an element. */
   isEmpty: boolean;
+  /** Whether elements have to be told with what stands around them. */
+  needsNodes: boolean;
+  /** Whether also with what stands before them. */
+  looksAtSiblings: boolean;
   /**
    * What holds for an element, its own `style` included. Where the steps are spent the style sheets
    * say nothing of elements that are not like a former one.
    */
-  declared(element: StyledElement): Sliced<Declarations>;
+  declared(element: StyledElement): Sliced<FoundDeclarations>;
+}
+
+export interface FoundDeclarations {
+  declarations: Declarations;
+  /** Whether CSS puts letters before or behind its content. */
+  hasGenerated: boolean;
+  /** Whether something that may hide text may hold for it, or not. */
+  isNotJudged: boolean;
 }
 
 export interface StyledElement {
@@ -44,31 +60,75 @@ export interface StyledElement {
   id: string;
   classes: string;
   style: string;
+  /** Null where needsNodes is false. */
+  node: StyledNode | null;
+}
+
+/** A rule whose selector is more than one name, class or id. */
+interface ContextRule {
+  selector: Selector;
+  declared: Declarations;
+  /** Whether it stands where it may hold or not. */
+  isUnsure: boolean;
+  isConcerning: boolean;
 }
 
 /**
- * Reads style sheets. Blocks of at-rules (@media, @font-face, ...) are skipped whole.
+ * Reads style sheets.
  * @param steps counts what is read, and later what is looked up
  */
-export function* readRules(sheets: readonly string[], steps: Steps): Sliced<CssRules> {
+export function* readRules(sheets: readonly StyleSheet[], steps: Steps): Sliced<CssRules> {
   /** Blocks by what selects them: joined when something is first selected by it. */
   const rules = new Map<string, Declarations[]>();
+  /** By the key of the element that they select. */
+  const contexts = new Map<string, ContextRule[]>();
+  let count = 0;
   let order = 0;
   let left = MAX_CSS_CHARACTERS;
-  for (const sheet of sheets) {
-    const css = withoutComments(sheet.slice(0, left)).replaceAll(/<!--|-->/g, "");
-    left -= Math.min(left, sheet.length);
-    for (const { selectors, block } of blocksOf(css)) {
+  let looksAtSiblings = false;
+  /** Something that is said of any element cannot be judged. */
+  let isNotJudged = false;
+
+  function addRule(given: string, declared: Declarations, holds: Holding): void {
+    const key = holds === "yes" ? simpleKeyOf(given) : undefined;
+    if (key !== undefined && !declared.has("content")) {
+      const blocks = rules.get(key);
+      if (blocks !== undefined) {
+        if (blocks.at(-1) !== declared) blocks.push(declared);
+      } else if (count++ < MAX_SELECTORS) rules.set(key, [declared]);
+      else isNotJudged ||= mayHide(declared);
+      return;
+    }
+    steps.count(given.length);
+    const isConcerning = mayHide(declared);
+    const selector = readSelector(given);
+    if (selector === null || count++ >= MAX_SELECTORS) {
+      isNotJudged ||= isConcerning;
+      return;
+    }
+    if (selector.isGenerated ? !isText(declared.get("content")?.value) : declared.size === 0) {
+      return;
+    }
+    if (holds === "unsure" && !isConcerning && !selector.isGenerated) return;
+    looksAtSiblings ||= selector.looksAtSiblings;
+    const rule = { selector, declared, isUnsure: holds === "unsure", isConcerning };
+    const same = contexts.get(selector.key);
+    if (same === undefined) contexts.set(selector.key, [rule]);
+    else same.push(rule);
+  }
+
+  for (const { css: whole, holds: sheetHolds } of sheets) {
+    if (whole.length > left) isNotJudged = true;
+    const css = withoutComments(whole.slice(0, left)).replaceAll(/<!--|-->/g, "");
+    left -= Math.min(left, whole.length);
+    for (const { selectors, block, holds, isNested } of blocksOf(css)) {
+      if (isNested) isNotJudged = true;
       const declared = yield* readDeclarations(block, steps, ++order);
       if (declared.size === 0) continue;
+      const both = sheetHolds === "unsure" ? sheetHolds : holds;
       for (const selector of splitOutside(selectors, ",", steps)) {
         if (selector === null) yield null;
-        const key = keyOf(selector?.trim() ?? "");
-        if (key === undefined) continue;
-        const blocks = rules.get(key);
-        if (blocks === undefined) {
-          if (rules.size < MAX_SELECTORS) rules.set(key, [declared]);
-        } else if (blocks.at(-1) !== declared) blocks.push(declared);
+        else addRule(selector.trim(), declared, both);
       }
     }
   }
@@ -83,14 +143,27 @@ export function* readRules(sheets: readonly string[], steps: Steps): Sliced<CssR
     return joined;
   }
 
-  function* declaredOf({ name, id, classes, style }: StyledElement): Sliced<Declarations> {
+  /** What holds for an element by its name, its id, its classes and its own style. */
+  interface Known {
+    own: Declarations;
+    found: (readonly [weight: number, Declarations])[];
+    candidates: ContextRule[];
+    /** Of all of them, by the rules that hold beside. */
+    whole: Map<string, Declarations>;
+  }
+
+  function* lookUp({ name, id, classes, style }: StyledElement): Sliced<Known> {
     const own = style === "" ? NONE : yield* readDeclarations(style, steps);
-    if (rules.size === 0 || steps.areSpent) return own;
-    const found = new Map<string, readonly [weight: number, Declarations]>();
+    const known: Known = { own, found: [], candidates: [], whole: new Map() };
+    if (steps.areSpent) return known;
+    const seen = new Set<string>();
     const look = (key: string, weight: number) => {
-      if (found.has(key)) return;
+      if (seen.has(key)) return;
+      seen.add(key);
       const rule = ruleOf(key);
-      if (rule !== undefined) found.set(key, [weight, rule]);
+      if (rule !== undefined) known.found.push([weight, rule]);
+      const same = contexts.size === 0 ? undefined : contexts.get(key);
+      if (same !== undefined) { for (const one of same) known.candidates.push(one); }
     };
     look("*", 0);
     look(name, BY_ELEMENT);
@@ -103,113 +176,87 @@ export function* readRules(sheets: readonly string[], steps: Steps): Sliced<CssR
       look(`#${id}`, BY_ID);
       look(`${name}#${id}`, BY_ID + BY_ELEMENT);
     }
-    if (found.size === 0) return own;
-    const inOrder = [...found.values()];
-    if (own.size > 0) inOrder.push([INLINE, own]);
-    const whole = yield* cascade(inOrder, steps);
-    return whole ?? own;
+    return known;
+  }
+
+  function* join(known: Known, held: readonly ContextRule[]): Sliced<Declarations> {
+    const { own, found } = known;
+    if (found.length === 0 && held.length === 0) return own;
+    const all = [
+      ...found,
+      ...held.map(({ selector, declared }) => [selector.weight, declared] as const),
+    ];
+    if (own.size > 0) all.push([INLINE, own]);
+    return (yield* cascade(all, steps)) ?? own;
   }
 
   // What repeats is read once: newsletters give hundreds of elements one style.
-  const known = new Map<string, Declarations>();
+  const memory = new Map<string, Known>();
+  const hasRules = rules.size > 0 || contexts.size > 0;
   return {
-    isEmpty: rules.size === 0,
+    isEmpty: !hasRules && !isNotJudged,
+    needsNodes: contexts.size > 0,
+    looksAtSiblings,
     *declared(element) {
-      const { name, id, classes, style } = element;
-      if (id + classes + style === "" && rules.size === 0) return NONE;
+      const { name, id, classes, style, node } = element;
+      if (id + classes + style === "" && !hasRules) return NOTHING[Number(isNotJudged)]!;
       const key = id + classes + style === "" ? name : `${name} ${id}\n${classes}\n${style}`;
-      let found = known.get(key);
-      if (found === undefined) {
-        found = yield* declaredOf(element);
-        if (known.size < MAX_KEPT && key.length < MAX_KEPT && !steps.areSpent) {
-          known.set(key, found);
+      let known = memory.get(key);
+      if (known === undefined) {
+        known = yield* lookUp(element);
+        if (memory.size < MAX_KEPT && key.length < MAX_KEPT && !steps.areSpent) {
+          memory.set(key, known);
         }
       }
-      return found;
+      const result = { declarations: NONE, hasGenerated: false, isNotJudged };
+      const held: ContextRule[] = [];
+      let heldKey = "";
+      for (const rule of candidatesOf(known, node)) {
+        if (steps.areSpent) break;
+        if (steps.isRestDue()) yield null;
+        const holds = selects(rule.selector, node!, steps);
+        if (holds === false) continue;
+        if (rule.selector.isGenerated) result.hasGenerated = true;
+        else if (holds === null || rule.isUnsure) result.isNotJudged ||= rule.isConcerning;
+        else {
+          held.push(rule);
+          heldKey += `${rule.declared.values().next().value!.order} ${rule.selector.weight},`;
+        }
+      }
+      let whole = known.whole.get(heldKey);
+      if (whole === undefined) {
+        whole = yield* join(known, held);
+        if (known.whole.size < MAX_KEPT && heldKey.length < MAX_KEPT && !steps.areSpent) {
+          known.whole.set(heldKey, whole);
+        }
+      }
+      return { ...result, declarations: whole };
     },
   };
+
+  function candidatesOf({ candidates }: Known, node: StyledNode | null): ContextRule[] {
+    if (contexts.size === 0 || node === null) return [];
+    const all = candidates;
+    const more: ContextRule[] = [];
+    steps.count(node.attrs.length);
+    for (const { name } of node.attrs) {
+      for (const one of contexts.get(`[${name}`) ?? []) more.push(one);
+    }
+    return more.length === 0 ? all : [...all, ...more];
+  }
 }
 
 const NONE: Declarations = new Map();
-/** What it costs to conclude from declarations how an element looks, and from each of their characters. */
-const STEPS_OF_LOOK = 20;
-const CHARACTERS_A_STEP = 8;
-
-/**
- * The declaration of each property that weighs most; of equals the later one. Null where the steps are
- * spent before.
- */
-function* cascade(
-  found: readonly (readonly [weight: number, Declarations])[],
-  steps: Steps,
-): Sliced<Declarations | null> {
-  const held = new Map<string, Weighed>();
-  for (const [weight, declarations] of found) {
-    steps.count(declarations.size);
-    if (steps.isRestDue()) yield null;
-    if (steps.areSpent) return null;
-    for (const [property, declared] of declarations) {
-      const before = held.get(property);
-      const weighed = { weight, declared };
-      if (before === undefined || compare(weighed, before) >= 0) held.set(property, weighed);
-    }
-  }
-  // Shorthands and longer names hold in the order of their weight.
-  const inOrder = [...held].sort(([, a], [, b]) => compare(a, b));
-  let characters = 0;
-  for (const [, { declared }] of inOrder) characters += declared.value.length;
-  steps.count(STEPS_OF_LOOK + Math.ceil(characters / CHARACTERS_A_STEP));
-  if (steps.areSpent) return null;
-  return new Map(inOrder.map(([property, { declared }]) => [property, declared]));
-}
-
-interface Weighed {
-  weight: number;
-  declared: Declared;
-}
-
-/** Above 0 where the first holds against the second (CSS Cascade 4, section 6). */
-function compare(a: Weighed, b: Weighed): number {
-  return Number(a.declared.important) - Number(b.declared.important) || a.weight - b.weight ||
-    a.declared.order - b.declared.order;
-}
-
-/** What a selector is found by; undefined for one that is not simple. */
-function keyOf(selector: string): string | undefined {
-  const [whole, element, rest] = SELECTOR.exec(selector) ?? [];
+const NOTHING: readonly FoundDeclarations[] = [false, true].map((isNotJudged) => ({
+  declarations: NONE,
+  hasGenerated: false,
+  isNotJudged,
+}));
+/** What a selector of one name, class or id is found by; undefined for all others. */
+function simpleKeyOf(selector: string): string | undefined {
+  const [whole, element, rest] = SIMPLE.exec(selector) ?? [];
   if (whole === undefined || whole === "") return undefined;
   const name = (element ?? "").toLowerCase();
   if (rest === undefined) return name;
   return (name === "*" ? "" : name) + rest[0] + unescape(rest.slice(1));
-}
-
-/** Selectors and declarations of the rules that stand in no block of an at-rule. */
-function* blocksOf(css: string): Generator<{ selectors: string; block: string }> {
-  // Braces, quotes, and the ends of statements such as @import.
-  const marks = /[{};]|\\[^]|"(?:[^"\\\n]|\\[^])*(?:"|$)?|'(?:[^'\\\n]|\\[^])*(?:'|$)?/g;
-  let start = 0;
-  let depth = 0;
-  let selectors = "";
-  const isStatement = () => {
-    while (start < css.length && /\s/.test(css[start]!)) start++;
-    return css[start] === "@";
-  };
-  for (const { 0: mark, index } of css.matchAll(marks)) {
-    if (mark === "{") {
-      if (depth++ === 0) {
-        selectors = css.slice(start, index).trim();
-        start = index + 1;
-      }
-    } else if (mark === "}") {
-      if (depth === 1 && !selectors.startsWith("@")) {
-        yield { selectors, block: css.slice(start, index) };
-      }
-      depth = Math.max(0, depth - 1);
-      if (depth === 0) start = index + 1;
-    } else if (mark === ";" && depth === 0 && isStatement()) {
-      start = index + 1;
-    }
-  }
-  // Browsers close at the end what a sheet left open.
-  if (depth === 1 && !selectors.startsWith("@")) yield { selectors, block: css.slice(start) };
 }

@@ -13,19 +13,36 @@ const encoder = new TextEncoder();
 export interface EncodedTexts {
   head: Uint8Array<ArrayBuffer>;
   rest: Uint8Array<ArrayBuffer>;
+  /** Null where one of the others has all of it. */
+  shown: Uint8Array<ArrayBuffer> | null;
+}
+
+/** The sections of a message's blob, as records/message_record.ts numbers them. */
+export function sectionsOf(
+  raw: Uint8Array<ArrayBuffer>,
+  { head, rest, shown }: EncodedTexts,
+): Uint8Array<ArrayBuffer>[] {
+  return [raw, head, rest, ...(shown === null ? [] : [shown])];
 }
 
 export function encodeTexts(
-  { text, html, extractedText, headers, links }: ParsedTexts,
+  { text, html, shown, extractedText, headers, links }: ParsedTexts,
 ): EncodedTexts {
   const shownText = cutAtBytes(text, HEAD_TEXT_BYTES);
   const shownExtract = cutAtBytes(extractedText, HEAD_TEXT_BYTES);
-  const truncated = shownText !== text || shownExtract !== extractedText;
-  const head = { text: shownText, extracted_text: shownExtract, truncated };
+  const seen = cutAtBytes(shown, HEAD_TEXT_BYTES);
+  const truncated = shownText !== text || shownExtract !== extractedText || seen !== shown;
+  const head: ShownHead = {
+    text: shownText,
+    extracted_text: shownExtract,
+    truncated,
+    ...(seen === null ? {} : { shown: seen }),
+  };
   const rest = { text, html, extracted_text: extractedText, headers, links };
   return {
     head: encoder.encode(JSON.stringify(head)),
     rest: encoder.encode(JSON.stringify(rest)),
+    shown: seen === shown ? null : encoder.encode(JSON.stringify(shown)),
   };
 }
 
@@ -42,4 +59,11 @@ export interface ShownHead {
   text: string | null;
   extracted_text: string | null;
   truncated: boolean;
+  /** What mail programs show where that is not `text`; programs and agents of the API never see it. */
+  shown?: string;
+}
+
+/** The text that mail programs show. */
+export function shownTextOf({ text, shown }: Pick<ShownHead, "text" | "shown">): string | null {
+  return shown ?? text;
 }

@@ -14,22 +14,13 @@ import type { Declarations } from "./css_declarations.ts";
 import { type FontSize, MEDIUM_PX, readFontShorthand, readFontSize, toPx } from "./css_lengths.ts";
 
 const MAX_OPACITY = 0.05;
-const MAX_FONT_PX = 1;
-const FAR_OUTSIDE_PX = -999;
-const OFFSETS = [
-  "left",
-  "top",
-  "right",
-  "bottom",
-  "inset",
-  "text-indent",
-  "margin",
-  "margin-left",
-  "margin-top",
-  "margin-right",
-  "margin-bottom",
-  "translate",
-];
+const LEAST_FONT_PX = 2;
+const FAR_OUTSIDE_PX = 999;
+/** Of a picture, or of what cuts off what is larger. */
+const MAX_TINY_PX = 1;
+/** They move what is positioned alone. */
+const OFFSETS = ["left", "top", "right", "bottom", "inset"];
+const MARGINS = ["margin", "margin-left", "margin-top", "margin-right", "margin-bottom"];
 
 /** How an element looks, as far as its text may not be seen. */
 export interface Look {
@@ -42,12 +33,16 @@ export interface Look {
   color: Color;
   /** The nearest background; null where that is a picture. */
   background: Color | null;
+  /** A picture or a gradient is nearer than that. */
+  isOnPicture: boolean;
   /** Line ends and spaces stay as they are. */
   preformatted: boolean;
   /** None of the text directly in it is seen. */
   hidesText: boolean;
   /** A picture directly in it is not seen. */
   hidesPictures: boolean;
+  /** Something that cannot be judged may hide its text. */
+  isNotJudged: boolean;
 }
 
 export const FIRST_LOOK: Look = {
@@ -57,9 +52,11 @@ export const FIRST_LOOK: Look = {
   fontPx: MEDIUM_PX,
   color: BLACK,
   background: WHITE,
+  isOnPicture: false,
   preformatted: false,
   hidesText: false,
   hidesPictures: false,
+  isNotJudged: false,
 };
 
 /** The attributes of an element that its look depends on, beside class, id and style. */
@@ -86,15 +83,25 @@ export interface OwnLook {
   color: Color | undefined;
   gone: boolean;
   preformatted: boolean;
+  isNotJudged: boolean;
 }
+
+/** What browsers do not show, unless a style says otherwise (HTML, section 15.3.1). */
+const NOT_SHOWN: ReadonlySet<string> = new Set(
+  "annotation annotation-xml audio canvas datalist meter progress rp video".split(" "),
+);
 
 /** @returns null for an element that looks as its parent does */
 export function ownLook(of: LookAttributes, declared: Declarations): OwnLook | null {
   const isPlain = declared.size === 0 && !of.hidden && !of.isLink && of.bgcolor === undefined &&
-    of.color === undefined && of.picture === undefined && !PREFORMATTED.has(of.name);
+    of.color === undefined && of.picture === undefined && !PREFORMATTED.has(of.name) &&
+    !NOT_SHOWN.has(of.name) && !isTiny(of);
   if (isPlain) return null;
   const effects = effectsOf(declared);
   const { background, setsBackground, hasPicture = (of.picture ?? "") !== "" } = effects;
+  const { height = of.height, width = of.width } = effects;
+  const isCut = effects.cuts && (effects.isEmpty || isTiny({ height, width }));
+  const isUndisplayed = (of.hidden || NOT_SHOWN.has(of.name)) && !effects.isDisplayed;
   return {
     effects,
     background: setsBackground || of.bgcolor === undefined
@@ -102,11 +109,16 @@ export function ownLook(of: LookAttributes, declared: Declarations): OwnLook | n
       : readAttributeColor(of.bgcolor),
     hasPicture,
     color: colorOf(of, effects.color),
-    gone: of.hidden || effects.gone || (effects.cuts &&
-      (effects.isEmpty || isZero(effects.height ?? of.height) ||
-        isZero(effects.width ?? of.width))),
+    gone: isUndisplayed || effects.gone || (isCut && !effects.isPadded) ||
+      (of.name === "img" && isTiny({ height, width })),
     preformatted: PREFORMATTED.has(of.name),
+    isNotJudged: effects.isNotJudged || (isCut && effects.isPadded),
   };
+}
+
+/** Whether nothing is to be seen in a height or a width. */
+function isTiny({ height, width }: Pick<LookAttributes, "height" | "width">): boolean {
+  return isTinyLength(height) || isTinyLength(width);
 }
 
 /** How an element looks in its parent. Takes the same time for every one. */
@@ -131,10 +143,12 @@ export function lookIn(parent: Look, own: OwnLook | null): Look {
     fontPx,
     color,
     background,
+    isOnPicture: own.hasPicture || (parent.isOnPicture && own.background?.alpha !== 1),
     preformatted: effects.preformatted ?? (parent.preformatted || own.preformatted),
-    hidesText: gone || unseen || fontPx <= MAX_FONT_PX ||
+    hidesText: gone || unseen || fontPx < LEAST_FONT_PX ||
       (background !== null && isInvisible(color, background)),
     hidesPictures: gone || unseen,
+    isNotJudged: parent.isNotJudged || own.isNotJudged,
   };
 }
 
@@ -164,6 +178,11 @@ interface Effects {
   /** What is larger than the element is cut off. */
   cuts: boolean;
   isEmpty: boolean;
+  /** Whether it has room beside its content, in which that is seen. */
+  isPadded: boolean;
+  /** Whether `display` says that it is shown. */
+  isDisplayed: boolean;
+  isNotJudged: boolean;
   height: string | undefined;
   width: string | undefined;
 }
@@ -185,8 +204,10 @@ function readEffects(declared: Declarations): Effects {
   const space = get("white-space");
   return {
     gone: get("display") === "none" || get("mso-hide") === "all" || isFarOutside(get) ||
-      isClippedAway(get("clip"), get("clip-path")),
-    opacity: opacityOf(get("opacity")),
+      get("content-visibility") === "hidden" || isScaledAway(get("scale")) ||
+      (/^(?:absolute|fixed)$/.test(get("position") ?? "") && isClippedAway(get("clip"))) ||
+      isPathEmpty(get("clip-path")),
+    opacity: opacityOf(get("opacity")) * opacityOfFilter(get("filter")),
     unseen: visibility === undefined || /^(?:inherit|unset|revert)$/.test(visibility)
       ? undefined
       : visibility === "hidden" || visibility === "collapse",
@@ -194,15 +215,73 @@ function readEffects(declared: Declarations): Effects {
       ? undefined
       : /^(?:pre|break-spaces)/.test(space),
     fontSize: readFont(declared),
-    color: readTextColor(get("color")),
+    color: readTextColor(get("-webkit-text-fill-color") ?? get("color")),
     ...readBackground(declared),
     cuts: ["overflow", "overflow-x", "overflow-y"].some((name) =>
-      /hidden|clip/.test(get(name) ?? "")
+      /hidden|clip|auto|scroll/.test(get(name) ?? "")
     ),
-    isEmpty: isZero(get("max-height")) || isZero(get("max-width")),
+    isEmpty: isTinyLength(get("max-height")) || isTinyLength(get("max-width")),
+    isPadded: PADDINGS.some((name) => /[1-9]|\(/.test(get(name) ?? "")),
+    isDisplayed: !/^(?:none|inherit|initial|unset|revert)$/.test(get("display") ?? "none"),
+    isNotJudged: isBeyondUs(get),
     height: get("height"),
     width: get("width"),
   };
+}
+
+const PADDINGS = ["padding", "padding-top", "padding-right", "padding-bottom", "padding-left"];
+/** Functions whose value depends on what is not known here. */
+const UNKNOWN_VALUE =
+  /\b(?:var|env|attr|calc|min|max|clamp|color|color-mix|light-dark|device-cmyk|contrast-color)\(/;
+const JUDGED_BY_VALUE = [
+  "background",
+  "background-color",
+  "bottom",
+  "color",
+  "-webkit-text-fill-color",
+  "display",
+  "font",
+  "font-size",
+  "left",
+  "margin-left",
+  "margin-top",
+  "opacity",
+  "text-indent",
+  "top",
+  "visibility",
+];
+
+/** Whether styles do what cannot be told from them, and may hide text by it. */
+function isBeyondUs(get: Get): boolean {
+  if (JUDGED_BY_VALUE.some((name) => UNKNOWN_VALUE.test(get(name) ?? ""))) return true;
+  const isSet = (name: string, nothing: RegExp) => !nothing.test(get(name) ?? "none");
+  return isSet("mask", /^none/) || isSet("mask-image", /^none/) ||
+    isSet("-webkit-mask", /^none/) || isSet("-webkit-mask-image", /^none/) ||
+    isSet("filter", /^none$|^(?:opacity|drop-shadow|grayscale|saturate|sepia)\([^()]*\)$/) ||
+    isSet("mix-blend-mode", /^(?:none|normal)$/) || isSet("animation", /^none/) ||
+    isSet("animation-name", /^none/) ||
+    isSet("rotate", /^(?:none|[-+.\d]+(?:deg|rad|turn|grad))$/) ||
+    /rotate[xy3]|matrix|skew|perspective/.test(get("transform") ?? "") ||
+    /^path\(|^url\(/.test(get("clip-path") ?? "") || /^-/.test(get("z-index") ?? "") ||
+    (toPx(get("letter-spacing") ?? "", MEDIUM_PX) ?? 0) <= -MEDIUM_PX / 4;
+}
+
+/** Whether declarations may hide text, or let it be seen again. */
+export function mayHide(declared: Declarations): boolean {
+  if (declared.size === 0) return false;
+  const e = effectsOf(declared);
+  const { fontSize: size } = e;
+  return e.gone || e.opacity < 1 || e.unseen !== undefined || e.color !== undefined ||
+    e.setsBackground || e.isEmpty || e.isNotJudged || isTiny(e) ||
+    (size !== undefined && ("px" in size ? size.px < LEAST_FONT_PX : size.ofParent < 0.5));
+}
+
+/** Whether `content` has letters or digits in it. */
+export function isText(content: string | undefined): boolean {
+  if (content === undefined) return false;
+  if (/\battr\(/.test(content)) return true;
+  return [...content.matchAll(/"((?:[^"\\]|\\[^])*)"|'((?:[^'\\]|\\[^])*)'/g)]
+    .some(([, double, single]) => /[\p{L}\p{N}]/u.test(double ?? single ?? ""));
 }
 
 /** The last height that is one. */
@@ -220,6 +299,11 @@ function opacityOf(value: string | undefined): number {
     .exec(value ?? "1") ?? [];
   if (digits === undefined) return 1;
   return Math.min(Math.max(Number(digits) / (percent === "%" ? 100 : 1), 0), 1);
+}
+
+function opacityOfFilter(value: string | undefined): number {
+  const [, inside] = /\bopacity\(([^()]*)\)/.exec(value ?? "") ?? [];
+  return inside === undefined ? 1 : opacityOf(inside.trim() || undefined);
 }
 
 function colorOf(of: LookAttributes, color: Effects["color"]): Color | undefined {
@@ -246,6 +330,8 @@ function backgroundIn(parent: Look, { background, hasPicture }: OwnLook): Color 
   return hasPicture ? null : parent.background;
 }
 
+const PICTURE = /(?:url|gradient|image|image-set|cross-fade|element|paint|var)\(/;
+
 function readBackground(
   declared: Declarations,
 ): Pick<Effects, "background" | "setsBackground" | "hasPicture"> {
@@ -253,11 +339,11 @@ function readBackground(
   let setsBackground = false;
   let hasPicture: boolean | undefined;
   for (const [property, { value }] of declared) {
-    if (property === "background-image") hasPicture = value !== "none";
+    if (property === "background-image") hasPicture = PICTURE.test(value);
     if (property !== "background" && property !== "background-color") continue;
     const color = property === "background" ? colorIn(value) : readColor(value);
-    if (property === "background") hasPicture = /url\(|gradient\(|image/.test(value);
-    else if (color === undefined) continue;
+    if (property === "background") hasPicture = PICTURE.test(value);
+    else if (color === undefined && !/^(?:initial|unset|revert)$/.test(value)) continue;
     background = color;
     setsBackground = true;
   }
@@ -267,7 +353,7 @@ function readBackground(
 /** The colour in the shorthand `background`. */
 function colorIn(value: string): Color | undefined {
   const parts = value.match(
-    /(?:rgb|hsl)a?\([^()]{0,90}\)|[a-z-]{1,30}\([^()]{0,900}\)|[^\s()]{1,99}/g,
+    /(?:rgba?|hsla?|hwb|(?:ok)?l(?:ab|ch))\([^()]{0,90}\)|[a-z-]{1,30}\([^()]{0,900}\)|[^\s()]{1,99}/g,
   );
   for (const part of parts ?? []) {
     const color = readColor(part);
@@ -279,16 +365,37 @@ function colorIn(value: string): Color | undefined {
 /** A longer one is no length. */
 const MAX_LENGTH_CHARACTERS = 100;
 
-function isZero(given: string | undefined): boolean {
-  const length = given?.slice(0, MAX_LENGTH_CHARACTERS);
-  return length !== undefined && toPx(length.trim(), MEDIUM_PX, 1) === 0;
+function isTinyLength(given: string | undefined): boolean {
+  const length = given?.slice(0, MAX_LENGTH_CHARACTERS).trim().toLowerCase();
+  if (length === undefined || length === "") return false;
+  const px = toPx(length, MEDIUM_PX, WHOLE_PX);
+  return px !== undefined && px <= MAX_TINY_PX;
+}
+
+/** What 100% are taken to be. */
+const WHOLE_PX = 1_000;
+
+function isPositioned(get: Get): boolean {
+  return /^(?:absolute|fixed|relative|sticky|-webkit-sticky)$/.test(get("position") ?? "");
+}
+
+/** `scale` of which no surface is left. */
+function isScaledAway(value: string | undefined): boolean {
+  return value !== undefined && value.split(" ").some((number) => /^0(?:\.0*)?%?$/.test(number));
 }
 
 /** `em` counts as that of a common font: what is meant to be far is much farther. */
 function isFarOutside(get: Get): boolean {
-  const isFar = (values: string) =>
-    values.split(/[\s,]/).some((value) => (toPx(value, MEDIUM_PX) ?? 0) <= FAR_OUTSIDE_PX);
-  if (OFFSETS.some((name) => isFar(get(name) ?? ""))) return true;
+  const lengthsOf = (values: string) =>
+    values.split(/[\s,]/).map((value) => toPx(value, MEDIUM_PX) ?? 0);
+  const isFar = (values: string) => lengthsOf(values).some((px) => Math.abs(px) >= FAR_OUTSIDE_PX);
+  if (isFar(get("text-indent") ?? "") || isFar(get("translate") ?? "")) return true;
+  if (isPositioned(get) && OFFSETS.some((name) => isFar(get(name) ?? ""))) return true;
+  // A large margin at the left pushes the text itself away, one behind it what follows.
+  if (isFar(get("margin-left") ?? "")) return true;
+  if (MARGINS.some((name) => lengthsOf(get(name) ?? "").some((px) => px <= -FAR_OUTSIDE_PX))) {
+    return true;
+  }
   const transform = get("transform") ?? "";
   for (const [, name, inside] of transform.matchAll(/([a-z0-9]{1,20})\(([^()]*)\)/g)) {
     if (name!.startsWith("translate") && isFar(inside!)) return true;
@@ -299,8 +406,8 @@ function isFarOutside(get: Get): boolean {
   return false;
 }
 
-/** `clip: rect()` and the shapes of `clip-path` of which no surface is left. */
-function isClippedAway(clip: string | undefined, path: string | undefined): boolean {
+/** `clip: rect()` of which no surface is left. */
+function isClippedAway(clip: string | undefined): boolean {
   const [, edges] = /^rect\(([^()]*)\)$/.exec(clip ?? "") ?? [];
   if (edges !== undefined) {
     const [top, right, bottom, left] = edges.trim().split(/[\s,]+/).map((edge) =>
@@ -309,6 +416,11 @@ function isClippedAway(clip: string | undefined, path: string | undefined): bool
     if (bottom !== undefined && top !== undefined && bottom <= top) return true;
     if (right !== undefined && left !== undefined && right <= left) return true;
   }
+  return false;
+}
+
+/** Shapes of `clip-path` of which no surface is left. */
+function isPathEmpty(path: string | undefined): boolean {
   const [, shape, inside] = /^([a-z]{1,20})\(([^()]*)\)/.exec(path ?? "") ?? [];
   if (shape === undefined || inside === undefined) return false;
   const numbers = inside.split(/\bround\b|\bat\b/, 1)[0]!.trim().split(/[\s,]+/);

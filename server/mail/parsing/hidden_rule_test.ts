@@ -24,13 +24,31 @@ const HIDING: readonly string[] = [
   "font-size:0.05em",
   "font-size:5%",
   "font-size:.7pt",
+  "font-size:1.9px",
+  "font-size:1pt",
+  "font-size:0;font-size:nonsense",
   "font:0/0 a",
   "font:bold 1px Arial",
   "height:0;overflow:hidden",
   "width:0px;overflow:hidden",
   "max-height:0;overflow:hidden",
   "max-width:0;overflow-x:hidden",
+  "height:1px;overflow:hidden",
+  "width:1px;overflow:clip",
+  "max-height:1px;overflow:auto",
+  "height:0;padding:0;overflow:hidden",
   "text-indent:-999px",
+  "text-indent:999px",
+  "text-indent:99999px",
+  "position:absolute;left:99999px",
+  "position:relative;top:999px",
+  "position:absolute;inset:-9999px auto auto -9999px",
+  "margin-left:9999px",
+  "transform:translate(9999px)",
+  "translate:-9999px",
+  "scale:0",
+  "content-visibility:hidden",
+  "filter:opacity(0)",
   "text-indent:-9999em",
   "position:absolute;left:-9999px",
   "position:absolute;top:-999px",
@@ -41,7 +59,7 @@ const HIDING: readonly string[] = [
   "transform:translateX(-9999px)",
   "transform:scale(0)",
   "clip:rect(0,0,0,0);position:absolute",
-  "clip:rect(1px 1px 1px 1px)",
+  "position:fixed;clip:rect(1px 1px 1px 1px)",
   "clip-path:inset(50%)",
   "clip-path:inset(100%)",
   "clip-path:inset(0 0 100% 0)",
@@ -55,6 +73,16 @@ const HIDING: readonly string[] = [
   "color:rgb(100% 100% 100%)",
   "color:rgba(255,255,255,.5)",
   "color:hsl(0,0%,100%)",
+  "color:#fffffe",
+  "color:#ddd",
+  "color:#fff;color:nonsense",
+  "color:hwb(0 100% 0%)",
+  "color:lab(100% 0 0)",
+  "color:lch(99% 1 2)",
+  "color:oklab(1 0 0)",
+  "color:oklch(100% 0 0)",
+  "color:canvas",
+  "-webkit-text-fill-color:transparent",
   "color:transparent",
   "color:rgba(0,0,0,0)",
   "color:#0000",
@@ -69,21 +97,26 @@ const SEEN: readonly string[] = [
   "display:none;display:inline",
   "visibility:visible",
   "opacity:.06",
-  "font-size:1.1px",
-  "font-size:1pt",
+  "font-size:2px",
+  "font-size:1.5pt",
   "font-size:calc(0px)",
   "font:400 12px/0 a",
   "height:0",
   "overflow:hidden",
-  "height:1px;overflow:hidden",
+  "height:2px;overflow:hidden",
+  "width:100%;overflow:hidden",
+  "height:0;padding-bottom:50px;overflow:hidden",
   "text-indent:-998px",
-  "left:-998px",
+  "position:absolute;left:-998px",
   "left:9999px",
+  "left:-9999px",
+  "margin-right:9999px",
+  "clip:rect(0,0,0,0)",
   "clip:auto",
   "clip:rect(0,10px,10px,0)",
   "clip-path:inset(10%)",
   "mso-hide:none",
-  "color:#fffffe",
+  "color:#ccc",
   "color:#000",
   "background:#000;color:#fff",
   "background:url(x.png);color:#fff",
@@ -188,7 +221,7 @@ const VISIBLE: Readonly<Record<string, string>> = {
   "sheet in an attribute": '<p title="<style>.c{display:none}</style>" class=c>seen',
   "sheet in a template": "<template><style>.c{display:none}</style></template><p class=c>seen",
   "not a simple selector":
-    "<style>.o .c, .o>.c, .c:hover, .c.d{display:none}</style><p class=c>seen",
+    "<style>.o .c, .o>.c, .c:hover, .c.d, p+.c, .c~.c{display:none}</style><p class=c>seen",
   "inline wins": "<style>.c{display:none}</style><p class=c style='display:block'>seen",
   "later wins": "<style>.c{display:none}.c{display:block}</style><p class=c>seen",
   "case of classes": "<style>.C{display:none}</style><p class=c>seen",
@@ -201,11 +234,244 @@ Deno.test("htmlToText() keeps what looks hidden in other ways", () => {
   assert.deepEqual(wrong, []);
 });
 
-Deno.test("htmlToText() reports letters alone, and characters that are invisible", () => {
-  assert.equal(htmlToText("<p hidden>&nbsp;&zwnj; 12 ... \u3164\u115f</p>x").hiddenRemoved, false);
+Deno.test("htmlToText() reports letters and digits, and characters that are invisible", () => {
+  assert.equal(htmlToText("<p hidden>&nbsp;&zwnj; ... \u3164\u115f</p>x").hiddenRemoved, false);
+  assert.equal(htmlToText("<p hidden>12</p>x").hiddenRemoved, true);
   assert.equal(htmlToText("<p hidden>é</p>x").hiddenRemoved, true);
   const { text, hiddenRemoved } = htmlToText("a&#x200b;&#x200b;b");
   assert.deepEqual([text, hiddenRemoved], ["ab", true]);
+});
+
+/** Selectors that select the one element with SECRET in AROUND, and no other. */
+const SELECTORS: readonly string[] = [
+  ".x.w",
+  "div.x#y.w",
+  ".o .x",
+  ".o > .x",
+  "body .x",
+  "html > body > section > .x",
+  "section div",
+  ".o * .x, .o .x",
+  "p + .x",
+  "h1 ~ .x",
+  ".o h1 ~ p + div.x",
+  "[data-a]",
+  "div[data-a=b]",
+  "[data-a='b']",
+  '[data-a="B" i]',
+  "[data-c~=two]",
+  "[data-d|=en]",
+  "[data-c^=one]",
+  "[data-c$=three]",
+  "[data-c*='e tw']",
+  "[class][id=y]",
+  "div:not(.z)",
+  ".o :is(div, h6)",
+  ":where(.x, .z)",
+  ".x:nth-child(3)",
+  ".x:nth-child(2n+1)",
+  "section > :nth-child( odd ):not(h1)",
+  "\\.x , .o>.x",
+];
+const AROUND = `<section class=o><h1>before</h1><p>and</p><div class="w x" id=y data-a=b
+data-c="one two three" data-d=en-US>SECRET</div><p>after</p></section>`;
+
+Deno.test("htmlToText() judges selectors of what stands around, before and in an element", () => {
+  const wrong = SELECTORS.filter((selector) => {
+    const found = htmlToText(`<style>${selector}{display:none}</style>${AROUND}`);
+    return found.text !== "before\n\nand\n\nafter" || !found.hiddenRemoved || found.isNotJudged;
+  });
+  assert.deepEqual(wrong, []);
+});
+
+Deno.test("htmlToText() lets selectors of other elements alone", () => {
+  const others = [
+    ".x.z",
+    ".z .x",
+    "body > .x",
+    ".x > div",
+    "h1 + .x",
+    ".x + .x",
+    ".x ~ div",
+    "[data-z]",
+    "[data-a=B]",
+    "[data-c=two]",
+    "div:not(.x)",
+    ".x:first-child",
+    ".x:nth-child(2n)",
+    ".x:hover",
+    "a:visited",
+    ".x::selection",
+    "template .x",
+  ];
+  const wrong = others.filter((selector) => {
+    const found = htmlToText(`<style>${selector}{display:none}</style>${AROUND}`);
+    return !found.text.includes("SECRET") || found.hiddenRemoved || found.isNotJudged;
+  });
+  assert.deepEqual(wrong, []);
+});
+
+Deno.test("htmlToText() weighs selectors as browsers do", () => {
+  const seen = (css: string) =>
+    htmlToText(`<style>${css}</style>${AROUND}`).text.includes("SECRET");
+  assert.equal(seen(".o .x{display:block} .x{display:none}"), true);
+  assert.equal(seen(".o .x{display:none} .x{display:block}"), false);
+  assert.equal(seen("#y{display:block} .o .x.w[data-a]{display:none}"), true);
+  assert.equal(seen(".o .x{display:none} section .x{display:block!important}"), true);
+  assert.equal(seen(":where(.o .x){display:none}"), true);
+  assert.equal(seen(".x{display:none} @media screen{.x{display:block}}"), true);
+  const many = Array.from({ length: 12 }, () => ".x").join("");
+  assert.equal(seen(`#y{display:block} ${many}{display:none}`), true);
+});
+
+Deno.test("htmlToText() reads the styles of media that a screen has", () => {
+  const hides = (query: string) => {
+    const { text, isNotJudged } = htmlToText(
+      `<style>@media ${query}{p{x:y}.c{display:none}}</style><p>a<p class=c>SECRET`,
+    );
+    return isNotJudged ? "unsure" : text.includes("SECRET") ? "no" : "yes";
+  };
+  const wanted = {
+    yes: [
+      "screen",
+      "all",
+      "only screen",
+      "print, screen",
+      "screen and (min-width: 1px)",
+      "(min-width:600px)",
+      "not print",
+      "screen and (max-width:9999px)",
+      "(prefers-color-scheme: light)",
+    ],
+    no: [
+      "print",
+      "not screen",
+      "only screen and (max-width: 600px)",
+      "speech",
+      "(prefers-color-scheme: dark)",
+      "screen and (max-width:30em) and (orientation:portrait)",
+    ],
+    unsure: [
+      "(min-width:1400px)",
+      "(max-width:1200px)",
+      "(-webkit-min-device-pixel-ratio:0)",
+      "((x))",
+    ],
+  };
+  for (const [how, queries] of Object.entries(wanted)) {
+    for (const query of queries) assert.equal(hides(query), how, query);
+  }
+  const ofSheet = htmlToText(
+    "<style media='only screen'>.c{display:none}</style><p class=c>SECRET",
+  );
+  assert.equal(ofSheet.text, "");
+});
+
+Deno.test("htmlToText() reports what styles put before and behind, and never gives it", () => {
+  const found = (css: string) => {
+    const { text, hiddenRemoved } = htmlToText(`<style>${css}</style><p class=c>seen`);
+    assert.equal(text, "seen");
+    return hiddenRemoved;
+  };
+  assert.equal(found(".c::before{content:'EVIL'}"), true);
+  assert.equal(found('p:after{content:"a" attr(title)}'), true);
+  assert.equal(found("p::before{content:attr(title)}"), true);
+  assert.equal(found("@media screen{.c::before{content:'4711'}}"), true);
+  assert.equal(found(".d::before{content:'EVIL'}"), false);
+  assert.equal(found(".c::before{content:'\\2022'} .c::after{content:''}"), false);
+  assert.equal(found(".c::before{content:none}"), false);
+});
+
+Deno.test("htmlToText() says where styles are beyond it", () => {
+  const judged = (html: string) => !htmlToText(html).isNotJudged;
+  const rule = (css: string) => `<style>${css}</style><div class=o><p class=c>seen</div>`;
+  for (
+    const html of [
+      rule(".c:last-child{display:none}"),
+      rule(".c:has(b){color:#fff}"),
+      rule("p:nth-last-child(1){font-size:0}"),
+      rule("@supports (display:grid){.c{display:none}}"),
+      rule(".o{ .c{display:none} }"),
+      rule(":root{--x:#fff} .c{color:var(--x)}"),
+      rule(".c{animation:hide 1s}"),
+      rule(".c::first-line{display:none}"),
+      "<p style='background:linear-gradient(#000,#111);color:#fff'>seen",
+      "<table background=x.png><tr><td>seen</table>",
+      "<p style='color:color-mix(in srgb, white, white)'>seen",
+      "<p style='mask-image:url(x.svg)'>seen",
+      "<p style='filter:contrast(0)'>seen",
+      "<p style='transform:rotateX(90deg)'>seen",
+      "<p style='height:0;padding:9px;overflow:hidden'>seen",
+      "<p>seen</p><body style='display:none'>",
+    ]
+  ) assert.equal(judged(html), false, html);
+  for (
+    const html of [
+      rule(".c:last-child{margin:0}"),
+      rule(".z:last-child{display:none}"),
+      rule("@supports (display:grid){.z{display:none}}"),
+      rule("@font-face{font-family:x;src:url(x)} @keyframes a{from{opacity:0}}"),
+      rule(".c{line-height:calc(1em * 2)}"),
+      "<div style='background:url(x.png)'><p style='background:#fff'>seen",
+      "<div style='background:url(x.png)'><img src=x></div>seen",
+      "<body class=a><p>seen</p><body class=b>",
+    ]
+  ) assert.equal(judged(html), true, html);
+});
+
+Deno.test("htmlToText() gives html and body their styles where nobody wrote them down", () => {
+  const seen = (html: string) => htmlToText(html).text;
+  assert.equal(seen("<style>body{background:#000}</style><p style='color:#fff'>seen"), "seen");
+  assert.equal(seen("<style>body{background:#000}</style><p style='color:#000'>SECRET"), "");
+  assert.equal(seen("<style>html{background:#111}</style><font color=#111>SECRET</font>x"), "");
+  assert.equal(seen("<html><meta charset=utf-8><body bgcolor=#000 text=#fff>seen"), "seen");
+  assert.equal(seen("<style>body{display:none}</style>SECRET"), "");
+  assert.equal(seen("<head><style>body > p{display:none}</style></head><p>SECRET</p>a"), "a");
+});
+
+Deno.test("htmlToText() leaves out and reports elements that browsers do not show", () => {
+  const unseen = [
+    "<template>SECRET</template>",
+    "<iframe>SECRET</iframe>",
+    "<noframes>SECRET</noframes>",
+    "<dialog>SECRET</dialog>",
+    "<div popover>SECRET</div>",
+    "<details><summary>a</summary><p>SECRET</p></details>",
+    "<details>SECRET</details>",
+    "<video>SECRET</video>",
+    "<audio>SECRET</audio>",
+    "<canvas>SECRET</canvas>",
+    "<datalist>SECRET</datalist>",
+    "<ruby>a<rp>SECRET</rp></ruby>",
+    "<svg><desc>SECRET</desc><defs><text>SECRET</text></defs></svg>",
+    "<!--[if mso]><p>SECRET</p><![endif]-->",
+    "<!--[if gte mso 9]><xml><o>x</o></xml>SECRET<![endif]-->",
+    "<img width=1 height=1 alt=SECRET>",
+    "<img style='width:1px' alt=SECRET>",
+    "<img height=0 alt=SECRET>",
+    "<font color=#ffffffffffff>SECRET</font>",
+  ];
+  const wrong = unseen.filter((html) => {
+    const { text, hiddenRemoved } = htmlToText(`<p>x</p>${html}`);
+    return text.includes("SECRET") || !hiddenRemoved;
+  });
+  assert.deepEqual(wrong, []);
+  const seen = [
+    "<details open>seen</details>",
+    "<details><summary>seen</summary></details>",
+    "<dialog open>seen</dialog>",
+    "<div hidden style='display:block'>seen</div>",
+    "<object>seen</object>",
+    "<img width=20 height=20 alt=seen>",
+    "<!--[if mso]><xml><o>96</o></xml><style>p{x:y}</style><table><![endif]-->seen",
+    "<!--[if !mso]><!-->seen<!--<![endif]-->",
+    "<template><style>.a{b:c}</style></template>seen",
+  ];
+  const lost = seen.filter((html) => {
+    const { text, hiddenRemoved } = htmlToText(html);
+    return text !== "seen" || hiddenRemoved;
+  });
+  assert.deepEqual(lost, []);
 });
 
 Deno.test("htmlToText() judges by inline styles alone once its steps are spent, and says so", () => {

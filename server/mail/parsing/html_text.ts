@@ -1,6 +1,8 @@
+// Over 300 lines: what a tag and a text do to all that is kept of a document is one thing.
 /** What somebody sees of an HTML message, as text. Pure; linear in its length. */
 import type { Token } from "parse5";
 import { readRules } from "./css_rules.ts";
+import { hasWords, LETTERS } from "./conditional_comment.ts";
 import { elementLayout } from "./element_layout.ts";
 import { linkTarget } from "./found_link.ts";
 import {
@@ -11,8 +13,9 @@ import {
   ownLook,
   PREFORMATTED,
 } from "./hidden_rule.ts";
-import { type QuotedLines, type QuoteKind, quoteKindOf } from "./html_quotes.ts";
+import { childNode, documentNode, type StyledNode } from "./css_selectors.ts";
 import { attribute, readTokens, styleSheetsOf } from "./html_tokens.ts";
+import { type QuotedLines, type QuoteKind, quoteKindOf } from "./html_quotes.ts";
 import { removeInvisible } from "./invisible_characters.ts";
 import { linkCollector } from "./link_collector.ts";
 import { type OpenElement, openElements } from "./open_elements.ts";
@@ -32,6 +35,8 @@ export interface HtmlText {
   hiddenRemoved: boolean;
   /** Whether its steps were spent: style sheets were not judged to its end, only inline styles were. */
   isTooComplex: boolean;
+  /** Whether something that cannot be judged may hide some of it, or show what was left out. */
+  isNotJudged: boolean;
   /** What reading it took, counted; in proportion to its length whatever it holds. */
   steps: number;
 }
@@ -42,6 +47,10 @@ interface Content {
   own: OwnLook | null;
   display: string | undefined;
   isLink: boolean;
+  /** Null where no style sheet looks at it. */
+  node: StyledNode | null;
+  /** Whether it is details whose summary alone is seen. */
+  isFolded: boolean;
   quote: QuoteKind | null;
 }
 
@@ -61,8 +70,23 @@ const VOID = names(
 );
 /** Formatting that lingers goes on in their text, not around them. */
 const HOLDS_OTHERS = names("td th tr table tbody thead tfoot p div");
-/** Letters, but for the Korean ones that fill a place without being seen. */
-const LETTERS = /[^\P{L}\u115f\u1160\u3164\uffa0]/u;
+const CODE = names("script style");
+const BLANK = /^\s*$/;
+/** Of what is never text what somebody may read where it does not show, such as a model. */
+const UNSEEN_TEXT = names("iframe noembed noframes template");
+/** Of a picture that SVG draws: they describe it, or draw nothing by themselves. */
+const UNDRAWN = names("clippath defs desc lineargradient marker mask metadata pattern symbol");
+/** Of these the look depends on more than styles. */
+const LOOKED_AT = names(
+  "annotation annotation-xml audio canvas datalist details dialog meter progress rp video",
+);
+
+type Tag = Pick<Token.TagToken, "tagName" | "attrs">;
+const UNSEEN = { gone: true, hidesText: true, hidesPictures: true };
+/** Attributes of html and body by which they look. */
+const LOOKS = names("background bgcolor class hidden id style text");
+/** Elements whose attributes say how their text is coloured. */
+const COLORED = names("basefont body font");
 
 /** Reads an HTML part at once: readHtmlText() to its end. */
 export function htmlToText(html: string): HtmlText {
@@ -74,8 +98,12 @@ export function htmlToText(html: string): HtmlText {
  * person does not see. What hides text is in hidden_rule.ts; css_rules.ts says how far style sheets
  * are read. What noscript holds is text: mail runs no scripts.
  */
-export function* readHtmlText(html: string): Sliced<HtmlText> {
-  const steps = Steps.of(html);
+export function readHtmlText(html: string): Sliced<HtmlText> {
+  return readHtmlWithin(html, Steps.of(html));
+}
+
+/** As readHtmlText(), with a budget that it shares with others. */
+export function* readHtmlWithin(html: string, steps: Steps): Sliced<HtmlText> {
   const rules = yield* readRules(yield* styleSheetsOf(html, steps), steps);
   const layout = textLayout(html.length + LAYOUT_CHARACTERS);
   const arrange = elementLayout(layout);
@@ -84,10 +112,17 @@ export function* readHtmlText(html: string): Sliced<HtmlText> {
   let isInHead = false;
   let skipped = "";
   let skippedDepth = 0;
+  /** Whether a script or a style sheet stands in what is skipped. */
+  let isInCode = false;
   let isAfterPre = false;
   let isTooDeep = false;
   /** Set where something hides text in what is too deep: nobody knows where it would end. */
   let isHiddenToTheEnd = false;
+  let isNotJudged = false;
+  let hasBody = false;
+  const documentTop = documentNode();
+  /** What the first html and body tags say. */
+  const rootAttributes = new Map<string, ReadonlySet<string>>();
 
   const elements = openElements<Content>(({ name, content }) => {
     if (content.isLink) endLink();
@@ -96,32 +131,69 @@ export function* readHtmlText(html: string): Sliced<HtmlText> {
   }, ({ content }) => content.own === null ? "no" : content.look.hidesText ? "first" : "yes");
   const currentLook = () => elements.top()?.content.look ?? FIRST_LOOK;
 
-  function* contentOf(
-    tag: Token.TagToken,
-    parent: Look,
-  ): Sliced<Pick<Content, "look" | "own" | "display">> {
+  function nodeOf(tag: Tag): StyledNode | null {
+    if (!rules.needsNodes) return null;
+    const parent = elements.top()?.content.node ?? documentTop;
+    return childNode(parent, tag, rules.looksAtSiblings);
+  }
+
+  function* contentOf(tag: Tag): Sliced<Content> {
     const { tagName: name, attrs } = tag;
-    if (attrs.length === 0 && rules.isEmpty && !PREFORMATTED.has(name)) {
-      return { look: parent, own: null, display: undefined };
-    }
-    const declared = yield* rules.declared({
+    const around = elements.top()?.content;
+    const parent = around?.look ?? FIRST_LOOK;
+    const node = nodeOf(tag);
+    const plain = {
+      look: parent,
+      own: null,
+      display: undefined,
+      isLink: false,
+      node,
+      quote: null,
+    };
+    const isFolded = name === "details" && attribute(tag, "open") === undefined;
+    const isUnfolded = around?.isFolded === true && name !== "summary";
+    if (
+      attrs.length === 0 && rules.isEmpty && !PREFORMATTED.has(name) && !LOOKED_AT.has(name) &&
+      !isUnfolded
+    ) return { ...plain, isFolded };
+    const { declarations, hasGenerated, isNotJudged } = yield* rules.declared({
       name,
       id: attribute(tag, "id") ?? "",
       classes: attribute(tag, "class") ?? "",
       style: attribute(tag, "style") ?? "",
+      node,
     });
     const own = ownLook({
       name,
       isLink: name === "a" && attribute(tag, "href") !== undefined,
-      hidden: attribute(tag, "hidden") !== undefined,
+      hidden: attribute(tag, "hidden") !== undefined || attribute(tag, "popover") !== undefined ||
+        (name === "dialog" && attribute(tag, "open") === undefined),
       bgcolor: attribute(tag, "bgcolor"),
-      color: attribute(tag, name === "body" ? "text" : "color"),
+      color: COLORED.has(name) ? attribute(tag, name === "body" ? "text" : "color") : undefined,
       picture: attribute(tag, "background"),
       width: attribute(tag, "width"),
       height: attribute(tag, "height"),
-    }, declared);
-    const look = lookIn(parent, own);
-    return { look, own, display: declared.get("display")?.value };
+    }, declarations);
+    let look = lookIn(parent, own);
+    if (isNotJudged) look = { ...look, isNotJudged };
+    if (isUnfolded) look = { ...look, ...UNSEEN };
+    if (hasGenerated && !look.gone) hiddenRemoved = true;
+    return { ...plain, look, own, display: declarations.get("display")?.value, isFolded };
+  }
+
+  function* makeRoot(before: "html" | "body"): Sliced<void> {
+    if (before === "body" && !elements.has("html")) yield* makeElement("html");
+  }
+
+  function* makeElement(tagName: string): Sliced<void> {
+    open({ name: tagName, content: yield* contentOf({ tagName, attrs: [] }) });
+  }
+
+  /** Browsers make what is missing of html and body. */
+  function* makeBody(): Sliced<void> {
+    yield* makeRoot("body");
+    yield* makeElement("body");
+    hasBody = true;
   }
 
   function open(element: OpenElement<Content>): void {
@@ -138,7 +210,12 @@ export function* readHtmlText(html: string): Sliced<HtmlText> {
       steps.count(1);
       open({
         name,
-        content: { ...content, look: lookIn(currentLook(), content.own), isLink: false },
+        content: {
+          ...content,
+          look: lookIn(currentLook(), content.own),
+          isLink: false,
+          quote: null,
+        },
       });
     }
   }
@@ -155,6 +232,8 @@ export function* readHtmlText(html: string): Sliced<HtmlText> {
       hiddenRemoved ||= LETTERS.test(chars);
       return;
     }
+    const { isNotJudged: isUnknown, isOnPicture } = currentLook();
+    if ((isUnknown || isOnPicture) && !isNotJudged) isNotJudged = LETTERS.test(chars);
     const seen = chars.includes("\u00ad") ? chars.replaceAll("\u00ad", "") : chars;
     if (preformatted) layout.preformatted(seen);
     else layout.text(seen);
@@ -163,10 +242,26 @@ export function* readHtmlText(html: string): Sliced<HtmlText> {
 
   function* startElement(tag: Token.TagToken): Sliced<void> {
     const name = tag.tagName;
-    if (elements.ignores(name)) return;
+    if (elements.ignores(name)) {
+      // Browsers give the first one what the second one says, also for what stood before.
+      const first = rootAttributes.get(name);
+      isNotJudged ||= tag.attrs.some((attr) => LOOKS.has(attr.name) && !first?.has(attr.name));
+      return;
+    }
+    if (name === "body" || name === "html") {
+      yield* makeRoot(name);
+      hasBody ||= name === "body";
+      rootAttributes.set(name, new Set(tag.attrs.map((attr) => attr.name)));
+    } else if (!hasBody) {
+      if (IN_HEAD.has(name)) return; // it stands in the head that nobody wrote down
+      yield* makeBody();
+    }
     if (!isTooDeep) elements.makeRoomFor(name);
     if (!HOLDS_OTHERS.has(name)) reopenFormatting();
-    const content = yield* contentOf(tag, currentLook());
+    let content = yield* contentOf(tag);
+    if (UNDRAWN.has(name) && elements.has("svg")) {
+      content = { ...content, look: { ...content.look, ...UNSEEN } };
+    }
     if (!content.look.gone) {
       arrange.begin(name, content.display, attribute(tag, name === "li" ? "value" : "start"));
     }
@@ -189,9 +284,11 @@ export function* readHtmlText(html: string): Sliced<HtmlText> {
     isAfterPre = false;
     if (skipped !== "") {
       if (name === skipped) skippedDepth++;
+      else isInCode ||= CODE.has(name);
     } else if (NEVER_TEXT.has(name)) {
       skipped = name;
       skippedDepth = 1;
+      nodeOf(tag);
     } else if (name === "head") {
       isInHead = !elements.has("body");
     } else {
@@ -203,6 +300,7 @@ export function* readHtmlText(html: string): Sliced<HtmlText> {
   function endTag(name: string): void {
     isAfterPre = false;
     if (skipped !== "") {
+      if (CODE.has(name)) isInCode = false;
       if (name === skipped && --skippedDepth === 0) skipped = "";
     } else if (isInHead) {
       if (/^(?:head|body|html|br)$/.test(name)) isInHead = false;
@@ -210,30 +308,47 @@ export function* readHtmlText(html: string): Sliced<HtmlText> {
     else if (!isTooDeep) elements.close(name);
   }
 
+  /** Conditional comments are text in some mail programs. */
+  function readComment(text: string): void {
+    if (skipped !== "" || !/^\s*\[if\s/i.test(text)) return;
+    steps.count(text.length);
+    hiddenRemoved ||= hasWords(text);
+  }
+
   function readText(text: string): void {
-    if (skipped !== "" || isInHead) return;
+    if (UNSEEN_TEXT.has(skipped) && !isInCode) hiddenRemoved ||= LETTERS.test(text);
+    if (skipped !== "") return;
     const chars = isAfterPre ? text.replace(/^\n/, "") : text;
+    const isBlank = BLANK.test(chars);
+    // What a head cannot hold ends it.
+    if (isInHead && isBlank) return;
+    isInHead = false;
     isAfterPre = false;
-    if (!/^\s*$/.test(chars)) reopenFormatting();
+    if (!isBlank) reopenFormatting();
     const look = currentLook();
-    show(chars, look.hidesText, look.preformatted);
+    const isFolded = elements.top()?.content.isFolded === true;
+    show(chars, look.hidesText || isFolded, look.preformatted);
   }
 
   for (const token of readTokens(html, steps)) {
     if (token === null) yield null;
     else if (token.type === "start") yield* startTag(token.tag);
     else if (token.type === "end") endTag(token.name);
-    else if (token.type === "text") readText(token.text);
+    else if (token.type === "text") {
+      if (!hasBody && skipped === "" && !BLANK.test(token.text)) yield* makeBody();
+      readText(token.text);
+    } else if (token.type === "comment") readComment(token.text);
     else if (token.isStandard && elements.depth() === 0) elements.nestAsStandard();
   }
   elements.closeAll();
   const { text, removed } = removeInvisible(layout.result());
   return {
     text: text.trimEnd(),
-    links: links.found,
     quotes: layout.quotedLines(),
+    links: links.found,
     hiddenRemoved: hiddenRemoved || removed,
     isTooComplex: steps.areSpent,
+    isNotJudged,
     steps: steps.done,
   };
 }

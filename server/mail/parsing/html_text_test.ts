@@ -125,19 +125,3 @@ Deno.test("htmlToText() writes quotes as extractText() finds them", () => {
     programs.map(() => "Sure."),
   );
 });
-
-Deno.test("htmlToText() tells which lines are quoted, and by what", () => {
-  const html = `<p>a\u200b\u200bb</p><blockquote>own</blockquote><pre>c\n\nd</pre>
-<div class="gmail_attr">x:</div><blockquote type=cite>y<br>z<blockquote>w</blockquote></blockquote>e
-<div id=divRplyFwdMsg>From: x</div>f`;
-  const { text, quotes } = htmlToText(html);
-  const lines = text.split("\n");
-  assert.deepEqual(quotes.map(({ line, kind }) => [lines[line], kind]), [
-    ["> own", "blockquote"],
-    ["c", null],
-    ["x:", "attribution"],
-    ["> y", "quote"],
-    ["e", null],
-    ["From: x", "former"],
-  ]);
-});

@@ -1,5 +1,6 @@
 /** HTML as a stream of tags and texts, without a tree: linear for every nesting. */
 import { Token, Tokenizer, TokenizerMode } from "parse5";
+import { evaluateMedia, type Holding } from "./media_queries.ts";
 import type { Sliced } from "./sliced.ts";
 import type { Steps } from "./steps.ts";
 
@@ -11,6 +12,7 @@ export type HtmlToken =
   }
   | { type: "start"; tag: Token.TagToken }
   | { type: "end"; name: string }
+  | { type: "comment"; text: string }
   /** A piece of text, entities decoded; a long one comes in several. */
   | { type: "text"; text: string };
 
@@ -37,7 +39,7 @@ const WAITING_TOKENS = 256;
 const WINDOW_CHARACTERS = 64 * 1024;
 
 /**
- * Every token in turn, and null where others may have a turn. Comments are no token here.
+ * Every token in turn, and null where others may have a turn.
  * @param steps counts the characters and the tokens
  */
 export function* readTokens(html: string, steps: Steps): Generator<HtmlToken | null> {
@@ -65,7 +67,10 @@ export function* readTokens(html: string, steps: Steps): Generator<HtmlToken | n
     if (run.length > RUN_CHARACTERS) endRun();
   };
   const tokenizer = new Tokenizer({ sourceCodeLocationInfo: false }, {
-    onComment: nothing,
+    onComment(comment) {
+      endRun();
+      put({ type: "comment", text: comment.data });
+    },
     onDoctype: (doctype) => put({ type: "doctype", isStandard: isStandards(doctype) }),
     onEof: endRun,
     onNullCharacter: nothing,
@@ -120,19 +125,29 @@ function isStandards({ name, publicId, systemId, forceQuirks }: Token.DoctypeTok
 }
 
 /** An attribute; undefined where it is missing. */
-export function attribute(tag: Token.TagToken, name: string): string | undefined {
+export function attribute(
+  tag: Pick<Token.TagToken, "attrs">,
+  name: string,
+): string | undefined {
   for (const attr of tag.attrs) if (attr.name === name) return attr.value;
   return undefined;
 }
 
-/** The style sheets that hold for a screen, in order. What stands in templates is none. */
-export function* styleSheetsOf(html: string, steps: Steps): Sliced<string[]> {
+export interface StyleSheet {
+  css: string;
+  /** Never "no". */
+  holds: Holding;
+}
+
+/** The style sheets that hold, or may hold, for a screen, in order. What stands in templates is none. */
+export function* styleSheetsOf(html: string, steps: Steps): Sliced<StyleSheet[]> {
   // A sheet is ended by its own tag: what follows the last need not be read.
   const lastStyle = yield* lastStyleTag(html);
   if (lastStyle < 0) return [];
   const end = html.slice(lastStyle).search(/<\/style/i);
   const until = end < 0 ? html.length : lastStyle + end + "</style>".length;
-  const sheets: string[] = [];
+  const sheets: StyleSheet[] = [];
+  let holds: Holding = "yes";
   let templates = 0;
   let sheet: string[] | null = null;
   for (const token of readTokens(html.slice(0, until), steps)) {
@@ -141,17 +156,20 @@ export function* styleSheetsOf(html: string, steps: Steps): Sliced<string[]> {
     else if (token.type === "start") {
       const { tag } = token;
       if (tag.tagName === "template") templates++;
-      if (tag.tagName === "style" && templates === 0 && isForScreens(tag)) sheet = [];
+      if (tag.tagName === "style" && templates === 0) {
+        holds = holdingOf(tag);
+        if (holds !== "no") sheet = [];
+      }
     } else if (token.type === "end") {
       if (token.name === "template" && templates > 0) templates--;
       if (token.name === "style" && sheet !== null) {
-        sheets.push(sheet.join(""));
+        sheets.push({ css: sheet.join(""), holds });
         sheet = null;
       }
     }
   }
   // Browsers apply a sheet that nobody closed, too.
-  if (sheet !== null) sheets.push(sheet.join(""));
+  if (sheet !== null) sheets.push({ css: sheet.join(""), holds });
   return sheets;
 }
 
@@ -169,8 +187,7 @@ function* lastStyleTag(html: string): Sliced<number> {
   return -1;
 }
 
-function isForScreens(tag: Token.TagToken): boolean {
+function holdingOf(tag: Token.TagToken): Holding {
   const type = (attribute(tag, "type") ?? "").trim().toLowerCase();
-  const media = (attribute(tag, "media") ?? "").trim().toLowerCase();
-  return (type === "" || type === "text/css") && /^(?:all|screen)?$/.test(media);
+  return type === "" || type === "text/css" ? evaluateMedia(attribute(tag, "media") ?? "") : "no";
 }

@@ -12,7 +12,12 @@ import type { ParseContext } from "./parsed_mail.ts";
 import { encodeTexts } from "./encoded_texts.ts";
 import { applyPatch, emptyParsedMail, type ParsedPatch } from "./parsed_patch.ts";
 import { parseInStages } from "./parse_mail.ts";
-import { type ReadAttachment, readAttachment, readAttachments } from "./read_attachment.ts";
+import {
+  type ListedAttachment,
+  type ReadAttachment,
+  readAttachment,
+  readAttachments,
+} from "./read_attachment.ts";
 import type { ReadMailResult } from "./read_mail.ts";
 import type { WalkLimits } from "./walk_parts.ts";
 
@@ -20,11 +25,15 @@ import type { WalkLimits } from "./walk_parts.ts";
 export interface MailJobs {
   read: { input: ParseContext; step: ParsedPatch; result: ReadMailResult };
   attachment: {
-    input: { index: number; limits: WalkLimits };
+    input: { wanted: ListedAttachment; limits: WalkLimits };
     step: never;
     result: ReadAttachment | null;
   };
-  attachments: { input: { limits: WalkLimits }; step: never; result: ReadAttachment[] };
+  attachments: {
+    input: { listed: readonly string[]; limits: WalkLimits };
+    step: never;
+    result: (ReadAttachment | null)[];
+  };
   /** A request to send; the bytes are its body. */
   request: {
     input: { kind: OutgoingKind; context: ReadingContext; wantsFingerprint: boolean };
@@ -78,15 +87,16 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
         : { ...texts, text: given.text ?? texts.text, html: given.html };
       return { facts, ...encodeTexts(shown) };
     },
-    buffersOf: ({ head, rest }) => [head.buffer, rest.buffer],
+    buffersOf: ({ head, rest, shown }) =>
+      [head, rest, shown].flatMap((section) => section?.buffer ?? []),
   },
   attachment: {
-    run: (raw, { index, limits }) => readAttachment(raw, index, limits),
+    run: (raw, { wanted, limits }) => readAttachment(raw, wanted, limits),
     buffersOf: (result) => result === null ? [] : [result.bytes.buffer],
   },
   attachments: {
-    run: (raw, { limits }) => readAttachments(raw, limits),
-    buffersOf: (result) => result.map(({ bytes }) => bytes.buffer),
+    run: (raw, { listed, limits }) => readAttachments(raw, listed, limits),
+    buffersOf: (result) => result.flatMap((read) => read?.bytes.buffer ?? []),
   },
   request: {
     run: (body, { kind, context, wantsFingerprint }) =>

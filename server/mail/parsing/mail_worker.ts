@@ -15,7 +15,7 @@ import { type JobTimeBounds, JobTimes } from "./job_times.ts";
 import type { MailJobKind, MailJobs } from "./mail_jobs.ts";
 import type { ParseContext } from "./parsed_mail.ts";
 import { applyPatch, emptyParsedMail } from "./parsed_patch.ts";
-import type { ReadAttachment } from "./read_attachment.ts";
+import type { ListedAttachment, ReadAttachment } from "./read_attachment.ts";
 import type { ReadMailResult } from "./read_mail.ts";
 import type { WalkLimits } from "./walk_parts.ts";
 import {
@@ -43,9 +43,9 @@ const BOUNDS: MailWorkerBounds = {
   shortJobMs: 1_000,
   shortForMs: 10 * MINUTE_MS,
   startMs: 10_000,
-  jobs: 256,
+  jobs: 512,
   bytes: 128 * MIB,
-  ownerJobs: 64,
+  ownerJobs: 128,
   ownerBytes: 64 * MIB,
   starts: 3,
   idleMs: 60_000,
@@ -91,18 +91,18 @@ export class MailWorker {
   }
 
   /**
-   * The attachment `att_{index}` of a message, decoded; null where it has no such one.
+   * An attachment of a message, decoded; null where it has no such one.
    * @param limits that the message was parsed with
    * @throws RelayError `unavailable` when too much mail waits to be read, or it took too long
    * @throws Error when reading it failed
    */
   async readAttachment(
     raw: Uint8Array,
-    index: number,
+    wanted: ListedAttachment,
     limits: WalkLimits,
     owner: string,
   ): Promise<ReadAttachment | null> {
-    const end = await this.#run("attachment", raw, { index, limits }, owner, () => {});
+    const end = await this.#run("attachment", raw, { wanted, limits }, owner, () => {});
     if (end.type === "closed") throw closing();
     if (end.type === "timed_out") {
       throw unavailable("the attachment could not be read in time: try again later");
@@ -112,18 +112,19 @@ export class MailWorker {
   }
 
   /**
-   * All attachments of a message, decoded.
+   * The attachments of a message that its record lists, by their SHA-256 in hex; null for what it has not.
    * @param limits that the message was parsed with
    * @throws RelayError `unavailable` when too much mail waits to be read, or it took too long
    * @throws Error when reading them failed
    */
   async readAttachments(
     raw: Uint8Array,
+    listed: readonly string[],
     limits: WalkLimits,
     owner: string,
-  ): Promise<ReadAttachment[]> {
-    const end = await this.#run("attachments", raw, { limits }, owner, () => {});
-    return resultOf(end, "the attachments") as ReadAttachment[];
+  ): Promise<(ReadAttachment | null)[]> {
+    const end = await this.#run("attachments", raw, { listed, limits }, owner, () => {});
+    return resultOf(end, "the attachments") as (ReadAttachment | null)[];
   }
 
   /**

@@ -1,18 +1,14 @@
 import assert from "node:assert/strict";
 import { RelayError } from "../../errors.ts";
+import { heldWorker, result } from "../../../tests/support/held_mail_worker.ts";
 import { readTexts } from "../../../tests/support/read_texts.ts";
-import { encodeTexts } from "./encoded_texts.ts";
-import { MAIL_JOBS, type PostedJob } from "./mail_jobs.ts";
-import { MailWorker, type MailWorkerOptions } from "./mail_worker.ts";
+import { MAIL_JOBS } from "./mail_jobs.ts";
+import { MailWorker } from "./mail_worker.ts";
 import type { ParsedFacts } from "./parsed_mail.ts";
-import { emptyParsedMail, type ParsedPatch } from "./parsed_patch.ts";
-import type { ReadMailResult } from "./read_mail.ts";
-import {
-  type MailWorkerEvents,
-  type StartMailWorker,
-  startMailWorker,
-} from "./start_mail_worker.ts";
+import type { ParsedPatch } from "./parsed_patch.ts";
+import { startMailWorker } from "./start_mail_worker.ts";
 
+const wanted = { index: 0, sha256: "" };
 const limits = { parts: 200, depth: 50 };
 const context = { envelopeFrom: "a@a.example", limits };
 const mail = (text: string) => new TextEncoder().encode(`Subject: ${text}\r\n\r\nHi`);
@@ -24,42 +20,6 @@ const largeMail = (text: string) =>
   );
 const hasCode = (code: string) => (error: unknown) =>
   error instanceof RelayError && error.code === code;
-
-/** Workers that answer when the test says so, and timers by hand. */
-function heldWorker(options: Partial<MailWorkerOptions> = {}) {
-  const workers: { events: MailWorkerEvents; jobs: PostedJob[]; isTerminated: boolean }[] = [];
-  const timers: { delayMs: number; callback: () => void }[] = [];
-  const losses: unknown[] = [];
-  const start: StartMailWorker = (events) => {
-    const made = { events, jobs: [] as PostedJob[], isTerminated: false };
-    workers.push(made);
-    return {
-      post: (job) => void made.jobs.push(job),
-      terminate: () => void (made.isTerminated = true),
-    };
-  };
-  const worker = new MailWorker({
-    start,
-    onLoss: (failure) => losses.push(failure),
-    after: (delayMs, callback) => {
-      const timer = { delayMs, callback };
-      timers.push(timer);
-      return () => void (timers.includes(timer) && timers.splice(timers.indexOf(timer), 1));
-    },
-    ...options,
-  });
-  const ready = (at = 0) => workers[at]!.events.message({ type: "ready" });
-  const ended = (at = 0, subject = "read") => {
-    workers[at]!.events.message({ type: "result", result: result({ subject }) });
-  };
-  return { worker, workers, timers, losses, ready, ended };
-}
-
-/** What the worker gives of a mail without texts. */
-function result(facts: Partial<ParsedFacts>): ReadMailResult {
-  const empty = emptyParsedMail();
-  return { facts: { ...empty.facts, ...facts }, ...encodeTexts(empty.texts) };
-}
 
 const warned = (...parseWarnings: ParsedFacts["parseWarnings"]) => result({ parseWarnings });
 
@@ -154,7 +114,10 @@ Deno.test("MailWorker refuses what it has no room for, and takes it later", asyn
   ended();
   await large;
   const jobs = [1, 2, 3].map(() => worker.read(mail("a"), context, "org"));
-  await assert.rejects(worker.readAttachment(mail("a"), 0, limits, "org"), hasCode("unavailable"));
+  await assert.rejects(
+    worker.readAttachment(mail("a"), wanted, limits, "org"),
+    hasCode("unavailable"),
+  );
   for (const job of jobs) {
     ended();
     assert.deepEqual(await job, result({ subject: "read" }));
@@ -181,7 +144,7 @@ Deno.test("MailWorker reads on the main thread where no worker starts, and tries
   assert.deepEqual([starts, losses.length], [3, 3]);
   const without = heldWorker({ start: null });
   assert.equal((await without.worker.read(mail("a"), context, "org")).facts.subject, "a");
-  assert.equal(await without.worker.readAttachment(mail("a"), 0, limits, "org"), null);
+  assert.equal(await without.worker.readAttachment(mail("a"), wanted, limits, "org"), null);
   assert.deepEqual(without.losses, []);
 });
 
@@ -209,59 +172,6 @@ Deno.test("a mail of up to 64 KiB is told of whole, a larger one as it is read",
   assert.equal(first?.facts?.subject, "a");
 });
 
-Deno.test("MailWorker gives an owner whose mail took its whole time a shorter one for ten minutes", async () => {
-  let nowMs = 0;
-  const { worker, workers, timers, ready, ended } = heldWorker({ now: () => nowMs });
-  const times = async (owner: string, isSlow: boolean) => {
-    const read = worker.read(mail("a"), context, owner);
-    ready(workers.length - 1);
-    const { delayMs, callback } = timers.at(-1)!;
-    if (isSlow) callback();
-    else ended(workers.length - 1);
-    await read;
-    return delayMs;
-  };
-  assert.equal(await times("org", true), 5_000);
-  assert.deepEqual([await times("other", false), await times("org", false)], [5_000, 1_000]);
-  nowMs = 10 * 60_000 - 1;
-  assert.equal(await times("org", false), 1_000);
-  nowMs++;
-  assert.equal(await times("org", false), 5_000);
-  worker.close();
-});
-
-for (const workerCount of [1, 2]) {
-  Deno.test(`MailWorker with ${workerCount} worker(s) has another org's mail wait for one of six slow ones`, async () => {
-    const { worker, workers, timers, ready, ended } = heldWorker({ workers: workerCount });
-    const slow = Array.from({ length: 6 }, () => worker.read(mail("slow"), context, "org"));
-    const innocent = worker.read(mail("innocent"), context, "other");
-    assert.equal(workers.length, workerCount);
-    for (const at of workers.keys()) ready(at);
-    assert.equal(timers.length, workerCount);
-    timers[0]!.callback(); // the time of one is over
-    assert.equal(workers.length, workerCount + 1);
-    ready(workerCount);
-    assert.deepEqual(workers[workerCount]!.jobs.map(({ raw }) => raw), [mail("innocent")]);
-    ended(workerCount, "innocent");
-    assert.deepEqual(await innocent, result({ subject: "innocent" }));
-    const closed = Promise.allSettled(slow);
-    worker.close();
-    assert.equal((await closed).filter(({ status }) => status === "rejected").length, 5);
-  });
-}
-
-Deno.test("MailWorker starts a second worker only when the first has something to do", async () => {
-  const { worker, workers, ready, ended } = heldWorker({ workers: 2 });
-  for (let i = 0; i < 3; i++) {
-    const read = worker.read(mail("a"), context, "org");
-    if (i === 0) ready();
-    ended();
-    await read;
-  }
-  assert.equal(workers.length, 1);
-  worker.close();
-});
-
 Deno.test("MailWorker keeps a job's time on the main thread between its steps", async () => {
   let nowMs = 0;
   // The time is over at the step behind its text; the clock is looked at twice a step.
@@ -277,11 +187,11 @@ Deno.test("MailWorker keeps a job's time on the main thread between its steps", 
 
 Deno.test("MailWorker.readAttachment() is refused when it takes too long, and fails where reading fails", async () => {
   const { worker, workers, timers, ready } = heldWorker();
-  const late = worker.readAttachment(mail("a"), 0, limits, "org");
+  const late = worker.readAttachment(mail("a"), wanted, limits, "org");
   ready();
   timers.shift()!.callback();
   await assert.rejects(late, hasCode("unavailable"));
-  const failing = worker.readAttachment(mail("a"), 0, limits, "org");
+  const failing = worker.readAttachment(mail("a"), wanted, limits, "org");
   ready(1);
   workers[1]!.events.message({ type: "failed", reason: "Error" });
   await assert.rejects(failing, /an attachment could not be read/);
@@ -292,7 +202,7 @@ Deno.test("MailWorker.close() refuses what waits and what comes", async () => {
   const { worker, workers, timers, ready } = heldWorker();
   const jobs = [
     worker.read(mail("a"), context, "org"),
-    worker.readAttachment(mail("b"), 0, limits, "org"),
+    worker.readAttachment(mail("b"), wanted, limits, "org"),
   ];
   const refused = jobs.map((job) => assert.rejects(job, hasCode("unavailable")));
   ready();
@@ -333,9 +243,10 @@ Deno.test("MailWorker reads in a real worker, and leaves the caller its bytes", 
   const { facts } = await worker.read(raw, context, "org");
   assert.deepEqual([facts.subject, facts.attachments[0]?.filename], ["s", "n"]);
   assert.equal(raw.length, whole.length - 2);
-  const read = await worker.readAttachment(raw, 0, limits, "org");
+  const { sha256 } = facts.attachments[0]!;
+  const read = await worker.readAttachment(raw, { index: 0, sha256 }, limits, "org");
   assert.deepEqual(read, { attachment: facts.attachments[0], bytes: new Uint8Array([0, 13, 10]) });
-  assert.equal(await worker.readAttachment(raw, 1, limits, "org"), null);
+  assert.equal(await worker.readAttachment(raw, { index: 1, sha256 }, limits, "org"), null);
   worker.close();
 });
 

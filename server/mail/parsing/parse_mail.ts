@@ -2,19 +2,19 @@
  * What a message says: its bytes read as MIME (RFC 5322, RFC 2045 to 2047, RFC 2231), in stages. It
  * runs in the mail worker (docs/adr/0038). Pure; whatever the bytes are, nothing is thrown for them.
  */
-import { describeAttachment, isAttachment } from "./attachments.ts";
+import { describeAttachment } from "./attachments.ts";
+import { readBodyTexts } from "./body_texts.ts";
 import { findCodes } from "./codes.ts";
 import { extractText } from "./extracted_text.ts";
 import { fitLists } from "./fit_lists.ts";
-import { readHtmlText } from "./html_text.ts";
 import { removeInvisible } from "./invisible_characters.ts";
 import { mailKind } from "./mail_kind.ts";
 import type { FoundAttachment, ParseContext, ParsedMail, ParseWarning } from "./parsed_mail.ts";
 import { applyPatch, emptyParsedMail, type ParsedPatch } from "./parsed_patch.ts";
-import { cutText, joinTexts } from "./part_texts.ts";
-import { linksOfText } from "./plain_links.ts";
+import { joinTexts, readTexts } from "./part_texts.ts";
 import { previewOf } from "./preview.ts";
 import { readRootHeaders } from "./root_headers.ts";
+import { readShownParts } from "./shown_parts.ts";
 import { walkParts } from "./walk_parts.ts";
 
 /** More are not described: the record has no room for them. */
@@ -44,22 +44,28 @@ export function* parseInStages(
   const lists = fitLists({ ...facts, attachments: [] }, warnings);
   yield { facts: { ...facts, ...lists }, texts: { headers }, warnings: [...warnings] };
 
-  const clean = (text: string) => {
-    const visible = removeInvisible(text);
+  const shownParts = readShownParts(parts);
+  const bodies = [
+    ...shownParts.shown,
+    ...shownParts.alternatives.flatMap(({ others }) => others.flat()),
+  ]
+    .sort((a, b) => a.start - b.start);
+  const plain = yield* readTexts(raw, bodies, "text/plain", warnings);
+  const plainTexts = shownParts.plain.flatMap((part) => plain.get(part) ?? []);
+  if (plainTexts.length > 0) {
+    const visible = removeInvisible(joinTexts(plainTexts));
     hidden ||= visible.removed;
-    return visible.text;
-  };
-  const plain = yield* joinTexts(raw, parts, "text/plain", warnings);
-  const plainText = plain === null ? null : clean(plain);
-  if (plainText !== null) {
     const found = { textSource: "plain", hiddenTextRemoved: hidden } as const;
-    yield { facts: found, texts: { text: plainText }, warnings: [...warnings] };
+    yield { facts: found, texts: { text: visible.text }, warnings: [...warnings] };
   }
-  const html = yield* joinTexts(raw, parts, "text/html", warnings);
-  if (html !== null) yield { texts: { html }, warnings: [...warnings] };
+  const html = yield* readTexts(raw, bodies, "text/html", warnings);
+  const htmlTexts = shownParts.shown.flatMap((part) => html.get(part) ?? []);
+  if (htmlTexts.length > 0) {
+    yield { texts: { html: joinTexts(htmlTexts) }, warnings: [...warnings] };
+  }
 
   const attachments: FoundAttachment[] = [];
-  for (const [index, part] of parts.filter(isAttachment).slice(0, MAX_ATTACHMENTS).entries()) {
+  for (const [index, part] of shownParts.attachments.slice(0, MAX_ATTACHMENTS).entries()) {
     const described = yield* describeAttachment(raw, part, index, warnings);
     hidden ||= described.hiddenRemoved;
     attachments.push(described.attachment);
@@ -68,25 +74,23 @@ export function* parseInStages(
   const found = { attachments: fitted.attachments, hiddenTextRemoved: hidden };
   yield { facts: found, warnings: [...warnings] };
 
-  // A part of white space alone, beside the HTML, says nothing.
-  const isHtml = html !== null && (plainText === null || plainText.trim() === "");
-  const converted = isHtml ? yield* readHtmlText(html) : null;
-  if (converted?.hiddenRemoved) hidden = true;
-  if (converted?.isTooComplex) warnings.add("too_complex");
-  const text = converted === null ? plainText : cutText(clean(converted.text), warnings);
-  if (text === null) return;
-  const links = converted?.links ?? linksOfText(text);
+  const { shown, text, textSource, links, quotes, hiddenRemoved } = yield* readBodyTexts(
+    shownParts,
+    { plain, html },
+    warnings,
+  );
+  hidden ||= hiddenRemoved;
   yield {
-    facts: { textSource: isHtml ? "html" : "plain", hiddenTextRemoved: hidden },
-    texts: { text, links },
+    facts: { textSource, hiddenTextRemoved: hidden },
+    texts: { text, shown: shown === text ? null : shown, links },
     warnings: [...warnings],
   };
-  const origin = { kind: mailKind(facts), quotes: converted?.quotes };
-  const extracted = yield* extractText(text, origin);
+  if (shown === null) return;
+  const extracted = yield* extractText(shown, { kind: mailKind(facts), quotes });
   const preview = previewOf(extracted.text);
   yield {
     facts: { preview, signature: extracted.signature },
     texts: { extractedText: extracted.text },
   };
-  yield { facts: { codes: findCodes(facts.subject, text) } };
+  yield { facts: { codes: findCodes(facts.subject, shown) } };
 }

@@ -45,7 +45,8 @@ export interface ParsedFacts {
   preview: string;
   /** Where the signature begins in the extracted text, in code points; null where none does. */
   signature: number | null;
-  textSource: "plain" | "html" | "none";
+  /** What `text` was made of: html where all of it was converted. */
+  textSource: "plain" | "html" | "mixed" | "none";
   attachments: FoundAttachment[];
   /** Without brackets; null where missing or not of the form that is kept. */
   rfcMessageId: string | null;
@@ -59,10 +60,13 @@ export interface ParsedFacts {
 
 /** What lies in the blob of a message. */
 export interface ParsedTexts {
-  /** The text/plain parts, else the HTML converted; null where there is neither. */
+  /** The plain text of alternatives, and the HTML of others converted; null where there is no body. */
   text: string | null;
+  /** The HTML parts that are shown, in order. */
   html: string | null;
-  /** The text without quoted former messages; null where text is. */
+  /** What mail programs show, the HTML of alternatives; null where that is `text`. */
+  shown: string | null;
+  /** What is shown without quoted former messages; null where text is. */
   extractedText: string | null;
   /** Lowercased names to decoded values, in order; 64 KiB in all. */
   headers: Record<string, string[]>;
@@ -94,7 +98,11 @@ export type ParseWarning =
   | "subject_cut"
   | "text_cut"
   /** Style sheets were judged in a part of the HTML alone: what they hide may stand in the text. */
-  | "too_complex";
+  | "too_complex"
+  /** Styles that cannot be judged may hide some of the text, or show what was left out. */
+  | "styles_not_judged"
+  /** What the plain text says is not what the HTML shows. */
+  | "alternatives_differ";
 
 /** What parsing has to know besides the bytes. */
 export interface ParseContext {

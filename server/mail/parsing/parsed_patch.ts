@@ -29,7 +29,7 @@ export function emptyParsedMail(): ParsedMail {
       parseWarnings: [],
       codes: [],
     },
-    texts: { text: null, html: null, extractedText: null, headers: {}, links: [] },
+    texts: { text: null, html: null, shown: null, extractedText: null, headers: {}, links: [] },
   };
 }
 

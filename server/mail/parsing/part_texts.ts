@@ -1,5 +1,4 @@
 /** The texts of a message's parts, decoded. Pure; linear in their bytes. */
-import { isText } from "./attachments.ts";
 import { decodeCharset } from "./charset.ts";
 import type { ParseWarning } from "./parsed_mail.ts";
 import type { Sliced } from "./sliced.ts";
@@ -11,29 +10,42 @@ export const MAX_TEXT = 4 * 1024 * 1024;
 /** A character takes at most four bytes, and a few more to change its set. */
 const MAX_BYTES = 5 * MAX_TEXT;
 
+/** Text by part; of parts beyond the bound there is none. */
+export type PartTexts = ReadonlyMap<MailPart, string>;
+
 /**
- * The parts of one type that are no attachments, joined by line ends; null where there are none.
- * Without NUL, which no text has.
+ * The texts of the parts of one type, in their order. Without NUL, which no text has.
  * @param warnings gets `broken_encoding`, `unknown_charset`, `text_cut`
  */
-export function* joinTexts(
+export function* readTexts(
   raw: Uint8Array,
   parts: readonly MailPart[],
   type: "text/plain" | "text/html",
   warnings: Set<ParseWarning>,
-): Sliced<string | null> {
-  const found = parts.filter((part) => part.contentType === type && isText(part));
-  if (found.length === 0) return null;
-  let joined = "";
-  for (const part of found) {
-    if (joined !== "" && !joined.endsWith("\n")) joined += "\n";
-    if (joined.length >= MAX_TEXT) {
+): Sliced<PartTexts> {
+  const texts = new Map<MailPart, string>();
+  let left = MAX_TEXT;
+  for (const part of new Set(parts)) {
+    if (part.contentType !== type) continue;
+    if (left <= 0) {
       warnings.add("text_cut");
       break;
     }
-    joined += yield* textOf(raw, part, warnings);
+    const text = cutText(yield* textOf(raw, part, warnings), warnings, left);
+    left -= text.length + 1;
+    texts.set(part, text);
   }
-  return cutText(joined, warnings);
+  return texts;
+}
+
+/** Texts, each from the beginning of a line on. */
+export function joinTexts(texts: readonly string[]): string {
+  let joined = "";
+  for (const text of texts) {
+    if (joined !== "" && !joined.endsWith("\n")) joined += "\n";
+    joined += text;
+  }
+  return joined;
 }
 
 function* textOf(
@@ -56,9 +68,13 @@ function* textOf(
 }
 
 /** Cut to the bound, never inside a pair of surrogates. */
-export function cutText(text: string, warnings: Set<ParseWarning>): string {
-  if (text.length <= MAX_TEXT) return text;
+export function cutText(
+  text: string,
+  warnings: Set<ParseWarning>,
+  most: number = MAX_TEXT,
+): string {
+  if (text.length <= most) return text;
   warnings.add("text_cut");
-  const last = text.charCodeAt(MAX_TEXT - 1);
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? MAX_TEXT - 1 : MAX_TEXT);
+  const last = text.charCodeAt(most - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? most - 1 : most);
 }

@@ -1,7 +1,10 @@
 /** What reading a document costs, counted and not timed: the same on every machine. Pure. */
 
 /** A step is a look at one character, element, selector or declaration: some 100 ns. */
-const STEPS_PER_CHARACTER = 8;
+const STEPS_PER_CHARACTER = 2;
+/** What style sheets may take besides, for each character and at most: about a second. */
+const STYLE_STEPS_PER_CHARACTER = 6;
+const MOST_STYLE_STEPS = 8_000_000;
 /** What a short document with a long style sheet may take besides. */
 const STEPS_AT_LEAST = 250_000;
 /** A few ms at most. */
@@ -15,8 +18,9 @@ export class Steps {
   constructor(readonly most: number) {}
 
   /** The budget of a document, in proportion to its length in UTF-16 units. */
-  static of(document: string): Steps {
-    return new Steps(STEPS_PER_CHARACTER * document.length + STEPS_AT_LEAST);
+  static of({ length }: { length: number }): Steps {
+    const style = Math.min(STYLE_STEPS_PER_CHARACTER * length, MOST_STYLE_STEPS);
+    return new Steps(STEPS_PER_CHARACTER * length + style + STEPS_AT_LEAST);
   }
 
   get done(): number {

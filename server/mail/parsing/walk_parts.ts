@@ -3,6 +3,7 @@
  * over the lines, whatever they hold; what goes beyond a limit ends the walk with a warning.
  */
 import { fieldValue, type HeaderField, readFields, withoutLineEnd } from "./header_fields.ts";
+import { firstMessageId } from "./message_ids.ts";
 import { parseParameters, type ValueWithParameters } from "./parameters.ts";
 import type { ParseWarning } from "./parsed_mail.ts";
 import type { Sliced } from "./sliced.ts";
@@ -15,6 +16,8 @@ export interface MailPart {
   disposition: ValueWithParameters | null;
   /** Content-Transfer-Encoding, lowercased, without comments; "" without one. */
   encoding: string;
+  /** Without brackets; null where it has none. */
+  contentId: string | null;
   /** Bytes of the body; the line end before a boundary is not of them. */
   start: number;
   end: number;
@@ -79,6 +82,11 @@ export function* walkParts(
     // Lines none of which is a field are the body, whose headers were forgotten.
     const hasHeaders = part.fields.length > 0 || head.end === start;
     part.start = part.end = hasHeaders ? head.bodyStart : start;
+    // So is what follows the last field where no empty line parts them.
+    const lastEnd = part.fields.at(-1)?.end ?? raw.length;
+    if (head.end === raw.length && lastEnd < raw.length) {
+      part.start = part.end = Math.min(raw.length, raw.indexOf(LF, lastEnd) + 1 || raw.length);
+    }
     parts.push(part);
     if (isTooLarge) return -1;
     current = part;
@@ -154,11 +162,13 @@ function partOf(
   // RFC 2046, section 5.1.5.
   const isDigest = type.value === "" && parent?.contentType === "multipart/digest";
   const disposition = first("content-disposition");
+  const contentId = first("content-id");
   return {
     fields,
     contentType: isGiven ? type.value : isDigest ? "message/rfc822" : "text/plain",
     parameters: type.parameters,
     disposition: disposition === undefined ? null : parseParameters(disposition),
+    contentId: contentId === undefined ? null : firstMessageId([contentId]),
     encoding: parseParameters(first("content-transfer-encoding") ?? "").value,
     start: 0,
     end: 0,

@@ -194,6 +194,7 @@ export class WorkerLane {
       const steps = MAIL_JOBS[job.kind].run(job.raw, job.input as never);
       for (;;) {
         const step = await steps.next();
+        if (this.#running !== running) return;
         if (step.done === true) {
           how = { type: "result", result: step.value };
           break;

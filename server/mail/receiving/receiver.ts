@@ -29,6 +29,7 @@ import type { ReadMail, ReadMailResult } from "../parsing/read_mail.ts";
 import { identify, type NewMessage, stageMessage } from "../messages/stage_message.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import type { MailAuth, MessageRow } from "../records/message_record.ts";
+import { sectionsOf } from "../parsing/encoded_texts.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { rfcIdKey, type ThreadRow } from "../records/thread_record.ts";
 import { ClientRate } from "./client_rate.ts";
@@ -251,7 +252,7 @@ export class Receiver {
   async #store(
     { inbox, org, to, about }: Target,
     mail: ReceivedMail,
-    { facts, head, rest, auth, sha256 }: ReadMailResult & { auth: MailAuth; sha256: string },
+    { facts, auth, sha256, ...texts }: ReadMailResult & { auth: MailAuth; sha256: string },
     repeatKey: string,
     beside: Beside,
   ): Promise<Refused | null> {
@@ -259,7 +260,7 @@ export class Receiver {
     if (isRefused === "unknown") throw unchecked();
     if (isRefused) return new Refused("blocked");
     const { blobs, inboxes } = this.services;
-    const blob = await blobs.write([org.id, inbox.id], [mail.raw, head, rest], [sha256]);
+    const blob = await blobs.write([org.id, inbox.id], sectionsOf(mail.raw, texts), [sha256]);
     const message: NewMessage = {
       ...facts,
       orgId: org.id,

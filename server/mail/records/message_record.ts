@@ -81,7 +81,7 @@ export interface MessageRow extends ParsedFacts {
   labels: readonly string[];
   read: boolean;
   createdAtMs: number;
-  /** Sections: RAW, HEAD, REST. */
+  /** Sections: RAW, HEAD, REST, and SHOWN where HEAD has but a part of it. */
   blob: BlobRef;
   /** Hash under which a repetition of an inbound message is known. */
   repeatKey: string | null;
@@ -93,6 +93,8 @@ export const RAW = 0;
 export const HEAD = 1;
 /** JSON of ParsedTexts. */
 export const REST = 2;
+/** JSON of the text that mail programs show, where that is not the text of REST. */
+export const SHOWN = 3;
 
 /** Texts as a page of a thread shows them. */
 export interface MessageHead {

@@ -9,11 +9,11 @@ import { Semaphore } from "../../storage/semaphore.ts";
 import type { Store } from "../../storage/store.ts";
 import { ulidTimeMs } from "../../storage/ulid.ts";
 import { DAY_MS } from "../../time_units.ts";
-import type { ShownHead } from "../parsing/encoded_texts.ts";
+import { type ShownHead, shownTextOf } from "../parsing/encoded_texts.ts";
 import { readHead } from "../messages/read_head.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
 import { leastMailId } from "../records/mail_id.ts";
-import type { MessageRow } from "../records/message_record.ts";
+import { type MessageRow, SHOWN } from "../records/message_record.ts";
 import { type Highlights, highlightsOf, MAX_FRAGMENTS } from "./highlights.ts";
 import { newestMessages } from "./newest_messages.ts";
 import type { Term } from "./search_terms.ts";
@@ -201,13 +201,16 @@ export class MailSearch {
     };
     const subject = row.subject ?? "";
     const names = namesOf(row);
-    let text = head?.text ?? "";
+    let text = head === null ? "" : shownTextOf(head) ?? "";
+    // Another text of it may be cut, and this one whole.
+    const isCut = head?.truncated === true &&
+      (head.shown === undefined || row.blob.sections[SHOWN] !== undefined);
     await turns.yield();
-    if (head?.truncated !== true && !matcher.mayHold([subject, ...names, text])) return null;
+    if (!isCut && !matcher.mayHold([subject, ...names, text])) return null;
     const inSubject = await take(subject, 1);
     for (const field of names) await take(field, 0);
     let inText = await take(text, MAX_FRAGMENTS);
-    if (head?.truncated === true && !matcher.hasAll) {
+    if (isCut && !matcher.hasAll) {
       const whole = await readWholeText(this.services, row);
       turns.begin();
       if (whole !== null) {

@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import { BlobDamaged } from "../../blobs/blob_damaged.ts";
 import type { Blobs } from "../../blobs/blobs.ts";
-import { type MessageRow, REST } from "../records/message_record.ts";
+import { type MessageRow, REST, SHOWN } from "../records/message_record.ts";
 
 /** Sections over this size are not read: of such messages the first 64 KiB of text are searched. */
 const MOST_REST_BYTES = 16 * 1024 * 1024;
@@ -10,13 +10,15 @@ const MOST_REST_BYTES = 16 * 1024 * 1024;
 const TEXT_BEGINS = '{"text":"';
 const TEXT_ENDS = '","html":';
 
-/** A whole text of which HEAD has the beginning only; null where it is not read. */
+/** The whole text that is shown, of which HEAD has the beginning only; null where it is not read. */
 export async function readWholeText(
   { blobs }: { blobs: Pick<Blobs, "read"> },
   row: MessageRow,
 ): Promise<string | null> {
-  if (row.blob.sections[REST]!.sizeBytes > MOST_REST_BYTES) return null;
-  const bytes = await readRest(blobs, row);
+  const section = row.blob.sections[SHOWN] === undefined ? REST : SHOWN;
+  if (row.blob.sections[section]!.sizeBytes > MOST_REST_BYTES) return null;
+  const bytes = await readSection(blobs, row, section);
+  if (section === SHOWN) return bytes === null ? null : JSON.parse(bytes.toString()) as string;
   if (bytes === null || !bytes.subarray(0, TEXT_BEGINS.length).equals(Buffer.from(TEXT_BEGINS))) {
     return null;
   }
@@ -26,9 +28,13 @@ export async function readWholeText(
     : JSON.parse(bytes.subarray(TEXT_BEGINS.length - 1, end + 1).toString()) as string;
 }
 
-async function readRest(blobs: Pick<Blobs, "read">, row: MessageRow): Promise<Buffer | null> {
+async function readSection(
+  blobs: Pick<Blobs, "read">,
+  row: MessageRow,
+  section: number,
+): Promise<Buffer | null> {
   try {
-    const bytes = await blobs.read(row.blob, REST);
+    const bytes = await blobs.read(row.blob, section);
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   } catch (error) {
     if (error instanceof BlobDamaged) return null; // the search goes on without it

@@ -3,7 +3,7 @@ import type { Blobs } from "../../blobs/blobs.ts";
 import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import type { OutgoingAttachment } from "../composing/outgoing_message.ts";
-import type { ShownTexts } from "../messages/shown_texts.ts";
+import { readShownText } from "../messages/read_shown_text.ts";
 import type { MailWorker } from "../parsing/mail_worker.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import { type MessageRow, RAW, REST } from "../records/message_record.ts";
@@ -80,22 +80,21 @@ export class Answering {
         "the message is longer than a message that is sent may be; send what is needed of it",
       );
     }
-    const rest = await this.services.blobs.read(row.blob, REST);
-    return (JSON.parse(new TextDecoder().decode(rest)) as ShownTexts).text;
+    return await readShownText(this.services, row);
   }
 
   async #attachmentsOf(row: MessageRow): Promise<OutgoingAttachment[]> {
     const { blobs, reader, limits } = this.services;
     if (row.attachments.length === 0) return [];
     const raw = await blobs.read(row.blob, RAW);
-    const read = await reader.readAttachments(raw, {
+    // The row may list fewer than the message has: those go on that it shows.
+    const read = await reader.readAttachments(raw, row.attachments.map(({ sha256 }) => sha256), {
       parts: limits.mailParts,
       depth: limits.mailDepth,
     }, row.orgId);
-    // The row may list fewer than the message has: those go on that it shows.
     return row.attachments.flatMap((attachment, index) => {
-      const found = read[index];
-      return found === undefined ? [] : [forwardedAttachment(attachment, found.bytes)];
+      const found = read[index] ?? null;
+      return found === null ? [] : [forwardedAttachment(attachment, found.bytes)];
     });
   }
 }

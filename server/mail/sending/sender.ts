@@ -29,6 +29,7 @@ import type { MailAddress } from "../parsing/parsed_mail.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import { makeUlid } from "../records/mail_id.ts";
 import type { MessageRow, Recipient } from "../records/message_record.ts";
+import { sectionsOf } from "../parsing/encoded_texts.ts";
 import type { OrgRecord } from "../records/org_record.ts";
 import type { ThreadRow } from "../records/thread_record.ts";
 import type { Suppressions } from "../suppressions/suppressions.ts";
@@ -203,14 +204,14 @@ export class Sender {
       boundary: random(BOUNDARY_BYTES).toHex(),
       dkim,
     }, org.id);
-    const { facts, head, rest } = await worker.read(raw, {
+    const { facts, ...texts } = await worker.read(raw, {
       envelopeFrom: from.address,
       limits: { parts: limits.mailParts, depth: limits.mailDepth },
       given: { text: message.text, html: message.html },
     }, org.id);
-    const blob = await blobs.write([org.id, inbox.id], [raw, head, rest]);
+    const blob = await blobs.write([org.id, inbox.id], sectionsOf(raw, texts));
     return {
-      rest,
+      rest: texts.rest,
       message: fitOutbound({
         ...facts,
         orgId: org.id,

@@ -3,10 +3,6 @@ import type { Quotation } from "../../tool_server/untrusted_text.ts";
 import type { MailAddress, ParseWarning } from "../parsing/parsed_mail.ts";
 import type { MessageEntry } from "./message_entry.ts";
 
-const TOO_COMPLEX: ParseWarning = "too_complex";
-const ABOUT_TOO_COMPLEX =
-  "too_complex: its HTML was too complex to judge all of it, so what follows may hold text that a reader would not see";
-
 /** Bytes of the nonce around what strangers wrote. */
 export const NONCE_BYTES = 16;
 
@@ -27,9 +23,11 @@ export function describeMessage(
       `auth.verdict ${auth?.verdict ?? "none"}`,
       `automated ${automated}`,
       entry.hidden_text_removed ? "text that a reader would not see was left out" : null,
-      entry.parse_warnings.includes(TOO_COMPLEX) ? ABOUT_TOO_COMPLEX : null,
     ]
     : [`written by this inbox ${created_at}`, `status ${status}`];
+  for (const warning of entry.parse_warnings) {
+    if (Object.hasOwn(CAUTIONS, warning)) facts.push(CAUTIONS[warning]!);
+  }
   const header = [
     lineOf("From", entry.from === null ? [] : [entry.from]),
     lineOf("To", entry.to),
@@ -48,6 +46,16 @@ export function describeMessage(
   return `Message ${id} of thread ${thread_id}: ${present(facts).join(", ")}.\n` +
     `${quotation.quote(quoted)}${noted}`;
 }
+
+/** Of parse_warnings, what a reader of the text has to know before it. */
+const CAUTIONS = {
+  alternatives_differ:
+    "alternatives_differ: its plain text says something else than its HTML, which mail programs show and which follows",
+  styles_not_judged:
+    "styles_not_judged: it has styles that could not be judged, so what follows may hold text that a reader would not see, or lack some",
+  too_complex:
+    "too_complex: its HTML was too complex to judge all of it, so what follows may hold text that a reader would not see",
+} satisfies Partial<Record<ParseWarning, string>> as Readonly<Record<string, string>>;
 
 /** What the check of a sender means. */
 export const ABOUT_AUTH =

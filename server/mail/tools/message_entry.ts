@@ -1,7 +1,7 @@
 /** A message as the mail tools give it: its schema, and how it is made of the store's row. */
 import * as z from "zod";
 import type { FoundLink } from "../parsing/parsed_mail.ts";
-import { cutAtBytes, type ShownHead } from "../parsing/encoded_texts.ts";
+import { cutAtBytes, type ShownHead, shownTextOf } from "../parsing/encoded_texts.ts";
 import type { SendingNow } from "../delivery/sending_now.ts";
 import type { MessageRow } from "../records/message_record.ts";
 import { shownMessage, threadMessage } from "../messages/shown_message.ts";
@@ -40,14 +40,15 @@ export function inboxEntry(
   return { ...messageEntry(row, baseUrl, now), extracted_text, truncated, links };
 }
 
-/** As a page of a thread has it. */
+/** As a page of a thread has it, but for its text: a model is given the one that is shown. */
 export function threadEntry(
   row: MessageRow,
   head: ShownHead | null,
   baseUrl: string,
   now: SendingNow,
 ) {
-  return { ...threadMessage(row, head, now), attachments: attachmentsOf(row, baseUrl) };
+  const entry = { ...threadMessage(row, head, now), attachments: attachmentsOf(row, baseUrl) };
+  return head === null ? entry : { ...entry, text: shownTextOf(head) };
 }
 
 export type MessageEntry = ReturnType<typeof messageEntry>;

@@ -74,7 +74,7 @@ export function readThreadTool(services: ReadThreadServices): Tool<MailCall> {
         unread_count: z.int(),
       }),
       messages: z.array(messageSchema).describe(
-        "rows of the REST API, with text and extracted_text",
+        "rows of the REST API, with text (as mail programs show it) and extracted_text",
       ),
       next_cursor: nextCursorSchema,
       trust: trustSchema,

@@ -20,7 +20,7 @@ export interface Expectation {
   subject: string | null;
   text: string | null;
   html: string | null;
-  textSource: "plain" | "html" | "none";
+  textSource: "plain" | "html" | "mixed" | "none";
   /** Name, type, disposition, decoded bytes as Latin-1. */
   attachments: [string | null, string, "attachment" | "inline", string][];
   warnings: ParseWarning[];

@@ -68,7 +68,10 @@ function assertReadable(raw: Uint8Array): void {
   }
   for (const attachment of facts.attachments) {
     const index = Number(attachment.id.slice(4));
-    assert.deepEqual(toEnd(readAttachment(raw, index, limits))?.attachment, attachment);
+    assert.deepEqual(
+      toEnd(readAttachment(raw, { index, sha256: attachment.sha256 }, limits))?.attachment,
+      attachment,
+    );
   }
 }
 

@@ -1,0 +1,19 @@
+/** What is known of a captured mail. */
+
+export interface MailContent {
+  /** Header fields in words; empty where there is none. */
+  from: string;
+  to: string;
+  subject: string;
+  /** What mail programs show, as text. */
+  text: string;
+  /** True where something of the message is not shown. */
+  isCut: boolean;
+  hasHtml: boolean;
+  attachments: { filename: string; content_type: string }[];
+  /** URLs of http and https. */
+  links: string[];
+  codes: string[];
+  /** What this takes in memory, about. */
+  sizeBytes: number;
+}
