@@ -2,7 +2,7 @@
 import { doAlternativesDiffer } from "./alternatives.ts";
 import { MAX_LINKS } from "./found_link.ts";
 import { type HtmlText, readHtmlWithin } from "./html_text.ts";
-import { joinQuotedLines, type QuotedLines } from "./html_quotes.ts";
+import type { QuotedLines } from "./html_quotes.ts";
 import { removeInvisible } from "./invisible_characters.ts";
 import type { FoundLink, ParsedFacts, ParseWarning } from "./parsed_mail.ts";
 import { cutText, joinTexts, type PartTexts } from "./part_texts.ts";
@@ -92,6 +92,21 @@ export function* readBodyTexts(
     ),
     hiddenRemoved,
   };
+}
+
+/** What HTML marks in texts that joinTexts() joins: each begins a line. */
+function joinQuotedLines(
+  parts: readonly { text: string; quotes: readonly QuotedLines[] }[],
+): QuotedLines[] {
+  const joined: QuotedLines[] = [];
+  let line = 0;
+  for (const { text, quotes } of parts) {
+    if (joined.length > 0) joined.push({ line, kind: null });
+    for (const quote of quotes) joined.push({ line: line + quote.line, kind: quote.kind });
+    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", end + 1)) line++;
+    if (text !== "" && !text.endsWith("\n")) line++;
+  }
+  return joined;
 }
 
 function isSame(a: readonly MailPart[], b: readonly MailPart[]): boolean {

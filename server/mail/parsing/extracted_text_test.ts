@@ -61,6 +61,11 @@ const QUOTED: Readonly<Record<string, string>> = {
   "Japanese": "2024年5月3日(金) 10:12 Ann Lee <ann@a.test>:\n\n> 木曜日?",
   "Chinese": "Ann Lee <ann@a.test> 于2024年5月3日周五 10:12写道：\n\n> 星期四？",
   "Korean": "2024년 5월 3일 (금) 오전 10:12, Ann Lee <ann@a.test>님이 작성:\n\n> 목요일?",
+  "Horde": "Zitat von Ann Lee <ann@a.test>:\n\n> Geht es?",
+  "Seznam": "---------- Původní e-mail ----------\nOd: Ann\nDatum: 3. 5. 2024\n\nHodí se?",
+  "Lotus Notes": "Ann Lee <ann@a.test> wrote on 05/03/2024 10:12:13 AM:\n\n> Does it?",
+  "The Bat!": "Friday, May 3, 2024, 10:12:13 AM, you wrote:\n\n> Does it?",
+  "NetEase": 'At 2024-05-03 10:12:00, "Ann" <ann@a.test> wrote:\n>Does it?',
   "no date": "Ann Lee <ann@a.test> wrote:\n\n> Does Thursday work?",
   "a name alone": "Ann Lee wrote:\n> Does Thursday work?",
   "quote alone": "> Does Thursday work?\n> \n>> nested\n\n",
@@ -182,6 +187,7 @@ Deno.test("extractText() keeps what only looks like an introduction", () => {
     "Visit us now\n>>> >>> https://a.test <<<\nor later",
     "See <https://a.test/x\n> for more",
     "cat a.txt >> b.txt",
+    "He said:\n>From the start it was so.\nAnd left.",
   ];
   assert.deepEqual(texts.map(extractText), texts);
 });

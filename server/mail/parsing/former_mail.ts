@@ -28,7 +28,10 @@ export function isOriginalMessage(line: string): boolean {
 
 /** Whether a line says that a mail is passed on below it. */
 export function isForwardMark(line: string): boolean {
-  return line.length < MAX_LINE_CHARACTERS && FORWARDED_MESSAGE.test(line);
+  if (line.length >= MAX_LINE_CHARACTERS || !/^\s{0,9}[-=_*]{2}|[:：]\s{0,9}$/.test(line)) {
+    return false;
+  }
+  return FORWARDED_MESSAGE.test(line);
 }
 
 /** Whether a line begins with From, Sent or Date, To, Subject in any language. */

@@ -19,15 +19,12 @@ export interface QuotedLines {
 
 const QUOTE_CLASS = /(?:^|\s)(?:gmail_quote|protonmail_quote|tutanota_quote)(?:\s|$)/;
 const ATTRIBUTION_CLASS = /(?:^|\s)(?:gmail_attr|moz-cite-prefix)(?:\s|$)/;
-const FORMER_IDS: ReadonlySet<string> = new Set([
-  "divRplyFwdMsg",
-  "OLK_SRC_BODY_SECTION",
-  "mail-editor-reference-message-container",
-  "ms-outlook-mobile-reference-message",
-]);
-/** The line that Outlook draws above the header of a former mail. */
-const OUTLOOK_BORDER =
-  /^border:none;\s?border-top:solid #?\w{3,20} 1\.0pt;\s?padding:3\.0pt 0(?:in|cm|mm|pt) 0(?:in|cm|mm|pt) 0(?:in|cm|mm|pt);?$/i;
+/** Outlook's programs; the web's puts `x_` before names of what it quotes. */
+const FORMER_ID =
+  /^(?:x_){0,9}(?:divRplyFwdMsg|OLK_SRC_BODY_SECTION|mail-editor-reference-message-container|ms-outlook-mobile-reference-message)$/i;
+/** The line that Outlook draws above the header of a former mail, and three points of room. */
+const FORMER_STYLE =
+  /^border:none;border-top:solid #?\w{3,20} 1\.0pt;padding:3\.0pt 0(?:in|cm|mm|pt) 0(?:in|cm|mm|pt) 0(?:in|cm|mm|pt)$/;
 /** Longer ones are not Outlook's. */
 const MAX_STYLE_CHARACTERS = 200;
 
@@ -41,22 +38,9 @@ export function quoteKindOf(tag: Token.TagToken): QuoteKind | null {
   }
   if (attrs.length === 0 || (name !== "div" && name !== "span")) return null;
   if (ATTRIBUTION_CLASS.test(attribute(tag, "class") ?? "")) return "attribution";
-  if (FORMER_IDS.has(attribute(tag, "id") ?? "")) return "former";
-  const style = (attribute(tag, "style") ?? "").trim();
-  return style.length <= MAX_STYLE_CHARACTERS && OUTLOOK_BORDER.test(style) ? "former" : null;
-}
-
-/** The same of texts that are joined: each begins a line. */
-export function joinQuotedLines(
-  parts: readonly { text: string; quotes: readonly QuotedLines[] }[],
-): QuotedLines[] {
-  const joined: QuotedLines[] = [];
-  let line = 0;
-  for (const { text, quotes } of parts) {
-    if (joined.length > 0) joined.push({ line, kind: null });
-    for (const quote of quotes) joined.push({ line: line + quote.line, kind: quote.kind });
-    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", end + 1)) line++;
-    if (text !== "" && !text.endsWith("\n")) line++;
-  }
-  return joined;
+  if (FORMER_ID.test(attribute(tag, "id") ?? "")) return "former";
+  const given = attribute(tag, "style") ?? "";
+  if (given.length > MAX_STYLE_CHARACTERS) return null;
+  const style = given.toLowerCase().replaceAll(/\s+/g, " ").replaceAll(/ ?([:;]) ?/g, "$1").trim();
+  return FORMER_STYLE.test(style.replace(/;$/, "")) ? "former" : null;
 }

@@ -6,6 +6,7 @@ const WROTE = [
   "escreveu|schreef|geschreven|skrev|skreiv|skrifaði|kirjoitti|napisała?|napisał\\(a\\)|pisze",
   "napsala?|napsal\\(a\\)|napísala?|napísal\\(a\\)|написала?|написал\\(а\\)|пишет|писала?",
   "написав|написали|пише|напиша|напис[аo]|написа|yazdı|yazmış|şunları yazdı|írta|ezt írta|a scris",
+  "quoting|zitat von|mensaje citado por|citando|citat från|citeren|cytowanie|цитирую",
   "έγραψε|napisao|napisao je|je napisal[ao]?|kirjutas|rakstīja|rašė|menulis|đã viết|viết|idatzi",
 ].join("|");
 /** The same in scripts that do not part words by spaces, or join them with others. */
@@ -67,7 +68,7 @@ export const ORIGINAL_MESSAGE: RegExp = new RegExp(
       "Messaggio originale|Mensagem original|Oorspronkelijk bericht|Origineel bericht",
       "Ursprungligt meddelande|Originalmeddelande|Oprindelig meddelelse|Original meddelelse",
       "Opprinnelig melding|Alkuperäinen viesti|Wiadomość oryginalna|Oryginalna wiadomość",
-      "Původní zpráva|Pôvodná správa|Исходное сообщение|Исходное письмо|Оригинальное сообщение",
+      "Původní zpráva|Původní e-mail|Pôvodná správa|Исходное сообщение|Исходное письмо|Оригинальное сообщение",
       "Вихідне повідомлення|Оригінальне повідомлення|Özgün İleti|Orijinal Mesaj|Eredeti üzenet",
       "Mesaj original|Αρχικό μήνυμα|元のメッセージ|原始邮件|邮件原件|原始郵件|원본 메시지|원본 메일",
     ].join("|")

@@ -51,7 +51,7 @@ export function quotedText(lines: readonly string[], quotes: readonly QuotedLine
   function isQuote(line: number): boolean {
     const kind = kindOf(line);
     return kind === "quote" || (kind !== "blockquote" &&
-      (isMarked(lines[line]!, lines[line - 1]) || isBroken(lines[line]!, lines[line - 1])));
+      (isMarked(lines, line) || isBroken(lines[line]!, lines[line - 1])));
   }
 
   function nextWritten(line: number): number {
@@ -101,8 +101,13 @@ export function quotedText(lines: readonly string[], quotes: readonly QuotedLine
   };
 }
 
-function isMarked(line: string, above: string | undefined): boolean {
+function isMarked(lines: readonly string[], at: number): boolean {
+  const line = lines[at]!;
   if (!/^\s*>/.test(line)) return false;
+  const above = lines[at - 1];
+  // Mailboxes in files put it before a line of text that begins so.
+  const isAlone = ![above, lines[at + 1]].some((other) => other?.startsWith(">"));
+  if (line.startsWith(">From ") && isAlone) return false;
   // ">>> visit us <<<" is decoration.
   if (line.trimEnd().endsWith("<<")) return false;
   // A link in brackets that was wrapped ends here.
