@@ -1,6 +1,7 @@
 /**
- * Who may call what in the mail area (mail page, "Who may call what"). paths.ts gives every route
- * one of these words; `refusalOf` is the only place that decides by them.
+ * Who may call what in the mail area (mail page, "Who may call what"), and what of it a key is told
+ * ("Keys"). paths.ts gives every route one of these words; `refusalOf` is the only place that decides
+ * by them.
  */
 import type { MailKey, Permission } from "./records/key_record.ts";
 
@@ -13,7 +14,9 @@ export type KeyAccess =
   /** Any key that may read; an inbox-scoped one for its own inbox. */
   | "read"
   /** Any key that may write; an inbox-scoped one for its own inbox. */
-  | "write";
+  | "write"
+  /** Any key that may do both: what is written there holds what others wrote. */
+  | "readWrite";
 
 /** How a request gets into a route: by a mail key, or otherwise. */
 export type MailAccess =
@@ -26,11 +29,12 @@ export type MailAccess =
   /** The tool server: each tool asks for itself. */
   | "tools";
 
-const KEY_ACCESS: Record<KeyAccess, { permission: Permission; orgOnly: boolean }> = {
-  orgRead: { permission: "inbox:read", orgOnly: true },
-  orgWrite: { permission: "inbox:write", orgOnly: true },
-  read: { permission: "inbox:read", orgOnly: false },
-  write: { permission: "inbox:write", orgOnly: false },
+const KEY_ACCESS: Record<KeyAccess, { permissions: readonly Permission[]; orgOnly: boolean }> = {
+  orgRead: { permissions: ["inbox:read"], orgOnly: true },
+  orgWrite: { permissions: ["inbox:write"], orgOnly: true },
+  read: { permissions: ["inbox:read"], orgOnly: false },
+  write: { permissions: ["inbox:write"], orgOnly: false },
+  readWrite: { permissions: ["inbox:read", "inbox:write"], orgOnly: false },
 };
 
 /**
@@ -42,14 +46,32 @@ export function refusalOf(
   key: Pick<MailKey, "scope" | "permissions">,
   what: "route" | "tool" = "route",
 ): string | null {
-  const { permission, orgOnly } = KEY_ACCESS[access];
+  const { permissions, orgOnly } = KEY_ACCESS[access];
   if (orgOnly && key.scope !== "org") {
     return `this ${what} takes an org-scoped key, and this one is for a single inbox`;
   }
-  if (!key.permissions.includes(permission)) {
-    return `this ${what} takes a key with permission ${permission}, which this one has not`;
-  }
-  return null;
+  const lacking = permissions.find((permission) => !key.permissions.includes(permission));
+  return lacking === undefined
+    ? null
+    : `this ${what} takes a key with permission ${
+      permissions.join(" and ")
+    }, and this one has not ${lacking}`;
+}
+
+/** Whether a key is told what others have written. Pure. */
+export function mayRead({ permissions }: Pick<MailKey, "permissions">): boolean {
+  return permissions.includes("inbox:read");
+}
+
+/**
+ * Whether a key is told what a message or a draft says, and to whom. Pure.
+ * @param writtenByKey id of the one key that wrote all of it; null or absent where it is not one key's
+ */
+export function maySee(
+  key: Pick<MailKey, "id" | "permissions">,
+  writtenByKey: string | null | undefined,
+): boolean {
+  return mayRead(key) || writtenByKey === key.id;
 }
 
 export function isKeyAccess(access: MailAccess): access is KeyAccess {

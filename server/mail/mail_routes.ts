@@ -9,12 +9,13 @@
  *  5. what the key may: 403 `insufficient_permission`
  *  6. the object that the path names, found by the handler: 404
  *  7. what the org or the inbox may: 403 `trial_org_cannot_send`, `approval_required`
- *  8. the body, read by the handler when all that holds: 413, 408, 400
+ *  8. the body, read by the handler when all that holds: 413, 408; when it has come, 3 to 5 again; 400
  *  9. an Idempotency-Key: the stored answer, 422, 409
  * 10. recipients: 403 `recipient_not_allowed`, 422 `recipient_suppressed`
  * 11. limits: 429; conflicts, in the commit: 409
  *
- * Steps 2 to 5 are done here, the others by the handler, in this order.
+ * Steps 2 to 5 are done here, the others by the handler, in this order. The commit decides 3 and 4 once
+ * more (keys/require_org.ts).
  */
 import type { Context } from "hono";
 import type { JsonObject } from "../../toolkit/json_value.ts";
@@ -35,9 +36,14 @@ export interface MailRequest {
   /** The segments in braces of the path, decoded once. */
   params: Readonly<Record<string, string>>;
   /**
-   * The JSON object of the body; called when nothing but the body can be wrong any more.
+   * The raw bytes of the body; called when nothing but the body can be wrong any more.
+   * @throws RelayError as readBody(), and as confirm() where a key may have died meanwhile
+   */
+  bytes(): Promise<Uint8Array<ArrayBuffer>>;
+  /**
+   * The same as a JSON object.
    * @param ifEmpty what an empty body counts as
-   * @throws RelayError `payload_too_large`, `request_timeout`, `invalid_json`
+   * @throws RelayError as bytes(), `invalid_json`
    */
   body(ifEmpty?: JsonObject): Promise<JsonObject>;
 }
@@ -45,7 +51,7 @@ export interface MailRequest {
 /** One that came with a mail key, which may call the route. */
 export interface KeyedRequest extends MailRequest, MailCaller {
   /**
-   * For who has waited: the key may have died meanwhile.
+   * For who has waited for anything but the body: the key may have died meanwhile.
    * @throws RelayError as for a new request
    */
   confirm(): Promise<void>;
@@ -113,12 +119,16 @@ function handlerOf(path: MailPath, on: NonNullable<MailRouting["on"]>): Route["h
   if (handler === undefined) return refuseMissing;
   const { access } = path;
   return async (c) => {
-    const request: MailRequest = {
+    const params = paramsOf(path.path, c.get("path"));
+    const requestOf = (bytes: MailRequest["bytes"]): MailRequest => ({
       c,
-      params: paramsOf(path.path, c.get("path")),
-      body: (ifEmpty) => readJson(c, ifEmpty),
-    };
-    if (!isKeyAccess(access)) return await handler(request as KeyedRequest);
+      params,
+      bytes,
+      body: async (ifEmpty) => parseBody(await bytes(), ifEmpty),
+    });
+    if (!isKeyAccess(access)) {
+      return await handler(requestOf(() => readBody(c)) as KeyedRequest);
+    }
     const identify = async () => {
       const caller = await on.authenticator.authenticate(c, path.expiredTrial);
       const refusal = refusalOf(access, caller.key);
@@ -126,15 +136,17 @@ function handlerOf(path: MailPath, on: NonNullable<MailRouting["on"]>): Route["h
       return caller;
     };
     const confirm = async () => void await identify();
-    return await handler({ ...request, ...await identify(), confirm });
+    // The one place for all bodies: they may take two minutes, and a key may die in a moment.
+    const confirmedBytes = async () => {
+      const bytes = await readBody(c);
+      await confirm();
+      return bytes;
+    };
+    return await handler({ ...requestOf(confirmedBytes), ...await identify(), confirm });
   };
 }
 
-async function readJson(
-  c: Context<HttpEnv>,
-  ifEmpty: JsonObject | undefined,
-): Promise<JsonObject> {
-  const bytes = await readBody(c);
+function parseBody(bytes: Uint8Array, ifEmpty: JsonObject | undefined): JsonObject {
   return bytes.length === 0 && ifEmpty !== undefined ? ifEmpty : readObject(bytes);
 }
 

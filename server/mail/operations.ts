@@ -39,6 +39,8 @@ const KEY_WORDS: Partial<Record<MailAccess, string>> = {
   orgWrite: "Takes an org-scoped key with `inbox:write`.",
   read: "Takes a key with `inbox:read`; an inbox-scoped one sees its own inbox.",
   write: "Takes a key with `inbox:write`; an inbox-scoped one for its own inbox.",
+  readWrite:
+    "Takes a key with `inbox:read` and `inbox:write`; an inbox-scoped one for its own inbox.",
 };
 
 export function mailOperations({ limits, mailOn: on }: Setting): Operation[] {

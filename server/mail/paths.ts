@@ -142,7 +142,7 @@ const MAILBOXES = [
   route("post", "/v1/mail/messages/{id}/reply", "replyToMail", "write", "Reply in the thread", {
     bodyLimit: "mailRequestBytes",
   }),
-  route("post", "/v1/mail/messages/{id}/forward", "forwardMail", "write", "Forward a message", {
+  route("post", "/v1/mail/messages/{id}/forward", "forwardMail", "readWrite", "Forward a message", {
     addition: true,
   }),
   route(

@@ -8,7 +8,10 @@ export const SERVER_FOLDERS: FolderTable = {
   config: { imports: [], shows: ["loopback.ts", "mail.ts"] },
   http: { imports: [], shows: "*" },
   storage: { imports: [], shows: "*" },
-  blobs: { imports: ["http", "storage"], shows: ["blob_damaged.ts", "blobs.ts"] },
+  blobs: {
+    imports: ["http", "storage"],
+    shows: ["blob_damaged.ts", "blobs.ts", "stored_bytes.ts"],
+  },
   waiting: {
     imports: ["storage"],
     shows: ["mailbox_kind.ts", "mailbox_waits.ts", "waiter.ts", "waits.ts"],

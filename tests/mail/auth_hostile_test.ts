@@ -1,6 +1,6 @@
 /** Mails and DNS answers that want the relay's time: bounded, and never on its main thread. */
 import assert from "node:assert/strict";
-import { CHECKER_BOUNDS } from "../../server/mail/auth/auth_checker.ts";
+import { CHECKER_BOUNDS } from "../../server/mail/auth/checker_bounds.ts";
 import { type StartAuthWorker, startAuthWorker } from "../../server/mail/auth/start_auth_worker.ts";
 import { startAuthRig } from "../support/auth_rig.ts";
 import { dkimSigned, makeDkimKey } from "../support/dkim_mail.ts";

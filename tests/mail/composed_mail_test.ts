@@ -9,6 +9,7 @@ import { RelayError } from "../../server/errors.ts";
 import { anyRequest, dkimKey, mailToCompose, requestedMail } from "../support/outgoing_mail.ts";
 import { partOrSkip } from "../support/part.ts";
 import { propertyRuns, propertySeed } from "../support/property_runs.ts";
+import { opendkimOrSkip } from "../support/opendkim.ts";
 import { pythonOrSkip } from "../support/python_program.ts";
 import fc from "../support/seeded_fast_check.ts";
 import { dkimRecordName } from "../../toolkit/mail/dkim_record.ts";
@@ -166,6 +167,21 @@ await pythonOrSkip(
     }
   },
 );
+
+await opendkimOrSkip("signatures of composed mail are verified by opendkim", async (verify) => {
+  const record = dkimRecord(dkimKey().privateKeyPem);
+  const signed = await Promise.all(
+    HARD_MAILS.map(async (mail) =>
+      Buffer.from(await composeMail({ ...mailToCompose(mail), dkim: dkimKey() })).toString("latin1")
+    ),
+  );
+  const added = signed.flatMap((mail) =>
+    ["Reply-To: eve@evil.example", "Cc: eve@evil.example", "Content-Type: text/html"]
+      .map((field) => `${field}\r\n${mail}`)
+  );
+  const found = await verify([...signed, ...added].map((mail) => ({ mail, record })));
+  assert.deepEqual(found, [...signed.map(() => true), ...added.map(() => false)]);
+});
 
 function eml(contentType: string) {
   const content = Buffer.from("From: a@example.org\r\nTo: b\r\n\r\nx\ry\nz".repeat(50));

@@ -93,7 +93,8 @@ export async function withDeletedOrg(test: (world: World) => Promise<void>): Pro
     const sweeper = await openSweeper({ clock }, kv);
     const { orgId } = victim.holder;
     const { value } = await kv.get<KeysRecord>(["mail-keys", orgId]);
-    await deleteOrg(sweeper, orgId, value!.keys[0]!.id);
+    const limits = DEFAULT_LIMITS;
+    await deleteOrg({ ...sweeper, limits }, { org: { id: orgId }, key: value!.keys[0]! });
     await sweeper.close();
     assertMailRefused(await victim.holder.readOrg(), "unknown_key");
     const others = await rowsNaming(kv, otherId);

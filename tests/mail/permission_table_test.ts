@@ -15,7 +15,7 @@ import { newSendingOrg } from "../support/sending_org.ts";
 
 /**
  * Access (OR: org-scoped keys that read, OW: org-scoped that write, IR and IW: inbox-scoped ones too,
- * for their inbox), method, path, and the status for a key that may; 503 for what is not there yet.
+ * for their inbox, IRW: those that do both), method, path, and the status for a key that may; 503 for what is not there yet.
  */
 const TABLE = `
 OR GET    /v1/mail/org 200
@@ -36,7 +36,7 @@ OW DELETE /v1/mail/messages/{id} 204
 IR GET    /v1/mail/messages/{id}/raw 200
 IR GET    /v1/mail/messages/{id}/attachments/{attachment_id} 200
 IW POST   /v1/mail/messages/{id}/reply 202
-IW POST   /v1/mail/messages/{id}/forward 202
+IRW POST  /v1/mail/messages/{id}/forward 202
 IW POST   /v1/mail/messages/{id}/cancel 409
 IR GET    /v1/mail/inboxes/{id}/threads 200
 IR GET    /v1/mail/threads/{id} 200
@@ -96,8 +96,14 @@ const GOOGLE = {
 /** Room for two inboxes in each trial. */
 const LIMITS = { mailRegistrationsPerIpPerHour: 10_000, mailInboxesPerTrial: 10 };
 
-type Access = "OR" | "OW" | "IR" | "IW";
-const WORDS: Record<Access, string> = { OR: "orgRead", OW: "orgWrite", IR: "read", IW: "write" };
+type Access = "OR" | "OW" | "IR" | "IW" | "IRW";
+const WORDS: Record<Access, string> = {
+  OR: "orgRead",
+  OW: "orgWrite",
+  IR: "read",
+  IW: "write",
+  IRW: "readWrite",
+};
 
 const rowsOf = (table: string) => table.trim().split("\n").map((line) => line.split(/ +/));
 const KEYED = rowsOf(TABLE).map(([access, method, path, status]) => ({
@@ -193,12 +199,12 @@ const WRITE = "inbox:write";
 
 /** Every kind of key: what it is made of, and which routes it opens. */
 const KINDS: Record<string, { body: (cast: Cast) => object; opens: readonly Access[] }> = {
-  "org-scoped": { body: () => ({}), opens: ["OR", "OW", "IR", "IW"] },
+  "org-scoped": { body: () => ({}), opens: ["OR", "OW", "IR", "IW", "IRW"] },
   "org-scoped, read-only": { body: () => ({ permissions: [READ] }), opens: ["OR", "IR"] },
   "org-scoped, write-only": { body: () => ({ permissions: [WRITE] }), opens: ["OW", "IW"] },
   "inbox-scoped": {
     body: ({ own }) => ({ scope: "inbox", inbox_id: own.inbox }),
-    opens: ["IR", "IW"],
+    opens: ["IR", "IW", "IRW"],
   },
   "inbox-scoped, read-only": {
     body: ({ own }) => ({ scope: "inbox", inbox_id: own.inbox, permissions: [READ] }),

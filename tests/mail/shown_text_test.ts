@@ -93,3 +93,17 @@ Deno.test("search and forwards read all of a long text that is shown", async () 
   });
   assert.match(accepted(sent, 202).text, /needle$/);
 });
+
+Deno.test("tools say before its text that styles of a mail could not be judged", async () => {
+  await using relay = await startMailRelay();
+  const holder = await verifiedOrg(relay);
+  const inbox = await holder.inbox({ local_part: "ada" });
+  await receive(relay, inbox.address, {
+    raw: "From: a@a.example\r\nContent-Type: text/html\r\n\r\n" +
+      "<style>p:last-child{display:none}</style><div><p>Maybe seen</p></div>",
+  });
+  const { text, structured } = await mailDone(holder, "check_inbox", { inbox_id: inbox.id });
+  assert.deepEqual(structured.messages[0].parse_warnings, ["styles_not_judged"]);
+  const mark = text.indexOf("styles_not_judged:");
+  assert.ok(mark >= 0 && mark < text.indexOf("Maybe seen"), text);
+});

@@ -1,9 +1,11 @@
 /** A checker of mails over scripted DNS, with its real worker. */
 import { Buffer } from "node:buffer";
-import { AuthChecker, type CheckerBounds } from "../../server/mail/auth/auth_checker.ts";
-import type { MailClient } from "../../server/mail/auth/auth_messages.ts";
+import { AuthChecker } from "../../server/mail/auth/auth_checker.ts";
+import type { CheckerBounds } from "../../server/mail/auth/checker_bounds.ts";
+import type { MailClient, SenderCheck } from "../../server/mail/auth/auth_messages.ts";
 import { createDnsClient } from "../../server/mail/auth/dns_client.ts";
 import type { LookupBounds } from "../../server/mail/auth/lookups.ts";
+import type { Party } from "../../server/mail/auth/next_check.ts";
 import { type StartAuthWorker, startAuthWorker } from "../../server/mail/auth/start_auth_worker.ts";
 import type { MailAuth } from "../../server/mail/records/message_record.ts";
 import { type ScriptedDns, type ScriptedRecords, startScriptedDns } from "./dns_server.ts";
@@ -14,6 +16,12 @@ export interface AuthRig extends AsyncDisposable {
   losses: unknown[];
   /** @param mail a character is a byte */
   check(mail: string | Uint8Array<ArrayBuffer>, client?: Partial<MailClient>): Promise<MailAuth>;
+  /** The same with all that a check finds. */
+  checkSender(
+    mail: string | Uint8Array<ArrayBuffer>,
+    client?: Partial<MailClient>,
+    party?: Party,
+  ): Promise<SenderCheck>;
 }
 
 /** Where mails come from unless a test says otherwise. */
@@ -38,20 +46,26 @@ export function startAuthRig(
     now: Date.now,
     ...options,
   });
-  return {
+  const rig: AuthRig = {
     dns,
     checker,
     losses,
-    check: (mail, client = {}) =>
-      checker.check(typeof mail === "string" ? new Uint8Array(Buffer.from(mail, "latin1")) : mail, {
-        clientIp: CLIENT_IP,
-        helo: "mx.example.org",
-        envelopeFrom: "alice@example.org",
-        ...client,
-      }),
+    check: async (mail, client) => (await rig.checkSender(mail, client)).auth,
+    checkSender: (mail, client = {}, party = { org: "org", source: CLIENT_IP }) =>
+      checker.check(
+        typeof mail === "string" ? new Uint8Array(Buffer.from(mail, "latin1")) : mail,
+        {
+          clientIp: CLIENT_IP,
+          helo: "mx.example.org",
+          envelopeFrom: "alice@example.org",
+          ...client,
+        },
+        party,
+      ),
     async [Symbol.asyncDispose]() {
       checker.close();
       await dns[Symbol.asyncDispose]();
     },
   };
+  return rig;
 }

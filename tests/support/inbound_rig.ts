@@ -1,16 +1,21 @@
 /** A relay, an org with an inbox, and mail for it. */
+import { parseConfig } from "../../server/config.ts";
 import type { Limits } from "../../server/limits.ts";
+import type { Mailer } from "../../server/outgoing/mailer.ts";
 import { handIn, type InboundOptions, mailText } from "./inbound_mail.ts";
 import { accepted, MailKeyHolder, newOrg } from "./mail_caller.ts";
 import type { MailAnswer } from "./mail_relay.ts";
+import { TEST_INBOUND_SECRET } from "./inbound_secret.ts";
 import { startMailStore, verifyOrg } from "./mail_store.ts";
-import type { TestRelay } from "./relay.ts";
+import type { TestRelay, TestRelayOptions } from "./relay.ts";
 
 export interface InboundRigOptions {
   limits?: Partial<Limits>;
   /** Whether the org stays a trial. */
   trial?: boolean;
   inbox?: Record<string, unknown>;
+  /** Where senders are checked; without it nobody is, as in local mode. */
+  dns?: { host: string; port: number };
 }
 
 export interface InboundRig extends AsyncDisposable {
@@ -33,9 +38,12 @@ export interface InboundRig extends AsyncDisposable {
 
 /** A verified org unless `trial`; the store is a shared one, which the test may write to. */
 export async function startInboundRig(
-  { limits, trial = false, inbox: fields }: InboundRigOptions = {},
+  { limits, trial = false, inbox: fields, dns }: InboundRigOptions = {},
 ): Promise<InboundRig> {
-  const { relay, kv, ...opened } = await startMailStore(limits === undefined ? {} : { limits });
+  const { relay, kv, ...opened } = await startMailStore({
+    ...(limits === undefined ? {} : { limits }),
+    ...(dns === undefined ? {} : checkingBy(dns)),
+  });
   const holder = await newOrg(relay);
   // Its first day is over, unless a test says otherwise.
   if (!trial) await verifyOrg(kv, holder.orgId, relay.clock.now() - 2 * 86_400_000);
@@ -66,4 +74,27 @@ export async function startInboundRig(
     [Symbol.asyncDispose]: opened[Symbol.asyncDispose],
   };
   return rig;
+}
+
+/** A relay beyond local mode, whose next hop takes everything. */
+function checkingBy(dns: { host: string; port: number }): TestRelayOptions {
+  const mailer: Mailer = {
+    async send(_mail, handover) {
+      await handover.beforeContent();
+      return { result: "sent", reason: "taken", reply: null };
+    },
+    close: () => Promise.resolve(),
+  };
+  const { mail } = parseConfig({ RELAY_MAIL_DEV: "true" });
+  const checking = {
+    local: false,
+    smtp: { host: "127.0.0.1", port: 9, secure: false },
+    dnsServers: [dns],
+    inboundSecret: TEST_INBOUND_SECRET,
+  };
+  return {
+    config: { mail: { ...mail, ...checking } },
+    deps: { mailer, now: Date.now },
+    clockStartMs: "real",
+  };
 }

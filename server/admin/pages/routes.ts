@@ -57,6 +57,10 @@ export function adminPageRoutes(services: AdminPageServices): Route[] {
   });
   let refusedLoggedMs = -Infinity;
 
+  function isSignedIn(c: Context<HttpEnv>): boolean {
+    return sentSessions(c.req.raw.headers).some((sent) => sessions!.isOpen(sent, now()));
+  }
+
   function route(method: "GET" | "POST", path: string, handle: PageHandler): Route {
     return {
       method,
@@ -66,18 +70,22 @@ export function adminPageRoutes(services: AdminPageServices): Route[] {
       ...(method === "POST" ? { body: { limitBytes: FORM_BYTES, pool: "messages" } } : {}),
       async handle(c) {
         if (sessions === null) throw switchedOff();
-        const isOpen = sentSessions(c.req.raw.headers).some((sent) => sessions.isOpen(sent, now()));
-        return await handle(c, isOpen);
+        return await handle(c, isSignedIn(c));
       },
     };
   }
 
   /** A form that only a session may send, from the relay's own page. */
-  function action(path: string, handle: (c: Context<HttpEnv>) => Promise<Response>): Route {
+  function action(
+    path: string,
+    handle: (c: Context<HttpEnv>, body: Uint8Array) => Promise<Response>,
+  ): Route {
     return route("POST", path, async (c, signedIn) => {
       requireOwnOrigin(c.req.raw.headers, baseUrl);
       if (!signedIn) throw signedOut();
-      return await handle(c);
+      const body = await readBody(c);
+      if (!isSignedIn(c)) throw signedOut(); // the session may have ended while the body came
+      return await handle(c, body);
     });
   }
 
@@ -125,21 +133,21 @@ export function adminPageRoutes(services: AdminPageServices): Route[] {
       const bans = await actions.bans.page(BANS_A_PAGE + 1, offset);
       return answerAdmin(await bansPage(bans, { offset, aPage: BANS_A_PAGE, done }));
     }),
-    action("/admin/ban", async (c) => {
-      const form = readForm(await readBody(c), ["agent", "reason", "confirmed"]);
+    action("/admin/ban", async (_, body) => {
+      const form = readForm(body, ["agent", "reason", "confirmed"]);
       const reason = cleanLine("reason", form.reason, MAX_REASON);
       const agent = await findAgent(form.agent);
       if (form.confirmed !== "yes") return answerAdmin(await confirmBanPage(agent, reason));
       await actions.ban(agent, reason || null);
       return seeOther("/admin/bans?done=banned");
     }),
-    action("/admin/unban", async (c) => {
-      const { agent } = readForm(await readBody(c), ["agent"]);
+    action("/admin/unban", async (_, body) => {
+      const { agent } = readForm(body, ["agent"]);
       await actions.unban(await findAgent(agent));
       return seeOther("/admin/bans?done=unbanned");
     }),
-    action("/admin/purge", async (c) => {
-      const form = readForm(await readBody(c), ["agent", "confirmed"]);
+    action("/admin/purge", async (_, body) => {
+      const form = readForm(body, ["agent", "confirmed"]);
       const agent = await findAgent(form.agent);
       if (form.confirmed !== "yes") return answerAdmin(await confirmPurgePage(agent));
       await actions.purge(agent);

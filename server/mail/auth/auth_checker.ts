@@ -2,10 +2,16 @@
  * Has mails checked by a worker (docs/adr/0039): a stranger's bytes never hold the main thread, and
  * whatever becomes of the worker, each mail gets a result.
  */
-import type { MailAuth } from "../records/message_record.ts";
-import { brokenAuth, type FromWorker, type MailClient } from "./auth_messages.ts";
+import {
+  brokenCheck,
+  type FromWorker,
+  type MailClient,
+  type SenderCheck,
+} from "./auth_messages.ts";
+import { CHECKER_BOUNDS, type CheckerBounds } from "./checker_bounds.ts";
 import type { AskDns } from "./dns_client.ts";
 import { LOOKUP_BOUNDS, type LookupBounds, Lookups } from "./lookups.ts";
+import { newestOfMost, nextCheck, type Party } from "./next_check.ts";
 import type { AuthWorker, StartAuthWorker } from "./start_auth_worker.ts";
 
 export interface AuthCheckerOptions {
@@ -19,33 +25,11 @@ export interface AuthCheckerOptions {
   lookups?: LookupBounds;
 }
 
-export interface CheckerBounds {
-  /** Mails in the worker, most of which wait for DNS. */
-  underWay: number;
-  /** Their bytes that it has not hashed yet; one larger mail goes alone. */
-  bytes: number;
-  /** Mails that wait for either. */
-  waiting: number;
-  waitMs: number;
-  /** From a mail's entry into the worker to its result. */
-  checkMs: number;
-  /** A worker that says nothing for so long, asked or not, is ended. */
-  silenceMs: number;
-}
-
-export const CHECKER_BOUNDS: CheckerBounds = {
-  underWay: 64,
-  bytes: 48 * 1024 * 1024,
-  waiting: 500,
-  waitMs: 10_000,
-  checkMs: 30_000,
-  silenceMs: 10_000,
-};
-
 interface Check {
   raw: Uint8Array<ArrayBuffer>;
   client: MailClient;
-  resolve: (auth: MailAuth) => void;
+  party: Party;
+  resolve: (check: SenderCheck) => void;
   timer: ReturnType<typeof setTimeout> | undefined;
   /** Bytes that count until it is hashed. */
   heldBytes: number;
@@ -60,6 +44,7 @@ interface Check {
 export class AuthChecker {
   readonly #options: AuthCheckerOptions;
   readonly #bounds: CheckerBounds;
+  /** The oldest first. */
   readonly #waiting: Check[] = [];
   readonly #underWay = new Map<number, Check>();
   #worker: AuthWorker | null = null;
@@ -83,15 +68,19 @@ export class AuthChecker {
    * all, is temperror.
    * @param raw as received; it is copied
    */
-  check(raw: Uint8Array<ArrayBuffer>, client: MailClient): Promise<MailAuth> {
-    const { waiting, waitMs } = this.#bounds;
-    if (this.#isClosed || this.#waiting.length >= waiting || performance.now() < this.#restMs) {
-      return Promise.resolve(brokenAuth(client));
+  check(
+    raw: Uint8Array<ArrayBuffer>,
+    client: MailClient,
+    party: Party,
+  ): Promise<SenderCheck> {
+    if (this.#isClosed || performance.now() < this.#restMs) {
+      return Promise.resolve(brokenCheck(client));
     }
     return new Promise((resolve) => {
       const check: Check = {
         raw,
         client,
+        party,
         resolve,
         timer: undefined,
         heldBytes: 0,
@@ -100,9 +89,9 @@ export class AuthChecker {
         fromDomain: undefined,
         isSecondTry: false,
       };
-      check.timer = setTimeout(() => this.#giveUpWaiting(check), waitMs);
-      this.#waiting.push(check);
+      this.#wait(check);
       this.#admit();
+      this.#hurry(party.org);
     });
   }
 
@@ -111,26 +100,42 @@ export class AuthChecker {
     this.#isClosed = true;
     this.#endWorker();
     for (const check of [...this.#underWay.values(), ...this.#waiting.splice(0)]) {
-      this.#finish(check, brokenAuth(check.client, check.fromDomain));
+      this.#finish(check, brokenCheck(check.client, check.fromDomain));
     }
     this.#underWay.clear();
+  }
+
+  #wait(check: Check): void {
+    check.timer = setTimeout(() => this.#giveUpWaiting(check), this.#bounds.waitMs);
+    this.#waiting.push(check);
+    if (this.#waiting.length > this.#bounds.waiting) {
+      this.#giveUpWaiting(newestOfMost(this.#waiting));
+    }
+  }
+
+  /** Has those be done soon for which others of their org wait. */
+  #hurry(org: string): void {
+    if (!this.#waiting.some(({ party }) => party.org === org)) return;
+    for (const { party, lookups } of this.#underWay.values()) {
+      if (party.org === org) lookups!.hurry(this.#bounds.hurriedMs);
+    }
   }
 
   /** Lets those in that there is room for. */
   #admit(): void {
     const { underWay, bytes, checkMs } = this.#bounds;
-    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
-      const size = next.raw.length;
-      const hasRoom = this.#heldBytes === 0 || this.#heldBytes + size <= bytes;
-      if (this.#underWay.size >= underWay || !hasRoom) return;
-      if (!this.#startWorker()) return;
-      this.#waiting.shift();
-      clearTimeout(next.timer);
-      const check = next;
+    while (this.#waiting.length > 0 && this.#startWorker()) {
+      const check = nextCheck(this.#waiting, [...this.#underWay.values()], underWay);
+      // A large mail holds up the others until its bytes have room.
+      const hasRoom = this.#heldBytes === 0 ||
+        this.#heldBytes + (check?.raw.length ?? 0) <= bytes;
+      if (check === null || !hasRoom) return;
+      this.#waiting.splice(this.#waiting.indexOf(check), 1);
+      clearTimeout(check.timer);
       const id = this.#ids++;
       this.#underWay.set(id, check);
-      check.heldBytes = size;
-      this.#heldBytes += size;
+      check.heldBytes = check.raw.length;
+      this.#heldBytes += check.heldBytes;
       check.lookups = new Lookups(
         this.#options.dns,
         this.#options.lookups ?? LOOKUP_BOUNDS,
@@ -140,6 +145,7 @@ export class AuthChecker {
       const raw = check.raw.slice();
       const { client } = check;
       const nowMs = this.#options.now();
+      this.#hurry(check.party.org);
       this.#worker!.post({ kind: "check", id, raw, client, nowMs }, [raw.buffer]);
     }
   }
@@ -192,11 +198,11 @@ export class AuthChecker {
         break;
       }
       case "done":
-        this.#end(message.id, message.auth);
+        this.#end(message.id, message.check);
         break;
       case "failed":
         this.#options.onLoss(new Error(`a mail could not be checked: ${message.reason}`));
-        this.#end(message.id, brokenAuth(check.client, check.fromDomain));
+        this.#end(message.id, brokenCheck(check.client, check.fromDomain));
     }
   }
 
@@ -228,41 +234,42 @@ export class AuthChecker {
       this.#release(check);
       clearTimeout(check.timer);
       if (!again.includes(check)) {
-        this.#finish(check, brokenAuth(check.client, check.fromDomain));
+        this.#finish(check, brokenCheck(check.client, check.fromDomain));
         continue;
       }
       check.isSecondTry = true;
-      check.timer = setTimeout(() => this.#giveUpWaiting(check), this.#bounds.waitMs);
+      this.#wait(check);
     }
-    this.#waiting.unshift(...again);
     if (this.#isReady) this.#admit();
-    else for (const check of this.#waiting.splice(0)) this.#finish(check, brokenAuth(check.client));
+    else {for (const check of this.#waiting.splice(0)) {
+        this.#finish(check, brokenCheck(check.client));
+      }}
   }
 
   #giveUp(id: number): void {
     const check = this.#underWay.get(id);
-    if (check !== undefined) this.#end(id, brokenAuth(check.client, check.fromDomain));
+    if (check !== undefined) this.#end(id, brokenCheck(check.client, check.fromDomain));
   }
 
   #giveUpWaiting(check: Check): void {
     const place = this.#waiting.indexOf(check);
     if (place < 0) return;
     this.#waiting.splice(place, 1);
-    this.#finish(check, brokenAuth(check.client));
+    this.#finish(check, brokenCheck(check.client));
   }
 
-  #end(id: number, auth: MailAuth): void {
+  #end(id: number, found: SenderCheck): void {
     const check = this.#underWay.get(id)!;
     this.#underWay.delete(id);
     this.#release(check);
-    this.#finish(check, auth);
+    this.#finish(check, found);
     this.#admit();
   }
 
-  #finish(check: Check, auth: MailAuth): void {
+  #finish(check: Check, found: SenderCheck): void {
     clearTimeout(check.timer);
     check.lookups?.close();
-    check.resolve(auth);
+    check.resolve(found);
   }
 
   #release(check: Check): void {

@@ -11,6 +11,16 @@ export interface MailClient {
   envelopeFrom: string;
 }
 
+/** What a check of a mail finds. */
+export interface SenderCheck {
+  auth: MailAuth;
+  /**
+   * Whether answers would go by a Reply-To that nobody signed to another organization than From's, while
+   * nothing but signatures speaks for From: whoever passed the mail on may have added it.
+   */
+  isReplyToUnsigned: boolean;
+}
+
 export type ToWorker =
   | { kind: "check"; id: number; raw: Uint8Array; client: MailClient; nowMs: number }
   | { kind: "answer"; question: number; answer: DnsAnswer }
@@ -24,7 +34,7 @@ export type FromWorker =
   /** Its bytes are not needed any more. */
   | { kind: "hashed"; id: number }
   | { kind: "lookup"; id: number; question: number; name: string; type: RecordType }
-  | { kind: "done"; id: number; auth: MailAuth }
+  | { kind: "done"; id: number; check: SenderCheck }
   /** What the library threw; its words may be a stranger's, so its name alone. */
   | { kind: "failed"; id: number; reason: string };
 
@@ -32,9 +42,9 @@ export type FromWorker =
  * Of a mail that was not checked to the end.
  * @param fromDomain undefined where it is not known whether there is one
  */
-export function brokenAuth({ clientIp }: MailClient, fromDomain?: string | null): MailAuth {
+export function brokenCheck({ clientIp }: MailClient, fromDomain?: string | null): SenderCheck {
   const spf = clientIp === null ? "none" : "temperror";
-  return fromDomain === null
+  const auth: MailAuth = fromDomain === null
     ? { spf, dkim: "temperror", dmarc: "permerror", fromDomain, verdict: "fail" }
     : {
       spf,
@@ -43,4 +53,5 @@ export function brokenAuth({ clientIp }: MailClient, fromDomain?: string | null)
       fromDomain: fromDomain ?? null,
       verdict: "error",
     };
+  return { auth, isReplyToUnsigned: false };
 }

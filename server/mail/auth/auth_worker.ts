@@ -19,7 +19,7 @@ async function check(
   client: MailClient,
   nowMs: number,
 ): Promise<void> {
-  const auth = await checkAuth(raw, client, nowMs, (name, type) => {
+  const found = await checkAuth(raw, client, nowMs, (name, type) => {
     const question = questions++;
     post({ kind: "lookup", id, question, name, type });
     return new Promise((resolve) => answers.set(question, resolve));
@@ -27,7 +27,7 @@ async function check(
     begun: (fromDomain) => post({ kind: "begun", id, fromDomain }),
     hashed: () => post({ kind: "hashed", id }),
   });
-  post({ kind: "done", id, auth });
+  post({ kind: "done", id, check: found });
 }
 
 self.onmessage = ({ data }: MessageEvent<ToWorker>) => {

@@ -6,12 +6,14 @@ import dkim from "mailauth/lib/dkim/verify.js";
 import dmarc from "mailauth/lib/dmarc/index.js";
 import spf from "mailauth/lib/spf/index.js";
 import tools from "mailauth/lib/tools.js";
-import type { AuthResult, MailAuth } from "../records/message_record.ts";
-import type { MailClient } from "./auth_messages.ts";
+import type { AuthResult } from "../records/message_record.ts";
+import type { MailClient, SenderCheck } from "./auth_messages.ts";
 import { concludeAuth, type Findings, type SignatureFinding } from "./conclude_auth.ts";
 import { keyResolver, type Lookup, policyResolver, spfResolver } from "./dns_for_library.ts";
 import { domainOf, fromDomainOf } from "./from_domain.ts";
+import { keyAllows } from "./key_record.ts";
 import { relaxedBody } from "./relaxed_body.ts";
+import { replyToDomains } from "./reply_to_domains.ts";
 import {
   type SignedField,
   SPLIT_BOUNDS,
@@ -44,13 +46,13 @@ export async function checkAuth(
   nowMs: number,
   lookup: Lookup,
   { begun, hashed }: CheckEvents,
-): Promise<MailAuth> {
+): Promise<SenderCheck> {
   const split = splitMessage(raw, SPLIT_BOUNDS);
   const fromDomain = fromDomainOf(split.from);
   begun(fromDomain);
   const policy = policyOf(fromDomain, lookup);
   for (const { domain, selector } of split.signatures) {
-    void lookup(`${selector}._domainkey.${domain}`, "TXT");
+    void lookup(keyName(domain, selector), "TXT");
   }
   const sender = checkSender(client, lookup);
   const signatures = await checkSignatures(split, nowMs, lookup, hashed);
@@ -58,6 +60,9 @@ export async function checkAuth(
     fromDomain,
     ...await sender,
     signatures,
+    replyToDomains: signatures.some(({ result }) => result === "pass")
+      ? replyToDomains(split.head)
+      : [],
     policy: await policy,
     ofOneOrganization: (domain, other) => tools.getAlignment(other, [domain]) !== false,
   });
@@ -124,8 +129,10 @@ async function checkSignatures(
     if (ofForm.length === 0) return { chosen: [], partial: [], body: split.body };
     const body = form === "relaxed" ? relaxedBody(split.body) : split.body;
     const bytes = form === "relaxed" ? body.length : simpleBytes(body);
-    // A signature that leaves the end of the body to others does not speak for the mail.
-    const isWhole = ({ signedBytes }: SignedField) => signedBytes === null || signedBytes === bytes;
+    // A signature that leaves to others the end of the body, or which of two fields is the one that
+    // it covers, does not speak for the mail.
+    const isWhole = ({ signedBytes }: SignedField) =>
+      !split.hasDoubledField && (signedBytes === null || signedBytes === bytes);
     return {
       chosen: ofForm.filter(isWhole),
       partial: ofForm.filter((one) => !isWhole(one)),
@@ -145,11 +152,8 @@ async function checkSignatures(
   );
   return [
     ...found.flat(),
-    ...partial.map(({ domain }) => ({ result: "fail", domain }) as const),
-    ...Array.from(
-      { length: split.unchecked },
-      () => ({ result: "permerror", domain: "" }) as const,
-    ),
+    ...partial.map((one) => findingOf(one, "fail")),
+    ...Array.from({ length: split.unchecked }, () => UNREADABLE),
   ];
 }
 
@@ -183,18 +187,33 @@ async function verify(
     minBitLength: MIN_KEY_BITS,
     curTime: new Date(nowMs),
   });
-  const found = results.filter(({ signingDomain }) => signingDomain !== undefined)
-    .map(({ signingDomain, status }): SignatureFinding => ({
-      result: signatureResult(status),
-      domain: signingDomain!,
-    }));
-  // What the library left out is none that it could read.
-  const missing = chosen.length - found.length;
-  return [
-    ...found,
-    ...Array.from({ length: missing }, () => ({ result: "permerror", domain: "" }) as const),
-  ];
+  const found = results.filter(({ signingDomain }) => signingDomain !== undefined);
+  // It keeps their order. Where it left one out, nobody knows which of them each result is of.
+  if (found.length !== chosen.length) return chosen.map(() => UNREADABLE);
+  return await Promise.all(chosen.map(async (one, place) => {
+    const result = signatureResult(found[place]!.status);
+    const counts = result !== "pass" || await isAllowedByKey(one, lookup);
+    return findingOf(one, counts ? result : "permerror");
+  }));
 }
+
+const UNREADABLE: SignatureFinding = { result: "permerror", domain: "", signedNames: [] };
+
+function findingOf(
+  { domain, signedNames }: SignedField,
+  result: SignatureFinding["result"],
+): SignatureFinding {
+  return { result, domain, signedNames };
+}
+
+/** Of the key that the library took: the first text at its name, which was asked for already. */
+async function isAllowedByKey(one: SignedField, lookup: Lookup): Promise<boolean> {
+  const answer = await lookup(keyName(one.domain, one.selector), "TXT");
+  const record = "records" in answer ? answer.records[0] : undefined;
+  return Array.isArray(record) && keyAllows(record.join(""), one);
+}
+
+const keyName = (domain: string, selector: string) => `${selector}._domainkey.${domain}`;
 
 /** The library's words, of which "neutral" says what RFC 8601 calls fail or permerror. */
 function signatureResult(

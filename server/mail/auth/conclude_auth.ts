@@ -2,12 +2,15 @@
  * What the findings on a mail amount to: RFC 7489 for the policy and its alignment, the relay's own
  * rule for the verdict (docs/mail.md). Pure; part of the worker.
  */
-import type { AuthResult, AuthVerdict, MailAuth } from "../records/message_record.ts";
+import type { AuthResult, AuthVerdict } from "../records/message_record.ts";
+import type { SenderCheck } from "./auth_messages.ts";
 
 export interface SignatureFinding {
   result: "pass" | "fail" | "temperror" | "permerror";
   /** Its `d=`. */
   domain: string;
+  /** Its `h=`, lowercased. */
+  signedNames: readonly string[];
 }
 
 export interface Findings {
@@ -18,6 +21,8 @@ export interface Findings {
   spfDomain: string | null;
   /** In any order; one for each that was found. */
   signatures: readonly SignatureFinding[];
+  /** Of all addresses in Reply-To, lowercased; none are needed where no signature passes. */
+  replyToDomains: readonly string[];
   /** What the domain of From publishes. */
   policy: "none" | "temperror" | { strictSpf: boolean; strictDkim: boolean };
   /** Whether two domains are of one organization (RFC 7489, 3.2). */
@@ -27,13 +32,31 @@ export interface Findings {
 /** Best first: one signature that passes is enough. */
 const DKIM_ORDER = ["pass", "fail", "temperror", "permerror"] as const;
 
-export function concludeAuth(findings: Findings): MailAuth {
+export function concludeAuth(findings: Findings): SenderCheck {
   const { fromDomain, spf, signatures } = findings;
   const dkim = DKIM_ORDER.find((result) => signatures.some((one) => one.result === result)) ??
     "none";
   const dmarc = dmarcOf(findings);
-  return { spf, dkim, dmarc, fromDomain, verdict: verdictOf(findings, dkim, dmarc) };
+  const verdict = verdictOf(findings, dkim, dmarc);
+  return {
+    auth: { spf, dkim, dmarc, fromDomain, verdict },
+    isReplyToUnsigned: verdict === "pass" && isReplyToUnsigned(findings),
+  };
 }
+
+/**
+ * Only of a mail that passes. A signature of somebody else's who adds the field says nothing: those
+ * count that stand for From.
+ */
+function isReplyToUnsigned(findings: Findings): boolean {
+  const { fromDomain, replyToDomains, signatures, policy, ofOneOrganization } = findings;
+  const strict = typeof policy === "string" ? RELAXED : policy;
+  const covering = signatures.filter(({ signedNames }) => signedNames.includes("reply-to"));
+  return !isAligned({ ...findings, signatures: covering }, "pass", strict) &&
+    replyToDomains.some((domain) => !ofOneOrganization(domain, fromDomain!));
+}
+
+const RELAXED = { strictSpf: false, strictDkim: false };
 
 function dmarcOf(findings: Findings): AuthResult {
   const { fromDomain, policy } = findings;
@@ -54,7 +77,7 @@ function verdictOf(findings: Findings, dkim: AuthResult, dmarc: AuthResult): Aut
     case "temperror":
       return "error";
     default:
-      if (isAligned(findings, "pass", { strictSpf: false, strictDkim: false })) return "pass";
+      if (isAligned(findings, "pass", RELAXED)) return "pass";
       return findings.spf === "temperror" || dkim === "temperror" ? "error" : "none";
   }
 }

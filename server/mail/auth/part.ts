@@ -2,17 +2,23 @@
 import type { Deps } from "../../deps.ts";
 import { logSparsely } from "../../log_sparsely.ts";
 import { startupNote } from "../../startup_notes.ts";
-import type { MailAuth } from "../records/message_record.ts";
 import { AuthChecker } from "./auth_checker.ts";
-import type { MailClient } from "./auth_messages.ts";
+import type { MailClient, SenderCheck } from "./auth_messages.ts";
 import { createDnsClient, type DnsServer } from "./dns_client.ts";
 import { UNCHECKED } from "./fixed_auth.ts";
+import type { Party } from "./next_check.ts";
 import { startAuthWorker } from "./start_auth_worker.ts";
 import { readSystemDns } from "./system_dns.ts";
 
 export interface Auth {
-  /** What SPF, DKIM and DMARC say of a mail, within some seconds; never rejects. */
-  check(raw: Uint8Array<ArrayBuffer>, client: MailClient): Promise<MailAuth>;
+  /**
+   * What SPF, DKIM and DMARC say of a mail, within some seconds; never rejects.
+   */
+  check(
+    raw: Uint8Array<ArrayBuffer>,
+    client: MailClient,
+    party: Party,
+  ): Promise<SenderCheck>;
   notes: readonly string[];
   close(): void;
 }
@@ -25,7 +31,7 @@ export async function openAuth(
   const { local, dnsServers } = config.mail;
   if (local) {
     return {
-      check: () => Promise.resolve(UNCHECKED),
+      check: () => Promise.resolve({ auth: UNCHECKED, isReplyToUnsigned: false }),
       notes: [startupNote("senders", "not checked: local mode asks no DNS")],
       close() {},
     };
@@ -39,7 +45,7 @@ export async function openAuth(
     now,
   });
   return {
-    check: (raw, client) => checker.check(raw, client),
+    check: (raw, client, party) => checker.check(raw, client, party),
     notes: [startupNote("senders", noteOf(servers, isGiven))],
     close: () => checker.close(),
   };

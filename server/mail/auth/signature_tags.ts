@@ -5,6 +5,10 @@ export interface SignatureTags {
   domain: string;
   /** `s=` */
   selector: string;
+  /** Domain of `i=`, lowercased: that of `d=`, which stands for one that is missing, or one below it. */
+  identityDomain: string;
+  /** `h=`, lowercased. */
+  signedNames: readonly string[];
   bodyForm: "simple" | "relaxed";
   /** `l=`, how much of the body's form is signed; null for all of it. */
   signedBytes: number | null;
@@ -38,25 +42,29 @@ export function readSignatureTags(value: string): SignatureTags | null {
   const form = /^(?:simple|relaxed)(?:\/(simple|relaxed))?$/.exec(
     tags.get("c")?.toLowerCase() ?? "simple",
   );
+  const identityDomain = domainOfIdentity(tags.get("i"), domain);
   const isValid = tags.get("v") === "1" &&
     /^(?:rsa|ed25519)-sha256$/.test(tags.get("a")?.toLowerCase() ?? "") &&
     NAME.test(domain) && NAME.test(selector) && form !== null &&
     fields.length <= MAX_SIGNED_FIELDS && fields.includes("from") &&
     (tags.get("b") ?? "") !== "" && (tags.get("bh") ?? "") !== "" &&
-    isOf(tags.get("i"), domain) && /^\d{1,15}$/.test(tags.get("l") ?? "0");
+    identityDomain !== null && /^\d{1,15}$/.test(tags.get("l") ?? "0");
   if (!isValid) return null;
   const length = tags.get("l");
   return {
     domain,
     selector,
+    identityDomain,
+    signedNames: fields,
     bodyForm: form[1] === "relaxed" ? "relaxed" : "simple",
     signedBytes: length === undefined ? null : Number(length),
   };
 }
 
-/** Whether `i=` names the signing domain or one below it; it need not be there. */
-function isOf(identity: string | undefined, domain: string): boolean {
-  if (identity === undefined) return true;
+/** What `i=` names, which need not be there; null where that is neither the signing domain nor below it. */
+function domainOfIdentity(identity: string | undefined, domain: string): string | null {
+  if (identity === undefined) return domain;
   const named = identity.slice(identity.lastIndexOf("@") + 1).toLowerCase();
-  return identity.includes("@") && (named === domain || named.endsWith(`.${domain}`));
+  const isOf = named === domain || named.endsWith(`.${domain}`);
+  return identity.includes("@") && isOf ? named : null;
 }

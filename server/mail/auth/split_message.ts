@@ -10,8 +10,12 @@ export interface SplitMessage {
   headWith: (signatures: readonly SignedField[]) => Uint8Array<ArrayBuffer>;
   /** With CRLF alone at the ends of lines. */
   body: Uint8Array;
+  /** The header as it stands, with CRLF at the ends of lines; no more of it than is looked through. */
+  head: Uint8Array;
   /** Values of all From fields, unfolded; a byte is a character. */
   from: string[];
+  /** Whether a field that tells what the mail is, or who wrote to whom, stands in it more than once. */
+  hasDoubledField: boolean;
   /** DKIM-Signature fields that can be checked; none where the header is too much for the library. */
   signatures: SignedField[];
   /** How many of the checked fields cannot: malformed, too long, or of a header that is too large. */
@@ -43,6 +47,21 @@ export const SPLIT_BOUNDS: SplitBounds = {
 
 /** Beyond this no From is looked for. */
 const MAX_SCANNED_HEAD_BYTES = 2 * 1024 * 1024;
+/**
+ * Of two of these a signature covers the lower one, and readers may show the upper: nobody signed that
+ * pair (RFC 6376, 8.15). All but the two of MIME are such as RFC 5322, 3.6, allows once.
+ */
+const SINGLE_FIELDS: readonly string[] = [
+  "from",
+  "reply-to",
+  "to",
+  "cc",
+  "subject",
+  "date",
+  "message-id",
+  "content-type",
+  "mime-version",
+];
 const CR = 13;
 const LF = 10;
 
@@ -60,6 +79,9 @@ export function splitMessage(raw: Uint8Array, bounds: SplitBounds): SplitMessage
     fields.push({ name: fieldName(lines[first]!), text: lines.slice(first, i).join("\r\n") });
   }
   const from = fields.filter(({ name }) => name === "from").map(({ text }) => valueOf(text));
+  const hasDoubledField = SINGLE_FIELDS.some((single) =>
+    fields.filter(({ name }) => name === single).length > 1
+  );
   const isTooMuch = headBytes > bounds.headBytes || lines.length > bounds.headLines ||
     /\r(?!\n)/.test(text) ||
     fields.some(({ name, text }) =>
@@ -81,7 +103,15 @@ export function splitMessage(raw: Uint8Array, bounds: SplitBounds): SplitMessage
     );
     return latin1Bytes(`${kept.map(({ text }) => text).join("\r\n")}\r\n\r\n`);
   };
-  return { headWith, body: message.subarray(headBytes), from, signatures, unchecked };
+  return {
+    headWith,
+    body: message.subarray(headBytes),
+    head: scanned,
+    from,
+    hasDoubledField,
+    signatures,
+    unchecked,
+  };
 }
 
 /** The message itself where all its lines end with CRLF, else a copy in which they do. */

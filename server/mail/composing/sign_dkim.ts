@@ -1,6 +1,6 @@
 /**
  * DKIM signatures (RFC 6376): rsa-sha256, relaxed/relaxed, without l=. Own code: neither library that is
- * here signs the absence of further From, To and Subject fields (section 5.4), and one of them sends
+ * here signs the absence of further fields (section 5.4), and one of them sends
  * unsigned, without an error, for a key that it cannot read.
  */
 import { Buffer } from "node:buffer";
@@ -15,19 +15,26 @@ export interface DkimKey {
   privateKeyPem: string;
 }
 
-/** Signed once more than they are there: one that is added on the way breaks the signature. */
-const OVERSIGNED = ["from", "to", "subject"];
-const SIGNED = [
-  ...OVERSIGNED,
-  "cc",
+/**
+ * Signed once more than they are there: one that is added on the way breaks the signature. They tell
+ * what a mail is, who wrote it to whom, and where answers go (section 8.15).
+ */
+const OVERSIGNED = [
+  "from",
   "reply-to",
+  "to",
+  "cc",
+  "subject",
   "date",
   "message-id",
+  "mime-version",
+  "content-type",
+];
+const SIGNED = [
+  ...OVERSIGNED,
   "in-reply-to",
   "references",
   "auto-submitted",
-  "mime-version",
-  "content-type",
   "content-transfer-encoding",
 ];
 /** Of d= and s=: labels (RFC 1035, section 2.3.1); what is none would begin a tag of its own. */

@@ -131,13 +131,13 @@ export function approvalHandlers(services: ApprovalRouteServices) {
     }
     if (!isCurrent) throw draftChanged(row.revision);
     if (action === "reject") {
-      await drafts.discard(row, (current) => {
+      await drafts.discard(null, row, (current) => {
         if (current === null) throw linkExpired();
         if (current.revision !== row.revision) throw draftChanged(current.revision);
       });
       return await answerRejected();
     }
-    await sendDraft.send(org, inbox, row, { gone: linkExpired });
+    await sendDraft.send({ org, key: null }, inbox, row, { gone: linkExpired });
     return await answerSent({ row }, row.sendAtMs !== null && row.sendAtMs > store.now());
   }
 

@@ -14,9 +14,12 @@ import type {
   OutgoingAttachment,
   OutgoingMessage,
 } from "../composing/outgoing_message.ts";
+import { maySee } from "../access.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
+import type { CallingKey } from "../keys/require_org.ts";
 import type { Mailboxes } from "../mailboxes/mailboxes.ts";
 import { storageKey } from "../mailboxes/storage_use.ts";
+import type { WrittenBlobs } from "../mailboxes/written_blobs.ts";
 import type { ObjectRow } from "../messages/stage_message.ts";
 import {
   type DraftAttachment,
@@ -24,10 +27,17 @@ import {
   draftKey,
   type DraftRow,
   type DraftTexts,
+  writerOf,
 } from "../records/draft_record.ts";
 import { isMailId, makeMailId } from "../records/mail_id.ts";
 import { objectKey } from "../records/message_record.ts";
-import { keepAnswer, type KeptAnswer, type LargeAnswers } from "../sending/large_answers.ts";
+import {
+  keepAnswer,
+  type KeptAnswer,
+  keptBytes,
+  type LargeAnswers,
+} from "../sending/large_answers.ts";
+import { withdrawProposal } from "../sending/withdraw_answer.ts";
 import { unknownObject } from "../unknown_object.ts";
 import { prepareAsking } from "./ask_approval.ts";
 import { contentHash } from "./content_hash.ts";
@@ -46,7 +56,8 @@ export interface DraftsServices {
   random: (sizeBytes: number) => Uint8Array;
   now: () => number;
   mailboxes: Mailboxes;
-  blobs: Blobs;
+  blobs: Omit<Blobs, "write">;
+  written: WrittenBlobs;
   largeAnswers: LargeAnswers;
 }
 
@@ -55,8 +66,8 @@ export interface NewDraft extends OutgoingMessage {
   inReplyToMessageId: string | null;
   headers: readonly ExtraHeader[];
   clientId: string | null;
-  /** The key that makes it. */
-  createdByKey: string;
+  /** Whether its key wrote all of it. */
+  isOfOneKey: boolean;
 }
 
 /** A draft with its texts. */
@@ -85,17 +96,23 @@ export class Drafts {
   /**
    * Keeps a draft, or finds the one of the inbox that was made under the same client_id.
    * @returns whether it was made now
-   * @throws RelayError `draft_limit_reached`, `payload_too_large`, `unavailable`
+   * @throws RelayError `draft_limit_reached`, `payload_too_large`, `unavailable`, and as requireCaller()
    */
   async create(
-    orgId: string,
+    caller: CallingKey,
     inboxId: string,
     draft: NewDraft,
     answer?: DraftAnswer,
   ): Promise<WholeDraft & { isNew: boolean }> {
-    const { mailboxes, limits, blobs, store, random, largeAnswers } = this.services;
+    const { mailboxes, limits, blobs, written: writes, store, random, largeAnswers } =
+      this.services;
+    const orgId = caller.org.id;
     const former = await this.#ofClientId(orgId, inboxId, draft.clientId);
     if (former !== null) return { ...await this.whole(former), isNew: false };
+    await writes.look(
+      orgId,
+      draft.attachments.reduce((sum, { content }) => sum + content.length, 0),
+    );
     requireDraftRoom(await mailboxes.read(orgId, inboxId), limits);
     await blobs.refuseWhenFull();
     const texts: DraftTexts = { text: draft.text, html: draft.html, headers: draft.headers };
@@ -106,10 +123,10 @@ export class Drafts {
       const contents = draft.attachments.map(({ content }) => content);
       const files = contents.length === 0
         ? null
-        : keep(await blobs.write([orgId, inboxId], contents));
+        : keep(await writes.write([orgId, inboxId], contents));
       const attachments = draft.attachments.map((one, i) => storedAttachment(one, files!, i, i));
       const made = await mailboxes.change<WholeDraft & { isNew: boolean }>(
-        orgId,
+        caller,
         inboxId,
         async () => {
           const other = await this.#ofClientId(orgId, inboxId, draft.clientId);
@@ -131,7 +148,8 @@ export class Drafts {
             files,
             revision: 1,
             contentHash: contentHash({ ...draft, attachments }),
-            createdByKey: draft.createdByKey,
+            createdByKey: caller.key.id,
+            isOfOneKey: draft.isOfOneKey,
             clientId: draft.clientId,
             createdAtMs: nowMs,
             updatedAtMs: nowMs,
@@ -149,12 +167,15 @@ export class Drafts {
             sizeBytes: JOB_BYTES,
             plan: (given) => {
               answer?.keyed.decide(given.turn);
-              const asked = asking.stage(given, row);
-              const mailbox = stageNewDraft(given, this.services, { ...row, asked });
+              const made: DraftRow = { ...row, asked: asking.stage(given, row) };
               if (kept !== null) {
-                if ("blob" in kept) largeAnswers.keep(given.turn, kept.blob);
-                answer!.keyed.write(given.turn, kept);
+                const { id, createdByKey, createdAtMs } = row;
+                made.answer = {
+                  ...largeAnswers.keep(given.turn, orgId, answer!.keyed, kept),
+                  draft: { id, createdByKey, createdAtMs },
+                };
               }
+              const mailbox = stageNewDraft(given, this.services, made, keptBytes(kept));
               return { mailbox, result: { ...whole, isNew: true } };
             },
           };
@@ -163,7 +184,7 @@ export class Drafts {
       if (!made.isNew) await this.#discard(written);
       return made;
     } catch (error) {
-      await this.#discardAfter(error, written);
+      await this.#discard(written);
       throw error;
     }
   }
@@ -209,20 +230,22 @@ export class Drafts {
 
   /**
    * Makes the next revision of a draft.
-   * @throws RelayError `not_found`, `payload_too_large`, `unavailable`, and as changeDraft()
+   * @throws RelayError `not_found`, `payload_too_large`, `unavailable`, `insufficient_permission`, and as
+   * changeDraft() and requireCaller()
    */
-  async change(place: DraftPlace, changes: DraftChanges): Promise<WholeDraft> {
+  async change(caller: MailCaller, place: DraftPlace, changes: DraftChanges): Promise<WholeDraft> {
     const { mailboxes, limits, blobs, store } = this.services;
     const { orgId, inboxId } = place;
     await blobs.refuseWhenFull();
     let written: BlobRef[] = [];
     try {
-      return await mailboxes.change<WholeDraft>(orgId, inboxId, async () => {
+      return await mailboxes.change<WholeDraft>(caller, inboxId, async () => {
         await this.#discard(written);
         written = [];
         const keep = (ref: BlobRef) => (written.push(ref), ref);
         const before = await this.read(place);
         if (before === null) throw unknownObject("draft");
+        refuseRedirection(caller, before, changes);
         const { texts: { text, html, headers } } = await this.whole(before);
         const whole = changeDraft({ ...editable(before), text, html }, changes, limits);
         const texts: DraftTexts = { text: whole.text, html: whole.html, headers };
@@ -233,6 +256,7 @@ export class Drafts {
           ...wordsOf(whole),
           ...files,
           texts: isNewText ? keep(await this.#writeTexts(orgId, inboxId, texts)) : before.texts,
+          isOfOneKey: writerOf(before) === caller.key.id,
           revision: before.revision + 1,
           contentHash: contentHash({ ...whole, attachments: files.attachments }),
           updatedAtMs: Math.max(store.now(), before.updatedAtMs),
@@ -250,33 +274,35 @@ export class Drafts {
         };
       });
     } catch (error) {
-      await this.#discardAfter(error, written);
+      await this.#discard(written);
       throw error;
     }
   }
 
   /**
    * Removes a draft.
+   * @param caller null where no key asks for it, but a person
    * @param require is given the draft as it is removed, and may refuse; null for one that has gone
-   * @throws RelayError `not_found`, and what `require` throws
+   * @throws RelayError `not_found`, and what `require` and requireCaller() throw
    */
   async discard(
+    caller: CallingKey | null,
     place: DraftPlace,
     require: (row: DraftRow | null) => void = () => {},
   ): Promise<void> {
     const { mailboxes, blobs } = this.services;
     const { orgId, inboxId } = place;
-    await mailboxes.change<void>(orgId, inboxId, async () => {
+    await mailboxes.change<void>(caller ?? orgId, inboxId, async () => {
       const row = await this.read(place);
       require(row);
       if (row === null) throw unknownObject("draft");
       return {
         records: [storageKey(orgId)],
         sizeBytes: JOB_BYTES,
-        plan: (given) => ({
-          mailbox: stageDraftRemoval(given, { blobs }, row),
-          result: undefined,
-        }),
+        plan: (given) => {
+          withdrawProposal(given.turn, { blobs }, row);
+          return { mailbox: stageDraftRemoval(given, { blobs }, row), result: undefined };
+        },
       };
     });
   }
@@ -295,7 +321,7 @@ export class Drafts {
 
   async #writeTexts(orgId: string, inboxId: string, texts: DraftTexts): Promise<BlobRef> {
     const bytes = new TextEncoder().encode(JSON.stringify(texts));
-    return await this.services.blobs.write([orgId, inboxId], [bytes]);
+    return await this.services.written.write([orgId, inboxId], [bytes]);
   }
 
   /** The attachments as changed; their bytes are written anew only where others are among them. */
@@ -304,7 +330,7 @@ export class Drafts {
     wanted: readonly (DraftAttachment | OutgoingAttachment)[],
     keep: (ref: BlobRef) => BlobRef,
   ): Promise<Pick<DraftRow, "attachments" | "files" | "nextAttachment">> {
-    const { blobs } = this.services;
+    const { blobs, written } = this.services;
     const kept = wanted.filter((one) => "section" in one);
     if (kept.length === wanted.length && kept.length === attachments.length) {
       return { attachments: kept, files, nextAttachment };
@@ -314,7 +340,7 @@ export class Drafts {
     for (const one of wanted) {
       contents.push("content" in one ? one.content : await blobs.read(files!, one.section));
     }
-    const ref = keep(await blobs.write([orgId, inboxId], contents));
+    const ref = keep(await written.write([orgId, inboxId], contents));
     let next = nextAttachment;
     return {
       attachments: wanted.map((one, section) =>
@@ -323,11 +349,6 @@ export class Drafts {
       files: ref,
       nextAttachment: next,
     };
-  }
-
-  /** After a commit of which nobody knows, the sweep decides. */
-  async #discardAfter(error: unknown, refs: readonly BlobRef[]): Promise<void> {
-    if (error instanceof RelayError && error.code !== "unavailable") await this.#discard(refs);
   }
 
   async #discard(refs: readonly BlobRef[]): Promise<void> {
@@ -372,6 +393,22 @@ function storedAttachment(
     sha256: Buffer.from(files.sections[section]!.sha256, "base64url").toString("hex"),
     section,
   };
+}
+
+/**
+ * Who may not read a draft does not have it sent to somebody else, who could.
+ * @throws RelayError `insufficient_permission`
+ */
+function refuseRedirection(
+  { key }: MailCaller,
+  row: DraftRow,
+  { to, cc, bcc }: DraftChanges,
+): void {
+  if ((to ?? cc ?? bcc) === undefined || maySee(key, writerOf(row))) return;
+  throw new RelayError(
+    "insufficient_permission",
+    "this draft holds what other keys wrote: whom it goes to is changed by a key with inbox:read; this one changes the rest, or sends it as it is",
+  );
 }
 
 /** @throws RelayError `payload_too_large` */

@@ -2,9 +2,9 @@
 import { z } from "@hono/zod-openapi";
 import type { Limits } from "../../limits.ts";
 import { type DescribedRoutes, pageOf, PageQuery } from "../described.ts";
-import { Message } from "../messages/schemas.ts";
+import { Message, MessageMarks } from "../messages/schemas.ts";
 import { addresses, AttachmentToSend, KeyHeader } from "../sending/schemas.ts";
-import { Draft, DraftRow } from "./schemas.ts";
+import { Draft, DraftMarks, DraftRow } from "./schemas.ts";
 
 const text = z.string().nullable().optional();
 
@@ -66,6 +66,7 @@ const NO_INBOX = "the org has no inbox with this id or address, or the key is fo
 const NO_DRAFT = "the org has no such draft, or the key is for another inbox";
 const KEPT = {
   invalid_email: null,
+  rate_limited: "the org has written as many bytes as it may for now",
   unavailable: "the disk is full, or the org has no room",
 };
 const SUSPENDED = "the operator has suspended the org";
@@ -84,7 +85,7 @@ export function draftRoutes(limits: Limits): DescribedRoutes {
         schema: DraftRequest,
       },
       answers: {
-        200: json("The draft that was made under this client_id.", Draft),
+        200: json("The draft that was made under this client_id.", z.union([Draft, DraftMarks])),
         201: json("The draft.", Draft),
       },
       errors: {
@@ -107,14 +108,15 @@ export function draftRoutes(limits: Limits): DescribedRoutes {
     updateMailDraft: {
       description:
         "Replaces the fields that are named; the revision rises. On a `draft_only` inbox " +
-        "the link that was mailed before approves nothing any more, and another one is mailed.",
+        "the link that was mailed before approves nothing any more, and another one is mailed. A key " +
+        "without `inbox:read` is answered marks, and changes no recipients, unless it alone has written the draft.",
       body: {
         description:
           "null clears subject, text and html and empties cc and bcc. Unknown fields are " +
           "refused. attachments are those that are named: by id, or new.",
         schema: DraftChanges,
       },
-      answers: { 200: json("The draft as changed.", Draft) },
+      answers: { 200: json("The draft as changed.", z.union([Draft, DraftMarks])) },
       errors: { ...KEPT, not_found: NO_DRAFT },
     },
     discardMailDraft: {
@@ -133,7 +135,7 @@ export function draftRoutes(limits: Limits): DescribedRoutes {
         202: {
           description: "The message as accepted.",
           headers: ["Idempotent-Replayed", "Cache-Control"],
-          content: { schema: Message },
+          content: { schema: z.union([Message, MessageMarks]) },
         },
       },
       errors: {

@@ -1,11 +1,12 @@
 /** What becomes of a message that a person has to approve first: a draft (mail page, "Sending"). */
 import type { KeyedCommit } from "../../idempotency/key_use.ts";
+import { mayRead } from "../access.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import type { KeptAnswer } from "../sending/large_answers.ts";
 import type { MessageToSend } from "../sending/sender.ts";
 import type { Drafts, WholeDraft } from "./drafts.ts";
-import { wholeDraft } from "./shown_draft.ts";
+import { draftFor } from "./shown_draft.ts";
 
 export interface ProposeServices {
   drafts: Pick<Drafts, "create">;
@@ -20,28 +21,29 @@ export interface ProposeServices {
  */
 export async function proposeDraft(
   { drafts, wake }: ProposeServices,
-  { org, key }: MailCaller,
+  caller: MailCaller,
   inbox: Inbox,
   message: MessageToSend,
   keyed?: KeyedCommit<KeptAnswer>,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { inReplyTo: _, references: __, autoSubmitted: ___, about, ...words } = message;
   const made = await drafts.create(
-    org.id,
+    caller,
     inbox.id,
     {
       ...words,
       inReplyToMessageId: about?.id ?? null,
       clientId: null,
-      createdByKey: key.id,
+      // Whom a reply goes to, and its subject, a stranger wrote.
+      isOfOneKey: about === null || mayRead(caller.key),
     },
     keyed === undefined ? undefined : { keyed, make: answerOf },
   );
   wake();
   return answerOf(made);
-}
 
-function answerOf({ row, texts }: WholeDraft): Uint8Array<ArrayBuffer> {
-  const answer = { status: "pending_approval", draft: wholeDraft(row, texts) };
-  return new TextEncoder().encode(JSON.stringify(answer));
+  function answerOf({ row, texts }: WholeDraft): Uint8Array<ArrayBuffer> {
+    const answer = { status: "pending_approval", draft: draftFor(caller.key, row, texts) };
+    return new TextEncoder().encode(JSON.stringify(answer));
+  }
 }

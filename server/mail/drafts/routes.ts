@@ -1,5 +1,4 @@
 /** Routes of drafts under /v1/mail; what a person decides on is approval_routes.ts. */
-import type { Context } from "hono";
 import type { JsonObject } from "../../../toolkit/json_value.ts";
 import type { Blobs } from "../../blobs/blobs.ts";
 import { invalidJson, RelayError } from "../../errors.ts";
@@ -7,18 +6,18 @@ import { JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
 import type { AnswersInHand } from "../../http/answers_in_hand.ts";
 import { answerWhole, LARGE_ANSWER_BYTES } from "../../http/large_answer.ts";
 import { noContent } from "../../http/no_content.ts";
-import { readBody } from "../../http/read_body.ts";
-import type { HttpEnv } from "../../http/route.ts";
 import { fingerprintOf } from "../../idempotency/idempotency_key.ts";
 import type { Limits } from "../../limits.ts";
 import type { Store } from "../../storage/store.ts";
+import { maySee } from "../access.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { ListPages } from "../list_pages.ts";
 import type { KeyedRequest, MailHandlers } from "../mail_routes.ts";
 import type { MailboxTurn } from "../mailboxes/mailboxes.ts";
 import type { Messages } from "../messages/messages.ts";
-import type { DraftRow } from "../records/draft_record.ts";
+import { type DraftRow, writerOf } from "../records/draft_record.ts";
 import { isMailId } from "../records/mail_id.ts";
+import { hideRecipients } from "../sending/hide_recipients.ts";
 import { giveKeyed, type KeyedAnswers } from "../sending/keyed_answers.ts";
 import type { OutgoingWork } from "../sending/outgoing_work.ts";
 import { refuseTrial } from "../sending/routes.ts";
@@ -26,7 +25,7 @@ import { unknownObject } from "../unknown_object.ts";
 import { readDraftPage } from "./draft_pages.ts";
 import type { Drafts, WholeDraft } from "./drafts.ts";
 import { draftChanged, type SendDraft } from "./send_draft.ts";
-import { wholeDraft } from "./shown_draft.ts";
+import { draftFor } from "./shown_draft.ts";
 
 export interface DraftRouteServices {
   store: Store;
@@ -51,12 +50,12 @@ export function draftHandlers(services: DraftRouteServices) {
 
   /** @param isDone where the answer tells of what has been committed, and cannot be refused any more */
   function show(
-    c: Context<HttpEnv>,
+    { c, key }: Pick<KeyedRequest, "c" | "key">,
     { row, texts }: WholeDraft,
     status: number,
     isDone: boolean,
   ): Response {
-    const body = new TextEncoder().encode(JSON.stringify(wholeDraft(row, texts)));
+    const body = new TextEncoder().encode(JSON.stringify(draftFor(key, row, texts)));
     if (body.length > LARGE_ANSWER_BYTES) {
       const { answers } = services;
       c.set("hold", isDone ? answers.holdAnyway(body.length) : answers.hold(body.length, "agent"));
@@ -68,13 +67,6 @@ export function draftHandlers(services: DraftRouteServices) {
     const isThere = isMailId("msg", messageId) &&
       await messages.read(orgId, inboxId, messageId) !== null;
     if (!isThere) throw unknownObject("message");
-  }
-
-  /** What a request to send a draft asks for, once its body has come. */
-  async function readSend(request: KeyedRequest): Promise<JsonObject> {
-    const asked = await request.body({});
-    await request.confirm();
-    return asked;
   }
 
   /** Steps 6 to 11 of mail_routes.ts; the body is read in its place unless that is done. */
@@ -95,29 +87,34 @@ export function draftHandlers(services: DraftRouteServices) {
     }
     const current = await drafts.read(row) ?? gone();
     if (revision !== null && revision !== current.revision) throw draftChanged(current.revision);
-    return await sendDraft.send(org, inbox, current, {
-      ...(keyed === undefined ? {} : { keyed }),
-      gone: () => unknownObject("draft"),
-      require: (given: MailboxTurn) => {
-        if (isBound) refuseDraftOnly(given.inbox);
-      },
-    });
+    const sent = () =>
+      sendDraft.send(request, inbox, current, {
+        ...(keyed === undefined ? {} : { keyed }),
+        gone: () => unknownObject("draft"),
+        require: (given: MailboxTurn) => {
+          if (isBound) refuseDraftOnly(given.inbox);
+        },
+      });
+    return maySee(key, writerOf(current)) ? await sent() : await hideRecipients(sent);
   }
 
   return {
     async createMailDraft(request) {
-      const { c, org, key, params, confirm } = request;
+      const { org, params, confirm } = request;
       const inbox = await inboxes.find(request, params["id"]!);
-      const body = await readBody(c);
+      const body = await request.bytes();
       const context = { limits, nowMs: now() };
       const { request: asked } = await work.read("draft", body, context, false, org.id);
-      await confirm(); // a body may take two minutes
+      await confirm(); // the worker may have been busy
       const { inReplyToMessageId } = asked;
       if (inReplyToMessageId !== null) await requireMessage(org.id, inbox.id, inReplyToMessageId);
-      const draft = { ...asked, headers: [], createdByKey: key.id };
-      const made = await drafts.create(org.id, inbox.id, draft);
+      const made = await drafts.create(request, inbox.id, {
+        ...asked,
+        headers: [],
+        isOfOneKey: true,
+      });
       services.wake();
-      return show(c, made, made.isNew ? 201 : 200, made.isNew);
+      return show(request, made, made.isNew ? 201 : 200, made.isNew);
     },
     async listMailDrafts(request) {
       const { c, org, key, params } = request;
@@ -135,32 +132,34 @@ export function draftHandlers(services: DraftRouteServices) {
     },
     async readMailDraft(request) {
       const row = await drafts.find(request, request.params["id"]!);
-      return show(request.c, await drafts.whole(row), 200, false);
+      return show(request, await drafts.whole(row), 200, false);
     },
     async updateMailDraft(request) {
-      const { c, org, params, confirm } = request;
+      const { org, params, confirm } = request;
       const row = await drafts.find(request, params["id"]!);
-      const body = await readBody(c);
+      const body = await request.bytes();
       const context = { limits, nowMs: now() };
       const { request: changes } = await work.read("draft_changes", body, context, false, org.id);
       await confirm();
-      if (Object.keys(changes).length === 0) return show(c, await drafts.whole(row), 200, false);
-      const changed = await drafts.change(row, changes);
+      if (Object.keys(changes).length === 0) {
+        return show(request, await drafts.whole(row), 200, false);
+      }
+      const changed = await drafts.change(request, row, changes);
       services.wake();
-      return show(c, changed, 200, true);
+      return show(request, changed, 200, true);
     },
     async discardMailDraft(request) {
-      await drafts.discard(await drafts.find(request, request.params["id"]!));
+      await drafts.discard(request, await drafts.find(request, request.params["id"]!));
       return noContent();
     },
     async sendMailDraft(request) {
       const key = keyedAnswers.keyOf(request);
       if (key === null) {
-        const sent = () => send(request, () => readSend(request));
+        const sent = () => send(request, () => request.body({}));
         return giveKeyed(await keyedAnswers.once(null, null, sent));
       }
       // The stored answer comes first: the draft is gone by then.
-      const asked = await readSend(request);
+      const asked = await request.body({});
       return giveKeyed(
         await keyedAnswers.once(
           key,

@@ -29,6 +29,18 @@ const ROW = {
 
 /** As lists have it. */
 export const DraftRow = z.object(ROW).openapi("MailDraftRow");
+/** What a key without inbox:read is answered, but of what it has written alone. */
+export const DraftMarks = z.object({
+  id: ROW.id,
+  inbox_id: ROW.inbox_id,
+  in_reply_to_message_id: ROW.in_reply_to_message_id,
+  labels: ROW.labels,
+  send_at: ROW.send_at,
+  revision: ROW.revision,
+  created_by_key: ROW.created_by_key,
+  created_at: ROW.created_at,
+  updated_at: ROW.updated_at,
+}).strict().openapi("MailDraftMarks");
 export const Draft = z.object({
   ...ROW,
   text: z.string().nullable(),

@@ -3,12 +3,11 @@ import { RelayError } from "../../errors.ts";
 import type { KeyedCommit } from "../../idempotency/key_use.ts";
 import type { MailboxTurn } from "../mailboxes/mailboxes.ts";
 import type { Messages } from "../messages/messages.ts";
-import type { DraftRow } from "../records/draft_record.ts";
+import { type DraftRow, writerOf } from "../records/draft_record.ts";
 import type { Inbox } from "../records/inbox_record.ts";
-import type { OrgRecord } from "../records/org_record.ts";
 import type { Blobs } from "../../blobs/blobs.ts";
 import type { KeptAnswer } from "../sending/large_answers.ts";
-import type { Sender } from "../sending/sender.ts";
+import type { Sender, SendingParty } from "../sending/sender.ts";
 import { draftMessage } from "./draft_message.ts";
 import type { Drafts } from "./drafts.ts";
 import { stageDraftRemoval } from "./stage_draft.ts";
@@ -34,12 +33,12 @@ export class SendDraft {
 
   /**
    * Sends this very revision of a draft, once.
-   * @returns the answer: the message as accepted, JSON
+   * @returns the answer as Sender.send() gives it
    * @throws RelayError `draft_changed` for another revision, what `gone` makes, `invalid_json` for a
    * draft that lacks something, and what Sender.send() throws
    */
   async send(
-    org: OrgRecord,
+    by: SendingParty,
     inbox: Inbox,
     row: DraftRow,
     { keyed, gone, require }: SendDraftOptions,
@@ -53,8 +52,9 @@ export class SendDraft {
     const attachments = await drafts.files(row);
     const message = draftMessage({ row, texts, attachments, about }, now());
     let current = row;
-    return await sender.send(org, inbox, message, {
+    return await sender.send(by, inbox, message, {
       ...(keyed === undefined ? {} : { keyed }),
+      writtenByKey: writerOf(row),
       beside: {
         async prepare() {
           const found = await drafts.read(row);
@@ -62,6 +62,7 @@ export class SendDraft {
           if (found.revision !== row.revision) throw draftChanged(found.revision);
           current = found;
         },
+        answer: () => current.answer,
         plan(given) {
           require?.(given);
           return stageDraftRemoval(given, { blobs }, current);

@@ -3,9 +3,8 @@ import { whileOutdated } from "../../storage/while_outdated.ts";
 import { RelayError } from "../../errors.ts";
 import { Outdated } from "../../storage/job.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
-import { requireCallingKey, requireOrg } from "../keys/require_org.ts";
+import { callerRecords, requireCaller } from "../keys/require_org.ts";
 import { googleKey, type GoogleRecord, isHeldBy } from "../records/google_record.ts";
-import { keysKey } from "../records/key_record.ts";
 import { orgKey, type OrgRecord, trialKey } from "../records/org_record.ts";
 import type { GoogleServices } from "./google_services.ts";
 import type { GoogleIdentity } from "./read_id_token.ts";
@@ -15,8 +14,8 @@ import { requireForeignEmail } from "./require_foreign_email.ts";
  * Links an identity to the caller's org, which is verified by it: also a trial that has expired and is
  * not yet purged. The org keeps a verified e-mail address that it has. Linking it again changes nothing.
  * @param askedFrom address of the client, as limits count it
- * @throws RelayError `identity_in_use`; `unknown_key` where the org or the calling key has gone
- * meanwhile; `invalid_google_token` where the org's e-mail address would be an inbox here
+ * @throws RelayError `identity_in_use`; `invalid_google_token` where the org's e-mail address would be
+ * an inbox here; as requireCaller(), but for `trial_expired`
  */
 export async function attachIdentity(
   services: GoogleServices,
@@ -29,18 +28,18 @@ export async function attachIdentity(
 
 async function attach(
   { commits, records, limits, domain, prepareOwnerChange }: GoogleServices,
-  { org: { id: orgId }, key: callingKey }: MailCaller,
+  caller: MailCaller,
   { sub, email }: GoogleIdentity,
   askedFrom: string,
 ): Promise<OrgRecord> {
+  const orgId = caller.org.id;
   const key = orgKey(orgId);
   const bound = await records.read<GoogleRecord>(googleKey(sub));
   const otherId = bound === null || bound.orgId === orgId ? null : bound.orgId;
-  const change = prepareOwnerChange({ email, keyPrefix: callingKey.prefix, askedFrom });
+  const change = prepareOwnerChange({ email, keyPrefix: caller.key.prefix, askedFrom });
   return await commits.submit<OrgRecord>({
     records: [
-      key,
-      keysKey(orgId),
+      ...callerRecords(caller),
       googleKey(sub),
       ...change.records,
       ...(otherId === null ? [] : [orgKey(otherId)]),
@@ -48,8 +47,7 @@ async function attach(
     sizeBytes: 2_000,
     proof: key,
     plan(turn) {
-      const before = requireOrg(turn, orgId, limits);
-      requireCallingKey(turn, orgId, callingKey.id);
+      const before = requireCaller(turn, caller, limits, { expiredTrial: true });
       if (turn.record(googleKey(sub))?.orgId !== bound?.orgId) throw new Outdated();
       if (before.google !== null && before.google.sub !== sub) {
         throw inUse(

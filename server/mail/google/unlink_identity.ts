@@ -2,32 +2,31 @@
 import { RelayError } from "../../errors.ts";
 import { Outdated } from "../../storage/job.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
-import { requireCallingKey, requireOrg } from "../keys/require_org.ts";
+import { callerRecords, requireCaller } from "../keys/require_org.ts";
 import { googleKey } from "../records/google_record.ts";
-import { keysKey } from "../records/key_record.ts";
 import { orgKey, type OrgRecord } from "../records/org_record.ts";
 import type { GoogleServices } from "./google_services.ts";
 
 /**
  * Unlinks the identity of the caller's org, which is free from then on. Repeating it changes nothing.
- * @throws RelayError `last_identity`; `unknown_key` as attachIdentity()
+ * @throws RelayError `last_identity`, and as requireCaller()
  */
 export async function unlinkIdentity(
   { commits, records, limits }: GoogleServices,
-  { org: { id: orgId }, key: callingKey }: MailCaller,
+  caller: MailCaller,
 ): Promise<OrgRecord> {
+  const orgId = caller.org.id;
   const key = orgKey(orgId);
   for (;;) {
     const sub = (await records.read<OrgRecord>(key))?.google?.sub;
     const linked = sub === undefined ? [] : [googleKey(sub)];
     try {
       return await commits.submit<OrgRecord>({
-        records: [key, keysKey(orgId), ...linked],
+        records: [...callerRecords(caller), ...linked],
         sizeBytes: 2_000,
         proof: key,
         plan(turn) {
-          const org = requireOrg(turn, orgId, limits);
-          requireCallingKey(turn, orgId, callingKey.id);
+          const org = requireCaller(turn, caller, limits);
           if (org.google?.sub !== sub) throw new Outdated();
           if (org.verifiedEmail === null) throw lastIdentity();
           const next: OrgRecord = { ...org, google: null, attempt: turn.attempt };

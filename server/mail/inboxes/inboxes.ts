@@ -9,7 +9,7 @@ import { Outdated } from "../../storage/job.ts";
 import type { Store } from "../../storage/store.ts";
 import { keysKey } from "../records/key_record.ts";
 import { putKeys } from "../keys/put_keys.ts";
-import { requireOrg } from "../keys/require_org.ts";
+import { callerRecords, type CallingKey, requireCaller } from "../keys/require_org.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
 import { isMailId, makeMailId } from "../records/mail_id.ts";
 import { unknownObject } from "../unknown_object.ts";
@@ -52,10 +52,11 @@ export class Inboxes {
   /**
    * Makes an inbox, or finds the one that was made under the same client_id.
    * @returns whether it was made now
-   * @throws RelayError `reserved_local_part`, `inbox_limit_reached`, `rate_limited`, `address_taken`
+   * @throws RelayError `reserved_local_part`, `inbox_limit_reached`, `rate_limited`, `address_taken`,
+   * and as requireCaller()
    */
   async create(
-    orgId: string,
+    caller: CallingKey,
     request: InboxRequest,
   ): Promise<{ inbox: Inbox; isNew: boolean }> {
     if (request.localPart !== null) {
@@ -64,7 +65,7 @@ export class Inboxes {
     for (let tries = 1;; tries++) {
       const localPart = request.localPart ?? makeLocalPart(this.services.random);
       try {
-        const { record, isNew } = await this.#create(orgId, localPart, request);
+        const { record, isNew } = await this.#create(caller, localPart, request);
         return { inbox: await this.#withEntries(record), isNew };
       } catch (error) {
         const again = error instanceof Outdated ||
@@ -76,10 +77,11 @@ export class Inboxes {
   }
 
   async #create(
-    orgId: string,
+    caller: CallingKey,
     localPart: string,
     request: InboxRequest,
   ): Promise<{ record: InboxRecord; isNew: boolean }> {
+    const orgId = caller.org.id;
     const { commits, random, limits, records, store } = this.services;
     const inboxId = makeMailId("ibx", store.now(), random);
     const key = inboxKey(orgId, inboxId);
@@ -92,7 +94,7 @@ export class Inboxes {
     const entries = ADDRESS_LISTS.filter((name) => request.lists[name]?.length);
     return await commits.submit<{ record: InboxRecord; isNew: boolean }>({
       records: [
-        orgKey(orgId),
+        ...callerRecords(caller),
         addressKey(localPart),
         key,
         ...entries.map((name) => listKey(orgId, inboxId, name)),
@@ -101,7 +103,7 @@ export class Inboxes {
       sizeBytes: 4_000,
       proof: key,
       plan(turn) {
-        const org = requireOrg(turn, orgId, limits);
+        const org = requireCaller(turn, caller, limits);
         if (namedKey !== null && turn.record(namedKey)?.id !== (formerId ?? undefined)) {
           throw new Outdated();
         }
@@ -213,21 +215,22 @@ export class Inboxes {
     return { inboxes, more: rows.length > limit };
   }
 
-  /** @throws RelayError `not_found` where it has gone meanwhile */
-  async change(orgId: string, inboxId: string, changes: InboxChanges): Promise<Inbox> {
+  /** @throws RelayError `not_found` where it has gone meanwhile, and as requireCaller() */
+  async change(caller: CallingKey, inboxId: string, changes: InboxChanges): Promise<Inbox> {
     const { commits, limits } = this.services;
+    const orgId = caller.org.id;
     const key = inboxKey(orgId, inboxId);
     const changed = ADDRESS_LISTS.filter((name) => changes.lists[name] !== undefined);
     const record = await commits.submit<InboxRecord>({
       records: [
-        orgKey(orgId),
+        ...callerRecords(caller),
         key,
         ...changed.map((name) => listKey(orgId, inboxId, name)),
       ],
       sizeBytes: 4_000,
       proof: key,
       plan(turn) {
-        requireOrg(turn, orgId, limits);
+        requireCaller(turn, caller, limits);
         const inbox = turn.record(key);
         if (inbox === null) throw unknownObject("inbox");
         const lists = ADDRESS_LISTS.filter((name) =>
@@ -262,21 +265,22 @@ export class Inboxes {
 
   /**
    * Deletes an inbox, its lists and its keys; a sweep erases what it holds. The address stays taken.
-   * @throws RelayError `not_found` where it has gone meanwhile
+   * @throws RelayError `not_found` where it has gone meanwhile, and as requireCaller()
    */
-  async delete(orgId: string, inboxId: string): Promise<void> {
+  async delete(caller: CallingKey, inboxId: string): Promise<void> {
     const { commits, limits, records } = this.services;
+    const orgId = caller.org.id;
     const key = inboxKey(orgId, inboxId);
     const inbox = await records.read<InboxRecord>(key);
     if (inbox === null) throw unknownObject("inbox");
     const named = inbox.clientId === null ? [] : [clientIdKey(orgId, "inbox", inbox.clientId)];
     const lists = ADDRESS_LISTS.map((name) => listKey(orgId, inboxId, name));
     await commits.submit<boolean>({
-      records: [orgKey(orgId), keysKey(orgId), key, ...named, ...lists],
+      records: [...callerRecords(caller), key, ...named, ...lists],
       sizeBytes: 2_000,
       proof: orgKey(orgId),
       plan(turn) {
-        const org = requireOrg(turn, orgId, limits);
+        const org = requireCaller(turn, caller, limits);
         if (turn.record(key) === null) throw unknownObject("inbox");
         const keys = turn.record(keysKey(orgId))?.keys ?? [];
         const left = keys.filter((one) => one.inboxId !== inboxId);

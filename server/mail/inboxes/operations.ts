@@ -28,6 +28,14 @@ const Inbox = z.object({
   updated_at: time("Its last change."),
 }).openapi("MailInbox");
 
+/** What a key without inbox:read is answered of an inbox that is there. */
+const InboxMarks = Inbox.omit({
+  display_name: true,
+  allow_send: true,
+  allow_receive: true,
+  block_receive: true,
+}).strict().openapi("MailInboxMarks");
+
 const displayName = z.string().nullable().optional()
   .openapi({ description: "At most 100 characters, shown to recipients." });
 const retentionDays = z.int().min(1).max(3650).nullable().optional()
@@ -60,11 +68,12 @@ const InboxChanges = z.object({
   ...optionalLists(false),
 }).openapi("MailInboxChanges");
 
-const one = (description: string) => ({
+const one = (description: string, schema: z.ZodType = Inbox) => ({
   description,
   headers: ["Cache-Control"] as const,
-  content: { schema: Inbox },
+  content: { schema },
 });
+const InboxOrMarks = z.union([Inbox, InboxMarks]);
 
 export function inboxRoutes(limits: Limits): DescribedRoutes {
   const notFound = "the org has no inbox with this id or address, or the key is for another";
@@ -80,7 +89,7 @@ export function inboxRoutes(limits: Limits): DescribedRoutes {
         schema: InboxRequest,
       },
       answers: {
-        200: one("The inbox that was made under this client_id."),
+        200: one("The inbox that was made under this client_id.", InboxOrMarks),
         201: one("The inbox."),
       },
       errors: {
@@ -110,9 +119,10 @@ export function inboxRoutes(limits: Limits): DescribedRoutes {
     updateMailInbox: {
       description:
         "Changes what is named and leaves the rest. null clears `display_name`, and in " +
-        "`retention_days` it keeps messages.",
+        "`retention_days` it keeps messages. A key without `inbox:read` is answered without the name " +
+        "and the lists.",
       body: { description: "Unknown fields are refused.", schema: InboxChanges },
-      answers: { 200: one("The inbox as it is now.") },
+      answers: { 200: one("The inbox as it is now.", InboxOrMarks) },
       errors: { not_found: notFound },
     },
     deleteMailInbox: {

@@ -3,10 +3,11 @@ import { answerJson, NO_STORE } from "../../http/answer.ts";
 import { noContent } from "../../http/no_content.ts";
 import type { Limits } from "../../limits.ts";
 import type { FreeDisk } from "../../storage/free_disk.ts";
+import { mayRead } from "../access.ts";
 import type { Mailboxes } from "../mailboxes/mailboxes.ts";
 import type { ListPages } from "../list_pages.ts";
 import type { KeyedRequest, MailHandlers } from "../mail_routes.ts";
-import { type Inbox, shownInbox } from "../records/inbox_record.ts";
+import { type Inbox, markedInbox, shownInbox } from "../records/inbox_record.ts";
 import { orgState } from "../records/org_record.ts";
 import type { InboxErasures } from "./inbox_erasures.ts";
 import { readInboxChanges, readInboxRequest } from "./inbox_request.ts";
@@ -31,6 +32,12 @@ export function inboxHandlers(
     return shownInbox(inbox, domain, orgState(org, now(), limits), unread);
   }
 
+  /** An inbox that others may have made and changed. */
+  async function giveFormer(request: KeyedRequest, inbox: Inbox): Promise<Response> {
+    const record = await shown(request, inbox);
+    return answerJson(mayRead(request.key) ? record : markedInbox(record), 200, NO_STORE);
+  }
+
   async function allShown(request: KeyedRequest, some: readonly Inbox[]) {
     return await Promise.all(some.map((inbox) => shown(request, inbox)));
   }
@@ -39,8 +46,9 @@ export function inboxHandlers(
     async createMailInbox(request) {
       const asked = readInboxRequest(await request.body());
       await freeDisk.refuseWhenFull();
-      const { inbox, isNew } = await inboxes.create(request.org.id, asked);
-      return answerJson(await shown(request, inbox), isNew ? 201 : 200, NO_STORE);
+      const { inbox, isNew } = await inboxes.create(request, asked);
+      if (isNew) return answerJson(await shown(request, inbox), 201, NO_STORE);
+      return await giveFormer(request, inbox);
     },
     async listMailInboxes(request) {
       const { c, org, key } = request;
@@ -62,12 +70,11 @@ export function inboxHandlers(
       const { id } = await inboxes.find(request, request.params["id"]!);
       const changes = readInboxChanges(await request.body());
       await freeDisk.refuseWhenFull();
-      const inbox = await inboxes.change(request.org.id, id, changes);
-      return answerJson(await shown(request, inbox), 200, NO_STORE);
+      return await giveFormer(request, await inboxes.change(request, id, changes));
     },
     async deleteMailInbox(request) {
       const { id } = await inboxes.find(request, request.params["id"]!);
-      await inboxes.delete(request.org.id, id);
+      await inboxes.delete(request, id);
       erasures.begin();
       return noContent();
     },

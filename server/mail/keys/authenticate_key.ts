@@ -75,22 +75,7 @@ export class KeyAuthenticator {
 
   #requireOpen({ org }: MailCaller, expiredTrial: boolean): void {
     const { store, limits } = this.options;
-    if (orgState(org, store.now(), limits) === "expired" && !expiredTrial) {
-      throw new RelayError(
-        "trial_expired",
-        `the trial has ended, and its inboxes take no mail any more; POST /v1/mail/org/attach with a Google sign-in recovers it, and so does a claim link that was sent before and is younger than an hour; the org is erased ${limits.mailTrialPurgeDays} days after its end`,
-        {
-          toolMessage:
-            `the trial has ended, and its inboxes take no mail any more; only a person can recover it, with a Google sign-in (POST /v1/mail/org/attach); it is erased ${limits.mailTrialPurgeDays} days after its end`,
-        },
-      );
-    }
-    if (org.suspendedAtMs !== null) {
-      throw new RelayError(
-        "org_suspended",
-        "the operator of this relay has suspended the org: its keys open nothing and its mail stops; ask the operator",
-      );
-    }
+    requireOpen(org, store.now(), limits, expiredTrial);
   }
 
   #touch({ org, key }: MailCaller): void {
@@ -111,16 +96,51 @@ export class KeyAuthenticator {
     return key === undefined ? null : { org, key };
   }
 
-  /** @throws RelayError `expired_key`, and `unknown_key` once that has been said for 30 days */
   #admit(caller: MailCaller): MailCaller {
-    const { key } = caller;
-    const nowMs = this.options.store.now();
-    if (isLive(key, nowMs)) return caller;
-    if (nowMs - key.expiresAtMs! >= EXPIRED_SHOWN_MS) throw unknownKey();
+    requireLive(caller.key, this.options.store.now());
+    return caller;
+  }
+}
+
+/**
+ * Requires that a key has not expired. Pure.
+ * @throws RelayError `expired_key`, and `unknown_key` once that has been said for 30 days
+ */
+export function requireLive(key: Pick<MailKey, "expiresAtMs">, nowMs: number): void {
+  if (isLive(key, nowMs)) return;
+  if (nowMs - key.expiresAtMs! >= EXPIRED_SHOWN_MS) throw unknownKey();
+  throw new RelayError(
+    "expired_key",
+    "the API key has expired; make another with an org-scoped key (POST /v1/mail/api-keys), or sign in anew",
+    { toolMessage: "the API key has expired; ask the person you work for for another one" },
+  );
+}
+
+/**
+ * Requires that the keys of an org open something. Pure.
+ * @param expiredTrial whether what is asked takes the key of an expired trial
+ * @throws RelayError `trial_expired`, `org_suspended`
+ */
+export function requireOpen(
+  org: OrgRecord,
+  nowMs: number,
+  limits: Pick<Limits, "mailTrialPurgeDays">,
+  expiredTrial: boolean,
+): void {
+  if (orgState(org, nowMs, limits) === "expired" && !expiredTrial) {
     throw new RelayError(
-      "expired_key",
-      "the API key has expired; make another with an org-scoped key (POST /v1/mail/api-keys), or sign in anew",
-      { toolMessage: "the API key has expired; ask the person you work for for another one" },
+      "trial_expired",
+      `the trial has ended, and its inboxes take no mail any more; POST /v1/mail/org/attach with a Google sign-in recovers it, and so does a claim link that was sent before and is younger than an hour; the org is erased ${limits.mailTrialPurgeDays} days after its end`,
+      {
+        toolMessage:
+          `the trial has ended, and its inboxes take no mail any more; only a person can recover it, with a Google sign-in (POST /v1/mail/org/attach); it is erased ${limits.mailTrialPurgeDays} days after its end`,
+      },
+    );
+  }
+  if (org.suspendedAtMs !== null) {
+    throw new RelayError(
+      "org_suspended",
+      "the operator of this relay has suspended the org: its keys open nothing and its mail stops; ask the operator",
     );
   }
 }

@@ -4,10 +4,9 @@ import type { Limits } from "../../limits.ts";
 import type { GroupCommit, Turn } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { makeMailId } from "../records/mail_id.ts";
-import { orgKey } from "../records/org_record.ts";
 import { EXPIRED_SHOWN_MS, type MailCaller } from "./authenticate_key.ts";
 import { putKeys, sweptHashes } from "./put_keys.ts";
-import { requireCallingKey, requireOrg } from "./require_org.ts";
+import { callerRecords, requireCaller } from "./require_org.ts";
 import {
   isLive,
   isOwnerKey,
@@ -35,11 +34,11 @@ export interface MadeKey {
 /**
  * Makes a key of the caller's org.
  * @param check run in the commit, such as to see that the inbox of the key is still there
- * @throws RelayError `key_limit_reached`; `unknown_key` where the org or the calling key has gone meanwhile
+ * @throws RelayError `key_limit_reached`, and as requireCaller()
  */
 export async function createKey(
   services: KeyServices,
-  { org: { id: orgId }, key: caller }: MailCaller,
+  caller: MailCaller,
   request: KeyRequest,
   check: { records: readonly Deno.KvKey[]; require(turn: Turn): void } = {
     records: [],
@@ -47,19 +46,19 @@ export async function createKey(
   },
 ): Promise<MadeKey> {
   const { commits, records, random, limits } = services;
+  const orgId = caller.org.id;
   const { apiKey, hash, prefix } = makeKeySecret(random);
   const swept = sweptHashes(await records.read<KeysRecord>(keysKey(orgId)));
   const key = await commits.submit<MailKey>({
     records: [
-      orgKey(orgId),
-      keysKey(orgId),
+      ...callerRecords(caller),
       ...[hash, ...swept].map((one) => keyOwnerKey(one)),
       ...check.records,
     ],
     sizeBytes: 4_000,
     proof: keyOwnerKey(hash),
     plan(turn) {
-      const keys = keysOf(turn, orgId, caller, limits);
+      const keys = keysOf(turn, caller, limits);
       check.require(turn);
       const made: MailKey = {
         id: makeMailId("key", turn.nowMs, random),
@@ -86,23 +85,24 @@ export async function createKey(
 
 /**
  * Deletes a key of the caller's org: at once nobody gets in with it.
- * @throws RelayError `not_found`, `last_key`; `unknown_key` as createKey()
+ * @throws RelayError `not_found`, `last_key`, and as requireCaller()
  */
 export async function deleteKey(
   { commits, records, limits }: KeyServices,
-  { org: { id: orgId }, key: caller }: MailCaller,
+  caller: MailCaller,
   keyId: string,
 ): Promise<MailKey> {
+  const orgId = caller.org.id;
   const stored = await records.read<KeysRecord>(keysKey(orgId));
   const hash = stored?.keys.find(({ id }) => id === keyId)?.hash;
   if (hash === undefined) throw noSuchKey();
   const swept = [hash, ...sweptHashes(stored)];
   return await commits.submit<MailKey>({
-    records: [orgKey(orgId), keysKey(orgId), ...swept.map((one) => keyOwnerKey(one))],
+    records: [...callerRecords(caller), ...swept.map((one) => keyOwnerKey(one))],
     sizeBytes: 2_000,
     proof: keysKey(orgId),
     plan(turn) {
-      const keys = keysOf(turn, orgId, caller, limits);
+      const keys = keysOf(turn, caller, limits);
       const deleted = keys.find(({ id }) => id === keyId);
       if (deleted === undefined) throw noSuchKey();
       const left = keys.filter((key) => key !== deleted);
@@ -120,13 +120,11 @@ export async function deleteKey(
 
 function keysOf(
   turn: Turn,
-  orgId: string,
-  caller: MailKey,
+  caller: MailCaller,
   limits: Pick<Limits, "mailTrialPurgeDays">,
 ): readonly MailKey[] {
-  requireOrg(turn, orgId, limits);
-  requireCallingKey(turn, orgId, caller.id);
-  return turn.record(keysKey(orgId))?.keys ?? [];
+  requireCaller(turn, caller, limits);
+  return turn.record(keysKey(caller.org.id))?.keys ?? [];
 }
 
 /**

@@ -1,9 +1,10 @@
 /** What every commit of the mail area checks first. */
 import type { Limits } from "../../limits.ts";
 import type { Turn } from "../../storage/job.ts";
-import { keysKey } from "../records/key_record.ts";
+import type { RecordKey } from "../../storage/record_key.ts";
+import { keysKey, type MailKey } from "../records/key_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
-import { unknownKey } from "./authenticate_key.ts";
+import { requireLive, requireOpen, unknownKey } from "./authenticate_key.ts";
 
 /**
  * The org that a job writes for, named among the job's records: nothing is written for one that is
@@ -20,12 +21,34 @@ export function requireOrg(
   return org;
 }
 
+/** Whose key a commit is made for. */
+export interface CallingKey {
+  org: Pick<OrgRecord, "id">;
+  key: Pick<MailKey, "id">;
+}
+
+/** The records that requireCaller() reads; a job names them. */
+export function callerRecords({ org: { id } }: CallingKey): RecordKey<unknown>[] {
+  return [orgKey(id), keysKey(id)];
+}
+
 /**
- * Requires that the key which a request came with is still one of the org: bodies may be slow, and
- * who was shut out meanwhile must not get in again.
- * @throws RelayError `unknown_key`
+ * As requireOrg(), where the holder of a key asks for it: decides again in the commit what let the
+ * request in. Bodies may be slow and mail takes long to compose, and who was shut out meanwhile
+ * changes nothing any more.
+ * @param expiredTrial whether what is asked takes the key of an expired trial
+ * @throws RelayError `unknown_key`, `expired_key`, `trial_expired`, `org_suspended`
  */
-export function requireCallingKey(turn: Turn, orgId: string, keyId: string): void {
-  const keys = turn.record(keysKey(orgId))?.keys ?? [];
-  if (!keys.some(({ id }) => id === keyId)) throw unknownKey();
+export function requireCaller(
+  turn: Turn,
+  { org: { id: orgId }, key: { id: keyId } }: CallingKey,
+  limits: Pick<Limits, "mailTrialPurgeDays">,
+  { expiredTrial = false }: { expiredTrial?: boolean } = {},
+): OrgRecord {
+  const org = requireOrg(turn, orgId, limits);
+  const key = turn.record(keysKey(orgId))?.keys.find(({ id }) => id === keyId);
+  if (key === undefined) throw unknownKey();
+  requireLive(key, turn.nowMs);
+  requireOpen(org, turn.nowMs, limits, expiredTrial);
+  return org;
 }

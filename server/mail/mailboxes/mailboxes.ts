@@ -14,7 +14,7 @@ import { type RecordCache, recordName } from "../../storage/record_cache.ts";
 import type { RecordKey } from "../../storage/record_key.ts";
 import { whileOutdated } from "../../storage/while_outdated.ts";
 import type { MailboxWaits } from "../../waiting/mailbox_waits.ts";
-import { requireOrg } from "../keys/require_org.ts";
+import { callerRecords, type CallingKey, requireCaller, requireOrg } from "../keys/require_org.ts";
 import { inboxKey, type InboxRecord } from "../records/inbox_record.ts";
 import { EMPTY_MAILBOX, mailboxKey, type MailboxRecord } from "../records/mailbox_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
@@ -35,7 +35,10 @@ export interface MailboxTurn {
 
 /** A change whose reading is done. */
 export interface MailboxChange<T> {
-  /** Further records; a commit on a KV server checks ten in all, of which three are taken. */
+  /**
+   * Further records; a commit on a KV server checks ten in all, of which four are taken, and a fifth
+   * where a key asks for it: org, keys, inbox, guard and the writer's slot.
+   */
   records?: readonly RecordKey<unknown>[];
   /** About how much it holds while it waits. */
   sizeBytes: number;
@@ -81,15 +84,18 @@ export class Mailboxes {
 
   /**
    * Makes one change. What it plans rests on what `prepare` has read, else it is prepared again.
+   * @param by the key that asks for it; the id of the org where none does, but the relay itself or a
+   * person who was let in otherwise
    * @param prepare reads rows of the inbox; called at least once
-   * @throws RelayError `unavailable` where too many wait, `not_found` for an inbox that has gone, `unknown_key` for an org that has, and what plan() throws
+   * @throws RelayError `unavailable` where too many wait, `not_found` for an inbox that has gone,
+   * `unknown_key` for an org that has, what requireCaller() and plan() throw
    */
   async change<T>(
-    orgId: string,
+    by: CallingKey | string,
     inboxId: string,
     prepare: (mailbox: Mailbox) => Promise<MailboxChange<T>> | MailboxChange<T>,
   ): Promise<T> {
-    const key = mailboxKey(orgId, inboxId);
+    const key = mailboxKey(typeof by === "string" ? by : by.org.id, inboxId);
     if (this.#turns.waitingAt(recordName(key)) >= MAX_WAITING) {
       throw unavailable(
         "too many changes of this inbox wait for each other; try again in a moment",
@@ -98,7 +104,7 @@ export class Mailboxes {
     }
     return await this.#turns.run(
       recordName(key),
-      () => whileOutdated(() => this.#change(orgId, inboxId, key, prepare)),
+      () => whileOutdated(() => this.#change(by, inboxId, key, prepare)),
     );
   }
 
@@ -137,20 +143,29 @@ export class Mailboxes {
   }
 
   async #change<T>(
-    orgId: string,
+    by: CallingKey | string,
     inboxId: string,
     key: RecordKey<MailboxRecord>,
     prepare: (mailbox: Mailbox) => Promise<MailboxChange<T>> | MailboxChange<T>,
   ): Promise<T> {
     const { records, commits, limits, waits } = this.services;
+    const caller = typeof by === "string" ? null : by;
+    const orgId = typeof by === "string" ? by : by.org.id;
     const found = await records.read<MailboxRecord>(key) ?? EMPTY_MAILBOX;
     const change = await prepare(found);
     const { result } = await commits.submit<MailboxChanged<T>>({
-      records: [orgKey(orgId), inboxKey(orgId, inboxId), key, ...change.records ?? []],
+      records: [
+        ...caller === null ? [orgKey(orgId)] : callerRecords(caller),
+        inboxKey(orgId, inboxId),
+        key,
+        ...change.records ?? [],
+      ],
       sizeBytes: change.sizeBytes,
       proof: key,
       plan(turn) {
-        const org = requireOrg(turn, orgId, limits);
+        const org = caller === null
+          ? requireOrg(turn, orgId, limits)
+          : requireCaller(turn, caller, limits);
         const inbox = turn.record(inboxKey(orgId, inboxId));
         if (inbox === null) throw unknownObject("inbox");
         return planChange({ turn, org, inbox }, key, found, change);

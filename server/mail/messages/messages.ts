@@ -6,6 +6,7 @@ import { readRows, ROWS_A_READ } from "../../storage/read_rows.ts";
 import type { Store } from "../../storage/store.ts";
 import { valueSizeBytes } from "../../storage/stored_size.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
+import type { CallingKey } from "../keys/require_org.ts";
 import { count, figureRecords } from "../figures/figures_record.ts";
 import { countsOfRemoved } from "../figures/removed_recipients.ts";
 import type { Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
@@ -95,14 +96,15 @@ export class Messages {
   /**
    * Changes a message in a commit of its mailbox.
    * @param change makes the message as it is to be, or says null where nothing changes
-   * @throws RelayError `not_found` where it has gone meanwhile, and what change() throws
+   * @throws RelayError `not_found` where it has gone meanwhile, and what requireCaller() and change() throw
    */
   async change(
+    caller: CallingKey,
     { orgId, inboxId, id }: Pick<MessageRow, "orgId" | "inboxId" | "id">,
     change: (row: MessageRow, given: MailboxTurn) => MessageRow | null,
   ): Promise<MessageRow> {
     const { mailboxes, store } = this.services;
-    return await mailboxes.change(orgId, inboxId, async () => {
+    return await mailboxes.change(caller, inboxId, async () => {
       const row = await this.read(orgId, inboxId, id);
       if (row === null) throw unknownObject("message");
       const thread = await readThread(store.kv, orgId, inboxId, row.threadId);
@@ -118,12 +120,17 @@ export class Messages {
     });
   }
 
-  /** Removes a message with its bytes, for good; one that has gone already is no error. */
+  /**
+   * Removes a message with its bytes, for good; one that has gone already is no error.
+   * @param caller null where no key asks for it
+   * @throws RelayError as requireCaller()
+   */
   async remove(
+    caller: CallingKey | null,
     { orgId, inboxId, id }: Pick<MessageRow, "orgId" | "inboxId" | "id">,
   ): Promise<void> {
     const { mailboxes, store: { kv }, blobs } = this.services;
-    await mailboxes.change<boolean>(orgId, inboxId, async () => {
+    await mailboxes.change<boolean>(caller ?? orgId, inboxId, async () => {
       const row = await this.read(orgId, inboxId, id);
       const thread = row && await readThread(kv, orgId, inboxId, row.threadId);
       if (row === null || thread === null) {
@@ -179,8 +186,9 @@ export class Messages {
   /**
    * Marks all messages of a thread, some hundred a commit; those that come meanwhile stay as they are.
    * @returns the thread as the last commit left it
+   * @throws RelayError as markMessages()
    */
-  async markThread(thread: ThreadRow, read: boolean): Promise<ThreadRow> {
+  async markThread(caller: CallingKey, thread: ThreadRow, read: boolean): Promise<ThreadRow> {
     const { orgId, inboxId, id } = thread;
     for (let after: string | null = null;;) {
       const ids: string[] = await this.indexed(orgId, inboxId, ["thread", id], {
@@ -190,7 +198,7 @@ export class Messages {
       });
       const meant = ids.filter((one) => one <= thread.lastMessageId);
       if (meant.length === 0) break;
-      after = await this.#markSome(thread, meant, read);
+      after = await this.#markSome(caller, thread, meant, read);
     }
     const current = await readThread(this.services.store.kv, orgId, inboxId, id);
     if (current === null) throw unknownObject("thread");
@@ -201,16 +209,18 @@ export class Messages {
    * Marks some messages of a thread, in as many commits.
    * @param messageIds in their order
    * @returns the thread as the last commit left it
-   * @throws RelayError `not_found` where it has gone meanwhile
+   * @throws RelayError `not_found` where it has gone meanwhile, and as requireCaller()
    */
   async markMessages(
+    caller: CallingKey,
     thread: ThreadRow,
     messageIds: readonly string[],
     read: boolean,
   ): Promise<ThreadRow> {
     const { orgId, inboxId, id } = thread;
     for (let at = 0; at < messageIds.length;) {
-      const last = await this.#markSome(thread, messageIds.slice(at, at + MESSAGES_A_COMMIT), read);
+      const some = messageIds.slice(at, at + MESSAGES_A_COMMIT);
+      const last = await this.#markSome(caller, thread, some, read);
       at = messageIds.indexOf(last) + 1;
     }
     const current = await readThread(this.services.store.kv, orgId, inboxId, id);
@@ -220,12 +230,13 @@ export class Messages {
 
   /** @returns id of the last message that is marked now */
   async #markSome(
+    caller: CallingKey,
     { orgId, inboxId, id }: ThreadRow,
     messageIds: readonly string[],
     read: boolean,
   ): Promise<string> {
     const { mailboxes, store } = this.services;
-    return await mailboxes.change(orgId, inboxId, async () => {
+    return await mailboxes.change(caller, inboxId, async () => {
       const thread = await readThread(store.kv, orgId, inboxId, id);
       const rows: MessageRow[] = [];
       let bytes = 0;

@@ -1,7 +1,7 @@
 /** Messages and threads in the API description (mail page, "Lists, polling, search"). */
 import { z } from "@hono/zod-openapi";
 import { type DescribedRoutes, pageOf, PageQuery } from "../described.ts";
-import { Message, MessageRow, Thread, ThreadDetail } from "./schemas.ts";
+import { Message, MessageMarks, MessageRow, Thread, ThreadDetail, ThreadMarks } from "./schemas.ts";
 
 const FLAG = z.enum(["true", "false"]).optional();
 const label = z.string().regex(/^[a-z0-9_-]{1,32}$/).optional();
@@ -46,7 +46,8 @@ export function messageRoutes(): DescribedRoutes {
       description: "The messages of an inbox, the newest first.\n\n" +
         "**To wait for mail**, ask with `order=asc`: the oldest come first, and `next_cursor` is never " +
         "null. Keep it and pass it later to get what has come since, with `wait` as soon as it comes. " +
-        "Nothing is missed and nothing comes twice, whatever is read or labelled meanwhile.\n\n" +
+        "Nothing is missed and nothing comes twice, whatever is read or labelled meanwhile. " +
+        "`direction=inbound` leaves out what the inbox sent itself: who answers all that comes needs it.\n\n" +
         "With `Accept: text/event-stream` and `order=asc` the same is a live stream: `event: message`, " +
         "the row as `data`, its cursor as `id`, from now on or behind `Last-Event-ID`. It ends after 15 " +
         "minutes or with the key; an org may have 10 open.\n\n" +
@@ -75,9 +76,10 @@ export function messageRoutes(): DescribedRoutes {
     },
     updateMail: {
       description:
-        "Marks a message as read or unread, and adds or takes labels: at most 20 a message.",
+        "Marks a message as read or unread, and adds or takes labels: at most 20 a message. A key " +
+        "without `inbox:read` is answered marks, and nothing that the message says.",
       body: { description: "Unknown fields are refused.", schema: MessageChanges },
-      answers: { 200: json("The message as it is now.", Message) },
+      answers: { 200: json("The message as it is now.", z.union([Message, MessageMarks])) },
       errors: { not_found: NO_MESSAGE },
     },
     deleteMail: {
@@ -120,9 +122,11 @@ export function messageRoutes(): DescribedRoutes {
       errors: { not_found: NO_THREAD },
     },
     updateMailThread: {
-      description: "Marks all messages of a thread as read or unread, some hundred in each commit.",
+      description:
+        "Marks all messages of a thread as read or unread, some hundred in each commit. A key " +
+        "without `inbox:read` is answered marks.",
       body: { description: "Unknown fields are refused.", schema: ThreadChanges },
-      answers: { 200: json("The thread as it is now.", Thread) },
+      answers: { 200: json("The thread as it is now.", z.union([Thread, ThreadMarks])) },
       errors: { not_found: NO_THREAD },
     },
   };

@@ -100,7 +100,7 @@ export class Retention {
   async #step(due: Due): Promise<boolean> {
     const rows = await this.#dueOf(due, MESSAGES_A_STEP);
     try {
-      for (const row of rows) await this.options.messages.remove(row);
+      for (const row of rows) await this.options.messages.remove(null, row);
     } catch (error) {
       if (!(error instanceof RelayError) || error.status >= 500) throw error;
       this.#refused.add(due.inboxId); // inbox or org has gone, whose erasure has the rest

@@ -11,6 +11,7 @@ import type { HttpEnv } from "../../http/route.ts";
 import type { Limits } from "../../limits.ts";
 import type { FreeDisk } from "../../storage/free_disk.ts";
 import type { MailboxWaits } from "../../waiting/mailbox_waits.ts";
+import { mayRead } from "../access.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { ListPages } from "../list_pages.ts";
 import type { Sendings } from "../delivery/sending_now.ts";
@@ -26,8 +27,8 @@ import type { MessagePage, MessagePages } from "./message_pages.ts";
 import { boundOf, readMessageQuery } from "./message_query.ts";
 import type { MessageStreams } from "./message_stream.ts";
 import type { Messages } from "./messages.ts";
-import { prepareWhole, showWhole } from "./show_whole.ts";
-import { shownThread, threadMessage } from "./shown_message.ts";
+import { prepareAnswer, showWhole } from "./show_whole.ts";
+import { markedThread, shownThread, threadMessage } from "./shown_message.ts";
 import { readThreadMessages } from "./thread_messages.ts";
 import { keyOfPosition, positionOf, type ThreadPages } from "./thread_pages.ts";
 import { waitForMessages } from "./wait_for_messages.ts";
@@ -159,15 +160,16 @@ export function messageHandlers(services: MessageRouteServices) {
       const changes = readMessageChanges(await request.body());
       await services.freeDisk.refuseWhenFull();
       const isNothing = changeMessage(row, changes) === null;
-      holdWhole(request.c, row);
-      const give = await prepareWhole(services, row);
+      const isWhole = mayRead(request.key);
+      if (isWhole) holdWhole(request.c, row);
+      const give = await prepareAnswer(services, row, isWhole);
       const changed = isNothing
         ? row
-        : await messages.change(row, (current) => changeMessage(current, changes));
+        : await messages.change(request, row, (current) => changeMessage(current, changes));
       return await give(changed);
     },
     async deleteMail(request) {
-      await messages.remove(await messages.find(request, request.params["id"]!));
+      await messages.remove(request, await messages.find(request, request.params["id"]!));
       return noContent();
     },
     async readRawMail(request) {
@@ -189,6 +191,7 @@ export function messageHandlers(services: MessageRouteServices) {
         parts: limits.mailParts,
         depth: limits.mailDepth,
       }, row.orgId);
+      await request.confirm(); // the worker may have been busy
       if (read === null) throw unknownObject("attachment"); // read under other limits
       return answerWhole(read.bytes, { headers: attachmentHeaders(row.attachments[index]!) });
     },
@@ -247,8 +250,9 @@ export function messageHandlers(services: MessageRouteServices) {
       const thread = await messages.findThread(request, request.params["id"]!);
       const { read } = readThreadChanges(await request.body());
       await services.freeDisk.refuseWhenFull();
-      const changed = await messages.markThread(thread, read);
-      return answerJson(shownThread(changed), 200, NO_STORE);
+      const changed = await messages.markThread(request, thread, read);
+      const isWhole = mayRead(request.key);
+      return answerJson(isWhole ? shownThread(changed) : markedThread(changed), 200, NO_STORE);
     },
   } satisfies MailHandlers;
 }

@@ -120,8 +120,9 @@ const ROW = {
   }),
   parse_warnings: z.array(z.string()).openapi({
     description:
-      "What was cut or could not be read or judged: `alternatives_differ`, `styles_not_judged`, " +
-      "`too_complex` and others.",
+      "What was cut, or could not be read, judged or believed, such as `alternatives_differ` (plain text and " +
+      "HTML say different things), `styles_not_judged` and `too_complex` (the text may hold what a reader would " +
+      "not see); `reply_to_unsigned` has a reply go to From.",
   }),
   codes: z.array(z.object({ value: z.string(), kind: z.enum(["numeric", "alphanumeric"]) })).max(5),
   send_at: time("When a scheduled message goes out.").nullable(),
@@ -143,6 +144,19 @@ export const Message = z.object({
   links: z.array(z.object({ url: z.string(), text: z.string() })),
 }).openapi("MailMessage");
 
+/** What a key without inbox:read is answered. */
+export const MessageMarks = z.object({
+  id: ROW.id,
+  inbox_id: ROW.inbox_id,
+  thread_id: ROW.thread_id,
+  direction: ROW.direction,
+  status: ROW.status,
+  labels: ROW.labels,
+  read: ROW.read,
+  send_at: ROW.send_at,
+  created_at: ROW.created_at,
+}).strict().openapi("MailMessageMarks");
+
 const ThreadMessage = z.object({
   ...ROW,
   text: z.string().nullable(),
@@ -162,6 +176,17 @@ const THREAD = {
   last_message_at: time("When that came."),
   created_at: time("When its first message came."),
 };
+
+/** What a key without inbox:read is answered. */
+export const ThreadMarks = z.object({
+  id: THREAD.id,
+  inbox_id: THREAD.inbox_id,
+  message_count: count,
+  unread_count: count,
+  last_message_id: THREAD.last_message_id,
+  last_message_at: THREAD.last_message_at,
+  created_at: THREAD.created_at,
+}).strict().openapi("MailThreadMarks");
 
 export const Thread = z.object(THREAD).openapi("MailThread");
 

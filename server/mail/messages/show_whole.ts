@@ -1,11 +1,11 @@
-/** Answers with a whole message. */
+/** Answers with a message: whole, or of a key that may not read it, its marks. */
 import { BlobDamaged } from "../../blobs/blob_damaged.ts";
 import type { Blobs } from "../../blobs/blobs.ts";
-import { JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
+import { answerJson, JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
 import { answerWhole } from "../../http/large_answer.ts";
 import type { Sendings } from "../delivery/sending_now.ts";
 import { type MessageRow, REST } from "../records/message_record.ts";
-import { damagedMessageJson, wholeMessageJson } from "./shown_message.ts";
+import { damagedMessageJson, markedMessage, wholeMessageJson } from "./shown_message.ts";
 
 export interface ShowWholeServices {
   blobs: Pick<Blobs, "read">;
@@ -20,12 +20,20 @@ export async function showWhole(services: ShowWholeServices, found: MessageRow):
 /**
  * Makes the answer to a change of a message ready before the change is committed: where it cannot be
  * given, nothing is changed. Texts that are damaged are no reason for that; the answer is without them.
+ * @param isWhole whether the message is given, or its marks alone
  * @returns gives the message as changed
  */
-export async function prepareWhole(
+export async function prepareAnswer(
   services: ShowWholeServices,
   { blob }: Pick<MessageRow, "blob">,
+  isWhole: boolean,
 ): Promise<(changed: MessageRow) => Promise<Response>> {
+  if (!isWhole) {
+    return async (changed) => {
+      const { row, now } = await services.sendings.ofOne(changed);
+      return answerJson(markedMessage(row, now), 200, NO_STORE);
+    };
+  }
   const rest = await services.blobs.read(blob, REST).catch((error) => {
     if (error instanceof BlobDamaged) return null;
     throw error;

@@ -3,8 +3,7 @@ import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
-import { requireCallingKey } from "../keys/require_org.ts";
-import { keysKey } from "../records/key_record.ts";
+import { callerRecords, type CallingKey, requireCaller } from "../keys/require_org.ts";
 import { isMailId } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { stageErasure } from "./stage_erasure.ts";
@@ -17,24 +16,21 @@ export interface OrgChanges {
 /**
  * Deletes an org: one commit hides it and kills its keys, and a sweep erases what is left of it.
  * Deleting it again does nothing, and gives null.
- * @param keyId the key that asks for it
- * @throws RelayError `unknown_key` where that key has gone meanwhile
+ * @throws RelayError as requireCaller()
  */
 export async function deleteOrg(
-  { commits }: Pick<OrgChanges, "commits">,
-  orgId: string,
-  keyId: string,
+  { commits, limits }: OrgChanges,
+  caller: CallingKey,
 ): Promise<OrgRecord | null> {
-  const key = orgKey(orgId);
+  const key = orgKey(caller.org.id);
   return await commits.submit<OrgRecord | null>({
-    records: [key, keysKey(orgId)],
+    records: callerRecords(caller),
     sizeBytes: 1_000,
     proof: key,
     plan(turn) {
       const org = turn.record(key);
       if (org === null || org.deletedAtMs !== null) return null;
-      requireCallingKey(turn, orgId, keyId);
-      return stageErasure(turn, org);
+      return stageErasure(turn, requireCaller(turn, caller, limits));
     },
   });
 }

@@ -72,14 +72,15 @@ export function orgHandlers(services: OrgRouteServices) {
     readMailOrg({ org }) {
       return Promise.resolve(answerJson(shownOrg(org, limits, now()), 200, NO_STORE));
     },
-    async deleteMailOrg({ org, key, body }) {
-      const { org_id } = await body();
+    async deleteMailOrg(request) {
+      const { org } = request;
+      const { org_id } = await request.body();
       if (org_id !== org.id) {
         throw invalidJson(
           `org_id must be the id of this key's org, ${org.id}: deleting erases everything of it`,
         );
       }
-      const deleted = await deleteOrg({ commits }, org.id, key.id);
+      const deleted = await deleteOrg({ commits, limits }, request);
       if (deleted !== null) log("mail_org_deleted", { org_id: org.id });
       erasures.begin();
       return noContent();

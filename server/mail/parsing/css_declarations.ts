@@ -35,6 +35,7 @@ const READ_PROPERTIES: ReadonlySet<string> = new Set([
   "inset",
   "left",
   "letter-spacing",
+  "line-height",
   "margin",
   "margin-bottom",
   "margin-left",
@@ -70,6 +71,7 @@ const READ_PROPERTIES: ReadonlySet<string> = new Set([
   "white-space",
   "width",
   "z-index",
+  "zoom",
 ]);
 /** Of these a browser ignores other values, so that a later wrong one does not undo an earlier one. */
 const KEYWORDS: Readonly<Record<string, RegExp>> = {
@@ -84,7 +86,7 @@ const LENGTH =
   /^(?:[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?:%|[a-z]*)|-?[a-z][a-z-]*\(.*\)|auto|none|normal|inherit|initial|unset|revert|(?:min|max|fit)-content|smaller|larger|(?:xxx-|xx-|x-)?(?:small|large)|medium)$/;
 const COLORS = /^(?:color|background-color|-webkit-text-fill-color)$/;
 const LENGTHS =
-  /^(?:bottom|font-size|height|left|letter-spacing|margin-.*|max-.*|opacity|padding-.*|right|text-indent|top|width|z-index)$/;
+  /^(?:bottom|font-size|height|left|letter-spacing|margin-.*|max-.*|opacity|padding-.*|right|text-indent|top|width|z-index|zoom|line-height)$/;
 /** Longer values say nothing that is looked at; pictures in `url(data:...)` are such. */
 const MAX_VALUE_CHARACTERS = 1_000;
 /** Declarations of a block are told apart between two whole orders. */

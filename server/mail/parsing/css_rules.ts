@@ -64,6 +64,9 @@ export interface StyledElement {
   node: StyledNode | null;
 }
 
+/** Rules that are looked at between two questions whether others should have a turn. */
+const LOOKS_A_TURN = 32;
+
 /** A rule whose selector is more than one name, class or id. */
 interface ContextRule {
   selector: Selector;
@@ -106,6 +109,7 @@ export function* readRules(sheets: readonly StyleSheet[], steps: Steps): Sliced<
       isNotJudged ||= isConcerning;
       return;
     }
+    if (selector.isNever) return;
     if (selector.isGenerated ? !isText(declared.get("content")?.value) : declared.size === 0) {
       return;
     }
@@ -120,6 +124,8 @@ export function* readRules(sheets: readonly StyleSheet[], steps: Steps): Sliced<
   for (const { css: whole, holds: sheetHolds } of sheets) {
     if (whole.length > left) isNotJudged = true;
     const css = withoutComments(whole.slice(0, left)).replaceAll(/<!--|-->/g, "");
+    // Of other style sheets mail programs load those alone that come with the mail.
+    if (/@import[^;{}]{0,99}\bdata:/i.test(css)) isNotJudged = true;
     left -= Math.min(left, whole.length);
     for (const { selectors, block, holds, isNested } of blocksOf(css)) {
       if (isNested) isNotJudged = true;
@@ -211,9 +217,10 @@ export function* readRules(sheets: readonly StyleSheet[], steps: Steps): Sliced<
       const result = { declarations: NONE, hasGenerated: false, isNotJudged };
       const held: ContextRule[] = [];
       let heldKey = "";
+      let looked = 0;
       for (const rule of candidatesOf(known, node)) {
         if (steps.areSpent) break;
-        if (steps.isRestDue()) yield null;
+        if (++looked % LOOKS_A_TURN === 0 && steps.isRestDue()) yield null;
         const holds = selects(rule.selector, node!, steps);
         if (holds === false) continue;
         if (rule.selector.isGenerated) result.hasGenerated = true;

@@ -47,6 +47,8 @@ export interface Selector {
   key: string;
   /** Whether it selects what stands before or behind the content of an element. */
   isGenerated: boolean;
+  /** Whether it selects nothing while nobody points at anything. */
+  isNever: boolean;
   looksAtSiblings: boolean;
 }
 

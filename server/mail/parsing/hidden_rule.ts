@@ -16,6 +16,8 @@ import { type FontSize, MEDIUM_PX, readFontShorthand, readFontSize, toPx } from 
 const MAX_OPACITY = 0.05;
 const LEAST_FONT_PX = 2;
 const FAR_OUTSIDE_PX = 999;
+/** Of letters that are 16 px high less than 2 px are left. */
+const MAX_SCALE = 0.12;
 /** Of a picture, or of what cuts off what is larger. */
 const MAX_TINY_PX = 1;
 /** They move what is positioned alone. */
@@ -31,6 +33,8 @@ export interface Look {
   opacity: number;
   fontPx: number;
   color: Color;
+  /** What text is filled with in place of its colour; null for none. */
+  fill: Color | null;
   /** The nearest background; null where that is a picture. */
   background: Color | null;
   /** A picture or a gradient is nearer than that. */
@@ -51,6 +55,7 @@ export const FIRST_LOOK: Look = {
   opacity: 1,
   fontPx: MEDIUM_PX,
   color: BLACK,
+  fill: null,
   background: WHITE,
   isOnPicture: false,
   preformatted: false,
@@ -134,6 +139,7 @@ export function lookIn(parent: Look, own: OwnLook | null): Look {
   const opacity = parent.opacity * effects.opacity;
   const background = backgroundIn(parent, own);
   const color = own.color ?? parent.color;
+  const fill = effects.fill === undefined ? parent.fill : effects.fill;
   const gone = parent.gone || own.gone || opacity <= MAX_OPACITY;
   const unseen = effects.unseen ?? parent.unseen;
   return {
@@ -142,11 +148,12 @@ export function lookIn(parent: Look, own: OwnLook | null): Look {
     opacity,
     fontPx,
     color,
+    fill,
     background,
     isOnPicture: own.hasPicture || (parent.isOnPicture && own.background?.alpha !== 1),
     preformatted: effects.preformatted ?? (parent.preformatted || own.preformatted),
     hidesText: gone || unseen || fontPx < LEAST_FONT_PX ||
-      (background !== null && isInvisible(color, background)),
+      (background !== null && isInvisible(fill ?? color, background)),
     hidesPictures: gone || unseen,
     isNotJudged: parent.isNotJudged || own.isNotJudged,
   };
@@ -171,6 +178,8 @@ interface Effects {
   /** undefined: as the parent. */
   fontSize: FontSize | undefined;
   color: Color | "inherit" | undefined;
+  /** null: its colour; undefined: as the parent. */
+  fill: Color | null | undefined;
   background: Color | undefined;
   /** Whether a background is declared that may be none: it holds against that of an attribute. */
   setsBackground: boolean;
@@ -205,6 +214,7 @@ function readEffects(declared: Declarations): Effects {
   return {
     gone: get("display") === "none" || get("mso-hide") === "all" || isFarOutside(get) ||
       get("content-visibility") === "hidden" || isScaledAway(get("scale")) ||
+      isScaledAway(get("zoom")) ||
       (/^(?:absolute|fixed)$/.test(get("position") ?? "") && isClippedAway(get("clip"))) ||
       isPathEmpty(get("clip-path")),
     opacity: opacityOf(get("opacity")) * opacityOfFilter(get("filter")),
@@ -215,7 +225,8 @@ function readEffects(declared: Declarations): Effects {
       ? undefined
       : /^(?:pre|break-spaces)/.test(space),
     fontSize: readFont(declared),
-    color: readTextColor(get("-webkit-text-fill-color") ?? get("color")),
+    color: readTextColor(get("color")),
+    fill: readFill(get("-webkit-text-fill-color")),
     ...readBackground(declared),
     cuts: ["overflow", "overflow-x", "overflow-y"].some((name) =>
       /hidden|clip|auto|scroll/.test(get(name) ?? "")
@@ -263,6 +274,7 @@ function isBeyondUs(get: Get): boolean {
     isSet("rotate", /^(?:none|[-+.\d]+(?:deg|rad|turn|grad))$/) ||
     /rotate[xy3]|matrix|skew|perspective/.test(get("transform") ?? "") ||
     /^path\(|^url\(/.test(get("clip-path") ?? "") || /^-/.test(get("z-index") ?? "") ||
+    (/hidden|clip/.test(get("overflow") ?? "") && isTinyLength(get("line-height"))) ||
     (toPx(get("letter-spacing") ?? "", MEDIUM_PX) ?? 0) <= -MEDIUM_PX / 4;
 }
 
@@ -272,6 +284,7 @@ export function mayHide(declared: Declarations): boolean {
   const e = effectsOf(declared);
   const { fontSize: size } = e;
   return e.gone || e.opacity < 1 || e.unseen !== undefined || e.color !== undefined ||
+    e.fill !== undefined ||
     e.setsBackground || e.isEmpty || e.isNotJudged || isTiny(e) ||
     (size !== undefined && ("px" in size ? size.px < LEAST_FONT_PX : size.ofParent < 0.5));
 }
@@ -312,6 +325,11 @@ function colorOf(of: LookAttributes, color: Effects["color"]): Color | undefined
   // Browsers give links a colour of their own: they do not take over that of what they stand in.
   if (of.isLink) return LINK_BLUE;
   return of.color === undefined ? undefined : readAttributeColor(of.color);
+}
+
+function readFill(value: string | undefined): Effects["fill"] {
+  if (value === undefined || value === "inherit" || value === "unset") return undefined;
+  return readColor(value) ?? null;
 }
 
 function readTextColor(value: string | undefined): Effects["color"] {
@@ -381,7 +399,10 @@ function isPositioned(get: Get): boolean {
 
 /** `scale` of which no surface is left. */
 function isScaledAway(value: string | undefined): boolean {
-  return value !== undefined && value.split(" ").some((number) => /^0(?:\.0*)?%?$/.test(number));
+  return value !== undefined && value.split(" ").some((number) => {
+    const share = Number(number.replace(/%$/, "")) / (number.endsWith("%") ? 100 : 1);
+    return Math.abs(share) <= MAX_SCALE;
+  });
 }
 
 /** `em` counts as that of a common font: what is meant to be far is much farther. */
@@ -399,7 +420,10 @@ function isFarOutside(get: Get): boolean {
   const transform = get("transform") ?? "";
   for (const [, name, inside] of transform.matchAll(/([a-z0-9]{1,20})\(([^()]*)\)/g)) {
     if (name!.startsWith("translate") && isFar(inside!)) return true;
-    if (/^scale(?:x|y|3d)?$/.test(name!) && inside!.split(",").some((n) => Number(n) === 0)) {
+    if (
+      /^scale(?:x|y|3d)?$/.test(name!) &&
+      inside!.split(",").some((n) => Math.abs(Number(n)) <= MAX_SCALE)
+    ) {
       return true;
     }
   }

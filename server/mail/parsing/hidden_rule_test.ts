@@ -83,6 +83,10 @@ const HIDING: readonly string[] = [
   "color:oklch(100% 0 0)",
   "color:canvas",
   "-webkit-text-fill-color:transparent",
+  "color:#fff;-webkit-text-fill-color:currentcolor",
+  "transform:scale(.1)",
+  "scale:5%",
+  "zoom:.05",
   "color:transparent",
   "color:rgba(0,0,0,0)",
   "color:#0000",
@@ -165,6 +169,8 @@ const SECRETS: Readonly<Record<string, string>> = {
     '<table><tr><td bgcolor=red><font color="#FF0000">SECRET</font></table>',
   "background without #": "<table><tr><td bgcolor=ff0000><font color=ff0000>SECRET</font></table>",
   "inherited background": '<div style="background:#222"><b style="color:#222">SECRET</b></div>',
+  "inherited filling":
+    '<div style="-webkit-text-fill-color:#fff"><b style="color:#000">SECRET</b></div>',
   "inherited colour": '<div style="color:#fff"><b><i>SECRET</i></b></div>',
   "link in white": '<a href=https://a.test style="color:#fff">SECRET</a>',
   "small in small": '<div style="font-size:4px"><b style="font-size:.2em">SECRET</b></div>',
@@ -403,6 +409,9 @@ Deno.test("htmlToText() says where styles are beyond it", () => {
       "<p style='transform:rotateX(90deg)'>seen",
       "<p style='height:0;padding:9px;overflow:hidden'>seen",
       "<p>seen</p><body style='display:none'>",
+      "<p style='line-height:0;overflow:hidden'>seen",
+      "<link rel=stylesheet href='data:text/css,p{display:none}'><p>seen",
+      "<style>@import url(data:text/css,p{display:none});</style><p>seen",
     ]
   ) assert.equal(judged(html), false, html);
   for (

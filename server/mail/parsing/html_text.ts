@@ -282,6 +282,7 @@ export function* readHtmlWithin(html: string, steps: Steps): Sliced<HtmlText> {
   function* startTag(tag: Token.TagToken): Sliced<void> {
     const name = tag.tagName;
     isAfterPre = false;
+    if (name === "link" && /^\s*data:/i.test(attribute(tag, "href") ?? "")) isNotJudged = true;
     if (skipped !== "") {
       if (name === skipped) skippedDepth++;
       else isInCode ||= CODE.has(name);

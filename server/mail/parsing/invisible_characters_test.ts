@@ -6,6 +6,7 @@ Deno.test("removeInvisible() removes and reports what nobody sees", () => {
   const texts = [
     "a\u{e0041}b",
     "a\u{e0000}\u{e007f}b",
+    "a\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}b",
     "a\u202eb",
     "a\u202a\u202cb",
     "a\u2066\u2069b",
@@ -24,6 +25,7 @@ Deno.test("removeInvisible() keeps what has a meaning", () => {
     "plain text, Größe, 日本語",
     "👨‍👩‍👧 👩🏽‍🚀 🏳️‍🌈 ❤️‍🔥 1️⃣",
     "می‌خواهم",
+    "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}!",
     "क्‍ष",
     "葛\u{e0100}城",
     "\ufeffbegin",

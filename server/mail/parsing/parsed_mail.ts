@@ -91,6 +91,8 @@ export type ParseWarning =
   | "broken_structure"
   | "several_from"
   | "invalid_from"
+  /** Said of the sender's checks: answers go to From, see auth/conclude_auth.ts. */
+  | "reply_to_unsigned"
   | "addresses_cut"
   | "references_cut"
   | "attachments_cut"

@@ -42,6 +42,7 @@ export function readSelector(given: string): Selector | null {
   const compounds: Compound[] = [];
   let weight = 0;
   let isGenerated = false;
+  let isNever = false;
   let key = "*";
   let combinator: Combinator | null = null;
   while (reader.at < text.length) {
@@ -50,6 +51,7 @@ export function readSelector(given: string): Selector | null {
     if (found === null) return null;
     weight += found.weight;
     isGenerated = found.isGenerated;
+    isNever ||= found.isNever;
     key = found.key;
     compounds.push({ name: found.name, tests: found.tests, combinator });
     const mark = take(reader, COMBINATOR);
@@ -63,6 +65,7 @@ export function readSelector(given: string): Selector | null {
     weight,
     key,
     isGenerated,
+    isNever,
     looksAtSiblings: compounds.some(({ combinator }) => combinator === "+" || combinator === "~"),
   };
 }
@@ -85,6 +88,7 @@ interface ReadCompound {
   weight: number;
   key: string;
   isGenerated: boolean;
+  isNever: boolean;
 }
 
 /** @param depth of lists in which it stands */
@@ -98,6 +102,7 @@ function readCompound(reader: Reader, depth: number): ReadCompound | null {
     weight: name === null ? 0 : BY_ELEMENT,
     key: name ?? "*",
     isGenerated: false,
+    isNever: false,
   };
   /** The rarer what it is found by, the less often it is looked at. */
   const rank = { "#": 3, ".": 2, "[": 0 } as Record<string, number>;
@@ -170,6 +175,7 @@ function readPseudo(
   }
   const argument = isFunction ? takeArgument(reader) : "";
   if (argument === null) return false;
+  found.isNever ||= NEVER.test(name);
   found.tests.push(pseudoTest(name, argument.trim().toLowerCase()));
   found.isGenerated ||= name === "before" || name === "after";
   return true;

@@ -7,6 +7,7 @@ import type { RecordCache } from "../../storage/record_cache.ts";
 import type { RecordKey } from "../../storage/record_key.ts";
 import { stageWindow, windowKey, type WindowRecord } from "../../storage/window_record.ts";
 import { HOUR_MS } from "../../time_units.ts";
+import type { RefusalWindows } from "./refusal_windows.ts";
 import { Refused } from "./refused.ts";
 
 export interface ClientRateServices {
@@ -15,16 +16,21 @@ export interface ClientRateServices {
   now: () => number;
   /** Secret under which client addresses are hashed, 32 bytes. */
   addressKey: Uint8Array;
+  refusals: RefusalWindows;
 }
 
 /**
- * The count of one message's client: once for the message, with the first inbox that stores it. What
- * the client may not send now nobody gets, wherever in the envelope that is found.
+ * The count of one message's client: once for the message, with the first inbox that stores it, or in
+ * memory where an inbox refuses it and none takes it. What the client may not send now nobody gets,
+ * wherever in the envelope that is found.
  */
 export class ClientRate {
   readonly #key: RecordKey<WindowRecord> | null;
+  /** Of its refused messages. */
+  readonly #name: string;
   #isCounted = false;
   #refused: Refused | null = null;
+  #release: () => void = () => {};
 
   /** @param clientIp null where nobody says who the client was: then nothing is counted */
   constructor(private readonly services: ClientRateServices, clientIp: string | null) {
@@ -32,6 +38,7 @@ export class ClientRate {
     this.#key = address === undefined
       ? null
       : windowKey("mail-client", hashClientAddress(services.addressKey, address));
+    this.#name = `client ${address}`;
   }
 
   /** Why no further inbox gets the message; null while they may. */
@@ -44,12 +51,26 @@ export class ClientRate {
     return this.#key === null || this.#isCounted ? [] : [this.#key];
   }
 
-  /** Looks before the message is read, which costs most; the commit decides again. */
+  /** Looks before the message is read, which costs most; the commit decides again. To be ended by done(). */
   async look(): Promise<void> {
     if (this.#key === null) return;
+    const { refusals, limits } = this.services;
+    const waitMs = refusals.waitMs(this.#name, limits.mailInboundPerClientPerHour);
+    if (waitMs !== null) {
+      this.#refused = refuse(waitMs);
+      return;
+    }
+    const { limit, windowMs } = this.#rule();
+    const free = { limit: limit - refusals.heldOf(this.#name), windowMs };
+    this.#release = refusals.hold(this.#name);
     const found = await this.services.records.read<WindowRecord>(this.#key);
-    const admitted = admit(found?.window ?? [], this.services.now(), this.#rule());
+    const admitted = admit(found?.window ?? [], this.services.now(), free);
     if ("retryAfterMs" in admitted) this.#refused = refuse(admitted.retryAfterMs);
+  }
+
+  /** The message is decided. */
+  done(): void {
+    this.#release();
   }
 
   /** Counts the message in the commit that stores it. @throws Refused */
@@ -63,8 +84,18 @@ export class ClientRate {
     this.#isCounted = true;
   }
 
+  /** An inbox has refused the message: unless another one takes it, that is what is counted. */
+  countRefused(): void {
+    if (this.#key === null || this.#isCounted || this.#refused !== null) return;
+    const { refusals, limits } = this.services;
+    refusals.count(this.#name, limits.mailInboundPerClientPerHour);
+  }
+
+  /** What was refused leaves less. */
   #rule(): WindowRule {
-    return { limit: this.services.limits.mailInboundPerClientPerHour, windowMs: HOUR_MS };
+    const { refusals, limits } = this.services;
+    const limit = limits.mailInboundPerClientPerHour - refusals.countOf(this.#name);
+    return { limit, windowMs: HOUR_MS };
   }
 }
 

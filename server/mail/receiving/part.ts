@@ -45,8 +45,8 @@ export function openReceiving(
       bounceKey: () => secret.key("mail-bounce"),
     }),
     readMail: (raw, context, owner) => reader.read(raw, context, owner),
-    checkAuth: ({ raw, from, clientIp, clientHelo }) =>
-      auth.check(raw, { clientIp, helo: clientHelo, envelopeFrom: from }),
+    checkAuth: ({ raw, from, clientIp, clientHelo }, party) =>
+      auth.check(raw, { clientIp, helo: clientHelo, envelopeFrom: from }, party),
   });
   return {
     receiver,

@@ -3,9 +3,10 @@
  * The one way in for mail: from a gateway, an SMTP server, local mode or another inbox of the relay.
  * A message is stored once for each inbox; what the sender hears rests on commits alone.
  *
- * In order: who has an inbox, what can be refused unread, the repetition of a former message, then
+ * In order: who has an inbox, the repetition of a former message, what can be refused unread, then
  * parsing and the checks of its sender, once for all inboxes, then each inbox's lists, and a commit
- * that decides again what may have changed meanwhile.
+ * that decides again what may have changed meanwhile. What is refused counts apart from what an inbox
+ * takes (docs/adr/0047): no sender can use up an inbox's rate by mail that it refuses.
  */
 import { base64urlnopad } from "@scure/base";
 import type { BlobRef, Blobs } from "../../blobs/blobs.ts";
@@ -18,7 +19,9 @@ import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../time_units.ts";
+import type { SenderCheck } from "../auth/auth_messages.ts";
 import { authOfShownFrom } from "../auth/fixed_auth.ts";
+import type { Party } from "../auth/next_check.ts";
 import { countNow, figureRecords } from "../figures/figures_record.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
@@ -34,9 +37,12 @@ import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { rfcIdKey, type ThreadRow } from "../records/thread_record.ts";
 import { ClientRate } from "./client_rate.ts";
 import type { Destinations } from "./destinations.ts";
+import { ListChecks } from "./list_checks.ts";
+import { mailSource } from "./mail_source.ts";
 import type { OutcomeKeeper } from "./outcome_keeper.ts";
 import { isTemporary, type Outcome, type ReceivedMail, type RefusedCode } from "./received_mail.ts";
-import { admitReceived, type ReceivedRates } from "./receiving_rate.ts";
+import { admitReceived, messagesAnHour, type ReceivedRates } from "./receiving_rate.ts";
+import { RefusalWindows } from "./refusal_windows.ts";
 import { isRefusedByLists } from "./refused_by_lists.ts";
 import { Refused } from "./refused.ts";
 import { repeatKeyOf, type RepeatRow, repeatRowKey } from "./repeats.ts";
@@ -52,7 +58,7 @@ export interface ReceiverServices {
   /** Parses off the main thread. @throws RelayError `unavailable` where too much waits */
   readMail: ReadMail;
   /** Finds out about a message's sender, off the main thread. */
-  checkAuth(mail: ReceivedMail): Promise<MailAuth>;
+  checkAuth(mail: ReceivedMail, party: Party): Promise<SenderCheck>;
   destinations: Pick<Destinations, "find">;
   /** Secret under which client addresses are hashed, 32 bytes. */
   addressKey: Uint8Array;
@@ -70,9 +76,10 @@ interface Target {
   about: MessageRow | null;
 }
 
-/** What the commit of a message does besides. */
+/** What is counted and kept of a message besides. */
 interface Beside {
   client: ClientRate;
+  lists: ListChecks;
   kept: (Omit<OutcomeKeeper, "stage"> & { stage(turn: Turn): unknown }) | null;
 }
 
@@ -81,8 +88,18 @@ const GONE: readonly ErrorCode[] = ["not_found", "unknown_key"];
 
 const JOB_BYTES = 60_000;
 
+/**
+ * What counts with the client of a message that nobody takes. An address that no inbox has costs a look
+ * alone, and providers pass on whole dictionaries of them.
+ */
+const COUNTED: readonly (RefusedCode | null)[] = ["blocked", "over_quota", "rate_limited"];
+
 export class Receiver {
-  constructor(private readonly services: ReceiverServices) {}
+  readonly #refusals: RefusalWindows;
+
+  constructor(private readonly services: ReceiverServices) {
+    this.#refusals = new RefusalWindows(services.store.now);
+  }
 
   /**
    * Stores a message for everyone of its envelope who takes it.
@@ -109,38 +126,43 @@ export class Receiver {
     const content = await sha256Of(mail.raw);
     const repeatKey = await repeatKeyOf(mail, content);
     const open: Target[] = [];
-    for (const target of targets) {
-      const early = await this.#decideUnread(target, mail, repeatKey);
-      if (early === undefined) open.push(target);
-      else settle(target.spellings, early?.code ?? null, early?.retryAfterMs);
-    }
+    const lists = new ListChecks(mail, this.#refusals);
     const client = new ClientRate(
-      { ...this.services, now: this.services.store.now },
+      { ...this.services, now: this.services.store.now, refusals: this.#refusals },
       mail.clientIp,
     );
-    if (open.length > 0) await client.look();
-    if (open.length > 0 && client.refused === null) {
-      await this.services.blobs.refuseWhenFull();
-      const read = {
-        ...await this.#read(mail, open[0]!.org.id),
-        sha256: base64urlnopad.encode(content),
-      };
-      for (const target of open) {
-        if (client.refused !== null) break;
-        // All others are decided: what the last commit stores is all that is left to know.
-        const isLast = target === open.at(-1) && ![...outcomes.values()].some(isTemporary);
-        const kept = keeper === undefined || !isLast ? null : {
-          records: keeper.records,
-          stage(turn: Turn) {
-            settle(target.spellings, null);
-            return keeper.stage(turn, inOrder());
-          },
-          committed: keeper.committed,
-        };
-        const refused = await this.#store(target, mail, read, repeatKey, { client, kept });
-        settle(target.spellings, refused?.code ?? null, refused?.retryAfterMs);
+    try {
+      for (const target of targets) {
+        const early = await this.#decideUnread(target, mail, lists, repeatKey);
+        if (early === undefined) open.push(target);
+        else settle(target.spellings, early?.code ?? null, early?.retryAfterMs);
       }
+      if (open.length > 0) await client.look();
+      if (open.length > 0 && client.refused === null) {
+        await this.services.blobs.refuseWhenFull();
+        const party = { org: open[0]!.org.id, source: mailSource(mail) };
+        const read = { ...await this.#read(mail, party), sha256: base64urlnopad.encode(content) };
+        for (const target of open) {
+          if (client.refused !== null) break;
+          // All others are decided: what the last commit stores is all that is left to know.
+          const isLast = target === open.at(-1) && ![...outcomes.values()].some(isTemporary);
+          const kept = keeper === undefined || !isLast ? null : {
+            records: keeper.records,
+            stage(turn: Turn) {
+              settle(target.spellings, null);
+              return keeper.stage(turn, inOrder());
+            },
+            committed: keeper.committed,
+          };
+          const refused = await this.#store(target, mail, read, repeatKey, { client, lists, kept });
+          settle(target.spellings, refused?.code ?? null, refused?.retryAfterMs);
+        }
+      }
+    } finally {
+      lists.done();
+      client.done();
     }
+    if ([...outcomes.values()].some(({ code }) => COUNTED.includes(code))) client.countRefused();
     const { refused } = client;
     for (const { spellings } of refused === null ? [] : open) {
       const left = spellings.filter((address) => !outcomes.has(address));
@@ -181,6 +203,7 @@ export class Receiver {
   async #decideUnread(
     { inbox, org }: Target,
     mail: ReceivedMail,
+    lists: ListChecks,
     repeatKey: string,
   ): Promise<Refused | null | undefined> {
     const { records, limits, store } = this.services;
@@ -195,11 +218,16 @@ export class Receiver {
       if (mail.to.length > 1 && isOld) await this.#renew(inbox, repeatKey);
       return null;
     }
+    const isRefused = lists.isRefusedUnread(inbox);
+    if (isRefused === true) return new Refused("blocked");
     const stored = await records.read<StorageRecord>(storageKey(org.id));
     if (!hasRoom(stored, mail.raw.length, org, nowMs, limits)) return new Refused("over_quota");
     const mailbox = await this.services.mailboxes.read(org.id, inbox.id);
     const window = this.#admit(mailbox, org, mail.raw.length, nowMs);
-    return window instanceof Refused ? window : undefined;
+    if (window instanceof Refused) return window;
+    if (isRefused === false) return undefined;
+    const waitMs = lists.begin(inbox, refusalLimit(org, limits));
+    return waitMs === null ? undefined : new Refused("rate_limited", waitMs);
   }
 
   async #repeatOf(
@@ -235,17 +263,25 @@ export class Receiver {
     return "retryAfterMs" in rates ? new Refused("rate_limited", rates.retryAfterMs) : rates;
   }
 
-  /** @param owner the org whose turn at the reader it takes */
-  async #read(mail: ReceivedMail, owner: string): Promise<ReadMailResult & { auth: MailAuth }> {
+  async #read(
+    mail: ReceivedMail,
+    party: Party,
+  ): Promise<ReadMailResult & { auth: MailAuth }> {
     const { readMail, checkAuth, limits } = this.services;
-    const [read, auth] = await Promise.all([
+    const [read, found] = await Promise.all([
       readMail(mail.raw, {
         envelopeFrom: mail.from,
         limits: { parts: limits.mailParts, depth: limits.mailDepth },
-      }, owner),
-      mail.auth ?? checkAuth(mail),
+      }, party.org),
+      mail.auth === undefined
+        ? checkAuth(mail, party)
+        : { auth: mail.auth, isReplyToUnsigned: false },
     ]);
-    return { ...read, auth: authOfShownFrom(auth, read.facts) };
+    const { facts } = read;
+    const auth = authOfShownFrom(found.auth, facts);
+    if (!found.isReplyToUnsigned || auth.verdict !== "pass") return { ...read, auth };
+    const parseWarnings = [...facts.parseWarnings, "reply_to_unsigned" as const];
+    return { ...read, facts: { ...facts, parseWarnings }, auth };
   }
 
   /** @returns why it was not stored, null where it was */
@@ -257,9 +293,13 @@ export class Receiver {
     beside: Beside,
   ): Promise<Refused | null> {
     const isRefused = isRefusedByLists(inbox, mail.from, facts.from?.address ?? null, auth);
-    if (isRefused === "unknown") throw unchecked();
+    const { blobs, inboxes, limits } = this.services;
+    if (isRefused !== false) beside.lists.count(inbox, refusalLimit(org, limits));
+    if (isRefused === "unknown") {
+      beside.client.countRefused();
+      throw unchecked();
+    }
     if (isRefused) return new Refused("blocked");
-    const { blobs, inboxes } = this.services;
     const blob = await blobs.write([org.id, inbox.id], sectionsOf(mail.raw, texts), [sha256]);
     const message: NewMessage = {
       ...facts,
@@ -367,6 +407,11 @@ export class Receiver {
     if (window instanceof Refused) throw window;
     return { ...mailbox, ...window };
   }
+}
+
+/** Messages of an hour that an inbox refuses after they were read: as many as it takes. */
+function refusalLimit({ trialEndsAtMs }: OrgRecord, limits: Limits): number {
+  return messagesAnHour(trialEndsAtMs !== null, limits);
 }
 
 /** Bytes of the envelope's recipients that a row keeps. */

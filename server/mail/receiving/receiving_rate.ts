@@ -19,6 +19,14 @@ export interface RateRequest {
   >;
 }
 
+/** Messages that an inbox takes in an hour. */
+export function messagesAnHour(
+  isTrial: boolean,
+  limits: Pick<Limits, "mailInboundPerInboxPerHour" | "mailInboundPerTrialInboxPerHour">,
+): number {
+  return isTrial ? limits.mailInboundPerTrialInboxPerHour : limits.mailInboundPerInboxPerHour;
+}
+
 /** Every commit of a mailbox writes its windows: whatever the limits, they stay at some 600 pairs. */
 const BUCKET_MS = HOUR_MS / 600;
 
@@ -27,9 +35,7 @@ export function admitReceived(
   { received, receivedBytes }: ReceivedRates,
   { bytes, isTrial, nowMs, limits }: RateRequest,
 ): ReceivedRates | { retryAfterMs: number } {
-  const limit = isTrial
-    ? limits.mailInboundPerTrialInboxPerHour
-    : limits.mailInboundPerInboxPerHour;
+  const limit = messagesAnHour(isTrial, limits);
   const rule = { windowMs: HOUR_MS, bucketMs: BUCKET_MS };
   const count = admit(received, nowMs, { ...rule, limit });
   if ("retryAfterMs" in count) return count;

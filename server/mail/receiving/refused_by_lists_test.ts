@@ -8,6 +8,8 @@ Deno.test("isRefusedByLists() blocks by envelope sender and From, whatever the c
   const pass = { verdict: "pass" } as const;
   assert.equal(isRefusedByLists(inbox, "a@BAD.example", "b@good.example", pass), true);
   assert.equal(isRefusedByLists(inbox, "", "b@bad.example", { verdict: "error" }), true);
+  assert.equal(isRefusedByLists(inbox, "a@bad.example.", null, pass), true);
+  assert.equal(isRefusedByLists(inbox, "", "b@Bad.example.", pass), true);
   assert.equal(isRefusedByLists(inbox, "a@good.example", null, pass), false);
 });
 
@@ -21,4 +23,29 @@ Deno.test("isRefusedByLists() lets known senders in who are authenticated, and w
   assert.equal(asked("b@good.example", "error"), "unknown");
   assert.equal(asked("b@other.example", "error"), true);
   assert.equal(asked(null, "error"), true);
+});
+
+Deno.test("isRefusedByLists() tells before a message is read what nothing in it can change", () => {
+  const unread = { verdict: "error" } as const;
+  const lists = [NONE, { ...NONE, block_receive: ["bad.example"] }, {
+    ...NONE,
+    allow_receive: ["good.example"],
+  }];
+  const froms = ["a@good.example", "a@bad.example", "a@else.example", null, undefined];
+  let told = 0;
+  for (const entries of lists) {
+    for (const envelope of ["", "x@bad.example", "x@good.example"]) {
+      for (const peeked of froms) {
+        const early = isRefusedByLists({ entries }, envelope, peeked, unread);
+        if (early === "unknown") continue;
+        told++;
+        for (const from of peeked === undefined ? froms : [peeked]) {
+          for (const verdict of ["pass", "fail", "none"] as const) {
+            assert.equal(isRefusedByLists({ entries }, envelope, from ?? null, { verdict }), early);
+          }
+        }
+      }
+    }
+  }
+  assert.ok(told > 20, `${told}`);
 });

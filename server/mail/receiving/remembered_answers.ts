@@ -33,6 +33,8 @@ interface BodyRow {
 export type StagedAnswer = () => Promise<RememberedAnswer>;
 
 const KEPT_MS = 10 * MINUTE_MS;
+/** Refusals in memory: with one more, the oldest is forgotten and would be decided again. */
+const KEPT_REFUSALS = 5_000;
 
 /** ["mail-gateway", SHA-256 of the webhook-id] */
 const answerKey = defineRecord<AnswerRecord, [hash: string]>(["mail-gateway"], 1);
@@ -44,11 +46,44 @@ export interface RememberedAnswersServices {
 }
 
 export class RememberedAnswers {
+  /**
+   * Of messages that nobody took. Forgotten, they cost nobody a message, and written, each of them would
+   * cost a commit: a flood of mail that is not wanted has none (docs/adr/0047).
+   */
+  readonly #refusals = new Map<string, { answer: RememberedAnswer; atMs: number }>();
+
   constructor(private readonly services: RememberedAnswersServices) {}
 
   async at(webhookId: string): Promise<RememberedPlace> {
-    return new RememberedPlace(this.services, answerKey(await hashOf(webhookId)));
+    const hash = await hashOf(webhookId);
+    return new RememberedPlace(this.services, answerKey(hash), {
+      find: () => this.#findRefusal(hash),
+      keep: (answer) => this.#keepRefusal(hash, answer),
+    });
   }
+
+  #findRefusal(hash: string): RememberedAnswer | null {
+    const found = this.#refusals.get(hash);
+    return found !== undefined && this.services.store.now() - found.atMs < KEPT_MS
+      ? found.answer
+      : null;
+  }
+
+  #keepRefusal(hash: string, answer: RememberedAnswer): RememberedAnswer {
+    const stands = this.#findRefusal(hash);
+    if (stands !== null) return stands;
+    this.#refusals.delete(hash);
+    this.#refusals.set(hash, { answer, atMs: this.services.store.now() });
+    const [oldest] = this.#refusals.keys();
+    if (this.#refusals.size > KEPT_REFUSALS) this.#refusals.delete(oldest!);
+    return answer;
+  }
+}
+
+interface RefusalPlace {
+  find(): RememberedAnswer | null;
+  /** @returns the answer that stands: another request under the same id may have been first */
+  keep(answer: RememberedAnswer): RememberedAnswer;
 }
 
 /** What is remembered under one webhook-id. */
@@ -56,6 +91,7 @@ export class RememberedPlace {
   constructor(
     private readonly services: RememberedAnswersServices,
     private readonly key: RecordKey<AnswerRecord>,
+    private readonly refusal: RefusalPlace,
   ) {}
 
   get records(): readonly RecordKey<unknown>[] {
@@ -68,7 +104,7 @@ export class RememberedPlace {
     const found = store.exclusive
       ? (await records.load(this.key)).value as AnswerRecord | null
       : await records.read<AnswerRecord>(this.key);
-    if (found === null || store.now() - found.atMs >= KEPT_MS) return null;
+    if (found === null || store.now() - found.atMs >= KEPT_MS) return this.refusal.find();
     return await this.#read(found);
   }
 
@@ -100,8 +136,9 @@ export class RememberedPlace {
     return async () => stands === null ? answer : await this.#read(stands);
   }
 
-  /** The same in a commit of its own. */
+  /** The same in a commit of its own; of a refusal in memory. */
   async keep(answer: RememberedAnswer): Promise<RememberedAnswer> {
+    if (answer.status !== 200) return this.refusal.keep(answer);
     const staged = await this.services.commits.submit<StagedAnswer>({
       records: this.records,
       sizeBytes: 1_000 + answer.body.length,

@@ -2,6 +2,7 @@
 import type { BlobRef } from "../../blobs/blobs.ts";
 import type { ExtraHeader } from "../composing/outgoing_message.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
+import type { StoredAnswer } from "./stored_answer.ts";
 
 export interface DraftAttachment {
   /** `att_` and a number that no other attachment of the draft has had. */
@@ -53,11 +54,15 @@ export interface DraftRow {
   contentHash: string;
   /** `key_` and a ULID: the key that made it. */
   createdByKey: string;
+  /** Whether all of it was written by that key; absent where that is not known. */
+  isOfOneKey?: boolean;
   clientId: string | null;
   createdAtMs: number;
   updatedAtMs: number;
   /** Null while nobody is asked. */
   asked: AskedApproval | null;
+  /** The answer under an Idempotency-Key that told of it; absent where none did. */
+  answer?: StoredAnswer;
 }
 
 /** What is too long for a row. */
@@ -92,8 +97,15 @@ export interface DraftOwnerRow {
   inboxId: string;
 }
 
-/** Bytes that a draft takes of its org's storage. Pure. */
-export function draftBytes({ texts, files }: Pick<DraftRow, "texts" | "files">): number {
-  return [...texts.sections, ...files?.sections ?? []]
+/** The key that wrote all of a draft; null where it is not one key's. Pure. */
+export function writerOf(row: Pick<DraftRow, "createdByKey" | "isOfOneKey">): string | null {
+  return row.isOfOneKey === true ? row.createdByKey : null;
+}
+
+/** Bytes that the blobs of a draft take of its org's storage. Pure. */
+export function draftBytes(
+  { texts, files }: { texts: BlobRef | null; files: BlobRef | null },
+): number {
+  return [...texts?.sections ?? [], ...files?.sections ?? []]
     .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 }

@@ -65,6 +65,13 @@ export interface Inbox extends InboxRecord {
   entries: Readonly<Record<AddressListName, readonly string[]>>;
 }
 
+/** What a key is told of an inbox that it may change and not read: nothing that others wrote. */
+export function markedInbox(shown: ReturnType<typeof shownInbox>) {
+  const { display_name: _, allow_send: __, allow_receive: ___, block_receive: ____, ...marks } =
+    shown;
+  return marks;
+}
+
 /**
  * @param state of the org: the inboxes of an expired trial are expired
  * @param unread messages that nobody has marked as read

@@ -51,6 +51,7 @@ export function searchHandlers(
         make: ({ row, highlights }) =>
           JSON.stringify({ message: shownMessage(row, now), highlights }),
       });
+      await request.confirm(); // searches wait for each other
       const cursor = JSON.stringify(next === null ? null : page.cursorAt([next]));
       const partial = isPartial ? ',"partial":true' : "";
       const text = `{"data":[${rows.join(",")}],"next_cursor":${cursor}${partial}}`;

@@ -1,10 +1,14 @@
 /** Requests that send, from whoever may call to the answer: steps 7 to 11 of mail_routes.ts. */
 import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
+import type { KeyedCommit } from "../../idempotency/key_use.ts";
+import { mayRead } from "../access.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import type { GivenKey, KeyedAnswer, KeyedAnswers } from "./keyed_answers.ts";
+import { hideRecipients } from "./hide_recipients.ts";
+import type { KeptAnswer } from "./large_answers.ts";
 import type { OutgoingWork } from "./outgoing_work.ts";
 import type { OutgoingKind, OutgoingRequests } from "./read_outgoing.ts";
 import type { Proposals } from "./proposals.ts";
@@ -22,7 +26,7 @@ export interface AcceptanceServices {
 
 /** Who asks. */
 export interface SendingCaller extends MailCaller {
-  /** The key may have died while the body came. @throws RelayError as for a new request */
+  /** The key may have died while the body was read. @throws RelayError as for a new request */
   confirm(): Promise<void>;
 }
 
@@ -50,21 +54,27 @@ export class Acceptance {
     make: (asked: OutgoingRequests[K]) => Promise<MessageToSend> | MessageToSend,
   ): Promise<KeyedAnswer> {
     const { inboxes, limits, now, work, keyedAnswers, proposals, sender } = this.services;
-    const { org } = caller;
-    refuseTrial(org);
+    refuseTrial(caller.org);
     const body = await given.body();
     const key = given.key();
     const context = { limits, nowMs: now() };
-    const asked = await work.read(kind, body, context, key !== null, org.id);
-    // A body may take two minutes: what the key may do, and the inbox lets, is asked again.
+    const asked = await work.read(kind, body, context, key !== null, caller.org.id);
+    // The worker may have been busy: what the key may do, and the inbox lets, is asked again.
     await caller.confirm();
     const inbox = await inboxes.find(caller, inboxId);
-    return await keyedAnswers.once(key, asked.fingerprint, async (keyed) => {
+    const send = async (keyed?: KeyedCommit<KeptAnswer>) => {
       const message = await make(asked.request);
       return needsApproval(caller, inbox)
         ? await proposals.propose(caller, inbox, message, keyed)
-        : await sender.send(org, inbox, message, keyed === undefined ? {} : { keyed });
-    });
+        : await sender.send(caller, inbox, message, keyed === undefined ? {} : { keyed });
+    };
+    // A stranger's mail names the recipients of a reply.
+    const isHidden = kind === "reply" && !mayRead(caller.key);
+    return await keyedAnswers.once(
+      key,
+      asked.fingerprint,
+      isHidden ? (keyed) => hideRecipients(() => send(keyed)) : send,
+    );
   }
 }
 

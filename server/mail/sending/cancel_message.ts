@@ -3,6 +3,7 @@ import { RelayError } from "../../errors.ts";
 import type { Store } from "../../storage/store.ts";
 import { messageStatus } from "../delivery/message_status.ts";
 import { count, figureRecords } from "../figures/figures_record.ts";
+import type { CallingKey } from "../keys/require_org.ts";
 import type { Mailboxes } from "../mailboxes/mailboxes.ts";
 import { readThread } from "../messages/find_thread.ts";
 import type { Messages } from "../messages/messages.ts";
@@ -21,11 +22,12 @@ export class CancelMessage {
 
   /**
    * @returns the message as it is then
-   * @throws RelayError `already_sent` for one that is not scheduled, or whose time has come
+   * @throws RelayError `already_sent` for one that is not scheduled, or whose time has come, and as
+   * requireCaller()
    */
-  async run({ orgId, inboxId, id }: MessageRow): Promise<MessageRow> {
+  async run(caller: CallingKey, { orgId, inboxId, id }: MessageRow): Promise<MessageRow> {
     const { store, mailboxes, messages } = this.services;
-    return await mailboxes.change(orgId, inboxId, async () => {
+    return await mailboxes.change(caller, inboxId, async () => {
       const row = await messages.read(orgId, inboxId, id);
       const thread = row && await readThread(store.kv, orgId, inboxId, row.threadId);
       if (row === null || thread === null) throw unknownObject("message");

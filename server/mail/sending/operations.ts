@@ -2,8 +2,8 @@
 import { z } from "@hono/zod-openapi";
 import type { Limits } from "../../limits.ts";
 import type { DescribedRoutes } from "../described.ts";
-import { Draft } from "../drafts/schemas.ts";
-import { Message } from "../messages/schemas.ts";
+import { Draft, DraftMarks } from "../drafts/schemas.ts";
+import { Message, MessageMarks } from "../messages/schemas.ts";
 import { addresses, AttachmentToSend, KeyHeader } from "./schemas.ts";
 
 const text = z.string().nullable().optional();
@@ -43,7 +43,7 @@ const ForwardRequest = z.object({
 
 const Pending = z.object({
   status: z.literal("pending_approval"),
-  draft: Draft,
+  draft: z.union([Draft, DraftMarks]),
 }).openapi("MailPendingApproval");
 
 const ACCEPTED = {
@@ -83,9 +83,10 @@ export function sendingRoutes(limits: Limits): DescribedRoutes {
       },
     },
     replyToMail: {
-      description: "Answers a message in its thread: to Reply-To, else From; with `reply_all` to " +
-        "everybody whom it names. The answer to one's own message goes to its recipients. Nothing is " +
-        "quoted.",
+      description:
+        "Answers a message in its thread: to Reply-To, else From (to From as well where its warnings " +
+        "have `reply_to_unsigned`); with `reply_all` to everybody whom it names, and never to the inbox " +
+        "itself. The answer to one's own message goes to its recipients. Nothing is quoted.",
       headers: KeyHeader,
       body: { description: BODY, schema: ReplyRequest },
       answers: ACCEPTED,
@@ -106,12 +107,14 @@ export function sendingRoutes(limits: Limits): DescribedRoutes {
       },
     },
     cancelMail: {
-      description: "Takes a scheduled message back, until its `send_at`.",
+      description:
+        "Takes a scheduled message back, until its `send_at`. A key without `inbox:read` is " +
+        "answered marks, unless it has written the message.",
       answers: {
         200: {
           description: "The message, cancelled.",
           headers: ["Cache-Control"],
-          content: { schema: Message },
+          content: { schema: z.union([Message, MessageMarks]) },
         },
       },
       errors: {

@@ -17,25 +17,19 @@ export interface ReplyTargetsOptions {
 
 /**
  * Recipients of an answer: Reply-To, else From; of one's own message its To. With replyAll also the
- * rest of To, and Cc, without the inbox in all its spellings. Addresses that no mail can go to are
- * left out.
+ * rest of To, and Cc. The inbox itself is none of them, in whatever spelling, and addresses that no mail
+ * can go to are left out; where that leaves nobody of Reply-To, or nobody signed it who stands for From,
+ * it is From.
  * @throws RelayError `invalid_email` when none is left, or Reply-To is a list; `invalid_json` for
  * more than one message may have
  */
 export function replyTargets(
-  message: Pick<MessageRow, "direction" | "from" | "replyTo" | "to" | "cc">,
+  message: AnsweredMessage,
   { ownAddress, replyAll, limits }: ReplyTargetsOptions,
 ): Recipients {
-  if (message.direction === "inbound" && message.replyTo.length > MAX_REPLY_TO) {
-    throw new RelayError(
-      "invalid_email",
-      `the message asks for answers to ${message.replyTo.length} addresses, at most ${MAX_REPLY_TO} are allowed; send to those that you mean`,
-    );
-  }
-  const isOwn = (address: string) => isSpellingOf(ownAddress, address);
   const usable = (addresses: readonly MailAddress[]) =>
-    addresses.flatMap(usableAddress).filter(({ address }) => !replyAll || !isOwn(address));
-  const answered = usable(answeredAddresses(message));
+    addresses.flatMap((one) => usableAddress(one, ownAddress));
+  const answered = answeredAddresses(message, usable);
   const recipients = uniqueRecipients(
     replyAll
       ? { to: [...answered, ...usable(message.to)], cc: usable(message.cc), bcc: [] }
@@ -46,24 +40,37 @@ export function replyTargets(
   if (recipients.cc.length > 0) return { to: recipients.cc, cc: [], bcc: [] };
   throw new RelayError(
     "invalid_email",
-    replyAll
-      ? "the message names no address to answer but this inbox's own; send a new message"
-      : "the message names no address that an answer can go to; send a new message",
+    "the message names no address that an answer can go to, other than this inbox's own; send a new message",
   );
 }
 
+type AnsweredMessage = Pick<
+  MessageRow,
+  "direction" | "from" | "replyTo" | "to" | "cc" | "parseWarnings"
+>;
+
 function answeredAddresses(
-  { direction, from, replyTo, to }: Pick<MessageRow, "direction" | "from" | "replyTo" | "to">,
-): readonly MailAddress[] {
-  if (direction === "outbound") return to;
-  if (replyTo.length > 0) return replyTo;
-  return from === null ? [] : [from];
+  { direction, from, replyTo, to, parseWarnings }: AnsweredMessage,
+  usable: (addresses: readonly MailAddress[]) => MailAddress[],
+): MailAddress[] {
+  if (direction === "outbound") return usable(to);
+  if (!parseWarnings.includes("reply_to_unsigned")) {
+    if (replyTo.length > MAX_REPLY_TO) {
+      throw new RelayError(
+        "invalid_email",
+        `the message asks for answers to ${replyTo.length} addresses, at most ${MAX_REPLY_TO} are allowed; send to those that you mean`,
+      );
+    }
+    const wanted = usable(replyTo);
+    if (wanted.length > 0) return wanted;
+  }
+  return from === null ? [] : usable([from]);
 }
 
 /** Names come decoded from strangers: they have to be lines of ours. */
-function usableAddress({ name, address }: MailAddress): MailAddress[] {
+function usableAddress({ name, address }: MailAddress, ownAddress: string): MailAddress[] {
   try {
-    cleanEmail("address", address);
+    if (isSpellingOf(ownAddress, cleanEmail("address", address))) return [];
   } catch {
     return [];
   }

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
-import type { MessageRow } from "../records/message_record.ts";
 import { isSpellingOf, replyTargets } from "./reply_targets.ts";
 
-type Message = Pick<MessageRow, "direction" | "from" | "replyTo" | "to" | "cc">;
+type Message = Parameters<typeof replyTargets>[0];
 
 const OWN = "agent@agents.test";
 const bare = (local: string): MailAddress => ({ name: null, address: `${local}@example.org` });
@@ -14,6 +13,7 @@ const inbound = (fields: Partial<Message> = {}): Message => ({
   replyTo: [],
   to: [own, bare("bob")],
   cc: [bare("carol"), own],
+  parseWarnings: [],
   ...fields,
 });
 const targets = (message: Message, replyAll = false) =>
@@ -45,6 +45,49 @@ Deno.test("replyTargets() with reply_all adds the rest of To, and Cc, without th
     cc: [bare("carol")],
     bcc: [],
   });
+});
+
+Deno.test("replyTargets() never names the inbox itself, however it is spelled: then it is From", () => {
+  const spellings = ["agent@agents.test", "AGENT@Agents.Test", "agent+a+b@agents.test"]
+    .map((address) => ({ name: null, address }));
+  for (const replyAll of [false, true]) {
+    for (const self of spellings) {
+      const nobodyElse = { to: [self], cc: [] };
+      const asked = (fields: Partial<Message>) =>
+        targets(inbound({ ...nobodyElse, ...fields }), replyAll);
+      assert.deepEqual(asked({ replyTo: [self] }).to, [ann], self.address);
+      assert.deepEqual(asked({ replyTo: spellings }).to, [ann]);
+      assert.deepEqual(asked({ replyTo: [self, bare("desk")] }).to, [bare("desk")]);
+      assert.throws(() => asked({ from: self }), { code: "invalid_email", message: /own/ });
+      assert.throws(() => asked({ from: self, replyTo: [self] }), { code: "invalid_email" });
+      assert.throws(() => asked({ from: null, replyTo: [self] }), { code: "invalid_email" });
+      assert.throws(() => asked({ direction: "outbound" }), { code: "invalid_email" });
+    }
+  }
+});
+
+Deno.test("replyTargets() knows the inbox by the letters of its domain too", () => {
+  const own = { name: null, address: "agent@b\u00fccher.example" };
+  const message = inbound({ replyTo: [own], to: [], cc: [] });
+  const found = replyTargets(message, {
+    ownAddress: "agent@xn--bcher-kva.example",
+    replyAll: true,
+    limits: { mailRecipientsPerMessage: 50 },
+  });
+  assert.deepEqual(found.to, [ann]);
+});
+
+Deno.test("replyTargets() answers From where nobody signed the Reply-To, however long it is", () => {
+  const parseWarnings = ["reply_to_unsigned" as const];
+  for (const count of [1, 6]) {
+    const replyTo = Array.from({ length: count }, (_, n) => bare(`thief${n}`));
+    assert.deepEqual(targets(inbound({ replyTo, parseWarnings })).to, [ann]);
+    const { to, cc } = targets(inbound({ replyTo, parseWarnings }), true);
+    assert.deepEqual([to, cc], [[ann, bare("bob")], [bare("carol")]]);
+    assert.throws(() => targets(inbound({ from: null, replyTo, parseWarnings })), {
+      code: "invalid_email",
+    });
+  }
 });
 
 Deno.test("replyTargets() names each address once, whatever its case", () => {

@@ -1,11 +1,11 @@
 /** Routes that send: send, reply, forward, cancel (mail page, "Sending"). */
 import type { Blobs } from "../../blobs/blobs.ts";
-import { readBody } from "../../http/read_body.ts";
+import { maySee } from "../access.ts";
 import type { Sendings } from "../delivery/sending_now.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { KeyedRequest, MailHandlers } from "../mail_routes.ts";
 import type { Messages } from "../messages/messages.ts";
-import { prepareWhole } from "../messages/show_whole.ts";
+import { prepareAnswer } from "../messages/show_whole.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import type { MessageRow } from "../records/message_record.ts";
 import { type Acceptance, refuseTrial } from "./acceptance.ts";
@@ -40,7 +40,7 @@ export function sendingHandlers(services: SendingRouteServices) {
     inbox: Inbox,
     make: (asked: OutgoingRequests[K]) => Promise<MessageToSend> | MessageToSend,
   ): Promise<Response> {
-    const given = { key: () => keyedAnswers.keyOf(request), body: () => readBody(request.c) };
+    const given = { key: () => keyedAnswers.keyOf(request), body: request.bytes };
     return giveKeyed(await acceptance.accept(request, inbox, given, kind, make));
   }
 
@@ -70,8 +70,8 @@ export function sendingHandlers(services: SendingRouteServices) {
     async cancelMail(request) {
       const row = await messages.find(request, request.params["id"]!);
       refuseTrial(request.org);
-      const give = await prepareWhole(services, row);
-      return await give(await cancel.run(row));
+      const give = await prepareAnswer(services, row, maySee(request.key, row.writtenByKey));
+      return await give(await cancel.run(request, row));
     },
   } satisfies MailHandlers;
 }

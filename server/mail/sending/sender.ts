@@ -16,25 +16,29 @@ import type { DkimKey } from "../composing/sign_dkim.ts";
 import { stageMails, wakeMails } from "../delivery/queued_mail.ts";
 import { nothingHeld } from "../delivery/sending_now.ts";
 import { countNow, figureRecords } from "../figures/figures_record.ts";
+import { maySee } from "../access.ts";
 import { cleanEmail } from "../email_address.ts";
 import { isListed } from "../inboxes/address_list.ts";
 import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
 import { hasRoom, overQuota, storageKey } from "../mailboxes/storage_use.ts";
+import type { WrittenBlobs } from "../mailboxes/written_blobs.ts";
 import { readThread } from "../messages/find_thread.ts";
 import type { Messages } from "../messages/messages.ts";
-import { wholeMessageJson } from "../messages/shown_message.ts";
+import { markedMessage, wholeMessageJson } from "../messages/shown_message.ts";
 import { identify, type NewMessage, stageMessage, storedBytes } from "../messages/stage_message.ts";
 import type { MailWorker } from "../parsing/mail_worker.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
 import type { Inbox } from "../records/inbox_record.ts";
+import type { MailKey } from "../records/key_record.ts";
 import { makeUlid } from "../records/mail_id.ts";
 import type { MessageRow, Recipient } from "../records/message_record.ts";
 import { sectionsOf } from "../parsing/encoded_texts.ts";
 import type { OrgRecord } from "../records/org_record.ts";
+import type { StoredAnswer } from "../records/stored_answer.ts";
 import type { ThreadRow } from "../records/thread_record.ts";
 import type { Suppressions } from "../suppressions/suppressions.ts";
 import { fitOutbound } from "./fit_outbound.ts";
-import { keepAnswer, type KeptAnswer, type LargeAnswers } from "./large_answers.ts";
+import { keepAnswer, type KeptAnswer, keptBytes, type LargeAnswers } from "./large_answers.ts";
 import { refuseLoop } from "./loop_limit.ts";
 import type { OutgoingWork } from "./outgoing_work.ts";
 import type { SendRequest } from "./read_send.ts";
@@ -50,10 +54,18 @@ export interface MessageToSend extends SendRequest {
   about: MessageRow | null;
 }
 
+/** Who has a message sent: the holder of a key, or a person who was let in otherwise. */
+export interface SendingParty {
+  org: OrgRecord;
+  key: MailKey | null;
+}
+
 /** What else the commit of a message does, such as taking a draft away. */
 export interface BesideMessage {
   /** Reads rows of the inbox that plan() rests on; they still hold when it is called. */
   prepare(): Promise<void>;
+  /** An answer that told of what the message was before. */
+  answer?(): StoredAnswer | undefined;
   /** Called first. @returns the guard as it is left @throws RelayError to refuse */
   plan(given: MailboxTurn, row: MessageRow): Mailbox;
 }
@@ -64,7 +76,8 @@ export interface SenderServices {
   random: (sizeBytes: number) => Uint8Array;
   mailboxes: Mailboxes;
   messages: Messages;
-  blobs: Blobs;
+  blobs: Omit<Blobs, "write">;
+  written: WrittenBlobs;
   largeAnswers: LargeAnswers;
   outgoing: Pick<OutgoingQueue, "wake">;
   suppressions: Pick<Suppressions, "among">;
@@ -87,28 +100,33 @@ export class Sender {
   /**
    * Accepts a message.
    * @param keyed of its Idempotency-Key
-   * @returns the answer: the message as accepted, JSON
-   * @throws RelayError `recipient_not_allowed`, `recipient_suppressed`, `rate_limited`, `unavailable`
+   * @param writtenByKey the key that wrote all of it; the one that sends it, unless given
+   * @returns the answer: the message as accepted, JSON; its marks where the key may not see it
+   * @throws RelayError `recipient_not_allowed`, `recipient_suppressed`, `rate_limited`, `unavailable`, and
+   * as requireCaller()
    */
   async send(
-    org: OrgRecord,
+    by: SendingParty,
     inbox: Inbox,
     message: MessageToSend,
-    { keyed, beside }: { keyed?: KeyedCommit<KeptAnswer>; beside?: BesideMessage } = {},
+    { keyed, beside, writtenByKey = by.key?.id ?? null }: {
+      keyed?: KeyedCommit<KeptAnswer>;
+      beside?: BesideMessage;
+      writtenByKey?: string | null;
+    } = {},
   ): Promise<Uint8Array<ArrayBuffer>> {
     const { store, blobs } = this.services;
+    const { org } = by;
     await this.check(org, inbox, message);
     const addresses = recipientsOf(message);
     const made = await this.#make(org, inbox, message, addresses);
+    if (writtenByKey !== null) made.message = { ...made.message, writtenByKey };
     try {
-      const { row, answer } = await this.#commit(org, made, message.about, { keyed, beside });
+      const { row, answer } = await this.#commit(by, made, message.about, { keyed, beside });
       wakeMails(this.services.outgoing, row, store);
       return answer;
     } catch (error) {
-      // After a commit of which nobody knows, the sweep decides.
-      if (error instanceof RelayError && error.code !== "unavailable") {
-        await blobs.discard(made.message.blob);
-      }
+      for (const ref of made.written) await blobs.discard(ref);
       throw error;
     }
   }
@@ -126,6 +144,7 @@ export class Sender {
     refuseOthers(inbox, addresses);
     await this.#refuseSuppressed(org.id, addresses);
     await this.#refuseEarly(org, inbox, message.about);
+    await this.services.written.look(org.id);
     await this.services.blobs.refuseWhenFull();
   }
 
@@ -179,8 +198,8 @@ export class Sender {
     inbox: Inbox,
     message: MessageToSend,
     addresses: readonly string[],
-  ): Promise<{ message: NewMessage; rest: Uint8Array }> {
-    const { store, random, work, worker, limits, blobs, domain, dkim } = this.services;
+  ): Promise<{ message: NewMessage; rest: Uint8Array; written: BlobRef[] }> {
+    const { store, random, work, worker, limits, written, domain, dkim } = this.services;
     const nowMs = store.now();
     const from: MailAddress = {
       name: inbox.displayName,
@@ -209,9 +228,10 @@ export class Sender {
       limits: { parts: limits.mailParts, depth: limits.mailDepth },
       given: { text: message.text, html: message.html },
     }, org.id);
-    const blob = await blobs.write([org.id, inbox.id], sectionsOf(raw, texts));
+    const blob = await written.write([org.id, inbox.id], sectionsOf(raw, texts));
     return {
       rest: texts.rest,
+      written: [blob],
       message: fitOutbound({
         ...facts,
         orgId: org.id,
@@ -240,15 +260,15 @@ export class Sender {
   }
 
   async #commit(
-    org: OrgRecord,
-    { message, rest }: { message: NewMessage; rest: Uint8Array },
+    { org, key }: SendingParty,
+    { message, rest, written }: { message: NewMessage; rest: Uint8Array; written: BlobRef[] },
     about: MessageRow | null,
     { keyed, beside }: { keyed?: KeyedCommit<KeptAnswer>; beside?: BesideMessage },
   ): Promise<{ row: MessageRow; answer: Uint8Array<ArrayBuffer> }> {
     const { mailboxes, store, random, limits, blobs, largeAnswers } = this.services;
     const { orgId, inboxId } = message;
     let former: BlobRef | null = null;
-    return await mailboxes.change(orgId, inboxId, async (found) => {
+    return await mailboxes.change(key === null ? orgId : { org, key }, inboxId, async (found) => {
       if (former !== null) await blobs.discard(former);
       former = null;
       const nowMs = store.now();
@@ -256,11 +276,13 @@ export class Sender {
       const thread = await this.#threadOf(about);
       const traffic = about === null ? null : await this.#trafficOf(about);
       const row = identify(found, message, thread, { nowMs, random });
-      const answer = wholeMessageJson(row, rest, nothingHeld(nowMs));
+      const answer = key === null || maySee(key, row.writtenByKey)
+        ? wholeMessageJson(row, rest, nothingHeld(nowMs))
+        : new TextEncoder().encode(JSON.stringify(markedMessage(row, nothingHeld(nowMs))));
       const kept = keyed === undefined
         ? null
         : await keepAnswer(largeAnswers, [orgId, inboxId], answer);
-      if (kept !== null && "blob" in kept) former = kept.blob;
+      if (kept !== null && "blob" in kept) written.push(former = kept.blob);
       return {
         records: [
           storageKey(orgId),
@@ -280,17 +302,18 @@ export class Sender {
           // First: it asks for another day where one has begun meanwhile.
           countNow(turn, orgId, nowMs, { accepted: count, pending: count });
           takeRecipientRoom(turn, current, count, nowMs, limits);
-          const bytes = storedBytes(row);
+          const bytes = storedBytes(row) + keptBytes(kept);
           if (!hasRoom(turn.record(storageKey(orgId)), bytes, current, turn.nowMs, limits)) {
             throw overQuota();
           }
           stageMails(turn, row, store);
-          if (kept !== null) {
-            if ("blob" in kept) largeAnswers.keep(turn, kept.blob);
-            keyed!.write(turn, kept);
-          }
+          const answers = [
+            beside?.answer?.(),
+            kept === null ? undefined : largeAnswers.keep(turn, orgId, keyed!, kept),
+          ].filter((one) => one !== undefined);
           const mailbox = { ...left, sent };
-          const added = stageMessage({ turn, mailbox }, this.services, row, {
+          const told = answers.length === 0 ? row : { ...row, answers };
+          const added = stageMessage({ turn, mailbox }, this.services, told, {
             thread,
             isFirstOfRfcId: true,
           });

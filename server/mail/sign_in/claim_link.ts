@@ -4,7 +4,7 @@ import type { Turn } from "../../storage/job.ts";
 import { stageWindow, windowKey } from "../../storage/window_record.ts";
 import { HOUR_MS } from "../../time_units.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
-import { requireCallingKey, requireOrg } from "../keys/require_org.ts";
+import { callerRecords, requireCaller } from "../keys/require_org.ts";
 import { keysKey } from "../records/key_record.ts";
 import {
   type ClaimLink,
@@ -24,23 +24,23 @@ import { type SignInServices, wakeLinkMails } from "./sign_in_services.ts";
 /**
  * Mails a link that makes an address the caller's org's. An earlier one that waits works no more.
  * @param askedFrom address of the client, as limits count it
- * @throws RelayError `rate_limited`; `unknown_key` where the org or the calling key has gone meanwhile
+ * @throws RelayError `rate_limited`, and as requireCaller()
  */
 export async function sendClaimLink(
   services: SignInServices,
-  { org: { id: orgId }, key: { id: keyId, prefix: keyPrefix } }: MailCaller,
+  caller: MailCaller,
   { email, askedFrom }: Pick<ClaimLink, "email" | "askedFrom">,
 ): Promise<ClaimLink> {
   const { commits, store: { now, random }, limits } = services;
+  const { org: { id: orgId }, key: { id: keyId, prefix: keyPrefix } } = caller;
   const claimWindow = windowKey("mail-claim", orgId);
   const linkId = makeUlid(now(), random);
   const link = await commits.submit<ClaimLink>({
-    records: [orgKey(orgId), keysKey(orgId), claimWindow, ...linkRecords(linkId)],
+    records: [...callerRecords(caller), claimWindow, ...linkRecords(linkId)],
     sizeBytes: 3_000,
     proof: linkKey(linkId),
     plan(turn) {
-      const org = requireOrg(turn, orgId, limits);
-      requireCallingKey(turn, orgId, keyId);
+      const org = requireCaller(turn, caller, limits);
       const limit = limits.mailClaimsPerOrgPerHour;
       stageWindow(turn, claimWindow, { limit, windowMs: HOUR_MS }, (waitMs) =>
         rateLimited(

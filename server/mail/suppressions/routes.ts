@@ -25,10 +25,10 @@ export function suppressionHandlers({ suppressions, pages }: SuppressionRouteSer
         last === null ? null : [last.createdAtMs, last.address],
       );
     },
-    async liftSuppression({ org, params }) {
-      const address = params["address"]!;
+    async liftSuppression(request) {
+      const address = request.params["address"]!;
       if (address.length > MAX_ADDRESS) throw unknownObject("suppressed address");
-      await suppressions.lift(org.id, address.toLowerCase());
+      await suppressions.lift(request, address.toLowerCase());
       return noContent();
     },
   } satisfies MailHandlers;

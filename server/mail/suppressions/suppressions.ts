@@ -11,7 +11,7 @@ import { readRows } from "../../storage/read_rows.ts";
 import type { Store } from "../../storage/store.ts";
 import type { Limits } from "../../limits.ts";
 import { timestamp } from "../../timestamp.ts";
-import { requireOrg } from "../keys/require_org.ts";
+import { callerRecords, type CallingKey, requireCaller } from "../keys/require_org.ts";
 import { orgKey } from "../records/org_record.ts";
 import { unknownObject } from "../unknown_object.ts";
 
@@ -115,16 +115,17 @@ export class Suppressions {
     return { suppressions, last: rows.length > limit ? places.at(-1)! : null };
   }
 
-  /** Mail goes to the address again. @throws RelayError `not_found` */
-  async lift(orgId: string, address: string): Promise<void> {
+  /** Mail goes to the address again. @throws RelayError `not_found`, and as requireCaller() */
+  async lift(caller: CallingKey, address: string): Promise<void> {
     const { commits, limits } = this.services;
+    const orgId = caller.org.id;
     const key = suppressionKey(orgId, address);
     await commits.submit<boolean>({
-      records: [orgKey(orgId), key],
+      records: [...callerRecords(caller), key],
       sizeBytes: 1_000,
       proof: orgKey(orgId),
       plan(turn) {
-        const org = requireOrg(turn, orgId, limits);
+        const org = requireCaller(turn, caller, limits);
         const suppression = turn.record(key);
         if (suppression === null) throw unknownObject("suppressed address");
         // So that a commit that the network repeats is known as ours.

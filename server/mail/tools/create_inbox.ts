@@ -55,7 +55,8 @@ export function createInboxTool(
       }),
     }),
     async run(given, call) {
-      const { org } = await requireMailCaller(authenticator, given, call, "orgWrite");
+      const caller = await requireMailCaller(authenticator, given, call, "orgWrite");
+      const { org } = caller;
       const request: JsonObject = {};
       const localPart = given.filledString("local_part", LOCAL_PART);
       const displayName = given.filledString("display_name", DISPLAY_NAME);
@@ -64,7 +65,7 @@ export function createInboxTool(
       refuseOwnKey("display_name", displayName, given, call);
       const asked = readInboxRequest(request);
       await freeDisk.refuseWhenFull();
-      const { inbox } = await inboxes.create(org.id, asked);
+      const { inbox } = await inboxes.create(caller, asked);
       const { unread } = await mailboxes.read(org.id, inbox.id);
       const shown = shownInbox(inbox, domain, orgState(org, now(), limits), unread);
       return {

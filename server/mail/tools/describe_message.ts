@@ -22,6 +22,9 @@ export function describeMessage(
       entry.read ? null : "unread",
       `auth.verdict ${auth?.verdict ?? "none"}`,
       `automated ${automated}`,
+      entry.parse_warnings.includes("reply_to_unsigned")
+        ? "its Reply-To was signed by nobody who stands for From, so that a reply goes to From"
+        : null,
       entry.hidden_text_removed ? "text that a reader would not see was left out" : null,
     ]
     : [`written by this inbox ${created_at}`, `status ${status}`];

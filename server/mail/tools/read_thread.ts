@@ -98,7 +98,7 @@ export function readThreadTool(services: ReadThreadServices): Tool<MailCall> {
         make: (row, head, now) => threadEntry(row, head, baseUrl, now),
       });
       call.reserve(Buffer.byteLength(JSON.stringify(page.entries)));
-      const { thread: current, marked } = await markRead(services, thread, page.rows, mark);
+      const { thread: current, marked } = await markRead(services, caller, thread, page.rows, mark);
       const cursor = page.next === null ? null : place.cursorAt([page.next]);
       return {
         structured: {
@@ -137,6 +137,7 @@ function decideMark({ key }: MailCaller, given: ToolArguments): Marked {
 /** Marks what is given. Where the relay cannot write now, the mail is given all the same. */
 async function markRead(
   { messages, freeDisk }: ReadThreadServices,
+  caller: MailCaller,
   thread: ThreadRow,
   rows: readonly MessageRow[],
   mark: Marked,
@@ -145,7 +146,7 @@ async function markRead(
   if (mark !== "all" || unread.length === 0) return { thread, marked: mark };
   try {
     await freeDisk.refuseWhenFull();
-    return { thread: await messages.markMessages(thread, unread, true), marked: "all" };
+    return { thread: await messages.markMessages(caller, thread, unread, true), marked: "all" };
   } catch (error) {
     if (!(error instanceof RelayError) || error.code !== "unavailable") throw error;
     return { thread, marked: "unavailable" };

@@ -92,6 +92,7 @@ export function searchMailTool(services: SearchMailServices): Tool<MailCall> {
           make: (found) => makeResult(found, now),
         },
       );
+      await caller.confirm(); // searches wait for each other
       call.reserve(Buffer.byteLength(JSON.stringify(results)));
       const cursor = next === null ? null : place.cursorAt([next]);
       return {

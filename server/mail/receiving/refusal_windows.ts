@@ -1,0 +1,63 @@
+/**
+ * How many messages of an hour were refused, by whatever they are counted under (docs/adr/0047). In
+ * memory, and for a bounded number of names: a row of each would cost a commit for every message that is
+ * not wanted, and what is to be bounded is the work of this process. What is forgotten may be refused
+ * once more.
+ */
+import { admit, type Window } from "../../rate_window.ts";
+import { HOUR_MS, MINUTE_MS } from "../../time_units.ts";
+
+const MAX_NAMES = 4_096;
+
+export class RefusalWindows {
+  /** The one counted last stands last. */
+  readonly #windows = new Map<string, Window>();
+  /** Messages of which nobody knows yet whether they are refused. */
+  readonly #held = new Map<string, number>();
+
+  /** @param now Unix milliseconds */
+  constructor(private readonly now: () => number) {}
+
+  /** Milliseconds until another one has room under a limit, if all that are held are refused; null where it has. */
+  waitMs(name: string, limit: number): number | null {
+    const admitted = admit(this.#windows.get(name) ?? [], this.now(), rule(limit));
+    if ("retryAfterMs" in admitted) return admitted.retryAfterMs;
+    return this.countOf(name) + this.heldOf(name) < limit ? null : MINUTE_MS;
+  }
+
+  /** Of the last hour. */
+  countOf(name: string): number {
+    const window = this.#windows.get(name) ?? [];
+    const sinceMs = this.now() - HOUR_MS;
+    let count = 0;
+    for (let i = 0; i < window.length; i += 2) if (window[i]! > sinceMs) count += window[i + 1]!;
+    return count;
+  }
+
+  heldOf(name: string): number {
+    return this.#held.get(name) ?? 0;
+  }
+
+  /** Counts a message as if it were refused, until the function is called that this returns. */
+  hold(name: string): () => void {
+    this.#held.set(name, this.heldOf(name) + 1);
+    return () => {
+      const left = this.heldOf(name) - 1;
+      if (left > 0) this.#held.set(name, left);
+      else this.#held.delete(name);
+    };
+  }
+
+  /** Counts one more, unless the window is full. */
+  count(name: string, limit: number): void {
+    const admitted = admit(this.#windows.get(name) ?? [], this.now(), rule(limit));
+    if ("retryAfterMs" in admitted) return;
+    this.#windows.delete(name);
+    this.#windows.set(name, admitted.window);
+    if (this.#windows.size <= MAX_NAMES) return;
+    const [oldest] = this.#windows.keys();
+    this.#windows.delete(oldest!);
+  }
+}
+
+const rule = (limit: number) => ({ limit, windowMs: HOUR_MS });

@@ -1,0 +1,182 @@
+/** Every request by which a key of the mail area changes something. */
+import { isKeyAccess } from "../../server/mail/access.ts";
+import { MAIL_PATHS } from "../../server/mail/paths.ts";
+
+/** They answer 503 so far. */
+const WEBHOOKS = "/v1/mail/webhooks";
+/** An address that the org is to have suppressed. */
+export const SUPPRESSED = "gone@example.org";
+
+/** The routes as paths.ts has them. */
+export function changingRoutes(): string[] {
+  return MAIL_PATHS
+    .filter(({ access, method, path }) =>
+      isKeyAccess(access) && method !== "get" && !path.startsWith(WEBHOOKS)
+    )
+    .map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+}
+
+/** What an org has that requests may be about. */
+export interface Things {
+  inbox: string;
+  spareInbox: string;
+  message: string;
+  thread: string;
+  scheduled: string;
+  draft: string;
+  spareKey: string;
+  orgId: string;
+  idToken: string;
+}
+
+export interface KeyChange {
+  /** As in paths.ts. */
+  route: string;
+  path: (things: Things) => string;
+  /** Absent where the route takes none. */
+  body?: (things: Things) => unknown;
+  headers?: Record<string, string>;
+  /** Of a request whose key is good. */
+  status: number;
+}
+
+export const LETTER = { to: "ann@example.org", text: "Hello." };
+
+/** Every request by which a key changes something; those that end the org, or a thing, at the end. */
+export const KEY_CHANGES: readonly KeyChange[] = [
+  {
+    route: "POST /v1/mail/org/claim",
+    path: () => "/v1/mail/org/claim",
+    body: () => ({ email: "other@example.org" }),
+    status: 202,
+  },
+  {
+    route: "POST /v1/mail/org/attach",
+    path: () => "/v1/mail/org/attach",
+    body: ({ idToken }) => ({ id_token: idToken }),
+    status: 200,
+  },
+  {
+    route: "DELETE /v1/mail/org/google",
+    path: () => "/v1/mail/org/google",
+    status: 204,
+  },
+  {
+    route: "POST /v1/mail/inboxes",
+    path: () => "/v1/mail/inboxes",
+    body: () => ({ allow_send: ["example.org"], block_receive: ["x.test"], client_id: "c" }),
+    status: 201,
+  },
+  {
+    route: "PATCH /v1/mail/inboxes/{id}",
+    path: ({ inbox }) => `/v1/mail/inboxes/${inbox}`,
+    body: () => ({ display_name: "Changed" }),
+    status: 200,
+  },
+  {
+    route: "POST /v1/mail/inboxes/{id}/messages/send",
+    path: ({ inbox }) => `/v1/mail/inboxes/${inbox}/messages/send`,
+    body: () => LETTER,
+    status: 202,
+  },
+  {
+    route: "POST /v1/mail/inboxes/{id}/messages/send",
+    path: ({ inbox }) => `/v1/mail/inboxes/${inbox}/messages/send`,
+    body: () => ({ ...LETTER, html: "<p>large</p>".repeat(8_000) }),
+    headers: { "Idempotency-Key": "once" },
+    status: 202,
+  },
+  {
+    route: "PATCH /v1/mail/messages/{id}",
+    path: ({ message }) => `/v1/mail/messages/${message}`,
+    body: () => ({ read: true, add_labels: ["x"] }),
+    status: 200,
+  },
+  {
+    route: "PATCH /v1/mail/threads/{id}",
+    path: ({ thread }) => `/v1/mail/threads/${thread}`,
+    body: () => ({ read: false }),
+    status: 200,
+  },
+  {
+    route: "POST /v1/mail/messages/{id}/reply",
+    path: ({ message }) => `/v1/mail/messages/${message}/reply`,
+    body: () => ({ text: "Yes." }),
+    status: 202,
+  },
+  {
+    route: "POST /v1/mail/messages/{id}/forward",
+    path: ({ message }) => `/v1/mail/messages/${message}/forward`,
+    body: () => ({ to: "ann@example.org" }),
+    status: 202,
+  },
+  {
+    route: "POST /v1/mail/messages/{id}/cancel",
+    path: ({ scheduled }) => `/v1/mail/messages/${scheduled}/cancel`,
+    status: 200,
+  },
+  {
+    route: "POST /v1/mail/inboxes/{id}/drafts",
+    path: ({ inbox }) => `/v1/mail/inboxes/${inbox}/drafts`,
+    body: () => LETTER,
+    status: 201,
+  },
+  {
+    route: "PATCH /v1/mail/drafts/{id}",
+    path: ({ draft }) => `/v1/mail/drafts/${draft}`,
+    body: () => ({ text: "Changed." }),
+    status: 200,
+  },
+  {
+    route: "POST /v1/mail/drafts/{id}/send",
+    path: ({ draft }) => `/v1/mail/drafts/${draft}/send`,
+    body: () => ({}),
+    headers: { "Idempotency-Key": "draft" },
+    status: 202,
+  },
+  {
+    route: "POST /v1/mail/api-keys",
+    path: () => "/v1/mail/api-keys",
+    body: () => ({ name: "made" }),
+    status: 201,
+  },
+  {
+    route: "DELETE /v1/mail/suppressions/{address}",
+    path: () => `/v1/mail/suppressions/${encodeURIComponent(SUPPRESSED)}`,
+    status: 204,
+  },
+  {
+    route: "DELETE /v1/mail/api-keys/{id}",
+    path: ({ spareKey }) => `/v1/mail/api-keys/${spareKey}`,
+    status: 204,
+  },
+  {
+    route: "DELETE /v1/mail/messages/{id}",
+    path: ({ message }) => `/v1/mail/messages/${message}`,
+    status: 204,
+  },
+  {
+    route: "DELETE /v1/mail/drafts/{id}",
+    path: ({ draft }) => `/v1/mail/drafts/${draft}`,
+    status: 204,
+  },
+  {
+    route: "DELETE /v1/mail/inboxes/{id}",
+    path: ({ spareInbox }) => `/v1/mail/inboxes/${spareInbox}`,
+    status: 204,
+  },
+  {
+    route: "DELETE /v1/mail/org",
+    path: () => "/v1/mail/org",
+    body: ({ orgId }) => ({ org_id: orgId }),
+    status: 204,
+  },
+];
+
+/** The same by tools. */
+export const TOOL_CHANGES: Record<string, (things: Things) => Record<string, string>> = {
+  create_inbox: () => ({ display_name: "x" }),
+  send_email: ({ inbox }) => ({ inbox_id: inbox, to: "ann@example.org", text: "Hello." }),
+  reply_to_message: ({ message }) => ({ message_id: message, text: "Yes." }),
+  read_thread: ({ thread }) => ({ thread_id: thread }),
+};
