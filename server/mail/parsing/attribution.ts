@@ -18,6 +18,7 @@ const ADDRESS = /[^\s<>@:"]@[^\s<>@:"]+\.[^\s<>@:"]/;
 const ENDS_WITH_ADDRESS = /@[^\s<>@:"]+[>)\]]{0,3}\s?[:：]\s*$/;
 /** A day or its name. */
 const BEGINS_WITH_DATE = /^\s{0,9}(?:\p{L}{1,12}\.?,?\s{0,3})?\d/u;
+const TIME = /(?<!\d)\d{1,2}\s?[:h時点點시]\s?\d{2}(?!\d)|klo?\.?\s\d{1,2}\.\d{2}/iu;
 /** Words of languages in one line that may begin an attribution. */
 const MAX_BEGINNINGS = 8;
 /** A name, its address, and no more than a word. */
@@ -119,7 +120,9 @@ function isCertain(span: string): boolean {
   if (NAME_AND_ADDRESS.test(span)) return isWritten(span);
   if (!hasDate(span)) return false;
   const begins = INTRODUCTION_START.test(span) || BEGINS_WITH_DATE.test(span);
-  return isWritten(span) ? begins || hasAddress(span) : begins && ENDS_WITH_ADDRESS.test(span);
+  if (!isWritten(span)) return begins && ENDS_WITH_ADDRESS.test(span);
+  // People who write "On 3 May 2024 you wrote:" give neither.
+  return hasAddress(span) || (begins && TIME.test(span));
 }
 
 function isWritten(span: string): boolean {
