@@ -3,7 +3,9 @@ import { findCodes } from "./codes.ts";
 import type { Sliced } from "./sliced.ts";
 
 /** What is compared of a text, in UTF-16 units: different words that one is full of come early. */
-const MAX_COMPARED_CHARACTERS = 512 * 1024;
+export const MAX_COMPARED_CHARACTERS = 512 * 1024;
+/** The same of all alternatives together, which may stand in each other. */
+export const MAX_ALL_COMPARED_CHARACTERS = 8 * MAX_COMPARED_CHARACTERS;
 /** Words that only one has, in proportion to those of the shorter one (mail page, "Receiving"). */
 const MAX_DIFFERENT_SHARE = 1 / 3;
 const WORDS = /[\p{L}\p{N}\p{M}]+/gu;

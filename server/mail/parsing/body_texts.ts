@@ -1,5 +1,9 @@
 /** The bodies of a message as texts: what mail programs show, and its plain text. Pure; linear. */
-import { doAlternativesDiffer } from "./alternatives.ts";
+import {
+  doAlternativesDiffer,
+  MAX_ALL_COMPARED_CHARACTERS,
+  MAX_COMPARED_CHARACTERS,
+} from "./alternatives.ts";
 import { MAX_LINKS } from "./found_link.ts";
 import { type HtmlText, readHtmlWithin } from "./html_text.ts";
 import type { QuotedLines } from "./html_quotes.ts";
@@ -59,12 +63,25 @@ export function* readBodyTexts(
   const whole = (parts: readonly MailPart[]) => joinTexts(parts.map(textOf));
   const finish = (parts: readonly MailPart[]) => cutText(clean(whole(parts)), warnings);
 
+  /** Their beginning, as far as it is compared. */
+  const beginning = (parts: readonly MailPart[]) => {
+    let text = "";
+    for (const part of parts) {
+      text = joinTexts([text, textOf(part)]);
+      if (text.length >= MAX_COMPARED_CHARACTERS) break;
+    }
+    return text.slice(0, MAX_COMPARED_CHARACTERS);
+  };
+  let compared = 0;
   for (const { shown: chosen, others } of alternatives) {
     for (const other of others) {
-      const said = whole(other);
+      const said = beginning(other);
       // White space alone says nothing else.
       if (warnings.has("alternatives_differ") || said.trim() === "") continue;
-      const differs = yield* doAlternativesDiffer(whole(chosen), said);
+      const seen = beginning(chosen);
+      compared += said.length + seen.length;
+      const differs = compared > MAX_ALL_COMPARED_CHARACTERS ||
+        (yield* doAlternativesDiffer(seen, said));
       if (differs) warnings.add("alternatives_differ");
     }
   }

@@ -142,20 +142,22 @@ export function* readHtmlWithin(html: string, steps: Steps): Sliced<HtmlText> {
     const around = elements.top()?.content;
     const parent = around?.look ?? FIRST_LOOK;
     const node = nodeOf(tag);
-    const plain = {
-      look: parent,
-      own: null,
-      display: undefined,
-      isLink: false,
-      node,
-      quote: null,
-    };
     const isFolded = name === "details" && attribute(tag, "open") === undefined;
     const isUnfolded = around?.isFolded === true && name !== "summary";
     if (
       attrs.length === 0 && rules.isEmpty && !PREFORMATTED.has(name) && !LOOKED_AT.has(name) &&
       !isUnfolded
-    ) return { ...plain, isFolded };
+    ) {
+      return {
+        look: parent,
+        own: null,
+        display: undefined,
+        isLink: false,
+        node,
+        isFolded,
+        quote: null,
+      };
+    }
     const { declarations, hasGenerated, isNotJudged } = yield* rules.declared({
       name,
       id: attribute(tag, "id") ?? "",
@@ -178,7 +180,15 @@ export function* readHtmlWithin(html: string, steps: Steps): Sliced<HtmlText> {
     if (isNotJudged) look = { ...look, isNotJudged };
     if (isUnfolded) look = { ...look, ...UNSEEN };
     if (hasGenerated && !look.gone) hiddenRemoved = true;
-    return { ...plain, look, own, display: declarations.get("display")?.value, isFolded };
+    return {
+      look,
+      own,
+      display: declarations.get("display")?.value,
+      isLink: false,
+      node,
+      isFolded,
+      quote: null,
+    };
   }
 
   function* makeRoot(before: "html" | "body"): Sliced<void> {
