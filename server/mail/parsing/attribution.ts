@@ -107,7 +107,7 @@ function innerAttribution(span: string, line: number): Attribution | null {
   // "W dniu 3 maja" and the like hold a word that another language begins with.
   if (INTRODUCTION_START.test(span) && !/[.!?\u2026)]$/.test(before)) return null;
   if (BEGINS_WITH_DATE.test(before)) return null;
-  return { start: line, before, isCertain: true };
+  return { start: line, before, isCertain: isCertain(span.slice(start)) };
 }
 
 /** A date, and who wrote. */

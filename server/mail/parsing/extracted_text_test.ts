@@ -175,6 +175,7 @@ Deno.test("extractText() keeps what only looks like an introduction", () => {
     "As Twain wrote:\nthe reports are exaggerated.",
     "In his 2019 memoir Smith wrote:\nnothing.",
     "On 3 May 2024 you wrote:\nJune suits me.\n\nIt does not suit us.",
+    "Yes. On 3 May 2024 you wrote:\nJune suits me.\n\nIt does not suit us.",
     "Agenda for 3 May 2024:\n- lunch",
     "Mail ann@a.test and bo@b.test:\nboth answer.",
     "_________\nnine of them",
