@@ -49,6 +49,10 @@ const HTML_SHAPES: readonly Shape[] = [
   ["", "<template>"],
   ["", "<head><title>"],
   ["", "<blockquote>x<br>"],
+  ["", "<blockquote type=cite>x</blockquote>y"],
+  ["", "<blockquote>On 3 May 2024, a@b.cc wrote:<br></blockquote>y"],
+  ["", "<div class=gmail_attr>x</div>y"],
+  ["", "<div id=divRplyFwdMsg>From: x<br>To: y</div>"],
   ["", "<pre>\n"],
   ["", "<br>"],
   ["", "<"],
@@ -108,6 +112,26 @@ const TEXT_SHAPES: readonly Shape[] = [
   ["", "On 3 May 2024 a@b.cc:x\n"],
   ["", "From:\n"],
   ["", "From: x\n\n\n"],
+  ["", "From: a@b.cc To: x Date: 3 May 2024\n"],
+  ["", "Date: 3 May 2024\nTo: a@b.cc\n> x\ny\n"],
+  ["", "> x\n\n"],
+  ["", "> x\ny\n"],
+  ["", "x:\n\n\n\n\n"],
+  ["", "On 3 May 2024, a@b.cc wrote:\n> x\ny\n"],
+  ["", "Yes. On 3 May 2024, a@b.cc wrote:\n"],
+  ["", "On 3 ", "May 2024, a@b.cc wrote:\n"],
+  ["", `${"On 3 ".repeat(70)}wrote:\n`],
+  ["", "---- x wrote ----\n"],
+  ["", `x${"-".repeat(390)}\n`],
+  ["", "-----Original Message-----\n> x\ny\n"],
+  ["", "---------- Forwarded message\u00a0x\n"],
+  ["", "________\n\n"],
+  ["", "> (http://x\ny\n"],
+  ["", "<https://x\n> y\n"],
+  ["", "> <", "\nx)\n"],
+  ["", "-- \n"],
+  ["", "--\n"],
+  ["", "Sent from my x\n"],
   ["", "a@"],
   ["", "@a."],
   ["", "3.3.", "x"],
@@ -133,7 +157,8 @@ const TEXT_SHAPES: readonly Shape[] = [
 ];
 
 const TEXT_READERS: readonly ((text: string) => unknown)[] = [
-  (text) => toEnd(extractText(text)),
+  (text) => toEnd(extractText(text, { kind: "reply" })),
+  (text) => toEnd(extractText(text, { kind: "other" })),
   (text) => findCodes(text, text),
   linksOfText,
   removeInvisible,
@@ -155,6 +180,11 @@ function leastMs(read: (text: string) => unknown, text: string): number {
   return least;
 }
 
+function readReply(html: string): void {
+  const { text, quotes } = htmlToText(html);
+  toEnd(extractText(text, { kind: "other", quotes }));
+}
+
 function slowShapes(read: (text: string) => unknown, shapes: readonly Shape[]): string[] {
   return shapes.flatMap((shape) => {
     const longMs = leastMs(read, textOf(shape, SHORT_CHARACTERS * TIMES_LONGER));
@@ -165,8 +195,8 @@ function slowShapes(read: (text: string) => unknown, shapes: readonly Shape[]): 
   });
 }
 
-Deno.test("htmlToText() takes time in proportion to hostile HTML", () => {
-  assert.deepEqual(slowShapes(htmlToText, HTML_SHAPES), []);
+Deno.test("htmlToText() and extractText() take time in proportion to hostile HTML", () => {
+  assert.deepEqual(slowShapes(readReply, HTML_SHAPES), []);
 });
 
 /** What patterns look for, and what ends them. */

@@ -97,6 +97,12 @@ const ROW = {
   bcc: z.array(Address).openapi({ description: "Of outbound messages; else empty." }),
   subject: z.string().nullable(),
   preview: z.string().openapi({ description: "The first 200 characters of the extracted text." }),
+  signature: count.nullable().openapi({
+    description:
+      "Where the signature begins in `extracted_text`, in Unicode code points: with the line `-- `, or one " +
+      "that a telephone adds. Null where there is none.",
+    "x-addition": true,
+  }),
   text_source: z.enum(["plain", "html", "mixed", "none"]).openapi({
     description: "What `text` was made of: text/plain parts, HTML as text, or both.",
   }),

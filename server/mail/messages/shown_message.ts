@@ -34,6 +34,8 @@ export function shownMessage(row: MessageRow, now: SendingNow) {
     bcc: row.bcc,
     subject: row.subject,
     preview: row.preview,
+    // Rows from before it was looked for have none.
+    signature: row.signature ?? null,
     text_source: row.textSource,
     attachments: row.attachments.map(shownAttachment),
     labels: row.labels,

@@ -6,7 +6,7 @@ import {
 } from "./alternatives.ts";
 import { MAX_LINKS } from "./found_link.ts";
 import { type HtmlText, readHtmlWithin } from "./html_text.ts";
-import type { QuotedRange } from "./html_quotes.ts";
+import type { QuotedLines } from "./html_quotes.ts";
 import { removeInvisible } from "./invisible_characters.ts";
 import type { FoundLink, ParsedFacts, ParseWarning } from "./parsed_mail.ts";
 import { cutText, joinTexts, type PartTexts } from "./part_texts.ts";
@@ -24,8 +24,8 @@ export interface BodyTexts {
   textSource: ParsedFacts["textSource"];
   /** Links that are shown. */
   links: FoundLink[];
-  /** What of `shown` is quoted by the structure of its HTML, in order, apart from each other. */
-  quotes: QuotedRange[];
+  /** Which lines of `shown` its HTML marks as quoted, in order. */
+  quotes: QuotedLines[];
   hiddenRemoved: boolean;
 }
 
@@ -104,31 +104,26 @@ export function* readBodyTexts(
     links: linksOf(
       shown.flatMap((part) => converted.get(part)?.links ?? linksOfText(textOf(part))),
     ),
-    quotes: quotesOf(shown, textOf, (part) => converted.get(part)?.quotes ?? [], shownText.length),
+    quotes: joinQuotedLines(
+      shown.map((part) => ({ text: textOf(part), quotes: converted.get(part)?.quotes ?? [] })),
+    ),
     hiddenRemoved,
   };
 }
 
-/** The quotes of parts, by their places in the joined text. */
-function quotesOf(
-  parts: readonly MailPart[],
-  textOf: (part: MailPart) => string,
-  quotesIn: (part: MailPart) => readonly QuotedRange[],
-  most: number,
-): QuotedRange[] {
-  const quotes: QuotedRange[] = [];
-  let at = 0;
-  let isLineEnded = true;
-  for (const part of parts) {
-    const text = textOf(part);
-    if (at > 0 && !isLineEnded) at++;
-    for (const { start, end, kind } of quotesIn(part)) {
-      quotes.push({ start: Math.min(at + start, most), end: Math.min(at + end, most), kind });
-    }
-    at += text.length;
-    if (at > 0 && text !== "") isLineEnded = text.endsWith("\n");
+/** What HTML marks in texts that joinTexts() joins: each begins a line. */
+function joinQuotedLines(
+  parts: readonly { text: string; quotes: readonly QuotedLines[] }[],
+): QuotedLines[] {
+  const joined: QuotedLines[] = [];
+  let line = 0;
+  for (const { text, quotes } of parts) {
+    if (joined.length > 0) joined.push({ line, kind: null });
+    for (const quote of quotes) joined.push({ line: line + quote.line, kind: quote.kind });
+    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", end + 1)) line++;
+    if (text !== "" && !text.endsWith("\n")) line++;
   }
-  return quotes;
+  return joined;
 }
 
 function isSame(a: readonly MailPart[], b: readonly MailPart[]): boolean {

@@ -89,7 +89,7 @@ export function readAttributeColor(value: string): Color | undefined {
   if (word === "" || word === "transparent") return undefined;
   const named = COLOR_NAMES.get(word);
   if (named !== undefined) return readHex(named);
-  if (/^#[0-9a-f]{3}$/.test(word)) return readHex(word.slice(1));
+  if (/^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/.test(word)) return readHex(word.slice(1));
   const digits = [...word].map((char) => char.length > 1 ? "00" : char).join("")
     .slice(0, MAX_LEGACY_CHARACTERS).replace(/^#/, "").replaceAll(/[^0-9a-f]/g, "0");
   const third = Math.max(1, Math.ceil(digits.length / 3));

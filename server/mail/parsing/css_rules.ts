@@ -156,6 +156,8 @@ export function* readRules(sheets: readonly StyleSheet[], steps: Steps): Sliced<
     candidates: ContextRule[];
     /** Of all of them, by the rules that hold beside. */
     whole: Map<string, Declarations>;
+    /** Where none of those can hold. */
+    alone?: FoundDeclarations;
   }
 
   function* lookUp({ name, id, classes, style }: StyledElement): Sliced<Known> {
@@ -198,6 +200,7 @@ export function* readRules(sheets: readonly StyleSheet[], steps: Steps): Sliced<
 
   // What repeats is read once: newsletters give hundreds of elements one style.
   const memory = new Map<string, Known>();
+  let kept = 0;
   const hasRules = rules.size > 0 || contexts.size > 0;
   return {
     isEmpty: !hasRules && !isNotJudged,
@@ -214,11 +217,20 @@ export function* readRules(sheets: readonly StyleSheet[], steps: Steps): Sliced<
           memory.set(key, known);
         }
       }
+      const candidates = candidatesOf(known, node);
+      if (candidates.length === 0) {
+        known.alone ??= {
+          declarations: yield* join(known, []),
+          hasGenerated: false,
+          isNotJudged,
+        };
+        return known.alone;
+      }
       const result = { declarations: NONE, hasGenerated: false, isNotJudged };
       const held: ContextRule[] = [];
       let heldKey = "";
       let looked = 0;
-      for (const rule of candidatesOf(known, node)) {
+      for (const rule of candidates) {
         if (steps.areSpent) break;
         if (++looked % LOOKS_A_TURN === 0 && steps.isRestDue()) yield null;
         const holds = selects(rule.selector, node!, steps);
@@ -233,8 +245,9 @@ export function* readRules(sheets: readonly StyleSheet[], steps: Steps): Sliced<
       let whole = known.whole.get(heldKey);
       if (whole === undefined) {
         whole = yield* join(known, held);
-        if (known.whole.size < MAX_KEPT && heldKey.length < MAX_KEPT && !steps.areSpent) {
+        if (kept < MAX_KEPT && heldKey.length < MAX_KEPT && !steps.areSpent) {
           known.whole.set(heldKey, whole);
+          kept++;
         }
       }
       return { ...result, declarations: whole };

@@ -1,137 +1,157 @@
-/** What somebody wrote, without the former messages quoted below it. Pure; linear. */
-import {
-  DATE_LABEL,
-  FROM_LABEL,
-  INTRODUCTION_START,
-  ORIGINAL_MESSAGE,
-  TO_LABEL,
-  WROTE_WORDS,
-} from "./quote_introductions.ts";
+/** What somebody wrote, without the former messages that are quoted. Pure; linear. */
+import { attributionAt, mayEndAttribution } from "./attribution.ts";
+import { hasLabel, isForwardMark, isMailHeader, isOriginalMessage } from "./former_mail.ts";
+import type { QuotedLines } from "./html_quotes.ts";
+import type { MailKind } from "./mail_kind.ts";
+import { type QuotedText, quotedText } from "./quoted_text.ts";
+import { signatureLine } from "./signature_line.ts";
 import type { Sliced } from "./sliced.ts";
 
-/** The lines and characters that an introduction ("On ..., Anna wrote:") has at most. */
-const MAX_SPAN_LINES = 3;
-const MAX_SPAN_CHARACTERS = 400;
-/** How many lines an Outlook block is looked for in, empty ones left out. */
-const BLOCK_LINES = 8;
-/** How many lines are looked at that end in a colon or begin with a label. */
+export interface ExtractedText {
+  text: string;
+  /** Where in it the signature begins, in code points; null where none does. */
+  signature: number | null;
+}
+
+/** What is known of a text besides its words. */
+export interface TextOrigin {
+  kind: MailKind;
+  /** Lines that HTML marks, in order; empty for plain text. */
+  quotes?: readonly QuotedLines[];
+}
+
+/** How many lines are looked at that may be an attribution, or begin with a label. */
 const MAX_EXAMINED_LINES = 20_000;
+/** How far a blockquote is read for a header. */
+const LINES_OF_INTRODUCTION = 8;
 /** What is looked at between two moments at which others may have a turn. */
 const LINES_A_TURN = 2_048;
-/** A label stands at the beginning of its line. */
-const LABEL_CHARACTERS = 60;
-
-/** A day with its year, in digits or with the month as a word; a year alone is none. */
-const DATES = [
-  /(?<!\d)\d{1,2}[./-]\s?\d{1,2}[./-]\s?\d{2,4}(?!\d)/u,
-  /(?<!\d)\d{4}[./-]\s?\d{1,2}[./-]\s?\d{1,2}(?!\d)/u,
-  /\d{1,2}\s?[月월]\s?\d{1,2}\s?[日일]/u,
-];
-const YEAR = /(?<!\d)(?:19|20|25)\d\d(?!\d)/g;
-const SHORT_NUMBER = /(?<!\d)\d{1,2}(?!\d)/;
-const ADDRESS = /[^\s<>@:"]@[^\s<>@:"]+\.[^\s<>@:"]/;
 
 /**
- * Cuts a text at the first of: an introduction of up to three lines and 400 characters that ends in a
- * colon and has a date beside an address or a word for "wrote"; `-----Original Message-----`; an
- * Outlook block (From, Sent or Date, To); a line of at least ten underscores. Without any of them the
- * lines beginning with `>` at its end go. Where nothing is left, it is the whole text. Signatures stay.
+ * Takes out of a text what it quotes, wherever that stands, and gives the rest in its order:
  *
- * An address and "wrote" without a date are an introduction too, and "wrote" alone above a line that
- * begins with `>`. Labels and words are those of quote_introductions.ts.
+ * - runs of lines that begin with `>`, or are a quote in the HTML, with the attribution above them;
+ * - in a reply the header of a former mail and `-----Original Message-----`, and an attribution whose
+ *   quote is not marked, to the end of the text;
+ * - nothing of what is passed on: from there on all is new.
+ *
+ * Where nothing is left it is the whole text. Signatures stay.
  */
-export function* extractText(text: string): Sliced<string> {
+export function* extractText(
+  text: string,
+  { kind, quotes = [] }: TextOrigin,
+): Sliced<ExtractedText> {
   const lines = text.split("\n");
-  let cut = yield* firstQuote(lines);
-  if (cut === lines.length) {
-    while (cut > 0 && /^\s*(?:>|$)/.test(lines[cut - 1]!)) cut--;
-    // Empty lines alone are no quote.
-    if (!lines.slice(cut).some(isQuoted)) return text;
+  const { segments, isCut, isPassedOn } = yield* newSegments(quotedText(lines, quotes), kind);
+  if (segments.length === 0 || (kind === "forward" && !isPassedOn)) {
+    return { text, signature: null };
   }
-  const own = lines.slice(0, cut).join("\n").trimEnd();
-  return own.trim() === "" ? text : own;
-}
-
-/** The line that what is quoted begins with; the number of lines where nothing introduces it. */
-function* firstQuote(lines: readonly string[]): Sliced<number> {
-  let left = MAX_EXAMINED_LINES;
-  for (const [i, line] of lines.entries()) {
-    if (i % LINES_A_TURN === 0) yield null;
-    if (isQuoted(line)) continue;
-    if (isRule(line) || isOriginalMessage(line)) return i;
-    if (left === 0) continue;
-    const hasLabel = FROM_LABEL.test(line.slice(0, LABEL_CHARACTERS));
-    const mayIntroduce = line.length <= MAX_SPAN_CHARACTERS && /[:：]\s*$/.test(line);
-    if (hasLabel || mayIntroduce) left--;
-    if (hasLabel && isOutlookBlock(lines, i)) return i;
-    const start = mayIntroduce ? introductionStart(lines, i) : null;
-    if (start !== null) return start;
-  }
-  return lines.length;
-}
-
-function isQuoted(line: string): boolean {
-  return /^\s*>/.test(line);
-}
-
-function isRule(line: string): boolean {
-  return line.includes("__________") && /^_+$/.test(line.trim());
-}
-
-function isOriginalMessage(line: string): boolean {
-  return line.length < MAX_SPAN_CHARACTERS && line.includes("---") && ORIGINAL_MESSAGE.test(line);
-}
-
-/** Whether below a line with the label From stand those of Sent or Date, and To. */
-function isOutlookBlock(lines: readonly string[], from: number): boolean {
-  const below = lines.slice(from + 1, from + 1 + 2 * BLOCK_LINES)
-    .filter((line) => line.trim() !== "").slice(0, BLOCK_LINES).map((line) =>
-      line.slice(0, LABEL_CHARACTERS)
-    );
-  return below.some((line) => DATE_LABEL.test(line)) && below.some((line) => TO_LABEL.test(line));
-}
-
-/** Where an introduction begins that ends with the colon of a line; null where none does. */
-function introductionStart(lines: readonly string[], end: number): number | null {
-  const starts: number[] = [];
-  let length = 0;
-  for (let start = end; start >= 0 && start > end - MAX_SPAN_LINES; start--) {
-    const line = lines[start]!;
-    length += line.length + (start < end ? 1 : 0);
-    if (length > MAX_SPAN_CHARACTERS || line.trim() === "" || isQuoted(line)) break;
-    starts.push(start);
-  }
-  const spanFrom = (start: number) => lines.slice(start, end + 1).join(" ");
-  const found = starts.find((start) => isIntroduction(spanFrom(start))) ??
-    starts.find((start) => hasAddress(spanFrom(start)) && WROTE_WORDS.test(spanFrom(start))) ??
-    (isQuoted(lines.slice(end + 1, end + 3).find((line) => line.trim() !== "") ?? "")
-      ? starts.find((start) => WROTE_WORDS.test(spanFrom(start)))
-      : undefined);
-  if (found === undefined) return null;
-  // What was wrapped may begin higher: where the sentence does, or with a name and an address.
-  const higher: number[] = [];
-  for (const start of starts.filter((start) => start < found)) {
-    if (/[.!?;:\u2026]["')\u201d]?\s*$/.test(lines[start]!)) break;
-    higher.push(start);
-  }
-  return higher.find((start) => INTRODUCTION_START.test(lines[start]!)) ??
-    higher.find((start) => hasAddress(lines[start]!) || hasDate(lines[start]!)) ?? found;
-}
-
-function isIntroduction(span: string): boolean {
-  return hasDate(span) && (hasAddress(span) || WROTE_WORDS.test(span));
-}
-
-function hasAddress(span: string): boolean {
-  return ADDRESS.test(span);
-}
-
-function hasDate(given: string): boolean {
-  const span = given.replaceAll(
-    /[\u0660-\u0669\u06f0-\u06f9]/g,
-    (digit) => String(digit.charCodeAt(0) & 0xf),
+  const last = isCut ? segments.at(-1)!.join("\n").trimEnd() : text;
+  const before = segments.slice(0, -1).map((segment) => segment.join("\n").trimEnd() + "\n\n");
+  const own = before.join("") + last;
+  const line = isPassedOn ? null : signatureLine(segments.at(-1)!);
+  if (line === null) return { text: own, signature: null };
+  const above = segments.at(-1)!.slice(0, line).reduce(
+    (length, { length: more }) => length + more + 1,
+    0,
   );
-  if (DATES.some((date) => date.test(span))) return true;
-  const withoutYear = span.replaceAll(YEAR, "");
-  return withoutYear !== span && SHORT_NUMBER.test(withoutYear);
+  return { text: own, signature: codePoints(own, own.length - last.length + above) };
+}
+
+function codePoints(text: string, end: number): number {
+  let count = 0;
+  for (let i = 0; i < end; i++) {
+    const unit = text.charCodeAt(i);
+    // The second half of a pair was counted with the first.
+    const isSecond = unit >= 0xdc00 && unit <= 0xdfff && i > 0 &&
+      (text.charCodeAt(i - 1) & 0xfc00) === 0xd800;
+    if (!isSecond) count++;
+  }
+  return count;
+}
+
+interface NewSegments {
+  /** Lines that are new; each has some text. Where something was cut they have no empty lines around. */
+  segments: string[][];
+  isCut: boolean;
+  /** Whether the last of them passes a mail on. */
+  isPassedOn: boolean;
+}
+
+function* newSegments(text: QuotedText, kind: MailKind): Sliced<NewSegments> {
+  const { lines } = text;
+  const segments: string[][] = [];
+  let isCut = false;
+  let isPassedOn = false;
+  let begin = 0;
+  let left = MAX_EXAMINED_LINES;
+  let next = 0;
+
+  const keep = (end: number, before = "") => {
+    const kept = lines.slice(begin, end);
+    if (before !== "") kept.push(before);
+    const first = kept.findIndex((line) => line.trim() !== "");
+    if (first < 0) return;
+    if (!isCut) return void segments.push(kept);
+    segments.push(kept.slice(first, kept.findLastIndex((line) => line.trim() !== "") + 1));
+  };
+  const cut = (from: number, end: number, before = "") => {
+    isCut = true;
+    keep(from, before);
+    begin = next = end;
+  };
+
+  for (let turn = 0; next < lines.length;) {
+    if (next >= turn) {
+      yield null;
+      turn = next + LINES_A_TURN;
+    }
+    const i = next++;
+    const line = lines[i]!;
+    if (line === "") continue;
+    if (text.isQuote(i)) {
+      if (kind !== "reply" && isForwardMark(text.unquoted(i))) isPassedOn = true;
+      else cut(i, text.quoteEnd(i));
+    } else if (isForwardMark(line)) isPassedOn = true;
+    else if (text.kindOf(i) === "attribution") cut(i, i + 1);
+    else if (text.beginsFormer(i) || isOriginalMessage(line) || isHeader(i)) {
+      if (kind === "forward") isPassedOn = true;
+      else if (kind === "reply") cut(text.ruleAbove(i, begin), text.formerEnd(i));
+    } else if (text.beginsBlockquote(i)) {
+      if (introducesItself(i)) cut(i, text.quoteEnd(i));
+    } else if (left > 0 && mayEndAttribution(line)) {
+      left--;
+      const below = text.nextWritten(i + 1);
+      const isAboveQuote = below < lines.length && text.isQuote(below);
+      const isAboveBlock = below < lines.length && text.kindOf(below) === "blockquote";
+      const found = attributionAt(lines, i, { floor: begin, isAboveQuote });
+      // An author also writes "Twain wrote:" above a quote of his own.
+      const isOne = isAboveQuote || (found?.isCertain && (isAboveBlock || kind === "reply"));
+      if (found === null || !isOne) continue;
+      const end = isAboveQuote || isAboveBlock ? text.quoteEnd(below) : lines.length;
+      cut(found.start, end, found.before);
+    }
+    if (isPassedOn) break;
+  }
+  keep(lines.length);
+  return { segments, isCut, isPassedOn };
+
+  function isHeader(i: number): boolean {
+    if (left === 0 || !hasLabel(lines[i]!)) return false;
+    left--;
+    return isMailHeader(lines, i);
+  }
+
+  /** Whether an author's own quote begins as a mail does that is quoted. */
+  function introducesItself(i: number): boolean {
+    const start = Array.from(
+      lines.slice(i, Math.min(i + LINES_OF_INTRODUCTION, text.quoteEnd(i))),
+      (_, at) => text.unquoted(i + at),
+    );
+    return isMailHeader(start, 0) ||
+      start.slice(0, 3).some((line, end) =>
+        mayEndAttribution(line) &&
+        attributionAt(start, end, { floor: 0, isAboveQuote: false })?.isCertain === true
+      );
+  }
 }

@@ -1,48 +1,46 @@
-/** What of an HTML mail programs mark as a former mail that is quoted. Pure. */
-import { removeInvisible } from "./invisible_characters.ts";
+/** Which elements of HTML are a quote of a former mail, by the marks that mail programs give them. */
+import type { Token } from "parse5";
+import { attribute } from "./html_tokens.ts";
 
 /**
- * `cite` and `gmail` end with their element. `outlook` is the block of From, Sent, To that Outlook puts
- * above a former mail, with all that follows: an answer to it, or what is forwarded.
+ * - `quote`: somebody else's words, as a line that begins with `>` is;
+ * - `blockquote`: an author's own one, unless a mail is introduced above it;
+ * - `attribution`: what introduces a quote;
+ * - `former`: from here on a former mail, its header first.
  */
-export type QuoteKind = "cite" | "gmail" | "outlook";
+export type QuoteKind = "quote" | "blockquote" | "attribution" | "former";
 
-/** UTF-16 units of a text, from `start` to before `end`. */
-export interface QuotedRange {
-  start: number;
-  end: number;
-  kind: QuoteKind;
+/** From a line on, until the next one says something else. */
+export interface QuotedLines {
+  /** Of the text, from 0. */
+  line: number;
+  kind: QuoteKind | null;
 }
 
-const CLASSES =
-  /(?:^|\s)(?:gmail_quote|gmail_quote_container|yahoo_quoted|protonmail_quote)(?:\s|$)/;
-/** Outlook's own, and what its text editor writes: a line above, and three points of room. */
-const OUTLOOK_IDS = /^(?:x_)*divrplyfwdmsg$/i;
-const OUTLOOK_STYLE =
-  /^border:none;border-top:solid #(?:e1e1e1|b5c4df) 1\.0pt;padding:3\.0pt (?:0in 0in 0in|0cm 0cm 0cm)$/;
+const QUOTE_CLASS = /(?:^|\s)(?:gmail_quote|protonmail_quote|tutanota_quote)(?:\s|$)/;
+const ATTRIBUTION_CLASS = /(?:^|\s)(?:gmail_attr|moz-cite-prefix)(?:\s|$)/;
+/** Outlook's programs; the web's puts `x_` before names of what it quotes. */
+const FORMER_ID =
+  /^(?:x_){0,9}(?:divRplyFwdMsg|OLK_SRC_BODY_SECTION|mail-editor-reference-message-container|ms-outlook-mobile-reference-message)$/i;
+/** The line that Outlook draws above the header of a former mail, and three points of room. */
+const FORMER_STYLE =
+  /^border:none;border-top:solid #?\w{3,20} 1\.0pt;padding:3\.0pt 0(?:in|cm|mm|pt) 0(?:in|cm|mm|pt) 0(?:in|cm|mm|pt)$/;
+/** Longer ones are not Outlook's. */
 const MAX_STYLE_CHARACTERS = 200;
 
-/** @returns null for an element that is no quote */
-export function quoteKindOf(
-  name: string,
-  attribute: (name: string) => string | undefined,
-): QuoteKind | null {
-  if (name === "blockquote" && attribute("type")?.toLowerCase() === "cite") return "cite";
-  if (name !== "div" && name !== "blockquote") return null;
-  if (CLASSES.test((attribute("class") ?? "").slice(0, MAX_STYLE_CHARACTERS))) return "gmail";
-  if (OUTLOOK_IDS.test((attribute("id") ?? "").slice(0, MAX_STYLE_CHARACTERS))) return "outlook";
-  const style = (attribute("style") ?? "").slice(0, MAX_STYLE_CHARACTERS).toLowerCase()
-    .replaceAll(/\s+/g, " ").replaceAll(/\s?([:;])\s?/g, "$1").replace(/;$/, "").trim();
-  return OUTLOOK_STYLE.test(style) ? "outlook" : null;
-}
-
-/** Ranges of a text, by their places in what removeInvisible() leaves of it. */
-export function withoutInvisible(text: string, ranges: readonly QuotedRange[]): QuotedRange[] {
-  let [read, kept] = [0, 0];
-  const placeOf = (offset: number) => {
-    kept += removeInvisible(text.slice(read, offset)).text.length;
-    read = Math.max(read, offset);
-    return kept;
-  };
-  return ranges.map(({ start, end, kind }) => ({ start: placeOf(start), end: placeOf(end), kind }));
+/** What the element of a start tag is; null where it is no quote. */
+export function quoteKindOf(tag: Token.TagToken): QuoteKind | null {
+  const { tagName: name, attrs } = tag;
+  if (name === "blockquote") {
+    const isCited = /^cite$/i.test(attribute(tag, "type") ?? "") ||
+      QUOTE_CLASS.test(attribute(tag, "class") ?? "");
+    return isCited ? "quote" : "blockquote";
+  }
+  if (attrs.length === 0 || (name !== "div" && name !== "span")) return null;
+  if (ATTRIBUTION_CLASS.test(attribute(tag, "class") ?? "")) return "attribution";
+  if (FORMER_ID.test(attribute(tag, "id") ?? "")) return "former";
+  const given = attribute(tag, "style") ?? "";
+  if (given.length > MAX_STYLE_CHARACTERS) return null;
+  const style = given.toLowerCase().replaceAll(/\s+/g, " ").replaceAll(/ ?([:;]) ?/g, "$1").trim();
+  return FORMER_STYLE.test(style.replace(/;$/, "")) ? "former" : null;
 }

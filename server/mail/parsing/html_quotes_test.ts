@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
+import { readBodyTexts } from "./body_texts.ts";
 import { htmlToText } from "./html_text.ts";
 import { parseMail } from "./parse_mail.ts";
-import { readBodyTexts } from "./body_texts.ts";
 import { readTexts } from "./part_texts.ts";
 import { readShownParts } from "./shown_parts.ts";
 import { toEnd } from "./sliced.ts";
@@ -9,39 +9,30 @@ import { walkParts } from "./walk_parts.ts";
 
 const quoted = (html: string) => {
   const { text, quotes } = htmlToText(html);
-  return quotes.map(({ start, end, kind }) => [kind, text.slice(start, end)]);
+  const lines = text.split("\n");
+  return quotes.map(({ line, kind }) => [lines[line], kind]);
 };
 
-Deno.test("htmlToText() tells which ranges programs mark as quotes", () => {
-  assert.deepEqual(
-    quoted(
-      `new<blockquote type=cite>old<blockquote type=cite>older</blockquote></blockquote>newer
-<blockquote type=CITE><p>old</p><p>two</p></blockquote><blockquote>no quote</blockquote>`,
-    ),
-    [["cite", "> old\n\n> > older"], ["cite", "> old\n\n> two"]],
-  );
-  assert.deepEqual(
-    quoted(`a<div class="x gmail_quote">On Monday:<blockquote>old</blockquote></div><p>b`),
-    [["gmail", "On Monday:\n\n> old"]],
-  );
-  assert.deepEqual(
-    quoted(`a<hr><div id=divRplyFwdMsg><b>From:</b> Ann</div><p>old</p><div class=gmail_quote>x`),
-    [["outlook", "From: Ann\n\nold\n\nx"]],
-  );
+Deno.test("htmlToText() tells which lines programs mark as quotes, and by what", () => {
+  const html = `<p>a\u200b\u200bb</p><blockquote>own</blockquote><pre>c\n\nd</pre>
+<div class="gmail_attr">x:</div><blockquote type=CITE>y<br>z<blockquote>w</blockquote></blockquote>e
+<div id=divRplyFwdMsg>From: x</div>f`;
+  assert.deepEqual(quoted(html), [
+    ["> own", "blockquote"],
+    ["c", null],
+    ["x:", "attribution"],
+    ["> y", "quote"],
+    ["e", null],
+    ["From: x", "former"],
+  ]);
   const border = "border:none;border-top:solid #E1E1E1 1.0pt;padding:3.0pt 0in 0in 0in";
   assert.deepEqual(quoted(`<p>a</p><div><div style='${border}'><p>From: A</div></div><p>old`), [
-    ["outlook", "From: A\n\nold"],
+    ["From: A", "former"],
   ]);
-  assert.deepEqual(
-    quoted("<div class=gmail_quote hidden>old</div><blockquote type=cite></blockquote>x"),
-    [],
-  );
-  assert.deepEqual(quoted("a&#x200b;&#x200b;b<blockquote type=cite>c&#x202e;d</blockquote>e"), [
-    ["cite", "> cd"],
-  ]);
+  assert.deepEqual(quoted("<blockquote type=cite hidden>old</blockquote>x"), []);
 });
 
-Deno.test("readBodyTexts() tells of quotes by their places in the whole text", () => {
+Deno.test("readBodyTexts() tells of quotes by their lines in the whole text", () => {
   const raw = new TextEncoder().encode(
     "Content-Type: multipart/mixed; boundary=b\n\n--b\n\nfirst\n--b\nContent-Type: text/html\n\n" +
       "<p>new</p><blockquote type=cite>old</blockquote>\n--b\n\nfooter\n--b--\n",
@@ -53,7 +44,11 @@ Deno.test("readBodyTexts() tells of quotes by their places in the whole text", (
     html: toEnd(readTexts(raw, parts.shown, "text/html", warnings)),
   }, warnings));
   assert.equal(shown, "first\nnew\n\n> old\nfooter");
-  assert.deepEqual(quotes.map(({ start, end }) => shown!.slice(start, end)), ["> old"]);
+  const lines = shown.split("\n");
+  assert.deepEqual(quotes.map(({ line, kind }) => [lines[line], kind]), [
+    ["> old", "quote"],
+    ["footer", null],
+  ]);
   const { texts } = parseMail(raw, { envelopeFrom: "", limits: { parts: 9, depth: 9 } });
-  assert.equal(texts.text, shown);
+  assert.equal(texts.extractedText, "first\nnew\n\nfooter");
 });

@@ -15,7 +15,7 @@ import {
 } from "./hidden_rule.ts";
 import { childNode, documentNode, type StyledNode } from "./css_selectors.ts";
 import { attribute, readTokens, styleSheetsOf } from "./html_tokens.ts";
-import { type QuotedRange, quoteKindOf, withoutInvisible } from "./html_quotes.ts";
+import { type QuotedLines, type QuoteKind, quoteKindOf } from "./html_quotes.ts";
 import { removeInvisible } from "./invisible_characters.ts";
 import { linkCollector } from "./link_collector.ts";
 import { type OpenElement, openElements } from "./open_elements.ts";
@@ -29,8 +29,8 @@ export interface HtmlText {
   text: string;
   /** Visible links, http and https, in order, at most 50. */
   links: FoundLink[];
-  /** What is quoted, in order, apart from each other; those in quotes are of these. */
-  quotes: QuotedRange[];
+  /** Which lines of the text quote a former mail, in order. */
+  quotes: QuotedLines[];
   /** Whether letters that nobody sees, or invisible characters, were removed. */
   hiddenRemoved: boolean;
   /** Whether its steps were spent: style sheets were not judged to its end, only inline styles were. */
@@ -73,7 +73,7 @@ interface Content {
   node: StyledNode | null;
   /** Whether it is details whose summary alone is seen. */
   isFolded: boolean;
-  isQuote: boolean;
+  quote: QuoteKind | null;
 }
 
 /** What text may be longer than its HTML by: numbers, bullets, indentation. */
@@ -93,7 +93,6 @@ const VOID = names(
 /** Formatting that lingers goes on in their text, not around them. */
 const HOLDS_OTHERS = names("td th tr table tbody thead tfoot p div");
 const CODE = names("script style");
-const QUOTES = names("blockquote div");
 const BLANK = /^\s*$/;
 /** Of what is never text what somebody may read where it does not show, such as a model. */
 const UNSEEN_TEXT = names("iframe noembed noframes template");
@@ -145,8 +144,6 @@ export function* readHtmlWithin(
   let isTooDeep = false;
   /** Set where something hides text in what is too deep: nobody knows where it would end. */
   let isHiddenToTheEnd = false;
-  const quotes: QuotedRange[] = [];
-  let quoteDepth = 0;
   let isNotJudged = false;
   let hasBody = false;
   const documentTop = documentNode();
@@ -156,7 +153,7 @@ export function* readHtmlWithin(
   const elements = openElements<Content>(({ name, content }) => {
     if (content.isLink) endLink();
     if (content.watched !== null) watcher!.end(content.watched);
-    if (content.isQuote && --quoteDepth === 0) quotes.at(-1)!.end = layout.offset();
+    if (content.quote !== null) layout.markQuote(content.quote, -1);
     if (!content.look.gone) arrange.end(name, content.display);
   }, ({ content }) => content.own === null ? "no" : content.look.hidesText ? "first" : "yes");
   const currentLook = () => elements.top()?.content.look ?? FIRST_LOOK;
@@ -172,21 +169,23 @@ export function* readHtmlWithin(
     const around = elements.top()?.content;
     const parent = around?.look ?? FIRST_LOOK;
     const node = nodeOf(tag);
-    const plain = {
-      look: parent,
-      own: null,
-      display: undefined,
-      isLink: false,
-      node,
-      isQuote: false,
-      watched: null,
-    };
     const isFolded = name === "details" && attribute(tag, "open") === undefined;
     const isUnfolded = around?.isFolded === true && name !== "summary";
     if (
       attrs.length === 0 && rules.isEmpty && !PREFORMATTED.has(name) && !LOOKED_AT.has(name) &&
       !isUnfolded
-    ) return { ...plain, isFolded };
+    ) {
+      return {
+        look: parent,
+        own: null,
+        display: undefined,
+        isLink: false,
+        node,
+        isFolded,
+        quote: null,
+        watched: null,
+      };
+    }
     const { declarations, hasGenerated, isNotJudged } = yield* rules.declared({
       name,
       id: attribute(tag, "id") ?? "",
@@ -209,7 +208,16 @@ export function* readHtmlWithin(
     if (isNotJudged) look = { ...look, isNotJudged };
     if (isUnfolded) look = { ...look, ...UNSEEN };
     if (hasGenerated && !look.gone) hiddenRemoved = true;
-    return { ...plain, look, own, display: declarations.get("display")?.value, isFolded };
+    return {
+      look,
+      own,
+      display: declarations.get("display")?.value,
+      isLink: false,
+      node,
+      isFolded,
+      quote: null,
+      watched: null,
+    };
   }
 
   function* makeRoot(before: "html" | "body"): Sliced<void> {
@@ -229,22 +237,10 @@ export function* readHtmlWithin(
 
   function open(element: OpenElement<Content>): void {
     if (elements.depth() >= MAX_OPEN_ELEMENTS) isTooDeep = true;
-    if (!isTooDeep) elements.push(element);
-    else if (element.content.look.hidesText) isHiddenToTheEnd = true;
-  }
-
-  /** @returns whether the quote ends with the element */
-  function beginQuote(tag: Tag): boolean {
-    const kind = quoteKindOf(tag.tagName, (name) => attribute(tag, name));
-    if (kind === null || quotes.at(-1)?.kind === "outlook") return false;
-    if (quoteDepth === 0) {
-      const quote: QuotedRange = { start: Infinity, end: Infinity, kind };
-      quotes.push(quote);
-      layout.whenNext((offset) => quote.start = offset);
-    }
-    if (kind === "outlook" && quoteDepth === 0) return false;
-    quoteDepth++;
-    return true;
+    if (!isTooDeep) {
+      elements.push(element);
+      if (element.content.quote !== null) layout.markQuote(element.content.quote, 1);
+    } else if (element.content.look.hidesText) isHiddenToTheEnd = true;
   }
 
   /** Formatting that wrong nesting ended goes on in the next text (HTML, section 13.2.4.3). */
@@ -257,8 +253,8 @@ export function* readHtmlWithin(
           ...content,
           look: lookIn(currentLook(), content.own),
           isLink: false,
+          quote: null,
           watched: null,
-          isQuote: false,
         },
       });
     }
@@ -319,8 +315,10 @@ export function* readHtmlWithin(
     if (url !== undefined) links.open(url);
     isAfterPre = name === "pre" || name === "listing" || name === "textarea";
     const watched = watcher?.start(tag, content.look) ?? null;
-    const isQuote = !isTooDeep && !content.look.gone && QUOTES.has(name) && beginQuote(tag);
-    open({ name, content: { ...content, isLink: url !== undefined, isQuote, watched } });
+    open({
+      name,
+      content: { ...content, isLink: url !== undefined, quote: quoteKindOf(tag), watched },
+    });
   }
 
   function showPicture(tag: Token.TagToken, { hidesPictures }: Look): void {
@@ -397,19 +395,10 @@ export function* readHtmlWithin(
     } else if (token.isStandard && elements.depth() === 0) elements.nestAsStandard();
   }
   elements.closeAll();
-  const whole = layout.result();
-  const { text: visible, removed } = removeInvisible(whole);
-  const text = visible.trimEnd();
-  const ranges = quotes.map(({ start, end, kind }) => ({
-    start,
-    end: Math.min(end, whole.length),
-    kind,
-  })).filter(({ start, end }) => start < end);
+  const { text, removed } = removeInvisible(layout.result());
   return {
-    text,
-    quotes: withoutInvisible(whole, ranges)
-      .map((range) => ({ ...range, end: Math.min(range.end, text.length) }))
-      .filter(({ start, end }) => start < end),
+    text: text.trimEnd(),
+    quotes: layout.quotedLines(),
     links: links.found,
     hiddenRemoved: hiddenRemoved || removed,
     isTooComplex: steps.areSpent,

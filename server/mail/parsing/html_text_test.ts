@@ -118,7 +118,10 @@ May 3, 2024 at 10:12 AM Ann &lt;<a href="mailto:ann@a.test">ann@a.test</a>&gt; w
 Deno.test("htmlToText() writes quotes as extractText() finds them", () => {
   const programs = Object.keys(ANSWERS);
   assert.deepEqual(
-    programs.map((program) => toEnd(extractText(textOf(ANSWERS[program]!)))),
+    programs.map((program) => {
+      const { text, quotes } = htmlToText(ANSWERS[program]!);
+      return toEnd(extractText(text, { kind: "reply", quotes })).text;
+    }),
     programs.map(() => "Sure."),
   );
 });

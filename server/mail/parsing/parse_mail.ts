@@ -8,6 +8,7 @@ import { findCodes } from "./codes.ts";
 import { extractText } from "./extracted_text.ts";
 import { fitLists } from "./fit_lists.ts";
 import { removeInvisible } from "./invisible_characters.ts";
+import { mailKind } from "./mail_kind.ts";
 import type { FoundAttachment, ParseContext, ParsedMail, ParseWarning } from "./parsed_mail.ts";
 import { applyPatch, emptyParsedMail, type ParsedPatch } from "./parsed_patch.ts";
 import { joinTexts, readTexts } from "./part_texts.ts";
@@ -73,7 +74,7 @@ export function* parseInStages(
   const found = { attachments: fitted.attachments, hiddenTextRemoved: hidden };
   yield { facts: found, warnings: [...warnings] };
 
-  const { shown, text, textSource, links, hiddenRemoved } = yield* readBodyTexts(
+  const { shown, text, textSource, links, quotes, hiddenRemoved } = yield* readBodyTexts(
     shownParts,
     { plain, html },
     warnings,
@@ -85,8 +86,11 @@ export function* parseInStages(
     warnings: [...warnings],
   };
   if (shown === null) return;
-  const extractedText = yield* extractText(shown);
-  const preview = previewOf(extractedText);
-  yield { facts: { preview }, texts: { extractedText } };
+  const extracted = yield* extractText(shown, { kind: mailKind(facts), quotes });
+  const preview = previewOf(extracted.text);
+  yield {
+    facts: { preview, signature: extracted.signature },
+    texts: { extractedText: extracted.text },
+  };
   yield { facts: { codes: findCodes(facts.subject, shown) } };
 }

@@ -43,6 +43,8 @@ export interface ParsedFacts {
   subject: string | null;
   /** First 200 code points of the extracted text, white space collapsed; "" without any. */
   preview: string;
+  /** Where the signature begins in the extracted text, in code points; null where none does. */
+  signature: number | null;
   /** What `text` was made of: html where all of it was converted. */
   textSource: "plain" | "html" | "mixed" | "none";
   attachments: FoundAttachment[];

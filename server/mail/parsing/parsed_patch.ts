@@ -18,6 +18,7 @@ export function emptyParsedMail(): ParsedMail {
       cc: [],
       subject: null,
       preview: "",
+      signature: null,
       textSource: "none",
       attachments: [],
       rfcMessageId: null,

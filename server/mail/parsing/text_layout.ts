@@ -1,4 +1,5 @@
 /** Text as it is laid out: lines, blocks, lists, cells, quotes. Bounded by what it is given. */
+import type { QuotedLines, QuoteKind } from "./html_quotes.ts";
 
 export interface TextLayout {
   /** Text in a line, its white space collapsed. */
@@ -19,15 +20,17 @@ export interface TextLayout {
   /** Lists and quotes that begin (1) and end (-1). */
   nestList(by: 1 | -1): void;
   nestQuote(by: 1 | -1): void;
-  /** Tells where the next text begins, as an offset of the result, once there is one. */
-  whenNext(tell: (offset: number) => void): void;
-  /** How much was written. */
-  offset(): number;
+  /** What follows is quoted (1), and no longer (-1); a former mail goes on to the end. */
+  markQuote(kind: QuoteKind, by: 1 | -1): void;
   result(): string;
+  /** Which lines of the result are quoted, by what their first word is. */
+  quotedLines(): QuotedLines[];
 }
 
 /** Deeper lists and quotes look like these. */
 const MAX_SHOWN_DEPTH = 10;
+/** Of several the first counts. */
+const KINDS: readonly QuoteKind[] = ["former", "quote", "attribution", "blockquote"];
 /** One empty line tells blocks apart. */
 const MAX_BREAKS = 2;
 
@@ -45,9 +48,11 @@ export function textLayout(maxCharacters: number): TextLayout {
   let hasSpace = false;
   let hasCell = false;
   let marker = "";
-  let waiting: ((offset: number) => void)[] = [];
   let lists = 0;
   let quotes = 0;
+  const marks: Record<QuoteKind, number> = { former: 0, quote: 0, attribution: 0, blockquote: 0 };
+  const quoted: QuotedLines[] = [];
+  let writtenLines = 0;
 
   function write(text: string): void {
     if (left <= 0) return;
@@ -70,20 +75,25 @@ export function textLayout(maxCharacters: number): TextLayout {
   /** Writes what stands before a text. */
   function begin(): void {
     if (breaks > 0 && left < maxCharacters) {
-      write("\n".repeat(Math.min(breaks, left)));
+      const written = Math.min(breaks, left);
+      write("\n".repeat(written));
+      writtenLines += written;
       isLineEmpty = true;
       line++;
     }
     breaks = 0;
     for (let i = rows.length - 1; rows[i] === -1; i--) rows[i] = line;
-    if (waiting.length > 0) {
-      for (const tell of waiting) tell(maxCharacters - left);
-      waiting = [];
-    }
-    if (isLineEmpty) write(lineStart());
-    else if (hasCell) write("\t");
+    if (isLineEmpty) {
+      tellQuote();
+      write(lineStart());
+    } else if (hasCell) write("\t");
     else if (hasSpace) write(" ");
     isLineEmpty = hasCell = hasSpace = false;
+  }
+
+  function tellQuote(): void {
+    const kind = KINDS.find((kind) => marks[kind] > 0) ?? null;
+    if (kind !== (quoted.at(-1)?.kind ?? null)) quoted.push({ line: writtenLines, kind });
   }
 
   function text(chars: string): void {
@@ -142,8 +152,10 @@ export function textLayout(maxCharacters: number): TextLayout {
     },
     nestList: (by) => void (lists += by),
     nestQuote: (by) => void (quotes += by),
-    whenNext: (tell) => void waiting.push(tell),
-    offset: () => maxCharacters - left,
+    markQuote(kind, by) {
+      if (kind !== "former" || by === 1) marks[kind] += by;
+    },
+    quotedLines: () => quoted,
     result: () => out.join("") + words.join(""),
   };
 }
