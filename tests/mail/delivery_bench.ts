@@ -274,6 +274,7 @@ function makeMessage(
     inReplyTo: null,
     references: [],
     automated: "none",
+    signature: null,
     hiddenTextRemoved: false,
     parseWarnings: [],
     codes: [],

@@ -59,10 +59,16 @@ const CASES: [name: string, html: string, expected: string, names: string[]][] =
     [],
   ],
   [
-    "gives a link a colour that can be read on what is blue or violet",
-    `<p style="background-color:#551a8b;color:#fff"><a href="https://e.org">a</a></p>`,
-    `<p style="background-color:#551a8b;color:#ffffff"><a href="https://e.org/" style="color:#ffffff">a</a></p>`,
+    "gives a link a colour that can be read on what is nearly as dark as links are",
+    `<p style="background-color:#696969;color:#fff"><a href="https://e.org">a</a></p>`,
+    `<p style="background-color:#696969;color:#ffffff"><a href="https://e.org/" style="color:#ffffff">a</a></p>`,
     [],
+  ],
+  [
+    "removes the words of a link that cannot be told from what is behind it",
+    `<p style="background-color:#551a8b;color:#fff"><a href="https://e.org">a</a></p>`,
+    `<p style="background-color:#551a8b;color:#ffffff"><a href="https://e.org/" style="color:#ffffff"></a></p>`,
+    ["hidden_text"],
   ],
   [
     "removes what moves, overlays or shrinks text",

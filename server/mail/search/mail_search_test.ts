@@ -32,7 +32,7 @@ function makeRow(inboxId: string, minute: number): MessageRow {
     ...{ read: false, createdAtMs, blob, repeatKey: null, from: null, replyTo: [], to: [], cc: [] },
     ...{ subject: `minute ${minute}`, preview: "", textSource: "plain", attachments: [] },
     ...{ rfcMessageId: null, inReplyTo: null, references: [], automated: "none" },
-    ...{ hiddenTextRemoved: false, parseWarnings: [], codes: [] },
+    ...{ signature: null, hiddenTextRemoved: false, parseWarnings: [], codes: [] },
   };
 }
 
