@@ -267,6 +267,7 @@ function makeMessage(
     bcc: [],
     subject: "hello",
     preview: "hello",
+    signature: null,
     textSource: "plain",
     attachments: [],
     rfcMessageId: null,
