@@ -31,7 +31,7 @@ export function encodeTexts(
   const shownText = cutAtBytes(text, HEAD_TEXT_BYTES);
   const shownExtract = cutAtBytes(extractedText, HEAD_TEXT_BYTES);
   const seen = cutAtBytes(shown, HEAD_TEXT_BYTES);
-  const truncated = shownText !== text || shownExtract !== extractedText || seen !== shown;
+  const truncated = shownText !== text || shownExtract !== extractedText;
   const head: ShownHead = {
     text: shownText,
     extracted_text: shownExtract,

@@ -202,9 +202,9 @@ export class MailSearch {
     const subject = row.subject ?? "";
     const names = namesOf(row);
     let text = head === null ? "" : shownTextOf(head) ?? "";
-    // Another text of it may be cut, and this one whole.
-    const isCut = head?.truncated === true &&
-      (head.shown === undefined || row.blob.sections[SHOWN] !== undefined);
+    const isCut = head?.shown === undefined
+      ? head?.truncated === true
+      : row.blob.sections[SHOWN] !== undefined;
     await turns.yield();
     if (!isCut && !matcher.mayHold([subject, ...names, text])) return null;
     const inSubject = await take(subject, 1);

@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { FoundLink } from "../parsing/parsed_mail.ts";
 import { cutAtBytes, type ShownHead, shownTextOf } from "../parsing/encoded_texts.ts";
 import type { SendingNow } from "../delivery/sending_now.ts";
-import type { MessageRow } from "../records/message_record.ts";
+import { type MessageRow, SHOWN } from "../records/message_record.ts";
 import { shownMessage, threadMessage } from "../messages/shown_message.ts";
 
 /** What structured answers say of the mail in them. */
@@ -48,7 +48,9 @@ export function threadEntry(
   now: SendingNow,
 ) {
   const entry = { ...threadMessage(row, head, now), attachments: attachmentsOf(row, baseUrl) };
-  return head === null ? entry : { ...entry, text: shownTextOf(head) };
+  if (head === null) return entry;
+  const truncated = head.truncated || row.blob.sections[SHOWN] !== undefined;
+  return { ...entry, text: shownTextOf(head), truncated };
 }
 
 export type MessageEntry = ReturnType<typeof messageEntry>;
