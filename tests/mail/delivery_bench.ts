@@ -268,6 +268,7 @@ function makeMessage(
     bcc: [],
     subject: "hello",
     preview: "hello",
+    signature: null,
     textSource: "plain",
     attachments: [],
     rfcMessageId: null,

@@ -30,7 +30,8 @@ function makeRow(inboxId: string, minute: number): MessageRow {
     ...{ v: 1, id, orgId: "org", inboxId, threadId: "thr", direction: "inbound", envelope: null },
     ...{ auth: null, bcc: [], recipients: [], sendAtMs: null, cancelledAtMs: null, labels: [] },
     ...{ read: false, createdAtMs, blob, repeatKey: null, from: null, replyTo: [], to: [], cc: [] },
-    ...{ subject: `minute ${minute}`, preview: "", textSource: "plain", attachments: [] },
+    ...{ subject: `minute ${minute}`, preview: "", signature: null, textSource: "plain" },
+    ...{ attachments: [] },
     ...{ rfcMessageId: null, inReplyTo: null, references: [], automated: "none" },
     ...{ signature: null, hiddenTextRemoved: false, parseWarnings: [], codes: [] },
   };
