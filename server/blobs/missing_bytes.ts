@@ -5,7 +5,7 @@
 import type { Log } from "../deps.ts";
 import { listRows } from "../storage/list_rows.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
-import { blobNameOf, type BlobRow } from "./blob_rows.ts";
+import { blobNameOf, type BlobRow, deletionOf, type DeletionRow } from "./blob_rows.ts";
 import { type BlobName, nameText } from "./blob_name.ts";
 
 const ROWS_A_STEP = 100;
@@ -29,13 +29,16 @@ export async function tellOfMissingBytes(options: MissingBytesOptions): Promise<
   while (!stopped.aborted) {
     const selector = start === undefined ? { prefix } : { prefix, start };
     const rows = await listRows<BlobRow>(kv, selector, { limit: ROWS_A_STEP });
+    const odd: { key: Deno.KvKey; fault: Fault }[] = [];
     for (const row of rows) {
       if (stopped.aborted) return;
       counts.checked++;
       const fault = await faultOf(row, options);
-      if (fault === null) continue;
+      if (fault !== null) odd.push({ key: row.key, fault });
+    }
+    for (const { key, fault } of odd.length === 0 ? [] : await withoutDropped(kv, odd)) {
       counts[fault]++;
-      example ??= nameText(blobNameOf(row.key));
+      example ??= nameText(blobNameOf(key));
     }
     if (rows.length < ROWS_A_STEP) break;
     start = [...rows.at(-1)!.key, 0];
@@ -44,14 +47,34 @@ export async function tellOfMissingBytes(options: MissingBytesOptions): Promise<
   if (counts.missing + counts.other_size > 0) log("blobs_missing", { ...counts, example });
 }
 
+type Fault = "missing" | "other_size";
+
 async function faultOf(
   { key, value }: Deno.KvEntry<BlobRow>,
-  { kv, sizeBytesOf }: MissingBytesOptions,
-): Promise<"missing" | "other_size" | null> {
+  { sizeBytesOf }: MissingBytesOptions,
+): Promise<Fault | null> {
   const sizeBytes = await sizeBytesOf(blobNameOf(key));
   if (sizeBytes === value.sizeBytes) return null;
-  // It may have been dropped and swept since it was listed.
-  const row = await retryWhileLocked(() => kv.get(key));
-  if (row.value === null) return null;
   return sizeBytes === null ? "missing" : "other_size";
+}
+
+/**
+ * Those that are kept still. A blob that was dropped has its row until its bytes are gone, and for a moment
+ * after that: its row of the deletion index goes with it, so that this is read first.
+ */
+async function withoutDropped<T extends { key: Deno.KvKey }>(
+  kv: Deno.Kv,
+  found: readonly T[],
+): Promise<T[]> {
+  const deletions = await listRows<DeletionRow>(kv, { prefix: ["blob-deletion"] });
+  const dropped = new Set(
+    deletions.filter(({ value }) => value.dropped).map(({ key }) => nameText(deletionOf(key).name)),
+  );
+  const kept: T[] = [];
+  for (const one of found) {
+    if (dropped.has(nameText(blobNameOf(one.key)))) continue;
+    const { value } = await retryWhileLocked(() => kv.get(one.key));
+    if (value !== null) kept.push(one);
+  }
+  return kept;
 }

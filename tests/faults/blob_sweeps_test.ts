@@ -161,6 +161,31 @@ blobTest(
   FILES.slice(0, 1),
 );
 
+blobTest(
+  "bytes of a dropped blob are not missing: they go before its row does",
+  async (rig, open) => {
+    const [kept, dropped] = [
+      await rig.kept(FOLDER, patterned(10)),
+      await rig.kept(FOLDER, patterned(20)),
+    ];
+    await rig.commit("drop", dropped);
+    await rig.close();
+    // As a sweep leaves it that has yet to commit, be it killed or another process's.
+    const files = await rig.files();
+    for (const ref of [kept, dropped]) {
+      await Deno.remove(files.find((file) => file.endsWith(ref.name.join(".")))!);
+    }
+    const later = await open();
+    later.part.start!();
+    while (later.logged.length === 0) await delay(5);
+    assert.deepEqual(later.logged, [{
+      event: "blobs_missing",
+      fields: { checked: 2, missing: 1, other_size: 0, example: kept.name.join("/") },
+    }]);
+  },
+  FILES.slice(0, 1),
+);
+
 blobTest("files and folders of somebody else's stay, unfinished and empty ones go", async (rig) => {
   const ref = await rig.kept(FOLDER, patterned(10));
   const root = join(rig.dataDir, "mail");

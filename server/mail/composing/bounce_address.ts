@@ -58,6 +58,16 @@ export function readBounceAddress(localPart: string, key: Uint8Array): BouncedMa
   return isMailId("msg", messageId) ? { messageId, recipient: Number(digits) } : null;
 }
 
+/**
+ * Whether what comes to an address can be about a mail that went out, and lies in the inbox of that mail
+ * then: whoever makes it.
+ * @param address lowercased
+ * @param domain of the relay, lowercased
+ */
+export function isBounceAddress(address: string, domain: string): boolean {
+  return address.startsWith(`${LOCAL_PART}+`) && address.endsWith(`@${domain}`);
+}
+
 function authenticator(named: string, key: Uint8Array): string {
   const bytes = createHmac("sha256", key).update(named).digest().subarray(0, HMAC_BYTES);
   let text = "";

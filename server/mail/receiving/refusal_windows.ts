@@ -4,6 +4,7 @@
  * not wanted, and what is to be bounded is the work of this process. What is forgotten may be refused
  * once more.
  */
+import { CLOCK_SKEW_MS } from "../../clock_skew.ts";
 import { admit, type Window } from "../../rate_window.ts";
 import { HOUR_MS, MINUTE_MS } from "../../time_units.ts";
 
@@ -28,9 +29,13 @@ export class RefusalWindows {
   /** Of the last hour. */
   countOf(name: string): number {
     const window = this.#windows.get(name) ?? [];
-    const sinceMs = this.now() - HOUR_MS;
+    const nowMs = this.now();
     let count = 0;
-    for (let i = 0; i < window.length; i += 2) if (window[i]! > sinceMs) count += window[i + 1]!;
+    for (let i = 0; i < window.length; i += 2) {
+      const atMs = window[i]!;
+      // As admit() has it: what a clock counted that was ahead would shut somebody out until then.
+      if (atMs > nowMs - HOUR_MS && atMs <= nowMs + CLOCK_SKEW_MS) count += window[i + 1]!;
+    }
     return count;
   }
 

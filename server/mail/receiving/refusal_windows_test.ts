@@ -34,6 +34,17 @@ Deno.test("RefusalWindows.hold() counts what may yet be refused, until it is kno
   assert.deepEqual([windows.heldOf("a"), windows.countOf("a")], [0, 1]);
 });
 
+Deno.test("RefusalWindows shuts nobody out for what a clock counted that was ahead", () => {
+  const { clock, windows } = windowsOf();
+  clock.advance(24 * HOUR_MS);
+  for (let i = 0; i < 2; i++) windows.count("a", 2);
+  assert.equal(windows.waitMs("a", 2), HOUR_MS);
+  clock.advance(-24 * HOUR_MS);
+  assert.deepEqual([windows.countOf("a"), windows.waitMs("a", 2)], [0, null]);
+  windows.count("a", 2);
+  assert.equal(windows.countOf("a"), 1);
+});
+
 Deno.test("RefusalWindows keeps a bounded number of names, those that were counted last", () => {
   const { windows } = windowsOf();
   windows.count("first", 5);

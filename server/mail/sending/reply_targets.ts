@@ -1,5 +1,7 @@
 /** Whom an answer goes to (mail page, "Sending"). Pure. */
 import { RelayError } from "../../errors.ts";
+import { domainOf } from "../../outgoing/recipient_domain.ts";
+import { isBounceAddress } from "../composing/bounce_address.ts";
 import { cleanEmail } from "../email_address.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
 import type { MessageRow } from "../records/message_record.ts";
@@ -17,8 +19,8 @@ export interface ReplyTargetsOptions {
 
 /**
  * Recipients of an answer: Reply-To, else From; of one's own message its To. With replyAll also the
- * rest of To, and Cc. The inbox itself is none of them, in whatever spelling, and addresses that no mail
- * can go to are left out; where that leaves nobody of Reply-To, or nobody signed it who stands for From,
+ * rest of To, and Cc. The inbox itself is none of them, in whatever spelling, nor are addresses of
+ * bounces, which lead to it too, and those that no mail can go to; where that leaves nobody of Reply-To, or nobody signed it who stands for From,
  * it is From.
  * @throws RelayError `invalid_email` when none is left, or Reply-To is a list; `invalid_json` for
  * more than one message may have
@@ -70,7 +72,8 @@ function answeredAddresses(
 /** Names come decoded from strangers: they have to be lines of ours. */
 function usableAddress({ name, address }: MailAddress, ownAddress: string): MailAddress[] {
   try {
-    if (isSpellingOf(ownAddress, cleanEmail("address", address))) return [];
+    const given = cleanEmail("address", address);
+    if (isSpellingOf(ownAddress, given) || isBounceAddress(given, domainOf(ownAddress))) return [];
   } catch {
     return [];
   }

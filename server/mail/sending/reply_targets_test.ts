@@ -141,6 +141,21 @@ Deno.test("replyTargets() makes lines of the names that strangers chose", () => 
   assert.equal([...targets(inbound({ from: long })).to[0]!.name!].length, 100);
 });
 
+Deno.test("replyTargets() names no address of bounces: mail to it lies in the inbox that answers", () => {
+  const bounces = {
+    name: "Ann",
+    address: `Bounce+${"0".repeat(26)}.00${"a".repeat(24)}@Agents.Test`,
+  };
+  const elsewhere = { name: null, address: "bounce+1@example.org" };
+  for (const replyAll of [false, true]) {
+    const asked = (fields: Partial<Message>) =>
+      targets(inbound({ to: [own, bounces], cc: [bounces], ...fields }), replyAll);
+    assert.deepEqual(asked({ replyTo: [bounces] }), { to: [ann], cc: [], bcc: [] });
+    assert.deepEqual(asked({ replyTo: [bounces, elsewhere] }).to, [elsewhere]);
+    assert.throws(() => asked({ from: bounces }), { code: "invalid_email" });
+  }
+});
+
 Deno.test("isSpellingOf() compares without case and tag", () => {
   for (const address of ["agent@agents.test", "AGENT@Agents.Test", "agent+a+b@agents.test"]) {
     assert(isSpellingOf(OWN, address));
