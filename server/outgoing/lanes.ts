@@ -21,9 +21,9 @@ class LanesOfKind {
   readonly reach: Reach | undefined;
 
   // deno-lint-ignore no-explicit-any -- the handler alone knows its payload
-  constructor(readonly handler: OutgoingHandler<any>) {
+  constructor(readonly handler: OutgoingHandler<any>, nextHop: Reach) {
     this.shares = new Shares(handler.concurrency);
-    this.reach = handler.oneNextHop ? new Reach() : undefined;
+    this.reach = handler.oneNextHop ? nextHop : undefined;
   }
 
   offer(lane: Lane): void {
@@ -71,10 +71,12 @@ const DISCOVERED = 20;
 
 export class Lanes {
   readonly #kinds = new Map<string, LanesOfKind>();
+  /** Whether there is a way to the one next hop: what a mail of one kind finds holds for all. */
+  readonly #nextHop = new Reach();
 
   // deno-lint-ignore no-explicit-any -- the handler alone knows its payload
   register(handler: OutgoingHandler<any>): void {
-    this.#kinds.set(handler.kind, new LanesOfKind(handler));
+    this.#kinds.set(handler.kind, new LanesOfKind(handler, this.#nextHop));
   }
 
   get kinds(): number {

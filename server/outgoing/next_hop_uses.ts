@@ -8,7 +8,7 @@ export type NextHopUse = "link" | "notice" | "mail";
 
 /** With fewer connections nothing is kept for anybody. */
 const LEAST_SHARED = 3;
-/** Kept for sign-in links: somebody waits for these. They take whatever else is free. */
+/** Kept for sign-in links: somebody waits for these. They take what else is free, but the last of no other use. */
 const FOR_LINKS = 1;
 
 /** Connections that notices may use, digests included. */
@@ -29,7 +29,11 @@ export function mayUse(
 ): boolean {
   const free = connections - used.link - used.notice - used.mail;
   if (free <= 0) return false;
-  if (use === "link" || connections < LEAST_SHARED) return true;
+  if (connections < LEAST_SHARED) return true;
+  if (use === "link") {
+    const others = [used.notice, used.mail].filter((count) => count === 0).length;
+    return used.link < FOR_LINKS || free > others;
+  }
   if (free === 1 && used.link === 0) return false;
   return used[use] < (use === "mail" ? forMail(connections) : forNotices(connections));
 }

@@ -25,6 +25,18 @@ Deno.test("mayUse() keeps room for each use, in whatever order the others came, 
   ]);
 });
 
+Deno.test("mayUse() leaves mail and notices a connection each, however many links hang", () => {
+  for (let connections = 3; connections <= 20; connections++) {
+    const used = { link: 0, notice: 0, mail: 0 };
+    while (mayUse("link", used, connections)) used.link++;
+    assert.equal(used.link, connections - 2);
+    for (const use of ["mail", "notice"] as const) {
+      assert.ok(mayUse(use, used, connections), `${use} of ${connections}`);
+      used[use]++;
+    }
+  }
+});
+
 Deno.test("mayUse() gives all of two connections to anybody", () => {
   for (const use of USES) {
     const used = { link: 0, notice: 0, mail: 0 };

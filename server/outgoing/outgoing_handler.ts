@@ -99,8 +99,8 @@ export interface OutgoingHandler<P = unknown> {
    */
   partiesOf?(destination: string): Parties;
   /**
-   * Whether all destinations are behind one next hop, so that it is reached for all of them or for
-   * none. False unless given.
+   * Whether all destinations are behind the one next hop of mail, so that it is reached for all of them, and
+   * for all other kinds of which this is so, or for none. False unless given.
    */
   readonly oneNextHop?: boolean;
   /** Upper bound of a payload's size in the store, at most 50,000 bytes. */

@@ -135,3 +135,18 @@ for (
     assert.equal(held(), expected, "all still hang");
   });
 }
+
+Deno.test("links to domains that hang hold up no link to a domain that is known", async () => {
+  await using world = await World.start();
+  const ask = async (email: string) => accepted(await askForLink(world.relay, email), 202);
+  await ask("known@example.org");
+  assert.ok(await world.arrives("known@example.org"));
+  const hanging = Array.from({ length: 10 }, (_, i) => `one@hang${i}.test`);
+  for (const email of hanging) await ask(email);
+  world.run();
+  const held = () => world.smtp.contents.filter((content) => /^To: one@/m.test(content)).length;
+  await settlesWithin(world.until(() => held() > 1), SOON_MS);
+  assert.ok(held() > 1 && held() < hanging.length, `${held()} hang`);
+  await ask("owner@example.org");
+  assert.ok(await world.arrives("owner@example.org"), "a sign-in link");
+});

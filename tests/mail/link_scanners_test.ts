@@ -142,6 +142,30 @@ Deno.test("what fetches links gives no org back to a former owner", async () => 
   assert.equal(accepted(await holder.readOrg(), 200).verified_email, "next@example.org");
 });
 
+Deno.test("what fetches links opens no org that only claimed the address, and does not make it the default one", async () => {
+  await using relay = await startMailRelay();
+  const stranger = await newOrg(relay);
+  // Confirmed by mistake, or by what fetched links of a former version.
+  accepted(await follow(relay, await claimLink(relay, stranger.key, EMAIL)), 200);
+  // Anybody may ask for a sign-in link that names the org.
+  const magic = await magicLink(relay, EMAIL, { org_id: stranger.orgId });
+  for (const headers of PROGRAMS) {
+    if (headers["Accept"]?.startsWith("application/json")) continue;
+    const fetched = await raw(relay, "GET", magic.path, headers);
+    assert.deepEqual([fetched!.status, fetched!.headers.get("content-type")], [
+      200,
+      "text/html; charset=utf-8",
+    ]);
+    assert.match(fetched!.body, /Which mail org\?/);
+    await raw(relay, "HEAD", magic.path, headers);
+  }
+  const own = accepted(await follow(relay, await magicLink(relay, EMAIL)), 200);
+  assert.notEqual(own.org_id, stranger.orgId);
+  assert.deepEqual(own.other_orgs, [stranger.orgId]);
+  // Who names it and asks for JSON has it opened.
+  assert.equal(accepted(await follow(relay, magic), 200).org_id, stranger.orgId);
+});
+
 Deno.test("a POST answers JSON unless Accept names text/html, as JSON and as a form", async () => {
   await using relay = await startMailRelay({ limits: { mailMagicPerEmailPerHour: 100 } });
   const type = "application/x-www-form-urlencoded; charset=utf-8";

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { createSmtpMailer } from "../../server/outgoing/smtp_mailer.ts";
 import { accepted, newOrg } from "../support/mail_caller.ts";
 import { startMailRelay } from "../support/mail_relay.ts";
+import { askForLink } from "../support/mail_links.ts";
 import { verifyOrg } from "../support/mail_store.ts";
 import { deliver, readMessage, send } from "../support/sending_org.ts";
 import { startSmtpServer } from "../support/smtp_server.ts";
@@ -124,3 +125,43 @@ Deno.test("what met a short outage leaves within 10 s of the first success, howe
     await server.stop();
   }
 });
+
+for (const apartMs of [0, 10, 20].map((seconds) => seconds * SECOND_MS)) {
+  Deno.test(`the first success of one kind of mail ends the outage for every kind (${apartMs} ms apart)`, async () => {
+    let server = await startSmtpServer();
+    const { port } = server;
+    const mailer = createSmtpMailer({
+      smtp: { host: "127.0.0.1", port, secure: false },
+      ehloName: "agents.test",
+      timing: { quitMs: 50, idleMs: 1 },
+    });
+    await using relay = await startMailRelay({
+      limits: { mailMinFreeDiskBytes: 0 },
+      deps: { mailer },
+    });
+    try {
+      const owner = await newOrg(relay);
+      await verifyOrg(relay.deps.kv, owner.orgId, relay.clock.now());
+      const inbox = await owner.inbox({});
+      const pass = async (ms: number) => {
+        for (let passed = 0; passed < ms; passed += SECOND_MS) {
+          relay.clock.advance(SECOND_MS);
+          await deliver(relay);
+        }
+      };
+      await server.stop();
+      for (let i = 0; i < 6; i++) accepted(await send(owner, inbox, { to: `ann@d${i}.test` }), 202);
+      await pass(60 * SECOND_MS + apartMs);
+      for (let i = 0; i < 6; i++) accepted(await askForLink(relay, `owner@d${i}.test`), 202);
+      await deliver(relay);
+      await pass(SECOND_MS);
+      server = await startSmtpServer({ port });
+      while (server.received.length === 0) await pass(SECOND_MS);
+      await pass(10 * SECOND_MS);
+      assert.equal(server.received.length, 12);
+    } finally {
+      await mailer.close();
+      await server.stop();
+    }
+  });
+}

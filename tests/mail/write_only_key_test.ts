@@ -229,13 +229,13 @@ Deno.test("a key with inbox:write alone has no draft of other keys sent to itsel
     const holder = await writer(world, "inbox");
     const path = `/v1/mail/drafts/${things.draft}`;
     let refused = 0;
-    for (const field of ["to", "cc", "bcc"]) {
+    for (const field of ["to", "cc", "bcc", "reply_to"]) {
       const body = { text: "x", [field]: ["thief@example.org"] };
       const answer = await holder.ask("PATCH", path, { body });
       assertMailRefused(answer, "insufficient_permission", /inbox:read/);
       refused++;
     }
-    assert.equal(refused, 3);
+    assert.equal(refused, 4);
     const { revision, to } = accepted(await owner.ask("GET", path), 200);
     assert.deepEqual([revision, to.length, to[0].address], [1, 1, FRIEND]);
     // Its own it sends wherever it likes.

@@ -497,18 +497,19 @@ function storedAttachment(
 }
 
 /**
- * Who may not read a draft does not have it sent to somebody else, who could.
+ * Who may not read a draft does not have it sent to somebody else, who could, nor its answers, which
+ * quote it.
  * @throws RelayError `insufficient_permission`
  */
 function refuseRedirection(
   { key }: MailCaller,
   row: DraftRow,
-  { to, cc, bcc }: DraftChanges,
+  { to, cc, bcc, replyTo }: DraftChanges,
 ): void {
-  if ((to ?? cc ?? bcc) === undefined || maySee(key, writerOf(row))) return;
+  if ((to ?? cc ?? bcc ?? replyTo) === undefined || maySee(key, writerOf(row))) return;
   throw new RelayError(
     "insufficient_permission",
-    "this draft holds what other keys wrote: whom it goes to is changed by a key with inbox:read; this one changes the rest, or sends it as it is",
+    "this draft holds what other keys wrote: whom it goes to, and its answers, is changed by a key with inbox:read; this one changes the rest, or sends it as it is",
   );
 }
 

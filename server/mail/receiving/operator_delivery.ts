@@ -55,6 +55,7 @@ export function operatorDelivery(
   return {
     kind: OPERATOR_MAIL_KIND,
     concurrency: CONCURRENCY,
+    oneNextHop: true,
     payloadBytes: PAYLOAD_BYTES,
     attempt: (item) => attempt(options, item),
     alongside({ payload, result }) {

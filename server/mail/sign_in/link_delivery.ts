@@ -23,8 +23,8 @@ import { linkToken } from "./link_token.ts";
 import { LINK_MAIL_KIND, LINK_MAIL_PAYLOAD_BYTES, type LinkMailPayload } from "./queued_link.ts";
 import { restoreOf } from "./restore_link.ts";
 
-/** Two of the next hop's connections are for notices. */
-const CONCURRENCY = 2;
+/** So many that the last is for domains that were quick (shares.ts), whatever strangers have links hang. */
+const CONCURRENCY = 3;
 /**
  * Greatest wait for the last reply to a link that may be asked for again. Strangers choose where it goes:
  * those who have a next hop wait shall not keep it from the others for long.

@@ -53,7 +53,7 @@ const BROWSERS =
   "viruses spends nothing: one that names text/html in `Accept`, begins `User-Agent` with " +
   "`Mozilla/` or sends a `Sec-Fetch-` header. HEAD spends nothing.";
 const MAGIC_GET = "Any other GET spends the link; where it would take an org back from a later " +
-  "owner, only one whose `Accept` names application/json.";
+  "owner, or open one that only claimed the address, only one whose `Accept` names application/json.";
 const CLAIM_GET =
   "Any other GET spends the link where `Accept` names application/json, and gets the " +
   "page as well where it does not: what fetches the links of a mail confirms nothing.";

@@ -55,8 +55,11 @@ export interface SignInRouteServices extends SignInServices {
 interface Waiting {
   /** The page with the button that follows it. */
   ask(): Promise<Response>;
-  /** Whether following it makes somebody else the owner of an org. */
-  changesOwner: boolean;
+  /**
+   * Whether a GET has to ask for it by name: it makes somebody else the owner of an org, or opens one that
+   * nobody who reads the address has opened yet. Whoever asked for the link may have chosen that org.
+   */
+  isAskedByName: boolean;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -95,17 +98,18 @@ export function signInHandlers(services: SignInRouteServices) {
   async function read(kind: LinkKind, id: string, token: string): Promise<Waiting> {
     if (kind === "magic") {
       const waiting = await readMagicLink(services, id);
+      const { org, undone, claimed } = waiting.choice;
       return {
         ask: () => askToSignIn(waiting, token),
-        changesOwner: waiting.choice.undone !== null,
+        isAskedByName: org !== null && (undone !== null || claimed.includes(org)),
       };
     }
     if (kind === "claim") {
       const waiting = await readClaim(services, id);
-      return { ask: () => askToConfirm(waiting, token), changesOwner: true };
+      return { ask: () => askToConfirm(waiting, token), isAskedByName: true };
     }
     const { link } = await readRestore(services, id);
-    return { ask: () => askToRestore(link, token), changesOwner: true };
+    return { ask: () => askToRestore(link, token), isAskedByName: true };
   }
 
   function shown(org: OrgRecord): Response {
@@ -180,8 +184,8 @@ export function signInHandlers(services: SignInRouteServices) {
   }
 
   /**
-   * GET: browsers are asked first, and so are scanners that act as one; where the owner of an org would
-   * change, everybody is who does not ask for JSON by name. HEAD spends nothing.
+   * GET: browsers are asked first, and so are scanners that act as one; where more than a sign-in to one's
+   * own org would come of it, everybody is who does not ask for JSON by name. HEAD spends nothing.
    */
   async function get({ c }: MailRequest, kinds: readonly LinkKind[]): Promise<Response> {
     const { raw } = c.req;
@@ -189,8 +193,8 @@ export function signInHandlers(services: SignInRouteServices) {
     return await linkAnswer(isPerson, async () => {
       const token = tokenOf(c.get("query"));
       const { kind, id } = await open(token, kinds);
-      const { ask, changesOwner } = await read(kind, id, token!);
-      if (isPerson || (changesOwner && !namesType(raw, "application/json"))) return await ask();
+      const { ask, isAskedByName } = await read(kind, id, token!);
+      if (isPerson || (isAskedByName && !namesType(raw, "application/json"))) return await ask();
       if (c.get("head")) return answerJson({}, 200, LINK_HEADERS);
       return await follow({ token }, kinds, false);
     });
