@@ -26,3 +26,22 @@ export async function mainLoopGap<T>(
     clearInterval(timer);
   }
 }
+
+const RUNS = 5;
+
+/**
+ * The same as the least of some runs, until one is short enough: what disturbs a run, such as the collection
+ * of a heap that other tests filled, only makes it longer.
+ * @param enoughMs with a gap below it no further run is made
+ * @param during what goes on, given the number of the run
+ */
+export async function leastMainLoopGap(
+  enoughMs: number,
+  during: (run: number) => Promise<void>,
+): Promise<number> {
+  let least = Infinity;
+  for (let run = 0; run < RUNS && least >= enoughMs; run++) {
+    least = Math.min(least, (await mainLoopGap(() => during(run))).gapMs);
+  }
+  return least;
+}

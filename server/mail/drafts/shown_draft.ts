@@ -52,6 +52,7 @@ export function deletedDraft(
     attachments: [],
     labels: [],
     send_at: null,
+    html_reduced: [],
     revision: 1,
     content_hash: "0".repeat(64),
     created_by_key: createdByKey,
