@@ -275,7 +275,6 @@ function makeMessage(
     inReplyTo: null,
     references: [],
     automated: "none",
-    signature: null,
     hiddenTextRemoved: false,
     parseWarnings: [],
     codes: [],
