@@ -25,6 +25,7 @@ export async function tellOfMissingBytes(options: MissingBytesOptions): Promise<
   const prefix = ["blob"];
   const counts = { checked: 0, missing: 0, other_size: 0 };
   let example: string | null = null;
+  let dropped: ReadonlySet<string> | undefined;
   let start: Deno.KvKey | undefined;
   while (!stopped.aborted) {
     const selector = start === undefined ? { prefix } : { prefix, start };
@@ -36,9 +37,15 @@ export async function tellOfMissingBytes(options: MissingBytesOptions): Promise<
       const fault = await faultOf(row, options);
       if (fault !== null) odd.push({ key: row.key, fault });
     }
-    for (const { key, fault } of odd.length === 0 ? [] : await withoutDropped(kv, odd)) {
+    // Read once, and before the rows are read again: bytes go an hour after they were dropped.
+    if (odd.length > 0) dropped ??= await droppedBlobs(kv);
+    for (const { key, fault } of odd) {
+      const name = nameText(blobNameOf(key));
+      if (dropped!.has(name)) continue;
+      const row = await retryWhileLocked(() => kv.get(key));
+      if (row.value === null) continue; // dropped and swept since it was listed
       counts[fault]++;
-      example ??= nameText(blobNameOf(key));
+      example ??= name;
     }
     if (rows.length < ROWS_A_STEP) break;
     start = [...rows.at(-1)!.key, 0];
@@ -58,23 +65,10 @@ async function faultOf(
   return sizeBytes === null ? "missing" : "other_size";
 }
 
-/**
- * Those that are kept still. A blob that was dropped has its row until its bytes are gone, and for a moment
- * after that: its row of the deletion index goes with it, so that this is read first.
- */
-async function withoutDropped<T extends { key: Deno.KvKey }>(
-  kv: Deno.Kv,
-  found: readonly T[],
-): Promise<T[]> {
-  const deletions = await listRows<DeletionRow>(kv, { prefix: ["blob-deletion"] });
-  const dropped = new Set(
-    deletions.filter(({ value }) => value.dropped).map(({ key }) => nameText(deletionOf(key).name)),
-  );
-  const kept: T[] = [];
-  for (const one of found) {
-    if (dropped.has(nameText(blobNameOf(one.key)))) continue;
-    const { value } = await retryWhileLocked(() => kv.get(one.key));
-    if (value !== null) kept.push(one);
-  }
-  return kept;
+/** Names of blobs that were dropped: their rows stand until the bytes are gone, and a moment longer. */
+async function droppedBlobs(kv: Deno.Kv): Promise<ReadonlySet<string>> {
+  const rows = await listRows<DeletionRow>(kv, { prefix: ["blob-deletion"] }, {
+    take: ({ value }) => value.dropped === true,
+  });
+  return new Set(rows.map(({ key }) => nameText(deletionOf(key).name)));
 }
