@@ -53,8 +53,8 @@ export class Shares {
    * - A domain has one attempt that does not hang yet; one that was quick lately has all slots but the
    *   last. What hangs does not count here: a few bad recipients are not their domain.
    * - What is slow by its org or its domain leaves two slots to the others.
-   * - The last slot is for whoever was quick lately, by its org or its domain: newcomers, each of which
-   *   may hang, shall not have all.
+   * - The last slot of three or more is for whoever was quick lately, by its org or its domain, and not slow
+   *   by the other: newcomers, each of which may hang, shall not have all.
    *
    * @param parties of the attempt; one without any takes whatever is free
    */
@@ -76,10 +76,10 @@ export class Shares {
       standings.push(standing);
     }
     if (standings.length === 0) return true;
-    if (standings.includes("slow")) {
-      return this.#slowRunning(nowMs) < Math.max(1, this.slots - NOT_FOR_SLOW);
-    }
-    return free > 1 || this.slots <= NOT_FOR_SLOW || standings.includes("quick");
+    const isSlow = standings.includes("slow");
+    const isLast = free === 1 && this.slots > NOT_FOR_SLOW;
+    if (isLast && (isSlow || !standings.includes("quick"))) return false;
+    return !isSlow || this.#slowRunning(nowMs) < Math.max(1, this.slots - NOT_FOR_SLOW);
   }
 
   /** An attempt begins. */

@@ -59,6 +59,17 @@ Deno.test("Shares gives the last slot to nobody unknown", () => {
   assert.equal(admits({ org: "known", domain: "new.test" }), true);
 });
 
+Deno.test("Shares gives the last slot to nobody who was slow either", () => {
+  for (const slots of [3, 4, 6]) {
+    const rig = new Rig(slots);
+    rig.wasQuick("known", "well-known.test");
+    rig.end(rig.take("slow", "slow.test"), SLOW_MS + 1);
+    assert.equal(CROWD.flatMap(([org, domain]) => rig.take(org, domain)).length, slots - 1);
+    assert.equal(rig.take("slow", "slow.test").length, 0);
+    assert.equal(rig.take("known", "well-known.test").length, 1);
+  }
+});
+
 Deno.test("Shares holds an org to one slot while an attempt of it hangs, and for as long again", () => {
   const rig = new Rig();
   rig.wasQuick("a", "x.test");
