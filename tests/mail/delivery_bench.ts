@@ -4,6 +4,7 @@ import type { BlobRef } from "../../server/blobs/blobs.ts";
 import { BlobDamaged } from "../../server/blobs/blob_damaged.ts";
 import { DEFAULT_LIMITS } from "../../server/limits.ts";
 import { BounceReports } from "../../server/mail/delivery/bounce_reports.ts";
+import { readReport } from "../../server/mail/delivery/read_report.ts";
 import { type DeliverInside, mailDelivery } from "../../server/mail/delivery/mail_delivery.ts";
 import { mailRowId, stageMails, wakeMails } from "../../server/mail/delivery/queued_mail.ts";
 import {
@@ -148,7 +149,11 @@ export async function withDeliveries(test: (bench: Bench) => Promise<void>): Pro
         outgoing,
         changes,
         mailboxes,
-        reports: new BounceReports({ store, changes }),
+        reports: new BounceReports({
+          store,
+          changes,
+          readReport: (raw, from) => Promise.resolve(readReport(raw, from)),
+        }),
         suppressions: new Suppressions({ store, records, commits, limits }),
       };
       processes.push(process);

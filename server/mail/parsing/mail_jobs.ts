@@ -1,5 +1,7 @@
 /** What the mail worker does: a table of kinds of jobs, each a generator over the bytes of a message. */
 import { composeMail, type MailToCompose } from "../composing/compose_mail.ts";
+import type { DsnRecipient } from "../delivery/dsn.ts";
+import { readReport } from "../delivery/read_report.ts";
 import { type DraftPreview, previewDraft } from "../drafts/preview.ts";
 import {
   buffersOfOutgoing,
@@ -31,6 +33,8 @@ export interface MailJobs {
     step: never;
     result: ReadOutcome<OutgoingKind>;
   };
+  /** Mail to a bounce address: its beginning, and its envelope sender. */
+  report: { input: { envelopeFrom: string }; step: never; result: DsnRecipient[] | null };
   /** The texts of a draft, which are the bytes, as its page shows them. */
   preview: { input: null; step: never; result: DraftPreview };
   /** A message to send; it has no bytes yet. */
@@ -95,6 +99,13 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
       return readOutgoing(kind, body, context, wantsFingerprint);
     },
     buffersOf: buffersOfOutgoing,
+  },
+  report: {
+    // deno-lint-ignore require-yield -- it has one stage
+    *run(raw, { envelopeFrom }) {
+      return readReport(raw, envelopeFrom);
+    },
+    buffersOf: () => [],
   },
   preview: {
     // deno-lint-ignore require-yield -- it has one stage

@@ -6,6 +6,7 @@
  * Over 300 lines: one worker, and the line of jobs before it, change together.
  */
 import { RelayError } from "../../errors.ts";
+import type { DsnRecipient } from "../delivery/dsn.ts";
 import type { DraftPreview } from "../drafts/preview.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
 import type { OutgoingKind, ReadOutcome } from "../sending/read_outgoing.ts";
@@ -139,6 +140,18 @@ export class MailWorker {
   async readAttachments(raw: Uint8Array, limits: WalkLimits): Promise<ReadAttachment[]> {
     const end = await this.#run("attachments", raw, { limits }, () => {});
     return resultOf(end, "the attachments") as ReadAttachment[];
+  }
+
+  /**
+   * What mail to a bounce address reports; null for what cannot be applied, which is also what took too
+   * long or failed to be read.
+   * @param raw its beginning
+   * @throws RelayError `unavailable` when too much mail waits to be read
+   */
+  async readReport(raw: Uint8Array, envelopeFrom: string): Promise<DsnRecipient[] | null> {
+    const end = await this.#run("report", raw, { envelopeFrom }, () => {});
+    if (end.type === "closed") throw closing();
+    return end.type === "result" ? end.result as DsnRecipient[] | null : null;
   }
 
   /**
