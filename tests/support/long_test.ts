@@ -27,16 +27,23 @@ export async function withSources(
   try {
     const wanted = `${packageName}==${version}`;
     const pip = ["-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"];
-    await run(python, [...pip, "--dest", folder, wanted]);
+    await runProgram(python, [...pip, "--dest", folder, wanted]);
     const [archive] = [...Deno.readDirSync(folder)].map(({ name }) => name);
-    await run("tar", ["-xzf", join(folder, archive!), "-C", folder, "--strip-components=1"]);
+    await runProgram("tar", ["-xzf", join(folder, archive!), "-C", folder, "--strip-components=1"]);
     await use(folder);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
 }
 
-async function run(program: string, args: string[]): Promise<void> {
-  const { success, stderr } = await new Deno.Command(program, { args, stdout: "null" }).output();
-  if (!success) throw new Error(`${program} failed: ${new TextDecoder().decode(stderr)}`);
+/** What a program prints. @throws Error with what it said where it failed */
+export async function runProgram(
+  program: string,
+  args: string[],
+  env: Record<string, string> = {},
+): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command(program, { args, env }).output();
+  const decoder = new TextDecoder();
+  if (!success) throw new Error(`${program} failed: ${decoder.decode(stderr)}`);
+  return decoder.decode(stdout);
 }

@@ -9,7 +9,13 @@ import tools from "mailauth/lib/tools.js";
 import type { AuthResult } from "../records/message_record.ts";
 import type { MailClient, SenderCheck } from "./auth_messages.ts";
 import { concludeAuth, type Findings, type SignatureFinding } from "./conclude_auth.ts";
-import { keyResolver, type Lookup, policyResolver, spfResolver } from "./dns_for_library.ts";
+import {
+  keyResolver,
+  type Lookup,
+  NO_NAME,
+  policyResolver,
+  spfResolver,
+} from "./dns_for_library.ts";
 import { domainOf, fromDomainOf } from "./from_domain.ts";
 import { keyAllows } from "./key_record.ts";
 import { relaxedBody } from "./relaxed_body.ts";
@@ -78,15 +84,16 @@ async function checkSender(
   const ip = ipaddr.process(clientIp).toString(); // IPv4 mapped into IPv6 is IPv4
   const name = helo !== null && helo.length <= MAX_HELO_CHARACTERS ? domainOf(`x@${helo}`) : null;
   if (envelopeFrom.length > MAX_ENVELOPE_CHARACTERS) return none;
-  const local = envelopeFrom === ""
-    ? "postmaster"
-    : envelopeFrom.slice(0, Math.max(0, envelopeFrom.lastIndexOf("@")));
-  const domain = envelopeFrom === "" ? name : domainOf(envelopeFrom);
+  const at = envelopeFrom.lastIndexOf("@");
+  // Without a local part it is postmaster's (RFC 7208, 4.3).
+  const local = envelopeFrom.slice(0, Math.max(0, at)).replaceAll("@", "") || "postmaster";
+  const domain = envelopeFrom === "" ? name : domainOf(at < 0 ? "" : `x${envelopeFrom.slice(at)}`);
   if (domain === null) return none;
   const result = await spf.spf({
-    sender: `${local.replaceAll("@", "")}@${domain}`,
+    sender: `${local}@${domain}`,
     ip,
-    helo: name ?? `[${ip}]`,
+    // What names no host matches nothing; the library takes it for an error of the record.
+    helo: name !== null && name.includes(".") ? name : NO_NAME,
     mta: "unknown",
     resolver: spfResolver(lookup),
   });
