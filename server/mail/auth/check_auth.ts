@@ -8,6 +8,7 @@ import spf from "mailauth/lib/spf/index.js";
 import tools from "mailauth/lib/tools.js";
 import type { AuthResult } from "../records/message_record.ts";
 import type { MailClient, SenderCheck } from "./auth_messages.ts";
+import { checkArc } from "./check_arc.ts";
 import { concludeAuth, type Findings, type SignatureFinding } from "./conclude_auth.ts";
 import {
   keyResolver,
@@ -44,6 +45,7 @@ const LF = 10;
  * Checks a mail. All that DNS is asked for by itself is asked for at once, so that a name that is
  * slow to answer keeps nothing from another.
  *
+ * @param trustedSealers domains whose word in a chain counts (RELAY_MAIL_TRUSTED_SEALERS)
  * @param lookup asks DNS and never rejects; asked for the same again, it knows the answer
  */
 export async function checkAuth(
@@ -52,6 +54,7 @@ export async function checkAuth(
   nowMs: number,
   lookup: Lookup,
   { begun, hashed }: CheckEvents,
+  trustedSealers: readonly string[] = [],
 ): Promise<SenderCheck> {
   const split = splitMessage(raw, SPLIT_BOUNDS);
   const fromDomain = fromDomainOf(split.from);
@@ -61,12 +64,20 @@ export async function checkAuth(
     void lookup(keyName(domain, selector), "TXT");
   }
   const sender = checkSender(client, lookup);
-  const signatures = await checkSignatures(split, nowMs, lookup, hashed);
+  let readers = 2;
+  const read = () => {
+    if (--readers === 0) hashed();
+  };
+  const chain = checkArc(split, { nowMs, lookup, minKeyBits: MIN_KEY_BITS }, read);
+  const signatures = await checkSignatures(split, nowMs, lookup, read);
+  const arc = await chain;
   return concludeAuth({
     fromDomain,
     ...await sender,
     signatures,
-    replyToDomains: signatures.some(({ result }) => result === "pass")
+    arc,
+    trustedSealers,
+    replyToDomains: arc.result === "pass" || signatures.some(({ result }) => result === "pass")
       ? replyToDomains(split.head)
       : [],
     policy: await policy,
