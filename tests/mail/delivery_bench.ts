@@ -1,4 +1,5 @@
 /** Deliveries of a test: a store with an org and its inbox, the outgoing queue, and a next hop. */
+// Over 300 lines: a relay's delivery with all that it leans on, and what tests ask of it.
 import assert from "node:assert/strict";
 import type { BlobRef } from "../../server/blobs/blobs.ts";
 import { BlobDamaged } from "../../server/blobs/blob_damaged.ts";

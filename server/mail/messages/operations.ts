@@ -14,7 +14,7 @@ const MessageQuery = PageQuery.extend({
   thread_id: z.string().optional(),
   order: z.enum(["asc", "desc"]).optional().openapi({ description: "`desc` when absent." }),
   wait: z.string().regex(/^-?[0-9]{1,20}$/).optional().openapi({
-    description: "With `order=asc`: seconds to wait for a message, 0 to 25; clamped.",
+    description: "With `order=asc` only: seconds to wait for a message, 0 to 25; clamped.",
   }),
 });
 
