@@ -25,30 +25,32 @@ const MAX_ALIASES = 10;
 longTest(
   "SPF is judged as the suite of RFC 7208 has it, but for the macro p",
   () =>
-    withSources("pyspf", "2.0.14", (suite) =>
-      withSources("PyYAML", "6.0.2", async (yaml) => {
-        const file = join(suite, "test", "rfc7208-tests.yml");
-        const env = { PYTHONPATH: join(yaml, "lib") };
-        const suites: Suite[] = JSON.parse(await runProgram("python3", ["-c", TO_JSON, file], env));
-        const wrong: string[] = [];
-        let count = 0;
-        for (const { zonedata, tests } of suites) {
-          const lookup = lookupIn(zonedata);
-          for (const [name, { host, helo, mailfrom, result }] of Object.entries(tests)) {
-            count++;
-            const { auth } = await checkAuth(
-              new TextEncoder().encode("Subject: x\r\n\r\nx\r\n"),
-              { clientIp: host, helo: helo ?? null, envelopeFrom: mailfrom ?? "" },
-              0,
-              lookup,
-              { begun() {}, hashed() {} },
-            );
-            if (![result].flat().includes(auth.spf)) wrong.push(name);
-          }
+    withSources("pyspf", "2.0.14", async (suite) => {
+      const file = join(suite, "test", "rfc7208-tests.yml");
+      // Its own tests want the same reader of YAML.
+      const env = { PYTHONPATH: join(suite, "yaml") };
+      const pip = ["-m", "pip", "install", "--quiet", "--no-deps", "--target", env.PYTHONPATH];
+      await runProgram("python3", [...pip, "PyYAML==6.0.2"]);
+      const suites: Suite[] = JSON.parse(await runProgram("python3", ["-c", TO_JSON, file], env));
+      const wrong: string[] = [];
+      let count = 0;
+      for (const { zonedata, tests } of suites) {
+        const lookup = lookupIn(zonedata);
+        for (const [name, { host, helo, mailfrom, result }] of Object.entries(tests)) {
+          count++;
+          const { auth } = await checkAuth(
+            new TextEncoder().encode("Subject: x\r\n\r\nx\r\n"),
+            { clientIp: host, helo: helo ?? null, envelopeFrom: mailfrom ?? "" },
+            0,
+            lookup,
+            { begun() {}, hashed() {} },
+          );
+          if (![result].flat().includes(auth.spf)) wrong.push(name);
         }
-        assert.equal(count, 203);
-        assert.deepEqual(wrong, DIFFERS);
-      })),
+      }
+      assert.equal(count, 203);
+      assert.deepEqual(wrong, DIFFERS);
+    }),
 );
 
 function lookupIn(zonedata: Suite["zonedata"]) {
