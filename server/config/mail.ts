@@ -50,6 +50,8 @@ export interface MailConfig {
   bounces: boolean;
   /** Resolvers for SPF, DKIM, DMARC and webhooks; empty for the system's. */
   dnsServers: HostPort[];
+  /** Domains, lowercased, whose ARC seals count. */
+  trustedSealers: readonly string[];
   googleClientId?: string;
   googleJwksUrl: string;
   allowLoopbackWebhooks: boolean;
@@ -90,6 +92,7 @@ export function parseMailConfig(env: Environment): MailConfig {
     connections: integerSetting(env, "RELAY_SMTP_CONNECTIONS", CONNECTIONS),
     bounces: booleanSetting(env, "RELAY_MAIL_BOUNCES", true),
     dnsServers: parseDnsServers(env),
+    trustedSealers: parseTrustedSealers(env),
     ...present("googleClientId", parseGoogleClientId(env)),
     googleJwksUrl: urlSetting(env, "RELAY_GOOGLE_JWKS_URL", ["https:", "http:"])?.href ??
       GOOGLE_JWKS_URL,
@@ -246,6 +249,18 @@ function parseDnsServers(env: Environment): HostPort[] {
       );
     }
     return server;
+  });
+}
+
+function parseTrustedSealers(env: Environment): string[] {
+  const names = optionalText(env, "RELAY_MAIL_TRUSTED_SEALERS")?.split(",") ?? [];
+  return names.map((part) => {
+    const name = part.trim().toLowerCase();
+    if (/^(?=.{1,253}$)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+$/.test(name)) return name;
+    throw new ConfigError(
+      "RELAY_MAIL_TRUSTED_SEALERS",
+      "must be domains as they stand in d= of ARC-Seal, such as google.com,lists.example.org",
+    );
   });
 }
 

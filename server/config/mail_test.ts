@@ -26,6 +26,7 @@ Deno.test("parseMailConfig() has nothing on by default", () => {
     connections: 10,
     bounces: true,
     dnsServers: [],
+    trustedSealers: [],
     googleJwksUrl: "https://www.googleapis.com/oauth2/v3/certs",
     allowLoopbackWebhooks: false,
     local: false,
@@ -167,6 +168,7 @@ Deno.test("parseMailConfig() refuses DKIM keys that are short, of another kind o
 Deno.test("parseMailConfig() reads resolvers, sign-in and the inbound secret", () => {
   const mail = parseMailConfig({
     RELAY_DNS_SERVERS: "127.0.0.1:5353, [::1]:53,9.9.9.9",
+    RELAY_MAIL_TRUSTED_SEALERS: "Google.com, lists.example.org",
     RELAY_GOOGLE_CLIENT_ID: "id.apps.example",
     RELAY_GOOGLE_JWKS_URL: "http://127.0.0.1:9/certs",
     RELAY_MAIL_BOUNCES: "false",
@@ -174,6 +176,7 @@ Deno.test("parseMailConfig() reads resolvers, sign-in and the inbound secret", (
     RELAY_SMTP_CA: "/etc/ca.pem",
     RELAY_SMTP_CONNECTIONS: "3",
   });
+  assert.deepEqual(mail.trustedSealers, ["google.com", "lists.example.org"]);
   assert.deepEqual(mail.dnsServers, [
     { host: "127.0.0.1", port: 5353 },
     { host: "::1", port: 53 },
@@ -187,6 +190,9 @@ Deno.test("parseMailConfig() reads resolvers, sign-in and the inbound secret", (
   assert.equal(parseMailConfig({}).connections, 10);
   for (const RELAY_SMTP_CONNECTIONS of ["2", "101", "many"]) {
     assertRefused({ RELAY_SMTP_CONNECTIONS }, "RELAY_SMTP_CONNECTIONS");
+  }
+  for (const RELAY_MAIL_TRUSTED_SEALERS of ["google", "a b.example", "x.example,", "*.example"]) {
+    assertRefused({ RELAY_MAIL_TRUSTED_SEALERS }, "RELAY_MAIL_TRUSTED_SEALERS");
   }
   for (const RELAY_DNS_SERVERS of ["dns.example:53", "127.0.0.9:53,", "127.0.0.1:99999"]) {
     assertRefused({ RELAY_DNS_SERVERS }, "RELAY_DNS_SERVERS");

@@ -50,8 +50,22 @@ Deno.test("a relay with the permissions of deno task start tells who sent a mail
   // deno-lint-ignore no-explicit-any -- shapes as the API gives them
   const found = accepted(list, 200).data.map(({ auth }: any) => auth);
   assert.deepEqual(found, [
-    { spf: "pass", dkim: "pass", dmarc: "pass", from_domain: "else.test", verdict: "pass" },
-    { spf: "fail", dkim: "none", dmarc: "fail", from_domain: "else.test", verdict: "fail" },
+    {
+      spf: "pass",
+      dkim: "pass",
+      dmarc: "pass",
+      arc: "none",
+      from_domain: "else.test",
+      verdict: "pass",
+    },
+    {
+      spf: "fail",
+      dkim: "none",
+      dmarc: "fail",
+      arc: "none",
+      from_domain: "else.test",
+      verdict: "fail",
+    },
   ]);
   assert.equal((await relay.terminate()).code, 0);
   assert.doesNotMatch(relay.output().stderr, /failed|lost|NotCapable/);

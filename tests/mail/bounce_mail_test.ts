@@ -116,6 +116,60 @@ Deno.test("an answer to a bounce address is stored in the thread of its message,
   assert.equal(rows[0].thread_id, sent.thread_id);
 });
 
+Deno.test("a report that cannot be applied is stored where an answer would be", async () => {
+  await using relay = await startMailRelay();
+  const { owner, inbox, sent, back } = await startWorld(relay);
+  const groupless = dsn("failed", "5.1.1").replace(/Final-Recipient[^]*?\r\n\r\n/, "\r\n");
+  assert.ok(!groupless.includes("Final-Recipient"));
+  const unclear = mailText({
+    headers: { From: "MAILER-DAEMON@mx.example.org", Subject: "Undelivered" },
+    text: "This message was created automatically by mail delivery software.\r\n" +
+      "A message that you sent has not yet been delivered to user@example.org.\r\n" +
+      "550 may follow; no action is required on your part.\r\n",
+  });
+  const quoting = mailText({
+    headers: { From: READER, Subject: "Away" },
+    text: "Hi. This is the qmail-send program at mx.example.\r\n" +
+      "This is a permanent error; I've given up. Sorry it didn't work out.\r\n\r\n" +
+      "<a@b.example>:\r\nRemote host said: 550 5.1.1 no such user\r\n",
+  });
+  for (const [index, raw] of [groupless, unclear, quoting].entries()) {
+    accepted(await back({ raw }), 200);
+    accepted(await back({ raw }), 200);
+    const rows = await listMessages(owner, inbox);
+    assert.equal(rows.length, index + 2, "stored, and once");
+    assert.deepEqual([rows[0].thread_id, rows[0].direction], [sent.thread_id, "inbound"]);
+  }
+  assert.equal((await readMessage(owner, sent.id)).status, "sent");
+  // Through the inbox's lists, as all else.
+  const blocked = { body: { block_receive: ["mx.example.org"] } };
+  accepted(await owner.ask("PATCH", `/v1/mail/inboxes/${inbox.id}`, blocked), 200);
+  assertMailRefused(await back({ raw: `X-Other: 1\r\n${groupless}` }), "not_found");
+});
+
+Deno.test("a mail server's notice in words is applied, to the recipient that the bounce address names", async () => {
+  await using relay = await startMailRelay();
+  const { owner, inbox, sent, back } = await startWorld(relay);
+  const raw = mailText({
+    headers: { From: "MAILER-DAEMON@mx.example.org", Subject: "failure notice" },
+    text: "Hi. This is the qmail-send program at mx.example.org.\r\n" +
+      "I'm afraid I wasn't able to deliver your message to the following addresses.\r\n\r\n" +
+      "<somebody.else@example.net>:\r\n" +
+      "Sorry, no mailbox here by that name. (#5.1.1)\r\n\r\n" +
+      "--- Below this line is a copy of the message.\r\n\r\nSubject: Hi\r\n",
+  });
+  accepted(await back({ raw }), 200);
+  const { status, recipients } = await readMessage(owner, sent.id);
+  assert.equal(status, "bounced");
+  assert.deepEqual([recipients[0].address, recipients[0].enhanced_code, recipients[0].detail], [
+    READER,
+    "5.1.1",
+    "Sorry, no mailbox here by that name. (#5.1.1)",
+  ]);
+  assert.equal((await listMessages(owner, inbox)).length, 1);
+  assertMailRefused(await send(owner, inbox, { to: READER }), "recipient_suppressed");
+});
+
 Deno.test("an answer to a bounce address goes through the inbox's lists", async () => {
   await using relay = await startMailRelay();
   const { owner, inbox, bounce, back } = await startWorld(relay);

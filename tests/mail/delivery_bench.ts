@@ -1,9 +1,12 @@
 /** Deliveries of a test: a store with an org and its inbox, the outgoing queue, and a next hop. */
+// Over 300 lines: a relay's delivery with all that it leans on, and what tests ask of it.
 import assert from "node:assert/strict";
 import type { BlobRef } from "../../server/blobs/blobs.ts";
 import { BlobDamaged } from "../../server/blobs/blob_damaged.ts";
 import { DEFAULT_LIMITS } from "../../server/limits.ts";
 import { BounceReports } from "../../server/mail/delivery/bounce_reports.ts";
+import { readReport } from "../../server/mail/delivery/read_report.ts";
+import { toEnd } from "../../server/mail/parsing/sliced.ts";
 import { type DeliverInside, mailDelivery } from "../../server/mail/delivery/mail_delivery.ts";
 import { mailRowId, stageMails, wakeMails } from "../../server/mail/delivery/queued_mail.ts";
 import {
@@ -149,7 +152,11 @@ export async function withDeliveries(test: (bench: Bench) => Promise<void>): Pro
         outgoing,
         changes,
         mailboxes,
-        reports: new BounceReports({ store, changes }),
+        reports: new BounceReports({
+          store,
+          changes,
+          readReport: (raw, from) => Promise.resolve(toEnd(readReport(raw, from))),
+        }),
         suppressions: new Suppressions({ store, records, commits, limits }),
       };
       processes.push(process);

@@ -19,7 +19,7 @@ function dsn(action: string, status: string, diagnostic?: string): Uint8Array {
 }
 
 const report = (by: Process, messageId: string, raw: Uint8Array, recipient = 0) =>
-  by.reports.receive({ messageId, recipient }, raw);
+  by.reports.receive({ messageId, recipient }, { raw, from: "" });
 
 for (const exclusive of [true, false]) {
   Deno.test(`a failed report bounces the recipient that the address names, and suppresses a hard one (exclusive: ${exclusive})`, () =>

@@ -7,7 +7,8 @@ import { readMail } from "../../server/local/read_mail.ts";
 import { CapturedMails } from "../../server/local/captured_mails.ts";
 import type { HandIn } from "../../server/local/hand_in.ts";
 import { localRoutes } from "../../server/local/routes.ts";
-import { parseDsn } from "../../server/mail/delivery/dsn.ts";
+import { readReport } from "../../server/mail/delivery/read_report.ts";
+import { toEnd } from "../../server/mail/parsing/sliced.ts";
 import { ask, assertRefused } from "../support/answer.ts";
 import { startApp } from "../support/app_server.ts";
 import { handIn, mailText } from "../support/inbound_mail.ts";
@@ -111,7 +112,7 @@ Deno.test("a reply lands in the thread of what it answers, a bounce and an out-o
   const raw = await fetch(`${relay.url}/v1/mail/messages/${bounce.id}/raw`, {
     headers: { Authorization: `Bearer ${holder.key}` },
   });
-  assert.deepEqual(parseDsn(await raw.bytes()), [{
+  assert.deepEqual(toEnd(readReport(await raw.bytes(), "")), [{
     action: "failed",
     status: "5.1.1",
     diagnostic: { type: "smtp", text: "550 5.1.1 no such user here" },

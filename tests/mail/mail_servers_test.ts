@@ -99,8 +99,17 @@ async function readyAt(port: number): Promise<void> {
   throw new Error("the mail server does not listen");
 }
 
-/** A mail of each kind that a server pipes in its own way. */
-async function handsOver(world: World, port: number, from: string): Promise<void> {
+/**
+ * A mail of each kind that a server pipes in its own way.
+ * @param bounced what its log says where a recipient was refused for good
+ */
+async function handsOver(
+  world: World,
+  port: number,
+  from: string,
+  log: () => Promise<string>,
+  bounced: RegExp,
+): Promise<void> {
   const raw = mailText({ text: "first line\r\n.dot\r\nFrom here\r\n" });
   await world.send(port, from, [world.inbox, `${world.inbox.replace("@", "+tag@")}`], raw);
   await world.send(port, "", [world.inbox], mailText({ text: "a bounce\r\n" }));
@@ -110,9 +119,24 @@ async function handsOver(world: World, port: number, from: string): Promise<void
   const mail = [first, second].find((row) => row !== bounce)!;
   const { to, ...sender } = mail.envelope as { from: string; to: string[] };
   assert.deepEqual(sender, { from });
-  assert.deepEqual(to.toSorted(), [world.inbox.replace("@", "+tag@"), world.inbox].toSorted());
+  // Each recipient is handed in by itself; to one inbox they are one message.
+  assert.equal(to.length, 1);
+  assert.match(to[0]!, /^bot(?:\+tag)?@agents\.test$/);
   assert.equal(mail.preview, "first line .dot From here");
   assert.ok(bounce !== undefined, "the empty sender stays empty");
+  // Who has no inbox is bounced alone, and nobody vanishes.
+  const some = ["nobody@agents.test", world.inbox, "gone@agents.test"];
+  await world.send(port, from, some, mailText({ text: "to some\r\n" }));
+  assert.equal((await world.messages(3)).length, 3);
+  for (const until = Date.now() + PATIENCE_MS;;) {
+    const found = [...(await log()).matchAll(bounced)].map(([, address]) => address);
+    if (found.length >= 2) {
+      assert.deepEqual(found.toSorted(), ["gone@agents.test", "nobody@agents.test"]);
+      break;
+    }
+    assert.ok(Date.now() < until, "two recipients are bounced");
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
 }
 
 partOrSkip("exim4", "exim4 pipes mail to relay mail inject", async (exim) => {
@@ -171,7 +195,9 @@ begin retry
       throw new Error(`the server ended: ${await said}`);
     });
     await Promise.race([ended, readyAt(port)]);
-    await Promise.race([ended, handsOver(world, port, "-sender@else.test")]);
+    const log = () => Deno.readTextFile(join(world.folder, "mainlog"));
+    const bounced = /\*\* (\S+@agents\.test)/g;
+    await Promise.race([ended, handsOver(world, port, "-sender@else.test", log, bounced)]);
     ended.catch(() => {});
   } catch (error) {
     const log = await Deno.readTextFile(join(world.folder, "mainlog")).catch(() => "");
@@ -246,7 +272,9 @@ ${master}`,
     assert.ok(started.success, new TextDecoder().decode(started.stderr));
     await readyAt(port);
     // It takes no sender that begins with a hyphen.
-    await handsOver(world, port, "sender@else.test");
+    const log = () => Deno.readTextFile(join(config, "log"));
+    const bounced = /to=<(\S+@agents\.test)>.* status=bounced/g;
+    await handsOver(world, port, "sender@else.test", log, bounced);
   } catch (error) {
     const log = await Deno.readTextFile(join(config, "log")).catch(() => "");
     throw new Error(`${error}\n${log}`);

@@ -40,6 +40,7 @@ Deno.test("each recipient of a message comes to its own end, inside and outside,
     spf: "pass",
     dkim: "none",
     dmarc: "pass",
+    arc: "none",
     from_domain: bob.address.split("@")[1],
     verdict: "pass",
   });

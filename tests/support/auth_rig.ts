@@ -34,6 +34,7 @@ export function startAuthRig(
     bounds?: CheckerBounds;
     lookups?: LookupBounds;
     now?: () => number;
+    trustedSealers?: readonly string[];
   } = {},
 ): AuthRig {
   const dns = startScriptedDns(zone);

@@ -4,7 +4,7 @@ import { accepted, type MailKeyHolder } from "./mail_caller.ts";
 
 export const FORM = "application/x-www-form-urlencoded";
 /** What is known of a sender whom nobody checked, but for its domain. */
-export const NO_AUTH = { spf: "none", dkim: "none", dmarc: "none", verdict: "none" };
+export const NO_AUTH = { spf: "none", dkim: "none", dmarc: "none", arc: "none", verdict: "none" };
 
 /** POSTs JSON as a program does. */
 export function post(

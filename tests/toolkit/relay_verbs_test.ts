@@ -247,6 +247,7 @@ Deno.test("mail register and mail inject print what the relay gives", async () =
     accepted: ["b@relay.example"],
     rejected: [{ address: "c@relay.example", code: "not_found" }],
   };
+  const whole = { accepted: ["b@relay.example", "c@relay.example"], rejected: [] };
   const inject = [
     "mail",
     "inject",
@@ -262,13 +263,13 @@ Deno.test("mail register and mail inject print what the relay gives", async () =
   world.faults.push({ status: 201, body: made }, { status: 201, body: made });
   assert.deepEqual(await alice.json(["mail", "register"]), [made]);
   assert.match(await alice.out(["mail", "register"]), /^API key +rm_sk_1$/m);
-  world.faults.push({ status: 200, body: result }, { status: 200, body: result });
+  for (const body of [whole, whole, result]) world.faults.push({ status: 200, body });
   const args = [...inject, "--secret-file", "secret", "--client-ip", "127.0.0.1"];
-  assert.deepEqual(await alice.json(args, state), [result]);
-  assert.equal(
-    await alice.out(args, state),
-    "accepted b@relay.example; rejected c@relay.example (not_found)\n",
-  );
+  assert.deepEqual(await alice.json(args, state), [whole]);
+  assert.equal(await alice.out(args, state), "accepted b@relay.example, c@relay.example\n");
+  const { code, out, err } = await alice.run([...args, "--json"], state);
+  assert.deepEqual([code, JSON.parse(out)], [67, result]);
+  assert.match(err, /: accepted b@relay\.example; rejected c@relay\.example \(not_found\)\n$/);
   assert.deepEqual(JSON.parse(world.seen.at(-1)!.headers.get("x-relay-envelope")!), {
     from: "",
     to: ["b@relay.example", "c@relay.example"],

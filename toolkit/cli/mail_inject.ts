@@ -27,7 +27,8 @@ once. A line "From ..." of mailbox files before the message is left out.
 
 Options:
   --from=ADDRESS    the envelope sender; empty for a bounce
-  --to=ADDRESS      an envelope recipient, as RECIPIENT; up to 100 in all
+  --to=ADDRESS      an envelope recipient, as RECIPIENT; one a call, so that each has an exit status of
+                    its own; up to 100 in all
   --client-ip=IP    who delivered it to the mail server; SPF is checked against it. Empty or
                     "unknown": nobody knows
   --helo=NAME       what that client called itself
@@ -37,11 +38,12 @@ Options:
 ${RELAY_OPTIONS_HELP}
   --json            print {"accepted": [...], "rejected": [{"address", "code"}]}
 
-Exit status: 0 when any recipient has it; else as mail servers know it (sysexits.h), with one line
-that says why:
+Exit status: 0 when every recipient has it; else as mail servers know it (sysexits.h), with one line
+that says why. Several that fare differently are tried singly, and named in the line: 75 when one of
+them is to be tried again, else 67.
   64  wrong usage
   65  the message is malformed, or has over 25 MiB
-  67  no recipient has an inbox here that takes it
+  67  a recipient has no inbox here that takes it
   75  try again: no answer, 408, 429 or 5xx
   77  the relay does not take the signature: another secret, or a wrong clock
   78  no secret, no relay, or a relay that takes no mail in
@@ -76,9 +78,13 @@ export const mailInject: Verb = {
     try {
       const { values, positionals } = parseOptions(args, OPTIONS, MAX_RECIPIENTS);
       isDeferring = values.defer === true;
-      const result = await inject(values, positionals, host);
-      await host.stdout(values.json ? jsonLine(result) : `${summaryOf(result)}\n`);
-      return Sysexit.ok;
+      const { result, code } = await inject(values, positionals, host);
+      if (values.json) await host.stdout(jsonLine(result));
+      else if (code === Sysexit.ok) await host.stdout(`${summaryOf(result)}\n`);
+      if (code !== Sysexit.ok) {
+        await host.stderr(`relay mail inject: ${summaryOf(result)}\n`);
+      }
+      return code;
     } catch (thrown) {
       const { code, words } = judge(thrown);
       await host.stderr(`relay mail inject: ${printable(words)}\n`);
@@ -90,11 +96,17 @@ export const mailInject: Verb = {
 
 type Values = ReturnType<typeof parseOptions<typeof OPTIONS>>["values"];
 
+/** What became of the recipients, and what one number can say of all of them. */
+interface Injected {
+  result: InjectedMail;
+  code: Sysexit;
+}
+
 async function inject(
   values: Values,
   positionals: readonly string[],
   host: Host,
-): Promise<InjectedMail> {
+): Promise<Injected> {
   const { from } = values;
   const to = [...values.to ?? [], ...positionals];
   if (from === undefined || to.length === 0) {
@@ -103,13 +115,55 @@ async function inject(
   if (to.length > MAX_RECIPIENTS) throw new InputError("at most 100 recipients", "usage");
   const { options, secret } = await settings(values, host);
   const message = await readMessage(readInput(host, values.message));
-  const envelope = {
+  const sender = {
     from,
-    to,
     client_ip: addressOf(values["client-ip"]),
     client_helo: values.helo?.slice(0, MAX_HELO_CHARACTERS) || undefined,
   };
-  return await injectMail({ ...options, secret }, envelope, message);
+  try {
+    const result = await injectMail({ ...options, secret }, { ...sender, to }, message);
+    return { result, code: result.rejected.length === 0 ? Sysexit.ok : Sysexit.noUser };
+  } catch (thrown) {
+    if (to.length === 1 || !isOfSome(thrown)) throw thrown;
+    return await injectSingly(to, (one) => {
+      const envelope = { ...sender, to: [one] };
+      return injectMail({ ...options, secret, retryForMs: 0 }, envelope, message);
+    });
+  }
+}
+
+/** Whether a refusal may be about some of the recipients: the others have the message then. */
+function isOfSome(thrown: unknown): boolean {
+  return thrown instanceof RefusalError &&
+    (thrown.code === "unavailable" || thrown.code === "rate_limited");
+}
+
+/**
+ * Finds out who has a message and who has not. Nobody gets it twice.
+ * @throws what the first that fails otherwise than for its recipient failed with
+ */
+async function injectSingly(
+  to: readonly string[],
+  injectOne: (address: string) => Promise<InjectedMail>,
+): Promise<Injected> {
+  const accepted: string[] = [];
+  const rejected: { address: string; code: string }[] = [];
+  let isOpen = false;
+  for (const address of to) {
+    try {
+      const one = await injectOne(address);
+      accepted.push(...one.accepted);
+      rejected.push(...one.rejected);
+    } catch (thrown) {
+      if (!(thrown instanceof RefusalError)) throw thrown;
+      const isNobody = failureCode(thrown) === Sysexit.noUser;
+      if (!isNobody && !isOfSome(thrown)) throw thrown;
+      isOpen ||= !isNobody;
+      rejected.push({ address, code: thrown.code });
+    }
+  }
+  const refusedCode = rejected.length === 0 ? Sysexit.ok : Sysexit.noUser;
+  return { result: { accepted, rejected }, code: isOpen ? Sysexit.tempFail : refusedCode };
 }
 
 /** What the operator sets; what is wrong with it is the operator's to set right. */

@@ -17,7 +17,7 @@ interface Sent {
 /** Runs the verb against one answer. */
 async function inject(
   args: readonly string[],
-  answer: Response | Error,
+  answer: Response | Error | ((to: string[]) => Response),
   state: MemoryHostState = {},
 ) {
   const sent: Sent[] = [];
@@ -28,7 +28,9 @@ async function inject(
     fetch: (_, init) => {
       const body = new TextDecoder("latin1").decode(init!.body as Uint8Array<ArrayBuffer>);
       sent.push({ headers: new Headers(init!.headers), body });
-      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+      if (answer instanceof Error) return Promise.reject(answer);
+      const { to } = JSON.parse(sent.at(-1)!.headers.get("x-relay-envelope")!);
+      return Promise.resolve(answer instanceof Response ? answer : answer(to));
     },
     ...state,
   });
@@ -124,6 +126,53 @@ Deno.test("mail inject ends as mail servers know it, and says why in one line", 
   }
   const { err } = await inject([...INJECT, "b@relay.example"], refused(404, "not_found", NOBODY));
   assert.match(err, /refused \(not_found\): no recipient .* \(blocked: 1\)\n$/);
+});
+
+Deno.test("mail inject ends with 67 and names everyone where some have it and some never will", async () => {
+  const answer = () =>
+    Response.json({
+      accepted: ["b@relay.example"],
+      rejected: [{ address: "c@relay.example", code: "not_found" }],
+    });
+  const args = [...INJECT, "b@relay.example", "c@relay.example"];
+  const line = "accepted b@relay.example; rejected c@relay.example (not_found)\n";
+  const { code, out, err, sent } = await inject(args, answer);
+  assert.deepEqual([code, out, err, sent.length], [67, "", `relay mail inject: ${line}`, 1]);
+  const json = await inject([...args, "--json"], answer);
+  assert.equal(json.code, 67);
+  assert.deepEqual(JSON.parse(json.out).rejected, [{
+    address: "c@relay.example",
+    code: "not_found",
+  }]);
+});
+
+Deno.test("mail inject tries recipients singly where some have to wait, and waits for these alone", async () => {
+  const busy = () => refused(503, "unavailable", "1 of 3 recipients have no room");
+  const fates: Record<string, () => Response> = {
+    "b@relay.example": taken,
+    "full@relay.example": busy,
+    "gone@relay.example": () => refused(404, "not_found", NOBODY),
+  };
+  const relay = (to: string[]) => to.length > 1 ? busy() : fates[to[0]!]!();
+  const ask = (...to: string[]) => inject([...INJECT, "--", ...to], relay);
+  const all = await ask(...Object.keys(fates));
+  assert.equal(all.code, 75);
+  assert.equal(
+    all.err,
+    "relay mail inject: accepted b@relay.example; rejected full@relay.example (unavailable), " +
+      "gone@relay.example (not_found)\n",
+  );
+  assert.equal(all.sent.length, 4);
+  // There is room meanwhile.
+  assert.equal((await ask("b@relay.example", "gone@relay.example")).code, 67);
+  assert.equal((await ask("b@relay.example", "b@relay.example")).code, 0);
+  // What is about the relay is about all of them.
+  for (
+    const answer of [() => refused(503, "mail_disabled"), () => refused(401, "invalid_signature")]
+  ) {
+    const { code, sent } = await inject([...INJECT, "b@relay.example", "c@relay.example"], answer);
+    assert.deepEqual([code, sent.length], [answer().status === 503 ? 75 : 77, 1]);
+  }
 });
 
 Deno.test("mail inject tells wrong usage and wrong settings from what passes", async () => {

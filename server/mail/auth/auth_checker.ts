@@ -21,6 +21,8 @@ export interface AuthCheckerOptions {
   onLoss: (failure: unknown) => void;
   /** Unix milliseconds, by which signatures expire. */
   now: () => number;
+  /** Domains whose word in a chain of seals counts; none unless given. */
+  trustedSealers?: readonly string[];
   bounds?: CheckerBounds;
   lookups?: LookupBounds;
 }
@@ -144,9 +146,10 @@ export class AuthChecker {
       check.timer = setTimeout(() => this.#giveUp(id), checkMs);
       const raw = check.raw.slice();
       const { client } = check;
-      const nowMs = this.#options.now();
+      const { now, trustedSealers = [] } = this.#options;
+      const nowMs = now();
       this.#hurry(check.party.org);
-      this.#worker!.post({ kind: "check", id, raw, client, nowMs }, [raw.buffer]);
+      this.#worker!.post({ kind: "check", id, raw, client, nowMs, trustedSealers }, [raw.buffer]);
     }
   }
 

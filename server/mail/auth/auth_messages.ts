@@ -22,7 +22,14 @@ export interface SenderCheck {
 }
 
 export type ToWorker =
-  | { kind: "check"; id: number; raw: Uint8Array; client: MailClient; nowMs: number }
+  | {
+    kind: "check";
+    id: number;
+    raw: Uint8Array;
+    client: MailClient;
+    nowMs: number;
+    trustedSealers: readonly string[];
+  }
   | { kind: "answer"; question: number; answer: DnsAnswer }
   | { kind: "ping" };
 

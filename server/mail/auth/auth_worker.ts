@@ -18,6 +18,7 @@ async function check(
   raw: Uint8Array,
   client: MailClient,
   nowMs: number,
+  trustedSealers: readonly string[],
 ): Promise<void> {
   const found = await checkAuth(raw, client, nowMs, (name, type) => {
     const question = questions++;
@@ -26,14 +27,14 @@ async function check(
   }, {
     begun: (fromDomain) => post({ kind: "begun", id, fromDomain }),
     hashed: () => post({ kind: "hashed", id }),
-  });
+  }, trustedSealers);
   post({ kind: "done", id, check: found });
 }
 
 self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
   switch (data.kind) {
     case "check":
-      check(data.id, data.raw, data.client, data.nowMs).catch((error) => {
+      check(data.id, data.raw, data.client, data.nowMs, data.trustedSealers).catch((error) => {
         post({ kind: "failed", id: data.id, reason: error instanceof Error ? error.name : "?" });
       });
       break;

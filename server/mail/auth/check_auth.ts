@@ -8,8 +8,15 @@ import spf from "mailauth/lib/spf/index.js";
 import tools from "mailauth/lib/tools.js";
 import type { AuthResult } from "../records/message_record.ts";
 import type { MailClient, SenderCheck } from "./auth_messages.ts";
+import { checkArc } from "./check_arc.ts";
 import { concludeAuth, type Findings, type SignatureFinding } from "./conclude_auth.ts";
-import { keyResolver, type Lookup, policyResolver, spfResolver } from "./dns_for_library.ts";
+import {
+  keyResolver,
+  type Lookup,
+  NO_NAME,
+  policyResolver,
+  spfResolver,
+} from "./dns_for_library.ts";
 import { domainOf, fromDomainOf } from "./from_domain.ts";
 import { keyAllows } from "./key_record.ts";
 import { relaxedBody } from "./relaxed_body.ts";
@@ -38,6 +45,7 @@ const LF = 10;
  * Checks a mail. All that DNS is asked for by itself is asked for at once, so that a name that is
  * slow to answer keeps nothing from another.
  *
+ * @param trustedSealers domains whose word in a chain counts (RELAY_MAIL_TRUSTED_SEALERS)
  * @param lookup asks DNS and never rejects; asked for the same again, it knows the answer
  */
 export async function checkAuth(
@@ -46,6 +54,7 @@ export async function checkAuth(
   nowMs: number,
   lookup: Lookup,
   { begun, hashed }: CheckEvents,
+  trustedSealers: readonly string[] = [],
 ): Promise<SenderCheck> {
   const split = splitMessage(raw, SPLIT_BOUNDS);
   const fromDomain = fromDomainOf(split.from);
@@ -55,12 +64,20 @@ export async function checkAuth(
     void lookup(keyName(domain, selector), "TXT");
   }
   const sender = checkSender(client, lookup);
-  const signatures = await checkSignatures(split, nowMs, lookup, hashed);
+  let readers = 2;
+  const read = () => {
+    if (--readers === 0) hashed();
+  };
+  const chain = checkArc(split, { nowMs, lookup, minKeyBits: MIN_KEY_BITS }, read);
+  const signatures = await checkSignatures(split, nowMs, lookup, read);
+  const arc = await chain;
   return concludeAuth({
     fromDomain,
     ...await sender,
     signatures,
-    replyToDomains: signatures.some(({ result }) => result === "pass")
+    arc,
+    trustedSealers,
+    replyToDomains: arc.result === "pass" || signatures.some(({ result }) => result === "pass")
       ? replyToDomains(split.head)
       : [],
     policy: await policy,
@@ -78,15 +95,16 @@ async function checkSender(
   const ip = ipaddr.process(clientIp).toString(); // IPv4 mapped into IPv6 is IPv4
   const name = helo !== null && helo.length <= MAX_HELO_CHARACTERS ? domainOf(`x@${helo}`) : null;
   if (envelopeFrom.length > MAX_ENVELOPE_CHARACTERS) return none;
-  const local = envelopeFrom === ""
-    ? "postmaster"
-    : envelopeFrom.slice(0, Math.max(0, envelopeFrom.lastIndexOf("@")));
-  const domain = envelopeFrom === "" ? name : domainOf(envelopeFrom);
+  const at = envelopeFrom.lastIndexOf("@");
+  // Without a local part it is postmaster's (RFC 7208, 4.3).
+  const local = envelopeFrom.slice(0, Math.max(0, at)).replaceAll("@", "") || "postmaster";
+  const domain = envelopeFrom === "" ? name : domainOf(at < 0 ? "" : `x${envelopeFrom.slice(at)}`);
   if (domain === null) return none;
   const result = await spf.spf({
-    sender: `${local.replaceAll("@", "")}@${domain}`,
+    sender: `${local}@${domain}`,
     ip,
-    helo: name ?? `[${ip}]`,
+    // What names no host matches nothing; the library takes it for an error of the record.
+    helo: name !== null && name.includes(".") ? name : NO_NAME,
     mta: "unknown",
     resolver: spfResolver(lookup),
   });

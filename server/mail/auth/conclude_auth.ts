@@ -3,6 +3,8 @@
  * rule for the verdict (docs/mail.md). Pure; part of the worker.
  */
 import type { AuthResult, AuthVerdict } from "../records/message_record.ts";
+import { dmarcPassIn } from "./arc_chain.ts";
+import type { ArcFinding } from "./check_arc.ts";
 import type { SenderCheck } from "./auth_messages.ts";
 
 export interface SignatureFinding {
@@ -21,6 +23,9 @@ export interface Findings {
   spfDomain: string | null;
   /** In any order; one for each that was found. */
   signatures: readonly SignatureFinding[];
+  arc: ArcFinding;
+  /** Domains, lowercased, whose seals count. */
+  trustedSealers: readonly string[];
   /** Of all addresses in Reply-To, lowercased; none are needed where no signature passes. */
   replyToDomains: readonly string[];
   /** What the domain of From publishes. */
@@ -37,11 +42,26 @@ export function concludeAuth(findings: Findings): SenderCheck {
   const dkim = DKIM_ORDER.find((result) => signatures.some((one) => one.result === result)) ??
     "none";
   const dmarc = dmarcOf(findings);
-  const verdict = verdictOf(findings, dkim, dmarc);
+  const own = verdictOf(findings, dkim, dmarc);
+  const verdict = own !== "pass" && isVouchedFor(findings) ? "pass" : own;
+  const { result: arc } = findings.arc;
   return {
-    auth: { spf, dkim, dmarc, fromDomain, verdict },
+    auth: { spf, dkim, dmarc, ...(arc === "none" ? {} : { arc }), fromDomain, verdict },
     isReplyToUnsigned: verdict === "pass" && isReplyToUnsigned(findings),
   };
+}
+
+/**
+ * Whether sealers who are trusted say that the mail passed DMARC when the first of them got it. All of
+ * them have to be trusted: any of them could have written what those before it are said to have seen.
+ * Nothing that fails by itself, such as several From, is mended.
+ */
+function isVouchedFor({ arc, fromDomain, trustedSealers }: Findings): boolean {
+  return fromDomain !== null && arc.result === "pass" &&
+    arc.sets.every(({ sealer, signer }) =>
+      trustedSealers.includes(sealer) && trustedSealers.includes(signer)
+    ) &&
+    dmarcPassIn(arc.sets[0]!.results) === fromDomain;
 }
 
 /**
@@ -51,6 +71,9 @@ export function concludeAuth(findings: Findings): SenderCheck {
 function isReplyToUnsigned(findings: Findings): boolean {
   const { fromDomain, replyToDomains, signatures, policy, ofOneOrganization } = findings;
   const strict = typeof policy === "string" ? RELAXED : policy;
+  if (isVouchedFor(findings) && findings.arc.sets.at(-1)!.signedNames.includes("reply-to")) {
+    return false;
+  }
   const covering = signatures.filter(({ signedNames }) => signedNames.includes("reply-to"));
   return !isAligned({ ...findings, signatures: covering }, "pass", strict) &&
     replyToDomains.some((domain) => !ofOneOrganization(domain, fromDomain!));

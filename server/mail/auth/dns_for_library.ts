@@ -1,5 +1,9 @@
 /** The answers of DNS as the library takes them: records, or errors with the codes of `node:dns`. Pure. */
+import { isSpfSyntax } from "./spf_syntax.ts";
 import type { DnsAnswer, DnsRecord, RecordType } from "../../../toolkit/mail/dns_message.ts";
+
+/** What stands for the name of a client that has none: DNS need not be asked for it (RFC 6761, 6.4). */
+export const NO_NAME = "unknown.invalid";
 
 /** Never rejects. */
 export type Lookup = (name: string, type: RecordType) => Promise<DnsAnswer>;
@@ -47,17 +51,19 @@ export function spfResolver(lookup: Lookup): Resolve {
       spfResult: { error: "temperror", text: "DNS failure" },
     });
     for (const record of records) {
-      if (Array.isArray(record) && /^v=spf1\b/i.test(record[0] ?? "")) requireShort(record);
+      if (Array.isArray(record) && /^v=spf1(?: |$)/i.test(record.join(""))) requireSound(record);
     }
     return records as string[][];
   };
 }
 
-function requireShort(record: readonly string[]): void {
+function requireSound(record: readonly string[]): void {
   const text = record.join("");
-  if (text.length <= MAX_TEXT_CHARACTERS && text.split("%{").length <= MAX_SPF_MACROS + 1) return;
-  throw Object.assign(new Error("too long a record"), {
-    spfResult: { error: "permerror", text: "the record is too long" },
+  const isShort = text.length <= MAX_TEXT_CHARACTERS &&
+    text.split("%{").length <= MAX_SPF_MACROS + 1;
+  if (isShort && isSpfSyntax(text)) return;
+  throw Object.assign(new Error("no record of SPF"), {
+    spfResult: { error: "permerror", text: "the record is too long, or not of the form" },
   });
 }
 
@@ -69,7 +75,9 @@ async function resolve(
   marks: Record<string, unknown>,
 ): Promise<DnsRecord[]> {
   const asked = name.replace(/\.$/, "");
-  const answer: DnsAnswer = TYPES.includes(type ?? "") && asked.length <= MAX_NAME_CHARACTERS
+  const isAskable = TYPES.includes(type ?? "") && asked.length <= MAX_NAME_CHARACTERS &&
+    !asked.endsWith(".invalid");
+  const answer: DnsAnswer = isAskable
     ? await lookup(asked, type as RecordType)
     : { code: "ENOTFOUND" };
   if ("records" in answer) return answer.records;

@@ -28,7 +28,7 @@ export async function openAuth(
   { config, log, now }: Pick<Deps, "config" | "log" | "now">,
   systemDns: () => Promise<DnsServer[]> = readSystemDns,
 ): Promise<Auth> {
-  const { local, dnsServers } = config.mail;
+  const { local, dnsServers, trustedSealers } = config.mail;
   if (local) {
     return {
       check: () => Promise.resolve({ auth: UNCHECKED, isReplyToUnsigned: false }),
@@ -43,6 +43,7 @@ export async function openAuth(
     start: startAuthWorker,
     onLoss: logSparsely(log, "mail_auth_worker_lost"),
     now,
+    trustedSealers,
   });
   return {
     check: (raw, client, party) => checker.check(raw, client, party),

@@ -26,16 +26,8 @@ const NAME = /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-
  * twice, From is not signed, the identity is of another domain, or the hash is SHA-1 (RFC 8301)
  */
 export function readSignatureTags(value: string): SignatureTags | null {
-  // Comments and quotes have no place in a list of tags, and the library reads them in ways of its own.
-  if (value.length > MAX_VALUE_CHARACTERS || /[()"'\\]/.test(value)) return null;
-  const tags = new Map<string, string>();
-  for (const part of value.split(";")) {
-    if (part.trim() === "") continue;
-    const equals = part.indexOf("=");
-    const name = part.slice(0, Math.max(equals, 0)).trim().toLowerCase();
-    if (!/^[a-z][a-z0-9_]*$/.test(name) || tags.has(name)) return null;
-    tags.set(name, part.slice(equals + 1).replace(/\s/g, ""));
-  }
+  const tags = readTagList(value);
+  if (tags === null) return null;
   const domain = tags.get("d")?.toLowerCase() ?? "";
   const selector = tags.get("s")?.toLowerCase() ?? "";
   const fields = tags.get("h")?.toLowerCase().split(":") ?? [];
@@ -59,6 +51,21 @@ export function readSignatureTags(value: string): SignatureTags | null {
     bodyForm: form[1] === "relaxed" ? "relaxed" : "simple",
     signedBytes: length === undefined ? null : Number(length),
   };
+}
+
+/** A list of tags (RFC 6376, 3.2), their values without white space; null for what is none. */
+export function readTagList(value: string): Map<string, string> | null {
+  // Comments and quotes have no place in it, and the library reads them in ways of its own.
+  if (value.length > MAX_VALUE_CHARACTERS || /[()"'\\]/.test(value)) return null;
+  const tags = new Map<string, string>();
+  for (const part of value.split(";")) {
+    if (part.trim() === "") continue;
+    const equals = part.indexOf("=");
+    const name = part.slice(0, Math.max(equals, 0)).trim().toLowerCase();
+    if (!/^[a-z][a-z0-9_]*$/.test(name) || tags.has(name)) return null;
+    tags.set(name, part.slice(equals + 1).replace(/\s/g, ""));
+  }
+  return tags;
 }
 
 /** What `i=` names, which need not be there; null where that is neither the signing domain nor below it. */

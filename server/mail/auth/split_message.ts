@@ -1,8 +1,9 @@
 /**
  * Makes of a mail what the library checks in linear time: line ends CRLF, no more signatures than are
- * checked, no ARC fields, which it would verify and count as signatures. Pure; part of the worker.
+ * checked, ARC fields apart, which it would verify and count as signatures. Pure; part of the worker.
  */
 import { Buffer } from "node:buffer";
+import { ARC_NAMES, type ArcField } from "./arc_chain.ts";
 import { readSignatureTags, type SignatureTags } from "./signature_tags.ts";
 
 export interface SplitMessage {
@@ -18,6 +19,10 @@ export interface SplitMessage {
   hasDoubledField: boolean;
   /** DKIM-Signature fields that can be checked; none where the header is too much for the library. */
   signatures: SignedField[];
+  /** The fields of ARC, from the top; null where the header is too much for the library. */
+  arc: ArcField[] | null;
+  /** The header with these, and no other signatures. */
+  arcHead: () => Uint8Array<ArrayBuffer>;
   /** How many of the checked fields cannot: malformed, too long, or of a header that is too large. */
   unchecked: number;
 }
@@ -96,6 +101,13 @@ export function splitMessage(raw: Uint8Array, bounds: SplitBounds): SplitMessage
     if (tags === null) unchecked++;
     else signatures.push({ ...tags, index });
   }
+  const arc = fields.flatMap(({ name, text }) =>
+    isArc(name) ? [{ name, value: valueOf(text) }] : []
+  );
+  const arcHead = () => {
+    const kept = fields.filter(({ name }) => name !== "dkim-signature");
+    return latin1Bytes(`${kept.map(({ text }) => text).join("\r\n")}\r\n\r\n`);
+  };
   const headWith = (chosen: readonly SignedField[]) => {
     const places = new Set(chosen.map(({ index }) => index));
     const kept = fields.filter(({ name }, index) =>
@@ -110,6 +122,8 @@ export function splitMessage(raw: Uint8Array, bounds: SplitBounds): SplitMessage
     from,
     hasDoubledField,
     signatures,
+    arc: isTooMuch && arc.length > 0 ? null : arc,
+    arcHead,
     unchecked,
   };
 }
@@ -138,6 +152,8 @@ function endOfHead(message: Uint8Array): number {
   }
   return message.length;
 }
+
+const isArc = (name: string) => (ARC_NAMES as readonly string[]).includes(name);
 
 function fieldName(line: string): string {
   const colon = line.indexOf(":");

@@ -1,10 +1,13 @@
-/** Takes mail to a bounce address (mail page, "Receiving"): a report of delivery is applied, and no message. */
+/**
+ * Takes mail to a bounce address (mail page, "Receiving"): a report of delivery is applied, and no
+ * message; what cannot be applied is one, as an answer is.
+ */
 import { RelayError } from "../../errors.ts";
 import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import type { Store } from "../../storage/store.ts";
 import type { BouncedMail } from "../composing/bounce_address.ts";
 import type { MessageRow, Recipient } from "../records/message_record.ts";
-import { type DsnRecipient, parseDsn, reportedOn } from "./dsn.ts";
+import { type DsnRecipient, reportedOn } from "./dsn.ts";
 import { sentKey, type SentRow } from "./queued_mail.ts";
 import { nextStatus, type RecipientEvent } from "./recipient_status.ts";
 import type { RecipientChanges } from "./recipient_change.ts";
@@ -16,23 +19,45 @@ export type BounceAnswer =
   | { answer: "applied" }
   /** It is refused as mail to nobody: the message has gone, or is older than 30 days. */
   | { answer: "unknown" }
-  /** It is no report, such as an out-of-office answer: it belongs to this message's thread and inbox. */
+  /**
+   * It says nothing that can be applied, as an out-of-office answer, or a notice that only a person
+   * understands: it belongs to this message's thread and inbox.
+   */
   | { answer: "mail"; row: MessageRow };
 
+/** Reports stand before the mail that they return; what is behind this is not looked at. */
+const REPORT_BYTES = 256 * 1024;
+
+export interface BounceReportsServices {
+  store: Store;
+  changes: RecipientChanges;
+  /**
+   * As readReport() does, off the main thread.
+   * @param owner the org whose turn it takes
+   * @throws RelayError `unavailable` where too much waits
+   */
+  readReport(
+    raw: Uint8Array,
+    envelopeFrom: string,
+    owner: string,
+  ): Promise<DsnRecipient[] | null>;
+}
+
 export class BounceReports {
-  constructor(
-    private readonly services: { store: Store; changes: RecipientChanges },
-  ) {}
+  constructor(private readonly services: BounceReportsServices) {}
 
   /** Read once, however many addresses of the envelope are of bounces. */
-  readonly #parsed = new WeakMap<Uint8Array, { recipients: DsnRecipient[] | null }>();
+  readonly #read = new WeakMap<Uint8Array, Promise<DsnRecipient[] | null>>();
 
   /**
-   * @param named what the address names, its HMAC checked
-   * @param raw of the message that came (RFC 5322)
+   * @param named what the address names, its HMAC checked: it alone says whose delivery changes
+   * @param mail that came: its bytes (RFC 5322) and envelope sender
    * @throws RelayError `unavailable` where it has to be tried again
    */
-  async receive({ messageId, recipient }: BouncedMail, raw: Uint8Array): Promise<BounceAnswer> {
+  async receive(
+    { messageId, recipient }: BouncedMail,
+    { raw, from }: { raw: Uint8Array; from: string },
+  ): Promise<BounceAnswer> {
     const { store, changes } = this.services;
     const { value: sent } = await retryWhileLocked(() => store.kv.get<SentRow>(sentKey(messageId)));
     if (sent === null || store.now() >= sent.untilMs) return { answer: "unknown" };
@@ -41,10 +66,9 @@ export class BounceReports {
     const row = await changes.read(named);
     const address = row?.recipients[recipient]?.address;
     if (row === null || address === undefined) return { answer: "unknown" };
-    const reported = this.#parse(raw);
-    if (reported === null) return { answer: "mail", row };
-    const report = reportedOn(reported, address);
-    const event = report === null ? null : reportEvent(report);
+    const report = reportedOn(await this.#reportedIn(raw, from, orgId) ?? [], address);
+    if (report === null) return { answer: "mail", row };
+    const event = reportEvent(report);
     if (event === null || isWithoutEffect(row.recipients[recipient]!, event)) {
       return { answer: "applied" };
     }
@@ -60,10 +84,15 @@ export class BounceReports {
     }
   }
 
-  #parse(raw: Uint8Array): DsnRecipient[] | null {
-    const parsed = this.#parsed.get(raw) ?? { recipients: parseDsn(raw) };
-    this.#parsed.set(raw, parsed);
-    return parsed.recipients;
+  #reportedIn(
+    raw: Uint8Array,
+    from: string,
+    owner: string,
+  ): Promise<DsnRecipient[] | null> {
+    const read = this.#read.get(raw) ??
+      this.services.readReport(raw.subarray(0, REPORT_BYTES), from, owner);
+    this.#read.set(raw, read);
+    return read;
   }
 }
 

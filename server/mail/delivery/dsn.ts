@@ -1,8 +1,11 @@
 /**
  * Reports of delivery (RFC 3464) as servers really write them: what a report says of recipients, read
- * leniently from the bytes of a message. Time and memory are bounded: only its beginning counts.
+ * leniently from the parts of a message. Pure; linear in what it looks at.
  */
-import { Buffer } from "node:buffer";
+import { decodeCharset } from "../parsing/charset.ts";
+import type { Sliced } from "../parsing/sliced.ts";
+import { decodeTransfer } from "../parsing/transfer_encoding.ts";
+import type { MailPart } from "../parsing/walk_parts.ts";
 
 export type DsnAction = "failed" | "delayed" | "delivered" | "relayed" | "expanded";
 
@@ -17,33 +20,29 @@ export interface DsnRecipient {
   addresses: readonly string[];
 }
 
-/** Reports stand before the mail that they return; what is behind this is not looked at. */
-const READ_BYTES = 256 * 1024;
-const MAX_PARTS = 50;
-const MAX_DEPTH = 4;
+const STATUS_TYPES = ["message/delivery-status", "message/global-delivery-status"];
 const MAX_RECIPIENTS = 100;
-/** Lines of a header, and of what is said of one recipient. */
+/** Lines of what is said of one recipient. */
 const MAX_LINES = 2_000;
 const MAX_DIAGNOSTIC = 2_000;
 
-interface Entity {
-  /** Lowercased names, the first of each; values unfolded. */
-  headers: ReadonlyMap<string, string>;
-  body: string;
-}
-
 /**
- * What a message reports of its recipients, in its order.
+ * What a message reports of its recipients, in its order; what names no recipient, or says nothing of
+ * it, is left out.
  * @param raw of the message (RFC 5322)
- * @returns null for a message that is no report of delivery
+ * @param parts of it, by walkParts()
  */
-export function parseDsn(raw: Uint8Array): DsnRecipient[] | null {
-  const text = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, READ_BYTES))
-    .toString("latin1");
-  const status = findStatus(readEntity(text), { parts: MAX_PARTS }, 0);
-  if (status === null) return null;
+export function* readDsn(
+  raw: Uint8Array,
+  parts: readonly MailPart[],
+): Sliced<DsnRecipient[]> {
+  const part = parts.find(({ contentType, depth }) =>
+    depth > 0 && STATUS_TYPES.includes(contentType)
+  );
   const recipients: DsnRecipient[] = [];
-  for (const fields of groupsOf(status)) {
+  if (part === undefined) return recipients;
+  const { bytes } = yield* decodeTransfer(raw.subarray(part.start, part.end), part.encoding);
+  for (const fields of groupsOf(decodeCharset(bytes, "").text)) {
     const recipient = readRecipient(fields);
     if (recipient !== null && recipients.push(recipient) === MAX_RECIPIENTS) break;
   }
@@ -52,7 +51,7 @@ export function parseDsn(raw: Uint8Array): DsnRecipient[] | null {
 
 /**
  * The recipient that a report of a mail to one address is about: the one with that address, else the
- * first that failed, else the first.
+ * first that failed, else the first. Whom the mail was for its bounce address says alone.
  */
 export function reportedOn(
   recipients: readonly DsnRecipient[],
@@ -63,39 +62,7 @@ export function reportedOn(
     recipients.find(({ action }) => action === "failed") ?? recipients[0] ?? null;
 }
 
-/** The body of the first part with the machine's words of a report. */
-function findStatus(
-  { headers, body }: Entity,
-  left: { parts: number },
-  depth: number,
-): string | null {
-  const type = headers.get("content-type") ?? "text/plain";
-  const name = /^[^;\s]*/.exec(type)![0].toLowerCase();
-  if (name === "message/delivery-status" || name === "message/global-delivery-status") {
-    return depth > 0 ? decoded(body, headers.get("content-transfer-encoding")) : null;
-  }
-  if (!name.startsWith("multipart/") || depth >= MAX_DEPTH) return null;
-  const boundary = parameterOf(type, "boundary");
-  if (boundary === null || boundary === "") return null;
-  for (const part of partsOf(body, boundary)) {
-    if (left.parts-- <= 0) return null;
-    const found = findStatus(readEntity(part), left, depth + 1);
-    if (found !== null) return found;
-  }
-  return null;
-}
-
-function readEntity(text: string): Entity {
-  const blank = /(?:^|\n)\r?\n/.exec(text);
-  const end = blank === null ? text.length : blank.index;
-  const headers = new Map<string, string>();
-  for (const [name, value] of fieldsOf(text.slice(0, end))) {
-    if (!headers.has(name)) headers.set(name, value);
-  }
-  return { headers, body: blank === null ? "" : text.slice(end + blank[0].length) };
-}
-
-/** Fields of a header, unfolded; lines that are none are skipped. */
+/** The fields of a group, unfolded; lines that are none are skipped. */
 function* fieldsOf(text: string): Generator<[name: string, value: string]> {
   let name: string | null = null;
   let values: string[] = [];
@@ -111,42 +78,6 @@ function* fieldsOf(text: string): Generator<[name: string, value: string]> {
     values = [line.slice(colon + 1).trim()];
   }
   if (name !== null) yield whole();
-}
-
-function parameterOf(value: string, name: string): string | null {
-  const found = new RegExp(`;\\s*${name}\\s*=\\s*(?:"([^"]*)"|([^;\\s]+))`, "i").exec(value);
-  return found === null ? null : found[1] ?? found[2]!;
-}
-
-/** The texts between the lines of a boundary, without the preamble and what follows the last one. */
-function* partsOf(body: string, boundary: string): Generator<string> {
-  const marker = `--${boundary}`;
-  let begin: number | null = null;
-  for (let at = body.indexOf(marker); at >= 0; at = body.indexOf(marker, at + marker.length)) {
-    if (at > 0 && body[at - 1] !== "\n") continue;
-    const lineEnd = body.indexOf("\n", at);
-    const rest = body.slice(at + marker.length, lineEnd < 0 ? undefined : lineEnd).trimEnd();
-    const isLast = rest === "--";
-    if (!isLast && rest !== "") continue;
-    if (begin !== null) yield body.slice(begin, at);
-    if (isLast || lineEnd < 0) return;
-    begin = lineEnd + 1;
-  }
-  if (begin !== null) yield body.slice(begin);
-}
-
-function decoded(body: string, encoding = ""): string {
-  switch (encoding.trim().toLowerCase()) {
-    case "base64":
-      return Buffer.from(body, "base64").toString("latin1");
-    case "quoted-printable":
-      return body.replaceAll(/=[ \t]*\r?\n/g, "").replaceAll(
-        /=([0-9A-Fa-f]{2})/g,
-        (_, hex: string) => String.fromCharCode(parseInt(hex, 16)),
-      );
-    default:
-      return body;
-  }
 }
 
 /** The groups of fields that blank lines divide (RFC 3464, section 2.1). */
@@ -187,7 +118,7 @@ const ACTION_OF_CLASS: Readonly<Record<string, DsnAction>> = {
 
 function actionOf(value: string | undefined, status: string | null): DsnAction | null {
   const word = /^[a-z]+/i.exec(value ?? "")?.[0].toLowerCase();
-  const said = ACTIONS.find((action) => action === word);
+  const said = word === "failure" ? "failed" : ACTIONS.find((action) => action === word);
   return said ?? (status === null ? null : ACTION_OF_CLASS[status[0]!]!);
 }
 

@@ -2,6 +2,7 @@
 import { forMail } from "../../outgoing/next_hop_uses.ts";
 import { makeBounceAddress } from "../composing/bounce_address.ts";
 import type { MailCore, MailPart } from "../mail_core.ts";
+import type { MailWorker } from "../parsing/mail_worker.ts";
 import type { Receiver } from "../receiving/receiver.ts";
 import { BounceReports } from "./bounce_reports.ts";
 import { deliverInside } from "./deliver_inside.ts";
@@ -26,9 +27,13 @@ export interface DeliveryBeside {
 }
 
 /** What takes reports. The receiver needs it, and delivery inside the relay needs the receiver. */
-export function openReports(services: RecipientChangeServices): Reports {
+export function openReports(
+  services: RecipientChangeServices & { reader: Pick<MailWorker, "readReport"> },
+): Reports {
+  const { store, reader } = services;
   const changes = new RecipientChanges(services);
-  return { changes, reports: new BounceReports({ store: services.store, changes }) };
+  const readReport = reader.readReport.bind(reader);
+  return { changes, reports: new BounceReports({ store, changes, readReport }) };
 }
 
 export function openDelivery(

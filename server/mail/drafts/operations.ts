@@ -31,13 +31,13 @@ const DraftRequest = z.object({
   in_reply_to_message_id: z.string().nullable().optional().openapi({
     description: "A message of the inbox that it answers, in whose thread it goes out.",
   }),
-  client_id: z.string().nullable().optional().openapi({
+  client_id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/).nullable().optional().openapi({
     description:
       "1 to 64 of A-Z, a-z, 0-9, _ and -. The same again in the inbox gives what exists.",
   }),
 }).openapi("MailDraftRequest");
 
-const DraftChanges = z.object({
+const DraftChanges = z.strictObject({
   ...WORDS,
   attachments: z.array(z.union([
     z.object({ id: z.string() }).openapi({ description: "Keeps one." }),
@@ -82,7 +82,8 @@ export function draftRoutes(limits: Limits): DescribedRoutes {
       body: {
         description:
           "What is missing is asked for when it is sent. null counts as absent, unknown " +
-          "fields are ignored.",
+          "fields are ignored, but one that differs from a known name by case, underscores or one " +
+          "letter only is refused.",
         schema: DraftRequest,
       },
       answers: {

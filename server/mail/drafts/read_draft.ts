@@ -11,6 +11,7 @@ import { refuseLargeMessage } from "../sending/message_size.ts";
 import { readAddresses, uniqueRecipients } from "../sending/read_addresses.ts";
 import { readAttachment, readAttachments, readItem } from "../sending/read_attachments.ts";
 import { readBodies, refuseLargeBodies } from "../sending/read_bodies.ts";
+import { refuseNearNames } from "../sending/refuse_near_names.ts";
 import { readLabels, readSendAt, readSubject } from "../sending/read_extras.ts";
 import { MAX_REPLY_TO, type ReadingContext, withoutNulls } from "../sending/read_send.ts";
 
@@ -22,11 +23,12 @@ export interface DraftRequest extends OutgoingMessage {
 
 /**
  * Body of POST /v1/mail/inboxes/{id}/drafts: everything may be missing; null counts as absent,
- * unknown fields are ignored.
+ * unknown fields are ignored unless one was meant for a known.
  * @throws RelayError `payload_too_large`, `invalid_json` or `invalid_email`, naming the field
  */
 export function readDraft(request: JsonObject, { limits, nowMs }: ReadingContext): DraftRequest {
   const bodies = readBodies(request, limits);
+  refuseNearNames(request, FIELDS);
   const given = withoutNulls(request);
   const { in_reply_to_message_id: repliedId = null } = given;
   if (repliedId !== null && typeof repliedId !== "string") {
@@ -72,6 +74,8 @@ const CHANGEABLE = [
   "labels",
   "send_at",
 ];
+/** What a new draft may say. */
+const FIELDS = [...CHANGEABLE, "in_reply_to_message_id", "client_id"];
 const CLEARABLE = ["subject", "text", "html", "cc", "bcc"];
 
 /**

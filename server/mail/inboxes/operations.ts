@@ -48,9 +48,14 @@ const optionalLists = (nullable: boolean) =>
     ]),
   );
 
+/** As cleanLocalPart() has it: dots stand between other characters only. */
+const LOCAL_PART = /^[A-Za-z0-9](?:(?:\.?[_-])*\.?[A-Za-z0-9])*$/;
+
 const InboxRequest = z.object({
-  local_part: z.string().nullable().optional().openapi({
-    description: "1 to 64 of a-z, 0-9, dot, hyphen, underscore; a made-up one when absent.",
+  local_part: z.string().max(64).regex(LOCAL_PART).nullable().optional().openapi({
+    description:
+      "1 to 64 of a-z, 0-9, dot, hyphen, underscore, a letter or digit first and last, no " +
+      "two dots in a row; letters are lowercased. A made-up one when absent.",
   }),
   display_name: displayName,
   send_policy: SendPolicy.nullable().optional().openapi({ description: "`direct` when absent." }),
@@ -61,7 +66,7 @@ const InboxRequest = z.object({
   }),
 }).openapi("MailInboxRequest");
 
-const InboxChanges = z.object({
+const InboxChanges = z.strictObject({
   display_name: displayName,
   send_policy: SendPolicy.optional(),
   retention_days: retentionDays,

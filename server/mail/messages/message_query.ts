@@ -36,6 +36,10 @@ export function readMessageQuery(rawQuery: string): MessageListQuery {
       "query parameter thread_id must be the id of a thread, thr_ and 26 characters",
     );
   }
+  // Only who reads upwards can wait for what comes.
+  if (wait > 0 && order !== "asc") {
+    throw invalidJson("query parameter wait needs order=asc: add it, or leave wait out");
+  }
   return {
     filters: {
       unread: query.unread,
@@ -45,8 +49,7 @@ export function readMessageQuery(rawQuery: string): MessageListQuery {
       ...(threadId === undefined ? {} : { threadId }),
     },
     order,
-    // Only who reads upwards can wait for what comes.
-    waitMs: order === "asc" ? wait * 1000 : 0,
+    waitMs: wait * 1000,
   };
 }
 

@@ -14,7 +14,7 @@ const MessageQuery = PageQuery.extend({
   thread_id: z.string().optional(),
   order: z.enum(["asc", "desc"]).optional().openapi({ description: "`desc` when absent." }),
   wait: z.string().regex(/^-?[0-9]{1,20}$/).optional().openapi({
-    description: "With `order=asc`: seconds to wait for a message, 0 to 25; clamped.",
+    description: "With `order=asc` only: seconds to wait for a message, 0 to 25; clamped.",
   }),
 });
 
@@ -22,12 +22,12 @@ const NO_MESSAGE = "the org has no such message, or the key is for another inbox
 const NO_THREAD = "the org has no such thread, or the key is for another inbox";
 
 const LABELS = z.array(z.string().regex(/^[a-z0-9_-]{1,32}$/)).max(20).optional();
-const MessageChanges = z.object({
+const MessageChanges = z.strictObject({
   read: z.boolean().optional(),
   add_labels: LABELS,
   remove_labels: LABELS,
 }).openapi("MailMessageChanges");
-const ThreadChanges = z.object({ read: z.boolean() }).openapi("MailThreadChanges");
+const ThreadChanges = z.strictObject({ read: z.boolean() }).openapi("MailThreadChanges");
 
 const json = (description: string, schema: z.ZodType) => ({
   description,

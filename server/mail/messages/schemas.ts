@@ -35,6 +35,9 @@ const Auth = z.object({
   spf: CHECK,
   dkim: CHECK,
   dmarc: CHECK,
+  arc: z.enum(["none", "pass", "fail"]).openapi({
+    description: "The chain of seals of those who passed it on (RFC 8617). Anybody may make one.",
+  }),
   from_domain: z.string().nullable(),
   verdict: z.enum(["pass", "fail", "error", "none"]).openapi({
     description: "Whether the domain of From stands behind the message. Told, never enforced.",

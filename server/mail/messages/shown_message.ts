@@ -175,8 +175,8 @@ function shownAttachment(attachment: FoundAttachment) {
   };
 }
 
-function shownAuth({ spf, dkim, dmarc, fromDomain, verdict }: MailAuth) {
-  return { spf, dkim, dmarc, from_domain: fromDomain, verdict };
+function shownAuth({ spf, dkim, dmarc, arc, fromDomain, verdict }: MailAuth) {
+  return { spf, dkim, dmarc, arc: arc ?? "none", from_domain: fromDomain, verdict };
 }
 
 function shownRecipient(recipient: Recipient, isSent: boolean) {

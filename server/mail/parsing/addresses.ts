@@ -55,7 +55,10 @@ const MAX_KEPT = 8 * MAX_NAME;
 /** Some mailers leave commas and brackets in encoded words. */
 const WORD = /=\?[^?\s]{1,60}\?[BbQq]\?[^?]*\?=/y;
 
-/** Gives each mailbox of a list. A quote, comment or bracket that never ends is an ordinary character. */
+/**
+ * Gives each mailbox of a list; one that follows another without a comma is one of its own. A quote, comment or bracket that never ends is an ordinary
+ * character.
+ */
 function* readMailboxes(text: string): Generator<Mailbox> {
   const last = {
     quote: text.lastIndexOf('"'),
@@ -63,17 +66,24 @@ function* readMailboxes(text: string): Generator<Mailbox> {
     angle: text.lastIndexOf(">"),
   };
   let [phrase, bare, comment] = ["", "", ""];
+  /** What stands behind the brackets: of this mailbox, or the next one's name. */
+  let behind = "";
   let angle: string | null = null;
   const add = (toPhrase: string, toBare: string) => {
-    if (phrase.length < MAX_KEPT) phrase += toPhrase.slice(0, MAX_KEPT);
+    if (angle !== null) {
+      if (behind.length < MAX_KEPT) behind += toPhrase.slice(0, MAX_KEPT);
+    } else if (phrase.length < MAX_KEPT) phrase += toPhrase.slice(0, MAX_KEPT);
     if (bare.length < MAX_KEPT) bare += toBare.slice(0, MAX_KEPT);
   };
-  const take = (): Mailbox => {
-    const mailbox = angle === null
-      ? { phrase: "", comment, spec: bare.trim() }
-      : { phrase: phrase.trim(), comment, spec: angle };
-    [phrase, bare, comment, angle] = ["", "", "", null];
-    return mailbox;
+  const end = () => {
+    [phrase, behind, bare, comment, angle] = ["", "", "", "", null];
+  };
+  const taken = (): Mailbox[] => {
+    const mailboxes = angle === null
+      ? specsOf(bare.trim()).map((spec) => ({ phrase: "", comment, spec }))
+      : [{ phrase: (phrase + behind).trim(), comment, spec: angle }];
+    end();
+    return mailboxes;
   };
   for (let i = 0; i < text.length; i++) {
     const character = text[i]!;
@@ -87,13 +97,17 @@ function* readMailboxes(text: string): Generator<Mailbox> {
       add(" ", " ");
       i = found.end - 1;
     } else if (character === "<" && i < last.angle) {
-      const end = text.indexOf(">", i);
-      // The last one counts: what looks like one before it is part of the name.
-      if (angle !== null) add(`<${angle}>`, "");
-      angle = text.slice(i + 1, Math.min(end, i + 1 + MAX_KEPT)).trim();
-      i = end;
+      const close = text.indexOf(">", i);
+      if (angle !== null) {
+        yield { phrase: phrase.trim(), comment, spec: angle };
+        const name = behind;
+        end();
+        phrase = name;
+      }
+      angle = text.slice(i + 1, Math.min(close, i + 1 + MAX_KEPT)).trim();
+      i = close;
     } else if (character === "," || character === ";") {
-      if (bare !== "" || angle !== null) yield take();
+      if (bare !== "" || angle !== null) yield* taken();
     } else if (character === ":" && angle === null && !/[@[]/.test(bare.slice(-MAX_DOMAIN))) {
       [phrase, bare, comment] = ["", "", ""]; // the name of a group
     } else {
@@ -103,7 +117,13 @@ function* readMailboxes(text: string): Generator<Mailbox> {
       i += (taken?.length ?? 1) - 1;
     }
   }
-  if (bare !== "" || angle !== null) yield take();
+  if (bare !== "" || angle !== null) yield* taken();
+}
+
+/** Addresses side by side, where each of them is one; else the text as it is. */
+function specsOf(bare: string): string[] {
+  const specs = bare.split(/\s+/);
+  return specs.length > 1 && specs.every((spec) => addressOf(spec) !== null) ? specs : [bare];
 }
 
 /** A quoted string that begins here; to the end of the text where it never ends. */

@@ -30,6 +30,19 @@ Deno.test("parseAddresses() dissolves groups, also those without members", () =>
   ]);
 });
 
+Deno.test("parseAddresses() takes mailboxes apart that no comma divides", () => {
+  assert.deepEqual(read('"A" <a@a.example> "B" <b@b.example> (c) , C <c@c.example> behind'), [
+    ["A", "a@a.example"],
+    ["B", "b@b.example"],
+    ["C behind", "c@c.example"],
+  ]);
+  assert.deepEqual(read("a@a.example  b@b.example, c@c.example <d@d.example>"), [
+    [null, "a@a.example"],
+    [null, "b@b.example"],
+    ["c@c.example", "d@d.example"],
+  ]);
+});
+
 Deno.test("parseAddresses() leaves out what is no address", () => {
   const none = [
     "",

@@ -26,9 +26,8 @@ const BULK_PRECEDENCES = new Set(["bulk", "list", "junk"]);
  */
 export function classifyMail({ headers, contentType, envelopeFrom, from }: MailOrigin): Automated {
   const isNullSender = envelopeFrom === "" || envelopeFrom === "<>";
-  const localPart = (from ?? "").split("@", 1)[0]!.trim().toLowerCase();
   if (firstWord(contentType) === "multipart/report") return "bounce";
-  if (isNullSender && BOUNCE_SENDERS.has(localPart)) return "bounce";
+  if (isNullSender && isBounceSender(from ?? "")) return "bounce";
   const words = (name: string) =>
     (Object.hasOwn(headers, name) ? headers[name]! : []).map(firstWord);
   const has = (name: string) => Object.hasOwn(headers, name) && headers[name]!.length > 0;
@@ -36,6 +35,11 @@ export function classifyMail({ headers, contentType, envelopeFrom, from }: MailO
   if (words("auto-submitted").some((word) => word !== "no" && word !== "")) return "auto_reply";
   if (BULK_HEADERS.some(has)) return "bulk";
   return words("precedence").some((word) => BULK_PRECEDENCES.has(word)) ? "bulk" : "none";
+}
+
+/** Whether an address is one that mail servers write by themselves from. */
+export function isBounceSender(address: string): boolean {
+  return BOUNCE_SENDERS.has(address.split("@", 1)[0]!.trim().toLowerCase());
 }
 
 /** What stands before parameters and comments, lowercased. */

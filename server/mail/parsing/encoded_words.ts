@@ -38,27 +38,25 @@ export function decodeWords(text: string): DecodedWords {
     if (charsets.add(name).size > MAX_CHARSETS) return leaveRest();
     const between = text.slice(end, match.index);
     end = match.index + word.length;
-    const bytes = encoding === "B" || encoding === "b" ? base64Word(content) : quotedWord(content);
+    const raw = codesOf(content, name);
+    const bytes = encoding === "B" || encoding === "b"
+      ? toEnd(decodeBase64(raw.codes)).bytes
+      : quotedWord(raw.codes);
     const isAdjacent: boolean = run !== null && /^\s*$/.test(between);
-    if (isAdjacent && run!.charset === name) {
+    if (isAdjacent && run!.charset === raw.charset) {
       run!.words.push(bytes);
       continue;
     }
     endRun();
     if (!isAdjacent) decoded += between;
-    run = { charset: name, words: [bytes] };
+    run = { charset: raw.charset, words: [bytes] };
   }
   endRun();
   return { text: decoded + text.slice(end), isKnown };
 }
 
-function base64Word(content: string): Uint8Array {
-  return toEnd(decodeBase64(codesOf(content))).bytes;
-}
-
 /** The "Q" encoding: `_` is a space, `=XX` an octet. */
-function quotedWord(content: string): Uint8Array {
-  const codes = codesOf(content);
+function quotedWord(codes: Uint8Array): Uint8Array {
   let end = 0;
   for (let i = 0; i < codes.length; i++) {
     const octet = codes[i] === 0x3d ? hexPair(codes[i + 1], codes[i + 2]) : -1;
@@ -70,10 +68,31 @@ function quotedWord(content: string): Uint8Array {
   return codes.subarray(0, end);
 }
 
-/** UTF-8: what is no ASCII has no place in a word, and is kept. */
-function codesOf(content: string): Uint8Array {
-  return new TextEncoder().encode(content);
+/**
+ * The bytes of a word as they stood in the header. What is no ASCII has no place there, and is common:
+ * as fieldValue() gives it, it is bytes of the word's own charset read as windows-1252, or it was UTF-8.
+ */
+function codesOf(content: string, charset: string): { codes: Uint8Array; charset: string } {
+  const utf8 = { codes: new TextEncoder().encode(content), charset };
+  if (utf8.codes.length === content.length || UTF8.test(charset)) return utf8;
+  const codes = new Uint8Array(content.length);
+  for (let i = 0; i < content.length; i++) {
+    const unit = content.charCodeAt(i);
+    const octet = unit < 0x80 ? unit : WINDOWS_1252.get(unit);
+    if (octet === undefined) return { ...utf8, charset: "utf-8" };
+    codes[i] = octet;
+  }
+  return { codes, charset };
 }
+
+const UTF8 = /^utf-?8/;
+/** Octets of the characters that windows-1252 has beyond ASCII. */
+const WINDOWS_1252: ReadonlyMap<number, number> = new Map(
+  Array.from({ length: 128 }, (_, i) => {
+    const octet = 0x80 + i;
+    return [new TextDecoder("windows-1252").decode(Uint8Array.of(octet)).charCodeAt(0), octet];
+  }),
+);
 
 function concat(words: readonly Uint8Array[]): Uint8Array {
   if (words.length === 1) return words[0]!;

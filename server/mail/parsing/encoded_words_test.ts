@@ -26,3 +26,21 @@ Deno.test("decodeWords() reads unknown charsets as windows-1252, and not any num
   const { text, isKnown } = decodeWords(many.join(" "));
   assert.deepEqual([text, isKnown], [`${"a".repeat(16)} ${many.slice(16).join(" ")}`, false]);
 });
+
+Deno.test("decodeWords() reads raw bytes inside a word in the word's own charset", () => {
+  // As fieldValue() gives them: of no UTF-8, windows-1252.
+  const raw = (...octets: number[]) =>
+    new TextDecoder("windows-1252").decode(Uint8Array.from(octets));
+  const cases: [string, string][] = [
+    [`=?iso-8859-1?Q?Gr${raw(0xfc, 0xdf)}e?=`, "Gr\u00fc\u00dfe"],
+    [`=?ISO-8859-1?Q?caf=E9_${raw(0xe9)}?=`, "caf\u00e9 \u00e9"],
+    [`=?windows-1252?q?${raw(0x80)}5?=`, "\u20ac5"],
+    [`=?koi8-r?Q?${raw(0xd0, 0xd2)}?=`, "\u043f\u0440"],
+    [`=?utf-8?Q?Gr${raw(0xfc)}n?=`, "Gr\u00fcn"],
+    // The field is UTF-8, whatever the word says.
+    ["=?iso-8859-1?Q?Gr\u00fcn?=", "Gr\u00fcn"],
+    ["=?iso-8859-1?Q?\u65e5=E9?=", "\u65e5\ufffd"],
+  ];
+  assert.equal(cases.length, 7);
+  for (const [text, expected] of cases) assert.equal(decodeWords(text).text, expected, text);
+});

@@ -1,5 +1,7 @@
 /** What the mail worker does: a table of kinds of jobs, each a generator over the bytes of a message. */
 import { composeInTurns, type MailToCompose } from "../composing/compose_mail.ts";
+import type { DsnRecipient } from "../delivery/dsn.ts";
+import { readReport } from "../delivery/read_report.ts";
 import { type DraftPreview, previewDraft } from "../drafts/preview.ts";
 import {
   buffersOfOutgoing,
@@ -42,6 +44,8 @@ export interface MailJobs {
     step: never;
     result: ReadOutcome<OutgoingKind>;
   };
+  /** Mail to a bounce address: its beginning, and its envelope sender. */
+  report: { input: { envelopeFrom: string }; step: never; result: DsnRecipient[] | null };
   /** The texts of a draft, which are the bytes, as its page shows them. */
   preview: { input: null; step: never; result: DraftPreview };
   /** The HTML of what a person has to approve. */
@@ -110,6 +114,10 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
     run: (body, { kind, context, wantsFingerprint }) =>
       readOutgoing(kind, body, context, wantsFingerprint),
     buffersOf: buffersOfOutgoing,
+  },
+  report: {
+    run: (raw, { envelopeFrom }) => readReport(raw, envelopeFrom),
+    buffersOf: () => [],
   },
   preview: {
     run: previewDraft,

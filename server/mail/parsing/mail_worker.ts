@@ -4,6 +4,7 @@
  * worker of its own (docs/adr/0038). Owners of jobs take turns (docs/adr/0046).
  */
 import { RelayError } from "../../errors.ts";
+import type { DsnRecipient } from "../delivery/dsn.ts";
 import type { DraftPreview } from "../drafts/preview.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
 import type { OutgoingKind, ReadOutcome } from "../sending/read_outgoing.ts";
@@ -127,6 +128,22 @@ export class MailWorker {
   ): Promise<(ReadAttachment | null)[]> {
     const end = await this.#run("attachments", raw, { listed, limits }, owner, () => {});
     return resultOf(end, "the attachments") as (ReadAttachment | null)[];
+  }
+
+  /**
+   * What mail to a bounce address reports; null for what cannot be applied, which is also what took too
+   * long or failed to be read.
+   * @param raw its beginning
+   * @throws RelayError `unavailable` when too much mail waits to be read
+   */
+  async readReport(
+    raw: Uint8Array,
+    envelopeFrom: string,
+    owner: string,
+  ): Promise<DsnRecipient[] | null> {
+    const end = await this.#run("report", raw, { envelopeFrom }, owner, () => {});
+    if (end.type === "closed") throw closing();
+    return end.type === "result" ? end.result as DsnRecipient[] | null : null;
   }
 
   /**

@@ -48,7 +48,7 @@ export class Destinations {
     if (name !== "bounce") return null;
     const named = readBounceAddress(localPart, await bounceKey());
     if (named === null) return { code: "not_found" };
-    const found = await reports.receive(named, mail.raw);
+    const found = await reports.receive(named, mail);
     if (found.answer === "mail") return { about: found.row };
     return { code: found.answer === "applied" ? null : "not_found" };
   }

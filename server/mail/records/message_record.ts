@@ -18,6 +18,8 @@ export interface MailAuth {
   spf: AuthResult;
   dkim: AuthResult;
   dmarc: AuthResult;
+  /** Of the chain of seals (RFC 8617); absent where there is none. */
+  arc?: "pass" | "fail";
   /** Domain of the one From, lowercased; null without one. */
   fromDomain: string | null;
   verdict: AuthVerdict;

@@ -8,6 +8,14 @@ import { addresses, AttachmentToSend, KeyHeader } from "./schemas.ts";
 
 const text = z.string().nullable().optional();
 
+/** What JSON Schema says of "at least one of text and html". */
+const TEXT_OR_HTML = {
+  anyOf: ["text", "html"].map((name) => ({
+    required: [name],
+    properties: { [name]: { type: "string" as const, minLength: 1 } },
+  })),
+};
+
 const SendRequest = z.object({
   to: addresses,
   cc: addresses.nullable().optional(),
@@ -25,14 +33,14 @@ const SendRequest = z.object({
   send_at: z.string().nullable().optional().openapi({
     description: "RFC 3339, 30 s to 30 days ahead.",
   }),
-}).openapi("MailSendRequest");
+}).openapi("MailSendRequest", TEXT_OR_HTML);
 
 const ReplyRequest = z.object({
   text,
   html: text,
   attachments: z.array(AttachmentToSend).nullable().optional(),
   reply_all: z.boolean().nullable().optional(),
-}).openapi("MailReplyRequest");
+}).openapi("MailReplyRequest", TEXT_OR_HTML);
 
 const ForwardRequest = z.object({
   to: addresses,
@@ -54,7 +62,9 @@ const ACCEPTED = {
   },
 };
 
-const BODY = "At least one of text and html. null counts as absent, unknown fields are ignored.";
+const UNKNOWN = "Unknown fields are ignored, but one that differs from a known name by case, " +
+  "underscores or one letter only is refused.";
+const BODY = `At least one of text and html. null counts as absent. ${UNKNOWN}`;
 const ERRORS = {
   trial_org_cannot_send: null,
   invalid_email: null,
@@ -98,7 +108,7 @@ export function sendingRoutes(limits: Limits): DescribedRoutes {
     forwardMail: {
       description: "Sends a message on, with its text and attachments, in the same thread.",
       headers: KeyHeader,
-      body: { description: "Unknown fields are ignored.", schema: ForwardRequest },
+      body: { description: UNKNOWN, schema: ForwardRequest },
       answers: ACCEPTED,
       errors: {
         ...ERRORS,

@@ -3,12 +3,14 @@ import { Buffer } from "node:buffer";
 import type { JsonObject, JsonValue } from "../../../toolkit/json_value.ts";
 import { invalidJson } from "../../errors.ts";
 import type { OutgoingAttachment, OutgoingLimits } from "../composing/outgoing_message.ts";
+import { refuseNearNames } from "./refuse_near_names.ts";
 import { readLine } from "./read_line.ts";
 
 /** Code points. */
 export const MAX_FILENAME = 255;
 const MAX_CONTENT_TYPE = 127;
 const FORM = "{filename, content_type, content (base64), content_id?}";
+const FIELDS = ["filename", "content_type", "content", "content_id"];
 /** type "/" subtype (RFC 6838, section 4.2), and the one parameter that says how to read the bytes. */
 const CONTENT_TYPE =
   /^([a-z0-9][a-z0-9!#$&^_.+-]*)\/[a-z0-9][a-z0-9!#$&^_.+-]*(?:; ?charset=[a-z0-9][a-z0-9_.:+-]{0,39})?$/;
@@ -34,6 +36,7 @@ export function readAttachments(
 /** One of them. @param field its name with its index */
 export function readAttachment(field: string, given: JsonValue): OutgoingAttachment {
   const fields = readItem(field, given);
+  refuseNearNames(fields, FIELDS, `${field}.`);
   return {
     filename: readFilename(`${field}.filename`, fields["filename"]),
     contentType: readContentType(`${field}.content_type`, fields["content_type"]),

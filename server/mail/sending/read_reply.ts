@@ -8,6 +8,9 @@ import type {
 } from "../composing/outgoing_message.ts";
 import { readAttachments } from "./read_attachments.ts";
 import { readBodies, requireBody } from "./read_bodies.ts";
+import { refuseNearNames } from "./refuse_near_names.ts";
+
+const FIELDS = ["text", "html", "attachments", "reply_all"];
 
 export interface ReplyRequest extends OutgoingBodies {
   attachments: OutgoingAttachment[];
@@ -16,11 +19,13 @@ export interface ReplyRequest extends OutgoingBodies {
 }
 
 /**
- * What is to be answered; null counts as absent, unknown fields are ignored.
+ * What is to be answered; null counts as absent, unknown fields are ignored unless one was meant
+ * for a known.
  * @throws RelayError `payload_too_large` or `invalid_json`, naming the field
  */
 export function readReply(request: JsonObject, limits: OutgoingLimits): ReplyRequest {
   const bodies = readBodies(request, limits);
+  refuseNearNames(request, FIELDS);
   requireBody(bodies);
   const replyAll = request["reply_all"] ?? false;
   if (typeof replyAll !== "boolean") throw invalidJson("reply_all must be true or false");

@@ -9,10 +9,25 @@ import type {
 import { readAddresses, uniqueRecipients } from "./read_addresses.ts";
 import { readAttachments } from "./read_attachments.ts";
 import { readBodies, requireBody } from "./read_bodies.ts";
+import { refuseNearNames } from "./refuse_near_names.ts";
 import { readExtraHeaders, readLabels, readSendAt, readSubject } from "./read_extras.ts";
 
 /** Addresses that answers may go to. */
 export const MAX_REPLY_TO = 5;
+
+const FIELDS = [
+  "to",
+  "cc",
+  "bcc",
+  "subject",
+  "text",
+  "html",
+  "attachments",
+  "headers",
+  "reply_to",
+  "labels",
+  "send_at",
+];
 
 export interface SendRequest extends OutgoingMessage {
   headers: ExtraHeader[];
@@ -24,11 +39,12 @@ export interface ReadingContext {
 }
 
 /**
- * What is to be sent; null counts as absent, unknown fields are ignored.
+ * What is to be sent; null counts as absent, unknown fields are ignored unless one was meant for a known.
  * @throws RelayError `payload_too_large`, `invalid_json` or `invalid_email`, naming the field
  */
 export function readSend(request: JsonObject, { limits, nowMs }: ReadingContext): SendRequest {
   const bodies = readBodies(request, limits);
+  refuseNearNames(request, FIELDS);
   const given = withoutNulls(request);
   const recipients = requireRecipient({
     to: readAddresses("to", given["to"]),

@@ -312,7 +312,7 @@ const addresses: AwkwardMail[] = [
   {
     name: "two brackets",
     raw: lines("From: <b@bank.example> <a@a.example>", "", "Hi"),
-    expected: { fromName: "<b@bank.example>" },
+    expected: { from: "b@bank.example", warnings: ["several_from"] },
   },
   {
     name: "quotes and brackets that never end",

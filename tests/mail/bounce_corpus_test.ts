@@ -1,0 +1,45 @@
+/** Bounces that nobody here wrote, from flufl.bounce: what is applied, and what a person has to read. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { readReport } from "../../server/mail/delivery/read_report.ts";
+import { toEnd } from "../../server/mail/parsing/sliced.ts";
+import { reportedOn } from "../../server/mail/delivery/dsn.ts";
+import { reportEvent } from "../../server/mail/delivery/report_event.ts";
+import { longTest, withSources } from "../support/long_test.ts";
+
+/** Those that its authors know to be delays, or no bounces at all. */
+const NO_FAILURES =
+  /^(?:dsn_0[5-8]|dsn_17|simple_(?:03|21|22|28|35|40)|dumbass_01|groupwise_03|llnl_01)\.txt$/;
+const RECOGNISED = /^(?:dsn|qmail|exim|postfix|microsoft|yahoo)_/;
+
+longTest(
+  "of flufl.bounce's 117 bounces most are applied, and no delay is taken for a failure",
+  () =>
+    withSources("flufl.bounce", "6.0.0", async (folder) => {
+      const data = join(folder, "tests", "data");
+      const files = [...Deno.readDirSync(data)].map(({ name }) => name)
+        .filter((name) => name.endsWith(".txt")).sort();
+      assert.equal(files.length, 117);
+      const counts = { bounced: 0, unchanged: 0, stored: 0 };
+      const stored: string[] = [];
+      for (const file of files) {
+        const reports = toEnd(readReport(await Deno.readFile(join(data, file)), "")) ?? [];
+        const report = reportedOn(reports, "nobody@agents.test");
+        const event = report === null ? null : reportEvent(report);
+        if (event !== null) {
+          assert.equal(event.trigger, "reported_bounced", file);
+          assert.ok(!NO_FAILURES.test(file), `${file} is no failure`);
+          counts.bounced++;
+        } else if (report !== null) counts.unchanged++;
+        else {
+          counts.stored++;
+          stored.push(file);
+        }
+      }
+      console.log(counts, stored.join(" "));
+      assert.ok(counts.bounced >= 58 && counts.unchanged === 5, JSON.stringify(counts));
+      const common = files.filter((file) => RECOGNISED.test(file));
+      const left = common.filter((file) => stored.includes(file));
+      assert.ok(left.length * 5 <= common.length, `a person reads ${left}`);
+    }),
+);
