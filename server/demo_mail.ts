@@ -99,8 +99,10 @@ export async function exchangeMail(
   await caller.ask("POST", "/v1/mail/org/claim", 202, { email: PERSON });
   const claim = await caller.captured(PERSON);
   const [link] = claim.links.filter((one: string) => one.includes("/claim/confirm?token="));
-  const { pathname, search } = new URL(link);
-  const { verified_email } = await caller.ask("GET", pathname + search, 200);
+  const { pathname, searchParams } = new URL(link);
+  const { verified_email } = await caller.ask("POST", pathname, 200, {
+    token: searchParams.get("token"),
+  });
   assert.equal(verified_email, PERSON);
   show(`"${claim.subject}" was opened; the org belongs to ${verified_email} and may send`);
 

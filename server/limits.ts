@@ -79,6 +79,8 @@ export interface Limits {
   mailStorageBytesPerOrg: number;
   mailStorageBytesPerTrial: number;
   mailStorageBytesFirstDay: number;
+  mailWrittenBytesPerOrgPerHour: number;
+  mailWrittenBytesPerTrialPerHour: number;
   mailInboundPerInboxPerHour: number;
   mailInboundPerTrialInboxPerHour: number;
   mailInboundBytesPerInboxPerHour: number;
@@ -132,6 +134,8 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
   mailStorageBytesPerOrg: 1_024 * MIB,
   mailStorageBytesPerTrial: 50 * MIB,
   mailStorageBytesFirstDay: 200 * MIB,
+  mailWrittenBytesPerOrgPerHour: 512 * MIB,
+  mailWrittenBytesPerTrialPerHour: 100 * MIB,
   mailInboundPerInboxPerHour: 600,
   mailInboundPerTrialInboxPerHour: 100,
   mailInboundBytesPerInboxPerHour: 256 * MIB,

@@ -54,7 +54,7 @@ export const inboundMails: Row = {
         const beganMs = performance.now();
         let next = 0;
         await Promise.all(Array.from({ length: CONNECTIONS }, async () => {
-          while (next < mails.length) await worker.read(mails[next++]!, context);
+          while (next < mails.length) await worker.read(mails[next++]!, context, "org");
         }));
         return mails.length / ((performance.now() - beganMs) / 1000);
       },

@@ -64,7 +64,9 @@ async function openSendingBox(relay: Relay): Promise<MailBox> {
   for (;;) {
     const link = await relay.ask<string | null>("newest link");
     if (link !== null) {
-      const confirmed = await fetch(`http://127.0.0.1:${port}${link}`);
+      const confirmed = await fetch(`http://127.0.0.1:${port}${link}`, {
+        headers: { accept: "application/json" },
+      });
       if (confirmed.status !== 200) throw new Error(await confirmed.text());
       await confirmed.body?.cancel();
       return box;

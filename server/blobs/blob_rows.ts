@@ -1,7 +1,10 @@
 /** What the store knows of blobs, wherever their bytes lie. */
 import type { BlobName } from "./blob_name.ts";
 
-/** ["blob", ...name]: stands while a record names the blob. */
+/**
+ * ["blob", ...name]: stands from the commit that keeps the blob until its bytes are gone. Whoever
+ * deletes it counts the bytes out, so that they are counted out once.
+ */
 export interface BlobRow {
   v: 1;
   sizeBytes: number;
@@ -14,6 +17,11 @@ export interface DeletionRow {
   sizeBytes: number;
   /** Found without a record, not dropped: it may be that its commit is yet to come. */
   orphan: boolean;
+  /**
+   * Dropped by a commit, and its bytes go whatever stands in ["blob", ...name]. Without it, in rows of
+   * a former version too, they were counted out already, or never in.
+   */
+  dropped?: true;
 }
 
 const BLOB = "blob";

@@ -18,6 +18,7 @@ import type { BlobRef, Blobs, BlobSection } from "./blobs.ts";
 import { DELETION_DELAY_MS } from "./deletions.ts";
 import type { RecentWrites } from "./recent_writes.ts";
 import { SectionHashes } from "./section_hashes.ts";
+import { countStorage } from "./stored_bytes.ts";
 import { writeRows } from "./write_rows.ts";
 
 /** At one time: an fsync takes a thread of a pool that everything else uses too. */
@@ -113,13 +114,20 @@ export class BlobStore implements Blobs {
         { retryAfterMs: SOON_MS },
       );
     }
-    turn.set(blobKey(ref.name), { v: 1, sizeBytes: sizeBytesOf(ref) } satisfies BlobRow);
+    const sizeBytes = sizeBytesOf(ref);
+    turn.set(blobKey(ref.name), { v: 1, sizeBytes } satisfies BlobRow);
+    countStorage(turn, ref.name[0]!, sizeBytes);
     bytes.onKeep?.(turn, ref.name);
   }
 
-  drop(turn: Turn, ref: BlobRef): void {
-    turn.delete(blobKey(ref.name));
-    const row: DeletionRow = { v: 1, sizeBytes: sizeBytesOf(ref), orphan: false };
+  drop(turn: Turn, ref: BlobRef, isCounted = true): void {
+    if (!isCounted) turn.delete(blobKey(ref.name));
+    const row: DeletionRow = {
+      v: 1,
+      sizeBytes: sizeBytesOf(ref),
+      orphan: false,
+      ...(isCounted ? { dropped: true } : {}),
+    };
     turn.set(deletionKey(turn.nowMs + DELETION_DELAY_MS, ref.name), row);
   }
 

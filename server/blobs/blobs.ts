@@ -34,13 +34,18 @@ export interface Blobs {
     known?: readonly string[],
   ): Promise<BlobRef>;
   /**
-   * In the commit of the record that names it: the blob stays. Only what this process wrote within the
-   * last minutes can be kept.
+   * In the commit of the record that names it: the blob stays, and counts among the bytes of its owner
+   * (stored_bytes.ts), whose record the job names. Only what this process wrote within the last minutes
+   * can be kept.
    * @throws RelayError `unavailable` for what was written longer ago, or given up
    */
   keep(turn: Turn, ref: BlobRef): void;
-  /** In the commit that takes the record away: the blob goes, an hour later at the soonest. */
-  drop(turn: Turn, ref: BlobRef): void;
+  /**
+   * In the commit that takes the record away: the blob goes, an hour later at the soonest, and counts
+   * until then.
+   * @param isCounted false for one that a former version kept without counting it
+   */
+  drop(turn: Turn, ref: BlobRef, isCounted?: boolean): void;
   /**
    * Gives up a blob that was written and will not be kept; failing is no harm, the sweep comes. A blob
    * that a plan has kept is left to the sweep: its commit may still come though its caller heard 503.
@@ -52,7 +57,8 @@ export interface Blobs {
    */
   read(ref: BlobRef, section: number): Promise<Uint8Array<ArrayBuffer>>;
   /**
-   * One commit of a sweep that drops every kept blob in a folder, for owners that are gone.
+   * One commit of a sweep that drops every kept blob in a folder, for owners that are gone: nothing is
+   * counted any more.
    * @returns whether there may be more
    */
   dropSome(folder: readonly string[]): Promise<boolean>;

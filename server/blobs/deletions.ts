@@ -1,17 +1,23 @@
 /**
- * The deletion index, and the sweep that works it off: bytes first, then the row, so that a process
- * that is killed leaves nothing behind. One process at a time, in small steps.
+ * The deletion index, and the sweep that works it off: bytes first, then the row, and with it what the
+ * bytes counted (stored_bytes.ts), so that a process that is killed leaves nothing behind and nothing
+ * uncounted. One process at a time, in small steps.
  */
 import { CLOCK_SKEW_MS } from "../clock_skew.ts";
+import type { GroupCommit } from "../storage/group_commit.ts";
+import { Outdated } from "../storage/job.ts";
 import { LeasedSteps } from "../storage/leased_steps.ts";
 import type { Leases } from "../storage/leases.ts";
 import { listRows } from "../storage/list_rows.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
+import type { RecordCache } from "../storage/record_cache.ts";
+import { defineRecord } from "../storage/record_key.ts";
 import type { Store } from "../storage/store.ts";
 import { HOUR_MS } from "../time_units.ts";
 import type { BlobBytes, FoundBytes } from "./blob_bytes.ts";
-import type { BlobName } from "./blob_name.ts";
-import { blobKey, deletionKey, deletionOf, type DeletionRow } from "./blob_rows.ts";
+import { type BlobName, nameText } from "./blob_name.ts";
+import { blobKey, type BlobRow, deletionKey, deletionOf, type DeletionRow } from "./blob_rows.ts";
+import { byOwners, countOut, storageKey } from "./stored_bytes.ts";
 import { writeRows } from "./write_rows.ts";
 
 /** As long as a backup may take: its copy of the bytes has whatever its copy of the store names. */
@@ -20,8 +26,16 @@ export const DELETION_DELAY_MS = HOUR_MS;
 const ROWS_A_STEP = 50;
 const ROWS = { prefix: ["blob-deletion"] };
 
+/**
+ * ["blob-deletion-sweep"]: written by every commit that counts bytes out. One that rests on rows which
+ * were read before another such commit is made anew.
+ */
+const SWEEP = defineRecord<{ attempt: string }>(["blob-deletion-sweep"], 0)();
+
 export interface DeletionOptions {
   store: Store;
+  records: Pick<RecordCache, "read">;
+  commits: Pick<GroupCommit, "submit">;
   leases: Leases;
   bytes: BlobBytes;
   /** Whether this process may still be about to keep a blob. */
@@ -31,6 +45,13 @@ export interface DeletionOptions {
 }
 
 type Row = Deno.KvEntry<DeletionRow>;
+
+/** A row whose bytes are gone, and how many of them its owner still counts. */
+interface EndedRow {
+  key: Deno.KvKey;
+  name: BlobName;
+  countedBytes: number;
+}
 
 export class Deletions {
   readonly #steps: LeasedSteps<"due">;
@@ -88,20 +109,69 @@ export class Deletions {
   async #step(): Promise<boolean> {
     const far = await this.#tooFarAhead(ROWS_A_STEP);
     if (far.length > 0) await this.#postpone(far);
+    const last = await this.#lastSweep(); // before any row is read
     const due = await this.#due(ROWS_A_STEP);
     const failed: Row[] = [];
-    const ended: Row[] = [];
+    const ended: EndedRow[] = [];
+    const counted = new Set<string>();
     for (const row of due) {
-      (await this.#deleteBytes(row) ? ended : failed).push(row);
-    }
-    const { kv } = this.options.store;
-    if (ended.length > 0) {
-      await writeRows(kv, (operation) => {
-        for (const { key } of ended) operation.delete(key);
-      });
+      const done = await this.#deleteBytes(row);
+      if (done === null) {
+        failed.push(row);
+        continue;
+      }
+      const text = nameText(done.name);
+      ended.push(counted.has(text) ? { ...done, countedBytes: 0 } : done); // dropped twice
+      counted.add(text);
     }
     if (failed.length > 0) await this.#postpone(failed);
+    if (ended.length > 0 && !await this.#end(ended, last)) return true;
     return Math.max(far.length, due.length) === ROWS_A_STEP;
+  }
+
+  async #lastSweep(): Promise<string | null> {
+    const { records } = this.options;
+    return (await records.read<{ attempt: string }>(SWEEP))?.attempt ?? null;
+  }
+
+  /**
+   * Takes the rows away, and counts the bytes out.
+   * @param last sweep before the rows were read
+   * @returns false where another process has swept meanwhile: what is left is to be read again
+   */
+  async #end(rows: readonly EndedRow[], last: string | null): Promise<boolean> {
+    try {
+      for (const some of byOwners(rows, ({ name }) => name[0]!)) {
+        last = await this.#endSome(some, last);
+      }
+      return true;
+    } catch (error) {
+      if (error instanceof Outdated) return false;
+      throw error;
+    }
+  }
+
+  /** One commit. @returns its attempt @throws Outdated */
+  #endSome(rows: readonly EndedRow[], last: string | null): Promise<string> {
+    const bytes = new Map<string, number>();
+    for (const { name: [owner], countedBytes } of rows) {
+      if (countedBytes > 0) bytes.set(owner!, (bytes.get(owner!) ?? 0) + countedBytes);
+    }
+    return this.options.commits.submit<string>({
+      records: [SWEEP, ...[...bytes.keys()].map(storageKey)],
+      sizeBytes: 500 * rows.length,
+      proof: SWEEP,
+      plan(turn) {
+        if ((turn.record(SWEEP)?.attempt ?? null) !== last) throw new Outdated();
+        turn.putRecord(SWEEP, { attempt: turn.attempt });
+        for (const { key, name, countedBytes } of rows) {
+          turn.delete(key);
+          if (countedBytes > 0) turn.delete(blobKey(name));
+        }
+        for (const [owner, sum] of bytes) countOut(turn, owner, sum);
+        return turn.attempt;
+      },
+    });
   }
 
   async #postpone(rows: readonly Row[]): Promise<void> {
@@ -114,19 +184,20 @@ export class Deletions {
     });
   }
 
-  /** @returns whether the row has done its part; else it is tried again */
-  async #deleteBytes({ key, value }: Row): Promise<boolean> {
+  /** @returns null where the row has not done its part, and is tried again */
+  async #deleteBytes({ key, value }: Row): Promise<EndedRow | null> {
     const { store: { kv }, bytes, isRecent, onFailure } = this.options;
     const { name } = deletionOf(key);
-    if (value.orphan && isRecent(name)) return false;
+    if (value.orphan && isRecent(name)) return null;
     try {
-      // Bytes that looked like nobody's an hour ago, while the clock was wrong.
-      const blob = await retryWhileLocked(() => kv.get(blobKey(name)));
-      if (blob.value === null) await bytes.remove({ name, sizeBytes: value.sizeBytes });
-      return true;
+      const { value: blob } = await retryWhileLocked(() => kv.get<BlobRow>(blobKey(name)));
+      const isDropped = value.dropped === true;
+      // Bytes that looked like nobody's an hour ago, while the clock was wrong, may be kept by now.
+      if (isDropped || blob === null) await bytes.remove({ name, sizeBytes: value.sizeBytes });
+      return { key, name, countedBytes: isDropped ? blob?.sizeBytes ?? 0 : 0 };
     } catch (failure) {
       onFailure(failure);
-      return false;
+      return null;
     }
   }
 }

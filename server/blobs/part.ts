@@ -33,7 +33,10 @@ export interface BlobsPart extends Part {
 
 /** @param options measureFreeBytes of the data folder's disk, where that is ours */
 export async function openBlobs(
-  { deps, store, leases, limits }: Pick<Core, "deps" | "store" | "leases" | "limits">,
+  { deps, store, records, commits, leases, limits }: Pick<
+    Core,
+    "deps" | "store" | "records" | "commits" | "leases" | "limits"
+  >,
   { measureFreeBytes }: Pick<StorageOptions, "measureFreeBytes"> = {},
 ): Promise<BlobsPart> {
   const { config, kv, log } = deps;
@@ -55,7 +58,15 @@ export async function openBlobs(
   const recent = new RecentWrites();
   const isRecent = (name: readonly string[]) => recent.stateOf(name) !== undefined;
   const onFailure = logSparsely(log, "blob_deletion_failed");
-  const deletions = new Deletions({ store, leases, bytes, isRecent, onFailure });
+  const deletions = new Deletions({
+    store,
+    records,
+    commits,
+    leases,
+    bytes,
+    isRecent,
+    onFailure,
+  });
   const orphans = new Orphans({ store, leases, bytes, deletions, isRecent });
 
   const stopping = new AbortController();
@@ -72,13 +83,14 @@ export async function openBlobs(
       : [startupNote("mail files", `${root} has those of another store: ${LEFT}`)],
     blobs: new BlobStore({ store, bytes, recent, freeDisk, log }),
     start() {
-      const looks = [sweep()];
-      if (bytes.sizeBytesOf !== undefined) {
+      const look = async () => {
+        await sweep().catch(logStopped);
+        if (bytes.sizeBytesOf === undefined) return;
+        // Behind the sweep: what was dropped is missing in a copy of the bytes, and soon in the store.
         const sizeBytesOf = bytes.sizeBytesOf.bind(bytes);
-        const stopped = stopping.signal;
-        looks.push(tellOfMissingBytes({ kv, sizeBytesOf, log, stopped }));
-      }
-      background = Promise.all(looks.map((look) => look.catch(logStopped)));
+        await tellOfMissingBytes({ kv, sizeBytesOf, log, stopped: stopping.signal });
+      };
+      background = look().catch(logStopped);
     },
     async everyMinute() {
       recent.turn();

@@ -63,7 +63,7 @@ const SUBMISSION_PORT = 587;
 const SUBMISSIONS_PORT = 465;
 const DNS_PORT = 53;
 /** Two are for notices, and mail needs one. */
-const CONNECTIONS = { min: 3, max: 100, fallback: 8 };
+const CONNECTIONS = { min: 3, max: 100, fallback: 10 };
 /** Defaults of local mode; names that no resolver knows (RFC 2606). */
 const LOCAL_DOMAIN = "agents.test";
 const LOCAL_FROM = { name: "", address: "relay@relay.test" };

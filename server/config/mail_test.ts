@@ -23,7 +23,7 @@ const rsa = (bits: number) =>
 
 Deno.test("parseMailConfig() has nothing on by default", () => {
   assert.deepEqual(parseMailConfig({}), {
-    connections: 8,
+    connections: 10,
     bounces: true,
     dnsServers: [],
     trustedSealers: [],
@@ -187,7 +187,7 @@ Deno.test("parseMailConfig() reads resolvers, sign-in and the inbound secret", (
   assert.deepEqual([mail.bounces, mail.allowLoopbackWebhooks], [false, true]);
   assert.equal(mail.smtpCaFile, "/etc/ca.pem");
   assert.equal(mail.connections, 3);
-  assert.equal(parseMailConfig({}).connections, 8);
+  assert.equal(parseMailConfig({}).connections, 10);
   for (const RELAY_SMTP_CONNECTIONS of ["2", "101", "many"]) {
     assertRefused({ RELAY_SMTP_CONNECTIONS }, "RELAY_SMTP_CONNECTIONS");
   }

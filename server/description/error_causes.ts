@@ -162,8 +162,8 @@ export const ERROR_CAUSES: Readonly<Record<ErrorCode, ErrorCause>> = {
     addition: true,
   },
   last_key: {
-    cause: "without this key nobody could manage the org",
-    next: "make another org-scoped key with inbox:write first",
+    cause: "without this key nobody could manage the org, now or in 24 hours",
+    next: "make another org-scoped key with inbox:write first that lives longer",
     addition: true,
   },
   identity_in_use: {

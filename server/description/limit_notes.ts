@@ -146,12 +146,21 @@ export const LIMIT_NOTES: Readonly<Record<keyof Limits, LimitNote>> = {
   mailInboundBytes: { what: "Bytes of a message that is received.", source: "own" },
   mailParts: { what: "Parts of a received message that are read.", source: "own" },
   mailDepth: { what: "Depth to which nested parts of a received message are read.", source: "own" },
-  mailStorageBytesPerOrg: { what: "Bytes of mail that a verified org keeps.", source: "own" },
-  mailStorageBytesPerTrial: { what: "Bytes of mail that a trial keeps.", source: "own" },
-  mailStorageBytesFirstDay: {
-    what: "Bytes of mail that an org keeps in the 24 hours after it was verified.",
+  mailStorageBytesPerOrg: {
+    what: "Bytes of mail that a verified org keeps, what it deleted within the last hour included.",
     source: "own",
   },
+  mailStorageBytesPerTrial: { what: "The same of a trial.", source: "own" },
+  mailStorageBytesFirstDay: {
+    what: "The same of an org in the 24 hours after it was verified.",
+    source: "own",
+  },
+  mailWrittenBytesPerOrgPerHour: {
+    what:
+      "Bytes that requests of a verified org have the relay write of messages, drafts and stored answers per hour, replaced and refused ones too.",
+    source: "own",
+  },
+  mailWrittenBytesPerTrialPerHour: { what: "The same of a trial.", source: "own" },
   mailInboundPerInboxPerHour: {
     what: "Messages that one inbox receives in an hour.",
     source: "own",

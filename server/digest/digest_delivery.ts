@@ -11,12 +11,14 @@
 import type { Identities } from "../agents/identities.ts";
 import type { Config } from "../config.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
-import type { Mailer, MailOutcome } from "../outgoing/mailer.ts";
+import { isDeferral, type Mailer, type MailOutcome } from "../outgoing/mailer.ts";
 import type {
   AttemptOutcome,
   OutgoingHandler,
   OutgoingItem,
 } from "../outgoing/outgoing_handler.ts";
+import { forNotices } from "../outgoing/next_hop_uses.ts";
+import { partiesByDomain } from "../outgoing/recipient_domain.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
@@ -41,7 +43,11 @@ const JITTER = 0.1;
 const MAX_REFUSALS = 3;
 /** How long a next hop may refuse this mail temporarily. */
 const EXPIRES_MS = DAY_MS;
-const CONCURRENCY = 8;
+/**
+ * Greatest wait for the last reply: agents choose the addresses, and whoever has a next hop wait shall not
+ * keep it from other notices for long. What stays unknown is made up for by the next digest.
+ */
+const FINAL_REPLY_MS = MINUTE_MS;
 
 export interface DigestDeliveryOptions {
   store: Store;
@@ -73,7 +79,9 @@ class Withdrawn extends Error {
 export function digestDelivery(options: DigestDeliveryOptions): OutgoingHandler<DigestPayload> {
   return {
     kind: DIGEST_KIND,
-    concurrency: CONCURRENCY,
+    concurrency: forNotices(options.config.mail.connections),
+    partiesOf: partiesByDomain,
+    oneNextHop: true,
     payloadBytes: DIGEST_PAYLOAD_BYTES,
     attempt: (item) => attempt(options, item),
     finish(_ending, { agentId }, turn) {
@@ -122,7 +130,8 @@ async function attempt(
     atMs: composedMs,
   });
   try {
-    const outcome = await mailer.send({ from: from.address, to: subscription.email, content }, {
+    const envelope = { from: from.address, to: subscription.email };
+    const outcome = await mailer.send({ ...envelope, content, finalReplyMs: FINAL_REPLY_MS }, {
       signal: item.signal,
       async beforeContent() {
         await recordSending(options, item.payload, composedMs);
@@ -214,6 +223,7 @@ function afterwards(
     reason,
     afterMs: retryMs(attempts, store.random(1)[0]! / 256),
     unreachable: outcome.stage === "connection",
+    deferred: isDeferral(outcome),
     payload: { ...payload, refusals },
   };
 }

@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import { pollKey, type PollRecord } from "../messages/inbox/poll_record.ts";
 import { outgoingKey, stageOutgoing } from "../outgoing/outgoing_row.ts";
+import { domainTag } from "../outgoing/recipient_domain.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
 import { addressCapKey, type AddressCapRecord, admitDigest } from "./address_cap.ts";
@@ -89,7 +90,8 @@ export async function queueDigest(
         refusals: 0,
       };
       const { nowMs } = turn;
-      if (!stageOutgoing(turn, { id, kind: DIGEST_KIND, payload, dueMs: nowMs })) {
+      const destination = domainTag(subscription.email);
+      if (!stageOutgoing(turn, { id, kind: DIGEST_KIND, destination, payload, dueMs: nowMs })) {
         return { result: "changed" };
       }
       turn.putRecord(

@@ -5,6 +5,7 @@
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import { type OutgoingQueue } from "../outgoing/outgoing_queue.ts";
 import { outgoingKey } from "../outgoing/outgoing_row.ts";
+import { domainTag } from "../outgoing/recipient_domain.ts";
 import type { Leases } from "../storage/leases.ts";
 import { listRows } from "../storage/list_rows.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
@@ -149,7 +150,8 @@ async function queueInOrder(
           if (outcome.result === "changed") continue; // the next sweep judges it anew
           if (outcome.result === "queued") {
             queued++;
-            options.outgoing.wake({ kind: DIGEST_KIND, dueMs: outcome.dueMs });
+            const destination = domainTag(agent.subscription.email);
+            options.outgoing.wake({ kind: DIGEST_KIND, destination, dueMs: outcome.dueMs });
           }
           await settle(options, rows, outcome.result === "capped" ? outcome.untilMs : null);
         }

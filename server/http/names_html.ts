@@ -1,10 +1,6 @@
-/**
- * Whether the request's Accept names text/html, by one word for word: `*` is what programs send.
- * Quality 0 names what is not wanted (RFC 9110, section 12.4.2).
- */
+import { namesType } from "./names_type.ts";
+
+/** Whether the request's Accept names text/html, as what people look at pages with does. */
 export function namesHtml(request: Request): boolean {
-  const ranges = (request.headers.get("accept") ?? "").split(",");
-  return ranges.some((range) =>
-    /^\s*text\/html\s*(;|$)/i.test(range) && !/;\s*q=0(\.0*)?\s*$/i.test(range)
-  );
+  return namesType(request, "text/html");
 }

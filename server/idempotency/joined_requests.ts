@@ -68,6 +68,7 @@ export class JoinedRequests<Answer extends object> {
       const answer = await work(() => {
         const asked = fingerprint ??= fingerprintOf();
         return {
+          key,
           records: [key],
           decide: (turn) => decide(turn.record(key), turn.nowMs),
           write(turn, answer) {

@@ -19,6 +19,8 @@ export interface KeyUse {
 
 /** What the commit of keyed work does for its key, beside its own reads and writes. */
 export interface KeyedCommit<Answer> {
+  /** Scope and key, as a record of the area. */
+  readonly key: RecordKey<unknown>;
   /** Records that the commit's job names beside its own. */
   readonly records: readonly RecordKey<unknown>[];
   /** Call it in the plan, before any refusal that an answer given before comes before. @throws to end the work */

@@ -8,7 +8,7 @@
  * right rests on neither: the commit of the work checks that the reservation is still its own.
  */
 import type { RelayError } from "../errors.ts";
-import type { GroupCommit } from "../storage/group_commit.ts";
+import type { GroupCommit, Turn } from "../storage/group_commit.ts";
 import { randomId } from "../storage/random_id.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import type { RecordKey } from "../storage/record_key.ts";
@@ -129,6 +129,7 @@ export class ReservedRequests<Answer> {
 
   #keyed(key: RecordKey<ReservedUse>, fingerprint: string, holder: string): KeyedCommit<Answer> {
     return {
+      key,
       records: [key],
       decide: (turn) => {
         const use = turn.record(key);
@@ -139,13 +140,9 @@ export class ReservedRequests<Answer> {
       },
       write(turn, answer) {
         const { attempt, nowMs } = turn;
-        const row: AnswerRow<Answer> = { v: 1, attempt, answer };
-        if (valueSizeBytes(row) > MAX_ANSWER_BYTES) {
-          throw new RangeError("the answer to be kept is larger than a value of the store");
-        }
         const expireInMs = ANSWER_KEPT_MS + EXPIRY_MARGIN_MS;
         turn.putRecord(key, { v: 1, attempt, fingerprint, createdAtMs: nowMs }, expireInMs);
-        turn.set(answerKey(key), row, expireInMs);
+        putAnswer(turn, key, answer, expireInMs);
       },
     };
   }
@@ -166,6 +163,20 @@ export class ReservedRequests<Answer> {
       },
     });
   }
+}
+
+/** Writes what a repetition under a key is answered, or replaces it; the use of the key stays. */
+export function putAnswer<Answer>(
+  turn: Turn,
+  key: RecordKey<ReservedUse>,
+  answer: Answer,
+  expireInMs: number,
+): void {
+  const row: AnswerRow<Answer> = { v: 1, attempt: turn.attempt, answer };
+  if (valueSizeBytes(row) > MAX_ANSWER_BYTES) {
+    throw new RangeError("the answer to be kept is larger than a value of the store");
+  }
+  turn.set(answerKey(key), row, expireInMs);
 }
 
 const answerKey = (key: RecordKey<ReservedUse>): Deno.KvKey => [...key, "answer"];

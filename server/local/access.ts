@@ -4,6 +4,7 @@
  */
 import { isLoopback } from "../config/loopback.ts";
 import { RelayError } from "../errors.ts";
+import { forwardingHeader } from "../http/forwarding_headers.ts";
 
 /**
  * @param baseUrl origin of the relay's links
@@ -14,7 +15,10 @@ export function refuseStrangers(headers: Headers, baseUrl: string): void {
   if (!isOwnName(host)) {
     throw forbidden("is asked for under a name of this machine, such as localhost or 127.0.0.1");
   }
-  if (headers.has("x-forwarded-for")) throw forbidden("is not given through a proxy");
+  const forwarding = forwardingHeader(headers);
+  if (forwarding !== null) {
+    throw forbidden(`is not given through a proxy, which the header ${forwarding} tells of`);
+  }
   const origin = headers.get("origin");
   if (origin !== null && origin !== `http://${host.toLowerCase()}` && origin !== baseUrl) {
     throw forbidden("is open to no page of another Origin than its own");

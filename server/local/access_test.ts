@@ -2,6 +2,30 @@ import assert from "node:assert/strict";
 import { refuseStrangers } from "./access.ts";
 
 const BASE = "https://localhost:8443";
+/** What nginx, Apache, Caddy, Traefik, HAProxy, Envoy, ngrok, cloudflared, Tailscale and others add. */
+const FORWARDED = [
+  "Forwarded",
+  "X-Forwarded-For",
+  "X-Forwarded-Host",
+  "X-Forwarded-Proto",
+  "X-Forwarded-Port",
+  "X-Forwarded-Server",
+  "X-Forwarded-Prefix",
+  "X-Forwarded",
+  "X-Real-IP",
+  "Via",
+  "CF-Connecting-IP",
+  "CF-Ray",
+  "CDN-Loop",
+  "True-Client-IP",
+  "X-Client-IP",
+  "X-Cluster-Client-IP",
+  "Fastly-Client-IP",
+  "Fly-Client-IP",
+  "X-Envoy-External-Address",
+  "X-Original-Forwarded-For",
+  "Tailscale-User-Login",
+];
 const check = (headers: Record<string, string>) => refuseStrangers(new Headers(headers), BASE);
 
 Deno.test("refuseStrangers() lets this machine's names and own pages in", () => {
@@ -34,8 +58,9 @@ Deno.test("refuseStrangers() refuses other names, other pages and proxies", () =
     { host, origin: "http://127.0.0.1:8000" },
     { host, origin: "https://localhost:8000" },
     { host, origin: "http://localhost:8000.evil.example" },
-    { host, "x-forwarded-for": "127.0.0.1" },
+    ...FORWARDED.map((name) => ({ host, [name]: "127.0.0.1" })),
     { host, "x-forwarded-for": "" },
+    { host, via: "" },
   ];
   for (const headers of refused) {
     assert.throws(() => check(headers), { code: "forbidden" }, JSON.stringify(headers));

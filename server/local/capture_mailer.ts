@@ -31,15 +31,20 @@ const SILENT_DOMAIN = "unknown.test";
  * defer.test with 451, at unknown.test the outcome is unknown, and all others have their mail (mail
  * page, "Local mode"). What it took is kept.
  * @param now Unix ms
+ * @param read off the main thread, where it matters
  */
-export function createCaptureMailer(mails: CapturedMails, now: () => number): Mailer {
+export function createCaptureMailer(
+  mails: CapturedMails,
+  now: () => number,
+  read: typeof readMail = readMail,
+): Mailer {
   return {
     async send(mail, { beforeContent, signal }) {
       if (signal.aborted) return givenUp();
       const domain = mail.to.slice(mail.to.lastIndexOf("@") + 1).toLowerCase();
       const refusal = Object.hasOwn(REFUSALS, domain) ? REFUSALS[domain] : undefined;
       if (refusal !== undefined) return refusal;
-      const content = await readMail(mail.content);
+      const content = await read(mail.content);
       await beforeContent();
       if (signal.aborted) return givenUp();
       const result = domain === SILENT_DOMAIN ? "unknown" : "sent";

@@ -5,6 +5,7 @@ import type { Part } from "../part.ts";
 import { startupNote } from "../startup_notes.ts";
 import { createCaptureMailer } from "./capture_mailer.ts";
 import { CapturedMails } from "./captured_mails.ts";
+import { CapturedReader } from "./captured_reader.ts";
 import type { HandIn } from "./hand_in.ts";
 import { localRoutes } from "./routes.ts";
 
@@ -25,10 +26,12 @@ export function openLocalMode(
   const { baseUrl, mail: { local, domain } } = config;
   if (!local) return null;
   const mails = new CapturedMails();
+  const reader = new CapturedReader();
   return {
-    mailer: createCaptureMailer(mails, now),
+    mailer: createCaptureMailer(mails, now, (raw) => reader.read(raw)),
     open: (handIn) => ({
       routes: localRoutes({ mails, baseUrl, domain: domain!, handIn, now, random }),
+      close: () => reader.close(),
       notes: [
         startupNote(
           "local mode",

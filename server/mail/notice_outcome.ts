@@ -2,7 +2,7 @@
  * What becomes of a mail of the relay itself after an attempt. As with digests an outcome that is
  * unknown is not repeated, and a permanent refusal is tried three times. Pure.
  */
-import type { MailOutcome } from "../outgoing/mailer.ts";
+import { isDeferral, type MailOutcome } from "../outgoing/mailer.ts";
 import type { AttemptOutcome, OutgoingItem } from "../outgoing/outgoing_handler.ts";
 import { MINUTE_MS } from "../time_units.ts";
 
@@ -29,6 +29,7 @@ export function noticeOutcome<P extends { refusals: number }>(
     reason,
     afterMs: Math.round(fullMs * (1 - JITTER * share)),
     unreachable: outcome.stage === "connection",
+    deferred: isDeferral(outcome),
     payload: { ...payload, refusals },
   };
 }

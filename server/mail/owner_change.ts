@@ -5,8 +5,10 @@ import type { OrgRecord } from "./records/org_record.ts";
 
 /** Who asks, and what for. */
 export interface OwnerChangeAsked {
-  /** E-mail address of the identity, as cleanEmail() gives it. */
-  email: string;
+  /** The identity; `email` as cleanEmail() gives it. */
+  identity: { sub: string; email: string };
+  /** The org as it was read before the commit; null for one that is made now. */
+  org: OrgRecord | null;
   /** Prefix of the key that attaches the identity; null for a sign-in, which makes an org. */
   keyPrefix: string | null;
   /** Address of the client, as limits count it. */
@@ -20,6 +22,7 @@ export interface OwnerChange {
    * Run once in the commit, such as to mail the former owner a link that undoes it.
    * @param before null for an org that is made now
    * @returns the org as it is to be written
+   * @throws Outdated where the org has changed since it was read
    */
   stage(turn: Turn, before: OrgRecord | null, after: OrgRecord): OrgRecord;
   /** Run after the commit. */

@@ -31,6 +31,9 @@ import { claimStore, refuseLocalStore } from "./store_mark.ts";
 import { openSuppressions } from "./suppressions/part.ts";
 import { openMailTools } from "./tools/part.ts";
 
+/** From here on two workers read mail: whoever waits for a slow one waits for the faster of two. */
+const CORES_FOR_TWO_READERS = 4;
+
 export interface Mail extends Part {
   isOn: boolean;
   /** The way in for local mode, as if nobody knew who hands it over; null where mail is off or the mode another. */
@@ -92,6 +95,7 @@ async function openMailParts(
     "reader",
     new MailWorker({
       start: config.onDeploy ? null : startMailWorker,
+      workers: navigator.hardwareConcurrency >= CORES_FOR_TWO_READERS ? 2 : 1,
       onLoss: logSparsely(log, "mail_worker_lost"),
     }),
   );

@@ -288,6 +288,16 @@ const BESIDE = [
     "The page on which a person approves",
     { addition: true },
   ),
+  route(
+    "get",
+    "/mail/drafts/{id}/html",
+    "readDraftHtml",
+    "public",
+    "The HTML of a draft, in its page",
+    {
+      addition: true,
+    },
+  ),
   route("post", "/mail/drafts/{id}", "decideOnDraft", "public", "Approve or reject a draft", {
     addition: true,
   }),

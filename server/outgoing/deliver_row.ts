@@ -11,21 +11,26 @@ import {
   type Settling,
 } from "./outgoing_handler.ts";
 import { DEAD_KEPT_MS, deadKey, type DeadRow, laneKey } from "./outgoing_row.ts";
-import { TRIAL_MS } from "./reach.ts";
-import type { Slots } from "./slots.ts";
 import { dropStaleIndex } from "./stale_index.ts";
 
 /** Wait after an attempt that failed in a way its handler does not report. */
 const UNFORESEEN_RETRY_MS = 60_000;
 /**
- * Outcome of an attempt that had no slot yet when the relay stopped or the destination was lost.
+ * Wait after an attempt for which there was no connection: while there is none, reach.ts holds up what is
+ * due, and once there is one again nothing is to wait any longer than it takes to begin.
  */
+const NO_CONNECTION_RETRY_MS = 8_000;
+/** Outcome of an attempt that was not begun yet when the relay stopped or the destination was lost. */
 const NOT_BEGUN = { result: "retry", reason: "not begun", afterMs: 0 } as const;
 
 export interface Attempt {
   abort: AbortController;
-  /** The attempt holds one of these while its handler works. */
-  slots: Slots;
+  /**
+   * Gives back the slot that the attempt has held from its beginning, if it took one; its outcome is stored
+   * without.
+   * @param tells whether what it took says something of its parties
+   */
+  giveSlotBack(tells: boolean): void;
   /** Begun although the destination was lost: the one trial that is allowed meanwhile. */
   isTrial: boolean;
   /** True from when the content may leave: a stop then waits for the attempt. */
@@ -65,7 +70,7 @@ export async function deliverRow(
 }
 
 /**
- * Waits for a slot and has the handler attempt the row.
+ * Has the handler attempt the row.
  * @returns null when the handler fails in a way it does not report
  */
 async function runAttempt(
@@ -82,11 +87,11 @@ async function runAttempt(
     });
   }, timing.leaseMs / 3);
   Deno.unrefTimer(renewal);
-  const isBegun = await attempt.slots.take(signal);
+  let outcome: AttemptOutcome | null = null;
   try {
-    if (!isBegun || (reach.isLost && !attempt.isTrial)) return NOT_BEGUN;
+    if (signal.aborted || reach.isLost && !attempt.isTrial) return outcome = NOT_BEGUN;
     const { payload, queuedAtMs, attempts } = held.row;
-    return await handler.attempt({
+    return outcome = await handler.attempt({
       id: held.id,
       payload,
       queuedAtMs,
@@ -96,6 +101,7 @@ async function runAttempt(
         signal.throwIfAborted();
         attempt.handedOver = true;
         await held.markData();
+        reach.reached();
       },
     });
   } catch (error) {
@@ -104,8 +110,14 @@ async function runAttempt(
     return null;
   } finally {
     clearInterval(renewal);
-    if (isBegun) attempt.slots.giveBack();
+    attempt.giveSlotBack(outcome !== null && isMade(outcome));
   }
+}
+
+/** Whether the other side was reached, and so what an attempt took says something of it. */
+function isMade(outcome: AttemptOutcome): boolean {
+  if (outcome.result === "retry") return !outcome.unreachable && !outcome.untried;
+  return outcome.result !== "dropped" && !(outcome.result === "dead" && outcome.untried);
 }
 
 async function settle(
@@ -129,10 +141,13 @@ async function settle(
   if (outcome === NOT_BEGUN) return await putBack(delivery, lane, held, handler, outcome, false);
   const { result, note } = outcome;
   if (result === "retry") {
-    // An attempt is not counted when the destination is lost, even if other attempts failed there.
-    const charged = !outcome.untried && !(outcome.unreachable && reach.isLost);
-    if (outcome.untried) reach.untried();
-    else if (!outcome.unreachable) reach.reached();
+    // An attempt is not counted when the destination is lost, even if other attempts failed there, and
+    // the want of a connection once: later waits would be those of mail that was refused again and again.
+    const { untried, unreachable, deferred } = outcome;
+    const isRepeated = !deferred && held.row.attempts > 1;
+    const charged = !untried && !(unreachable && (reach.isLost || isRepeated));
+    if (untried) reach.untried();
+    else if (!unreachable) reach.reached();
     else if (!delivery.isStopped()) reach.failed(delivery.store.now());
     return await putBack(delivery, lane, held, handler, outcome, charged);
   }
@@ -174,9 +189,8 @@ async function putBack(
   }
   const { reason: lastReason, payload = row.payload, note } = outcome;
   const attempts = charged ? row.attempts : row.attempts - 1;
-  // A lost destination is tried again soon, with any of the rows that wait for it.
-  const afterMs = outcome.unreachable && lane.reach.isLost
-    ? Math.min(outcome.afterMs, TRIAL_MS)
+  const afterMs = outcome.unreachable && !outcome.deferred
+    ? Math.min(outcome.afterMs, NO_CONNECTION_RETRY_MS)
     : outcome.afterMs;
   const dueMs = nowMs + Math.max(1, Math.ceil(afterMs));
   await held.release(

@@ -4,6 +4,7 @@
 import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { LANE_PREFIX } from "./outgoing_row.ts";
 import { Reach } from "./reach.ts";
+import type { Parties } from "./shares.ts";
 
 /** Wait after a read that failed. */
 const READ_AGAIN_MS = 1_000;
@@ -24,10 +25,14 @@ export class Lane {
   /** No row besides those in `ready` is due before this time, as far as this process knows. */
   #nextDueMs = Infinity;
 
-  /** @param reach shared with other lanes where one next hop is behind them */
+  /**
+   * @param parties who shares the slots of its kind
+   * @param reach shared with other lanes where one next hop is behind them
+   */
   constructor(
     readonly kind: string,
     readonly destination: string,
+    readonly parties: Parties = {},
     readonly reach: Reach = new Reach(),
   ) {}
 

@@ -4,34 +4,64 @@ import { Lane } from "./lane.ts";
 import type { OutgoingHandler } from "./outgoing_handler.ts";
 import { LANE_PREFIX } from "./outgoing_row.ts";
 import { Reach } from "./reach.ts";
-import { Slots } from "./slots.ts";
+import { Shares, type Turn } from "./shares.ts";
 
 /** The lanes of one kind. */
 class LanesOfKind {
   readonly byDestination = new Map<string, Lane>();
-  /** Lanes with rows in memory; a lane that had its turn goes to the end. */
-  readonly rotation = new Set<Lane>();
   /**
-   * Rows in hand: being leased, waiting for a slot, being attempted, or having their outcome
-   * stored.
+   * Lanes with rows in memory, by their orgs or, where there are none, by themselves. An org that had its
+   * turn goes to the end, and so does a lane among its org's.
    */
+  readonly rotation = new Map<string, Set<Lane>>();
+  /** Rows in hand: being leased, being attempted, or having their outcome stored. */
   running = 0;
-  readonly slots: Slots;
+  readonly shares: Shares;
   /** Of the one next hop behind all destinations. */
   readonly reach: Reach | undefined;
 
   // deno-lint-ignore no-explicit-any -- the handler alone knows its payload
   constructor(readonly handler: OutgoingHandler<any>) {
-    this.slots = new Slots(handler.concurrency);
+    this.shares = new Shares(handler.concurrency);
     this.reach = handler.oneNextHop ? new Reach() : undefined;
+  }
+
+  offer(lane: Lane): void {
+    const group = groupOf(lane);
+    const lanes = this.rotation.get(group);
+    if (lanes === undefined) this.rotation.set(group, new Set([lane]));
+    else lanes.add(lane);
+  }
+
+  /** Takes a lane that had its turn from its place, to the end where it has more rows. */
+  passOn(lane: Lane): void {
+    const group = groupOf(lane);
+    const lanes = this.rotation.get(group)!;
+    lanes.delete(lane);
+    if (lane.ready.length > 1) lanes.add(lane);
+    this.rotation.delete(group);
+    if (lanes.size > 0) this.rotation.set(group, lanes);
+  }
+
+  /** The lane whose turn it is. */
+  next(nowMs: number): Lane | null {
+    if (this.shares.held >= this.shares.slots) return null;
+    for (const lanes of this.rotation.values()) {
+      for (const lane of lanes) {
+        if (lane.reach.mayTry(nowMs) && this.shares.admits(lane.parties, nowMs)) return lane;
+      }
+    }
+    return null;
   }
 }
 
-/**
- * Rows in hand for each slot: while some are attempted, others are leased or have their outcome
- * stored.
- */
+const groupOf = ({ destination, parties: { org } }: Lane): string => org ?? destination;
+
+/** Rows in hand for each slot: while some are attempted, others have their outcome stored. */
 const IN_HAND_A_SLOT = 2;
+
+/** Lanes of an org whose first rows are in memory: it may have mail for thousands of domains. */
+const LOADED_OF_ORG = 16;
 
 /**
  * Rows that one read of a search for destinations takes: many destinations have few rows, some have
@@ -56,10 +86,6 @@ export class Lanes {
     return this.#kinds.get(kind)?.handler;
   }
 
-  slotsOf({ kind }: Lane): Slots {
-    return this.#kinds.get(kind)!.slots;
-  }
-
   /**
    * Records that a row with this due time waits. Rows of a kind without a handler are left alone.
    */
@@ -68,39 +94,44 @@ export class Lanes {
     if (lanes === undefined) return;
     let lane = lanes.byDestination.get(destination);
     if (lane === undefined) {
-      lane = new Lane(kind, destination, lanes.reach);
+      const parties = lanes.handler.partiesOf?.(destination);
+      lane = new Lane(kind, destination, parties, lanes.reach);
       lanes.byDestination.set(destination, lane);
     }
     lane.wake(dueMs);
   }
 
-  /** Lanes whose rows should be read now. Empty lanes are dropped. */
+  /** Lanes whose rows should be read now, some of each org. Empty lanes are dropped. */
   *wanting(nowMs: number): Generator<Lane> {
     for (const { byDestination } of this.#kinds.values()) {
+      const loaded = new Map<string, number>();
+      const count = (group: string) => loaded.set(group, (loaded.get(group) ?? 0) + 1);
       for (const lane of byDestination.values()) {
-        if (lane.wants(nowMs)) yield lane;
-        else if (lane.isEmpty) byDestination.delete(lane.destination);
+        if (lane.reading || lane.ready.length > 0) count(groupOf(lane));
+      }
+      for (const lane of byDestination.values()) {
+        if (lane.wants(nowMs)) {
+          if ((loaded.get(groupOf(lane)) ?? 0) >= LOADED_OF_ORG) continue;
+          count(groupOf(lane));
+          yield lane;
+        } else if (lane.isEmpty) byDestination.delete(lane.destination);
       }
     }
   }
 
   /** The lane has rows in memory from now on. */
   offer(lane: Lane): void {
-    if (lane.ready.length > 0) this.#kinds.get(lane.kind)!.rotation.add(lane);
+    if (lane.ready.length > 0) this.#kinds.get(lane.kind)!.offer(lane);
   }
 
-  /** Gives a lane whose next row may be attempted now; kinds and destinations take turns. */
+  /** Gives a lane whose next row may be attempted now; kinds, orgs and destinations take turns. */
   takeTurn(nowMs: number): Lane | null {
-    for (const { handler, rotation, running } of this.#kinds.values()) {
-      if (running >= IN_HAND_A_SLOT * handler.concurrency) continue;
-      for (const lane of rotation) {
-        if (lane.running >= (handler.perDestination ?? Infinity) || !lane.reach.mayTry(nowMs)) {
-          continue;
-        }
-        rotation.delete(lane);
-        if (lane.ready.length > 1) rotation.add(lane);
-        return lane;
-      }
+    for (const lanes of this.#kinds.values()) {
+      if (lanes.running >= IN_HAND_A_SLOT * lanes.handler.concurrency) continue;
+      const lane = lanes.next(nowMs);
+      if (lane === null) continue;
+      lanes.passOn(lane);
+      return lane;
     }
     return null;
   }
@@ -109,6 +140,16 @@ export class Lanes {
     lane.running++;
     lane.reach.began(nowMs);
     this.#kinds.get(lane.kind)!.running++;
+  }
+
+  /** Takes the slot of an attempt that a lane begins. */
+  takeSlot({ kind, parties }: Lane, nowMs: number): Turn {
+    return this.#kinds.get(kind)!.shares.take(parties, nowMs);
+  }
+
+  /** @param tells whether what it took says something of its parties */
+  giveSlotBack({ kind }: Lane, slot: Turn, nowMs: number, tells: boolean): void {
+    this.#kinds.get(kind)!.shares.giveBack(slot, nowMs, tells);
   }
 
   ended(lane: Lane): void {
@@ -120,8 +161,8 @@ export class Lanes {
    * Finds the destinations that rows in the store wait for. Reads a few rows of each, however many
    * wait.
    */
-  async discover(kv: Deno.Kv): Promise<void> {
-    for (const kind of this.#kinds.keys()) {
+  async discover(kv: Deno.Kv, kinds: Iterable<string> = this.#kinds.keys()): Promise<void> {
+    for (const kind of kinds) {
       const prefix = [LANE_PREFIX, kind];
       let selector: Deno.KvListSelector = { prefix };
       for (;;) {

@@ -1,4 +1,5 @@
-/** How a mail is handed to the next hop. */
+/** How a mail is handed to the next hop, and what came of it. */
+import type { NextHopUse } from "./next_hop_uses.ts";
 import type { SmtpReply } from "./smtp_reply.ts";
 
 /** One mail to one recipient: an unknown outcome then concerns one address only. */
@@ -9,6 +10,10 @@ export interface OutgoingMail {
   to: string;
   /** The message (RFC 5322), as it is sent. */
   content: Uint8Array;
+  /** Its share of the connections; "notice" unless given. */
+  use?: NextHopUse;
+  /** Greatest wait after the final dot where it is shorter than the mailer's own, in ms. */
+  finalReplyMs?: number;
 }
 
 export interface Handover {
@@ -44,6 +49,11 @@ export type MailOutcome =
   }
   /** The content was sent whole and no reply came: whether the next hop has it is unknown. */
   | { result: "unknown"; reason: string };
+
+/** Whether the next hop itself said that it takes the mail later, or nothing now (a 4xx reply). */
+export function isDeferral(outcome: MailOutcome): boolean {
+  return outcome.result === "refused" && outcome.reply !== null && outcome.reply.code < 500;
+}
 
 export interface Mailer {
   /** One SMTP transaction. @throws what beforeContent throws */

@@ -1,6 +1,7 @@
 /** How one kind of thing is delivered. The outgoing queue knows nothing else of it. */
 import type { Turn } from "../storage/group_commit.ts";
 import type { RecordKey } from "../storage/record_key.ts";
+import type { Parties } from "./shares.ts";
 
 /** One attempt, as its handler sees it. */
 export interface OutgoingItem<P = unknown> {
@@ -39,8 +40,16 @@ type AttemptResult<P> =
     reason: string;
     afterMs: number;
     payload?: P;
-    /** True when no connection was made: the content did not cause it. */
+    /**
+     * True when the mail was not begun, for want of a connection or of a login: the content did not cause
+     * it.
+     */
     unreachable?: boolean;
+    /**
+     * True when the other side said itself that it takes nothing now: its wait stands. Who was not heard at
+     * all waits for nothing but the connection.
+     */
+    deferred?: boolean;
     /** True when nothing was tried: the attempt does not count. */
     untried?: boolean;
   }
@@ -85,9 +94,10 @@ export interface OutgoingHandler<P = unknown> {
   /** How many attempts of this kind one process makes at one time. */
   readonly concurrency: number;
   /**
-   * How many of those may go to one destination, so that a slow one leaves room. All unless given.
+   * Who shares the attempts that run at one time, by the destination: those that are slow leave room for
+   * the others (shares.ts). Unless given, destinations take turns, and each may have all.
    */
-  readonly perDestination?: number;
+  partiesOf?(destination: string): Parties;
   /**
    * Whether all destinations are behind one next hop, so that it is reached for all of them or for
    * none. False unless given.

@@ -1,3 +1,4 @@
+// Over 300 lines: what finds, begins and ends attempts shares one state, which nobody else may see.
 /**
  * The one leased queue of what leaves the relay by itself. Each thing is a row with a due time. A
  * process leases a row by compare-and-set for an attempt. It then puts the row back, takes it off,
@@ -54,6 +55,8 @@ export class OutgoingQueue {
   readonly #lanes = new Lanes();
   readonly #attempts = new Map<string, Attempt>();
   readonly #reads = new Set<Promise<void>>();
+  /** Kinds whose destinations are being searched for, and whether they are to be once more. */
+  readonly #searches = new Map<string, boolean>();
   /** Rows that the store did not change just now, and until when they are left alone. */
   readonly #resting = new Map<string, number>();
   readonly #closed = new AbortController();
@@ -67,6 +70,8 @@ export class OutgoingQueue {
   #isKnown = false;
   #ticking: ReturnType<typeof setInterval> | undefined;
   #stopped = false;
+  /** Whether lanes that were woken are about to be looked at. */
+  #isWoken = false;
 
   constructor({ store, records, commits, log, timing, tickMs = TICK_MS }: OutgoingQueueOptions) {
     this.#tickMs = tickMs;
@@ -102,15 +107,50 @@ export class OutgoingQueue {
     this.#tick();
   }
 
-  /** Tells the queue that a row was committed. */
-  wake({ kind, destination = "", dueMs }: Omit<NewOutgoing, "id" | "payload">): void {
-    this.#lanes.wake(kind, destination, dueMs);
-    if (this.#ticking !== undefined && dueMs <= this.#store.now()) this.#advance();
+  /**
+   * Tells the queue that a row was committed.
+   * @param row without a destination where the kind has several: only the store knows it then
+   */
+  wake({ kind, destination, dueMs }: Omit<NewOutgoing, "id" | "payload">): void {
+    if (destination === undefined && this.#lanes.handlerOf(kind)?.partiesOf !== undefined) {
+      return this.#search(kind);
+    }
+    this.#lanes.wake(kind, destination ?? "", dueMs);
+    if (this.#ticking === undefined || dueMs > this.#store.now() || this.#isWoken) return;
+    // A message wakes a lane for each domain: all of them are looked at together.
+    this.#isWoken = true;
+    queueMicrotask(() => {
+      this.#isWoken = false;
+      this.#advance();
+    });
+  }
+
+  /** Finds the destinations that rows of a kind wait for; calls meanwhile share one more search. */
+  #search(kind: string): void {
+    const isUnderWay = this.#searches.has(kind);
+    this.#searches.set(kind, isUnderWay);
+    if (isUnderWay) return;
+    const search = this.#discover(kind)
+      .catch((error) => this.#logFailure(error))
+      .finally(() => this.#reads.delete(search));
+    this.#reads.add(search);
+  }
+
+  async #discover(kind: string): Promise<void> {
+    try {
+      do {
+        this.#searches.set(kind, false);
+        await this.#lanes.discover(this.#store.kv, [kind]);
+        if (this.#ticking !== undefined) this.#advance();
+      } while (this.#searches.get(kind) && !this.#stopped);
+    } finally {
+      this.#searches.delete(kind);
+    }
   }
 
   /**
-   * Ids of the rows that a process holds: their attempts are under way, or about to be settled. On a
-   * shared store it is read at each call.
+   * Ids of the rows that a process holds: their attempts have a slot, or their outcomes are being stored.
+   * On a shared store it is read at each call.
    */
   async held(): Promise<ReadonlySet<string>> {
     const { kv, exclusive } = this.#store;
@@ -198,10 +238,11 @@ export class OutgoingQueue {
     for (const { id, row: { kind, destination = "", dueMs } } of rows) {
       if (this.#stopped) return;
       if (this.#lanes.handlerOf(kind) === undefined || this.#attempts.has(id)) continue;
-      // A lane of its own: whether the destination can be reached is neither asked nor told.
+      // A lane of its own: whether the destination can be reached is neither asked nor told, and no slot
+      // is waited for.
       const aside = new Lane(kind, destination);
       this.#lanes.began(aside, now());
-      this.#attempt(aside, { id, dueMs });
+      this.#attempt(aside, { id, dueMs }, () => {});
     }
   }
 
@@ -255,17 +296,20 @@ export class OutgoingQueue {
       const entry = lane.ready.shift()!;
       if (this.#attempts.has(entry.id)) continue;
       this.#lanes.began(lane, nowMs);
-      this.#attempt(lane, entry);
+      const slot = this.#lanes.takeSlot(lane, nowMs);
+      this.#attempt(lane, entry, (tells) => {
+        this.#lanes.giveSlotBack(lane, slot, this.#store.now(), tells);
+        this.#begin(this.#store.now());
+      });
     }
   }
 
-  #attempt(lane: Lane, entry: DueEntry): void {
+  #attempt(lane: Lane, entry: DueEntry, giveSlotBack: Attempt["giveSlotBack"]): void {
     const { id } = entry;
     const abort = new AbortController();
-    const slots = this.#lanes.slotsOf(lane);
     const attempt: Attempt = {
       abort,
-      slots,
+      giveSlotBack,
       isTrial: lane.reach.isLost,
       handedOver: false,
       ended: Promise.resolve(),
@@ -275,6 +319,7 @@ export class OutgoingQueue {
     attempt.ended = deliverRow(this.#delivery, lane, entry, handler, attempt)
       .catch((error) => this.#leave(lane, id, error))
       .finally(() => {
+        giveSlotBack(false);
         this.#attempts.delete(id);
         this.#lanes.ended(lane);
         // What was put back by way of a lane aside waits in the lane of its destination.

@@ -3,13 +3,14 @@
  * refused it in order, waits a little for the next one.
  */
 import { isIP } from "node:net";
-import { rootCertificates } from "node:tls";
 import { dnsCache } from "nodemailer/lib/shared";
 import type { SMTPConnectionOptions } from "nodemailer/lib/smtp-connection";
 import { isLoopback } from "../config/loopback.ts";
 import type { SmtpConfig } from "../config/mail.ts";
 import { ConnectionPlaces } from "./connection_places.ts";
 import type { Handover, Mailer, MailOutcome, OutgoingMail } from "./mailer.ts";
+import { NextHopUses } from "./next_hop_uses.ts";
+import { oneAuthorityMore } from "./one_authority_more.ts";
 import { SmtpSession, type SmtpTiming } from "./smtp_session.ts";
 
 export type { SmtpTiming } from "./smtp_session.ts";
@@ -22,7 +23,7 @@ export interface SmtpMailerOptions {
   caPem?: string;
   /**
    * Connections at one time, including those that are being closed: next hops refuse more from one
-   * client. 8 unless given.
+   * client. 10 unless given.
    */
   connections?: number;
   timing?: Partial<SmtpTiming>;
@@ -36,7 +37,7 @@ const TIMING: SmtpTiming = {
   quitMs: 2_000,
   idleMs: 3_000,
 };
-const CONNECTIONS = 8;
+const CONNECTIONS = 10;
 /** Many next hops end a connection after some number of mails. */
 const MAILS_A_CONNECTION = 100;
 
@@ -48,6 +49,7 @@ export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
   const timing = { ...TIMING, ...options.timing };
   const connectionOptions = optionsOf(options, timing);
   const places = new ConnectionPlaces<SmtpSession>(options.connections ?? CONNECTIONS);
+  const uses = new NextHopUses(options.connections ?? CONNECTIONS);
   const closing = new Map<SmtpSession, Promise<void>>();
   /** Sessions that wait for a mail, and what ends their wait. */
   const idle = new Map<SmtpSession, ReturnType<typeof setTimeout>>();
@@ -100,25 +102,35 @@ export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
     return isOver && !handover.signal.aborted ? null : outcome;
   }
 
+  async function sendByOne(mail: OutgoingMail, handover: Handover): Promise<MailOutcome> {
+    let session = takeIdle();
+    if (session === undefined) {
+      const place = await places.take(handover.signal);
+      if (place === null) return GIVEN_UP;
+      session = place === "free" ? begin() : place;
+    }
+    session.onEnd = () => {};
+    try {
+      if (session.transactions > 0) {
+        const outcome = await sendAgain(session, mail, handover);
+        if (outcome !== null) return outcome;
+        session.close();
+        session = begin();
+      }
+      return await session.send(mail, handover);
+    } finally {
+      putAside(session);
+    }
+  }
+
   return {
     async send(mail, handover) {
-      let session = takeIdle();
-      if (session === undefined) {
-        const place = await places.take(handover.signal);
-        if (place === null) return GIVEN_UP;
-        session = place === "free" ? begin() : place;
-      }
-      session.onEnd = () => {};
+      const { use = "notice" } = mail;
+      if (!await uses.take(use, handover.signal)) return GIVEN_UP;
       try {
-        if (session.transactions > 0) {
-          const outcome = await sendAgain(session, mail, handover);
-          if (outcome !== null) return outcome;
-          session.close();
-          session = begin();
-        }
-        return await session.send(mail, handover);
+        return await sendByOne(mail, handover);
       } finally {
-        putAside(session);
+        uses.giveBack(use);
       }
     },
     async close() {
@@ -158,7 +170,7 @@ function optionsOf(
     tls: {
       rejectUnauthorized: !loopback,
       minVersion: "TLSv1.2",
-      ...(caPem === undefined ? {} : { ca: [...rootCertificates, caPem] }),
+      ...(caPem === undefined ? {} : oneAuthorityMore(caPem, "TLSv1.2")),
     },
     dnsTimeout: timing.connectMs,
     connectionTimeout: timing.connectMs,

@@ -87,7 +87,7 @@ export class SmtpSession {
     };
     const onWhole = () => {
       isWhole = true;
-      this.#wait(this.#timing.finalReplyMs);
+      this.#wait(Math.min(this.#timing.finalReplyMs, mail.finalReplyMs ?? Infinity));
     };
     try {
       const response = await this.#watched(signal, async (step) => {

@@ -50,6 +50,14 @@ export class ToolArguments {
     return this.optionalString(name, what) || undefined;
   }
 
+  /** One of some words; absent, null and empty mean the first. @throws RelayError `invalid_json` */
+  choice<Choice extends string>(name: string, choices: readonly [Choice, ...Choice[]]): Choice {
+    const given = this.filledString(name, choices.join(" or ")) ?? choices[0];
+    const found = choices.find((one) => one === given);
+    if (found === undefined) throw invalidJson(`${name} must be ${choices.join(" or ")}`);
+    return found;
+  }
+
   /** An integer clamped into min..max. @throws RelayError `invalid_json` */
   integer(name: string, min: number, max: number, absent: number): number {
     return this.optionalInteger(name, min, max) ?? absent;

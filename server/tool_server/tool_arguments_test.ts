@@ -21,6 +21,13 @@ Deno.test("ToolArguments refuses text with half of a surrogate pair, in lists to
   assert.equal(new ToolArguments({ a: "\ud83d\ude00" }, ["a"]).string("a", ""), "\u{1f600}");
 });
 
+Deno.test("ToolArguments.choice() takes one of some words, and the first where none is given", () => {
+  const read = (a: unknown) => new ToolArguments({ a }, ["a"]).choice("a", ["in", "all"]);
+  assert.deepEqual([undefined, null, "", "in", "all"].map(read), ["in", "in", "in", "in", "all"]);
+  assert.throws(() => read("out"), INVALID(/^a must be in or all$/));
+  assert.throws(() => read(1), INVALID(/^a must be a string: in or all$/));
+});
+
 Deno.test("ToolArguments takes null for absent where an argument is optional", () => {
   const given = new ToolArguments({ a: null }, ["a"]);
   assert.equal(given.raw("a"), null);

@@ -5,6 +5,7 @@ import { subscriptionKey, type SubscriptionRecord } from "../../server/digest/su
 import { inKey, newInRecord } from "../../server/mailboxes/records.ts";
 import { pollKey, type PollRecord } from "../../server/messages/inbox/poll_record.ts";
 import { laneKey, outgoingKey, type OutgoingRow } from "../../server/outgoing/outgoing_row.ts";
+import { domainTag } from "../../server/outgoing/recipient_domain.ts";
 import { openTestStorage, type TestStorage } from "../support/storage.ts";
 import { HOUR_MS } from "./digest_bench.ts";
 
@@ -64,7 +65,7 @@ queueTest(
     const rows = await kv.getMany([
       subscriptionKey(AGENT),
       outgoingKey(digestId(AGENT)),
-      laneKey("digest", "", nowMs, digestId(AGENT)),
+      laneKey("digest", domainTag(EMAIL), nowMs, digestId(AGENT)),
       addressCapKey(EMAIL),
     ]);
     assert.equal(new Set(rows.map(({ versionstamp }) => versionstamp)).size, 1);

@@ -8,7 +8,10 @@ export const SERVER_FOLDERS: FolderTable = {
   config: { imports: [], shows: ["loopback.ts", "mail.ts"] },
   http: { imports: [], shows: "*" },
   storage: { imports: [], shows: "*" },
-  blobs: { imports: ["http", "storage"], shows: ["blob_damaged.ts", "blobs.ts"] },
+  blobs: {
+    imports: ["http", "storage"],
+    shows: ["blob_damaged.ts", "blobs.ts", "stored_bytes.ts"],
+  },
   waiting: {
     imports: ["storage"],
     shows: ["mailbox_kind.ts", "mailbox_waits.ts", "waiter.ts", "waits.ts"],
@@ -43,9 +46,11 @@ export const SERVER_FOLDERS: FolderTable = {
     shows: [
       "ascii_part.ts",
       "mailer.ts",
+      "next_hop_uses.ts",
       "outgoing_handler.ts",
       "outgoing_queue.ts",
       "outgoing_row.ts",
+      "recipient_domain.ts",
       "smtp_reply.ts",
     ],
   },

@@ -102,7 +102,7 @@ function foreignRequests(page: Page, ownUrl: string): string[] {
   const foreign: string[] = [];
   const note = (request: Request) => {
     const url = request.url();
-    const isOwn = url.startsWith(`${ownUrl}/`) || url === "about:srcdoc";
+    const isOwn = url.startsWith(`${ownUrl}/`) || url.startsWith("data:");
     if (!isOwn && request.failure()?.errorText !== "csp") foreign.push(url);
   };
   page.on("requestfinished", note);
@@ -143,27 +143,33 @@ partOrSkip(
           assert.ok(words.includes("Visible words.") && !words.includes("White on white words."));
           const frame = page.frames().find((one) => one !== page.mainFrame())!;
           const shown = await frame.locator("body").innerText();
-          assert.match(shown, /White on white words\./, "without styles it shows");
+          assert.match(shown, /Visible words\./);
+          assert.ok(
+            !/White on white|hidden paragraph/.test(shown),
+            "what nobody would see is gone",
+          );
+          assert.equal(await frame.locator("form, input, button, iframe, svg, script").count(), 0);
+          assert.match(words, /hidden_text/);
           const place = await page.locator("iframe").boundingBox();
           assert.ok(place !== null && place.width >= 250 && place.height >= 200);
-          await frame.getByRole("link", { name: "a link" }).click({ timeout: 2_000 }).catch(
-            () => {},
-          );
-          await frame.getByRole("button", { name: "Press me" }).click({ timeout: 2_000 })
-            .catch(() => {});
           await page.waitForTimeout(200);
-          assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, mail.path);
           assert.deepEqual([foreign, tracker.connections], [[], 0], name);
           await shoot(page, `draft ${name}`);
+          // Who presses a link leads nobody anywhere: browsers connect ahead, and ask for nothing.
+          await frame.getByRole("link", { name: "a link" }).click();
+          await page.waitForTimeout(200);
+          assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, mail.path);
+          assert.deepEqual(foreign, []);
+          tracker.connections = 0;
         });
         await withPage(
           browser,
           { ...options, bypassCSP: true, javaScriptEnabled: true },
           async (page) => {
-            // axe is a script, for which the policy is out of force: the frame is empty then.
+            // axe is a script, for which the policy is out of force; what agents write is not judged.
             await page.route(relay.url + mail.path, async (route) => {
               const answer = await route.fetch();
-              const body = (await answer.text()).replace(/srcdoc="[^"]*"/, 'srcdoc=""');
+              const body = (await answer.text()).replace(/src="\/mail[^"]*"/, 'srcdoc=""');
               await route.fulfill({ response: answer, body });
             });
             await page.goto(relay.url + mail.path);

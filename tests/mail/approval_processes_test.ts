@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { decide, LETTER, newDraft, sentMessages } from "../support/draft_world.ts";
 import { accepted, MailKeyHolder } from "../support/mail_caller.ts";
+import { PROGRAM } from "../support/mail_links.ts";
 import { askMail, signRegistration } from "../support/mail_relay.ts";
 import { delay } from "../support/pace.ts";
 import { type RelayProcesses, startRelayProcesses } from "../support/relay_processes.ts";
@@ -40,7 +41,8 @@ async function makeWorld(world: RelayProcesses, smtp: TestSmtpServer) {
   );
   const owner = new MailKeyHolder(url, api_key, org_id);
   accepted(await owner.ask("POST", "/v1/mail/org/claim", { body: { email: EMAIL } }), 202);
-  accepted(await askMail(url, "GET", (await linkIn(smtp, "/claim/confirm")).path), 200);
+  const { path } = await linkIn(smtp, "/claim/confirm");
+  accepted(await askMail(url, "GET", path, { headers: PROGRAM }), 200);
   return { owner, inbox: await owner.inbox({ send_policy: "draft_only" }) };
 }
 

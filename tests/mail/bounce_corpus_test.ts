@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { readReport } from "../../server/mail/delivery/read_report.ts";
 import { reportedOn } from "../../server/mail/delivery/dsn.ts";
 import { reportEvent } from "../../server/mail/delivery/report_event.ts";
-import { longTest, withSources } from "../support/long_test.ts";
+import { longTest } from "../support/long_test.ts";
+import { withSources } from "../support/package_sources.ts";
 
 /** Those that its authors know to be delays, or no bounces at all. */
 const NO_FAILURES =

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { accepted, assertMailRefused, type MailKeyHolder, newOrg } from "../support/mail_caller.ts";
 import {
+  askForLink,
   BROWSER,
   CLAIM_CONFIRM,
   claimLink,
@@ -169,4 +170,34 @@ Deno.test("claiming the address that the org has already changes nothing and mai
     "Confirm a mail org",
     "Confirm a mail org",
   ]);
+});
+
+Deno.test("claims of one address share its window with sign-ins, whichever orgs ask", async () => {
+  await using relay = await startMailRelay();
+  const [one, two] = [await newOrg(relay), await newOrg(relay)];
+  accepted(await claim(one, "owner+a@example.org"), 202);
+  accepted(await claim(two, EMAIL), 202);
+  accepted(await askForLink(relay, EMAIL), 202);
+  for (const answer of [await claim(one, EMAIL), await askForLink(relay, EMAIL)]) {
+    assertMailRefused(answer, "rate_limited", /3 sign-in links/);
+  }
+  // What was refused neither counts for the org nor ends its claim.
+  const { pending_claim } = accepted(await one.readOrg(), 200);
+  assert.equal(pending_claim.email, "owner+a@example.org");
+  for (const email of ["x@example.org", "y@example.org"]) accepted(await claim(one, email), 202);
+  relay.clock.advance(HOUR_MS);
+  accepted(await claim(two, EMAIL), 202);
+});
+
+Deno.test("the claim of an org that was suspended since confirms nothing until that ends", async () => {
+  const adminToken = "admin-token-of-thirty-two-characters";
+  await using relay = await startMailRelay({ config: { adminToken } });
+  const holder = await newOrg(relay);
+  const suspend = (what: string) =>
+    askMail(relay.url, "POST", `/v1/admin/mail/orgs/${holder.orgId}/${what}`, { key: adminToken });
+  const mail = await claimLink(relay, holder.key, EMAIL);
+  accepted(await suspend("suspend"), 200);
+  assertMailRefused(await follow(relay, mail), "org_suspended");
+  accepted(await suspend("unsuspend"), 200);
+  assert.equal(accepted(await follow(relay, mail), 200).verified_email, EMAIL);
 });

@@ -3,6 +3,7 @@ import { DEFAULT_LIMITS } from "../../server/limits.ts";
 import { composeMail } from "../../server/mail/composing/compose_mail.ts";
 import { MailWorker } from "../../server/mail/parsing/mail_worker.ts";
 import { startMailWorker } from "../../server/mail/parsing/start_mail_worker.ts";
+import { toEnd } from "../../server/mail/parsing/sliced.ts";
 import { readOutgoing } from "../../server/mail/sending/read_outgoing.ts";
 import { dkimKey, mailToCompose } from "../support/outgoing_mail.ts";
 
@@ -24,7 +25,7 @@ for (const [where, start] of Object.entries(STARTS)) {
         attachments: [{ filename: "ü.bin", contentType: "image/png", contentId: "a@b", content }],
         dkim: dkimKey(),
       });
-      assert.deepEqual(await worker.compose(mail), await composeMail(mail));
+      assert.deepEqual(await worker.compose(mail, "org"), await composeMail(mail));
       assert.equal(content.length, 200_000, "the caller keeps its bytes");
     } finally {
       worker.close();
@@ -44,12 +45,12 @@ for (const [where, start] of Object.entries(STARTS)) {
       assert.equal(bodies.length, 4);
       for (const body of bodies) {
         assert.deepEqual(
-          await worker.readRequest("send", body, context, true),
-          readOutgoing("send", body, context, true),
+          await worker.readRequest("send", body, context, true, "org"),
+          toEnd(readOutgoing("send", body, context, true)),
         );
       }
       const changes = encoder.encode('{"attachments":[{"id":"att_0"}]}');
-      assert.deepEqual(await worker.readRequest("draft_changes", changes, context, false), {
+      assert.deepEqual(await worker.readRequest("draft_changes", changes, context, false, "org"), {
         request: { attachments: [{ id: "att_0" }] },
         fingerprint: null,
       });
@@ -67,12 +68,15 @@ Deno.test("MailWorker.compose() tells of what cannot be composed, and nothing of
   });
   try {
     const broken = mailToCompose({ to: [{ name: null, address: "secret\r\nBcc: x@y" }] });
-    await assert.rejects(worker.compose(broken), (error) => !/secret/.test(String(error)));
+    await assert.rejects(worker.compose(broken, "org"), (error) => !/secret/.test(String(error)));
     assert.equal(losses.length, 1);
     assert.doesNotMatch(String(losses[0]), /secret/);
-    assert.deepEqual(await worker.compose(mailToCompose()), await composeMail(mailToCompose()));
+    assert.deepEqual(
+      await worker.compose(mailToCompose(), "org"),
+      await composeMail(mailToCompose()),
+    );
   } finally {
     worker.close();
   }
-  await assert.rejects(worker.compose(mailToCompose()), { code: "unavailable" });
+  await assert.rejects(worker.compose(mailToCompose(), "org"), { code: "unavailable" });
 });

@@ -123,7 +123,7 @@ export async function withDeliveries(test: (bench: Bench) => Promise<void>): Pro
         timing: { connectMs: 5_000, replyMs: 500, finalReplyMs: 500, quitMs: 50, idleMs: 60_000 },
       });
       mailers.push(made);
-      outgoing.register(mailDelivery({
+      const handlers = mailDelivery({
         store,
         records,
         mailboxes,
@@ -144,7 +144,8 @@ export async function withDeliveries(test: (bench: Bench) => Promise<void>): Pro
             return Promise.resolve(bytes as Uint8Array<ArrayBuffer>);
           },
         },
-      }));
+      });
+      for (const handler of handlers) outgoing.register(handler);
       const process: Process = {
         ...storage,
         outgoing,
@@ -171,12 +172,12 @@ export async function withDeliveries(test: (bench: Bench) => Promise<void>): Pro
         plan({ turn, mailbox }) {
           const row = makeMessage({ id, orgId, inboxId: inbox, to, sendAtMs, blob }, turn.nowMs);
           turn.set(messageKey(orgId, inbox, id), row);
-          stageMails(turn, row, by.store);
+          stageMails(turn, row, { exclusive: by.store.exclusive, domain: DOMAIN });
           countNow(turn, orgId, namedMs, { accepted: to.length, pending: to.length });
           return { mailbox: { ...mailbox, headId: id }, result: row };
         },
       }));
-      wakeMails(by.outgoing, row, by.store);
+      wakeMails(by.outgoing, row, { exclusive: by.store.exclusive, domain: DOMAIN });
       return { id, orgId, inboxId: inbox };
     },
     async message({ orgId, inboxId, id }) {

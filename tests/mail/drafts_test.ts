@@ -82,6 +82,9 @@ Deno.test("a draft is made, read, changed, listed, and discarded with all that i
     accepted(await agent.ask("DELETE", `/v1/mail/drafts/${id}`), 204);
     assertMailRefused(await agent.ask("GET", `/v1/mail/drafts/${id}`), "not_found");
   }
+  assert.ok(await used() > 0, "bytes count until they are swept");
+  relay.clock.advance(3_600_000);
+  await relay.relay.crons["figures"]!();
   assert.equal(await used(), 0);
   assert.deepEqual(await approvalMails(relay), []);
 });

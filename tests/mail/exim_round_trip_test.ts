@@ -10,6 +10,7 @@ import { createSmtpMailer } from "../../server/outgoing/smtp_mailer.ts";
 import { mailText } from "../support/inbound_mail.ts";
 import { TEST_INBOUND_SECRET } from "../support/inbound_secret.ts";
 import { accepted, assertMailRefused, newOrg } from "../support/mail_caller.ts";
+import { PROGRAM } from "../support/mail_links.ts";
 import { askMail, startMailRelay } from "../support/mail_relay.ts";
 import { dkimKey } from "../support/outgoing_mail.ts";
 import { delay } from "../support/pace.ts";
@@ -184,7 +185,7 @@ partOrSkip("exim4", "exim4 takes mail, brings back its answer and its bounces", 
     await deliver(relay);
     const text = hop.taken[0]!.replaceAll("=\r\n", "").replaceAll("=3D", "=");
     const link = /\/v1\/mail\/org\/claim\/confirm\?token=[A-Za-z0-9._-]+/.exec(text)![0];
-    accepted(await askMail(relay.url, "GET", link), 200);
+    accepted(await askMail(relay.url, "GET", link, { headers: PROGRAM }), 200);
     const inbox = await owner.inbox({ local_part: "ada" });
     const secretFile = join(folder, "secret");
     await Deno.writeTextFile(

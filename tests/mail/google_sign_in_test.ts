@@ -244,3 +244,22 @@ Deno.test("neither a token nor an address of an account reaches the log", async 
   assert.match(said, /mail_org_made/);
   assert.doesNotMatch(said, /ada@|1001|eyJ|rm_sk_/i);
 });
+
+Deno.test("signing in again ends no key that was used within a day while there is one that was not", async () => {
+  await using issuer = await startGoogleIssuer();
+  await using relay = await startGoogleRelay(issuer);
+  const { clock } = relay;
+  const next = async () => {
+    clock.advance(60_000);
+    return await signedIn(relay, await issuer.token(clock.now()));
+  };
+  const inUse = (await next()).api_key;
+  clock.advance(60_000);
+  const opens = async (key: string) =>
+    (await askMail(relay.url, "GET", "/v1/mail/org", { key })).status;
+  assert.equal(await opens(inUse), 200);
+  // Whoever else has the account signs in again and again, with keys that nobody uses.
+  clock.advance(20 * 3_600_000);
+  for (let i = 0; i < 25; i++) await next();
+  assert.equal(await opens(inUse), 200);
+});

@@ -1,7 +1,7 @@
 /** Links over two relay processes on one file and a real SMTP server, and over kill -9. */
 import assert from "node:assert/strict";
 import { accepted, assertMailRefused } from "../support/mail_caller.ts";
-import { askForLink } from "../support/mail_links.ts";
+import { askForLink, PROGRAM } from "../support/mail_links.ts";
 import { askMail, signRegistration } from "../support/mail_relay.ts";
 import { delay } from "../support/pace.ts";
 import { startRelayProcesses } from "../support/relay_processes.ts";
@@ -31,7 +31,10 @@ Deno.test("of 20 that follow a link at two processes at once one wins, and so fo
   const urls = world.targets.map(({ url }) => url);
   const followAtOnce = async (path: string) => {
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, i) => askMail(urls[i % 2]!, "GET", path)),
+      Array.from(
+        { length: 20 },
+        (_, i) => askMail(urls[i % 2]!, "GET", path, { headers: PROGRAM }),
+      ),
     );
     const won = answers.filter(({ status }) => status === 200);
     assert.equal(won.length, 1, JSON.stringify(answers.map(({ status }) => status)));

@@ -10,6 +10,7 @@ import {
   follow,
   linkMails,
   magicLink,
+  PROGRAM,
 } from "../support/mail_links.ts";
 import { startMailPair } from "../support/mail_pair.ts";
 import { askMail, type MailAnswer, registerOrg, startMailRelay } from "../support/mail_relay.ts";
@@ -25,7 +26,9 @@ function followAtOnce(relays: readonly TestRelay[], path: string): Promise<MailA
   const token = new URLSearchParams(query).get("token");
   return Promise.all(Array.from({ length: 20 }, (_, i) => {
     const { url } = relays[i % relays.length]!;
-    return i % 4 < 2 ? askMail(url, "GET", path) : askMail(url, "POST", route, { body: { token } });
+    return i % 4 < 2
+      ? askMail(url, "GET", path, { headers: PROGRAM })
+      : askMail(url, "POST", route, { body: { token } });
   }));
 }
 
@@ -94,7 +97,8 @@ for (const alone of [true, false]) {
   });
 
   Deno.test(`confirming and cancelling a claim at once: one of the two holds, at ${where}`, async () => {
-    await using pair = await startMailPair({ alone, limits: { mailClaimsPerOrgPerHour: 50 } });
+    const limits = { mailClaimsPerOrgPerHour: 50, mailMagicPerEmailPerHour: 50 };
+    await using pair = await startMailPair({ alone, limits });
     const { relays, clock } = pair;
     for (let round = 0; round < 5; round++) {
       const holder = await newOrg(relays[0]);

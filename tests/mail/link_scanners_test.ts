@@ -1,7 +1,14 @@
 /** Who may spend a link: programs and buttons, never what only looks at it. */
 import assert from "node:assert/strict";
 import { accepted, assertMailRefused, newOrg } from "../support/mail_caller.ts";
-import { BROWSER, claimLink, follow, type LinkMail, magicLink } from "../support/mail_links.ts";
+import {
+  BROWSER,
+  claimLink,
+  follow,
+  type LinkMail,
+  magicLink,
+  newestLink,
+} from "../support/mail_links.ts";
 import { askMail, startMailRelay } from "../support/mail_relay.ts";
 import { exchange } from "../support/raw_http.ts";
 import type { TestRelay } from "../support/relay.ts";
@@ -73,7 +80,7 @@ Deno.test("browsers, scanners and HEAD spend nothing; then a button and a progra
   }
 });
 
-Deno.test("a GET that is no browser's spends the link", async () => {
+Deno.test("a GET that is no browser's spends a sign-in link; what changes an owner asks it for JSON by name", async () => {
   await using relay = await startMailRelay({
     limits: { mailMagicPerEmailPerHour: 100, mailRegistrationsPerIpPerHour: 100 },
   });
@@ -81,6 +88,19 @@ Deno.test("a GET that is no browser's spends the link", async () => {
     const links = await bothLinks(relay);
     assert.equal(links.length, 2);
     for (const link of links) {
+      const isNamed = headers["Accept"]?.startsWith("application/json") ?? false;
+      if (!isNamed && link.path.includes("/claim/")) {
+        const page = await raw(relay, "GET", link.path, headers);
+        assert.equal(page!.status, 200);
+        assert.match(page!.headers.get("content-type")!, /^text\/html/);
+        assert.match(page!.body, /The org is mine/);
+        // Nothing was confirmed: the link still does it.
+        accepted(await follow(relay, link), 200);
+        const dead = await raw(relay, "GET", link.path, headers);
+        assert.equal(dead!.status, 410);
+        assert.equal(JSON.parse(dead!.body).error.code, "link_expired");
+        continue;
+      }
       const answer = await raw(relay, "GET", link.path, headers);
       assert.equal(answer!.status, 200);
       assert.equal(answer!.headers.get("access-control-allow-origin"), "*");
@@ -88,6 +108,38 @@ Deno.test("a GET that is no browser's spends the link", async () => {
       assert.equal((await raw(relay, "GET", link.path, headers))!.status, 410);
     }
   }
+});
+
+Deno.test("what fetches links confirms no stranger's claim, and the victim's first sign-in is their own org", async () => {
+  await using relay = await startMailRelay();
+  const attacker = await newOrg(relay);
+  const claim = await claimLink(relay, attacker.key, EMAIL);
+  for (const headers of [...BROWSERS, ...PROGRAMS]) {
+    if (headers["Accept"]?.startsWith("application/json")) continue;
+    await raw(relay, "GET", claim.path, headers);
+    await raw(relay, "HEAD", claim.path, headers);
+  }
+  assert.equal(accepted(await attacker.readOrg(), 200).verified_email, null);
+  const { org_id, other_orgs } = accepted(await follow(relay, await magicLink(relay, EMAIL)), 200);
+  assert.notEqual(org_id, attacker.orgId);
+  assert.deepEqual(other_orgs, []);
+});
+
+Deno.test("what fetches links gives no org back to a former owner", async () => {
+  await using relay = await startMailRelay();
+  const holder = await newOrg(relay);
+  accepted(await follow(relay, await claimLink(relay, holder.key, EMAIL)), 200);
+  relay.clock.advance(1_000);
+  accepted(await follow(relay, await claimLink(relay, holder.key, "next@example.org")), 200);
+  const restore = await newestLink(relay, EMAIL);
+  // Anybody may ask for a sign-in link of a former owner that names the org.
+  const magic = await magicLink(relay, EMAIL, { org_id: holder.orgId });
+  for (const link of [restore, magic]) {
+    const fetched = await raw(relay, "GET", link.path, { Accept: "*/*" });
+    assert.match(fetched!.body, /Take a mail org back/);
+    await raw(relay, "HEAD", link.path, { Accept: "*/*" });
+  }
+  assert.equal(accepted(await holder.readOrg(), 200).verified_email, "next@example.org");
 });
 
 Deno.test("a POST answers JSON unless Accept names text/html, as JSON and as a form", async () => {

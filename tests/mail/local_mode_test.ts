@@ -138,6 +138,10 @@ Deno.test("captured mail is given to this machine's own names and pages, never t
       `${own}\r\nOrigin: null`,
       `${own}\r\nOrigin: http://localhost:1`,
       `${own}\r\nX-Forwarded-For: 127.0.0.1`,
+      `${own}\r\nForwarded: for=127.0.0.1`,
+      `${own}\r\nx-real-ip: 127.0.0.1`,
+      `${own}\r\nVia: 1.1 proxy`,
+      `${own}\r\nCF-Connecting-IP: 127.0.0.1`,
     ]
   ) {
     const answer = await get(headers);

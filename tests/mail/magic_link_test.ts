@@ -137,17 +137,17 @@ Deno.test("a sign-in link works to the last millisecond of its hour", async () =
   assertMailRefused(await follow(relay, late), "link_expired");
 });
 
-Deno.test("of the orgs of an address the first by sign-in opens, else the first by claim, or the one named", async () => {
+Deno.test("an org that was only claimed opens for who names it; unasked a new one does, and names them", async () => {
   await using relay = await startMailRelay();
   const claimed: string[] = [];
-  for (let i = 0; i < 2; i++) {
+  for (let i = 0; i < 3; i++) {
     const holder = await newOrg(relay);
     accepted(await follow(relay, await claimLink(relay, holder.key, EMAIL)), 200);
     claimed.push(holder.orgId);
     relay.clock.advance(1_000);
   }
   const stranger = await newOrg(relay);
-  const [first, second] = claimed as [string, string];
+  const [first, second, third] = claimed as [string, string, string];
   const signIn = async (orgId?: unknown) => {
     relay.clock.advance(HOUR_MS);
     const more = orgId === undefined ? {} : { org_id: orgId };
@@ -155,22 +155,95 @@ Deno.test("of the orgs of an address the first by sign-in opens, else the first 
       await follow(relay, await magicLink(relay, EMAIL, more)),
       200,
     );
-    return [org_id, ...other_orgs.toSorted()];
+    return [org_id, ...other_orgs];
   };
-  assert.deepEqual(await signIn(), [first, second]);
-  assert.deepEqual(await signIn(second), [second, first]);
-  for (const none of [null, "", "org_x", stranger.orgId]) {
-    assert.deepEqual(await signIn(none), [first, second], String(none));
+  // Named: it is the one that was signed in to first from now on.
+  assert.deepEqual(await signIn(second), [second, first, third]);
+  for (const none of [undefined, null, "", "org_x", "new", stranger.orgId]) {
+    assert.deepEqual(await signIn(none), [second, first, third], String(none));
   }
+  assert.deepEqual(await signIn(first), [first, second, third]);
+  assert.deepEqual(await signIn(), [second, first, third]);
   // An org that is gone opens no more, and is told of no more.
-  const key = accepted(await follow(relay, await magicLink(relay, EMAIL)), 200).api_key;
-  accepted(await new MailKeyHolder(relay.url, key, first).deleteOrg(), 204);
-  assert.deepEqual(await signIn(), [second]);
-  assert.deepEqual(await signIn(first), [second]);
+  for (const orgId of [second, first]) {
+    relay.clock.advance(HOUR_MS);
+    const link = await magicLink(relay, EMAIL, { org_id: orgId });
+    const key = accepted(await follow(relay, link), 200).api_key;
+    accepted(await new MailKeyHolder(relay.url, key, orgId).deleteOrg(), 204);
+  }
+  const [made, ...others] = await signIn();
+  assert.ok(![first, second, third].includes(made));
+  assert.deepEqual(others, [third]);
+  assert.deepEqual(await signIn(), [made, third]);
+  assert.deepEqual(await signIn(second), [made, third]);
+});
+
+Deno.test("the page of a sign-in asks which org, where the address was only claimed", async () => {
+  await using relay = await startMailRelay();
+  const [one, two] = [await newOrg(relay), await newOrg(relay)];
+  const form = { ...BROWSER, "Content-Type": "application/x-www-form-urlencoded" };
+  const press = (fields: Record<string, string>) =>
+    askMail(relay.url, "POST", MAGIC_CONFIRM, {
+      body: new URLSearchParams(fields).toString(),
+      headers: form,
+    });
+  for (const holder of [one, two]) {
+    accepted(await follow(relay, await claimLink(relay, holder.key, EMAIL)), 200);
+  }
+  const { path, token } = await magicLink(relay, EMAIL);
+  const asked = await askMail(relay.url, "GET", path, { headers: BROWSER });
+  assert.match(asked.body, /Which mail org\?/);
+  for (const holder of [one, two]) assert.ok(asked.body.includes(`value="${holder.orgId}"`));
+  const opened = await press({ token, org_id: two.orgId });
+  assert.match(opened.body, RegExp(`owner of the mail org <code>${two.orgId}`));
+  relay.clock.advance(HOUR_MS);
+  // Whoever asked for the link named an org that the reader never chose.
+  const named = await magicLink(relay, EMAIL, { org_id: one.orgId });
+  const page = await askMail(relay.url, "GET", named.path, { headers: BROWSER });
+  assert.match(page.body, /Which mail org\?/);
+  assert.match(page.body, /Open my own org/);
+  const own = await press({ token: named.token, org_id: "new" });
+  assert.match(own.body, RegExp(`owner of the mail org <code>${two.orgId}`));
+  const plain = await magicLink(relay, EMAIL);
+  const simple = await askMail(relay.url, "GET", plain.path, { headers: BROWSER });
+  assert.doesNotMatch(simple.body, /Which mail org/);
+});
+
+Deno.test("a sign-in link of a suspended org mints nothing, and is not spent", async () => {
+  const adminToken = "admin-token-of-thirty-two-characters";
+  await using relay = await startMailRelay({ config: { adminToken } });
+  const { org_id, api_key } = accepted(await follow(relay, await magicLink(relay, EMAIL)), 200);
+  const suspend = (what: string) =>
+    askMail(relay.url, "POST", `/v1/admin/mail/orgs/${org_id}/${what}`, { key: adminToken });
+  const link = await magicLink(relay, EMAIL);
+  accepted(await suspend("suspend"), 200);
+  assertMailRefused(await follow(relay, link), "org_suspended");
+  assertMailRefused(
+    await askMail(relay.url, "POST", MAGIC_CONFIRM, { body: { token: link.token } }),
+    "org_suspended",
+  );
+  const page = await askMail(relay.url, "POST", MAGIC_CONFIRM, {
+    headers: BROWSER,
+    body: { token: link.token },
+  });
+  assert.equal(page.status, 403);
+  assert.match(page.body, /This org is suspended/);
+  for (const action of ["delete_other_keys", "unlink_google"]) {
+    const body = { action, api_key };
+    assertMailRefused(
+      await askMail(relay.url, "POST", MAGIC_CONFIRM, { body }),
+      "org_suspended",
+    );
+  }
+  accepted(await suspend("unsuspend"), 200);
+  accepted(await follow(relay, link), 200);
+  const holder = new MailKeyHolder(relay.url, api_key, org_id);
+  const { data } = accepted(await holder.ask("GET", "/v1/mail/api-keys"), 200);
+  assert.equal(data.length, 2);
 });
 
 Deno.test("an org that a sign-in made comes before one that was claimed earlier", async () => {
-  await using relay = await startMailRelay();
+  await using relay = await startMailRelay({ limits: { mailMagicPerEmailPerHour: 10 } });
   const made = accepted(await follow(relay, await magicLink(relay, EMAIL)), 200);
   const holder = await newOrg(relay);
   accepted(await follow(relay, await claimLink(relay, holder.key, EMAIL)), 200);

@@ -82,6 +82,7 @@ gateway POST /v1/mail/events
 adminToken POST /v1/admin/mail/orgs/{id}/suspend
 adminToken POST /v1/admin/mail/orgs/{id}/unsuspend
 public GET  /mail/drafts/{id}
+public GET  /mail/drafts/{id}/html
 public POST /mail/drafts/{id}
 tools POST /mcp/mail`;
 

@@ -166,6 +166,30 @@ for (const [place, options] of Object.entries(PLACES)) {
     assertMailRefused(await owner.with(heir.api_key).readOrg(), "insufficient_permission");
   });
 
+  Deno.test(`the last key that outlives the next day stays, one that does not may go, at ${place}`, async () => {
+    await using pair = await startMailPair(options);
+    const owner = await newOrg(pair.relays[0]);
+    const { data } = accepted(await owner.ask("GET", "/v1/mail/api-keys"), 200);
+    const first = `/v1/mail/api-keys/${data[0].id}`;
+    const until = (hours: number) => new Date(pair.clock.now() + hours * 3_600_000).toISOString();
+    const brief = await owner.newKey({ name: "brief", expires_at: until(23) });
+    const other = await owner.newKey({ name: "other", expires_at: until(24) });
+    for (const key of [owner.key, brief.api_key, other.api_key]) {
+      const answer = await owner.with(key).ask("DELETE", first);
+      assertMailRefused(answer, "last_key", /another 24 hours/);
+    }
+    // It would leave nobody who could manage the org tomorrow, whatever it leaves today.
+    accepted(await owner.readOrg(), 200);
+    accepted(await owner.ask("DELETE", `/v1/mail/api-keys/${other.id}`), 204);
+    const longer = await owner.newKey({ name: "longer", expires_at: until(25) });
+    accepted(await owner.ask("DELETE", first), 204);
+    const heir = owner.with(longer.api_key);
+    pair.clock.advance(2 * 3_600_000);
+    // A leaked key that ends within the day can be deleted, though none outlives the day any more.
+    accepted(await heir.ask("DELETE", `/v1/mail/api-keys/${brief.id}`), 204);
+    assertMailRefused(await heir.ask("DELETE", `/v1/mail/api-keys/${longer.id}`), "last_key");
+  });
+
   Deno.test(`an inbox that is deleted while keys are made for it leaves no key that lives, at ${place}`, async () => {
     await using pair = await startMailPair(options);
     const owners = await orgAtBoth(pair);

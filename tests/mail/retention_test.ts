@@ -92,16 +92,18 @@ Deno.test("DELETE inbox: its rows, storage and files go; later mail is refused; 
   assertMailRefused(await rig.deliver({ raw }), "not_found");
   const left = async () =>
     (await rowsNaming(rig.kv, rig.inbox.id)).filter((row) =>
-      !/mail-address|blob-deletion/.test(row)
+      !/mail-address|blob-deletion|"blob"/.test(row)
     );
+  const before = await rig.storedBytes();
   await minutesUntil(everyMinute, async () => (await left()).length === 0, left);
-  assert.equal(await rig.storedBytes(), kept);
+  assert.equal(await rig.storedBytes(), before, "bytes count until they are swept");
   assert.equal((await auditMailboxes(rig.kv)).size, 1);
   assert.equal((await rig.get(`/v1/mail/inboxes/${other.id}/messages`)).data.length, 1);
   const folder = join(rig.relay.deps.config.dataDir, "mail");
   assert.equal((await filesBelow(folder)).length, 7);
   rig.relay.clock.advance(2 * HOUR_MS);
   await minutesUntil(everyMinute, async () => (await filesBelow(folder)).length === 1);
+  assert.equal(await rig.storedBytes(), kept);
 });
 
 Deno.test("DELETE inbox while mail comes and is marked: nothing of it is left", async () => {
@@ -124,9 +126,14 @@ Deno.test("DELETE inbox while mail comes and is marked: nothing of it is left", 
   );
   const left = async () =>
     (await rowsNaming(rig.kv, rig.inbox.id)).filter((row) =>
-      !/mail-address|blob-deletion|blob-pending/.test(row)
+      !/mail-address|blob-deletion|blob-pending|"blob"/.test(row)
     );
   await minutesUntil(everyMinute, async () => (await left()).length === 0, left);
+  rig.relay.clock.advance(HOUR_MS);
+  const blobs = async () =>
+    (await rowsNaming(rig.kv, rig.inbox.id)).filter((row) => /"blob"/.test(row));
+  await minutesUntil(everyMinute, async () => (await blobs()).length === 0, blobs);
+  assert.equal(await rig.storedBytes(), 0);
 });
 
 Deno.test("DELETE org: its mail, blobs and files are erased, another org's are not", async () => {

@@ -1,7 +1,10 @@
 /** A relay that is killed at each step of sending: what it says is true, nothing twice, nothing lost. */
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { accepted, MailKeyHolder } from "../support/mail_caller.ts";
+import { PROGRAM } from "../support/mail_links.ts";
 import { askMail, signRegistration } from "../support/mail_relay.ts";
+import { auditStorage } from "../support/mailbox_audit.ts";
 import { makeStoreFolder } from "../support/relay.ts";
 import { delay } from "../support/pace.ts";
 import { type ScriptedSmtp, type SmtpStep, startScriptedSmtp } from "../support/scripted_smtp.ts";
@@ -16,6 +19,8 @@ interface World extends AsyncDisposable {
   inbox: { id: string };
   /** Ends the relay as a power cut would, and starts it again on its store. */
   kill(): Promise<void>;
+  /** Ends it so, and asserts that what its store keeps of bytes is what counts. */
+  audit(): Promise<void>;
 }
 
 async function startWorld(): Promise<World> {
@@ -37,7 +42,7 @@ async function startWorld(): Promise<World> {
   await until(() => smtp.contents.length === 1);
   const text = smtp.contents[0]!.replaceAll("=\r\n", "").replaceAll("=3D", "=");
   const link = /\/v1\/mail\/org\/claim\/confirm\?token=[A-Za-z0-9._-]+/.exec(text);
-  accepted(await askMail(relay.url, "GET", link![0]), 200);
+  accepted(await askMail(relay.url, "GET", link![0], { headers: PROGRAM }), 200);
   smtp.contents.length = 0;
   const inbox = await owner.inbox({});
   return {
@@ -50,6 +55,11 @@ async function startWorld(): Promise<World> {
       await relay.kill("SIGKILL");
       relay = await spawnRelay({ env });
       owner = owner.at(relay);
+    },
+    async audit() {
+      await relay.kill("SIGKILL");
+      using kv = await Deno.openKv(join(dir, "relay.kv"));
+      assert.ok((await auditStorage(kv)).length > 0);
     },
     async [Symbol.asyncDispose]() {
       await relay.kill("SIGKILL");
@@ -146,4 +156,5 @@ Deno.test("a request that a kill cuts off is accepted once under its key, whenev
     if (status === "sent") assert.equal(smtp.contents.length, 1);
   }
   assert.ok(accepts <= 4);
+  await world.audit();
 });

@@ -98,7 +98,7 @@ Deno.test("another process shows a message as being sent too", async () => {
 
 Deno.test("what is deleted or cancelled while it waits is not sent, and is counted as pending no more", async () => {
   await using relay = await startMailRelay();
-  const owner = await newSendingOrg(relay);
+  const owner = await newSendingOrg(relay, "owner@example.org");
   const [ada, bob] = [await owner.inbox({}), await owner.inbox({})];
   const at = new Date(relay.clock.now() + HOUR_MS).toISOString();
   const sendOne = async (inbox: { id: string }) =>

@@ -30,6 +30,8 @@ Deno.test("wrong arguments are refused with the codes and the order of REST", as
     ["check_inbox", { inbox_id, limit: "5" }, "invalid_json", /limit/],
     ["check_inbox", { inbox_id, wait: 1.5 }, "invalid_json", /wait/],
     ["check_inbox", { inbox_id, unread_only: "yes" }, "invalid_json", /unread_only/],
+    ["check_inbox", { inbox_id, direction: "outbound" }, "invalid_json", /inbound or all$/],
+    ["check_inbox", { inbox_id, direction: true }, "invalid_json", /direction must be a string/],
     ["check_inbox", { inbox_id, cursor: "bad" }, "invalid_json", /^cursor must be next_cursor/],
     ["read_thread", { thread_id: "thr_x" }, "not_found"],
     ["send_email", { inbox_id, text: "x" }, "invalid_json", /to is required/],
@@ -69,7 +71,8 @@ Deno.test('"" and null count as absent where clients force every argument', asyn
   });
   assert.equal(sent.structured.message.subject, null);
   const args = { inbox_id: inbox.id, limit: null, cursor: "", unread_only: null, wait: null };
-  assert.equal((await mailDone(holder, "check_inbox", args)).structured.messages.length, 1);
+  const empty = await mailDone(holder, "check_inbox", { ...args, direction: "" });
+  assert.deepEqual(empty.structured.messages, []); // it has sent one
   await mailDone(holder, "search_mail", { q: "x", inbox_id: "", cursor: "", limit: null });
 });
 
@@ -202,13 +205,14 @@ Deno.test("an idempotency_key makes retries of send_email and reply_to_message s
   }
   await receive(relay, inbox.address);
   const checked = (await mailDone(holder, "check_inbox", { inbox_id: inbox.id })).structured;
-  const message_id = checked.messages[1].id;
+  const message_id = checked.messages[0].id;
   // The tool is part of the scope.
   const reply = { message_id, text: "x", idempotency_key: "k" };
   const one = await mailDone(holder, "reply_to_message", reply);
   assert.deepEqual((await mailDone(holder, "reply_to_message", reply)).structured, one.structured);
-  const all = (await mailDone(holder, "check_inbox", { inbox_id: inbox.id })).structured.messages;
-  assert.equal(all.length, 3);
+  const listed = async (direction: string) =>
+    (await mailDone(holder, "check_inbox", { inbox_id: inbox.id, direction })).structured.messages;
+  assert.deepEqual([(await listed("all")).length, (await listed("inbound")).length], [3, 1]);
 });
 
 Deno.test("a batch does its calls in order, and each refusal is its own", async () => {

@@ -6,7 +6,7 @@ import { postRpc, rpcRequest } from "../support/tool_client.ts";
 
 const ARGUMENTS: Record<string, string> = {
   create_inbox: "api_key?, local_part?, display_name?",
-  check_inbox: "api_key?, inbox_id, limit?, cursor?, unread_only?, wait?",
+  check_inbox: "api_key?, inbox_id, limit?, cursor?, unread_only?, direction?, wait?",
   read_thread: "api_key?, thread_id, limit?, cursor?, mark_read?",
   send_email: "api_key?, inbox_id, to, cc?, bcc?, subject?, text?, html?, idempotency_key?",
   reply_to_message: "api_key?, message_id, text?, html?, reply_all?, idempotency_key?",

@@ -1,5 +1,6 @@
 /** What strangers write stays between lines with a nonce, wherever in a mail it stands. */
 import assert from "node:assert/strict";
+import { HOSTILE_HTML } from "../support/hostile_html.ts";
 import { startMailRelay } from "../support/mail_relay.ts";
 import { callMail, mailDone, receive, verifiedOrg } from "../support/mail_tools.ts";
 import type { ToolArgs } from "../support/tool_client.ts";
@@ -81,6 +82,28 @@ Deno.test("check_inbox, read_thread, search_mail and replies quote all that a se
   assert.equal(message.auth.verdict, "none");
   assert.equal(message.automated, "none");
   assert.equal(message.hidden_text_removed, false);
+});
+
+Deno.test("mail whose HTML was too complex to judge says so before its text", async () => {
+  await using relay = await startMailRelay();
+  const holder = await verifiedOrg(relay);
+  const inbox = await holder.inbox({ local_part: "ada" });
+  const html = `${HOSTILE_HTML["long values of every property"]!(58_600)}<p>findme`;
+  const raw = `From: bob@else.test\r\nContent-Type: text/html\r\n\r\n${html}`;
+  await receive(relay, inbox.address, { raw });
+  const checked = await mailDone(holder, "check_inbox", { inbox_id: inbox.id });
+  const [{ thread_id, parse_warnings }] = checked.structured.messages;
+  assert.deepEqual(parse_warnings, ["too_complex"]);
+  const answers = [
+    checked,
+    await mailDone(holder, "read_thread", { thread_id }),
+    await mailDone(holder, "search_mail", { q: "findme" }),
+  ];
+  assert.equal(answers.length, 3);
+  for (const { text } of answers) {
+    const before = text.slice(0, text.search(/^begin [0-9a-f]{32}$/m));
+    assert.match(before, /too_complex: .*may hold text that a reader would not see/);
+  }
 });
 
 Deno.test("attachments are told by id, name, size and the address that gives their bytes", async () => {

@@ -245,6 +245,30 @@ Deno.test("OutgoingQueue.held() names the rows that a process holds, in any proc
     assert.deepEqual([...await other.held()], []);
   }));
 
+for (const exclusive of [true, false]) {
+  const store = exclusive ? "an exclusive store" : "a shared store";
+  Deno.test(`OutgoingQueue.held() names no row that waits for a slot, on ${store}`, () =>
+    withStore(async (bench) => {
+      for (let i = 0; i < 20; i++) await bench.queue(`row ${i}`, T0, "test", `org ${i % 4}`);
+      const go = Promise.withResolvers<void>();
+      const both = Promise.withResolvers<void>();
+      const { handler, attempts } = scripted(async () => {
+        if (attempts.length === 2) both.resolve();
+        await go.promise;
+        return { result: "done" };
+      });
+      const holder = await bench.outgoing({ ...handler, concurrency: 2 }, { exclusive });
+      const other = exclusive ? holder : await bench.outgoing(handler, { exclusive });
+      const running = holder.run();
+      await both.promise;
+      assert.deepEqual([...await other.held()].sort(), attempts.map(({ id }) => id).sort());
+      assert.equal(attempts.length, 2);
+      go.resolve();
+      await running;
+      assert.equal(attempts.length, 20);
+    }));
+}
+
 Deno.test("stageNewOutgoing() queues many rows in one commit that checks none of them", () =>
   withStore(async (bench) => {
     const operation = bench.kv.atomic();

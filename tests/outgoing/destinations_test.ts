@@ -23,7 +23,7 @@ Deno.test("a destination with many due rows leaves the others their turns", () =
     assert.ok(Math.max(...places) < 60, `attempted at ${places}`);
   }));
 
-Deno.test("a slow destination takes no more than perDestination of the attempts", () =>
+Deno.test("an org that hangs leaves attempts to the others, and has its turn in the end", () =>
   withStore(async (bench) => {
     const held = Promise.withResolvers<void>();
     const others = Promise.withResolvers<void>();
@@ -40,13 +40,68 @@ Deno.test("a slow destination takes no more than perDestination of the attempts"
       await bench.queue(`slow ${i}`, T0 - 20 + i, "test", "slow");
       await bench.queue(`quick ${i}`, T0, "test", "quick");
     }
-    const outgoing = await bench.outgoing({ ...handler, perDestination: 2 });
+    const partiesOf = (org: string) => ({ org });
+    const outgoing = await bench.outgoing({ ...handler, partiesOf });
     const running = outgoing.run();
     await others.promise;
-    assert.equal(slow, 2);
+    assert.equal(slow, 1);
     held.resolve();
     await running;
     assert.equal(slow, 20);
+  }));
+
+for (const processes of [1, 2]) {
+  Deno.test(`orgs that hang leave attempts to another one, in ${processes} process(es)`, () =>
+    withStore(async (bench) => {
+      const held = Promise.withResolvers<void>();
+      const done = Promise.withResolvers<void>();
+      const hanging: string[] = [];
+      const ended = new Set<string>();
+      const { handler } = scripted(async ({ id }) => {
+        if (id.startsWith("hangs")) {
+          hanging.push(id);
+          await held.promise;
+        } else if (ended.add(id).size === 10) done.resolve();
+        return { result: "done" };
+      });
+      for (let i = 0; i < 40; i++) {
+        await bench.queue(`hangs ${i}`, T0 - 40 + i, "test", `org ${i % 4}/domain ${i % 4}`);
+      }
+      const partiesOf = (destination: string) => {
+        const [org, domain] = destination.split("/");
+        return { org: org!, domain: domain! };
+      };
+      const fair = { ...handler, concurrency: 6, partiesOf };
+      const queues = [];
+      for (let i = 0; i < processes; i++) {
+        queues.push(await bench.outgoing(fair, { exclusive: processes === 1 }));
+      }
+      const running = queues.map((outgoing) => outgoing.run());
+      for (let i = 0; i < 10; i++) await bench.queue(`quick ${i}`, T0, "test", "innocent/x");
+      running.push(...queues.map((outgoing) => outgoing.run()));
+      await done.promise;
+      assert.ok(hanging.length >= 4 && hanging.length <= 4 * processes, `${hanging.length} hang`);
+      held.resolve();
+      await Promise.all(running);
+      assert.equal(new Set(hanging).size, 40);
+      assert.equal(hanging.length, 40, "none twice");
+    }));
+}
+
+Deno.test("an org with mail for many domains has them read some at a time, and all delivered", () =>
+  withStore(async (bench) => {
+    const { handler, attempts } = scripted({ result: "done" });
+    for (let i = 0; i < 200; i++) await bench.queue(`crowd ${i}`, T0 - 10, "test", `crowd/${i}`);
+    for (let i = 0; i < 3; i++) await bench.queue(`other ${i}`, T0, "test", `other/${i}`);
+    const partiesOf = (destination: string) => {
+      const [org, domain] = destination.split("/");
+      return { org: org!, domain: domain! };
+    };
+    await (await bench.outgoing({ ...handler, concurrency: 6, partiesOf })).run();
+    assert.equal(new Set(attempts.map(({ id }) => id)).size, 203);
+    assert.equal(attempts.length, 203);
+    const last = attempts.findLastIndex(({ id }) => id.startsWith("other"));
+    assert.ok(last < 60, `the other org waits for ${last} mails`);
   }));
 
 Deno.test("after five connection failures a destination gets one trial each 30 s, charged to nobody", () =>

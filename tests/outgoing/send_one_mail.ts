@@ -1,9 +1,14 @@
-/** Hands one mail to localhost, at the port given, and prints the outcome: a process with few permissions. */
+/**
+ * Hands one mail to a next hop and prints the outcome: a process with few permissions. Takes its host,
+ * its port and, for one that speaks TLS, a file with an authority.
+ */
 import { createSmtpMailer } from "../../server/outgoing/smtp_mailer.ts";
 
+const [host, port, caFile] = Deno.args;
 const mailer = createSmtpMailer({
-  smtp: { host: "localhost", port: Number(Deno.args[0]), secure: false },
+  smtp: { host: host!, port: Number(port), secure: caFile !== undefined },
   ehloName: "relay.example.org",
+  ...(caFile === undefined ? {} : { caPem: await Deno.readTextFile(caFile) }),
 });
 const outcome = await mailer.send({
   from: "relay@example.org",

@@ -231,3 +231,26 @@ Deno.test("content arrives byte for byte, whatever its size", () =>
       assert.equal(received, size === 0 ? "\r\n" : content.toString());
     }
   }));
+
+Deno.test("Mailer.send() has a connection for mail and for a link, however many notices hang", () =>
+  withMailer({ connections: 4 }, async (smtp, mailer) => {
+    const use = (use: "link" | "notice" | "mail") =>
+      mailer.send(
+        { from: "relay@example.org", to: `${use}@example.org`, content: SMALL, use },
+        { beforeContent: () => Promise.resolve(), signal: new AbortController().signal },
+      );
+    const hangs = async (count: number) => {
+      while (smtp.count("content") < count) await delay(5);
+    };
+    smtp.hangAfter(/notice|mail@/);
+    const sent = Array.from({ length: 10 }, () => use("notice"));
+    await hangs(1);
+    sent.push(...Array.from({ length: 10 }, () => use("mail")));
+    await hangs(3);
+    assert.equal((await use("link")).result, "sent");
+    assert.equal(smtp.contents.length, 4, "one notice, two mails and the link");
+    smtp.hangAfter(/^$/);
+    smtp.release("250 stored");
+    assert.deepEqual((await Promise.all(sent)).map(({ result }) => result), Array(20).fill("sent"));
+    assert.ok(smtp.mostSessions() <= 4);
+  }));

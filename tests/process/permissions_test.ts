@@ -7,16 +7,11 @@ import { spawnFailingRelay } from "../support/spawn_relay.ts";
 import { registerAgents } from "../support/test_agent.ts";
 import { startTestServer } from "../support/test_server.ts";
 import { realTarget } from "../support/traffic.ts";
+import { flagsOfTask, freePort, ROOT } from "./printed_permissions.ts";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const PROBE = fileURLToPath(new URL("escape_probe.ts", import.meta.url));
 /** Deno before 2.9 is refused by the lock file, in every task. */
 const tasksRun = Number(Deno.version.deno.split(".")[1]) >= 9;
-
-function freePort(): string {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return String(listener.addr.port);
-}
 
 function served(handle: () => Response): AsyncDisposable & { port: number } {
   const server = startTestServer(handle);
@@ -30,20 +25,6 @@ async function withFolder(test: (path: string) => Promise<void>): Promise<void> 
   } finally {
     await Deno.remove(path, { recursive: true });
   }
-}
-
-/** What the task's own program gives a relay of these settings. */
-async function flagsOfTask(env: Record<string, string>): Promise<string[]> {
-  const { tasks } = JSON.parse(await Deno.readTextFile(join(ROOT, "deno.json")));
-  const [deno, ...args] = tasks.permissions.split(" ");
-  assert.equal(deno, "deno");
-  assert.equal(tasks.start, `${tasks.permissions} -0 server/main.ts | xargs -0 deno run -q`);
-  const printed = await new Deno.Command(Deno.execPath(), {
-    args: [...args.toSpliced(1, 0, "--no-lock"), "-0"],
-    cwd: ROOT,
-    env,
-  }).output();
-  return new TextDecoder().decode(printed.stdout).split("\0");
 }
 
 Deno.test({

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { openBlobs } from "../../server/blobs/part.ts";
 import type { BlobRef } from "../../server/blobs/blobs.ts";
+import { storageKey, type StorageRecord } from "../../server/blobs/stored_bytes.ts";
 import { parseConfig } from "../../server/config.ts";
 import type { Limits } from "../../server/limits.ts";
 import { Leases } from "../../server/storage/leases.ts";
@@ -58,7 +59,7 @@ export async function openBlobRig(options: BlobRigOptions) {
       void logged.push({ event, fields }),
   };
   const part = await openBlobs(
-    { deps, store: storage.store, leases: new Leases(storage.store), limits: config.limits },
+    { ...storage, deps, leases: new Leases(storage.store), limits: config.limits },
     { measureFreeBytes },
   );
   const { blobs } = part;
@@ -72,16 +73,36 @@ export async function openBlobRig(options: BlobRigOptions) {
     dataDir,
     kv,
     /** A commit that writes a record, and keeps or drops blobs. */
-    async commit(change: "keep" | "drop", ...refs: BlobRef[]): Promise<void> {
+    async commit(
+      change: "keep" | "drop" | "dropUncounted",
+      ...refs: BlobRef[]
+    ): Promise<void> {
       const key = mailboxKey("blobs");
       await storage.commits.submit({
-        records: [key],
+        records: [key, ...[...new Set(refs.map(({ name }) => name[0]!))].map(storageKey)],
         sizeBytes: 1_000,
         proof: key,
         plan(turn) {
           const head = (turn.record<TestMailbox>(key)?.head ?? 0) + 1;
           turn.putRecord(key, { head, attempt: turn.attempt } satisfies TestMailbox);
-          for (const ref of refs) blobs[change](turn, ref);
+          for (const ref of refs) {
+            if (change === "keep") blobs.keep(turn, ref);
+            else blobs.drop(turn, ref, change === "drop");
+          }
+        },
+      });
+    },
+    /** A commit that takes away what an owner counts. */
+    async forget(owner: string): Promise<void> {
+      const [key, counted] = [mailboxKey("blobs"), storageKey(owner)];
+      await storage.commits.submit<void>({
+        records: [key, counted],
+        sizeBytes: 1_000,
+        proof: key,
+        plan(turn) {
+          const head = (turn.record<TestMailbox>(key)?.head ?? 0) + 1;
+          turn.putRecord(key, { head, attempt: turn.attempt } satisfies TestMailbox);
+          turn.putRecord(counted, null);
         },
       });
     },
@@ -102,6 +123,9 @@ export async function openBlobRig(options: BlobRigOptions) {
         await part.everyMinute();
       }
     },
+    /** Bytes that an owner counts. */
+    counted: async (owner: string) =>
+      (await kv.get<StorageRecord>(storageKey(owner))).value?.bytes ?? 0,
     files: () => blobFilesIn(dataDir),
     /** Rows whose keys begin so. */
     rows: async (prefix: string) =>

@@ -8,6 +8,8 @@ export const BROWSER = {
   "User-Agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36",
   "Sec-Fetch-Mode": "navigate",
 };
+/** What a program sends that follows a link. */
+export const PROGRAM = { Accept: "application/json" };
 export const MAGIC_CONFIRM = "/v1/mail/org/magic/confirm";
 export const CLAIM_CONFIRM = "/v1/mail/org/claim/confirm";
 
@@ -79,5 +81,5 @@ export async function claimLink(relay: TestRelay, key: string, email: string): P
 
 /** Follows a link as a program does. */
 export function follow({ url }: { url: string }, { path }: LinkMail): Promise<MailAnswer> {
-  return askMail(url, "GET", path);
+  return askMail(url, "GET", path, { headers: PROGRAM });
 }

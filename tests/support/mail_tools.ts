@@ -31,7 +31,8 @@ export async function mailDone(
 /** An org that may send, by the holder of its first key. */
 export async function verifiedOrg(relay: TestRelay): Promise<MailKeyHolder> {
   const holder = await newOrg(relay);
-  accepted(await follow(relay, await claimLink(relay, holder.key, "owner@example.org")), 200);
+  const email = `${holder.orgId.toLowerCase()}@example.org`;
+  accepted(await follow(relay, await claimLink(relay, holder.key, email)), 200);
   return holder;
 }
 

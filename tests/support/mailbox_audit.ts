@@ -25,6 +25,25 @@ async function rowsOf<T>(kv: Deno.Kv, name: string): Promise<Map<string, T>> {
 const named = (keys: Iterable<Deno.KvKey>) => [...keys].map((key) => JSON.stringify(key)).sort();
 
 /**
+ * Asserts that each owner counts every blob whose bytes are there, what was dropped too, and answers in
+ * rows.
+ * @returns keys of the rows of blobs, as JSON
+ */
+export async function auditStorage(kv: Deno.Kv): Promise<string[]> {
+  const blobs = await rowsOf<{ sizeBytes: number }>(kv, "blob");
+  const bytes = new Map<string, number>();
+  const add = (owner: string, size: number) => bytes.set(owner, (bytes.get(owner) ?? 0) + size);
+  for (const [name, { sizeBytes }] of blobs) add(JSON.parse(name)[1], sizeBytes);
+  const answers = await rowsOf<{ orgId: string; rowBytes: number }>(kv, "mail-answer");
+  for (const { orgId, rowBytes } of answers.values()) add(orgId, rowBytes);
+  for (const [name, value] of await rowsOf<{ bytes: number }>(kv, "mail-storage")) {
+    const [, owner] = JSON.parse(name);
+    assert.equal(value.bytes, bytes.get(owner) ?? 0, `storage of ${owner}`);
+  }
+  return [...blobs.keys()];
+}
+
+/**
  * Asserts that messages, threads, indexes, guards, storage and blobs of all inboxes say the same.
  * @returns all messages, by their ids
  */
@@ -79,17 +98,13 @@ export async function auditMailboxes(kv: Deno.Kv): Promise<Map<string, MessageRo
     );
     for (const { id } of own) assert.ok(id <= guard.headId!, `${id} lies above its head`);
   }
-  const bytes = new Map<string, number>();
-  for (const { orgId, blob } of all) {
-    const size = blob.sections.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-    bytes.set(orgId, (bytes.get(orgId) ?? 0) + size);
-  }
-  for (const [name, value] of await rowsOf<{ bytes: number }>(kv, "mail-storage")) {
-    const [, orgId] = JSON.parse(name);
-    assert.equal(value.bytes, bytes.get(orgId) ?? 0, `storage of ${orgId}`);
+  const blobs = await auditStorage(kv);
+  const dropped = new Set<string>();
+  for (const [name, row] of await rowsOf<{ dropped?: true }>(kv, "blob-deletion")) {
+    if (row.dropped) dropped.add(JSON.stringify(["blob", ...JSON.parse(name).slice(2)]));
   }
   assert.deepEqual(
-    [...(await rowsOf(kv, "blob")).keys()].sort(),
+    blobs.filter((name) => !dropped.has(name)).sort(),
     named(all.map(({ blob }) => ["blob", ...blob.name])),
   );
   const rfcIds = await rowsOf<{ messageId: string }>(kv, "mail-rfc-id");

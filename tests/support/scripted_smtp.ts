@@ -12,6 +12,8 @@ export interface ScriptedSmtp extends AsyncDisposable {
   port: number;
   /** Faults from now on, by step. */
   script(faults: Partial<Record<SmtpStep, SmtpFault>>): void;
+  /** Says nothing after a whole content for recipients that match, from now on. */
+  hangAfter(recipients: RegExp): void;
   /** Resolves when a session comes to this step. */
   reached(step: SmtpStep): Promise<void>;
   /** Contents that arrived whole, up to their final dot, whatever was answered. */
@@ -48,6 +50,7 @@ const ORDINARY: Record<SmtpStep, string> = {
  */
 export function startScriptedSmtp(tls?: { key: string; cert: string }): ScriptedSmtp {
   let faults: Partial<Record<SmtpStep, SmtpFault>> = {};
+  let hanging: RegExp | undefined;
   const contents: string[] = [];
   const open = new Set<Session>();
   const handled = new Set<Promise<void>>();
@@ -59,7 +62,8 @@ export function startScriptedSmtp(tls?: { key: string; cert: string }): Scripted
 
   function take(session: Session, step: SmtpStep, onReply = (_reply: string) => {}): void {
     counts.set(step, (counts.get(step) ?? 0) + 1);
-    const fault = faults[step];
+    const hangs = step === "content" && hanging?.test(session.recipient);
+    const fault = hangs ? "silence" : faults[step];
     const answer = (reply: string) => {
       onReply(reply);
       session.write(reply);
@@ -83,6 +87,7 @@ export function startScriptedSmtp(tls?: { key: string; cert: string }): Scripted
       }
       lines.push(line);
       const verb = line.slice(0, 4).toUpperCase();
+      if (verb === "RCPT") session.recipient = line;
       if (verb === "QUIT") {
         session.write("221 bye");
         return;
@@ -119,6 +124,7 @@ export function startScriptedSmtp(tls?: { key: string; cert: string }): Scripted
   return {
     port: listener.addr.port,
     script: (next) => void (faults = next),
+    hangAfter: (recipients) => void (hanging = recipients),
     reached(step) {
       const { promise, resolve } = Promise.withResolvers<void>();
       awaited.set(step, [...awaited.get(step) ?? [], resolve]);
@@ -152,6 +158,8 @@ export function startScriptedSmtp(tls?: { key: string; cert: string }): Scripted
 class Session {
   /** Answers the command that waits in silence. */
   waits: ((reply: string) => void) | undefined;
+  /** The last RCPT. */
+  recipient = "";
   #ended = false;
 
   constructor(private readonly connection: Deno.Conn) {}

@@ -4,13 +4,11 @@ import { claimLink, follow } from "./mail_links.ts";
 import { askMail, type MailAnswer } from "./mail_relay.ts";
 import type { TestRelay } from "./relay.ts";
 
-/** A verified org of a relay in local mode. */
-export async function newSendingOrg(
-  relay: TestRelay,
-  email = "owner@example.org",
-): Promise<MailKeyHolder> {
+/** A verified org of a relay in local mode. @param email of its own unless given: mails to one are limited */
+export async function newSendingOrg(relay: TestRelay, email?: string): Promise<MailKeyHolder> {
   const owner = await newOrg(relay);
-  accepted(await follow(relay, await claimLink(relay, owner.key, email)), 200);
+  const own = email ?? `${owner.orgId.toLowerCase()}@example.org`;
+  accepted(await follow(relay, await claimLink(relay, owner.key, own)), 200);
   return owner;
 }
 

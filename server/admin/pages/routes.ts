@@ -92,16 +92,15 @@ export function adminPageRoutes(services: AdminPageServices): Route[] {
   async function signIn(c: Context<HttpEnv>): Promise<Response> {
     const origin = requireOwnOrigin(c.req.raw.headers, baseUrl);
     const { token } = readForm(await readBody(c), ["token"]);
-    const client = callerHash(c, services.addressKey, services.trustedProxyHops);
-    attempts.begin(client);
+    // Looked at first: wrong tokens of others at the same address keep nobody out who has the right one.
     if (!isToken(token.trim(), adminToken!)) {
       if (now() - refusedLoggedMs >= LOG_EVERY_MS) {
         refusedLoggedMs = now();
         log("admin_sign_in_refused");
       }
+      attempts.failed(callerHash(c, services.addressKey, services.trustedProxyHops));
       return answerAdmin(await signInPage({ baseUrl, isWrong: true }), { status: 403 });
     }
-    attempts.succeeded(client);
     log("admin_signed_in");
     const cookie = sessionCookie(sessions!.issue(now()), !isPlainLoopback(origin));
     return seeOther("/admin", { "Set-Cookie": cookie });

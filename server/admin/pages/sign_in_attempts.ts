@@ -1,10 +1,15 @@
-/** How often a client may try to sign in: in memory, so that it holds when nothing can be written. */
+/**
+ * How often a client may try a wrong admin token: in memory, so that it holds when nothing can be
+ * written. The right token is never refused: a stranger behind the same address must not lock the
+ * operator out. What a guesser learns by that is whether a guess is right, which the API says as well,
+ * without a limit; the token's 32 characters are what keeps them from guessing.
+ */
 import type { Clock } from "../../deps.ts";
 import { RelayError } from "../../errors.ts";
 import { admit, type Window } from "../../rate_window.ts";
 import { MINUTE_MS } from "../../time_units.ts";
 
-/** Refused attempts of one client in ten minutes. */
+/** Wrong tokens of one client in ten minutes that are answered as such. */
 export const ATTEMPTS = { limit: 10, windowMs: 10 * MINUTE_MS };
 /** Clients that are remembered; beyond it the one that began first is forgotten. */
 const CLIENTS = 10_000;
@@ -15,27 +20,22 @@ export class SignInAttempts {
   constructor(private readonly now: Clock) {}
 
   /**
-   * Counts an attempt before its token is looked at, so that none are tried at one time.
+   * Counts an attempt with a wrong token.
    * @param client hash of its address
    * @throws RelayError `rate_limited`
    */
-  begin(client: string): void {
+  failed(client: string): void {
     const admitted = admit(this.#windows.get(client) ?? [], this.now(), ATTEMPTS);
     if ("retryAfterMs" in admitted) {
       throw new RelayError(
         "rate_limited",
-        `${ATTEMPTS.limit} attempts to sign in failed in ${
+        `this is not the token, and ${ATTEMPTS.limit} others were not in ${
           ATTEMPTS.windowMs / MINUTE_MS
-        } minutes; wait, then use the value of RELAY_ADMIN_TOKEN`,
+        } minutes; use the value of RELAY_ADMIN_TOKEN, which is taken at any time`,
         admitted,
       );
     }
     this.#windows.set(client, admitted.window);
     if (this.#windows.size > CLIENTS) this.#windows.delete(this.#windows.keys().next().value!);
-  }
-
-  /** It was the token: the client's attempts are forgotten. */
-  succeeded(client: string): void {
-    this.#windows.delete(client);
   }
 }

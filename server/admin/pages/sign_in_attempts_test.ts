@@ -5,31 +5,23 @@ import { ATTEMPTS, SignInAttempts } from "./sign_in_attempts.ts";
 const isLimited = (error: unknown) =>
   error instanceof RelayError && error.code === "rate_limited" && error.retryAfterMs! >= 1;
 
-Deno.test("SignInAttempts refuses a client after ten attempts, until the first of them is old", () => {
+Deno.test("SignInAttempts refuses a client after ten wrong tokens, until the first of them is old", () => {
   let nowMs = 1_000;
   const attempts = new SignInAttempts(() => nowMs);
-  for (let i = 0; i < ATTEMPTS.limit; i++) attempts.begin("a");
-  assert.throws(() => attempts.begin("a"), isLimited);
-  attempts.begin("b");
+  for (let i = 0; i < ATTEMPTS.limit; i++) attempts.failed("a");
+  assert.throws(() => attempts.failed("a"), isLimited);
+  attempts.failed("b");
   nowMs += ATTEMPTS.windowMs - 1;
-  assert.throws(() => attempts.begin("a"), isLimited);
+  assert.throws(() => attempts.failed("a"), isLimited);
   nowMs += 1;
-  attempts.begin("a");
-});
-
-Deno.test("SignInAttempts forgets a client's attempts when it signs in", () => {
-  const attempts = new SignInAttempts(() => 1_000);
-  for (let i = 1; i < ATTEMPTS.limit; i++) attempts.begin("a");
-  attempts.succeeded("a");
-  for (let i = 0; i < ATTEMPTS.limit; i++) attempts.begin("a");
-  assert.throws(() => attempts.begin("a"), isLimited);
+  attempts.failed("a");
 });
 
 Deno.test("SignInAttempts remembers a bounded number of clients", () => {
   const attempts = new SignInAttempts(() => 1_000);
-  for (let i = 0; i < ATTEMPTS.limit; i++) attempts.begin("first");
-  for (let i = 0; i < 9_999; i++) attempts.begin(`client ${i}`);
-  assert.throws(() => attempts.begin("first"), isLimited);
-  attempts.begin("one more");
-  attempts.begin("first");
+  for (let i = 0; i < ATTEMPTS.limit; i++) attempts.failed("first");
+  for (let i = 0; i < 9_999; i++) attempts.failed(`client ${i}`);
+  assert.throws(() => attempts.failed("first"), isLimited);
+  attempts.failed("one more");
+  attempts.failed("first");
 });

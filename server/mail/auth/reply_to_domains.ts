@@ -1,5 +1,6 @@
 import { parseAddresses } from "../parsing/addresses.ts";
 import { fieldValue, readFields } from "../parsing/header_fields.ts";
+import { toEnd } from "../parsing/sliced.ts";
 
 /** Addresses that are looked at, as many as are shown at most; of more, one is a domain that nobody has. */
 const MAX_ADDRESSES = 500;
@@ -11,7 +12,7 @@ const MAX_ADDRESSES = 500;
  * @param head the header of the mail
  */
 export function replyToDomains(head: Uint8Array): string[] {
-  return readFields(head, 0, head.length).filter(({ name }) => name === "reply-to")
+  return toEnd(readFields(head, 0, head.length)).filter(({ name }) => name === "reply-to")
     .flatMap((field) => {
       const { addresses, isCut } = parseAddresses(
         fieldValue(head, field),

@@ -5,7 +5,7 @@
 import { Buffer } from "node:buffer";
 import MimeNode from "nodemailer/lib/mime-node";
 import { buildHeaderValue } from "nodemailer/lib/mime-funcs";
-import { htmlToText } from "../parsing/html_text.ts";
+import { readHtmlText } from "../parsing/html_text.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
 import { addressField, fold, idField, textField } from "./header_field.ts";
 import type { ExtraHeader, OutgoingAttachment } from "./outgoing_message.ts";
@@ -43,19 +43,36 @@ export interface MailToCompose {
 const BOUNDARY = /^[a-z0-9]{16,64}$/;
 const CONTENT_ID = /^[\x21\x23-\x27\x2a\x2b\x2d-\x39\x3d\x3f-\x5a\x5e-\x7e]{1,250}$/;
 
+/** Composes and signs a message at once: composeInTurns() to its end. */
+export async function composeMail(mail: MailToCompose): Promise<Uint8Array<ArrayBuffer>> {
+  const work = composeInTurns(mail);
+  for (;;) {
+    const step = await work.next();
+    if (step.done === true) return step.value;
+  }
+}
+
 /**
- * Composes and signs a message. The same input gives the same bytes.
+ * Composes and signs a message. The same input gives the same bytes. Yields null where others may have
+ * a turn.
  * @throws TypeError for what the readers of requests let nobody send
  */
-export async function composeMail(mail: MailToCompose): Promise<Uint8Array<ArrayBuffer>> {
+export async function* composeInTurns(
+  mail: MailToCompose,
+): AsyncGenerator<null, Uint8Array<ArrayBuffer>> {
   if (!BOUNDARY.test(mail.boundary)) throw new TypeError("a boundary is random [a-z0-9]");
-  const tree = mimeTree(mail);
+  const html = mail.html === null ? null : crlf(mail.html);
+  const text = mail.text ?? (html === null ? null : (yield* readHtmlText(html)).text);
+  const tree = mimeTree(mail, text, html);
   tree.setHeader("Date", new Date(mail.dateMs));
+  yield null;
   const built = await tree.build();
+  yield null;
   // The library writes Date and what MIME needs, these fields are ours: see header_field.ts.
   const header = Buffer.from(ownFields(mail).map((field) => `${field}\r\n`).join(""), "latin1");
   const message = Buffer.concat([header, built]);
   requireWireForm(message);
+  yield null;
   if (mail.dkim === null) return new Uint8Array(message);
   return new Uint8Array(Buffer.concat([Buffer.from(signDkim(message, mail.dkim)), message]));
 }
@@ -79,10 +96,8 @@ function ownFields(mail: MailToCompose): string[] {
 }
 
 /** mixed(related?(alternative?(text, html), inline), attached), without the levels that hold one part. */
-function mimeTree(mail: MailToCompose): MimeNode {
+function mimeTree(mail: MailToCompose, text: string | null, html: string | null): MimeNode {
   const { attachments } = mail;
-  const html = mail.html === null ? null : crlf(mail.html);
-  const text = mail.text ?? (html === null ? null : htmlToText(html).text);
   const inline = html === null ? [] : attachments.filter(({ contentId }) => contentId !== null);
   const attached = attachments.filter((attachment) => !inline.includes(attachment));
 

@@ -3,7 +3,6 @@ import { Buffer } from "node:buffer";
 import { dkimRecordName } from "../../../toolkit/mail/dkim_record.ts";
 import { dkimRecord } from "../../../toolkit/node/dkim_key.ts";
 import { ConfigError } from "../../config.ts";
-import { composeMail } from "./compose_mail.ts";
 import type { DkimKey } from "./sign_dkim.ts";
 
 /**
@@ -12,8 +11,9 @@ import type { DkimKey } from "./sign_dkim.ts";
  * @throws ConfigError when the key or the selector cannot sign
  */
 export async function proveDkim(key: DkimKey): Promise<void> {
-  // Only who has a key waits for the library.
+  // Only who has a key waits for the libraries.
   const { dkimVerify } = await import("mailauth/lib/dkim/verify.js");
+  const { composeMail } = await import("./compose_mail.ts");
   let told = "";
   try {
     const message = await composeMail({ ...TEST_MAIL(key.domain), dkim: key });

@@ -32,7 +32,11 @@ export interface BounceReportsServices {
   store: Store;
   changes: RecipientChanges;
   /** As readReport() does, off the main thread. @throws RelayError `unavailable` where too much waits */
-  readReport(raw: Uint8Array, envelopeFrom: string): Promise<DsnRecipient[] | null>;
+  readReport(
+    raw: Uint8Array,
+    envelopeFrom: string,
+    owner: string,
+  ): Promise<DsnRecipient[] | null>;
 }
 
 export class BounceReports {
@@ -58,7 +62,7 @@ export class BounceReports {
     const row = await changes.read(named);
     const address = row?.recipients[recipient]?.address;
     if (row === null || address === undefined) return { answer: "unknown" };
-    const report = reportedOn(await this.#reportedIn(raw, from) ?? [], address);
+    const report = reportedOn(await this.#reportedIn(raw, from, orgId) ?? [], address);
     if (report === null) return { answer: "mail", row };
     const event = reportEvent(report);
     if (event === null || isWithoutEffect(row.recipients[recipient]!, event)) {
@@ -76,9 +80,9 @@ export class BounceReports {
     }
   }
 
-  #reportedIn(raw: Uint8Array, from: string): Promise<DsnRecipient[] | null> {
+  #reportedIn(raw: Uint8Array, from: string, orgId: string): Promise<DsnRecipient[] | null> {
     const read = this.#read.get(raw) ??
-      this.services.readReport(raw.subarray(0, REPORT_BYTES), from);
+      this.services.readReport(raw.subarray(0, REPORT_BYTES), from, orgId);
     this.#read.set(raw, read);
     return read;
   }

@@ -3,6 +3,7 @@
  * leniently from the parts of a message. Pure; linear in what it looks at.
  */
 import { decodeCharset } from "../parsing/charset.ts";
+import { toEnd } from "../parsing/sliced.ts";
 import { decodeTransfer } from "../parsing/transfer_encoding.ts";
 import type { MailPart } from "../parsing/walk_parts.ts";
 
@@ -37,7 +38,7 @@ export function readDsn(raw: Uint8Array, parts: readonly MailPart[]): DsnRecipie
   );
   const recipients: DsnRecipient[] = [];
   if (part === undefined) return recipients;
-  const { bytes } = decodeTransfer(raw.subarray(part.start, part.end), part.encoding);
+  const { bytes } = toEnd(decodeTransfer(raw.subarray(part.start, part.end), part.encoding));
   for (const fields of groupsOf(decodeCharset(bytes, "").text)) {
     const recipient = readRecipient(fields);
     if (recipient !== null && recipients.push(recipient) === MAX_RECIPIENTS) break;

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
+import { toEnd } from "../parsing/sliced.ts";
 import { walkParts } from "../parsing/walk_parts.ts";
 import { type DsnRecipient, readDsn, reportedOn } from "./dsn.ts";
 import { reportEvent } from "./report_event.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text.replaceAll("\n", "\r\n"));
 
-const read = (raw: Uint8Array) => readDsn(raw, walkParts(raw, { parts: 50, depth: 4 }, new Set()));
+const read = (raw: Uint8Array) =>
+  readDsn(raw, toEnd(walkParts(raw, { parts: 50, depth: 4 }, new Set())));
 
 /** A report with these lines as its machine-readable part. */
 function report(status: string, {

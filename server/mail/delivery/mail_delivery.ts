@@ -7,12 +7,13 @@
 import { BlobDamaged } from "../../blobs/blob_damaged.ts";
 import type { Blobs } from "../../blobs/blobs.ts";
 import type { Limits } from "../../limits.ts";
-import type { Mailer, MailOutcome } from "../../outgoing/mailer.ts";
+import { isDeferral, type Mailer, type MailOutcome } from "../../outgoing/mailer.ts";
 import type {
   AttemptOutcome,
   OutgoingHandler,
   OutgoingItem,
 } from "../../outgoing/outgoing_handler.ts";
+import { domainOf } from "../../outgoing/recipient_domain.ts";
 import type { SmtpReply } from "../../outgoing/smtp_reply.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
@@ -24,7 +25,13 @@ import { type MessageRow, RAW, type Recipient } from "../records/message_record.
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { suppressionKey } from "../suppressions/suppressions.ts";
 import { outcomeEvent } from "./outcome_event.ts";
-import { MAIL_KIND, MAIL_PAYLOAD_BYTES, type MailPayload } from "./queued_mail.ts";
+import {
+  INSIDE_MAIL_KIND,
+  MAIL_KIND,
+  MAIL_PAYLOAD_BYTES,
+  type MailPayload,
+  partiesOf,
+} from "./queued_mail.ts";
 import type { RecipientChanges } from "./recipient_change.ts";
 import { isSettled, isWithoutAttempt, type RecipientEvent } from "./recipient_status.ts";
 import { givenUpAtMs, retryWaitMs } from "./retry_times.ts";
@@ -52,9 +59,12 @@ export interface MailDeliveryOptions {
   /** The envelope sender of a recipient's mail. */
   envelopeSender(messageId: string, recipient: number): Promise<string>;
   deliverInside: DeliverInside;
-  /** Mails at one time: the connections to the next hop without those that notices keep. */
+  /** Mails for the next hop at one time: its connections without those that are kept for notices. */
   concurrency: number;
 }
+
+/** Mails for inboxes of this relay at one time: the receiver writes them, whatever the next hop does. */
+const INSIDE_CONCURRENCY = 4;
 
 /** A suspended org's mail is looked at again after this. */
 const SUSPENDED_MS = 5 * MINUTE_MS;
@@ -77,16 +87,23 @@ interface Wanted {
   recipient: Recipient;
 }
 
-/** What the outgoing queue does with the mails of inboxes. */
-export function mailDelivery(options: MailDeliveryOptions): OutgoingHandler<MailPayload> {
-  const { changes, mailboxes, concurrency } = options;
+/** What the outgoing queue does with the mails of inboxes: for the next hop, and for inboxes of its own. */
+export function mailDelivery(options: MailDeliveryOptions): OutgoingHandler<MailPayload>[] {
+  const { concurrency } = options;
+  const rest = restOfDelivery(options);
+  return [
+    { ...rest, kind: MAIL_KIND, concurrency, oneNextHop: true },
+    { ...rest, kind: INSIDE_MAIL_KIND, concurrency: INSIDE_CONCURRENCY },
+  ];
+}
+
+function restOfDelivery(
+  options: MailDeliveryOptions,
+): Omit<OutgoingHandler<MailPayload>, "kind" | "concurrency"> {
+  const { changes, mailboxes } = options;
   return {
-    kind: MAIL_KIND,
-    concurrency,
-    // One org's large mails leave room for the others.
-    perDestination: Math.max(1, concurrency - 2),
+    partiesOf,
     payloadBytes: MAIL_PAYLOAD_BYTES,
-    oneNextHop: true,
     attempt: (item) => attempt(options, item),
     async alongside({ payload, attempts, result, dueMs, note }) {
       const event = note as Note | undefined;
@@ -126,12 +143,13 @@ async function attempt(
   }
   const from = await envelopeSender(row.id, payload.recipient);
   const { address: to } = recipient;
-  if (to.slice(to.lastIndexOf("@") + 1) === domain) {
+  // Former versions queued these for the next hop too.
+  if (domainOf(to) === domain) {
     const reply = await deliverInside({ from, to, raw, row });
     return afterwards(insideOutcome(reply), capped(retryMs()));
   }
   try {
-    const outcome = await mailer.send({ from, to, content: raw }, {
+    const outcome = await mailer.send({ from, to, content: raw, use: "mail" }, {
       signal: item.signal,
       async beforeContent() {
         if (store.now() - readMs > FRESH_MS) {
@@ -217,7 +235,15 @@ function afterwards(outcome: MailOutcome, retryMs: number): AttemptOutcome<MailP
       return { result: "unknown", reason: `unknown: ${reason}`, note };
     case "deferred": {
       const unreachable = outcome.result === "refused" && !outcome.isReached;
-      return { result: "retry", reason, afterMs: Math.max(1, retryMs), unreachable, note };
+      const deferred = isDeferral(outcome);
+      return {
+        result: "retry",
+        reason,
+        afterMs: Math.max(1, retryMs),
+        unreachable,
+        deferred,
+        note,
+      };
     }
     case "sender_refused":
       return { result: "dead", reason: `refused: ${reason}`, note };

@@ -1,4 +1,5 @@
 /** Delivery as a part of the mail area: to the next hop, to its own inboxes, and what is reported of it. */
+import { forMail } from "../../outgoing/next_hop_uses.ts";
 import { makeBounceAddress } from "../composing/bounce_address.ts";
 import type { MailCore, MailPart } from "../mail_core.ts";
 import type { MailWorker } from "../parsing/mail_worker.ts";
@@ -25,9 +26,6 @@ export interface DeliveryBeside {
   inboundSecret: Uint8Array | null;
 }
 
-/** Connections to the next hop that are kept for notices. */
-const FOR_NOTICES = 2;
-
 /** What takes reports. The receiver needs it, and delivery inside the relay needs the receiver. */
 export function openReports(
   services: RecipientChangeServices & { reader: Pick<MailWorker, "readReport"> },
@@ -45,11 +43,11 @@ export function openDelivery(
   const { store, secret, outgoing, mailer, domain, from, deps: { config } } = core;
   const { bounces, connections } = config.mail;
   if (mailer !== undefined) {
-    outgoing.register(mailDelivery({
+    const handlers = mailDelivery({
       ...core,
       changes,
       mailer,
-      concurrency: connections - FOR_NOTICES,
+      concurrency: forMail(connections),
       deliverInside: deliverInside(receiver, domain),
       async envelopeSender(messageId, recipient) {
         // Some providers refuse senders that are not the account's own.
@@ -57,7 +55,8 @@ export function openDelivery(
         const key = await secret.key("mail-bounce");
         return makeBounceAddress({ messageId, recipient }, domain, key);
       },
-    }));
+    });
+    for (const handler of handlers) outgoing.register(handler);
   }
   const events = new DeliveryEvents({ store, changes });
   return { handlers: deliveryHandlers({ ...core, events, inboundSecret }) };

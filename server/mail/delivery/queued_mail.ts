@@ -2,13 +2,17 @@
 import { CLOCK_SKEW_MS } from "../../clock_skew.ts";
 import type { OutgoingQueue } from "../../outgoing/outgoing_queue.ts";
 import { type NewOutgoing, stageNewOutgoing } from "../../outgoing/outgoing_row.ts";
+import { domainOf, domainTag, type Parties } from "../../outgoing/recipient_domain.ts";
 import type { Turn } from "../../storage/job.ts";
-import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
+import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
 import { DAY_MS } from "../../time_units.ts";
 import type { MessageRow } from "../records/message_record.ts";
 import { givenUpAtMs } from "./retry_times.ts";
 
+/** Goes to the next hop. */
 export const MAIL_KIND = "mail";
+/** Goes to inboxes of this relay. */
+export const INSIDE_MAIL_KIND = "mail-inside";
 /** Upper bound of a MailPayload in the store. */
 export const MAIL_PAYLOAD_BYTES = 500;
 
@@ -46,6 +50,13 @@ export const sentIdKey = (rfcMessageId: string): Deno.KvKey => ["mail-sent-id", 
 /** How long reports are taken (mail page, "Receiving"). */
 export const REPORTED_MS = 30 * DAY_MS;
 
+/** What the queue is told of the relay. */
+export interface QueuingRelay {
+  exclusive: boolean;
+  /** Of all inboxes, lowercased. */
+  domain: string;
+}
+
 type Queued = Pick<
   MessageRow,
   "id" | "rfcMessageId" | "orgId" | "inboxId" | "recipients" | "createdAtMs" | "sendAtMs"
@@ -59,9 +70,9 @@ type Queued = Pick<
 export function stageMails(
   turn: Pick<Turn, "nowMs" | "attempt" | "set">,
   row: Queued,
-  store: Pick<Store, "exclusive">,
+  relay: QueuingRelay,
 ): void {
-  for (const item of itemsOf(row, store)) stageNewOutgoing(turn, item);
+  for (const item of itemsOf(row, relay)) stageNewOutgoing(turn, item);
   const { orgId, inboxId, id } = row;
   const untilMs = (row.sendAtMs ?? row.createdAtMs) + REPORTED_MS;
   const sent: SentRow = { v: 1, orgId, inboxId, untilMs };
@@ -76,23 +87,35 @@ export function stageMails(
 export function wakeMails(
   outgoing: Pick<OutgoingQueue, "wake">,
   row: Queued,
-  store: Pick<Store, "exclusive">,
+  relay: QueuingRelay,
 ): void {
-  const [first] = itemsOf(row, store);
-  if (first !== undefined) outgoing.wake(first);
+  const byLane = new Map(
+    itemsOf(row, relay).map((item) => [`${item.kind} ${item.destination}`, item]),
+  );
+  for (const item of byLane.values()) outgoing.wake(item);
 }
 
-function itemsOf(row: Queued, { exclusive }: Pick<Store, "exclusive">): NewOutgoing<MailPayload>[] {
+function itemsOf(row: Queued, { exclusive, domain }: QueuingRelay): NewOutgoing<MailPayload>[] {
   const { id: messageId, orgId, inboxId, sendAtMs } = row;
   // Until its time a message may be cancelled. The clock of no process may be past it by then.
   const dueMs = sendAtMs === null ? row.createdAtMs : sendAtMs + (exclusive ? 0 : CLOCK_SKEW_MS);
   const endsAtMs = givenUpAtMs(row);
-  return row.recipients.map((_, recipient) => ({
-    id: mailRowId(messageId, recipient),
-    kind: MAIL_KIND,
-    destination: orgId,
-    payload: { v: 1, orgId, inboxId, messageId, recipient },
-    dueMs,
-    endsAtMs,
-  }));
+  return row.recipients.map(({ address }, recipient) => {
+    const isInside = domainOf(address) === domain;
+    return {
+      id: mailRowId(messageId, recipient),
+      kind: isInside ? INSIDE_MAIL_KIND : MAIL_KIND,
+      destination: isInside ? orgId : `${orgId}/${domainTag(address)}`,
+      payload: { v: 1, orgId, inboxId, messageId, recipient },
+      dueMs,
+      endsAtMs,
+    };
+  });
+}
+
+/** Who shares the attempts by a destination; former versions named the org alone. */
+export function partiesOf(destination: string): Parties {
+  const at = destination.indexOf("/");
+  if (at < 0) return { org: destination };
+  return { org: destination.slice(0, at), domain: destination.slice(at + 1) };
 }

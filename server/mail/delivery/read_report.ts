@@ -6,6 +6,7 @@
 import { isBounceSender } from "../parsing/automated.ts";
 import { peekFrom } from "../parsing/peek_from.ts";
 import { decodeCharset } from "../parsing/charset.ts";
+import { toEnd } from "../parsing/sliced.ts";
 import { decodeTransfer } from "../parsing/transfer_encoding.ts";
 import { walkParts } from "../parsing/walk_parts.ts";
 import { readBounceNotice } from "./bounce_notice.ts";
@@ -21,7 +22,7 @@ const LIMITS = { parts: 50, depth: 4 };
  * notice that leaves doubt
  */
 export function readReport(raw: Uint8Array, envelopeFrom: string): DsnRecipient[] | null {
-  const parts = walkParts(raw, LIMITS, new Set());
+  const parts = toEnd(walkParts(raw, LIMITS, new Set()));
   const recipients = readDsn(raw, parts);
   if (recipients.length > 0) return recipients;
   // Words count where a mail server says them; people and their answering programs quote such words.
@@ -31,7 +32,7 @@ export function readReport(raw: Uint8Array, envelopeFrom: string): DsnRecipient[
     contentType === "text/plain" && !isMultipart
   );
   if (!isFromServer || part === undefined) return null;
-  const { bytes } = decodeTransfer(raw.subarray(part.start, part.end), part.encoding);
+  const { bytes } = toEnd(decodeTransfer(raw.subarray(part.start, part.end), part.encoding));
   const { text } = decodeCharset(bytes, part.parameters.get("charset") ?? "");
   const notice = readBounceNotice(text);
   return notice === null ? null : [notice];

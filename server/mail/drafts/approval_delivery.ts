@@ -9,6 +9,7 @@ import type {
   OutgoingHandler,
   OutgoingItem,
 } from "../../outgoing/outgoing_handler.ts";
+import { partiesByDomain } from "../../outgoing/recipient_domain.ts";
 import { listRows } from "../../storage/list_rows.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
@@ -69,6 +70,8 @@ export function approvalDelivery(
   return {
     kind: APPROVAL_MAIL_KIND,
     concurrency: CONCURRENCY,
+    partiesOf: partiesByDomain,
+    oneNextHop: true,
     payloadBytes: APPROVAL_MAIL_PAYLOAD_BYTES,
     attempt: (item) => attempt(options, item),
   };

@@ -14,14 +14,12 @@ import type { MailAddress } from "../parsing/parsed_mail.ts";
 import type { DraftRow } from "../records/draft_record.ts";
 import type { DraftPreview } from "./preview.ts";
 
-/**
- * The HTML of a draft stands in a frame that inherits this: nothing comes from another host, nothing runs.
- * The page's own stylesheet and icon are the relay's.
- */
+/** Stylesheet, icon and the frame with the HTML of the draft are the relay's; nothing runs. */
 const POLICY = [
   "default-src 'none'",
   "style-src 'self'",
   "img-src 'self'",
+  "frame-src 'self'",
   "form-action 'self'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
@@ -68,7 +66,7 @@ export function answerDraft(
   { token, isStale }: Decision,
   status = 200,
 ): Promise<Response> {
-  const { row, preview, missing } = draft;
+  const { row, missing } = draft;
   const path = `/mail/drafts/${row.id}`;
   const body = html`${
     isStale
@@ -83,7 +81,7 @@ ${hiddenNotice(draft)}
 <h2>Who gets it, and what it is</h2>
 ${facts(draft)}
 <h2>What it says</h2>
-${texts(preview)}
+${texts(draft, `${path}/html?token=${token}`)}
 <h2>Attachments</h2>
 ${attachments(row)}
 <h2>Your decision</h2>
@@ -212,31 +210,36 @@ function address({ name, address }: MailAddress): Html {
     : html`${shownText(name)} &lt;${shownText(address)}&gt;`;
 }
 
-/** The preview is escaped already. */
-function texts({ text, srcdoc, extracted }: DraftPreview): Html {
+/**
+ * The preview is escaped already.
+ * @param address of the HTML
+ */
+function texts({ row, preview: { text, extracted } }: ShownForApproval, address: string): Html {
   const plain = text === null ? "" : html`<h3>As plain text</h3>
 <pre><bdi>${raw(text)}</bdi></pre>`;
-  if (srcdoc === null) {
+  if (extracted === null) {
     return text === null ? html`<p class="soft">Nothing yet.</p>` : html`${plain}`;
   }
   return html`
+    <h3>As HTML</h3>
+    <p
+      class="hint">As it goes out. Drag the lower edge to see more of it at a time; its links do nothing here.</p>
+    <iframe class="mail-html" sandbox="" title="The HTML of the mail" referrerpolicy="no-referrer"
+      src="${address}"></iframe>
+    ${removedFrom(row)}
+    <h3>The words of the HTML</h3>
+    <p class="hint">With the addresses of its links${text === null
+      ? "; they go out as its plain text"
+      : ""}.</p>
+    <pre><bdi>${raw(extracted)}</bdi></pre>
     ${plain}
-    <div class="beside">
-      <section>
-        <h3>As HTML</h3>
-        <p class="hint">Without its styles, its pictures and everything from elsewhere.</p>
-        <iframe sandbox="" title="The HTML of the mail" referrerpolicy="no-referrer"
-          srcdoc="${raw(srcdoc)}"></iframe>
-      </section>
-      <section>
-        <h3>What of the HTML shows</h3>
-        <p class="hint">The words of it that a reader sees${text === null
-          ? ", which go out as its plain text"
-          : ""}.</p>
-        <pre><bdi>${raw(extracted ?? "")}</bdi></pre>
-      </section>
-    </div>
   `;
+}
+
+function removedFrom({ reduced }: DraftRow): Html | string {
+  if (reduced === undefined || reduced === null || reduced.length === 0) return "";
+  return html`<p class="hint">Taken out of the HTML when it was written, so that what is seen here is what goes
+out: ${reduced.map((name, i) => html`${i === 0 ? "" : ", "}<code>${name}</code>`)}.</p>`;
 }
 
 function attachments({ attachments }: DraftRow): Html {

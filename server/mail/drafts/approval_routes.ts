@@ -1,4 +1,4 @@
-/** GET and POST /mail/drafts/{id}: a person reads a draft, and approves or rejects it. */
+/** GET and POST /mail/drafts/{id}: a person reads a draft with its HTML in a frame, and approves or rejects it. */
 import { invalidJson, RelayError } from "../../errors.ts";
 import { answerError } from "../../http/answer.ts";
 import { namesHtml } from "../../http/names_html.ts";
@@ -23,6 +23,7 @@ import type { MailSecret } from "../secret/mail_secret.ts";
 import type { OutgoingWork } from "../sending/outgoing_work.ts";
 import { isDraftToken, isTokenOf, linkToken } from "../sign_in/link_token.ts";
 import type { Blobs } from "../../blobs/blobs.ts";
+import { answerHtml, shownPictures, writeShownHtml } from "./answer_html.ts";
 import { answerDraft, answerGone, answerRejected, answerSent } from "./approval_page.ts";
 import { missingOf } from "./draft_message.ts";
 import type { Drafts } from "./drafts.ts";
@@ -36,6 +37,8 @@ export interface ApprovalRouteServices {
   inboxes: Inboxes;
   messages: Pick<Messages, "read">;
   work: Pick<OutgoingWork, "preview">;
+  /** Has the mails go that ask people. */
+  wake(): void;
   blobs: Pick<Blobs, "read">;
   secret: Pick<MailSecret, "key">;
   answers: AnswersInHand;
@@ -85,7 +88,11 @@ export function approvalHandlers(services: ApprovalRouteServices) {
         "the operator of this relay has suspended the org: nothing can be decided until that ends",
       );
     }
-    return { row, org, inbox, isCurrent: link.revision === row.revision };
+    // What a person reads is what goes out, also of a draft from before it had to be approved.
+    const current = await drafts.asItGoesOut(row, true);
+    if (current.revision !== row.revision) services.wake();
+    if (current.asked === null) throw linkExpired(); // nobody has to approve it any more
+    return { row: current, org, inbox, isCurrent: link.revision === current.revision };
   }
 
   async function show(
@@ -94,13 +101,13 @@ export function approvalHandlers(services: ApprovalRouteServices) {
     status: number,
   ): Promise<Response> {
     const { texts } = await drafts.whole(row);
-    const preview = await services.work.preview(await services.blobs.read(row.texts, 0));
+    const section = await services.blobs.read(row.texts, 0);
+    const preview = await services.work.preview(section, row.orgId);
     const keys = (await records.read<KeysRecord>(keysKey(row.orgId)))?.keys ?? [];
     const { inReplyToMessageId: repliedId, orgId, inboxId } = row;
     const replied = repliedId === null ? null : await messages.read(orgId, inboxId, repliedId);
     const key = await services.secret.key("mail-link");
-    const size = (preview.text?.length ?? 0) + (preview.srcdoc?.length ?? 0) +
-      (preview.extracted?.length ?? 0);
+    const size = (preview.text?.length ?? 0) + (preview.extracted?.length ?? 0);
     // Who has the link is somebody: strangers' pages keep nobody from deciding.
     if (size > LARGE_ANSWER_BYTES) c.set("hold", services.answers.hold(size, "agent"));
     return await answerDraft(
@@ -145,6 +152,22 @@ export function approvalHandlers(services: ApprovalRouteServices) {
       linkAnswer(c.req.raw, async () => {
         const opened = await open(params["id"]!, tokenOf(c.get("query")));
         return await show(c, opened, 200);
+      }),
+    readDraftHtml: ({ c, params }) =>
+      linkAnswer(c.req.raw, async () => {
+        const { row, isCurrent } = await open(params["id"]!, tokenOf(c.get("query")));
+        if (!isCurrent) throw linkExpired();
+        const html = (await drafts.whole(row)).texts.html ?? "";
+        const pictures = [];
+        for (const picture of shownPictures(html, row.attachments)) {
+          const content = await services.blobs.read(row.files!, picture.section);
+          pictures.push({ ...picture, content });
+        }
+        const shown = writeShownHtml(html, pictures);
+        if (shown.length > LARGE_ANSWER_BYTES) {
+          c.set("hold", services.answers.hold(shown.length, "agent"));
+        }
+        return answerHtml(shown);
       }),
     decideOnDraft: (request) =>
       linkAnswer(request.c.req.raw, async () => {

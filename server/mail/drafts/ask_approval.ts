@@ -3,6 +3,7 @@
  * many mails an hour an org; then one summary, which names all that came meanwhile.
  */
 import { outgoingKey, type OutgoingRow, stageNewOutgoing } from "../../outgoing/outgoing_row.ts";
+import { domainTag } from "../../outgoing/recipient_domain.ts";
 import { admit, type Window } from "../../rate_window.ts";
 import { Outdated } from "../../storage/job.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
@@ -102,6 +103,7 @@ export async function prepareAsking(
         stageNewOutgoing(turn, {
           id,
           kind: APPROVAL_MAIL_KIND,
+          destination: domainTag(email),
           payload: { ...payload, draft } satisfies ApprovalMailPayload,
           dueMs: nowMs,
         });
@@ -114,6 +116,7 @@ export async function prepareAsking(
       stageNewOutgoing(turn, {
         id: nextSummaryId,
         kind: APPROVAL_MAIL_KIND,
+        destination: domainTag(email),
         payload: { ...payload, draft: null } satisfies ApprovalMailPayload,
         dueMs,
       });

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../../toolkit/canonical_json.ts";
 import type { JsonValue } from "../../../toolkit/json_value.ts";
+import { timestamp } from "../../timestamp.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
 
 export interface HashedContent {
@@ -16,12 +17,17 @@ export interface HashedContent {
     contentType: string;
     /** Hex. */
     sha256: string;
+    contentId: string | null;
   }[];
+  replyTo: readonly MailAddress[];
+  /** Unix ms; null for at once. */
+  sendAtMs: number | null;
 }
 
 /**
  * Hex SHA-256 of the RFC 8785 JSON of {to, cc, bcc, subject, text, html, attachments: [{filename,
- * content_type, sha256}]}, with addresses as {name, address} and null for what is not there.
+ * content_type, sha256, content_id}], reply_to, send_at}: each as an answer shows it, with null for what
+ * is not there.
  */
 export function contentHash(content: HashedContent): string {
   const { subject, text, html } = content;
@@ -34,11 +40,14 @@ export function contentHash(content: HashedContent): string {
     subject,
     text,
     html,
-    attachments: content.attachments.map(({ filename, contentType, sha256 }) => ({
+    attachments: content.attachments.map(({ filename, contentType, sha256, contentId }) => ({
       filename,
       content_type: contentType,
       sha256,
+      content_id: contentId,
     })),
+    reply_to: addresses(content.replyTo),
+    send_at: content.sendAtMs === null ? null : timestamp(content.sendAtMs),
   });
   return createHash("sha256").update(hashed).digest("hex");
 }

@@ -8,16 +8,18 @@ const CONTENT: HashedContent = {
   subject: "Hi \u20ac",
   text: "x\n",
   html: null,
-  attachments: [{ filename: "a.txt", contentType: "text/plain", sha256: "00ff" }],
+  attachments: [{ filename: "a.txt", contentType: "text/plain", sha256: "00ff", contentId: null }],
+  replyTo: [],
+  sendAtMs: null,
 };
 
 Deno.test("contentHash() is SHA-256 of sorted JSON, in hex", () => {
-  // printf '%s' '{"attachments":[{"content_type":"text/plain","filename":"a.txt","sha256":"00ff"}],
-  // "bcc":[{"address":"b@example.org","name":null}],"cc":[],"html":null,"subject":"Hi €","text":"x\n",
-  // "to":[{"address":"ann@example.org","name":"Ann"}]}' without line ends | sha256sum
+  // printf '%s' '{"attachments":[{"content_id":null,"content_type":"text/plain","filename":"a.txt",
+  // "sha256":"00ff"}],"bcc":[{"address":"b@example.org","name":null}],"cc":[],"html":null,
+  // "reply_to":[],"send_at":null,"subject":"Hi €","text":"x\n","to":[{"address":"ann@example.org","name":"Ann"}]}' without line ends | sha256sum
   assert.equal(
     contentHash(CONTENT),
-    "2b8e77aee0757bfb39f7c4f5d675623d6f6b92c5dce7774af306f16803e83496",
+    "ae2b9473cab320ecd18b1c5151e06d058fcc2046e4252525237f82b092212f4b",
   );
 });
 
@@ -32,6 +34,9 @@ Deno.test("contentHash() changes with every part of what would be sent", () => {
     { ...CONTENT, attachments: [] },
     { ...CONTENT, attachments: [{ ...CONTENT.attachments[0]!, sha256: "00fe" }] },
     { ...CONTENT, attachments: [{ ...CONTENT.attachments[0]!, filename: "b.txt" }] },
+    { ...CONTENT, attachments: [{ ...CONTENT.attachments[0]!, contentId: "a" }] },
+    { ...CONTENT, replyTo: CONTENT.to },
+    { ...CONTENT, sendAtMs: 0 },
   ];
   assert.equal(new Set([CONTENT, ...others].map(contentHash)).size, others.length + 1);
 });

@@ -6,6 +6,7 @@ import { RelayError } from "../../errors.ts";
 import type { KeyedCommit } from "../../idempotency/key_use.ts";
 import type { Limits } from "../../limits.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
+import { Outdated } from "../../storage/job.ts";
 import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import type { Store } from "../../storage/store.ts";
 import { valueSizeBytes } from "../../storage/stored_size.ts";
@@ -19,6 +20,7 @@ import type { MailCaller } from "../keys/authenticate_key.ts";
 import type { CallingKey } from "../keys/require_org.ts";
 import type { Mailboxes } from "../mailboxes/mailboxes.ts";
 import { storageKey } from "../mailboxes/storage_use.ts";
+import type { WrittenBlobs } from "../mailboxes/written_blobs.ts";
 import type { ObjectRow } from "../messages/stage_message.ts";
 import {
   type DraftAttachment,
@@ -29,12 +31,23 @@ import {
   writerOf,
 } from "../records/draft_record.ts";
 import { isMailId, makeMailId } from "../records/mail_id.ts";
+import { inboxKey, type InboxRecord } from "../records/inbox_record.ts";
 import { objectKey } from "../records/message_record.ts";
-import { keepAnswer, type KeptAnswer, type LargeAnswers } from "../sending/large_answers.ts";
+import { joinNames } from "../reducing/removed_names.ts";
+import type { OutgoingWork } from "../sending/outgoing_work.ts";
+import { refuseLargeBodies } from "../sending/read_bodies.ts";
+import {
+  keepAnswer,
+  type KeptAnswer,
+  keptBytes,
+  type LargeAnswers,
+} from "../sending/large_answers.ts";
+import { withdrawProposal } from "../sending/withdraw_answer.ts";
 import { unknownObject } from "../unknown_object.ts";
 import { prepareAsking } from "./ask_approval.ts";
 import { contentHash } from "./content_hash.ts";
 import { changeDraft, type DraftChanges } from "./read_draft.ts";
+import { type HtmlToReduce, isAsItGoesOut, type ReducedTexts, reducer } from "./reduced_texts.ts";
 import {
   requireDraftRoom,
   stageDraftChange,
@@ -49,8 +62,10 @@ export interface DraftsServices {
   random: (sizeBytes: number) => Uint8Array;
   now: () => number;
   mailboxes: Mailboxes;
-  blobs: Blobs;
+  blobs: Omit<Blobs, "write">;
+  written: WrittenBlobs;
   largeAnswers: LargeAnswers;
+  work: Pick<OutgoingWork, "reduce">;
 }
 
 /** A draft that somebody wants kept. */
@@ -96,21 +111,41 @@ export class Drafts {
     draft: NewDraft,
     answer?: DraftAnswer,
   ): Promise<WholeDraft & { isNew: boolean }> {
-    const { mailboxes, limits, blobs, store, random, largeAnswers } = this.services;
+    const { mailboxes, limits, blobs, written: writes, store, random, largeAnswers } =
+      this.services;
     const orgId = caller.org.id;
     const former = await this.#ofClientId(orgId, inboxId, draft.clientId);
-    if (former !== null) return { ...await this.whole(former), isNew: false };
+    if (former !== null) {
+      return { ...await this.whole(await this.asItGoesOut(former)), isNew: false };
+    }
+    await writes.look(
+      orgId,
+      draft.attachments.reduce((sum, { content }) => sum + content.length, 0),
+    );
     requireDraftRoom(await mailboxes.read(orgId, inboxId), limits);
     await blobs.refuseWhenFull();
-    const texts: DraftTexts = { text: draft.text, html: draft.html, headers: draft.headers };
-    const written: BlobRef[] = [];
+    const { text, headers } = draft;
+    const reduce = reducer(this.services.work, orgId);
+    let written: BlobRef[] = [];
     const keep = (ref: BlobRef) => (written.push(ref), ref);
+    /** The texts as the inbox has them go out, written. */
+    const writeTexts = async (isApproved: boolean) => {
+      const reduced = await reduce({
+        html: draft.html,
+        isApproved,
+        attachments: draft.attachments,
+      });
+      if (isApproved) refuseLargeBodies([text ?? "", reduced.html ?? ""], limits);
+      const texts: DraftTexts = { text, html: reduced.html, headers };
+      const ref = keep(await this.#writeTexts(orgId, inboxId, texts));
+      return { texts, ref, reduced: reduced.removed };
+    };
     try {
-      const textsRef = keep(await this.#writeTexts(orgId, inboxId, texts));
+      let kept = await writeTexts(await this.#isApproved(orgId, inboxId));
       const contents = draft.attachments.map(({ content }) => content);
       const files = contents.length === 0
         ? null
-        : keep(await blobs.write([orgId, inboxId], contents));
+        : keep(await writes.write([orgId, inboxId], contents));
       const attachments = draft.attachments.map((one, i) => storedAttachment(one, files!, i, i));
       const made = await mailboxes.change<WholeDraft & { isNew: boolean }>(
         caller,
@@ -121,6 +156,13 @@ export class Drafts {
             const found = { ...await this.whole(other), isNew: false };
             return { sizeBytes: 1_000, plan: ({ mailbox }) => ({ mailbox, result: found }) };
           }
+          if (kept.reduced === null && await this.#isApproved(orgId, inboxId)) {
+            const { ref } = kept;
+            kept = await writeTexts(true);
+            written = written.filter((one) => one !== ref);
+            await this.#discard([ref]);
+          }
+          const { texts, ref: textsRef, reduced } = kept;
           const nowMs = store.now();
           const row: DraftRow = {
             v: 1,
@@ -131,10 +173,11 @@ export class Drafts {
             ...wordsOf(draft),
             attachments,
             nextAttachment: attachments.length,
+            reduced,
             texts: textsRef,
             files,
             revision: 1,
-            contentHash: contentHash({ ...draft, attachments }),
+            contentHash: contentHash({ ...draft, html: texts.html, attachments }),
             createdByKey: caller.key.id,
             isOfOneKey: draft.isOfOneKey,
             clientId: draft.clientId,
@@ -145,21 +188,25 @@ export class Drafts {
           refuseLargeRow(row);
           const whole = { row, texts };
           const asking = await prepareAsking(this.services, orgId, null);
-          const kept = answer === undefined
+          const keptAnswer = answer === undefined
             ? null
             : await keepAnswer(largeAnswers, [orgId, inboxId], answer.make(whole));
-          if (kept !== null && "blob" in kept) keep(kept.blob);
+          if (keptAnswer !== null && "blob" in keptAnswer) keep(keptAnswer.blob);
           return {
             records: [storageKey(orgId), ...asking.records, ...answer?.keyed.records ?? []],
             sizeBytes: JOB_BYTES,
             plan: (given) => {
+              if (!isAsItGoesOut(whole, given.inbox)) throw new Outdated();
               answer?.keyed.decide(given.turn);
-              const asked = asking.stage(given, row);
-              const mailbox = stageNewDraft(given, this.services, { ...row, asked });
-              if (kept !== null) {
-                if ("blob" in kept) largeAnswers.keep(given.turn, kept.blob);
-                answer!.keyed.write(given.turn, kept);
+              const made: DraftRow = { ...row, asked: asking.stage(given, row) };
+              if (keptAnswer !== null) {
+                const { id, createdByKey, createdAtMs } = row;
+                made.answer = {
+                  ...largeAnswers.keep(given.turn, orgId, answer!.keyed, keptAnswer),
+                  draft: { id, createdByKey, createdAtMs },
+                };
               }
+              const mailbox = stageNewDraft(given, this.services, made, keptBytes(keptAnswer));
               return { mailbox, result: { ...whole, isNew: true } };
             },
           };
@@ -168,7 +215,7 @@ export class Drafts {
       if (!made.isNew) await this.#discard(written);
       return made;
     } catch (error) {
-      await this.#discardAfter(error, written);
+      await this.#discard(written);
       throw error;
     }
   }
@@ -196,6 +243,20 @@ export class Drafts {
     return (await retryWhileLocked(() => kv.get<DraftRow>(draftKey(orgId, inboxId, id)))).value;
   }
 
+  /**
+   * A draft as it goes out: where a person has to approve it and its HTML is not reduced yet, as in an inbox
+   * that has become draft_only, that is made up for here, as its next revision.
+   * @param isApproved true for what a person is about to read, whatever the inbox says
+   * @throws RelayError `not_found`, and as change()
+   */
+  async asItGoesOut(row: DraftRow, isApproved = false): Promise<DraftRow> {
+    const { orgId, inboxId } = row;
+    if ((row.reduced ?? null) !== null) return row;
+    if (!isApproved && !(await this.#isApproved(orgId, inboxId))) return row;
+    if ((await this.whole(row)).texts.html === null) return row;
+    return (await this.#change(null, row, {})).row;
+  }
+
   /** @throws BlobDamaged */
   async whole(row: DraftRow): Promise<WholeDraft> {
     const bytes = await this.services.blobs.read(row.texts, TEXTS);
@@ -218,39 +279,57 @@ export class Drafts {
    * changeDraft() and requireCaller()
    */
   async change(caller: MailCaller, place: DraftPlace, changes: DraftChanges): Promise<WholeDraft> {
-    const { mailboxes, limits, blobs, store } = this.services;
+    return await this.#change(caller, place, changes);
+  }
+
+  /** @param caller null: has the HTML reduced, and leaves a draft whose HTML is */
+  async #change(
+    caller: MailCaller | null,
+    place: DraftPlace,
+    changes: DraftChanges,
+  ): Promise<WholeDraft> {
+    const { mailboxes, blobs, store } = this.services;
     const { orgId, inboxId } = place;
     await blobs.refuseWhenFull();
+    const reduce = reducer(this.services.work, orgId);
     let written: BlobRef[] = [];
     try {
-      return await mailboxes.change<WholeDraft>(caller, inboxId, async () => {
+      await this.#changed(caller, place, changes, reduce); // what takes long, ahead of the turn
+      return await mailboxes.change<WholeDraft>(caller ?? orgId, inboxId, async () => {
         await this.#discard(written);
         written = [];
         const keep = (ref: BlobRef) => (written.push(ref), ref);
-        const before = await this.read(place);
-        if (before === null) throw unknownObject("draft");
-        refuseRedirection(caller, before, changes);
-        const { texts: { text, html, headers } } = await this.whole(before);
-        const whole = changeDraft({ ...editable(before), text, html }, changes, limits);
-        const texts: DraftTexts = { text: whole.text, html: whole.html, headers };
-        const isNewText = changes.text !== undefined || changes.html !== undefined;
+        const { before, whole, texts, reduced } = await this.#changed(
+          caller,
+          place,
+          changes,
+          reduce,
+        );
+        if (caller === null && (before.reduced ?? null) !== null) {
+          const result = { row: before, texts };
+          return { sizeBytes: 1_000, plan: ({ mailbox }) => ({ mailbox, result }) };
+        }
+        const isNewText = changes.text !== undefined || changes.html !== undefined ||
+          texts.html !== whole.html;
         const files = await this.#changedFiles(before, whole.attachments, keep);
         const next: DraftRow = {
           ...before,
           ...wordsOf(whole),
           ...files,
+          reduced,
           texts: isNewText ? keep(await this.#writeTexts(orgId, inboxId, texts)) : before.texts,
-          isOfOneKey: writerOf(before) === caller.key.id,
+          ...(caller === null ? {} : { isOfOneKey: writerOf(before) === caller.key.id }),
           revision: before.revision + 1,
-          contentHash: contentHash({ ...whole, attachments: files.attachments }),
+          contentHash: contentHash({ ...whole, html: texts.html, attachments: files.attachments }),
           updatedAtMs: Math.max(store.now(), before.updatedAtMs),
         };
-        refuseLargeRow(next);
+        if (caller !== null) refuseLargeRow(next);
         const asking = await prepareAsking(this.services, orgId, before.asked);
         return {
           records: [storageKey(orgId), ...asking.records],
           sizeBytes: JOB_BYTES,
           plan: (given) => {
+            if (!isAsItGoesOut({ row: next, texts }, given.inbox)) throw new Outdated();
             const row = { ...next, asked: asking.stage(given, next) };
             stageDraftChange(given, this.services, before, row);
             return { mailbox: given.mailbox, result: { row, texts } };
@@ -258,7 +337,7 @@ export class Drafts {
         };
       });
     } catch (error) {
-      await this.#discardAfter(error, written);
+      await this.#discard(written);
       throw error;
     }
   }
@@ -283,12 +362,50 @@ export class Drafts {
       return {
         records: [storageKey(orgId)],
         sizeBytes: JOB_BYTES,
-        plan: (given) => ({
-          mailbox: stageDraftRemoval(given, { blobs }, row),
-          result: undefined,
-        }),
+        plan: (given) => {
+          withdrawProposal(given.turn, { blobs }, row);
+          return { mailbox: stageDraftRemoval(given, { blobs }, row), result: undefined };
+        },
       };
     });
+  }
+
+  /** A draft with its changes, and its HTML as the inbox has it go out. */
+  async #changed(
+    caller: MailCaller | null,
+    place: DraftPlace,
+    changes: DraftChanges,
+    reduce: (asked: HtmlToReduce) => Promise<ReducedTexts>,
+  ) {
+    const { limits } = this.services;
+    const before = await this.read(place);
+    if (before === null) throw unknownObject("draft");
+    if (caller !== null) refuseRedirection(caller, before, changes);
+    const { texts: { text, html, headers } } = await this.whole(before);
+    const former = { ...editable(before), text, html };
+    // What is only made ready was taken under the limits of its time.
+    const whole = caller !== null ? changeDraft(former, changes, limits) : former;
+    const isApproved = caller === null ||
+      await this.#isApproved(place.orgId, place.inboxId);
+    const removed = before.reduced ?? null;
+    const isOther = changes.html !== undefined || changes.attachments !== undefined;
+    let reduced: ReducedTexts = { html: whole.html, removed };
+    if (isOther || (isApproved && removed === null)) {
+      reduced = await reduce({ html: whole.html, isApproved, attachments: whole.attachments });
+      if (changes.html === undefined && removed !== null && reduced.removed !== null) {
+        reduced = { ...reduced, removed: joinNames(removed, reduced.removed) };
+      }
+      // One that was as large before is not held back by what it grows by.
+      if (caller !== null) refuseLargeBodies([whole.text ?? "", reduced.html ?? ""], limits);
+    }
+    const texts: DraftTexts = { text: whole.text, html: reduced.html, headers };
+    return { before, whole, texts, reduced: reduced.removed };
+  }
+
+  /** Whether a person approves what goes out of an inbox. */
+  async #isApproved(orgId: string, inboxId: string): Promise<boolean> {
+    const inbox = await this.services.records.read<InboxRecord>(inboxKey(orgId, inboxId));
+    return inbox?.sendPolicy === "draft_only";
   }
 
   async #ofClientId(
@@ -305,7 +422,7 @@ export class Drafts {
 
   async #writeTexts(orgId: string, inboxId: string, texts: DraftTexts): Promise<BlobRef> {
     const bytes = new TextEncoder().encode(JSON.stringify(texts));
-    return await this.services.blobs.write([orgId, inboxId], [bytes]);
+    return await this.services.written.write([orgId, inboxId], [bytes]);
   }
 
   /** The attachments as changed; their bytes are written anew only where others are among them. */
@@ -314,7 +431,7 @@ export class Drafts {
     wanted: readonly (DraftAttachment | OutgoingAttachment)[],
     keep: (ref: BlobRef) => BlobRef,
   ): Promise<Pick<DraftRow, "attachments" | "files" | "nextAttachment">> {
-    const { blobs } = this.services;
+    const { blobs, written } = this.services;
     const kept = wanted.filter((one) => "section" in one);
     if (kept.length === wanted.length && kept.length === attachments.length) {
       return { attachments: kept, files, nextAttachment };
@@ -324,7 +441,7 @@ export class Drafts {
     for (const one of wanted) {
       contents.push("content" in one ? one.content : await blobs.read(files!, one.section));
     }
-    const ref = keep(await blobs.write([orgId, inboxId], contents));
+    const ref = keep(await written.write([orgId, inboxId], contents));
     let next = nextAttachment;
     return {
       attachments: wanted.map((one, section) =>
@@ -333,11 +450,6 @@ export class Drafts {
       files: ref,
       nextAttachment: next,
     };
-  }
-
-  /** After a commit of which nobody knows, the sweep decides. */
-  async #discardAfter(error: unknown, refs: readonly BlobRef[]): Promise<void> {
-    if (error instanceof RelayError && error.code !== "unavailable") await this.#discard(refs);
   }
 
   async #discard(refs: readonly BlobRef[]): Promise<void> {

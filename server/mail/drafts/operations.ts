@@ -64,10 +64,11 @@ const page = (description: string) => ({
 
 const NO_INBOX = "the org has no inbox with this id or address, or the key is for another";
 const NO_DRAFT = "the org has no such draft, or the key is for another inbox";
-const KEPT = {
-  invalid_email: null,
+const WRITTEN = {
+  rate_limited: "the org has written as many bytes as it may for now",
   unavailable: "the disk is full, or the org has no room",
 };
+const KEPT = { ...WRITTEN, invalid_email: null };
 const SUSPENDED = "the operator has suspended the org";
 
 export function draftRoutes(limits: Limits): DescribedRoutes {
@@ -75,7 +76,8 @@ export function draftRoutes(limits: Limits): DescribedRoutes {
     createMailDraft: {
       description: "Writes a message without sending it. **On a `draft_only` inbox the org's " +
         "`verified_email` is mailed a link** to a page that shows all of it and sends it at a press; " +
-        "10 such mails an hour, then one summary.\n\n" +
+        "10 such mails an hour, then one summary. Its HTML is reduced to elements, attributes and styles that " +
+        "always show; `html_reduced` names what was taken out.\n\n" +
         `An inbox keeps at most ${limits.mailDraftsPerInbox} drafts, until they are sent or discarded.`,
       body: {
         description:
@@ -101,9 +103,11 @@ export function draftRoutes(limits: Limits): DescribedRoutes {
       errors: { not_found: NO_INBOX },
     },
     readMailDraft: {
-      description: "A draft with its texts.",
+      description:
+        "A draft with its texts. In an inbox that has become `draft_only`, its HTML is reduced when it is first " +
+        "read or sent: the revision rises.",
       answers: { 200: json("The draft.", Draft) },
-      errors: { not_found: NO_DRAFT },
+      errors: { ...WRITTEN, not_found: NO_DRAFT },
     },
     updateMailDraft: {
       description:
@@ -153,8 +157,8 @@ export function draftRoutes(limits: Limits): DescribedRoutes {
     },
     readDraftPage: {
       description:
-        "Where the link of the mail leads: every recipient, the texts, the HTML without " +
-        "anything from elsewhere, the attachments with their hashes, and two buttons. Looking at it " +
+        "Where the link of the mail leads: every recipient, the texts, the HTML as it goes " +
+        "out, the attachments with their hashes, and two buttons. Looking at it " +
         "does nothing.",
       query: z.object({
         token: z.string().optional().openapi({ description: "The one in the link of the mail." }),
@@ -165,7 +169,21 @@ export function draftRoutes(limits: Limits): DescribedRoutes {
         ),
         410: page("The link leads nowhere."),
       },
-      errors: { link_expired: null, org_suspended: SUSPENDED },
+      errors: { ...WRITTEN, link_expired: null, org_suspended: SUSPENDED },
+      never: ["invalid_json"],
+    },
+    readDraftHtml: {
+      description:
+        "What the frame of the page shows: the HTML of the draft as it goes out, byte for byte, but for " +
+        "its own pictures, which stand in it. Nothing runs in it and nothing comes from elsewhere.",
+      query: z.object({
+        token: z.string().optional().openapi({ description: "The one of the draft as it stands." }),
+      }),
+      answers: {
+        200: page("The HTML; empty where the draft has none."),
+        410: page("The link leads nowhere, or is of a former revision."),
+      },
+      errors: { ...WRITTEN, link_expired: null, org_suspended: SUSPENDED },
       never: ["invalid_json"],
     },
     decideOnDraft: {

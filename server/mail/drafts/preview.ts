@@ -1,38 +1,27 @@
 /** The texts of a draft as its page shows them. Runs in the mail worker too. Pure. */
 import { visibleText } from "../../pages/visible_text.ts";
-import { htmlToText } from "../parsing/html_text.ts";
+import { readHtmlText } from "../parsing/html_text.ts";
 import { removeInvisible } from "../parsing/invisible_characters.ts";
+import type { Sliced } from "../parsing/sliced.ts";
 import type { DraftTexts } from "../records/draft_record.ts";
 
 /** Escaped already: these stand in a page as they are. */
 export interface DraftPreview {
   /** The plain text; null where there is none. */
   text: string | null;
-  /** The HTML as a value of `srcdoc`, in double quotes. */
-  srcdoc: string | null;
   /** What of the HTML a reader sees, as text. */
   extracted: string | null;
   /** Whether letters or characters are in them that a reader does not see. */
   hasHidden: boolean;
 }
 
-/** Ahead of the HTML: the policy of the page, without the pictures and styles that it has itself. */
-const FRAME_POLICY =
-  `<!doctype html><meta http-equiv="Content-Security-Policy" content="default-src 'none'">`;
-/**
- * Elements that have a browser reach another host whatever a policy says, such as by a connection made
- * ahead: they get a name that means nothing. Nothing in a mail shows by them.
- */
-const REACHING = /<(?=(?:link|meta|base|i?frame)(?![a-z0-9-]))/gi;
-
 /** @param section bytes of a draft's texts, as they are stored */
-export function previewDraft(section: Uint8Array): DraftPreview {
+export function* previewDraft(section: Uint8Array): Sliced<DraftPreview> {
   const { text, html }: DraftTexts = JSON.parse(new TextDecoder().decode(section));
-  const extracted = html === null ? null : htmlToText(html);
+  const extracted = html === null ? null : yield* readHtmlText(html);
   const lines = { keepsLines: true };
   return {
     text: text === null ? null : escape(visibleText(text, lines)),
-    srcdoc: html === null ? null : escape(FRAME_POLICY + html.replaceAll(REACHING, "<x-")),
     extracted: extracted === null ? null : escape(visibleText(extracted.text, lines)),
     hasHidden: extracted?.hiddenRemoved === true ||
       (text !== null && removeInvisible(text).removed),

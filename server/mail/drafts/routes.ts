@@ -63,6 +63,13 @@ export function draftHandlers(services: DraftRouteServices) {
     return answerWhole(body, { status, headers: { ...JSON_HEADERS, ...NO_STORE } });
   }
 
+  /** Of a draft whose HTML is only now reduced, a person is told as of any change. */
+  async function asItGoesOut(row: DraftRow): Promise<DraftRow> {
+    const current = await drafts.asItGoesOut(row);
+    if (current.revision !== row.revision) services.wake();
+    return current;
+  }
+
   async function requireMessage(orgId: string, inboxId: string, messageId: string): Promise<void> {
     const isThere = isMailId("msg", messageId) &&
       await messages.read(orgId, inboxId, messageId) !== null;
@@ -85,7 +92,7 @@ export function draftHandlers(services: DraftRouteServices) {
     if (revision === null && inbox.sendPolicy === "draft_only") {
       throw invalidJson("revision is required here: the one of the draft that you have read");
     }
-    const current = await drafts.read(row) ?? gone();
+    const current = await asItGoesOut(await drafts.read(row) ?? gone());
     if (revision !== null && revision !== current.revision) throw draftChanged(current.revision);
     const sent = () =>
       sendDraft.send(request, inbox, current, {
@@ -104,7 +111,7 @@ export function draftHandlers(services: DraftRouteServices) {
       const inbox = await inboxes.find(request, params["id"]!);
       const body = await request.bytes();
       const context = { limits, nowMs: now() };
-      const { request: asked } = await work.read("draft", body, context, false);
+      const { request: asked } = await work.read("draft", body, context, false, org.id);
       await confirm(); // the worker may have been busy
       const { inReplyToMessageId } = asked;
       if (inReplyToMessageId !== null) await requireMessage(org.id, inbox.id, inReplyToMessageId);
@@ -131,18 +138,18 @@ export function draftHandlers(services: DraftRouteServices) {
       return page.answerJson(json, more ? [last!] : null);
     },
     async readMailDraft(request) {
-      const row = await drafts.find(request, request.params["id"]!);
+      const row = await asItGoesOut(await drafts.find(request, request.params["id"]!));
       return show(request, await drafts.whole(row), 200, false);
     },
     async updateMailDraft(request) {
-      const { params, confirm } = request;
+      const { org, params, confirm } = request;
       const row = await drafts.find(request, params["id"]!);
       const body = await request.bytes();
       const context = { limits, nowMs: now() };
-      const { request: changes } = await work.read("draft_changes", body, context, false);
+      const { request: changes } = await work.read("draft_changes", body, context, false, org.id);
       await confirm();
       if (Object.keys(changes).length === 0) {
-        return show(request, await drafts.whole(row), 200, false);
+        return show(request, await drafts.whole(await asItGoesOut(row)), 200, false);
       }
       const changed = await drafts.change(request, row, changes);
       services.wake();

@@ -16,11 +16,15 @@ const ROW = {
   attachments: z.array(Attachment),
   labels: z.array(z.string()),
   send_at: time("When it is to go out.").nullable(),
+  html_reduced: z.array(z.string()).openapi({
+    description: "What was taken out of `html`, which a person has to approve: `element:form`, " +
+      "`attribute:onclick`, `style:position`, `hidden_text`, ... Empty on a `direct` inbox.",
+  }),
   revision: z.int().min(1).openapi({ description: "One higher with each change." }),
   content_hash: z.string().regex(/^[0-9a-f]{64}$/).openapi({
     description:
       "SHA-256 of the RFC 8785 JSON of {to, cc, bcc, subject, text, html, attachments: " +
-      "[{filename, content_type, sha256}]}.",
+      "[{filename, content_type, sha256, content_id}], reply_to, send_at}, each as it is shown here.",
   }),
   created_by_key: z.string(),
   created_at: time("When it was made."),

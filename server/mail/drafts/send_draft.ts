@@ -10,6 +10,7 @@ import type { KeptAnswer } from "../sending/large_answers.ts";
 import type { Sender, SendingParty } from "../sending/sender.ts";
 import { draftMessage } from "./draft_message.ts";
 import type { Drafts } from "./drafts.ts";
+import { isAsItGoesOut } from "./reduced_texts.ts";
 import { stageDraftRemoval } from "./stage_draft.ts";
 
 export interface SendDraftServices {
@@ -62,8 +63,12 @@ export class SendDraft {
           if (found.revision !== row.revision) throw draftChanged(found.revision);
           current = found;
         },
+        answer: () => current.answer,
         plan(given) {
           require?.(given);
+          if (!isAsItGoesOut({ row: current, texts }, given.inbox)) {
+            throw draftChanged(current.revision + 1);
+          }
           return stageDraftRemoval(given, { blobs }, current);
         },
       },

@@ -26,11 +26,40 @@ export function shownDraft(row: DraftRow) {
     })),
     labels: row.labels,
     send_at: row.sendAtMs === null ? null : timestamp(row.sendAtMs),
+    html_reduced: row.reduced ?? [],
     revision: row.revision,
     content_hash: row.contentHash,
     created_by_key: row.createdByKey,
     created_at: timestamp(row.createdAtMs),
     updated_at: timestamp(row.updatedAtMs),
+  };
+}
+
+/** What is told of a draft that is deleted: nothing that anybody wrote, and no address. */
+export function deletedDraft(
+  inboxId: string,
+  { id, createdByKey, createdAtMs }: Pick<DraftRow, "id" | "createdByKey" | "createdAtMs">,
+) {
+  return {
+    id,
+    inbox_id: inboxId,
+    in_reply_to_message_id: null,
+    to: [],
+    cc: [],
+    bcc: [],
+    reply_to: [],
+    subject: null,
+    attachments: [],
+    labels: [],
+    send_at: null,
+    revision: 1,
+    content_hash: "0".repeat(64),
+    created_by_key: createdByKey,
+    created_at: timestamp(createdAtMs),
+    updated_at: timestamp(createdAtMs),
+    text: null,
+    html: null,
+    headers: {},
   };
 }
 

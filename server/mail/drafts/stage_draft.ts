@@ -6,7 +6,7 @@ import type { Blobs } from "../../blobs/blobs.ts";
 import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import type { Mailbox, MailboxTurn } from "../mailboxes/mailboxes.ts";
-import { countStorage, hasRoom, overQuota, storageKey } from "../mailboxes/storage_use.ts";
+import { hasRoom, overQuota, storageKey } from "../mailboxes/storage_use.ts";
 import type { ObjectRow } from "../messages/stage_message.ts";
 import {
   draftBytes,
@@ -30,16 +30,21 @@ export function requireDraftRoom(
   );
 }
 
-/** Adds a draft. @throws RelayError `draft_limit_reached`, `unavailable` */
+/**
+ * Adds a draft.
+ * @param answerBytes of what is kept of the answer besides
+ * @throws RelayError `draft_limit_reached`, `unavailable`
+ */
 export function stageNewDraft(
   given: MailboxTurn,
   { blobs, limits }: { blobs: Pick<Blobs, "keep">; limits: Limits },
   row: DraftRow,
+  answerBytes: number,
 ): Mailbox {
   const { turn, mailbox } = given;
   const { orgId, inboxId, id, clientId } = row;
   requireDraftRoom(mailbox, limits);
-  takeRoom(given, draftBytes(row), limits);
+  requireStorage(given, draftBytes(row) + answerBytes, limits);
   turn.set(draftKey(orgId, inboxId, id), row);
   turn.set(objectKey(orgId, id), { v: 1, inboxId } satisfies ObjectRow);
   turn.set(draftOwnerKey(id), { v: 1, orgId, inboxId } satisfies DraftOwnerRow);
@@ -59,17 +64,21 @@ export function stageDraftChange(
   after: DraftRow,
 ): void {
   const { turn } = given;
-  takeRoom(given, draftBytes(after) - draftBytes(before), limits);
+  // What is replaced counts until it is swept.
+  const fresh = {
+    texts: after.texts === before.texts ? null : after.texts,
+    files: after.files === before.files ? null : after.files,
+  };
+  requireStorage(given, draftBytes(fresh), limits);
   turn.set(draftKey(after.orgId, after.inboxId, after.id), after);
   for (const part of ["texts", "files"] as const) {
-    const [former, next] = [before[part], after[part]];
-    if (former === next) continue;
-    if (former !== null) blobs.drop(turn, former);
+    const [former, next] = [before[part], fresh[part]];
+    if (former !== null && former !== after[part]) blobs.drop(turn, former);
     if (next !== null) blobs.keep(turn, next);
   }
 }
 
-/** Removes a draft, for good. */
+/** Removes a draft, for good; what told of it under an Idempotency-Key stays. */
 export function stageDraftRemoval(
   { turn, mailbox }: Pick<MailboxTurn, "turn" | "mailbox">,
   { blobs }: { blobs: Pick<Blobs, "drop"> },
@@ -82,12 +91,10 @@ export function stageDraftRemoval(
   if (clientId !== null) turn.delete(draftClientIdKey(orgId, inboxId, clientId));
   blobs.drop(turn, row.texts);
   if (row.files !== null) blobs.drop(turn, row.files);
-  countStorage(turn, orgId, -draftBytes(row));
   return { ...mailbox, drafts: Math.max(0, (mailbox.drafts ?? 0) - 1) };
 }
 
-function takeRoom({ turn, org }: MailboxTurn, moreBytes: number, limits: Limits): void {
+function requireStorage({ turn, org }: MailboxTurn, bytes: number, limits: Limits): void {
   const stored = turn.record(storageKey(org.id));
-  if (moreBytes > 0 && !hasRoom(stored, moreBytes, org, turn.nowMs, limits)) throw overQuota();
-  countStorage(turn, org.id, moreBytes);
+  if (bytes > 0 && !hasRoom(stored, bytes, org, turn.nowMs, limits)) throw overQuota();
 }

@@ -20,7 +20,10 @@ const Usage = z.object({
     description: "Recipients of messages that were accepted this UTC day.",
   }),
   messages_received: amount("Messages that were stored this UTC day."),
-  storage_bytes: Used,
+  storage_bytes: Used.openapi({
+    description: "Messages, drafts and stored answers, until their bytes are gone: those of what " +
+      "was deleted or replaced count for another hour.",
+  }),
 }).openapi("MailUsage");
 
 const Rate = z.number().min(0).nullable();

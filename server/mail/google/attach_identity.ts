@@ -36,7 +36,12 @@ async function attach(
   const key = orgKey(orgId);
   const bound = await records.read<GoogleRecord>(googleKey(sub));
   const otherId = bound === null || bound.orgId === orgId ? null : bound.orgId;
-  const change = prepareOwnerChange({ email, keyPrefix: caller.key.prefix, askedFrom });
+  const change = prepareOwnerChange({
+    identity: { sub, email },
+    org: await records.read<OrgRecord>(key),
+    keyPrefix: caller.key.prefix,
+    askedFrom,
+  });
   return await commits.submit<OrgRecord>({
     records: [
       ...callerRecords(caller),

@@ -34,7 +34,7 @@ export function googleRoutes(): DescribedRoutes {
         "account has none: such orgs have no trial. The account is known by the token's `sub` " +
         "alone, so that two accounts with one e-mail address have two orgs.\n\n" +
         "Each sign-in makes an org-scoped API key, **shown once**, named `google` and the date. An " +
-        `org keeps ${SIGN_IN_KEYS} keys of sign-ins: the least recently used makes room.\n\n` +
+        `org keeps ${SIGN_IN_KEYS} keys of sign-ins: the least recently used makes room, one used within a day last.\n\n` +
         "The token is RS256, issued by Google for this relay's client id, not expired, at most an " +
         "hour old, with `email_verified` true. It may be used again while it is valid.",
       body,

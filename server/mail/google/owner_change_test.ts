@@ -34,10 +34,10 @@ async function withServices(
     limits: DEFAULT_LIMITS,
     domain: "agents.test",
     prepareOwnerChange: (asked) => ({
-      records: [markKey(asked.email)],
+      records: [markKey(asked.identity.email)],
       stage(turn, before, after) {
         told.push({ asked, before, after });
-        turn.putRecord(markKey(asked.email), { v: 1 });
+        turn.putRecord(markKey(asked.identity.email), { v: 1 });
         return {
           ...after,
           pendingClaim: { email: "changed@example.org", expiresAtMs: 1, linkId: "" },
@@ -60,7 +60,8 @@ Deno.test("a change of owner is told of with a new org, once, and writes in its 
     const { org } = await signInByGoogle(services, identity, ADDRESS);
     assert.equal(told.length, 1);
     assert.deepEqual(told[0]!.asked, {
-      email: "a@example.org",
+      identity,
+      org: null,
       keyPrefix: null,
       askedFrom: ADDRESS,
     });
@@ -88,7 +89,8 @@ Deno.test("a change of owner is told of where attach links another account, with
     assert.equal(told.length, 2);
     const { asked, before, after } = told[1]!;
     assert.deepEqual(asked, {
-      email: "b@example.org",
+      identity: second,
+      org: unlinked,
       keyPrefix: key!.prefix,
       askedFrom: ADDRESS,
     });

@@ -1,14 +1,14 @@
 /** Signing in by a Google identity: its org, or a new one (specification, 4.7; mail page, "Orgs and the ways in"). */
 import { whileOutdated } from "../../storage/while_outdated.ts";
-import { RelayError } from "../../errors.ts";
 import { Outdated } from "../../storage/job.ts";
+import { prepareSignInKey } from "../keys/prepare_sign_in_key.ts";
+import { refuseSuspended } from "../keys/authenticate_key.ts";
 import { googleKey, type GoogleRecord, isHeldBy } from "../records/google_record.ts";
 import { makeMailId } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord } from "../records/org_record.ts";
 import type { GoogleServices } from "./google_services.ts";
 import type { GoogleIdentity } from "./read_id_token.ts";
 import { requireForeignEmail } from "./require_foreign_email.ts";
-import { prepareSignInKey } from "./sign_in_key.ts";
 
 export interface SignedIn {
   org: OrgRecord;
@@ -63,7 +63,7 @@ async function enter(
       const org = turn.record(key);
       const isBound = turn.record(googleKey(sub))?.orgId === orgId;
       if (!isBound || !isHeldBy(org, sub, turn.nowMs, limits)) throw new Outdated();
-      if (org.suspendedAtMs !== null) throw suspended();
+      refuseSuspended(org);
       const next: OrgRecord = { ...org, google: { sub, email }, attempt: turn.attempt };
       turn.putRecord(key, next);
       made.stage(turn);
@@ -88,7 +88,12 @@ async function make(
   requireForeignEmail(email, domain);
   const key = orgKey(orgId);
   const made = await prepareSignInKey(services, orgId, "google");
-  const change = prepareOwnerChange({ email, keyPrefix: null, askedFrom });
+  const change = prepareOwnerChange({
+    identity: { sub, email },
+    org: null,
+    keyPrefix: null,
+    askedFrom,
+  });
   const org = await commits.submit<OrgRecord>({
     records: [
       googleKey(sub),
@@ -128,11 +133,4 @@ async function make(
     committed: change.committed,
   });
   return { org, apiKey: made.apiKey, isNew: true };
-}
-
-function suspended(): RelayError {
-  return new RelayError(
-    "org_suspended",
-    "the operator of this relay has suspended the org of this identity; ask the operator",
-  );
 }

@@ -12,7 +12,7 @@ import type { GoogleServices } from "./google_services.ts";
  * @throws RelayError `last_identity`, and as requireCaller()
  */
 export async function unlinkIdentity(
-  { commits, records, limits }: GoogleServices,
+  { commits, records, limits }: Pick<GoogleServices, "commits" | "records" | "limits">,
   caller: MailCaller,
 ): Promise<OrgRecord> {
   const orgId = caller.org.id;

@@ -7,21 +7,24 @@ import type { Blobs } from "../../blobs/blobs.ts";
 import type { Log } from "../../deps.ts";
 import { describeFailure } from "../../http/describe_failure.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
+import { Outdated } from "../../storage/job.ts";
 import { LeasedSteps } from "../../storage/leased_steps.ts";
 import type { Leases } from "../../storage/leases.ts";
 import { listRows } from "../../storage/list_rows.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { count, dayOf, figureRecords } from "../figures/figures_record.ts";
 import { countsOfRemoved } from "../figures/removed_recipients.ts";
-import { countStorage, storageKey } from "../mailboxes/storage_use.ts";
-import { storedBytes } from "../messages/stage_message.ts";
-import { draftBytes, draftOwnerKey, type DraftRow } from "../records/draft_record.ts";
-import { mailboxKey } from "../records/mailbox_record.ts";
+import { storageKey } from "../mailboxes/storage_use.ts";
+import { draftOwnerKey, type DraftRow } from "../records/draft_record.ts";
+import { EMPTY_MAILBOX, mailboxKey, type MailboxRecord } from "../records/mailbox_record.ts";
 import { type MessageRow, objectKey } from "../records/message_record.ts";
+import { withdrawAnswers, withdrawProposal } from "../sending/withdraw_answer.ts";
 import { INBOX_TABLES, inboxErasureKey } from "./inbox_rows.ts";
 
 export interface InboxErasuresOptions {
   store: Store;
+  records: Pick<RecordCache, "read">;
   commits: GroupCommit;
   leases: Leases;
   blobs: Pick<Blobs, "drop">;
@@ -75,30 +78,44 @@ export class InboxErasures {
 
   /** One commit. @returns whether there may be more to do */
   async #step({ orgId, inboxId }: DeletedInbox): Promise<boolean> {
-    const { store: { kv } } = this.options;
+    const { store: { kv }, records } = this.options;
+    const guard = await records.read<MailboxRecord>(mailboxKey(orgId, inboxId)); // before its rows
     for (const table of INBOX_TABLES) {
       if (table === "mail-mailbox") continue; // a record of one key: it goes with the end
       const prefix = [table, orgId, inboxId];
       const limit = table === "mail-message" ? MESSAGES_A_STEP : ROWS_A_STEP;
       const rows = await listRows(kv, { prefix }, { limit });
       if (rows.length === 0) continue;
-      await this.#erase(orgId, withinDays(rows));
+      await this.#erase({ orgId, inboxId }, guard, withinDays(rows)).catch((error) => {
+        if (!(error instanceof Outdated)) throw error; // another process was at it: read again
+      });
       return true;
     }
     await this.#end(orgId, inboxId);
     return false;
   }
 
-  /** Erases rows, and with those of messages and threads what leads to them and their bytes. */
-  async #erase(orgId: string, rows: readonly Deno.KvEntry<unknown>[]): Promise<void> {
+  /**
+   * Erases rows, and with those of messages and threads what leads to them and their bytes.
+   * @throws Outdated where the guard is another than before the rows were read
+   */
+  async #erase(
+    { orgId, inboxId }: DeletedInbox,
+    guard: MailboxRecord | null,
+    rows: readonly Deno.KvEntry<unknown>[],
+  ): Promise<void> {
     const { commits, blobs } = this.options;
+    const mailbox = mailboxKey(orgId, inboxId);
     const figures = figureRecords(orgId, ...rows.flatMap((row) => waitingSince(row) ?? []));
     await commits.submit<void>({
-      records: [storageKey(orgId), ...figures],
+      records: [mailbox, storageKey(orgId), ...figures],
       sizeBytes: 100 * rows.length,
-      proof: storageKey(orgId),
+      proof: mailbox,
       plan(turn) {
-        let bytes = 0;
+        const current = turn.record(mailbox);
+        if (current?.attempt !== guard?.attempt) throw new Outdated();
+        const { attempt } = turn;
+        turn.putRecord(mailbox, { ...current ?? EMPTY_MAILBOX, attempt });
         for (const { key, value } of rows) {
           turn.delete(key);
           if (key[0] === "mail-thread") turn.delete(objectKey(orgId, key[3] as string));
@@ -108,16 +125,15 @@ export class InboxErasures {
             turn.delete(draftOwnerKey(draft.id));
             blobs.drop(turn, draft.texts);
             if (draft.files !== null) blobs.drop(turn, draft.files);
-            bytes += draftBytes(draft);
+            withdrawProposal(turn, { blobs }, draft);
           }
           if (key[0] !== "mail-message") continue;
           const row = value as MessageRow;
           turn.delete(objectKey(orgId, row.id));
           blobs.drop(turn, row.blob);
-          bytes += storedBytes(row);
+          withdrawAnswers(turn, { blobs }, row);
           if (isWaiting(row)) count(turn, orgId, row.createdAtMs, countsOfRemoved(row));
         }
-        countStorage(turn, orgId, -bytes);
       },
     });
   }

@@ -137,12 +137,16 @@ export function requireOpen(
       },
     );
   }
-  if (org.suspendedAtMs !== null) {
-    throw new RelayError(
-      "org_suspended",
-      "the operator of this relay has suspended the org: its keys open nothing and its mail stops; ask the operator",
-    );
-  }
+  refuseSuspended(org);
+}
+
+/** Refuses every way into an org that its operator has suspended. Pure. @throws RelayError `org_suspended` */
+export function refuseSuspended({ suspendedAtMs }: Pick<OrgRecord, "suspendedAtMs">): void {
+  if (suspendedAtMs === null) return;
+  throw new RelayError(
+    "org_suspended",
+    "the operator of this relay has suspended the org: nobody signs in to it, its keys open nothing and its mail stops; ask the operator",
+  );
 }
 
 function missingToken(): RelayError {

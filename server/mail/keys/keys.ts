@@ -3,6 +3,7 @@ import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import type { GroupCommit, Turn } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
+import { DAY_MS } from "../../time_units.ts";
 import { makeMailId } from "../records/mail_id.ts";
 import { EXPIRED_SHOWN_MS, type MailCaller } from "./authenticate_key.ts";
 import { putKeys, sweptHashes } from "./put_keys.ts";
@@ -106,10 +107,12 @@ export async function deleteKey(
       const deleted = keys.find(({ id }) => id === keyId);
       if (deleted === undefined) throw noSuchKey();
       const left = keys.filter((key) => key !== deleted);
-      if (!left.some((key) => isOwnerKey(key, turn.nowMs))) {
+      const isLast = (atMs: number) =>
+        isOwnerKey(deleted, atMs) && !left.some((key) => isOwnerKey(key, atMs));
+      if (isLast(turn.nowMs) || isLast(turn.nowMs + DAY_MS)) {
         throw new RelayError(
           "last_key",
-          "without this key the org would have no org-scoped one with inbox:write, and nobody could manage it; make another first (POST /v1/mail/api-keys), or delete the org (DELETE /v1/mail/org)",
+          "without this key the org would have no org-scoped one with inbox:write that lives for another 24 hours, and nobody could manage it; make another first that does (POST /v1/mail/api-keys), sign in again, or delete the org (DELETE /v1/mail/org)",
         );
       }
       putKeys(turn, orgId, left, swept);

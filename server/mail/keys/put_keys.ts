@@ -4,7 +4,7 @@ import { keyOwnerKey, keysKey, type KeysRecord, type MailKey } from "../records/
 import { usedKey } from "./last_used.ts";
 
 /** Each is a record to check, and a commit over KV Connect checks ten. */
-const SWEPT_A_COMMIT = 4;
+export const SWEPT_A_COMMIT = 4;
 
 /** Hashes of former keys whose rows the next commit on an org's keys is to erase. */
 export function sweptHashes(stored: KeysRecord | null): readonly string[] {

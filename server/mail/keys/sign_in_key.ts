@@ -1,6 +1,13 @@
 /** The key that a sign-in makes (mail page, "Keys"). */
 import type { Turn } from "../../storage/job.ts";
-import { keysKey, type MailKey, type NewKeySecret, PERMISSIONS } from "../records/key_record.ts";
+import { DAY_MS } from "../../time_units.ts";
+import {
+  keysKey,
+  type MailKey,
+  type NewKeySecret,
+  PERMISSIONS,
+  signInKeyName,
+} from "../records/key_record.ts";
 import { makeMailId } from "../records/mail_id.ts";
 import { putKeys } from "./put_keys.ts";
 
@@ -18,7 +25,7 @@ export interface SignInKey {
 
 /**
  * Adds a key to an org, in a job that has the records of its keys and of this one's owner. Of ten
- * sign-in keys the least recently used makes room.
+ * sign-in keys the least recently used makes room, one that was used within a day last.
  * @returns the key, and those that went
  */
 export function stageSignInKey(
@@ -31,7 +38,7 @@ export function stageSignInKey(
   const made: MailKey = {
     id: makeMailId("key", turn.nowMs, random),
     hash,
-    name: `${by} ${new Date(turn.nowMs).toISOString().slice(0, 10)}`,
+    name: signInKeyName(by, turn.nowMs),
     prefix,
     scope: "org",
     inboxId: null,
@@ -40,17 +47,24 @@ export function stageSignInKey(
     expiresAtMs: null,
     signIn: true,
   };
-  const gone = leavingKeys(keys, usedAtMs);
+  const gone = leavingKeys(keys, usedAtMs, turn.nowMs);
   putKeys(turn, orgId, [...keys.filter((key) => !gone.includes(key)), made], swept);
   return { made, gone };
 }
 
-/** The sign-in keys that leave for one more; one that was never used counts from its making. Pure. */
+/**
+ * The sign-in keys that leave for one more: those that nobody used within a day, and only then the
+ * others, the least recently used first. One that was never used counts from its making. Pure.
+ */
 export function leavingKeys(
   keys: readonly MailKey[],
   usedAtMs: ReadonlyMap<string, number | null>,
+  nowMs: number,
 ): MailKey[] {
   const lastMs = ({ id, createdAtMs }: MailKey) => usedAtMs.get(id) ?? createdAtMs;
-  const others = keys.filter(({ signIn }) => signIn).toSorted((a, b) => lastMs(a) - lastMs(b));
+  const isInUse = ({ id }: MailKey) => nowMs - (usedAtMs.get(id) ?? -Infinity) < DAY_MS;
+  const others = keys.filter(({ signIn }) => signIn).toSorted((a, b) =>
+    Number(isInUse(a)) - Number(isInUse(b)) || lastMs(a) - lastMs(b)
+  );
   return others.slice(0, Math.max(0, others.length - (SIGN_IN_KEYS - 1)));
 }

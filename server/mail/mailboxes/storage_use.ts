@@ -1,25 +1,14 @@
-/** How many bytes an org keeps: raw mail and what parsing made of it (mail page, "Limits"). */
+/**
+ * How many bytes an org may keep (mail page, "Limits"): raw mail, what parsing made of it, drafts and
+ * stored answers, until they are swept.
+ */
+import { storageKey, type StorageRecord } from "../../blobs/stored_bytes.ts";
 import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
-import type { Turn } from "../../storage/job.ts";
-import { defineRecord } from "../../storage/record_key.ts";
 import { DAY_MS } from "../../time_units.ts";
 import type { OrgRecord } from "../records/org_record.ts";
 
-export interface StorageRecord {
-  v: 1;
-  bytes: number;
-  /** Proves whose commit it was, for erasures, which write no other record. */
-  attempt: string;
-}
-
-const storageRecord = defineRecord<StorageRecord, [orgId: string, what: "bytes"]>(
-  ["mail-storage"],
-  2,
-);
-
-/** ["mail-storage", orgId, "bytes"] */
-export const storageKey = (orgId: string) => storageRecord(orgId, "bytes");
+export { storageKey, type StorageRecord };
 
 type StorageLimits = Pick<
   Limits,
@@ -50,18 +39,11 @@ export function hasRoom(
   return (stored?.bytes ?? 0) + bytes <= storageLimit(org, nowMs, limits);
 }
 
-/** Counts bytes in or out, in a job that names the org's record of storage. */
-export function countStorage(turn: Turn, orgId: string, bytes: number): void {
-  const key = storageKey(orgId);
-  const before = turn.record(key)?.bytes ?? 0;
-  turn.putRecord(key, { v: 1, bytes: Math.max(0, before + bytes), attempt: turn.attempt });
-}
-
 /** A message that a sender may try again later, or write shorter. */
 export function overQuota(): RelayError {
   return new RelayError(
     "unavailable",
-    "the org has no room for this message; delete messages (DELETE /v1/mail/messages/{id}), or try again later",
+    "the org has no room for this; delete messages (DELETE /v1/mail/messages/{id}), whose room is free an hour later, or try again then",
     { retryAfterMs: 60 * 60 * 1000 },
   );
 }

@@ -46,7 +46,8 @@ export function messageRoutes(): DescribedRoutes {
       description: "The messages of an inbox, the newest first.\n\n" +
         "**To wait for mail**, ask with `order=asc`: the oldest come first, and `next_cursor` is never " +
         "null. Keep it and pass it later to get what has come since, with `wait` as soon as it comes. " +
-        "Nothing is missed and nothing comes twice, whatever is read or labelled meanwhile.\n\n" +
+        "Nothing is missed and nothing comes twice, whatever is read or labelled meanwhile. " +
+        "`direction=inbound` leaves out what the inbox sent itself: who answers all that comes needs it.\n\n" +
         "With `Accept: text/event-stream` and `order=asc` the same is a live stream: `event: message`, " +
         "the row as `data`, its cursor as `id`, from now on or behind `Last-Event-ID`. It ends after 15 " +
         "minutes or with the key; an org may have 10 open.\n\n" +

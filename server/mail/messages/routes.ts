@@ -187,7 +187,7 @@ export function messageHandlers(services: MessageRouteServices) {
       const read = await services.reader.readAttachment(raw, index, {
         parts: limits.mailParts,
         depth: limits.mailDepth,
-      });
+      }, row.orgId);
       await request.confirm(); // the worker may have been busy
       if (read === null) throw unknownObject("attachment"); // read under other limits
       return answerWhole(read.bytes, { headers: attachmentHeaders(row.attachments[index]!) });

@@ -115,7 +115,8 @@ const ROW = {
   }),
   parse_warnings: z.array(z.string()).openapi({
     description:
-      "What could not be read, or not be believed: `reply_to_unsigned` has a reply go to From.",
+      "What could not be read, or not be believed, such as `too_complex` (styles were judged in a part of the HTML " +
+      "alone: the text may hold what a reader would not see); `reply_to_unsigned` has a reply go to From.",
   }),
   codes: z.array(z.object({ value: z.string(), kind: z.enum(["numeric", "alphanumeric"]) })).max(5),
   send_at: time("When a scheduled message goes out.").nullable(),

@@ -1,7 +1,7 @@
 /** Messages and threads as answers show them (mail page, "Records"). Pure. */
 import { timestamp } from "../../timestamp.ts";
 import { messageStatus, statusNow } from "../delivery/message_status.ts";
-import { isSending, type SendingNow } from "../delivery/sending_now.ts";
+import { isSending, nothingHeld, type SendingNow } from "../delivery/sending_now.ts";
 import type { FoundAttachment } from "../parsing/parsed_mail.ts";
 import type { MailAuth, MessageRow, Recipient } from "../records/message_record.ts";
 import type { ThreadRow } from "../records/thread_record.ts";
@@ -10,6 +10,9 @@ import type { ShownTexts } from "./shown_texts.ts";
 
 /** Among parse_warnings: the texts cannot be read. */
 const DAMAGED = "damaged";
+
+/** Among them too: the message was deleted since. */
+export const DELETED = "deleted";
 
 /**
  * As lists have it: without its texts.
@@ -92,6 +95,29 @@ export function damagedMessageJson(row: MessageRow, now: SendingNow): Uint8Array
   return new TextEncoder().encode(
     JSON.stringify({ ...message, parse_warnings: warnings, ...NO_TEXTS }),
   );
+}
+
+/** What is told of a message that is deleted: nothing that anybody wrote, and no address. */
+export function deletedMessage(row: MessageRow, nowMs: number) {
+  return {
+    ...shownMessage(row, nothingHeld(nowMs)),
+    envelope: null,
+    from: null,
+    reply_to: [],
+    to: [],
+    cc: [],
+    bcc: [],
+    subject: null,
+    preview: "",
+    attachments: [],
+    labels: [],
+    in_reply_to: null,
+    references: [],
+    codes: [],
+    recipients: [],
+    parse_warnings: [DELETED],
+    ...NO_TEXTS,
+  };
 }
 
 /**

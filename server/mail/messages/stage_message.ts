@@ -6,7 +6,6 @@
 import type { Blobs } from "../../blobs/blobs.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
 import type { Mailbox, MailboxTurn } from "../mailboxes/mailboxes.ts";
-import { countStorage } from "../mailboxes/storage_use.ts";
 import {
   indexesOf,
   indexKey,
@@ -22,6 +21,7 @@ import {
   type ThreadRow,
 } from "../records/thread_record.ts";
 import { makeMailId, makeUlidAbove } from "../records/mail_id.ts";
+import { withdrawAnswers } from "../sending/withdraw_answer.ts";
 import type { RfcIdRow } from "./find_thread.ts";
 
 /** A message before its commit gives it an id, a thread and its time. */
@@ -88,7 +88,6 @@ export function stageMessage(
   const next = withMessage(thread, row);
   putThread({ turn }, next);
   blobs.keep(turn, row.blob);
-  countStorage(turn, orgId, storedBytes(row));
   return {
     thread: next,
     mailbox: {
@@ -166,7 +165,8 @@ export function stageChange(
 }
 
 /**
- * Removes a message; an emptied thread goes with it. The job names the org's record of storage.
+ * Removes a message, and what told of it under Idempotency-Keys; an emptied thread goes with it. The job
+ * names the org's record of storage.
  * @param previous the newest message of the thread besides this one; null where it is the only one
  * @param rfcId what lies under its Message-ID
  */
@@ -188,7 +188,7 @@ export function stageRemoval(
     turn.delete(rfcIdKey(orgId, inboxId, row.rfcMessageId));
   }
   blobs.drop(turn, row.blob);
-  countStorage(turn, orgId, -storedBytes(row));
+  withdrawAnswers(turn, { blobs }, row);
   const wasUnread = row.read ? 0 : 1;
   turn.delete(threadOrderKey(orgId, inboxId, thread.lastMessageId));
   if (previous === null) {

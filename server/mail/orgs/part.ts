@@ -17,6 +17,7 @@ const TABLES = [
   "mail-object",
   "mail-retention",
   "mail-storage",
+  "mail-written",
 ];
 
 export function openOrgs(core: MailCore): MailPart {

@@ -6,6 +6,7 @@ import { removeInvisible } from "./invisible_characters.ts";
 import { firstMessageId } from "./message_ids.ts";
 import { decodedValue } from "./headers.ts";
 import type { FoundAttachment, ParseWarning } from "./parsed_mail.ts";
+import type { Sliced } from "./sliced.ts";
 import { decodeTransfer } from "./transfer_encoding.ts";
 import type { MailPart } from "./walk_parts.ts";
 
@@ -27,13 +28,16 @@ export function isAttachment(part: MailPart): boolean {
 }
 
 /** The attachment with the index, its bytes decoded as RFC 2046 delimits them. */
-export function describeAttachment(
+export function* describeAttachment(
   raw: Uint8Array,
   part: MailPart,
   index: number,
   warnings: Set<ParseWarning>,
-): { attachment: FoundAttachment; bytes: Uint8Array; hiddenRemoved: boolean } {
-  const { bytes, isBroken } = decodeTransfer(raw.subarray(part.start, part.end), part.encoding);
+): Sliced<{ attachment: FoundAttachment; bytes: Uint8Array; hiddenRemoved: boolean }> {
+  const { bytes, isBroken } = yield* decodeTransfer(
+    raw.subarray(part.start, part.end),
+    part.encoding,
+  );
   if (isBroken) warnings.add("broken_encoding");
   const name = filenameOf(part);
   const contentIds = part.fields.filter(({ name }) => name === "content-id");
@@ -49,11 +53,24 @@ export function describeAttachment(
       sizeBytes: bytes.length,
       disposition: isInline ? "inline" : "attachment",
       contentId,
-      sha256: createHash("sha256").update(bytes).digest("hex"),
+      sha256: yield* sha256Of(bytes),
     },
     bytes,
     hiddenRemoved: name.removed,
   };
+}
+
+/** Bytes that are hashed between two moments at which others may have a turn. */
+const HASHED_BYTES = 1024 * 1024;
+
+/** Hex. */
+function* sha256Of(bytes: Uint8Array): Sliced<string> {
+  const hash = createHash("sha256");
+  for (let at = 0; at < bytes.length; at += HASHED_BYTES) {
+    hash.update(bytes.subarray(at, at + HASHED_BYTES));
+    yield null;
+  }
+  return hash.digest("hex");
 }
 
 function givenName(part: MailPart): string {

@@ -26,9 +26,9 @@ const CANDIDATES =
 /** What a candidate is not preceded and not followed by: it would be a part of something larger. */
 const LARGER_BEFORE = /(?:[\p{L}\p{N}_][.,:/@+&=\-–_']|[+#/@.]|[0-9][ )–-]{1,2}|[0-9]\) ?)$/u;
 const LARGER_BEHIND = /^(?:[.,:/@&=\-–_'][\p{L}\p{N}]|[@/%]|[–-][0-9]| [0-9]{3}|\)[ -][0-9])/u;
-/** Between a word and what it directly announces. */
+/** Between a word and what it directly announces; each character can be read in one way alone. */
 const DIRECTLY =
-  /^(?:[\s:：=*"'“”«»„(\[#\-–—>|]|(?<!\p{L})(?:is|ist|lautet|est|es|é|è|er|är|on|jest|je|to|it|you|now|here|este|адрес|это|은|는|이|가|は|が|是|为|為|:)(?!\p{L}))*$/iu;
+  /^(?:[\s:：=*"'“”«»„(\[#\-–—>|]|(?<!\p{L})(?:is|ist|lautet|est|es|é|è|er|är|on|jest|je|to|it|you|now|here|este|адрес|это|은|는|이|가|は|が|是|为|為)(?!\p{L}))*$/iu;
 /** How "... is your code" and "...: your code" go on. */
 const IS_NAMED = /^\s{1,3}(?:is|ist|est|es|é|è|är|er)\s|^\s?[-–—:]\s/iu;
 const YEARS = /^(?:19|20)\d\d$/;

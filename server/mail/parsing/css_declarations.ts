@@ -1,4 +1,6 @@
 /** The declarations of CSS that can hide a text. Pure; linear in the length of the CSS. */
+import type { Sliced } from "./sliced.ts";
+import type { Steps } from "./steps.ts";
 
 /** What was declared of a property last, in a form that is compared: lowercased, escapes decoded. */
 export interface Declared {
@@ -64,62 +66,110 @@ const SHORTHANDS: Readonly<Record<string, readonly string[]>> = {
   font: ["font-size"],
 };
 
-/** Collects what a block of declarations says, without its braces, into what was said before. */
-export function readDeclarations(
-  css: string,
-  into: Declarations = new Map(),
-  order = 0,
-): Declarations {
-  for (const [i, declaration] of splitOutside(withoutComments(css), ";").entries()) {
+/** A longer name of a property, however it is escaped, is none that is looked at. */
+const MAX_PROPERTY_CHARACTERS = 200;
+/** Characters that are looked at between two questions whether others should have a turn. */
+const SCANNED_CHARACTERS = 4 * 1024;
+
+/**
+ * What a block of declarations says, without its braces.
+ * @param steps counts its characters
+ */
+export function* readDeclarations(css: string, steps: Steps, order = 0): Sliced<Declarations> {
+  const read: Declarations = new Map();
+  let count = 0;
+  for (const declaration of splitOutside(withoutComments(css), ";", steps)) {
+    if (declaration === null) {
+      yield null;
+      continue;
+    }
+    const place = order + count++ * BETWEEN_DECLARATIONS;
     const colon = declaration.indexOf(":");
     if (colon < 0) continue;
-    const property = unescape(declaration.slice(0, colon)).trim().toLowerCase();
+    const name = declaration.slice(0, colon).trim();
+    if (name.length > MAX_PROPERTY_CHARACTERS) continue;
+    const property = unescape(name).trim().toLowerCase();
     if (!READ_PROPERTIES.has(property)) continue;
-    put(into, property, declaration.slice(colon + 1), order + i * BETWEEN_DECLARATIONS);
+    const declared = readValue(property, declaration.slice(colon + 1), place);
+    if (declared !== undefined) put(read, property, declared);
   }
-  return into;
+  return read;
 }
 
-function put(into: Declarations, property: string, given: string, order: number): void {
+/** What a property is declared to be; undefined for what browsers ignore. */
+function readValue(property: string, given: string, order: number): Declared | undefined {
   const whole = given.trim();
   // The end of a long value still says whether it is important.
   const important = /!\s{0,9}important$/i.test(whole.slice(-30));
   const value = unescape(whole.slice(0, MAX_VALUE_CHARACTERS)).toLowerCase()
     .replace(/!\s*important$/, "").replaceAll(/\s+/g, " ").trim();
   const allowed = KEYWORDS[property.replace(/-[xy]$/, "")];
-  if (value === "" || (allowed !== undefined && !allowed.test(value))) return;
+  if (value === "" || (allowed !== undefined && !allowed.test(value))) return undefined;
+  return { value, important, order };
+}
+
+/** What blocks say together, each below the one before it. */
+export function joinDeclarations(blocks: readonly Declarations[]): Declarations {
+  const joined: Declarations = new Map();
+  for (const block of blocks) {
+    for (const [property, declared] of block) put(joined, property, declared);
+  }
+  return joined;
+}
+
+/** Puts a declaration below those that were read before it. */
+function put(into: Declarations, property: string, declared: Declared): void {
+  const { important } = declared;
   const before = into.get(property);
   if (before?.important && !important) return;
   // A Map keeps the place of a key that it has: what is read later has to stand later.
   into.delete(property);
-  into.set(property, { value, important, order });
+  into.set(property, declared);
   for (const longer of SHORTHANDS[property] ?? []) {
     if (important || !into.get(longer)?.important) into.delete(longer);
   }
 }
 
-/** The parts of a text between separators that stand in no quotes and no parentheses. */
-export function splitOutside(css: string, separator: string): string[] {
-  const parts: string[] = [];
+const [BACKSLASH, DOUBLE, SINGLE, LINE_END, OPEN, CLOSE] = [..."\\\"'\n()"].map((char) =>
+  char.charCodeAt(0)
+) as [number, number, number, number, number, number];
+
+/**
+ * The parts of a text between separators that stand in no quotes and no parentheses, and null where
+ * others may have a turn.
+ * @param separator one character
+ * @param steps counts the characters
+ */
+export function* splitOutside(
+  css: string,
+  separator: string,
+  steps: Steps,
+): Generator<string | null> {
+  const wanted = separator.charCodeAt(0);
   let start = 0;
-  let quote = "";
+  let quote = 0;
   let depth = 0;
+  let counted = 0;
   for (let i = 0; i < css.length; i++) {
-    const char = css[i]!;
-    if (char === "\\") i++;
-    else if (quote !== "") {
+    if (i >= counted) {
+      steps.count(Math.min(SCANNED_CHARACTERS, css.length - i));
+      counted = i + SCANNED_CHARACTERS;
+      if (steps.isRestDue()) yield null;
+    }
+    const char = css.charCodeAt(i);
+    if (char === BACKSLASH) i++;
+    else if (quote !== 0) {
       // A line end closes a string that nobody closed (CSS Syntax 3, 4.3.5).
-      if (char === quote || char === "\n") quote = "";
-    } else if (char === '"' || char === "'") quote = char;
-    else if (char === "(") depth++;
-    else if (char === ")") depth = Math.max(0, depth - 1);
-    else if (char === separator && depth === 0) {
-      parts.push(css.slice(start, i));
+      if (char === quote || char === LINE_END) quote = 0;
+    } else if (char === DOUBLE || char === SINGLE) quote = char;
+    else if (char === OPEN) depth++;
+    else if (char === CLOSE) depth = Math.max(0, depth - 1);
+    else if (char === wanted && depth === 0) {
+      yield css.slice(start, i);
       start = i + 1;
     }
   }
-  parts.push(css.slice(start));
-  return parts;
+  yield css.slice(start);
 }
 
 export function withoutComments(css: string): string {

@@ -48,23 +48,27 @@ export function toPx(value: string, fontPx: number, wholePx?: number): number | 
   return Object.hasOwn(UNIT_PX, unit) ? number * UNIT_PX[unit]! : undefined;
 }
 
-/** Height of a font: a length, a share of its parent's, or a word. */
-export function fontSizePx(value: string, parentPx: number): number | undefined {
-  if (Object.hasOwn(FONT_SIZES, value)) return FONT_SIZES[value];
-  if (value === "smaller") return parentPx / 1.2;
-  if (value === "larger") return parentPx * 1.2;
-  if (value === "initial") return MEDIUM_PX;
-  const px = toPx(value, parentPx, parentPx);
-  return px === undefined || px < 0 ? undefined : px;
+/** Height of a font: so many pixels, or a share of its parent's. */
+export type FontSize = { px: number } | { ofParent: number };
+
+/** A length, a share, or a word; undefined for what is none. */
+export function readFontSize(value: string): FontSize | undefined {
+  if (Object.hasOwn(FONT_SIZES, value)) return { px: FONT_SIZES[value]! };
+  if (value === "smaller") return { ofParent: 1 / 1.2 };
+  if (value === "larger") return { ofParent: 1.2 };
+  if (value === "initial") return { px: MEDIUM_PX };
+  const px = toPx(value, 1, 1);
+  if (px === undefined || px < 0) return undefined;
+  return /(?:%|em|ex|ch)$/.test(value) && !value.endsWith("rem") ? { ofParent: px } : { px };
 }
 
 /** The height in the shorthand `font`: the first that is a length, not a weight. */
-export function fontSizeOfShorthand(value: string, parentPx: number): number | undefined {
+export function readFontShorthand(value: string): FontSize | undefined {
   for (const word of value.split(" ")) {
     const size = word.split("/", 1)[0]!;
     if (/^[1-9]\d*$/.test(size)) continue;
-    const px = fontSizePx(size, parentPx);
-    if (px !== undefined) return px;
+    const found = readFontSize(size);
+    if (found !== undefined) return found;
   }
   return undefined;
 }

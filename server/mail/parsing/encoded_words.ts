@@ -1,5 +1,6 @@
 /** Encoded words in headers (RFC 2047). Pure; linear in the text. */
 import { decodeCharset } from "./charset.ts";
+import { toEnd } from "./sliced.ts";
 import { decodeBase64, hexPair } from "./transfer_encoding.ts";
 
 export interface DecodedWords {
@@ -39,7 +40,7 @@ export function decodeWords(text: string): DecodedWords {
     end = match.index + word.length;
     const raw = codesOf(content, name);
     const bytes = encoding === "B" || encoding === "b"
-      ? decodeBase64(raw.codes).bytes
+      ? toEnd(decodeBase64(raw.codes)).bytes
       : quotedWord(raw.codes);
     const isAdjacent: boolean = run !== null && /^\s*$/.test(between);
     if (isAdjacent && run!.charset === raw.charset) {

@@ -7,6 +7,7 @@ import {
   TO_LABEL,
   WROTE_WORDS,
 } from "./quote_introductions.ts";
+import type { Sliced } from "./sliced.ts";
 
 /** The lines and characters that an introduction ("On ..., Anna wrote:") has at most. */
 const MAX_SPAN_LINES = 3;
@@ -15,6 +16,8 @@ const MAX_SPAN_CHARACTERS = 400;
 const BLOCK_LINES = 8;
 /** How many lines are looked at that end in a colon or begin with a label. */
 const MAX_EXAMINED_LINES = 20_000;
+/** What is looked at between two moments at which others may have a turn. */
+const LINES_A_TURN = 2_048;
 /** A label stands at the beginning of its line. */
 const LABEL_CHARACTERS = 60;
 
@@ -37,9 +40,9 @@ const ADDRESS = /[^\s<>@:"]@[^\s<>@:"]+\.[^\s<>@:"]/;
  * An address and "wrote" without a date are an introduction too, and "wrote" alone above a line that
  * begins with `>`. Labels and words are those of quote_introductions.ts.
  */
-export function extractText(text: string): string {
+export function* extractText(text: string): Sliced<string> {
   const lines = text.split("\n");
-  let cut = firstQuote(lines);
+  let cut = yield* firstQuote(lines);
   if (cut === lines.length) {
     while (cut > 0 && /^\s*(?:>|$)/.test(lines[cut - 1]!)) cut--;
     // Empty lines alone are no quote.
@@ -50,9 +53,10 @@ export function extractText(text: string): string {
 }
 
 /** The line that what is quoted begins with; the number of lines where nothing introduces it. */
-function firstQuote(lines: readonly string[]): number {
+function* firstQuote(lines: readonly string[]): Sliced<number> {
   let left = MAX_EXAMINED_LINES;
   for (const [i, line] of lines.entries()) {
+    if (i % LINES_A_TURN === 0) yield null;
     if (isQuoted(line)) continue;
     if (isRule(line) || isOriginalMessage(line)) return i;
     if (left === 0) continue;

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "../../../tests/support/seeded_fast_check.ts";
-import { extractText } from "./extracted_text.ts";
+import { extractText as extractInTurns } from "./extracted_text.ts";
+import { toEnd } from "./sliced.ts";
+
+const extractText = (text: string) => toEnd(extractInTurns(text));
 
 const OWN = "Thanks, Thursday works.\n\n-- \nBo";
 

@@ -2,9 +2,12 @@
 import { decodeWords } from "./encoded_words.ts";
 import { fieldValue, type HeaderField, withoutControls } from "./header_fields.ts";
 import type { ParseWarning } from "./parsed_mail.ts";
+import type { Sliced } from "./sliced.ts";
 
 /** Bytes of all names and values, UTF-8. */
 export const MAX_HEADER_BYTES = 64 * 1024;
+/** What is decoded between two moments at which others may have a turn. */
+const FIELDS_A_TURN = 64;
 /** With less left the rest is not looked at: a message may have any number of headers. */
 const LEAST_BYTES = 256;
 
@@ -13,14 +16,15 @@ const LEAST_BYTES = 256;
  * out; shorter ones after it may still fit.
  * @param warnings gets `headers_cut`, `unknown_charset`
  */
-export function showHeaders(
+export function* showHeaders(
   raw: Uint8Array,
   fields: readonly HeaderField[],
   warnings: Set<ParseWarning>,
-): Record<string, string[]> {
+): Sliced<Record<string, string[]>> {
   const values = new Map<string, string[]>();
   let free = MAX_HEADER_BYTES;
-  for (const field of fields) {
+  for (const [i, field] of fields.entries()) {
+    if (i % FIELDS_A_TURN === 0) yield null;
     if (free < LEAST_BYTES) {
       warnings.add("headers_cut");
       break;

@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { readFields } from "./header_fields.ts";
 import { showHeaders } from "./headers.ts";
 import type { ParseWarning } from "./parsed_mail.ts";
+import { toEnd } from "./sliced.ts";
 
 function show(text: string) {
   const raw = new TextEncoder().encode(text);
   const warnings = new Set<ParseWarning>();
-  const headers = showHeaders(raw, readFields(raw, 0, raw.length), warnings);
+  const headers = toEnd(showHeaders(raw, toEnd(readFields(raw, 0, raw.length)), warnings));
   return { headers, warnings: [...warnings] };
 }
 

@@ -1,3 +1,4 @@
+// Over 300 lines: what hides a text is one list of rules, and reads best in one place.
 /** What of an HTML message nobody sees. Pure rules; the list stands in the mail page, "Receiving". */
 import {
   BLACK,
@@ -10,7 +11,7 @@ import {
   WHITE,
 } from "./colors.ts";
 import type { Declarations } from "./css_declarations.ts";
-import { fontSizeOfShorthand, fontSizePx, MEDIUM_PX, toPx } from "./css_lengths.ts";
+import { type FontSize, MEDIUM_PX, readFontShorthand, readFontSize, toPx } from "./css_lengths.ts";
 
 const MAX_OPACITY = 0.05;
 const MAX_FONT_PX = 1;
@@ -75,19 +76,53 @@ export interface LookAttributes {
   height?: string | undefined;
 }
 
-/** How an element looks in its parent, by what is declared of it. */
-export function lookOf(parent: Look, of: LookAttributes, declared: Declarations): Look {
+/** What an element does to its look, whatever it stands in: worked out once, however often it is reopened. */
+export interface OwnLook {
+  effects: Effects;
+  /** The background is that of an attribute, if it has one. */
+  background: Color | undefined;
+  hasPicture: boolean;
+  /** undefined: that of the parent. */
+  color: Color | undefined;
+  gone: boolean;
+  preformatted: boolean;
+}
+
+/** @returns null for an element that looks as its parent does */
+export function ownLook(of: LookAttributes, declared: Declarations): OwnLook | null {
   const isPlain = declared.size === 0 && !of.hidden && !of.isLink && of.bgcolor === undefined &&
     of.color === undefined && of.picture === undefined && !PREFORMATTED.has(of.name);
-  if (isPlain) return parent;
+  if (isPlain) return null;
   const effects = effectsOf(declared);
-  const fontPx = effects.fontPx(parent.fontPx);
+  const { background, setsBackground, hasPicture = (of.picture ?? "") !== "" } = effects;
+  return {
+    effects,
+    background: setsBackground || of.bgcolor === undefined
+      ? background
+      : readAttributeColor(of.bgcolor),
+    hasPicture,
+    color: colorOf(of, effects.color),
+    gone: of.hidden || effects.gone || (effects.cuts &&
+      (effects.isEmpty || isZero(effects.height ?? of.height) ||
+        isZero(effects.width ?? of.width))),
+    preformatted: PREFORMATTED.has(of.name),
+  };
+}
+
+/** How an element looks in its parent. Takes the same time for every one. */
+export function lookIn(parent: Look, own: OwnLook | null): Look {
+  if (own === null) return parent;
+  const { effects } = own;
+  const { fontSize } = effects;
+  const fontPx = fontSize === undefined
+    ? parent.fontPx
+    : "px" in fontSize
+    ? fontSize.px
+    : fontSize.ofParent * parent.fontPx;
   const opacity = parent.opacity * effects.opacity;
-  const background = backgroundOf(parent, of, effects);
-  const color = colorOf(parent, of, effects.color);
-  const gone = parent.gone || of.hidden || effects.gone || opacity <= MAX_OPACITY ||
-    (effects.cuts && (effects.isEmpty || isZero(effects.height ?? of.height) ||
-      isZero(effects.width ?? of.width)));
+  const background = backgroundIn(parent, own);
+  const color = own.color ?? parent.color;
+  const gone = parent.gone || own.gone || opacity <= MAX_OPACITY;
   const unseen = effects.unseen ?? parent.unseen;
   return {
     gone,
@@ -96,7 +131,7 @@ export function lookOf(parent: Look, of: LookAttributes, declared: Declarations)
     fontPx,
     color,
     background,
-    preformatted: effects.preformatted ?? (parent.preformatted || PREFORMATTED.has(of.name)),
+    preformatted: effects.preformatted ?? (parent.preformatted || own.preformatted),
     hidesText: gone || unseen || fontPx <= MAX_FONT_PX ||
       (background !== null && isInvisible(color, background)),
     hidesPictures: gone || unseen,
@@ -119,7 +154,8 @@ interface Effects {
   /** undefined: as the parent. */
   unseen: boolean | undefined;
   preformatted: boolean | undefined;
-  fontPx(parentPx: number): number;
+  /** undefined: as the parent. */
+  fontSize: FontSize | undefined;
   color: Color | "inherit" | undefined;
   background: Color | undefined;
   /** Whether a background is declared that may be none: it holds against that of an attribute. */
@@ -147,7 +183,6 @@ function readEffects(declared: Declarations): Effects {
   const get = (property: string) => declared.get(property)?.value;
   const visibility = get("visibility");
   const space = get("white-space");
-  const fonts = [...declared].filter(([property]) => /^font/.test(property));
   return {
     gone: get("display") === "none" || get("mso-hide") === "all" || isFarOutside(get) ||
       isClippedAway(get("clip"), get("clip-path")),
@@ -158,13 +193,7 @@ function readEffects(declared: Declarations): Effects {
     preformatted: space === undefined || space === "inherit"
       ? undefined
       : /^(?:pre|break-spaces)/.test(space),
-    fontPx(parentPx) {
-      let px: number | undefined;
-      for (const [property, { value }] of fonts) {
-        px = (property === "font" ? fontSizeOfShorthand : fontSizePx)(value, parentPx) ?? px;
-      }
-      return px ?? parentPx;
-    },
+    fontSize: readFont(declared),
     color: readTextColor(get("color")),
     ...readBackground(declared),
     cuts: ["overflow", "overflow-x", "overflow-y"].some((name) =>
@@ -176,6 +205,16 @@ function readEffects(declared: Declarations): Effects {
   };
 }
 
+/** The last height that is one. */
+function readFont(declared: Declarations): FontSize | undefined {
+  let size: FontSize | undefined;
+  for (const [property, { value }] of declared) {
+    if (property === "font") size = readFontShorthand(value) ?? size;
+    else if (property === "font-size") size = readFontSize(value) ?? size;
+  }
+  return size;
+}
+
 function opacityOf(value: string | undefined): number {
   const [, digits, percent] = /^([-+]?(?:\d{1,20}\.?\d{0,20}|\.\d{1,20})(?:e[-+]?\d{1,3})?)(%?)$/
     .exec(value ?? "1") ?? [];
@@ -183,12 +222,12 @@ function opacityOf(value: string | undefined): number {
   return Math.min(Math.max(Number(digits) / (percent === "%" ? 100 : 1), 0), 1);
 }
 
-function colorOf(parent: Look, of: LookAttributes, color: Effects["color"]): Color {
-  if (color === "inherit") return parent.color;
+function colorOf(of: LookAttributes, color: Effects["color"]): Color | undefined {
+  if (color === "inherit") return undefined;
   if (color !== undefined) return color;
   // Browsers give links a colour of their own: they do not take over that of what they stand in.
   if (of.isLink) return LINK_BLUE;
-  return (of.color === undefined ? undefined : readAttributeColor(of.color)) ?? parent.color;
+  return of.color === undefined ? undefined : readAttributeColor(of.color);
 }
 
 function readTextColor(value: string | undefined): Effects["color"] {
@@ -198,15 +237,11 @@ function readTextColor(value: string | undefined): Effects["color"] {
 }
 
 /** The nearest background that is no glass; what shines through is mixed. */
-function backgroundOf(parent: Look, of: LookAttributes, effects: Effects): Color | null {
-  const { background, setsBackground, hasPicture = (of.picture ?? "") !== "" } = effects;
-  const given = setsBackground || of.bgcolor === undefined
-    ? background
-    : readAttributeColor(of.bgcolor);
-  if (given !== undefined && given.alpha > 0) {
-    return given.alpha === 1 || parent.background === null
-      ? given
-      : seenOver(given, parent.background);
+function backgroundIn(parent: Look, { background, hasPicture }: OwnLook): Color | null {
+  if (background !== undefined && background.alpha > 0) {
+    return background.alpha === 1 || parent.background === null
+      ? background
+      : seenOver(background, parent.background);
   }
   return hasPicture ? null : parent.background;
 }
@@ -241,7 +276,11 @@ function colorIn(value: string): Color | undefined {
   return undefined;
 }
 
-function isZero(length: string | undefined): boolean {
+/** A longer one is no length. */
+const MAX_LENGTH_CHARACTERS = 100;
+
+function isZero(given: string | undefined): boolean {
+  const length = given?.slice(0, MAX_LENGTH_CHARACTERS);
   return length !== undefined && toPx(length.trim(), MEDIUM_PX, 1) === 0;
 }
 

@@ -1,6 +1,9 @@
 /** Every way of hiding text, each with neighbours that are seen. */
 import assert from "node:assert/strict";
+import { HOSTILE_HTML } from "../../../tests/support/hostile_html.ts";
 import { htmlToText } from "./html_text.ts";
+
+const ATTACKED_BYTES = 58_600;
 
 /** What hides the word SECRET in an element; none of it hides the words beside it. */
 const HIDING: readonly string[] = [
@@ -201,9 +204,24 @@ Deno.test("htmlToText() keeps what looks hidden in other ways", () => {
 Deno.test("htmlToText() reports letters alone, and characters that are invisible", () => {
   assert.equal(htmlToText("<p hidden>&nbsp;&zwnj; 12 ... \u3164\u115f</p>x").hiddenRemoved, false);
   assert.equal(htmlToText("<p hidden>é</p>x").hiddenRemoved, true);
-  assert.deepEqual(htmlToText("a&#x200b;&#x200b;b"), {
-    text: "ab",
-    links: [],
-    hiddenRemoved: true,
-  });
+  const { text, hiddenRemoved } = htmlToText("a&#x200b;&#x200b;b");
+  assert.deepEqual([text, hiddenRemoved], ["ab", true]);
+});
+
+Deno.test("htmlToText() judges by inline styles alone once its steps are spent, and says so", () => {
+  const complex = HOSTILE_HTML["long values of every property"]!(ATTACKED_BYTES);
+  const html = complex.replace("<style>", "<style>.late{display:none}") +
+    '<p class="late">by a rule</p><p style="display:none">by itself</p>end';
+  const { text, hiddenRemoved, isTooComplex } = htmlToText(html);
+  assert.ok(isTooComplex);
+  assert.ok(hiddenRemoved);
+  assert.deepEqual(text.split(/\s+/).slice(-4), ["by", "a", "rule", "end"]);
+  assert.equal(htmlToText("<style>p{display:none}</style><p>x").isTooComplex, false);
+});
+
+Deno.test("htmlToText() knows selectors of escapes, and is done with those that match nothing", () => {
+  const rules = ".\\61 b{top:0}.a\\:b{display:none}.\\c\\d{display:none}";
+  assert.equal(htmlToText(`<style>${rules}</style><p class="a:b">no</p>yes`).text, "yes");
+  const endless = htmlToText(`<style>.${"\\a".repeat(1_000)}:x{top:0}</style>x`);
+  assert.equal(endless.text, "x");
 });

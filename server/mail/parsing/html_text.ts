@@ -3,12 +3,21 @@ import type { Token } from "parse5";
 import { readRules } from "./css_rules.ts";
 import { elementLayout } from "./element_layout.ts";
 import { linkTarget } from "./found_link.ts";
-import { FIRST_LOOK, type Look, lookOf, PREFORMATTED } from "./hidden_rule.ts";
+import {
+  FIRST_LOOK,
+  type Look,
+  lookIn,
+  type OwnLook,
+  ownLook,
+  PREFORMATTED,
+} from "./hidden_rule.ts";
 import { attribute, readTokens, styleSheetsOf } from "./html_tokens.ts";
 import { removeInvisible } from "./invisible_characters.ts";
 import { linkCollector } from "./link_collector.ts";
 import { type OpenElement, openElements } from "./open_elements.ts";
 import type { FoundLink } from "./parsed_mail.ts";
+import { type Sliced, toEnd } from "./sliced.ts";
+import { Steps } from "./steps.ts";
 import { textLayout } from "./text_layout.ts";
 
 export interface HtmlText {
@@ -18,14 +27,40 @@ export interface HtmlText {
   links: FoundLink[];
   /** Whether letters that nobody sees, or invisible characters, were removed. */
   hiddenRemoved: boolean;
+  /** Whether its steps were spent: style sheets were not judged to its end, only inline styles were. */
+  isTooComplex: boolean;
+  /** What reading it took, counted; in proportion to its length whatever it holds. */
+  steps: number;
 }
+
+/** Told of a document as it is read: of what stands in it, and of how it looks. */
+export interface HtmlWatcher {
+  /**
+   * An element begins. What wrong nesting has begin again is not told.
+   * @returns what end() is given when it ends; null where that is not to be told
+   */
+  start(tag: WatchedTag, look: Look): unknown;
+  /** Elements end in any order: formatting may end before what stands in it. */
+  end(started: unknown): void;
+  /** One without content, `br` and pictures among them. */
+  single(tag: WatchedTag, look: Look): void;
+  /** @param isHidden whether nobody sees it */
+  text(chars: string, isHidden: boolean): void;
+  /** An element whose content is no text, or that stands in the head. */
+  skipped(name: string): void;
+  comment(): void;
+}
+
+export type WatchedTag = Pick<Token.TagToken, "tagName" | "attrs">;
 
 interface Content {
   look: Look;
+  /** Null where its look is its parent's. */
+  own: OwnLook | null;
   display: string | undefined;
-  /** Of an element whose look is not its parent's. */
-  tag: Token.TagToken | null;
   isLink: boolean;
+  /** What the watcher made of it; null for none. */
+  watched: unknown;
 }
 
 /** What text may be longer than its HTML by: numbers, bullets, indentation. */
@@ -47,13 +82,19 @@ const HOLDS_OTHERS = names("td th tr table tbody thead tfoot p div");
 /** Letters, but for the Korean ones that fill a place without being seen. */
 const LETTERS = /[^\P{L}\u115f\u1160\u3164\uffa0]/u;
 
+/** Reads an HTML part at once: readHtmlText() to its end. */
+export function htmlToText(html: string): HtmlText {
+  return toEnd(readHtmlText(html));
+}
+
 /**
  * Reads an HTML part: its text with links as `text [url]` and pictures as their alt, without what a
  * person does not see. What hides text is in hidden_rule.ts; css_rules.ts says how far style sheets
  * are read. What noscript holds is text: mail runs no scripts.
  */
-export function htmlToText(html: string): HtmlText {
-  const rules = readRules(styleSheetsOf(html));
+export function* readHtmlText(html: string, watcher?: HtmlWatcher): Sliced<HtmlText> {
+  const steps = Steps.of(html);
+  const rules = yield* readRules(yield* styleSheetsOf(html, steps), steps);
   const layout = textLayout(html.length + LAYOUT_CHARACTERS);
   const arrange = elementLayout(layout);
   const links = linkCollector();
@@ -68,22 +109,23 @@ export function htmlToText(html: string): HtmlText {
 
   const elements = openElements<Content>(({ name, content }) => {
     if (content.isLink) endLink();
+    if (content.watched !== null) watcher!.end(content.watched);
     if (!content.look.gone) arrange.end(name, content.display);
-  }, ({ content }) => content.tag === null ? "no" : content.look.hidesText ? "first" : "yes");
+  }, ({ content }) => content.own === null ? "no" : content.look.hidesText ? "first" : "yes");
   const currentLook = () => elements.top()?.content.look ?? FIRST_LOOK;
 
-  function contentOf(tag: Token.TagToken, parent: Look): Content {
+  function* contentOf(tag: Token.TagToken, parent: Look): Sliced<Content> {
     const { tagName: name, attrs } = tag;
     if (attrs.length === 0 && rules.isEmpty && !PREFORMATTED.has(name)) {
-      return { look: parent, display: undefined, tag: null, isLink: false };
+      return { look: parent, own: null, display: undefined, isLink: false, watched: null };
     }
-    const declared = rules.declared({
+    const declared = yield* rules.declared({
       name,
       id: attribute(tag, "id") ?? "",
       classes: attribute(tag, "class") ?? "",
       style: attribute(tag, "style") ?? "",
     });
-    const look = lookOf(parent, {
+    const own = ownLook({
       name,
       isLink: name === "a" && attribute(tag, "href") !== undefined,
       hidden: attribute(tag, "hidden") !== undefined,
@@ -93,7 +135,8 @@ export function htmlToText(html: string): HtmlText {
       width: attribute(tag, "width"),
       height: attribute(tag, "height"),
     }, declared);
-    return { look, display: declared.get("display")?.value, tag, isLink: false };
+    const look = lookIn(parent, own);
+    return { look, own, display: declared.get("display")?.value, isLink: false, watched: null };
   }
 
   function open(element: OpenElement<Content>): void {
@@ -105,7 +148,16 @@ export function htmlToText(html: string): HtmlText {
   /** Formatting that wrong nesting ended goes on in the next text (HTML, section 13.2.4.3). */
   function reopenFormatting(): void {
     for (const { name, content } of elements.takeLingering()) {
-      open({ name, content: { ...contentOf(content.tag!, currentLook()), isLink: false } });
+      steps.count(1);
+      open({
+        name,
+        content: {
+          ...content,
+          look: lookIn(currentLook(), content.own),
+          isLink: false,
+          watched: null,
+        },
+      });
     }
   }
 
@@ -127,22 +179,26 @@ export function htmlToText(html: string): HtmlText {
     links.text(seen);
   }
 
-  function startElement(tag: Token.TagToken): void {
+  function* startElement(tag: Token.TagToken): Sliced<void> {
     const name = tag.tagName;
     if (elements.ignores(name)) return;
     if (!isTooDeep) elements.makeRoomFor(name);
     if (!HOLDS_OTHERS.has(name)) reopenFormatting();
-    const content = contentOf(tag, currentLook());
+    const content = yield* contentOf(tag, currentLook());
     if (!content.look.gone) {
       arrange.begin(name, content.display, attribute(tag, name === "li" ? "value" : "start"));
     }
-    if (name === "img" || name === "image") return showPicture(tag, content.look);
     const isForeign = tag.selfClosing && (elements.has("svg") || elements.has("math"));
-    if (VOID.has(name) || isForeign) return;
+    if (VOID.has(name) || isForeign) {
+      watcher?.single(tag, content.look);
+      if (name === "img" || name === "image") showPicture(tag, content.look);
+      return;
+    }
     const url = name === "a" ? linkTarget(attribute(tag, "href") ?? "") : undefined;
     if (url !== undefined) links.open(url);
     isAfterPre = name === "pre" || name === "listing" || name === "textarea";
-    open({ name, content: { ...content, isLink: url !== undefined } });
+    const watched = watcher?.start(tag, content.look) ?? null;
+    open({ name, content: { ...content, isLink: url !== undefined, watched } });
   }
 
   function showPicture(tag: Token.TagToken, { hidesPictures }: Look): void {
@@ -150,44 +206,59 @@ export function htmlToText(html: string): HtmlText {
     if (!hidesPictures && !isHiddenToTheEnd) links.picture();
   }
 
-  readTokens(html, {
-    onStandardsDoctype() {
-      if (elements.depth() === 0) elements.nestAsStandard();
-    },
-    onStartTag(tag) {
-      const name = tag.tagName;
-      isAfterPre = false;
-      if (skipped !== "") {
-        if (name === skipped) skippedDepth++;
-      } else if (NEVER_TEXT.has(name)) {
-        skipped = name;
-        skippedDepth = 1;
-      } else if (name === "head") {
-        isInHead = !elements.has("body");
-      } else {
-        if (isInHead && !IN_HEAD.has(name)) isInHead = false;
-        if (!isInHead) startElement(tag);
-      }
-    },
-    onEndTag(name) {
-      isAfterPre = false;
-      if (skipped !== "") {
-        if (name === skipped && --skippedDepth === 0) skipped = "";
-      } else if (isInHead) {
-        if (/^(?:head|body|html|br)$/.test(name)) isInHead = false;
-      } else if (name === "br") layout.lineBreak();
-      else if (!isTooDeep) elements.close(name);
-    },
-    onText(text) {
-      if (skipped !== "" || isInHead) return;
-      const chars = isAfterPre ? text.replace(/^\n/, "") : text;
-      isAfterPre = false;
-      if (!/^\s*$/.test(chars)) reopenFormatting();
-      const look = currentLook();
-      show(chars, look.hidesText, look.preformatted);
-    },
-  });
+  function* startTag(tag: Token.TagToken): Sliced<void> {
+    const name = tag.tagName;
+    isAfterPre = false;
+    if (skipped !== "") {
+      if (name === skipped) skippedDepth++;
+    } else if (NEVER_TEXT.has(name)) {
+      skipped = name;
+      skippedDepth = 1;
+      watcher?.skipped(name);
+    } else if (name === "head") {
+      isInHead = !elements.has("body");
+    } else {
+      if (isInHead && !IN_HEAD.has(name)) isInHead = false;
+      if (isInHead) watcher?.skipped(name);
+      else yield* startElement(tag);
+    }
+  }
+
+  function endTag(name: string): void {
+    isAfterPre = false;
+    if (skipped !== "") {
+      if (name === skipped && --skippedDepth === 0) skipped = "";
+    } else if (isInHead) {
+      if (/^(?:head|body|html|br)$/.test(name)) isInHead = false;
+    } else if (name === "br") layout.lineBreak();
+    else if (!isTooDeep) elements.close(name);
+  }
+
+  function readText(text: string): void {
+    if (skipped !== "" || isInHead) return;
+    const chars = isAfterPre ? text.replace(/^\n/, "") : text;
+    isAfterPre = false;
+    if (!/^\s*$/.test(chars)) reopenFormatting();
+    const look = currentLook();
+    watcher?.text(chars, look.hidesText || isHiddenToTheEnd);
+    show(chars, look.hidesText, look.preformatted);
+  }
+
+  for (const token of readTokens(html, steps)) {
+    if (token === null) yield null;
+    else if (token.type === "start") yield* startTag(token.tag);
+    else if (token.type === "end") endTag(token.name);
+    else if (token.type === "text") readText(token.text);
+    else if (token.type === "comment") watcher?.comment();
+    else if (token.isStandard && elements.depth() === 0) elements.nestAsStandard();
+  }
   elements.closeAll();
   const { text, removed } = removeInvisible(layout.result());
-  return { text: text.trimEnd(), links: links.found, hiddenRemoved: hiddenRemoved || removed };
+  return {
+    text: text.trimEnd(),
+    links: links.found,
+    hiddenRemoved: hiddenRemoved || removed,
+    isTooComplex: steps.areSpent,
+    steps: steps.done,
+  };
 }

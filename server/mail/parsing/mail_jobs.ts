@@ -1,5 +1,5 @@
 /** What the mail worker does: a table of kinds of jobs, each a generator over the bytes of a message. */
-import { composeMail, type MailToCompose } from "../composing/compose_mail.ts";
+import { composeInTurns, type MailToCompose } from "../composing/compose_mail.ts";
 import type { DsnRecipient } from "../delivery/dsn.ts";
 import { readReport } from "../delivery/read_report.ts";
 import { type DraftPreview, previewDraft } from "../drafts/preview.ts";
@@ -12,6 +12,8 @@ import {
 import type { ReadingContext } from "../sending/read_send.ts";
 import type { ParseContext } from "./parsed_mail.ts";
 import { encodeTexts } from "./encoded_texts.ts";
+import type { OwnPicture } from "../reducing/reduced_addresses.ts";
+import { type ReducedHtml, reduceHtml } from "../reducing/reduce_html.ts";
 import { applyPatch, emptyParsedMail, type ParsedPatch } from "./parsed_patch.ts";
 import { parseInStages } from "./parse_mail.ts";
 import { type ReadAttachment, readAttachment, readAttachments } from "./read_attachment.ts";
@@ -37,6 +39,12 @@ export interface MailJobs {
   report: { input: { envelopeFrom: string }; step: never; result: DsnRecipient[] | null };
   /** The texts of a draft, which are the bytes, as its page shows them. */
   preview: { input: null; step: never; result: DraftPreview };
+  /** The HTML of what a person has to approve. */
+  reduce: {
+    input: { html: string; pictures: readonly OwnPicture[] };
+    step: never;
+    result: ReducedHtml;
+  };
   /** A message to send; it has no bytes yet. */
   compose: { input: MailToCompose; step: never; result: Uint8Array<ArrayBuffer> };
 }
@@ -44,12 +52,13 @@ export interface MailJobs {
 export type MailJobKind = keyof MailJobs;
 
 export interface MailJob<K extends MailJobKind> {
+  /** Yields null where others may have a turn: on the main thread they get it every few ms. */
   run: (
     raw: Uint8Array,
     input: MailJobs[K]["input"],
   ) =>
-    | Generator<MailJobs[K]["step"], MailJobs[K]["result"]>
-    | AsyncGenerator<MailJobs[K]["step"], MailJobs[K]["result"]>;
+    | Generator<MailJobs[K]["step"] | null, MailJobs[K]["result"]>
+    | AsyncGenerator<MailJobs[K]["step"] | null, MailJobs[K]["result"]>;
   /** Buffers of a result that move to the main thread in place of being copied. */
   buffersOf: (result: MailJobs[K]["result"]) => ArrayBuffer[];
 }
@@ -67,6 +76,10 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
     *run(raw, context) {
       const mail = emptyParsedMail();
       for (const patch of parseInStages(raw, context)) {
+        if (patch === null) {
+          yield null;
+          continue;
+        }
         applyPatch(mail, patch);
         if (raw.length > UNSTEPPED_BYTES) yield shortPatch(patch);
       }
@@ -80,24 +93,16 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
     buffersOf: ({ head, rest }) => [head.buffer, rest.buffer],
   },
   attachment: {
-    // deno-lint-ignore require-yield -- it has one stage
-    *run(raw, { index, limits }) {
-      return readAttachment(raw, index, limits);
-    },
+    run: (raw, { index, limits }) => readAttachment(raw, index, limits),
     buffersOf: (result) => result === null ? [] : [result.bytes.buffer],
   },
   attachments: {
-    // deno-lint-ignore require-yield -- it has one stage
-    *run(raw, { limits }) {
-      return readAttachments(raw, limits);
-    },
+    run: (raw, { limits }) => readAttachments(raw, limits),
     buffersOf: (result) => result.map(({ bytes }) => bytes.buffer),
   },
   request: {
-    // deno-lint-ignore require-yield -- it has one stage
-    *run(body, { kind, context, wantsFingerprint }) {
-      return readOutgoing(kind, body, context, wantsFingerprint);
-    },
+    run: (body, { kind, context, wantsFingerprint }) =>
+      readOutgoing(kind, body, context, wantsFingerprint),
     buffersOf: buffersOfOutgoing,
   },
   report: {
@@ -108,17 +113,15 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
     buffersOf: () => [],
   },
   preview: {
-    // deno-lint-ignore require-yield -- it has one stage
-    *run(section) {
-      return previewDraft(section);
-    },
+    run: previewDraft,
+    buffersOf: () => [],
+  },
+  reduce: {
+    run: (_, { html, pictures }) => reduceHtml(html, pictures),
     buffersOf: () => [],
   },
   compose: {
-    // deno-lint-ignore require-yield -- it has one stage
-    async *run(_, mail) {
-      return await composeMail(mail);
-    },
+    run: (_, mail) => composeInTurns(mail),
     buffersOf: (message) => [message.buffer],
   },
 };

@@ -1,9 +1,7 @@
 /**
- * Reads mail off the main thread: one worker, one job at a time, so many seconds each. A message that
- * takes longer, or ends the worker, is given as far as it was read; the next one has a worker of its
- * own (docs/adr/0038).
- *
- * Over 300 lines: one worker, and the line of jobs before it, change together.
+ * Reads mail off the main thread: one worker or more, one job at a time each, so many seconds a job. A
+ * message that takes longer, or ends the worker, is given as far as it was read; the next one has a
+ * worker of its own (docs/adr/0038). Owners of jobs take turns (docs/adr/0046).
  */
 import { RelayError } from "../../errors.ts";
 import type { DsnRecipient } from "../delivery/dsn.ts";
@@ -11,100 +9,84 @@ import type { DraftPreview } from "../drafts/preview.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
 import type { OutgoingKind, ReadOutcome } from "../sending/read_outgoing.ts";
 import type { ReadingContext } from "../sending/read_send.ts";
-import type { MailJobKind, MailJobs, WorkerMessage } from "./mail_jobs.ts";
+import type { OwnPicture } from "../reducing/reduced_addresses.ts";
+import type { ReducedHtml } from "../reducing/reduce_html.ts";
+import { MINUTE_MS } from "../../time_units.ts";
+import { encodeTexts } from "./encoded_texts.ts";
+import { FairLine, type LineBounds, type LinedJob } from "./fair_line.ts";
+import { type JobTimeBounds, JobTimes } from "./job_times.ts";
+import type { MailJobKind, MailJobs } from "./mail_jobs.ts";
 import type { ParseContext } from "./parsed_mail.ts";
 import { applyPatch, emptyParsedMail } from "./parsed_patch.ts";
-import { encodeTexts } from "./encoded_texts.ts";
 import type { ReadAttachment } from "./read_attachment.ts";
 import type { ReadMailResult } from "./read_mail.ts";
-import type { RunningMailWorker, StartMailWorker } from "./start_mail_worker.ts";
 import type { WalkLimits } from "./walk_parts.ts";
+import {
+  type JobEnd,
+  type LaneBounds,
+  type LaneJob,
+  type LaneServices,
+  WorkerLane,
+} from "./worker_lane.ts";
 
-export interface MailWorkerOptions {
-  /** Null where the runtime has no workers: the main thread reads then. */
-  start: StartMailWorker | null;
-  /** Told when a worker could not be started, or died of something else than its time. */
-  onLoss: (failure: unknown) => void;
+export interface MailWorkerOptions extends Pick<LaneServices, "start" | "onLoss"> {
+  /** How many jobs are done at once, each in a worker of its own; one unless given. */
+  workers?: number;
   bounds?: Partial<MailWorkerBounds>;
-  /** Calls back once, unless cancelled by the function it returns. */
-  after?: (delayMs: number, callback: () => void) => () => void;
-  /** Milliseconds of a clock that never goes back. */
+  after?: LaneServices["after"];
   now?: () => number;
 }
 
-export interface MailWorkerBounds {
-  /** Of a job, from when the worker has it. */
-  jobMs: number;
-  /** Of a start. */
-  startMs: number;
-  /** Jobs under way and waiting. */
-  jobs: number;
-  /** Bytes of their messages; one alone may have more. */
-  bytes: number;
-  /** Starts that fail in a row until no more are tried. */
-  starts: number;
-  /** A worker that has had nothing to do for so long is ended: large mails leave it with much memory. */
-  idleMs: number;
-}
+export type MailWorkerBounds = LineBounds & JobTimeBounds & LaneBounds;
+
+const MIB = 1024 * 1024;
 
 const BOUNDS: MailWorkerBounds = {
   jobMs: 5_000,
+  shortJobMs: 1_000,
+  shortForMs: 10 * MINUTE_MS,
   startMs: 10_000,
-  jobs: 256,
-  bytes: 128 * 1024 * 1024,
+  jobs: 512,
+  bytes: 128 * MIB,
+  ownerJobs: 128,
+  ownerBytes: 64 * MIB,
   starts: 3,
   idleMs: 60_000,
 };
 
-/** Bytes copied in one turn of the event loop. */
-const COPIED_BYTES = 2 * 1024 * 1024;
-
-type JobEnd =
-  | { type: "result"; result: unknown }
-  | { type: "timed_out" }
-  | { type: "failed" }
-  | { type: "closed" };
-
 /** A job and who waits for it. */
-interface WaitingJob {
-  kind: MailJobKind;
-  raw: Uint8Array;
-  input: unknown;
-  onStep: (step: never) => void;
+interface WaitingJob extends LaneJob, LinedJob {
   end: (end: JobEnd) => void;
 }
 
 export class MailWorker {
-  readonly #options: MailWorkerOptions;
-  readonly #bounds: MailWorkerBounds;
-  readonly #after: NonNullable<MailWorkerOptions["after"]>;
-  readonly #now: () => number;
-  readonly #waiting: WaitingJob[] = [];
-  #bytes = 0;
-  #underWay: WaitingJob | null = null;
-  /** One that answers, or is starting. */
-  #worker: RunningMailWorker | null = null;
-  #isReady = false;
-  #failedStarts = 0;
+  readonly #line: FairLine<WaitingJob>;
+  readonly #times: JobTimes;
+  readonly #lanes: readonly WorkerLane[];
   #isClosed = false;
-  #cancelTimer: () => void = () => {};
 
-  constructor(options: MailWorkerOptions) {
-    this.#options = options;
-    this.#bounds = { ...BOUNDS, ...options.bounds };
-    this.#after = options.after ?? startTimer;
-    this.#now = options.now ?? (() => performance.now());
+  constructor({ start, onLoss, workers = 1, ...options }: MailWorkerOptions) {
+    const bounds = { ...BOUNDS, ...options.bounds };
+    const { after = startTimer, now = () => performance.now() } = options;
+    this.#line = new FairLine(bounds);
+    this.#times = new JobTimes(bounds, now);
+    this.#lanes = Array.from(
+      // Without workers two jobs at once would have the main thread in turns twice as long.
+      { length: start === null ? 1 : workers },
+      () => new WorkerLane({ start, onLoss, after, now }, bounds),
+    );
   }
 
   /**
    * What a message says; as far as it was read, with `timed_out` or `parser_failed`, where reading it
    * took too long or failed. The texts are encoded as they are kept, in the worker.
    * @param raw not changed, and not to be changed until the promise settles
+   * @param owner whose turn it takes: the org that it goes to
    * @throws RelayError `unavailable` when too much mail waits to be read
    */
-  async read(raw: Uint8Array, context: ParseContext): Promise<ReadMailResult> {
+  async read(raw: Uint8Array, context: ParseContext, owner: string): Promise<ReadMailResult> {
     const mail = emptyParsedMail();
-    const end = await this.#run("read", raw, context, (step) => applyPatch(mail, step));
+    const end = await this.#run("read", raw, context, owner, (step) => applyPatch(mail, step));
     if (end.type === "closed") throw closing();
     if (end.type === "result") return end.result as ReadMailResult;
     applyPatch(mail, { warnings: [end.type === "timed_out" ? "timed_out" : "parser_failed"] });
@@ -121,8 +103,9 @@ export class MailWorker {
     raw: Uint8Array,
     index: number,
     limits: WalkLimits,
+    owner: string,
   ): Promise<ReadAttachment | null> {
-    const end = await this.#run("attachment", raw, { index, limits }, () => {});
+    const end = await this.#run("attachment", raw, { index, limits }, owner, () => {});
     if (end.type === "closed") throw closing();
     if (end.type === "timed_out") {
       throw unavailable("the attachment could not be read in time: try again later");
@@ -137,8 +120,12 @@ export class MailWorker {
    * @throws RelayError `unavailable` when too much mail waits to be read, or it took too long
    * @throws Error when reading them failed
    */
-  async readAttachments(raw: Uint8Array, limits: WalkLimits): Promise<ReadAttachment[]> {
-    const end = await this.#run("attachments", raw, { limits }, () => {});
+  async readAttachments(
+    raw: Uint8Array,
+    limits: WalkLimits,
+    owner: string,
+  ): Promise<ReadAttachment[]> {
+    const end = await this.#run("attachments", raw, { limits }, owner, () => {});
     return resultOf(end, "the attachments") as ReadAttachment[];
   }
 
@@ -148,8 +135,12 @@ export class MailWorker {
    * @param raw its beginning
    * @throws RelayError `unavailable` when too much mail waits to be read
    */
-  async readReport(raw: Uint8Array, envelopeFrom: string): Promise<DsnRecipient[] | null> {
-    const end = await this.#run("report", raw, { envelopeFrom }, () => {});
+  async readReport(
+    raw: Uint8Array,
+    envelopeFrom: string,
+    owner: string,
+  ): Promise<DsnRecipient[] | null> {
+    const end = await this.#run("report", raw, { envelopeFrom }, owner, () => {});
     if (end.type === "closed") throw closing();
     return end.type === "result" ? end.result as DsnRecipient[] | null : null;
   }
@@ -164,8 +155,15 @@ export class MailWorker {
     body: Uint8Array,
     context: ReadingContext,
     wantsFingerprint: boolean,
+    owner: string,
   ): Promise<ReadOutcome<K>> {
-    const end = await this.#run("request", body, { kind, context, wantsFingerprint }, () => {});
+    const end = await this.#run(
+      "request",
+      body,
+      { kind, context, wantsFingerprint },
+      owner,
+      () => {},
+    );
     return resultOf(end, "the request") as ReadOutcome<K>;
   }
 
@@ -174,10 +172,10 @@ export class MailWorker {
    * @throws RelayError `unavailable` when too much waits, or it took too long
    * @throws Error when composing it failed
    */
-  async compose(mail: MailToCompose): Promise<Uint8Array<ArrayBuffer>> {
+  async compose(mail: MailToCompose, owner: string): Promise<Uint8Array<ArrayBuffer>> {
     const sizeBytes = (mail.text?.length ?? 0) + (mail.html?.length ?? 0) +
       mail.attachments.reduce((sum, { content }) => sum + content.length, 0);
-    const end = await this.#run("compose", new Uint8Array(), mail, () => {}, sizeBytes);
+    const end = await this.#run("compose", new Uint8Array(), mail, owner, () => {}, sizeBytes);
     return resultOf(end, "the message") as Uint8Array<ArrayBuffer>;
   }
 
@@ -187,168 +185,75 @@ export class MailWorker {
    * @throws RelayError `unavailable` when too much waits, or it took too long
    * @throws Error when it failed
    */
-  async preview(section: Uint8Array): Promise<DraftPreview> {
+  async preview(section: Uint8Array, owner: string): Promise<DraftPreview> {
     return resultOf(
-      await this.#run("preview", section, null, () => {}),
+      await this.#run("preview", section, null, owner, () => {}),
       "the draft",
     ) as DraftPreview;
   }
 
-  /** Ends the worker. Jobs that wait, and those still to come, are refused. */
+  /**
+   * An HTML as it goes out where a person has to approve it.
+   * @param pictures of the message, which it may name
+   * @throws RelayError `unavailable` when too much waits, or it took too long
+   * @throws Error when it failed
+   */
+  async reduce(
+    html: string,
+    pictures: readonly OwnPicture[],
+    owner: string,
+  ): Promise<ReducedHtml> {
+    const given = { html, pictures };
+    const end = await this.#run("reduce", new Uint8Array(), given, owner, () => {}, html.length);
+    return resultOf(end, "the html") as ReducedHtml;
+  }
+
+  /** Ends the workers. Jobs that wait, and those still to come, are refused. */
   close(): void {
     this.#isClosed = true;
-    this.#dropWorker();
-    const jobs = [...(this.#underWay === null ? [] : [this.#underWay]), ...this.#waiting.splice(0)];
-    this.#underWay = null;
-    for (const job of jobs) job.end({ type: "closed" });
+    for (const lane of this.#lanes) lane.close();
+    for (let job = this.#line.take(); job !== undefined; job = this.#line.take()) {
+      job.end({ type: "closed" });
+    }
   }
 
   #run<K extends MailJobKind>(
     kind: K,
     raw: Uint8Array,
     input: MailJobs[K]["input"],
+    owner: string,
     onStep: (step: MailJobs[K]["step"]) => void,
     sizeBytes = raw.length,
   ): Promise<JobEnd> {
     const { promise, resolve } = Promise.withResolvers<JobEnd>();
     if (this.#isClosed) throw closing();
-    const count = this.#waiting.length + (this.#underWay === null ? 0 : 1);
-    const isFull = count >= this.#bounds.jobs ||
-      (count > 0 && this.#bytes + sizeBytes > this.#bounds.bytes);
-    if (isFull) throw unavailable("too much mail is being read: try again later");
-    this.#bytes += sizeBytes;
-    const end = (how: JobEnd) => {
-      this.#bytes -= sizeBytes;
-      resolve(how);
+    const job: WaitingJob = {
+      kind,
+      raw,
+      input,
+      onStep: onStep as (step: never) => void,
+      owner,
+      sizeBytes,
+      end: resolve,
     };
-    this.#waiting.push({ kind, raw, input, onStep: onStep as (step: never) => void, end });
+    if (!this.#line.add(job)) throw unavailable("too much mail is being read: try again later");
     this.#next();
     return promise;
   }
 
-  /** Begins the next job, unless one is under way. */
+  /** Begins the next job, unless all workers have one: with one that runs, before another is started. */
   #next(): void {
-    if (this.#underWay !== null || this.#waiting.length === 0) return;
-    this.#underWay = this.#waiting.shift()!;
-    if (this.#worker === null) this.#start();
-    else this.#post();
-  }
-
-  #start(): void {
-    const { start } = this.#options;
-    if (start === null || this.#failedStarts >= this.#bounds.starts) {
-      this.#runHere();
-      return;
-    }
-    this.#isReady = false;
-    let worker: RunningMailWorker | null = null;
-    const isCurrent = () => worker !== null && this.#worker === worker;
-    try {
-      worker = start({
-        message: (message) => isCurrent() && this.#take(message),
-        died: (failure) => isCurrent() && this.#lose(failure),
-      });
-    } catch (error) {
-      this.#lose(error);
-      return;
-    }
-    this.#worker = worker;
-    this.#cancelTimer = this.#after(
-      this.#bounds.startMs,
-      () => this.#lose(new Error("the mail worker did not start in time")),
-    );
-  }
-
-  /**
-   * Gives the worker a copy of the bytes: the caller keeps its own, and a view may have a larger
-   * buffer. Large ones are copied in turns, since memory that is new takes time to be had.
-   */
-  async #post(): Promise<void> {
-    this.#cancelTimer(); // of idleness
-    const [job, worker] = [this.#underWay!, this.#worker!];
-    const { kind, raw, input } = job;
-    const copy = new Uint8Array(raw.length);
-    for (let at = 0; at < raw.length; at += COPIED_BYTES) {
-      if (at > 0) await new Promise((resolve) => setTimeout(resolve));
-      if (this.#underWay !== job || this.#worker !== worker) return;
-      copy.set(raw.subarray(at, at + COPIED_BYTES), at);
-    }
-    this.#cancelTimer = this.#after(this.#bounds.jobMs, () => {
-      this.#dropWorker();
-      this.#end({ type: "timed_out" });
+    if (this.#isClosed || this.#line.isEmpty) return;
+    const free = this.#lanes.filter(({ isFree }) => isFree);
+    const lane = free.find(({ isStarted }) => isStarted) ?? free[0];
+    if (lane === undefined) return;
+    const job = this.#line.take()!;
+    lane.run(job, this.#times.of(job.owner), (end) => {
+      this.#line.giveBack(job);
+      if (end.type === "timed_out") this.#times.tookTooLong(job.owner);
+      job.end(end);
+      this.#next();
     });
-    worker.post({ kind, raw: copy, input }, [copy.buffer]);
-  }
-
-  #take(message: WorkerMessage): void {
-    if (message.type === "ready") {
-      if (this.#isReady) return;
-      this.#cancelTimer();
-      this.#isReady = true;
-      this.#failedStarts = 0;
-      if (this.#underWay !== null) this.#post();
-    } else if (this.#underWay === null) return;
-    else if (message.type === "step") this.#underWay.onStep(message.step as never);
-    else if (message.type === "result") this.#end({ type: "result", result: message.result });
-    else {
-      this.#options.onLoss(new Error(`a mail could not be read: ${message.reason}`));
-      this.#end({ type: "failed" });
-    }
-  }
-
-  /** A worker that never began leaves its job to the main thread; one that died of it does not. */
-  #lose(failure: unknown): void {
-    const hadBegun = this.#isReady;
-    this.#dropWorker();
-    this.#options.onLoss(failure);
-    if (this.#underWay === null) return;
-    if (hadBegun) return this.#end({ type: "failed" });
-    this.#failedStarts++;
-    this.#runHere();
-  }
-
-  #dropWorker(): void {
-    this.#cancelTimer();
-    this.#worker?.terminate();
-    this.#worker = null;
-    this.#isReady = false;
-  }
-
-  #end(how: JobEnd): void {
-    this.#cancelTimer();
-    const job = this.#underWay!;
-    this.#underWay = null;
-    job.end(how);
-    this.#next();
-    if (this.#underWay !== null || this.#worker === null) return;
-    this.#cancelTimer = this.#after(this.#bounds.idleMs, () => this.#dropWorker());
-  }
-
-  /** Does the job on the main thread, with a turn of the event loop between its steps. */
-  async #runHere(): Promise<void> {
-    const job = this.#underWay!;
-    const until = this.#now() + this.#bounds.jobMs;
-    let how: JobEnd = { type: "failed" };
-    try {
-      const { MAIL_JOBS } = await import("./mail_jobs.ts");
-      const steps = MAIL_JOBS[job.kind].run(job.raw, job.input as never);
-      for (;;) {
-        const step = await steps.next();
-        if (step.done === true) {
-          how = { type: "result", result: step.value };
-          break;
-        }
-        job.onStep(step.value as never);
-        if (this.#now() > until) {
-          how = { type: "timed_out" };
-          break;
-        }
-        await new Promise((resolve) => setTimeout(resolve));
-      }
-    } catch (error) {
-      this.#options.onLoss(error);
-    }
-    if (this.#underWay === job) this.#end(how);
   }
 }
 

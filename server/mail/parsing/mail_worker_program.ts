@@ -17,7 +17,7 @@ scope.onmessage = async ({ data: { kind, raw, input } }) => {
     const steps = job.run(raw, input as never);
     let step = await steps.next();
     for (; step.done !== true; step = await steps.next()) {
-      scope.postMessage({ type: "step", step: step.value });
+      if (step.value !== null) scope.postMessage({ type: "step", step: step.value });
     }
     scope.postMessage({ type: "result", result: step.value }, job.buffersOf(step.value));
   } catch (error) {

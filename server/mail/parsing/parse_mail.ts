@@ -6,7 +6,7 @@ import { describeAttachment, isAttachment } from "./attachments.ts";
 import { findCodes } from "./codes.ts";
 import { extractText } from "./extracted_text.ts";
 import { fitLists } from "./fit_lists.ts";
-import { htmlToText } from "./html_text.ts";
+import { readHtmlText } from "./html_text.ts";
 import { removeInvisible } from "./invisible_characters.ts";
 import type { FoundAttachment, ParseContext, ParsedMail, ParseWarning } from "./parsed_mail.ts";
 import { applyPatch, emptyParsedMail, type ParsedPatch } from "./parsed_patch.ts";
@@ -22,19 +22,23 @@ const MAX_ATTACHMENTS = 200;
 /** Parses in one go. */
 export function parseMail(raw: Uint8Array, context: ParseContext): ParsedMail {
   const mail = emptyParsedMail();
-  for (const patch of parseInStages(raw, context)) applyPatch(mail, patch);
+  for (const patch of parseInStages(raw, context)) if (patch !== null) applyPatch(mail, patch);
   return mail;
 }
 
 /**
  * Parses stage by stage: headers, plain text, HTML, attachments, what the texts say. Each gives what
- * it found, so that what is dearest comes last and a parse that is ended early has the rest.
+ * it found, so that what is dearest comes last and a parse that is ended early has the rest; null
+ * where others may have a turn.
  * @param raw 0 or more bytes
  */
-export function* parseInStages(raw: Uint8Array, context: ParseContext): Generator<ParsedPatch> {
+export function* parseInStages(
+  raw: Uint8Array,
+  context: ParseContext,
+): Generator<ParsedPatch | null> {
   const warnings = new Set<ParseWarning>();
-  const parts = walkParts(raw, context.limits, warnings);
-  const { facts, headers } = readRootHeaders(raw, parts[0]!, context, warnings);
+  const parts = yield* walkParts(raw, context.limits, warnings);
+  const { facts, headers } = yield* readRootHeaders(raw, parts[0]!, context, warnings);
   let hidden = facts.hiddenTextRemoved;
   const lists = fitLists({ ...facts, attachments: [] }, warnings);
   yield { facts: { ...facts, ...lists }, texts: { headers }, warnings: [...warnings] };
@@ -44,18 +48,18 @@ export function* parseInStages(raw: Uint8Array, context: ParseContext): Generato
     hidden ||= visible.removed;
     return visible.text;
   };
-  const plain = joinTexts(raw, parts, "text/plain", warnings);
+  const plain = yield* joinTexts(raw, parts, "text/plain", warnings);
   const plainText = plain === null ? null : clean(plain);
   if (plainText !== null) {
     const found = { textSource: "plain", hiddenTextRemoved: hidden } as const;
     yield { facts: found, texts: { text: plainText }, warnings: [...warnings] };
   }
-  const html = joinTexts(raw, parts, "text/html", warnings);
+  const html = yield* joinTexts(raw, parts, "text/html", warnings);
   if (html !== null) yield { texts: { html }, warnings: [...warnings] };
 
   const attachments: FoundAttachment[] = [];
   for (const [index, part] of parts.filter(isAttachment).slice(0, MAX_ATTACHMENTS).entries()) {
-    const described = describeAttachment(raw, part, index, warnings);
+    const described = yield* describeAttachment(raw, part, index, warnings);
     hidden ||= described.hiddenRemoved;
     attachments.push(described.attachment);
   }
@@ -65,8 +69,9 @@ export function* parseInStages(raw: Uint8Array, context: ParseContext): Generato
 
   // A part of white space alone, beside the HTML, says nothing.
   const isHtml = html !== null && (plainText === null || plainText.trim() === "");
-  const converted = isHtml ? htmlToText(html) : null;
+  const converted = isHtml ? yield* readHtmlText(html) : null;
   if (converted?.hiddenRemoved) hidden = true;
+  if (converted?.isTooComplex) warnings.add("too_complex");
   const text = converted === null ? plainText : cutText(clean(converted.text), warnings);
   if (text === null) return;
   const links = converted?.links ?? linksOfText(text);
@@ -75,7 +80,7 @@ export function* parseInStages(raw: Uint8Array, context: ParseContext): Generato
     texts: { text, links },
     warnings: [...warnings],
   };
-  const extractedText = extractText(text);
+  const extractedText = yield* extractText(text);
   const preview = previewOf(extractedText);
   yield { facts: { preview }, texts: { extractedText } };
   yield { facts: { codes: findCodes(facts.subject, text) } };

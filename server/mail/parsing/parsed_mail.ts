@@ -92,7 +92,9 @@ export type ParseWarning =
   | "attachments_cut"
   | "links_cut"
   | "subject_cut"
-  | "text_cut";
+  | "text_cut"
+  /** Style sheets were judged in a part of the HTML alone: what they hide may stand in the text. */
+  | "too_complex";
 
 /** What parsing has to know besides the bytes. */
 export interface ParseContext {

@@ -2,6 +2,7 @@
 import { isText } from "./attachments.ts";
 import { decodeCharset } from "./charset.ts";
 import type { ParseWarning } from "./parsed_mail.ts";
+import type { Sliced } from "./sliced.ts";
 import { decodeTransfer } from "./transfer_encoding.ts";
 import type { MailPart } from "./walk_parts.ts";
 
@@ -15,12 +16,12 @@ const MAX_BYTES = 5 * MAX_TEXT;
  * Without NUL, which no text has.
  * @param warnings gets `broken_encoding`, `unknown_charset`, `text_cut`
  */
-export function joinTexts(
+export function* joinTexts(
   raw: Uint8Array,
   parts: readonly MailPart[],
   type: "text/plain" | "text/html",
   warnings: Set<ParseWarning>,
-): string | null {
+): Sliced<string | null> {
   const found = parts.filter((part) => part.contentType === type && isText(part));
   if (found.length === 0) return null;
   let joined = "";
@@ -30,19 +31,25 @@ export function joinTexts(
       warnings.add("text_cut");
       break;
     }
-    joined += textOf(raw, part, warnings);
+    joined += yield* textOf(raw, part, warnings);
   }
   return cutText(joined, warnings);
 }
 
-function textOf(raw: Uint8Array, part: MailPart, warnings: Set<ParseWarning>): string {
-  const decoded = decodeTransfer(raw.subarray(part.start, part.end), part.encoding);
+function* textOf(
+  raw: Uint8Array,
+  part: MailPart,
+  warnings: Set<ParseWarning>,
+): Sliced<string> {
+  const decoded = yield* decodeTransfer(raw.subarray(part.start, part.end), part.encoding);
   const isCut = decoded.bytes.length > MAX_BYTES;
   if (isCut) warnings.add("text_cut");
   const bytes = isCut ? decoded.bytes.subarray(0, MAX_BYTES) : decoded.bytes;
+  yield null;
   const { text, isKnown, isBroken } = decodeCharset(bytes, part.parameters.get("charset") ?? "");
   if (decoded.isBroken || isBroken) warnings.add("broken_encoding");
   if (!isKnown) warnings.add("unknown_charset");
+  yield null;
   // Cut first: replacing millions of line ends takes more memory than all the rest.
   const clean = cutText(text, warnings).replaceAll("\0", "");
   return part.contentType === "text/plain" ? clean.replaceAll(/\r\n?/g, "\n") : clean;

@@ -1,5 +1,6 @@
 import { parseAddresses } from "./addresses.ts";
 import { fieldValue, readFields } from "./header_fields.ts";
+import { toEnd } from "./sliced.ts";
 
 /** What is looked at: few headers are longer, and reading these takes a fraction of a millisecond. */
 const PEEKED_BYTES = 32 * 1024;
@@ -14,7 +15,7 @@ const [TAB, LF, CR, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
  */
 export function peekFrom(raw: Uint8Array): string | null | undefined {
   const { end, isWhole } = headWithin(raw.subarray(0, PEEKED_BYTES), raw.length <= PEEKED_BYTES);
-  const fields = readFields(raw, 0, end);
+  const fields = toEnd(readFields(raw, 0, end));
   for (const field of fields.filter(({ name }) => name === "from")) {
     const [first] = parseAddresses(fieldValue(raw, field), 1, new Set()).addresses;
     if (first !== undefined) return first.address;

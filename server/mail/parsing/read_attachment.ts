@@ -1,6 +1,7 @@
 /** One attachment out of the raw message, when it is asked for. Pure. */
 import { describeAttachment, isAttachment } from "./attachments.ts";
 import type { FoundAttachment, ParseWarning } from "./parsed_mail.ts";
+import type { Sliced } from "./sliced.ts";
 import { type WalkLimits, walkParts } from "./walk_parts.ts";
 
 export interface ReadAttachment {
@@ -10,12 +11,18 @@ export interface ReadAttachment {
 }
 
 /** All attachments of a message, in their order; the message is walked once. */
-export function readAttachments(raw: Uint8Array, limits: WalkLimits): ReadAttachment[] {
+export function* readAttachments(
+  raw: Uint8Array,
+  limits: WalkLimits,
+): Sliced<ReadAttachment[]> {
   const warnings = new Set<ParseWarning>();
-  return walkParts(raw, limits, warnings).filter(isAttachment).map((part, index) => {
-    const { attachment, bytes } = describeAttachment(raw, part, index, warnings);
-    return { attachment, bytes: new Uint8Array(bytes) };
-  });
+  const parts = yield* walkParts(raw, limits, warnings);
+  const read: ReadAttachment[] = [];
+  for (const [index, part] of parts.filter(isAttachment).entries()) {
+    const { attachment, bytes } = yield* describeAttachment(raw, part, index, warnings);
+    read.push({ attachment, bytes: new Uint8Array(bytes) });
+  }
+  return read;
 }
 
 /**
@@ -23,14 +30,15 @@ export function readAttachments(raw: Uint8Array, limits: WalkLimits): ReadAttach
  * @param limits the message was parsed with: the indexes rest on them
  * @returns null where the message has no such attachment
  */
-export function readAttachment(
+export function* readAttachment(
   raw: Uint8Array,
   index: number,
   limits: WalkLimits,
-): ReadAttachment | null {
+): Sliced<ReadAttachment | null> {
   const warnings = new Set<ParseWarning>();
-  const part = walkParts(raw, limits, warnings).filter(isAttachment)[index];
+  const parts = yield* walkParts(raw, limits, warnings);
+  const part = parts.filter(isAttachment)[index];
   if (part === undefined) return null;
-  const { attachment, bytes } = describeAttachment(raw, part, index, warnings);
+  const { attachment, bytes } = yield* describeAttachment(raw, part, index, warnings);
   return { attachment, bytes: new Uint8Array(bytes) };
 }

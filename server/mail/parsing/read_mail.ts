@@ -10,4 +10,6 @@ export interface ReadMailResult extends EncodedTexts {
 export type ReadMail = (
   raw: Uint8Array<ArrayBuffer>,
   context: ParseContext,
+  /** Whose turn it takes: the org that the message goes to. */
+  owner: string,
 ) => Promise<ReadMailResult>;

@@ -6,6 +6,7 @@ import { decodedValue, showHeaders } from "./headers.ts";
 import { removeInvisible } from "./invisible_characters.ts";
 import { firstMessageId, messageIds } from "./message_ids.ts";
 import type { MailAddress, ParseContext, ParsedFacts, ParseWarning } from "./parsed_mail.ts";
+import type { Sliced } from "./sliced.ts";
 import type { MailPart } from "./walk_parts.ts";
 
 /** Code points. */
@@ -31,12 +32,12 @@ export type HeaderFacts = Pick<
  * @param root the message itself
  * @param warnings gets what could not be read
  */
-export function readRootHeaders(
+export function* readRootHeaders(
   raw: Uint8Array,
   root: MailPart,
   { envelopeFrom }: Pick<ParseContext, "envelopeFrom">,
   warnings: Set<ParseWarning>,
-): { facts: HeaderFacts; headers: Record<string, string[]> } {
+): Sliced<{ facts: HeaderFacts; headers: Record<string, string[]> }> {
   let hiddenTextRemoved = false;
   const visible = (text: string) => {
     const clean = removeInvisible(text);
@@ -69,7 +70,7 @@ export function readRootHeaders(
   const from = senders.addresses[0] ?? null;
   if (senders.isCut || fieldsOf("from").length > 1) warnings.add("several_from");
   if (from === null && fieldsOf("from").length > 0) warnings.add("invalid_from");
-  const headers = showHeaders(raw, root.fields, warnings);
+  const headers = yield* showHeaders(raw, root.fields, warnings);
   const subject = decoded("subject")[0];
   const facts = {
     from,

@@ -2,14 +2,15 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import fc from "../../../tests/support/seeded_fast_check.ts";
 import { decodeBase64, decodeQuotedPrintable, decodeTransfer } from "./transfer_encoding.ts";
+import { toEnd } from "./sliced.ts";
 
 const bytes = (latin1: string) => Uint8Array.from(Buffer.from(latin1, "latin1"));
 const base64 = (text: string) => {
-  const { bytes: decoded, isBroken } = decodeBase64(bytes(text));
+  const { bytes: decoded, isBroken } = toEnd(decodeBase64(bytes(text)));
   return [Buffer.from(decoded).toString("latin1"), isBroken];
 };
 const quoted = (text: string) => {
-  const { bytes: decoded, isBroken } = decodeQuotedPrintable(bytes(text));
+  const { bytes: decoded, isBroken } = toEnd(decodeQuotedPrintable(bytes(text)));
   return [Buffer.from(decoded).toString("latin1"), isBroken];
 };
 
@@ -23,7 +24,7 @@ Deno.test("decodeBase64() decodes what the platform encodes, wherever lines end"
           new RegExp(`.{${width}}`, "g"),
           "$&\r\n",
         );
-        const { bytes: decoded, isBroken } = decodeBase64(bytes(text));
+        const { bytes: decoded, isBroken } = toEnd(decodeBase64(bytes(text)));
         assert.deepEqual([Buffer.from(decoded), isBroken], [Buffer.from(data), false]);
       },
     ),
@@ -50,8 +51,8 @@ Deno.test("decodeQuotedPrintable() undoes octets and soft line ends, and keeps o
 Deno.test("decodeTransfer() leaves bytes as they are unless they are encoded", () => {
   const body = bytes("SGk=");
   for (const name of ["", "7bit", " 8BIT ", "binary"]) {
-    assert.deepEqual(decodeTransfer(body, name), { bytes: body, isBroken: false });
+    assert.deepEqual(toEnd(decodeTransfer(body, name)), { bytes: body, isBroken: false });
   }
-  assert.deepEqual(decodeTransfer(body, "x-uuencode"), { bytes: body, isBroken: true });
-  assert.equal(decodeTransfer(body, "BASE64").bytes.length, 2);
+  assert.deepEqual(toEnd(decodeTransfer(body, "x-uuencode")), { bytes: body, isBroken: true });
+  assert.equal(toEnd(decodeTransfer(body, "BASE64")).bytes.length, 2);
 });

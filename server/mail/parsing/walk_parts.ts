@@ -5,6 +5,7 @@
 import { fieldValue, type HeaderField, readFields, withoutLineEnd } from "./header_fields.ts";
 import { parseParameters, type ValueWithParameters } from "./parameters.ts";
 import type { ParseWarning } from "./parsed_mail.ts";
+import type { Sliced } from "./sliced.ts";
 
 export interface MailPart {
   fields: readonly HeaderField[];
@@ -32,6 +33,10 @@ export interface WalkLimits {
 
 /** Bytes of all headers together (mail page, "Receiving"). */
 export const MAX_HEAD_BYTES = 2 * 1024 * 1024;
+/** What is looked at between two moments at which others may have a turn. */
+const LINES_A_TURN = 2_048;
+/** Bytes. */
+const USUAL_LINE = 128;
 /** RFC 2046 allows 70; some write more. */
 const MAX_BOUNDARY = 250;
 const [TAB, LF, CR, SPACE, DASH] = [0x09, 0x0a, 0x0d, 0x20, 0x2d];
@@ -48,11 +53,11 @@ interface OpenMultipart {
  * @param warnings gets `too_many_parts`, `nested_too_deep`, `headers_too_large`, `broken_structure`,
  *   `unknown_charset`
  */
-export function walkParts(
+export function* walkParts(
   raw: Uint8Array,
   limits: WalkLimits,
   warnings: Set<ParseWarning>,
-): MailPart[] {
+): Sliced<MailPart[]> {
   const open: OpenMultipart[] = [];
   let boundaries = indexBoundaries(open);
   const parts: MailPart[] = [];
@@ -61,15 +66,15 @@ export function walkParts(
   let current: MailPart | null = null;
 
   /** Reads the headers of a part. @returns where its body begins; -1 where the walk ends */
-  function begin(start: number): number {
-    const head = readHead(raw, start, boundaries);
+  function* begin(start: number): Sliced<number> {
+    const head = yield* readHead(raw, start, boundaries);
     const size = head.bodyStart - start;
     const isTooLarge = headBytes + size > MAX_HEAD_BYTES;
     if (isTooLarge) warnings.add("headers_too_large");
     if (isTooLarge && parts.length > 0) return -1;
     const end = Math.min(head.end, start + MAX_HEAD_BYTES);
     const parent = open.at(-1)?.part;
-    const part = partOf(raw, readFields(raw, start, end), parent, warnings);
+    const part = partOf(raw, yield* readFields(raw, start, end), parent, warnings);
     headBytes += size;
     // Lines none of which is a field are the body, whose headers were forgotten.
     const hasHeaders = part.fields.length > 0 || head.end === start;
@@ -98,8 +103,9 @@ export function walkParts(
     current = null;
   }
 
-  let at = begin(0);
-  while (at >= 0 && at < raw.length) {
+  let at = yield* begin(0);
+  for (let lines = 1; at >= 0 && at < raw.length; lines++) {
+    if (lines % LINES_A_TURN === 0) yield null;
     const next = nextLine(raw, at);
     const found = delimiterAt(raw, at, next, boundaries);
     if (found === null) {
@@ -118,7 +124,7 @@ export function walkParts(
       warnings.add("too_many_parts");
       return parts;
     }
-    at = begin(next);
+    at = yield* begin(next);
   }
   if (at >= 0) {
     if (current !== null) (current as MailPart).end = raw.length;
@@ -162,12 +168,13 @@ function partOf(
 }
 
 /** Where the headers from here on end, and the body begins: at an empty line or a boundary. */
-function readHead(
+function* readHead(
   raw: Uint8Array,
   start: number,
   boundaries: Boundaries,
-): { end: number; bodyStart: number } {
-  for (let at = start; at < raw.length;) {
+): Sliced<{ end: number; bodyStart: number }> {
+  for (let [at, lines] = [start, 1]; at < raw.length; lines++) {
+    if (lines % LINES_A_TURN === 0) yield null;
     const next = nextLine(raw, at);
     if (raw[at] === LF || (raw[at] === CR && raw[at + 1] === LF)) {
       return { end: at, bodyStart: next };
@@ -180,9 +187,11 @@ function readHead(
 
 /** Behind the next LF. A CR alone ends no line: other readers of mail would not see it end there. */
 function nextLine(raw: Uint8Array, from: number): number {
-  let at = from;
-  while (at < raw.length && raw[at] !== LF) at++;
-  return Math.min(raw.length, at + 1);
+  // A search by the runtime is dear to begin: most lines are short.
+  const near = Math.min(raw.length, from + USUAL_LINE);
+  for (let at = from; at < near; at++) if (raw[at] === LF) return at + 1;
+  const at = raw.indexOf(LF, near);
+  return at < 0 ? raw.length : at + 1;
 }
 
 /** Boundaries of open multiparts, so that a line is compared once, however many there are. */

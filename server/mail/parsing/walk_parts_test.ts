@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import type { ParseWarning } from "./parsed_mail.ts";
 import { MAX_HEAD_BYTES, walkParts } from "./walk_parts.ts";
+import { toEnd } from "./sliced.ts";
 
 function walk(text: string, limits = { parts: 5, depth: 3 }) {
   const raw = new TextEncoder().encode(text);
   const warnings = new Set<ParseWarning>();
-  const parts = walkParts(raw, limits, warnings);
+  const parts = toEnd(walkParts(raw, limits, warnings));
   const bodies = parts.map((part) => new TextDecoder().decode(raw.subarray(part.start, part.end)));
   return { parts, bodies, warnings: [...warnings] };
 }

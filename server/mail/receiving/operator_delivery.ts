@@ -1,7 +1,7 @@
 /** Hands mail for the operator to the next hop: each as a file, in a mail of the relay's own. */
 import { BlobDamaged } from "../../blobs/blob_damaged.ts";
 import type { BlobRef, Blobs } from "../../blobs/blobs.ts";
-import type { Mailer, MailOutcome } from "../../outgoing/mailer.ts";
+import { isDeferral, type Mailer, type MailOutcome } from "../../outgoing/mailer.ts";
 import type {
   AttemptOutcome,
   OutgoingHandler,
@@ -31,13 +31,15 @@ export interface OperatorDeliveryOptions {
   mailer: Mailer;
   random: (sizeBytes: number) => Uint8Array;
   /** Off the main thread where it is large. */
-  compose(mail: MailToCompose): Promise<Uint8Array>;
+  compose(mail: MailToCompose, owner: string): Promise<Uint8Array>;
   /** The relay's sender (RELAY_MAIL_FROM). */
   from: { name: string; address: string };
   /** RELAY_MAIL_POSTMASTER. */
   operator: string;
 }
 
+/** Whose turn its mails take. */
+const OWNER = "operator";
 /** One large mail at a time: they are read and composed whole. */
 const CONCURRENCY = 1;
 /** An envelope with two addresses of 320 characters, and a blob. */
@@ -80,7 +82,7 @@ async function attempt(
     if (error instanceof BlobDamaged) return { result: "dead", reason: "damaged", untried: true };
     throw error;
   }
-  const content = await compose(operatorMail(options, item, raw));
+  const content = await compose(operatorMail(options, item, raw), OWNER);
   const outcome = await mailer.send({ from: from.address, to: operator, content }, {
     signal: item.signal,
     beforeContent: () => item.commitData(),
@@ -128,5 +130,6 @@ function afterwards(outcome: MailOutcome, retryMs: number): AttemptOutcome<Opera
   if (result === "unknown") return { result: "unknown", reason: `unknown: ${reason}` };
   const isAboutMail = outcome.stage === "recipient" || outcome.stage === "content";
   if (outcome.permanent && isAboutMail) return { result: "dead", reason: `refused: ${reason}` };
-  return { result: "retry", reason, afterMs: retryMs, unreachable: outcome.stage === "connection" };
+  const unreachable = outcome.stage === "connection";
+  return { result: "retry", reason, afterMs: retryMs, unreachable, deferred: isDeferral(outcome) };
 }

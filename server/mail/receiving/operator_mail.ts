@@ -3,6 +3,7 @@
  * relay's own, so that no filter on the way reads it as the relay's words (mail page, "Receiving").
  */
 import type { Blobs } from "../../blobs/blobs.ts";
+import { storageKey } from "../../blobs/stored_bytes.ts";
 import { RelayError } from "../../errors.ts";
 import { sha256Of } from "../../http/sha256_of.ts";
 import type { OutgoingQueue } from "../../outgoing/outgoing_queue.ts";
@@ -99,7 +100,7 @@ export class OperatorMail {
     const key = passedKey(hash);
     const id = `operator/${makeUlid(store.now(), random)}`;
     return await commits.submit<NewOutgoing<OperatorPayload> | null>({
-      records: [key, RATE_KEY],
+      records: [key, RATE_KEY, storageKey(FOLDER[0]!)],
       sizeBytes: 3_000,
       proof: key,
       plan(turn) {

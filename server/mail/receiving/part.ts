@@ -44,7 +44,7 @@ export function openReceiving(
       operatorMail: new OperatorMail({ ...core, from: from.address }),
       bounceKey: () => secret.key("mail-bounce"),
     }),
-    readMail: (raw, context) => reader.read(raw, context),
+    readMail: (raw, context, owner) => reader.read(raw, context, owner),
     checkAuth: ({ raw, from, clientIp, clientHelo }, party) =>
       auth.check(raw, { clientIp, helo: clientHelo, envelopeFrom: from }, party),
   });

@@ -271,7 +271,7 @@ export class Receiver {
       readMail(mail.raw, {
         envelopeFrom: mail.from,
         limits: { parts: limits.mailParts, depth: limits.mailDepth },
-      }),
+      }, party.org),
       mail.auth === undefined
         ? checkAuth(mail, party)
         : { auth: mail.auth, isReplyToUnsigned: false },

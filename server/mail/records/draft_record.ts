@@ -2,6 +2,7 @@
 import type { BlobRef } from "../../blobs/blobs.ts";
 import type { ExtraHeader } from "../composing/outgoing_message.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
+import type { StoredAnswer } from "./stored_answer.ts";
 
 export interface DraftAttachment {
   /** `att_` and a number that no other attachment of the draft has had. */
@@ -44,6 +45,11 @@ export interface DraftRow {
   attachments: readonly DraftAttachment[];
   /** Number of the next attachment. */
   nextAttachment: number;
+  /**
+   * What was taken out of the HTML, which is reduced (reducing/reduce_html.ts); null where it is as it was
+   * given. Rows of former versions have none.
+   */
+  reduced?: readonly string[] | null;
   /** One section: JSON of DraftTexts. */
   texts: BlobRef;
   /** A section for each attachment; null without any. */
@@ -60,6 +66,8 @@ export interface DraftRow {
   updatedAtMs: number;
   /** Null while nobody is asked. */
   asked: AskedApproval | null;
+  /** The answer under an Idempotency-Key that told of it; absent where none did. */
+  answer?: StoredAnswer;
 }
 
 /** What is too long for a row. */
@@ -99,8 +107,10 @@ export function writerOf(row: Pick<DraftRow, "createdByKey" | "isOfOneKey">): st
   return row.isOfOneKey === true ? row.createdByKey : null;
 }
 
-/** Bytes that a draft takes of its org's storage. Pure. */
-export function draftBytes({ texts, files }: Pick<DraftRow, "texts" | "files">): number {
-  return [...texts.sections, ...files?.sections ?? []]
+/** Bytes that the blobs of a draft take of its org's storage. Pure. */
+export function draftBytes(
+  { texts, files }: { texts: BlobRef | null; files: BlobRef | null },
+): number {
+  return [...texts?.sections ?? [], ...files?.sections ?? []]
     .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 }

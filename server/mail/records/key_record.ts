@@ -69,6 +69,16 @@ export function isLive({ expiresAtMs }: Pick<MailKey, "expiresAtMs">, nowMs: num
   return expiresAtMs === null || nowMs < expiresAtMs;
 }
 
+/** Name of a key that a sign-in makes. */
+export function signInKeyName(by: "magic" | "google", nowMs: number): string {
+  return `${by} ${new Date(nowMs).toISOString().slice(0, 10)}`;
+}
+
+/** Whether a link in a mail made a key. */
+export function isMagicKey({ signIn, name }: Pick<MailKey, "signIn" | "name">): boolean {
+  return signIn && name.startsWith("magic ");
+}
+
 /** Whether a key can change an org: without such a key nobody could get in or make another. */
 export function isOwnerKey(key: MailKey, nowMs: number): boolean {
   return key.scope === "org" && key.permissions.includes("inbox:write") && isLive(key, nowMs);

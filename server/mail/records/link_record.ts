@@ -1,4 +1,4 @@
-/** Links in mails that wait to be followed. One that was used is no more. */
+/** Links in mails that wait to be followed, and a mail without one. A link that was used is no more. */
 import { RelayError } from "../../errors.ts";
 import { defineRecord } from "../../storage/record_key.ts";
 import { DAY_MS, HOUR_MS } from "../../time_units.ts";
@@ -9,21 +9,24 @@ interface Link {
   expiresAtMs: number;
   /** Where the mail goes: the address that it proves. */
   email: string;
-  /** Address of the client that asked for it, as limits count it; the mail names it. */
-  askedFrom: string;
   /** The attempt that wrote it. */
   attempt: string;
 }
 
+interface AskedLink extends Link {
+  /** Address of the client that asked for it, as limits count it; the mail names it. */
+  askedFrom: string;
+}
+
 /** Signs in to an org that carries the address, or to a new one. */
-export interface MagicLink extends Link {
+export interface MagicLink extends AskedLink {
   kind: "magic";
   /** The org that was asked for; null for the default one. */
   orgId: string | null;
 }
 
 /** Makes the address that of the org. */
-export interface ClaimLink extends Link {
+export interface ClaimLink extends AskedLink {
   kind: "claim";
   orgId: string;
   /** The key that asked: where it has gone, the link has. */
@@ -31,8 +34,8 @@ export interface ClaimLink extends Link {
   keyPrefix: string;
 }
 
-/** Puts an org back to its former owner. */
-export interface RestoreLink extends Link {
+/** Puts an org back to its former owner, for as long as the org has it among its restores. */
+export interface RestoreLink extends AskedLink {
   kind: "restore";
   orgId: string;
   /** Prefix of the key that changed the owner. */
@@ -41,7 +44,17 @@ export interface RestoreLink extends Link {
   sinceMs: number;
 }
 
-export type LinkRecord = MagicLink | ClaimLink | RestoreLink;
+/** Tells an owner of whom the org was taken who has no way back: those before them come first. */
+export interface DisplacedNotice extends Link {
+  kind: "displaced";
+  orgId: string;
+  /** When the owner was changed, unix ms. */
+  sinceMs: number;
+}
+
+/** What opens something by its token. */
+export type OpeningLink = MagicLink | ClaimLink | RestoreLink;
+export type LinkRecord = OpeningLink | DisplacedNotice;
 
 /** ["mail-link", id]: id is a ULID. */
 export const linkKey = defineRecord<LinkRecord, [id: string]>(["mail-link"], 1);

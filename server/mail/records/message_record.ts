@@ -1,6 +1,7 @@
 /** Messages as the store holds them (mail page, "Records"); what they say at length lies in a blob. */
 import type { BlobRef } from "../../blobs/blobs.ts";
 import type { MailAddress, ParsedFacts } from "../parsing/parsed_mail.ts";
+import type { StoredAnswer } from "./stored_answer.ts";
 
 export type AuthResult =
   | "pass"
@@ -89,6 +90,8 @@ export interface MessageRow extends ParsedFacts {
   blob: BlobRef;
   /** Hash under which a repetition of an inbound message is known. */
   repeatKey: string | null;
+  /** Answers under Idempotency-Keys that told of it; absent where none did. */
+  answers?: readonly StoredAnswer[];
 }
 
 /** Sections of a message's blob. */

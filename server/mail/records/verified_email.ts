@@ -5,6 +5,7 @@ import { listRows } from "../../storage/list_rows.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { defineRecord } from "../../storage/record_key.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
+import { isMagicKey, keysKey, type KeysRecord, type MailKey } from "./key_record.ts";
 import { type EmailProof, orgKey, type OrgRecord, orgState } from "./org_record.ts";
 
 /**
@@ -35,7 +36,8 @@ export function stageVerifiedEmail(
   email: string | null,
   proof: EmailProof | null,
 ): Pick<OrgRecord, "verifiedEmail" | "emailProof"> {
-  if (org.verifiedEmail !== null) turn.delete(emailOrgKey(org.verifiedEmail, org.id));
+  const former = org.verifiedEmail;
+  if (former !== null && former !== email) turn.delete(emailOrgKey(former, org.id));
   if (email !== null) {
     turn.set(emailOrgKey(email, org.id), proof);
     turn.putRecord(emailKey(email), { v: 1, attempt: turn.attempt }, EXPIRY_MARGIN_MS);
@@ -43,26 +45,32 @@ export function stageVerifiedEmail(
   return { verifiedEmail: email, emailProof: proof };
 }
 
-/** The orgs of an address in the order in which a sign-in prefers them: the first by sign-in, then by claim. Pure. */
-export function inSignInOrder<O extends Pick<OrgRecord, "id" | "emailProof">>(
-  orgs: readonly O[],
-): O[] {
-  const rank = ({ emailProof }: O) => emailProof?.by === "sign_in" ? 0 : 1;
-  return orgs.toSorted((a, b) =>
-    rank(a) - rank(b) || (a.emailProof?.atMs ?? 0) - (b.emailProof?.atMs ?? 0) ||
-    (a.id < b.id ? -1 : 1)
-  );
+/**
+ * When an org was first signed in to by its address; null where it was only claimed. Of an org whose
+ * owner signed in before that was noted, a key tells that a link made since. Pure.
+ */
+export function signedInAtMs(
+  { emailProof = null }: Pick<OrgRecord, "emailProof">,
+  keys: readonly MailKey[],
+): number | null {
+  if (emailProof?.by === "sign_in") return emailProof.atMs;
+  const since = keys
+    .filter((key) => isMagicKey(key) && key.createdAtMs > (emailProof?.atMs ?? 0))
+    .map(({ createdAtMs }) => createdAtMs);
+  return since.length === 0 ? null : Math.min(...since);
 }
 
-/** An org that carries an address, as a sign-in by it found them. */
+/** The orgs that carry an address, as a sign-in by it finds them. */
 export interface CarryingOrgs {
-  /** The orgs in the order in which a sign-in prefers them. */
-  orgs: readonly OrgRecord[];
+  /** Those that were signed in to by it: the first of them opens unasked. */
+  signedIn: readonly OrgRecord[];
+  /** Those that only claimed it, the first at first: somebody else may have, and none opens unasked. */
+  claimed: readonly OrgRecord[];
   /** What emailKey() held before they were read. */
   mark: EmailRecord | null;
 }
 
-/** Reads which orgs carry an address. A commit that rests on there being none compares the mark. */
+/** Reads which orgs carry an address. A commit that rests on which there are compares the mark. */
 export async function findCarryingOrgs(
   { records, kv, nowMs, limits }: {
     records: Pick<RecordCache, "read">;
@@ -74,12 +82,23 @@ export async function findCarryingOrgs(
 ): Promise<CarryingOrgs> {
   const mark = await records.read<EmailRecord>(emailKey(email));
   const rows = await listRows(kv, { prefix: ["mail-email-org", email] });
-  const orgs: OrgRecord[] = [];
+  const signedIn: { org: OrgRecord; atMs: number }[] = [];
+  const claimed: { org: OrgRecord; atMs: number }[] = [];
   for (const { key } of rows) {
     const org = await records.read<OrgRecord>(orgKey(key[2] as string));
-    if (org !== null && carries(org, email, nowMs, limits)) orgs.push(org);
+    if (org === null || !carries(org, email, nowMs, limits)) continue;
+    const keys = (await records.read<KeysRecord>(keysKey(org.id)))?.keys ?? [];
+    const atMs = signedInAtMs(org, keys);
+    if (atMs === null) claimed.push({ org, atMs: org.emailProof?.atMs ?? 0 });
+    else signedIn.push({ org, atMs });
   }
-  return { orgs: inSignInOrder(orgs), mark };
+  return { signedIn: firstAtFirst(signedIn), claimed: firstAtFirst(claimed), mark };
+}
+
+function firstAtFirst(found: readonly { org: OrgRecord; atMs: number }[]): OrgRecord[] {
+  return found
+    .toSorted((a, b) => a.atMs - b.atMs || (a.org.id < b.org.id ? -1 : 1))
+    .map(({ org }) => org);
 }
 
 /** Whether an org stands and has an address. Pure. */

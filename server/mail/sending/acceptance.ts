@@ -58,7 +58,7 @@ export class Acceptance {
     const body = await given.body();
     const key = given.key();
     const context = { limits, nowMs: now() };
-    const asked = await work.read(kind, body, context, key !== null);
+    const asked = await work.read(kind, body, context, key !== null, caller.org.id);
     // The worker may have been busy: what the key may do, and the inbox lets, is asked again.
     await caller.confirm();
     const inbox = await inboxes.find(caller, inboxId);

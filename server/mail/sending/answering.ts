@@ -91,7 +91,7 @@ export class Answering {
     const read = await reader.readAttachments(raw, {
       parts: limits.mailParts,
       depth: limits.mailDepth,
-    });
+    }, row.orgId);
     // The row may list fewer than the message has: those go on that it shows.
     return row.attachments.flatMap((attachment, index) => {
       const found = read[index];

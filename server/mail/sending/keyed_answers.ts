@@ -14,7 +14,9 @@ import type { KeyedRequest } from "../mail_routes.ts";
 import type { KeptAnswer } from "./large_answers.ts";
 
 /** ["mail-idempotency", orgId, hash of key, method, path and value] */
-const useKey = defineRecord<ReservedUse, [orgId: string, scope: string]>(["mail-idempotency"], 2);
+export const useKey = defineRecord<ReservedUse, [orgId: string, scope: string]>([
+  "mail-idempotency",
+], 2);
 
 export interface KeyedAnswersServices {
   commits: GroupCommit;

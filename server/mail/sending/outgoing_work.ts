@@ -1,18 +1,12 @@
-/** Reads requests to send and composes messages: small ones here, large ones in a worker. */
+/** Reads requests to send and composes messages in a worker, whatever their size. */
 import { RelayError } from "../../errors.ts";
-import { composeMail, type MailToCompose } from "../composing/compose_mail.ts";
-import { type DraftPreview, previewDraft } from "../drafts/preview.ts";
+import type { MailToCompose } from "../composing/compose_mail.ts";
+import type { DraftPreview } from "../drafts/preview.ts";
 import type { MailWorker } from "../parsing/mail_worker.ts";
-import {
-  type OutgoingKind,
-  type OutgoingRequests,
-  type ReadOutcome,
-  readOutgoing,
-} from "./read_outgoing.ts";
+import type { OwnPicture } from "../reducing/reduced_addresses.ts";
+import type { ReducedHtml } from "../reducing/reduce_html.ts";
+import type { OutgoingKind, OutgoingRequests } from "./read_outgoing.ts";
 import type { ReadingContext } from "./read_send.ts";
-
-/** What takes the main thread some ms at most. */
-const SMALL_BYTES = 64 * 1024;
 
 /** A request, and the fingerprint of its body where it was asked for. */
 export interface ReadRequest<K extends OutgoingKind> {
@@ -25,11 +19,14 @@ export class OutgoingWork {
    * @param worker one that reads no mail of strangers: such mail may hold a worker for seconds, and
    * this one gets the DKIM key
    */
-  constructor(private readonly worker: Pick<MailWorker, "readRequest" | "compose" | "preview">) {}
+  constructor(
+    private readonly worker: Pick<MailWorker, "readRequest" | "compose" | "preview" | "reduce">,
+  ) {}
 
   /**
    * What the body of a request asks for.
    * @param wantsFingerprint whether the request has an Idempotency-Key
+   * @param owner whose turn it takes, here and below: the org that sends
    * @throws RelayError `invalid_json`, `invalid_email`, `payload_too_large`; `unavailable` when too
    * much waits for the worker
    */
@@ -38,10 +35,9 @@ export class OutgoingWork {
     body: Uint8Array,
     context: ReadingContext,
     wantsFingerprint: boolean,
+    owner: string,
   ): Promise<ReadRequest<K>> {
-    const outcome: ReadOutcome<K> = body.length <= SMALL_BYTES
-      ? readOutgoing(kind, body, context, wantsFingerprint)
-      : await this.worker.readRequest(kind, body, context, wantsFingerprint);
+    const outcome = await this.worker.readRequest(kind, body, context, wantsFingerprint, owner);
     if (!("refused" in outcome)) return outcome;
     throw new RelayError(outcome.refused.code, outcome.refused.message);
   }
@@ -50,13 +46,20 @@ export class OutgoingWork {
    * The message as it is stored and sent.
    * @throws RelayError `unavailable` when too much waits for the worker
    */
-  async compose(mail: MailToCompose): Promise<Uint8Array<ArrayBuffer>> {
-    const { text, html, attachments } = mail;
-    const size = attachments.reduce(
-      (sum, { content }) => sum + content.length,
-      (text?.length ?? 0) + (html?.length ?? 0),
-    );
-    return size <= SMALL_BYTES ? await composeMail(mail) : await this.worker.compose(mail);
+  async compose(mail: MailToCompose, owner: string): Promise<Uint8Array<ArrayBuffer>> {
+    return await this.worker.compose(mail, owner);
+  }
+
+  /**
+   * An HTML as it goes out where a person has to approve it.
+   * @throws RelayError `unavailable` when too much waits for the worker
+   */
+  async reduce(
+    html: string,
+    pictures: readonly OwnPicture[],
+    owner: string,
+  ): Promise<ReducedHtml> {
+    return await this.worker.reduce(html, pictures, owner);
   }
 
   /**
@@ -64,9 +67,7 @@ export class OutgoingWork {
    * @param section their bytes
    * @throws RelayError `unavailable` when too much waits for the worker
    */
-  async preview(section: Uint8Array): Promise<DraftPreview> {
-    return section.length <= SMALL_BYTES
-      ? previewDraft(section)
-      : await this.worker.preview(section);
+  async preview(section: Uint8Array, owner: string): Promise<DraftPreview> {
+    return await this.worker.preview(section, owner);
   }
 }

@@ -1,6 +1,7 @@
 /** Sending as a part of the mail area: what makes messages of requests, and the requests. */
 import { logSparsely } from "../../log_sparsely.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
+import { WrittenBlobs } from "../mailboxes/written_blobs.ts";
 import type { MailCore, MailPart } from "../mail_core.ts";
 import { MailWorker } from "../parsing/mail_worker.ts";
 import { startMailWorker } from "../parsing/start_mail_worker.ts";
@@ -18,10 +19,12 @@ import { Sender } from "./sender.ts";
 export interface Outbound extends MailPart {
   work: OutgoingWork;
   sender: Sender;
+  /** What requests write their blobs by. */
+  written: WrittenBlobs;
   largeAnswers: LargeAnswers;
   keyedAnswers: KeyedAnswers;
-  /** Off the main thread where it is large. */
-  compose(mail: MailToCompose): Promise<Uint8Array<ArrayBuffer>>;
+  /** @param owner whose turn it takes, off the main thread */
+  compose(mail: MailToCompose, owner: string): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 export function openOutbound(core: MailCore, suppressions: Suppressions): Outbound {
@@ -33,21 +36,24 @@ export function openOutbound(core: MailCore, suppressions: Suppressions): Outbou
     onLoss: logSparsely(log, "mail_worker_lost"),
   });
   const work = new OutgoingWork(worker);
-  const largeAnswers = new LargeAnswers(core);
+  const written = new WrittenBlobs(core);
+  const largeAnswers = new LargeAnswers({ ...core, written });
   const sender = new Sender({
     ...core,
     suppressions,
     work,
     worker,
+    written,
     largeAnswers,
     dkim: dkim === undefined ? null : { domain, ...dkim },
   });
   return {
     work,
     sender,
+    written,
     largeAnswers,
     keyedAnswers: new KeyedAnswers(core),
-    compose: (mail) => work.compose(mail),
+    compose: (mail, owner) => work.compose(mail, owner),
     everyMinute: () => largeAnswers.sweep(),
     close: () => worker.close(),
   };

@@ -1,7 +1,4 @@
-/**
- * Requests to send, read from their bytes to plain data: what the mail worker does with large ones, and
- * the main thread with small ones. Pure.
- */
+/** Requests to send, read from their bytes to plain data: what the mail worker does with them. Pure. */
 import type { JsonObject } from "../../../toolkit/json_value.ts";
 import { type ErrorCode, RelayError } from "../../errors.ts";
 import { readObject } from "../../http/json_body.ts";
@@ -12,6 +9,7 @@ import {
   readDraft,
   readDraftChanges,
 } from "../drafts/read_draft.ts";
+import type { Sliced } from "../parsing/sliced.ts";
 import { type ForwardRequest, readForward } from "./read_forward.ts";
 import { readReply, type ReplyRequest } from "./read_reply.ts";
 import { type ReadingContext, readSend, type SendRequest } from "./read_send.ts";
@@ -50,19 +48,21 @@ const READERS: {
 };
 
 /**
- * Reads the body of a request. Never throws for what it says.
+ * Reads the body of a request. Never throws for what it says. Yields null where others may have a turn.
  * @param wantsFingerprint whether the request has an Idempotency-Key: a fingerprint costs as much as
  * the rest
  */
-export function readOutgoing<K extends OutgoingKind>(
+export function* readOutgoing<K extends OutgoingKind>(
   kind: K,
   body: Uint8Array,
   context: ReadingContext,
   wantsFingerprint: boolean,
-): ReadOutcome<K> {
+): Sliced<ReadOutcome<K>> {
   try {
     const given = readObject(body);
+    yield null;
     const request = READERS[kind](given, context);
+    if (wantsFingerprint) yield null;
     return { request, fingerprint: wantsFingerprint ? fingerprintOf(given) : null };
   } catch (error) {
     if (!(error instanceof RelayError)) throw error;

@@ -1,10 +1,11 @@
+import { toEnd } from "../parsing/sliced.ts";
 import assert from "node:assert/strict";
 import { DEFAULT_LIMITS } from "../../limits.ts";
 import { type OutgoingKind, readOutgoing } from "./read_outgoing.ts";
 
 const context = { limits: DEFAULT_LIMITS, nowMs: Date.UTC(2026, 10, 22, 12) };
 const read = (kind: OutgoingKind, body: string, wantsFingerprint = false) =>
-  readOutgoing(kind, new TextEncoder().encode(body), context, wantsFingerprint);
+  toEnd(readOutgoing(kind, new TextEncoder().encode(body), context, wantsFingerprint));
 
 Deno.test("readOutgoing() gives what each kind of request asks for, as plain data", () => {
   const bodies: [OutgoingKind, string][] = [

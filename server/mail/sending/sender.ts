@@ -21,6 +21,7 @@ import { cleanEmail } from "../email_address.ts";
 import { isListed } from "../inboxes/address_list.ts";
 import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
 import { hasRoom, overQuota, storageKey } from "../mailboxes/storage_use.ts";
+import type { WrittenBlobs } from "../mailboxes/written_blobs.ts";
 import { readThread } from "../messages/find_thread.ts";
 import type { Messages } from "../messages/messages.ts";
 import { markedMessage, wholeMessageJson } from "../messages/shown_message.ts";
@@ -32,10 +33,11 @@ import type { MailKey } from "../records/key_record.ts";
 import { makeUlid } from "../records/mail_id.ts";
 import type { MessageRow, Recipient } from "../records/message_record.ts";
 import type { OrgRecord } from "../records/org_record.ts";
+import type { StoredAnswer } from "../records/stored_answer.ts";
 import type { ThreadRow } from "../records/thread_record.ts";
 import type { Suppressions } from "../suppressions/suppressions.ts";
 import { fitOutbound } from "./fit_outbound.ts";
-import { keepAnswer, type KeptAnswer, type LargeAnswers } from "./large_answers.ts";
+import { keepAnswer, type KeptAnswer, keptBytes, type LargeAnswers } from "./large_answers.ts";
 import { refuseLoop } from "./loop_limit.ts";
 import type { OutgoingWork } from "./outgoing_work.ts";
 import type { SendRequest } from "./read_send.ts";
@@ -61,6 +63,8 @@ export interface SendingParty {
 export interface BesideMessage {
   /** Reads rows of the inbox that plan() rests on; they still hold when it is called. */
   prepare(): Promise<void>;
+  /** An answer that told of what the message was before. */
+  answer?(): StoredAnswer | undefined;
   /** Called first. @returns the guard as it is left @throws RelayError to refuse */
   plan(given: MailboxTurn, row: MessageRow): Mailbox;
 }
@@ -71,7 +75,8 @@ export interface SenderServices {
   random: (sizeBytes: number) => Uint8Array;
   mailboxes: Mailboxes;
   messages: Messages;
-  blobs: Blobs;
+  blobs: Omit<Blobs, "write">;
+  written: WrittenBlobs;
   largeAnswers: LargeAnswers;
   outgoing: Pick<OutgoingQueue, "wake">;
   suppressions: Pick<Suppressions, "among">;
@@ -109,7 +114,7 @@ export class Sender {
       writtenByKey?: string | null;
     } = {},
   ): Promise<Uint8Array<ArrayBuffer>> {
-    const { store, blobs } = this.services;
+    const { store, blobs, domain } = this.services;
     const { org } = by;
     await this.check(org, inbox, message);
     const addresses = recipientsOf(message);
@@ -117,13 +122,10 @@ export class Sender {
     if (writtenByKey !== null) made.message = { ...made.message, writtenByKey };
     try {
       const { row, answer } = await this.#commit(by, made, message.about, { keyed, beside });
-      wakeMails(this.services.outgoing, row, store);
+      wakeMails(this.services.outgoing, row, { exclusive: store.exclusive, domain });
       return answer;
     } catch (error) {
-      // After a commit of which nobody knows, the sweep decides.
-      if (error instanceof RelayError && error.code !== "unavailable") {
-        await blobs.discard(made.message.blob);
-      }
+      for (const ref of made.written) await blobs.discard(ref);
       throw error;
     }
   }
@@ -141,6 +143,7 @@ export class Sender {
     refuseOthers(inbox, addresses);
     await this.#refuseSuppressed(org.id, addresses);
     await this.#refuseEarly(org, inbox, message.about);
+    await this.services.written.look(org.id);
     await this.services.blobs.refuseWhenFull();
   }
 
@@ -194,8 +197,8 @@ export class Sender {
     inbox: Inbox,
     message: MessageToSend,
     addresses: readonly string[],
-  ): Promise<{ message: NewMessage; rest: Uint8Array }> {
-    const { store, random, work, worker, limits, blobs, domain, dkim } = this.services;
+  ): Promise<{ message: NewMessage; rest: Uint8Array; written: BlobRef[] }> {
+    const { store, random, work, worker, limits, written, domain, dkim } = this.services;
     const nowMs = store.now();
     const from: MailAddress = {
       name: inbox.displayName,
@@ -218,15 +221,16 @@ export class Sender {
       autoSubmitted: message.autoSubmitted,
       boundary: random(BOUNDARY_BYTES).toHex(),
       dkim,
-    });
+    }, org.id);
     const { facts, head, rest } = await worker.read(raw, {
       envelopeFrom: from.address,
       limits: { parts: limits.mailParts, depth: limits.mailDepth },
       given: { text: message.text, html: message.html },
-    });
-    const blob = await blobs.write([org.id, inbox.id], [raw, head, rest]);
+    }, org.id);
+    const blob = await written.write([org.id, inbox.id], [raw, head, rest]);
     return {
       rest,
+      written: [blob],
       message: fitOutbound({
         ...facts,
         orgId: org.id,
@@ -256,11 +260,11 @@ export class Sender {
 
   async #commit(
     { org, key }: SendingParty,
-    { message, rest }: { message: NewMessage; rest: Uint8Array },
+    { message, rest, written }: { message: NewMessage; rest: Uint8Array; written: BlobRef[] },
     about: MessageRow | null,
     { keyed, beside }: { keyed?: KeyedCommit<KeptAnswer>; beside?: BesideMessage },
   ): Promise<{ row: MessageRow; answer: Uint8Array<ArrayBuffer> }> {
-    const { mailboxes, store, random, limits, blobs, largeAnswers } = this.services;
+    const { mailboxes, store, random, limits, blobs, largeAnswers, domain } = this.services;
     const { orgId, inboxId } = message;
     let former: BlobRef | null = null;
     return await mailboxes.change(key === null ? orgId : { org, key }, inboxId, async (found) => {
@@ -277,7 +281,7 @@ export class Sender {
       const kept = keyed === undefined
         ? null
         : await keepAnswer(largeAnswers, [orgId, inboxId], answer);
-      if (kept !== null && "blob" in kept) former = kept.blob;
+      if (kept !== null && "blob" in kept) written.push(former = kept.blob);
       return {
         records: [
           storageKey(orgId),
@@ -297,17 +301,18 @@ export class Sender {
           // First: it asks for another day where one has begun meanwhile.
           countNow(turn, orgId, nowMs, { accepted: count, pending: count });
           takeRecipientRoom(turn, current, count, nowMs, limits);
-          const bytes = storedBytes(row);
+          const bytes = storedBytes(row) + keptBytes(kept);
           if (!hasRoom(turn.record(storageKey(orgId)), bytes, current, turn.nowMs, limits)) {
             throw overQuota();
           }
-          stageMails(turn, row, store);
-          if (kept !== null) {
-            if ("blob" in kept) largeAnswers.keep(turn, kept.blob);
-            keyed!.write(turn, kept);
-          }
+          stageMails(turn, row, { exclusive: store.exclusive, domain });
+          const answers = [
+            beside?.answer?.(),
+            kept === null ? undefined : largeAnswers.keep(turn, orgId, keyed!, kept),
+          ].filter((one) => one !== undefined);
           const mailbox = { ...left, sent };
-          const added = stageMessage({ turn, mailbox }, this.services, row, {
+          const told = answers.length === 0 ? row : { ...row, answers };
+          const added = stageMessage({ turn, mailbox }, this.services, told, {
             thread,
             isFirstOfRfcId: true,
           });

@@ -1,44 +1,44 @@
 /** After a sign-in its holder may shut out everybody else (mail page, "Orgs and the ways in"). */
-import { hashToken } from "../../http/hashed_token.ts";
-import { unknownKey } from "../keys/authenticate_key.ts";
+import type { MailCaller } from "../keys/authenticate_key.ts";
 import { putKeys } from "../keys/put_keys.ts";
-import { requireOrg } from "../keys/require_org.ts";
-import {
-  isKeyForm,
-  isOwnerKey,
-  keyOwnerKey,
-  type KeyOwnerRecord,
-  keysKey,
-} from "../records/key_record.ts";
-import { orgKey } from "../records/org_record.ts";
+import { callerRecords, requireCaller } from "../keys/require_org.ts";
+import { restoresOfOwner } from "../records/former_owners.ts";
+import { keysKey } from "../records/key_record.ts";
+import { orgKey, type OrgRecord } from "../records/org_record.ts";
 import type { SignInServices } from "./sign_in_services.ts";
 
+export interface ShutOut {
+  /** How many keys went. */
+  deleted: number;
+  /** The org as it then stands. Its Google identity still signs in. */
+  org: OrgRecord;
+}
+
 /**
- * Deletes every key of an org but the one given, which a sign-in has made.
- * @returns how many went
- * @throws RelayError `unknown_key` for a key that is none, or came otherwise
+ * Deletes every key of an org but the caller's, and ends the ways back of former owners: see
+ * restoresOfOwner().
+ * @param caller as signInCaller() gives it
+ * @throws RelayError as requireCaller()
  */
 export async function deleteOtherKeys(
-  { records, commits, limits, lastUsed }: SignInServices,
-  apiKey: string,
-): Promise<number> {
-  const hash = hashToken(apiKey);
-  const owner = isKeyForm(apiKey) ? await records.read<KeyOwnerRecord>(keyOwnerKey(hash)) : null;
-  if (owner === null) throw unknownKey();
-  const { orgId } = owner;
-  const deleted = await commits.submit<readonly string[]>({
-    records: [orgKey(orgId), keysKey(orgId)],
+  { commits, limits, lastUsed }: SignInServices,
+  caller: MailCaller,
+): Promise<ShutOut> {
+  const { org: { id: orgId }, key: { id: keyId } } = caller;
+  const { org, gone } = await commits.submit<{ org: OrgRecord; gone: readonly string[] }>({
+    records: callerRecords(caller),
     sizeBytes: 2_000,
-    proof: keysKey(orgId),
+    proof: orgKey(orgId),
     plan(turn) {
-      requireOrg(turn, orgId, limits);
-      const keys = turn.record(keysKey(orgId))?.keys ?? [];
-      const own = keys.find((key) => key.hash === hash);
-      if (own === undefined || !own.signIn || !isOwnerKey(own, turn.nowMs)) throw unknownKey();
-      putKeys(turn, orgId, [own]);
-      return keys.filter((key) => key !== own).map(({ id }) => id);
+      const stored = requireCaller(turn, caller, limits);
+      const keys = turn.record(keysKey(orgId))!.keys;
+      putKeys(turn, orgId, keys.filter(({ id }) => id === keyId));
+      const restores = restoresOfOwner(stored, turn.nowMs);
+      const org: OrgRecord = { ...stored, restores, attempt: turn.attempt };
+      turn.putRecord(orgKey(orgId), org);
+      return { org, gone: keys.map(({ id }) => id).filter((id) => id !== keyId) };
     },
   });
-  for (const keyId of deleted) lastUsed.forget(keyId);
-  return deleted.length;
+  for (const id of gone) lastUsed.forget(id);
+  return { deleted: gone.length, org };
 }

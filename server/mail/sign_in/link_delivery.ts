@@ -9,20 +9,27 @@ import type {
   OutgoingHandler,
   OutgoingItem,
 } from "../../outgoing/outgoing_handler.ts";
+import { partiesByDomain } from "../../outgoing/recipient_domain.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
+import { MINUTE_MS } from "../../time_units.ts";
 import { noticeOutcome } from "../notice_outcome.ts";
 import { isAlive, linkKey, type LinkRecord } from "../records/link_record.ts";
-import { orgKey, type OrgRecord } from "../records/org_record.ts";
+import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import type { MailSecret } from "../secret/mail_secret.ts";
 import { waitsFor } from "./claim_link.ts";
-import { composeLinkMail } from "./link_mail.ts";
+import { composeDisplacedMail, composeLinkMail } from "./link_mail.ts";
 import { linkToken } from "./link_token.ts";
 import { LINK_MAIL_KIND, LINK_MAIL_PAYLOAD_BYTES, type LinkMailPayload } from "./queued_link.ts";
 import { restoreOf } from "./restore_link.ts";
 
 /** Two of the next hop's connections are for notices. */
 const CONCURRENCY = 2;
+/**
+ * Greatest wait for the last reply to a link that may be asked for again. Strangers choose where it goes:
+ * those who have a next hop wait shall not keep it from the others for long.
+ */
+const ASKED_AGAIN_MS = MINUTE_MS;
 
 export interface LinkDeliveryOptions {
   store: Store;
@@ -44,6 +51,8 @@ export function linkDelivery(options: LinkDeliveryOptions): OutgoingHandler<Link
   return {
     kind: LINK_MAIL_KIND,
     concurrency: CONCURRENCY,
+    partiesOf: partiesByDomain,
+    oneNextHop: true,
     payloadBytes: LINK_MAIL_PAYLOAD_BYTES,
     attempt: (item) => attempt(options, item),
   };
@@ -57,25 +66,43 @@ async function attempt(
   const { linkId, messageId } = item.payload;
   const link = await readWanted(options, linkId);
   if (link === null) return WITHDRAWN;
-  const token = linkToken(await secret.key("mail-link"), link.kind, linkId);
   const atMs = item.queuedAtMs;
-  const content = await composeLinkMail({ from, baseUrl, link, token, messageId, atMs });
+  const mail = { from, baseUrl, messageId, atMs };
+  const content = link.kind === "displaced"
+    ? await composeDisplacedMail({ ...mail, notice: link })
+    : await composeLinkMail({
+      ...mail,
+      link,
+      token: linkToken(await secret.key("mail-link"), link.kind, linkId),
+    });
   try {
-    const outcome = await mailer.send({ from: from.address, to: link.email, content }, {
+    const finalReplyMs = link.kind === "restore" ? {} : { finalReplyMs: ASKED_AGAIN_MS };
+    const mail = {
+      from: from.address,
+      to: link.email,
+      content,
+      use: "link",
+      ...finalReplyMs,
+    } as const;
+    const outcome = await mailer.send(mail, {
       signal: item.signal,
       async beforeContent() {
-        if (await readWanted(options, linkId) === null) throw new Withdrawn();
+        if ((await readWanted(options, linkId))?.kind !== link.kind) throw new Withdrawn();
         await item.commitData();
       },
     });
     return noticeOutcome(item, outcome, store.random(1)[0]! / 256);
   } catch (error) {
-    if (error instanceof Withdrawn) return WITHDRAWN;
-    throw error;
+    if (!(error instanceof Withdrawn)) throw error;
+    // Read anew at once: nothing goes out, or a notice in the link's place.
+    return { result: "retry", reason: WITHDRAWN.reason, afterMs: 0, untried: true };
   }
 }
 
-/** The link, if following it would still do anything. */
+/**
+ * The link, if following it would still do anything; the notice that a displaced owner gets in place of
+ * a way back that has ended; null for nothing.
+ */
 async function readWanted(
   { records, store, limits }: LinkDeliveryOptions,
   linkId: string,
@@ -83,11 +110,12 @@ async function readWanted(
   const link = await records.read<LinkRecord>(linkKey(linkId));
   const nowMs = store.now();
   if (!isAlive(link, nowMs)) return null;
-  if (link.kind === "magic") return link;
+  if (link.kind === "magic" || link.kind === "displaced") return link;
   const org = await records.read<OrgRecord>(orgKey(link.orgId));
   if (org === null) return null;
-  const isWanted = link.kind === "claim"
-    ? waitsFor(org, linkId, nowMs, limits)
-    : restoreOf(org, linkId, nowMs, limits) !== null;
-  return isWanted ? link : null;
+  if (link.kind === "claim") return waitsFor(org, linkId, nowMs, limits) ? link : null;
+  if (restoreOf(org, linkId, nowMs, limits) !== null) return link;
+  return orgState(org, nowMs, limits) === "gone" || org.verifiedEmail === link.email
+    ? null
+    : { ...link, kind: "displaced" };
 }

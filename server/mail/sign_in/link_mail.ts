@@ -1,17 +1,20 @@
 /** The mails that carry links. Nothing in them was chosen by a stranger. */
 import { composeNotice, minuteOf } from "../notice_mail.ts";
-import type { LinkRecord } from "../records/link_record.ts";
+import type { DisplacedNotice, OpeningLink } from "../records/link_record.ts";
 import type { LinkKind } from "./link_token.ts";
 
-export interface LinkMail {
+interface Mail {
   from: { name: string; address: string };
   /** {base_url}, without a trailing slash. */
   baseUrl: string;
-  link: LinkRecord;
-  token: string;
   /** Left of the @ of the Message-ID, the same at every attempt. */
   messageId: string;
   atMs: number;
+}
+
+export interface LinkMail extends Mail {
+  link: OpeningLink;
+  token: string;
 }
 
 /** Where the button "not me" stands on the page of a claim. */
@@ -45,6 +48,38 @@ export async function composeLinkMail(mail: LinkMail): Promise<Uint8Array> {
   return await composeNotice({ from, to: link.email, subject, blocks, messageId, atMs });
 }
 
+/** Tells who owned an org that it is not theirs any more: who took it back is not named. */
+export async function composeDisplacedMail(
+  { from, baseUrl, notice, messageId, atMs }: Mail & {
+    notice: Pick<DisplacedNotice, "orgId" | "email" | "sinceMs">;
+  },
+): Promise<Uint8Array> {
+  const { orgId, email, sinceMs } = notice;
+  return await composeNotice({
+    from,
+    to: email,
+    subject: changedSubject(baseUrl),
+    blocks: [
+      changedSentence(orgId, baseUrl, sinceMs),
+      "No link takes it back for you: that is for those who owned it before you in the 7 days before " +
+      "the change, and one of them may have done it.",
+      "Keys that were made while it was yours may open nothing any more.",
+    ],
+    messageId,
+    atMs,
+  });
+}
+
+function changedSubject(baseUrl: string): string {
+  return `A mail org of yours has changed its owner at ${new URL(baseUrl).host}`;
+}
+
+function changedSentence(orgId: string, baseUrl: string, sinceMs: number): string {
+  return `The owner of the mail org ${orgId} at ${baseUrl} was changed on ${
+    minuteOf(sinceMs)
+  }: until then it was yours.`;
+}
+
 function wordsOf({ link, baseUrl }: LinkMail, url: string): Words {
   const { host } = new URL(baseUrl);
   const until = `It works once, until ${minuteOf(link.expiresAtMs)}.`;
@@ -75,11 +110,9 @@ function wordsOf({ link, baseUrl }: LinkMail, url: string): Words {
     };
   }
   return {
-    subject: `A mail org of yours has changed its owner at ${host}`,
+    subject: changedSubject(baseUrl),
     before: [
-      `The owner of the mail org ${link.orgId} at ${baseUrl} was changed on ${
-        minuteOf(link.sinceMs)
-      }: until then it was yours.`,
+      changedSentence(link.orgId, baseUrl, link.sinceMs),
       `It was asked by ${who}.`,
     ],
     action: "Take the org back",

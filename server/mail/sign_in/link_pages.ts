@@ -1,4 +1,4 @@
-/** The pages behind the links of mails: what a button does is said before it is pressed. */
+/** The pages that answer the buttons behind the links of mails. */
 import { html } from "hono/html";
 import { answerPage } from "../../pages/answer_page.ts";
 import { codeBlock } from "../../pages/code_block.ts";
@@ -6,10 +6,9 @@ import { frame } from "../../pages/frame.ts";
 import type { Html } from "../../pages/html.ts";
 import { notice } from "../../pages/notice.ts";
 import { postButton } from "../../pages/post_button.ts";
-import type { ClaimLink, LinkRecord, RestoreLink } from "../records/link_record.ts";
 import type { OrgRecord } from "../records/org_record.ts";
-import { minuteOf } from "../notice_mail.ts";
-import { CONFIRM_PATHS, NOT_ME } from "./link_mail.ts";
+import { livingRestores, restoresOfOwner } from "../records/former_owners.ts";
+import { CONFIRM_PATHS } from "./link_mail.ts";
 import type { SignedIn } from "./magic_link.ts";
 
 async function answer(title: string, body: Html, status = 200): Promise<Response> {
@@ -17,53 +16,6 @@ async function answer(title: string, body: Html, status = 200): Promise<Response
 }
 
 const MAGIC = CONFIRM_PATHS.magic;
-const CLAIM = CONFIRM_PATHS.claim;
-
-/** What a link would do, with the button that does it. */
-export function askToFollow(link: LinkRecord, token: string): Promise<Response> {
-  if (link.kind === "claim") return askToConfirm(link, token);
-  if (link.kind === "restore") return askToRestore(link, token);
-  return answer(
-    "Sign in",
-    html`<p>Sign in as <b>${link.email}</b>. It was asked for from <code>${link.askedFrom}</code>.</p>
-<p>The next page shows an API key, once.</p>
-${postButton({ action: MAGIC, label: "Sign in", fields: { token } })}
-<p>You did not ask for it? Then close this page.</p>`,
-  );
-}
-
-function askToConfirm(link: ClaimLink, token: string): Promise<Response> {
-  return answer(
-    "Confirm a mail org",
-    html`<p>The mail org <code>${link.orgId}</code> names <b>${link.email}</b> as its owner's address.
-It was asked by the API key that begins with <code>${link.keyPrefix}</code>,
-used from <code>${link.askedFrom}</code>.</p>
-<p>Confirm only an org that you know: its agents then send mail in your name.</p>
-${postButton({ action: CLAIM, label: "The org is mine", fields: { token } })}
-<h2 id="${NOT_ME}">Not you?</h2>
-<p>Then end the claim: its link works no more.</p>
-${
-      postButton({
-        action: CLAIM,
-        label: "This was not me",
-        fields: { token, action: "cancel" },
-        kind: "secondary",
-      })
-    }`,
-  );
-}
-
-function askToRestore(link: RestoreLink, token: string): Promise<Response> {
-  return answer(
-    "Take a mail org back",
-    html`<p>The owner of the mail org <code>${link.orgId}</code> was changed on ${
-      minuteOf(link.sinceMs)
-    }. Until then it was that of <b>${link.email}</b>. It was asked by the API key that begins with <code>${link.keyPrefix}</code>, used from <code>${link.askedFrom}</code>.</p>
-<p>Taking it back puts your address and your identity back, and deletes the API keys made since. Then
-sign in, and delete the keys that you do not know.</p>
-${postButton({ action: CLAIM, label: "Take it back", fields: { token } })}`,
-  );
-}
 
 /** A link that does nothing, for whatever reason. */
 export function answerExpired(): Promise<Response> {
@@ -81,25 +33,31 @@ export function answerExpired(): Promise<Response> {
 export function answerSignedIn(
   { org, apiKey, key, otherOrgs }: SignedIn,
   liveKeys: number,
+  nowMs: number,
 ): Promise<Response> {
   const others = otherOrgs.length === 0 ? "" : html`
     <p>Other orgs of this address, to sign in to by
     <code>org_id</code>:</p>
     <ul>${otherOrgs.map((id) => html`<li><code>${id}</code></li>`)}</ul>
   `;
-  const shutOut = liveKeys === 0 ? "" : html`<h2>Other keys</h2>
-<p>${liveKeys} other ${
-    liveKeys === 1 ? "key opens" : "keys open"
-  } this org. Agents may be using them.
-You know none of them? Then delete them: at once nobody else gets in.</p>
-${
-    postButton({
-      action: MAGIC,
-      label: "Delete all other keys",
-      fields: { action: "delete_other_keys", api_key: apiKey },
-      kind: "danger",
-    })
-  }`;
+  const ended = livingRestores(org, nowMs).length - restoresOfOwner(org, nowMs).length;
+  const keys = liveKeys === 0
+    ? html`<p>No other key opens this org.</p>`
+    : html`<p>${liveKeys} other ${
+      liveKeys === 1 ? "key opens" : "keys open"
+    } this org. Agents may be using them.
+You know none of them? Then delete them: at once nobody else gets in by a key.</p>`;
+  const links = ended === 0
+    ? ""
+    : html`<p>Deleting them also ends ${
+      ended === 1 ? "the link" : `${ended} links`
+    } by which owners in between could take the org back; that of the oldest owner of the last 7 days stays.</p>`;
+  const shutOut = liveKeys === 0 && ended === 0 && org.google === null
+    ? ""
+    : html`<h2>Who else gets in</h2>
+${keys}${links}
+${liveKeys === 0 && ended === 0 ? "" : deleteButton(apiKey)}
+${identityOf(org.google, apiKey)}`;
   return answer(
     "Signed in",
     html`<p>You are <b>${org.verifiedEmail}</b>, owner of the mail org <code>${org.id}</code>.</p>
@@ -133,13 +91,64 @@ export function answerCancelled(): Promise<Response> {
   );
 }
 
-/** @param deleted how many */
-export function answerKeysDeleted(deleted: number): Promise<Response> {
+/** @param deleted how many @param google the identity that still signs in; null for none */
+export function answerKeysDeleted(
+  deleted: number,
+  google: OrgRecord["google"],
+  apiKey: string,
+): Promise<Response> {
   return answer(
     "Other keys are deleted",
     html`<p>${deleted} ${
       deleted === 1 ? "key is" : "keys are"
     } deleted. The one that you were shown is the
-only one.</p>`,
+only one.</p>
+${identityOf(google, apiKey)}`,
+  );
+}
+
+/** A Google account opens an org whatever becomes of its keys. */
+function identityOf(google: OrgRecord["google"], apiKey: string): Html | "" {
+  if (google === null) return "";
+  return html`<h2>A Google account</h2>
+<p>The Google account <b>${google.email}</b> is linked to this org, and signs in to it without any key.
+You do not know it? Then unlink it.</p>
+${
+    postButton({
+      action: MAGIC,
+      label: "Unlink the Google account",
+      fields: { action: "unlink_google", api_key: apiKey },
+      kind: "danger",
+    })
+  }`;
+}
+
+/** Keys that the account was given are as good as before: the button stands here too. */
+export function answerUnlinked(apiKey: string): Promise<Response> {
+  return answer(
+    "The Google account is unlinked",
+    html`<p>It signs in to this org no more. API keys that it was given stay until they are deleted.</p>
+${deleteButton(apiKey)}`,
+  );
+}
+
+function deleteButton(apiKey: string): Html {
+  return postButton({
+    action: MAGIC,
+    label: "Delete all other keys",
+    fields: { action: "delete_other_keys", api_key: apiKey },
+    kind: "danger",
+  });
+}
+
+/** Whoever follows a link to an org that its operator has suspended. */
+export function answerSuspended(): Promise<Response> {
+  return answer(
+    "This org is suspended",
+    notice(
+      "warning",
+      "The operator of this relay has suspended the org: nobody signs in to it. Ask the operator.",
+    ),
+    403,
   );
 }

@@ -1,20 +1,14 @@
 /** Sign-in by a link in a mail (specification, 4.7; mail page, "Orgs and the ways in"). */
 import { whileOutdated } from "../../storage/while_outdated.ts";
-import { mailboxAddress } from "../../digest/mailbox_address.ts";
 import { rateLimited } from "../../errors.ts";
 import { hashClientAddress } from "../../http/client_address.ts";
 import { Outdated } from "../../storage/job.ts";
 import { stageWindow, windowKey } from "../../storage/window_record.ts";
 import { HOUR_MS } from "../../time_units.ts";
-import { sweptHashes } from "../keys/put_keys.ts";
-import { stageSignInKey } from "../keys/sign_in_key.ts";
-import {
-  keyOwnerKey,
-  keysKey,
-  type KeysRecord,
-  type MailKey,
-  makeKeySecret,
-} from "../records/key_record.ts";
+import { prepareSignInKey } from "../keys/prepare_sign_in_key.ts";
+import { refuseSuspended } from "../keys/authenticate_key.ts";
+import { changeToUndo } from "../records/former_owners.ts";
+import { keysKey, type MailKey } from "../records/key_record.ts";
 import {
   isAlive,
   LINK_MS,
@@ -29,11 +23,14 @@ import {
   carries,
   emailKey,
   type EmailRecord,
-  findCarryingOrgs,
+  signedInAtMs,
   stageVerifiedEmail,
 } from "../records/verified_email.ts";
+import { emailWindowKey, stageEmailWindow } from "./email_window.ts";
 import { linkRecords, stageLink } from "./queued_link.ts";
+import { chooseOrg, type SignInChoice } from "./sign_in_choice.ts";
 import { type SignInServices, wakeLinkMails } from "./sign_in_services.ts";
+import { takeBack } from "./take_back.ts";
 
 /**
  * Mails a sign-in link to an address, known or not: whether an org carries it is asked when the link is
@@ -46,16 +43,15 @@ export async function sendMagicLink(
   { email, orgId, askedFrom }: Pick<MagicLink, "email" | "orgId" | "askedFrom">,
 ): Promise<void> {
   const { commits, store: { now, random }, limits, addressKey } = services;
-  const hash = (counted: string) => hashClientAddress(addressKey, counted);
-  const emailWindow = windowKey("mail-magic-email", hash(`mailbox\n${mailboxAddress(email)}`));
-  const clientWindow = windowKey("mail-magic-client", hash(askedFrom));
+  const emailWindow = emailWindowKey(addressKey, email);
+  const clientWindow = windowKey("mail-magic-client", hashClientAddress(addressKey, askedFrom));
   const id = makeUlid(now(), random);
   await commits.submit<MagicLink>({
     records: [emailWindow, clientWindow, ...linkRecords(id)],
     sizeBytes: 3_000,
     proof: linkKey(id),
     plan(turn) {
-      const { mailMagicPerIpPerHour, mailMagicPerEmailPerHour } = limits;
+      const { mailMagicPerIpPerHour } = limits;
       const windowMs = HOUR_MS;
       stageWindow(
         turn,
@@ -67,16 +63,7 @@ export async function sendMagicLink(
             waitMs,
           ),
       );
-      stageWindow(
-        turn,
-        emailWindow,
-        { limit: mailMagicPerEmailPerHour, windowMs },
-        (waitMs) =>
-          rateLimited(
-            `at most ${mailMagicPerEmailPerHour} sign-in links an hour to one e-mail address; those sent before work for an hour`,
-            waitMs,
-          ),
-      );
+      stageEmailWindow(turn, emailWindow, limits);
       const link = { kind: "magic", email, orgId, askedFrom } as const;
       return stageLink<MagicLink>(turn, id, link, LINK_MS, random);
     },
@@ -95,68 +82,96 @@ export interface SignedIn {
   otherKeys: readonly MailKey[];
 }
 
-/**
- * Spends a link: makes a key of the org that it opens, or a verified org where none carries the address.
- * @throws RelayError `link_expired`
- */
-export async function followMagicLink(services: SignInServices, id: string): Promise<SignedIn> {
-  // Outdated where the org has gone meanwhile, or the address has got one.
-  return await whileOutdated(() => follow(services, id));
+/** A sign-in that may still be made, and what it opens when nothing else is named. */
+export interface WaitingSignIn {
+  link: MagicLink;
+  choice: SignInChoice;
 }
 
-async function follow(services: SignInServices, id: string): Promise<SignedIn> {
-  const { store: { kv, now, random }, records, commits, limits, lastUsed } = services;
+/** @param chosen as chooseOrg() takes it @throws RelayError `link_expired` */
+export async function readMagicLink(
+  services: SignInServices,
+  id: string,
+  chosen: string | null = null,
+): Promise<WaitingSignIn> {
+  const { records, store: { now } } = services;
   const link = await records.read<LinkRecord>(linkKey(id));
   if (!isAlive(link, now()) || link.kind !== "magic") throw linkExpired();
-  const { email } = link;
-  const { orgs, mark } = await findCarryingOrgs({ records, kv, nowMs: now(), limits }, email);
-  const former = orgs.find((org) => org.id === link.orgId) ?? orgs[0] ?? null;
-  const orgId = former?.id ?? makeMailId("org", now(), random);
-  const keys = former === null ? null : await records.read<KeysRecord>(keysKey(orgId));
-  const signInIds = (keys?.keys ?? []).filter(({ signIn }) => signIn).map((key) => key.id);
-  const secret = makeKeySecret(random);
-  const swept = sweptHashes(keys);
-  const signInKey = {
-    secret,
-    by: "magic",
-    usedAtMs: await lastUsed.read(orgId, signInIds),
-    swept,
-  } as const;
-  const signedIn = await commits.submit<Omit<SignedIn, "otherOrgs"> & { gone: readonly MailKey[] }>(
-    {
-      records: [
-        linkKey(id),
-        orgKey(orgId),
-        keysKey(orgId),
-        ...[secret.hash, ...swept].map((hash) => keyOwnerKey(hash)),
-        ...(former === null ? [emailKey(email)] : []),
-      ],
-      sizeBytes: 6_000,
-      proof: keyOwnerKey(secret.hash),
-      plan(turn) {
+  return { link, choice: await chooseOrg(services, link, chosen) };
+}
+
+/**
+ * Spends a link: makes a key of the org that it opens, or a verified org where it opens none. An org
+ * that was taken from the reader of the address is theirs again first.
+ * @param chosen as chooseOrg() takes it
+ * @throws RelayError `link_expired`; `org_suspended`, and the link is not spent
+ */
+export async function followMagicLink(
+  services: SignInServices,
+  id: string,
+  chosen: string | null = null,
+): Promise<SignedIn> {
+  return await whileOutdated(async () => {
+    const waiting = await readMagicLink(services, id, chosen);
+    const { org, undone } = waiting.choice;
+    if (org !== null) refuseSuspended(org);
+    if (org === null || undone === null) return await enter(services, id, waiting);
+    const { email } = waiting.link;
+    await takeBack(services, org, undone, {
+      linkId: id,
+      require(turn) {
+        // Not spent: the key is made by a commit of its own.
         if (!isAlive(turn.record(linkKey(id)), turn.nowMs)) throw linkExpired();
-        const stored = turn.record(orgKey(orgId));
-        if (former !== null && (stored === null || !carries(stored, email, turn.nowMs, limits))) {
-          throw new Outdated();
-        }
-        if (former === null && !isSame(turn.record(emailKey(email)), mark)) throw new Outdated();
-        const org = stored ?? newOrg(orgId, turn.nowMs, turn.attempt);
-        const proof = { by: "sign_in", atMs: turn.nowMs } as const;
-        const changed = former === null
-          ? { ...org, ...stageVerifiedEmail(turn, org, email, proof) }
-          : org;
-        if (former === null) turn.putRecord(orgKey(orgId), changed);
-        turn.putRecord(linkKey(id), null);
-        const { made, gone } = stageSignInKey(turn, orgId, signInKey, random);
-        turn.putRecord(keyOwnerKey(secret.hash), { v: 1, orgId, attempt: turn.attempt });
-        const otherKeys = turn.record(keysKey(orgId))!.keys.filter((key) => key !== made);
-        return { org: changed, key: made, apiKey: secret.apiKey, otherKeys, gone };
+        const current = turn.record(orgKey(org.id));
+        const found = current && changeToUndo(current, { email }, turn.nowMs);
+        if (found === null) throw new Outdated();
+        return found;
       },
+    });
+    return await enter(services, id, await readMagicLink(services, id, org.id));
+  });
+}
+
+async function enter(
+  services: SignInServices,
+  id: string,
+  { link: { email }, choice }: WaitingSignIn,
+): Promise<SignedIn> {
+  const { store: { now, random }, records, commits, limits, lastUsed } = services;
+  const { org: opened, carrying, mark } = choice;
+  const orgId = opened?.id ?? makeMailId("org", now(), random);
+  const key = await prepareSignInKey({ records, lastUsed, now, random }, orgId, "magic");
+  const signedIn = await commits.submit<Pick<SignedIn, "org" | "key" | "otherKeys">>({
+    records: [linkKey(id), orgKey(orgId), emailKey(email), ...key.records],
+    sizeBytes: 6_000,
+    proof: key.proof,
+    plan(turn) {
+      if (!isAlive(turn.record(linkKey(id)), turn.nowMs)) throw linkExpired();
+      const stored = turn.record(orgKey(orgId));
+      if (opened !== null && (stored === null || !carries(stored, email, turn.nowMs, limits))) {
+        throw new Outdated();
+      }
+      if (opened === null && !isSame(turn.record(emailKey(email)), mark)) throw new Outdated();
+      if (stored !== null) refuseSuspended(stored);
+      const org = stored ?? newOrg(orgId, turn.nowMs, turn.attempt);
+      const isNoted = org.emailProof?.by === "sign_in";
+      const keys = turn.record(keysKey(orgId))?.keys ?? [];
+      const atMs = signedInAtMs(org, keys) ?? turn.nowMs;
+      const noted: OrgRecord = isNoted ? org : {
+        ...org,
+        ...stageVerifiedEmail(turn, org, email, { by: "sign_in", atMs }),
+        attempt: turn.attempt,
+      };
+      if (!isNoted) turn.putRecord(orgKey(orgId), noted);
+      turn.putRecord(linkKey(id), null);
+      const made = key.stage(turn);
+      const otherKeys = turn.record(keysKey(orgId))!.keys.filter(({ id }) => id !== made.id);
+      return { org: noted, key: made, otherKeys };
     },
-  );
-  for (const key of signedIn.gone) lastUsed.forget(key.id);
-  const otherOrgs = orgs.map((org) => org.id).filter((other) => other !== orgId);
-  return { ...signedIn, otherOrgs };
+    committed: key.committed,
+  });
+  const otherOrgs = carrying.map((org) => org.id).filter((other) => other !== orgId);
+  return { ...signedIn, apiKey: key.apiKey, otherOrgs };
 }
 
 function isSame(one: EmailRecord | null, other: EmailRecord | null): boolean {

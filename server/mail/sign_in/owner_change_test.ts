@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { DEFAULT_LIMITS } from "../../limits.ts";
-import { openTestStorage, type TestStorage } from "../../../tests/support/storage.ts";
-import { LastUsed } from "../keys/last_used.ts";
+import { openTestStorage } from "../../../tests/support/storage.ts";
+import { signInServices } from "../../../tests/support/sign_in_rig.ts";
 import { keysKey } from "../records/key_record.ts";
 import { linkKey, type LinkRecord } from "../records/link_record.ts";
 import { orgKey, type OrgRecord } from "../records/org_record.ts";
@@ -29,20 +28,6 @@ const ORG: OrgRecord = {
 };
 const IDENTITY = { sub: "7", email: "new@example.org" };
 
-function servicesOf({ store, records, commits }: TestStorage): SignInServices & { woken: number } {
-  const services = {
-    store,
-    records,
-    commits,
-    limits: DEFAULT_LIMITS,
-    lastUsed: new LastUsed(store),
-    addressKey: new Uint8Array(32),
-    woken: 0,
-    outgoing: { wake: () => void services.woken++ },
-  };
-  return services;
-}
-
 /** Attaches an identity as the part of identities does, and returns the org as it then stands. */
 async function attach(
   services: SignInServices,
@@ -50,8 +35,8 @@ async function attach(
   after: OrgRecord,
   keyPrefix: string | null,
 ): Promise<OrgRecord> {
-  const { email } = IDENTITY;
-  const change = prepareOwnerChange(services, { email, keyPrefix, askedFrom: "192.0.2.7" });
+  const asked = { identity: IDENTITY, org: before, keyPrefix, askedFrom: "192.0.2.7" };
+  const change = prepareOwnerChange(services, asked);
   return await services.commits.submit<OrgRecord>({
     records: [orgKey(ORG.id), keysKey(ORG.id), ...change.records],
     sizeBytes: 2_000,
@@ -68,7 +53,7 @@ async function attach(
 Deno.test("prepareOwnerChange() of a verified org with an address leaves a link that undoes it", async () => {
   using kv = await Deno.openKv(":memory:");
   const storage = await openTestStorage(kv);
-  const services = servicesOf(storage);
+  const services = signInServices(storage);
   const before: OrgRecord = {
     ...ORG,
     verifiedEmail: "owner@example.org",
@@ -89,7 +74,7 @@ Deno.test("prepareOwnerChange() of a verified org with an address leaves a link 
 Deno.test("prepareOwnerChange() of a trial or a new org notes the address and mails nobody", async () => {
   using kv = await Deno.openKv(":memory:");
   const storage = await openTestStorage(kv);
-  const services = servicesOf(storage);
+  const services = signInServices(storage);
   const named: OrgRecord = { ...ORG, google: IDENTITY, verifiedEmail: IDENTITY.email };
   const trial: OrgRecord = { ...ORG, trialEndsAtMs: 5, verifiedAtMs: null };
   for (const [before, keyPrefix] of [[null, null], [trial, "rm_sk_abcdef"]] as const) {

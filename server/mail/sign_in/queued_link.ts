@@ -1,10 +1,16 @@
-/** Stores a link and queues its mail, in one commit (mail page, "Server secrets"). */
+/** Stores a link, or a notice without one, and queues its mail, in one commit (mail page, "Server secrets"). */
 import { Buffer } from "node:buffer";
 import { outgoingKey, stageOutgoing } from "../../outgoing/outgoing_row.ts";
+import { domainTag } from "../../outgoing/recipient_domain.ts";
 import type { Turn } from "../../storage/job.ts";
 import type { RecordKey } from "../../storage/record_key.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
-import { linkKey, type LinkRecord } from "../records/link_record.ts";
+import {
+  type DisplacedNotice,
+  linkKey,
+  type LinkRecord,
+  RESTORE_MS,
+} from "../records/link_record.ts";
 
 export const LINK_MAIL_KIND = "mail-link";
 /** Upper bound of a LinkMailPayload in the store. */
@@ -22,7 +28,7 @@ export interface LinkMailPayload {
 
 const rowId = (linkId: string): string => `${LINK_MAIL_KIND}/${linkId}`;
 
-/** Records that a job must name to call stageLink(). */
+/** Records that a job must name to call stageLink() or stageNotice(). */
 export function linkRecords(linkId: string): RecordKey<unknown>[] {
   return [linkKey(linkId), outgoingKey(rowId(linkId))];
 }
@@ -44,6 +50,19 @@ export function stageLink<L extends LinkRecord>(
     messageId: Buffer.from(random(16)).toString("hex"),
     refusals: 0,
   };
-  stageOutgoing(turn, { id: rowId(linkId), kind: LINK_MAIL_KIND, payload, dueMs: nowMs });
+  const destination = domainTag(made.email);
+  const id = rowId(linkId);
+  stageOutgoing(turn, { id, kind: LINK_MAIL_KIND, destination, payload, dueMs: nowMs });
   return made;
+}
+
+/** Tells somebody that an org is not theirs any more, and that they have no way back. */
+export function stageNotice(
+  turn: Turn,
+  noticeId: string,
+  { orgId, email }: Pick<DisplacedNotice, "orgId" | "email">,
+  random: (sizeBytes: number) => Uint8Array,
+): void {
+  const notice = { kind: "displaced", orgId, email, sinceMs: turn.nowMs } as const;
+  stageLink<DisplacedNotice>(turn, noticeId, notice, RESTORE_MS, random);
 }

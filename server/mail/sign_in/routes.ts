@@ -7,19 +7,22 @@ import { answerError, answerJson, NO_STORE } from "../../http/answer.ts";
 import { clientAddress } from "../../http/client_address.ts";
 import { readObject } from "../../http/json_body.ts";
 import { namesHtml } from "../../http/names_html.ts";
+import { namesType } from "../../http/names_type.ts";
 import { readBody } from "../../http/read_body.ts";
 import type { HttpEnv } from "../../http/route.ts";
 import type { FreeDisk } from "../../storage/free_disk.ts";
 import { timestamp } from "../../timestamp.ts";
 import { cleanEmail, refuseOwnDomain } from "../email_address.ts";
+import { unlinkIdentity } from "../google/unlink_identity.ts";
 import type { MailHandlers, MailRequest } from "../mail_routes.ts";
 import { shownOrg } from "../orgs/shown_org.ts";
 import { isLive } from "../records/key_record.ts";
-import { isAlive, linkExpired, linkKey, type LinkRecord } from "../records/link_record.ts";
+import { linkExpired } from "../records/link_record.ts";
 import { isMailId } from "../records/mail_id.ts";
 import type { OrgRecord } from "../records/org_record.ts";
 import { isForm, readForm, tokenOf } from "../form_body.ts";
 import type { MailSecret } from "../secret/mail_secret.ts";
+import { askToConfirm, askToRestore, askToSignIn } from "./ask_pages.ts";
 import { cancelClaim, confirmClaim, readClaim, sendClaimLink } from "./claim_link.ts";
 import { deleteOtherKeys } from "./delete_other_keys.ts";
 import { isBrowser } from "./is_browser.ts";
@@ -30,11 +33,14 @@ import {
   answerKeysDeleted,
   answerRestored,
   answerSignedIn,
-  askToFollow,
+  answerSuspended,
+  answerUnlinked,
 } from "./link_pages.ts";
 import { type LinkKind, openLinkToken } from "./link_token.ts";
-import { followMagicLink, sendMagicLink } from "./magic_link.ts";
+import { followMagicLink, readMagicLink, sendMagicLink } from "./magic_link.ts";
 import { followRestoreLink, readRestore } from "./restore_link.ts";
+import { signInCaller } from "./sign_in_caller.ts";
+import { NEW_ORG } from "./sign_in_choice.ts";
 import type { SignInServices } from "./sign_in_services.ts";
 
 export interface SignInRouteServices extends SignInServices {
@@ -45,15 +51,25 @@ export interface SignInRouteServices extends SignInServices {
   domain: string;
 }
 
+/** A link that works, before it is followed. */
+interface Waiting {
+  /** The page with the button that follows it. */
+  ask(): Promise<Response>;
+  /** Whether following it makes somebody else the owner of an org. */
+  changesOwner: boolean;
+}
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Of every answer that a link gets. */
 const LINK_HEADERS = { ...NO_STORE, "Referrer-Policy": "no-referrer" };
+/** Refusals that people read as pages. */
+const REFUSALS = { link_expired: answerExpired, org_suspended: answerSuspended };
 const MAGIC: readonly LinkKind[] = ["magic"];
 const CLAIM: readonly LinkKind[] = ["claim", "restore"];
 
 export function signInHandlers(services: SignInRouteServices) {
-  const { store, records, limits, secret, freeDisk, config, domain } = services;
+  const { store, limits, secret, freeDisk, config, domain } = services;
 
   function askedFrom(c: Context<HttpEnv>): string {
     const forwardedFor = c.req.raw.headers.get("x-forwarded-for");
@@ -76,12 +92,20 @@ export function signInHandlers(services: SignInRouteServices) {
   }
 
   /** What a link would do; nothing is spent. @throws RelayError `link_expired` */
-  async function read(kind: LinkKind, id: string): Promise<LinkRecord> {
-    if (kind === "claim") return await readClaim(services, id);
-    if (kind === "restore") return await readRestore(services, id);
-    const link = await records.read<LinkRecord>(linkKey(id));
-    if (!isAlive(link, store.now())) throw linkExpired();
-    return link;
+  async function read(kind: LinkKind, id: string, token: string): Promise<Waiting> {
+    if (kind === "magic") {
+      const waiting = await readMagicLink(services, id);
+      return {
+        ask: () => askToSignIn(waiting, token),
+        changesOwner: waiting.choice.undone !== null,
+      };
+    }
+    if (kind === "claim") {
+      const waiting = await readClaim(services, id);
+      return { ask: () => askToConfirm(waiting, token), changesOwner: true };
+    }
+    const { link } = await readRestore(services, id);
+    return { ask: () => askToRestore(link, token), changesOwner: true };
   }
 
   function shown(org: OrgRecord): Response {
@@ -91,38 +115,55 @@ export function signInHandlers(services: SignInRouteServices) {
   /** Does what a button or a program asks of a link. */
   async function follow(fields: Fields, kinds: readonly LinkKind[], asPage: boolean) {
     const action = fields["action"] ?? null;
-    if (kinds === MAGIC && action === "delete_other_keys") {
-      const deleted = await deleteOtherKeys(services, String(fields["api_key"] ?? ""));
-      return asPage ? answerKeysDeleted(deleted) : answerJson({ deleted }, 200, LINK_HEADERS);
-    }
-    if (action !== null && !(kinds === CLAIM && action === "cancel")) {
-      throw invalidJson(
-        kinds === MAGIC
-          ? "action must be delete_other_keys, with api_key, or absent"
-          : "action must be cancel, or absent",
-      );
+    if (kinds === MAGIC && action !== null) return await shutOut(fields, action, asPage);
+    if (action !== null && action !== "cancel") {
+      throw invalidJson("action must be cancel, or absent");
     }
     const { kind, id } = await open(fields["token"], action === "cancel" ? ["claim"] : kinds);
-    if (kind === "magic") return await signIn(id, asPage);
     await freeDisk.refuseWhenFull();
+    if (kind === "magic") return await signIn(id, fields["org_id"] ?? null, asPage);
     if (action === "cancel") {
       await cancelClaim(services, id);
       return asPage ? answerCancelled() : answerJson({ cancelled: true }, 200, LINK_HEADERS);
     }
     if (kind === "claim") {
-      const org = await confirmClaim(services, id);
-      return asPage ? answerConfirmed(org) : shown(org);
+      const { org, isUndo } = await confirmClaim(services, id);
+      if (!asPage) return shown(org);
+      return isUndo ? answerRestored(org) : answerConfirmed(org);
     }
     const org = await followRestoreLink(services, id);
     return asPage ? answerRestored(org) : shown(org);
   }
 
-  async function signIn(id: string, asPage: boolean): Promise<Response> {
-    await freeDisk.refuseWhenFull();
-    const signedIn = await followMagicLink(services, id);
+  /** The buttons of the page of a sign-in against whoever else gets in. */
+  async function shutOut(fields: Fields, action: unknown, asPage: boolean): Promise<Response> {
+    if (action !== "delete_other_keys" && action !== "unlink_google") {
+      throw invalidJson(
+        "action must be delete_other_keys or unlink_google, with api_key, or absent",
+      );
+    }
+    const apiKey = String(fields["api_key"] ?? "");
+    const caller = await signInCaller(services, apiKey);
+    if (action === "unlink_google") {
+      await unlinkIdentity(services, caller);
+      return asPage ? answerUnlinked(apiKey) : answerJson({ unlinked: true }, 200, LINK_HEADERS);
+    }
+    const { deleted, org: { google } } = await deleteOtherKeys(services, caller);
+    return asPage
+      ? answerKeysDeleted(deleted, google, apiKey)
+      : answerJson({ deleted, google_email: google?.email ?? null }, 200, LINK_HEADERS);
+  }
+
+  async function signIn(id: string, chosen: unknown, asPage: boolean): Promise<Response> {
+    if (chosen !== null && typeof chosen !== "string") {
+      throw invalidJson(
+        `org_id must be the id of an org that carries the address, "${NEW_ORG}", or absent`,
+      );
+    }
+    const signedIn = await followMagicLink(services, id, chosen);
     if (asPage) {
       const live = signedIn.otherKeys.filter((key) => isLive(key, store.now()));
-      return await answerSignedIn(signedIn, live.length);
+      return await answerSignedIn(signedIn, live.length, store.now());
     }
     const { org, apiKey, key, otherOrgs } = signedIn;
     return answerJson(
@@ -138,15 +179,20 @@ export function signInHandlers(services: SignInRouteServices) {
     );
   }
 
-  /** GET: browsers are asked first, and so are scanners that act as one; HEAD spends nothing. */
+  /**
+   * GET: browsers are asked first, and so are scanners that act as one; where the owner of an org would
+   * change, everybody is who does not ask for JSON by name. HEAD spends nothing.
+   */
   async function get({ c }: MailRequest, kinds: readonly LinkKind[]): Promise<Response> {
-    const asPage = isBrowser(c.req.raw);
-    return await linkAnswer(asPage, async () => {
+    const { raw } = c.req;
+    const isPerson = isBrowser(raw);
+    return await linkAnswer(isPerson, async () => {
       const token = tokenOf(c.get("query"));
       const { kind, id } = await open(token, kinds);
-      if (!asPage && !c.get("head")) return await follow({ token }, kinds, asPage);
-      const link = await read(kind, id);
-      return asPage ? await askToFollow(link, token!) : answerJson({}, 200, LINK_HEADERS);
+      const { ask, changesOwner } = await read(kind, id, token!);
+      if (isPerson || (changesOwner && !namesType(raw, "application/json"))) return await ask();
+      if (c.get("head")) return answerJson({}, 200, LINK_HEADERS);
+      return await follow({ token }, kinds, false);
     });
   }
 
@@ -195,8 +241,8 @@ async function linkAnswer(asPage: boolean, answer: () => Promise<Response>): Pro
   try {
     return await answer();
   } catch (error) {
-    if (!(error instanceof RelayError) || error.code !== "link_expired") throw error;
-    if (asPage) return await answerExpired();
+    if (!(error instanceof RelayError) || !Object.hasOwn(REFUSALS, error.code)) throw error;
+    if (asPage) return await REFUSALS[error.code as keyof typeof REFUSALS]();
     const refusal = answerError(error);
     for (const [name, value] of Object.entries(LINK_HEADERS)) refusal.headers.set(name, value);
     return refusal;

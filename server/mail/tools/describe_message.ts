@@ -1,7 +1,11 @@
 /** Messages in prose: what the relay knows of one, and what strangers wrote, quoted. */
 import type { Quotation } from "../../tool_server/untrusted_text.ts";
-import type { MailAddress } from "../parsing/parsed_mail.ts";
+import type { MailAddress, ParseWarning } from "../parsing/parsed_mail.ts";
 import type { MessageEntry } from "./message_entry.ts";
+
+const TOO_COMPLEX: ParseWarning = "too_complex";
+const ABOUT_TOO_COMPLEX =
+  "too_complex: its HTML was too complex to judge all of it, so what follows may hold text that a reader would not see";
 
 /** Bytes of the nonce around what strangers wrote. */
 export const NONCE_BYTES = 16;
@@ -26,6 +30,7 @@ export function describeMessage(
         ? "its Reply-To was signed by nobody who stands for From, so that a reply goes to From"
         : null,
       entry.hidden_text_removed ? "text that a reader would not see was left out" : null,
+      entry.parse_warnings.includes(TOO_COMPLEX) ? ABOUT_TOO_COMPLEX : null,
     ]
     : [`written by this inbox ${created_at}`, `status ${status}`];
   const header = [

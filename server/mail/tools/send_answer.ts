@@ -7,6 +7,7 @@ import type { ToolArguments } from "../../tool_server/tool_arguments.ts";
 import type { Quotation } from "../../tool_server/untrusted_text.ts";
 import { IDEMPOTENCY_KEY } from "./page_arguments.ts";
 import type { GivenRequest } from "../sending/acceptance.ts";
+import { DELETED } from "../messages/shown_message.ts";
 import type { KeyedAnswer, KeyedAnswers } from "../sending/keyed_answers.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
 import { type MailCall, refuseOwnKey } from "./mail_call.ts";
@@ -75,10 +76,17 @@ export function sendAnswer(
         `Nothing has been sent yet: the message waits as draft ${draft.id} until a person approves it. Do not ` +
         `send it again. See later with check_inbox inbox_id=${
           draft["inbox_id"]
-        } whether it went out.`,
+        } direction=all whether it went out.`,
     };
   }
   const message = withoutTexts(answer);
+  if (answer.parse_warnings.includes(DELETED)) {
+    return {
+      structured: { status: "queued", message },
+      text:
+        `Accepted before as message ${message.id}, which has been deleted since. Do not send it again.`,
+    };
+  }
   const recipients: { address: string }[] = answer.recipients;
   const addresses = recipients.map(({ address }) => address);
   const told = quotation === null

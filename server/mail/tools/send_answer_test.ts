@@ -20,12 +20,19 @@ Deno.test("sendAnswer() tells of a message that was accepted, without its texts"
   const message = {
     ...{ id: "msg_1", inbox_id: "ibx_1", thread_id: "thr_1", text: "t", html: null },
     ...{ extracted_text: "t", headers: {}, links: [], recipients: [{ address: "a@b.org" }] },
+    parse_warnings: [],
   };
   const { structured, text } = sendAnswer(bodyOf(message), null);
   assert.deepEqual(structured.message, {
     ...{ id: "msg_1", inbox_id: "ibx_1", thread_id: "thr_1" },
     recipients: [{ address: "a@b.org" }],
+    parse_warnings: [],
   });
   assert.equal(structured.status, "queued");
   assert.match(text, /to be delivered to a@b\.org\. /);
+  const deleted = { ...message, recipients: [], parse_warnings: ["deleted"] };
+  assert.match(
+    sendAnswer(bodyOf(deleted), null).text,
+    /^Accepted before as message msg_1, which has been deleted since\. Do not send it again\.$/,
+  );
 });

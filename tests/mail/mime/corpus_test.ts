@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { parseMail } from "../../../server/mail/parsing/parse_mail.ts";
 import { readAttachment } from "../../../server/mail/parsing/read_attachment.ts";
 import { AWKWARD_MAILS, type Expectation, latin1Of, plainExpectation } from "./corpus.ts";
+import { toEnd } from "../../../server/mail/parsing/sliced.ts";
 
 const limits = { parts: 200, depth: 50 };
 const context = { envelopeFrom: "a@a.example", limits };
@@ -19,7 +20,7 @@ function read(raw: Uint8Array): Expectation {
     textSource: facts.textSource,
     attachments: facts.attachments.map(({ id, filename, contentType, disposition, ...rest }, i) => {
       assert.equal(id, `att_${i}`);
-      const { attachment, bytes } = readAttachment(raw, i, limits)!;
+      const { attachment, bytes } = toEnd(readAttachment(raw, i, limits))!;
       assert.deepEqual(attachment, facts.attachments[i]);
       assert.equal(rest.sizeBytes, bytes.length);
       assert.equal(rest.sha256, createHash("sha256").update(bytes).digest("hex"));
@@ -35,6 +36,6 @@ for (const { name, raw, expected } of AWKWARD_MAILS) {
     const before = latin1Of(raw);
     assert.deepEqual(read(raw), { ...plainExpectation, ...expected });
     assert.equal(latin1Of(raw), before);
-    assert.equal(readAttachment(raw, 99, limits), null);
+    assert.equal(toEnd(readAttachment(raw, 99, limits)), null);
   });
 }

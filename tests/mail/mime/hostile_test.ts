@@ -21,7 +21,7 @@ async function measure(worker: MailWorker, raw: Uint8Array) {
     [gapMs, last] = [Math.max(gapMs, now - last), now];
   };
   const timer = setInterval(tick, 2);
-  const mail = await worker.read(raw, context);
+  const mail = await worker.read(raw, context, "org");
   tick();
   clearInterval(timer);
   return { mail, gapMs };
@@ -58,7 +58,7 @@ Deno.test("MailWorker.read() reads hostile mail in its time and never holds the 
     });
   }
   // The next mail is read as if nothing had been.
-  const next = await worker.read(new TextEncoder().encode("Subject: s\n\nHi"), context);
+  const next = await worker.read(new TextEncoder().encode("Subject: s\n\nHi"), context, "org");
   assert.deepEqual([next.facts.subject, readTexts(next).text, next.facts.parseWarnings], [
     "s",
     "Hi",

@@ -10,7 +10,7 @@ const worker = new MailWorker({
 });
 let most = 0;
 for (let i = 0; i < 10; i++) {
-  await worker.read(raw, { envelopeFrom: "", limits: { parts: 200, depth: 50 } });
+  await worker.read(raw, { envelopeFrom: "", limits: { parts: 200, depth: 50 } }, "org");
   most = Math.max(most, Deno.memoryUsage().rss);
 }
 worker.close();

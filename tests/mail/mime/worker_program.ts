@@ -11,6 +11,6 @@ const worker = new MailWorker({
 const html = "Subject: s\r\nContent-Type: text/html; charset=koi8-r\r\n\r\n<p>\xf0</p>";
 const raw = Uint8Array.from(html, (character) => character.charCodeAt(0));
 const limits = { parts: 200, depth: 50 };
-const read = await worker.read(raw, { envelopeFrom: "", limits });
+const read = await worker.read(raw, { envelopeFrom: "", limits }, "org");
 console.log(JSON.stringify({ text: readTexts(read).text, losses }));
 worker.close();

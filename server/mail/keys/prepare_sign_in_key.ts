@@ -1,9 +1,9 @@
 /** The API key that a sign-in makes (mail page, "Keys"). */
 import type { Turn } from "../../storage/job.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
-import type { LastUsed } from "../keys/last_used.ts";
-import { sweptHashes } from "../keys/put_keys.ts";
-import { leavingKeys, stageSignInKey } from "../keys/sign_in_key.ts";
+import type { LastUsed } from "./last_used.ts";
+import { SWEPT_A_COMMIT, sweptHashes } from "./put_keys.ts";
+import { leavingKeys, stageSignInKey } from "./sign_in_key.ts";
 import {
   keyOwnerKey,
   keysKey,
@@ -15,19 +15,20 @@ import {
 export interface SignInKeyServices {
   records: Pick<RecordCache, "read">;
   lastUsed: LastUsed;
+  now: () => number;
   random: (sizeBytes: number) => Uint8Array;
 }
 
 /** A key that a commit is about to make, and what the commit needs for it. */
-export interface SignInKey {
+export interface PreparedKey {
   /** Shown once. */
   apiKey: string;
   /** Written with the attempt: the proof of the job, which no other job writes. */
   proof: Deno.KvKey;
   /** What the job is to name among its records. */
   records: readonly Deno.KvKey[];
-  /** Adds the key to the org's. */
-  stage(turn: Turn): void;
+  /** Adds the key to the org's, and gives it. */
+  stage(turn: Turn): MailKey;
   /** Run after the commit. */
   committed(): void;
 }
@@ -37,25 +38,28 @@ export interface SignInKey {
  * @param way names the key, with the date of its making
  */
 export async function prepareSignInKey(
-  { records, lastUsed, random }: SignInKeyServices,
+  { records, lastUsed, now, random }: SignInKeyServices,
   orgId: string,
   way: "google" | "magic",
-): Promise<SignInKey> {
+): Promise<PreparedKey> {
   const secret = makeKeySecret(random);
   const { apiKey, hash } = secret;
   const stored = await records.read<KeysRecord>(keysKey(orgId));
   const keys = stored?.keys ?? [];
   const ids = keys.filter(({ signIn }) => signIn).map(({ id }) => id);
   const usedAtMs = await lastUsed.read(orgId, ids);
-  const swept = [...leavingKeys(keys, usedAtMs).map((key) => key.hash), ...sweptHashes(stored)];
+  const leaving = leavingKeys(keys, usedAtMs, now()).map((key) => key.hash);
+  const swept = [...leaving, ...sweptHashes(stored)].slice(0, SWEPT_A_COMMIT);
   let gone: readonly MailKey[] = [];
   return {
     apiKey,
     proof: keyOwnerKey(hash),
     records: [keysKey(orgId), ...[hash, ...swept].map((one) => keyOwnerKey(one))],
     stage(turn) {
-      gone = stageSignInKey(turn, orgId, { secret, by: way, usedAtMs, swept }, random).gone;
+      const staged = stageSignInKey(turn, orgId, { secret, by: way, usedAtMs, swept }, random);
+      gone = staged.gone;
       turn.putRecord(keyOwnerKey(hash), { v: 1, orgId, attempt: turn.attempt });
+      return staged.made;
     },
     committed() {
       for (const { id } of gone) lastUsed.forget(id);

@@ -1,0 +1,51 @@
+/**
+ * How many bytes an owner has in the blob store: those of every blob from the commit that keeps it
+ * until its bytes are gone. Whose a blob is, the outermost of its folders says.
+ */
+import type { Turn } from "../storage/job.ts";
+import { defineRecord } from "../storage/record_key.ts";
+
+export interface StorageRecord {
+  v: 1;
+  bytes: number;
+  /** Of the commit that wrote it last. */
+  attempt: string;
+}
+
+const storageRecord = defineRecord<StorageRecord, [owner: string, what: "bytes"]>(
+  ["mail-storage"],
+  2,
+);
+
+/** ["mail-storage", owner, "bytes"] */
+export const storageKey = (owner: string) => storageRecord(owner, "bytes");
+
+/** Counts bytes in or out, in a job that names the owner's record of storage. */
+export function countStorage(turn: Turn, owner: string, bytes: number): void {
+  const key = storageKey(owner);
+  const before = turn.record(key)?.bytes ?? 0;
+  turn.putRecord(key, { v: 1, bytes: Math.max(0, before + bytes), attempt: turn.attempt });
+}
+
+/** As countStorage(), for bytes that go: of an owner that has gone there is nothing to count. */
+export function countOut(turn: Turn, owner: string, bytes: number): void {
+  if (turn.record(storageKey(owner)) !== null) countStorage(turn, owner, -bytes);
+}
+
+/** Owners whose bytes one commit counts: records are checked, and one over KV Connect checks ten. */
+const OWNERS_A_COMMIT = 6;
+
+/** Rows in their order, as many at one time as a commit can count out. */
+export function byOwners<Row>(rows: readonly Row[], ownerOf: (row: Row) => string): Row[][] {
+  const commits: Row[][] = [];
+  let owners = new Set<string>();
+  for (const row of rows) {
+    owners.add(ownerOf(row));
+    if (commits.length === 0 || owners.size > OWNERS_A_COMMIT) {
+      commits.push([]);
+      owners = new Set([ownerOf(row)]);
+    }
+    commits.at(-1)!.push(row);
+  }
+  return commits;
+}

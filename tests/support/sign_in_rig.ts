@@ -1,0 +1,27 @@
+/** The ways into orgs over a store, without HTTP and without mail that leaves. */
+import { DEFAULT_LIMITS } from "../../server/limits.ts";
+import { LastUsed } from "../../server/mail/keys/last_used.ts";
+import type { SignInServices } from "../../server/mail/sign_in/sign_in_services.ts";
+import type { TestStorage } from "./storage.ts";
+
+/** `woken` counts how often the outgoing queue was. */
+export function signInServices(
+  { store, records, commits }: TestStorage,
+): SignInServices & { woken: number } {
+  const services = {
+    store,
+    records,
+    commits,
+    limits: {
+      ...DEFAULT_LIMITS,
+      mailClaimsPerOrgPerHour: 1_000,
+      mailMagicPerEmailPerHour: 1_000,
+      mailMagicPerIpPerHour: 1_000,
+    },
+    lastUsed: new LastUsed(store),
+    addressKey: new Uint8Array(32),
+    woken: 0,
+    outgoing: { wake: () => void services.woken++ },
+  };
+  return services;
+}
