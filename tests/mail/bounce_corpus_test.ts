@@ -5,7 +5,8 @@ import { readReport } from "../../server/mail/delivery/read_report.ts";
 import { toEnd } from "../../server/mail/parsing/sliced.ts";
 import { reportedOn } from "../../server/mail/delivery/dsn.ts";
 import { reportEvent } from "../../server/mail/delivery/report_event.ts";
-import { longTest, withSources } from "../support/long_test.ts";
+import { longTest } from "../support/long_test.ts";
+import { withSources } from "../support/package_sources.ts";
 
 /** Those that its authors know to be delays, or no bounces at all. */
 const NO_FAILURES =

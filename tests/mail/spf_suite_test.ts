@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { checkAuth } from "../../server/mail/auth/check_auth.ts";
 import type { DnsAnswer, DnsRecord, RecordType } from "../../toolkit/mail/dns_message.ts";
-import { longTest, runProgram, withSources } from "../support/long_test.ts";
+import { longTest } from "../support/long_test.ts";
+import { runProgram, withSources } from "../support/package_sources.ts";
 
 interface Suite {
   zonedata: Record<string, (string | Record<string, unknown>)[]>;
