@@ -4,6 +4,7 @@ import { accepted, type MailKeyHolder } from "../support/mail_caller.ts";
 import { startMailRelay } from "../support/mail_relay.ts";
 import { mailDone, receive, verifiedOrg } from "../support/mail_tools.ts";
 import { sentMessages } from "../support/draft_world.ts";
+import { deliver, takenFor } from "../support/sending_org.ts";
 
 const ROUNDS = 4;
 
@@ -74,4 +75,30 @@ Deno.test("check_inbox, answering everything, answers each mail once; with direc
   const rest = await check({ cursor: first.next_cursor, direction: "all" });
   assert.equal(rest.messages.length, ROUNDS - 1);
   assert.deepEqual((await check({ cursor: all.next_cursor })).messages, []);
+});
+
+Deno.test("a Reply-To that names an address of bounces has no answer come back to the inbox", async () => {
+  await using relay = await startMailRelay();
+  const holder = await verifiedOrg(relay);
+  const inbox = await holder.inbox();
+  const inbound = async () => {
+    const path = `/v1/mail/inboxes/${inbox.id}/messages?direction=inbound`;
+    return accepted(await holder.ask("GET", path), 200).data as { id: string }[];
+  };
+  const answer = async () => {
+    const [{ id }] = await inbound() as [{ id: string }];
+    const body = { text: "Yes" };
+    accepted(await holder.ask("POST", `/v1/mail/messages/${id}/reply`, { body }), 202);
+    await deliver(relay);
+  };
+  await receive(relay, inbox.address, { headers: { From: "ann@example.org" } });
+  await answer();
+  const [first] = await takenFor(relay, "ann@example.org");
+  assert.match(first!.envelope.from, /^bounce\+/);
+  await receive(relay, inbox.address, {
+    headers: { "From": "ann@example.org", "Message-ID": "<2@x>", "Reply-To": first!.envelope.from },
+  });
+  await answer();
+  assert.equal((await takenFor(relay, "ann@example.org")).length, 2);
+  assert.equal((await inbound()).length, 2);
 });
