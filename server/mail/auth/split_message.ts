@@ -5,6 +5,7 @@
 import { Buffer } from "node:buffer";
 import { ARC_NAMES, type ArcField } from "./arc_chain.ts";
 import { readSignatureTags, type SignatureTags } from "./signature_tags.ts";
+import { SINGLE_FIELDS } from "./single_fields.ts";
 
 export interface SplitMessage {
   /** The header up to and with its empty line, for some of its signatures. */
@@ -52,21 +53,6 @@ export const SPLIT_BOUNDS: SplitBounds = {
 
 /** Beyond this no From is looked for. */
 const MAX_SCANNED_HEAD_BYTES = 2 * 1024 * 1024;
-/**
- * Of two of these a signature covers the lower one, and readers may show the upper: nobody signed that
- * pair (RFC 6376, 8.15). All but the two of MIME are such as RFC 5322, 3.6, allows once.
- */
-const SINGLE_FIELDS: readonly string[] = [
-  "from",
-  "reply-to",
-  "to",
-  "cc",
-  "subject",
-  "date",
-  "message-id",
-  "content-type",
-  "mime-version",
-];
 const CR = 13;
 const LF = 10;
 

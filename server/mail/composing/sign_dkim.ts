@@ -5,6 +5,7 @@
  */
 import { Buffer } from "node:buffer";
 import { createHash, createSign } from "node:crypto";
+import { SINGLE_FIELDS } from "../auth/single_fields.ts";
 
 export interface DkimKey {
   /** d=, where the public key is published. */
@@ -15,23 +16,9 @@ export interface DkimKey {
   privateKeyPem: string;
 }
 
-/**
- * Signed once more than they are there: one that is added on the way breaks the signature. They tell
- * what a mail is, who wrote it to whom, and where answers go (section 8.15).
- */
-const OVERSIGNED = [
-  "from",
-  "reply-to",
-  "to",
-  "cc",
-  "subject",
-  "date",
-  "message-id",
-  "mime-version",
-  "content-type",
-];
+/** Those that may stand once are signed once more than they are there: one that is added breaks the signature. */
 const SIGNED = [
-  ...OVERSIGNED,
+  ...SINGLE_FIELDS,
   "in-reply-to",
   "references",
   "auto-submitted",
@@ -96,7 +83,7 @@ function signedFields(fields: readonly string[]): { names: string[]; text: strin
       names.push(name);
       text += `${relaxedField(field)}\r\n`;
     }
-    if (OVERSIGNED.includes(name)) names.push(name);
+    if (SINGLE_FIELDS.includes(name)) names.push(name);
   }
   return { names, text };
 }
