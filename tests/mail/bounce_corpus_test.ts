@@ -8,6 +8,12 @@ import { reportEvent } from "../../server/mail/delivery/report_event.ts";
 import { longTest } from "../support/long_test.ts";
 import { withSources } from "../support/package_sources.ts";
 
+const FLUFL_BOUNCE = {
+  name: "flufl.bounce",
+  version: "6.0.0",
+  sha256: "a1df16b9d1877ae4536f7d76c00d8421fcefbe694f80f5285d05c45a2547b1bc",
+};
+
 /** Those that its authors know to be delays, or no bounces at all. */
 const NO_FAILURES =
   /^(?:dsn_0[5-8]|dsn_17|simple_(?:03|21|22|28|35|40)|dumbass_01|groupwise_03|llnl_01)\.txt$/;
@@ -16,7 +22,7 @@ const RECOGNISED = /^(?:dsn|qmail|exim|postfix|microsoft|yahoo)_/;
 longTest(
   "of flufl.bounce's 117 bounces most are applied, and no delay is taken for a failure",
   () =>
-    withSources("flufl.bounce", "6.0.0", async (folder) => {
+    withSources(FLUFL_BOUNCE, async (folder) => {
       const data = join(folder, "tests", "data");
       const files = [...Deno.readDirSync(data)].map(({ name }) => name)
         .filter((name) => name.endsWith(".txt")).sort();
