@@ -1,6 +1,6 @@
 """What talon's own tests expect of a reply, as JSON: [{name, type, body, expected}].
 
-The argument is the archive of its source. Its tests run against a talon that answers each question with
+The argument is the folder of its source. Its tests run against a talon that answers each question with
 a token of its own, so that what they compare with that is what they expect.
 """
 
@@ -12,15 +12,9 @@ import json
 import os
 import re
 import sys
-import tarfile
-import tempfile
 import types
 
-unpacked = tempfile.TemporaryDirectory()
-with tarfile.open(sys.argv[1]) as archive:
-    safe = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
-    archive.extractall(unpacked.name, **safe)
-ROOT = os.path.join(unpacked.name, os.listdir(unpacked.name)[0])
+ROOT = sys.argv[1]
 TOKEN = re.compile("\ue000(\\d+)\ue001")
 asked = []
 found = []
@@ -110,5 +104,4 @@ for file in ("text_quotations_test", "html_quotations_test"):
                     current = name + " " + os.path.basename(arguments[2].rsplit(" ", 1)[-1].strip("'"))
                     check(*arguments[:2])
 
-os.chdir("/")
 json.dump(found, sys.stdout)

@@ -1,17 +1,18 @@
-/**
- * What another library's tests expect of replies. CI brings its source; other machines skip this by
- * name where it is not there.
- */
+/** What the tests of talon, another library, expect of replies. */
 import assert from "node:assert/strict";
-import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { extractText } from "../../server/mail/parsing/extracted_text.ts";
 import { htmlToText } from "../../server/mail/parsing/html_text.ts";
 import { toEnd } from "../../server/mail/parsing/sliced.ts";
-import { findPart, partOrSkip } from "../support/part.ts";
+import { longTest } from "../support/long_test.ts";
+import { runProgram, withSources } from "../support/package_sources.ts";
 
-const ARCHIVE = "talon-1.4.4.tar.gz";
-const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const TALON = {
+  name: "talon",
+  version: "1.4.4",
+  sha256: "263d122609747691e9f75726ea565f5da8a40146a7a81eb5883e51b8224b0e5c",
+};
+const PROGRAM = fileURLToPath(new URL("talon_expectations.py", import.meta.url));
 
 /** Where we differ; docs/mail.md says why. */
 const DIFFERENCES = [
@@ -30,34 +31,6 @@ interface Expectation {
   expected: string;
 }
 
-/** The archive; null where it is not there and may not be brought. */
-async function bring(python: string): Promise<string | null> {
-  const folder = join(Deno.env.get("TMPDIR") ?? "/tmp", "relay-test-programs", "talon-1.4.4");
-  const archive = join(folder, ARCHIVE);
-  if (await Deno.stat(archive).then(() => true, () => false)) return archive;
-  if (Deno.env.get("CI") !== "true") return null;
-  await Deno.mkdir(dirname(folder), { recursive: true });
-  const draft = await Deno.makeTempDir({ dir: dirname(folder) });
-  const pip = [
-    "-m",
-    "pip",
-    "download",
-    "--quiet",
-    "--no-deps",
-    "--no-binary",
-    ":all:",
-    "-d",
-    draft,
-  ];
-  const { success, stderr } = await new Deno.Command(python, {
-    args: [...pip, "-r", pathOf("talon_requirements.txt")],
-  }).output();
-  if (!success) throw new Error(`cannot bring talon: ${new TextDecoder().decode(stderr)}`);
-  // The first of several test processes succeeds.
-  await Deno.rename(draft, folder).catch(() => Deno.remove(draft, { recursive: true }));
-  return archive;
-}
-
 /** The new words, white space left out; what is expected of HTML may be HTML or its text. */
 function compare({ type, body, expected }: Expectation): { found: string; expected: string } {
   const html = type === "html" ? htmlToText(body) : null;
@@ -67,21 +40,14 @@ function compare({ type, body, expected }: Expectation): { found: string; expect
   return { found: found.replaceAll(/\s/g, ""), expected: wanted.replaceAll(/\s/g, "") };
 }
 
-const NAME = "extractText() finds what talon's tests expect, but for six that are explained";
-const python = findPart("python3");
-const archive = python === null ? null : await bring(python);
-if (python !== null && archive === null) {
-  Deno.test({ name: `${NAME} (needs ${ARCHIVE}; CI=true brings it)`, ignore: true, fn() {} });
-} else {
-  partOrSkip("python3", NAME, async (program) => {
-    const { stdout, stderr } = await new Deno.Command(program, {
-      args: [pathOf("talon_expectations.py"), archive!],
-    }).output();
-    assert.equal(new TextDecoder().decode(stderr), "");
-    const all: Expectation[] = JSON.parse(new TextDecoder().decode(stdout));
-    assert.equal(all.length, 90);
-    const wrong = all.map((one) => ({ name: one.name, ...compare(one) }))
-      .filter(({ found, expected }) => found !== expected);
-    assert.deepEqual(wrong.map(({ name }) => name).sort(), DIFFERENCES);
-  });
-}
+longTest(
+  "extractText() finds what talon's tests expect, but for six that are explained",
+  () =>
+    withSources(TALON, async (folder) => {
+      const all: Expectation[] = JSON.parse(await runProgram("python3", [PROGRAM, folder]));
+      assert.equal(all.length, 90);
+      const wrong = all.map((one) => ({ name: one.name, ...compare(one) }))
+        .filter(({ found, expected }) => found !== expected);
+      assert.deepEqual(wrong.map(({ name }) => name).sort(), DIFFERENCES);
+    }),
+);
