@@ -145,7 +145,7 @@ function* newSegments(text: QuotedText, kind: MailKind): Sliced<NewSegments> {
   /** Whether an author's own quote begins as a mail does that is quoted. */
   function introducesItself(i: number): boolean {
     const start = Array.from(
-      lines.slice(i, Math.min(i + LINES_OF_INTRODUCTION, text.quoteEnd(i))),
+      lines.slice(i, text.quoteEnd(i, LINES_OF_INTRODUCTION)),
       (_, at) => text.unquoted(i + at),
     );
     return isMailHeader(start, 0) ||
