@@ -5,7 +5,7 @@ export interface MailContent {
   from: string;
   to: string;
   subject: string;
-  /** What mail programs show, as text. */
+  /** The plain text, and HTML as text where there is none. Links and codes are those that are shown. */
   text: string;
   /** True where something of the message is not shown. */
   isCut: boolean;

@@ -21,7 +21,7 @@ export async function readMail(raw: Uint8Array): Promise<MailContent> {
     else await new Promise((resolve) => setTimeout(resolve));
   }
   const { facts, texts } = mail;
-  const text = texts.shown ?? texts.text ?? "";
+  const text = texts.text ?? "";
   const content = {
     from: facts.from === null ? "" : addressText(facts.from),
     to: line(facts.to.map(addressText).join(", ")),

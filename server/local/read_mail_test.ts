@@ -36,6 +36,29 @@ hello
   );
 });
 
+Deno.test("readMail() gives the plain text beside HTML, and the links and codes that are shown", async () => {
+  const content = await read(`From: j@x.test
+Content-Type: multipart/alternative; boundary=m
+
+--m
+Content-Type: text/plain
+
+Your code:
+123456
+https://x.test/?t=1
+--m
+Content-Type: text/html
+
+<p>Your code: 654321 <a href="https://x.test/?t=2">go</a>
+--m--
+`);
+  assert.equal(content.text.trim(), "Your code:\n123456\nhttps://x.test/?t=1");
+  assert.deepEqual(
+    [content.codes, content.links],
+    [["654321"], ["https://x.test/?t=2"]],
+  );
+});
+
 Deno.test("readMail() shows the beginning of what is long, and something of what is no mail", async () => {
   const long = await read(`Subject: long\n\n${"x".repeat(150_000)}`);
   assert.deepEqual([long.text.length, long.isCut], [100_000, true]);

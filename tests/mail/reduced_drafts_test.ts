@@ -31,7 +31,8 @@ const TWO_FACED =
   `<style>@media screen { .a.b { display: none } } @media print { .c { display: none } }
   p:hover::before { content: "x" }</style><div class="a b">For the approver</div><p class="c" onclick="x()">For both</p>
   <p style="display:none">For nobody</p><img src="cid:logo@example" alt="Logo"><img src="https://t.example/1.gif" alt="Far">`;
-const REDUCED = `For the approver</div><p>For both</p>`;
+/** What it is in both: on screens the first words are hidden. */
+const REDUCED = `<p>For both</p>`;
 
 /** The HTML and the text of what a relay has sent, as a reader of mail finds them. */
 async function delivered(holder: MailKeyHolder, messageId: string) {
@@ -107,7 +108,7 @@ Deno.test("HTML that a person approves is reduced when it is written, shown and 
     accepted(await owner.ask("GET", `/v1/mail/messages/${sent.id}`), 200).html,
     draft.html,
   );
-  for (const words of ["For the approver", "For both", "Far [https://t.example/1.gif]"]) {
+  for (const words of ["For both", "Far [https://t.example/1.gif]"]) {
     assert.ok(found.text!.includes(words), words);
   }
   assert.doesNotMatch(found.text!, /nobody/);

@@ -50,6 +50,7 @@ const STARTS = {
     RELAY_MAIL_LISTEN: "127.0.0.1:2525",
     RELAY_MAIL_TLS_CERT: pem("server"),
     RELAY_MAIL_TLS_KEY: pem("server_key"),
+    RELAY_MAIL_TRUSTED_SEALERS: "lists.example.org",
     RELAY_MAIL_INBOUND_SECRET: Buffer.from(TEST_INBOUND_SECRET).toString("base64"),
     RELAY_MAIL_DKIM_KEY: dkimKey().privateKeyPem,
     RELAY_MAIL_DKIM_SELECTOR: "relay1",

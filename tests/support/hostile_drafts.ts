@@ -42,7 +42,7 @@ export const hostileDrafts = (url: string): Record<string, string> => ({
   "clipped":
     `<div style="height:1em;overflow:hidden">a<br>b<br>c</div><p style="clip-path:inset(50%)">d`,
   "columns": `<div style="columns:50;height:1px">a b c d e f g h</div>`,
-  "indent": `<p style="text-indent:-9999px">a</p><p style="text-indent:9999px">b`,
+  "indent": `<p style="text-indent:-9999px">a</p><p style="text-indent:9999px">b<p>c`,
   "no line height":
     `<p style="line-height:0">a<br>b<br>c</p><p style="font-size:48px;line-height:1px">d<br>e`,
   "lengths handed on":

@@ -27,8 +27,8 @@ once. A line "From ..." of mailbox files before the message is left out.
 
 Options:
   --from=ADDRESS    the envelope sender; empty for a bounce
-  --to=ADDRESS      an envelope recipient, as RECIPIENT; one a call, so that each has an exit status of
-                    its own; up to 100 in all
+  --to=ADDRESS      an envelope recipient, as RECIPIENT; one a call, so that each has an exit
+                    status of its own; up to 100 in all
   --client-ip=IP    who delivered it to the mail server; SPF is checked against it. Empty or
                     "unknown": nobody knows
   --helo=NAME       what that client called itself
