@@ -91,6 +91,7 @@ const HTML_SHAPES: readonly Shape[] = [
   ["", " "],
   ["", "a "],
   ["", "\u00ad"],
+  ["", "<blockquote>a</blockquote>&gt; b<br>"],
   ["<table>", "<tr>"],
   ["<table><tr>", "<td>x"],
 ];

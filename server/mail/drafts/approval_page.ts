@@ -214,7 +214,10 @@ function address({ name, address }: MailAddress): Html {
  * The preview is escaped already.
  * @param address of the HTML
  */
-function texts({ row, preview: { text, extracted } }: ShownForApproval, address: string): Html {
+function texts(
+  { row, preview: { text, extracted, otherLinks } }: ShownForApproval,
+  address: string,
+): Html {
   const plain = text === null ? "" : html`<h3>As plain text</h3>
 <pre><bdi>${raw(text)}</bdi></pre>`;
   if (extracted === null) {
@@ -232,6 +235,9 @@ function texts({ row, preview: { text, extracted } }: ShownForApproval, address:
       ? "; they go out as its plain text"
       : ""}.</p>
     <pre><bdi>${raw(extracted)}</bdi></pre>
+    ${otherLinks === "" ? "" : html`<h3>Links that its words do not tell</h3>
+<p class="hint">They write a mail, or have no words.</p>
+<pre><bdi>${raw(otherLinks)}</bdi></pre>`}
     ${plain}
   `;
 }

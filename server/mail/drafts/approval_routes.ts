@@ -107,7 +107,8 @@ export function approvalHandlers(services: ApprovalRouteServices) {
     const { inReplyToMessageId: repliedId, orgId, inboxId } = row;
     const replied = repliedId === null ? null : await messages.read(orgId, inboxId, repliedId);
     const key = await services.secret.key("mail-link");
-    const size = (preview.text?.length ?? 0) + (preview.extracted?.length ?? 0);
+    const size = (preview.text?.length ?? 0) + (preview.extracted?.length ?? 0) +
+      preview.otherLinks.length;
     // Who has the link is somebody: strangers' pages keep nobody from deciding.
     if (size > LARGE_ANSWER_BYTES) c.set("hold", services.answers.hold(size, "agent"));
     return await answerDraft(

@@ -1,6 +1,7 @@
 /** The texts of a draft as its page shows them. Runs in the mail worker too. Pure. */
 import { visibleText } from "../../pages/visible_text.ts";
-import { readHtmlText } from "../parsing/html_text.ts";
+import { attribute } from "../parsing/html_tokens.ts";
+import { type HtmlWatcher, readHtmlText } from "../parsing/html_text.ts";
 import { removeInvisible } from "../parsing/invisible_characters.ts";
 import type { Sliced } from "../parsing/sliced.ts";
 import type { DraftTexts } from "../records/draft_record.ts";
@@ -11,6 +12,8 @@ export interface DraftPreview {
   text: string | null;
   /** What of the HTML a reader sees, as text. */
   extracted: string | null;
+  /** Where links lead that its words do not tell: those that write a mail, those without words; a line each. */
+  otherLinks: string;
   /** Whether letters or characters are in them that a reader does not see. */
   hasHidden: boolean;
 }
@@ -18,13 +21,46 @@ export interface DraftPreview {
 /** @param section bytes of a draft's texts, as they are stored */
 export function* previewDraft(section: Uint8Array): Sliced<DraftPreview> {
   const { text, html }: DraftTexts = JSON.parse(new TextDecoder().decode(section));
-  const extracted = html === null ? null : yield* readHtmlText(html);
+  const others = otherLinks();
+  const extracted = html === null ? null : yield* readHtmlText(html, others.watcher);
   const lines = { keepsLines: true };
   return {
     text: text === null ? null : escape(visibleText(text, lines)),
     extracted: extracted === null ? null : escape(visibleText(extracted.text, lines)),
+    otherLinks: escape(visibleText([...others.found].join("\n"), lines)),
     hasHidden: extracted?.hiddenRemoved === true ||
       (text !== null && removeInvisible(text).removed),
+  };
+}
+
+function otherLinks(): { found: ReadonlySet<string>; watcher: HtmlWatcher } {
+  const found = new Set<string>();
+  /** Links do not stand in each other. */
+  let open: { address: string; isTold: boolean } | null = null;
+  const see = () => {
+    if (open !== null) open.isTold ||= !open.address.startsWith("mailto:");
+  };
+  return {
+    found,
+    watcher: {
+      start(tag) {
+        const address = tag.tagName === "a" ? attribute(tag, "href") : undefined;
+        return address === undefined ? null : open = { address, isTold: false };
+      },
+      end(started) {
+        const { address, isTold } = started as NonNullable<typeof open>;
+        if (!isTold) found.add(address);
+        if (open === started) open = null;
+      },
+      single({ tagName }) {
+        if (tagName === "img") see();
+      },
+      text(chars, isHidden) {
+        if (!isHidden && chars.trim() !== "") see();
+      },
+      skipped() {},
+      comment() {},
+    },
   };
 }
 

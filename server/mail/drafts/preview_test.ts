@@ -13,6 +13,7 @@ Deno.test("previewDraft() escapes text and writes out what does not show", () =>
   assert.deepEqual(preview({ text: `<b>&"\n\u202ex` }), {
     text: "&lt;b&gt;&amp;&quot;\n\\u{202e}x",
     extracted: null,
+    otherLinks: "",
     hasHidden: true,
   });
   assert.equal(preview({ text: "plain" }).hasHidden, false);
@@ -24,6 +25,16 @@ Deno.test("previewDraft() gives the words of HTML as a reader sees them", () => 
   });
   assert.equal(extracted, "Seen &amp; read [https://e.org/]");
   assert.equal(hasHidden, false);
+});
+
+Deno.test("previewDraft() tells where links lead that the words do not", () => {
+  const { extracted, otherLinks } = preview({
+    html: `<a href="mailto:thief@e.org?cc=a@b.c&amp;body=x">boss@a.test</a>
+<a href="https://e.org/a"> </a><a href="https://e.org/b">b</a><a href="https://e.org/c"><img src="cid:p" alt=""></a>
+<a href="mailto:thief@e.org?cc=a@b.c&amp;body=x">again</a>`,
+  });
+  assert.equal(extracted, "boss@a.test b [https://e.org/b][https://e.org/c] again");
+  assert.equal(otherLinks, "mailto:thief@e.org?cc=a@b.c&amp;body=x\nhttps://e.org/a");
 });
 
 Deno.test("previewDraft() is done with the largest texts within the time of a job", () => {

@@ -25,19 +25,25 @@ const READ_PROPERTIES: ReadonlySet<string> = new Set([
   "clip",
   "clip-path",
   "color",
+  "contain",
   "content",
   "content-visibility",
   "display",
   "filter",
   "font",
   "font-size",
+  "font-size-adjust",
   "height",
   "inset",
+  "inset-block",
+  "inset-inline",
   "left",
   "letter-spacing",
   "line-height",
   "margin",
+  "margin-block",
   "margin-bottom",
+  "margin-inline",
   "margin-left",
   "margin-right",
   "margin-top",
@@ -47,6 +53,8 @@ const READ_PROPERTIES: ReadonlySet<string> = new Set([
   "max-width",
   "mix-blend-mode",
   "mso-hide",
+  "offset",
+  "offset-path",
   "opacity",
   "overflow",
   "overflow-x",
@@ -65,13 +73,35 @@ const READ_PROPERTIES: ReadonlySet<string> = new Set([
   "transform",
   "translate",
   "visibility",
+  "-webkit-line-clamp",
   "-webkit-mask",
   "-webkit-mask-image",
   "-webkit-text-fill-color",
+  "-webkit-text-security",
   "white-space",
   "width",
   "z-index",
   "zoom",
+]);
+/** Other names of what is read: what stands later holds, under whichever name. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ...["animation", "animation-name", "clip-path", "filter", "opacity", "transform"]
+    .map((name) => [`-webkit-${name}`, name] as const),
+  // Text of mail runs in lines from the top: the sides of a line are taken to be those of a page.
+  ["block-size", "height"],
+  ["inline-size", "width"],
+  ["max-block-size", "max-height"],
+  ["max-inline-size", "max-width"],
+  ["overflow-block", "overflow-y"],
+  ["overflow-inline", "overflow-x"],
+  ...[["inline-start", "left"], ["inline-end", "right"], ["block-start", "top"], [
+    "block-end",
+    "bottom",
+  ]].flatMap(([logical, side]) => [
+    [`inset-${logical}`, side!] as const,
+    [`margin-${logical}`, `margin-${side}`] as const,
+    [`padding-${logical}`, `padding-${side}`] as const,
+  ]),
 ]);
 /** Of these a browser ignores other values, so that a later wrong one does not undo an earlier one. */
 const KEYWORDS: Readonly<Record<string, RegExp>> = {
@@ -84,9 +114,11 @@ const KEYWORDS: Readonly<Record<string, RegExp>> = {
 const COLOR = /^(?:[a-z]+|#[0-9a-f]{3,8}|[a-z-]+\(.*\))$/;
 const LENGTH =
   /^(?:[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?:%|[a-z]*)|-?[a-z][a-z-]*\(.*\)|auto|none|normal|inherit|initial|unset|revert|(?:min|max|fit)-content|smaller|larger|(?:xxx-|xx-|x-)?(?:small|large)|medium)$/;
+/** A value that is known where it is used alone: no browser ignores it before. */
+const OF_VARIABLES = /(?:^|[^a-z-])(?:var|env|attr|if)\(/;
 const COLORS = /^(?:color|background-color|-webkit-text-fill-color)$/;
 const LENGTHS =
-  /^(?:bottom|font-size|height|left|letter-spacing|margin-.*|max-.*|opacity|padding-.*|right|text-indent|top|width|z-index|zoom|line-height)$/;
+  /^(?:bottom|font-size|height|left|letter-spacing|margin-(?:bottom|left|right|top)|max-.*|opacity|padding-.*|right|text-indent|top|width|z-index|zoom|line-height)$/;
 /** Longer values say nothing that is looked at; pictures in `url(data:...)` are such. */
 const MAX_VALUE_CHARACTERS = 1_000;
 /** Declarations of a block are told apart between two whole orders. */
@@ -119,7 +151,8 @@ export function* readDeclarations(css: string, steps: Steps, order = 0): Sliced<
     if (colon < 0) continue;
     const name = declaration.slice(0, colon).trim();
     if (name.length > MAX_PROPERTY_CHARACTERS) continue;
-    const property = unescape(name).trim().toLowerCase();
+    const given = unescape(name).trim().toLowerCase();
+    const property = OTHER_NAMES.get(given) ?? given;
     if (!READ_PROPERTIES.has(property)) continue;
     const declared = readValue(property, declaration.slice(colon + 1), place);
     if (declared !== undefined) put(read, property, declared);
@@ -135,7 +168,11 @@ function readValue(property: string, given: string, order: number): Declared | u
   const value = unescape(whole.slice(0, MAX_VALUE_CHARACTERS)).toLowerCase()
     .replace(/!\s*important$/, "").replaceAll(/\s+/g, " ").trim();
   const allowed = KEYWORDS[property.replace(/-[xy]$/, "")];
-  if (value === "" || (allowed !== undefined && !allowed.test(value))) return undefined;
+  if (
+    value === "" || (allowed !== undefined && !OF_VARIABLES.test(value) && !allowed.test(value))
+  ) {
+    return undefined;
+  }
   if (COLORS.test(property) && !isColor(value)) return undefined;
   if (LENGTHS.test(property) && !LENGTH.test(value)) return undefined;
   return { value, important, order };

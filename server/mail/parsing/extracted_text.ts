@@ -113,7 +113,7 @@ function* newSegments(text: QuotedText, kind: MailKind): Sliced<NewSegments> {
       if (kind !== "reply" && isForwardMark(text.unquoted(i))) isPassedOn = true;
       else cut(i, text.quoteEnd(i));
     } else if (isForwardMark(line)) isPassedOn = true;
-    else if (text.kindOf(i) === "attribution") cut(i, i + 1);
+    else if (text.kindOf(i) === "attribution" && introducesQuote(i)) cut(i, i + 1);
     else if (text.beginsFormer(i) || isOriginalMessage(line) || isHeader(i)) {
       if (kind === "forward") isPassedOn = true;
       else if (kind === "reply") cut(text.ruleAbove(i, begin), text.formerEnd(i));
@@ -142,10 +142,20 @@ function* newSegments(text: QuotedText, kind: MailKind): Sliced<NewSegments> {
     return isMailHeader(lines, i);
   }
 
+  /** Whether a quote follows the lines that are marked to introduce one: words are not left out for a mark. */
+  function introducesQuote(i: number): boolean {
+    let below = i;
+    for (let left = LINES_OF_INTRODUCTION; left > 0; left--) {
+      below = text.nextWritten(below + 1);
+      if (below >= lines.length || text.kindOf(below) !== "attribution") break;
+    }
+    return below < lines.length && (text.isQuote(below) || text.kindOf(below) === "blockquote");
+  }
+
   /** Whether an author's own quote begins as a mail does that is quoted. */
   function introducesItself(i: number): boolean {
     const start = Array.from(
-      lines.slice(i, Math.min(i + LINES_OF_INTRODUCTION, text.quoteEnd(i))),
+      lines.slice(i, text.quoteEnd(i, LINES_OF_INTRODUCTION)),
       (_, at) => text.unquoted(i + at),
     );
     return isMailHeader(start, 0) ||

@@ -21,8 +21,16 @@ const MAX_SCALE = 0.12;
 /** Of a picture, or of what cuts off what is larger. */
 const MAX_TINY_PX = 1;
 /** They move what is positioned alone. */
-const OFFSETS = ["left", "top", "right", "bottom", "inset"];
-const MARGINS = ["margin", "margin-left", "margin-top", "margin-right", "margin-bottom"];
+const OFFSETS = ["left", "top", "right", "bottom", "inset", "inset-block", "inset-inline"];
+const MARGINS = [
+  "margin",
+  "margin-left",
+  "margin-top",
+  "margin-right",
+  "margin-bottom",
+  "margin-block",
+  "margin-inline",
+];
 
 /** How an element looks, as far as its text may not be seen. */
 export interface Look {
@@ -93,7 +101,7 @@ export interface OwnLook {
 
 /** What browsers do not show, unless a style says otherwise (HTML, section 15.3.1). */
 const NOT_SHOWN: ReadonlySet<string> = new Set(
-  "annotation annotation-xml audio canvas datalist meter progress rp video".split(" "),
+  "annotation annotation-xml audio canvas datalist meter mphantom progress rp video".split(" "),
 );
 
 /** @returns null for an element that looks as its parent does */
@@ -218,7 +226,7 @@ function readEffects(declared: Declarations): Effects {
       (/^(?:absolute|fixed)$/.test(get("position") ?? "") && isClippedAway(get("clip"))) ||
       isPathEmpty(get("clip-path")),
     opacity: opacityOf(get("opacity")) * opacityOfFilter(get("filter")),
-    unseen: visibility === undefined || /^(?:inherit|unset|revert)$/.test(visibility)
+    unseen: visibility === undefined || /^(?:inherit|unset|revert)$|\(/.test(visibility)
       ? undefined
       : visibility === "hidden" || visibility === "collapse",
     preformatted: space === undefined || space === "inherit"
@@ -228,9 +236,7 @@ function readEffects(declared: Declarations): Effects {
     color: readTextColor(get("color")),
     fill: readFill(get("-webkit-text-fill-color")),
     ...readBackground(declared),
-    cuts: ["overflow", "overflow-x", "overflow-y"].some((name) =>
-      /hidden|clip|auto|scroll/.test(get(name) ?? "")
-    ),
+    cuts: cutsOff(get),
     isEmpty: isTinyLength(get("max-height")) || isTinyLength(get("max-width")),
     isPadded: PADDINGS.some((name) => /[1-9]|\(/.test(get(name) ?? "")),
     isDisplayed: !/^(?:none|inherit|initial|unset|revert)$/.test(get("display") ?? "none"),
@@ -243,24 +249,53 @@ function readEffects(declared: Declarations): Effects {
 const PADDINGS = ["padding", "padding-top", "padding-right", "padding-bottom", "padding-left"];
 /** Functions whose value depends on what is not known here. */
 const UNKNOWN_VALUE =
-  /\b(?:var|env|attr|calc|min|max|clamp|color|color-mix|light-dark|device-cmyk|contrast-color)\(/;
+  /\b(?:var|env|attr|if|calc|min|max|clamp|color|color-mix|light-dark|device-cmyk|contrast-color)\(/;
 const JUDGED_BY_VALUE = [
+  ...OFFSETS,
   "background",
   "background-color",
-  "bottom",
+  "clip",
   "color",
   "-webkit-text-fill-color",
   "display",
   "font",
   "font-size",
-  "left",
+  "margin",
+  "margin-inline",
   "margin-left",
   "margin-top",
   "opacity",
+  "overflow",
+  "overflow-x",
+  "overflow-y",
+  "position",
+  "scale",
   "text-indent",
-  "top",
+  "transform",
+  "translate",
   "visibility",
+  "zoom",
 ];
+const SIZES = ["height", "max-height", "max-width", "width"];
+
+function cutsOff(get: Get): boolean {
+  return ["overflow", "overflow-x", "overflow-y"].some((name) =>
+    /hidden|clip|auto|scroll/.test(get(name) ?? "")
+  );
+}
+
+/** Whether what is cut off may be all of a text, by what moves it: less than a line is left. */
+function mayCutAll(get: Get): boolean {
+  return cutsOff(get) && (get("-webkit-line-clamp") !== undefined || SIZES.some((name) => {
+    const size = get(name)?.slice(0, MAX_LENGTH_CHARACTERS) ?? "";
+    return UNKNOWN_VALUE.test(size) || (toPx(size, MEDIUM_PX, WHOLE_PX) ?? MEDIUM_PX) < MEDIUM_PX;
+  }));
+}
+
+/** Whether a colour is one that is not read here. */
+function isUnknownColor(value: string | undefined): boolean {
+  return value?.endsWith(")") === true && readColor(value) === undefined;
+}
 
 /** Whether styles do what cannot be told from them, and may hide text by it. */
 function isBeyondUs(get: Get): boolean {
@@ -273,7 +308,14 @@ function isBeyondUs(get: Get): boolean {
     isSet("animation-name", /^none/) ||
     isSet("rotate", /^(?:none|[-+.\d]+(?:deg|rad|turn|grad))$/) ||
     /rotate[xy3]|matrix|skew|perspective/.test(get("transform") ?? "") ||
-    /^path\(|^url\(/.test(get("clip-path") ?? "") || /^-/.test(get("z-index") ?? "") ||
+    isSet("clip-path", /^none$/) || mayCutAll(get) ||
+    ["color", "-webkit-text-fill-color", "background-color"].some((name) =>
+      isUnknownColor(get(name))
+    ) ||
+    /strict|size/.test(get("contain") ?? "") || /\(/.test(get("content") ?? "") ||
+    isSet("-webkit-text-security", /^none$/) || isSet("font-size-adjust", /^none$/) ||
+    isSet("offset", /^none$/) || isSet("offset-path", /^none$/) ||
+    /^-/.test(get("z-index") ?? "") ||
     (/hidden|clip/.test(get("overflow") ?? "") && isTinyLength(get("line-height"))) ||
     (toPx(get("letter-spacing") ?? "", MEDIUM_PX) ?? 0) <= -MEDIUM_PX / 4;
 }

@@ -52,3 +52,18 @@ Deno.test("readBodyTexts() tells of quotes by their lines in the whole text", ()
   const { texts } = parseMail(raw, { envelopeFrom: "", limits: { parts: 9, depth: 9 } });
   assert.equal(texts.extractedText, "first\nnew\n\nfooter");
 });
+
+Deno.test("extractText() leaves out what is marked to introduce a quote where one follows, no other words", () => {
+  const read = (html: string) => {
+    const raw = `Subject: Re: x\nContent-Type: text/html\n\n${html}`;
+    const limits = { parts: 9, depth: 9 };
+    return parseMail(new TextEncoder().encode(raw), { envelopeFrom: "", limits })
+      .texts.extractedText;
+  };
+  const introduction = "<div class=gmail_attr>Ann:<br><br>to Bo:</div>";
+  assert.equal(read(`<p>new</p>${introduction}<blockquote type=cite>old</blockquote>`), "new");
+  assert.equal(
+    read("<div class=gmail_attr>Pay 500 today.</div><p>Thanks</p>"),
+    "Pay 500 today.\n\nThanks",
+  );
+});

@@ -73,6 +73,8 @@ interface Content {
   node: StyledNode | null;
   /** Whether it is details whose summary alone is seen. */
   isFolded: boolean;
+  /** Whether a summary stood in it: another one is folded too. */
+  hasSummary?: boolean;
   quote: QuoteKind | null;
 }
 
@@ -98,9 +100,11 @@ const BLANK = /^\s*$/;
 const UNSEEN_TEXT = names("iframe noembed noframes template");
 /** Of a picture that SVG draws: they describe it, or draw nothing by themselves. */
 const UNDRAWN = names("clippath defs desc lineargradient marker mask metadata pattern symbol");
+/** What of their text is seen depends on more than is judged here: a choice of many, a drawing. */
+const PARTLY_SEEN = names("select svg");
 /** Of these the look depends on more than styles. */
 const LOOKED_AT = names(
-  "annotation annotation-xml audio canvas datalist details dialog meter progress rp video",
+  "annotation annotation-xml audio canvas datalist details dialog meter mphantom progress rp video",
 );
 
 type Tag = Pick<Token.TagToken, "tagName" | "attrs">;
@@ -170,7 +174,9 @@ export function* readHtmlWithin(
     const parent = around?.look ?? FIRST_LOOK;
     const node = nodeOf(tag);
     const isFolded = name === "details" && attribute(tag, "open") === undefined;
-    const isUnfolded = around?.isFolded === true && name !== "summary";
+    const isUnfolded = around?.isFolded === true &&
+      (name !== "summary" || around.hasSummary === true);
+    if (around !== undefined && name === "summary") around.hasSummary = true;
     if (
       attrs.length === 0 && rules.isEmpty && !PREFORMATTED.has(name) && !LOOKED_AT.has(name) &&
       !isUnfolded
@@ -302,6 +308,11 @@ export function* readHtmlWithin(
     if (UNDRAWN.has(name) && elements.has("svg")) {
       content = { ...content, look: { ...content.look, ...UNSEEN } };
     }
+    // Of details of one name a browser opens one.
+    const isOneOfMany = name === "details" && attribute(tag, "name") !== undefined;
+    if (PARTLY_SEEN.has(name) || isOneOfMany) {
+      content = { ...content, look: { ...content.look, isNotJudged: true } };
+    }
     if (!content.look.gone) {
       arrange.begin(name, content.display, attribute(tag, name === "li" ? "value" : "start"));
     }
@@ -337,6 +348,8 @@ export function* readHtmlWithin(
       skipped = name;
       skippedDepth = 1;
       watcher?.skipped(name);
+      // Browsers show it in place of what else stands in the element.
+      if (attribute(tag, "shadowrootmode") !== undefined) isNotJudged = true;
       nodeOf(tag);
     } else if (name === "head") {
       isInHead = !elements.has("body");

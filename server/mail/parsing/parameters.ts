@@ -3,7 +3,7 @@ import { decodeCharset } from "./charset.ts";
 import { hexPair } from "./transfer_encoding.ts";
 
 export interface ValueWithParameters {
-  /** Lowercased. */
+  /** Lowercased; its first word, since some forget the semicolon behind it. */
   value: string;
   /**
    * Lowercased names without the marks of RFC 2231, to values decoded by it; of doubled ones the
@@ -36,7 +36,7 @@ export function parseParameters(text: string): ValueWithParameters {
   }
   // Of both forms the one of RFC 2231 counts: the other one is there for those who do not know it.
   for (const [name, of] of pieces) parameters.set(name, joinPieces(of));
-  return { value: first.trim().toLowerCase(), parameters };
+  return { value: first.trim().toLowerCase().split(/[\s,]/, 1)[0]!, parameters };
 }
 
 interface Piece {

@@ -16,6 +16,8 @@ Deno.test("parseParameters() reads quotes, escapes, comments and doubled names",
     n: '"open',
   }]);
   assert.deepEqual(read(""), ["", {}]);
+  assert.deepEqual(read("Text/HTML charset=utf-8; a=b"), ["text/html", { a: "b" }]);
+  assert.deepEqual(read(" attachment, x"), ["attachment", {}]);
   assert.deepEqual(read("a/b; boundary==_b=; c(d)=e"), ["a/b", { boundary: "=_b=", "c(d)": "e" }]);
 });
 

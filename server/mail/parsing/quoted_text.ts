@@ -14,8 +14,11 @@ export interface QuotedText {
   beginsFormer(line: number): boolean;
   /** A line without its marks. */
   unquoted(line: number): string;
-  /** The line below the quote that a line stands in; empty lines between its parts belong to it. */
-  quoteEnd(line: number): number;
+  /**
+   * The line below the quote that a line stands in; empty lines between its parts belong to it.
+   * @param most lines that are looked at, where only its beginning matters
+   */
+  quoteEnd(line: number, most?: number): number;
   /** The first line that is not empty, from this one on. */
   nextWritten(line: number): number;
   /** The line below a former mail: its header and a marked quote, else the end. */
@@ -60,12 +63,15 @@ export function quotedText(lines: readonly string[], quotes: readonly QuotedLine
     return at;
   }
 
-  function quoteEnd(line: number): number {
+  function quoteEnd(line: number, lookedAt = lines.length): number {
     const belongs = kindOf(line) === "blockquote"
       ? (at: number) => kindOf(at) === "blockquote" || isQuote(at)
       : isQuote;
     // What goes on beyond a turn is a quote again, but for a blockquote, which is one by its beginning.
-    const most = belongs === isQuote ? Math.min(line + LINES_A_TURN, lines.length) : lines.length;
+    const most = Math.min(
+      line + (belongs === isQuote ? Math.min(LINES_A_TURN, lookedAt) : lookedAt),
+      lines.length,
+    );
     let end = line + 1;
     for (let at = end; at < most; at++) {
       if (belongs(at)) end = at + 1;

@@ -106,9 +106,9 @@ function watcherOf(
       writer.close(started as WrittenElement);
     },
     single(tag, look) {
-      if (look.gone) return;
       const { tagName } = tag;
       if (tagName === "img" || tagName === "image") return picture(tag, look);
+      if (look.gone) return;
       if (tagName === "br") return br(tag);
       if (tagName === "hr") {
         const rule = place("hr", tag);
