@@ -18,6 +18,8 @@ const MAX_EXAMINED = 2_000;
 /** How much around a number says what it is. */
 const AROUND_CHARACTERS = 40;
 
+/** Places at which a line may break, or may not: nobody sees them in a code. */
+const BREAKS = /[\u00ad\u200b\u2060\ufeff]/g;
 /** Addresses of pages and of people, in which numbers are no codes. */
 const ADDRESSES = /(?:https?:\/\/|www\.)[^\s<>"]{1,4096}|[^\s<>@]{1,64}@[^\s<>@]{1,255}/gi;
 /** What parts the groups of a code, one in a row. */
@@ -66,7 +68,7 @@ const DAY =
  */
 export function findCodes(subject: string | null, visibleText: string): FoundCode[] {
   const text = toAscii(`${subject ?? ""}\n${visibleText.slice(0, MAX_READ_CHARACTERS)}`)
-    .replaceAll(ADDRESSES, blank).replaceAll(OTHER_CODE_WORDS, blank);
+    .replaceAll(BREAKS, "").replaceAll(ADDRESSES, blank).replaceAll(OTHER_CODE_WORDS, blank);
   const words = [...text.matchAll(CODE_WORDS)].map(({ 0: word, index }) => ({
     start: index,
     end: index + word.length,

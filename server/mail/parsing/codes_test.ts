@@ -84,3 +84,9 @@ Deno.test("findCodes() takes nothing out of addresses and links for a code", () 
   ) assert.deepEqual(values(text), [], text);
   assert.deepEqual(values("Code:482913"), ["482913"]);
 });
+
+Deno.test("findCodes() reads a code as people see it, whatever stands in it for the ends of lines", () => {
+  const values = (text: string) => findCodes(null, text).map(({ value }) => value);
+  assert.deepEqual(values("Your code is 482\u200b913"), ["482913"]);
+  assert.deepEqual(values("Your co\u00adde is \ufeff4829\u206013"), ["482913"]);
+});

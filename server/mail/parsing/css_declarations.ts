@@ -30,9 +30,14 @@ const READ_PROPERTIES: ReadonlySet<string> = new Set([
   "content-visibility",
   "display",
   "filter",
+  "flex-direction",
+  "flex-flow",
   "font",
   "font-size",
   "font-size-adjust",
+  "grid-area",
+  "grid-column",
+  "grid-row",
   "height",
   "inset",
   "inset-block",
@@ -56,6 +61,7 @@ const READ_PROPERTIES: ReadonlySet<string> = new Set([
   "offset",
   "offset-path",
   "opacity",
+  "order",
   "overflow",
   "overflow-x",
   "overflow-y",
@@ -72,6 +78,7 @@ const READ_PROPERTIES: ReadonlySet<string> = new Set([
   "top",
   "transform",
   "translate",
+  "unicode-bidi",
   "visibility",
   "-webkit-line-clamp",
   "-webkit-mask",
@@ -85,7 +92,17 @@ const READ_PROPERTIES: ReadonlySet<string> = new Set([
 ]);
 /** Other names of what is read: what stands later holds, under whichever name. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
-  ...["animation", "animation-name", "clip-path", "filter", "opacity", "transform"]
+  ...[
+    "animation",
+    "animation-name",
+    "clip-path",
+    "filter",
+    "flex-direction",
+    "flex-flow",
+    "opacity",
+    "order",
+    "transform",
+  ]
     .map((name) => [`-webkit-${name}`, name] as const),
   // Text of mail runs in lines from the top: the sides of a line are taken to be those of a page.
   ["block-size", "height"],

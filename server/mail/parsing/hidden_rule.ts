@@ -292,6 +292,29 @@ function mayCutAll(get: Get): boolean {
   }));
 }
 
+/** Less moves letters a little; a line of it lays a text over another one. */
+const MOVED_PX = MEDIUM_PX;
+
+/** Whether text is shown elsewhere than in its order: over another text, before it, or backwards. */
+function isMoved(get: Get): boolean {
+  const pxOf = (name: string) =>
+    (get(name) ?? "").split(" ").map((value) => toPx(value, MEDIUM_PX, WHOLE_PX) ?? 0);
+  const position = get("position") ?? "";
+  const [top = 0, , bottom = top] = pxOf("margin");
+  return /^(?:absolute|fixed)$/.test(position) ||
+    (isPositioned(get) &&
+      OFFSETS.some((name) => pxOf(name).some((px) => Math.abs(px) >= MOVED_PX))) ||
+    [top, bottom, ...["margin-top", "margin-bottom", "margin-block"].flatMap(pxOf)]
+      .some((px) => px <= -MOVED_PX) ||
+    /translate[^)]*[1-9]|scale[^)]*-/.test(get("transform") ?? "") ||
+    /[1-9]/.test(get("translate") ?? "") || /-/.test(get("scale") ?? "") ||
+    /override/.test(get("unicode-bidi") ?? "") ||
+    /reverse/.test(`${get("flex-direction")} ${get("flex-flow")}`) ||
+    ["order", "grid-area", "grid-column", "grid-row"].some((name) =>
+      !/^(?:0|auto|initial|unset|span \d+|1 ?\/ ?-1)$/.test(get(name) ?? "0")
+    );
+}
+
 /** Whether a colour is one that is not read here. */
 function isUnknownColor(value: string | undefined): boolean {
   return value?.endsWith(")") === true && readColor(value) === undefined;
@@ -308,7 +331,7 @@ function isBeyondUs(get: Get): boolean {
     isSet("animation-name", /^none/) ||
     isSet("rotate", /^(?:none|[-+.\d]+(?:deg|rad|turn|grad))$/) ||
     /rotate[xy3]|matrix|skew|perspective/.test(get("transform") ?? "") ||
-    isSet("clip-path", /^none$/) || mayCutAll(get) ||
+    isSet("clip-path", /^none$/) || mayCutAll(get) || isMoved(get) ||
     ["color", "-webkit-text-fill-color", "background-color"].some((name) =>
       isUnknownColor(get(name))
     ) ||

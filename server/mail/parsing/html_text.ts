@@ -310,7 +310,8 @@ export function* readHtmlWithin(
     }
     // Of details of one name a browser opens one.
     const isOneOfMany = name === "details" && attribute(tag, "name") !== undefined;
-    if (PARTLY_SEEN.has(name) || isOneOfMany) {
+    const isBackwards = name === "bdo" && attribute(tag, "dir")?.toLowerCase() === "rtl";
+    if (PARTLY_SEEN.has(name) || isOneOfMany || isBackwards) {
       content = { ...content, look: { ...content.look, isNotJudged: true } };
     }
     if (!content.look.gone) {
