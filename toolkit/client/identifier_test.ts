@@ -30,7 +30,8 @@ Deno.test("parseIdentifier() refuses what names nobody", () => {
     `@${address}`,
     "é".repeat(9),
   ];
-  for (const text of [...none, address.slice(0, -3), `${address}1`, ` ${address}`]) {
+  // One character more can be another key: of 43 characters there may be 44.
+  for (const text of [...none, address.slice(0, -3), `${address}11`, ` ${address}`]) {
     assert.throws(() => parseIdentifier(text), TypeError, text);
   }
 });
