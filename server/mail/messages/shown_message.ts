@@ -64,8 +64,6 @@ export function markedMessage(row: MessageRow, now: SendingNow) {
   return { id, inbox_id, thread_id, direction, status, labels, read, send_at, created_at };
 }
 
-export type ShownMessage = ReturnType<typeof shownMessage>;
-
 /**
  * A whole message as JSON, put together from bytes.
  * @param rest the section REST of its blob, an object of ShownTexts

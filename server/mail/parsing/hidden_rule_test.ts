@@ -1,3 +1,4 @@
+// Over 300 lines: the list of what hides text is one, and is read as one.
 /** Every way of hiding text, each with neighbours that are seen. */
 import assert from "node:assert/strict";
 import { HOSTILE_HTML } from "../../../tests/support/hostile_html.ts";

@@ -1,5 +1,5 @@
 /** Colours of a reduced HTML: text is always told from what stands behind it. Pure. */
-import { BLACK, type Color, LINK_BLUE, seenOver, WHITE } from "../parsing/colors.ts";
+import { BLACK, type Color, contrastOf, LINK_BLUE, seenOver, WHITE } from "../parsing/colors.ts";
 
 /** What browsers colour a link in that somebody has followed. */
 const FOLLOWED_LINK: Color = { red: 85, green: 26, blue: 139, alpha: 1 };
@@ -71,18 +71,4 @@ export function hexOf({ red, green, blue }: Color): string {
 
 function isSame(a: Color, b: Color): boolean {
   return hexOf(a) === hexOf(b);
-}
-
-/** 1 to 21; both opaque. */
-function contrastOf(a: Color, b: Color): number {
-  const [lighter, darker] = [luminance(a), luminance(b)].sort((x, y) => y - x);
-  return (lighter! + 0.05) / (darker! + 0.05);
-}
-
-function luminance({ red, green, blue }: Color): number {
-  const [r, g, b] = [red, green, blue].map((part) => {
-    const share = part / 255;
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!;
 }
