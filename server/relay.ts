@@ -15,6 +15,7 @@ import { openDirectory } from "./directory/part.ts";
 import { type HttpOptions, openHttp } from "./http/part.ts";
 import type { HttpEnv } from "./http/route.ts";
 import { openDocs } from "./docs/part.ts";
+import { RepetitionSweep } from "./idempotency/repetition_sweep.ts";
 import { openLocalMode } from "./local/part.ts";
 import { openMail } from "./mail/part.ts";
 import { SEALED_MAIL_SECRET } from "./mail/secret/mail_secret.ts";
@@ -122,7 +123,7 @@ async function openParts(
   parts.add("agents", openAgents(core));
   const opened = parts.add("custody", await openCustody(core));
   const { custody, ring } = opened;
-  const { inbox, messages, recent, tokenSender } = parts.add(
+  const { inbox, messages, recent, tokenSender, repetitions } = parts.add(
     "messages",
     openMessages(core, { ...options, waits, signatory: custody }),
   );
@@ -134,10 +135,11 @@ async function openParts(
   parts.add("admin", openAdmin(core, { messages, recent, sweep, status }));
   parts.add("tools", openTools(core, { custody, tokenSender, inbox, agentSearch }));
   const { blobs } = parts.add("blobs", await openBlobs(core, options));
-  const { isOn: mailOn, handIn } = parts.add(
+  const { isOn: mailOn, handIn, ...mail } = parts.add(
     "mail",
     await openMail(core, ring, { outgoing, blobs, waits }),
   );
+  parts.add("repetitions", new RepetitionSweep(core, [...repetitions, ...mail.repetitions]));
   if (localMode !== null) parts.add("local mode", localMode.open(handIn));
   parts.add("site", openSite(core, { figures, agentSearch, holdsKeys: custody.on }));
   const { describe } = parts.add(

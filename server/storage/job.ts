@@ -47,6 +47,8 @@ export interface Attempt {
 
 /** What plan() may do. Rows are written without a check; records are read, checked and written. */
 export interface Turn extends Attempt {
+  /** Ms that the store has lived (`Store.lived`), whole. */
+  readonly livedMs: number;
   /** A record of the job, as earlier jobs of the group left it. */
   record<R>(key: RecordKey<R>): R | null;
   /** Versionstamp of the record as last committed, null where absent. */

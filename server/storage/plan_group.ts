@@ -23,6 +23,7 @@ type Row =
 export class PlanGroup<P> {
   readonly attempt: string;
   readonly nowMs: number;
+  readonly livedMs: number;
   /** The slot under which this group's ids are given: a later slot must not confirm them. */
   readonly #slotChecks: readonly Deno.AtomicCheck[];
   readonly members: { pending: P; result: unknown }[] = [];
@@ -51,6 +52,7 @@ export class PlanGroup<P> {
     private readonly journal: Journal | null = null,
   ) {
     this.nowMs = store.now();
+    this.livedMs = Math.ceil(store.lived());
     this.attempt = randomId(store);
     this.#slotChecks = ids.checks;
   }
@@ -274,6 +276,10 @@ export class JobTurn implements Turn {
 
   get nowMs(): number {
     return this.group.nowMs;
+  }
+
+  get livedMs(): number {
+    return this.group.livedMs;
   }
 
   get attempt(): string {
