@@ -133,7 +133,8 @@ Deno.test("ReservedRequests keeps no answer in memory", () =>
   withParcels(async ({ one }) => {
     await one.send({ sizeBytes: 16_000 });
     const value = one.storage.records.peek(recordName(KEY))!.value as ReservedUse;
-    assert.deepEqual(Object.keys(value).sort(), ["attempt", "createdAtMs", "fingerprint", "v"]);
+    const names = ["attempt", "createdAtMs", "fingerprint", "livedMs", "v"];
+    assert.deepEqual(Object.keys(value).sort(), names);
   }));
 
 Deno.test("ReservedRequests refuses a request while one under its key runs, in any process", () =>

@@ -1,0 +1,110 @@
+/** Repetitions under a clock that leaps by more than they are remembered for: the first answer or 503, and nothing twice. */
+import assert from "node:assert/strict";
+import { LEAPING_STORES, type LeapingWorld, startLeapingWorld } from "../support/leaping_world.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Longer than both clocks have to agree. */
+const TAKEN_FOR_RIGHT_MS = 75_000;
+/** Longer than what stands by the wall clock and the margin of the store together. */
+const LEAP_MS = 27 * HOUR_MS;
+const RESTARTS = ["never", "ahead", "back", "ahead and back"] as const;
+const ONCE = { messages: 1, handedOver: 2, stored: 1 };
+
+/** Rows by which repetitions are told, and what stands beside them. */
+const PREFIXES = [
+  "idempotency",
+  "mail-idempotency",
+  "mail-gateway",
+  "mail-repeat",
+  "mail-operator",
+  "mail-answer",
+  "repetition",
+];
+
+async function rowsLeft({ kv }: LeapingWorld): Promise<string[]> {
+  const left: string[] = [];
+  for (const prefix of PREFIXES) {
+    for await (const { key } of kv.list({ prefix: [prefix] })) left.push(key.join("/"));
+  }
+  return left;
+}
+
+async function askAll({ repeatables }: LeapingWorld) {
+  const first = new Map<string, unknown>();
+  for (const { name, ask } of repeatables) {
+    const { status, told } = await ask();
+    assert.ok([200, 201, 202].includes(status) && told !== null, `${name}: ${status}`);
+    first.set(name, told);
+  }
+  return first;
+}
+
+/** Repeats all. @returns how many got their first answer; all others got 503 */
+async function repeatAll(
+  { repeatables }: LeapingWorld,
+  first: ReadonlyMap<string, unknown>,
+  when: string,
+): Promise<number> {
+  let answered = 0;
+  for (const { name, ask } of repeatables) {
+    const { status, told } = await ask();
+    if (status === 503) continue;
+    assert.ok(status < 300, `${name}, ${when}: ${status}`);
+    assert.deepEqual(told, first.get(name), `${name}, ${when}`);
+    answered++;
+  }
+  return answered;
+}
+
+for (const [store, options] of Object.entries(LEAPING_STORES)) {
+  for (const restarts of RESTARTS) {
+    Deno.test(`a clock 27 hours ahead for 75 s, and right again, doubles nothing on ${store}, restarted ${restarts}`, async () => {
+      await using world = await startLeapingWorld(options);
+      const { repeatables } = world;
+      const first = await askAll(world);
+      await world.pass(1_000);
+      assert.deepEqual(await world.counts(), ONCE);
+      await world.leap(LEAP_MS);
+      if (restarts.includes("ahead")) await world.restart();
+      await repeatAll(world, first, "just ahead");
+      await world.pass(TAKEN_FOR_RIGHT_MS);
+      await world.pass(1_000);
+      assert.equal(await repeatAll(world, first, "ahead"), repeatables.length);
+      await world.leap(-LEAP_MS);
+      if (restarts.includes("back")) await world.restart();
+      await repeatAll(world, first, "just back");
+      await world.pass(TAKEN_FOR_RIGHT_MS);
+      assert.equal(await repeatAll(world, first, "back"), repeatables.length);
+      await world.pass(1_000);
+      assert.deepEqual(await world.counts(), ONCE);
+    });
+  }
+
+  Deno.test(`what has really stood for its time is free, and leaves no row, on ${store}`, async () => {
+    await using world = await startLeapingWorld(options);
+    const before = await rowsLeft(world);
+    assert.deepEqual(before, []);
+    const first = await askAll(world);
+    await world.leap(LEAP_MS);
+    await world.pass(TAKEN_FOR_RIGHT_MS);
+    await world.leap(-LEAP_MS);
+    await world.pass(DAY_MS - TAKEN_FOR_RIGHT_MS - 1);
+    const isShort = (name: string) => name.includes("under a webhook-id");
+    for (const { name, ask } of world.repeatables) {
+      if (!isShort(name)) assert.deepEqual((await ask()).told, first.get(name), name);
+    }
+    await world.pass(1 + HOUR_MS);
+    const fresh = await askAll(world);
+    for (const name of ["a send by token", "a mail", "a large mail"]) {
+      const whole = `${name} under an Idempotency-Key`;
+      assert.notEqual(fresh.get(whole), first.get(whole));
+    }
+    await world.pass(1_000);
+    assert.deepEqual(await world.counts(), { messages: 2, handedOver: 4, stored: 2 });
+    await world.restart();
+    await world.pass(DAY_MS + 3 * HOUR_MS);
+    await world.pass(60_000);
+    assert.deepEqual(await rowsLeft(world), []);
+  });
+}
