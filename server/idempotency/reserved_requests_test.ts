@@ -270,6 +270,22 @@ Deno.test("ReservedRequests takes over a lease of a clock that had jumped ahead"
     assert.equal(await sent(), 1);
   }));
 
+Deno.test("ReservedRequests: a leap ahead ends no lease for the process that holds it, and lets none take it over", () =>
+  withParcels(async ({ clock, one, two, sent }) => {
+    const work = longWork();
+    const running = one.send(work);
+    await work.begun;
+    clock.leap(9 * 3_600_000);
+    await assert.rejects(one.send(), inProgress(60_000));
+    await assert.rejects(two.send(), { code: "unavailable", message: /clock has leapt ahead/ });
+    work.end();
+    await assert.rejects(running, { code: "unavailable", message: /clock has leapt ahead/ });
+    // It has given the key back, whatever the clock.
+    clock.leap(-9 * 3_600_000);
+    assert.equal((await two.send()).replayed, false);
+    assert.equal(await sent(), 1);
+  }));
+
 Deno.test("ReservedRequests sends once a key over a store that tells falsehoods of its commits", async () => {
   const kv = await Deno.openKv(":memory:");
   const faults = { deniedSuccess: 0.2, lostAnswer: 0.2, repeated: 0.2 };

@@ -36,7 +36,10 @@ async function diskBytes({ deps }: TestRelay): Promise<number> {
 async function counted(kv: Deno.Kv, orgId: string): Promise<{ bytes: number; rowBytes: number }> {
   const { value } = await kv.get<{ bytes: number }>(["mail-storage", orgId, "bytes"]);
   const answers = await storedAnswers(kv);
-  return { bytes: value?.bytes ?? 0, rowBytes: answers.reduce((sum, one) => sum + one.rowBytes, 0) };
+  return {
+    bytes: value?.bytes ?? 0,
+    rowBytes: answers.reduce((sum, one) => sum + one.rowBytes, 0),
+  };
 }
 
 /** What faults refuse is asked again, as any client does. */

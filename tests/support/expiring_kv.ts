@@ -7,6 +7,8 @@ export interface ExpiringKv {
   kv: Deno.Kv;
   /** Deletes what has expired by the clock's wall time, as the store does seconds after a leap. */
   expire(): Promise<void>;
+  /** Keys of the rows that will expire. */
+  readonly expiring: readonly Deno.KvKey[];
 }
 
 export function createExpiringKv(
@@ -29,6 +31,9 @@ export function createExpiringKv(
         return outcome;
       },
     }),
+    get expiring() {
+      return [...ends.values()].map(({ key }) => key);
+    },
     async expire() {
       for (const [name, { key, atMs }] of ends) {
         if (atMs > clock.now()) continue;

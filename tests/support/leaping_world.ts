@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { Mailer } from "../../server/outgoing/mailer.ts";
 import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
-import { createExpiringKv } from "./expiring_kv.ts";
+import { createExpiringKv, type ExpiringKv } from "./expiring_kv.ts";
 import { handIn, mailText } from "./inbound_mail.ts";
 import { startMailRelay } from "./mail_relay.ts";
 import type { TestRelay } from "./relay.ts";
@@ -28,13 +28,16 @@ export interface LeapingWorld extends AsyncDisposable {
   clock: TestClock;
   /** The store itself. */
   kv: Deno.Kv;
+  /** The same as the relay has it. */
+  expiring: ExpiringKv;
   relay: TestRelay;
   repeatables: readonly Repeatable[];
   /** The wall clock leaps, and the store forgets by it. */
   leap(ms: number): Promise<void>;
   /** Time passes, with the work of a minute at its end. */
   pass(ms: number): Promise<void>;
-  restart(): Promise<void>;
+  /** @param between what is done to the store meanwhile */
+  restart(between?: () => Promise<void>): Promise<void>;
   /** How many of each were taken: messages, mails handed over, mails stored. */
   counts(): Promise<Record<"messages" | "handedOver" | "stored", number>>;
 }
@@ -81,10 +84,10 @@ export async function startLeapingWorld(
       timestamp: clock.seconds(),
       id: id ?? `delivery_${++deliveries}`,
     });
-  const keyedMail = (name: string, text: string): Repeatable => ({
+  const keyedMail = (name: string, mail: { text: string; to?: string }): Repeatable => ({
     name,
     async ask() {
-      const { status, body } = await send(maker.at(world.relay), inbox, { text }, {
+      const { status, body } = await send(maker.at(world.relay), inbox, mail, {
         "Idempotency-Key": name,
       });
       return { status, told: body.id ?? null };
@@ -100,6 +103,7 @@ export async function startLeapingWorld(
   const world: LeapingWorld = {
     clock,
     kv,
+    expiring,
     relay: await start({ mailer }),
     repeatables: [
       {
@@ -114,8 +118,12 @@ export async function startLeapingWorld(
           return { status, told: json.id ?? null };
         },
       },
-      keyedMail("a mail under an Idempotency-Key", "Hello."),
-      keyedMail("a large mail under an Idempotency-Key", "x".repeat(50_000)),
+      keyedMail("a mail under an Idempotency-Key", { text: "Hello." }),
+      keyedMail("a large mail under an Idempotency-Key", { text: "x".repeat(50_000) }),
+      keyedMail("a mail to the operator under an Idempotency-Key", {
+        text: "Help.",
+        to: `abuse@${inbox.address.split("@")[1]}`,
+      }),
       handedIn("a mail of the gateway under a webhook-id", "the_same"),
       handedIn("the same mail under another webhook-id"),
     ],
@@ -128,10 +136,12 @@ export async function startLeapingWorld(
       clock.advance(ms);
       await expiring.expire();
       await world.relay.relay.crons["figures"]!();
-      await world.relay.relay.crons["outgoing"]!();
+      // Mail for the operator is taken, and then passed on.
+      for (let i = 0; i < 2; i++) await world.relay.relay.crons["outgoing"]!();
     },
-    async restart() {
+    async restart(between = () => Promise.resolve()) {
       await world.relay.stop();
+      await between();
       // Where the clock has come back, the store was in use a day later.
       world.relay = await start({ mailer }, false);
     },
