@@ -55,9 +55,16 @@ export function leftMs({ atMs, livedMs = 0 }: Written, lifeMs: number, now: Mome
   return lifeMs - Math.min(now.nowMs - atMs, now.livedMs - livedMs);
 }
 
-/** ["repetition", kind, when nothing rests on the use by what the store has lived, ...the rest of its key] */
-function repetitionKey([kind, ...rest]: Deno.KvKey, endMs: number): Deno.KvKey {
-  return ["repetition", kind!, endMs, ...rest];
+/**
+ * The key of a use's row in the index: ["repetition", kind, when nothing rests on it by what the store has
+ * lived, ...the rest of its key]. Who deletes the use before its end deletes that row.
+ */
+export function repetitionKey(
+  [kind, ...rest]: Deno.KvKey,
+  { livedMs = 0 }: Pick<Written, "livedMs">,
+  lifeMs: number,
+): Deno.KvKey {
+  return ["repetition", kind!, livedMs + lifeMs + EXPIRY_MARGIN_MS, ...rest];
 }
 
 /** The key of the use that a row of the index is of. */
@@ -76,5 +83,5 @@ export function stageRepetition(
   more: Partial<Omit<RepetitionRow, "v">> = {},
 ): void {
   const row: RepetitionRow = { v: 1, livedMs: turn.livedMs, ...more };
-  turn.set(repetitionKey(key, row.livedMs + lifeMs + EXPIRY_MARGIN_MS), row);
+  turn.set(repetitionKey(key, row, lifeMs), row);
 }

@@ -234,13 +234,17 @@ export class Receiver {
     place: Pick<NewMessage, "orgId" | "inboxId">,
     repeatKey: string,
   ): Promise<void> {
-    await this.services.mailboxes.change<void>(place.orgId, place.inboxId, () => ({
-      sizeBytes: 1_000,
-      plan({ turn, mailbox }) {
-        stageRepeat(turn, place, repeatKey);
-        return { mailbox, result: undefined };
-      },
-    }));
+    const { mailboxes, store } = this.services;
+    await mailboxes.change<void>(place.orgId, place.inboxId, async () => {
+      const former = await findRepeat(store, place, repeatKey);
+      return {
+        sizeBytes: 1_000,
+        plan({ turn, mailbox }) {
+          stageRepeat(turn, place, repeatKey, former);
+          return { mailbox, result: undefined };
+        },
+      };
+    });
   }
 
   #admit(

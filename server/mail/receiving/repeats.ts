@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { sha256Of } from "../../http/sha256_of.ts";
 import {
   momentOf,
+  repetitionKey,
   stageRepetition,
   stillStands,
   type Written,
@@ -31,6 +32,11 @@ export interface RepeatRow extends Written {
 
 type RepeatPlace = Pick<NewMessage, "orgId" | "inboxId">;
 
+/** The row of the index of a row of this kind. */
+export function repeatIndexKey({ key, value }: Deno.KvEntry<unknown>): Deno.KvKey {
+  return repetitionKey(key, value as RepeatRow, DAY_MS);
+}
+
 /** When such a message was stored within a day; null where none was. */
 export async function findRepeat(
   store: Pick<Store, "kv" | "now" | "lived">,
@@ -42,9 +48,18 @@ export async function findRepeat(
   return value !== null && stillStands(value, DAY_MS, momentOf(store)) ? value : null;
 }
 
-/** In the commit that stores it, or hears of it once more. */
-export function stageRepeat(turn: Turn, { orgId, inboxId }: RepeatPlace, hash: string): void {
+/**
+ * In the commit that stores it, or hears of it once more.
+ * @param former what stands in its place
+ */
+export function stageRepeat(
+  turn: Turn,
+  { orgId, inboxId }: RepeatPlace,
+  hash: string,
+  former: RepeatRow | null = null,
+): void {
   const key = repeatRowKey(orgId, inboxId, hash);
+  if (former !== null) turn.delete(repetitionKey(key, former, DAY_MS));
   const row: RepeatRow = { v: 1, atMs: turn.nowMs, livedMs: turn.livedMs };
   turn.set(key, row);
   stageRepetition(turn, key, DAY_MS);
