@@ -47,11 +47,11 @@ export function stillStands(
   lifeMs: number,
   now: Moment,
 ): boolean {
-  return leftMs({ atMs, livedMs }, lifeMs, now) > 0;
+  return timeLeftMs({ atMs, livedMs }, lifeMs, now) > 0;
 }
 
 /** For how long it stands at most, in ms; not above 0 for what does not. */
-export function leftMs({ atMs, livedMs = 0 }: Written, lifeMs: number, now: Moment): number {
+export function timeLeftMs({ atMs, livedMs = 0 }: Written, lifeMs: number, now: Moment): number {
   return lifeMs - Math.min(now.nowMs - atMs, now.livedMs - livedMs);
 }
 

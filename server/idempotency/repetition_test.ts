@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { leftMs, stillStands } from "./repetition.ts";
+import { stillStands, timeLeftMs } from "./repetition.ts";
 
 Deno.test("stillStands holds until both clocks say that it is over", () => {
   const written = { atMs: 1_000, livedMs: 100 };
@@ -20,9 +20,9 @@ Deno.test("stillStands holds until both clocks say that it is over", () => {
   assert.equal(stillStands({ atMs: 1_000 }, 1_000, { nowMs: 9_000, livedMs: 1_000 }), false);
 });
 
-Deno.test("leftMs is the longer rest of both clocks", () => {
+Deno.test("timeLeftMs is the longer rest of both clocks", () => {
   const written = { atMs: 1_000, livedMs: 100 };
-  assert.equal(leftMs(written, 1_000, { nowMs: 1_500, livedMs: 700 }), 500);
-  assert.equal(leftMs(written, 1_000, { nowMs: 9_000, livedMs: 700 }), 400);
-  assert.ok(leftMs(written, 1_000, { nowMs: 9_000, livedMs: 1_100 }) <= 0);
+  assert.equal(timeLeftMs(written, 1_000, { nowMs: 1_500, livedMs: 700 }), 500);
+  assert.equal(timeLeftMs(written, 1_000, { nowMs: 9_000, livedMs: 700 }), 400);
+  assert.ok(timeLeftMs(written, 1_000, { nowMs: 9_000, livedMs: 1_100 }) <= 0);
 });

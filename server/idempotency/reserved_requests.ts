@@ -23,7 +23,7 @@ import {
   type KeyUse,
   requireSameRequest,
 } from "./key_use.ts";
-import { leftMs, type Moment, momentOf, stageRepetition } from "./repetition.ts";
+import { type Moment, momentOf, stageRepetition, timeLeftMs } from "./repetition.ts";
 
 /** A use that is a reservation while `leasedUntilMs` is there, and answered without it. */
 export interface ReservedUse extends KeyUse {
@@ -138,7 +138,7 @@ export class ReservedRequests<Answer> {
     // A longer rest than a whole lease comes from a clock that has jumped.
     if (leftMs <= 0 || leftMs > LEASE_MS) return;
     requireSameRequest(use, fingerprint);
-    throw this.options.inProgress(leftMs);
+    throw this.options.inProgress(Math.ceil(leftMs));
   }
 
   #keyed(key: RecordKey<ReservedUse>, fingerprint: string, holder: string): KeyedCommit<Answer> {
@@ -156,13 +156,7 @@ export class ReservedRequests<Answer> {
         const { attempt, nowMs, livedMs } = turn;
         turn.putRecord(key, { v: 1, attempt, fingerprint, createdAtMs: nowMs, livedMs });
         putAnswer(turn, key, answer);
-        const beside = ANSWER_BESIDE;
-        stageRepetition(
-          turn,
-          key,
-          ANSWER_KEPT_MS,
-          held === undefined ? { beside } : { beside, held },
-        );
+        stageRepetition(turn, key, ANSWER_KEPT_MS, { beside: ANSWER_BESIDE, held });
       },
     };
   }
@@ -172,7 +166,7 @@ export class ReservedRequests<Answer> {
     const row = await records.readRow<AnswerRow<Answer>>(answerKey(key));
     if (row === null) {
       const { createdAtMs: atMs, livedMs } = use;
-      throw answerLost(leftMs({ atMs, livedMs }, ANSWER_KEPT_MS, momentOf(store)));
+      throw answerLost(timeLeftMs({ atMs, livedMs }, ANSWER_KEPT_MS, momentOf(store)));
     }
     return { replayed: true, answer: row.answer };
   }

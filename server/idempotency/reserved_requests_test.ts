@@ -277,6 +277,8 @@ Deno.test("ReservedRequests: a leap ahead ends no lease for the process that hol
     await work.begun;
     clock.leap(9 * 3_600_000);
     await assert.rejects(one.send(), inProgress(60_000));
+    clock.advance(999.5);
+    await assert.rejects(one.send(), inProgress(59_001));
     await assert.rejects(two.send(), { code: "unavailable", message: /clock has leapt ahead/ });
     work.end();
     await assert.rejects(running, { code: "unavailable", message: /clock has leapt ahead/ });

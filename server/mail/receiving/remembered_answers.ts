@@ -3,10 +3,10 @@ import { Buffer } from "node:buffer";
 import { type RelayError, unavailable } from "../../errors.ts";
 import { sha256Of } from "../../http/sha256_of.ts";
 import {
-  leftMs,
   momentOf,
   stageRepetition,
   stillStands,
+  timeLeftMs,
   type Written,
 } from "../../idempotency/repetition.ts";
 import type { RepetitionKind } from "../../idempotency/repetition_sweep.ts";
@@ -123,7 +123,7 @@ export class RememberedPlace {
   async #read(found: AnswerRecord): Promise<RememberedAnswer> {
     const { records, store } = this.services;
     const row = await records.readRow<BodyRow>(this.#bodyKey(found));
-    if (row === null) throw answerLost(leftMs(found, KEPT_MS, momentOf(store)));
+    if (row === null) throw answerLost(timeLeftMs(found, KEPT_MS, momentOf(store)));
     return { status: found.status, body: row.body };
   }
 
