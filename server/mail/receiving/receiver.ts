@@ -214,7 +214,8 @@ export class Receiver {
     const repeat = await findRepeat(store, place, repeatKey);
     if (repeat !== null) {
       // Another recipient may keep the sender trying for days: this one is not to have it again.
-      const isOld = nowMs - repeat.atMs > HOUR_MS;
+      const isOld = nowMs - repeat.atMs > HOUR_MS ||
+        store.lived() - (repeat.livedMs ?? 0) > HOUR_MS;
       if (mail.to.length > 1 && isOld) await this.#renew(place, repeatKey);
       return null;
     }
