@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createFakeKv } from "../../tests/support/fake_kv.ts";
+import { createFakeKv, type FakeKv } from "../../tests/support/fake_kv.ts";
 import { createTestClock, type TestClock } from "../../tests/support/clock.ts";
 import { openTestStorage, type TestStorage } from "../../tests/support/storage.ts";
 import { Leases } from "../storage/leases.ts";
@@ -35,6 +35,8 @@ interface World {
   clock: TestClock;
   storages: readonly TestStorage[];
   sweeps: readonly RepetitionSweep[];
+  /** Of stores that are no exclusive ones. */
+  fakes: readonly FakeKv[];
   /** How many rows there are besides what is bookkeeping. */
   rows(): Promise<number>;
 }
@@ -46,8 +48,11 @@ async function withSweeps(
   const kv = await Deno.openKv(":memory:");
   const clock = createTestClock();
   const storages: TestStorage[] = [];
+  const fakes: FakeKv[] = [];
   for (let i = 0; i < (exclusive ? 1 : 2); i++) {
-    const own = exclusive ? kv : createFakeKv({ kv, seed: i + 1 });
+    const fake = createFakeKv({ kv, seed: i + 1 });
+    if (!exclusive) fakes.push(fake);
+    const own = exclusive ? kv : fake;
     const capacity = exclusive ? {} : { capacity: KV_CONNECT_CAPACITY };
     storages.push(await openTestStorage(own, { exclusive, clock, ...capacity }));
   }
@@ -60,6 +65,7 @@ async function withSweeps(
       clock,
       storages,
       sweeps,
+      fakes,
       async rows() {
         let count = 0;
         for (const prefix of ["test-use", "test-plain", "repetition"]) {
@@ -128,6 +134,27 @@ for (const exclusive of [true, false]) {
       assert.equal(await ended(kv), 2);
     }, { exclusive }));
 }
+
+Deno.test("RepetitionSweep ends each use once over a store that tells falsehoods of its commits", () =>
+  withSweeps(async ({ kv, clock, storages, sweeps, fakes, rows }) => {
+    const count = 40;
+    for (let i = 0; i < count; i++) await use(storages[0]!, `use ${i}`);
+    clock.advance(STORED_MS + 1);
+    const faults = { deniedSuccess: 0.2, lostAnswer: 0.2, repeated: 0.2 };
+    for (const fake of fakes) Object.assign(fake.faults, faults);
+    for (let tries = 0; tries < 100 && await rows() > 0; tries++) {
+      await Promise.allSettled(sweeps.map((sweep) => sweep.everyMinute()));
+      clock.advance(60_000);
+    }
+    assert.equal(await rows(), 0);
+    assert.equal(await ended(kv), count);
+    for (const fault of ["deniedSuccess", "lostAnswer", "repeated"] as const) {
+      assert.ok(fakes.some(({ faultCounts }) => faultCounts[fault] > 0), fault);
+    }
+    for (const fake of fakes) {
+      Object.assign(fake.faults, { deniedSuccess: 0, lostAnswer: 0, repeated: 0 });
+    }
+  }));
 
 Deno.test("RepetitionSweep goes by what the store has lived, and rests while the clock is unsure", () =>
   withSweeps(async ({ clock, storages, sweeps, rows }) => {
