@@ -60,7 +60,7 @@ export async function openBlobs(
     MAIL_WAITS,
   );
   await freeDisk.refresh();
-  const recent = new RecentWrites();
+  const recent = new RecentWrites(store);
   const isRecent = (name: readonly string[]) => recent.stateOf(name) !== undefined;
   const onFailure = logSparsely(log, "blob_deletion_failed");
   const deletions = new Deletions({
@@ -84,7 +84,7 @@ export async function openBlobs(
   let background: Promise<unknown> = Promise.resolve();
   return {
     notes: areOurs ? [] : [startupNote("mail files", leftAlone(root))],
-    blobs: new BlobStore({ store, bytes, recent, freeDisk, log }),
+    blobs: new BlobStore({ store, records, bytes, recent, freeDisk, log }),
     start() {
       const look = async () => {
         await sweep().catch(logStopped);
@@ -96,7 +96,6 @@ export async function openBlobs(
       background = look().catch(logStopped);
     },
     async everyMinute() {
-      recent.turn();
       await sweep();
     },
     async close() {

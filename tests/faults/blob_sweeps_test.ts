@@ -4,12 +4,14 @@ import { join } from "node:path";
 import { BlobDamaged } from "../../server/blobs/blobs.ts";
 import { DAY_MS, HOUR_MS } from "../../server/time_units.ts";
 import { createTestClock } from "../support/clock.ts";
+import { createFakeKv } from "../support/fake_kv.ts";
 import { delay } from "../support/pace.ts";
 import { BLOB_KINDS, blobTest, filesIn, patterned } from "../support/blob_rig.ts";
 
 const FOLDER = ["org_1", "ibx_1"];
 const FILES = BLOB_KINDS.filter(({ form }) => form === "files");
 const SHARED = BLOB_KINDS.filter(({ exclusive }) => !exclusive);
+const isUnavailable = { code: "unavailable" };
 
 blobTest(
   "bytes that no commit has kept are swept, not before an hour, and kept ones stay",
@@ -34,22 +36,115 @@ blobTest(
 );
 
 blobTest(
-  "a clock that jumps by hours, a day or a year takes no blob from its commit",
+  "a clock that leaps by hours, a day or a year takes no bytes from what is kept",
   async (rig) => {
-    const jumps = [2 * HOUR_MS, DAY_MS, 365 * DAY_MS, -2 * HOUR_MS, -400 * DAY_MS];
-    assert.equal(jumps.length, 5);
-    for (const jumpMs of jumps) {
+    const leaps = [2 * HOUR_MS, DAY_MS, 365 * DAY_MS, -2 * HOUR_MS, -400 * DAY_MS];
+    assert.equal(leaps.length, 5);
+    const kept = [];
+    for (const leapMs of leaps) {
       const ref = await rig.blobs.write(FOLDER, [patterned(70_000)]);
-      rig.clock.advance(jumpMs);
+      rig.clock.leap(leapMs);
       await rig.minutes(1);
-      rig.clock.advance(2 * HOUR_MS);
-      await rig.minutes(1);
-      await rig.commit("keep", ref);
+      // Ahead, its own clocks cannot tell whether another process has swept it.
+      if (leapMs > 0) await assert.rejects(rig.commit("keep", ref), isUnavailable);
+      else {
+        await rig.commit("keep", ref);
+        kept.push(ref);
+      }
       await rig.hours(3);
-      assert.equal((await rig.blobs.read(ref, 0)).length, 70_000);
     }
+    assert.equal(kept.length, 2);
+    for (const ref of kept) assert.equal((await rig.blobs.read(ref, 0)).length, 70_000);
+    await rig.hours(3);
     assert.equal((await rig.rows("blob-deletion")).length, 0);
+    assert.equal((await rig.rows("blob")).length, 2);
   },
+);
+
+blobTest(
+  "a process that was frozen keeps nothing of what another has swept meanwhile",
+  async (rig, open) => {
+    for (const leapMs of [0, -DAY_MS]) {
+      const clock = createTestClock(rig.clock.now());
+      const frozen = await open({ clock });
+      const ref = await frozen.blobs.write(FOLDER, [patterned(70_000)]);
+      await rig.hours(4);
+      assert.deepEqual(await rig.stored(), []);
+      clock.advance(4 * HOUR_MS);
+      clock.leap(leapMs);
+      await assert.rejects(frozen.commit("keep", ref), isUnavailable);
+      assert.deepEqual(await rig.rows("blob"), []);
+      await frozen.close();
+    }
+  },
+  SHARED,
+);
+
+blobTest(
+  "a commit that was frozen on its way keeps nothing of what another process has swept meanwhile",
+  async (rig, open) => {
+    const held = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const clock = createTestClock(rig.clock.now());
+    const outcomes: boolean[] = [];
+    const kv = createFakeKv({
+      kv: rig.kv,
+      async intercept({ writes }, run) {
+        if (!writes.some(({ key, kind }) => key[0] === "blob" && kind === "set")) {
+          return await run();
+        }
+        held.resolve();
+        await goOn.promise;
+        const outcome = await run();
+        outcomes.push(outcome.ok);
+        return outcome;
+      },
+    });
+    const frozen = await open({ kv, clock });
+    const ref = await frozen.blobs.write(FOLDER, [patterned(70_000)]);
+    const keeping = assert.rejects(frozen.commit("keep", ref), isUnavailable);
+    await held.promise;
+    await rig.hours(4);
+    assert.deepEqual(await rig.stored(), []);
+    clock.advance(4 * HOUR_MS);
+    goOn.resolve();
+    await keeping;
+    assert.deepEqual(outcomes, [false], "it came to the store, and was refused there");
+    assert.deepEqual(await rig.rows("blob"), []);
+    assert.equal(await rig.counted("org_1"), 0);
+    await frozen.close();
+  },
+  SHARED,
+);
+
+blobTest(
+  "a commit that keeps bytes while another process is about to sweep them keeps them whole",
+  async (rig, open) => {
+    const clock = createTestClock(rig.clock.now());
+    let keep: (() => Promise<void>) | undefined;
+    const kv = createFakeKv({
+      kv: rig.kv,
+      async intercept({ writes }, run) {
+        const forbids = writes.some(({ value }) => (value as { sweeps?: number })?.sweeps === 1);
+        if (forbids) await keep?.();
+        return await run();
+      },
+    });
+    const sweeping = await open({ kv });
+    const slow = await open({ clock });
+    const ref = await slow.blobs.write(FOLDER, [patterned(70_000)]);
+    let commits = 0;
+    keep = async () => {
+      if (commits++ === 0) await slow.commit("keep", ref);
+    };
+    await sweeping.hours(4);
+    assert.ok(commits > 0);
+    assert.equal((await slow.blobs.read(ref, 0)).length, 70_000);
+    assert.deepEqual(await rig.rows("blob-deletion"), []);
+    await slow.close();
+    await sweeping.close();
+  },
+  SHARED,
 );
 
 blobTest(
@@ -318,38 +413,40 @@ blobTest("a mark that a power cut has left empty counts as none", async (rig, op
   }
 }, FILES);
 
-blobTest("a file that is being written stays, though the clock jumps", async (rig) => {
+blobTest("a file that is being written stays, though the clock leaps", async (rig) => {
   const { rename } = Deno;
   let attempts = 0;
   Deno.rename = async (from, to) => {
     if (String(to).endsWith("/store")) return await rename(from, to);
     attempts++;
-    rig.clock.advance(5 * HOUR_MS);
+    rig.clock.leap(attempts === 1 ? 5 * HOUR_MS : -5 * HOUR_MS);
     await rig.minutes(1);
     await rename(from, to);
   };
   try {
-    const ref = await rig.blobs.write(FOLDER, [patterned(10)]);
-    await rig.commit("keep", ref);
-    assert.deepEqual(await rig.blobs.read(ref, 0), patterned(10));
-    assert.equal(attempts, 1);
+    const ahead = await rig.blobs.write(FOLDER, [patterned(10)]);
+    assert.deepEqual(await rig.blobs.read(ahead, 0), patterned(10));
+    const back = await rig.blobs.write(FOLDER, [patterned(20)]);
+    await rig.commit("keep", back);
+    assert.deepEqual(await rig.blobs.read(back, 0), patterned(20));
+    assert.equal(attempts, 2);
   } finally {
     Object.assign(Deno, { rename });
   }
 }, FILES);
 
 blobTest(
-  "a blob of a process that is being kept stays, though others found it old and the clock jumps",
+  "a blob that others found old by the clock stays, once it is kept",
   async (rig, open) => {
     const ref = await rig.blobs.write(FOLDER, [patterned(10)]);
-    rig.clock.advance(2 * HOUR_MS);
+    rig.clock.leap(2 * HOUR_MS);
     const other = await open();
     await other.minutes(1);
     assert.equal((await rig.rows("blob-deletion")).length, 1);
-    rig.clock.advance(2 * HOUR_MS);
     await rig.minutes(1);
+    rig.clock.leap(-2 * HOUR_MS);
     await rig.commit("keep", ref);
-    await rig.hours(2);
+    await rig.hours(4);
     assert.deepEqual(await rig.blobs.read(ref, 0), patterned(10));
   },
   SHARED,

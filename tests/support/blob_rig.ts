@@ -121,6 +121,7 @@ export async function openBlobRig(options: BlobRigOptions) {
     async hours(count: number): Promise<void> {
       for (let i = 0; i < 60 * count; i++) {
         clock.advance(60_000);
+        storage.store.clock.observe();
         await part.everyMinute();
       }
     },
