@@ -121,12 +121,12 @@ blobTest(
   "a commit that keeps bytes while another process is about to sweep them keeps them whole",
   async (rig, open) => {
     const clock = createTestClock(rig.clock.now());
-    let keep: (() => Promise<void>) | undefined;
+    const meanwhile: { keep?: () => Promise<void> } = {};
     const kv = createFakeKv({
       kv: rig.kv,
       async intercept({ writes }, run) {
         const forbids = writes.some(({ value }) => (value as { sweeps?: number })?.sweeps === 1);
-        if (forbids) await keep?.();
+        if (forbids) await meanwhile.keep?.();
         return await run();
       },
     });
@@ -134,7 +134,7 @@ blobTest(
     const slow = await open({ clock });
     const ref = await slow.blobs.write(FOLDER, [patterned(70_000)]);
     let commits = 0;
-    keep = async () => {
+    meanwhile.keep = async () => {
       if (commits++ === 0) await slow.commit("keep", ref);
     };
     await sweeping.hours(4);
