@@ -11,7 +11,10 @@
  * - A record whose own row is behind stays in memory, so that nobody reads that row.
  * - A start replays before anything else reads the store; a shared one too.
  * - A commit requires its number unused. An unclear one is settled by using the number up: either it
- *   was stored by then, or it never will be. Its records stay locked until that is known.
+ *   was stored by then, or it never will be. Its records stay locked until that is known, and the number
+ *   stays used up until the process ends.
+ * - A save requires the fence as it is, and one that follows a save of unclear outcome raises it first: that
+ *   one is stored by then, below what the next one writes, or it never will be.
  */
 import {
   journalKey,
@@ -25,6 +28,9 @@ import type { RecordEntry } from "./record_cache.ts";
 import type { Store } from "./store.ts";
 
 export * from "./journal_row.ts";
+
+/** ["meta","journal"]: the fence. Only its versionstamp says anything. */
+const FENCE: Deno.KvKey = ["meta", "journal"];
 
 export interface JournalBounds {
   /** Rows of the journal, and records behind, at which records are written to their rows. */
@@ -74,6 +80,10 @@ export class Journal {
   #first: number;
   /** Numbers of commits that have not ended. */
   readonly #open = new Set<number>();
+  /** Numbers whose commits were not stored, and may still be on their way to a row that is not there. */
+  readonly #usedUp = new Set<number>();
+  /** Versionstamp of the fence as this process has raised it; null while a save may be on its way. */
+  #fence: string | null = null;
   readonly #unsaved = new Set<RecordEntry>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #saving: Promise<void> | null = null;
@@ -161,8 +171,10 @@ export class Journal {
    * @returns its versionstamp, or null where it was not stored
    * @throws whatever the store throws while it tells nothing at all
    */
-  settle(number: number, attempt: string): Promise<string | null> {
-    return settleNumber(this.#store.kv, number, attempt);
+  async settle(number: number, attempt: string): Promise<string | null> {
+    const stored = await settleNumber(this.#store.kv, number, attempt);
+    if (stored === null) this.#usedUp.add(number);
+    return stored;
   }
 
   /** The same, however long it takes: "unknown" where the relay ends before. */
@@ -229,7 +241,7 @@ export class Journal {
       const deletion = () => {
         const operation = this.#store.kv.atomic();
         for (let number = this.#first; number < last; number++) {
-          operation.delete(journalKey(number));
+          if (!this.#usedUp.has(number)) operation.delete(journalKey(number));
         }
         return operation.commit();
       };
@@ -254,15 +266,38 @@ export class Journal {
   /** In the order of their keys, so that neighbours share a page. */
   async #saveBatch(entries: readonly RecordEntry[]): Promise<void> {
     const values = entries.map(({ value }) => value);
-    await retryWhileLocked(() => {
-      const operation = this.#store.kv.atomic();
+    const fence = this.#fence ?? await this.#raiseFence();
+    this.#fence = null;
+    const { ok } = await retryWhileLocked(() => {
+      const operation = this.#store.kv.atomic().check({ key: FENCE, versionstamp: fence });
       for (const [i, { key }] of entries.entries()) operation.set(key, values[i]);
       return operation.commit();
     });
+    if (!ok) throw new Error("a commit that came late has raised the fence of the journal");
+    this.#fence = fence;
     for (const [i, entry] of entries.entries()) {
       if (entry.value !== values[i]) continue; // changed meanwhile: its row is behind again
       entry.unsaved = false;
       this.#unsaved.delete(entry);
+    }
+  }
+
+  async #raiseFence(): Promise<string> {
+    const { kv } = this.#store;
+    const raised = await retryWhileLocked(() => kv.atomic().set(FENCE, { v: 1 }).commit());
+    return (raised as Deno.KvCommitResult).versionstamp; // nothing is checked, so that nothing is refused
+  }
+
+  /** The process ends: nothing of it is on its way any more. */
+  async #deleteUsedUp(): Promise<void> {
+    const numbers = [...this.#usedUp];
+    while (numbers.length > 0 && performance.now() < this.#untilMs) {
+      const some = numbers.splice(0, DELETIONS);
+      await retryWhileLocked(() => {
+        const operation = this.#store.kv.atomic();
+        for (const number of some) operation.delete(journalKey(number));
+        return operation.commit();
+      });
     }
   }
 
@@ -273,9 +308,9 @@ export class Journal {
     clearTimeout(this.#timer);
     this.#wake();
     await Promise.all([this.#saving, ...this.#settling]);
-    if (this.size.rows === 0) return;
     try {
-      await this.#saveOnce();
+      if (this.size.rows > 0) await this.#saveOnce();
+      await this.#deleteUsedUp();
     } catch (error) {
       this.#onFailure(error); // the next start replays
     }
