@@ -1,7 +1,9 @@
 /**
- * Runs server/main.ts and halts for good at a named step of receiving mail, so that a test can kill it
- * there. TEST_HALT_AT is the step; TEST_HALT_MAIL says of which mail that is handed in, from 1 on.
+ * Runs server/main.ts and halts at a named step of receiving mail, so that a test can kill it there, or
+ * have it go on by a file `go` in its data folder. TEST_HALT_AT is the step; TEST_HALT_MAIL says of which
+ * mail that is handed in, from 1 on.
  */
+import { existsSync } from "node:fs";
 import { BlobStore } from "../../server/blobs/blob_store.ts";
 import { readSettings } from "../../server/config/read_settings.ts";
 import { MailWorker } from "../../server/mail/parsing/mail_worker.ts";
@@ -14,14 +16,15 @@ import {
 import { GroupCommit } from "../../server/storage/group_commit.ts";
 import type { HaltStep } from "./halt_steps.ts";
 
-const env = readSettings(["TEST_HALT_AT", "TEST_HALT_MAIL"]);
+const env = readSettings(["RELAY_DATA_DIR", "TEST_HALT_AT", "TEST_HALT_MAIL"]);
 let handedIn = 0;
 
 /** The mail is at this step now. */
 function at(step: HaltStep): void {
   if (step !== env["TEST_HALT_AT"] || handedIn !== Number(env["TEST_HALT_MAIL"])) return;
   console.log(`halted at: ${step}`);
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  while (!existsSync(`${env["RELAY_DATA_DIR"]}/go`)) Atomics.wait(cell, 0, 0, 20);
 }
 
 // deno-lint-ignore no-explicit-any -- any method of any class
