@@ -1,3 +1,4 @@
+// Over 300 lines: numbers, their settling and the saving of records lean on each other.
 /**
  * The journal of an exclusive store. Nearly every commit writes the two records of its mailboxes, each
  * on a page of its own. Instead, a commit puts all *deferred* records that it changes into one row
@@ -13,8 +14,7 @@
  * - A commit requires its number unused. An unclear one is settled by using the number up: either it
  *   was stored by then, or it never will be. Its records stay locked until that is known, and the number
  *   stays used up until the process ends.
- * - A save requires the fence as it is, and one that follows a save of unclear outcome raises it first: that
- *   one is stored by then, below what the next one writes, or it never will be.
+ * - A save that was called failed cannot come to the store after a later one (save_fence.ts).
  */
 import {
   journalKey,
@@ -25,12 +25,10 @@ import {
 } from "./journal_row.ts";
 import { retryWhileLocked } from "./lock_retry.ts";
 import type { RecordEntry } from "./record_cache.ts";
+import { SaveFence } from "./save_fence.ts";
 import type { Store } from "./store.ts";
 
 export * from "./journal_row.ts";
-
-/** ["meta","journal"]: the fence. Only its versionstamp says anything. */
-const FENCE: Deno.KvKey = ["meta", "journal"];
 
 export interface JournalBounds {
   /** Rows of the journal, and records behind, at which records are written to their rows. */
@@ -82,8 +80,7 @@ export class Journal {
   readonly #open = new Set<number>();
   /** Numbers whose commits were not stored, and may still be on their way to a row that is not there. */
   readonly #usedUp = new Set<number>();
-  /** Versionstamp of the fence as this process has raised it; null while a save may be on its way. */
-  #fence: string | null = null;
+  readonly #fence: SaveFence;
   readonly #unsaved = new Set<RecordEntry>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #saving: Promise<void> | null = null;
@@ -96,6 +93,7 @@ export class Journal {
   constructor(options: JournalOptions) {
     const { store, firstNumber = store.now() * 1_000 } = options;
     this.#store = store;
+    this.#fence = new SaveFence(store.kv);
     this.#bounds = options.bounds ?? JOURNAL_BOUNDS;
     this.#onFailure = options.onFailure ?? (() => {});
     this.#next = this.#first = firstNumber;
@@ -266,26 +264,14 @@ export class Journal {
   /** In the order of their keys, so that neighbours share a page. */
   async #saveBatch(entries: readonly RecordEntry[]): Promise<void> {
     const values = entries.map(({ value }) => value);
-    const fence = this.#fence ?? await this.#raiseFence();
-    this.#fence = null;
-    const { ok } = await retryWhileLocked(() => {
-      const operation = this.#store.kv.atomic().check({ key: FENCE, versionstamp: fence });
+    await this.#fence.commit((operation) => {
       for (const [i, { key }] of entries.entries()) operation.set(key, values[i]);
-      return operation.commit();
     });
-    if (!ok) throw new Error("a commit that came late has raised the fence of the journal");
-    this.#fence = fence;
     for (const [i, entry] of entries.entries()) {
       if (entry.value !== values[i]) continue; // changed meanwhile: its row is behind again
       entry.unsaved = false;
       this.#unsaved.delete(entry);
     }
-  }
-
-  async #raiseFence(): Promise<string> {
-    const { kv } = this.#store;
-    const raised = await retryWhileLocked(() => kv.atomic().set(FENCE, { v: 1 }).commit());
-    return (raised as Deno.KvCommitResult).versionstamp; // nothing is checked, so that nothing is refused
   }
 
   /** The process ends: nothing of it is on its way any more. */

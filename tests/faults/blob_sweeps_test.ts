@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { BlobDamaged } from "../../server/blobs/blobs.ts";
 import { DAY_MS, HOUR_MS } from "../../server/time_units.ts";
 import { createTestClock } from "../support/clock.ts";
-import { createFakeKv } from "../support/fake_kv.ts";
 import { delay } from "../support/pace.ts";
 import { BLOB_KINDS, blobTest, filesIn, patterned } from "../support/blob_rig.ts";
 
@@ -59,92 +58,6 @@ blobTest(
     assert.equal((await rig.rows("blob-deletion")).length, 0);
     assert.equal((await rig.rows("blob")).length, 2);
   },
-);
-
-blobTest(
-  "a process that was frozen keeps nothing of what another has swept meanwhile",
-  async (rig, open) => {
-    for (const leapMs of [0, -DAY_MS]) {
-      const clock = createTestClock(rig.clock.now());
-      const frozen = await open({ clock });
-      const ref = await frozen.blobs.write(FOLDER, [patterned(70_000)]);
-      await rig.hours(4);
-      assert.deepEqual(await rig.stored(), []);
-      clock.advance(4 * HOUR_MS);
-      clock.leap(leapMs);
-      await assert.rejects(frozen.commit("keep", ref), isUnavailable);
-      assert.deepEqual(await rig.rows("blob"), []);
-      await frozen.close();
-    }
-  },
-  SHARED,
-);
-
-blobTest(
-  "a commit that was frozen on its way keeps nothing of what another process has swept meanwhile",
-  async (rig, open) => {
-    const held = Promise.withResolvers<void>();
-    const goOn = Promise.withResolvers<void>();
-    const clock = createTestClock(rig.clock.now());
-    const outcomes: boolean[] = [];
-    const kv = createFakeKv({
-      kv: rig.kv,
-      async intercept({ writes }, run) {
-        if (!writes.some(({ key, kind }) => key[0] === "blob" && kind === "set")) {
-          return await run();
-        }
-        held.resolve();
-        await goOn.promise;
-        const outcome = await run();
-        outcomes.push(outcome.ok);
-        return outcome;
-      },
-    });
-    const frozen = await open({ kv, clock });
-    const ref = await frozen.blobs.write(FOLDER, [patterned(70_000)]);
-    const keeping = assert.rejects(frozen.commit("keep", ref), isUnavailable);
-    await held.promise;
-    await rig.hours(4);
-    assert.deepEqual(await rig.stored(), []);
-    clock.advance(4 * HOUR_MS);
-    goOn.resolve();
-    await keeping;
-    assert.deepEqual(outcomes, [false], "it came to the store, and was refused there");
-    assert.deepEqual(await rig.rows("blob"), []);
-    assert.equal(await rig.counted("org_1"), 0);
-    await frozen.close();
-  },
-  SHARED,
-);
-
-blobTest(
-  "a commit that keeps bytes while another process is about to sweep them keeps them whole",
-  async (rig, open) => {
-    const clock = createTestClock(rig.clock.now());
-    const meanwhile: { keep?: () => Promise<void> } = {};
-    const kv = createFakeKv({
-      kv: rig.kv,
-      async intercept({ writes }, run) {
-        const forbids = writes.some(({ value }) => (value as { sweeps?: number })?.sweeps === 1);
-        if (forbids) await meanwhile.keep?.();
-        return await run();
-      },
-    });
-    const sweeping = await open({ kv });
-    const slow = await open({ clock });
-    const ref = await slow.blobs.write(FOLDER, [patterned(70_000)]);
-    let commits = 0;
-    meanwhile.keep = async () => {
-      if (commits++ === 0) await slow.commit("keep", ref);
-    };
-    await sweeping.hours(4);
-    assert.ok(commits > 0);
-    assert.equal((await slow.blobs.read(ref, 0)).length, 70_000);
-    assert.deepEqual(await rig.rows("blob-deletion"), []);
-    await slow.close();
-    await sweeping.close();
-  },
-  SHARED,
 );
 
 blobTest(
@@ -326,92 +239,6 @@ blobTest(
   },
   FILES,
 );
-
-blobTest("files of another store are left alone, and a start says so", async (rig, open) => {
-  const ref = await rig.kept(FOLDER, patterned(10));
-  await rig.close();
-  {
-    using empty = await Deno.openKv(":memory:");
-    const stranger = await open({ kv: empty });
-    assert.match(stranger.part.notes!.join(), /mail files .*of another store: they are left alone/);
-    const own = await stranger.kept(FOLDER, patterned(20));
-    await stranger.commit("drop", own);
-    await stranger.hours(4);
-    assert.equal((await rig.files()).length, 1, "its own it deletes");
-    await stranger.close();
-    const again = await open({ kv: empty });
-    assert.equal(again.part.notes!.length, 1, "it stays another's");
-    await again.close();
-  }
-  const right = await open();
-  assert.deepEqual(right.part.notes, []);
-  await right.hours(4);
-  assert.deepEqual(await right.blobs.read(ref, 0), patterned(10));
-}, FILES);
-
-blobTest(
-  "mail that a relay takes beside files of another store does not make those its own",
-  async (rig, open) => {
-    const theirs = await rig.kept(FOLDER, patterned(10));
-    await rig.close();
-    {
-      using empty = await Deno.openKv(":memory:");
-      const stranger = await open({ kv: empty });
-      const kept = await stranger.kept(FOLDER, patterned(20));
-      await stranger.close();
-      const again = await open({ kv: empty });
-      assert.match(again.part.notes!.join(), /of another store: they are left alone/);
-      await again.hours(4);
-      assert.equal((await rig.files()).length, 2);
-      await again.close();
-      // As docs/operations.md says: the mark alone, to give the others up.
-      await Deno.remove(join(rig.dataDir, "mail", "store"));
-      const alone = await open({ kv: empty });
-      assert.deepEqual(alone.part.notes, []);
-      await alone.hours(4);
-      assert.deepEqual(await alone.blobs.read(kept, 0), patterned(20));
-      assert.equal((await rig.files()).length, 1);
-      await alone.close();
-    }
-    const left = await open();
-    await assert.rejects(left.blobs.read(theirs, 0), BlobDamaged);
-  },
-  FILES,
-);
-
-blobTest("a mark beside files that the store names becomes the store's", async (rig, open) => {
-  const ref = await rig.kept(FOLDER, patterned(10));
-  await rig.blobs.write(FOLDER, [patterned(30)]); // nobody keeps it
-  await rig.close();
-  const mark = join(rig.dataDir, "mail", "store");
-  for (const row of [{ v: 1, id: "of a copy" }, null]) {
-    await Deno.writeTextFile(mark, `another ${row?.id}\n`);
-    if (row === null) await rig.kv.delete(["meta", "blob-files"]); // as a former version left it
-    const next = await open();
-    assert.deepEqual(next.part.notes, []);
-    await next.hours(4);
-    assert.deepEqual(await next.blobs.read(ref, 0), patterned(10));
-    assert.equal((await next.files()).length, 1);
-    assert.equal(await Deno.readTextFile(mark), `another ${row?.id}\n`);
-    await next.close();
-  }
-}, FILES);
-
-blobTest("a mark that a power cut has left empty counts as none", async (rig, open) => {
-  const mark = join(rig.dataDir, "mail", "store");
-  const ref = await rig.kept(FOLDER, patterned(10));
-  const before = await Deno.readTextFile(mark);
-  await rig.close();
-  for (const empty of ["", "\n"]) {
-    await Deno.writeTextFile(mark, empty);
-    const next = await open();
-    assert.deepEqual(next.part.notes, []);
-    await next.kept(FOLDER, patterned(20));
-    assert.equal(await Deno.readTextFile(mark), before, "written with the first file");
-    assert.deepEqual(await next.blobs.read(ref, 0), patterned(10));
-    await next.close();
-  }
-}, FILES);
 
 blobTest("a file that is being written stays, though the clock leaps", async (rig) => {
   const { rename } = Deno;
