@@ -94,3 +94,27 @@ blobTest(
   },
   SHARED,
 );
+
+blobTest(
+  "a sweep of bytes whose owner has no record leaves one that ends by itself",
+  async (rig, open) => {
+    const kv = createFakeKv({ kv: rig.kv });
+    const sweeping = await open({ kv });
+    await sweeping.blobs.write(FOLDER, [patterned(10)]);
+    await sweeping.hours(4);
+    const written = kv.commits.flatMap(({ writes }) => writes)
+      .filter(({ key }) => key[0] === "mail-storage");
+    assert.equal(written.length, 1);
+    assert.equal((written[0]!.value as { bytes: number }).bytes, 0);
+    assert.equal(written[0]!.expireIn, 30 * DAY_MS);
+    // What is kept of that owner later counts for good.
+    const ref = await sweeping.kept(FOLDER, patterned(20));
+    assert.equal(await rig.counted("org_1"), 20);
+    assert.equal(
+      kv.commits.at(-1)!.writes.find(({ key }) => key[0] === "mail-storage")!.expireIn,
+      undefined,
+    );
+    assert.equal((await sweeping.blobs.read(ref, 0)).length, 20);
+  },
+  SHARED,
+);
