@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { assertRefused } from "../support/answer.ts";
+import { openBlobRig } from "../support/blob_rig.ts";
+import { createTestClock } from "../support/clock.ts";
+import { handIn, mailText } from "../support/inbound_mail.ts";
+import { accepted, assertMailRefused, MailKeyHolder } from "../support/mail_caller.ts";
+import { askMail, signRegistration } from "../support/mail_relay.ts";
 import { delay, settlesWithin } from "../support/pace.ts";
 import { type RelayProcesses, startRelayProcesses } from "../support/relay_processes.ts";
+import { spawnRelay } from "../support/spawn_relay.ts";
 import { registerAgent, toBytes } from "../support/test_agent.ts";
 import { TRAFFIC_LIMITS } from "../support/traffic.ts";
 
@@ -127,3 +134,62 @@ Deno.test("a process frozen within its lease goes on as if nothing had happened"
   assert.ok(before < late.json.id && late.json.id < after);
   assert.equal(before % 256, after % 256);
 });
+
+// Its clocks say nothing: for the frozen process hardly a second has passed.
+for (const step of ["before commit", "commit formed"]) {
+  Deno.test(`a process that was frozen with a mail, ${step}, keeps nothing that another has swept`, async () => {
+    const dataDir = await Deno.makeTempDir({ prefix: "relay-frozen-mail-" });
+    const secret = new Uint8Array(32).fill(9);
+    try {
+      await using relay = await spawnRelay({
+        entry: "relay_halting.ts",
+        env: {
+          RELAY_DATA_DIR: dataDir,
+          RELAY_SHARED_STORE: "true",
+          RELAY_MAIL_DEV: "true",
+          RELAY_MAIL_INBOUND_SECRET: `whsec_${secret.toBase64()}`,
+          TEST_HALT_AT: step,
+          TEST_HALT_MAIL: "1",
+        },
+      });
+      const body = signRegistration(Date.now());
+      const made = await askMail(relay.url, "POST", "/v1/mail/agents/register", { body });
+      const { api_key, org_id } = accepted(made, 201);
+      const holder = new MailKeyHolder(relay.url, api_key, org_id);
+      const { address } = await holder.inbox();
+      const raw = mailText();
+      const deliver = () => {
+        const timestamp = Math.floor(Date.now() / 1000);
+        return handIn(relay.url, { to: [address], raw, timestamp, secret, id: "one_mail" });
+      };
+      const delivered = deliver();
+      await relay.wrote(new RegExp(`halted at: ${step}\n`));
+
+      using kv = await Deno.openKv(join(dataDir, "relay.kv"));
+      const clock = createTestClock(Date.now());
+      await using other = await openBlobRig({
+        kind: { form: "files", exclusive: false },
+        kv,
+        dataDir,
+        clock,
+      });
+      assert.equal((await other.files()).length, 1);
+      await other.hours(4);
+      assert.deepEqual(await other.files(), []);
+      await Deno.writeTextFile(join(dataDir, "go"), "");
+
+      assertMailRefused(await delivered, "unavailable", /nothing was kept, send it again/);
+      assert.deepEqual(await other.rows("blob"), []);
+      accepted(await deliver(), 200);
+      const { data } = accepted(
+        await holder.ask("GET", `/v1/mail/inboxes/${address}/messages`),
+        200,
+      );
+      assert.equal(data.length, 1);
+      const stored = await holder.ask("GET", `/v1/mail/messages/${data[0].id}/raw`);
+      assert.equal(accepted(stored, 200), raw);
+    } finally {
+      await Deno.remove(dataDir, { recursive: true });
+    }
+  });
+}

@@ -10,7 +10,13 @@ import { serve } from "../../server/serve.ts";
 export async function runRelay(options: RelayOptions): Promise<void> {
   const config = parseConfig(readSettings(SETTING_NAMES));
   const log = createLog();
-  const store = await openStore(config, Date.now(), { tell: console.log, log });
+  const store = await openStore(config, Date.now(), {
+    tell: console.log,
+    log,
+    lost: (line) => {
+      throw new Error(line);
+    },
+  });
   const relay = await openRelay({
     config,
     kv: store.kv,
