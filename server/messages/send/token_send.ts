@@ -104,7 +104,7 @@ export class TokenSender {
     composed: Composed,
     extension: SendExtension | undefined,
   ): Promise<SendAnswer> {
-    const { store, limits, signatory } = this.options;
+    const { store, signatory } = this.options;
     const { sender, bodyHash } = composed;
     const key = await signatory.signingKey(sender);
     if (key === null) throw keyRequired(); // Check 9: exported since the token was looked up
