@@ -13,10 +13,10 @@ import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
 import { takeWorkLease } from "../../storage/work_lease.ts";
 import { BUCKET_SECONDS } from "./use_group.ts";
 
-/** Rows of one commit: the store does nothing else for some 5 ms. */
-const ROWS_A_COMMIT = 400;
+/** Rows of one commit: the store does nothing else for some 5 ms, and then as long what others want. */
+const ROWS_A_COMMIT = 100;
 /** More rows a minute than a store takes; what a long stop left goes over some minutes. */
-const COMMITS_A_RUN = 750;
+const COMMITS_A_RUN = 3_000;
 const LEASE_MS = 60_000;
 const RENEW_EVERY_MS = 20_000;
 
@@ -69,12 +69,13 @@ export class SignatureSweep {
 
   /** @param goesOn false once another process has the lease */
   async #sweep(goesOn: () => Promise<boolean>): Promise<void> {
-    const { store: { floor, clock }, isFloorKnown, commitsARun } = this.#options;
+    const { store: { floor, clock, elapsed }, isFloorKnown, commitsARun } = this.#options;
     const untilSecond = this.#forgettableSecond();
     await floor.learn();
     let knownVersion: string | null = null;
     for (let commits = 0; commits < commitsARun && !this.#closed; commits++) {
       if (!clock.isSure || !await goesOn()) return;
+      const beganMs = elapsed();
       const { second, version } = floor;
       const keys = await this.#keysUpTo(Math.max(0, Math.min(untilSecond, second)));
       if (keys.length === 0) {
@@ -88,6 +89,7 @@ export class SignatureSweep {
         knownVersion = version;
       }
       if (!await this.#delete(keys, version)) return;
+      await new Promise((resolve) => setTimeout(resolve, elapsed() - beganMs));
     }
   }
 
