@@ -17,6 +17,8 @@ import { BUCKET_SECONDS } from "./use_group.ts";
 const ROWS_A_COMMIT = 100;
 /** More rows a minute than a store takes; what a long stop left goes over some minutes. */
 const COMMITS_A_RUN = 3_000;
+/** A shutdown waits no longer for it. */
+const MAX_PAUSE_MS = 200;
 const LEASE_MS = 60_000;
 const RENEW_EVERY_MS = 20_000;
 
@@ -52,7 +54,7 @@ export class SignatureSweep {
 
   async #leased(): Promise<void> {
     const { store, leases } = this.#options;
-    if (!store.clock.isSure) return;
+    if (this.#closed || !store.clock.isSure) return;
     const lease = await takeWorkLease(store, leases, "signature-sweep", LEASE_MS);
     if (lease === null) return;
     let renewedMs = store.elapsed();
@@ -89,7 +91,8 @@ export class SignatureSweep {
         knownVersion = version;
       }
       if (!await this.#delete(keys, version)) return;
-      await new Promise((resolve) => setTimeout(resolve, elapsed() - beganMs));
+      const pauseMs = Math.min(MAX_PAUSE_MS, elapsed() - beganMs);
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
 
