@@ -43,7 +43,8 @@ export function openMessages(core: Core, options: MessagesOptions): Messages {
   });
   const { leases, isFloorKnown } = core;
   const { signatureWindowSeconds } = limits;
-  const sweep = new SignatureSweep({ store, leases, isFloorKnown, signatureWindowSeconds });
+  const { log } = core.deps;
+  const sweep = new SignatureSweep({ store, leases, isFloorKnown, signatureWindowSeconds, log });
   const pages = new PagesInHand({ answers, perAgent: limits.pagesInHandPerAgent });
   const inbox = new Inbox({ store, records, commits, limits, waits, messages, pages });
   const sending = { store, records, identities, limits, sender, freeDisk };

@@ -5,11 +5,13 @@
  * that are to go, and not to the time up to which they go: after a leap it stays near the right time.
  */
 import { keepSignatureUntilMs } from "../../agents/signature_use.ts";
+import type { Log } from "../../deps.ts";
 import type { Leases } from "../../storage/leases.ts";
 import { listRows } from "../../storage/list_rows.ts";
 import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import { FLOOR_KEY } from "../../storage/repeat_floor.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
+import { timestamp } from "../../timestamp.ts";
 import { takeWorkLease } from "../../storage/work_lease.ts";
 import { BUCKET_SECONDS } from "./use_group.ts";
 
@@ -28,6 +30,7 @@ export interface SignatureSweepOptions {
   /** Whether every process that may commit knows the floor of this version, or a newer one. */
   isFloorKnown: (version: string) => Promise<boolean>;
   signatureWindowSeconds: number;
+  log: Log;
   rowsACommit?: number;
   commitsARun?: number;
 }
@@ -35,6 +38,8 @@ export interface SignatureSweepOptions {
 export class SignatureSweep {
   readonly #options: Required<SignatureSweepOptions>;
   #running: Promise<void> | null = null;
+  /** The floor that the log has been told of. */
+  #toldVersion: string | null = null;
   #closed = false;
 
   constructor(options: SignatureSweepOptions) {
@@ -74,6 +79,7 @@ export class SignatureSweep {
     const { store: { floor, clock, elapsed }, isFloorKnown, commitsARun } = this.#options;
     const untilSecond = this.#forgettableSecond();
     await floor.learn();
+    this.#tellOfWait();
     let knownVersion: string | null = null;
     for (let commits = 0; commits < commitsARun && !this.#closed; commits++) {
       if (!clock.isSure || !await goesOn()) return;
@@ -94,6 +100,14 @@ export class SignatureSweep {
       const pauseMs = Math.min(MAX_PAUSE_MS, elapsed() - beganMs);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
+  }
+
+  /** The operator should know why sends are refused, and until when. */
+  #tellOfWait(): void {
+    const { store: { floor, now }, log } = this.#options;
+    if (floor.second * 1000 <= now() || floor.version === this.#toldVersion) return;
+    this.#toldVersion = floor.version;
+    log("signed_requests_wait", { until: timestamp(floor.second * 1000) });
   }
 
   /** The newest signed second that can pass no more, with the margin of all that decides. */

@@ -52,6 +52,7 @@ async function withRig(test: (rig: Rig) => Promise<void>): Promise<void> {
         leases: new Leases(store),
         isFloorKnown: () => Promise.resolve(true),
         signatureWindowSeconds: 300,
+        log: () => {},
         ...options,
       }),
   });
@@ -124,11 +125,15 @@ Deno.test("SignatureSweep deletes nothing before the floor is known, nor what a 
   });
 });
 
-Deno.test("SignatureSweep keeps rows of which the clock is not past, whatever the floor", async () => {
+Deno.test("SignatureSweep keeps rows that the clock has not passed, whatever the floor, and tells of one that lies ahead", async () => {
   await withRig(async ({ kv, left, single, sweep }) => {
     await single(0, 100);
     await kv.set(["sig-floor"], { v: 1, second: SECOND + 3_600 });
-    await sweep().run();
+    const logged: unknown[] = [];
+    const one = sweep({ log: (event, fields) => void logged.push({ event, ...fields }) });
+    for (let run = 0; run < 3; run++) await one.run();
     assert.equal((await left()).length, 2);
+    const until = "2026-06-01T13:00:00.000Z";
+    assert.deepEqual(logged, [{ event: "signed_requests_wait", until }], "told once");
   });
 });
