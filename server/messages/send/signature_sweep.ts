@@ -76,7 +76,8 @@ export class SignatureSweep {
 
   /** @param goesOn false once another process has the lease */
   async #sweep(goesOn: () => Promise<boolean>): Promise<void> {
-    const { store: { floor, clock, elapsed }, isFloorKnown, commitsARun } = this.#options;
+    const { store: { floor, clock, elapsed, exclusive }, isFloorKnown, commitsARun } =
+      this.#options;
     const untilSecond = this.#forgettableSecond();
     await floor.learn();
     this.#tellOfWait();
@@ -90,10 +91,11 @@ export class SignatureSweep {
         const newest = await this.#newestUpTo(untilSecond);
         if (newest <= second) return;
         await floor.raise(newest);
-        continue;
+        if (exclusive) continue;
+        return; // processes that renew their leases will know it in a minute
       }
       if (knownVersion !== version) {
-        if (!await isFloorKnown(version)) return; // in a minute it will be
+        if (!await isFloorKnown(version)) return;
         knownVersion = version;
       }
       if (!await this.#delete(keys, version)) return;
