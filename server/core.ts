@@ -19,6 +19,7 @@ type Stored = Pick<
   | "leases"
   | "publicReads"
   | "freeDisk"
+  | "isFloorKnown"
   | "addressKey"
 >;
 
@@ -37,7 +38,8 @@ export function createCore(
   { answers }: Http,
   verifier: SignatureVerifier,
 ): Core {
-  const { store, records, commits, ids, leases, publicReads, freeDisk, addressKey } = storage;
+  const { store, records, commits, ids, leases, publicReads, freeDisk, isFloorKnown, addressKey } =
+    storage;
   const { limits } = deps.config;
   const identities = new Identities(deps.kv);
   const presence = new Presence(store);
@@ -61,6 +63,7 @@ export function createCore(
     leases,
     publicReads,
     freeDisk,
+    isFloorKnown,
     addressKey,
     answers,
     identities,

@@ -4,6 +4,7 @@ import { outgoingKey, stageOutgoing } from "../../server/outgoing/outgoing_row.t
 import { ClockWatch } from "../../server/storage/clock_watch.ts";
 import { GroupCommit } from "../../server/storage/group_commit.ts";
 import { IdSequence } from "../../server/storage/id_sequence.ts";
+import { RepeatFloor } from "../../server/storage/repeat_floor.ts";
 import { RecordCache } from "../../server/storage/record_cache.ts";
 import { EMBEDDED_CAPACITY, type Store } from "../../server/storage/store.ts";
 import type { Row } from "../row.ts";
@@ -33,6 +34,7 @@ export const outgoingDeliveries: Row = {
       elapsed,
       lived: elapsed,
       clock: new ClockWatch({ now: Date.now, elapsed, log: () => {} }),
+      floor: new RepeatFloor(kv),
       random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
     };
     const records = new RecordCache(store);

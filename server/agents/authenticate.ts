@@ -9,7 +9,7 @@ import { isTokenForm } from "./tokens.ts";
 import { verifySignature } from "./verify_signature.ts";
 import { importVerifyingKey } from "./verifying_key.ts";
 import type { SignatureVerifier } from "./verification/signature_verifier.ts";
-import { keepSignatureUntilMs, type SignatureUse } from "./signature_use.ts";
+import type { SignatureUse } from "./signature_use.ts";
 import type { Clock } from "../deps.ts";
 import { RelayError } from "../errors.ts";
 import { bearerCallers } from "../http/bearer_callers.ts";
@@ -139,11 +139,7 @@ export function createAuthenticator(
     const signature = Buffer.from(signed.signature, "base64");
     return goOn(verifier.verify(agent, canonicalString, signature), (isValid) => {
       if (!isValid) throw falseSignature(canonicalString);
-      const use = {
-        signature,
-        timestampSeconds,
-        keepUntilMs: keepSignatureUntilMs(timestampSeconds, signatureWindowSeconds),
-      };
+      const use = { signature, timestampSeconds };
       return { agent, credential: { kind: "signature", use, canonicalString } };
     });
   }

@@ -12,6 +12,7 @@ import { RecentMessages, type RecentMessagesBounds } from "./rows/recent_message
 import { StoredMessages } from "./rows/stored_messages.ts";
 import { KEYED_SENDS } from "./send/keyed_sends.ts";
 import { Sender } from "./send/send.ts";
+import { SignatureSweep } from "./send/signature_sweep.ts";
 import { SignedSender } from "./send/signed_send.ts";
 import { TokenSender, type TokenSenderOptions } from "./send/token_send.ts";
 
@@ -43,6 +44,10 @@ export function openMessages(core: Core, options: MessagesOptions): Messages {
     waits,
     recent,
   });
+  const { leases, isFloorKnown } = core;
+  const { signatureWindowSeconds } = limits;
+  const { log } = core.deps;
+  const sweep = new SignatureSweep({ store, leases, isFloorKnown, signatureWindowSeconds, log });
   const pages = new PagesInHand({ answers, perAgent: limits.pagesInHandPerAgent });
   const inbox = new Inbox({ store, records, commits, limits, waits, messages, pages });
   const sending = { store, records, identities, limits, sender, freeDisk };
@@ -57,9 +62,10 @@ export function openMessages(core: Core, options: MessagesOptions): Messages {
     routes: messageRoutes({ ...core, signedSender, tokenSender, inbox, messages, pages }),
     async everyMinute() {
       sender.forgetExpired();
-      await inbox.flush();
+      await Promise.all([inbox.flush(), sweep.run()]);
     },
     async close() {
+      await sweep.close();
       await commits.drained();
       await flushLast(inbox);
     },

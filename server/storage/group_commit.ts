@@ -243,6 +243,15 @@ export class GroupCommit {
   }
 
   async #commit(group: PlanGroup<Pending>): Promise<void> {
+    const ended = this.#store.floor.enter(); // in the turn of the loop in which it was planned
+    try {
+      await this.#commitPlanned(group);
+    } finally {
+      ended();
+    }
+  }
+
+  async #commitPlanned(group: PlanGroup<Pending>): Promise<void> {
     this.counts.groups++;
     this.counts.jobs += group.members.length;
     let failure: unknown = null;

@@ -64,10 +64,9 @@ export interface Turn extends Attempt {
   set(key: Deno.KvKey, value: unknown, expireInMs?: number): void;
   /**
    * Adds bytes to a row that the jobs of this group write together. Its key holds the attempt, so
-   * that no other group writes it; it lives as long as the longest of them asks. A job adds once to
-   * a row.
+   * that no other group writes it. A job adds once to a row.
    */
-  append(key: Deno.KvKey, bytes: Uint8Array, expireInMs: number): void;
+  append(key: Deno.KvKey, bytes: Uint8Array): void;
   delete(key: Deno.KvKey): void;
   /** Adds to a KvU64 counter that never expires. */
   sum(key: Deno.KvKey, amount: bigint): void;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createTestClock } from "../../tests/support/clock.ts";
 import { storeTimes } from "../../tests/support/storage.ts";
+import { RepeatFloor } from "./repeat_floor.ts";
 import { Leases } from "./leases.ts";
 import { EMBEDDED_CAPACITY, type Store } from "./store.ts";
 
@@ -18,6 +19,7 @@ async function withStore(
       exclusive,
       capacity: EMBEDDED_CAPACITY,
       ...storeTimes(clock),
+      floor: new RepeatFloor(kv),
       random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
     };
     await test(store, clock.advance);

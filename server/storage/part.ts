@@ -14,10 +14,12 @@ import { openAddressKey, openLayout } from "./layout.ts";
 import { Leases } from "./leases.ts";
 import { PublicReads } from "./public_reads.ts";
 import { RecordCache } from "./record_cache.ts";
+import { isFloorKnown } from "./known_floor.ts";
+import { RepeatFloor } from "./repeat_floor.ts";
 import { requireAnswer } from "./require_answer.ts";
 import { StoreTime } from "./store_time.ts";
 import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY, type Store, type StoreCapacity } from "./store.ts";
-import { type SlotTiming, WriterSlot } from "./writer_slot.ts";
+import { SLOT_TIMING, type SlotTiming, WriterSlot } from "./writer_slot.ts";
 
 /** How often the clocks are compared where nothing asks. */
 const TICK_MS = 1_000;
@@ -42,6 +44,8 @@ export interface Storage extends Part {
   leases: Leases;
   publicReads: PublicReads;
   freeDisk: FreeDisk;
+  /** Whether every process that may commit knows the floor of this version, or a newer one. */
+  isFloorKnown: (version: string) => Promise<boolean>;
   /** Secret under which client addresses are hashed, 32 bytes. */
   addressKey: Uint8Array;
   /** Waits for the last commits, ends the journal, and gives the writer slot back. */
@@ -64,15 +68,17 @@ export async function openStorage(
     elapsed,
     clock,
     lived: () => time.livedMs,
+    floor: new RepeatFloor(kv),
     random,
   };
   await requireAnswer(openLayout(kv, store.exclusive));
   // As long as it takes: what it does is not done again, however often a start is ended.
   const replayed = await replayJournal(store);
-  const clockNote = await time.open(check);
+  const clockNotes = [await time.open(check), await store.floor.open(now(), check)];
   const addressKey = await openAddressKey(kv, random);
   const records = new RecordCache(store);
-  const slot = store.exclusive ? null : await WriterSlot.lease(store, options.slotTiming);
+  const slotTiming = options.slotTiming ?? SLOT_TIMING;
+  const slot = store.exclusive ? null : await WriterSlot.lease(store, slotTiming);
   try {
     const ids = await IdSequence.open(store, slot);
     const logWriteFailure = logSparsely(log, "store_write_failed");
@@ -101,9 +107,14 @@ export async function openStorage(
       leases: new Leases(store),
       publicReads: new PublicReads(store, records),
       freeDisk,
+      async isFloorKnown(version) {
+        if (slot === null) return true;
+        await slot.renew();
+        return await isFloorKnown(store, version, slotTiming);
+      },
       addressKey,
       notes: [
-        ...(clockNote === null ? [] : [startupNote("clock", clockNote)]),
+        ...clockNotes.filter((note) => note !== null).map((note) => startupNote("clock", note)),
         ...(replayed === 0 ? [] : [startupNote("journal", replayedText(replayed))]),
       ],
       async close() {

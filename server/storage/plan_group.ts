@@ -347,8 +347,8 @@ export class JobTurn implements Turn {
     this.rows.push({ kind: "set", key, value, expireInMs });
   }
 
-  append(key: Deno.KvKey, bytes: Uint8Array, expireInMs: number): void {
-    this.joined.push({ key, bytes, expireInMs });
+  append(key: Deno.KvKey, bytes: Uint8Array): void {
+    this.joined.push({ key, bytes });
   }
 
   delete(key: Deno.KvKey): void {

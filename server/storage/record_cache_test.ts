@@ -7,6 +7,7 @@ import {
   storeTimes,
   type TestStorageOptions,
 } from "../../tests/support/storage.ts";
+import { RepeatFloor } from "./repeat_floor.ts";
 import { RecordCache, recordName } from "./record_cache.ts";
 import { defineRecord } from "./record_key.ts";
 
@@ -82,6 +83,7 @@ Deno.test("RecordCache.load() forgets a read that failed", async () => {
     exclusive: true,
     capacity: { checks: 10, mutations: 10, bytes: 10, keyBytes: 10, groupsInFlight: 1 },
     ...storeTimes(createTestClock()),
+    floor: new RepeatFloor(fake),
     random: (sizeBytes: number) => new Uint8Array(sizeBytes),
   };
   const records = new RecordCache(store);

@@ -1,6 +1,7 @@
 /** The store and how much it can take in one commit. */
 import type { Clock } from "../deps.ts";
 import type { ClockWatch } from "./clock_watch.ts";
+import type { RepeatFloor } from "./repeat_floor.ts";
 
 export interface Store {
   readonly kv: Deno.Kv;
@@ -22,6 +23,8 @@ export interface Store {
    * than has really passed. Whatever tells a repetition is old only when it is old by this too.
    */
   readonly lived: Clock;
+  /** Up to when rows that tell a repetition may be gone. */
+  readonly floor: RepeatFloor;
   readonly random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
 }
 

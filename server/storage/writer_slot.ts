@@ -22,19 +22,21 @@ export interface SlotTiming {
   clockSkewMs: number;
 }
 
-const SLOT_TIMING: SlotTiming = { leaseMs: 30_000, clockSkewMs: 5_000 };
+export const SLOT_TIMING: SlotTiming = { leaseMs: 30_000, clockSkewMs: 5_000 };
 
 interface Owner {
   v: 1;
   holder: string;
 }
-interface Lease {
+export interface Lease {
   v: 1;
   untilMs: number;
+  /** Version of the floor that all its commits rest on; former versions of the relay know none. */
+  floor?: string;
 }
 
-const ownerKey = (slot: number): Deno.KvKey => ["slot", slot, "owner"];
-const leaseKey = (slot: number): Deno.KvKey => ["slot", slot, "lease"];
+export const ownerKey = (slot: number): Deno.KvKey => ["slot", slot, "owner"];
+export const leaseKey = (slot: number): Deno.KvKey => ["slot", slot, "lease"];
 
 /** No slot is free: 255 processes hold live leases on this store. */
 export class NoFreeSlot extends Error {
@@ -60,7 +62,7 @@ export class WriterSlot {
   static async lease(store: Store, timing: SlotTiming = SLOT_TIMING): Promise<WriterSlot> {
     const slot = new WriterSlot(store, timing);
     await slot.#takeAny();
-    slot.#renewal = setInterval(() => void slot.#renew().catch(() => {}), timing.leaseMs / 3);
+    slot.#renewal = setInterval(() => void slot.renew().catch(() => {}), timing.leaseMs / 3);
     Deno.unrefTimer(slot.#renewal);
     return slot;
   }
@@ -105,22 +107,23 @@ export class WriterSlot {
   }
 
   async #isHeld(): Promise<boolean> {
-    if (!this.isLive(this.store.now())) return await this.#renew();
+    if (!this.isLive(this.store.now())) return await this.renew();
     const tenure = this.#ownerVersion;
     const owner = await retryWhileLocked(() => this.store.kv.get<Owner>(ownerKey(this.#number)));
     return owner.versionstamp === tenure;
   }
 
-  /** @returns false when another process has taken the slot over */
-  async #renew(): Promise<boolean> {
+  /** Renews the lease, and says in it what is known now. @returns false when the slot was lost */
+  async renew(): Promise<boolean> {
     const { checks } = this;
     const tenure = this.#ownerVersion;
     const number = this.#number;
     const untilMs = this.store.now() + this.timing.leaseMs;
-    const renewed = await retryWhileLocked(() => {
+    const renewed = await retryWhileLocked(async () => {
+      await this.store.floor.learn();
       const operation = this.store.kv.atomic();
       for (const check of checks) operation.check(check);
-      return operation.set(leaseKey(number), { v: 1, untilMs } satisfies Lease).commit();
+      return await operation.set(leaseKey(number), this.#leaseUntil(untilMs)).commit();
     });
     // {ok:false} can follow a success over the network: only the owner's row tells which process
     // holds the slot.
@@ -128,6 +131,10 @@ export class WriterSlot {
       (await retryWhileLocked(() => this.store.kv.get(ownerKey(number)))).versionstamp === tenure;
     if (tenure === this.#ownerVersion) this.#liveUntilMs = held ? untilMs : -Infinity;
     return held;
+  }
+
+  #leaseUntil(untilMs: number): Lease {
+    return { v: 1, untilMs, floor: this.store.floor.acknowledged };
   }
 
   async #takeAny(): Promise<void> {
@@ -149,7 +156,7 @@ export class WriterSlot {
       const untilMs = nowMs + this.timing.leaseMs;
       await kv.atomic().check(owner).check(lease)
         .set(ownerKey(number), { v: 1, holder: this.#holder } satisfies Owner)
-        .set(leaseKey(number), { v: 1, untilMs } satisfies Lease)
+        .set(leaseKey(number), this.#leaseUntil(untilMs))
         .commit().catch((error) => {
           if (isDatabaseLocked(error)) throw error;
         });
@@ -158,6 +165,7 @@ export class WriterSlot {
       const taken = settled.value?.holder === this.#holder &&
         settled.versionstamp !== owner.versionstamp;
       if (!taken) return false;
+      await this.store.floor.learn(); // after the slot is ours: whoever raises it later sees the lease
       this.#number = number;
       this.#ownerVersion = settled.versionstamp;
       this.#liveUntilMs = untilMs;

@@ -8,6 +8,7 @@ import {
   type JournalRow,
 } from "../../server/storage/journal.ts";
 import { delay } from "./pace.ts";
+import { RepeatFloor } from "../../server/storage/repeat_floor.ts";
 import { EMBEDDED_CAPACITY, type Store, type StoreCapacity } from "../../server/storage/store.ts";
 import type { FakeCommit } from "./fake_kv.ts";
 import { TEST_START_MS } from "./clock.ts";
@@ -138,6 +139,7 @@ export function storeOn(kv: Deno.Kv, capacity: StoreCapacity = EMBEDDED_CAPACITY
     exclusive: true,
     capacity,
     ...storeTimes({ now: () => TEST_START_MS, elapsed: () => 0 }),
+    floor: new RepeatFloor(kv),
     random: (sizeBytes) => new Uint8Array(sizeBytes),
   };
 }

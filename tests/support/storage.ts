@@ -6,6 +6,7 @@ import { IdSequence } from "../../server/storage/id_sequence.ts";
 import { Journal, type JournalBounds } from "../../server/storage/journal.ts";
 import { replayJournal } from "../../server/storage/replay_journal.ts";
 import type { QueueBounds } from "../../server/storage/job_queue.ts";
+import { RepeatFloor } from "../../server/storage/repeat_floor.ts";
 import { RecordCache } from "../../server/storage/record_cache.ts";
 import { EMBEDDED_CAPACITY, type Store, type StoreCapacity } from "../../server/storage/store.ts";
 import { type SlotTiming, WriterSlot } from "../../server/storage/writer_slot.ts";
@@ -53,9 +54,11 @@ export async function openTestStorage(
     exclusive: options.exclusive ?? true,
     capacity: options.capacity ?? EMBEDDED_CAPACITY,
     ...storeTimes(clock),
+    floor: new RepeatFloor(kv),
     random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
   };
   await replayJournal(store);
+  await store.floor.learn();
   const records = new RecordCache(store, options.cached);
   const slot = store.exclusive ? null : await WriterSlot.lease(store, options.slotTiming);
   const ids = await IdSequence.open(store, slot);

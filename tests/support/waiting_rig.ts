@@ -5,6 +5,7 @@ import { EMBEDDED_CAPACITY, type Store } from "../../server/storage/store.ts";
 import type { MailboxKind } from "../../server/waiting/mailbox_kind.ts";
 import type { MailboxWaits } from "../../server/waiting/mailbox_waits.ts";
 import type { WaitBounds, Waiter } from "../../server/waiting/waiter.ts";
+import { RepeatFloor } from "../../server/storage/repeat_floor.ts";
 import { Waits } from "../../server/waiting/waits.ts";
 import { wakeKey, wakeShardOf } from "../../server/waiting/wake_marks.ts";
 import { createTestClock } from "./clock.ts";
@@ -69,6 +70,7 @@ export async function withWaits(
     exclusive,
     capacity: EMBEDDED_CAPACITY,
     ...storeTimes(createTestClock()),
+    floor: new RepeatFloor(fake),
     random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
   };
   const records = new RecordCache(store);
