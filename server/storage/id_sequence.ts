@@ -27,6 +27,11 @@ export function lowestIdAt(createdAtMs: number): number {
   return Math.max(1, (createdAtMs - ID_EPOCH_MS) * IDS_PER_MS);
 }
 
+/** The same of a clock: one that is wrong by decades raises no ceiling, which would stand for good. */
+function lowestIdBy(nowMs: number): number {
+  return lowestIdAt(Math.min(nowMs, LATEST_MS));
+}
+
 /** The smallest id greater than `floor` whose low 8 bits are the slot. Bit operators would overflow. */
 export function nextIdInSlot(floor: number, slot: number): number {
   const candidate = floor - (floor % SLOTS) + slot;
@@ -78,7 +83,7 @@ export class IdSequence {
    */
   ready(nowMs: number): boolean {
     if (this.#doubted || !this.#holdsSlot(nowMs)) return false;
-    const next = Math.max(this.#last, this.#needed, this.#lowestNow(nowMs));
+    const next = Math.max(this.#last, this.#needed, lowestIdBy(nowMs));
     if (next + IDS_PER_MS * 1000 > MAX_ID) return true; // next() refuses
     if (next + IDS_PER_MS * 1000 > this.#ceiling) return false;
     if (next + IDS_PER_MS * CEILING_LOW_MS > this.#ceiling && this.#raising === null) {
@@ -96,7 +101,7 @@ export class IdSequence {
    * @throws CeilingReached; RelayError `unavailable` where it would be greater than the API's ids
    */
   next(above: number, nowMs: number): number {
-    const floor = Math.max(above, this.#last, (nowMs - ID_EPOCH_MS) * IDS_PER_MS - 1);
+    const floor = Math.max(above, this.#last, lowestIdBy(nowMs) - 1);
     const id = nextIdInSlot(floor, this.#number);
     if (id > MAX_ID) throw idsUsedUp();
     if (id > this.#ceiling) {
@@ -121,14 +126,8 @@ export class IdSequence {
     await this.#confirmSlot();
     this.#doubted = false;
     if (this.#ceiling === 0 || !this.ready(this.store.now())) {
-      await this.#raise(Math.max(this.#last, this.#needed, this.#lowestNow(this.store.now())));
+      await this.#raise(Math.max(this.#last, this.#needed, lowestIdBy(this.store.now())));
     }
-  }
-
-  /** A clock that cannot be relied on raises no ceiling: every later id would stand above it for good. */
-  #lowestNow(nowMs: number): number {
-    const { possibleTimes } = this.store.clock;
-    return lowestIdAt(Math.min(nowMs, ...possibleTimes, LATEST_MS));
   }
 
   async #confirmSlot(): Promise<void> {

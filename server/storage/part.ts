@@ -55,12 +55,12 @@ export async function openStorage(
 ): Promise<Storage> {
   const check = config.clockCheck;
   const clock = new ClockWatch({ now, elapsed, log, check, timing: options.clockTiming });
-  const time = new StoreTime({ kv, now, elapsed });
+  const time = new StoreTime({ kv, elapsed, clock });
   const store: Store = {
     kv,
     exclusive: !config.sharedStore,
     capacity: options.capacity ?? (config.hosted ? KV_CONNECT_CAPACITY : EMBEDDED_CAPACITY),
-    now,
+    now: () => clock.nowMs,
     elapsed,
     clock,
     lived: () => time.livedMs,
@@ -91,7 +91,7 @@ export async function openStorage(
     const logTimeFailure = logSparsely(log, "store_time_failed");
     const tick = setInterval(() => {
       clock.observe();
-      time.refresh(clock).catch(logTimeFailure);
+      time.refresh().catch(logTimeFailure);
     }, TICK_MS);
     return {
       store,
@@ -109,7 +109,7 @@ export async function openStorage(
       async close() {
         clearInterval(tick);
         await commits.drained();
-        await time.close(clock).catch(logTimeFailure);
+        await time.close().catch(logTimeFailure);
         await journal?.close();
         await slot?.release();
       },
