@@ -109,7 +109,7 @@ Deno.test("StoreTime.livedMs of two processes is the longer count, never the sum
   clock.advance(MINUTE_MS);
   await two.time.open(true);
   clock.advance(MINUTE_MS);
-  for (const { time, watch } of [two, one, two]) await time.refresh();
+  for (const { time } of [two, one, two]) await time.refresh();
   assert.equal(one.time.livedMs, 2 * MINUTE_MS);
   assert.equal(two.time.livedMs, MINUTE_MS, "nothing to learn before its next write");
   clock.advance(MINUTE_MS);
@@ -120,7 +120,7 @@ Deno.test("StoreTime.livedMs of two processes is the longer count, never the sum
 Deno.test("StoreTime.refresh() writes once a minute, and no time that is not relied on", async () => {
   using kv = await Deno.openKv(":memory:");
   const clock = createTestClock(NOW_MS);
-  const { time, watch } = openTime(kv, clock);
+  const { time } = openTime(kv, clock);
   await time.open(true);
   clock.advance(MINUTE_MS - 1);
   await time.refresh();
