@@ -87,7 +87,11 @@ export async function openRelay(given: Deps, options: RelayOptions = {}): Promis
     Deno.unrefTimer(everyMinute);
     const crons = Object.entries(parts.crons).map(([name, body]) => [name, whenSure(body)]);
     return {
-      app: createApp({ deps, bodies, answers, requests, refusals, routes: parts.routes }),
+      app: createApp({
+        ...{ deps, bodies, answers, requests, refusals },
+        clock: () => clock.state,
+        routes: parts.routes,
+      }),
       mailOn,
       startupNotes: () => parts.notes,
       rememberStartup: (lines) => void (startup = lines),
