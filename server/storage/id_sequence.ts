@@ -72,6 +72,11 @@ export class IdSequence {
     return sequence;
   }
 
+  /** What the operator is told where no id is left, null otherwise. */
+  get note(): string | null {
+    return nextIdInSlot(this.#last, this.#number) > MAX_ID ? USED_UP : null;
+  }
+
   /** The checks that every commit with new ids carries: the slot is still ours. */
   get checks(): readonly Deno.AtomicCheck[] {
     return this.slot?.checks ?? [];
@@ -184,11 +189,12 @@ export class IdSequence {
   }
 }
 
+const USED_UP =
+  "the ids of messages are used up, since a clock once stood after 2090: nothing can be sent on this " +
+  "store any more, and its operator has to restore a backup from before";
+
 function idsUsedUp() {
-  return unavailable(
-    "the ids of messages are used up, since a clock once stood after 2090: the operator has to restore a backup from before",
-    ID_RETRY_MS,
-  );
+  return unavailable(USED_UP, ID_RETRY_MS);
 }
 
 /** One lost answer of the store must not refuse every job that waits for an id. */

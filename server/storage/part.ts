@@ -104,6 +104,7 @@ export async function openStorage(
       addressKey,
       notes: [
         ...(clockNote === null ? [] : [startupNote("clock", clockNote)]),
+        ...(ids.note === null ? [] : [startupNote("ids", ids.note)]),
         ...(replayed === 0 ? [] : [startupNote("journal", replayedText(replayed))]),
       ],
       async close() {
