@@ -127,7 +127,8 @@ export const ERROR_CAUSES: Readonly<Record<ErrorCode, ErrorCause>> = {
     addition: true,
   },
   unavailable: {
-    cause: "the relay is stopping, overloaded or short of disk",
+    cause: "the relay is stopping, overloaded or short of disk, or its clock has leapt ahead and " +
+      "the request would write",
     next: "wait as long as Retry-After says and repeat; a signed request may be repeated unchanged",
     addition: true,
   },
