@@ -10,7 +10,7 @@ import { MINUTE_MS } from "../time_units.ts";
 
 /** Ids and times are meaningful from the first of these on, and before the second. */
 const EARLIEST_MS = Date.UTC(2025, 0, 1);
-export const LATEST_MS = Date.UTC(2091, 0, 1);
+const LATEST_MS = Date.UTC(2091, 0, 1);
 
 export interface ClockTiming {
   /** By how much wall and monotonic time may part before it is a leap. */
@@ -170,7 +170,7 @@ export class ClockWatch {
   get refusal(): RelayError | null {
     const current = this.state;
     if (current.state === "unsure") return unsure(current.leftMs);
-    return current.state === "impossible" ? impossible() : null;
+    return current.state === "impossible" ? impossibleClock() : null;
   }
 
   /** @throws RelayError `unavailable` while the clock cannot be relied on */
@@ -214,7 +214,8 @@ function unsure(leftMs: number): RelayError {
   );
 }
 
-function impossible(): RelayError {
+/** The refusal while the clock says a time at which no relay may run. */
+export function impossibleClock(): RelayError {
   return unavailable(
     "the relay's clock is not between 2025 and 2090: its operator has to set it right, and until then nothing is taken that the clock decides; repeat the same request later",
     IMPOSSIBLE_RETRY_MS,

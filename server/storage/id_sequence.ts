@@ -4,7 +4,7 @@
  */
 import { unavailable } from "../errors.ts";
 import { MAX_ID } from "../max_id.ts";
-import { LATEST_MS } from "./clock_watch.ts";
+import { impossibleClock, isImpossible } from "./clock_watch.ts";
 import { retryWhileLocked } from "./lock_retry.ts";
 import type { Store } from "./store.ts";
 import { NoFreeSlot, type WriterSlot } from "./writer_slot.ts";
@@ -27,9 +27,9 @@ export function lowestIdAt(createdAtMs: number): number {
   return Math.max(1, (createdAtMs - ID_EPOCH_MS) * IDS_PER_MS);
 }
 
-/** The same of a clock: one that is wrong by decades raises no ceiling, which would stand for good. */
+/** The same of a clock: no id follows from one that is wrong by decades, and would stand for good. */
 function lowestIdBy(nowMs: number): number {
-  return lowestIdAt(Math.min(nowMs, LATEST_MS));
+  return isImpossible(nowMs) ? 1 : lowestIdAt(nowMs);
 }
 
 /** The smallest id greater than `floor` whose low 8 bits are the slot. Bit operators would overflow. */
@@ -103,10 +103,12 @@ export class IdSequence {
 
   /**
    * The next id above `above`.
-   * @throws CeilingReached; RelayError `unavailable` where it would be greater than the API's ids
+   * @throws CeilingReached; RelayError `unavailable` by an impossible clock, and where it would be
+   * greater than the API's ids
    */
   next(above: number, nowMs: number): number {
-    const floor = Math.max(above, this.#last, lowestIdBy(nowMs) - 1);
+    if (isImpossible(nowMs)) throw impossibleClock();
+    const floor = Math.max(above, this.#last, lowestIdAt(nowMs) - 1);
     const id = nextIdInSlot(floor, this.#number);
     if (id > MAX_ID) throw idsUsedUp();
     if (id > this.#ceiling) {
