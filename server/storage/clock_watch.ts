@@ -209,7 +209,7 @@ export function isImpossible(nowMs: number): boolean {
 function unsure(leftMs: number): RelayError {
   return unavailable(
     "the relay's clock has leapt ahead, and until that is settled nothing is taken that the clock decides; " +
-      "repeat the same request after Retry-After",
+      `repeat the same request in ${Math.ceil(leftMs / 1000)} s`,
     Math.ceil(leftMs),
   );
 }

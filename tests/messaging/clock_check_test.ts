@@ -3,6 +3,9 @@ import assert from "node:assert/strict";
 import { ask, assertRefused, assertStatus } from "../support/answer.ts";
 import { TEST_START_MS } from "../support/clock.ts";
 import { makeStoreFolder, startTestRelay } from "../support/relay.ts";
+import { accepted } from "../support/mail_caller.ts";
+import { startMailRelay } from "../support/mail_relay.ts";
+import { deliver, newSendingOrg, send, takenFor } from "../support/sending_org.ts";
 import { registerAgents } from "../support/test_agent.ts";
 
 const MINUTE_MS = 60_000;
@@ -29,6 +32,23 @@ Deno.test("a relay that ends while its clock is unsure keeps what it knows, and 
   } finally {
     await Deno.remove(dir, { recursive: true });
   }
+});
+
+Deno.test("what waits for its time is not sent by a clock that is unsure", async () => {
+  await using relay = await startMailRelay();
+  const owner = await newSendingOrg(relay);
+  const sendAt = new Date(relay.clock.now() + HOUR_MS).toISOString();
+  accepted(await send(owner, await owner.inbox(), { send_at: sendAt }), 202);
+  const arrived = async () => {
+    await deliver(relay);
+    return (await takenFor(relay, "ann@example.org")).length;
+  };
+  relay.clock.leap(9 * HOUR_MS);
+  assert.equal(await arrived(), 0);
+  relay.clock.advance(MINUTE_MS - 1);
+  assert.equal(await arrived(), 0);
+  relay.clock.advance(1);
+  assert.equal(await arrived(), 1);
 });
 
 Deno.test("a start on a clock that is behind the store is told of, and refuses nothing", async () => {
