@@ -91,7 +91,7 @@ export class ClockWatch {
       this.#part();
       log("clock_impossible", { note: "it is not between 2025 and 2090: set it right" });
     } else if (partedMs < -leapMs) {
-      const laterMs = this.#offsetMs + elapsedMs;
+      const laterMs = this.#reliedMs();
       this.#accept(offsetMs);
       this.#leaptAtMs = elapsedMs;
       log("clock_leapt_back", { back_ms: Math.round(-partedMs) });
@@ -111,6 +111,11 @@ export class ClockWatch {
       this.#laterMs = -Infinity;
       log("clock_caught_up", {});
     }
+  }
+
+  /** In whole ms, as the wall clock's are: the monotonic one has fractions, which no row takes. */
+  #reliedMs(): number {
+    return Math.floor(this.#offsetMs + this.#elapsedMs);
   }
 
   #part(): void {
@@ -138,7 +143,7 @@ export class ClockWatch {
    */
   get nowMs(): number {
     this.observe();
-    return this.#isUnsure ? this.#offsetMs + this.#elapsedMs : this.#wallMs;
+    return this.#isUnsure ? this.#reliedMs() : this.#wallMs;
   }
 
   /** Impossible times are never taken at their word. */

@@ -67,9 +67,9 @@ export class StoreTime {
     return note;
   }
 
-  /** Ms for which relays have run on this store: never more than has really passed. */
+  /** Whole ms for which relays have run on this store: never more than has really passed. */
   get livedMs(): number {
-    return this.#livedAtZeroMs + this.options.elapsed();
+    return Math.floor(this.#livedAtZeroMs + this.options.elapsed());
   }
 
   /** Writes both when they were last written a minute ago. */
