@@ -58,6 +58,7 @@ export class ClockWatch {
   #foundSinceMs: number;
   /** The wall clock is ahead of what is taken for right, or impossible. */
   #isParted = false;
+  #isImpossible = false;
   /** The newest time that the wall clock has gone back from, and not come up to since. */
   #laterMs = -Infinity;
   #leaptAtMs = -Infinity;
@@ -87,10 +88,14 @@ export class ClockWatch {
     const partedMs = offsetMs - this.#offsetMs;
     if (isImpossible(nowMs)) {
       // Never taken for right, however long it stays.
-      if (this.#isParted) return;
+      if (this.#isImpossible) return;
+      this.#isImpossible = true;
       this.#part();
       log("clock_impossible", { note: "it is not between 2025 and 2090: set it right" });
-    } else if (partedMs < -leapMs) {
+      return;
+    }
+    this.#isImpossible = false;
+    if (partedMs < -leapMs) {
       const laterMs = this.#reliedMs();
       this.#accept(offsetMs);
       this.#leaptAtMs = elapsedMs;

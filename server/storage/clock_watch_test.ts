@@ -124,7 +124,7 @@ Deno.test("ClockWatch without its check tells of leaps and refuses nothing but t
 });
 
 Deno.test("ClockWatch never takes a clock outside 2025 to 2090 for right", () => {
-  const { clock, watch } = watchClock();
+  const { clock, watch, logged } = watchClock();
   clock.leap(Date.UTC(2091, 0, 1) - TEST_START_MS);
   for (let i = 0; i < 3; i++) {
     assert.deepEqual([watch.state.state, watch.isSure], ["impossible", false]);
@@ -135,6 +135,17 @@ Deno.test("ClockWatch never takes a clock outside 2025 to 2090 for right", () =>
   assert.equal(watch.isSure, true, "set right");
   clock.leap(-TEST_START_MS);
   assert.deepEqual([watch.state.state, watch.isSure], ["impossible", false], "1970");
+  clock.leap(TEST_START_MS);
+  clock.leap(HOUR_MS);
+  assert.equal(watch.state.state, "unsure");
+  clock.leap(Date.UTC(2094, 0, 1) - TEST_START_MS);
+  assert.equal(watch.isSure, false);
+  assert.deepEqual(logged, [
+    "clock_impossible",
+    "clock_came_back",
+    "clock_impossible",
+    "clock_impossible",
+  ]);
   assert.deepEqual(
     [Date.UTC(2025, 0, 1) - 1, Date.UTC(2025, 0, 1), Date.UTC(2091, 0, 1) - 1, NaN].map(
       isImpossible,
