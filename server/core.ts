@@ -52,7 +52,7 @@ export function createCore(
       return recordInMemory(store, records, key) ?? records.read(key);
     },
     seen: (agentId) => presence.touch(agentId),
-  }, { now: deps.now, signatureWindowSeconds: limits.signatureWindowSeconds, verifier });
+  }, { clock: store.clock, signatureWindowSeconds: limits.signatureWindowSeconds, verifier });
   return {
     deps,
     limits,

@@ -88,7 +88,11 @@ export async function openRelay(given: Deps, options: RelayOptions = {}): Promis
     Deno.unrefTimer(everyMinute);
     const crons = Object.entries(parts.crons).map(([name, body]) => [name, whenSure(body)]);
     return {
-      app: createApp({ deps, bodies, answers, requests, refusals, routes: parts.routes }),
+      app: createApp({
+        ...{ deps, bodies, answers, requests, refusals },
+        clock: () => clock.state,
+        routes: parts.routes,
+      }),
       mailOn,
       startupNotes: () => parts.notes,
       rememberStartup: (lines) => void (startup = lines),
@@ -112,9 +116,11 @@ async function openParts(
   options: RelayOptions,
   operator: Pick<RelayStatusParts, "recentEvents" | "startupLines">,
 ) {
-  const localMode = openLocalMode(given);
-  const deps: Deps = { ...given, mailer: given.mailer ?? localMode?.mailer };
-  const storage = parts.add("storage", await openStorage(deps, options));
+  const storage = parts.add("storage", await openStorage(given, options));
+  const { store } = storage;
+  const injected: Deps = { ...given, now: store.now };
+  const localMode = openLocalMode(injected);
+  const deps: Deps = { ...injected, mailer: given.mailer ?? localMode?.mailer };
   const { waits } = parts.add("waiting", openWaiting(deps, storage));
   const http = parts.add("http", openHttp(options));
   const verifier = parts.add("verification", openVerification(deps, http, waits, options));
@@ -151,7 +157,7 @@ async function openParts(
     "resealing",
     openResealing(core, ring, [sealedAgentKeys(core.identities), SEALED_MAIL_SECRET]),
   );
-  return { ...http, mailOn, clock: core.store.clock };
+  return { ...http, mailOn, clock: store.clock };
 }
 
 function requireSaneClock(nowMs: number): void {

@@ -70,6 +70,7 @@ export class BlobStore implements Blobs {
   ): Promise<BlobRef> {
     const { store, records, recent } = this.options;
     requireFolder(folder);
+    store.clock.requireSure(); // the commit that would keep it is refused
     const name: BlobName = [...folder, makeUlid(store.now(), store.random)];
     requireName(name);
     const isSmall = sections.reduce((sum, { length }) => sum + length, 0) <= SMALL_BYTES;

@@ -99,7 +99,6 @@ export class GroupCommit {
    */
   submit<T>(job: Job<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      if (job.whateverTheClock !== true) this.#store.clock.requireSure();
       for (const key of job.records) requireDeclared(key);
       const names = job.records.map(recordName);
       const verified = this.#store.exclusive;

@@ -8,7 +8,7 @@ export interface Job<T> {
   readonly sizeBytes: number;
   /**
    * True for what is committed even while the clock cannot be relied on: outcomes of what has left
-   * already, and stamps without which nothing could be read.
+   * already, and stamps without which nothing could be read. Other jobs are refused instead of planned.
    */
   readonly whateverTheClock?: boolean;
   /**

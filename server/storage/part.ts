@@ -59,12 +59,12 @@ export async function openStorage(
 ): Promise<Storage> {
   const check = config.clockCheck;
   const clock = new ClockWatch({ now, elapsed, log, check, timing: options.clockTiming });
-  const time = new StoreTime({ kv, now, elapsed });
+  const time = new StoreTime({ kv, elapsed, clock });
   const store: Store = {
     kv,
     exclusive: !config.sharedStore,
     capacity: options.capacity ?? (config.hosted ? KV_CONNECT_CAPACITY : EMBEDDED_CAPACITY),
-    now,
+    now: () => clock.nowMs,
     elapsed,
     clock,
     lived: () => time.livedMs,
@@ -97,7 +97,7 @@ export async function openStorage(
     const logTimeFailure = logSparsely(log, "store_time_failed");
     const tick = setInterval(() => {
       clock.observe();
-      time.refresh(clock).catch(logTimeFailure);
+      time.refresh().catch(logTimeFailure);
     }, TICK_MS);
     return {
       store,
@@ -115,12 +115,13 @@ export async function openStorage(
       addressKey,
       notes: [
         ...clockNotes.filter((note) => note !== null).map((note) => startupNote("clock", note)),
+        ...(ids.note === null ? [] : [startupNote("ids", ids.note)]),
         ...(replayed === 0 ? [] : [startupNote("journal", replayedText(replayed))]),
       ],
       async close() {
         clearInterval(tick);
         await commits.drained();
-        await time.close(clock).catch(logTimeFailure);
+        await time.close().catch(logTimeFailure);
         await journal?.close();
         await slot?.release();
       },

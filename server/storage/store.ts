@@ -12,11 +12,11 @@ export interface Store {
    */
   readonly exclusive: boolean;
   readonly capacity: StoreCapacity;
-  /** Wall time, unix ms. It may leap. */
+  /** Unix ms by which everything is decided: wall time, but for a leap forward that is not settled. */
   readonly now: Clock;
   /** Monotonic ms since some time of this process. */
   readonly elapsed: Clock;
-  /** Tells when `now` cannot be relied on. */
+  /** Tells when the wall clock cannot be relied on. */
   readonly clock: ClockWatch;
   /**
    * Ms for which relays have run on this store, by their monotonic clocks: across restarts, never more

@@ -41,7 +41,8 @@ export interface TestStorage {
 export function storeTimes(
   { now, elapsed }: Pick<TestClock, "now" | "elapsed">,
 ): Pick<Store, "now" | "elapsed" | "clock" | "lived"> {
-  return { now, elapsed, lived: elapsed, clock: new ClockWatch({ now, elapsed, log: () => {} }) };
+  const clock = new ClockWatch({ now, elapsed, log: () => {} });
+  return { now: () => clock.nowMs, elapsed, lived: elapsed, clock };
 }
 
 export async function openTestStorage(
