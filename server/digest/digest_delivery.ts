@@ -11,6 +11,7 @@
 import type { Identities } from "../agents/identities.ts";
 import type { Config } from "../config.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
+import { isGivenUp } from "../outgoing/given_up_at.ts";
 import { isDeferral, type Mailer, type MailOutcome } from "../outgoing/mailer.ts";
 import type {
   AttemptOutcome,
@@ -19,6 +20,7 @@ import type {
 } from "../outgoing/outgoing_handler.ts";
 import { forNotices } from "../outgoing/next_hop_uses.ts";
 import { partiesByDomain } from "../outgoing/recipient_domain.ts";
+import { earliestTimeMs } from "../storage/earliest_time.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
@@ -82,6 +84,7 @@ export function digestDelivery(options: DigestDeliveryOptions): OutgoingHandler<
     concurrency: forNotices(options.config.mail.connections),
     partiesOf: partiesByDomain,
     oneNextHop: true,
+    longestPauseMs: Math.max(options.intervalMs, ...RETRY_MS),
     payloadBytes: DIGEST_PAYLOAD_BYTES,
     attempt: (item) => attempt(options, item),
     finish(_ending, { agentId }, turn) {
@@ -172,6 +175,8 @@ async function recordSending(
   const untilMs = await commits.submit<number>({
     records: [subscriptionKey(agentId), inKey(agentId), capKey, stop],
     sizeBytes: 1_000,
+    // A delivery under way goes on: what is decided is decided by the time at which it was composed.
+    whateverTheClock: true,
     proof: subscriptionKey(agentId),
     plan(turn) {
       const subscription = turn.record<SubscriptionRecord>(subscriptionKey(agentId));
@@ -179,7 +184,7 @@ async function recordSending(
       if (turn.record<InRecord>(inKey(agentId))!.banned) {
         throw new Withdrawn({ result: "dropped", reason: "banned" });
       }
-      if (isStopped(turn.record<StopRecord>(stop), turn.nowMs)) {
+      if (isStopped(turn.record<StopRecord>(stop), composedMs)) {
         throw new Withdrawn({ result: "dropped", reason: "stopped" });
       }
       const stampsMs = turn.record<AddressCapRecord>(capKey)?.stampsMs ?? [];
@@ -195,7 +200,7 @@ async function recordSending(
     },
   });
   if (untilMs > 0) {
-    const afterMs = untilMs - store.now();
+    const afterMs = untilMs - earliestTimeMs(store);
     throw new Withdrawn({ result: "retry", reason: "share of the address used up", afterMs });
   }
 }
@@ -206,7 +211,7 @@ function unsubscribed(): Withdrawn {
 
 function afterwards(
   store: Store,
-  { payload, attempts, queuedAtMs }: OutgoingItem<DigestPayload>,
+  { payload, attempts, queuedAtMs: fromMs, livedMs }: OutgoingItem<DigestPayload>,
   outcome: MailOutcome,
 ): AttemptOutcome<DigestPayload> {
   if (outcome.result === "sent") return { result: "done" };
@@ -215,7 +220,7 @@ function afterwards(
   const aboutThisMail = outcome.stage === "recipient" || outcome.stage === "content";
   const refusals = payload.refusals + (aboutThisMail && outcome.permanent ? 1 : 0);
   if (refusals >= MAX_REFUSALS) return { result: "dead", reason: `refused: ${reason}` };
-  if (aboutThisMail && store.now() - queuedAtMs >= EXPIRES_MS) {
+  if (aboutThisMail && isGivenUp({ fromMs, lengthMs: EXPIRES_MS, livedMs }, store)) {
     return { result: "dead", reason: `expired: ${reason}` };
   }
   return {

@@ -1,6 +1,7 @@
 /** Makes one attempt of one row: leases it, has its handler attempt it, and stores the outcome. */
 import type { Log } from "../deps.ts";
 import { describeFailure } from "../http/describe_failure.ts";
+import { earliestTimeMs } from "../storage/earliest_time.ts";
 import { type Beside, HeldRow, type HeldRowServices } from "./held_row.ts";
 import type { DueEntry, Lane } from "./lane.ts";
 import {
@@ -74,7 +75,7 @@ export async function deliverRow(
  * @returns null when the handler fails in a way it does not report
  */
 async function runAttempt(
-  { log, timing }: Delivery,
+  { log, store, timing }: Delivery,
   { reach }: Lane,
   held: HeldRow,
   handler: OutgoingHandler,
@@ -90,11 +91,13 @@ async function runAttempt(
   let outcome: AttemptOutcome | null = null;
   try {
     if (signal.aborted || reach.isLost && !attempt.isTrial) return outcome = NOT_BEGUN;
-    const { payload, queuedAtMs, attempts } = held.row;
+    const { payload, queuedAtMs, livedMs: queuedLivedMs, attempts } = held.row;
+    const livedMs = queuedLivedMs === undefined ? null : store.lived() - queuedLivedMs;
     return outcome = await handler.attempt({
       id: held.id,
       payload,
       queuedAtMs,
+      livedMs,
       attempts,
       signal,
       commitData: async () => {
@@ -179,7 +182,7 @@ async function putBack(
   charged: boolean,
 ): Promise<void> {
   const { row } = held;
-  const nowMs = store.now();
+  const nowMs = earliestTimeMs(store);
   if (isStopped() || outcome === NOT_BEGUN) {
     // The row did nothing wrong: it keeps its place, is attempted as soon as possible, and the
     // attempt is not counted.
@@ -187,14 +190,14 @@ async function putBack(
     await held.release({ dueMs: nowMs, attempts, lastReason: row.lastReason });
     return lane.wake(nowMs);
   }
-  const { reason: lastReason, payload = row.payload, note } = outcome;
+  const { reason: lastReason, payload = row.payload, endsAtMs = row.endsAtMs, note } = outcome;
   const attempts = charged ? row.attempts : row.attempts - 1;
   const afterMs = outcome.unreachable && !outcome.deferred
     ? Math.min(outcome.afterMs, NO_CONNECTION_RETRY_MS)
     : outcome.afterMs;
   const dueMs = nowMs + Math.max(1, Math.ceil(afterMs));
   await held.release(
-    { dueMs, attempts, lastReason, payload },
+    { dueMs, attempts, lastReason, payload, ...(endsAtMs === undefined ? {} : { endsAtMs }) },
     besideOf(held, handler, { attempts, result: "retry", dueMs, note }),
   );
   lane.wake(dueMs);

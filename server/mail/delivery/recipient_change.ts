@@ -1,5 +1,6 @@
 /** Changes one recipient of a message, with all that is counted and listed of it, in one commit. */
 import type { Turn } from "../../storage/group_commit.ts";
+import { earliestTimeMs } from "../../storage/earliest_time.ts";
 import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import type { RecordKey } from "../../storage/record_key.ts";
 import type { Store } from "../../storage/store.ts";
@@ -47,9 +48,11 @@ export class RecipientChanges {
    * @returns null where there is no such recipient any more
    */
   async beside(named: MailPayload, event: RecipientEvent): Promise<BesideChange | null> {
-    return await this.services.mailboxes.beside(
+    const { store, mailboxes } = this.services;
+    return await mailboxes.beside(
       named.orgId,
       named.inboxId,
+      earliestTimeMs(store),
       () => this.#prepare(named, event, () => !isWithoutAttempt(event.trigger)),
     );
   }
