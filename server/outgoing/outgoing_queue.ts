@@ -178,10 +178,10 @@ export class OutgoingQueue {
 
   /** Attempts everything that is due and waits until nothing due is left. */
   async run(): Promise<void> {
-    if (this.#lanes.kinds === 0 || this.#rests) return;
-    await this.#lookAround();
+    if (this.#lanes.kinds === 0 || this.#stopped) return;
+    if (!this.#rests) await this.#lookAround();
     for (;;) {
-      if (this.#rests) return;
+      if (this.#stopped) return;
       this.#advance();
       const busy = [...this.#reads, ...[...this.#attempts.values()].map(({ ended }) => ended)];
       if (busy.length === 0) return;
