@@ -211,16 +211,18 @@ function unsubscribed(): Withdrawn {
 
 function afterwards(
   store: Store,
-  { payload, attempts, queuedAtMs: fromMs, livedMs }: OutgoingItem<DigestPayload>,
+  item: OutgoingItem<DigestPayload>,
   outcome: MailOutcome,
 ): AttemptOutcome<DigestPayload> {
   if (outcome.result === "sent") return { result: "done" };
   const { reason } = outcome;
   if (outcome.result === "unknown") return { result: "unknown", reason: `unknown: ${reason}` };
+  const { payload, attempts } = item;
   const aboutThisMail = outcome.stage === "recipient" || outcome.stage === "content";
   const refusals = payload.refusals + (aboutThisMail && outcome.permanent ? 1 : 0);
   if (refusals >= MAX_REFUSALS) return { result: "dead", reason: `refused: ${reason}` };
-  if (aboutThisMail && isGivenUp({ fromMs, lengthMs: EXPIRES_MS, livedMs }, store)) {
+  const trying = { fromMs: item.queuedAtMs, lengthMs: EXPIRES_MS };
+  if (aboutThisMail && isGivenUp(item, trying, store)) {
     return { result: "dead", reason: `expired: ${reason}` };
   }
   return {

@@ -217,8 +217,8 @@ async function readWanted(
 }
 
 /** When a recipient is given up, unix ms. */
-function endsAtOf(row: MessageRow, { livedMs }: Item, store: Store): number {
-  return givenUpAtMs({ fromMs: triedFromMs(row), lengthMs: TRIED_MS, livedMs }, store);
+function endsAtOf(row: MessageRow, item: Item, store: Store): number {
+  return givenUpAtMs(item, { fromMs: triedFromMs(row), lengthMs: TRIED_MS }, store);
 }
 
 const dropped = (reason: string): AttemptOutcome<MailPayload> => ({ result: "dropped", reason });

@@ -75,8 +75,8 @@ async function attempt(
   item: OutgoingItem<OperatorPayload>,
 ): Promise<AttemptOutcome<OperatorPayload>> {
   const { store, blobs, mailer, compose, from, operator } = options;
-  const trying = { fromMs: item.queuedAtMs, lengthMs: OPERATOR_TRIED_MS, livedMs: item.livedMs };
-  if (isGivenUp(trying, store)) {
+  const trying = { fromMs: item.queuedAtMs, lengthMs: OPERATOR_TRIED_MS };
+  if (isGivenUp(item, trying, store)) {
     return { result: "dead", reason: "expired", untried: true };
   }
   let raw: Uint8Array<ArrayBuffer>;
@@ -92,7 +92,7 @@ async function attempt(
     beforeContent: () => item.commitData(),
   });
   const afterMs = retryWaitMs(item.attempts, store.random(1)[0]! / 256);
-  return afterwards(outcome, { afterMs, endsAtMs: givenUpAtMs(trying, store) });
+  return afterwards(outcome, { afterMs, endsAtMs: givenUpAtMs(item, trying, store) });
 }
 
 function operatorMail(
