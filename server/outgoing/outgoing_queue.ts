@@ -68,6 +68,7 @@ export class OutgoingQueue {
   readonly #resting = new Map<string, number>();
   readonly #closed = new AbortController();
   #look: Promise<void> | null = null;
+  #farLook: Promise<void> | null = null;
   #lookedAtMs = 0;
   /** Before this time no lease ends that belongs to another process. */
   #nextLeaseEndMs = 0;
@@ -179,7 +180,10 @@ export class OutgoingQueue {
   /** Attempts everything that is due and waits until nothing due is left. */
   async run(): Promise<void> {
     if (this.#lanes.kinds === 0 || this.#stopped) return;
-    if (!this.#rests) await this.#lookAround();
+    if (!this.#rests) {
+      await this.#lookAround();
+      await this.#lookFarAhead();
+    }
     for (;;) {
       if (this.#stopped) return;
       this.#advance();
@@ -200,6 +204,7 @@ export class OutgoingQueue {
   async close(graceMs = 500): Promise<void> {
     this.stop();
     await this.#look?.catch(() => {});
+    await this.#farLook?.catch(() => {});
     await Promise.all(this.#reads);
     await doneWithin(Promise.all([...this.#attempts.values()].map(({ ended }) => ended)), graceMs);
     for (const { abort } of this.#attempts.values()) abort.abort();
@@ -211,6 +216,7 @@ export class OutgoingQueue {
     if (this.#mayKnowTooLittle()) {
       this.#lookAround().then(() => this.#advance(), (error) => this.#logFailure(error));
     }
+    this.#lookFarAhead().then(() => this.#advance(), (error) => this.#logFailure(error));
     this.#advance();
   }
 
@@ -219,7 +225,6 @@ export class OutgoingQueue {
     // After a clock was set back, the remembered times are worth nothing.
     if (nowMs >= this.#nextLeaseEndMs || nowMs < this.#lookedAtMs) return true;
     if (nowMs >= this.#nextEndsLookMs) return true;
-    if (this.#store.elapsed() >= this.#nextFarLookMs) return true;
     if (this.#store.exclusive) return !this.#isKnown;
     return nowMs >= this.#lookedAtMs + SHARED_LOOK_MS;
   }
@@ -242,7 +247,6 @@ export class OutgoingQueue {
       const leaseEndMs = await freeLeasesThatAreOver(this.#delivery, isOurs, this.#freed);
       this.#nextLeaseEndMs = Math.min(this.#nextLeaseEndMs, leaseEndMs);
       await this.#attemptEnded();
-      await this.#lookFarAhead();
       this.#isKnown = exclusive;
     } catch (error) {
       this.#nextLeaseEndMs = 0; // searched for at the next tick
@@ -250,10 +254,15 @@ export class OutgoingQueue {
     }
   }
 
+  /** Callers share one look. */
+  #lookFarAhead(): Promise<void> {
+    if (this.#store.elapsed() < this.#nextFarLookMs) return Promise.resolve();
+    return this.#farLook ??= this.#findFarAhead().finally(() => this.#farLook = null);
+  }
+
   /** Some at each minute; all of them after a start, and within ten minutes of a leap. */
-  async #lookFarAhead(): Promise<void> {
+  async #findFarAhead(): Promise<void> {
     const { elapsed, clock } = this.#store;
-    if (elapsed() < this.#nextFarLookMs) return;
     const handlerOf = (kind: string) => this.#lanes.handlerOf(kind);
     const isRound = await this.#farAhead.look(this.#delivery, handlerOf, this.#freed);
     this.#hasLookedFar ||= isRound;
