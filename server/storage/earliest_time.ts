@@ -5,5 +5,5 @@ import type { Store } from "./store.ts";
  * By it nothing is over too early, and nothing is stored for a time that is far ahead.
  */
 export function earliestTimeMs({ clock }: Pick<Store, "clock">): number {
-  return Math.min(...clock.possibleTimes);
+  return Math.floor(Math.min(...clock.possibleTimes));
 }

@@ -14,7 +14,7 @@ const WAITS_MS = [
 ];
 const JITTER = 0.1;
 /** No wait after an attempt is longer. */
-export const LONGEST_WAIT_MS = WAITS_MS.at(-1)! * (1 + JITTER);
+export const LONGEST_WAIT_MS = Math.ceil(WAITS_MS.at(-1)! * (1 + JITTER));
 /** How long a recipient is tried, from the acceptance or the time that the sender chose. */
 export const TRIED_MS = DAY_MS;
 
