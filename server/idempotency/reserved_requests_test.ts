@@ -279,7 +279,7 @@ Deno.test("ReservedRequests: a leap ahead ends no lease for the process that hol
     await assert.rejects(one.send(), inProgress(60_000));
     clock.advance(999.5);
     await assert.rejects(one.send(), inProgress(59_001));
-    await assert.rejects(two.send(), { code: "unavailable", message: /clock has leapt ahead/ });
+    await assert.rejects(two.send(), inProgress(59_001));
     work.end();
     await assert.rejects(running, { code: "unavailable", message: /clock has leapt ahead/ });
     // It has given the key back, whatever the clock.

@@ -87,7 +87,7 @@ export class IdSequence {
    * Stores a higher ceiling in the background before the present one is reached.
    */
   ready(nowMs: number): boolean {
-    if (this.#doubted || !this.#holdsSlot(nowMs)) return false;
+    if (this.#doubted || !this.#holdsSlot()) return false;
     const next = Math.max(this.#last, this.#needed, lowestIdBy(nowMs));
     if (next + IDS_PER_MS * 1000 > MAX_ID) return true; // next() refuses
     if (next + IDS_PER_MS * 1000 > this.#ceiling) return false;
@@ -97,8 +97,8 @@ export class IdSequence {
     return true;
   }
 
-  #holdsSlot(nowMs: number): boolean {
-    return this.slot === null || (this.slot.tenure === this.#tenure && this.slot.isLive(nowMs));
+  #holdsSlot(): boolean {
+    return this.slot === null || (this.slot.tenure === this.#tenure && this.slot.isLive);
   }
 
   /**

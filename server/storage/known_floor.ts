@@ -4,6 +4,7 @@
  * that no longer renews its lease loses the slot: whatever it then still commits fails by the slot's
  * owner row, and before it gets another slot it reads the floor.
  */
+import { leaseRuns } from "./lease_runs.ts";
 import { retryWhileLocked } from "./lock_retry.ts";
 import { type Lease, leaseKey, ownerKey, type SlotTiming } from "./writer_slot.ts";
 import type { Store } from "./store.ts";
@@ -24,8 +25,8 @@ export async function isFloorKnown(
   for (const [slot, { owner, lease }] of await retryWhileLocked(() => readSlots(kv))) {
     // Who takes a free slot reads the floor afterwards.
     if (owner === undefined || (lease?.value.floor ?? "") >= version) continue;
-    const leftMs = (lease?.value.untilMs ?? -Infinity) - now();
-    const renews = leftMs >= -clockSkewMs && leftMs <= 2 * leaseMs + clockSkewMs;
+    const terms = { lengthMs: leaseMs, skewMs: clockSkewMs };
+    const renews = lease !== undefined && leaseRuns(lease.value.untilMs, terms, now());
     if (renews || !await takeAway(kv, slot, { owner, lease })) known = false;
   }
   return known;

@@ -7,7 +7,9 @@
  * another has taken the slot. `lease` is renewed and never checked, or each renewal would fail the
  * groups under way.
  */
+import { leaseRuns } from "./lease_runs.ts";
 import { isDatabaseLocked, retryWhileLocked } from "./lock_retry.ts";
+import { passedSince } from "./passed_since.ts";
 import { randomId } from "./random_id.ts";
 import type { Store } from "./store.ts";
 
@@ -50,7 +52,8 @@ export class NoFreeSlot extends Error {
 export class WriterSlot {
   #number = 0;
   #ownerVersion: string | null = null;
-  #liveUntilMs = 0;
+  /** Ms since the lease was last made to last its whole length. */
+  #passedMs: () => number = () => Infinity;
   #renewal: ReturnType<typeof setInterval> | undefined;
   readonly #holder: string;
 
@@ -80,9 +83,9 @@ export class WriterSlot {
     return [{ key: ownerKey(this.#number), versionstamp: this.#ownerVersion }];
   }
 
-  /** Whether the lease, as this process last renewed it, still runs. */
-  isLive(nowMs: number): boolean {
-    return nowMs < this.#liveUntilMs && nowMs > this.#liveUntilMs - 2 * this.timing.leaseMs;
+  /** Whether the lease, as this process last renewed it, still runs by both clocks. */
+  get isLive(): boolean {
+    return this.#passedMs() < this.timing.leaseMs;
   }
 
   /** Makes sure that a slot is held; leases another if this one was lost. */
@@ -107,7 +110,7 @@ export class WriterSlot {
   }
 
   async #isHeld(): Promise<boolean> {
-    if (!this.isLive(this.store.now())) return await this.renew();
+    if (!this.isLive) return await this.renew();
     const tenure = this.#ownerVersion;
     const owner = await retryWhileLocked(() => this.store.kv.get<Owner>(ownerKey(this.#number)));
     return owner.versionstamp === tenure;
@@ -118,6 +121,7 @@ export class WriterSlot {
     const { checks } = this;
     const tenure = this.#ownerVersion;
     const number = this.#number;
+    const passedMs = passedSince(this.store);
     const untilMs = this.store.now() + this.timing.leaseMs;
     const renewed = await retryWhileLocked(async () => {
       await this.store.floor.learn();
@@ -129,7 +133,7 @@ export class WriterSlot {
     // holds the slot.
     const held = renewed.ok ||
       (await retryWhileLocked(() => this.store.kv.get(ownerKey(number)))).versionstamp === tenure;
-    if (tenure === this.#ownerVersion) this.#liveUntilMs = held ? untilMs : -Infinity;
+    if (tenure === this.#ownerVersion) this.#passedMs = held ? passedMs : () => Infinity;
     return held;
   }
 
@@ -149,11 +153,13 @@ export class WriterSlot {
     const { kv } = this.store;
     return await retryWhileLocked(async () => {
       const [owner, lease] = await kv.getMany<[Owner, Lease]>([ownerKey(number), leaseKey(number)]);
+      const passedMs = passedSince(this.store);
       const nowMs = this.store.now();
-      const free = owner.value === null ||
-        (lease.value?.untilMs ?? 0) + this.timing.clockSkewMs < nowMs;
-      if (!free) return false;
-      const untilMs = nowMs + this.timing.leaseMs;
+      const { leaseMs: lengthMs, clockSkewMs: skewMs } = this.timing;
+      const isHeld = owner.value !== null &&
+        leaseRuns(lease.value?.untilMs ?? 0, { lengthMs, skewMs }, nowMs);
+      if (isHeld) return false;
+      const untilMs = nowMs + lengthMs;
       await kv.atomic().check(owner).check(lease)
         .set(ownerKey(number), { v: 1, holder: this.#holder } satisfies Owner)
         .set(leaseKey(number), this.#leaseUntil(untilMs))
@@ -168,7 +174,7 @@ export class WriterSlot {
       await this.store.floor.learn(); // after the slot is ours: whoever raises it later sees the lease
       this.#number = number;
       this.#ownerVersion = settled.versionstamp;
-      this.#liveUntilMs = untilMs;
+      this.#passedMs = passedMs;
       return true;
     });
   }

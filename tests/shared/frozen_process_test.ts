@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { retryWhileLocked } from "../../server/storage/lock_retry.ts";
 import { join } from "node:path";
 import { assertRefused } from "../support/answer.ts";
 import { openBlobRig } from "../support/blob_rig.ts";
@@ -17,18 +18,33 @@ const LEASE_MS = 3_000;
 const CLOCK_SKEW_MS = 100;
 const SLOTS = 255;
 
-/** Leaves so many slots of the store free for the processes to come. */
-async function leaveFree(processes: RelayProcesses, free: readonly number[]): Promise<void> {
+/** Holds all slots of the store but one, as processes do that live; disposing of it ends that. */
+async function leaveFree(processes: RelayProcesses, free: number): Promise<AsyncDisposable> {
+  const held = Array.from({ length: SLOTS }, (_, i) => i + 1).filter((number) => number !== free);
+  const set = (kv: Deno.Kv, row: string, value: unknown) => {
+    const operation = kv.atomic();
+    for (const number of held) operation.set(["slot", number, row], value);
+    return operation.commit();
+  };
+  const renew = (kv: Deno.Kv) =>
+    set(kv, "lease", { v: 1, untilMs: Date.now() + LEASE_MS + CLOCK_SKEW_MS / 2 });
   await processes.withKv(async (kv) => {
-    const untilMs = Date.now() + 3_600_000;
-    for (let number = 1; number <= SLOTS; number++) {
-      if (free.includes(number)) continue;
-      await kv.atomic()
-        .set(["slot", number, "owner"], { v: 1, holder: "elsewhere" })
-        .set(["slot", number, "lease"], { v: 1, untilMs })
-        .commit();
+    await set(kv, "owner", { v: 1, holder: "elsewhere" });
+    await renew(kv);
+  });
+  let isOver = false;
+  const renewing = processes.withKv(async (kv) => {
+    while (!isOver) {
+      await retryWhileLocked(() => renew(kv));
+      await delay(LEASE_MS / 10);
     }
   });
+  return {
+    async [Symbol.asyncDispose]() {
+      isOver = true;
+      await renewing;
+    },
+  };
 }
 
 /** Stops a process between two transactions: inside one it would hold the file's write lock. */
@@ -52,7 +68,7 @@ Deno.test("a process frozen past its lease commits nothing under its slot once a
     limits: TRAFFIC_LIMITS,
     env: { TEST_LEASE_MS: String(LEASE_MS), TEST_CLOCK_SKEW_MS: String(CLOCK_SKEW_MS) },
   });
-  await leaveFree(processes, [77]);
+  await using _others = await leaveFree(processes, 77);
   const frozen = await processes.add();
   const alice = await registerAgent(frozen.target, "alice");
   await registerAgent(frozen.target, "bob");

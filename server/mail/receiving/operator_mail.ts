@@ -130,6 +130,7 @@ export class OperatorMail {
           payload,
           dueMs: nowMs,
           endsAtMs: nowMs + OPERATOR_TRIED_MS,
+          livedMs: store.lived(),
         };
         stageNewOutgoing(turn, item);
         return item;
