@@ -3,6 +3,7 @@
  * what nobody told them the end of. Against it the store is checked after every start.
  */
 import assert from "node:assert/strict";
+import { DEFAULT_LIMITS } from "../../server/limits.ts";
 import { verifyMessage } from "../../toolkit/mod.ts";
 import { type Answer, assertStatus } from "../support/answer.ts";
 import { type Target, type TestAgent, toBytes } from "../support/test_agent.ts";
@@ -14,13 +15,20 @@ interface Attempt {
   text: string;
   body: Uint8Array<ArrayBuffer>;
   timestamp: number;
+  /** Of its first 201. */
+  id?: number;
 }
+
+/** How far the relay's clock may be from a signature's time. */
+const WINDOW_SECONDS = DEFAULT_LIMITS.signatureWindowSeconds;
 
 export class Ledger {
   /** Acknowledged with 201, by id. */
   readonly acknowledged = new Map<number, Attempt>();
   /** delivered_at as an outbox has first shown it, and after how many readings that was heard. */
   readonly #delivered = new Map<number, { at: string; heard: number }>();
+  /** How many sends were answered what: by status, 401 by code. */
+  readonly answers: Record<string, number> = {};
   #readings = 0;
   #unanswered: Attempt[] = [];
   readonly #agents: TestAgent[] = [];
@@ -43,7 +51,7 @@ export class Ledger {
   async send(target: Target, from: number, to: number): Promise<void> {
     const text = `${this.name} ${this.#count++}`;
     const body = toBytes({ to: this.#agents[to]!.handle, body: { text } });
-    const timestamp = this.#agents[from]!.unusedTimestamp(body);
+    const timestamp = target.clock.seconds(); // no two texts are the same
     const attempt = { from, to, text, body, timestamp };
     this.#unanswered.push(attempt);
     await this.#try(target, attempt);
@@ -55,8 +63,22 @@ export class Ledger {
     assert.deepEqual(this.#unanswered, [], "a repeated request was not accepted");
   }
 
+  /** Sends again what no answer came for, as far as the relay's clock still takes it. @returns what is left */
+  async repeatStillValid(target: Target): Promise<number> {
+    await Promise.all(this.#unanswered.map((attempt) => this.#try(target, attempt)));
+    return this.#unanswered.length;
+  }
+
+  /** Sends an acknowledged message again, byte for byte. @param at 0 up to 1: which of them */
+  async repeatAcknowledged(target: Target, at: number): Promise<void> {
+    const attempt = [...this.acknowledged.values()][Math.floor(at * this.acknowledged.size)];
+    if (attempt !== undefined) await this.#try(target, attempt);
+  }
+
   async #try(target: Target, attempt: Attempt): Promise<void> {
-    const { from, body, timestamp } = attempt;
+    const { from, text, body, timestamp } = attempt;
+    const offSeconds = () => Math.abs(target.clock.seconds() - timestamp);
+    const offBefore = offSeconds();
     let answer: Answer;
     try {
       answer = await this.#agents[from]!.at(target)
@@ -64,11 +86,21 @@ export class Ledger {
     } catch {
       return; // the relay has died
     }
+    const name = answer.status === 401 ? answer.json.error.code : answer.status;
+    this.answers[name] = (this.answers[name] ?? 0) + 1;
     if (answer.status === 503) return; // nobody knows: it is repeated later
+    if (answer.json.error?.code === "timestamp_out_of_range") {
+      // The clock may have moved meanwhile.
+      const off = Math.max(offBefore, offSeconds());
+      assert.ok(off >= WINDOW_SECONDS - 1, `refused although ${off} s off: ${answer.text}`);
+      return;
+    }
     assertStatus(answer, 201);
-    const known = this.acknowledged.get(answer.json.id);
+    const { id } = answer.json;
+    const known = this.acknowledged.get(id);
     assert.ok(known === undefined || known === attempt, "two messages were given one id");
-    this.acknowledged.set(answer.json.id, attempt);
+    assert.equal(id, attempt.id ??= id, `"${text}" was accepted twice`);
+    this.acknowledged.set(id, attempt);
     this.#unanswered = this.#unanswered.filter((one) => one !== attempt);
   }
 
