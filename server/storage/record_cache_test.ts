@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { createTestClock } from "../../tests/support/clock.ts";
 import { createFakeKv } from "../../tests/support/fake_kv.ts";
 import {
   mailboxKey,
   openTestStorage,
+  storeTimes,
   type TestStorageOptions,
 } from "../../tests/support/storage.ts";
 import { RecordCache, recordName } from "./record_cache.ts";
@@ -79,7 +81,7 @@ Deno.test("RecordCache.load() forgets a read that failed", async () => {
     kv: fake,
     exclusive: true,
     capacity: { checks: 10, mutations: 10, bytes: 10, keyBytes: 10, groupsInFlight: 1 },
-    now: () => 0,
+    ...storeTimes(createTestClock()),
     random: (sizeBytes: number) => new Uint8Array(sizeBytes),
   };
   const records = new RecordCache(store);

@@ -1,5 +1,6 @@
 /** The store and how much it can take in one commit. */
 import type { Clock } from "../deps.ts";
+import type { ClockWatch } from "./clock_watch.ts";
 
 export interface Store {
   readonly kv: Deno.Kv;
@@ -10,7 +11,17 @@ export interface Store {
    */
   readonly exclusive: boolean;
   readonly capacity: StoreCapacity;
+  /** Wall time, unix ms. It may leap. */
   readonly now: Clock;
+  /** Monotonic ms since some time of this process. */
+  readonly elapsed: Clock;
+  /** Tells when `now` cannot be relied on. */
+  readonly clock: ClockWatch;
+  /**
+   * Ms for which relays have run on this store, by their monotonic clocks: across restarts, never more
+   * than has really passed. Whatever tells a repetition is old only when it is old by this too.
+   */
+  readonly lived: Clock;
   readonly random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
 }
 
