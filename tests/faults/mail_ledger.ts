@@ -128,6 +128,12 @@ export class MailLedger {
     }
   }
 
+  /** How many mails wait for the next hop, or are with it. */
+  async waiting(holder: MailKeyHolder): Promise<number> {
+    const stored = await listAllMessages(holder, this.options.inbox);
+    return stored.filter(({ status }) => ["queued", "sending", "deferred"].includes(status)).length;
+  }
+
   get accepted(): { sent: number; inbound: number; handedOver: number } {
     return {
       sent: this.#keyed.filter(({ id }) => id !== null).length,

@@ -1,12 +1,16 @@
-/** A real relay whose clock a test moves, its clients, a next hop that keeps its mail, and what all of them know. */
+/**
+ * A real relay whose clock a test moves, in one process or several, with its clients, a next hop that
+ * keeps its mail, and what all of them know.
+ */
 import { join } from "node:path";
-import { MovedClock, removeSharedMemory } from "../support/moved_clock.ts";
 import type { MailKeyHolder } from "../support/mail_caller.ts";
+import { MovedClock, removeSharedMemory } from "../support/moved_clock.ts";
+import { delay } from "../support/pace.ts";
 import { startSmtpServer, type TestSmtpServer } from "../support/smtp_server.ts";
 import { newClaimedOrg } from "../support/spawned_org.ts";
 import { type SpawnedRelay, spawnRelay } from "../support/spawn_relay.ts";
 import { registerAgent, type Target } from "../support/test_agent.ts";
-import { TRAFFIC_LIMITS } from "../support/traffic.ts";
+import { realTarget, TRAFFIC_LIMITS } from "../support/traffic.ts";
 import { Ledger } from "./ledger.ts";
 import { MailLedger } from "./mail_ledger.ts";
 
@@ -23,30 +27,33 @@ const LIMITS = {
 };
 
 export interface MovedRelayOptions {
+  /** Processes on the store, by the same clock; 1 unless given. */
+  processes?: number;
   /** Agents that are enrolled in the ledger; 2 unless given. */
   agents?: number;
-  env?: Record<string, string>;
 }
 
 export class MovedRelay implements AsyncDisposable {
-  readonly ledger = new Ledger();
+  readonly ledger: Ledger;
+  readonly processes: SpawnedRelay[] = [];
+  /** Starts that were refused because the clock was far behind the store, and made again as their message says. */
+  refusedStarts = 0;
   mail!: MailLedger;
-  /** The process that was started last. */
-  relay!: SpawnedRelay;
-  // deno-lint-ignore no-explicit-any -- tests assert the fields one by one
-  inbox: any;
+  inbox!: { id: string; address: string };
   #owner!: MailKeyHolder;
-  readonly #others: SpawnedRelay[] = [];
 
   private constructor(
     readonly clock: MovedClock,
     readonly smtp: TestSmtpServer,
     readonly dataDir: string,
     private readonly env: Record<string, string>,
-  ) {}
+  ) {
+    this.ledger = new Ledger("message", clock.seconds);
+  }
 
-  /** Starts one at the machine's time, with agents, and an org that may send. */
+  /** Starts it at the machine's time, with agents, and an org that may send. */
   static async start(faketime: string, options: MovedRelayOptions = {}): Promise<MovedRelay> {
+    const { processes = 1, agents = 2 } = options;
     const smtp = await startSmtpServer();
     const moved = new MovedRelay(
       await MovedClock.make(faketime),
@@ -58,20 +65,18 @@ export class MovedRelay implements AsyncDisposable {
         RELAY_MAIL_DOMAIN: "agents.test",
         RELAY_MAIL_INBOUND_SECRET: `whsec_${SECRET.toBase64()}`,
         RELAY_LIMITS: JSON.stringify(LIMITS),
-        // What is shown here is what becomes of repetitions, not that such a start is refused.
-        RELAY_CLOCK_CHECK: "off",
-        ...options.env,
+        ...(processes === 1 ? {} : { RELAY_SHARED_STORE: "true" }),
       },
     );
     try {
-      await moved.restart();
-      for (let i = 0; i < (options.agents ?? 2); i++) {
-        moved.ledger.enroll(await registerAgent(moved.target, `agent_${i}`));
+      for (let i = 0; i < processes; i++) moved.processes.push(await moved.spawn());
+      for (let i = 0; i < agents; i++) {
+        moved.ledger.enroll(await registerAgent(moved.target(), `agent_${i}`));
       }
       const taken = async () => (await smtp.next()).content.toString();
-      moved.#owner = await newClaimedOrg(moved.relay, taken);
+      moved.#owner = await newClaimedOrg(moved.processes[0]!, taken);
       smtp.received.length = 0;
-      moved.inbox = await moved.owner.inbox({ local_part: "ada" });
+      moved.inbox = await moved.owner().inbox({ local_part: "ada" });
       moved.mail = new MailLedger({ inbox: moved.inbox, smtp, secret: SECRET });
       return moved;
     } catch (error) {
@@ -80,41 +85,70 @@ export class MovedRelay implements AsyncDisposable {
     }
   }
 
-  /** Clients that live by the relay's clock, as those of its machine do. */
-  get target(): Target {
-    return { url: this.relay.url, clock: this.clock };
+  /** A process, as clients that live by the relay's clock call it: those of its machine do. */
+  target(index = 0): Target {
+    const { url, clock } = realTarget(this.processes[index]!.url);
+    return { url, clock: { ...clock, now: this.clock.now, seconds: this.clock.seconds } };
   }
 
-  get owner(): MailKeyHolder {
-    return this.#owner.at(this.relay);
+  owner(index = 0): MailKeyHolder {
+    return this.#owner.at(this.processes[index]!);
   }
 
   get kvPath(): string {
     return join(this.dataDir, "relay.kv");
   }
 
-  /** Another process on the store. @param clock its own, the same unless given */
-  async add(clock = this.clock): Promise<SpawnedRelay> {
-    const relay = await spawnRelay({
-      entry: "./relay_of_short_doubt.ts",
-      env: { RELAY_DATA_DIR: this.dataDir, ...this.env, ...clock.env },
-    });
-    this.#others.push(relay);
-    return relay;
-  }
-
-  /** Ends the relay as a power cut does, and starts it again by a clock so many ms ahead of the machine's. */
-  async restart(aheadMs = this.clock.aheadMs): Promise<void> {
+  /** Ends every process as a power cut does, and starts them by a clock so many ms ahead of the machine's. */
+  async restart(aheadMs: number): Promise<void> {
     await this.kill();
     this.clock.moveTo(aheadMs);
-    this.relay = await this.add();
+    for (let i = 0; i < this.processes.length; i++) this.processes[i] = await this.spawn();
+  }
+
+  /** Ends one process, and starts another in its place by a moved clock. */
+  async replace(index: number, signal: Deno.Signal, aheadMs: number): Promise<void> {
+    await this.#end(this.processes[index]!, signal);
+    this.clock.moveTo(aheadMs);
+    this.processes[index] = await this.spawn();
+  }
+
+  /** Moves the clock while a process stands still for some ms. */
+  async freeze(index: number, aheadMs: number, forMs: number): Promise<void> {
+    const { pid } = this.processes[index]!;
+    Deno.kill(pid, "SIGSTOP");
+    await delay(forMs / 2);
+    this.clock.moveTo(aheadMs);
+    await delay(forMs / 2);
+    Deno.kill(pid, "SIGCONT");
   }
 
   /** Ends all processes. */
   async kill(): Promise<void> {
-    for (const relay of this.#others.splice(0)) {
-      await relay.kill("SIGKILL");
-      await removeSharedMemory(relay.pid);
+    await Promise.all(this.processes.map((relay) => this.#end(relay, "SIGKILL")));
+  }
+
+  async #end(relay: SpawnedRelay, signal: Deno.Signal): Promise<void> {
+    await relay.kill(signal);
+    await removeSharedMemory(relay.pid);
+  }
+
+  /**
+   * A process on the store, which the caller ends.
+   * @param clock its own, the same unless given
+   */
+  async spawn(clock = this.clock): Promise<SpawnedRelay> {
+    const start = (settings: Record<string, string>) =>
+      spawnRelay({
+        entry: "./relay_of_short_doubt.ts",
+        env: { RELAY_DATA_DIR: this.dataDir, ...this.env, ...clock.env, ...settings },
+      });
+    try {
+      return await start({});
+    } catch (error) {
+      if (!/start once with RELAY_CLOCK_CHECK=off/.test(`${error}`)) throw error;
+      this.refusedStarts++;
+      return await start({ RELAY_CLOCK_CHECK: "off" });
     }
   }
 

@@ -3,9 +3,8 @@
  * reading of the system's clock. Monotonic time, and so every timer, goes on as it is.
  */
 import { join } from "node:path";
-import type { TestClock } from "./clock.ts";
 
-export class MovedClock implements TestClock, AsyncDisposable {
+export class MovedClock implements AsyncDisposable {
   #aheadMs = 0;
 
   private constructor(private readonly dir: string, private readonly library: string) {}
@@ -46,14 +45,15 @@ export class MovedClock implements TestClock, AsyncDisposable {
     this.#aheadMs = aheadMs;
   }
 
-  readonly now = (): number => Date.now() + this.#aheadMs;
-  readonly seconds = (): number => Math.floor(this.now() / 1000);
-  advance(ms: number): void {
-    this.moveTo(this.#aheadMs + ms);
-  }
+  /** Moves it to a unix time in ms. */
   set(ms: number): void {
     this.moveTo(ms - Date.now());
   }
+
+  /** What it says, in unix ms. */
+  readonly now = (): number => Date.now() + this.#aheadMs;
+  /** The same in whole seconds, as signed timestamps have it. */
+  readonly seconds = (): number => Math.floor(this.now() / 1000);
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Deno.remove(this.dir, { recursive: true });
