@@ -149,7 +149,7 @@ export class Ledger {
       const asked = this.#readings;
       const query = `since_id=${lastId}&limit=200`;
       const answer = await this.#call(target, agent, "GET", "/v1/outbox", { query });
-      if (answer === null) return;
+      if (answer === null || answer.status === 503 && answer.text.includes("is stopping")) return;
       assertStatus(answer, 200);
       const heard = ++this.#readings;
       for (const { id, delivered_at } of answer.json.messages) {

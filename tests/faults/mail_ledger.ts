@@ -14,6 +14,8 @@ interface KeyedMail {
   subject: string;
   /** Of the first 202. */
   id: string | null;
+  /** Whether a request under the key is under way, as far as the relay knows. */
+  isHeld: boolean;
 }
 
 /** A mail that a gateway hands in under one webhook-id. */
@@ -23,6 +25,9 @@ interface InboundMail {
   /** Of the first 200, as text. */
   answer: string | null;
 }
+
+/** How long a request may hold its key. */
+const LEASE_MS = 60_000;
 
 export interface MailLedgerOptions {
   inbox: { id: string; address: string };
@@ -40,7 +45,7 @@ export class MailLedger {
 
   /** Sends a new mail under a key of its own. */
   async send(holder: MailKeyHolder): Promise<void> {
-    const mail = { subject: `mail ${this.#keyed.length}`, id: null };
+    const mail = { subject: `mail ${this.#keyed.length}`, id: null, isHeld: false };
     this.#keyed.push(mail);
     await this.#trySend(holder, mail);
   }
@@ -70,14 +75,14 @@ export class MailLedger {
     await this.#tryHandIn(url, mail, timestamp, id ?? mail.subject.replace(" ", "_"));
   }
 
-  /** Repeats all, accepted or not. @returns how many are still without their answer */
+  /** Repeats all, accepted or not. @returns how many are neither answered nor held by somebody */
   async repeatAll(holder: MailKeyHolder, timestamp: number): Promise<number> {
     for (const mail of this.#keyed) await this.#trySend(holder, mail);
     for (const mail of this.#inbound) {
       await this.#tryHandIn(holder.url, mail, timestamp, mail.subject.replace(" ", "_"));
     }
-    return [...this.#keyed.map(({ id }) => id), ...this.#inbound.map(({ answer }) => answer)]
-      .filter((known) => known === null).length;
+    const open = this.#keyed.filter(({ id, isHeld }) => id === null && !isHeld);
+    return open.length + this.#inbound.filter(({ answer }) => answer === null).length;
   }
 
   async #trySend(holder: MailKeyHolder, mail: KeyedMail): Promise<void> {
@@ -86,7 +91,13 @@ export class MailLedger {
     const headers = { "Idempotency-Key": subject };
     const answer = await send(holder, this.options.inbox, body, headers);
     this.#count("send", answer);
-    if (answer.status === 503 || answer.body.error?.code === "idempotency_in_progress") return;
+    mail.isHeld = answer.body.error?.code === "idempotency_in_progress";
+    if (mail.isHeld) {
+      // By a process that died, for no longer than its lease.
+      assert.ok(answer.body.retry_after_ms <= LEASE_MS, JSON.stringify(answer.body));
+      return;
+    }
+    if (answer.status === 503) return;
     const { id } = accepted(answer, 202);
     assert.equal(id, mail.id ??= id, `"${subject}" was accepted twice`);
   }

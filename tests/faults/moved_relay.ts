@@ -36,6 +36,8 @@ export interface MovedRelayOptions {
 export class MovedRelay implements AsyncDisposable {
   readonly ledger: Ledger;
   readonly processes: SpawnedRelay[] = [];
+  /** All that run. */
+  readonly #spawned = new Set<SpawnedRelay>();
   /** Starts that were refused because the clock was far behind the store, and made again as their message says. */
   refusedStarts = 0;
   mail!: MailLedger;
@@ -125,31 +127,29 @@ export class MovedRelay implements AsyncDisposable {
 
   /** Ends all processes. */
   async kill(): Promise<void> {
-    await Promise.all(this.processes.map((relay) => this.#end(relay, "SIGKILL")));
+    await Promise.all([...this.#spawned].map((relay) => this.#end(relay, "SIGKILL")));
   }
 
   async #end(relay: SpawnedRelay, signal: Deno.Signal): Promise<void> {
+    this.#spawned.delete(relay);
     await relay.kill(signal);
     await removeSharedMemory(relay.pid);
   }
 
-  /**
-   * A process on the store, which the caller ends.
-   * @param clock its own, the same unless given
-   */
+  /** One more process on the store. @param clock its own, the same unless given */
   async spawn(clock = this.clock): Promise<SpawnedRelay> {
-    const start = (settings: Record<string, string>) =>
-      spawnRelay({
-        entry: "./relay_of_short_doubt.ts",
-        env: { RELAY_DATA_DIR: this.dataDir, ...this.env, ...clock.env, ...settings },
-      });
-    try {
-      return await start({});
-    } catch (error) {
+    const relay = await this.#spawn(clock, {}).catch((error) => {
       if (!/start once with RELAY_CLOCK_CHECK=off/.test(`${error}`)) throw error;
       this.refusedStarts++;
-      return await start({ RELAY_CLOCK_CHECK: "off" });
-    }
+      return this.#spawn(clock, { RELAY_CLOCK_CHECK: "off" });
+    });
+    this.#spawned.add(relay);
+    return relay;
+  }
+
+  #spawn(clock: MovedClock, settings: Record<string, string>): Promise<SpawnedRelay> {
+    const env = { RELAY_DATA_DIR: this.dataDir, ...this.env, ...clock.env, ...settings };
+    return spawnRelay({ entry: "./relay_of_short_doubt.ts", env });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
