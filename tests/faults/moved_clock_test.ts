@@ -224,7 +224,7 @@ partOrSkip(
     const status = await sendWatched(moved);
     await until("the mail is deferred", async () => await status() === "deferred");
     moved.clock.moveTo(2 * DAY_MS);
-    await delay(2_500); // beyond the time of agreement, and a look at what is due
+    await delay(4_000); // beyond the time of agreement, and a look at what is due
     moved.clock.moveTo(0);
     assert.equal(await status(), "deferred");
   },
