@@ -5,8 +5,9 @@ import { findPart, partOrSkip } from "../support/part.ts";
 import { propertySeed } from "../support/property_runs.ts";
 import { type CampaignFigures, type CampaignOptions, runClockCampaign } from "./clock_campaign.ts";
 
-const SHORT_MOVES = 5;
-const LONG_MOVES = 400;
+const SHORT_MOVES = 4;
+const LONG_MOVES = 200;
+const LONG_STAYS = 0.05;
 
 async function run(faketime: string, options: CampaignOptions): Promise<CampaignFigures> {
   try {
@@ -33,7 +34,7 @@ for (const processes of [1, 2]) {
       const faketime = findPart("faketime");
       assert.ok(faketime !== null, "install the faketime package");
       const seed = propertySeed() + processes;
-      console.log(await run(faketime, { seed, moves: LONG_MOVES, processes }));
+      console.log(await run(faketime, { seed, moves: LONG_MOVES, processes, stays: LONG_STAYS }));
     },
   );
 }

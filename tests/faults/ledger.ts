@@ -31,6 +31,8 @@ export class Ledger {
   readonly #delivered = new Map<number, { at: string; heard: number }>();
   /** How many sends were answered what: by status, 401 by code. */
   readonly answers: Record<string, number> = {};
+  /** The last 503 of a send. */
+  refusal = "";
   #readings = 0;
   #unanswered: Attempt[] = [];
   /** What was acknowledged, in that order. */
@@ -79,6 +81,12 @@ export class Ledger {
     return this.#unanswered.length;
   }
 
+  /** From now on nothing that was sent so far is repeated. */
+  endRepetitions(): void {
+    this.#unanswered = [];
+    this.#accepted.length = 0;
+  }
+
   /** Sends one of the last acknowledged messages again, byte for byte. @param at 0 up to 1: which of them */
   async repeatAcknowledged(target: Target, at: number): Promise<void> {
     const count = Math.min(this.#accepted.length, REPEATED);
@@ -96,8 +104,11 @@ export class Ledger {
     }
     const name = answer?.status ?? "timestamp_out_of_range";
     this.answers[name] = (this.answers[name] ?? 0) + 1;
-    // After a 503 nobody knows: it is repeated later.
-    if (answer === null || answer.status === 503) return;
+    if (answer === null) return;
+    if (answer.status === 503) {
+      this.refusal = answer.text;
+      return; // nobody knows: it is repeated later
+    }
     assertStatus(answer, 201);
     const { id } = answer.json;
     const known = this.acknowledged.get(id);

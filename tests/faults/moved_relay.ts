@@ -3,6 +3,7 @@
  * keeps its mail, and what all of them know.
  */
 import { join } from "node:path";
+import { type ScriptedDns, startScriptedDns } from "../support/dns_server.ts";
 import type { MailKeyHolder } from "../support/mail_caller.ts";
 import { MovedClock, removeSharedMemory } from "../support/moved_clock.ts";
 import { delay } from "../support/pace.ts";
@@ -47,6 +48,7 @@ export class MovedRelay implements AsyncDisposable {
   private constructor(
     readonly clock: MovedClock,
     readonly smtp: TestSmtpServer,
+    private readonly dns: ScriptedDns,
     readonly dataDir: string,
     private readonly env: Record<string, string>,
   ) {
@@ -57,15 +59,18 @@ export class MovedRelay implements AsyncDisposable {
   static async start(faketime: string, options: MovedRelayOptions = {}): Promise<MovedRelay> {
     const { processes = 1, agents = 2 } = options;
     const smtp = await startSmtpServer();
+    const dns = startScriptedDns();
     const moved = new MovedRelay(
       await MovedClock.make(faketime),
       smtp,
+      dns,
       await Deno.makeTempDir({ prefix: "moved-relay-" }),
       {
         RELAY_SMTP_URL: smtp.url,
         RELAY_MAIL_FROM: "relay@example.org",
         RELAY_MAIL_DOMAIN: "agents.test",
         RELAY_MAIL_INBOUND_SECRET: `whsec_${SECRET.toBase64()}`,
+        RELAY_DNS_SERVERS: `${dns.server.host}:${dns.server.port}`,
         RELAY_LIMITS: JSON.stringify(LIMITS),
         ...(processes === 1 ? {} : { RELAY_SHARED_STORE: "true" }),
       },
@@ -102,10 +107,12 @@ export class MovedRelay implements AsyncDisposable {
   }
 
   /** Ends every process as a power cut does, and starts them by a clock so many ms ahead of the machine's. */
-  async restart(aheadMs: number): Promise<void> {
+  async restart(aheadMs: number, settings: Record<string, string> = {}): Promise<void> {
     await this.kill();
     this.clock.moveTo(aheadMs);
-    for (let i = 0; i < this.processes.length; i++) this.processes[i] = await this.spawn();
+    for (let i = 0; i < this.processes.length; i++) {
+      this.processes[i] = await this.spawn(this.clock, settings);
+    }
   }
 
   /** Ends one process, and starts another in its place by a moved clock. */
@@ -147,8 +154,11 @@ export class MovedRelay implements AsyncDisposable {
   }
 
   /** One more process on the store. @param clock its own, the same unless given */
-  async spawn(clock = this.clock): Promise<SpawnedRelay> {
-    const relay = await this.#spawn(clock, {}).catch((error) => {
+  async spawn(
+    clock = this.clock,
+    settings: Record<string, string> = {},
+  ): Promise<SpawnedRelay> {
+    const relay = await this.#spawn(clock, settings).catch((error) => {
       if (!/start once with RELAY_CLOCK_CHECK=off/.test(`${error}`)) throw error;
       this.refusedStarts++;
       return this.#spawn(clock, { RELAY_CLOCK_CHECK: "off" });
@@ -165,6 +175,7 @@ export class MovedRelay implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
     await this.smtp.stop();
+    await this.dns[Symbol.asyncDispose]();
     await this.clock[Symbol.asyncDispose]();
     await Deno.remove(this.dataDir, { recursive: true });
   }
