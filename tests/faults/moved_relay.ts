@@ -58,10 +58,11 @@ export class MovedRelay implements AsyncDisposable {
   /** Starts it at the machine's time, with agents, and an org that may send. */
   static async start(faketime: string, options: MovedRelayOptions = {}): Promise<MovedRelay> {
     const { processes = 1, agents = 2 } = options;
+    const clock = await MovedClock.make(faketime);
     const smtp = await startSmtpServer();
     const dns = startScriptedDns();
     const moved = new MovedRelay(
-      await MovedClock.make(faketime),
+      clock,
       smtp,
       dns,
       await Deno.makeTempDir({ prefix: "moved-relay-" }),
