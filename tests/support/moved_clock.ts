@@ -11,8 +11,10 @@ export class MovedClock implements AsyncDisposable {
 
   /** @param faketime the program that comes with the library, as partOrSkip() gives it */
   static async make(faketime: string): Promise<MovedClock> {
-    // It knows where its library lies on this architecture.
-    const asked = new Deno.Command(faketime, { args: ["-f", "+0", "printenv", "LD_PRELOAD"] });
+    // It knows where its libraries lie on this architecture. -m: the one for threads; with the other, one
+    // thread that reads the file has the clocks of the rest be right for a moment.
+    const args = ["-m", "-f", "+0", "printenv", "LD_PRELOAD"];
+    const asked = new Deno.Command(faketime, { args });
     const { stdout } = await asked.output();
     const library = new TextDecoder().decode(stdout).trim();
     if (library === "") throw new Error(`${faketime} does not name its library`);
