@@ -4,6 +4,7 @@ import { readSettings } from "../../server/config/read_settings.ts";
 import { SETTING_NAMES } from "../../server/config/setting_names.ts";
 import { createLog } from "../../server/log.ts";
 import { openStore } from "../../server/open_store.ts";
+import { openMailer } from "../../server/outgoing/open_mailer.ts";
 import { openRelay, type RelayOptions } from "../../server/relay.ts";
 import { serve } from "../../server/serve.ts";
 
@@ -24,6 +25,7 @@ export async function runRelay(options: RelayOptions): Promise<void> {
     elapsed: () => performance.now(),
     random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
     fetch,
+    mailer: await openMailer(config),
     log,
   }, options);
   const serving = serve(relay, { host: config.host, port: config.port, log });
