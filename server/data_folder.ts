@@ -114,11 +114,14 @@ async function takeLock(path: string, exclusive: boolean): Promise<Deno.FsFile |
   }
 }
 
-/** Whether the path still names the open file; where files have no numbers, it does. */
+/**
+ * Whether the path still names the open file; where files have no numbers, any file there is it. Windows
+ * has numbers of devices for paths, and none for open files.
+ */
 async function isFileAt(file: Deno.FsFile, path: string): Promise<boolean> {
   try {
     const [open, named] = await Promise.all([file.stat(), Deno.stat(path)]);
-    return open.ino === named.ino && open.dev === named.dev;
+    return open.ino === null || open.ino === named.ino && open.dev === named.dev;
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return false;
     throw error;

@@ -132,6 +132,26 @@ Deno.test("DataFolder.isHeld() until the lock's file is deleted, replaced, or mo
   }
 });
 
+Deno.test("openDataFolder() takes a lock where open files have no numbers, as on Windows", async () => {
+  const { stat } = Deno.FsFile.prototype;
+  let asked = 0;
+  Deno.FsFile.prototype.stat = async function () {
+    assert.ok(++asked < 10, "asked for ever");
+    return { ...await stat.call(this), ino: null, dev: 0 };
+  };
+  try {
+    await withFolder(async (path) => {
+      const folder = await openDataFolder(path, EXCLUSIVE);
+      assert.ok(await folder.isHeld());
+      await Deno.remove(join(path, "lock"));
+      assert.ok(!await folder.isHeld());
+      await folder.release();
+    });
+  } finally {
+    Object.assign(Deno.FsFile.prototype, { stat });
+  }
+});
+
 Deno.test("openDataFolder() takes no lock on a file that was deleted before it had it", async () => {
   await withFolder(async (path) => {
     const { open } = Deno;

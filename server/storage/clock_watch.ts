@@ -216,6 +216,16 @@ export function isImpossible(nowMs: number): boolean {
   return !(nowMs >= EARLIEST_MS && nowMs < LATEST_MS);
 }
 
+/** @throws Error when no relay may start by this time: the message says what to do */
+export function requirePossible(nowMs: number): void {
+  if (!isImpossible(nowMs)) return;
+  throw new Error(
+    `the clock says ${
+      new Date(nowMs).toISOString()
+    }; set it right: a relay runs between 2025 and 2090`,
+  );
+}
+
 function unsure(leftMs: number): RelayError {
   return unavailable(
     "the relay's clock has leapt ahead, and until that is settled nothing is taken that the clock decides; " +
