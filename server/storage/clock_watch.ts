@@ -84,6 +84,7 @@ export class ClockWatch {
     if (Math.abs(offsetMs - this.#foundMs) > SLEW_MS) {
       this.#foundMs = offsetMs;
       this.#foundSinceMs = elapsedMs;
+      if (this.#isParted) this.#leaptAtMs = elapsedMs; // once more, or back
     }
     const partedMs = offsetMs - this.#offsetMs;
     if (isImpossible(nowMs)) {
