@@ -84,6 +84,7 @@ export class ClockWatch {
     if (Math.abs(offsetMs - this.#foundMs) > SLEW_MS) {
       this.#foundMs = offsetMs;
       this.#foundSinceMs = elapsedMs;
+      if (this.#isParted) this.#leaptAtMs = elapsedMs; // once more, or back
     }
     const partedMs = offsetMs - this.#offsetMs;
     if (isImpossible(nowMs)) {
@@ -214,6 +215,16 @@ function aheadNote(check: boolean): string {
 /** Whether no relay may run by this time. */
 export function isImpossible(nowMs: number): boolean {
   return !(nowMs >= EARLIEST_MS && nowMs < LATEST_MS);
+}
+
+/** @throws Error when no relay may start by this time: the message says what to do */
+export function requirePossible(nowMs: number): void {
+  if (!isImpossible(nowMs)) return;
+  throw new Error(
+    `the clock says ${
+      new Date(nowMs).toISOString()
+    }; set it right: a relay runs between 2025 and 2090`,
+  );
 }
 
 function unsure(leftMs: number): RelayError {

@@ -47,6 +47,32 @@ Deno.test("ClockWatch counts the minute anew for a clock that goes on leaping", 
   assert.equal(watch.isSure, true);
 });
 
+Deno.test("ClockWatch.leaptLately counts from the last leap of a machine that sleeps again and again", () => {
+  const { clock, watch } = watchClock();
+  for (let wakes = 0; wakes < 30; wakes++) {
+    clock.leap(15 * MINUTE_MS);
+    assert.equal(watch.isSure, false);
+    clock.advance(MINUTE_MS / 2);
+  }
+  clock.advance(MINUTE_MS / 2);
+  assert.deepEqual([watch.isSure, watch.leaptLately], [true, true]);
+  clock.advance(9 * MINUTE_MS);
+  assert.equal(watch.leaptLately, false);
+});
+
+Deno.test("ClockWatch.leaptLately counts from the end of an impossible time", () => {
+  const { clock, watch } = watchClock();
+  const aheadMs = Date.UTC(2094, 0, 1) - clock.now();
+  clock.leap(aheadMs);
+  assert.equal(watch.isSure, false);
+  clock.advance(24 * HOUR_MS);
+  assert.equal(watch.isSure, false);
+  clock.leap(HOUR_MS - aheadMs);
+  assert.equal(watch.isSure, false);
+  clock.advance(MINUTE_MS);
+  assert.deepEqual([watch.isSure, watch.leaptLately], [true, true]);
+});
+
 Deno.test("ClockWatch takes a clock that comes back at its word at once", () => {
   const { clock, watch, logged } = watchClock();
   clock.leap(HOUR_MS);

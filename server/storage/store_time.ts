@@ -17,6 +17,8 @@ const LIVED_KEY: Deno.KvKey = ["meta", "lived"];
 /** A relay does not start with a clock further behind the newest time, and remarks on one as far ahead. */
 const FAR_MS = DAY_MS;
 const WRITE_EVERY_MS = MINUTE_MS;
+/** The first time after so long: many processes of a hosted store live for seconds. */
+const FIRST_WRITE_MS = 10_000;
 
 /** The clock is far behind the store. The message says what to do. */
 export class ClockBehindError extends Error {
@@ -41,7 +43,9 @@ export interface StoreTimeOptions {
 export class StoreTime {
   /** What was lived when the monotonic clock showed 0. */
   #livedAtZeroMs = 0;
-  #writtenAtMs = -Infinity;
+  /** When both are written next, by the monotonic clock. */
+  #nextWriteMs = 0;
+  #refreshing: Promise<void> | null = null;
 
   constructor(private readonly options: StoreTimeOptions) {}
 
@@ -64,6 +68,7 @@ export class StoreTime {
     }
     const note = noteOn(clock, nowMs, newest.value, check);
     await this.#write();
+    this.#nextWriteMs = elapsed() + FIRST_WRITE_MS;
     return note;
   }
 
@@ -72,13 +77,15 @@ export class StoreTime {
     return Math.floor(this.#livedAtZeroMs + this.options.elapsed());
   }
 
-  /** Writes both when they were last written a minute ago. */
+  /** Writes both each minute, at first after ten seconds. Calls meanwhile share what is under way. */
   async refresh(): Promise<void> {
-    if (this.options.elapsed() - this.#writtenAtMs >= WRITE_EVERY_MS) await this.close();
+    if (this.options.elapsed() < this.#nextWriteMs) return;
+    await (this.#refreshing ??= this.#write().finally(() => this.#refreshing = null));
   }
 
   /** Writes both: nothing of what was lived is lost. */
   async close(): Promise<void> {
+    await this.#refreshing?.catch(() => {});
     await this.#write();
   }
 
@@ -95,7 +102,7 @@ export class StoreTime {
         if ((await operation.commit()).ok) break;
       }
     });
-    this.#writtenAtMs = this.options.elapsed();
+    this.#nextWriteMs = this.options.elapsed() + WRITE_EVERY_MS;
   }
 }
 

@@ -84,11 +84,9 @@ Deno.test("StoreTime.livedMs counts monotonic time alone, goes on over restarts,
   const first = openTime(kv, clock);
   await first.time.open(true);
   assert.equal(first.time.livedMs, 0);
-  clock.advance(MINUTE_MS - 1);
+  clock.advance(MINUTE_MS);
   clock.leap(30 * DAY_MS);
-  assert.equal(first.time.livedMs, MINUTE_MS - 1);
-  await first.time.refresh();
-  clock.advance(1);
+  assert.equal(first.time.livedMs, MINUTE_MS);
   await first.time.refresh();
   clock.advance(MINUTE_MS / 2);
   const killed = openTime(kv, clock);
@@ -117,22 +115,69 @@ Deno.test("StoreTime.livedMs of two processes is the longer count, never the sum
   assert.equal(two.time.livedMs, 2 * MINUTE_MS);
 });
 
-Deno.test("StoreTime.refresh() writes once a minute, and no time that is not relied on", async () => {
+Deno.test("StoreTime.refresh() writes after ten seconds and then once a minute, and no time that is not relied on", async () => {
   using kv = await Deno.openKv(":memory:");
   const clock = createTestClock(NOW_MS);
   const { time } = openTime(kv, clock);
   await time.open(true);
-  clock.advance(MINUTE_MS - 1);
-  await time.refresh();
-  assert.equal(await newest(kv), NOW_MS);
-  clock.advance(1);
-  await time.refresh();
-  assert.equal(await newest(kv), NOW_MS + MINUTE_MS);
+  let writtenMs = 0;
+  for (const everyMs of [10_000, MINUTE_MS, MINUTE_MS]) {
+    clock.advance(everyMs - 1);
+    await time.refresh();
+    assert.equal(await newest(kv), NOW_MS + writtenMs);
+    clock.advance(1);
+    await time.refresh();
+    writtenMs += everyMs;
+    assert.equal(await newest(kv), NOW_MS + writtenMs);
+  }
   clock.advance(MINUTE_MS);
   clock.leap(DAY_MS);
   await time.refresh();
-  assert.equal(await newest(kv), NOW_MS + MINUTE_MS);
+  assert.equal(await newest(kv), NOW_MS + writtenMs);
   clock.advance(MINUTE_MS);
   await time.refresh();
   assert.equal(await newest(kv), clock.now(), "taken for right by now");
+});
+
+Deno.test("StoreTime.livedMs goes on by processes that are ended after some seconds without closing", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const clock = createTestClock(NOW_MS);
+  for (let lives = 1; lives <= 5; lives++) {
+    const { time } = openTime(kv, clock);
+    await time.open(true);
+    for (let seconds = 0; seconds < 12; seconds++) {
+      clock.advance(1_000);
+      await time.refresh();
+    }
+    const next = openTime(kv, clock);
+    await next.time.open(true);
+    assert.equal(next.time.livedMs, lives * 10_000);
+  }
+});
+
+Deno.test("StoreTime.refresh() waits for a store that hangs with one write, not with one for each call", async () => {
+  using plain = await Deno.openKv(":memory:");
+  let gets = 0;
+  const answers = Promise.withResolvers<void>();
+  let hangs = false;
+  const get: Deno.Kv["get"] = async (...args) => {
+    gets++;
+    if (hangs) await answers.promise;
+    return await plain.get(...args);
+  };
+  const kv = { get, atomic: () => plain.atomic() } as unknown as Deno.Kv;
+  const clock = createTestClock(NOW_MS);
+  const { time } = openTime(kv, clock);
+  await time.open(true);
+  [gets, hangs] = [0, true];
+  const refreshes: Promise<void>[] = [];
+  for (let seconds = 0; seconds < 600; seconds++) {
+    clock.advance(1_000);
+    refreshes.push(time.refresh());
+  }
+  const closed = time.close();
+  assert.equal(gets, 1);
+  answers.resolve();
+  await Promise.all([...refreshes, closed]);
+  assert.equal(await newest(plain), clock.now());
 });
