@@ -6,6 +6,7 @@
  */
 import type { Clock, Log } from "../deps.ts";
 import { type RelayError, unavailable } from "../errors.ts";
+import { CLOCK_SKEW_MS } from "../clock_skew.ts";
 import { MINUTE_MS } from "../time_units.ts";
 
 /** Ids and times are meaningful from the first of these on, and before the second. */
@@ -21,8 +22,11 @@ export interface ClockTiming {
 
 export const CLOCK_TIMING: ClockTiming = { leapMs: 2 * MINUTE_MS, agreementMs: MINUTE_MS };
 
-/** Corrections that are no leap: both clocks agree while they stay within this. */
-const SLEW_MS = 1_000;
+/**
+ * Corrections that are no leap: both clocks agree while they stay within this, as hosts' clocks do. A
+ * machine whose clocks drift apart by less a minute, such as a virtual one, is not unsure for ever.
+ */
+const SLEW_MS = CLOCK_SKEW_MS;
 /** For how long after a leap nothing is given up because of the time that has passed. */
 const LATELY_MS = 10 * MINUTE_MS;
 /** What a caller is told to wait where only a person can set the clock right. */

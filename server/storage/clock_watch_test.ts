@@ -40,7 +40,7 @@ Deno.test("ClockWatch counts the minute anew for a clock that goes on leaping", 
   for (let i = 0; i < 10; i++) {
     assert.equal(watch.isSure, false);
     clock.advance(MINUTE_MS / 2);
-    clock.leap(2_000);
+    clock.leap(6_000);
   }
   assert.equal(watch.isSure, false);
   clock.advance(MINUTE_MS);
@@ -124,6 +124,22 @@ Deno.test("ClockWatch follows a clock that is set right little by little", () =>
     assert.equal(watch.isSure, true);
   }
   assert.deepEqual(logged, []);
+});
+
+Deno.test("ClockWatch agrees with clocks that drift apart by seconds a minute, after a leap too", () => {
+  const { clock, watch } = watchClock();
+  clock.leap(HOUR_MS);
+  assert.equal(watch.isSure, false);
+  for (let second = 0; second < 60; second++) {
+    clock.advance(1_000);
+    clock.leap(50);
+  }
+  assert.equal(watch.isSure, true);
+  for (let minute = 0; minute < 100; minute++) {
+    clock.advance(MINUTE_MS);
+    clock.leap(3_000);
+    assert.equal(watch.isSure, true);
+  }
 });
 
 Deno.test("ClockWatch adds up small steps that come too fast to be agreed on", () => {
