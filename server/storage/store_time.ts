@@ -6,6 +6,7 @@ import type { Clock } from "../deps.ts";
 import { DAY_MS, MINUTE_MS } from "../time_units.ts";
 import type { ClockWatch } from "./clock_watch.ts";
 import { retryWhileLocked } from "./lock_retry.ts";
+import { passedSince } from "./passed_since.ts";
 
 /**
  * The newest wall time of use, unix ms: only ever written by a clock that was relied on, and taken back
@@ -41,7 +42,8 @@ export interface StoreTimeOptions {
 export class StoreTime {
   /** What was lived when the monotonic clock showed 0. */
   #livedAtZeroMs = 0;
-  #writtenAtMs = -Infinity;
+  /** Ms since both were written. */
+  #passedMs: () => number = () => Infinity;
 
   constructor(private readonly options: StoreTimeOptions) {}
 
@@ -72,9 +74,12 @@ export class StoreTime {
     return Math.floor(this.#livedAtZeroMs + this.options.elapsed());
   }
 
-  /** Writes both when they were last written a minute ago. */
+  /**
+   * Writes both when they were last written a minute ago by either clock: a process whose machine slept
+   * learns at once what the store has lived with others meanwhile, before anything is taken again.
+   */
   async refresh(): Promise<void> {
-    if (this.options.elapsed() - this.#writtenAtMs >= WRITE_EVERY_MS) await this.close();
+    if (this.#passedMs() >= WRITE_EVERY_MS) await this.close();
   }
 
   /** Writes both: nothing of what was lived is lost. */
@@ -95,7 +100,7 @@ export class StoreTime {
         if ((await operation.commit()).ok) break;
       }
     });
-    this.#writtenAtMs = this.options.elapsed();
+    this.#passedMs = passedSince(this.options);
   }
 }
 
