@@ -6,6 +6,7 @@ import type { Clock } from "../deps.ts";
 import { DAY_MS, MINUTE_MS } from "../time_units.ts";
 import type { ClockWatch } from "./clock_watch.ts";
 import { retryWhileLocked } from "./lock_retry.ts";
+import { passedSince } from "./passed_since.ts";
 
 /**
  * The newest wall time of use, unix ms: only ever written by a clock that was relied on, and taken back
@@ -43,8 +44,9 @@ export interface StoreTimeOptions {
 export class StoreTime {
   /** What was lived when the monotonic clock showed 0. */
   #livedAtZeroMs = 0;
-  /** When both are written next, by the monotonic clock. */
-  #nextWriteMs = 0;
+  /** Ms since both were written, and after how many of them they are written again. */
+  #passedMs: () => number = () => Infinity;
+  #writeAfterMs = FIRST_WRITE_MS;
   #refreshing: Promise<void> | null = null;
 
   constructor(private readonly options: StoreTimeOptions) {}
@@ -68,7 +70,6 @@ export class StoreTime {
     }
     const note = noteOn(clock, nowMs, newest.value, check);
     await this.#write();
-    this.#nextWriteMs = elapsed() + FIRST_WRITE_MS;
     return note;
   }
 
@@ -77,10 +78,15 @@ export class StoreTime {
     return Math.floor(this.#livedAtZeroMs + this.options.elapsed());
   }
 
-  /** Writes both each minute, at first after ten seconds. Calls meanwhile share what is under way. */
+  /**
+   * Writes both each minute by either clock, at first after ten seconds: a process whose machine slept
+   * learns at once what the store has lived with others meanwhile, before anything is taken again. Calls
+   * meanwhile share what is under way.
+   */
   async refresh(): Promise<void> {
-    if (this.options.elapsed() < this.#nextWriteMs) return;
+    if (this.#passedMs() < this.#writeAfterMs) return;
     await (this.#refreshing ??= this.#write().finally(() => this.#refreshing = null));
+    this.#writeAfterMs = WRITE_EVERY_MS;
   }
 
   /** Writes both: nothing of what was lived is lost. */
@@ -102,7 +108,7 @@ export class StoreTime {
         if ((await operation.commit()).ok) break;
       }
     });
-    this.#nextWriteMs = this.options.elapsed() + WRITE_EVERY_MS;
+    this.#passedMs = passedSince(this.options);
   }
 }
 

@@ -8,9 +8,13 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 86_400_000;
 
-function openTime(kv: Deno.Kv, clock: TestClock): { time: StoreTime; watch: ClockWatch } {
+function openTime(
+  kv: Deno.Kv,
+  clock: TestClock,
+  check = true,
+): { time: StoreTime; watch: ClockWatch } {
   const { now, elapsed } = clock;
-  const watch = new ClockWatch({ now, elapsed, log: () => {} });
+  const watch = new ClockWatch({ now, elapsed, log: () => {}, check });
   return { time: new StoreTime({ kv, elapsed, clock: watch }), watch };
 }
 
@@ -113,6 +117,21 @@ Deno.test("StoreTime.livedMs of two processes is the longer count, never the sum
   clock.advance(MINUTE_MS);
   await two.time.refresh();
   assert.equal(two.time.livedMs, 2 * MINUTE_MS);
+});
+
+Deno.test("StoreTime.livedMs of a process whose machine slept is that of the others before its clock is relied on again", async () => {
+  for (const check of [true, false]) {
+    using kv = await Deno.openKv(":memory:");
+    const [clock, slept] = [createTestClock(NOW_MS), createTestClock(NOW_MS)];
+    const [other, sleeper] = [openTime(kv, clock), openTime(kv, slept, check)];
+    for (const { time } of [other, sleeper]) await time.open(check);
+    clock.advance(30 * HOUR_MS);
+    await other.time.refresh();
+    slept.leap(30 * HOUR_MS);
+    await sleeper.time.refresh();
+    assert.equal(sleeper.watch.isSure, !check);
+    assert.equal(sleeper.time.livedMs, 30 * HOUR_MS);
+  }
 });
 
 Deno.test("StoreTime.refresh() writes after ten seconds and then once a minute, and no time that is not relied on", async () => {
