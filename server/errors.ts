@@ -59,7 +59,7 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 
 /** What an error may carry besides code and message. */
 export interface ErrorDetails {
-  /** Milliseconds to wait; sent as `retry_after_ms` on 429 and as `Retry-After` on 429 and 503. */
+  /** Milliseconds to wait; sent as `retry_after_ms` on 429, and as `Retry-After` on all. */
   retryAfterMs?: number;
   /** Methods for the `Allow` header of a 405. */
   allow?: string;

@@ -22,7 +22,7 @@ import { SEALED_MAIL_SECRET } from "./mail/secret/mail_secret.ts";
 import { openTools } from "./mcp/part.ts";
 import { type MessagesOptions, openMessages } from "./messages/part.ts";
 import { openNetwork } from "./network/part.ts";
-import { openOutgoing } from "./outgoing/part.ts";
+import { openOutgoing, type OutgoingOptions } from "./outgoing/part.ts";
 import { type OpenParts, openTogether } from "./part.ts";
 import { openProfiles } from "./profiles/part.ts";
 import { RecentEvents } from "./recent_events.ts";
@@ -56,6 +56,7 @@ export type RelayOptions =
   & StorageOptions
   & HttpOptions
   & VerificationOptions
+  & OutgoingOptions
   & Pick<MessagesOptions, "recentMessages">;
 
 /** Lines of the log that the operator's page shows. */
@@ -134,7 +135,7 @@ async function openParts(
     openMessages(core, { ...options, waits, signatory: custody }),
   );
   const { agentSearch } = parts.add("directory", openDirectory(core));
-  const { outgoing } = parts.add("outgoing", await openOutgoing(core));
+  const { outgoing } = parts.add("outgoing", await openOutgoing(core, options));
   parts.add("digest", openDigests(core, { inbox, messages, outgoing }));
   parts.add("profiles", openProfiles(core));
   const status = createRelayStatus({ core, http, waits, custody: opened, ...operator });

@@ -40,7 +40,7 @@ export function answerError(error: RelayError): Response {
 }
 
 /**
- * Headers of a refusal in any form: a 429 tells Retry-After, a 503 too where a wait is known, a 405
+ * Headers of a refusal in any form: a 429 tells Retry-After, others too where a wait is known, a 405
  * Allow, a 401 WWW-Authenticate (RFC 9110, section 11.6.1).
  */
 export function refusalHeaders(error: RelayError): Record<string, string> {
@@ -81,6 +81,5 @@ function logFailure(failure: unknown, log: Log, requestId: string): void {
 function waitOf(error: RelayError): number | undefined {
   const { status, retryAfterMs } = error;
   if (status === 429) return Math.max(1, Math.ceil(retryAfterMs ?? 1));
-  if (status === 503 && retryAfterMs !== undefined) return Math.max(1, Math.ceil(retryAfterMs));
-  return undefined;
+  return retryAfterMs === undefined ? undefined : Math.max(1, Math.ceil(retryAfterMs));
 }

@@ -44,10 +44,17 @@ Deno.test("answerError() tells a 429 the milliseconds and the seconds, rounded u
   assert.equal(bare.retry_after_ms, 1);
 });
 
-Deno.test("answerError() gives a 503 Retry-After alone, a 405 Allow, an unread body Connection", async () => {
+Deno.test("answerError() gives a 503 and a 409 Retry-After alone, a 405 Allow, an unread body Connection", async () => {
   const full = answerError(new RelayError("unavailable", "full", { retryAfterMs: 61_000 }));
   assert.equal(full.headers.get("retry-after"), "61");
   assert.deepEqual(await full.json(), { error: { code: "unavailable", message: "full" } });
+  const held = answerError(
+    new RelayError("idempotency_in_progress", "wait", { retryAfterMs: 1_500 }),
+  );
+  assert.equal(held.headers.get("retry-after"), "2");
+  assert.deepEqual(await held.json(), {
+    error: { code: "idempotency_in_progress", message: "wait" },
+  });
   const wrong = answerError(new RelayError("method_not_allowed", "no", { allow: "GET, HEAD" }));
   assert.equal(wrong.headers.get("allow"), "GET, HEAD");
   const cut = answerError(new RelayError("request_timeout", "late", { closeConnection: true }));

@@ -186,7 +186,7 @@ async function putBack(
     // The row did nothing wrong: it keeps its place, is attempted as soon as possible, and the
     // attempt is not counted.
     const attempts = row.attempts - 1;
-    await held.release({ dueMs: nowMs, attempts, lastReason: row.lastReason });
+    await held.release({ dueMs: nowMs, dueSetAtMs: nowMs, attempts, lastReason: row.lastReason });
     return lane.wake(nowMs);
   }
   const { reason: lastReason, payload = row.payload, endsAtMs = row.endsAtMs, note } = outcome;
@@ -195,8 +195,9 @@ async function putBack(
     ? Math.min(outcome.afterMs, NO_CONNECTION_RETRY_MS)
     : outcome.afterMs;
   const dueMs = nowMs + Math.max(1, Math.ceil(afterMs));
+  const ends = endsAtMs === undefined ? {} : { endsAtMs };
   await held.release(
-    { dueMs, attempts, lastReason, payload, ...(endsAtMs === undefined ? {} : { endsAtMs }) },
+    { dueMs, dueSetAtMs: nowMs, attempts, lastReason, payload, ...ends },
     besideOf(held, handler, { attempts, result: "retry", dueMs, note }),
   );
   lane.wake(dueMs);

@@ -1,9 +1,9 @@
 /**
- * Finds rows that are due further ahead than the rules of their kind allow: a clock that was wrong ahead
- * has put them back, and they would wait until that time comes. They are due now.
+ * Finds rows whose due time was set by a clock that was ahead: at a time still to come, or further ahead than
+ * the rules of their kind allow. They would wait until that time comes, and are due now.
  *
- * The index has the due times of each destination apart. A round goes by its destinations, each from the
- * latest time that may be, a bounded part of the index at each look.
+ * The index has the due times of each destination apart. A round goes by its destinations, each from what is
+ * due soon on, a bounded part of the index and of its rows at each look.
  */
 import { CLOCK_SKEW_MS } from "../clock_skew.ts";
 import { listRows } from "../storage/list_rows.ts";
@@ -35,11 +35,8 @@ export class FarAhead {
   ): Promise<boolean> {
     const { kv, now } = services.store;
     for (let reads = 0; reads < READS; reads++) {
-      const nowMs = now();
-      const latestOf = (kind: string) => {
-        const handler = handlerOf(kind);
-        return handler === undefined ? Infinity : latestPauseEndMs(handler, nowMs);
-      };
+      const soonMs = now() + CLOCK_SKEW_MS;
+      const latestOf = (kind: string) => handlerOf(kind) === undefined ? Infinity : soonMs;
       const prefix = [LANE_PREFIX];
       const selector = this.#start === null ? { prefix } : { prefix, start: this.#start };
       const rows = await listRows<unknown>(kv, selector, { limit: AT_ONCE });
@@ -47,7 +44,7 @@ export class FarAhead {
       await Promise.all(late.map(async ({ key }) => {
         const isFar = (row: OutgoingRow) =>
           row.lease === null && isFarAhead(row, handlerOf(row.kind)!, now());
-        // What its sender chose is left alone without a commit.
+        // What is as it should be is left alone without a commit.
         const id = key.at(-1) as string;
         const { value } = await retryWhileLocked(() => kv.get<OutgoingRow>(outgoingKey(id)));
         if (value === null || isFar(value)) await makeDueNow(services, key, isFar, freed);
@@ -66,7 +63,7 @@ export class FarAhead {
 const kindOf = (key: Deno.KvKey): string => key[1] as string;
 const dueMsOf = (key: Deno.KvKey): number => key[3] as number;
 
-/** Where to read on: what is due in time at the last destination that was read is passed over. */
+/** Where to read on: what is due soon at the last destination that was read is passed over. */
 function afterwards(last: Deno.KvKey, latestMs: number): Deno.KvKey {
   if (dueMsOf(last) > latestMs) return [...last, true];
   const lane = last.slice(0, 3);
@@ -74,21 +71,24 @@ function afterwards(last: Deno.KvKey, latestMs: number): Deno.KvKey {
   return [...lane, latestMs === Infinity ? true : latestMs + 1];
 }
 
-function latestPauseEndMs({ longestPauseMs }: PausesOf, nowMs: number): number {
-  return nowMs + longestPauseMs + CLOCK_SKEW_MS;
+/** Whether a row that nobody holds is due later than a clock that is right has it wait. */
+function isFarAhead(row: OutgoingRow, handler: PausesOf, nowMs: number): boolean {
+  const soonMs = nowMs + CLOCK_SKEW_MS;
+  const pauseMs = setAtMs(row) > soonMs ? 0 : handler.longestPauseMs;
+  return row.dueMs > Math.max(soonMs + pauseMs, chosenMs(row, handler));
 }
 
-/** Whether a row that nobody holds is due later than any rule has it wait. */
-export function isFarAhead(row: OutgoingRow, handler: PausesOf, nowMs: number): boolean {
-  return row.dueMs > Math.max(latestPauseEndMs(handler, nowMs), chosenMs(row, handler));
+/** When its due time was set; -Infinity where a former version put it back, and did not say. */
+function setAtMs({ dueSetAtMs, queuedAtMs, lastReason }: OutgoingRow): number {
+  return dueSetAtMs ?? (lastReason === null ? queuedAtMs : -Infinity);
 }
 
 /** The latest first due time of what its sender has put off, else -Infinity. */
 function chosenMs(
-  { dueMs, endsAtMs, queuedAtMs, attempts, lastReason }: OutgoingRow,
+  { dueMs, dueSetAtMs, endsAtMs, queuedAtMs, attempts, lastReason }: OutgoingRow,
   { triedMs }: PausesOf,
 ): number {
-  if (triedMs === undefined) return -Infinity;
+  if (triedMs === undefined || dueSetAtMs !== undefined) return -Infinity;
   if (endsAtMs === undefined) {
     // Of a former version: what nothing was tried of is due when its sender said.
     return attempts === 0 && lastReason === null && dueMs > queuedAtMs ? dueMs : -Infinity;

@@ -135,7 +135,7 @@ export class HeldRow {
 
   /** Gives the row back with another due time. @throws LeaseLost */
   release(
-    changes: Partial<OutgoingRow> & { dueMs: number },
+    changes: Partial<OutgoingRow> & { dueMs: number; dueSetAtMs: number },
     beside?: Beside,
   ): Promise<void> {
     return this.#change(

@@ -41,8 +41,8 @@ export function isLeaseOver(row: OutgoingRow, timing: LeaseTiming, nowMs: number
 }
 
 /**
- * Puts back rows whose lease is over, and those whose lease ends further ahead than any can: not soon after
- * a leap, within which holders that live renew theirs by the new time.
+ * Puts back rows whose lease is over, and those whose lease ends further ahead than any can: not within
+ * one lease of a leap, in which holders that live renew theirs by the new time.
  * @param isOurs rows that this process attempts; it takes care of them itself
  * @returns when the next lease is over, Infinity for none
  */
@@ -63,7 +63,8 @@ export async function freeLeasesThatAreOver(
   const untilMs = ({ key }: Deno.KvEntry<unknown>) => key[1] as number;
   const over = rows.filter((row) => untilMs(row) <= nowMs);
   const latestMs = latestLeaseEndMs(timing, nowMs);
-  const ahead = clock.leaptLately ? [] : await list({ prefix, start: [...prefix, latestMs + 1] });
+  const mayBeRenewed = clock.sinceLeapMs <= timing.leaseMs + timing.clockSkewMs;
+  const ahead = mayBeRenewed ? [] : await list({ prefix, start: [...prefix, latestMs + 1] });
   const isOver = (row: OutgoingRow) => isLeaseOver(row, timing, now());
   await Promise.all(
     [...over, ...ahead].map(({ key }) => makeDueNow(services, key, isOver, freed)),

@@ -33,7 +33,8 @@ export async function makeDueNow(
     plan(turn) {
       const before = turn.record<OutgoingRow>(key);
       if (before === null || !isWanted(before)) return { row: null };
-      const row = { ...before, lease: null, dueMs: turn.nowMs, attempt: turn.attempt };
+      const { nowMs, attempt } = turn;
+      const row = { ...before, lease: null, dueMs: nowMs, dueSetAtMs: nowMs, attempt };
       stageChange(turn, id, before, row);
       return { row };
     },

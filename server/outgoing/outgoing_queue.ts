@@ -235,8 +235,11 @@ export class OutgoingQueue {
   }
 
   async #findAll(): Promise<void> {
-    const { kv, exclusive } = this.#store;
-    this.#lookedAtMs = this.#store.now();
+    const { kv, exclusive, now } = this.#store;
+    const nowMs = now();
+    // After a leap back some of what waits may be due by the later time.
+    if (nowMs < this.#lookedAtMs) this.#nextFarLookMs = -Infinity;
+    this.#lookedAtMs = nowMs;
     this.#nextLeaseEndMs = Infinity;
     this.#isKnown = false;
     try {

@@ -28,6 +28,11 @@ export interface OutgoingRow<P = unknown> {
   endsAtMs?: number;
   /** When it is due, or when its lease is over; part of its index row's key. */
   dueMs: number;
+  /**
+   * When its due time was set, unix ms; absent before it is put back, when that is queuedAtMs, and in rows
+   * that former versions put back.
+   */
+  dueSetAtMs?: number;
   /** Attempts begun. */
   attempts: number;
   /** "data" once the content may have been handed over: an attempt that ends so is not repeated. */

@@ -3,6 +3,7 @@ import type { Core } from "../core.ts";
 import type { Part } from "../part.ts";
 import { startupNote } from "../startup_notes.ts";
 import { deadNote } from "./dead_rows.ts";
+import type { LeaseTiming } from "./held_row.ts";
 import { OutgoingQueue } from "./outgoing_queue.ts";
 
 export interface Outgoing extends Part {
@@ -10,8 +11,16 @@ export interface Outgoing extends Part {
   outgoing: OutgoingQueue;
 }
 
-export async function openOutgoing({ deps, store, records, commits }: Core): Promise<Outgoing> {
-  const outgoing = new OutgoingQueue({ store, records, commits, log: deps.log });
+export interface OutgoingOptions {
+  /** Of the rows that a process holds; a minute unless given. */
+  outgoingTiming?: Partial<LeaseTiming>;
+}
+
+export async function openOutgoing(
+  { deps, store, records, commits }: Core,
+  { outgoingTiming: timing }: OutgoingOptions,
+): Promise<Outgoing> {
+  const outgoing = new OutgoingQueue({ store, records, commits, log: deps.log, timing });
   const note = await deadNote(deps.kv);
   return {
     outgoing,

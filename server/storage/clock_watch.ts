@@ -196,8 +196,13 @@ export class ClockWatch {
 
   /** Whether a leap of either kind was found in the last ten minutes of monotonic time. */
   get leaptLately(): boolean {
+    return this.sinceLeapMs < LATELY_MS;
+  }
+
+  /** Monotonic ms since a leap of either kind was found last; Infinity before the first. */
+  get sinceLeapMs(): number {
     this.observe();
-    return this.#elapsedMs - this.#leaptAtMs < LATELY_MS;
+    return this.#elapsedMs - this.#leaptAtMs;
   }
 
   /**

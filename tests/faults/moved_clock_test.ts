@@ -224,7 +224,9 @@ partOrSkip(
     const status = await sendWatched(moved);
     await until("the mail is deferred", async () => await status() === "deferred");
     moved.clock.moveTo(2 * DAY_MS);
-    await delay(4_000); // beyond the time of agreement, and a look at what is due
+    const health = async () => (await ask(`${moved.target().url}/health`)).json;
+    await until("the clock is taken for right", async () => (await health()).clock === undefined);
+    await delay(1_500); // beyond a look at what is due
     moved.clock.moveTo(0);
     assert.equal(await status(), "deferred");
   },

@@ -211,7 +211,8 @@ class World {
   async end(hop: Hop): Promise<void> {
     const { bench } = this;
     this.#hop = hop;
-    bench.clock.leap(this.#trueOffsetMs - (bench.clock.now() - bench.clock.elapsed()));
+    // In whole ms, as a wall clock is set.
+    bench.clock.leap(Math.round(this.#trueOffsetMs - (bench.clock.now() - bench.clock.elapsed())));
     await this.#make({ step: "restart" });
   }
 

@@ -1,4 +1,10 @@
-/** Runs a relay that trusts a clock that leapt ahead after a second of agreement, not after a minute. */
+/**
+ * Runs a relay that trusts a clock that leapt ahead after a second of agreement, not after a minute, and
+ * holds what it delivers for five seconds at a time.
+ */
 import { runRelay } from "./run_relay.ts";
 
-await runRelay({ clockTiming: { agreementMs: 1_000, leapMs: 120_000 } });
+await runRelay({
+  clockTiming: { agreementMs: 1_000, leapMs: 120_000 },
+  outgoingTiming: { leaseMs: 5_000 },
+});
