@@ -4,7 +4,7 @@ import { outgoingKey, stageOutgoing } from "../../server/outgoing/outgoing_row.t
 import { GroupCommit } from "../../server/storage/group_commit.ts";
 import { IdSequence } from "../../server/storage/id_sequence.ts";
 import { RecordCache } from "../../server/storage/record_cache.ts";
-import { EMBEDDED_CAPACITY, type Store } from "../../server/storage/store.ts";
+import { createStore, EMBEDDED_CAPACITY } from "../../server/storage/store.ts";
 import type { Row } from "../row.ts";
 
 const KIND = "bench";
@@ -23,13 +23,13 @@ export const outgoingDeliveries: Row = {
   async prepare({ temporaryFolder, count }) {
     const rows = count(ROWS);
     const kv = await Deno.openKv(`${temporaryFolder}/outgoing.sqlite3`);
-    const store: Store = {
+    const store = createStore({
       kv,
       exclusive: true,
       capacity: EMBEDDED_CAPACITY,
       now: Date.now,
       random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
-    };
+    });
     const records = new RecordCache(store);
     const ids = await IdSequence.open(store, null);
     const commits = new GroupCommit({ store, records, ids, journal: null });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Leases } from "./leases.ts";
-import { EMBEDDED_CAPACITY, type Store } from "./store.ts";
+import { createStore, EMBEDDED_CAPACITY, type Store } from "./store.ts";
 
 const LENGTH_MS = 60_000;
 
@@ -11,13 +11,13 @@ async function withStore(
   const kv = await Deno.openKv(":memory:");
   let nowMs = Date.UTC(2026, 0, 1);
   try {
-    const store: Store = {
+    const store = createStore({
       kv,
       exclusive,
       capacity: EMBEDDED_CAPACITY,
       now: () => nowMs,
       random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
-    };
+    });
     await test(store, (ms) => void (nowMs += ms));
   } finally {
     kv.close();

@@ -2,6 +2,7 @@
 import type { Deps } from "../deps.ts";
 import { logSparsely } from "../log_sparsely.ts";
 import type { Part } from "../part.ts";
+import type { StartTicker } from "../ticker.ts";
 import { startupNote } from "../startup_notes.ts";
 import { ClockStamp } from "./clock_stamp.ts";
 import { FreeDisk, type MeasureFreeBytes } from "./free_disk.ts";
@@ -15,7 +16,13 @@ import { Leases } from "./leases.ts";
 import { PublicReads } from "./public_reads.ts";
 import { RecordCache } from "./record_cache.ts";
 import { requireAnswer } from "./require_answer.ts";
-import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY, type Store, type StoreCapacity } from "./store.ts";
+import {
+  createStore,
+  EMBEDDED_CAPACITY,
+  KV_CONNECT_CAPACITY,
+  type Store,
+  type StoreCapacity,
+} from "./store.ts";
 import { type SlotTiming, WriterSlot } from "./writer_slot.ts";
 
 export interface StorageOptions {
@@ -25,6 +32,8 @@ export interface StorageOptions {
   capacity?: StoreCapacity;
   queueBounds?: QueueBounds;
   journalBounds?: JournalBounds;
+  /** The second by which deadlines of the store's calls are counted; as usual unless given. */
+  startTicker?: StartTicker;
   /** Told of each write that the store failed. */
   onWriteFailure?: (failure: unknown) => unknown;
 }
@@ -48,13 +57,14 @@ export async function openStorage(
   { config, kv, now, random, log }: Deps,
   options: StorageOptions,
 ): Promise<Storage> {
-  const store: Store = {
+  const store = createStore({
     kv,
     exclusive: !config.sharedStore,
     capacity: options.capacity ?? (config.hosted ? KV_CONNECT_CAPACITY : EMBEDDED_CAPACITY),
     now,
     random,
-  };
+    startTicker: options.startTicker,
+  });
   await requireAnswer(openLayout(kv, store.exclusive));
   // As long as it takes: what it does is not done again, however often a start is ended.
   const replayed = await replayJournal(store);

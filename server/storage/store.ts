@@ -1,7 +1,12 @@
 /** The store and how much it can take in one commit. */
 import type { Clock } from "../deps.ts";
+import type { StartTicker } from "../ticker.ts";
+import type { CallDeadline } from "./call_deadline.ts";
+import { KvBackend } from "./deno_kv/kv_backend.ts";
+import { createRows, type Rows } from "./rows.ts";
 
-export interface Store {
+export interface Store extends Rows, Pick<CallDeadline, "attend"> {
+  /** For the group commit and what is not read by the contract yet. */
   readonly kv: Deno.Kv;
   /**
    * True when this process alone writes the store (the embedded file, its lock held): cached
@@ -12,6 +17,27 @@ export interface Store {
   readonly capacity: StoreCapacity;
   readonly now: Clock;
   readonly random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
+}
+
+/** The store over Deno KV. @param given whose it is, and by which second deadlines are counted */
+export function createStore(
+  given: Omit<Store, keyof Rows | "attend"> & { startTicker?: StartTicker },
+): Store {
+  const { kv, exclusive, capacity, now, random, startTicker } = given;
+  const backend = new KvBackend(kv);
+  return {
+    kv,
+    exclusive,
+    capacity,
+    now,
+    random,
+    ...createRows({ backend, random, isUnclear: !exclusive, startTicker }),
+  };
+}
+
+/** How many rows a transaction may read: of a shared store's checks its proof takes one. */
+export function checksOfTransaction({ capacity, exclusive }: Store): number {
+  return exclusive ? capacity.checks : capacity.checks - 1;
 }
 
 /** Bounds of one atomic operation, with a margin below what the store refuses. */

@@ -8,7 +8,12 @@ import {
   type JournalRow,
 } from "../../server/storage/journal.ts";
 import { delay } from "./pace.ts";
-import { EMBEDDED_CAPACITY, type Store, type StoreCapacity } from "../../server/storage/store.ts";
+import {
+  createStore,
+  EMBEDDED_CAPACITY,
+  type Store,
+  type StoreCapacity,
+} from "../../server/storage/store.ts";
 import type { FakeCommit } from "./fake_kv.ts";
 import type { TestStorage } from "./storage.ts";
 
@@ -131,11 +136,11 @@ export async function known({ records }: TestStorage, name: string): Promise<rea
 
 /** A store for the replay alone. */
 export function storeOn(kv: Deno.Kv, capacity: StoreCapacity = EMBEDDED_CAPACITY): Store {
-  return {
+  return createStore({
     kv,
     exclusive: true,
     capacity,
     now: () => 0,
     random: (sizeBytes) => new Uint8Array(sizeBytes),
-  };
+  });
 }
