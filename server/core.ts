@@ -39,7 +39,7 @@ export function createCore(
 ): Core {
   const { store, records, commits, ids, leases, publicReads, freeDisk, addressKey } = storage;
   const { limits } = deps.config;
-  const identities = new Identities(deps.kv);
+  const identities = new Identities(store);
   const presence = new Presence(store);
   const authenticator = createAuthenticator({
     byAddress: (address) => identities.byAddress(address),
