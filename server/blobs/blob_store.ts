@@ -6,7 +6,6 @@ import { BoundedMap } from "../storage/bounded_map.ts";
 import type { FreeDisk } from "../storage/free_disk.ts";
 import type { Turn } from "../storage/job.ts";
 import { listRows } from "../storage/list_rows.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { Semaphore } from "../storage/semaphore.ts";
 import type { Store } from "../storage/store.ts";
 import { makeUlid } from "../storage/ulid.ts";
@@ -137,7 +136,7 @@ export class BlobStore implements Blobs {
     if (recent.stateOf(ref.name) !== "written") return;
     recent.giveUp(ref.name);
     try {
-      const row = await retryWhileLocked(() => store.kv.get(blobKey(ref.name)));
+      const row = await store.get(blobKey(ref.name));
       if (row.value === null) await bytes.remove({ name: ref.name, sizeBytes: sizeBytesOf(ref) });
     } catch (failure) {
       this.#writeFailed(failure); // the sweep comes
