@@ -64,6 +64,7 @@ export async function openStorage(
     now,
     random,
     startTicker: options.startTicker,
+    onSilence: (isSilent) => log(isSilent ? "store_silent" : "store_answers"),
   });
   await requireAnswer(openLayout(kv, store.exclusive));
   // As long as it takes: what it does is not done again, however often a start is ended.

@@ -4,9 +4,8 @@
  * proof of commits of which the store does not say whether it has them.
  */
 import { RelayError } from "../errors.ts";
-import type { StartTicker } from "../ticker.ts";
 import { type Backend, type MaybeRow, READ_KEYS, type Row } from "./backend.ts";
-import { CallDeadline, NoAnswer } from "./call_deadline.ts";
+import { CallDeadline, type CallDeadlineOptions, NoAnswer } from "./call_deadline.ts";
 import { randomId } from "./random_id.ts";
 import { Transaction } from "./transaction.ts";
 
@@ -56,20 +55,18 @@ const PROOF_LIFE_MS = 3_600_000;
 
 const attemptKey = (attempt: string): Deno.KvKey => ["attempt", attempt];
 
-export interface RowsOptions {
+export interface RowsOptions extends CallDeadlineOptions {
   backend: Backend;
   random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
   /** Whether a commit may be reported as failed that was stored: over a network, not in a file. */
   isUnclear: boolean;
-  /** The second by which deadlines are counted; as usual unless given. */
-  startTicker?: StartTicker;
 }
 
 /** The contract over what an adapter gives, and attend() for commits of groups, which have their own deadline. */
 export function createRows(
-  { backend, random, isUnclear, startTicker }: RowsOptions,
+  { backend, random, isUnclear, ...silence }: RowsOptions,
 ): Rows & Pick<CallDeadline, "attend"> {
-  const deadline = new CallDeadline(startTicker);
+  const deadline = new CallDeadline(silence);
 
   async function readAll<T>(keys: readonly Deno.KvKey[]): Promise<MaybeRow<T>[]> {
     if (keys.length <= READ_KEYS) {
@@ -106,7 +103,8 @@ export function createRows(
   /** True when the store took the transaction. @throws what keeps it from saying so */
   async function commit(transaction: Transaction): Promise<boolean> {
     const { checks, writes } = transaction;
-    if (!isUnclear) {
+    // What checks nothing and adds nothing may be stored twice.
+    if (!isUnclear || checks.length === 0 && writes.every(({ kind }) => kind !== "sum")) {
       return await deadline.within(() => backend.commit(checks, writes)) !== null;
     }
     const proof = attemptKey(randomId({ random }));

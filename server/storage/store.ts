@@ -1,7 +1,6 @@
 /** The store and how much it can take in one commit. */
 import type { Clock } from "../deps.ts";
-import type { StartTicker } from "../ticker.ts";
-import type { CallDeadline } from "./call_deadline.ts";
+import type { CallDeadline, CallDeadlineOptions } from "./call_deadline.ts";
 import { KvBackend } from "./deno_kv/kv_backend.ts";
 import { createRows, type Rows } from "./rows.ts";
 
@@ -21,9 +20,9 @@ export interface Store extends Rows, Pick<CallDeadline, "attend"> {
 
 /** The store over Deno KV. @param given whose it is, and by which second deadlines are counted */
 export function createStore(
-  given: Omit<Store, keyof Rows | "attend"> & { startTicker?: StartTicker },
+  given: Omit<Store, keyof Rows | "attend"> & CallDeadlineOptions,
 ): Store {
-  const { kv, exclusive, capacity, now, random, startTicker } = given;
+  const { kv, exclusive, capacity, now, random, startTicker, onSilence } = given;
   const backend = new KvBackend(kv);
   return {
     kv,
@@ -31,7 +30,7 @@ export function createStore(
     capacity,
     now,
     random,
-    ...createRows({ backend, random, isUnclear: !exclusive, startTicker }),
+    ...createRows({ backend, random, isUnclear: !exclusive, startTicker, onSilence }),
   };
 }
 
