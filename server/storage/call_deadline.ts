@@ -61,31 +61,37 @@ export class CallDeadline {
       if (this.#askedAt === this.#ticks) return Promise.reject(new NoAnswer());
       this.#askedAt = this.#ticks;
     }
-    return new Promise<T>((resolve, reject) => {
-      this.#answerOf(call, () => reject(new NoAnswer())).then(resolve, reject);
-    });
+    return this.#answerOf(call, true);
   }
 
   /** Waits for a call as long as it takes, for callers with a deadline of their own. */
   attend<T>(call: () => Promise<T>): Promise<T> {
-    return this.#answerOf(call, undefined);
+    return this.#answerOf(call, false);
   }
 
-  async #answerOf<T>(call: () => Promise<T>, refuse: Call["refuse"]): Promise<T> {
-    const answer = call();
-    const due = this.#ticks + (this.#silent ? SILENT_TICKS : DEADLINE_TICKS);
-    const entry: Call = { due, refuse };
-    if (this.#calls.size === 0) this.#heardAt = this.#ticks;
-    this.#calls.add(entry);
-    this.#stopTicker ??= (this.options.startTicker ?? startIntervalTicker)(() => this.#tick());
-    try {
-      return await answer;
-    } finally {
-      this.#heardAt = this.#ticks;
-      this.#setSilent(false);
-      this.#calls.delete(entry);
-      this.#stopIfIdle();
-    }
+  #answerOf<T>(call: () => Promise<T>, isBounded: boolean): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const answer = call();
+      const due = this.#ticks + (this.#silent ? SILENT_TICKS : DEADLINE_TICKS);
+      const entry: Call = { due, refuse: isBounded ? () => reject(new NoAnswer()) : undefined };
+      if (this.#calls.size === 0) this.#heardAt = this.#ticks;
+      this.#calls.add(entry);
+      this.#stopTicker ??= (this.options.startTicker ?? startIntervalTicker)(() => this.#tick());
+      answer.then((value) => {
+        this.#heard(entry);
+        resolve(value);
+      }, (error) => {
+        this.#heard(entry);
+        reject(error);
+      });
+    });
+  }
+
+  #heard(call: Call): void {
+    this.#heardAt = this.#ticks;
+    this.#setSilent(false);
+    this.#calls.delete(call);
+    this.#stopIfIdle();
   }
 
   #tick(): void {

@@ -68,10 +68,12 @@ export function createRows(
 ): Rows & Pick<CallDeadline, "attend"> {
   const deadline = new CallDeadline(silence);
 
-  async function readAll<T>(keys: readonly Deno.KvKey[]): Promise<MaybeRow<T>[]> {
-    if (keys.length <= READ_KEYS) {
-      return keys.length === 0 ? [] : await deadline.within(() => backend.getMany<T>(keys));
-    }
+  function readAll<T>(keys: readonly Deno.KvKey[]): Promise<MaybeRow<T>[]> {
+    if (keys.length === 0 || keys.length > READ_KEYS) return readInTens<T>(keys);
+    return deadline.within(() => backend.getMany<T>(keys));
+  }
+
+  async function readInTens<T>(keys: readonly Deno.KvKey[]): Promise<MaybeRow<T>[]> {
     const rows: MaybeRow<T>[] = [];
     for (let from = 0; from < keys.length; from += READ_KEYS) {
       const some = keys.slice(from, from + READ_KEYS);
@@ -136,6 +138,9 @@ export function createRows(
       const size = Math.min(limit, batchSize);
       for (let from = selector;;) {
         const rows = await readBatch<T>(from, size, reverse);
+        if (take === undefined && kept.length === 0 && (size === limit || rows.length < size)) {
+          return rows;
+        }
         for (const row of rows) {
           if (take !== undefined && !take(row)) continue;
           kept.push(row);
