@@ -10,7 +10,6 @@ import type { PublicReads } from "../storage/public_reads.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { shareRuns } from "../storage/shared_run.ts";
 import type { Store } from "../storage/store.ts";
-import { readRows } from "../storage/read_rows.ts";
 import { changeKey, LISTING_LOG, listingKey, type ListingLog, type ListingRow } from "./listing.ts";
 import type { DirectoryPacks } from "./packs.ts";
 import { Recency } from "./recency.ts";
@@ -141,11 +140,9 @@ export class Directory {
     const changes = await store.list<number>(selector, { batchSize: LIST_BATCH });
     if (changes.length < seq - indexed.seq) return false;
     const agentIds = [...new Set(changes.map(({ value }) => value))];
-    for await (const rows of readRows<ListingRow>(store, agentIds.map(listingKey))) {
-      for (const { key, value } of rows) {
-        if (value === null) indexed.index.remove(key[1] as number);
-        else indexed.index.put(value);
-      }
+    for (const { key, value } of await store.getMany<ListingRow[]>(agentIds.map(listingKey))) {
+      if (value === null) indexed.index.remove(key[1] as number);
+      else indexed.index.put(value);
     }
     indexed.seq = seq;
     return true;

@@ -20,7 +20,6 @@ import type { RecentMessage, RecentMessages } from "./recent_messages.ts";
 import { createdAtOf, decodeRow } from "./row_codec.ts";
 import { DAY_MS } from "../../time_units.ts";
 import { MAX_ID } from "../../max_id.ts";
-import { readRows } from "../../storage/read_rows.ts";
 
 /** Messages whose pieces are read at one time: so many may be read beyond the end of a page. */
 const JOINED_TOGETHER = 8;
@@ -250,11 +249,7 @@ export class StoredMessages {
   }
 
   async #getMany<T>(keys: Deno.KvKey[]): Promise<(T | null)[]> {
-    const values: (T | null)[] = [];
-    for await (const rows of readRows<T>(this.store, keys)) {
-      for (const { value } of rows) values.push(value);
-    }
-    return values;
+    return (await this.store.getMany<T[]>(keys)).map(({ value }) => value);
   }
 }
 
