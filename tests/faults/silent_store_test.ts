@@ -15,6 +15,8 @@ import { fillPath, type FuzzContext, type FuzzRoute, fuzzRoutes } from "../fuzz/
 
 /** As docs/operations.md says, and some for timers that are late: a second of 10 ms feels that. */
 const PROMISED_SECONDS = 15 + 3;
+/** Work in the background may meet the silence first, and use up the seconds of a request. */
+const TRIES = 3;
 /** How much shorter a second is here. */
 const FASTER = 100;
 const ADMIN_TOKEN = "silent-".repeat(8);
@@ -117,6 +119,7 @@ for (const exclusive of [false, true]) {
       } finally {
         store.speak();
         await asked;
+        while (ticks.size > 0) await new Promise((resolve) => setTimeout(resolve, 1));
       }
     }
 
@@ -128,7 +131,10 @@ for (const exclusive of [false, true]) {
     for (const route of routes) {
       const name = `${route.method} ${route.path}`;
       for (let calls = 0; calls < MOST_CALLS; calls++) {
-        const answer = await answerTo(route, calls);
+        let answer: Answer | undefined;
+        for (let tries = 0; answer === undefined && tries < TRIES; tries++) {
+          answer = await answerTo(route, calls);
+        }
         const told = answer === undefined
           ? "no answer"
           : `${answer.status} ${answer.text.slice(0, 120)}`;
