@@ -166,6 +166,7 @@ try {
     }),
     kv,
     now: Date.now,
+    elapsed: () => performance.now(),
     random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
     fetch,
     log,

@@ -2,7 +2,7 @@
 import type { Config } from "./config.ts";
 import type { Mailer } from "./outgoing/mailer.ts";
 
-/** Unix time in milliseconds. */
+/** A time in milliseconds: unix time of a wall clock, or of a monotonic one from a start of its own. */
 export type Clock = () => number;
 
 /** One line of the log: an event name and plain fields. Never a token, key, signature, body or address. */
@@ -14,7 +14,10 @@ export type Log = (
 export interface Deps {
   config: Config;
   kv: Deno.Kv;
+  /** Wall time, unix ms. It may leap. */
   now: Clock;
+  /** Monotonic ms since some time. It never leaps; it stops while the machine sleeps. */
+  elapsed: Clock;
   /** Cryptographically random bytes. */
   random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
   fetch: typeof fetch;

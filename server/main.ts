@@ -92,6 +92,7 @@ function depsOf(config: Config, { kv }: OpenedStore, mailer: Mailer | undefined)
     config,
     kv,
     now: Date.now,
+    elapsed: () => performance.now(),
     random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
     fetch,
     mailer,

@@ -2,7 +2,7 @@
 import { ConfigError } from "./config.ts";
 import { DataFolderInUseError, UnusableDataFolderError } from "./data_folder.ts";
 import { DiskFullError } from "./disk_reserve.ts";
-import { ClockBehindError } from "./storage/clock_stamp.ts";
+import { ClockBehindError } from "./storage/store_time.ts";
 
 /** What the store and the disk say, and what is to be done about it. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [

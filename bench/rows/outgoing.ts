@@ -1,6 +1,7 @@
 /** Deliveries of the outgoing queue, each with its three commits, against the same answers with none. */
 import { OutgoingQueue } from "../../server/outgoing/outgoing_queue.ts";
 import { outgoingKey, stageOutgoing } from "../../server/outgoing/outgoing_row.ts";
+import { ClockWatch } from "../../server/storage/clock_watch.ts";
 import { GroupCommit } from "../../server/storage/group_commit.ts";
 import { IdSequence } from "../../server/storage/id_sequence.ts";
 import { RecordCache } from "../../server/storage/record_cache.ts";
@@ -23,11 +24,15 @@ export const outgoingDeliveries: Row = {
   async prepare({ temporaryFolder, count }) {
     const rows = count(ROWS);
     const kv = await Deno.openKv(`${temporaryFolder}/outgoing.sqlite3`);
+    const elapsed = () => performance.now();
     const store = createStore({
       kv,
       exclusive: true,
       capacity: EMBEDDED_CAPACITY,
       now: Date.now,
+      elapsed,
+      lived: elapsed,
+      clock: new ClockWatch({ now: Date.now, elapsed, log: () => {} }),
       random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
     });
     const records = new RecordCache(store);

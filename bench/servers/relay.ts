@@ -50,6 +50,7 @@ const deps: Deps = {
   }),
   kv,
   now: () => Date.now() - behindMs,
+  elapsed: () => performance.now() - behindMs,
   random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
   fetch,
   log,

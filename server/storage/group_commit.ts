@@ -96,10 +96,11 @@ export class GroupCommit {
   /**
    * Commits a job together with the other jobs that wait.
    * @returns what plan() returned, after the commit that holds it
-   * @throws TypeError for undeclared records; what plan() threw; RelayError `unavailable` when the queue is full or retries are used up
+   * @throws TypeError for undeclared records; what plan() threw; RelayError `unavailable` when the queue is full, retries are used up, or the clock cannot be relied on
    */
   submit<T>(job: Job<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
+      if (job.whateverTheClock !== true) this.#store.clock.requireSure();
       for (const key of job.records) requireDeclared(key);
       const names = job.records.map(recordName);
       const verified = this.#store.exclusive;

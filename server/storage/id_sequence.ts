@@ -2,6 +2,9 @@
  * Message ids: (ms since 2025) * 4096 with the writer slot in the low 8 bits. They ascend in every
  * mailbox and are unique in the store (decisions, "Messages").
  */
+import { unavailable } from "../errors.ts";
+import { MAX_ID } from "../max_id.ts";
+import { LATEST_MS } from "./clock_watch.ts";
 import { retryWhileLocked } from "./lock_retry.ts";
 import type { Store } from "./store.ts";
 import { NoFreeSlot, type WriterSlot } from "./writer_slot.ts";
@@ -16,6 +19,8 @@ const CEILING_AHEAD_MS = 20_000;
 const CEILING_LOW_MS = 10_000;
 const RAISE_ATTEMPTS = 10;
 const CONFIRM_ATTEMPTS = 4;
+/** What a caller is told to wait where only a person can mend it. */
+const ID_RETRY_MS = 60_000;
 
 /** The smallest id that a message created at this time can have. */
 export function lowestIdAt(createdAtMs: number): number {
@@ -73,7 +78,8 @@ export class IdSequence {
    */
   ready(nowMs: number): boolean {
     if (this.#doubted || !this.#holdsSlot(nowMs)) return false;
-    const next = Math.max(this.#last, this.#needed, lowestIdAt(nowMs));
+    const next = Math.max(this.#last, this.#needed, this.#lowestNow(nowMs));
+    if (next + IDS_PER_MS * 1000 > MAX_ID) return true; // next() refuses
     if (next + IDS_PER_MS * 1000 > this.#ceiling) return false;
     if (next + IDS_PER_MS * CEILING_LOW_MS > this.#ceiling && this.#raising === null) {
       this.#raising = this.#raise(next).catch(() => {}).finally(() => this.#raising = null);
@@ -85,10 +91,14 @@ export class IdSequence {
     return this.slot === null || (this.slot.tenure === this.#tenure && this.slot.isLive(nowMs));
   }
 
-  /** The next id above `above`. @throws CeilingReached */
+  /**
+   * The next id above `above`.
+   * @throws CeilingReached; RelayError `unavailable` where it would be greater than the API's ids
+   */
   next(above: number, nowMs: number): number {
     const floor = Math.max(above, this.#last, (nowMs - ID_EPOCH_MS) * IDS_PER_MS - 1);
     const id = nextIdInSlot(floor, this.#number);
+    if (id > MAX_ID) throw idsUsedUp();
     if (id > this.#ceiling) {
       this.#needed = Math.max(this.#needed, id);
       throw new CeilingReached();
@@ -111,8 +121,14 @@ export class IdSequence {
     await this.#confirmSlot();
     this.#doubted = false;
     if (this.#ceiling === 0 || !this.ready(this.store.now())) {
-      await this.#raise(Math.max(this.#last, this.#needed, lowestIdAt(this.store.now())));
+      await this.#raise(Math.max(this.#last, this.#needed, this.#lowestNow(this.store.now())));
     }
+  }
+
+  /** A clock that cannot be relied on raises no ceiling: every later id would stand above it for good. */
+  #lowestNow(nowMs: number): number {
+    const { possibleTimes } = this.store.clock;
+    return lowestIdAt(Math.min(nowMs, ...possibleTimes, LATEST_MS));
   }
 
   async #confirmSlot(): Promise<void> {
@@ -157,7 +173,8 @@ export class IdSequence {
     }
     // When a slot is opened, its former ids may have come up to the stored ceiling.
     if (this.#ceiling === 0) this.#last = Math.max(this.#last, known);
-    const ceiling = Math.max(known, atLeast, this.#last) + IDS_PER_MS * CEILING_AHEAD_MS;
+    const floor = Math.max(known, atLeast, this.#last);
+    const ceiling = Math.min(MAX_ID, floor + IDS_PER_MS * CEILING_AHEAD_MS);
     const operation = this.store.kv.atomic().check(stored).set(key, ceiling);
     for (const check of slotChecks) operation.check(check);
     this.#tried = ceiling;
@@ -166,6 +183,13 @@ export class IdSequence {
     this.#tried = null;
     return true;
   }
+}
+
+function idsUsedUp() {
+  return unavailable(
+    "the ids of messages are used up, since a clock once stood after 2090: the operator has to restore a backup from before",
+    ID_RETRY_MS,
+  );
 }
 
 /** One lost answer of the store must not refuse every job that waits for an id. */

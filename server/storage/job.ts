@@ -7,6 +7,11 @@ export interface Job<T> {
   /** About how many bytes of memory the job and its request hold while it waits. */
   readonly sizeBytes: number;
   /**
+   * True for what is committed even while the clock cannot be relied on: outcomes of what has left
+   * already, and stamps without which nothing could be read.
+   */
+  readonly whateverTheClock?: boolean;
+  /**
    * Decides what is written and returns the result, synchronously and without side effects. Called
    * again for each attempt, and when its group had no room left for what it planned. On a shared
    * store it writes one of its records or requires a row absent. A commit that the network repeats

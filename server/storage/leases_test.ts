@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { createTestClock } from "../../tests/support/clock.ts";
+import { storeTimes } from "../../tests/support/storage.ts";
 import { Leases } from "./leases.ts";
 import { createStore, EMBEDDED_CAPACITY, type Store } from "./store.ts";
 
@@ -9,16 +11,16 @@ async function withStore(
   test: (store: Store, advance: (ms: number) => void) => Promise<void>,
 ): Promise<void> {
   const kv = await Deno.openKv(":memory:");
-  let nowMs = Date.UTC(2026, 0, 1);
+  const clock = createTestClock();
   try {
     const store = createStore({
       kv,
       exclusive,
       capacity: EMBEDDED_CAPACITY,
-      now: () => nowMs,
+      ...storeTimes(clock),
       random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
     });
-    await test(store, (ms) => void (nowMs += ms));
+    await test(store, clock.advance);
   } finally {
     kv.close();
   }

@@ -4,7 +4,7 @@ import { logSparsely } from "../log_sparsely.ts";
 import type { Part } from "../part.ts";
 import type { StartTicker } from "../ticker.ts";
 import { startupNote } from "../startup_notes.ts";
-import { ClockStamp } from "./clock_stamp.ts";
+import { type ClockTiming, ClockWatch } from "./clock_watch.ts";
 import { FreeDisk, type MeasureFreeBytes } from "./free_disk.ts";
 import { GroupCommit } from "./group_commit.ts";
 import { IdSequence } from "./id_sequence.ts";
@@ -23,12 +23,17 @@ import {
   type Store,
   type StoreCapacity,
 } from "./store.ts";
+import { StoreTime } from "./store_time.ts";
 import { type SlotTiming, WriterSlot } from "./writer_slot.ts";
+
+/** How often the clocks are compared where nothing asks. */
+const TICK_MS = 1_000;
 
 export interface StorageOptions {
   /** Free bytes on the store's disk; none where the store is not on a disk of ours. */
   measureFreeBytes?: MeasureFreeBytes;
   slotTiming?: SlotTiming;
+  clockTiming?: ClockTiming;
   capacity?: StoreCapacity;
   queueBounds?: QueueBounds;
   journalBounds?: JournalBounds;
@@ -54,14 +59,20 @@ export interface Storage extends Part {
 
 /** @throws Error when the store is newer, its clock is ahead of ours, or no writer slot is free */
 export async function openStorage(
-  { config, kv, now, random, log }: Deps,
+  { config, kv, now, elapsed, random, log }: Deps,
   options: StorageOptions,
 ): Promise<Storage> {
+  const check = config.clockCheck;
+  const clock = new ClockWatch({ now, elapsed, log, check, timing: options.clockTiming });
+  const time = new StoreTime({ kv, now, elapsed });
   const store = createStore({
     kv,
     exclusive: !config.sharedStore,
     capacity: options.capacity ?? (config.hosted ? KV_CONNECT_CAPACITY : EMBEDDED_CAPACITY),
     now,
+    elapsed,
+    clock,
+    lived: () => time.livedMs,
     random,
     startTicker: options.startTicker,
     onSilence: (isSilent) => log(isSilent ? "store_silent" : "store_answers"),
@@ -69,8 +80,7 @@ export async function openStorage(
   await requireAnswer(openLayout(kv, store.exclusive));
   // As long as it takes: what it does is not done again, however often a start is ended.
   const replayed = await replayJournal(store);
-  const clockStamp = new ClockStamp(kv, now);
-  const clockNote = await clockStamp.open(config.clockCheck);
+  const clockNote = await time.open(check);
   const addressKey = await openAddressKey(kv, random);
   const records = new RecordCache(store);
   const slot = store.exclusive ? null : await WriterSlot.lease(store, options.slotTiming);
@@ -89,6 +99,11 @@ export async function openStorage(
     const { minFreeDiskBytes } = config.limits;
     const freeDisk = new FreeDisk(options.measureFreeBytes ?? null, minFreeDiskBytes);
     await freeDisk.refresh();
+    const logTimeFailure = logSparsely(log, "store_time_failed");
+    const tick = setInterval(() => {
+      clock.observe();
+      time.refresh(clock).catch(logTimeFailure);
+    }, TICK_MS);
     return {
       store,
       records,
@@ -102,9 +117,10 @@ export async function openStorage(
         ...(clockNote === null ? [] : [startupNote("clock", clockNote)]),
         ...(replayed === 0 ? [] : [startupNote("journal", replayedText(replayed))]),
       ],
-      everyMinute: () => clockStamp.refresh(),
       async close() {
+        clearInterval(tick);
         await commits.drained();
+        await time.close(clock).catch(logTimeFailure);
         await journal?.close();
         await slot?.release();
       },

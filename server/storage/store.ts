@@ -1,6 +1,7 @@
 /** The store and how much it can take in one commit. */
 import type { Clock } from "../deps.ts";
 import type { CallDeadline, CallDeadlineOptions } from "./call_deadline.ts";
+import type { ClockWatch } from "./clock_watch.ts";
 import { KvBackend } from "./deno_kv/kv_backend.ts";
 import { createRows, type Rows } from "./rows.ts";
 
@@ -14,7 +15,17 @@ export interface Store extends Rows, Pick<CallDeadline, "attend"> {
    */
   readonly exclusive: boolean;
   readonly capacity: StoreCapacity;
+  /** Wall time, unix ms. It may leap. */
   readonly now: Clock;
+  /** Monotonic ms since some time of this process. */
+  readonly elapsed: Clock;
+  /** Tells when `now` cannot be relied on. */
+  readonly clock: ClockWatch;
+  /**
+   * Ms for which relays have run on this store, by their monotonic clocks: across restarts, never more
+   * than has really passed. Whatever tells a repetition is old only when it is old by this too.
+   */
+  readonly lived: Clock;
   readonly random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
 }
 
@@ -22,14 +33,11 @@ export interface Store extends Rows, Pick<CallDeadline, "attend"> {
 export function createStore(
   given: Omit<Store, keyof Rows | "attend"> & CallDeadlineOptions,
 ): Store {
-  const { kv, exclusive, capacity, now, random, startTicker, onSilence } = given;
+  const { startTicker, onSilence, ...store } = given;
+  const { kv, random, exclusive } = store;
   const backend = new KvBackend(kv);
   return {
-    kv,
-    exclusive,
-    capacity,
-    now,
-    random,
+    ...store,
     ...createRows({ backend, random, isUnclear: !exclusive, startTicker, onSilence }),
   };
 }

@@ -29,6 +29,7 @@ export async function startApp(
     config: { ...parseConfig({}), ...options.config },
     kv,
     now: () => 0,
+    elapsed: () => 0,
     random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
     fetch,
     log: (event, fields = {}) => void logged.push({ event, fields }),

@@ -53,6 +53,7 @@ export async function openBlobRig(options: BlobRigOptions) {
     config,
     kv,
     now: clock.now,
+    elapsed: clock.elapsed,
     random: storage.store.random,
     fetch,
     log: (event: string, fields: Record<string, unknown> = {}) =>

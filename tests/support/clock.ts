@@ -2,10 +2,16 @@
 export interface TestClock {
   /** Unix time in milliseconds. */
   now: () => number;
-  /** The same time in whole seconds, as signed timestamps have it. */
+  /** Monotonic milliseconds. */
+  elapsed: () => number;
+  /** The wall time in whole seconds, as signed timestamps have it. */
   seconds: () => number;
+  /** Time passes by both clocks; backwards, the wall clock leaps. */
   advance(ms: number): void;
+  /** As advance(), to a wall time. */
   set(ms: number): void;
+  /** The wall clock leaps alone. */
+  leap(ms: number): void;
 }
 
 /** The time at which tests begin unless they say otherwise. */
@@ -14,10 +20,29 @@ export const TEST_START_MS = Date.UTC(2026, 5, 1, 12);
 /** A clock that stays at its time until it is moved. */
 export function createTestClock(startMs = TEST_START_MS): TestClock {
   let nowMs = startMs;
+  let elapsedMs = 0;
+  const advance = (ms: number) => {
+    nowMs += ms;
+    elapsedMs += Math.max(0, ms);
+  };
   return {
     now: () => nowMs,
+    elapsed: () => elapsedMs,
     seconds: () => Math.floor(nowMs / 1000),
-    advance: (ms) => void (nowMs += ms),
-    set: (ms) => void (nowMs = ms),
+    advance,
+    set: (ms) => advance(ms - nowMs),
+    leap: (ms) => void (nowMs += ms),
+  };
+}
+
+/** The monotonic clock of a test that gives its own wall clock: it goes on as far as that one does. */
+export function elapsedOf(now: () => number): () => number {
+  let atMs = now();
+  let elapsedMs = 0;
+  return () => {
+    const nowMs = now();
+    elapsedMs += Math.max(0, nowMs - atMs);
+    atMs = nowMs;
+    return elapsedMs;
   };
 }

@@ -15,7 +15,8 @@ import {
   type StoreCapacity,
 } from "../../server/storage/store.ts";
 import type { FakeCommit } from "./fake_kv.ts";
-import type { TestStorage } from "./storage.ts";
+import { TEST_START_MS } from "./clock.ts";
+import { storeTimes, type TestStorage } from "./storage.ts";
 
 /** Which operations a record has seen, in their order. */
 export interface Tab {
@@ -140,7 +141,7 @@ export function storeOn(kv: Deno.Kv, capacity: StoreCapacity = EMBEDDED_CAPACITY
     kv,
     exclusive: true,
     capacity,
-    now: () => 0,
+    ...storeTimes({ now: () => TEST_START_MS, elapsed: () => 0 }),
     random: (sizeBytes) => new Uint8Array(sizeBytes),
   });
 }

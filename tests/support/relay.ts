@@ -6,7 +6,7 @@ import { bindingsOf } from "../../server/http/route.ts";
 import type { Limits } from "../../server/limits.ts";
 import { openRelay, type Relay, type RelayOptions } from "../../server/relay.ts";
 import { checkAnswers, type CheckedApp } from "./checked_app.ts";
-import { createTestClock, TEST_START_MS, type TestClock } from "./clock.ts";
+import { createTestClock, elapsedOf, TEST_START_MS, type TestClock } from "./clock.ts";
 import { startTestServer } from "./test_server.ts";
 
 export { type SpawnedRelay, spawnRelay } from "./spawn_relay.ts";
@@ -74,6 +74,7 @@ export async function startTestRelay(options: TestRelayOptions = {}): Promise<Te
       limits: { ...defaults.limits, ...options.config?.limits, ...options.limits },
     },
     now: clock.now,
+    elapsed: options.deps?.now === undefined ? clock.elapsed : elapsedOf(options.deps.now),
     random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
     fetch,
     log: (event, fields = {}) => void logged.push({ event, fields }),

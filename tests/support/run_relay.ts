@@ -15,6 +15,7 @@ export async function runRelay(options: RelayOptions): Promise<void> {
     config,
     kv: store.kv,
     now: Date.now,
+    elapsed: () => performance.now(),
     random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
     fetch,
     log,

@@ -1,5 +1,6 @@
 /** The storage layer alone, with a clock that can be moved. Several of them may share one store. */
 import { defineRecord } from "../../server/storage/record_key.ts";
+import { ClockWatch } from "../../server/storage/clock_watch.ts";
 import { GroupCommit, type Job } from "../../server/storage/group_commit.ts";
 import { IdSequence } from "../../server/storage/id_sequence.ts";
 import { Journal, type JournalBounds } from "../../server/storage/journal.ts";
@@ -40,6 +41,13 @@ export interface TestStorage {
   close(): Promise<void>;
 }
 
+/** The times of a store, whose life has been as long as its clock's. */
+export function storeTimes(
+  { now, elapsed }: Pick<TestClock, "now" | "elapsed">,
+): Pick<Store, "now" | "elapsed" | "clock" | "lived"> {
+  return { now, elapsed, lived: elapsed, clock: new ClockWatch({ now, elapsed, log: () => {} }) };
+}
+
 export async function openTestStorage(
   kv: Deno.Kv,
   options: TestStorageOptions = {},
@@ -49,7 +57,7 @@ export async function openTestStorage(
     kv,
     exclusive: options.exclusive ?? true,
     capacity: options.capacity ?? EMBEDDED_CAPACITY,
-    now: clock.now,
+    ...storeTimes(clock),
     random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
   });
   await replayJournal(store);

@@ -1,4 +1,6 @@
 /** The contract of the store over a Deno KV of a test. */
+import { createTestClock } from "./clock.ts";
+import { storeTimes } from "./storage.ts";
 import { createStore, EMBEDDED_CAPACITY, type Store } from "../../server/storage/store.ts";
 
 export function storeOn(
@@ -9,7 +11,7 @@ export function storeOn(
     kv,
     exclusive: true,
     capacity: EMBEDDED_CAPACITY,
-    now: Date.now,
+    ...storeTimes(createTestClock()),
     random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
     ...given,
   });

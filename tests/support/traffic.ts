@@ -58,7 +58,8 @@ export function realTarget(url: string): Target {
   const now = () => Date.now();
   const seconds = () => Math.floor(now() / 1000);
   const stand = () => {};
-  return { url, clock: { now, seconds, advance: stand, set: stand } };
+  const elapsed = () => performance.now();
+  return { url, clock: { now, elapsed, seconds, advance: stand, set: stand, leap: stand } };
 }
 
 /**

@@ -8,6 +8,7 @@ import type { WaitBounds, Waiter } from "../../server/waiting/waiter.ts";
 import { Waits } from "../../server/waiting/waits.ts";
 import { wakeKey, wakeShardOf } from "../../server/waiting/wake_marks.ts";
 import { createTestClock } from "./clock.ts";
+import { storeTimes } from "./storage.ts";
 import { createFakeKv } from "./fake_kv.ts";
 
 /** A mailbox with numbers as heads. */
@@ -67,7 +68,7 @@ export async function withWaits(
     kv: fake,
     exclusive,
     capacity: EMBEDDED_CAPACITY,
-    now: createTestClock().now,
+    ...storeTimes(createTestClock()),
     random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
   });
   const records = new RecordCache(store);

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { createTestClock, type TestClock } from "../../tests/support/clock.ts";
+import { ClockWatch } from "./clock_watch.ts";
+import { ClockBehindError, StoreTime } from "./store_time.ts";
+
+const NOW_MS = Date.UTC(2026, 0, 1);
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+function openTime(kv: Deno.Kv, clock: TestClock): { time: StoreTime; watch: ClockWatch } {
+  const { now, elapsed } = clock;
+  return {
+    time: new StoreTime({ kv, now, elapsed }),
+    watch: new ClockWatch({ now, elapsed, log: () => {} }),
+  };
+}
+
+const newest = async (kv: Deno.Kv) => (await kv.get<number>(["meta", "clock"])).value;
+
+Deno.test("StoreTime refuses a clock that is more than a day behind the store", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const clock = createTestClock(NOW_MS);
+  const open = (check: boolean) => openTime(kv, clock).time.open(check);
+  assert.equal(await open(true), null, "a new store knows no time");
+  clock.leap(-2 * MINUTE_MS);
+  assert.equal(await open(true), null);
+  clock.leap(-DAY_MS);
+  assert.match((await open(true))!, /in use at 2025-12-31T23:58:00Z: what that later time decided/);
+  clock.leap(-DAY_MS - 1);
+  await assert.rejects(open(true), (error: Error) => {
+    assert.ok(error instanceof ClockBehindError);
+    assert.match(
+      error.message,
+      /says 2025-12-29T\S+, and the store was in use at 2025-12-30T23:58:00Z: .*RELAY_CLOCK_CHECK=off/,
+    );
+    return true;
+  });
+  await assert.rejects(open(true), ClockBehindError, "a refused start changes nothing");
+  assert.match((await open(false))!, /is off: 2025-12-29T\S+ is taken for right/);
+  assert.equal(await open(true), null, "once is enough");
+});
+
+Deno.test("StoreTime tells of a clock that is far ahead of the store", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const clock = createTestClock(NOW_MS);
+  const open = () => openTime(kv, clock).time.open(true);
+  await open();
+  clock.leap(DAY_MS);
+  assert.equal(await open(), null);
+  clock.leap(DAY_MS + 1);
+  assert.match(
+    (await open())!,
+    /^2026-01-03T\S+, and the store was last in use at 2026-01-02T00:00:00Z: if/,
+  );
+  assert.equal(await open(), null);
+});
+
+Deno.test("StoreTime.livedMs counts monotonic time alone, goes on over restarts, and loses a minute at most", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const clock = createTestClock(NOW_MS);
+  const first = openTime(kv, clock);
+  await first.time.open(true);
+  assert.equal(first.time.livedMs, 0);
+  clock.advance(MINUTE_MS - 1);
+  clock.leap(30 * DAY_MS);
+  assert.equal(first.time.livedMs, MINUTE_MS - 1);
+  await first.time.refresh(first.watch);
+  clock.advance(1);
+  await first.time.refresh(first.watch);
+  clock.advance(MINUTE_MS / 2);
+  const killed = openTime(kv, clock);
+  await killed.time.open(true);
+  assert.equal(killed.time.livedMs, MINUTE_MS, "of the half minute nothing was written");
+  clock.advance(MINUTE_MS / 2);
+  await killed.time.close(killed.watch);
+  const next = openTime(kv, clock);
+  await next.time.open(true);
+  assert.equal(next.time.livedMs, 1.5 * MINUTE_MS);
+});
+
+Deno.test("StoreTime.livedMs of two processes is the longer count, never the sum", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const clock = createTestClock(NOW_MS);
+  const [one, two] = [openTime(kv, clock), openTime(kv, clock)];
+  await one.time.open(true);
+  clock.advance(MINUTE_MS);
+  await two.time.open(true);
+  clock.advance(MINUTE_MS);
+  for (const { time, watch } of [two, one, two]) await time.refresh(watch);
+  assert.equal(one.time.livedMs, 2 * MINUTE_MS);
+  assert.equal(two.time.livedMs, MINUTE_MS, "nothing to learn before its next write");
+  clock.advance(MINUTE_MS);
+  await two.time.refresh(two.watch);
+  assert.equal(two.time.livedMs, 2 * MINUTE_MS);
+});
+
+Deno.test("StoreTime.refresh() writes once a minute, and no time that is not relied on", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const clock = createTestClock(NOW_MS);
+  const { time, watch } = openTime(kv, clock);
+  await time.open(true);
+  clock.advance(MINUTE_MS - 1);
+  await time.refresh(watch);
+  assert.equal(await newest(kv), NOW_MS);
+  clock.advance(1);
+  await time.refresh(watch);
+  assert.equal(await newest(kv), NOW_MS + MINUTE_MS);
+  clock.advance(MINUTE_MS);
+  clock.leap(DAY_MS);
+  await time.refresh(watch);
+  assert.equal(await newest(kv), NOW_MS + MINUTE_MS);
+  clock.advance(MINUTE_MS);
+  await time.refresh(watch);
+  assert.equal(await newest(kv), clock.now(), "taken for right by now");
+});
