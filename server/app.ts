@@ -18,6 +18,7 @@ import type { HttpEnv, Route } from "./http/route.ts";
 import { decodeSegment, rawPath, rawQuery } from "./http/target.ts";
 import { assetRoute } from "./pages/asset_route.ts";
 import { answerErrorPage } from "./pages/error_page.ts";
+import type { ClockState } from "./storage/clock_watch.ts";
 
 export interface AppParts {
   deps: Deps;
@@ -25,6 +26,8 @@ export interface AppParts {
   routes: readonly Route[];
   /** What /health/db asks; a bounded read of deps.kv unless given. */
   isDatabaseAlive?: DatabaseProbe;
+  /** How the clock stands; steady unless given. */
+  clock?: () => ClockState;
   /** What the routes read bodies by. */
   bodies: Pick<BodyReader, "open">;
   /** Where large answers stand until they are taken; bounded as usual unless given. */
@@ -48,7 +51,10 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
   const { requests = new RequestsUnderWay(), refusals = new RefusalCounts() } = parts;
   const table = createPathTable([
     assetRoute(),
-    ...healthRoutes(isDatabaseAlive ?? createDatabaseProbe(deps.kv)),
+    ...healthRoutes(
+      isDatabaseAlive ?? createDatabaseProbe(deps.kv),
+      parts.clock ?? (() => ({ state: "steady" })),
+    ),
     ...routes,
   ]);
   const nextRequestId = createRequestIds(deps.random(9));

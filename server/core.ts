@@ -19,6 +19,7 @@ type Stored = Pick<
   | "leases"
   | "publicReads"
   | "freeDisk"
+  | "isFloorKnown"
   | "addressKey"
 >;
 
@@ -37,7 +38,8 @@ export function createCore(
   { answers }: Http,
   verifier: SignatureVerifier,
 ): Core {
-  const { store, records, commits, ids, leases, publicReads, freeDisk, addressKey } = storage;
+  const { store, records, commits, ids, leases, publicReads, freeDisk, isFloorKnown, addressKey } =
+    storage;
   const { limits } = deps.config;
   const identities = new Identities(store);
   const presence = new Presence(store);
@@ -50,7 +52,7 @@ export function createCore(
       return recordInMemory(store, records, key) ?? records.read(key);
     },
     seen: (agentId) => presence.touch(agentId),
-  }, { now: deps.now, signatureWindowSeconds: limits.signatureWindowSeconds, verifier });
+  }, { clock: store.clock, signatureWindowSeconds: limits.signatureWindowSeconds, verifier });
   return {
     deps,
     limits,
@@ -61,6 +63,7 @@ export function createCore(
     leases,
     publicReads,
     freeDisk,
+    isFloorKnown,
     addressKey,
     answers,
     identities,

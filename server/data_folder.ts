@@ -7,6 +7,8 @@ export interface DataFolder {
   path: string;
   /** Path of the embedded store. */
   kvPath: string;
+  /** False once the file `lock` was deleted or replaced: another relay may hold the folder by now. */
+  isHeld(): Promise<boolean>;
   /** Gives the folder free for others. */
   release(): Promise<void>;
 }
@@ -66,9 +68,9 @@ export async function openDataFolder(path: string, options: FolderUse): Promise<
 
 async function takeFolder(path: string, options: FolderUse): Promise<DataFolder> {
   await Deno.mkdir(path, { recursive: true, mode: 0o700 });
-  const lock = await Deno.open(join(path, LOCK_FILE), { create: true, read: true, write: true });
-  if (!await tryLock(lock, !options.shared)) {
-    lock.close();
+  const lockPath = join(path, LOCK_FILE);
+  const lock = await takeLock(lockPath, !options.shared);
+  if (lock === null) {
     throw new DataFolderInUseError(inUseMessage(path, await readHolders(path), options.shared));
   }
   // The pid alone is no name: relays in containers that share a folder may all be pid 1.
@@ -85,12 +87,42 @@ async function takeFolder(path: string, options: FolderUse): Promise<DataFolder>
   return {
     path,
     kvPath: join(path, "relay.kv"),
+    isHeld: () => isFileAt(lock, lockPath),
     async release() {
       await Deno.remove(holderPath).catch(() => {});
       holder.close();
       lock.close();
     },
   };
+}
+
+/** The open file with its lock; null where another relay has it. */
+async function takeLock(path: string, exclusive: boolean): Promise<Deno.FsFile | null> {
+  for (;;) {
+    const lock = await Deno.open(path, { create: true, read: true, write: true });
+    try {
+      if (!await tryLock(lock, exclusive)) {
+        lock.close();
+        return null;
+      }
+      if (await isFileAt(lock, path)) return lock;
+    } catch (error) {
+      lock.close();
+      throw error;
+    }
+    lock.close(); // deleted between the two: its lock keeps nobody out
+  }
+}
+
+/** Whether the path still names the open file; where files have no numbers, it does. */
+async function isFileAt(file: Deno.FsFile, path: string): Promise<boolean> {
+  try {
+    const [open, named] = await Promise.all([file.stat(), Deno.stat(path)]);
+    return open.ino === named.ino && open.dev === named.dev;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
 }
 
 /** Writes who holds the folder; the open file is locked too, so that readers tell the living. */

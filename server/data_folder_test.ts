@@ -108,3 +108,46 @@ Deno.test("openDataFolder() names a path that can be no folder", async () => {
     }
   });
 });
+
+Deno.test("DataFolder.isHeld() until the lock's file is deleted, replaced, or moved away with the folder", async () => {
+  for (const options of [EXCLUSIVE, SHARED]) {
+    for (const replaced of [true, false]) {
+      await withFolder(async (path) => {
+        const folder = await openDataFolder(path, options);
+        assert.ok(await folder.isHeld());
+        await Deno.remove(join(path, "lock"));
+        const other = replaced ? await openDataFolder(path, EXCLUSIVE) : null;
+        assert.ok(!await folder.isHeld());
+        assert.ok(await other?.isHeld() ?? true);
+        await other?.release();
+        await folder.release();
+      });
+    }
+    await withFolder(async (path) => {
+      const folder = await openDataFolder(path, options);
+      await Deno.rename(path, `${path}.away`);
+      assert.ok(!await folder.isHeld());
+      await folder.release();
+    });
+  }
+});
+
+Deno.test("openDataFolder() takes no lock on a file that was deleted before it had it", async () => {
+  await withFolder(async (path) => {
+    const { open } = Deno;
+    let opened = 0;
+    Deno.open = async (file, options) => {
+      const lock = await open(file, options);
+      if (String(file).endsWith("/lock") && ++opened === 1) await Deno.remove(file);
+      return lock;
+    };
+    try {
+      const folder = await openDataFolder(path, EXCLUSIVE);
+      assert.equal(opened, 2);
+      assert.ok(await folder.isHeld());
+      await folder.release();
+    } finally {
+      Object.assign(Deno, { open });
+    }
+  });
+});

@@ -14,7 +14,7 @@ export type Log = (
 export interface Deps {
   config: Config;
   kv: Deno.Kv;
-  /** Wall time, unix ms. It may leap. */
+  /** Wall time, unix ms. It may leap: parts are given the time that is relied on, as Store.now. */
   now: Clock;
   /** Monotonic ms since some time. It never leaps; it stops while the machine sleeps. */
   elapsed: Clock;

@@ -3,6 +3,8 @@ import { doneWithin } from "./done_within.ts";
 import { RelayError } from "./errors.ts";
 import { answerJson } from "./http/answer.ts";
 import type { Route } from "./http/route.ts";
+import type { ClockState } from "./storage/clock_watch.ts";
+import { timestamp } from "./timestamp.ts";
 
 /** How long a probe of the database may take before it counts as dead. */
 const PROBE_TIMEOUT_MS = 2000;
@@ -34,10 +36,23 @@ export function createDatabaseProbe(
   return () => running ??= probe();
 }
 
-/** The two health routes; the first never touches the database. */
-export function healthRoutes(isDatabaseAlive: DatabaseProbe): Route[] {
+/**
+ * The two health routes; the first never touches the database.
+ * @param clock how the clock stands; told of where it is not steady
+ */
+export function healthRoutes(isDatabaseAlive: DatabaseProbe, clock: () => ClockState): Route[] {
   return [
-    { method: "GET", path: "/health", handle: () => answerJson({ ok: true }) },
+    {
+      method: "GET",
+      path: "/health",
+      handle() {
+        const current = clock();
+        return answerJson({
+          ok: true,
+          ...current.state === "steady" ? {} : { clock: shownClock(current) },
+        });
+      },
+    },
     {
       method: "GET",
       path: "/health/db",
@@ -50,4 +65,12 @@ export function healthRoutes(isDatabaseAlive: DatabaseProbe): Route[] {
       },
     },
   ];
+}
+
+function shownClock(clock: ClockState) {
+  const { state } = clock;
+  if (state === "unsure") {
+    return { state, ahead_ms: clock.leaptMs, left_ms: Math.ceil(clock.leftMs) };
+  }
+  return state === "behind" ? { state, until: timestamp(clock.untilMs) } : { state };
 }

@@ -145,7 +145,7 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
 };
 
 /** The greatest values that work: a message has to fit one commit of the store with all of it. */
-const GREATEST: Partial<Limits> = {
+export const GREATEST_LIMITS: Readonly<Partial<Limits>> = {
   bodyBytes: 320 * KIB,
   rawBodyBytes: 384 * KIB,
   retentionDays: 36_500,
@@ -187,7 +187,7 @@ export function parseLimits(overrides: string | undefined): Limits {
     if (!Number.isSafeInteger(value) || (value as number) < 0) {
       throw new ConfigError(VARIABLE, `must give ${name} an integer of 0 or more`);
     }
-    const greatest = GREATEST[name as keyof Limits];
+    const greatest = GREATEST_LIMITS[name as keyof Limits];
     if (greatest !== undefined && (value as number) > greatest) {
       throw new ConfigError(VARIABLE, `must give ${name} at most ${greatest}`);
     }

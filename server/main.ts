@@ -52,7 +52,7 @@ async function start(): Promise<void> {
     (relay?.log ?? log)("unhandled_rejection", describeFailure(event.reason));
   });
 
-  const store = await openStore(config, nowMs, { tell: console.log, log });
+  const store = await openStore(config, nowMs, { tell: console.log, log, lost });
   let serving: Serving;
   try {
     const opened: ProcessRelay = await openRelay(depsOf(config, store, mailer), {
@@ -85,6 +85,13 @@ async function start(): Promise<void> {
   const lines = [...startupNotes(config, facts), ...relay.startupNotes()];
   console.log(lines.join("\n"));
   relay.rememberStartup?.(lines);
+}
+
+/** At once, and without writing what memory holds. */
+function lost(line: string): never {
+  (relay?.log ?? log)("store_lost", { pid: Deno.pid });
+  console.error(`relay: ${line}`);
+  Deno.exit(FAILED);
 }
 
 function depsOf(config: Config, { kv }: OpenedStore, mailer: Mailer | undefined): Deps {

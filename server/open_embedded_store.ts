@@ -3,13 +3,16 @@ import fs from "node:fs";
 import { promisify } from "node:util";
 import { closeKv } from "./close_kv.ts";
 import type { Config } from "./config.ts";
-import { openDataFolder } from "./data_folder.ts";
+import { type DataFolder, openDataFolder } from "./data_folder.ts";
+import type { Log } from "./deps.ts";
 import { DiskReserve } from "./disk_reserve.ts";
+import { logSparsely } from "./log_sparsely.ts";
 import type { OpenedStore, StoreReports } from "./opened_store.ts";
 import { clearExpired } from "./storage/clear_expired.ts";
 import { growLog } from "./storage/grow_log.ts";
 import { retryWhileLocked } from "./storage/lock_retry.ts";
 import { requireAnswer, StoreSilent } from "./storage/require_answer.ts";
+import { MINUTE_MS } from "./time_units.ts";
 
 /**
  * Takes the data folder, clears what has expired, opens the file and takes room for a full disk.
@@ -18,7 +21,7 @@ import { requireAnswer, StoreSilent } from "./storage/require_answer.ts";
 export async function openEmbeddedStore(
   { dataDir, sharedStore, limits }: Config,
   nowMs: number,
-  { tell, log }: StoreReports,
+  { tell, log, lost }: StoreReports,
 ): Promise<OpenedStore> {
   const measureFreeBytes = () => freeBytes(dataDir);
   const reserve = new DiskReserve({
@@ -45,12 +48,14 @@ export async function openEmbeddedStore(
     await firstAnswer(kv, sharedStore, tell);
     await reserve.keep();
     await growLogWithin(folder.kvPath, measureFreeBytes);
+    const stopWatching = watchFolder(folder, log, lost);
     return {
       kv,
       description: `embedded file ${folder.kvPath}, ${sharedStore ? "shared" : "exclusive"}`,
       measureFreeBytes,
       writeFailed: (failure) => reserve.writeFailed(failure),
       async close() {
+        stopWatching();
         await reserve.close();
         await closeKv(kv);
         await folder.release();
@@ -61,6 +66,23 @@ export async function openEmbeddedStore(
     await folder.release();
     throw error;
   }
+}
+
+/** Looks each minute whether the folder is still held. @returns ends it */
+function watchFolder(folder: DataFolder, log: Log, lost: StoreReports["lost"]): () => void {
+  const look = async () => {
+    if (await folder.isHeld()) return;
+    stop();
+    lost(
+      `the file lock in RELAY_DATA_DIR ${folder.path} was deleted or replaced while this relay ran: another ` +
+        "relay may have taken the folder, so this one stops at once; never delete that file, and start one relay again",
+    );
+  };
+  const logFailure = logSparsely(log, "data_folder_unseen");
+  const timer = setInterval(() => void look().catch(logFailure), MINUTE_MS);
+  Deno.unrefTimer(timer);
+  const stop = () => clearInterval(timer);
+  return stop;
 }
 
 /** Rows whose deletion nobody has to wait for. */

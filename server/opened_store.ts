@@ -19,4 +19,9 @@ export interface StoreReports {
   /** One line for the operator, before the start-up lines. */
   tell: (line: string) => void;
   log: Log;
+  /**
+   * Called where another process may have the store that this one took for its own: what is written from
+   * then on would be written over.
+   */
+  lost: (line: string) => void;
 }

@@ -15,6 +15,7 @@ import { openDirectory } from "./directory/part.ts";
 import { type HttpOptions, openHttp } from "./http/part.ts";
 import type { HttpEnv } from "./http/route.ts";
 import { openDocs } from "./docs/part.ts";
+import { RepetitionSweep } from "./idempotency/repetition_sweep.ts";
 import { openLocalMode } from "./local/part.ts";
 import { openMail } from "./mail/part.ts";
 import { SEALED_MAIL_SECRET } from "./mail/secret/mail_secret.ts";
@@ -87,7 +88,11 @@ export async function openRelay(given: Deps, options: RelayOptions = {}): Promis
     Deno.unrefTimer(everyMinute);
     const crons = Object.entries(parts.crons).map(([name, body]) => [name, whenSure(body)]);
     return {
-      app: createApp({ deps, bodies, answers, requests, refusals, routes: parts.routes }),
+      app: createApp({
+        ...{ deps, bodies, answers, requests, refusals },
+        clock: () => clock.state,
+        routes: parts.routes,
+      }),
       mailOn,
       startupNotes: () => parts.notes,
       rememberStartup: (lines) => void (startup = lines),
@@ -111,9 +116,11 @@ async function openParts(
   options: RelayOptions,
   operator: Pick<RelayStatusParts, "recentEvents" | "startupLines">,
 ) {
-  const localMode = openLocalMode(given);
-  const deps: Deps = { ...given, mailer: given.mailer ?? localMode?.mailer };
-  const storage = parts.add("storage", await openStorage(deps, options));
+  const storage = parts.add("storage", await openStorage(given, options));
+  const { store } = storage;
+  const injected: Deps = { ...given, now: store.now };
+  const localMode = openLocalMode(injected);
+  const deps: Deps = { ...injected, mailer: given.mailer ?? localMode?.mailer };
   const { waits } = parts.add("waiting", openWaiting(deps, storage));
   const http = parts.add("http", openHttp(options));
   const verifier = parts.add("verification", openVerification(deps, http, waits, options));
@@ -122,7 +129,7 @@ async function openParts(
   parts.add("agents", openAgents(core));
   const opened = parts.add("custody", await openCustody(core));
   const { custody, ring } = opened;
-  const { inbox, messages, recent, tokenSender } = parts.add(
+  const { inbox, messages, recent, tokenSender, repetitions } = parts.add(
     "messages",
     openMessages(core, { ...options, waits, signatory: custody }),
   );
@@ -134,10 +141,11 @@ async function openParts(
   parts.add("admin", openAdmin(core, { messages, recent, sweep, status }));
   parts.add("tools", openTools(core, { custody, tokenSender, inbox, agentSearch }));
   const { blobs } = parts.add("blobs", await openBlobs(core, options));
-  const { isOn: mailOn, handIn } = parts.add(
+  const { isOn: mailOn, handIn, ...mail } = parts.add(
     "mail",
     await openMail(core, ring, { outgoing, blobs, waits }),
   );
+  parts.add("repetitions", new RepetitionSweep(core, [...repetitions, ...mail.repetitions]));
   if (localMode !== null) parts.add("local mode", localMode.open(handIn));
   parts.add("site", openSite(core, { figures, agentSearch, holdsKeys: custody.on }));
   const { describe } = parts.add(
@@ -149,7 +157,7 @@ async function openParts(
     "resealing",
     openResealing(core, ring, [sealedAgentKeys(core.identities), SEALED_MAIL_SECRET]),
   );
-  return { ...http, mailOn, clock: core.store.clock };
+  return { ...http, mailOn, clock: store.clock };
 }
 
 function requireSaneClock(nowMs: number): void {

@@ -20,9 +20,10 @@ export interface RelayStatusParts {
 export function createRelayStatus(
   { core, http, waits, custody: { custody, ring }, recentEvents, startupLines }: RelayStatusParts,
 ): RelayStatus {
-  const { freeDisk, commits, limits, deps: { kv } } = core;
+  const { freeDisk, commits, store, limits, deps: { kv } } = core;
   return {
     startupLines,
+    clock: () => store.clock.state,
     isDatabaseAlive: createDatabaseProbe(kv),
     async freeDiskBytes() {
       await freeDisk.refresh();

@@ -1,6 +1,7 @@
 /** Secrets that a relay makes for itself, as files of the data folder for its owner's eyes only. */
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
+import { flushFolder } from "./flush_folder.ts";
 
 /** How a secret stands in its file. */
 export interface SecretForm {
@@ -12,7 +13,8 @@ export interface SecretForm {
 }
 
 /**
- * The secret of a file, or null where there is no file.
+ * The secret of a file, or null where there is no file. Its name is on the disk when this returns:
+ * whoever made it may have been killed before it was.
  * @throws Error naming the path and the form's advice when the file holds anything else
  */
 export async function readSecretFile(path: string, form: SecretForm): Promise<Uint8Array | null> {
@@ -25,6 +27,7 @@ export async function readSecretFile(path: string, form: SecretForm): Promise<Ui
   }
   const secret = form.decode(text.trim());
   if (secret === null) throw new Error(`${path} ${form.advice}`);
+  await flushFolder(dirname(path));
   return secret;
 }
 
@@ -49,6 +52,7 @@ export async function makeSecretFile(
   }
   try {
     await Deno.link(draft, path);
+    await flushFolder(dirname(path));
     return secret;
   } catch (error) {
     if (!(error instanceof Deno.errors.AlreadyExists)) throw error;

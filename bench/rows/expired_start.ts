@@ -47,7 +47,11 @@ export const expiredStart: Row = {
       ours: () =>
         open(async (folder) => {
           const config = parseConfig({ RELAY_DATA_DIR: folder });
-          const store = await openStore(config, Date.now(), { tell: progress, log: () => {} });
+          const store = await openStore(config, Date.now(), {
+            tell: progress,
+            log: () => {},
+            lost: () => {},
+          });
           return () => store.close();
         }),
       reference: () =>

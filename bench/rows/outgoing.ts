@@ -43,6 +43,7 @@ export const outgoingDeliveries: Row = {
     outgoing.register<string>({
       kind: KIND,
       concurrency: AT_ONCE,
+      longestPauseMs: 60_000,
       payloadBytes: 100,
       async attempt({ commitData }) {
         await commitData();

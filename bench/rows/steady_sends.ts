@@ -23,6 +23,8 @@ const AGENTS = 2_000;
 const ROUNDS = 5;
 /** Signatures pass for five minutes; memory keeps them for one more. */
 const FIRST_MINUTES_MS = 7 * 60_000;
+/** How long after its signed time the relay deletes the row of a signature. */
+const SIGNATURE_KEPT_MS = 7_561_000;
 const RETENTION_MS = 30 * 86_400_000;
 /** Sends that keep the store's deletions going are somewhat slower than those to an empty store. */
 const EXPECTED_SHARE = 0.85;
@@ -104,7 +106,7 @@ export const steadySends: Row = {
   },
 };
 
-/** Messages and signatures of a month ago among all agents, one after the other about to expire. */
+/** Messages of a month ago, and signatures of two hours ago, one after the other about to be deleted. */
 async function writeExpiringMessages(
   path: string,
   { count, firstExpiryMs, lastExpiryMs }: {
@@ -123,14 +125,15 @@ async function writeExpiringMessages(
     const expiresAtMs = Math.floor(firstExpiryMs + i * stepMs);
     const createdAtMs = expiresAtMs - RETENTION_MS;
     const id = lowestIdAt(createdAtMs) + 256 * (i % 16);
-    const timestampSeconds = Math.floor(createdAtMs / 1_000);
+    const signedAtMs = expiresAtMs - SIGNATURE_KEPT_MS;
+    const timestampSeconds = Math.floor(signedAtMs / 1_000);
     const signature = crypto.getRandomValues(new Uint8Array(64));
     const contentHash = "0".repeat(64);
     uses.push(encodeUse({ signature, timestampSeconds, agentId: sender.id, id, contentHash }));
     if (uses.length === SENDS_A_GROUP) {
       const attempt = i.toString(16).padStart(24, "0");
-      const key = useGroupKey(timestampSeconds, { attempt, nowMs: createdAtMs });
-      file.set(key as PlainKey, new Uint8Array(Buffer.concat(uses)), expiresAtMs);
+      const key = useGroupKey(timestampSeconds, { attempt, nowMs: signedAtMs });
+      file.set(key as PlainKey, new Uint8Array(Buffer.concat(uses)));
       uses = [];
     }
     const rows = messageRows(sender, recipient, id, createdAtMs);

@@ -151,7 +151,7 @@ export class Purges {
           if (!ends) turn.putRecord(key, { ...purge, attempt, nextBeforeId: lastId! });
           else {
             const out = turn.record<OutRecord>(outKey(agentId))!;
-            const retained = releaseBytes(out.retained, purge.retained);
+            const retained = releaseBytes(out.retained, purge.retained, { retentionMs });
             turn.putRecord(outKey(agentId), { ...out, retained });
             // It is kept for as long as a row of these messages could be.
             const done: PurgeRecord = { ...purge, attempt, nextBeforeId: null, retained: [] };

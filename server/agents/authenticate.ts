@@ -9,8 +9,7 @@ import { isTokenForm } from "./tokens.ts";
 import { verifySignature } from "./verify_signature.ts";
 import { importVerifyingKey } from "./verifying_key.ts";
 import type { SignatureVerifier } from "./verification/signature_verifier.ts";
-import { keepSignatureUntilMs, type SignatureUse } from "./signature_use.ts";
-import type { Clock } from "../deps.ts";
+import type { SignatureUse } from "./signature_use.ts";
 import { RelayError } from "../errors.ts";
 import { bearerCallers } from "../http/bearer_callers.ts";
 import {
@@ -22,6 +21,7 @@ import {
 import { goOn } from "../http/go_on.ts";
 import type { HttpEnv } from "../http/route.ts";
 import type { IdentifyCaller } from "../http/with_caller.ts";
+import { isTimely, type PossibleTimes, serverSeconds } from "../timely.ts";
 
 export type Credential = SignatureCredential | { kind: TokenKind };
 
@@ -74,14 +74,14 @@ export interface Authenticator {
 }
 
 export interface AuthenticatorOptions {
-  now: Clock;
+  clock: PossibleTimes;
   signatureWindowSeconds: number;
   verifier: Pick<SignatureVerifier, "verify">;
 }
 
 export function createAuthenticator(
   accounts: Accounts,
-  { now, signatureWindowSeconds, verifier }: AuthenticatorOptions,
+  { clock, signatureWindowSeconds, verifier }: AuthenticatorOptions,
 ): Authenticator {
   /** By the records that memory holds: a changed record is another object, an identity never changes. */
   const tokenCallers = new WeakMap<TokenRecord, Caller>();
@@ -139,11 +139,7 @@ export function createAuthenticator(
     const signature = Buffer.from(signed.signature, "base64");
     return goOn(verifier.verify(agent, canonicalString, signature), (isValid) => {
       if (!isValid) throw falseSignature(canonicalString);
-      const use = {
-        signature,
-        timestampSeconds,
-        keepUntilMs: keepSignatureUntilMs(timestampSeconds, signatureWindowSeconds),
-      };
+      const use = { signature, timestampSeconds };
       return { agent, credential: { kind: "signature", use, canonicalString } };
     });
   }
@@ -170,13 +166,14 @@ export function createAuthenticator(
 
   /** @throws RelayError `timestamp_out_of_range` */
   function requireTimely(timestamp: string): number {
-    const nowSeconds = Math.floor(now() / 1000);
     const seconds = Number(timestamp);
-    if (!TIMESTAMP.test(timestamp) || Math.abs(nowSeconds - seconds) > signatureWindowSeconds) {
+    if (!TIMESTAMP.test(timestamp) || !isTimely(seconds, clock, signatureWindowSeconds)) {
       const unit = /^[0-9]{13}$/.test(timestamp) ? "; this one looks like milliseconds" : "";
       throw new RelayError(
         "timestamp_out_of_range",
-        `X-Relay-Timestamp must be unix time in whole seconds, at most ${signatureWindowSeconds} s from the server's ${nowSeconds}${unit}`,
+        `X-Relay-Timestamp must be unix time in whole seconds, at most ${signatureWindowSeconds} s from the server's ${
+          serverSeconds(clock)
+        }${unit}`,
       );
     }
     return seconds;

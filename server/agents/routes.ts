@@ -29,10 +29,11 @@ import {
 } from "./profile_rules.ts";
 import { agentKey, agentProfile, type AgentRecord, whoamiRecord } from "./records.ts";
 import { registerAgent } from "./register.ts";
-import { makeToken, rotateOwnerToken } from "./tokens.ts";
+import { makeToken, rotateOwnerToken, type TokenServices } from "./tokens.ts";
 
 export interface AgentServices {
   deps: Deps;
+  store: TokenServices["store"];
   records: RecordCache;
   commits: GroupCommit;
   identities: Identities;
@@ -45,9 +46,10 @@ export interface AgentServices {
 }
 
 export function agentRoutes(services: AgentServices): Route[] {
-  const { deps, records, commits, presence, authenticator, freeDisk } = services;
+  const { deps, store, records, commits, presence, authenticator, freeDisk } = services;
   const { limits, requireKeyProof, trustedProxyHops } = deps.config;
   const tokenServices = {
+    store,
     commits,
     records,
     freeDisk,

@@ -3,6 +3,9 @@
  * accepted.
  */
 import { Buffer } from "node:buffer";
+import { unavailable } from "../errors.ts";
+import type { Store } from "../storage/store.ts";
+import { timestamp } from "../timestamp.ts";
 
 /** A signature that authenticated a request. */
 export interface SignatureUse {
@@ -10,8 +13,6 @@ export interface SignatureUse {
   signature: Uint8Array;
   /** The signed unix time in seconds. */
   timestampSeconds: number;
-  /** Until when a repetition must be recognised: the timestamp's last second, plus 60 s. */
-  keepUntilMs: number;
 }
 
 /** Half of R and half of S: nobody finds two signatures of a key that share these 256 bits. */
@@ -25,7 +26,8 @@ export const SIGNATURE_HALF_AT = 16;
 /**
  * ["sig", signed second, agentId, 32 bytes of the signature] -> {v, attempt, use, ...the answer to
  * repeat}. The second comes first so that rows written together stand together: keys in random
- * places would make every send rewrite a page of the store of its own.
+ * places would make every send rewrite a page of the store of its own. It is written without expiry:
+ * the sweep deletes it (messages/send/signature_sweep.ts).
  */
 export function signatureKey(
   agentId: number,
@@ -43,7 +45,28 @@ export function signatureName(agentId: number, signature: Uint8Array): string {
 /** How long after the last second in which its timestamp passes a signature is remembered. */
 const KEPT_AFTER_MS = 60_000;
 
+/** Until when a repetition must be recognised: the timestamp's last second, plus 60 s. */
 export function keepSignatureUntilMs(timestampSeconds: number, windowSeconds: number): number {
   // The distance is taken from the second, so the timestamp passes until the end of its last one.
   return (timestampSeconds + windowSeconds + 1) * 1000 + KEPT_AFTER_MS;
+}
+
+/**
+ * Refuses, in the plan of a commit, a signature of which no row was found though one may have been
+ * deleted: a clock that was ahead had the relay forget it.
+ * @throws RelayError `unavailable`
+ */
+export function refuseForgotten(
+  { floor, now }: Pick<Store, "floor" | "now">,
+  { timestampSeconds }: Pick<SignatureUse, "timestampSeconds">,
+): void {
+  if (timestampSeconds > floor.second) return;
+  const untilMs = (floor.second + 1) * 1000;
+  throw unavailable(
+    `the relay no longer knows what it accepted of what was signed before ${
+      timestamp(untilMs)
+    }, so that this may be ` +
+      "a repetition: look whether it has taken effect, and if not, sign anew with the present time after Retry-After",
+    untilMs - now(),
+  );
 }

@@ -4,7 +4,7 @@ import { type HashedToken, makeHashedToken } from "../http/hashed_token.ts";
 import type { FreeDisk } from "../storage/free_disk.ts";
 import { type GroupCommit, type Job, Outdated } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
-import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
+import type { Store } from "../storage/store.ts";
 import { countTokenRenewal, tokenWindowKey } from "./change_limits.ts";
 import {
   agentKey,
@@ -13,7 +13,7 @@ import {
   type TokenKind,
   type TokenRecord,
 } from "./records.ts";
-import { signatureKey, type SignatureUse } from "./signature_use.ts";
+import { refuseForgotten, signatureKey, type SignatureUse } from "./signature_use.ts";
 
 const PREFIX: Record<TokenKind, string> = { owner: "rt_owner_", mcp: "rt_mcp_" };
 const TOKEN = /^rt_(owner|mcp)_[A-Za-z0-9_-]{43}$/;
@@ -31,6 +31,7 @@ export function isTokenForm(text: string): boolean {
 }
 
 export interface TokenServices {
+  store: Pick<Store, "floor" | "now">;
   commits: GroupCommit;
   records: RecordCache;
   freeDisk: FreeDisk;
@@ -42,7 +43,8 @@ export interface TokenServices {
 /**
  * Gives the agent a new owner_token; the old one dies in the same commit.
  * @throws RelayError `invalid_signature` when this very signature rotated the token before, whatever
- * else would refuse it; `rate_limited`, `unavailable` where the disk is nearly full
+ * else would refuse it; `rate_limited`, `unavailable` where the disk is nearly full, or where nobody knows
+ * whether it did
  */
 export async function rotateOwnerToken(
   services: TokenServices,
@@ -61,7 +63,7 @@ export async function rotateOwnerToken(
 }
 
 async function rotate(
-  { commits, records, random, renewalsPerHour }: TokenServices,
+  { store, commits, records, random, renewalsPerHour }: TokenServices,
   agentId: number,
   use: SignatureUse,
 ): Promise<string> {
@@ -79,13 +81,10 @@ async function rotate(
       plan(turn) {
         const agent = turn.record<AgentRecord>(agentKey(agentId))!;
         if (agent.ownerTokenHash !== oldHash) throw new Outdated(); // rotated meanwhile
+        refuseForgotten(store, use);
         countTokenRenewal(turn, agentId, renewalsPerHour);
         turn.requireAbsent(usedKey);
-        turn.set(
-          usedKey,
-          { v: 1, attempt: turn.attempt, use: "owner-token" },
-          use.keepUntilMs - turn.nowMs + EXPIRY_MARGIN_MS,
-        );
+        turn.set(usedKey, { v: 1, attempt: turn.attempt, use: "owner-token" });
         for (const key of old) turn.putRecord(key, null);
         turn.putRecord(tokenKey(hash), { v: 1, agentId, kind: "owner" } satisfies TokenRecord);
         turn.putRecord(agentKey(agentId), { ...agent, ownerTokenHash: hash });

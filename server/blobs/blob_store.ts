@@ -6,6 +6,7 @@ import { BoundedMap } from "../storage/bounded_map.ts";
 import type { FreeDisk } from "../storage/free_disk.ts";
 import type { Turn } from "../storage/job.ts";
 import { listRows } from "../storage/list_rows.ts";
+import type { RecordCache } from "../storage/record_cache.ts";
 import { Semaphore } from "../storage/semaphore.ts";
 import type { Store } from "../storage/store.ts";
 import { makeUlid } from "../storage/ulid.ts";
@@ -17,7 +18,7 @@ import type { BlobRef, Blobs, BlobSection } from "./blobs.ts";
 import { DELETION_DELAY_MS } from "./deletions.ts";
 import type { RecentWrites } from "./recent_writes.ts";
 import { SectionHashes } from "./section_hashes.ts";
-import { countStorage } from "./stored_bytes.ts";
+import { countStorage, storageKey, type StorageRecord, sweepsIn } from "./stored_bytes.ts";
 import { writeRows } from "./write_rows.ts";
 
 /** At one time: an fsync takes a thread of a pool that everything else uses too. */
@@ -36,6 +37,7 @@ const DISK_RETRY_MS = 60_000;
 
 export interface BlobStoreOptions {
   store: Store;
+  records: Pick<RecordCache, "read">;
   bytes: BlobBytes;
   recent: RecentWrites;
   freeDisk: FreeDisk;
@@ -65,14 +67,16 @@ export class BlobStore implements Blobs {
     sections: readonly Uint8Array[],
     known: readonly string[] = [],
   ): Promise<BlobRef> {
-    const { store, recent } = this.options;
+    const { store, records, recent } = this.options;
     requireFolder(folder);
+    store.clock.requireSure(); // the commit that would keep it is refused
     const name: BlobName = [...folder, makeUlid(store.now(), store.random)];
     requireName(name);
     const isSmall = sections.reduce((sum, { length }) => sum + length, 0) <= SMALL_BYTES;
     const writes = isSmall ? this.#smallWrites : this.#largeWrites;
     return await writes.run(async () => {
-      recent.add(name); // before there is anything that a sweep could find
+      // Both before there is anything that a sweep could find.
+      recent.add(name, sweepsIn(await records.read<StorageRecord>(storageKey(folder[0]!))));
       const [stored, hashed] = await Promise.allSettled([
         this.options.bytes.put(name, sections),
         this.#hashAll(sections, known),
@@ -106,7 +110,8 @@ export class BlobStore implements Blobs {
 
   keep(turn: Turn, ref: BlobRef): void {
     const { recent, bytes } = this.options;
-    if (!recent.plan(ref.name)) {
+    const owner = ref.name[0]!;
+    if (!recent.plan(ref.name, sweepsIn(turn.record(storageKey(owner))))) {
       throw new RelayError(
         "unavailable",
         "this took too long between its first and its last step: nothing was kept, send it again",
@@ -115,7 +120,7 @@ export class BlobStore implements Blobs {
     }
     const sizeBytes = sizeBytesOf(ref);
     turn.set(blobKey(ref.name), { v: 1, sizeBytes } satisfies BlobRow);
-    countStorage(turn, ref.name[0]!, sizeBytes);
+    countStorage(turn, owner, sizeBytes);
     bytes.onKeep?.(turn, ref.name);
   }
 

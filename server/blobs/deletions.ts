@@ -17,7 +17,7 @@ import { HOUR_MS } from "../time_units.ts";
 import type { BlobBytes, FoundBytes } from "./blob_bytes.ts";
 import { type BlobName, nameText } from "./blob_name.ts";
 import { blobKey, type BlobRow, deletionKey, deletionOf, type DeletionRow } from "./blob_rows.ts";
-import { byOwners, countOut, storageKey } from "./stored_bytes.ts";
+import { byOwners, countOut, countSweep, storageKey } from "./stored_bytes.ts";
 import { writeRows } from "./write_rows.ts";
 
 /** As long as a backup may take: its copy of the bytes has whatever its copy of the store names. */
@@ -111,6 +111,7 @@ export class Deletions {
     if (far.length > 0) await this.#postpone(far);
     const last = await this.#lastSweep(); // before any row is read
     const due = await this.#due(ROWS_A_STEP);
+    await this.#forbid(due);
     const failed: Row[] = [];
     const ended: EndedRow[] = [];
     const counted = new Set<string>();
@@ -172,6 +173,28 @@ export class Deletions {
         return turn.attempt;
       },
     });
+  }
+
+  /**
+   * Lets no commit of another process that is on its way keep what was found without a record: whether
+   * one has, is read afterwards.
+   */
+  async #forbid(rows: readonly Row[]): Promise<void> {
+    const { store, isRecent } = this.options;
+    if (store.exclusive) return; // this process knows by itself what it may be about to keep
+    const names = rows.filter(({ value }) => value.orphan).map(({ key }) => deletionOf(key).name)
+      .filter((name) => !isRecent(name));
+    for (const some of byOwners(names, ([owner]) => owner!)) {
+      const owners = [...new Set(some.map(([owner]) => owner!))];
+      await this.options.commits.submit<void>({
+        records: owners.map(storageKey),
+        sizeBytes: 500,
+        proof: storageKey(owners[0]!),
+        plan(turn) {
+          for (const owner of owners) countSweep(turn, owner);
+        },
+      });
+    }
   }
 
   async #postpone(rows: readonly Row[]): Promise<void> {

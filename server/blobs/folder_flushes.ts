@@ -1,4 +1,4 @@
-import { flushFolder } from "./write_batch.ts";
+import { flushFolder } from "../flush_folder.ts";
 
 interface Flush {
   underWay: Promise<void>;

@@ -9,6 +9,7 @@ import { startupNote } from "../startup_notes.ts";
 import type { StorageOptions } from "../storage/part.ts";
 import type { BlobBytes } from "./blob_bytes.ts";
 import { BlobFiles } from "./blob_files.ts";
+import type { BlobName } from "./blob_name.ts";
 import { BlobParts } from "./blob_parts.ts";
 import { BlobStore } from "./blob_store.ts";
 import { BlobWriter } from "./blob_writer.ts";
@@ -24,7 +25,10 @@ const FOLDER = "mail";
 const MAIL_WAITS =
   "the relay's disk is nearly full: mail is neither taken nor sent until its operator makes room; reads go on";
 
-const LEFT = "they are left alone; put the store that they belong to back, or start without them";
+const leftAlone = (root: string) =>
+  `${root} has those of another store: they are left alone; stop this relay and put the store that they belong to back, or delete ${
+    join(root, "store")
+  } alone to give them up: what this store names stays`;
 
 export interface BlobsPart extends Part {
   blobs: Blobs;
@@ -47,7 +51,8 @@ export async function openBlobs(
     onLoss: logSparsely(log, "blob_writer_lost"),
   });
   const bytes: BlobBytes = mark === null ? new BlobParts(kv) : new BlobFiles(root, mark, writer);
-  const areOurs = await mark?.isOurs() ?? true;
+  const hasFile = async (name: BlobName) => await bytes.sizeBytesOf!(name) !== null;
+  const areOurs = await mark?.isOurs(hasFile) ?? true;
   const freeDisk = new FreeDisk(
     measureFreeBytes ?? null,
     limits.mailMinFreeDiskBytes,
@@ -55,7 +60,7 @@ export async function openBlobs(
     MAIL_WAITS,
   );
   await freeDisk.refresh();
-  const recent = new RecentWrites();
+  const recent = new RecentWrites(store);
   const isRecent = (name: readonly string[]) => recent.stateOf(name) !== undefined;
   const onFailure = logSparsely(log, "blob_deletion_failed");
   const deletions = new Deletions({
@@ -78,10 +83,8 @@ export async function openBlobs(
   };
   let background: Promise<unknown> = Promise.resolve();
   return {
-    notes: areOurs
-      ? []
-      : [startupNote("mail files", `${root} has those of another store: ${LEFT}`)],
-    blobs: new BlobStore({ store, bytes, recent, freeDisk, log }),
+    notes: areOurs ? [] : [startupNote("mail files", leftAlone(root))],
+    blobs: new BlobStore({ store, records, bytes, recent, freeDisk, log }),
     start() {
       const look = async () => {
         await sweep().catch(logStopped);
@@ -93,7 +96,6 @@ export async function openBlobs(
       background = look().catch(logStopped);
     },
     async everyMinute() {
-      recent.turn();
       await sweep();
     },
     async close() {

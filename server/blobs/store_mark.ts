@@ -4,18 +4,31 @@
  * back: such files are left alone.
  */
 import { join } from "node:path";
+import { listRows } from "../storage/list_rows.ts";
 import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { randomId } from "../storage/random_id.ts";
 import type { Store } from "../storage/store.ts";
+import type { BlobName } from "./blob_name.ts";
+import { blobKey, blobNameOf } from "./blob_rows.ts";
 
-/** ["meta","blob-files"]: made with the first file, and what the mark beside the files says too. */
+/**
+ * ["meta","blob-files"]: made by the first start, so that every copy of the store has it, and what the
+ * mark beside the files says too.
+ */
 interface MarkRow {
   v: 1;
   id: string;
+  /**
+   * A mark that was met beside files of which this store named none. What it names there later it has
+   * put there itself, which says nothing about the others.
+   */
+  stranger?: string;
 }
 
 const KEY: Deno.KvKey = ["meta", "blob-files"];
 const FILE = "store";
+/** Blobs of the store that are looked for among the files: one is enough, and most may be gone. */
+const BLOBS_LOOKED_FOR = 1_000;
 
 export class StoreMark {
   #isMade = false;
@@ -23,49 +36,66 @@ export class StoreMark {
   /** @param root folder of all blobs */
   constructor(private readonly store: Store, private readonly root: string) {}
 
-  /** False where the mark beside the files is of another store. Without one they are taken for ours. */
-  async isOurs(): Promise<boolean> {
+  /**
+   * Whether the files are this store's: they have no mark, or its own, or the store names some of them;
+   * then their mark becomes the store's. Makes the row where there is none.
+   * @param hasFile whether a blob's file is there
+   */
+  async isOurs(hasFile: (name: BlobName) => Promise<boolean>): Promise<boolean> {
     const beside = await this.#readFile();
-    return beside === null || beside === await this.#readRow();
+    for (;;) {
+      const { kv } = this.store;
+      const row = await retryWhileLocked(() => kv.get<MarkRow>(KEY));
+      if (row.value !== null && (beside ?? row.value.id) === row.value.id) return true;
+      if (beside !== null && row.value?.stranger === beside) return false;
+      const isOurs = beside === null || await this.#namesSome(hasFile);
+      const made = row.value?.id ?? randomId(this.store);
+      const next: MarkRow = isOurs
+        ? { v: 1, id: beside ?? made }
+        : { v: 1, id: made, stranger: beside };
+      const { ok } = await retryWhileLocked(() => kv.atomic().check(row).set(KEY, next).commit());
+      if (ok) return isOurs;
+    }
   }
 
-  /** Before the first file: makes row and mark where there are none, and changes none. */
+  /**
+   * Before the first file: makes the mark where there is none, and changes none. Its name is on the disk
+   * once the caller has flushed the folder.
+   */
   async make(): Promise<void> {
     if (this.#isMade) return;
     if (await this.#readFile() === null) {
-      const id = await this.#makeRow();
+      const { kv } = this.store;
+      const { value } = await retryWhileLocked(() => kv.get<MarkRow>(KEY));
       const path = join(this.root, FILE);
       // Whole or not at all; another process writes the same.
       const unfinished = `${path}.${randomId(this.store)}.tmp`;
-      await Deno.writeTextFile(unfinished, `${id}\n`, { mode: 0o600 });
+      await writeDurably(unfinished, `${value!.id}\n`);
       await Deno.rename(unfinished, path);
     }
     this.#isMade = true;
   }
 
-  async #makeRow(): Promise<string> {
+  async #namesSome(hasFile: (name: BlobName) => Promise<boolean>): Promise<boolean> {
     const { kv } = this.store;
-    return await retryWhileLocked(async () => {
-      for (;;) {
-        const row = await kv.get<MarkRow>(KEY);
-        if (row.value !== null) return row.value.id;
-        const made: MarkRow = { v: 1, id: randomId(this.store) };
-        await kv.atomic().check(row).set(KEY, made).commit();
-      }
-    });
+    const rows = await listRows(kv, { prefix: blobKey([]) }, { limit: BLOBS_LOOKED_FOR });
+    for (const { key } of rows) if (await hasFile(blobNameOf(key))) return true;
+    return false;
   }
 
-  async #readRow(): Promise<string | null> {
-    const { kv } = this.store;
-    return (await retryWhileLocked(() => kv.get<MarkRow>(KEY))).value?.id ?? null;
-  }
-
+  /** Null for an empty one, too: a power cut may have left it before marks were flushed. */
   async #readFile(): Promise<string | null> {
     try {
-      return (await Deno.readTextFile(join(this.root, FILE))).trim();
+      return (await Deno.readTextFile(join(this.root, FILE))).trim() || null;
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return null;
       throw error;
     }
   }
+}
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  using file = await Deno.open(path, { createNew: true, write: true, mode: 0o600 });
+  await file.write(new TextEncoder().encode(text));
+  await file.sync();
 }

@@ -4,12 +4,15 @@
  */
 import type { Turn } from "../storage/job.ts";
 import { defineRecord } from "../storage/record_key.ts";
+import { DAY_MS } from "../time_units.ts";
 
 export interface StorageRecord {
   v: 1;
   bytes: number;
   /** Of the commit that wrote it last. */
   attempt: string;
+  /** How often bytes of nobody's were about to be swept; absent for never. */
+  sweeps?: number;
 }
 
 const storageRecord = defineRecord<StorageRecord, [owner: string, what: "bytes"]>(
@@ -23,8 +26,27 @@ export const storageKey = (owner: string) => storageRecord(owner, "bytes");
 /** Counts bytes in or out, in a job that names the owner's record of storage. */
 export function countStorage(turn: Turn, owner: string, bytes: number): void {
   const key = storageKey(owner);
-  const before = turn.record(key)?.bytes ?? 0;
-  turn.putRecord(key, { v: 1, bytes: Math.max(0, before + bytes), attempt: turn.attempt });
+  const before = turn.record(key);
+  const sum = Math.max(0, (before?.bytes ?? 0) + bytes);
+  turn.putRecord(key, { ...before, v: 1, bytes: sum, attempt: turn.attempt });
+}
+
+export const sweepsIn = (record: StorageRecord | null): number => record?.sweeps ?? 0;
+
+/** Of an owner without a record, which may have gone: no commit is on its way for so long. */
+const SWEPT_NOBODY_MS = 30 * DAY_MS;
+
+/**
+ * In a commit before bytes of nobody's are removed, in a job that names the owner's record: from then on
+ * no commit keeps what was written before, whatever the clocks of its process say. Each that keeps bytes
+ * checks that record.
+ */
+export function countSweep(turn: Turn, owner: string): void {
+  const key = storageKey(owner);
+  const before = turn.record(key);
+  const sweeps = sweepsIn(before) + 1;
+  const next: StorageRecord = { ...before ?? { v: 1, bytes: 0 }, sweeps, attempt: turn.attempt };
+  turn.putRecord(key, next, before === null ? SWEPT_NOBODY_MS : undefined);
 }
 
 /** As countStorage(), for bytes that go: of an owner that has gone there is nothing to count. */

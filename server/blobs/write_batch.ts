@@ -1,3 +1,5 @@
+import { flushFolder } from "../flush_folder.ts";
+
 /** A file of a blob, under the temporary name that it is written by. */
 export interface FileToWrite {
   path: string;
@@ -42,13 +44,6 @@ export async function writeBatch(
   return named.map((one) =>
     failureOf(kept[0].status === "rejected" ? { failure: kept[0].reason } : one)
   );
-}
-
-/** Makes names in a folder durable; Windows flushes no folders. */
-export async function flushFolder(path: string): Promise<void> {
-  if (Deno.build.os === "windows") return;
-  using folder = await Deno.open(path, { read: true });
-  await folder.sync();
 }
 
 function openWritten({ temporaryPath, bytes }: FileToWrite): Deno.FsFile {

@@ -127,8 +127,11 @@ export const ERROR_CAUSES: Readonly<Record<ErrorCode, ErrorCause>> = {
     addition: true,
   },
   unavailable: {
-    cause: "the relay is stopping, overloaded or short of disk",
-    next: "wait as long as Retry-After says and repeat; a signed request may be repeated unchanged",
+    cause:
+      "the relay is stopping, overloaded or short of disk; its clock has leapt ahead and the " +
+      "request would write; or it cannot know whether this was accepted before",
+    next:
+      "wait as long as Retry-After says and repeat; a signed request may be repeated unchanged, unless the message says to sign anew",
     addition: true,
   },
   idempotency_key_reused: {

@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { VERSION } from "../version.ts";
 import type { Operation, Setting } from "./operation.ts";
-import { DatabaseOk, Home, LimitsInForce, Ok, OpenApiDocument } from "./schemas/service.ts";
+import { DatabaseOk, Health, Home, LimitsInForce, OpenApiDocument } from "./schemas/service.ts";
 
 const page = (what: string) => ({
   type: "text/html",
@@ -76,9 +76,10 @@ export function serviceOperations({ baseUrl }: Setting): Operation[] {
       id: "readHealth",
       tag: "Service",
       summary: "Is the process alive",
-      description: "Never touches the database. For load balancers.",
+      description:
+        "Never touches the database. For load balancers: `ok` is true whatever `clock` says.",
       access: [],
-      answers: { 200: { description: "It is.", content: { schema: Ok } } },
+      answers: { 200: { description: "It is.", content: { schema: Health } } },
     },
     {
       method: "get",

@@ -11,6 +11,7 @@
 import type { Identities } from "../agents/identities.ts";
 import type { Config } from "../config.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
+import { isGivenUp } from "../outgoing/given_up_at.ts";
 import { isDeferral, type Mailer, type MailOutcome } from "../outgoing/mailer.ts";
 import type {
   AttemptOutcome,
@@ -82,6 +83,7 @@ export function digestDelivery(options: DigestDeliveryOptions): OutgoingHandler<
     concurrency: forNotices(options.config.mail.connections),
     partiesOf: partiesByDomain,
     oneNextHop: true,
+    longestPauseMs: Math.max(options.intervalMs, ...RETRY_MS),
     payloadBytes: DIGEST_PAYLOAD_BYTES,
     attempt: (item) => attempt(options, item),
     finish(_ending, { agentId }, turn) {
@@ -172,6 +174,8 @@ async function recordSending(
   const untilMs = await commits.submit<number>({
     records: [subscriptionKey(agentId), inKey(agentId), capKey, stop],
     sizeBytes: 1_000,
+    // A delivery under way goes on: what is decided is decided by the time at which it was composed.
+    whateverTheClock: true,
     proof: subscriptionKey(agentId),
     plan(turn) {
       const subscription = turn.record<SubscriptionRecord>(subscriptionKey(agentId));
@@ -179,7 +183,7 @@ async function recordSending(
       if (turn.record<InRecord>(inKey(agentId))!.banned) {
         throw new Withdrawn({ result: "dropped", reason: "banned" });
       }
-      if (isStopped(turn.record<StopRecord>(stop), turn.nowMs)) {
+      if (isStopped(turn.record<StopRecord>(stop), composedMs)) {
         throw new Withdrawn({ result: "dropped", reason: "stopped" });
       }
       const stampsMs = turn.record<AddressCapRecord>(capKey)?.stampsMs ?? [];
@@ -206,16 +210,18 @@ function unsubscribed(): Withdrawn {
 
 function afterwards(
   store: Store,
-  { payload, attempts, queuedAtMs }: OutgoingItem<DigestPayload>,
+  item: OutgoingItem<DigestPayload>,
   outcome: MailOutcome,
 ): AttemptOutcome<DigestPayload> {
   if (outcome.result === "sent") return { result: "done" };
   const { reason } = outcome;
   if (outcome.result === "unknown") return { result: "unknown", reason: `unknown: ${reason}` };
+  const { payload, attempts } = item;
   const aboutThisMail = outcome.stage === "recipient" || outcome.stage === "content";
   const refusals = payload.refusals + (aboutThisMail && outcome.permanent ? 1 : 0);
   if (refusals >= MAX_REFUSALS) return { result: "dead", reason: `refused: ${reason}` };
-  if (aboutThisMail && store.now() - queuedAtMs >= EXPIRES_MS) {
+  const trying = { fromMs: item.queuedAtMs, lengthMs: EXPIRES_MS };
+  if (aboutThisMail && isGivenUp(item, trying, store)) {
     return { result: "dead", reason: `expired: ${reason}` };
   }
   return {

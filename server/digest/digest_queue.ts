@@ -91,7 +91,9 @@ export async function queueDigest(
       };
       const { nowMs } = turn;
       const destination = domainTag(subscription.email);
-      if (!stageOutgoing(turn, { id, kind: DIGEST_KIND, destination, payload, dueMs: nowMs })) {
+      const livedMs = store.lived();
+      const item = { id, kind: DIGEST_KIND, destination, payload, dueMs: nowMs, livedMs };
+      if (!stageOutgoing(turn, item)) {
         return { result: "changed" };
       }
       turn.putRecord(

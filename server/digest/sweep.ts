@@ -2,6 +2,7 @@
  * Finds regularly who is due for a digest. It reads the candidates that sends have named and the
  * agents parked until now, never all agents.
  */
+import { CLOCK_SKEW_MS } from "../clock_skew.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import { type OutgoingQueue } from "../outgoing/outgoing_queue.ts";
 import { outgoingKey } from "../outgoing/outgoing_row.ts";
@@ -78,11 +79,17 @@ export async function sweepDigests(options: SweepOptions): Promise<number> {
   }
 }
 
-/** Candidates and agents whose time has come, each agent with all its rows. */
-async function listNamed({ store }: SweepOptions): Promise<Named[][]> {
+/**
+ * Candidates and agents whose time has come, each agent with all its rows. An agent that is parked for longer
+ * than the interval was parked by a clock that was wrong: its time has come too.
+ */
+async function listNamed({ store, intervalMs }: SweepOptions): Promise<Named[][]> {
+  const nowMs = store.now();
+  const latestMs = nowMs + intervalMs + CLOCK_SKEW_MS;
   const selectors: Deno.KvListSelector[] = [
     { prefix: ["digest-candidate"] },
-    { start: ["digest-parked"], end: ["digest-parked", store.now() + 1] },
+    { start: ["digest-parked"], end: ["digest-parked", nowMs + 1] },
+    { prefix: ["digest-parked"], start: ["digest-parked", latestMs + 1] },
   ];
   const byAgent = new Map<number, Named[]>();
   for (const selector of selectors) {

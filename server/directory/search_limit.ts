@@ -57,6 +57,7 @@ export class SearchLimit {
       records: [key],
       sizeBytes: 500,
       proof: key,
+      whateverTheClock: true, // nothing could be found
       plan: (turn) => {
         const window = this.#admit(turn.record<SearchWindow>(key)?.window ?? []);
         turn.putRecord(

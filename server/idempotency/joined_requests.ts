@@ -6,16 +6,17 @@
  */
 import type { RecordCache } from "../storage/record_cache.ts";
 import type { RecordKey } from "../storage/record_key.ts";
-import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
+import type { Store } from "../storage/store.ts";
 import {
   ANSWER_KEPT_MS,
   AnsweredBefore,
+  isAnswered,
   type Keyed,
   type KeyedCommit,
   type KeyUse,
   requireSameRequest,
-  stillStands,
 } from "./key_use.ts";
+import { type Moment, momentOf, stageRepetition } from "./repetition.ts";
 
 /** A record under a key: its use, and beside it the fields of the answer, whose names are others. */
 export type KeptAnswer<Answer extends object> = KeyUse & Answer;
@@ -24,7 +25,7 @@ export class JoinedRequests<Answer extends object> {
   readonly #flights = new Map<string, Promise<unknown>>();
 
   constructor(
-    private readonly store: Pick<Store, "now">,
+    private readonly store: Pick<Store, "now" | "lived">,
     private readonly records: Pick<RecordCache, "read">,
   ) {}
 
@@ -58,24 +59,25 @@ export class JoinedRequests<Answer extends object> {
   ): Promise<Keyed<T, KeptAnswer<Answer>>> {
     const stored = await this.records.read<KeptAnswer<Answer>>(key);
     let fingerprint: string | undefined;
-    const decide = (kept: KeptAnswer<Answer> | null, nowMs: number) => {
-      if (kept === null || !stillStands(kept, nowMs)) return;
+    const decide = (kept: KeptAnswer<Answer> | null, now: Moment) => {
+      if (kept === null || !isAnswered(kept, now)) return;
       requireSameRequest(kept, fingerprint ??= fingerprintOf());
       throw new AnsweredBefore(kept);
     };
     try {
-      decide(stored, this.store.now());
+      decide(stored, momentOf(this.store));
       const answer = await work(() => {
         const asked = fingerprint ??= fingerprintOf();
         return {
           key,
           records: [key],
-          decide: (turn) => decide(turn.record(key), turn.nowMs),
+          decide: (turn) => decide(turn.record(key), turn),
           write(turn, answer) {
             // In this order since the first version, so that stored bytes stay comparable.
             const use = { v: 1, attempt: turn.attempt, fingerprint: asked } as const;
-            const kept = { ...use, ...answer, createdAtMs: turn.nowMs };
-            turn.putRecord(key, kept, ANSWER_KEPT_MS + EXPIRY_MARGIN_MS);
+            const { nowMs: createdAtMs, livedMs } = turn;
+            turn.putRecord(key, { ...use, ...answer, createdAtMs, livedMs });
+            stageRepetition(turn, key, ANSWER_KEPT_MS);
           },
         };
       });

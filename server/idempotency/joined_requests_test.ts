@@ -13,13 +13,17 @@ const ROW: KeptAnswer<Sent> = {
   fingerprint: "stored",
   id: 7,
   createdAtMs: 1000,
+  livedMs: 500,
 };
 const KEY = ["test-joined", "scope", "key"];
 const DAY_MS = 86_400_000;
 
-function requestsOver(row: KeptAnswer<Sent> | null, nowMs = 2000): JoinedRequests<Sent> {
+function requestsOver(
+  row: KeptAnswer<Sent> | null,
+  { nowMs = 2000, livedMs = 600 } = {},
+): JoinedRequests<Sent> {
   return new JoinedRequests<Sent>(
-    { now: () => nowMs },
+    { now: () => nowMs, lived: () => livedMs },
     { read: <T>() => Promise.resolve(row as T | null) },
   );
 }
@@ -51,22 +55,30 @@ Deno.test("JoinedRequests compares fingerprints where the key was used", async (
   await assert.rejects(other, { code: "idempotency_key_reused" });
 });
 
-Deno.test("JoinedRequests keeps an answer for 24 hours, and one from a clock that had jumped", async () => {
-  const ask = (nowMs: number) =>
-    requestsOver(ROW, nowMs).once(KEY, () => "stored", () => Promise.resolve("worked"));
+Deno.test("JoinedRequests keeps an answer for 24 hours by both clocks, and one from a clock that had jumped", async () => {
+  const ask = (nowMs: number, livedMs = 500 + nowMs - 1000, row: KeptAnswer<Sent> = ROW) =>
+    requestsOver(row, { nowMs, livedMs })
+      .once(KEY, () => "stored", () => Promise.resolve("worked"));
   assert.equal((await ask(1000 + DAY_MS - 1)).replayed, true);
   assert.equal((await ask(1000 + DAY_MS)).replayed, false);
   assert.equal((await ask(0)).replayed, true);
+  assert.equal((await ask(1000 + 300 * DAY_MS, 500 + DAY_MS - 1)).replayed, true);
+  // Of a former version: not over before the store has lived a day.
+  const { livedMs: _, ...former } = ROW;
+  assert.equal((await ask(1000 + 300 * DAY_MS, DAY_MS - 1, former)).replayed, true);
+  assert.equal((await ask(1000 + 300 * DAY_MS, DAY_MS, former)).replayed, false);
 });
 
-Deno.test("JoinedRequests writes use and answer as one record, and decides again in the commit", async () => {
+Deno.test("JoinedRequests writes use and answer as one record that the store does not let go of, and decides again in the commit", async () => {
   const put: unknown[] = [];
   const turn = (found: KeptAnswer<Sent> | null) =>
     ({
       nowMs: 3000,
+      livedMs: 70,
       attempt: "mine",
       record: () => found,
       putRecord: (...given: unknown[]) => void put.push(given),
+      set: (...given: unknown[]) => void put.push(given),
     }) as unknown as Turn;
   await requestsOver(null).once(KEY, () => "asked", (makeKeyed) => {
     const keyed = makeKeyed();
@@ -74,8 +86,12 @@ Deno.test("JoinedRequests writes use and answer as one record, and decides again
     keyed.write(turn(null), { id: 9 });
     return Promise.resolve();
   });
-  const kept = { v: 1, attempt: "mine", fingerprint: "asked", id: 9, createdAtMs: 3000 };
-  assert.deepEqual(put, [[KEY, kept, DAY_MS + 2 * 3_600_000]]);
+  const kept = {
+    ...{ v: 1, attempt: "mine", fingerprint: "asked", id: 9 },
+    ...{ createdAtMs: 3000, livedMs: 70 },
+  };
+  const index = ["repetition", "test-joined", 70 + DAY_MS + 2 * 3_600_000, "scope", "key"];
+  assert.deepEqual(put, [[KEY, kept], [index, { v: 1, livedMs: 70 }]]);
 
   // Another process was first.
   const late = await requestsOver(null).once(KEY, () => "stored", (makeKeyed) => {

@@ -2,8 +2,9 @@
 import { RelayError } from "../errors.ts";
 import type { RecordKey } from "../storage/record_key.ts";
 import type { Turn } from "../storage/group_commit.ts";
+import { type Moment, stillStands } from "./repetition.ts";
 
-/** How long an answer stands, by the clock. */
+/** How long an answer stands. */
 export const ANSWER_KEPT_MS = 86_400_000;
 
 /** What every record under a key says, whatever the answer is. */
@@ -15,6 +16,8 @@ export interface KeyUse {
   fingerprint: string;
   /** When the key was answered or reserved, in unix ms. */
   createdAtMs: number;
+  /** What the store had lived then, in ms; none in those of former versions. */
+  livedMs?: number;
 }
 
 /** What the commit of keyed work does for its key, beside its own reads and writes. */
@@ -25,8 +28,11 @@ export interface KeyedCommit<Answer> {
   readonly records: readonly RecordKey<unknown>[];
   /** Call it in the plan, before any refusal that an answer given before comes before. @throws to end the work */
   decide(turn: Turn): void;
-  /** Call it in the plan, with what the work is answered. */
-  write(turn: Turn, answer: Answer): void;
+  /**
+   * Call it in the plan, with what the work is answered.
+   * @param held what is to be known when the answer ends
+   */
+  write(turn: Turn, answer: Answer, held?: unknown): void;
 }
 
 /** What was answered under a key: now, or to the same request before. */
@@ -34,9 +40,9 @@ export type Keyed<Fresh, Kept> =
   | { replayed: false; answer: Fresh }
   | { replayed: true; answer: Kept };
 
-/** Whether an answered use still stands. A use of the future comes from a clock that has jumped. */
-export function stillStands({ createdAtMs }: KeyUse, nowMs: number): boolean {
-  return nowMs - createdAtMs < ANSWER_KEPT_MS;
+/** Whether an answered use still stands. */
+export function isAnswered({ createdAtMs, livedMs }: KeyUse, now: Moment): boolean {
+  return stillStands({ atMs: createdAtMs, livedMs }, ANSWER_KEPT_MS, now);
 }
 
 /** @throws RelayError `idempotency_key_reused` for a use by another request */

@@ -7,7 +7,7 @@
  * alone writes the store, a reservation by another is by one that has died, and is free at once. What is
  * right rests on neither: the commit of the work checks that the reservation is still its own.
  */
-import type { RelayError } from "../errors.ts";
+import { type RelayError, unavailable } from "../errors.ts";
 import type { GroupCommit, Turn } from "../storage/group_commit.ts";
 import { randomId } from "../storage/random_id.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
@@ -17,12 +17,13 @@ import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
 import {
   ANSWER_KEPT_MS,
   AnsweredBefore,
+  isAnswered,
   type Keyed,
   type KeyedCommit,
   type KeyUse,
   requireSameRequest,
-  stillStands,
 } from "./key_use.ts";
+import { type Moment, momentOf, stageRepetition, timeLeftMs } from "./repetition.ts";
 
 /** A use that is a reservation while `leasedUntilMs` is there, and answered without it. */
 export interface ReservedUse extends KeyUse {
@@ -30,6 +31,8 @@ export interface ReservedUse extends KeyUse {
   leasedUntilMs?: number;
   /** The process that holds the reservation; none in those of former versions. */
   processId?: string;
+  /** The same time by the monotonic clock of that process. */
+  leasedUntilElapsedMs?: number;
 }
 
 /** A key's record and one more part: what was answered. */
@@ -42,10 +45,13 @@ interface AnswerRow<Answer> {
 export interface ReservedRequestsOptions {
   commits: GroupCommit;
   records: Pick<RecordCache, "read" | "readRow">;
-  store: Pick<Store, "exclusive" | "now" | "random">;
+  store: Pick<Store, "exclusive" | "now" | "elapsed" | "lived" | "random">;
   /** The refusal of a request while one under its key is under way. */
   inProgress(retryAfterMs: number): RelayError;
 }
+
+/** What stands beside an answered use, as stageRepetition() takes it. */
+export const ANSWER_BESIDE = [["answer"]] as const;
 
 const LEASE_MS = 60_000;
 const JOB_BYTES = 1_000;
@@ -78,7 +84,7 @@ export class ReservedRequests<Answer> {
       holder = await this.#reserve(key, fingerprint);
       return { replayed: false, answer: await work(this.#keyed(key, fingerprint, holder)) };
     } catch (error) {
-      if (error instanceof AnsweredBefore) return await this.#replay(key);
+      if (error instanceof AnsweredBefore) return await this.#replay(key, error.use);
       // Where this fails too, the end of the lease gives the key back.
       if (holder !== undefined) await this.#release(key, holder).catch(() => {});
       throw error;
@@ -89,23 +95,29 @@ export class ReservedRequests<Answer> {
   async #reserve(key: RecordKey<ReservedUse>, fingerprint: string): Promise<string> {
     const { commits, records, store } = this.options;
     const stored = await records.read<ReservedUse>(key);
-    if (stored !== null) this.#requireFree(stored, fingerprint, store.now());
+    if (stored !== null) this.#requireFree(stored, fingerprint, momentOf(store));
     return await commits.submit<string>({
       records: [key],
       sizeBytes: JOB_BYTES,
       proof: key,
       plan: (turn) => {
         const use = turn.record(key);
-        const { nowMs, attempt } = turn;
-        if (use !== null) this.#requireFree(use, fingerprint, nowMs);
+        const { nowMs, livedMs, attempt } = turn;
+        if (use !== null) {
+          this.#requireFree(use, fingerprint, turn);
+          turn.delete(answerKey(key));
+        }
         const reserved: ReservedUse = {
           v: 1,
           attempt,
           fingerprint,
           createdAtMs: nowMs,
+          livedMs,
           leasedUntilMs: nowMs + LEASE_MS,
           processId: this.#processId,
+          leasedUntilElapsedMs: store.elapsed() + LEASE_MS,
         };
+        // Nothing rests on it but that nobody is let in needlessly: the store may let go of it.
         turn.putRecord(key, reserved, LEASE_MS + EXPIRY_MARGIN_MS);
         return attempt;
       },
@@ -113,18 +125,20 @@ export class ReservedRequests<Answer> {
   }
 
   /** Another request is told so first: one that repeats it would be told nothing else either. */
-  #requireFree(use: ReservedUse, fingerprint: string, nowMs: number): void {
+  #requireFree(use: ReservedUse, fingerprint: string, now: Moment): void {
     if (use.leasedUntilMs === undefined) {
-      if (!stillStands(use, nowMs)) return;
+      if (!isAnswered(use, now)) return;
       requireSameRequest(use, fingerprint);
       throw new AnsweredBefore(use);
     }
-    if (this.options.store.exclusive && use.processId !== this.#processId) return;
-    const leftMs = use.leasedUntilMs - nowMs;
+    const { exclusive, elapsed } = this.options.store;
+    const isOwn = use.processId === this.#processId;
+    if (exclusive && !isOwn) return;
+    const leftMs = isOwn ? use.leasedUntilElapsedMs! - elapsed() : use.leasedUntilMs - now.nowMs;
     // A longer rest than a whole lease comes from a clock that has jumped.
     if (leftMs <= 0 || leftMs > LEASE_MS) return;
     requireSameRequest(use, fingerprint);
-    throw this.options.inProgress(leftMs);
+    throw this.options.inProgress(Math.ceil(leftMs));
   }
 
   #keyed(key: RecordKey<ReservedUse>, fingerprint: string, holder: string): KeyedCommit<Answer> {
@@ -135,21 +149,25 @@ export class ReservedRequests<Answer> {
         const use = turn.record(key);
         if (isHeldBy(use, holder)) return;
         // Taken over after its lease had ended.
-        if (use !== null) this.#requireFree(use, fingerprint, turn.nowMs);
+        if (use !== null) this.#requireFree(use, fingerprint, turn);
         throw this.options.inProgress(LEASE_MS);
       },
-      write(turn, answer) {
-        const { attempt, nowMs } = turn;
-        const expireInMs = ANSWER_KEPT_MS + EXPIRY_MARGIN_MS;
-        turn.putRecord(key, { v: 1, attempt, fingerprint, createdAtMs: nowMs }, expireInMs);
-        putAnswer(turn, key, answer, expireInMs);
+      write(turn, answer, held) {
+        const { attempt, nowMs, livedMs } = turn;
+        turn.putRecord(key, { v: 1, attempt, fingerprint, createdAtMs: nowMs, livedMs });
+        putAnswer(turn, key, answer);
+        stageRepetition(turn, key, ANSWER_KEPT_MS, { beside: ANSWER_BESIDE, held });
       },
     };
   }
 
-  async #replay(key: RecordKey<ReservedUse>): Promise<Keyed<never, Answer>> {
-    const row = await this.options.records.readRow<AnswerRow<Answer>>(answerKey(key));
-    if (row === null) throw new Error("the answer under an idempotency key is not in the store");
+  async #replay(key: RecordKey<ReservedUse>, use: KeyUse): Promise<Keyed<never, Answer>> {
+    const { records, store } = this.options;
+    const row = await records.readRow<AnswerRow<Answer>>(answerKey(key));
+    if (row === null) {
+      const { createdAtMs: atMs, livedMs } = use;
+      throw answerLost(timeLeftMs({ atMs, livedMs }, ANSWER_KEPT_MS, momentOf(store)));
+    }
     return { replayed: true, answer: row.answer };
   }
 
@@ -157,6 +175,7 @@ export class ReservedRequests<Answer> {
     await this.options.commits.submit<void>({
       records: [key],
       sizeBytes: JOB_BYTES,
+      whateverTheClock: true,
       proof: key,
       plan(turn) {
         if (isHeldBy(turn.record(key), holder)) turn.putRecord(key, null);
@@ -170,16 +189,24 @@ export function putAnswer<Answer>(
   turn: Turn,
   key: RecordKey<ReservedUse>,
   answer: Answer,
-  expireInMs: number,
 ): void {
   const row: AnswerRow<Answer> = { v: 1, attempt: turn.attempt, answer };
   if (valueSizeBytes(row) > MAX_ANSWER_BYTES) {
     throw new RangeError("the answer to be kept is larger than a value of the store");
   }
-  turn.set(answerKey(key), row, expireInMs);
+  turn.set(answerKey(key), row);
 }
 
-const answerKey = (key: RecordKey<ReservedUse>): Deno.KvKey => [...key, "answer"];
+const answerKey = (key: RecordKey<ReservedUse>): Deno.KvKey => [...key, ...ANSWER_BESIDE[0]];
+
+/** Former versions left it to the store when a use and its answer go: one of them may be gone alone. */
+function answerLost(leftMs: number): RelayError {
+  return unavailable(
+    "a request under this idempotency key was answered, and its answer is not in the store any more: nothing is " +
+      "done again under it; see what became of it, and take a new key for what is still to be done",
+    Math.max(1, Math.ceil(leftMs)),
+  );
+}
 
 function isHeldBy(use: ReservedUse | null, holder: string): boolean {
   return use?.leasedUntilMs !== undefined && use.attempt === holder;

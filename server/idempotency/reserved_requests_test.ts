@@ -133,7 +133,8 @@ Deno.test("ReservedRequests keeps no answer in memory", () =>
   withParcels(async ({ one }) => {
     await one.send({ sizeBytes: 16_000 });
     const value = one.storage.records.peek(recordName(KEY))!.value as ReservedUse;
-    assert.deepEqual(Object.keys(value).sort(), ["attempt", "createdAtMs", "fingerprint", "v"]);
+    const names = ["attempt", "createdAtMs", "fingerprint", "livedMs", "v"];
+    assert.deepEqual(Object.keys(value).sort(), names);
   }));
 
 Deno.test("ReservedRequests refuses a request while one under its key runs, in any process", () =>
@@ -266,6 +267,24 @@ Deno.test("ReservedRequests takes over a lease of a clock that had jumped ahead"
     work.fail(new Error("died"));
     await assert.rejects(ahead, { message: "died" });
     assert.equal((await two.send()).replayed, true);
+    assert.equal(await sent(), 1);
+  }));
+
+Deno.test("ReservedRequests: a leap ahead ends no lease for the process that holds it, and lets none take it over", () =>
+  withParcels(async ({ clock, one, two, sent }) => {
+    const work = longWork();
+    const running = one.send(work);
+    await work.begun;
+    clock.leap(9 * 3_600_000);
+    await assert.rejects(one.send(), inProgress(60_000));
+    clock.advance(999.5);
+    await assert.rejects(one.send(), inProgress(59_001));
+    await assert.rejects(two.send(), inProgress(59_001));
+    work.end();
+    await assert.rejects(running, { code: "unavailable", message: /clock has leapt ahead/ });
+    // It has given the key back, whatever the clock.
+    clock.leap(-9 * 3_600_000);
+    assert.equal((await two.send()).replayed, false);
     assert.equal(await sent(), 1);
   }));
 

@@ -8,6 +8,8 @@ import { MINUTE_MS } from "../time_units.ts";
 
 /** Somebody waits for these mails. The last wait repeats, for as long as the mail is wanted. */
 const RETRY_MS = [10_000, 30_000, MINUTE_MS, 2 * MINUTE_MS, 5 * MINUTE_MS];
+/** No wait after an attempt is longer. */
+export const LONGEST_NOTICE_WAIT_MS = RETRY_MS.at(-1)!;
 const JITTER = 0.1;
 const MAX_REFUSALS = 3;
 

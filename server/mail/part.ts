@@ -1,6 +1,7 @@
 /** The mail area as a part of the relay: on with the parts that it is made of, or off and why. */
 import type { Core } from "../core.ts";
 import { AnswersInHand } from "../http/answers_in_hand.ts";
+import type { RepetitionKind } from "../idempotency/repetition_sweep.ts";
 import { logSparsely } from "../log_sparsely.ts";
 import { type OpenParts, openTogether, type Part } from "../part.ts";
 import type { KeyRing } from "../sealing/key_ring.ts";
@@ -38,6 +39,8 @@ export interface Mail extends Part {
   isOn: boolean;
   /** The way in for local mode, as if nobody knew who hands it over; null where mail is off or the mode another. */
   handIn: Receiving["handIn"] | null;
+  /** What the area tells repetitions apart by. */
+  repetitions: readonly RepetitionKind[];
 }
 
 /**
@@ -57,6 +60,7 @@ export async function openMail(core: Core, ring: KeyRing, beside: MailBeside): P
     return {
       isOn: false,
       handIn: null,
+      repetitions: [],
       routes: mailRoutes({ on: null, limits }),
       notes: [startupNote("mail", `off: ${off}, mail routes answer 503`)],
     };
@@ -64,8 +68,8 @@ export async function openMail(core: Core, ring: KeyRing, beside: MailBeside): P
   if (dkim !== undefined) await proveDkim({ domain: domain!, ...dkim });
   await claimStore(store, { domain: domain!, local });
   return await openTogether(log, async (parts) => {
-    const { handIn } = await openMailParts(parts, core, beside, secret);
-    return Object.assign(parts, { isOn: true, handIn: local ? handIn : null });
+    const { handIn, repetitions } = await openMailParts(parts, core, beside, secret);
+    return Object.assign(parts, { isOn: true, handIn: local ? handIn : null, repetitions });
   });
 }
 
@@ -75,7 +79,7 @@ async function openMailParts(
   core: Core,
   beside: MailBeside,
   secret: MailSecret,
-): Promise<Receiving> {
+): Promise<Pick<Mail, "repetitions"> & Pick<Receiving, "handIn">> {
   const { deps, limits } = core;
   const { config, random, log } = deps;
   let handlers: MailHandlers = {};
@@ -117,10 +121,10 @@ async function openMailParts(
     "receiving",
     openReceiving(mail, { auth, reports, inboundSecret, compose: outbound.compose }),
   );
-  const { receiver } = receiving;
+  const { receiver, handIn } = receiving;
   add("delivery", openDelivery(mail, { changes, receiver, inboundSecret }));
   const { search } = add("search", openSearch(mail));
   const { tools } = openMailTools(mail, { authenticator, outbound, sending, search });
   parts.add("routes", { routes: mailRoutes({ limits, on: { authenticator, handlers, tools } }) });
-  return receiving;
+  return { handIn, repetitions: [outbound.largeAnswers, ...receiving.repetitions] };
 }

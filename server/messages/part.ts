@@ -1,6 +1,7 @@
 /** Messages as a part of the relay: what it is made of, its routes, and how it ends. */
 import type { Core } from "../core.ts";
 import { flushLast } from "../flush_last.ts";
+import type { RepetitionKind } from "../idempotency/repetition_sweep.ts";
 import type { Part } from "../part.ts";
 import type { Waits } from "../waiting/waits.ts";
 import { AGENT_INBOXES } from "./inbox/agent_inboxes.ts";
@@ -9,7 +10,9 @@ import { PagesInHand } from "./inbox/pages_in_hand.ts";
 import { messageRoutes } from "./routes.ts";
 import { RecentMessages, type RecentMessagesBounds } from "./rows/recent_messages.ts";
 import { StoredMessages } from "./rows/stored_messages.ts";
+import { KEYED_SENDS } from "./send/keyed_sends.ts";
 import { Sender } from "./send/send.ts";
+import { SignatureSweep } from "./send/signature_sweep.ts";
 import { SignedSender } from "./send/signed_send.ts";
 import { TokenSender, type TokenSenderOptions } from "./send/token_send.ts";
 
@@ -25,6 +28,7 @@ export interface Messages extends Part {
   messages: StoredMessages;
   recent: RecentMessages;
   tokenSender: TokenSender;
+  repetitions: readonly RepetitionKind[];
 }
 
 export function openMessages(core: Core, options: MessagesOptions): Messages {
@@ -40,6 +44,10 @@ export function openMessages(core: Core, options: MessagesOptions): Messages {
     waits,
     recent,
   });
+  const { leases, isFloorKnown } = core;
+  const { signatureWindowSeconds } = limits;
+  const { log } = core.deps;
+  const sweep = new SignatureSweep({ store, leases, isFloorKnown, signatureWindowSeconds, log });
   const pages = new PagesInHand({ answers, perAgent: limits.pagesInHandPerAgent });
   const inbox = new Inbox({ store, records, commits, limits, waits, messages, pages });
   const sending = { store, records, identities, limits, sender, freeDisk };
@@ -50,12 +58,14 @@ export function openMessages(core: Core, options: MessagesOptions): Messages {
     messages,
     recent,
     tokenSender,
+    repetitions: [KEYED_SENDS],
     routes: messageRoutes({ ...core, signedSender, tokenSender, inbox, messages, pages }),
     async everyMinute() {
       sender.forgetExpired();
-      await inbox.flush();
+      await Promise.all([inbox.flush(), sweep.run()]);
     },
     async close() {
+      await sweep.close();
       await commits.drained();
       await flushLast(inbox);
     },

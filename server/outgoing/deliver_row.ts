@@ -74,7 +74,7 @@ export async function deliverRow(
  * @returns null when the handler fails in a way it does not report
  */
 async function runAttempt(
-  { log, timing }: Delivery,
+  { log, store, timing }: Delivery,
   { reach }: Lane,
   held: HeldRow,
   handler: OutgoingHandler,
@@ -90,11 +90,13 @@ async function runAttempt(
   let outcome: AttemptOutcome | null = null;
   try {
     if (signal.aborted || reach.isLost && !attempt.isTrial) return outcome = NOT_BEGUN;
-    const { payload, queuedAtMs, attempts } = held.row;
+    const { payload, queuedAtMs, livedMs: queuedLivedMs, attempts } = held.row;
+    const livedMs = queuedLivedMs === undefined ? null : store.lived() - queuedLivedMs;
     return outcome = await handler.attempt({
       id: held.id,
       payload,
       queuedAtMs,
+      livedMs,
       attempts,
       signal,
       commitData: async () => {
@@ -187,14 +189,14 @@ async function putBack(
     await held.release({ dueMs: nowMs, attempts, lastReason: row.lastReason });
     return lane.wake(nowMs);
   }
-  const { reason: lastReason, payload = row.payload, note } = outcome;
+  const { reason: lastReason, payload = row.payload, endsAtMs = row.endsAtMs, note } = outcome;
   const attempts = charged ? row.attempts : row.attempts - 1;
   const afterMs = outcome.unreachable && !outcome.deferred
     ? Math.min(outcome.afterMs, NO_CONNECTION_RETRY_MS)
     : outcome.afterMs;
   const dueMs = nowMs + Math.max(1, Math.ceil(afterMs));
   await held.release(
-    { dueMs, attempts, lastReason, payload },
+    { dueMs, attempts, lastReason, payload, ...(endsAtMs === undefined ? {} : { endsAtMs }) },
     besideOf(held, handler, { attempts, result: "retry", dueMs, note }),
   );
   lane.wake(dueMs);

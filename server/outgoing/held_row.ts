@@ -1,6 +1,7 @@
 /**
  * A row of the outgoing queue under a lease. Every change is a job of the group commit. It is
- * planned only while the row still carries the lease.
+ * planned only while the row still carries the lease. While the clock cannot be relied on no row is leased,
+ * and what is held is renewed, marked and settled all the same: it has left already, or is about to.
  */
 import { RelayError } from "../errors.ts";
 import type { GroupCommit, Turn } from "../storage/group_commit.ts";
@@ -194,6 +195,7 @@ export class HeldRow {
     const { row } = await commits.submit<{ row: OutgoingRow | null }>({
       records: [key, ...alongside?.records ?? []],
       sizeBytes: sizeOfChange(this.payloadBytes) + (alongside?.sizeBytes ?? 0),
+      whateverTheClock: true,
       proof: key,
       // A row that was taken off holds no proof: its absence is the proof.
       ...(removes ? { settle: isGone } : {}),
@@ -232,7 +234,10 @@ export function stageChange(
   row: OutgoingRow | null,
 ): void {
   turn.putRecord(outgoingKey(id), row);
-  if (row === null && before.endsAtMs !== undefined) turn.delete(endKey(before.endsAtMs, id));
+  if (row?.endsAtMs !== before.endsAtMs) {
+    if (before.endsAtMs !== undefined) turn.delete(endKey(before.endsAtMs, id));
+    if (row?.endsAtMs !== undefined) turn.set(endKey(row.endsAtMs, id), INDEX_ROW);
+  }
   if (row !== null && row.dueMs === before.dueMs && row.lease === before.lease) return;
   turn.delete(indexKeyOf(id, before));
   if (row !== null) turn.set(indexKeyOf(id, row), INDEX_ROW);

@@ -8,6 +8,8 @@ export interface OutgoingItem<P = unknown> {
   id: string;
   payload: P;
   queuedAtMs: number;
+  /** For how long the store has lived since then, ms; null where its row does not say when it was queued. */
+  livedMs: number | null;
   /** This attempt included. */
   attempts: number;
   /** Aborts when the lease is lost or the relay stops: give up what is not handed over yet. */
@@ -40,6 +42,8 @@ type AttemptResult<P> =
     reason: string;
     afterMs: number;
     payload?: P;
+    /** Where that has changed: when the handler gives it up (OutgoingRow.endsAtMs). */
+    endsAtMs?: number;
     /**
      * True when the mail was not begun, for want of a connection or of a login: the content did not cause
      * it.
@@ -103,6 +107,13 @@ export interface OutgoingHandler<P = unknown> {
    * for all other kinds of which this is so, or for none. False unless given.
    */
   readonly oneNextHop?: boolean;
+  /** The longest wait that an attempt of it ends with, in ms: what is due later comes from a clock that was wrong. */
+  readonly longestPauseMs: number;
+  /**
+   * For kinds whose sender may choose the first due time: how long before its end (OutgoingRow.endsAtMs) that
+   * is. Unless given, things are due when they are queued.
+   */
+  readonly triedMs?: number;
   /** Upper bound of a payload's size in the store, at most 50,000 bytes. */
   readonly payloadBytes: number;
   /**

@@ -9,6 +9,9 @@
  * what falls due. Where nothing runs between requests, a cron each minute does. A leased row stands
  * in an index of lease ends instead, so that the rows of a dead process are found. Before the data
  * marker such a row is attempted again. After it the outcome is unknown, and nothing is repeated.
+ *
+ * While the clock cannot be relied on nothing is begun, and nothing is looked for. Times further ahead than
+ * any rule gives come from a clock that was wrong: such rows are due now, and such leases are over.
  */
 import type { Log } from "../deps.ts";
 import { doneWithin } from "../done_within.ts";
@@ -19,11 +22,13 @@ import type { RecordCache } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
 import { CLOCK_SKEW_MS } from "../clock_skew.ts";
 import { type Attempt, deliverRow, type Delivery } from "./deliver_row.ts";
+import { FarAhead } from "./far_ahead.ts";
 import { moveFormerIndex } from "./former_index.ts";
 import type { LeaseTiming } from "./held_row.ts";
 import { type DueEntry, Lane } from "./lane.ts";
 import { Lanes } from "./lanes.ts";
-import { freeAllLeases, freeLeasesThatAreOver, freeRow } from "./leased_rows.ts";
+import { freeAllLeases, freeLeasesThatAreOver, isLeaseOver } from "./leased_rows.ts";
+import { makeDueNow } from "./make_due_now.ts";
 import { LeaseLost, type OutgoingHandler } from "./outgoing_handler.ts";
 import { LEASED_PREFIX, type NewOutgoing, type OutgoingRow } from "./outgoing_row.ts";
 import { findEnded } from "./ended_rows.ts";
@@ -36,6 +41,8 @@ const SHARED_LOOK_MS = 5_000;
 const MOST_HELD = 2_000;
 /** How often rows are searched for whose time is over. */
 const ENDS_LOOK_MS = 60_000;
+/** How often rows are searched for that are due further ahead than may be, by the monotonic clock. */
+const FAR_LOOK_MS = 60_000;
 
 export interface OutgoingQueueOptions {
   store: Store;
@@ -61,11 +68,17 @@ export class OutgoingQueue {
   readonly #resting = new Map<string, number>();
   readonly #closed = new AbortController();
   #look: Promise<void> | null = null;
+  #farLook: Promise<void> | null = null;
   #lookedAtMs = 0;
   /** Before this time no lease ends that belongs to another process. */
   #nextLeaseEndMs = 0;
   /** When rows are searched for next whose time is over. */
   #nextEndsLookMs = 0;
+  readonly #farAhead = new FarAhead();
+  /** When rows are searched for next that are due too far ahead, by the monotonic clock. */
+  #nextFarLookMs = -Infinity;
+  /** Whether all rows have been looked at for that. */
+  #hasLookedFar = false;
   /** Whether an exclusive store was searched: rows that were added since then came by wake(). */
   #isKnown = false;
   #ticking: ReturnType<typeof setInterval> | undefined;
@@ -96,6 +109,11 @@ export class OutgoingQueue {
   /** Registers who delivers a kind. Rows of a kind without a handler wait. Call before start(). */
   register<P>(handler: OutgoingHandler<P>): void {
     this.#lanes.register(handler);
+  }
+
+  /** Whether nothing may be begun now: the relay ends, or its clock cannot be relied on. */
+  get #rests(): boolean {
+    return this.#stopped || !this.#store.clock.isSure;
   }
 
   /** Begins to deliver. On an exclusive store, rows that former processes held are free at once. */
@@ -162,7 +180,10 @@ export class OutgoingQueue {
   /** Attempts everything that is due and waits until nothing due is left. */
   async run(): Promise<void> {
     if (this.#lanes.kinds === 0 || this.#stopped) return;
-    await this.#lookAround();
+    if (!this.#rests) {
+      await this.#lookAround();
+      await this.#lookFarAhead();
+    }
     for (;;) {
       if (this.#stopped) return;
       this.#advance();
@@ -183,6 +204,7 @@ export class OutgoingQueue {
   async close(graceMs = 500): Promise<void> {
     this.stop();
     await this.#look?.catch(() => {});
+    await this.#farLook?.catch(() => {});
     await Promise.all(this.#reads);
     await doneWithin(Promise.all([...this.#attempts.values()].map(({ ended }) => ended)), graceMs);
     for (const { abort } of this.#attempts.values()) abort.abort();
@@ -190,9 +212,11 @@ export class OutgoingQueue {
   }
 
   #tick(): void {
+    if (this.#rests) return;
     if (this.#mayKnowTooLittle()) {
       this.#lookAround().then(() => this.#advance(), (error) => this.#logFailure(error));
     }
+    this.#lookFarAhead().then(() => this.#advance(), (error) => this.#logFailure(error));
     this.#advance();
   }
 
@@ -230,13 +254,38 @@ export class OutgoingQueue {
     }
   }
 
-  /** Rows whose time is over are attempted even while their destination is lost, or busy. */
+  /** Callers share one look. */
+  #lookFarAhead(): Promise<void> {
+    if (this.#store.elapsed() < this.#nextFarLookMs) return Promise.resolve();
+    return this.#farLook ??= this.#findFarAhead().finally(() => this.#farLook = null);
+  }
+
+  /** Some at each minute; all of them after a start, and within ten minutes of a leap. */
+  async #findFarAhead(): Promise<void> {
+    const { elapsed, clock } = this.#store;
+    const handlerOf = (kind: string) => this.#lanes.handlerOf(kind);
+    if (this.#rests) return;
+    const isRound = await this.#farAhead.look(this.#delivery, handlerOf, this.#freed)
+      .catch((error) => {
+        if (this.#rests) return false; // the clock has leapt meanwhile
+        throw error;
+      });
+    this.#hasLookedFar ||= isRound;
+    const isUrgent = !isRound && (!this.#hasLookedFar || clock.leaptLately);
+    this.#nextFarLookMs = isUrgent ? -Infinity : elapsed() + FAR_LOOK_MS;
+  }
+
+  /**
+   * Rows whose time is over are attempted even while their destination is lost, or busy: not soon after a
+   * leap, within which nothing is given up.
+   */
   async #attemptEnded(): Promise<void> {
-    const { kv, now } = this.#store;
+    const { kv, now, clock } = this.#store;
+    if (clock.leaptLately) return void (this.#nextEndsLookMs = now() + ENDS_LOOK_MS);
     const { rows, hasMore } = await findEnded(kv, now(), (id) => this.#attempts.has(id));
     this.#nextEndsLookMs = hasMore ? now() : now() + ENDS_LOOK_MS;
     for (const { id, row: { kind, destination = "", dueMs } } of rows) {
-      if (this.#stopped) return;
+      if (this.#rests) return;
       if (this.#lanes.handlerOf(kind) === undefined || this.#attempts.has(id)) continue;
       // A lane of its own: whether the destination can be reached is neither asked nor told, and no slot
       // is waited for.
@@ -255,8 +304,10 @@ export class OutgoingQueue {
     });
     // On an exclusive store no process holds these rows any more: this version indexes its own
     // otherwise.
-    const endsByMs = exclusive ? Infinity : this.#store.now();
-    await Promise.all(leases.map((key) => freeRow(this.#delivery, key, endsByMs, this.#freed)));
+    const { timing } = this.#delivery;
+    const isOver = (row: OutgoingRow) =>
+      exclusive ? row.lease !== null : isLeaseOver(row, timing, this.#store.now());
+    await Promise.all(leases.map((key) => makeDueNow(this.#delivery, key, isOver, this.#freed)));
   }
 
   readonly #freed = ({ kind, destination = "", dueMs }: OutgoingRow): void =>
@@ -264,7 +315,7 @@ export class OutgoingQueue {
 
   /** Reads what is due and begins attempts as far as there is room. */
   #advance(): void {
-    if (this.#stopped) return;
+    if (this.#rests) return;
     const nowMs = this.#store.now();
     for (const lane of this.#lanes.wanting(nowMs)) this.#read(lane, nowMs);
     this.#begin(nowMs);
@@ -290,7 +341,7 @@ export class OutgoingQueue {
 
   #begin(nowMs: number): void {
     for (;;) {
-      if (this.#stopped) return;
+      if (this.#rests) return;
       const lane = this.#lanes.takeTurn(nowMs);
       if (lane === null) return;
       const entry = lane.ready.shift()!;

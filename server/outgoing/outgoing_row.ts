@@ -17,6 +17,11 @@ export interface OutgoingRow<P = unknown> {
   payload: P;
   queuedAtMs: number;
   /**
+   * What the store had lived when it was queued (Store.lived()), for kinds that give up by age. Absent in
+   * rows of former versions.
+   */
+  livedMs?: number;
+  /**
    * When its handler gives it up, whether or not its destination can be reached: it is then attempted
    * in any case. Absent for none.
    */
@@ -104,6 +109,7 @@ export interface NewOutgoing<P = unknown> {
   dueMs: number;
   /** See OutgoingRow. */
   endsAtMs?: number;
+  livedMs?: number;
 }
 
 /**
@@ -144,7 +150,7 @@ function stageIndex(turn: Pick<Turn, "set">, id: string, row: OutgoingRow): void
 
 function newRow(
   { nowMs, attempt }: Pick<Turn, "nowMs" | "attempt">,
-  { kind, destination = "", payload, dueMs, endsAtMs }: Omit<NewOutgoing, "id">,
+  { kind, destination = "", payload, dueMs, endsAtMs, livedMs }: Omit<NewOutgoing, "id">,
 ): OutgoingRow {
   return {
     v: 1,
@@ -153,6 +159,7 @@ function newRow(
     payload,
     queuedAtMs: nowMs,
     ...(endsAtMs === undefined ? {} : { endsAtMs }),
+    ...(livedMs === undefined ? {} : { livedMs: Math.floor(livedMs) }),
     dueMs,
     attempts: 0,
     phase: "ready",

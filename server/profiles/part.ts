@@ -4,6 +4,5 @@ import type { Part } from "../part.ts";
 import { profileRoutes } from "./routes.ts";
 
 export function openProfiles(core: Core): Part {
-  const { random, now } = core.deps;
-  return { routes: profileRoutes({ ...core, random, now }) };
+  return { routes: profileRoutes({ ...core, random: core.deps.random }) };
 }

@@ -7,11 +7,11 @@ import { type GroupCommit, type Job, Outdated } from "../storage/group_commit.ts
 import { type RecordCache, recordName } from "../storage/record_cache.ts";
 import type { Limits } from "../limits.ts";
 import type { FreeDisk } from "../storage/free_disk.ts";
-import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
+import type { Store } from "../storage/store.ts";
 import { countProfileChange, profileWindowKey } from "../agents/change_limits.ts";
 import type { Presence } from "../agents/presence.ts";
 import { agentKey, agentProfile, type AgentRecord } from "../agents/records.ts";
-import { signatureKey, type SignatureUse } from "../agents/signature_use.ts";
+import { refuseForgotten, signatureKey, type SignatureUse } from "../agents/signature_use.ts";
 
 /** What is to change; what is absent stays. Values are clean already (profile_rules.ts). */
 export interface ProfileChanges {
@@ -24,25 +24,23 @@ export interface ProfileChanges {
 }
 
 export interface ProfileServices {
+  store: Pick<Store, "floor" | "now">;
   commits: GroupCommit;
   records: RecordCache;
   presence: Presence;
   freeDisk: FreeDisk;
   limits: Pick<Limits, "profileChangesPerAgentPerMinute">;
   random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
-  now: () => number;
 }
 
 export type AgentProfile = ReturnType<typeof agentProfile>;
-
-/** How long a call without a signature of its own could still be retried, in ms. */
-const UNSIGNED_USE_MS = 120_000;
 
 /**
  * Changes an agent's profile.
  * @param use the signature of a signed request: used again, it changes nothing
  * @returns the profile as it is then
- * @throws RelayError `banned`, `rate_limited`, `unavailable` where the disk is nearly full
+ * @throws RelayError `banned`, `rate_limited`, `unavailable` where the disk is nearly full, or
+ * where nobody knows whether this signature has changed it before
  */
 export async function updateProfile(
   services: ProfileServices,
@@ -80,14 +78,13 @@ export async function repeatedUpdate(
 }
 
 function updateJob(
-  { records, limits, random, now }: ProfileServices,
+  { store, records, limits, random }: ProfileServices,
   agentId: number,
   { displayName, description, tags, notificationEmail }: ProfileChanges,
   use: SignatureUse | undefined,
 ): Job<AgentRecord> {
   // A call by token is told from its own retries by a row of the same kind.
-  const usedKey = signatureKey(agentId, use ?? unsignedUse(now(), random));
-  const keepUntilMs = use?.keepUntilMs ?? now() + UNSIGNED_USE_MS;
+  const usedKey = signatureKey(agentId, use ?? unsignedUse(store.now(), random));
   const subscribes = notificationEmail !== undefined;
   const lists = displayName !== undefined || description !== undefined || tags !== undefined;
   const named = [
@@ -111,6 +108,7 @@ function updateJob(
       if (turn.changedInGroup(agentKey(agentId))) throw new Outdated();
       const before = turn.record<AgentRecord>(agentKey(agentId))!;
       refuseBanned(turn.record<InRecord>(inKey(agentId))!);
+      if (use !== undefined) refuseForgotten(store, use);
       countProfileChange(turn, agentId, limits.profileChangesPerAgentPerMinute);
       const after: AgentRecord = {
         ...before,
@@ -119,11 +117,7 @@ function updateJob(
         tags: tags ?? before.tags,
       };
       turn.requireAbsent(usedKey);
-      turn.set(
-        usedKey,
-        { v: 1, attempt: turn.attempt, use: "profile" },
-        keepUntilMs - turn.nowMs + EXPIRY_MARGIN_MS,
-      );
+      turn.set(usedKey, { v: 1, attempt: turn.attempt, use: "profile" });
       turn.putRecord(agentKey(agentId), after);
       if (lists) stageListing(turn, after, true);
       if (subscribes) stageSubscription(turn, agentId, notificationEmail, random);

@@ -26,9 +26,11 @@ Deno.test("ClockWatch refuses after a leap forward until both clocks have agreed
     return true;
   });
   assert.deepEqual(watch.possibleTimes, [clock.now() - 9 * HOUR_MS, clock.now()]);
+  assert.equal(watch.nowMs, clock.now() - 9 * HOUR_MS, "what is read is read as before");
   clock.advance(1);
   watch.requireSure();
   assert.deepEqual(watch.possibleTimes, [clock.now()]);
+  assert.equal(watch.nowMs, clock.now());
   assert.deepEqual(logged, ["clock_leapt_ahead", "clock_taken_for_right"]);
 });
 
@@ -55,13 +57,35 @@ Deno.test("ClockWatch takes a clock that comes back at its word at once", () => 
   assert.deepEqual(logged, ["clock_leapt_ahead", "clock_came_back"]);
 });
 
-Deno.test("ClockWatch tells of a leap back, and refuses nothing", () => {
+Deno.test("ClockWatch tells of a leap back until the clock has caught up, and refuses nothing", () => {
   const { clock, watch, logged } = watchClock();
+  const laterMs = clock.now();
   clock.leap(-HOUR_MS);
   assert.deepEqual([watch.isSure, watch.leaptLately], [true, true]);
+  assert.deepEqual(watch.state, { state: "behind", untilMs: laterMs });
   assert.deepEqual(logged, ["clock_leapt_back"]);
   clock.advance(10 * MINUTE_MS);
   assert.equal(watch.leaptLately, false);
+  clock.leap(-HOUR_MS);
+  assert.deepEqual(watch.state, { state: "behind", untilMs: laterMs }, "the newest time counts");
+  clock.advance(2 * HOUR_MS - 12 * MINUTE_MS - 1);
+  assert.equal(watch.state.state, "behind");
+  clock.advance(1);
+  assert.deepEqual(watch.state, { state: "steady" }, "two minutes are no leap");
+  assert.equal(logged.at(-1), "clock_caught_up");
+});
+
+Deno.test("ClockWatch.wasAt() tells of a later time of before, not of one within a leap", () => {
+  const { clock, watch } = watchClock();
+  const state = (): string => watch.state.state;
+  watch.wasAt(clock.now() + 2 * MINUTE_MS);
+  assert.equal(state(), "steady");
+  watch.wasAt(clock.now() + HOUR_MS);
+  assert.equal(state(), "behind");
+  clock.leap(HOUR_MS);
+  assert.equal(state(), "unsure");
+  clock.advance(MINUTE_MS);
+  assert.equal(state(), "steady");
 });
 
 Deno.test("ClockWatch follows a clock that is set right little by little", () => {
@@ -89,19 +113,39 @@ Deno.test("ClockWatch without its check tells of leaps and refuses nothing but t
   const { clock, watch, logged } = watchClock(false);
   clock.leap(HOUR_MS);
   watch.requireSure();
-  assert.equal(watch.state.state, "unsure");
-  assert.deepEqual(logged, ["clock_leapt_ahead"]);
-  clock.set(Date.UTC(2091, 0, 1));
+  assert.equal(watch.nowMs, clock.now());
+  assert.deepEqual([watch.state.state, watch.leaptLately], ["steady", true]);
+  assert.deepEqual(watch.possibleTimes, [clock.now()]);
+  clock.leap(-9 * HOUR_MS);
+  assert.equal(watch.state.state, "steady");
+  assert.deepEqual(logged, ["clock_leapt_ahead", "clock_leapt_back"]);
+  clock.leap(Date.UTC(2091, 0, 1) - clock.now());
   assert.throws(() => watch.requireSure(), { code: "unavailable" });
 });
 
 Deno.test("ClockWatch never takes a clock outside 2025 to 2090 for right", () => {
-  const { clock, watch } = watchClock();
+  const { clock, watch, logged } = watchClock();
   clock.leap(Date.UTC(2091, 0, 1) - TEST_START_MS);
   for (let i = 0; i < 3; i++) {
     assert.deepEqual([watch.state.state, watch.isSure], ["impossible", false]);
+    assert.equal(watch.nowMs, TEST_START_MS + i * MINUTE_MS);
     clock.advance(MINUTE_MS);
   }
+  clock.leap(TEST_START_MS - Date.UTC(2091, 0, 1));
+  assert.equal(watch.isSure, true, "set right");
+  clock.leap(-TEST_START_MS);
+  assert.deepEqual([watch.state.state, watch.isSure], ["impossible", false], "1970");
+  clock.leap(TEST_START_MS);
+  clock.leap(HOUR_MS);
+  assert.equal(watch.state.state, "unsure");
+  clock.leap(Date.UTC(2094, 0, 1) - TEST_START_MS);
+  assert.equal(watch.isSure, false);
+  assert.deepEqual(logged, [
+    "clock_impossible",
+    "clock_came_back",
+    "clock_impossible",
+    "clock_impossible",
+  ]);
   assert.deepEqual(
     [Date.UTC(2025, 0, 1) - 1, Date.UTC(2025, 0, 1), Date.UTC(2091, 0, 1) - 1, NaN].map(
       isImpossible,

@@ -36,6 +36,7 @@ export function formGroup(forming: Forming): PlanGroup<Pending> | null {
   const left: Pending[] = [];
   let apart: string | null = null;
   const waiting = queue.takeWaiting();
+  const { refusal } = store.clock;
   const passOver = (pending: Pending, lockedRecord: string | null) => {
     for (const name of pending.names) if (!held.has(name)) held.set(name, lockedRecord);
     if (lockedRecord === null) left.push(pending);
@@ -45,6 +46,11 @@ export function formGroup(forming: Forming): PlanGroup<Pending> | null {
   for (; at < waiting.length; at++) {
     const pending = waiting[at]!;
     if (pending.answered) continue;
+    if (refusal !== null && pending.job.whateverTheClock !== true) {
+      if (pending.tried.length === 0) queue.reject(pending, refusal);
+      else queue.giveUp(pending, refusal); // an attempt may have been stored
+      continue;
+    }
     const blocked = held.size > 0 ? pending.names.find((name) => held.has(name)) : undefined;
     if (blocked !== undefined) {
       passOver(pending, held.get(blocked)!);

@@ -100,7 +100,6 @@ export class GroupCommit {
    */
   submit<T>(job: Job<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      if (job.whateverTheClock !== true) this.#store.clock.requireSure();
       for (const key of job.records) requireDeclared(key);
       const names = job.records.map(recordName);
       const verified = this.#store.exclusive;
@@ -242,6 +241,15 @@ export class GroupCommit {
   }
 
   async #commit(group: PlanGroup<Pending>): Promise<void> {
+    const ended = this.#store.floor.enter(); // in the turn of the loop in which it was planned
+    try {
+      await this.#commitPlanned(group);
+    } finally {
+      ended();
+    }
+  }
+
+  async #commitPlanned(group: PlanGroup<Pending>): Promise<void> {
     this.counts.groups++;
     this.counts.jobs += group.members.length;
     let failure: unknown = null;

@@ -4,7 +4,7 @@
  */
 import { unavailable } from "../errors.ts";
 import { MAX_ID } from "../max_id.ts";
-import { LATEST_MS } from "./clock_watch.ts";
+import { impossibleClock, isImpossible } from "./clock_watch.ts";
 import { retryWhileLocked } from "./lock_retry.ts";
 import type { Store } from "./store.ts";
 import { NoFreeSlot, type WriterSlot } from "./writer_slot.ts";
@@ -25,6 +25,11 @@ const ID_RETRY_MS = 60_000;
 /** The smallest id that a message created at this time can have. */
 export function lowestIdAt(createdAtMs: number): number {
   return Math.max(1, (createdAtMs - ID_EPOCH_MS) * IDS_PER_MS);
+}
+
+/** The same of a clock: no id follows from one that is wrong by decades, and would stand for good. */
+function lowestIdBy(nowMs: number): number {
+  return isImpossible(nowMs) ? 1 : lowestIdAt(nowMs);
 }
 
 /** The smallest id greater than `floor` whose low 8 bits are the slot. Bit operators would overflow. */
@@ -67,6 +72,11 @@ export class IdSequence {
     return sequence;
   }
 
+  /** What the operator is told where no id is left, null otherwise. */
+  get note(): string | null {
+    return nextIdInSlot(this.#last, this.#number) > MAX_ID ? USED_UP : null;
+  }
+
   /** The checks that every commit with new ids carries: the slot is still ours. */
   get checks(): readonly Deno.AtomicCheck[] {
     return this.slot?.checks ?? [];
@@ -77,8 +87,8 @@ export class IdSequence {
    * Stores a higher ceiling in the background before the present one is reached.
    */
   ready(nowMs: number): boolean {
-    if (this.#doubted || !this.#holdsSlot(nowMs)) return false;
-    const next = Math.max(this.#last, this.#needed, this.#lowestNow(nowMs));
+    if (this.#doubted || !this.#holdsSlot()) return false;
+    const next = Math.max(this.#last, this.#needed, lowestIdBy(nowMs));
     if (next + IDS_PER_MS * 1000 > MAX_ID) return true; // next() refuses
     if (next + IDS_PER_MS * 1000 > this.#ceiling) return false;
     if (next + IDS_PER_MS * CEILING_LOW_MS > this.#ceiling && this.#raising === null) {
@@ -87,16 +97,18 @@ export class IdSequence {
     return true;
   }
 
-  #holdsSlot(nowMs: number): boolean {
-    return this.slot === null || (this.slot.tenure === this.#tenure && this.slot.isLive(nowMs));
+  #holdsSlot(): boolean {
+    return this.slot === null || (this.slot.tenure === this.#tenure && this.slot.isLive);
   }
 
   /**
    * The next id above `above`.
-   * @throws CeilingReached; RelayError `unavailable` where it would be greater than the API's ids
+   * @throws CeilingReached; RelayError `unavailable` by an impossible clock, and where it would be
+   * greater than the API's ids
    */
   next(above: number, nowMs: number): number {
-    const floor = Math.max(above, this.#last, (nowMs - ID_EPOCH_MS) * IDS_PER_MS - 1);
+    if (isImpossible(nowMs)) throw impossibleClock();
+    const floor = Math.max(above, this.#last, lowestIdAt(nowMs) - 1);
     const id = nextIdInSlot(floor, this.#number);
     if (id > MAX_ID) throw idsUsedUp();
     if (id > this.#ceiling) {
@@ -121,14 +133,8 @@ export class IdSequence {
     await this.#confirmSlot();
     this.#doubted = false;
     if (this.#ceiling === 0 || !this.ready(this.store.now())) {
-      await this.#raise(Math.max(this.#last, this.#needed, this.#lowestNow(this.store.now())));
+      await this.#raise(Math.max(this.#last, this.#needed, lowestIdBy(this.store.now())));
     }
-  }
-
-  /** A clock that cannot be relied on raises no ceiling: every later id would stand above it for good. */
-  #lowestNow(nowMs: number): number {
-    const { possibleTimes } = this.store.clock;
-    return lowestIdAt(Math.min(nowMs, ...possibleTimes, LATEST_MS));
   }
 
   async #confirmSlot(): Promise<void> {
@@ -185,11 +191,12 @@ export class IdSequence {
   }
 }
 
+const USED_UP =
+  "the ids of messages are used up, since a clock once stood after 2090: nothing can be sent on this " +
+  "store any more, and its operator has to restore a backup from before";
+
 function idsUsedUp() {
-  return unavailable(
-    "the ids of messages are used up, since a clock once stood after 2090: the operator has to restore a backup from before",
-    ID_RETRY_MS,
-  );
+  return unavailable(USED_UP, ID_RETRY_MS);
 }
 
 /** One lost answer of the store must not refuse every job that waits for an id. */

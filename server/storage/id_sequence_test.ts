@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createTestClock, TEST_START_MS } from "../../tests/support/clock.ts";
 import { createFakeKv } from "../../tests/support/fake_kv.ts";
 import { openTestStorage } from "../../tests/support/storage.ts";
+import { MAX_ID } from "../max_id.ts";
 import { CeilingReached, IdSequence, lowestIdAt, nextIdInSlot } from "./id_sequence.ts";
 
 const HOUR_MS = 3_600_000;
@@ -36,6 +37,37 @@ Deno.test("IdSequence gives ascending ids not below their time, whatever heads s
     assert.equal(first % 256, 0);
     assert.equal(ids.next(0, clock.now()), first + 256);
     assert.equal(ids.next(first + 1000, clock.now()), first + 1024);
+  });
+});
+
+Deno.test("IdSequence gives no id of a time after 2090, and raises no ceiling for one", async () => {
+  await withKv(async (kv) => {
+    const clock = createTestClock();
+    const { ids } = await openTestStorage(kv, { clock });
+    const stored = async () => (await kv.get<number>(["slot", 0, "ceiling"])).value!;
+    const before = await stored();
+    const impossibleMs = Date.UTC(2094, 11, 1);
+    assert.throws(() => ids.next(0, impossibleMs), { code: "unavailable" });
+    assert.throws(() => ids.next(MAX_ID - 255, clock.now()), { code: "unavailable" });
+    assert.ok(ids.ready(impossibleMs), "nothing waits for what is refused");
+    clock.leap(impossibleMs - TEST_START_MS);
+    ids.doubt();
+    await ids.restore();
+    assert.equal(await stored(), before);
+    assert.ok(ids.next(0, TEST_START_MS) < before);
+    assert.equal(ids.note, null);
+  });
+});
+
+Deno.test("IdSequence says in clear words that the ids of a store are used up", async () => {
+  await withKv(async (kv) => {
+    for (const ceiling of [MAX_ID - 10, MAX_ID, 9_037_047_398_412_544]) {
+      await kv.set(["slot", 0, "ceiling"], ceiling);
+      const { ids, clock } = await openTestStorage(kv);
+      assert.match(ids.note!, /used up.*restore a backup/);
+      assert.ok(ids.ready(clock.now()), "nothing waits for what cannot come");
+      assert.throws(() => ids.next(0, clock.now()), { code: "unavailable", message: ids.note! });
+    }
   });
 });
 

@@ -8,7 +8,7 @@ export interface Job<T> {
   readonly sizeBytes: number;
   /**
    * True for what is committed even while the clock cannot be relied on: outcomes of what has left
-   * already, and stamps without which nothing could be read.
+   * already, and stamps without which nothing could be read. Other jobs are refused instead of planned.
    */
   readonly whateverTheClock?: boolean;
   /**
@@ -47,6 +47,8 @@ export interface Attempt {
 
 /** What plan() may do. Rows are written without a check; records are read, checked and written. */
 export interface Turn extends Attempt {
+  /** Ms that the store has lived (`Store.lived`), whole. */
+  readonly livedMs: number;
   /** A record of the job, as earlier jobs of the group left it. */
   record<R>(key: RecordKey<R>): R | null;
   /** Versionstamp of the record as last committed, null where absent. */
@@ -62,10 +64,9 @@ export interface Turn extends Attempt {
   set(key: Deno.KvKey, value: unknown, expireInMs?: number): void;
   /**
    * Adds bytes to a row that the jobs of this group write together. Its key holds the attempt, so
-   * that no other group writes it; it lives as long as the longest of them asks. A job adds once to
-   * a row.
+   * that no other group writes it. A job adds once to a row.
    */
-  append(key: Deno.KvKey, bytes: Uint8Array, expireInMs: number): void;
+  append(key: Deno.KvKey, bytes: Uint8Array): void;
   delete(key: Deno.KvKey): void;
   /** Adds to a KvU64 counter that never expires. */
   sum(key: Deno.KvKey, amount: bigint): void;

@@ -5,14 +5,12 @@ import { keySizeBytes } from "./stored_size.ts";
 export interface JoinedPart {
   key: Deno.KvKey;
   bytes: Uint8Array;
-  expireInMs: number;
 }
 
 interface JoinedRow {
   key: Deno.KvKey;
   parts: Uint8Array[];
   sizeBytes: number;
-  expireInMs: number;
 }
 
 /** Deno KV refuses values of more than 65,536 bytes, what encloses them included. */
@@ -42,27 +40,26 @@ export class JoinedRows {
     return size;
   }
 
-  add({ key, bytes, expireInMs }: JoinedPart): void {
+  add({ key, bytes }: JoinedPart): void {
     const row = this.#find(key);
     if (row === undefined) {
-      this.#rows.push({ key, parts: [bytes], sizeBytes: bytes.length, expireInMs });
+      this.#rows.push({ key, parts: [bytes], sizeBytes: bytes.length });
       return;
     }
     row.parts.push(bytes);
     row.sizeBytes += bytes.length;
-    row.expireInMs = Math.max(row.expireInMs, expireInMs);
   }
 
   /** Puts the rows into an atomic operation. */
   writeTo(operation: Deno.AtomicOperation): void {
-    for (const { key, parts, sizeBytes, expireInMs } of this.#rows) {
+    for (const { key, parts, sizeBytes } of this.#rows) {
       const value = new Uint8Array(sizeBytes);
       let at = 0;
       for (const part of parts) {
         value.set(part, at);
         at += part.length;
       }
-      operation.set(key, value, { expireIn: Math.max(1, expireInMs) });
+      operation.set(key, value);
     }
   }
 

@@ -1,3 +1,4 @@
+// Over 300 lines: numbers, their settling and the saving of records lean on each other.
 /**
  * The journal of an exclusive store. Nearly every commit writes the two records of its mailboxes, each
  * on a page of its own. Instead, a commit puts all *deferred* records that it changes into one row
@@ -11,7 +12,9 @@
  * - A record whose own row is behind stays in memory, so that nobody reads that row.
  * - A start replays before anything else reads the store; a shared one too.
  * - A commit requires its number unused. An unclear one is settled by using the number up: either it
- *   was stored by then, or it never will be. Its records stay locked until that is known.
+ *   was stored by then, or it never will be. Its records stay locked until that is known, and the number
+ *   stays used up until the process ends.
+ * - A save that was called failed cannot come to the store after a later one (save_fence.ts).
  */
 import {
   journalKey,
@@ -22,6 +25,7 @@ import {
 } from "./journal_row.ts";
 import { retryWhileLocked } from "./lock_retry.ts";
 import type { RecordEntry } from "./record_cache.ts";
+import { SaveFence } from "./save_fence.ts";
 import type { Store } from "./store.ts";
 
 export * from "./journal_row.ts";
@@ -74,6 +78,9 @@ export class Journal {
   #first: number;
   /** Numbers of commits that have not ended. */
   readonly #open = new Set<number>();
+  /** Numbers whose commits were not stored, and may still be on their way to a row that is not there. */
+  readonly #usedUp = new Set<number>();
+  readonly #fence: SaveFence;
   readonly #unsaved = new Set<RecordEntry>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #saving: Promise<void> | null = null;
@@ -86,6 +93,7 @@ export class Journal {
   constructor(options: JournalOptions) {
     const { store, firstNumber = store.now() * 1_000 } = options;
     this.#store = store;
+    this.#fence = new SaveFence(store.kv);
     this.#bounds = options.bounds ?? JOURNAL_BOUNDS;
     this.#onFailure = options.onFailure ?? (() => {});
     this.#next = this.#first = firstNumber;
@@ -161,8 +169,10 @@ export class Journal {
    * @returns its versionstamp, or null where it was not stored
    * @throws whatever the store throws while it tells nothing at all
    */
-  settle(number: number, attempt: string): Promise<string | null> {
-    return settleNumber(this.#store.kv, number, attempt);
+  async settle(number: number, attempt: string): Promise<string | null> {
+    const stored = await settleNumber(this.#store.kv, number, attempt);
+    if (stored === null) this.#usedUp.add(number);
+    return stored;
   }
 
   /** The same, however long it takes: "unknown" where the relay ends before. */
@@ -229,7 +239,7 @@ export class Journal {
       const deletion = () => {
         const operation = this.#store.kv.atomic();
         for (let number = this.#first; number < last; number++) {
-          operation.delete(journalKey(number));
+          if (!this.#usedUp.has(number)) operation.delete(journalKey(number));
         }
         return operation.commit();
       };
@@ -254,15 +264,26 @@ export class Journal {
   /** In the order of their keys, so that neighbours share a page. */
   async #saveBatch(entries: readonly RecordEntry[]): Promise<void> {
     const values = entries.map(({ value }) => value);
-    await retryWhileLocked(() => {
-      const operation = this.#store.kv.atomic();
+    await this.#fence.commit((operation) => {
       for (const [i, { key }] of entries.entries()) operation.set(key, values[i]);
-      return operation.commit();
     });
     for (const [i, entry] of entries.entries()) {
       if (entry.value !== values[i]) continue; // changed meanwhile: its row is behind again
       entry.unsaved = false;
       this.#unsaved.delete(entry);
+    }
+  }
+
+  /** The process ends: nothing of it is on its way any more. */
+  async #deleteUsedUp(): Promise<void> {
+    const numbers = [...this.#usedUp];
+    while (numbers.length > 0 && performance.now() < this.#untilMs) {
+      const some = numbers.splice(0, DELETIONS);
+      await retryWhileLocked(() => {
+        const operation = this.#store.kv.atomic();
+        for (const number of some) operation.delete(journalKey(number));
+        return operation.commit();
+      });
     }
   }
 
@@ -273,9 +294,9 @@ export class Journal {
     clearTimeout(this.#timer);
     this.#wake();
     await Promise.all([this.#saving, ...this.#settling]);
-    if (this.size.rows === 0) return;
     try {
-      await this.#saveOnce();
+      if (this.size.rows > 0) await this.#saveOnce();
+      await this.#deleteUsedUp();
     } catch (error) {
       this.#onFailure(error); // the next start replays
     }

@@ -11,6 +11,7 @@ import {
   type Tab,
   tabJob,
   tabKey,
+  until,
 } from "../../tests/support/journal.ts";
 import { delay, settlesWithin } from "../../tests/support/pace.ts";
 import { openTestStorage, type TestStorage } from "../../tests/support/storage.ts";
@@ -91,6 +92,30 @@ Deno.test("a commit that comes to the store later than its fence is not stored",
     assert.deepEqual(await rowOf(kv, "b"), [1, 2]);
   }, {
     journalBounds: NEVER,
+    intercept(commit, run) {
+      if (stepOf(commit) !== "group" || late !== undefined) return run();
+      late = run;
+      return REFUSED(run);
+    },
+  });
+});
+
+Deno.test("a commit that comes to the store long after its fence, when all was saved, is not stored", async () => {
+  let late: (() => Promise<Deno.KvCommitResult | Deno.KvCommitError>) | undefined;
+  await withControlledCommits(async ({ kv, storage }) => {
+    assert.equal(
+      await storage.commits.submit({ ...tabJob(storage, 1, ["a"]), settle: undefined }),
+      1,
+    );
+    for (let i = 2; i < 6; i++) await storage.commits.submit(tabJob(storage, i, ["a"]));
+    await until(async () => (await journalNumbers(kv)).length === 1);
+    await kv.delete(doneKey(1)); // its row expires: nothing but its number is left to tell
+    assert.deepEqual(await late!(), { ok: false });
+    await storage.close();
+    assert.deepEqual(await rowOf(kv, "a"), [1, 2, 3, 4, 5]);
+    assert.deepEqual(await journalNumbers(kv), []);
+  }, {
+    journalBounds: { ...NEVER, rows: 2, afterMs: 5 },
     intercept(commit, run) {
       if (stepOf(commit) !== "group" || late !== undefined) return run();
       late = run;

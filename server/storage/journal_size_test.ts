@@ -78,6 +78,7 @@ Deno.test("more than a thousand records and rows are saved in several commits", 
     const from = commits.length;
     await storage.close();
     assert.deepEqual(commits.slice(from).map(stepOf), [
+      "raise",
       "save",
       "save",
       "save",

@@ -80,7 +80,7 @@ Deno.test("so many rows start the saving, and not fewer", async () => {
     assert.deepEqual(stepsOf(controlled), ["group", "group"]);
     await storage.commits.submit(tabJob(storage, 3, ["a"]));
     await until(() => storage.journal!.size.rows === 0);
-    assert.deepEqual(stepsOf(controlled), ["group", "group", "group", "save", "deletion"]);
+    assert.deepEqual(stepsOf(controlled), ["group", "group", "group", "raise", "save", "deletion"]);
     assert.deepEqual(await rowOf(kv, "a"), [1, 2, 3]);
     assert.deepEqual(await journalNumbers(kv), []);
   }, { journalBounds: { ...NEVER, rows: 3 } });

@@ -3,6 +3,7 @@
  * one goes on where it stopped. The store holds what is to be done.
  */
 import type { Lease, Leases } from "./leases.ts";
+import { passedSince } from "./passed_since.ts";
 import type { Store } from "./store.ts";
 import { takeWorkLease } from "./work_lease.ts";
 
@@ -57,14 +58,14 @@ export class LeasedSteps<Id> {
 
   /** Works until nothing is left. @returns false when the lease was lost, or this is closed */
   async #endAll(lease: Lease): Promise<boolean> {
-    const { store: { now }, pending, step } = this.work;
-    let renewedMs = now();
+    const { store, pending, step } = this.work;
+    let passedMs = passedSince(store);
     for (let left = await pending(); left.length > 0; left = await pending()) {
       for (const id of left) {
         while (!this.#closed && await step(id)) {
-          if (now() - renewedMs < LEASE_MS / 3) continue;
+          if (passedMs() < LEASE_MS / 3) continue;
+          passedMs = passedSince(store);
           if (!(await lease.renew())) return false;
-          renewedMs = now();
         }
       }
       if (this.#closed) return false;

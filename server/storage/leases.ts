@@ -3,7 +3,7 @@
  * saves the others useless work. Work that must not be done twice is checked in its own commits.
  */
 import { retryWhileLocked } from "./lock_retry.ts";
-import { CLOCK_SKEW_MS } from "../clock_skew.ts";
+import { leaseRuns } from "./lease_runs.ts";
 import { randomId } from "./random_id.ts";
 import type { Store } from "./store.ts";
 
@@ -38,7 +38,7 @@ export class Leases {
   /**
    * Takes a lease that nobody holds. On an exclusive store, leases of former processes are free.
    * So is, for this process, one whose taking or giving back failed: it may have been applied.
-   * @param lengthMs how long it lasts unless renewed; at most 60 s
+   * @param lengthMs how long it lasts unless renewed; the same for all who take it, at most 60 s
    * @returns null while another holder's lease runs
    */
   async take(name: string, lengthMs: number): Promise<Lease | null> {
@@ -61,8 +61,7 @@ export class Leases {
           ? this.#unanswered.has(held.value.turn)
           : exclusive;
         const runs = held.value !== null && !orphaned &&
-          held.value.untilMs + CLOCK_SKEW_MS > now() &&
-          held.value.untilMs - 2 * lengthMs <= now();
+          leaseRuns(held.value.untilMs, { lengthMs }, now());
         if (runs) return false;
         const { ok } = await kv.atomic().check(held).set(key, next()).commit();
         // Over a network a commit can be reported as failed after it succeeded.

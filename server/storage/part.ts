@@ -15,6 +15,7 @@ import { openAddressKey, openLayout } from "./layout.ts";
 import { Leases } from "./leases.ts";
 import { PublicReads } from "./public_reads.ts";
 import { RecordCache } from "./record_cache.ts";
+import { isFloorKnown } from "./known_floor.ts";
 import { requireAnswer } from "./require_answer.ts";
 import {
   createStore,
@@ -24,7 +25,7 @@ import {
   type StoreCapacity,
 } from "./store.ts";
 import { StoreTime } from "./store_time.ts";
-import { type SlotTiming, WriterSlot } from "./writer_slot.ts";
+import { SLOT_TIMING, type SlotTiming, WriterSlot } from "./writer_slot.ts";
 
 /** How often the clocks are compared where nothing asks. */
 const TICK_MS = 1_000;
@@ -51,6 +52,8 @@ export interface Storage extends Part {
   leases: Leases;
   publicReads: PublicReads;
   freeDisk: FreeDisk;
+  /** Whether every process that may commit knows the floor of this version, or a newer one. */
+  isFloorKnown: (version: string) => Promise<boolean>;
   /** Secret under which client addresses are hashed, 32 bytes. */
   addressKey: Uint8Array;
   /** Waits for the last commits, ends the journal, and gives the writer slot back. */
@@ -64,12 +67,12 @@ export async function openStorage(
 ): Promise<Storage> {
   const check = config.clockCheck;
   const clock = new ClockWatch({ now, elapsed, log, check, timing: options.clockTiming });
-  const time = new StoreTime({ kv, now, elapsed });
+  const time = new StoreTime({ kv, elapsed, clock });
   const store = createStore({
     kv,
     exclusive: !config.sharedStore,
     capacity: options.capacity ?? (config.hosted ? KV_CONNECT_CAPACITY : EMBEDDED_CAPACITY),
-    now,
+    now: () => clock.nowMs,
     elapsed,
     clock,
     lived: () => time.livedMs,
@@ -80,10 +83,11 @@ export async function openStorage(
   await requireAnswer(openLayout(kv, store.exclusive));
   // As long as it takes: what it does is not done again, however often a start is ended.
   const replayed = await replayJournal(store);
-  const clockNote = await time.open(check);
+  const clockNotes = [await time.open(check), await store.floor.open(now(), check)];
   const addressKey = await openAddressKey(kv, random);
   const records = new RecordCache(store);
-  const slot = store.exclusive ? null : await WriterSlot.lease(store, options.slotTiming);
+  const slotTiming = options.slotTiming ?? SLOT_TIMING;
+  const slot = store.exclusive ? null : await WriterSlot.lease(store, slotTiming);
   try {
     const ids = await IdSequence.open(store, slot);
     const logWriteFailure = logSparsely(log, "store_write_failed");
@@ -102,7 +106,7 @@ export async function openStorage(
     const logTimeFailure = logSparsely(log, "store_time_failed");
     const tick = setInterval(() => {
       clock.observe();
-      time.refresh(clock).catch(logTimeFailure);
+      time.refresh().catch(logTimeFailure);
     }, TICK_MS);
     return {
       store,
@@ -112,15 +116,21 @@ export async function openStorage(
       leases: new Leases(store),
       publicReads: new PublicReads(store, records),
       freeDisk,
+      async isFloorKnown(version) {
+        if (slot === null) return true;
+        await slot.renew();
+        return await isFloorKnown(store, version, slotTiming);
+      },
       addressKey,
       notes: [
-        ...(clockNote === null ? [] : [startupNote("clock", clockNote)]),
+        ...clockNotes.filter((note) => note !== null).map((note) => startupNote("clock", note)),
+        ...(ids.note === null ? [] : [startupNote("ids", ids.note)]),
         ...(replayed === 0 ? [] : [startupNote("journal", replayedText(replayed))]),
       ],
       async close() {
         clearInterval(tick);
         await commits.drained();
-        await time.close(clock).catch(logTimeFailure);
+        await time.close().catch(logTimeFailure);
         await journal?.close();
         await slot?.release();
       },

@@ -23,6 +23,7 @@ type Row =
 export class PlanGroup<P> {
   readonly attempt: string;
   readonly nowMs: number;
+  readonly livedMs: number;
   /** The slot under which this group's ids are given: a later slot must not confirm them. */
   readonly #slotChecks: readonly Deno.AtomicCheck[];
   readonly members: { pending: P; result: unknown }[] = [];
@@ -51,6 +52,7 @@ export class PlanGroup<P> {
     private readonly journal: Journal | null = null,
   ) {
     this.nowMs = store.now();
+    this.livedMs = Math.ceil(store.lived());
     this.attempt = randomId(store);
     this.#slotChecks = ids.checks;
   }
@@ -276,6 +278,10 @@ export class JobTurn implements Turn {
     return this.group.nowMs;
   }
 
+  get livedMs(): number {
+    return this.group.livedMs;
+  }
+
   get attempt(): string {
     return this.group.attempt;
   }
@@ -341,8 +347,8 @@ export class JobTurn implements Turn {
     this.rows.push({ kind: "set", key, value, expireInMs });
   }
 
-  append(key: Deno.KvKey, bytes: Uint8Array, expireInMs: number): void {
-    this.joined.push({ key, bytes, expireInMs });
+  append(key: Deno.KvKey, bytes: Uint8Array): void {
+    this.joined.push({ key, bytes });
   }
 
   delete(key: Deno.KvKey): void {

@@ -4,6 +4,7 @@ import type { CallDeadline, CallDeadlineOptions } from "./call_deadline.ts";
 import type { ClockWatch } from "./clock_watch.ts";
 import { KvBackend } from "./deno_kv/kv_backend.ts";
 import { createRows, type Rows } from "./rows.ts";
+import { RepeatFloor } from "./repeat_floor.ts";
 
 export interface Store extends Rows, Pick<CallDeadline, "attend"> {
   /** For the group commit and what is not read by the contract yet. */
@@ -15,29 +16,32 @@ export interface Store extends Rows, Pick<CallDeadline, "attend"> {
    */
   readonly exclusive: boolean;
   readonly capacity: StoreCapacity;
-  /** Wall time, unix ms. It may leap. */
+  /** Unix ms by which everything is decided: wall time, but for a leap forward that is not settled. */
   readonly now: Clock;
   /** Monotonic ms since some time of this process. */
   readonly elapsed: Clock;
-  /** Tells when `now` cannot be relied on. */
+  /** Tells when the wall clock cannot be relied on. */
   readonly clock: ClockWatch;
   /**
    * Ms for which relays have run on this store, by their monotonic clocks: across restarts, never more
    * than has really passed. Whatever tells a repetition is old only when it is old by this too.
    */
   readonly lived: Clock;
+  /** Up to when rows that tell a repetition may be gone. */
+  readonly floor: RepeatFloor;
   readonly random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
 }
 
 /** The store over Deno KV. @param given whose it is, and by which second deadlines are counted */
 export function createStore(
-  given: Omit<Store, keyof Rows | "attend"> & CallDeadlineOptions,
+  given: Omit<Store, keyof Rows | "attend" | "floor"> & CallDeadlineOptions,
 ): Store {
   const { startTicker, onSilence, ...store } = given;
   const { kv, random, exclusive } = store;
   const backend = new KvBackend(kv);
   return {
     ...store,
+    floor: new RepeatFloor(kv),
     ...createRows({ backend, random, isUnclear: !exclusive, startTicker, onSilence }),
   };
 }

@@ -3,18 +3,19 @@
  * start, and for how long relays have run on it.
  */
 import type { Clock } from "../deps.ts";
-import { MINUTE_MS } from "../time_units.ts";
+import { DAY_MS, MINUTE_MS } from "../time_units.ts";
 import type { ClockWatch } from "./clock_watch.ts";
 import { retryWhileLocked } from "./lock_retry.ts";
 
-/** Wall time of last use, unix ms: only ever written by a clock that was relied on. */
+/**
+ * The newest wall time of use, unix ms: only ever written by a clock that was relied on, and taken back
+ * only to a day ahead of one that leapt back.
+ */
 const NEWEST_KEY: Deno.KvKey = ["meta", "clock"];
 /** Ms lived; absent in stores of former versions, which is 0. */
 const LIVED_KEY: Deno.KvKey = ["meta", "lived"];
 /** A relay does not start with a clock further behind the newest time, and remarks on one as far ahead. */
-const FAR_MS = 86_400_000;
-/** From so much on, a clock that is behind the newest time is told of. */
-const BEHIND_MS = 2 * MINUTE_MS;
+const FAR_MS = DAY_MS;
 const WRITE_EVERY_MS = MINUTE_MS;
 
 /** The clock is far behind the store. The message says what to do. */
@@ -32,8 +33,9 @@ export class ClockBehindError extends Error {
 
 export interface StoreTimeOptions {
   kv: Deno.Kv;
-  now: Clock;
+  /** Monotonic ms. */
   elapsed: Clock;
+  clock: ClockWatch;
 }
 
 export class StoreTime {
@@ -44,43 +46,44 @@ export class StoreTime {
   constructor(private readonly options: StoreTimeOptions) {}
 
   /**
-   * Compares the clock with the store's last use, and takes up the count of what was lived.
-   * @param check false for RELAY_CLOCK_CHECK=off: a clock that is behind is accepted
+   * Compares the clock with the store's newest time, tells the watch of it, and takes up the count of
+   * what was lived.
+   * @param check false for RELAY_CLOCK_CHECK=off: the clock is taken at its word
    * @returns a note for the operator, null when there is none
    * @throws ClockBehindError
    */
   async open(check: boolean): Promise<string | null> {
-    const { kv, now, elapsed } = this.options;
+    const { kv, elapsed, clock } = this.options;
     const newest = await retryWhileLocked(() => kv.get<number>(NEWEST_KEY));
     const lived = await retryWhileLocked(() => kv.get<number>(LIVED_KEY));
     this.#livedAtZeroMs = (lived.value ?? 0) - elapsed();
-    const nowMs = now();
-    const note = noteOn(nowMs, newest.value, check);
-    await this.#write(nowMs);
+    const { nowMs } = clock;
+    if (newest.value !== null && check) {
+      if (newest.value - nowMs > FAR_MS) throw new ClockBehindError(nowMs, newest.value);
+      clock.wasAt(newest.value);
+    }
+    const note = noteOn(clock, nowMs, newest.value, check);
+    await this.#write();
     return note;
   }
 
-  /** Ms for which relays have run on this store: never more than has really passed. */
+  /** Whole ms for which relays have run on this store: never more than has really passed. */
   get livedMs(): number {
-    return this.#livedAtZeroMs + this.options.elapsed();
+    return Math.floor(this.#livedAtZeroMs + this.options.elapsed());
   }
 
-  /**
-   * Writes both when they were last written a minute ago.
-   * @param clock what it does not rely on is not written as the newest time
-   */
-  async refresh(clock: ClockWatch): Promise<void> {
-    if (this.options.elapsed() - this.#writtenAtMs < WRITE_EVERY_MS) return;
-    await this.close(clock);
+  /** Writes both when they were last written a minute ago. */
+  async refresh(): Promise<void> {
+    if (this.options.elapsed() - this.#writtenAtMs >= WRITE_EVERY_MS) await this.close();
   }
 
   /** Writes both: nothing of what was lived is lost. */
-  async close(clock: ClockWatch): Promise<void> {
-    await this.#write(clock.isSure ? this.options.now() : null);
+  async close(): Promise<void> {
+    await this.#write();
   }
 
-  async #write(nowMs: number | null): Promise<void> {
-    const { kv } = this.options;
+  async #write(): Promise<void> {
+    const { kv, clock } = this.options;
     await retryWhileLocked(async () => {
       for (;;) {
         // Each process counts a time that has really passed: the longest count is the best.
@@ -88,7 +91,7 @@ export class StoreTime {
         const livedMs = Math.max(lived.value ?? 0, this.livedMs);
         this.#livedAtZeroMs += livedMs - this.livedMs;
         const operation = kv.atomic().check(lived).set(LIVED_KEY, livedMs);
-        if (nowMs !== null) operation.set(NEWEST_KEY, nowMs);
+        if (clock.isSure) operation.set(NEWEST_KEY, newestBy(clock));
         if ((await operation.commit()).ok) break;
       }
     });
@@ -96,22 +99,32 @@ export class StoreTime {
   }
 }
 
-function noteOn(nowMs: number, newestMs: number | null, check: boolean): string | null {
+/** A relay that went on after its clock leapt back is not kept from its next start by that. */
+function newestBy(clock: ClockWatch): number {
+  const { nowMs, state } = clock;
+  return state.state === "behind" ? Math.min(state.untilMs, nowMs + FAR_MS) : nowMs;
+}
+
+function noteOn(
+  clock: ClockWatch,
+  nowMs: number,
+  newestMs: number | null,
+  check: boolean,
+): string | null {
   if (newestMs === null) return null;
-  const isBehind = newestMs - nowMs > BEHIND_MS;
-  if (newestMs - nowMs > FAR_MS && check) throw new ClockBehindError(nowMs, newestMs);
-  if (isBehind && !check) {
+  if (!check) {
+    if (nowMs >= newestMs) return "RELAY_CLOCK_CHECK is off";
     return `RELAY_CLOCK_CHECK is off: ${utc(nowMs)} is taken for right, the store was in use at ${
       utc(newestMs)
     }; the variable may go now`;
   }
-  if (isBehind) {
+  if (clock.state.state === "behind") {
     return `${utc(nowMs)}, and the store was in use at ${
       utc(newestMs)
     }: what that later time decided waits until the clock passes it; if the clock is right, and was ` +
       "wrong then, a start with RELAY_CLOCK_CHECK=off ends the wait";
   }
-  if (nowMs - newestMs <= FAR_MS) return check ? null : "RELAY_CLOCK_CHECK is off";
+  if (nowMs - newestMs <= FAR_MS) return null;
   return `${utc(nowMs)}, and the store was last in use at ${
     utc(newestMs)
   }: if this relay was not ` +

@@ -5,14 +5,13 @@ import { ClockBehindError, StoreTime } from "./store_time.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 1);
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 86_400_000;
 
 function openTime(kv: Deno.Kv, clock: TestClock): { time: StoreTime; watch: ClockWatch } {
   const { now, elapsed } = clock;
-  return {
-    time: new StoreTime({ kv, now, elapsed }),
-    watch: new ClockWatch({ now, elapsed, log: () => {} }),
-  };
+  const watch = new ClockWatch({ now, elapsed, log: () => {} });
+  return { time: new StoreTime({ kv, elapsed, clock: watch }), watch };
 }
 
 const newest = async (kv: Deno.Kv) => (await kv.get<number>(["meta", "clock"])).value;
@@ -25,19 +24,43 @@ Deno.test("StoreTime refuses a clock that is more than a day behind the store", 
   clock.leap(-2 * MINUTE_MS);
   assert.equal(await open(true), null);
   clock.leap(-DAY_MS);
-  assert.match((await open(true))!, /in use at 2025-12-31T23:58:00Z: what that later time decided/);
+  for (let starts = 0; starts < 2; starts++) {
+    const told = await open(true);
+    assert.match(told!, /in use at 2025-12-31T23:58:00Z: what that later time decided/);
+  }
   clock.leap(-DAY_MS - 1);
   await assert.rejects(open(true), (error: Error) => {
     assert.ok(error instanceof ClockBehindError);
     assert.match(
       error.message,
-      /says 2025-12-29T\S+, and the store was in use at 2025-12-30T23:58:00Z: .*RELAY_CLOCK_CHECK=off/,
+      /says 2025-12-29T\S+, and the store was in use at 2025-12-31T23:58:00Z: .*RELAY_CLOCK_CHECK=off/,
     );
     return true;
   });
   await assert.rejects(open(true), ClockBehindError, "a refused start changes nothing");
   assert.match((await open(false))!, /is off: 2025-12-29T\S+ is taken for right/);
   assert.equal(await open(true), null, "once is enough");
+});
+
+Deno.test("StoreTime tells the watch of a later time, and a leap back keeps no later start from going on", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const clock = createTestClock(NOW_MS);
+  await openTime(kv, clock).time.open(true);
+  clock.leap(-9 * HOUR_MS);
+  const { time, watch } = openTime(kv, clock);
+  await time.open(true);
+  assert.deepEqual(watch.state, { state: "behind", untilMs: NOW_MS });
+  assert.equal(await newest(kv), NOW_MS);
+  clock.leap(-9 * DAY_MS);
+  await time.close();
+  assert.equal(await newest(kv), clock.now() + DAY_MS);
+  const next = openTime(kv, clock);
+  await next.time.open(true);
+  assert.equal(next.watch.state.state, "behind");
+  const last = openTime(kv, clock);
+  await last.time.open(false);
+  assert.equal(last.watch.state.state, "steady", "RELAY_CLOCK_CHECK=off ends it");
+  assert.equal(await newest(kv), clock.now());
 });
 
 Deno.test("StoreTime tells of a clock that is far ahead of the store", async () => {
@@ -64,15 +87,15 @@ Deno.test("StoreTime.livedMs counts monotonic time alone, goes on over restarts,
   clock.advance(MINUTE_MS - 1);
   clock.leap(30 * DAY_MS);
   assert.equal(first.time.livedMs, MINUTE_MS - 1);
-  await first.time.refresh(first.watch);
+  await first.time.refresh();
   clock.advance(1);
-  await first.time.refresh(first.watch);
+  await first.time.refresh();
   clock.advance(MINUTE_MS / 2);
   const killed = openTime(kv, clock);
   await killed.time.open(true);
   assert.equal(killed.time.livedMs, MINUTE_MS, "of the half minute nothing was written");
   clock.advance(MINUTE_MS / 2);
-  await killed.time.close(killed.watch);
+  await killed.time.close();
   const next = openTime(kv, clock);
   await next.time.open(true);
   assert.equal(next.time.livedMs, 1.5 * MINUTE_MS);
@@ -86,30 +109,30 @@ Deno.test("StoreTime.livedMs of two processes is the longer count, never the sum
   clock.advance(MINUTE_MS);
   await two.time.open(true);
   clock.advance(MINUTE_MS);
-  for (const { time, watch } of [two, one, two]) await time.refresh(watch);
+  for (const { time } of [two, one, two]) await time.refresh();
   assert.equal(one.time.livedMs, 2 * MINUTE_MS);
   assert.equal(two.time.livedMs, MINUTE_MS, "nothing to learn before its next write");
   clock.advance(MINUTE_MS);
-  await two.time.refresh(two.watch);
+  await two.time.refresh();
   assert.equal(two.time.livedMs, 2 * MINUTE_MS);
 });
 
 Deno.test("StoreTime.refresh() writes once a minute, and no time that is not relied on", async () => {
   using kv = await Deno.openKv(":memory:");
   const clock = createTestClock(NOW_MS);
-  const { time, watch } = openTime(kv, clock);
+  const { time } = openTime(kv, clock);
   await time.open(true);
   clock.advance(MINUTE_MS - 1);
-  await time.refresh(watch);
+  await time.refresh();
   assert.equal(await newest(kv), NOW_MS);
   clock.advance(1);
-  await time.refresh(watch);
+  await time.refresh();
   assert.equal(await newest(kv), NOW_MS + MINUTE_MS);
   clock.advance(MINUTE_MS);
   clock.leap(DAY_MS);
-  await time.refresh(watch);
+  await time.refresh();
   assert.equal(await newest(kv), NOW_MS + MINUTE_MS);
   clock.advance(MINUTE_MS);
-  await time.refresh(watch);
+  await time.refresh();
   assert.equal(await newest(kv), clock.now(), "taken for right by now");
 });

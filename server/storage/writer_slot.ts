@@ -7,7 +7,9 @@
  * another has taken the slot. `lease` is renewed and never checked, or each renewal would fail the
  * groups under way.
  */
+import { leaseRuns } from "./lease_runs.ts";
 import { isDatabaseLocked, retryWhileLocked } from "./lock_retry.ts";
+import { passedSince } from "./passed_since.ts";
 import { randomId } from "./random_id.ts";
 import type { Store } from "./store.ts";
 
@@ -22,19 +24,21 @@ export interface SlotTiming {
   clockSkewMs: number;
 }
 
-const SLOT_TIMING: SlotTiming = { leaseMs: 30_000, clockSkewMs: 5_000 };
+export const SLOT_TIMING: SlotTiming = { leaseMs: 30_000, clockSkewMs: 5_000 };
 
 interface Owner {
   v: 1;
   holder: string;
 }
-interface Lease {
+export interface Lease {
   v: 1;
   untilMs: number;
+  /** Version of the floor that all its commits rest on; former versions of the relay know none. */
+  floor?: string;
 }
 
-const ownerKey = (slot: number): Deno.KvKey => ["slot", slot, "owner"];
-const leaseKey = (slot: number): Deno.KvKey => ["slot", slot, "lease"];
+export const ownerKey = (slot: number): Deno.KvKey => ["slot", slot, "owner"];
+export const leaseKey = (slot: number): Deno.KvKey => ["slot", slot, "lease"];
 
 /** No slot is free: 255 processes hold live leases on this store. */
 export class NoFreeSlot extends Error {
@@ -48,7 +52,8 @@ export class NoFreeSlot extends Error {
 export class WriterSlot {
   #number = 0;
   #ownerVersion: string | null = null;
-  #liveUntilMs = 0;
+  /** Ms since the lease was last made to last its whole length. */
+  #passedMs: () => number = () => Infinity;
   #renewal: ReturnType<typeof setInterval> | undefined;
   readonly #holder: string;
 
@@ -60,7 +65,7 @@ export class WriterSlot {
   static async lease(store: Store, timing: SlotTiming = SLOT_TIMING): Promise<WriterSlot> {
     const slot = new WriterSlot(store, timing);
     await slot.#takeAny();
-    slot.#renewal = setInterval(() => void slot.#renew().catch(() => {}), timing.leaseMs / 3);
+    slot.#renewal = setInterval(() => void slot.renew().catch(() => {}), timing.leaseMs / 3);
     Deno.unrefTimer(slot.#renewal);
     return slot;
   }
@@ -78,9 +83,9 @@ export class WriterSlot {
     return [{ key: ownerKey(this.#number), versionstamp: this.#ownerVersion }];
   }
 
-  /** Whether the lease, as this process last renewed it, still runs. */
-  isLive(nowMs: number): boolean {
-    return nowMs < this.#liveUntilMs && nowMs > this.#liveUntilMs - 2 * this.timing.leaseMs;
+  /** Whether the lease, as this process last renewed it, still runs by both clocks. */
+  get isLive(): boolean {
+    return this.#passedMs() < this.timing.leaseMs;
   }
 
   /** Makes sure that a slot is held; leases another if this one was lost. */
@@ -105,29 +110,35 @@ export class WriterSlot {
   }
 
   async #isHeld(): Promise<boolean> {
-    if (!this.isLive(this.store.now())) return await this.#renew();
+    if (!this.isLive) return await this.renew();
     const tenure = this.#ownerVersion;
     const owner = await retryWhileLocked(() => this.store.kv.get<Owner>(ownerKey(this.#number)));
     return owner.versionstamp === tenure;
   }
 
-  /** @returns false when another process has taken the slot over */
-  async #renew(): Promise<boolean> {
+  /** Renews the lease, and says in it what is known now. @returns false when the slot was lost */
+  async renew(): Promise<boolean> {
     const { checks } = this;
     const tenure = this.#ownerVersion;
     const number = this.#number;
+    const passedMs = passedSince(this.store);
     const untilMs = this.store.now() + this.timing.leaseMs;
-    const renewed = await retryWhileLocked(() => {
+    const renewed = await retryWhileLocked(async () => {
+      await this.store.floor.learn();
       const operation = this.store.kv.atomic();
       for (const check of checks) operation.check(check);
-      return operation.set(leaseKey(number), { v: 1, untilMs } satisfies Lease).commit();
+      return await operation.set(leaseKey(number), this.#leaseUntil(untilMs)).commit();
     });
     // {ok:false} can follow a success over the network: only the owner's row tells which process
     // holds the slot.
     const held = renewed.ok ||
       (await retryWhileLocked(() => this.store.kv.get(ownerKey(number)))).versionstamp === tenure;
-    if (tenure === this.#ownerVersion) this.#liveUntilMs = held ? untilMs : -Infinity;
+    if (tenure === this.#ownerVersion) this.#passedMs = held ? passedMs : () => Infinity;
     return held;
+  }
+
+  #leaseUntil(untilMs: number): Lease {
+    return { v: 1, untilMs, floor: this.store.floor.acknowledged };
   }
 
   async #takeAny(): Promise<void> {
@@ -142,14 +153,16 @@ export class WriterSlot {
     const { kv } = this.store;
     return await retryWhileLocked(async () => {
       const [owner, lease] = await kv.getMany<[Owner, Lease]>([ownerKey(number), leaseKey(number)]);
+      const passedMs = passedSince(this.store);
       const nowMs = this.store.now();
-      const free = owner.value === null ||
-        (lease.value?.untilMs ?? 0) + this.timing.clockSkewMs < nowMs;
-      if (!free) return false;
-      const untilMs = nowMs + this.timing.leaseMs;
+      const { leaseMs: lengthMs, clockSkewMs: skewMs } = this.timing;
+      const isHeld = owner.value !== null &&
+        leaseRuns(lease.value?.untilMs ?? 0, { lengthMs, skewMs }, nowMs);
+      if (isHeld) return false;
+      const untilMs = nowMs + lengthMs;
       await kv.atomic().check(owner).check(lease)
         .set(ownerKey(number), { v: 1, holder: this.#holder } satisfies Owner)
-        .set(leaseKey(number), { v: 1, untilMs } satisfies Lease)
+        .set(leaseKey(number), this.#leaseUntil(untilMs))
         .commit().catch((error) => {
           if (isDatabaseLocked(error)) throw error;
         });
@@ -158,9 +171,10 @@ export class WriterSlot {
       const taken = settled.value?.holder === this.#holder &&
         settled.versionstamp !== owner.versionstamp;
       if (!taken) return false;
+      await this.store.floor.learn(); // after the slot is ours: whoever raises it later sees the lease
       this.#number = number;
       this.#ownerVersion = settled.versionstamp;
-      this.#liveUntilMs = untilMs;
+      this.#passedMs = passedMs;
       return true;
     });
   }

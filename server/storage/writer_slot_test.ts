@@ -66,13 +66,17 @@ Deno.test("WriterSlot gives each process a slot of its own, 1 to 255", async () 
 
 Deno.test("WriterSlot is taken over only after lease and clock skew have passed", async () => {
   await withStore(async ({ kv, clock, open }) => {
-    // All slots but one are held for ever.
-    for (let number = 1; number <= 255; number++) {
-      if (number !== 9) await takeOver(kv, number, Number.MAX_SAFE_INTEGER);
-    }
+    // All slots but one are held, and renewed.
+    const renewOthers = async () => {
+      for (let number = 1; number <= 255; number++) {
+        if (number !== 9) await takeOver(kv, number, clock.now() + TIMING.leaseMs);
+      }
+    };
+    await renewOthers();
     const first = await open();
     assert.equal(first.slot!.number, 9);
-    clock.advance(TIMING.leaseMs + TIMING.clockSkewMs);
+    clock.advance(TIMING.leaseMs + TIMING.clockSkewMs - 1);
+    await renewOthers();
     await assert.rejects(WriterSlot.lease(first.store, TIMING), NoFreeSlot);
     clock.advance(1);
     const second = await WriterSlot.lease(first.store, TIMING);
@@ -83,11 +87,49 @@ Deno.test("WriterSlot is taken over only after lease and clock skew have passed"
 });
 
 Deno.test("WriterSlot fails a start-up when every slot is held, and says what to do", async () => {
-  await withStore(async ({ kv, open }) => {
-    for (let number = 1; number <= 255; number++) {
-      await takeOver(kv, number, Number.MAX_SAFE_INTEGER);
-    }
+  await withStore(async ({ kv, clock, open }) => {
+    const latestMs = clock.now() + TIMING.leaseMs + TIMING.clockSkewMs;
+    for (let number = 1; number <= 255; number++) await takeOver(kv, number, latestMs);
     await assert.rejects(open(), /all 255 writer slots .* stop a relay/);
+  });
+});
+
+Deno.test("WriterSlot is free when its lease ends further ahead than a right clock can have written", async () => {
+  await withStore(async ({ kv, clock, open }) => {
+    const fromTheFutureMs = clock.now() + TIMING.leaseMs + TIMING.clockSkewMs + 1;
+    for (let number = 1; number <= 255; number++) await takeOver(kv, number, fromTheFutureMs);
+    const { slot } = await open();
+    assert.ok(slot!.number >= 1);
+    assert.notEqual(slot!.tenure, null);
+  });
+});
+
+Deno.test("WriterSlot of a process whose wall leapt is held all the same, and taken over safely where it was not renewed", async () => {
+  await withStore(async ({ clock, open }) => {
+    const held = await open();
+    const { tenure, number } = held.slot!;
+    for (const leapMs of [20 * TIMING.leaseMs, -20 * TIMING.leaseMs]) {
+      clock.leap(leapMs);
+      assert.equal(held.slot!.isLive, false, "not before it is confirmed");
+      await held.slot!.confirm();
+      assert.ok(held.slot!.isLive);
+      assert.deepEqual([held.slot!.tenure, held.slot!.number], [tenure, number]);
+    }
+    clock.leap(-1);
+    assert.ok(held.slot!.isLive, "a correction is no leap");
+  });
+});
+
+Deno.test("WriterSlot of a process that was frozen for its lease is not live, whatever the wall says", async () => {
+  await withStore(async ({ clock, open }) => {
+    const { slot } = await open();
+    clock.advance(TIMING.leaseMs);
+    clock.leap(-TIMING.leaseMs);
+    assert.equal(slot!.isLive, false);
+    clock.leap(TIMING.leaseMs);
+    assert.equal(slot!.isLive, false);
+    await slot!.confirm();
+    assert.ok(slot!.isLive);
   });
 });
 
@@ -203,7 +245,7 @@ Deno.test("WriterSlot is held through renewals that are reported as failed", asy
     await storage.slot!.confirm();
     assert.ok(denied > 0);
     assert.equal(storage.slot!.tenure, tenure);
-    assert.ok(storage.slot!.isLive(clock.now()));
+    assert.ok(storage.slot!.isLive);
   });
 });
 
@@ -228,10 +270,10 @@ Deno.test("WriterSlot is not live after a jump of the clock until it is renewed"
     const { slot } = await open();
     for (const jumpMs of [6, -12, 6].map((leases) => leases * TIMING.leaseMs)) {
       clock.advance(jumpMs);
-      assert.equal(slot!.isLive(clock.now()), false);
+      assert.equal(slot!.isLive, false);
       const { tenure } = slot!;
       await slot!.confirm();
-      assert.ok(slot!.isLive(clock.now()));
+      assert.ok(slot!.isLive);
       assert.equal(slot!.tenure, tenure);
     }
   });

@@ -1,4 +1,4 @@
-/** Answers under an Idempotency-Key as former versions stored them: they are read, and still written so. */
+/** Answers under an Idempotency-Key as former versions stored them: they are read, and still written so, with what the store had lived. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../toolkit/mod.ts";
@@ -9,7 +9,7 @@ import { ToolAgent } from "../support/tool_client.ts";
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("base64url");
 
-Deno.test("Idempotency-Key answers from a record of the former layout, and writes the same one", async () => {
+Deno.test("Idempotency-Key answers from a record of the former layout, and writes the same one, with what the store had lived", async () => {
   const kv = await Deno.openKv(":memory:");
   try {
     await using relay = await startTestRelay({ deps: { kv } });
@@ -50,6 +50,7 @@ Deno.test("Idempotency-Key answers from a record of the former layout, and write
         id: sent.json.id,
         contentHash: sent.json.content_hash,
         createdAtMs: Date.parse(sent.json.created_at),
+        livedMs: relay.clock.elapsed(),
       }),
     );
     assert.match(value!.attempt, /^[0-9a-f]{24}$/);

@@ -1,8 +1,11 @@
 /** The ways to copy the embedded store that docs/operations.md names. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { BLOB_KINDS, openBlobRig } from "../support/blob_rig.ts";
+import { BLOB_KINDS, blobFilesIn, openBlobRig } from "../support/blob_rig.ts";
 import { createTestClock } from "../support/clock.ts";
+import { post } from "../support/local_mail.ts";
+import { accepted, MailKeyHolder } from "../support/mail_caller.ts";
+import { askMail, signRegistration } from "../support/mail_relay.ts";
 import { delay } from "../support/pace.ts";
 import { spawnBlobWriter } from "../support/spawn_blob_writer.ts";
 import { spawnRelay } from "../support/spawn_relay.ts";
@@ -124,5 +127,49 @@ Deno.test("VACUUM INTO and a copy of mail/ after it back up blobs that are writt
   const rows = await rig.rows("blob");
   assert.ok(rows.length < copied, "nothing was written between the two copies");
   assert.equal((await rig.files()).length, rows.length, "what the store does not name is swept");
+  assert.deepEqual(rig.logged, []);
+});
+
+Deno.test("a copy of the store from just before the first mail, and of mail/ from after it, are a backup", async () => {
+  await using original = await makeFolder();
+  await using copy = await makeFolder();
+  const envOf = (dataDir: string) => ({ RELAY_MAIL_DEV: "true", RELAY_DATA_DIR: dataDir });
+  const writeTo = async (url: string, subject: string) => {
+    const mail = { from: "ann@example.org", to: "ada@agents.test", subject, text: "Hello." };
+    const { status, text } = await post(`${url}/dev/mail`, mail);
+    assert.equal(status, 200, text);
+  };
+  {
+    await using relay = await spawnRelay({ env: envOf(original.path) });
+    const answer = await askMail(relay.url, "POST", "/v1/mail/agents/register", {
+      body: signRegistration(Date.now()),
+    });
+    const { api_key, org_id } = accepted(answer, 201);
+    await new MailKeyHolder(relay.url, api_key, org_id).inbox({ local_part: "ada" });
+    await vacuumInto(join(original.path, "relay.kv"), join(copy.path, "relay.kv"));
+    await writeTo(relay.url, "after the copy of the store");
+    await copyMail(original.path, copy.path);
+  }
+  for (const name of ["custody.key", "inbound.secret"]) {
+    await Deno.copyFile(join(original.path, name), join(copy.path, name));
+  }
+  const lost = await blobFilesIn(copy.path);
+  assert.equal(lost.length, 1);
+  for (let start = 1; start <= 2; start++) {
+    await using relay = await spawnRelay({ env: envOf(copy.path) });
+    assert.doesNotMatch(relay.output().stdout, /mail files/);
+    await writeTo(relay.url, `after start ${start}`);
+    assert.equal(relay.output().stderr, "");
+    await relay.terminate();
+  }
+  using kv = await Deno.openKv(join(copy.path, "relay.kv"));
+  const clock = createTestClock(Date.now());
+  await using rig = await openBlobRig({ kind: BLOB_KINDS[0], kv, dataDir: copy.path, clock });
+  assert.equal((await rig.files()).length, 3);
+  await rig.hours(4);
+  const files = await rig.files();
+  assert.equal(files.length, 2, "what came between the copies is swept, and nothing else");
+  assert.ok(!files.includes(lost[0]!));
+  assert.equal((await rig.rows("blob")).length, 2);
   assert.deepEqual(rig.logged, []);
 });

@@ -3,9 +3,10 @@
  * what nobody told them the end of. Against it the store is checked after every start.
  */
 import assert from "node:assert/strict";
+import { DEFAULT_LIMITS } from "../../server/limits.ts";
 import { verifyMessage } from "../../toolkit/mod.ts";
 import { type Answer, assertStatus } from "../support/answer.ts";
-import { type Target, type TestAgent, toBytes } from "../support/test_agent.ts";
+import { type CallOptions, type Target, type TestAgent, toBytes } from "../support/test_agent.ts";
 
 /** A signed send whose answer a client may never have heard. */
 interface Attempt {
@@ -14,21 +15,40 @@ interface Attempt {
   text: string;
   body: Uint8Array<ArrayBuffer>;
   timestamp: number;
+  /** Of its first 201. */
+  id?: number;
 }
+
+/** How far the relay's clock may be from a signature's time. */
+const WINDOW_SECONDS = DEFAULT_LIMITS.signatureWindowSeconds;
+/** Of so many of the last acknowledged messages one is repeated. */
+const REPEATED = 5_000;
 
 export class Ledger {
   /** Acknowledged with 201, by id. */
   readonly acknowledged = new Map<number, Attempt>();
   /** delivered_at as an outbox has first shown it, and after how many readings that was heard. */
   readonly #delivered = new Map<number, { at: string; heard: number }>();
+  /** How many sends were answered what: by status, 401 by code. */
+  readonly answers: Record<string, number> = {};
+  /** The last 503 of a send. */
+  refusal = "";
   #readings = 0;
   #unanswered: Attempt[] = [];
+  /** What was acknowledged, in that order. */
+  readonly #accepted: Attempt[] = [];
   readonly #agents: TestAgent[] = [];
   readonly #cursors: number[] = [];
   #count = 0;
 
-  /** @param name what its messages begin with: two ledgers of one store need two */
-  constructor(private readonly name = "message") {}
+  /**
+   * @param name what its messages begin with: two ledgers of one store need two
+   * @param relaySeconds the relay's clock, unix seconds
+   */
+  constructor(
+    private readonly name = "message",
+    private readonly relaySeconds = () => Math.floor(Date.now() / 1000),
+  ) {}
 
   enroll(agent: TestAgent): void {
     this.#agents.push(agent);
@@ -43,7 +63,7 @@ export class Ledger {
   async send(target: Target, from: number, to: number): Promise<void> {
     const text = `${this.name} ${this.#count++}`;
     const body = toBytes({ to: this.#agents[to]!.handle, body: { text } });
-    const timestamp = this.#agents[from]!.unusedTimestamp(body);
+    const timestamp = target.clock.seconds(); // no two texts are the same
     const attempt = { from, to, text, body, timestamp };
     this.#unanswered.push(attempt);
     await this.#try(target, attempt);
@@ -55,29 +75,79 @@ export class Ledger {
     assert.deepEqual(this.#unanswered, [], "a repeated request was not accepted");
   }
 
+  /** Sends again what no answer came for, as far as the relay's clock still takes it. @returns what is left */
+  async repeatStillValid(target: Target): Promise<number> {
+    await Promise.all(this.#unanswered.map((attempt) => this.#try(target, attempt)));
+    return this.#unanswered.length;
+  }
+
+  /** From now on nothing that was sent so far is repeated. */
+  endRepetitions(): void {
+    this.#unanswered = [];
+    this.#accepted.length = 0;
+  }
+
+  /** Sends one of the last acknowledged messages again, byte for byte. @param at 0 up to 1: which of them */
+  async repeatAcknowledged(target: Target, at: number): Promise<void> {
+    const count = Math.min(this.#accepted.length, REPEATED);
+    const attempt = this.#accepted.at(-1 - Math.floor(at * count));
+    if (attempt !== undefined) await this.#try(target, attempt);
+  }
+
   async #try(target: Target, attempt: Attempt): Promise<void> {
-    const { from, body, timestamp } = attempt;
-    let answer: Answer;
+    const { from, text, body, timestamp } = attempt;
+    let answer: Answer | null;
     try {
-      answer = await this.#agents[from]!.at(target)
-        .call("POST", "/v1/messages", { body, timestamp });
+      answer = await this.#call(target, from, "POST", "/v1/messages", { body, timestamp });
     } catch {
       return; // the relay has died
     }
-    if (answer.status === 503) return; // nobody knows: it is repeated later
+    const name = answer?.status ?? "timestamp_out_of_range";
+    this.answers[name] = (this.answers[name] ?? 0) + 1;
+    if (answer === null) return;
+    if (answer.status === 503) {
+      this.refusal = answer.text;
+      return; // nobody knows: it is repeated later
+    }
     assertStatus(answer, 201);
-    const known = this.acknowledged.get(answer.json.id);
+    const { id } = answer.json;
+    const known = this.acknowledged.get(id);
     assert.ok(known === undefined || known === attempt, "two messages were given one id");
-    this.acknowledged.set(answer.json.id, attempt);
+    assert.equal(id, attempt.id ??= id, `"${text}" was accepted twice`);
+    if (known === undefined) this.#accepted.push(attempt);
+    this.acknowledged.set(id, attempt);
     this.#unanswered = this.#unanswered.filter((one) => one !== attempt);
+  }
+
+  /**
+   * A signed request.
+   * @returns null where it was refused for its time, and the relay's clock was that far from it
+   */
+  async #call(
+    target: Target,
+    agent: number,
+    method: string,
+    path: string,
+    options: CallOptions,
+  ): Promise<Answer | null> {
+    const timestamp = options.timestamp ?? target.clock.seconds();
+    const offSeconds = () => Math.abs(this.relaySeconds() - timestamp);
+    const offBefore = offSeconds();
+    const answer = await this.#agents[agent]!.at(target)
+      .call(method, path, { ...options, timestamp });
+    if (answer.json?.error?.code !== "timestamp_out_of_range") return answer;
+    // The clock may have moved meanwhile.
+    const off = Math.max(offBefore, offSeconds());
+    assert.ok(off >= WINDOW_SECONDS - 1, `refused although ${off} s off: ${answer.text}`);
+    return null;
   }
 
   /** A poll from where the agent's last one ended; messages come in ascending order. */
   async poll(target: Target, agent: number): Promise<number> {
     const sinceId = this.#cursors[agent]!;
-    const answer = await this.#agents[agent]!.at(target)
-      .call("GET", "/v1/inbox", { query: `since_id=${sinceId}&limit=200` });
-    if (answer.status === 429 || answer.status === 503) return 0;
+    const query = `since_id=${sinceId}&limit=200`;
+    const answer = await this.#call(target, agent, "GET", "/v1/inbox", { query });
+    if (answer === null || answer.status === 429 || answer.status === 503) return 0;
     assertStatus(answer, 200);
     // Another lane may have gone further meanwhile.
     this.#cursors[agent] = Math.max(this.#cursors[agent]!, answer.json.last_id);
@@ -88,8 +158,9 @@ export class Ledger {
   async readOutbox(target: Target, agent: number, sinceId = 0): Promise<void> {
     for (let lastId = sinceId;;) {
       const asked = this.#readings;
-      const answer = await this.#agents[agent]!.at(target)
-        .call("GET", "/v1/outbox", { query: `since_id=${lastId}&limit=200` });
+      const query = `since_id=${lastId}&limit=200`;
+      const answer = await this.#call(target, agent, "GET", "/v1/outbox", { query });
+      if (answer === null || answer.status === 503 && answer.text.includes("is stopping")) return;
       assertStatus(answer, 200);
       const heard = ++this.#readings;
       for (const { id, delivered_at } of answer.json.messages) {

@@ -45,6 +45,7 @@ export const SERVER_FOLDERS: FolderTable = {
     imports: ["config", "http", "storage"],
     shows: [
       "ascii_part.ts",
+      "given_up_at.ts",
       "mailer.ts",
       "next_hop_uses.ts",
       "outgoing_handler.ts",
@@ -52,6 +53,7 @@ export const SERVER_FOLDERS: FolderTable = {
       "outgoing_row.ts",
       "recipient_domain.ts",
       "smtp_reply.ts",
+      "unwanted.ts",
     ],
   },
   agents: {

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { startApp } from "../support/app_server.ts";
+import { ADMIN_TOKEN } from "../support/figures.ts";
 import { startTestRelay } from "../support/relay.ts";
+import { signIn, visit } from "../admin/operator.ts";
 
 const BASE = { baseUrl: "https://relay.test" };
 
@@ -78,6 +80,35 @@ Deno.test("GET /health never touches the database", async () => {
   });
   const answer = await fetch(`${app.url}/health`);
   assert.deepEqual([answer.status, await answer.json()], [200, { ok: true }]);
+});
+
+Deno.test("GET /health and the operator's page tell of a clock that is not steady", async () => {
+  await using relay = await startTestRelay({ config: { adminToken: ADMIN_TOKEN } });
+  const told = async () => {
+    const cookie = await signIn(relay);
+    const { text } = await visit(relay, "/admin", { cookie });
+    const [, notice] = /<p class="notice [a-z]+">([^]*?)<\/p>/.exec(text) ?? [];
+    return [await (await fetch(`${relay.url}/health`)).json(), notice?.slice(0, 20)];
+  };
+  const { clock } = relay;
+  const steady = [{ ok: true }, undefined];
+  assert.deepEqual(await told(), steady);
+  clock.leap(3_600_000);
+  const unsure = { state: "unsure", ahead_ms: 3_600_000, left_ms: 60_000 };
+  assert.deepEqual(await told(), [{ ok: true, clock: unsure }, "The clock leapt ahea"]);
+  clock.advance(60_000);
+  assert.deepEqual(await told(), steady);
+  const until = new Date(clock.now()).toISOString();
+  clock.leap(-1_800_000);
+  assert.deepEqual(await told(), [
+    { ok: true, clock: { state: "behind", until } },
+    "The clock went back.",
+  ]);
+  clock.advance(1_800_000);
+  assert.deepEqual(await told(), steady);
+  clock.leap(Date.UTC(2095, 0, 1) - clock.now());
+  const impossible = { state: "impossible" };
+  assert.deepEqual(await told(), [{ ok: true, clock: impossible }, "The clock is not bet"]);
 });
 
 Deno.test("GET /health/db answers 200 for a living database and 500 internal for a dead one", async () => {

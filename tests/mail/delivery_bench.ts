@@ -173,12 +173,12 @@ export async function withDeliveries(test: (bench: Bench) => Promise<void>): Pro
         plan({ turn, mailbox }) {
           const row = makeMessage({ id, orgId, inboxId: inbox, to, sendAtMs, blob }, turn.nowMs);
           turn.set(messageKey(orgId, inbox, id), row);
-          stageMails(turn, row, { exclusive: by.store.exclusive, domain: DOMAIN });
+          stageMails(turn, row, { store: by.store, domain: DOMAIN });
           countNow(turn, orgId, namedMs, { accepted: to.length, pending: to.length });
           return { mailbox: { ...mailbox, headId: id }, result: row };
         },
       }));
-      wakeMails(by.outgoing, row, { exclusive: by.store.exclusive, domain: DOMAIN });
+      wakeMails(by.outgoing, row, { store: by.store, domain: DOMAIN });
       return { id, orgId, inboxId: inbox };
     },
     async message({ orgId, inboxId, id }) {

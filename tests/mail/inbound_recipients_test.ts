@@ -144,6 +144,25 @@ Deno.test("inbound/raw: a repetition for a further inbox is stored for that one 
   assert.equal((await rig.get(`/v1/mail/inboxes/${other.id}/messages`)).data.length, 1);
 });
 
+Deno.test("inbound/raw: a message that is handed in for several recipients, again and again for days, is stored once", async () => {
+  await using rig = await startInboundRig();
+  const { clock } = rig.relay;
+  const other = await rig.holder.inbox({ local_part: "grace" });
+  const raw = mailText();
+  for (let hours = 0; hours < 72; hours += 6) {
+    accepted(await rig.deliver({ raw, to: [rig.inbox.address, other.address] }), 200);
+    if (hours === 12) clock.leap(-30 * HOUR_MS);
+    clock.advance(6 * HOUR_MS);
+    await rig.relay.relay.crons["figures"]!();
+  }
+  for (const { id } of [rig.inbox, other]) {
+    assert.equal((await rig.get(`/v1/mail/inboxes/${id}/messages`)).data.length, 1);
+  }
+  const count = async (prefix: string[]) => (await Array.fromAsync(rig.kv.list({ prefix }))).length;
+  assert.equal(await count(["mail-repeat"]), 2);
+  assert.equal(await count(["repetition", "mail-repeat"]), 2, "of each its last time alone");
+});
+
 Deno.test("inbound/raw: a webhook-id is answered the same for 10 minutes, whatever comes under it", async () => {
   await using rig = await startInboundRig();
   const raw = mailText();

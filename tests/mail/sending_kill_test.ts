@@ -1,14 +1,13 @@
 /** A relay that is killed at each step of sending: what it says is true, nothing twice, nothing lost. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { accepted, MailKeyHolder } from "../support/mail_caller.ts";
-import { PROGRAM } from "../support/mail_links.ts";
-import { askMail, signRegistration } from "../support/mail_relay.ts";
+import { accepted, type MailKeyHolder } from "../support/mail_caller.ts";
 import { auditStorage } from "../support/mailbox_audit.ts";
 import { makeStoreFolder } from "../support/relay.ts";
 import { delay } from "../support/pace.ts";
 import { type ScriptedSmtp, type SmtpStep, startScriptedSmtp } from "../support/scripted_smtp.ts";
 import { readMessage, send } from "../support/sending_org.ts";
+import { newClaimedOrg } from "../support/spawned_org.ts";
 import { type SpawnedRelay, spawnRelay } from "../support/spawn_relay.ts";
 
 const PATIENCE_MS = 20_000;
@@ -33,16 +32,10 @@ async function startWorld(): Promise<World> {
     RELAY_MAIL_DOMAIN: "agents.test",
   };
   let relay: SpawnedRelay = await spawnRelay({ env });
-  const { body } = await askMail(relay.url, "POST", "/v1/mail/agents/register", {
-    body: signRegistration(Date.now()),
+  let owner = await newClaimedOrg(relay, async () => {
+    await until(() => smtp.contents.length === 1);
+    return smtp.contents[0]!;
   });
-  let owner = new MailKeyHolder(relay.url, body.api_key, body.org_id);
-  const email = "owner@example.org";
-  accepted(await owner.ask("POST", "/v1/mail/org/claim", { body: { email } }), 202);
-  await until(() => smtp.contents.length === 1);
-  const text = smtp.contents[0]!.replaceAll("=\r\n", "").replaceAll("=3D", "=");
-  const link = /\/v1\/mail\/org\/claim\/confirm\?token=[A-Za-z0-9._-]+/.exec(text);
-  accepted(await askMail(relay.url, "GET", link![0], { headers: PROGRAM }), 200);
   smtp.contents.length = 0;
   const inbox = await owner.inbox({});
   return {

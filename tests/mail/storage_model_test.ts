@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { blobFilesIn } from "../support/blob_rig.ts";
 import { seededRandom } from "../support/fake_kv.ts";
 import { handIn, mailText } from "../support/inbound_mail.ts";
-import { auditStorage } from "../support/mailbox_audit.ts";
+import { auditStorage, storedAnswers } from "../support/mailbox_audit.ts";
 import { accepted, type MailKeyHolder } from "../support/mail_caller.ts";
 import { type MailPairOptions, startMailPair } from "../support/mail_pair.ts";
 import type { MailAnswer } from "../support/mail_relay.ts";
@@ -35,11 +35,11 @@ async function diskBytes({ deps }: TestRelay): Promise<number> {
 /** What an org counts, and how much of it are answers in rows of the store. */
 async function counted(kv: Deno.Kv, orgId: string): Promise<{ bytes: number; rowBytes: number }> {
   const { value } = await kv.get<{ bytes: number }>(["mail-storage", orgId, "bytes"]);
-  let rowBytes = 0;
-  for await (const row of kv.list<{ rowBytes: number }>({ prefix: ["mail-answer"] })) {
-    rowBytes += row.value.rowBytes;
-  }
-  return { bytes: value?.bytes ?? 0, rowBytes };
+  const answers = await storedAnswers(kv);
+  return {
+    bytes: value?.bytes ?? 0,
+    rowBytes: answers.reduce((sum, one) => sum + one.rowBytes, 0),
+  };
 }
 
 /** What faults refuse is asked again, as any client does. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { blobFilesIn } from "../support/blob_rig.ts";
 import { decide, makeDraftWorld, newestApproval, sentMessages } from "../support/draft_world.ts";
-import { accepted, type MailKeyHolder } from "../support/mail_caller.ts";
+import { accepted, assertMailRefused, type MailKeyHolder } from "../support/mail_caller.ts";
 import { type MailAnswer, startMailRelay } from "../support/mail_relay.ts";
 import { startMailStore } from "../support/mail_store.ts";
 import type { TestRelay } from "../support/relay.ts";
@@ -85,6 +85,27 @@ Deno.test("a deleted message's answer goes with it, and its repetition sends not
   const left = await usedBytes(owner);
   assert.ok(left > 0 && left < 2 * 2_000, `${left} bytes`);
   await sweep(relay, 27);
+  assert.equal(await usedBytes(owner), 0);
+});
+
+Deno.test("a message that is deleted under a clock that has leapt takes its answer along too", async () => {
+  await using relay = await startMailRelay();
+  const owner = await newSendingOrg(relay);
+  const inbox = await owner.inbox();
+  const headers = { "Idempotency-Key": "key" };
+  const body = { text: SECRET, subject: SECRET };
+  const first = await send(owner, inbox, body, headers);
+  await deliver(relay);
+  const remove = () => owner.ask("DELETE", `/v1/mail/messages/${first.body.id}`);
+  relay.clock.leap(27 * HOUR_MS);
+  assertMailRefused(await remove(), "unavailable");
+  relay.clock.advance(75_000);
+  accepted(await remove(), 204);
+  relay.clock.leap(-27 * HOUR_MS);
+  assertReduced(await send(owner, inbox, body, headers), first);
+  await sweep(relay, 3);
+  assert.deepEqual(await findText(relay, SECRET), []);
+  await sweep(relay, 25);
   assert.equal(await usedBytes(owner), 0);
 });
 
@@ -181,6 +202,8 @@ Deno.test("a large answer that a former version kept goes, and is not counted ou
   const blob = { name, sections: [{ sizeBytes: 40_000, sha256: "x" }] };
   await kv.set(["blob", ...name], { v: 1, sizeBytes: 40_000 });
   await kv.set(["mail-answer", relay.clock.now(), name[2]!], { v: 1, blob });
+  await sweep(relay, 25);
+  assert.notEqual((await kv.get(["blob", ...name])).value, null, "its key may still stand");
   await sweep(relay, 3);
   assert.equal(await usedBytes(owner), before);
   assert.equal((await kv.get(["blob", ...name])).value, null);

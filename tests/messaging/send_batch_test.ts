@@ -69,11 +69,7 @@ for (const [kind, options] of KINDS) {
           recipient: (await identities.byAddress(agents[to]!.address))!,
           request: readSendRequest(raw, DEFAULT_LIMITS.bodyBytes),
           raw,
-          use: {
-            signature: Buffer.from(signature, "base64"),
-            timestampSeconds,
-            keepUntilMs: storage.clock.now() + 361_000,
-          },
+          use: { signature: Buffer.from(signature, "base64"), timestampSeconds },
           canonicalString,
           bearer: false,
           addressHash: "somewhere",

@@ -14,7 +14,7 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
   Deno.test(`three processes over a bad store deliver each row once (seed ${seed})`, async () => {
     const kv = await Deno.openKv(":memory:");
     const random = seededRandom(seed);
-    let nowMs = Date.UTC(2026, 5, 1);
+    const clock = createTestClock();
     const handedOver = new Map<string, number>();
     const finished = new Map<string, number>();
     const processes = await Promise.all([1, 2, 3].map(async (number) => {
@@ -22,7 +22,7 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
       const storage = await openTestStorage(fake, {
         exclusive: false,
         capacity: KV_CONNECT_CAPACITY,
-        clock: { ...createTestClock(), now: () => nowMs },
+        clock,
       });
       const outgoing = new OutgoingQueue({ ...storage, log: () => {} });
       outgoing.register<string>({
@@ -36,21 +36,22 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
           handedOver.set(id, (handedOver.get(id) ?? 0) + 1);
           return { result: "done" };
         },
+        longestPauseMs: 60_000,
         payloadBytes: 100,
         finish: (_ending, payload, turn) => turn.set(["finished", payload], 1),
       });
       return { outgoing, fake, storage };
     }));
     for (let i = 0; i < ROWS; i++) {
-      const item = { id: `row ${i}`, kind: "test", payload: `row ${i}`, dueMs: nowMs };
-      await queueDirectly(kv, nowMs, item);
+      const item = { id: `row ${i}`, kind: "test", payload: `row ${i}`, dueMs: clock.now() };
+      await queueDirectly(kv, clock.now(), item);
     }
 
     for (let step = 0; step < 200; step++) {
       await Promise.all(processes.map(({ outgoing }) => outgoing.run()));
       const left = await Array.fromAsync(kv.list({ prefix: ["outgoing"] }));
       if (left.length === 0) break;
-      nowMs += 5_000;
+      clock.advance(5_000);
     }
     for await (const { key } of kv.list({ prefix: ["finished"] })) {
       finished.set(key[1] as string, 1);

@@ -1,6 +1,6 @@
 /** An outgoing queue of a test over a store in memory, with a clock that is moved and a handler that is scripted. */
 import assert from "node:assert/strict";
-import { createTestClock } from "../support/clock.ts";
+import { createTestClock, type TestClock } from "../support/clock.ts";
 import { openTestStorage, type TestStorage } from "../support/storage.ts";
 import { OutgoingQueue } from "../../server/outgoing/outgoing_queue.ts";
 import {
@@ -23,7 +23,8 @@ export interface Bench {
   /** Settles after the test: what a dead process never sees. */
   ended: Promise<AttemptOutcome<string>>;
   kv: Deno.Kv;
-  clock: { nowMs: number };
+  /** Set ahead, time passes; set back, or by leap(), the wall leaps. */
+  clock: { nowMs: number } & Pick<TestClock, "leap">;
   logged: string[];
   outgoing(
     handler: OutgoingHandler<string>,
@@ -40,7 +41,16 @@ export async function withStore(
 ): Promise<void> {
   const plain = await Deno.openKv(":memory:");
   const kv = wrap(plain);
-  const clock = { nowMs: T0 };
+  const time = createTestClock(T0);
+  const clock = {
+    get nowMs() {
+      return time.now();
+    },
+    set nowMs(ms) {
+      time.set(ms);
+    },
+    leap: time.leap,
+  };
   const logged: string[] = [];
   const queues: OutgoingQueue[] = [];
   const storages: TestStorage[] = [];
@@ -52,10 +62,7 @@ export async function withStore(
       clock,
       logged,
       async outgoing(handler, { exclusive = true, tickMs } = {}) {
-        const storage = await openTestStorage(kv, {
-          exclusive,
-          clock: { ...createTestClock(), now: () => clock.nowMs },
-        });
+        const storage = await openTestStorage(kv, { exclusive, clock: time });
         storages.push(storage);
         const { store, records, commits } = storage;
         const outgoing = new OutgoingQueue({
@@ -129,6 +136,7 @@ export function scripted(
       const outcome = outcomes[Math.min(attempts.length, outcomes.length) - 1]!;
       return typeof outcome === "function" ? await outcome(item) : outcome;
     },
+    longestPauseMs: 5 * MINUTE_MS,
     payloadBytes: 1_000,
     finish(ending, payload, turn) {
       endings.push(ending);

@@ -65,13 +65,46 @@ Deno.test("releaseBytes() takes off what was purged, and leaves what was sent si
   send(100, nowMs);
   send(200, nowMs + DAY_MS);
   const purged = days;
-  assert.deepEqual(releaseBytes(days, purged), []);
+  assert.deepEqual(releaseBytes(days, purged, RULE), []);
   send(30, nowMs + DAY_MS);
   send(5, nowMs + 2 * DAY_MS);
-  assert.deepEqual(releaseBytes(days, purged), [20_001, 30, 20_002, 5]);
+  assert.deepEqual(releaseBytes(days, purged, RULE), [20_001, 30, 20_002, 5]);
   // What has expired meanwhile is not taken off another day.
   send(7, nowMs + DAY_MS + RETENTION_MS);
-  assert.deepEqual(releaseBytes(days, purged), [20_001, 30, 20_002, 5, 20_031, 7]);
-  assert.deepEqual(releaseBytes([], purged), []);
-  assert.deepEqual(releaseBytes([20_000, 50], purged), []);
+  assert.deepEqual(releaseBytes(days, purged, RULE), [20_001, 30, 20_002, 5, 20_031, 7]);
+  assert.deepEqual(releaseBytes([], purged, RULE), []);
+  assert.deepEqual(releaseBytes([20_000, 50], purged, RULE), []);
+});
+
+Deno.test("retainBytes() counts some days together where messages are kept for long, never too early out", () => {
+  const startDay = 20_000;
+  const retentions = [99, 100, 101, 3_200, 36_500];
+  assert.equal(retentions.length, 5);
+  for (const retentionDays of retentions) {
+    const rule = { limitBytes: 2 ** 50, retentionMs: retentionDays * DAY_MS };
+    // A sender of each day, as a former version counted it, and then as this one does.
+    let days: readonly number[] = [];
+    for (let day = 0; day < 300; day++) days = [...days, startDay + day, 10];
+    for (let day = 300; day < 2 * retentionDays + 300; day++) {
+      const decision = retainBytes(days, 10, (startDay + day) * DAY_MS, rule);
+      assert.ok("days" in decision);
+      days = decision.days;
+      assert.ok(days.length / 2 <= Math.max(102, 301 - day), `${days.length / 2} pairs`);
+    }
+    const total = days.reduce((sum, n, i) => i % 2 === 0 ? sum : sum + n, 0);
+    const span = Math.ceil(retentionDays / 100);
+    assert.ok(total >= 10 * retentionDays, "none is counted out before its time");
+    assert.ok(total <= 10 * (retentionDays + span + 1), `${total} bytes of ${retentionDays} days`);
+    if (span === 1) assert.equal(days.at(-2), startDay + 2 * retentionDays + 299);
+  }
+});
+
+Deno.test("releaseBytes() finds the days of a purge that are counted together since", () => {
+  const rule = { limitBytes: 2 ** 50, retentionMs: 36_500 * DAY_MS };
+  const purged = [20_000, 100, 20_001, 200];
+  const decision = retainBytes(purged, 30, 20_002 * DAY_MS, rule);
+  assert.ok("days" in decision);
+  const [last, bytes] = releaseBytes(decision.days, purged, rule);
+  assert.equal(bytes, 30);
+  assert.ok(last! >= 20_002);
 });

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
+import { retryWhileLocked } from "../../server/storage/lock_retry.ts";
+import { join } from "node:path";
 import { assertRefused } from "../support/answer.ts";
+import { openBlobRig } from "../support/blob_rig.ts";
+import { createTestClock } from "../support/clock.ts";
+import { handIn, mailText } from "../support/inbound_mail.ts";
+import { accepted, assertMailRefused, MailKeyHolder } from "../support/mail_caller.ts";
+import { askMail, signRegistration } from "../support/mail_relay.ts";
 import { delay, settlesWithin } from "../support/pace.ts";
 import { type RelayProcesses, startRelayProcesses } from "../support/relay_processes.ts";
+import { spawnRelay } from "../support/spawn_relay.ts";
 import { registerAgent, toBytes } from "../support/test_agent.ts";
 import { TRAFFIC_LIMITS } from "../support/traffic.ts";
 
@@ -10,18 +18,33 @@ const LEASE_MS = 3_000;
 const CLOCK_SKEW_MS = 100;
 const SLOTS = 255;
 
-/** Leaves so many slots of the store free for the processes to come. */
-async function leaveFree(processes: RelayProcesses, free: readonly number[]): Promise<void> {
+/** Holds all slots of the store but one, as processes do that live; disposing of it ends that. */
+async function leaveFree(processes: RelayProcesses, free: number): Promise<AsyncDisposable> {
+  const held = Array.from({ length: SLOTS }, (_, i) => i + 1).filter((number) => number !== free);
+  const set = (kv: Deno.Kv, row: string, value: unknown) => {
+    const operation = kv.atomic();
+    for (const number of held) operation.set(["slot", number, row], value);
+    return operation.commit();
+  };
+  const renew = (kv: Deno.Kv) =>
+    set(kv, "lease", { v: 1, untilMs: Date.now() + LEASE_MS + CLOCK_SKEW_MS / 2 });
   await processes.withKv(async (kv) => {
-    const untilMs = Date.now() + 3_600_000;
-    for (let number = 1; number <= SLOTS; number++) {
-      if (free.includes(number)) continue;
-      await kv.atomic()
-        .set(["slot", number, "owner"], { v: 1, holder: "elsewhere" })
-        .set(["slot", number, "lease"], { v: 1, untilMs })
-        .commit();
+    await set(kv, "owner", { v: 1, holder: "elsewhere" });
+    await renew(kv);
+  });
+  let isOver = false;
+  const renewing = processes.withKv(async (kv) => {
+    while (!isOver) {
+      await retryWhileLocked(() => renew(kv));
+      await delay(LEASE_MS / 10);
     }
   });
+  return {
+    async [Symbol.asyncDispose]() {
+      isOver = true;
+      await renewing;
+    },
+  };
 }
 
 /** Stops a process between two transactions: inside one it would hold the file's write lock. */
@@ -45,7 +68,7 @@ Deno.test("a process frozen past its lease commits nothing under its slot once a
     limits: TRAFFIC_LIMITS,
     env: { TEST_LEASE_MS: String(LEASE_MS), TEST_CLOCK_SKEW_MS: String(CLOCK_SKEW_MS) },
   });
-  await leaveFree(processes, [77]);
+  await using _others = await leaveFree(processes, 77);
   const frozen = await processes.add();
   const alice = await registerAgent(frozen.target, "alice");
   await registerAgent(frozen.target, "bob");
@@ -127,3 +150,62 @@ Deno.test("a process frozen within its lease goes on as if nothing had happened"
   assert.ok(before < late.json.id && late.json.id < after);
   assert.equal(before % 256, after % 256);
 });
+
+// Its clocks say nothing: for the frozen process hardly a second has passed.
+for (const step of ["before commit", "commit formed"]) {
+  Deno.test(`a process that was frozen with a mail, ${step}, keeps nothing that another has swept`, async () => {
+    const dataDir = await Deno.makeTempDir({ prefix: "relay-frozen-mail-" });
+    const secret = new Uint8Array(32).fill(9);
+    try {
+      await using relay = await spawnRelay({
+        entry: "relay_halting.ts",
+        env: {
+          RELAY_DATA_DIR: dataDir,
+          RELAY_SHARED_STORE: "true",
+          RELAY_MAIL_DEV: "true",
+          RELAY_MAIL_INBOUND_SECRET: `whsec_${secret.toBase64()}`,
+          TEST_HALT_AT: step,
+          TEST_HALT_MAIL: "1",
+        },
+      });
+      const body = signRegistration(Date.now());
+      const made = await askMail(relay.url, "POST", "/v1/mail/agents/register", { body });
+      const { api_key, org_id } = accepted(made, 201);
+      const holder = new MailKeyHolder(relay.url, api_key, org_id);
+      const { address } = await holder.inbox();
+      const raw = mailText();
+      const deliver = () => {
+        const timestamp = Math.floor(Date.now() / 1000);
+        return handIn(relay.url, { to: [address], raw, timestamp, secret, id: "one_mail" });
+      };
+      const delivered = deliver();
+      await relay.wrote(new RegExp(`halted at: ${step}\n`));
+
+      using kv = await Deno.openKv(join(dataDir, "relay.kv"));
+      const clock = createTestClock(Date.now());
+      await using other = await openBlobRig({
+        kind: { form: "files", exclusive: false },
+        kv,
+        dataDir,
+        clock,
+      });
+      assert.equal((await other.files()).length, 1);
+      await other.hours(4);
+      assert.deepEqual(await other.files(), []);
+      await Deno.writeTextFile(join(dataDir, "go"), "");
+
+      assertMailRefused(await delivered, "unavailable", /nothing was kept, send it again/);
+      assert.deepEqual(await other.rows("blob"), []);
+      accepted(await deliver(), 200);
+      const { data } = accepted(
+        await holder.ask("GET", `/v1/mail/inboxes/${address}/messages`),
+        200,
+      );
+      assert.equal(data.length, 1);
+      const stored = await holder.ask("GET", `/v1/mail/messages/${data[0].id}/raw`);
+      assert.equal(accepted(stored, 200), raw);
+    } finally {
+      await Deno.remove(dataDir, { recursive: true });
+    }
+  });
+}

@@ -121,6 +121,7 @@ export async function openBlobRig(options: BlobRigOptions) {
     async hours(count: number): Promise<void> {
       for (let i = 0; i < 60 * count; i++) {
         clock.advance(60_000);
+        storage.store.clock.observe();
         await part.everyMinute();
       }
     },
@@ -182,8 +183,9 @@ export function blobTest(
 
 /** Paths of the files of a data folder that hold blobs, whole or not. */
 export async function blobFilesIn(dataDir: string): Promise<string[]> {
-  const root = join(dataDir, "mail");
-  return (await filesIn(root)).filter((path) => path !== join(root, "store"));
+  const mark = join(dataDir, "mail", "store");
+  const isMark = (path: string) => path === mark || path.startsWith(`${mark}.`);
+  return (await filesIn(join(dataDir, "mail"))).filter((path) => !isMark(path));
 }
 
 /** Paths of all files below a folder, sorted. */

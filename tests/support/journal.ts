@@ -70,9 +70,10 @@ export function tabJob(
 }
 
 /** What a commit is to the journal. */
-export type Step = "group" | "fence" | "save" | "deletion" | "replay" | "other";
+export type Step = "group" | "fence" | "raise" | "save" | "deletion" | "replay" | "other";
 
 export function stepOf({ writes }: FakeCommit): Step {
+  if (writes.some(({ key }) => `${key}` === "meta,journal")) return "raise";
   const ofJournal = writes.filter(({ key }) => key[0] === "journal");
   const set = ofJournal.find(({ kind }) => kind === "set");
   if (set !== undefined) return (set.value as JournalRow).attempt === null ? "fence" : "group";

@@ -1,6 +1,6 @@
 /**
  * Tests that `deno task test --long` runs, and nothing else: they take long, or fetch what is not to be
- * committed. Programs that they start reach the registries of packages.
+ * committed. Programs that some of them start reach the registries of packages.
  */
 
 /** Registers a test that runs with --long only, and is skipped by name everywhere else, in CI too. */

@@ -24,6 +24,16 @@ async function rowsOf<T>(kv: Deno.Kv, name: string): Promise<Map<string, T>> {
 
 const named = (keys: Iterable<Deno.KvKey>) => [...keys].map((key) => JSON.stringify(key)).sort();
 
+/** What is counted of stored answers besides their blobs. */
+export async function storedAnswers(kv: Deno.Kv): Promise<{ orgId: string; rowBytes: number }[]> {
+  const answers: { orgId: string; rowBytes: number }[] = [];
+  const selector = { prefix: ["repetition", "mail-idempotency"] };
+  for await (const { key, value } of kv.list<{ held: { rowBytes: number } }>(selector)) {
+    answers.push({ orgId: key[3] as string, rowBytes: value.held.rowBytes });
+  }
+  return answers;
+}
+
 /**
  * Asserts that each owner counts every blob whose bytes are there, what was dropped too, and answers in
  * rows.
@@ -34,8 +44,7 @@ export async function auditStorage(kv: Deno.Kv): Promise<string[]> {
   const bytes = new Map<string, number>();
   const add = (owner: string, size: number) => bytes.set(owner, (bytes.get(owner) ?? 0) + size);
   for (const [name, { sizeBytes }] of blobs) add(JSON.parse(name)[1], sizeBytes);
-  const answers = await rowsOf<{ orgId: string; rowBytes: number }>(kv, "mail-answer");
-  for (const { orgId, rowBytes } of answers.values()) add(orgId, rowBytes);
+  for (const { orgId, rowBytes } of await storedAnswers(kv)) add(orgId, rowBytes);
   for (const [name, value] of await rowsOf<{ bytes: number }>(kv, "mail-storage")) {
     const [, owner] = JSON.parse(name);
     assert.equal(value.bytes, bytes.get(owner) ?? 0, `storage of ${owner}`);

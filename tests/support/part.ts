@@ -5,6 +5,7 @@ export type Part =
   | "chromium"
   | "curl"
   | "exim4"
+  | "faketime"
   | "git"
   | "nginx"
   | "node"
@@ -42,6 +43,8 @@ const candidates: Record<Part, Candidates> = {
     install: "exim4-daemon-light, which has not to be set up",
     versionArgument: "-C /dev/null -bV",
   },
+  // Its library is what tests use; the program says where that lies.
+  faketime: { programs: ["faketime"], minMajor: 0, install: "the faketime package" },
   git: { programs: ["git"], minMajor: 2, install: "git" },
   nginx: {
     // Debian installs it where only root looks for programs.
@@ -105,6 +108,7 @@ export function findPart(part: Part): string | null {
   return found.get(part)!;
 }
 
+/** -1 where it cannot be started. */
 function majorVersion(program: string, argument: string): number {
   try {
     // Not node:child_process: where Node.js is missing, it starts Deno when asked for node.
@@ -115,9 +119,9 @@ function majorVersion(program: string, argument: string): number {
     }).outputSync();
     const decoder = new TextDecoder();
     // nginx prints its version to stderr.
-    return success ? majorVersionIn(decoder.decode(stdout) || decoder.decode(stderr)) : 0;
+    return success ? majorVersionIn(decoder.decode(stdout) || decoder.decode(stderr)) : -1;
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return 0;
+    if (error instanceof Deno.errors.NotFound) return -1;
     throw error;
   }
 }

@@ -4,13 +4,20 @@ import { readSettings } from "../../server/config/read_settings.ts";
 import { SETTING_NAMES } from "../../server/config/setting_names.ts";
 import { createLog } from "../../server/log.ts";
 import { openStore } from "../../server/open_store.ts";
+import { openMailer } from "../../server/outgoing/open_mailer.ts";
 import { openRelay, type RelayOptions } from "../../server/relay.ts";
 import { serve } from "../../server/serve.ts";
 
 export async function runRelay(options: RelayOptions): Promise<void> {
   const config = parseConfig(readSettings(SETTING_NAMES));
   const log = createLog();
-  const store = await openStore(config, Date.now(), { tell: console.log, log });
+  const store = await openStore(config, Date.now(), {
+    tell: console.log,
+    log,
+    lost: (line) => {
+      throw new Error(line);
+    },
+  });
   const relay = await openRelay({
     config,
     kv: store.kv,
@@ -18,6 +25,7 @@ export async function runRelay(options: RelayOptions): Promise<void> {
     elapsed: () => performance.now(),
     random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
     fetch,
+    mailer: await openMailer(config),
     log,
   }, options);
   const serving = serve(relay, { host: config.host, port: config.port, log });

@@ -35,6 +35,19 @@ export async function listMessages(by: MailKeyHolder, inbox: { id: string }): Pr
   return accepted(await by.ask("GET", `/v1/mail/inboxes/${inbox.id}/messages`), 200).data;
 }
 
+/** All messages of an inbox, page by page. */
+// deno-lint-ignore no-explicit-any -- tests assert the fields one by one
+export async function listAllMessages(by: MailKeyHolder, inbox: { id: string }): Promise<any[]> {
+  const all = [];
+  for (let cursor = "";;) {
+    const path = `/v1/mail/inboxes/${inbox.id}/messages?limit=100${cursor}`;
+    const { data, next_cursor } = accepted(await by.ask("GET", path), 200);
+    all.push(...data);
+    if (next_cursor === null) return all;
+    cursor = `&cursor=${encodeURIComponent(next_cursor)}`;
+  }
+}
+
 /** Has the outgoing queue attempt what is due. */
 export async function deliver({ relay }: TestRelay): Promise<void> {
   await relay.crons["outgoing"]!();

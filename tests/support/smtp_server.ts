@@ -30,6 +30,8 @@ export interface TestSmtpServer extends AsyncDisposable {
   received: ReceivedMail[];
   /** Refuses every transaction from now on; null accepts again. */
   refuse(refusal: SmtpRefusal | null): void;
+  /** Says nothing to RCPT from now on, until released. */
+  holdRecipients(): { reached: Promise<void>; release(): void };
   /** Transactions begun, refused ones included. */
   transactions(): number;
   /** Resolves when the next mail has arrived. */
@@ -44,6 +46,7 @@ export async function startSmtpServer(
   const received: ReceivedMail[] = [];
   const awaited: ((mail: ReceivedMail) => void)[] = [];
   let refusal: SmtpRefusal | null = null;
+  let held: { reached(): void; released: Promise<void> } | null = null;
   let transactions = 0;
   const answer = (at: SmtpRefusal["at"], done: (error?: Error | null) => void) => {
     if (refusal?.at !== at) return done();
@@ -60,7 +63,11 @@ export async function startSmtpServer(
       transactions++;
       answer("sender", done);
     },
-    onRcptTo: (_address, _session, done) => answer("recipient", done),
+    async onRcptTo(_address, _session, done) {
+      held?.reached();
+      await held?.released;
+      answer("recipient", done);
+    },
     onData(stream, session, done) {
       const chunks: Uint8Array[] = [];
       stream.on("data", (chunk: Uint8Array) => chunks.push(chunk));
@@ -92,6 +99,18 @@ export async function startSmtpServer(
     url: `smtp://127.0.0.1:${port}`,
     received,
     refuse: (next) => void (refusal = next),
+    holdRecipients() {
+      const reached = Promise.withResolvers<void>();
+      const released = Promise.withResolvers<void>();
+      held = { reached: reached.resolve, released: released.promise };
+      return {
+        reached: reached.promise,
+        release: () => {
+          held = null;
+          released.resolve();
+        },
+      };
+    },
     transactions: () => transactions,
     next: () => new Promise((resolve) => awaited.push(resolve)),
     stop,

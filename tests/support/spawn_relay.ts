@@ -5,6 +5,9 @@ import { withEnvFile } from "../../server/config/env_file.ts";
 import { ENV_FILE, permissionFlags, WORKER_MODULES } from "../../server/config/permissions.ts";
 import { RUNTIME_FLAGS } from "../../server/config/runtime_flags.ts";
 
+/** Of test programs. */
+const TEST_SETTINGS = "TEST_LEASE_MS,TEST_CLOCK_SKEW_MS,TEST_HALT_AT,TEST_HALT_MAIL";
+
 export interface SpawnOptions {
   /** Settings; PORT is a free one and RELAY_DATA_DIR a temporary folder unless given. */
   env?: Record<string, string>;
@@ -82,7 +85,7 @@ async function start(options: SpawnOptions): Promise<SpawnedRelay | FailedStart>
       ...RUNTIME_FLAGS,
       ...flags,
       // A test program has settings of its own.
-      ...(options.entry === undefined ? [] : ["--allow-env=TEST_LEASE_MS,TEST_CLOCK_SKEW_MS"]),
+      ...(options.entry === undefined ? [] : [`--allow-env=${TEST_SETTINGS}`]),
       pathOf(options.entry ?? "../../server/main.ts"),
     ],
     cwd,

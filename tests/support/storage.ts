@@ -45,7 +45,8 @@ export interface TestStorage {
 export function storeTimes(
   { now, elapsed }: Pick<TestClock, "now" | "elapsed">,
 ): Pick<Store, "now" | "elapsed" | "clock" | "lived"> {
-  return { now, elapsed, lived: elapsed, clock: new ClockWatch({ now, elapsed, log: () => {} }) };
+  const clock = new ClockWatch({ now, elapsed, log: () => {} });
+  return { now: () => clock.nowMs, elapsed, lived: elapsed, clock };
 }
 
 export async function openTestStorage(
@@ -61,6 +62,7 @@ export async function openTestStorage(
     random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
   });
   await replayJournal(store);
+  await store.floor.learn();
   const records = new RecordCache(store, options.cached);
   const slot = store.exclusive ? null : await WriterSlot.lease(store, options.slotTiming);
   const ids = await IdSequence.open(store, slot);

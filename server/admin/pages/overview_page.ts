@@ -7,6 +7,7 @@ import type { Html } from "../../pages/html.ts";
 import { notice } from "../../pages/notice.ts";
 import { postButton } from "../../pages/post_button.ts";
 import { visibleText } from "../../pages/visible_text.ts";
+import type { ClockState } from "../../storage/clock_watch.ts";
 import type { OutgoingStatus, RelayStatus } from "./relay_status.ts";
 import { utcTime } from "./utc_time.ts";
 
@@ -68,7 +69,7 @@ async function inTime<T>(promise: Promise<T>): Promise<T | null> {
 }
 
 function alarms(
-  { minFreeDiskBytes, custodyKeys }: RelayStatus,
+  { clock, minFreeDiskBytes, custodyKeys }: RelayStatus,
   isAlive: boolean | null,
   freeBytes: number | null,
 ): Html {
@@ -81,7 +82,39 @@ ${
     custodyKeys.missing.length === 0
       ? ""
       : notice("error", "A custody key that the store needs is not configured.")
-  }`;
+  }${clockAlarm(clock())}`;
+}
+
+function clockAlarm(clock: ClockState): Html | "" {
+  switch (clock.state) {
+    case "steady":
+      return "";
+    case "unsure":
+      return notice(
+        "warning",
+        `The clock leapt ahead by ${
+          seconds(clock.leaptMs)
+        } s, or the machine slept. Reads go on; ` +
+          `what would write is answered 503 for ${
+            seconds(clock.leftMs)
+          } s more, while the clock stays.`,
+      );
+    case "behind":
+      return notice(
+        "warning",
+        html`The clock went back. What was decided by ${utcTime(clock.untilMs)} waits until then;
+nothing else does. If the clock is right now, RELAY_CLOCK_CHECK=off at one start ends the wait.`,
+      );
+    case "impossible":
+      return notice(
+        "error",
+        "The clock is not between 2025 and 2090: what would write is answered 503 until it is set right.",
+      );
+  }
+}
+
+function seconds(ms: number): string {
+  return number(Math.ceil(ms / 1000));
 }
 
 function healthFacts(

@@ -1,5 +1,6 @@
 /** What the operator's page shows of the relay; the composition root puts it together. */
 import type { ErrorCode } from "../../errors.ts";
+import type { ClockState } from "../../storage/clock_watch.ts";
 
 /** Of what leaves the relay by itself, all rows of one kind. */
 export interface OutgoingCount {
@@ -30,6 +31,7 @@ export interface OutgoingStatus {
 export interface RelayStatus {
   /** What start-up printed. */
   startupLines(): readonly string[];
+  clock(): ClockState;
   isDatabaseAlive(): Promise<boolean>;
   /** Null where the store is not on a disk of this machine, or the disk cannot be measured. */
   freeDiskBytes(): Promise<number | null>;

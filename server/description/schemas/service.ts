@@ -17,6 +17,25 @@ export const Home = z.object({
 /** Plain booleans: of an enum of true alone some generators make a class that refuses true. */
 export const Ok = z.object({ ok: z.boolean() }).openapi("Ok");
 
+export const Health = z.object({
+  ok: z.boolean(),
+  clock: z.object({
+    state: z.enum(["unsure", "behind", "impossible"]).openapi({
+      description: "unsure: it leapt ahead, and what would write is answered 503 until it has " +
+        "stayed for a minute; behind: it is before a time by which things were decided, and " +
+        "nothing is refused by that; impossible: it is not between 2025 and 2090, and what would " +
+        "write is answered 503 until it is set right.",
+    }),
+    ahead_ms: z.int().openapi({ format: "int64", description: "unsure: by how much it leapt." })
+      .optional(),
+    left_ms: value.count("unsure: after so many milliseconds it is taken for right.").optional(),
+    until: value.time("behind: that later time.").optional(),
+  }).openapi({
+    "x-addition": true,
+    description: "Absent while the relay's clock can be relied on.",
+  }).optional(),
+}).openapi("Health");
+
 export const DatabaseOk = z.object({ ok: z.boolean(), db: z.boolean() }).openapi("DatabaseOk");
 
 const limitSchemas = Object.fromEntries(

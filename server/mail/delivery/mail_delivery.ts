@@ -7,6 +7,7 @@
 import { BlobDamaged } from "../../blobs/blob_damaged.ts";
 import type { Blobs } from "../../blobs/blobs.ts";
 import type { Limits } from "../../limits.ts";
+import { givenUpAtMs } from "../../outgoing/given_up_at.ts";
 import { isDeferral, type Mailer, type MailOutcome } from "../../outgoing/mailer.ts";
 import type {
   AttemptOutcome,
@@ -15,6 +16,7 @@ import type {
 } from "../../outgoing/outgoing_handler.ts";
 import { domainOf } from "../../outgoing/recipient_domain.ts";
 import type { SmtpReply } from "../../outgoing/smtp_reply.ts";
+import { unwanted } from "../../outgoing/unwanted.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { MINUTE_MS } from "../../time_units.ts";
@@ -34,7 +36,7 @@ import {
 } from "./queued_mail.ts";
 import type { RecipientChanges } from "./recipient_change.ts";
 import { isSettled, isWithoutAttempt, type RecipientEvent } from "./recipient_status.ts";
-import { givenUpAtMs, retryWaitMs } from "./retry_times.ts";
+import { LONGEST_WAIT_MS, retryWaitMs, TRIED_MS, triedFromMs } from "./retry_times.ts";
 
 /** Delivers to an inbox of this relay; what it stored once it may be given again. */
 export type DeliverInside = (mail: {
@@ -71,8 +73,8 @@ const SUSPENDED_MS = 5 * MINUTE_MS;
 /** Whether a mail is still wanted is asked again before its content where that took longer. */
 const FRESH_MS = 1_000;
 
-/** What an attempt says of itself to alongside(): the event, in the queue's words. */
-type Note = RecipientEvent;
+/** What an attempt says of itself to alongside(): the event, in the queue's words, and when it is given up. */
+type Note = RecipientEvent & { endsAtMs?: number };
 
 /** Thrown between 354 and the content: the mail is not wanted any more, or not now. */
 class Withdrawn extends Error {
@@ -103,14 +105,15 @@ function restOfDelivery(
   const { changes, mailboxes } = options;
   return {
     partiesOf,
+    longestPauseMs: LONGEST_WAIT_MS,
+    triedMs: TRIED_MS,
     payloadBytes: MAIL_PAYLOAD_BYTES,
     attempt: (item) => attempt(options, item),
     async alongside({ payload, attempts, result, dueMs, note }) {
-      const event = note as Note | undefined;
-      if (event !== undefined) {
-        const row = result === "retry" && dueMs !== null ? await changes.read(payload) : null;
+      if (note !== undefined) {
+        const { endsAtMs = Infinity, ...event } = note as Note;
         // No attempt is made when the time is over.
-        const isLast = row !== null && dueMs !== null && dueMs >= givenUpAtMs(row);
+        const isLast = result === "retry" && dueMs !== null && dueMs >= endsAtMs;
         const nextAttemptAtMs = isLast ? null : dueMs;
         // What ends without an attempt was leased for one all the same.
         const counted = isWithoutAttempt(event.trigger) ? {} : { attempts };
@@ -124,42 +127,47 @@ function restOfDelivery(
   };
 }
 
+type Item = OutgoingItem<MailPayload>;
+
 async function attempt(
   options: MailDeliveryOptions,
-  item: OutgoingItem<MailPayload>,
+  item: Item,
 ): Promise<AttemptOutcome<MailPayload>> {
   const { store, blobs, mailer, domain, envelopeSender, deliverInside } = options;
   const { payload } = item;
   const readMs = store.now();
-  const wanted = await readWanted(options, payload);
+  const wanted = await readWanted(options, item);
   if ("result" in wanted) return wanted;
   const { row, recipient } = wanted;
   const raw = await readRaw(blobs, row);
-  const retryMs = () => retryWaitMs(item.attempts, store.random(1)[0]! / 256);
-  const capped = (afterMs: number) => Math.min(afterMs, givenUpAtMs(row) - store.now());
+  const again = () => {
+    const endsAtMs = endsAtOf(row, item, store);
+    const retryMs = retryWaitMs(item.attempts, store.random(1)[0]! / 256);
+    return { afterMs: Math.max(1, Math.min(retryMs, endsAtMs - store.now())), endsAtMs };
+  };
   if (raw === null) {
     // Its operator may bring the bytes back; nothing was tried that the recipient could be told.
-    return { result: "retry", reason: "stored bytes are damaged", afterMs: capped(retryMs()) };
+    return { result: "retry", reason: "stored bytes are damaged", ...again() };
   }
   const from = await envelopeSender(row.id, payload.recipient);
   const { address: to } = recipient;
   // Former versions queued these for the next hop too.
   if (domainOf(to) === domain) {
     const reply = await deliverInside({ from, to, raw, row });
-    return afterwards(insideOutcome(reply), capped(retryMs()));
+    return afterwards(insideOutcome(reply), again());
   }
   try {
     const outcome = await mailer.send({ from, to, content: raw, use: "mail" }, {
       signal: item.signal,
       async beforeContent() {
         if (store.now() - readMs > FRESH_MS) {
-          const again = await readWanted(options, payload);
-          if ("result" in again) throw new Withdrawn(again);
+          const current = await readWanted(options, item);
+          if ("result" in current) throw new Withdrawn(current);
         }
         await item.commitData();
       },
     });
-    return afterwards(outcome, capped(retryMs()));
+    return afterwards(outcome, again());
   } catch (error) {
     if (error instanceof Withdrawn) return error.outcome;
     throw error;
@@ -169,8 +177,9 @@ async function attempt(
 /** The mail, if it is to be sent now; else what becomes of its row. */
 async function readWanted(
   { store, records, changes, limits }: MailDeliveryOptions,
-  payload: MailPayload,
+  item: Item,
 ): Promise<Wanted | AttemptOutcome<MailPayload>> {
+  const { payload } = item;
   const { orgId, inboxId } = payload;
   const [org, inbox, row] = await Promise.all([
     records.read<OrgRecord>(orgKey(orgId)),
@@ -180,11 +189,11 @@ async function readWanted(
   const nowMs = store.now();
   const recipient = row?.recipients[payload.recipient];
   const isGone = org === null || orgState(org, nowMs, limits) === "gone" || inbox === null;
-  if (isGone || row === null || recipient === undefined) return dropped("deleted");
+  if (isGone || row === null || recipient === undefined) return unwanted("deleted", store);
   if (row.cancelledAtMs !== null) return dropped("cancelled");
   if (isSettled(recipient)) return dropped("settled");
-  const leftMs = givenUpAtMs(row) - nowMs;
-  if (leftMs <= 0) {
+  const endsAtMs = endsAtOf(row, item, store);
+  if (endsAtMs <= nowMs) {
     return { result: "dead", reason: "expired", untried: true, note: event("expired") };
   }
   if (await records.read(suppressionKey(orgId, recipient.address)) !== null) {
@@ -200,10 +209,15 @@ async function readWanted(
     }
   }
   if (org.suspendedAtMs !== null) {
-    const afterMs = Math.min(SUSPENDED_MS, leftMs);
-    return { result: "retry", reason: "the org is suspended", afterMs, untried: true };
+    const afterMs = Math.min(SUSPENDED_MS, endsAtMs - nowMs);
+    return { result: "retry", reason: "the org is suspended", afterMs, endsAtMs, untried: true };
   }
   return { row, recipient };
+}
+
+/** When a recipient is given up, unix ms. */
+function endsAtOf(row: MessageRow, item: Item, store: Store): number {
+  return givenUpAtMs(item, { fromMs: triedFromMs(row), lengthMs: TRIED_MS }, store);
 }
 
 const dropped = (reason: string): AttemptOutcome<MailPayload> => ({ result: "dropped", reason });
@@ -227,7 +241,10 @@ function insideOutcome(reply: SmtpReply): MailOutcome {
 }
 
 /** What the queue does next, and what the recipient is told of it. */
-function afterwards(outcome: MailOutcome, retryMs: number): AttemptOutcome<MailPayload> {
+function afterwards(
+  outcome: MailOutcome,
+  { afterMs, endsAtMs }: { afterMs: number; endsAtMs: number },
+): AttemptOutcome<MailPayload> {
   const note = outcomeEvent(outcome);
   const { reason } = outcome;
   switch (note.trigger) {
@@ -239,10 +256,11 @@ function afterwards(outcome: MailOutcome, retryMs: number): AttemptOutcome<MailP
       return {
         result: "retry",
         reason,
-        afterMs: Math.max(1, retryMs),
+        afterMs,
+        endsAtMs,
         unreachable,
         deferred,
-        note,
+        note: { ...note, endsAtMs } satisfies Note,
       };
     }
     case "sender_refused":

@@ -4,10 +4,10 @@ import type { OutgoingQueue } from "../../outgoing/outgoing_queue.ts";
 import { type NewOutgoing, stageNewOutgoing } from "../../outgoing/outgoing_row.ts";
 import { domainOf, domainTag, type Parties } from "../../outgoing/recipient_domain.ts";
 import type { Turn } from "../../storage/job.ts";
-import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
+import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
 import { DAY_MS } from "../../time_units.ts";
 import type { MessageRow } from "../records/message_record.ts";
-import { givenUpAtMs } from "./retry_times.ts";
+import { TRIED_MS, triedFromMs } from "./retry_times.ts";
 
 /** Goes to the next hop. */
 export const MAIL_KIND = "mail";
@@ -52,7 +52,7 @@ export const REPORTED_MS = 30 * DAY_MS;
 
 /** What the queue is told of the relay. */
 export interface QueuingRelay {
-  exclusive: boolean;
+  store: Pick<Store, "exclusive" | "lived">;
   /** Of all inboxes, lowercased. */
   domain: string;
 }
@@ -95,11 +95,14 @@ export function wakeMails(
   for (const item of byLane.values()) outgoing.wake(item);
 }
 
-function itemsOf(row: Queued, { exclusive, domain }: QueuingRelay): NewOutgoing<MailPayload>[] {
+function itemsOf(row: Queued, { store, domain }: QueuingRelay): NewOutgoing<MailPayload>[] {
   const { id: messageId, orgId, inboxId, sendAtMs } = row;
   // Until its time a message may be cancelled. The clock of no process may be past it by then.
-  const dueMs = sendAtMs === null ? row.createdAtMs : sendAtMs + (exclusive ? 0 : CLOCK_SKEW_MS);
-  const endsAtMs = givenUpAtMs(row);
+  const dueMs = sendAtMs === null
+    ? row.createdAtMs
+    : sendAtMs + (store.exclusive ? 0 : CLOCK_SKEW_MS);
+  const endsAtMs = triedFromMs(row) + TRIED_MS;
+  const livedMs = store.lived();
   return row.recipients.map(({ address }, recipient) => {
     const isInside = domainOf(address) === domain;
     return {
@@ -109,6 +112,7 @@ function itemsOf(row: Queued, { exclusive, domain }: QueuingRelay): NewOutgoing<
       payload: { v: 1, orgId, inboxId, messageId, recipient },
       dueMs,
       endsAtMs,
+      livedMs,
     };
   });
 }

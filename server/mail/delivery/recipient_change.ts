@@ -46,9 +46,11 @@ export class RecipientChanges {
    * @returns null where there is no such recipient any more
    */
   async beside(named: MailPayload, event: RecipientEvent): Promise<BesideChange | null> {
-    return await this.services.mailboxes.beside(
+    const { store, mailboxes } = this.services;
+    return await mailboxes.beside(
       named.orgId,
       named.inboxId,
+      store.now(),
       () => this.#prepare(named, event, () => !isWithoutAttempt(event.trigger)),
     );
   }

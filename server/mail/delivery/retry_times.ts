@@ -1,7 +1,7 @@
 /** When a recipient is tried again (mail page, "Recipient status"). Pure. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../time_units.ts";
 
-/** Waits after the first attempts; the last one repeats. */
+/** Waits after the first attempts; the last one repeats, and none is longer. */
 const WAITS_MS = [
   MINUTE_MS,
   5 * MINUTE_MS,
@@ -13,12 +13,14 @@ const WAITS_MS = [
   8 * HOUR_MS,
 ];
 const JITTER = 0.1;
+/** No wait after an attempt is longer. */
+export const LONGEST_WAIT_MS = Math.ceil(WAITS_MS.at(-1)! * (1 + JITTER));
 /** How long a recipient is tried, from the acceptance or the time that the sender chose. */
 export const TRIED_MS = DAY_MS;
 
-/** When a recipient of a message is given up, unix ms. */
-export function givenUpAtMs(row: { createdAtMs: number; sendAtMs: number | null }): number {
-  return (row.sendAtMs ?? row.createdAtMs) + TRIED_MS;
+/** From when on a message's recipients are tried, unix ms. */
+export function triedFromMs(row: { createdAtMs: number; sendAtMs: number | null }): number {
+  return row.sendAtMs ?? row.createdAtMs;
 }
 
 /**

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { givenUpAtMs, retryWaitMs } from "./retry_times.ts";
+import { retryWaitMs, triedFromMs } from "./retry_times.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -13,7 +13,7 @@ Deno.test("retryWaitMs() waits 1, 5, 15, 30 minutes, 1, 2, 4, 8 hours and 8 agai
   );
 });
 
-Deno.test("givenUpAtMs() is a day from the acceptance, or from the time that was chosen", () => {
-  assert.equal(givenUpAtMs({ createdAtMs: 5, sendAtMs: null }), 86_400_005);
-  assert.equal(givenUpAtMs({ createdAtMs: 5, sendAtMs: 1_000 }), 86_401_000);
+Deno.test("triedFromMs() is the acceptance, or the time that was chosen", () => {
+  assert.equal(triedFromMs({ createdAtMs: 5, sendAtMs: null }), 5);
+  assert.equal(triedFromMs({ createdAtMs: 5, sendAtMs: 1_000 }), 1_000);
 });

@@ -4,6 +4,7 @@ import { answerJson, NO_STORE } from "../../http/answer.ts";
 import { readObject } from "../../http/json_body.ts";
 import { readBody } from "../../http/read_body.ts";
 import type { Limits } from "../../limits.ts";
+import type { PossibleTimes } from "../../timely.ts";
 import type { MailHandlers } from "../mail_routes.ts";
 import {
   gatewayOff,
@@ -17,19 +18,19 @@ export interface DeliveryRouteServices {
   /** At least 24 bytes; null where none is set, so that nothing can be handed in. */
   inboundSecret: Uint8Array | null;
   limits: Pick<Limits, "signatureWindowSeconds">;
-  now: () => number;
+  store: { clock: PossibleTimes };
 }
 
 export const MAX_EVENTS = 1_000;
 
 export function deliveryHandlers(
-  { events, inboundSecret, limits, now }: DeliveryRouteServices,
+  { events, inboundSecret, limits, store }: DeliveryRouteServices,
 ) {
   return {
     async receiveMailEvents({ c }) {
       if (inboundSecret === null) throw gatewayOff();
       const { headers } = c.req.raw;
-      const signed = readGatewayHeaders(headers, now(), limits.signatureWindowSeconds);
+      const signed = readGatewayHeaders(headers, store.clock, limits.signatureWindowSeconds);
       const raw = await readBody(c);
       await requireGatewaySignature(signed, inboundSecret, "", raw);
       const { events: given } = readObject(raw);

@@ -10,10 +10,11 @@ import type {
   OutgoingItem,
 } from "../../outgoing/outgoing_handler.ts";
 import { partiesByDomain } from "../../outgoing/recipient_domain.ts";
+import { unwanted } from "../../outgoing/unwanted.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
-import { noticeOutcome } from "../notice_outcome.ts";
+import { LONGEST_NOTICE_WAIT_MS, noticeOutcome } from "../notice_outcome.ts";
 import type { DraftRow } from "../records/draft_record.ts";
 import { keysKey, type KeysRecord } from "../records/key_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
@@ -60,7 +61,7 @@ interface Told {
 /** Thrown between 354 and the content: the mail would tell of what is not so any more. */
 class Outrun extends Error {}
 
-const UNWANTED = { result: "dropped", reason: "nothing waits for an approval" } as const;
+const UNWANTED = "nothing waits for an approval";
 
 /** What the outgoing queue does with these mails. */
 export function approvalDelivery(
@@ -71,6 +72,7 @@ export function approvalDelivery(
     concurrency: CONCURRENCY,
     partiesOf: partiesByDomain,
     oneNextHop: true,
+    longestPauseMs: LONGEST_NOTICE_WAIT_MS,
     payloadBytes: APPROVAL_MAIL_PAYLOAD_BYTES,
     attempt: (item) => attempt(options, item),
   };
@@ -82,7 +84,7 @@ async function attempt(
 ): Promise<AttemptOutcome<ApprovalMailPayload>> {
   const { store, from, mailer } = options;
   const told = await readTold(options, item);
-  if (told === null) return UNWANTED;
+  if (told === null) return unwanted(UNWANTED, store);
   const content = await compose(options, item, told);
   try {
     const outcome = await mailer.send({ from: from.address, to: told.email, content }, {
@@ -107,13 +109,14 @@ async function readTold(
   { id, payload: { orgId, draft } }: Item,
 ): Promise<Told | null> {
   const org = await records.read<OrgRecord>(orgKey(orgId));
+  const nowMs = store.now();
   const isOff = org === null || org.suspendedAtMs !== null || org.verifiedEmail === null ||
-    orgState(org, store.now(), limits) !== "verified";
+    orgState(org, nowMs, limits) !== "verified";
   if (isOff) return null;
   const email = org.verifiedEmail!;
   const isTold = (row: DraftRow | null) =>
     row !== null && row.asked?.mailId === id && row.asked.email === email &&
-    linkOf(row).untilMs > store.now();
+    linkOf(row).untilMs > nowMs;
   if (draft !== null) {
     const row = await drafts.read({ orgId, inboxId: draft.inboxId, id: draft.id });
     return isTold(row) ? { org, email, rows: [row!], more: 0 } : null;

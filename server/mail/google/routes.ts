@@ -5,6 +5,7 @@ import { answerJson, NO_STORE } from "../../http/answer.ts";
 import { clientAddress } from "../../http/client_address.ts";
 import { noContent } from "../../http/no_content.ts";
 import type { FreeDisk } from "../../storage/free_disk.ts";
+import type { Store } from "../../storage/store.ts";
 import type { MailHandlers, MailRequest } from "../mail_routes.ts";
 import { shownOrg } from "../orgs/shown_org.ts";
 import type { MailSecret } from "../secret/mail_secret.ts";
@@ -18,13 +19,14 @@ import { unlinkIdentity } from "./unlink_identity.ts";
 export interface GoogleRouteServices extends GoogleServices {
   /** Null while sign-in is off. */
   signIn: { clientId: string; keys: GoogleKeys } | null;
+  store: Pick<Store, "clock">;
   freeDisk: FreeDisk;
   secret: MailSecret;
   deps: Deps;
 }
 
 export function googleHandlers(services: GoogleRouteServices) {
-  const { signIn, freeDisk, secret, limits, now, deps: { config, log } } = services;
+  const { signIn, store, freeDisk, secret, limits, now, deps: { config, log } } = services;
 
   function askedFrom({ c }: MailRequest): string {
     const forwardedFor = c.req.raw.headers.get("x-forwarded-for");
@@ -43,6 +45,7 @@ export function googleHandlers(services: GoogleRouteServices) {
     if (typeof id_token !== "string") {
       throw invalidJson("id_token is required: the ID token of Google for this relay, as a string");
     }
+    store.clock.requireSure(); // whether a token has expired is the clock's to say
     return await readIdToken(id_token, { ...signIn, nowMs: now() });
   }
 

@@ -18,6 +18,7 @@ import { storageKey } from "../mailboxes/storage_use.ts";
 import { draftOwnerKey, type DraftRow } from "../records/draft_record.ts";
 import { EMPTY_MAILBOX, mailboxKey, type MailboxRecord } from "../records/mailbox_record.ts";
 import { type MessageRow, objectKey } from "../records/message_record.ts";
+import { REPEATED_MAILS, repeatIndexKey } from "../receiving/repeats.ts";
 import { withdrawAnswers, withdrawProposal } from "../sending/withdraw_answer.ts";
 import { INBOX_TABLES, inboxErasureKey } from "./inbox_rows.ts";
 
@@ -115,8 +116,10 @@ export class InboxErasures {
         if (current?.attempt !== guard?.attempt) throw new Outdated();
         const { attempt } = turn;
         turn.putRecord(mailbox, { ...current ?? EMPTY_MAILBOX, attempt });
-        for (const { key, value } of rows) {
+        for (const entry of rows) {
+          const { key, value } = entry;
           turn.delete(key);
+          if (key[0] === REPEATED_MAILS.name) turn.delete(repeatIndexKey(entry));
           if (key[0] === "mail-thread") turn.delete(objectKey(orgId, key[3] as string));
           if (key[0] === "mail-draft") {
             const draft = value as DraftRow;

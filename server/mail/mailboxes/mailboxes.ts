@@ -116,12 +116,14 @@ export class Mailboxes {
   /**
    * Prepares a change that travels in a commit of somebody else's, who names its records. It brings no
    * new message, and of an inbox or an org that has gone nothing is changed.
+   * @param nowMs the time by which an org has gone: that of the commit may have leapt
    * @param prepare as in change(); null where nothing is to be changed
    * @throws Outdated in plan(), where what `prepare` has read is outdated: it is to be prepared again
    */
   async beside(
     orgId: string,
     inboxId: string,
+    nowMs: number,
     prepare: (mailbox: Mailbox) => Promise<MailboxChange<void> | null>,
   ): Promise<BesideChange | null> {
     const { records, limits } = this.services;
@@ -135,8 +137,7 @@ export class Mailboxes {
       plan(turn) {
         const org = turn.record(orgKey(orgId));
         const inbox = turn.record(inboxKey(orgId, inboxId));
-        const isGone = org === null || inbox === null ||
-          orgState(org, turn.nowMs, limits) === "gone";
+        const isGone = org === null || inbox === null || orgState(org, nowMs, limits) === "gone";
         if (!isGone) planChange({ turn, org, inbox }, key, found, change);
       },
     };

@@ -40,7 +40,7 @@ export interface ErasureOptions {
   /** What each part has of an org. */
   rowsOfOrg: readonly RowsOfOrg[];
   /** Rows that go with one of these, and are kept under other keys. */
-  alsoErased(key: Deno.KvKey): readonly Deno.KvKey[];
+  alsoErased(row: Deno.KvEntry<unknown>): readonly Deno.KvKey[];
   /** What is erased before the rows, a commit a call. @returns whether there may be more */
   eraseFirst(orgId: string): Promise<boolean>;
 }
@@ -119,9 +119,9 @@ export class Erasures {
   async #step(orgId: string): Promise<boolean> {
     const { store, log, eraseFirst } = this.options;
     if (await eraseFirst(orgId)) return true;
-    const keys = await this.#nextRows(orgId);
-    if (keys.length > 0) {
-      await this.#erase(orgId, keys);
+    const rows = await this.#nextRows(orgId);
+    if (rows.length > 0) {
+      await this.#erase(orgId, rows);
       return true;
     }
     const { value: erasure } = await store.get<ErasureRow>(erasureKey(orgId));
@@ -136,26 +136,26 @@ export class Erasures {
     return false;
   }
 
-  async #nextRows(orgId: string): Promise<Deno.KvKey[]> {
+  async #nextRows(orgId: string): Promise<Deno.KvEntry<unknown>[]> {
     const { store, rowsOfOrg } = this.options;
     for (const prefix of rowsOfOrg.flatMap((rowsOf) => rowsOf(orgId))) {
       const rows = await store.list({ prefix: [...prefix] }, { limit: ROWS_A_STEP });
       if (rows.length === 0) continue;
-      const keys = rows.map(({ key }) => key);
-      const firstRow = keys.findIndex((key) => !isRecordKey(key));
+      const firstRow = rows.findIndex(({ key }) => !isRecordKey(key));
       if (firstRow === 0) {
-        const end = keys.findIndex((key) => isRecordKey(key));
-        return end < 0 ? keys : keys.slice(0, end);
+        const end = rows.findIndex(({ key }) => isRecordKey(key));
+        return end < 0 ? rows : rows.slice(0, end);
       }
-      return keys.slice(0, Math.min(RECORDS_A_STEP, firstRow < 0 ? keys.length : firstRow));
+      return rows.slice(0, Math.min(RECORDS_A_STEP, firstRow < 0 ? rows.length : firstRow));
     }
     return [];
   }
 
-  async #erase(orgId: string, keys: readonly Deno.KvKey[]): Promise<void> {
+  async #erase(orgId: string, erased: readonly Deno.KvEntry<unknown>[]): Promise<void> {
+    const keys = erased.map(({ key }) => key);
     const records = keys.filter(isRecordKey);
     const rows = keys.filter((key) => !isRecordKey(key));
-    const others = rows.flatMap((key) => this.options.alsoErased(key));
+    const others = erased.flatMap((row) => this.options.alsoErased(row));
     const org = orgKey(orgId);
     await this.options.commits.submit<boolean>({
       records: [org, ...records],

@@ -1,7 +1,12 @@
 /** Orgs as a part of the mail area, with the erasure of those that are gone. */
+import { ANSWER_KEPT_MS } from "../../idempotency/key_use.ts";
+import { repetitionKey } from "../../idempotency/repetition.ts";
+import type { ReservedUse } from "../../idempotency/reserved_requests.ts";
 import { INBOX_TABLES } from "../inboxes/inbox_rows.ts";
 import type { MailCore, MailPart } from "../mail_core.ts";
 import { draftOwnerKey } from "../records/draft_record.ts";
+import { REPEATED_MAILS, repeatIndexKey } from "../receiving/repeats.ts";
+import { MAIL_KEYS } from "../records/stored_answer.ts";
 import { SUPPRESSION_TABLES } from "../suppressions/suppressions.ts";
 import { Erasures } from "./erasures.ts";
 import { orgHandlers } from "./routes.ts";
@@ -11,7 +16,7 @@ const TABLES = [
   ...INBOX_TABLES,
   ...SUPPRESSION_TABLES,
   "mail-figures",
-  "mail-idempotency",
+  MAIL_KEYS,
   "mail-approval",
   "mail-inbox-erasure",
   "mail-object",
@@ -19,6 +24,15 @@ const TABLES = [
   "mail-storage",
   "mail-written",
 ];
+
+/** Rows that go with one of an org, and are kept under other keys. */
+function alsoErased(entry: Deno.KvEntry<unknown>): Deno.KvKey[] {
+  const { key, value } = entry;
+  if (key[0] === "mail-draft") return [draftOwnerKey(key[3] as string)];
+  if (key[0] === REPEATED_MAILS.name) return [repeatIndexKey(entry)];
+  if (key[0] !== MAIL_KEYS) return [];
+  return [repetitionKey(key, value as ReservedUse, ANSWER_KEPT_MS)];
+}
 
 export function openOrgs(core: MailCore): MailPart {
   const { store, commits, leases, limits, blobs, deps: { log } } = core;
@@ -28,7 +42,7 @@ export function openOrgs(core: MailCore): MailPart {
     leases,
     limits,
     log,
-    alsoErased: (key) => key[0] === "mail-draft" ? [draftOwnerKey(key[3] as string)] : [],
+    alsoErased,
     eraseFirst: (orgId) => blobs.dropSome([orgId]),
     rowsOfOrg: [
       (orgId) => [["mail-key-used", orgId]],

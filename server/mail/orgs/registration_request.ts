@@ -8,6 +8,7 @@ import { hasStrictSignatureForm, isStrictPublicKey } from "../../../toolkit/stri
 import { importVerifyingKey } from "../../agents/verifying_key.ts";
 import { invalidJson, RelayError } from "../../errors.ts";
 import { cleanLine } from "../../http/text_fields.ts";
+import { isTimely, type PossibleTimes, serverSeconds } from "../../timely.ts";
 
 const MAX_LABEL = 100;
 /** Standard base64 of exactly 64 bytes. */
@@ -23,13 +24,12 @@ export interface RegistrationRequest {
 
 /**
  * The request, once its signature has been verified.
- * @param nowMs server time, unix ms
- * @param windowSeconds greatest distance of the timestamp from it
+ * @param windowSeconds greatest distance of the timestamp from the server's
  * @throws RelayError `invalid_json`, `invalid_pubkey`, `timestamp_out_of_range`, `invalid_signature`
  */
 export function readRegistration(
   request: JsonObject,
-  nowMs: number,
+  clock: PossibleTimes,
   windowSeconds: number,
 ): RegistrationRequest {
   const { public_key, timestamp, signature } = request;
@@ -47,12 +47,13 @@ export function readRegistration(
   const given = request["label"] ?? null;
   const label = given === null ? null : cleanLine("label", given, MAX_LABEL) || null;
   const publicKey = requirePublicKey(public_key);
-  const nowSeconds = Math.floor(nowMs / 1000);
-  if (timestamp < 0 || Math.abs(nowSeconds - timestamp) > windowSeconds) {
+  if (timestamp < 0 || !isTimely(timestamp, clock, windowSeconds)) {
     const unit = timestamp > 1e12 ? "; this one looks like milliseconds" : "";
     throw new RelayError(
       "timestamp_out_of_range",
-      `timestamp must be unix time in whole seconds, at most ${windowSeconds} s from the server's ${nowSeconds}${unit}`,
+      `timestamp must be unix time in whole seconds, at most ${windowSeconds} s from the server's ${
+        serverSeconds(clock)
+      }${unit}`,
     );
   }
   const signed = `relay-mail:register:${public_key}:${timestamp}`;

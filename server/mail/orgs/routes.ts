@@ -8,6 +8,7 @@ import { noContent } from "../../http/no_content.ts";
 import type { FreeDisk } from "../../storage/free_disk.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
+import type { PossibleTimes } from "../../timely.ts";
 import type { MailHandlers, MailRequest } from "../mail_routes.ts";
 import type { MailSecret } from "../secret/mail_secret.ts";
 import { deleteOrg, requireStanding, setSuspended } from "./change_org.ts";
@@ -18,6 +19,7 @@ import { shownOrg } from "./shown_org.ts";
 
 export interface OrgRouteServices {
   deps: Deps;
+  store: { clock: PossibleTimes };
   records: RecordCache;
   commits: GroupCommit;
   freeDisk: FreeDisk;
@@ -28,12 +30,12 @@ export interface OrgRouteServices {
 }
 
 export function orgHandlers(services: OrgRouteServices) {
-  const { deps, records, commits, freeDisk, secret, erasures } = services;
+  const { deps, store, records, commits, freeDisk, secret, erasures } = services;
   const { config, now, random, log } = deps;
   const { limits } = config;
 
   async function register({ c, body }: MailRequest): Promise<Response> {
-    const request = readRegistration(await body(), now(), limits.signatureWindowSeconds);
+    const request = readRegistration(await body(), store.clock, limits.signatureWindowSeconds);
     await freeDisk.refuseWhenFull();
     await secret.key("mail-link"); // made with the first org
     const addressHash = callerHash(c, services.addressKey, config.trustedProxyHops);

@@ -3,6 +3,7 @@ import { base64 } from "@scure/base";
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { RelayError } from "../../errors.ts";
 import { hashInTurns } from "../../http/hash_in_turns.ts";
+import { isTimely, type PossibleTimes } from "../../timely.ts";
 
 export function gatewayOff(): RelayError {
   return new RelayError(
@@ -31,7 +32,7 @@ const encoder = new TextEncoder();
  */
 export function readGatewayHeaders(
   headers: Headers,
-  nowMs: number,
+  clock: PossibleTimes,
   windowSeconds: number,
 ): GatewayHeaders {
   const id = headers.get("webhook-id") ?? "";
@@ -41,7 +42,7 @@ export function readGatewayHeaders(
     throw wrongSignature();
   }
   if (!/^[0-9]{1,15}$/.test(timestamp)) throw wrongSignature();
-  if (Math.abs(nowMs / 1000 - Number(timestamp)) > windowSeconds) {
+  if (!isTimely(Number(timestamp), clock, windowSeconds)) {
     throw new RelayError(
       "timestamp_out_of_range",
       `webhook-timestamp must be within ${windowSeconds} seconds of the relay's time, which the Date header gives; sign the request again`,

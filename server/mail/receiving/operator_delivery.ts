@@ -1,6 +1,7 @@
 /** Hands mail for the operator to the next hop: each as a file, in a mail of the relay's own. */
 import { BlobDamaged } from "../../blobs/blob_damaged.ts";
 import type { BlobRef, Blobs } from "../../blobs/blobs.ts";
+import { givenUpAtMs, isGivenUp } from "../../outgoing/given_up_at.ts";
 import { isDeferral, type Mailer, type MailOutcome } from "../../outgoing/mailer.ts";
 import type {
   AttemptOutcome,
@@ -10,7 +11,7 @@ import type {
 import type { Store } from "../../storage/store.ts";
 import { DAY_MS } from "../../time_units.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
-import { retryWaitMs } from "../delivery/retry_times.ts";
+import { LONGEST_WAIT_MS, retryWaitMs } from "../delivery/retry_times.ts";
 import { makeUlid } from "../records/mail_id.ts";
 
 export const OPERATOR_MAIL_KIND = "mail-operator";
@@ -56,6 +57,7 @@ export function operatorDelivery(
     kind: OPERATOR_MAIL_KIND,
     concurrency: CONCURRENCY,
     oneNextHop: true,
+    longestPauseMs: LONGEST_WAIT_MS,
     payloadBytes: PAYLOAD_BYTES,
     attempt: (item) => attempt(options, item),
     alongside({ payload, result }) {
@@ -73,7 +75,8 @@ async function attempt(
   item: OutgoingItem<OperatorPayload>,
 ): Promise<AttemptOutcome<OperatorPayload>> {
   const { store, blobs, mailer, compose, from, operator } = options;
-  if (store.now() - item.queuedAtMs >= OPERATOR_TRIED_MS) {
+  const trying = { fromMs: item.queuedAtMs, lengthMs: OPERATOR_TRIED_MS };
+  if (isGivenUp(item, trying, store)) {
     return { result: "dead", reason: "expired", untried: true };
   }
   let raw: Uint8Array<ArrayBuffer>;
@@ -88,7 +91,8 @@ async function attempt(
     signal: item.signal,
     beforeContent: () => item.commitData(),
   });
-  return afterwards(outcome, retryWaitMs(item.attempts, store.random(1)[0]! / 256));
+  const afterMs = retryWaitMs(item.attempts, store.random(1)[0]! / 256);
+  return afterwards(outcome, { afterMs, endsAtMs: givenUpAtMs(item, trying, store) });
 }
 
 function operatorMail(
@@ -125,12 +129,15 @@ function operatorMail(
   };
 }
 
-function afterwards(outcome: MailOutcome, retryMs: number): AttemptOutcome<OperatorPayload> {
+function afterwards(
+  outcome: MailOutcome,
+  again: { afterMs: number; endsAtMs: number },
+): AttemptOutcome<OperatorPayload> {
   const { result, reason } = outcome;
   if (result === "sent") return { result: "done" };
   if (result === "unknown") return { result: "unknown", reason: `unknown: ${reason}` };
   const isAboutMail = outcome.stage === "recipient" || outcome.stage === "content";
   if (outcome.permanent && isAboutMail) return { result: "dead", reason: `refused: ${reason}` };
   const unreachable = outcome.stage === "connection";
-  return { result: "retry", reason, afterMs: retryMs, unreachable, deferred: isDeferral(outcome) };
+  return { result: "retry", reason, ...again, unreachable, deferred: isDeferral(outcome) };
 }

@@ -6,13 +6,20 @@ import type { Blobs } from "../../blobs/blobs.ts";
 import { storageKey } from "../../blobs/stored_bytes.ts";
 import { RelayError } from "../../errors.ts";
 import { sha256Of } from "../../http/sha256_of.ts";
+import {
+  momentOf,
+  stageRepetition,
+  stillStands,
+  type Written,
+} from "../../idempotency/repetition.ts";
+import type { RepetitionKind } from "../../idempotency/repetition_sweep.ts";
 import type { OutgoingQueue } from "../../outgoing/outgoing_queue.ts";
 import { type NewOutgoing, stageNewOutgoing } from "../../outgoing/outgoing_row.ts";
 import { admit } from "../../rate_window.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { defineRecord } from "../../storage/record_key.ts";
-import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
+import type { Store } from "../../storage/store.ts";
 import { stageWindow, windowKey, type WindowRecord } from "../../storage/window_record.ts";
 import { DAY_MS, HOUR_MS } from "../../time_units.ts";
 import { makeUlid } from "../records/mail_id.ts";
@@ -35,9 +42,11 @@ export interface OperatorMailServices {
   from: string;
 }
 
+export const OPERATOR_MAILS: RepetitionKind = { name: "mail-operator" };
+
 /** ["mail-operator", hash]: such a mail was passed on; written with the row that does it. */
-const passedKey = defineRecord<{ v: 1; atMs: number; attempt: string }, [hash: string]>(
-  ["mail-operator"],
+const passedKey = defineRecord<Written & { v: 1; attempt: string }, [hash: string]>(
+  [OPERATOR_MAILS.name],
   1,
 );
 const RATE_KEY = windowKey("mail-operator", 0);
@@ -66,8 +75,8 @@ export class OperatorMail {
     // What was passed on has come back: it would come back for ever.
     if (mail.from === "" && this.#isOwn(address)) return { code: null };
     const hash = await repeatKeyOf(mail, await sha256Of(mail.raw));
-    const former = await records.read<{ atMs: number }>(passedKey(hash));
-    if (former !== null && store.now() - former.atMs < DAY_MS) return { code: null };
+    const former = await records.read<Written>(passedKey(hash));
+    if (former !== null && stillStands(former, DAY_MS, momentOf(store))) return { code: null };
     const { window } = await records.read<WindowRecord>(RATE_KEY) ?? { window: [] };
     const admitted = admit(window, store.now(), RATE);
     if ("retryAfterMs" in admitted) {
@@ -104,14 +113,16 @@ export class OperatorMail {
       sizeBytes: 3_000,
       proof: key,
       plan(turn) {
-        const { nowMs, attempt } = turn;
+        const { nowMs, livedMs, attempt } = turn;
         const former = turn.record(key);
-        if (former !== null && nowMs - former.atMs < DAY_MS) {
-          turn.putRecord(key, { ...former, attempt }, DAY_MS + EXPIRY_MARGIN_MS);
+        if (former !== null && stillStands(former, DAY_MS, turn)) {
+          turn.putRecord(key, { ...former, attempt });
+          stageRepetition(turn, key, DAY_MS, { livedMs: former.livedMs ?? 0 });
           return null;
         }
         stageWindow(turn, RATE_KEY, RATE, (ms) => new RateReached(ms));
-        turn.putRecord(key, { v: 1, atMs: nowMs, attempt }, DAY_MS + EXPIRY_MARGIN_MS);
+        turn.putRecord(key, { v: 1, atMs: nowMs, livedMs, attempt });
+        stageRepetition(turn, key, DAY_MS);
         blobs.keep(turn, payload.blob);
         const item = {
           id,
@@ -119,6 +130,7 @@ export class OperatorMail {
           payload,
           dueMs: nowMs,
           endsAtMs: nowMs + OPERATOR_TRIED_MS,
+          livedMs: store.lived(),
         };
         stageNewOutgoing(turn, item);
         return item;

@@ -1,13 +1,15 @@
 /** The way in as a part of the mail area: from a gateway, from inboxes of the relay, and by hand. */
+import type { RepetitionKind } from "../../idempotency/repetition_sweep.ts";
 import type { Auth } from "../auth/part.ts";
 import type { Reports } from "../delivery/part.ts";
 import type { MailCore, MailPart } from "../mail_core.ts";
 import { Destinations } from "./destinations.ts";
 import { operatorDelivery, type OperatorDeliveryOptions } from "./operator_delivery.ts";
-import { OperatorMail } from "./operator_mail.ts";
+import { OPERATOR_MAILS, OperatorMail } from "./operator_mail.ts";
 import type { ReceivedMail } from "./received_mail.ts";
 import { Receiver } from "./receiver.ts";
-import { RememberedAnswers } from "./remembered_answers.ts";
+import { GATEWAY_ANSWERS, RememberedAnswers } from "./remembered_answers.ts";
+import { REPEATED_MAILS } from "./repeats.ts";
 import { receivingHandlers } from "./routes.ts";
 import { settle, type Settled } from "./settle.ts";
 
@@ -22,6 +24,7 @@ export interface ReceivingBeside {
 }
 
 export interface Receiving extends MailPart {
+  repetitions: readonly RepetitionKind[];
   receiver: Receiver;
   /** Takes a mail as if nobody knew who hands it over. */
   handIn(mail: Pick<ReceivedMail, "from" | "to" | "raw">): Promise<Settled>;
@@ -50,6 +53,7 @@ export function openReceiving(
   });
   return {
     receiver,
+    repetitions: [GATEWAY_ANSWERS, OPERATOR_MAILS, REPEATED_MAILS],
     handIn: async (mail) =>
       settle(await receiver.receive({ ...mail, clientIp: null, clientHelo: null })),
     handlers: receivingHandlers({

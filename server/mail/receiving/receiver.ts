@@ -16,8 +16,7 @@ import type { Limits } from "../../limits.ts";
 import type { Turn } from "../../storage/job.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
-import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../time_units.ts";
+import { HOUR_MS, MINUTE_MS } from "../../time_units.ts";
 import type { SenderCheck } from "../auth/auth_messages.ts";
 import { authOfShownFrom } from "../auth/fixed_auth.ts";
 import type { Party } from "../auth/next_check.ts";
@@ -44,7 +43,7 @@ import { admitReceived, messagesAnHour, type ReceivedRates } from "./receiving_r
 import { RefusalWindows } from "./refusal_windows.ts";
 import { isRefusedByLists } from "./refused_by_lists.ts";
 import { Refused } from "./refused.ts";
-import { repeatKeyOf, type RepeatRow, repeatRowKey } from "./repeats.ts";
+import { findRepeat, repeatKeyOf, stageRepeat } from "./repeats.ts";
 
 export interface ReceiverServices {
   store: Store;
@@ -210,11 +209,13 @@ export class Receiver {
     if (org.suspendedAtMs !== null) return new Refused("org_suspended");
     // Taken and dropped: the inbox is there again when the org is claimed, and tells nobody of it.
     if (orgState(org, nowMs, limits) === "expired") return null;
-    const repeat = await this.#repeatOf(inbox, repeatKey);
+    const place = { orgId: org.id, inboxId: inbox.id };
+    const repeat = await findRepeat(store, place, repeatKey);
     if (repeat !== null) {
       // Another recipient may keep the sender trying for days: this one is not to have it again.
-      const isOld = nowMs - repeat.atMs > HOUR_MS;
-      if (mail.to.length > 1 && isOld) await this.#renew(inbox, repeatKey);
+      const isOld = nowMs - repeat.atMs > HOUR_MS ||
+        store.lived() - (repeat.livedMs ?? 0) > HOUR_MS;
+      if (mail.to.length > 1 && isOld) await this.#renew(place, repeatKey);
       return null;
     }
     const isRefused = lists.isRefusedUnread(inbox);
@@ -229,25 +230,21 @@ export class Receiver {
     return waitMs === null ? undefined : new Refused("rate_limited", waitMs);
   }
 
-  async #repeatOf(
-    { orgId, id }: Pick<Inbox, "orgId" | "id">,
+  async #renew(
+    place: Pick<NewMessage, "orgId" | "inboxId">,
     repeatKey: string,
-  ): Promise<RepeatRow | null> {
-    const { store } = this.services;
-    const key = repeatRowKey(orgId, id, repeatKey);
-    const { value } = await store.get<RepeatRow>(key);
-    return value !== null && store.now() - value.atMs < DAY_MS ? value : null;
-  }
-
-  async #renew({ orgId, id }: Pick<Inbox, "orgId" | "id">, repeatKey: string): Promise<void> {
-    await this.services.mailboxes.change<void>(orgId, id, () => ({
-      sizeBytes: 1_000,
-      plan({ turn, mailbox }) {
-        const repeat: RepeatRow = { v: 1, atMs: turn.nowMs };
-        turn.set(repeatRowKey(orgId, id, repeatKey), repeat, DAY_MS + EXPIRY_MARGIN_MS);
-        return { mailbox, result: undefined };
-      },
-    }));
+  ): Promise<void> {
+    const { mailboxes, store } = this.services;
+    await mailboxes.change<void>(place.orgId, place.inboxId, async () => {
+      const former = await findRepeat(store, place, repeatKey);
+      return {
+        sizeBytes: 1_000,
+        plan({ turn, mailbox }) {
+          stageRepeat(turn, place, repeatKey, former);
+          return { mailbox, result: undefined };
+        },
+      };
+    });
   }
 
   #admit(
@@ -350,7 +347,7 @@ export class Receiver {
     return await mailboxes.change<{ kept: unknown } | null>(orgId, inboxId, async (found) => {
       // Together: each waits for the commits before it.
       const [repeated, thread, rfcId] = await Promise.all([
-        this.#repeatOf({ orgId, id: inboxId }, message.repeatKey!),
+        findRepeat(store, message, message.repeatKey!),
         this.#threadOf(message, about),
         rfcMessageId === null ? null : store.get(rfcIdKey(orgId, inboxId, rfcMessageId)),
       ]);
@@ -372,9 +369,7 @@ export class Receiver {
           const mailbox = this.#admitInCommit(given, message.blob);
           client.stage(given.turn);
           countNow(given.turn, orgId, nowMs, { received: 1 });
-          const repeatKey = repeatRowKey(orgId, inboxId, message.repeatKey!);
-          const repeat: RepeatRow = { v: 1, atMs: given.turn.nowMs };
-          given.turn.set(repeatKey, repeat, DAY_MS + EXPIRY_MARGIN_MS);
+          stageRepeat(given.turn, message, message.repeatKey!);
           const added = stageMessage({ ...given, mailbox }, this.services, row, {
             thread,
             isFirstOfRfcId,

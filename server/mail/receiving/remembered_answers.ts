@@ -1,11 +1,20 @@
 /** What a gateway was answered under a webhook-id, for when it asks again (mail page, "Receiving"). */
 import { Buffer } from "node:buffer";
+import { type RelayError, unavailable } from "../../errors.ts";
 import { sha256Of } from "../../http/sha256_of.ts";
+import {
+  momentOf,
+  stageRepetition,
+  stillStands,
+  timeLeftMs,
+  type Written,
+} from "../../idempotency/repetition.ts";
+import type { RepetitionKind } from "../../idempotency/repetition_sweep.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
 import type { Turn } from "../../storage/job.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { defineRecord, type RecordKey } from "../../storage/record_key.ts";
-import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
+import type { Store } from "../../storage/store.ts";
 import { MINUTE_MS } from "../../time_units.ts";
 
 export interface RememberedAnswer {
@@ -15,10 +24,9 @@ export interface RememberedAnswer {
 }
 
 /** That there is an answer; what it says lies in a row beside it, so that memory does not keep it. */
-interface AnswerRecord {
+interface AnswerRecord extends Written {
   v: 1;
   status: number;
-  atMs: number;
   attempt: string;
   /** Attempt that wrote the row. */
   bodyBy: string;
@@ -36,13 +44,15 @@ const KEPT_MS = 10 * MINUTE_MS;
 /** Refusals in memory: with one more, the oldest is forgotten and would be decided again. */
 const KEPT_REFUSALS = 5_000;
 
+export const GATEWAY_ANSWERS: RepetitionKind = { name: "mail-gateway" };
+
 /** ["mail-gateway", SHA-256 of the webhook-id] */
-const answerKey = defineRecord<AnswerRecord, [hash: string]>(["mail-gateway"], 1);
+const answerKey = defineRecord<AnswerRecord, [hash: string]>([GATEWAY_ANSWERS.name], 1);
 
 export interface RememberedAnswersServices {
   records: Pick<RecordCache, "load" | "read" | "readRow">;
   commits: GroupCommit;
-  store: Pick<Store, "exclusive" | "now">;
+  store: Pick<Store, "exclusive" | "now" | "elapsed" | "lived">;
 }
 
 export class RememberedAnswers {
@@ -50,7 +60,7 @@ export class RememberedAnswers {
    * Of messages that nobody took. Forgotten, they cost nobody a message, and written, each of them would
    * cost a commit: a flood of mail that is not wanted has none (docs/adr/0047).
    */
-  readonly #refusals = new Map<string, { answer: RememberedAnswer; atMs: number }>();
+  readonly #refusals = new Map<string, { answer: RememberedAnswer; atElapsedMs: number }>();
 
   constructor(private readonly services: RememberedAnswersServices) {}
 
@@ -64,7 +74,7 @@ export class RememberedAnswers {
 
   #findRefusal(hash: string): RememberedAnswer | null {
     const found = this.#refusals.get(hash);
-    return found !== undefined && this.services.store.now() - found.atMs < KEPT_MS
+    return found !== undefined && this.services.store.elapsed() - found.atElapsedMs < KEPT_MS
       ? found.answer
       : null;
   }
@@ -73,7 +83,7 @@ export class RememberedAnswers {
     const stands = this.#findRefusal(hash);
     if (stands !== null) return stands;
     this.#refusals.delete(hash);
-    this.#refusals.set(hash, { answer, atMs: this.services.store.now() });
+    this.#refusals.set(hash, { answer, atElapsedMs: this.services.store.elapsed() });
     const [oldest] = this.#refusals.keys();
     if (this.#refusals.size > KEPT_REFUSALS) this.#refusals.delete(oldest!);
     return answer;
@@ -104,18 +114,21 @@ export class RememberedPlace {
     const found = store.exclusive
       ? (await records.load(this.key)).value as AnswerRecord | null
       : await records.read<AnswerRecord>(this.key);
-    if (found === null || store.now() - found.atMs >= KEPT_MS) return this.refusal.find();
+    if (found === null || !stillStands(found, KEPT_MS, momentOf(store))) {
+      return this.refusal.find();
+    }
     return await this.#read(found);
   }
 
-  async #read({ status, bodyBy }: AnswerRecord): Promise<RememberedAnswer> {
-    const row = await this.services.records.readRow<BodyRow>(this.#bodyKey(bodyBy));
-    if (row === null) throw new Error("the answer under a webhook-id is not in the store");
-    return { status, body: row.body };
+  async #read(found: AnswerRecord): Promise<RememberedAnswer> {
+    const { records, store } = this.services;
+    const row = await records.readRow<BodyRow>(this.#bodyKey(found));
+    if (row === null) throw answerLost(timeLeftMs(found, KEPT_MS, momentOf(store)));
+    return { status: found.status, body: row.body };
   }
 
-  #bodyKey(attempt: string): Deno.KvKey {
-    return [...this.key, "body", attempt];
+  #bodyKey(record: Pick<AnswerRecord, "bodyBy">): Deno.KvKey {
+    return [...this.key, ...bodyBeside(record)];
   }
 
   /**
@@ -123,16 +136,18 @@ export class RememberedPlace {
    * @returns gives the answer that stands: another request under the same id may have been first
    */
   stage(turn: Turn, answer: RememberedAnswer): StagedAnswer {
-    const { nowMs, attempt } = turn;
+    const { nowMs, livedMs, attempt } = turn;
     const former = turn.record(this.key);
-    const stands = former !== null && nowMs - former.atMs < KEPT_MS ? former : null;
-    const made = { v: 1, status: answer.status, atMs: nowMs, bodyBy: attempt } as const;
+    const stands = former !== null && stillStands(former, KEPT_MS, turn) ? former : null;
+    const made = { v: 1, status: answer.status, atMs: nowMs, livedMs, bodyBy: attempt } as const;
     const record: AnswerRecord = { ...stands ?? made, attempt };
-    const expireInMs = KEPT_MS + EXPIRY_MARGIN_MS;
-    turn.putRecord(this.key, record, expireInMs);
+    turn.putRecord(this.key, record);
     if (stands === null) {
-      turn.set(this.#bodyKey(attempt), { v: 1, body: answer.body } satisfies BodyRow, expireInMs);
+      if (former !== null) turn.delete(this.#bodyKey(former));
+      turn.set(this.#bodyKey(record), { v: 1, body: answer.body } satisfies BodyRow);
     }
+    const beside = [bodyBeside(record)];
+    stageRepetition(turn, this.key, KEPT_MS, { livedMs: record.livedMs ?? 0, beside });
     return async () => stands === null ? answer : await this.#read(stands);
   }
 
@@ -147,6 +162,20 @@ export class RememberedPlace {
     });
     return await staged();
   }
+}
+
+/** What the key of an answer's body has more than its record's. */
+function bodyBeside({ bodyBy }: Pick<AnswerRecord, "bodyBy">): Deno.KvKey {
+  return ["body", bodyBy];
+}
+
+/** Former versions left it to the store when record and body go: one of them may be gone alone. */
+function answerLost(leftMs: number): RelayError {
+  return unavailable(
+    "a message under this webhook-id was answered, and the answer is not in the store any more; hand it in again " +
+      "after Retry-After",
+    Math.max(1, Math.ceil(leftMs)),
+  );
 }
 
 async function hashOf(webhookId: string): Promise<string> {

@@ -1,19 +1,67 @@
 /** Repetitions of a message: the same bytes and envelope sender for one inbox within a day. */
 import { Buffer } from "node:buffer";
 import { sha256Of } from "../../http/sha256_of.ts";
+import {
+  momentOf,
+  repetitionKey,
+  stageRepetition,
+  stillStands,
+  type Written,
+} from "../../idempotency/repetition.ts";
+import type { RepetitionKind } from "../../idempotency/repetition_sweep.ts";
+import type { Turn } from "../../storage/job.ts";
+import type { Store } from "../../storage/store.ts";
+import { DAY_MS } from "../../time_units.ts";
+import type { NewMessage } from "../messages/stage_message.ts";
 import type { ReceivedMail } from "./received_mail.ts";
 
+export const REPEATED_MAILS: RepetitionKind = { name: "mail-repeat" };
+
 /** ["mail-repeat", orgId, inboxId, hash]: when such a message was stored. */
-export const repeatRowKey = (orgId: string, inboxId: string, hash: string): Deno.KvKey => [
-  "mail-repeat",
+const repeatRowKey = (orgId: string, inboxId: string, hash: string): Deno.KvKey => [
+  REPEATED_MAILS.name,
   orgId,
   inboxId,
   hash,
 ];
 
-export interface RepeatRow {
+export interface RepeatRow extends Written {
   v: 1;
-  atMs: number;
+}
+
+type RepeatPlace = Pick<NewMessage, "orgId" | "inboxId">;
+
+/** The row of the index of a row of this kind. */
+export function repeatIndexKey({ key, value }: Deno.KvEntry<unknown>): Deno.KvKey {
+  return repetitionKey(key, value as RepeatRow, DAY_MS);
+}
+
+/** When such a message was stored within a day; null where none was. */
+export async function findRepeat(
+  store: Pick<Store, "kv" | "now" | "lived">,
+  { orgId, inboxId }: RepeatPlace,
+  hash: string,
+): Promise<RepeatRow | null> {
+  const key = repeatRowKey(orgId, inboxId, hash);
+  const { value } = await store.get<RepeatRow>(key);
+  return value !== null && stillStands(value, DAY_MS, momentOf(store)) ? value : null;
+}
+
+/**
+ * In the commit that stores it, or hears of it once more.
+ * @param former what stands in its place
+ */
+export function stageRepeat(
+  turn: Turn,
+  { orgId, inboxId }: RepeatPlace,
+  hash: string,
+  former: RepeatRow | null = null,
+): void {
+  const key = repeatRowKey(orgId, inboxId, hash);
+  if (former !== null) turn.delete(repetitionKey(key, former, DAY_MS));
+  const row: RepeatRow = { v: 1, atMs: turn.nowMs, livedMs: turn.livedMs };
+  turn.set(key, row);
+  stageRepetition(turn, key, DAY_MS);
 }
 
 /**

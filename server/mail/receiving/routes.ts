@@ -2,6 +2,7 @@
 import { JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
 import { readBody } from "../../http/read_body.ts";
 import type { Limits } from "../../limits.ts";
+import type { PossibleTimes } from "../../timely.ts";
 import type { MailHandlers } from "../mail_routes.ts";
 import { parseEnvelope } from "./envelope.ts";
 import { gatewayOff, readGatewayHeaders, requireGatewaySignature } from "./gateway_signature.ts";
@@ -16,13 +17,13 @@ export interface ReceivingRouteServices {
   /** At least 24 bytes; null where none is set, so that nothing can be handed in. */
   inboundSecret: Uint8Array | null;
   limits: Limits;
-  now: () => number;
+  store: { clock: PossibleTimes };
 }
 
 const ENVELOPE_HEADER = "X-Relay-Envelope";
 
 export function receivingHandlers(
-  { receiver, remembered, inboundSecret, limits, now }: ReceivingRouteServices,
+  { receiver, remembered, inboundSecret, limits, store }: ReceivingRouteServices,
 ) {
   return {
     async receiveMail({ c }) {
@@ -30,7 +31,7 @@ export function receivingHandlers(
       const { headers } = c.req.raw;
       const header = headers.get(ENVELOPE_HEADER);
       const envelope = parseEnvelope(header);
-      const signed = readGatewayHeaders(headers, now(), limits.signatureWindowSeconds);
+      const signed = readGatewayHeaders(headers, store.clock, limits.signatureWindowSeconds);
       const raw = await readBody(c);
       await requireGatewaySignature(signed, inboundSecret, `${header}.`, raw);
       const place = await remembered.at(signed.id);

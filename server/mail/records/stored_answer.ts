@@ -1,11 +1,21 @@
 /** What a message or draft knows of the answer that told of it, under an Idempotency-Key. */
 import type { BlobRef } from "../../blobs/blobs.ts";
+import type { ReservedUse } from "../../idempotency/reserved_requests.ts";
+import { defineRecord } from "../../storage/record_key.ts";
+
+/** First part of the keys of requests under an Idempotency-Key. */
+export const MAIL_KEYS = "mail-idempotency";
+
+/** ["mail-idempotency", orgId, hash of key, method, path and value] */
+export const useKey = defineRecord<ReservedUse, [orgId: string, scope: string]>([MAIL_KEYS], 2);
 
 export interface StoredAnswer {
   /** Of the record of its key: ["mail-idempotency", orgId, scope]. */
   scope: string;
-  /** When nothing of it is left in the store, unix ms. */
+  /** When nothing of it is left in the store by the wall clock, unix ms. */
   dueMs: number;
+  /** What the store had lived when it was written, in ms; none in those of former versions. */
+  livedMs?: number;
   /** Bytes in a row of the store; 0 where a blob has them. */
   rowBytes: number;
   blob: BlobRef | null;

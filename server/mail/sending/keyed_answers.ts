@@ -8,20 +8,16 @@ import type { KeyedCommit } from "../../idempotency/key_use.ts";
 import { ReservedRequests, type ReservedUse } from "../../idempotency/reserved_requests.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
-import { defineRecord, type RecordKey } from "../../storage/record_key.ts";
+import type { RecordKey } from "../../storage/record_key.ts";
 import type { Store } from "../../storage/store.ts";
 import type { KeyedRequest } from "../mail_routes.ts";
+import { useKey } from "../records/stored_answer.ts";
 import type { KeptAnswer } from "./large_answers.ts";
-
-/** ["mail-idempotency", orgId, hash of key, method, path and value] */
-export const useKey = defineRecord<ReservedUse, [orgId: string, scope: string]>([
-  "mail-idempotency",
-], 2);
 
 export interface KeyedAnswersServices {
   commits: GroupCommit;
   records: Pick<RecordCache, "read" | "readRow">;
-  store: Pick<Store, "exclusive" | "now" | "random">;
+  store: Pick<Store, "exclusive" | "now" | "elapsed" | "lived" | "random">;
   blobs: Pick<Blobs, "read">;
 }
 

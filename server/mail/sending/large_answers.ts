@@ -3,16 +3,17 @@
  * blobs. Each counts in its org's storage until it goes.
  */
 import type { BlobRef, Blobs } from "../../blobs/blobs.ts";
-import { byOwners, countOut, countStorage, storageKey } from "../../blobs/stored_bytes.ts";
+import { countOut, countStorage, storageKey } from "../../blobs/stored_bytes.ts";
+import { CLOCK_SKEW_MS } from "../../clock_skew.ts";
 import { ANSWER_KEPT_MS, type KeyedCommit } from "../../idempotency/key_use.ts";
-import type { GroupCommit } from "../../storage/group_commit.ts";
-import { Outdated, type Turn } from "../../storage/job.ts";
+import { stageRepetition } from "../../idempotency/repetition.ts";
+import type { EndedUse, RepetitionKind } from "../../idempotency/repetition_sweep.ts";
+import { ANSWER_BESIDE } from "../../idempotency/reserved_requests.ts";
+import type { Turn } from "../../storage/job.ts";
 import { listRows } from "../../storage/list_rows.ts";
-import type { RecordCache } from "../../storage/record_cache.ts";
-import { defineRecord } from "../../storage/record_key.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
 import type { WrittenBlobs } from "../mailboxes/written_blobs.ts";
-import type { StoredAnswer } from "../records/stored_answer.ts";
+import { MAIL_KEYS, type StoredAnswer, useKey } from "../records/stored_answer.ts";
 
 /** What is kept of an answer: its bytes, or where they are too many, the blob that holds them. */
 export type KeptAnswer =
@@ -45,41 +46,33 @@ export function keptBytes(kept: KeptAnswer | null): number {
 
 export interface LargeAnswersServices {
   store: Store;
-  records: Pick<RecordCache, "read">;
-  commits: GroupCommit;
   blobs: Pick<Blobs, "keep" | "drop">;
   written: Pick<WrittenBlobs, "write">;
 }
 
-/**
- * ["mail-answer-sweep"]: written by each commit of a sweep, so that one which is repeated, or rests on
- * rows read before another sweep, does nothing.
- */
-const SWEEP = defineRecord<{ attempt: string }>(["mail-answer-sweep"], 0)();
+/** What its row in the index says of an answer. */
+type HeldAnswer = Pick<StoredAnswer, "rowBytes" | "blob"> & {
+  /** Whether a version kept it that did not count it. */
+  isUncounted?: true;
+};
 
-/** ["mail-answer", dueMs, scope]: from when on nothing of it is left. */
-export interface AnswerIndexRow extends Pick<StoredAnswer, "rowBytes"> {
-  v: 1;
-  orgId: string;
-  blob: BlobRef | null;
-}
+/** ["mail-answer", dueMs, scope], the index of former versions; the first ones counted nothing, and named no org. */
+type FormerIndexRow =
+  | { v: 1; orgId: string; rowBytes: number; blob: BlobRef | null }
+  | { v: 1; orgId?: undefined; blob: BlobRef };
 
-/** Of a former version: neither counted, nor there for answers in rows. */
-interface FormerIndexRow {
-  v: 1;
-  blob: BlobRef;
-  orgId?: undefined;
-}
+const formerIndexKey = ({ dueMs, scope }: Pick<StoredAnswer, "dueMs" | "scope">): Deno.KvKey => [
+  "mail-answer",
+  dueMs,
+  scope,
+];
 
-type IndexEntry = Deno.KvEntry<AnswerIndexRow | FormerIndexRow>;
+/** For how long an answer is in the store. */
+const STORED_MS = ANSWER_KEPT_MS + EXPIRY_MARGIN_MS;
 
-export const answerIndexKey = (
-  { dueMs, scope }: Pick<StoredAnswer, "dueMs" | "scope">,
-): Deno.KvKey => ["mail-answer", dueMs, scope];
+export class LargeAnswers implements RepetitionKind {
+  readonly name = MAIL_KEYS;
 
-const ROWS_A_COMMIT = 50;
-
-export class LargeAnswers {
   constructor(private readonly services: LargeAnswersServices) {}
 
   /** Stores an answer before its commit. @throws RelayError as WrittenBlobs.write() */
@@ -101,47 +94,60 @@ export class LargeAnswers {
     const rowBytes = "blob" in kept ? 0 : kept.body.length;
     if (blob !== null) this.services.blobs.keep(turn, blob);
     else countStorage(turn, orgId, rowBytes);
-    keyed.write(turn, kept);
+    keyed.write(turn, kept, { rowBytes, blob } satisfies HeldAnswer);
+    const { nowMs, livedMs } = turn;
     const scope = keyed.key.at(-1) as string;
-    // Until the store has let go of the row.
-    const stored = { scope, dueMs: turn.nowMs + ANSWER_KEPT_MS + EXPIRY_MARGIN_MS, rowBytes, blob };
-    const index: AnswerIndexRow = { v: 1, orgId, rowBytes, blob };
-    turn.set(answerIndexKey(stored), index);
-    return stored;
+    return { scope, dueMs: nowMs + STORED_MS, livedMs, rowBytes, blob };
   }
 
-  /** Drops and counts out what is not needed any more. */
-  async sweep(): Promise<void> {
-    const { store: { kv, now }, records } = this.services;
-    for (;;) {
-      const last = (await records.read<{ attempt: string }>(SWEEP))?.attempt ?? null;
-      const selector = { prefix: ["mail-answer"], end: ["mail-answer", now() + 1] };
-      const rows: IndexEntry[] = await listRows(kv, selector, { limit: ROWS_A_COMMIT });
-      if (rows.length === 0) return;
-      const [some] = byOwners(rows, ({ value }) => value.orgId ?? "");
-      await this.#sweepSome(some!, last).catch((error) => {
-        if (!(error instanceof Outdated)) throw error; // another process was at it: read again
-      });
-    }
-  }
+  /** Drops and counts out what an answer took. */
+  readonly alongside = {
+    records: ({ key }: EndedUse) => key === null ? [] : [storageKey(key[1] as string)],
+    plan: (turn: Turn, { key, held }: EndedUse) => {
+      const { rowBytes, blob, isUncounted } = held as HeldAnswer;
+      if (blob !== null) this.services.blobs.drop(turn, blob, isUncounted !== true);
+      if (key !== null) countOut(turn, key[1] as string, rowBytes);
+    },
+  };
 
-  /** One commit. @throws Outdated */
-  async #sweepSome(rows: readonly IndexEntry[], last: string | null): Promise<void> {
-    const { commits, blobs } = this.services;
-    const orgs = new Set(rows.flatMap(({ value: { orgId } }) => orgId ?? []));
-    await commits.submit<void>({
-      records: [SWEEP, ...[...orgs].map(storageKey)],
-      sizeBytes: 500 * rows.length,
-      proof: SWEEP,
-      plan(turn) {
-        if ((turn.record(SWEEP)?.attempt ?? null) !== last) throw new Outdated();
-        turn.putRecord(SWEEP, { attempt: turn.attempt });
-        for (const { key, value } of rows) {
-          turn.delete(key);
-          if (value.blob !== null) blobs.drop(turn, value.blob, value.orgId !== undefined);
-          if (value.orgId !== undefined) countOut(turn, value.orgId, value.rowBytes);
-        }
-      },
-    });
+  /**
+   * Answers of former versions, which named their end by the wall clock: those that are over, and those of
+   * a clock that was far ahead, once none of that version can stand any more.
+   */
+  async former(limit: number): Promise<EndedUse[]> {
+    const { kv, now, lived } = this.services.store;
+    if (lived() < STORED_MS) return [];
+    const [name] = formerIndexKey({ dueMs: 0, scope: "" });
+    const prefix = [name!];
+    const rows: Deno.KvEntry<FormerIndexRow>[] = [
+      ...await listRows<FormerIndexRow>(kv, { prefix, end: [name!, now() + 1] }, { limit }),
+      ...await listRows<FormerIndexRow>(kv, {
+        prefix,
+        start: [name!, now() + STORED_MS + CLOCK_SKEW_MS],
+      }, { limit }),
+    ];
+    return rows.slice(0, limit).map(({ key, value }) => ({
+      index: key,
+      livedMs: 0,
+      ...(value.orgId === undefined
+        ? { key: null, held: { rowBytes: 0, blob: value.blob, isUncounted: true } }
+        : {
+          key: useKey(value.orgId, key[2] as string),
+          beside: ANSWER_BESIDE,
+          held: { rowBytes: value.rowBytes, blob: value.blob },
+        }),
+    }));
+  }
+}
+
+/** Has an answer end when it was to end, and counts by then what is left of it. */
+export function stageAnswerEnd(turn: Turn, orgId: string, answer: StoredAnswer): void {
+  const { scope, livedMs, rowBytes, blob } = answer;
+  const held: HeldAnswer = { rowBytes, blob };
+  if (livedMs === undefined) {
+    turn.set(formerIndexKey(answer), { v: 1, orgId, ...held } satisfies FormerIndexRow);
+  } else {
+    const key = useKey(orgId, scope);
+    stageRepetition(turn, key, ANSWER_KEPT_MS, { livedMs, beside: ANSWER_BESIDE, held });
   }
 }

@@ -54,7 +54,6 @@ export function openOutbound(core: MailCore, suppressions: Suppressions): Outbou
     largeAnswers,
     keyedAnswers: new KeyedAnswers(core),
     compose: (mail, owner) => work.compose(mail, owner),
-    everyMinute: () => largeAnswers.sweep(),
     close: () => worker.close(),
   };
 }

@@ -123,7 +123,7 @@ export class Sender {
     if (writtenByKey !== null) made.message = { ...made.message, writtenByKey };
     try {
       const { row, answer } = await this.#commit(by, made, message.about, { keyed, beside });
-      wakeMails(this.services.outgoing, row, { exclusive: store.exclusive, domain });
+      wakeMails(this.services.outgoing, row, { store, domain });
       return answer;
     } catch (error) {
       for (const ref of made.written) await blobs.discard(ref);
@@ -306,7 +306,7 @@ export class Sender {
           if (!hasRoom(turn.record(storageKey(orgId)), bytes, current, turn.nowMs, limits)) {
             throw overQuota();
           }
-          stageMails(turn, row, { exclusive: store.exclusive, domain });
+          stageMails(turn, row, { store, domain });
           const answers = [
             beside?.answer?.(),
             kept === null ? undefined : largeAnswers.keep(turn, orgId, keyed!, kept),

@@ -5,18 +5,22 @@
 import type { Blobs } from "../../blobs/blobs.ts";
 import { countOut } from "../../blobs/stored_bytes.ts";
 import { CLOCK_SKEW_MS } from "../../clock_skew.ts";
+import { ANSWER_KEPT_MS } from "../../idempotency/key_use.ts";
 import { putAnswer } from "../../idempotency/reserved_requests.ts";
 import type { Turn } from "../../storage/job.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
+import { MINUTE_MS } from "../../time_units.ts";
 import { deletedDraft } from "../drafts/shown_draft.ts";
 import { deletedMessage } from "../messages/shown_message.ts";
 import type { DraftRow } from "../records/draft_record.ts";
 import type { MessageRow } from "../records/message_record.ts";
-import type { StoredAnswer } from "../records/stored_answer.ts";
-import { useKey } from "./keyed_answers.ts";
-import { answerIndexKey, type AnswerIndexRow, type KeptAnswer } from "./large_answers.ts";
+import { type StoredAnswer, useKey } from "../records/stored_answer.ts";
+import { type KeptAnswer, stageAnswerEnd } from "./large_answers.ts";
 
 type Services = { blobs: Pick<Blobs, "drop"> };
+
+/** By how much processes may differ in what the store has lived: each writes it down once a minute. */
+const LIVED_SKEW_MS = 5 * MINUTE_MS;
 
 /** In the commit that deletes a message, whose job names its org's record of storage. */
 export function withdrawAnswers(turn: Turn, { blobs }: Services, row: MessageRow): void {
@@ -42,14 +46,23 @@ function withdraw(
   answer: StoredAnswer,
   left: unknown,
 ): void {
-  const expireInMs = answer.dueMs - turn.nowMs;
-  // Nobody is answered it any more, and what stands under the key may be another's.
-  if (expireInMs <= EXPIRY_MARGIN_MS + CLOCK_SKEW_MS) return;
+  if (mayBeOver(answer, turn)) return;
   const body = new TextEncoder().encode(JSON.stringify(left));
   const kept: KeptAnswer = { status: 202, body };
-  putAnswer(turn, useKey(orgId, answer.scope), kept, expireInMs);
+  putAnswer(turn, useKey(orgId, answer.scope), kept);
   if (answer.blob !== null) blobs.drop(turn, answer.blob);
-  const index: AnswerIndexRow = { v: 1, orgId, rowBytes: body.length, blob: null };
-  turn.set(answerIndexKey(answer), index);
+  stageAnswerEnd(turn, orgId, { ...answer, rowBytes: body.length, blob: null });
   countOut(turn, orgId, answer.rowBytes - body.length);
+}
+
+/**
+ * Whether nobody may be answered it any more: what stands under the key may then be another's, or the
+ * sweep about to end it. Other processes may be ahead of this one by both clocks.
+ */
+function mayBeOver({ dueMs, livedMs }: StoredAnswer, turn: Turn): boolean {
+  const atMs = dueMs - EXPIRY_MARGIN_MS - ANSWER_KEPT_MS;
+  const isOverByWall = turn.nowMs - atMs >= ANSWER_KEPT_MS - CLOCK_SKEW_MS;
+  if (livedMs === undefined) return isOverByWall;
+  const leftMs = ANSWER_KEPT_MS - (turn.livedMs - livedMs);
+  return isOverByWall && leftMs <= LIVED_SKEW_MS || leftMs <= -EXPIRY_MARGIN_MS / 2;
 }

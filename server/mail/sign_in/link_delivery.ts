@@ -10,10 +10,11 @@ import type {
   OutgoingItem,
 } from "../../outgoing/outgoing_handler.ts";
 import { partiesByDomain } from "../../outgoing/recipient_domain.ts";
+import { unwanted } from "../../outgoing/unwanted.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { MINUTE_MS } from "../../time_units.ts";
-import { noticeOutcome } from "../notice_outcome.ts";
+import { LONGEST_NOTICE_WAIT_MS, noticeOutcome } from "../notice_outcome.ts";
 import { isAlive, linkKey, type LinkRecord } from "../records/link_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import type { MailSecret } from "../secret/mail_secret.ts";
@@ -44,7 +45,7 @@ export interface LinkDeliveryOptions {
 /** Thrown between 354 and the content: the link does not work any more. */
 class Withdrawn extends Error {}
 
-const WITHDRAWN = { result: "dropped", reason: "the link works no more" } as const;
+const WITHDRAWN = "the link works no more";
 
 /** What the outgoing queue does with the mails of links. */
 export function linkDelivery(options: LinkDeliveryOptions): OutgoingHandler<LinkMailPayload> {
@@ -53,6 +54,7 @@ export function linkDelivery(options: LinkDeliveryOptions): OutgoingHandler<Link
     concurrency: CONCURRENCY,
     partiesOf: partiesByDomain,
     oneNextHop: true,
+    longestPauseMs: LONGEST_NOTICE_WAIT_MS,
     payloadBytes: LINK_MAIL_PAYLOAD_BYTES,
     attempt: (item) => attempt(options, item),
   };
@@ -65,7 +67,7 @@ async function attempt(
   const { store, secret, from, baseUrl, mailer } = options;
   const { linkId, messageId } = item.payload;
   const link = await readWanted(options, linkId);
-  if (link === null) return WITHDRAWN;
+  if (link === null) return unwanted(WITHDRAWN, store);
   const atMs = item.queuedAtMs;
   const mail = { from, baseUrl, messageId, atMs };
   const content = link.kind === "displaced"
@@ -95,7 +97,7 @@ async function attempt(
   } catch (error) {
     if (!(error instanceof Withdrawn)) throw error;
     // Read anew at once: nothing goes out, or a notice in the link's place.
-    return { result: "retry", reason: WITHDRAWN.reason, afterMs: 0, untried: true };
+    return { result: "retry", reason: WITHDRAWN, afterMs: 0, untried: true };
   }
 }
 

@@ -17,6 +17,7 @@ import { refuseOwnToken } from "./own_token.ts";
 
 export interface UpdateProfileServices {
   deps: Deps;
+  store: ProfileServices["store"];
   records: RecordCache;
   commits: GroupCommit;
   authenticator: Authenticator;
@@ -32,7 +33,6 @@ export function updateProfileTool(services: UpdateProfileServices): Tool<RelayCa
     ...services,
     limits: deps.config.limits,
     random: deps.random,
-    now: deps.now,
   };
   return defineTool({
     name: "update_profile",

@@ -4,7 +4,7 @@
  * what an exclusive process stored in groups before.
  *
  * Memory has each ten signed seconds whole before it answers for them. What the store may hold of them
- * is read when they are first asked for: after a start, and when a clock has jumped back.
+ * is read when they are first asked for: after a start, and when memory had no room for them.
  */
 import {
   keepSignatureUntilMs,
@@ -58,7 +58,6 @@ export class AcceptedSends {
 
   constructor(private readonly options: AcceptedSendsOptions) {
     this.#memory = new Fingerprints({
-      keptMs: keepSignatureUntilMs(0, options.signatureWindowSeconds),
       seed: options.store.random(8),
       capacity: options.capacity,
     });
@@ -83,7 +82,7 @@ export class AcceptedSends {
 
   async #restore(bucket: number): Promise<void> {
     const { store: { kv, exclusive } } = this.options;
-    const completed = this.#memory.restore(bucket); // before the read: nothing falls between them
+    const completed = this.#memory.restore(bucket, this.#keptUntilMs(bucket)); // before the read: nothing falls between them
     const second = bucket * BUCKET_SECONDS;
     try {
       const groups = { prefix: useGroupsKey(bucket) };
@@ -111,6 +110,13 @@ export class AcceptedSends {
       this.#memory.forget(bucket);
       throw error;
     }
+  }
+
+  /** By the monotonic clock: a leap of the other one must not have everything read again. */
+  #keptUntilMs(bucket: number): number {
+    const { store: { now, elapsed }, signatureWindowSeconds } = this.options;
+    const endSeconds = (bucket + 1) * BUCKET_SECONDS;
+    return elapsed() + keepSignatureUntilMs(endSeconds, signatureWindowSeconds) - now();
   }
 
   /** Whether memory remembers the signature. */
@@ -169,8 +175,8 @@ export class AcceptedSends {
     return useGroupKey(use.timestampSeconds, attempt);
   }
 
-  forgetExpired(nowMs: number): void {
-    this.#memory.forgetExpired(nowMs);
+  forgetExpired(): void {
+    this.#memory.forgetExpired(this.options.store.elapsed());
   }
 
   #placesOf({ signature, timestampSeconds }: Use): readonly UsePlace[] {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { TEST_START_MS } from "../../../tests/support/clock.ts";
+import { TEST_START_MS, type TestClock } from "../../../tests/support/clock.ts";
 import { countReads } from "../../../tests/support/count_reads.ts";
 import { openTestStorage } from "../../../tests/support/storage.ts";
 import { signatureKey } from "../../agents/signature_use.ts";
@@ -17,6 +17,7 @@ type Use = ReturnType<typeof use>;
 
 interface Rig {
   kv: Deno.Kv;
+  clock: TestClock;
   reads: () => number;
   open(capacity?: number): AcceptedSends;
   /** Writes the row of a group as a commit does. */
@@ -29,9 +30,10 @@ async function withRig(
 ): Promise<void> {
   using kv = await Deno.openKv(":memory:");
   const counted = countReads(kv);
-  const { store, records, close } = await openTestStorage(counted.kv, { exclusive });
+  const { store, records, clock, close } = await openTestStorage(counted.kv, { exclusive });
   await body({
     kv,
+    clock,
     reads: () => counted.takeCounts()["sig"] ?? 0,
     open: (capacity) =>
       new AcceptedSends({ store, records, signatureWindowSeconds: 300, capacity }),
@@ -140,7 +142,7 @@ Deno.test("AcceptedSends that forgets for want of room reads again what it is as
 });
 
 Deno.test("AcceptedSends tells that a look-up is outdated by what memory forgot or learnt since", async () => {
-  await withRig(async ({ open, store }) => {
+  await withRig(async ({ clock, open, store }) => {
     const one = use();
     const accepted = open();
     await accepted.recall(one);
@@ -152,7 +154,11 @@ Deno.test("AcceptedSends tells that a look-up is outdated by what memory forgot 
     const now = await accepted.lookUp(ALICE, one);
     assert.equal(now.answer?.id, 100);
     assert.equal(accepted.isOutdated(one, now), false);
-    accepted.forgetExpired(TEST_START_MS + 3_600_000);
+    clock.leap(3_600_000);
+    accepted.forgetExpired();
+    assert.equal(accepted.isOutdated(one, now), false, "a leap forgets nothing");
+    clock.advance(3_600_000);
+    accepted.forgetExpired();
     assert.ok(accepted.isOutdated(one, now));
     assert.equal(await idOf(accepted, one), 100);
   });

@@ -3,7 +3,7 @@
  * confirmed in the store: memory keeps which row may hold it. A miss is certain where memory is
  * complete for the signed second: where all that the store has of it was added.
  */
-import { BUCKET_SECONDS, bucketOf } from "./use_group.ts";
+import { bucketOf } from "./use_group.ts";
 
 /** Key of the row of a group; null stands for a row of the signature's own. */
 export type UsePlace = Deno.KvKey | null;
@@ -14,8 +14,6 @@ const FIRST_SLOTS = 1024;
 const NOWHERE: readonly UsePlace[] = [];
 
 export interface FingerprintOptions {
-  /** Milliseconds after its signed second in which a signature can still pass. */
-  keptMs: number;
   /** 8 random bytes: places in memory that senders cannot choose. */
   seed: Uint8Array;
   capacity?: number;
@@ -23,6 +21,8 @@ export interface FingerprintOptions {
 
 /** The signatures of ten signed seconds. */
 interface Bucket {
+  /** Until when it is remembered. */
+  untilMs: number;
   fingerprints: PlacedNumbers;
   places: UsePlace[];
   /** False until everything that the store has of it was added. */
@@ -31,15 +31,13 @@ interface Bucket {
 
 export class Fingerprints {
   readonly #buckets = new Map<number, Bucket>();
-  readonly #keptMs: number;
   readonly #capacity: number;
   readonly #seeds: readonly [number, number];
   #size = 0;
 
-  constructor({ keptMs, seed, capacity = CAPACITY }: FingerprintOptions) {
+  constructor({ seed, capacity = CAPACITY }: FingerprintOptions) {
     const view = new DataView(seed.buffer, seed.byteOffset, seed.byteLength);
     this.#seeds = [view.getInt32(0), view.getInt32(4)];
-    this.#keptMs = keptMs;
     this.#capacity = capacity;
   }
 
@@ -55,11 +53,12 @@ export class Fingerprints {
 
   /**
    * Remembers from now on what is added for ten seconds, while they are read from the store.
+   * @param untilMs by the monotonic clock: then they are forgotten
    * @returns to be called when all that the store has was added
    */
-  restore(bucket: number): () => void {
+  restore(bucket: number, untilMs: number): () => void {
     const fingerprints = new PlacedNumbers(this.#seeds);
-    const restored: Bucket = { fingerprints, places: [], complete: false };
+    const restored: Bucket = { untilMs, fingerprints, places: [], complete: false };
     this.forget(bucket);
     this.#buckets.set(bucket, restored);
     return () => {
@@ -96,14 +95,11 @@ export class Fingerprints {
   }
 
   /**
-   * Forgets what can no longer pass. A clock that jumps ahead and back makes nothing new by it: what
-   * was forgotten is known as incomplete, and the store has it for longer.
+   * Forgets what can no longer pass. Nothing becomes new by it: what was forgotten is known as
+   * incomplete, and the store has it for longer.
    */
-  forgetExpired(nowMs: number): void {
-    for (const bucket of this.#buckets.keys()) {
-      const endSeconds = (bucket + 1) * BUCKET_SECONDS;
-      if (endSeconds * 1000 + this.#keptMs < nowMs) this.forget(bucket);
-    }
+  forgetExpired(elapsedMs: number): void {
+    for (const [bucket, { untilMs }] of this.#buckets) if (untilMs < elapsedMs) this.forget(bucket);
   }
 
   #forgetOldestBut(kept: number): void {

@@ -2,14 +2,17 @@ import assert from "node:assert/strict";
 import { fingerprintOf, Fingerprints, type UsePlace } from "./fingerprints.ts";
 import { bucketOf } from "./use_group.ts";
 
-const KEPT_MS = 361_000;
+/** By the monotonic clock. */
+const UNTIL_MS = 361_000;
 const NOW_SECONDS = 1_780_000_000;
 
 /** Complete for some seconds from now on. */
 function make(capacity?: number, seconds = 30): Fingerprints {
   const seed = crypto.getRandomValues(new Uint8Array(8));
-  const fingerprints = new Fingerprints({ keptMs: KEPT_MS, seed, capacity });
-  for (let at = 0; at < seconds; at += 10) fingerprints.restore(bucketOf(NOW_SECONDS + at))();
+  const fingerprints = new Fingerprints({ seed, capacity });
+  for (let at = 0; at < seconds; at += 10) {
+    fingerprints.restore(bucketOf(NOW_SECONDS + at), UNTIL_MS + at * 1000)();
+  }
   return fingerprints;
 }
 
@@ -65,29 +68,30 @@ Deno.test("Fingerprints tells in which rows a signature may stand, and all of th
   assert.deepEqual(fingerprints.placesOf(fingerprintOf(half, 0), second), [rows[5], rows[9], null]);
 });
 
-Deno.test("Fingerprints.forgetExpired() forgets what can no longer pass, and not a second earlier", () => {
+Deno.test("Fingerprints.forgetExpired() forgets what can no longer pass, and not earlier", () => {
   const fingerprints = make();
   const one = use(NOW_SECONDS);
   add(fingerprints, one);
-  fingerprints.forgetExpired(NOW_SECONDS * 1000 + KEPT_MS);
+  fingerprints.forgetExpired(UNTIL_MS);
   assert.ok(has(fingerprints, one));
-  fingerprints.forgetExpired((NOW_SECONDS + 20) * 1000 + KEPT_MS);
+  fingerprints.forgetExpired(UNTIL_MS + 1);
   assert.equal(has(fingerprints, one), false);
+  assert.ok(fingerprints.isComplete(NOW_SECONDS + 10));
   assert.equal(fingerprints.size, 0);
 });
 
-Deno.test("Fingerprints knows what it has forgotten, so that a clock that jumped makes no replay new", () => {
+Deno.test("Fingerprints knows what it has forgotten, so that no replay becomes new", () => {
   const fingerprints = make();
   const before = use(NOW_SECONDS);
   add(fingerprints, before);
-  fingerprints.forgetExpired(NOW_SECONDS * 1000 + 3_600_000); // an hour ahead, and back
+  fingerprints.forgetExpired(3_600_000);
   assert.equal(has(fingerprints, before), false);
   assert.equal(fingerprints.isComplete(NOW_SECONDS), false);
   const after = use(NOW_SECONDS);
   add(fingerprints, after);
   assert.equal(fingerprints.isComplete(NOW_SECONDS), false);
   // Read again from the store: what is added meanwhile counts, and complete it is at the end only.
-  const restored = fingerprints.restore(bucketOf(NOW_SECONDS));
+  const restored = fingerprints.restore(bucketOf(NOW_SECONDS), UNTIL_MS);
   add(fingerprints, after);
   assert.ok(has(fingerprints, after));
   assert.equal(fingerprints.isComplete(NOW_SECONDS), false);

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../../toolkit/json_value.ts";
 import { fingerprintOf, hashScope } from "../../idempotency/idempotency_key.ts";
 import { JoinedRequests, type KeptAnswer } from "../../idempotency/joined_requests.ts";
 import type { Keyed } from "../../idempotency/key_use.ts";
+import type { RepetitionKind } from "../../idempotency/repetition_sweep.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { defineRecord } from "../../storage/record_key.ts";
 import type { Store } from "../../storage/store.ts";
@@ -16,15 +17,16 @@ interface KeyedAnswer {
 
 /** ["idempotency", agentId, SHA-256 of the key as base64url] */
 export type KeyedSendRecord = KeptAnswer<KeyedAnswer>;
+export const KEYED_SENDS: RepetitionKind = { name: "idempotency" };
 const keyedSendKey = defineRecord<KeyedSendRecord, [agentId: number, keyHash: string]>(
-  ["idempotency"],
+  [KEYED_SENDS.name],
   2,
 );
 
 export class KeyedSends {
   readonly #requests: JoinedRequests<KeyedAnswer>;
 
-  constructor(store: Pick<Store, "now">, records: RecordCache) {
+  constructor(store: Pick<Store, "now" | "lived">, records: RecordCache) {
     this.#requests = new JoinedRequests(store, records);
   }
 

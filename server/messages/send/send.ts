@@ -19,9 +19,10 @@
  * - Check 9, `token_send.ts`: the key is still here, and a second is free to sign with; by token
  *   alone. key_required, rate_limited
  * - Check 10, `send_job.ts`: what check 3 found is so in the commit. banned, key_required
- * - Check 11, `send_job.ts`: the recipient is not banned. recipient_banned
- * - Check 12, `send_job.ts`: the sender's minute and its retained bytes have room. rate_limited
- * - Check 13, `send_job.ts`: the hour of the client's address has room. rate_limited
+ * - Check 11, `send_job.ts`: the signed time lies above all that the relay may have forgotten. unavailable
+ * - Check 12, `send_job.ts`: the recipient is not banned. recipient_banned
+ * - Check 13, `send_job.ts`: the sender's minute and its retained bytes have room. rate_limited
+ * - Check 14, `send_job.ts`: the hour of the client's address has room. rate_limited
  *
  * Where it is found that the send was accepted before, in this order. "The row" is the signature's.
  *
@@ -79,7 +80,7 @@ export class Sender {
       recent: options.recent,
       addressBytes: this.#addressBytes,
       accepted: this.#accepted,
-      exclusive: store.exclusive,
+      store,
       learn: ({ use, recipient }, rows) => {
         this.#accepted.add(use, rows);
         options.waits.announce(inKey(recipient.id));
@@ -148,8 +149,7 @@ export class Sender {
 
   /** Forgets signatures that can no longer pass and addresses that sent nothing. Called every minute. */
   forgetExpired(): void {
-    const nowMs = this.options.store.now();
-    this.#accepted.forgetExpired(nowMs);
-    this.#addressBytes.forgetExpired(nowMs);
+    this.#accepted.forgetExpired();
+    this.#addressBytes.forgetExpired(this.options.store.now());
   }
 }

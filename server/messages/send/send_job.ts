@@ -1,7 +1,7 @@
 /** The commit of one send: what it rests on, what it refuses, and what it writes. */
 import { Buffer } from "node:buffer";
 import type { Identity } from "../../agents/records.ts";
-import { signatureKey, type SignatureUse } from "../../agents/signature_use.ts";
+import { refuseForgotten, signatureKey, type SignatureUse } from "../../agents/signature_use.ts";
 import { rateLimited } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import { inKey, type InRecord, outKey, type OutRecord } from "../../mailboxes/records.ts";
@@ -9,7 +9,7 @@ import { retainBytes } from "../../mailboxes/retained_bytes.ts";
 import { admit } from "../../rate_window.ts";
 import { type Job, Outdated, type Turn } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
-import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
+import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
 import { cutIntoPieces, formOf } from "../rows/message_row.ts";
 import type { RecentMessages } from "../rows/recent_messages.ts";
 import { decodeRow } from "../rows/row_codec.ts";
@@ -56,8 +56,8 @@ export interface SendJobContext {
   recent: RecentMessages;
   addressBytes: AddressBytes;
   accepted: AcceptedSends;
-  /** Whether this process alone writes the store: signatures then stand in rows of many sends. */
-  exclusive: boolean;
+  /** Where this process alone writes it, signatures stand in rows of many sends. */
+  store: Pick<Store, "exclusive" | "floor" | "now">;
   /** A send was stored, or may have been, in one of these rows: told before its caller hears of it. */
   learn(send: Send, rows: readonly Deno.KvKey[]): void;
 }
@@ -72,7 +72,7 @@ export function makeSendJob(
   context: SendJobContext,
 ): { job: Job<SendAnswer>; held: HeldBytes } {
   const { sender, recipient, request, use } = send;
-  const { records, limits, recent, accepted } = context;
+  const { records, limits, recent, accepted, store } = context;
   const form = formOf(request, send.raw);
   const rawPieces = form === null ? cutIntoPieces(send.raw) : [];
   const rawBytes = form === null ? send.raw.length : 0;
@@ -91,7 +91,7 @@ export function makeSendJob(
   const job: Job<SendAnswer> = {
     records: [outKey(sender.id), inKey(recipient.id), ...(send.extension?.records ?? [])],
     sizeBytes: sizeBytes + 1_500,
-    proof: context.exclusive
+    proof: store.exclusive
       ? (attempt) => accepted.rowOf(sender.id, use, attempt)
       : signatureKey(sender.id, use),
     // Replay 5
@@ -105,15 +105,16 @@ export function makeSendJob(
     },
     plan: (turn) => {
       // Where memory alone says that the signature is new.
-      if (context.exclusive && accepted.isOutdated(use, found)) throw new Outdated();
+      if (store.exclusive && accepted.isOutdated(use, found)) throw new Outdated();
       const out = turn.record<OutRecord>(outKey(sender.id))!;
       const inbox = turn.record<InRecord>(inKey(recipient.id))!;
       refuseSender(out, send.bearer); // Check 10
       send.extension?.decide(turn); // Replay 2, again
-      if (inbox.banned) throw recipientBanned(); // Check 11
-      // Check 12
+      refuseForgotten(store, use); // Check 11
+      if (inbox.banned) throw recipientBanned(); // Check 12
+      // Check 13
       const charged = chargeSender(out, sizeBytes, turn.nowMs, limits);
-      held.hold(turn.nowMs); // Check 13
+      held.hold(turn.nowMs); // Check 14
       const id = turn.allocateId(Math.max(out.head, inbox.head));
       const createdAtMs = turn.nowMs;
 
@@ -121,12 +122,11 @@ export function makeSendJob(
       const { contentHash } = request;
       const { attempt } = turn;
       const usedKey = accepted.rowOf(sender.id, use, turn);
-      const keptMs = use.keepUntilMs - turn.nowMs + EXPIRY_MARGIN_MS;
-      if (context.exclusive) {
-        turn.append(usedKey, encodeUse({ ...use, agentId: sender.id, id, contentHash }), keptMs);
+      if (store.exclusive) {
+        turn.append(usedKey, encodeUse({ ...use, agentId: sender.id, id, contentHash }));
       } else {
         const row: SendUseRow = { v: 1, attempt, use: "send", id, contentHash, createdAtMs };
-        turn.set(usedKey, row, keptMs);
+        turn.set(usedKey, row);
       }
       turn.putRecord(inKey(recipient.id), { ...inbox, head: id });
       // A message to oneself: both records belong to one agent, and are written one after the other.

@@ -15,7 +15,7 @@ async function listSteps(): Promise<[kind: string, number: number, files: string
 
 Deno.test("the list of a send's checks and replays has each once, in order", async () => {
   const steps = await listSteps();
-  for (const [kind, count] of [["Check", 13], ["Replay", 7]] as const) {
+  for (const [kind, count] of [["Check", 14], ["Replay", 7]] as const) {
     const numbers = steps.filter((step) => step[0] === kind).map(([, number]) => number);
     assert.deepEqual(numbers, Array.from({ length: count }, (_, i) => i + 1), kind);
   }

@@ -6,7 +6,7 @@
 import { createHash, type KeyObject, sign } from "node:crypto";
 import type { JsonObject } from "../../../toolkit/json_value.ts";
 import type { Identity, TokenKind } from "../../agents/records.ts";
-import { keepSignatureUntilMs, type SignatureUse } from "../../agents/signature_use.ts";
+import type { SignatureUse } from "../../agents/signature_use.ts";
 import type { Limits } from "../../limits.ts";
 import { outKey, type OutRecord } from "../../mailboxes/records.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
@@ -104,7 +104,7 @@ export class TokenSender {
     composed: Composed,
     extension: SendExtension | undefined,
   ): Promise<SendAnswer> {
-    const { store, limits, signatory } = this.options;
+    const { store, signatory } = this.options;
     const { sender, bodyHash } = composed;
     const key = await signatory.signingKey(sender);
     if (key === null) throw keyRequired(); // Check 9: exported since the token was looked up
@@ -115,7 +115,6 @@ export class TokenSender {
       const use: SignatureUse = {
         signature: new Uint8Array(sign(null, encoder.encode(canonicalString), key)),
         timestampSeconds: second,
-        keepUntilMs: keepSignatureUntilMs(second, limits.signatureWindowSeconds),
       };
       const answer = await this.#submit(composed, use, canonicalString, extension)
         .catch((error) => {

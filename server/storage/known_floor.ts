@@ -1,0 +1,57 @@
+/**
+ * Whether every process on a shared store knows a floor (repeat_floor.ts), and no commit is under way
+ * that was planned upon a lower one. Each holder of a writer slot says in its lease what it knows. One
+ * that no longer renews its lease loses the slot: whatever it then still commits fails by the slot's
+ * owner row, and before it gets another slot it reads the floor.
+ */
+import { leaseRuns } from "./lease_runs.ts";
+import { retryWhileLocked } from "./lock_retry.ts";
+import { type Lease, leaseKey, ownerKey, type SlotTiming } from "./writer_slot.ts";
+import type { Store } from "./store.ts";
+
+/** The rows of one slot. */
+interface SlotRows {
+  owner?: Deno.KvEntry<unknown>;
+  lease?: Deno.KvEntry<Lease>;
+}
+
+/** @param version of the floor as it is to be known, or newer */
+export async function isFloorKnown(
+  { kv, now }: Pick<Store, "kv" | "now">,
+  version: string,
+  { leaseMs, clockSkewMs }: SlotTiming,
+): Promise<boolean> {
+  let known = true;
+  for (const [slot, { owner, lease }] of await retryWhileLocked(() => readSlots(kv))) {
+    // Who takes a free slot reads the floor afterwards.
+    if (owner === undefined || (lease?.value.floor ?? "") >= version) continue;
+    const terms = { lengthMs: leaseMs, skewMs: clockSkewMs };
+    const renews = lease !== undefined && leaseRuns(lease.value.untilMs, terms, now());
+    if (renews || !await takeAway(kv, slot, { owner, lease })) known = false;
+  }
+  return known;
+}
+
+async function readSlots(kv: Deno.Kv): Promise<Map<number, SlotRows>> {
+  const slots = new Map<number, SlotRows>();
+  for await (const row of kv.list<Lease>({ prefix: ["slot"] })) {
+    const [, slot, name] = row.key as [string, number, string];
+    if (name !== "owner" && name !== "lease") continue;
+    slots.set(slot, { ...slots.get(slot), [name]: row });
+  }
+  return slots;
+}
+
+/** @returns false when its holder has renewed the lease after all */
+async function takeAway(
+  kv: Deno.Kv,
+  slot: number,
+  { owner, lease }: SlotRows,
+): Promise<boolean> {
+  return await retryWhileLocked(async () => {
+    const { ok } = await kv.atomic()
+      .check(owner!, { key: leaseKey(slot), versionstamp: lease?.versionstamp ?? null })
+      .delete(ownerKey(slot)).delete(leaseKey(slot)).commit();
+    return ok;
+  });
+}

@@ -1,0 +1,107 @@
+/**
+ * Runs server/main.ts and halts at a named step of receiving mail, so that a test can kill it there, or
+ * have it go on by a file `go` in its data folder. TEST_HALT_AT is the step; TEST_HALT_MAIL says of which
+ * mail that is handed in, from 1 on.
+ */
+import { existsSync } from "node:fs";
+import { BlobStore } from "../../server/blobs/blob_store.ts";
+import { readSettings } from "../../server/config/read_settings.ts";
+import { MailWorker } from "../../server/mail/parsing/mail_worker.ts";
+import { Destinations } from "../../server/mail/receiving/destinations.ts";
+import { Receiver } from "../../server/mail/receiving/receiver.ts";
+import {
+  RememberedAnswers,
+  RememberedPlace,
+} from "../../server/mail/receiving/remembered_answers.ts";
+import { GroupCommit } from "../../server/storage/group_commit.ts";
+import type { HaltStep } from "./halt_steps.ts";
+
+const env = readSettings(["RELAY_DATA_DIR", "TEST_HALT_AT", "TEST_HALT_MAIL"]);
+let handedIn = 0;
+
+/** The mail is at this step now. */
+function at(step: HaltStep): void {
+  if (step !== env["TEST_HALT_AT"] || handedIn !== Number(env["TEST_HALT_MAIL"])) return;
+  console.log(`halted at: ${step}`);
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  while (!existsSync(`${env["RELAY_DATA_DIR"]}/go`)) Atomics.wait(cell, 0, 0, 20);
+}
+
+// deno-lint-ignore no-explicit-any -- any method of any class
+type Method = (...args: any[]) => any;
+
+/** Has a method pass a step before it runs, and another once it has. */
+function around<C extends { prototype: object }>(
+  { prototype }: C,
+  name: keyof C["prototype"] & string,
+  steps: { before?: HaltStep; after?: HaltStep },
+  isMeant: (...args: unknown[]) => boolean = () => true,
+): void {
+  const object = prototype as Record<string, Method>;
+  const method = object[name]!;
+  object[name] = function (...args: unknown[]) {
+    if (!isMeant(...args)) return method.apply(this, args);
+    if (steps.before !== undefined) at(steps.before);
+    const result = method.apply(this, args);
+    if (steps.after === undefined) return result;
+    const { after } = steps;
+    return Promise.resolve(result).then((value) => {
+      at(after);
+      return value;
+    });
+  };
+}
+
+const { at: findPlace } = RememberedAnswers.prototype;
+RememberedAnswers.prototype.at = function (webhookId) {
+  handedIn++;
+  at("body read");
+  return findPlace.call(this, webhookId);
+};
+around(RememberedPlace, "find", { after: "known to be new" });
+around(Destinations, "find", { after: "inbox found" });
+around(MailWorker, "read", { before: "before parsing", after: "parsed" });
+around(BlobStore, "write", { before: "before bytes", after: "bytes written" });
+around(
+  GroupCommit,
+  "submit",
+  { before: "before commit" },
+  (job) => (job as { records: Deno.KvKey[] }).records.some(([first]) => first === "mail-mailbox"),
+);
+around(Receiver, "receive", { after: "before answer" });
+
+const isBlobFile = (path: string | URL) => /\/mail\/[^/]+\/[^/]+\/[^/]+$/.test(String(path));
+const isMark = (path: string | URL) => /\/mail\/store(\.[^/]*)?$/.test(String(path));
+
+const { open, rename } = Deno;
+Deno.open = async (path, options) => {
+  const file = await open(path, options);
+  if (!options?.write) return file;
+  const { sync } = file;
+  file.sync = async () => {
+    if (isBlobFile(path)) at("file filled");
+    await sync.call(file);
+    if (isMark(path)) at("mark filled");
+    if (isBlobFile(path)) at("file flushed");
+  };
+  return file;
+};
+Deno.rename = async (from, to) => {
+  await rename(from, to);
+  if (isMark(to)) at("mark named");
+  if (isBlobFile(to)) at("file named");
+};
+const { set, commit } = Deno.AtomicOperation.prototype;
+const keeping = new WeakSet<Deno.AtomicOperation>();
+Deno.AtomicOperation.prototype.set = function (key, ...rest) {
+  if (key[0] === "mail-message") keeping.add(this);
+  return set.call(this, key, ...rest);
+};
+Deno.AtomicOperation.prototype.commit = async function () {
+  if (keeping.has(this)) at("commit formed");
+  const outcome = await commit.call(this);
+  if (keeping.has(this)) at("committed");
+  return outcome;
+};
+
+await import("../../server/main.ts");
