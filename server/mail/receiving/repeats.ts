@@ -38,7 +38,7 @@ export function repeatIndexKey({ key, value }: Deno.KvEntry<unknown>): Deno.KvKe
 
 /** When such a message was stored within a day; null where none was. */
 export async function findRepeat(
-  store: Pick<Store, "kv" | "now" | "lived">,
+  store: Pick<Store, "get" | "now" | "lived">,
   { orgId, inboxId }: RepeatPlace,
   hash: string,
 ): Promise<RepeatRow | null> {
