@@ -6,8 +6,6 @@
  * latest time that may be, a bounded part of the index at each look.
  */
 import { CLOCK_SKEW_MS } from "../clock_skew.ts";
-import { listRows } from "../storage/list_rows.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
 import type { HeldRowServices } from "./held_row.ts";
 import { type Freed, makeDueNow } from "./make_due_now.ts";
 import type { OutgoingHandler } from "./outgoing_handler.ts";
@@ -33,7 +31,8 @@ export class FarAhead {
     handlerOf: (kind: string) => PausesOf | undefined,
     freed: Freed,
   ): Promise<boolean> {
-    const { kv, now } = services.store;
+    const { store } = services;
+    const { now } = store;
     for (let reads = 0; reads < READS; reads++) {
       const nowMs = now();
       const latestOf = (kind: string) => {
@@ -42,14 +41,14 @@ export class FarAhead {
       };
       const prefix = [LANE_PREFIX];
       const selector = this.#start === null ? { prefix } : { prefix, start: this.#start };
-      const rows = await listRows<unknown>(kv, selector, { limit: AT_ONCE });
+      const rows = await store.list(selector, { limit: AT_ONCE });
       const late = rows.filter(({ key }) => dueMsOf(key) > latestOf(kindOf(key)));
       await Promise.all(late.map(async ({ key }) => {
         const isFar = (row: OutgoingRow) =>
           row.lease === null && isFarAhead(row, handlerOf(row.kind)!, now());
         // What its sender chose is left alone without a commit.
         const id = key.at(-1) as string;
-        const { value } = await retryWhileLocked(() => kv.get<OutgoingRow>(outgoingKey(id)));
+        const { value } = await store.get<OutgoingRow>(outgoingKey(id));
         if (value === null || isFar(value)) await makeDueNow(services, key, isFar, freed);
       }));
       const last = rows.at(-1)?.key;

@@ -12,7 +12,7 @@ export interface Outgoing extends Part {
 
 export async function openOutgoing({ deps, store, records, commits }: Core): Promise<Outgoing> {
   const outgoing = new OutgoingQueue({ store, records, commits, log: deps.log });
-  const note = await deadNote(deps.kv);
+  const note = await deadNote(store);
   return {
     outgoing,
     notes: note === null ? [] : [startupNote("outgoing", note)],
