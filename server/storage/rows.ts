@@ -50,6 +50,8 @@ export interface Rows {
 const BATCH_SIZE = 200;
 const ATTEMPTS = 40;
 const LONGEST_PAUSE_MS = 128;
+/** Of what may be stored twice, where the store does not say whether it was. */
+const TRIES = 3;
 /** How long a row proves a commit: its process asks at once or not at all. */
 const PROOF_LIFE_MS = 3_600_000;
 
@@ -105,9 +107,10 @@ export function createRows(
   /** True when the store took the transaction. @throws what keeps it from saying so */
   async function commit(transaction: Transaction): Promise<boolean> {
     const { checks, writes } = transaction;
-    // What checks nothing and adds nothing may be stored twice.
-    if (!isUnclear || checks.length === 0 && writes.every(({ kind }) => kind !== "sum")) {
-      return await deadline.within(() => backend.commit(checks, writes)) !== null;
+    const store = async () => await deadline.within(() => backend.commit(checks, writes)) !== null;
+    if (!isUnclear) return await store();
+    if (checks.length === 0 && writes.every(({ kind }) => kind !== "sum")) {
+      return await inSomeTries(store); // may be stored twice
     }
     const proof = attemptKey(randomId({ random }));
     const proven: typeof writes = [
@@ -166,6 +169,17 @@ export function createRows(
       );
     },
   };
+}
+
+/** @throws NoAnswer, which took its time, and what the last try throws */
+async function inSomeTries<T>(call: () => Promise<T>): Promise<T> {
+  for (let attempt = 1;; attempt++) {
+    try {
+      return await call();
+    } catch (error) {
+      if (error instanceof NoAnswer || attempt === TRIES) throw error;
+    }
+  }
 }
 
 /** What of a range lies behind a key, in the direction of reading. */

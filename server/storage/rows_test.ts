@@ -182,3 +182,22 @@ Deno.test("transact() stores once what an unclear store takes, and tells so", as
     }
   }
 });
+
+Deno.test("transact() stores again, some times, what checks nothing and was left unclear", async () => {
+  using kv = await Deno.openKv(":memory:");
+  let unclear = 2;
+  const fake = createFakeKv({
+    kv,
+    async intercept(_, run) {
+      const outcome = await run();
+      if (unclear-- > 0) throw new TypeError("error sending request");
+      return outcome;
+    },
+  });
+  const rows = createRows({ backend: new KvBackend(fake), random, isUnclear: true });
+  const mark = () => rows.transact((transaction) => transaction.set(["mark"], 1));
+  await mark();
+  assert.deepEqual(fake.commits.map(({ writes }) => writes.length), [1, 1, 1]);
+  unclear = 3;
+  await assert.rejects(mark(), TypeError);
+});
