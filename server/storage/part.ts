@@ -67,7 +67,6 @@ export async function openStorage(
 ): Promise<Storage> {
   const check = config.clockCheck;
   const clock = new ClockWatch({ now, elapsed, log, check, timing: options.clockTiming });
-  const time = new StoreTime({ kv, elapsed, clock });
   const store = createStore({
     kv,
     exclusive: !config.sharedStore,
@@ -80,6 +79,7 @@ export async function openStorage(
     startTicker: options.startTicker,
     onSilence: (isSilent) => log(isSilent ? "store_silent" : "store_answers"),
   });
+  const time = new StoreTime(store);
   await requireAnswer(openLayout(kv, store.exclusive));
   // As long as it takes: what it does is not done again, however often a start is ended.
   const replayed = await replayJournal(store);

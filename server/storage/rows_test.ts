@@ -201,3 +201,23 @@ Deno.test("transact() stores again, some times, what checks nothing and was left
   unclear = 3;
   await assert.rejects(mark(), TypeError);
 });
+
+Deno.test("list() reads a batch anew where the database is locked in its middle, no row twice", async () => {
+  using kv = await Deno.openKv(":memory:");
+  for (let i = 0; i < 30; i++) await kv.set(["row", i], i);
+  let locks = 2;
+  const flaky = {
+    async *list(selector: Deno.KvListSelector, options: Deno.KvListOptions) {
+      let given = 0;
+      for await (const row of kv.list(selector, options)) {
+        if (++given === 7 && locks-- > 0) throw new TypeError("database is locked");
+        yield row;
+      }
+    },
+  };
+  const backend = new KvBackend(flaky as unknown as Deno.Kv);
+  const rows = createRows({ backend, random, isUnclear: false });
+  const listed = await rows.list<number>({ prefix: ["row"] }, { batchSize: 8 });
+  assert.deepEqual(listed.map(({ value }) => value), Array.from({ length: 30 }, (_, i) => i));
+  assert.ok(locks < 0);
+});

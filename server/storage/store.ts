@@ -7,7 +7,7 @@ import { createRows, type Rows } from "./rows.ts";
 import { RepeatFloor } from "./repeat_floor.ts";
 
 export interface Store extends Rows, Pick<CallDeadline, "attend"> {
-  /** For the group commit and what is not read by the contract yet. */
+  /** For the group commit and its journal, and for watching, which no other store has. */
   readonly kv: Deno.Kv;
   /**
    * True when this process alone writes the store (the embedded file, its lock held): cached
@@ -39,11 +39,8 @@ export function createStore(
   const { startTicker, onSilence, ...store } = given;
   const { kv, random, exclusive } = store;
   const backend = new KvBackend(kv);
-  return {
-    ...store,
-    floor: new RepeatFloor(kv),
-    ...createRows({ backend, random, isUnclear: !exclusive, startTicker, onSilence }),
-  };
+  const rows = createRows({ backend, random, isUnclear: !exclusive, startTicker, onSilence });
+  return { ...store, ...rows, floor: new RepeatFloor(rows) };
 }
 
 /** How many rows a transaction may read: of a shared store's checks its proof takes one. */

@@ -2,10 +2,9 @@
  * What a store knows of time: the newest at which it was used, by which a wrong clock is found at a
  * start, and for how long relays have run on it.
  */
-import type { Clock } from "../deps.ts";
 import { DAY_MS, MINUTE_MS } from "../time_units.ts";
 import type { ClockWatch } from "./clock_watch.ts";
-import { retryWhileLocked } from "./lock_retry.ts";
+import type { Store } from "./store.ts";
 
 /**
  * The newest wall time of use, unix ms: only ever written by a clock that was relied on, and taken back
@@ -31,19 +30,14 @@ export class ClockBehindError extends Error {
   }
 }
 
-export interface StoreTimeOptions {
-  kv: Deno.Kv;
-  /** Monotonic ms. */
-  elapsed: Clock;
-  clock: ClockWatch;
-}
-
 export class StoreTime {
   /** What was lived when the monotonic clock showed 0. */
   #livedAtZeroMs = 0;
   #writtenAtMs = -Infinity;
 
-  constructor(private readonly options: StoreTimeOptions) {}
+  constructor(
+    private readonly store: Pick<Store, "getMany" | "transact" | "elapsed" | "clock">,
+  ) {}
 
   /**
    * Compares the clock with the store's newest time, tells the watch of it, and takes up the count of
@@ -53,9 +47,9 @@ export class StoreTime {
    * @throws ClockBehindError
    */
   async open(check: boolean): Promise<string | null> {
-    const { kv, elapsed, clock } = this.options;
-    const newest = await retryWhileLocked(() => kv.get<number>(NEWEST_KEY));
-    const lived = await retryWhileLocked(() => kv.get<number>(LIVED_KEY));
+    const { store } = this;
+    const { elapsed, clock } = store;
+    const [newest, lived] = await store.getMany<[number, number]>([NEWEST_KEY, LIVED_KEY]);
     this.#livedAtZeroMs = (lived.value ?? 0) - elapsed();
     const { nowMs } = clock;
     if (newest.value !== null && check) {
@@ -69,12 +63,12 @@ export class StoreTime {
 
   /** Whole ms for which relays have run on this store: never more than has really passed. */
   get livedMs(): number {
-    return Math.floor(this.#livedAtZeroMs + this.options.elapsed());
+    return Math.floor(this.#livedAtZeroMs + this.store.elapsed());
   }
 
   /** Writes both when they were last written a minute ago. */
   async refresh(): Promise<void> {
-    if (this.options.elapsed() - this.#writtenAtMs >= WRITE_EVERY_MS) await this.close();
+    if (this.store.elapsed() - this.#writtenAtMs >= WRITE_EVERY_MS) await this.close();
   }
 
   /** Writes both: nothing of what was lived is lost. */
@@ -83,19 +77,16 @@ export class StoreTime {
   }
 
   async #write(): Promise<void> {
-    const { kv, clock } = this.options;
-    await retryWhileLocked(async () => {
-      for (;;) {
-        // Each process counts a time that has really passed: the longest count is the best.
-        const lived = await kv.get<number>(LIVED_KEY);
-        const livedMs = Math.max(lived.value ?? 0, this.livedMs);
-        this.#livedAtZeroMs += livedMs - this.livedMs;
-        const operation = kv.atomic().check(lived).set(LIVED_KEY, livedMs);
-        if (clock.isSure) operation.set(NEWEST_KEY, newestBy(clock));
-        if ((await operation.commit()).ok) break;
-      }
+    const { clock } = this.store;
+    this.#livedAtZeroMs += await this.store.transact(async (transaction) => {
+      // Each process counts a time that has really passed: the longest count is the best.
+      const { value } = await transaction.get<number>(LIVED_KEY);
+      const aheadMs = Math.max(0, (value ?? 0) - this.livedMs);
+      transaction.set(LIVED_KEY, this.livedMs + aheadMs);
+      if (clock.isSure) transaction.set(NEWEST_KEY, newestBy(clock));
+      return aheadMs;
     });
-    this.#writtenAtMs = this.options.elapsed();
+    this.#writtenAtMs = this.store.elapsed();
   }
 }
 

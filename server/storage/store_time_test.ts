@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createTestClock, type TestClock } from "../../tests/support/clock.ts";
+import { storeOn } from "../../tests/support/store_on.ts";
 import { ClockWatch } from "./clock_watch.ts";
 import { ClockBehindError, StoreTime } from "./store_time.ts";
 
@@ -11,7 +12,7 @@ const DAY_MS = 86_400_000;
 function openTime(kv: Deno.Kv, clock: TestClock): { time: StoreTime; watch: ClockWatch } {
   const { now, elapsed } = clock;
   const watch = new ClockWatch({ now, elapsed, log: () => {} });
-  return { time: new StoreTime({ kv, elapsed, clock: watch }), watch };
+  return { time: new StoreTime({ ...storeOn(kv), elapsed, clock: watch }), watch };
 }
 
 const newest = async (kv: Deno.Kv) => (await kv.get<number>(["meta", "clock"])).value;

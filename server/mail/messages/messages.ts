@@ -1,7 +1,6 @@
 /** Messages of inboxes: found, marked, removed, one at a time and by the thread. */
 import type { Blobs } from "../../blobs/blobs.ts";
 import { READ_KEYS } from "../../storage/backend.ts";
-import { readRows } from "../../storage/read_rows.ts";
 import type { Store } from "../../storage/store.ts";
 import { valueSizeBytes } from "../../storage/stored_size.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
@@ -85,11 +84,8 @@ export class Messages {
     messageIds: readonly string[],
   ): Promise<MessageRow[]> {
     const keys = messageIds.map((id) => messageKey(orgId, inboxId, id));
-    const found: MessageRow[] = [];
-    for await (const rows of readRows<MessageRow>(this.services.store, keys)) {
-      for (const { value } of rows) if (value !== null) found.push(value);
-    }
-    return found;
+    const rows = await this.services.store.getMany<MessageRow[]>(keys);
+    return rows.map(({ value }) => value).filter((row) => row !== null);
   }
 
   /**

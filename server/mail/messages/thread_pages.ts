@@ -8,7 +8,6 @@
 import { Buffer } from "node:buffer";
 import { BoundedPage } from "../../http/bounded_page.ts";
 import type { CursorKey } from "../../http/cursor.ts";
-import { readRows } from "../../storage/read_rows.ts";
 import type { Store } from "../../storage/store.ts";
 import { threadKey, threadOrderKey, type ThreadRow } from "../records/thread_record.ts";
 import type { Messages } from "./messages.ts";
@@ -83,12 +82,9 @@ export class ThreadPages {
       looked += rows.length;
       top ??= rows[0]?.key.at(-1) as string | undefined ?? null;
       const keys = rows.map(({ value }) => threadKey(orgId, inboxId, value.threadId));
-      const threads: (ThreadRow | null)[] = [];
-      for await (const some of readRows<ThreadRow>(store, keys)) {
-        threads.push(...some.map(({ value }) => value));
-      }
+      const threads = await store.getMany<ThreadRow[]>(keys);
       for (const [i, { key }] of rows.entries()) {
-        const thread = threads[i]!;
+        const thread = threads[i]!.value;
         if (thread !== null && await this.#matches(thread, query.filters)) {
           page.add([JSON.stringify(shownThread(thread))]);
           if (page.hasMore) break; // left out: the next page begins with it

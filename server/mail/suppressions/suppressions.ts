@@ -6,7 +6,6 @@ import type { Turn } from "../../storage/job.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { defineRecord } from "../../storage/record_key.ts";
-import { readRows } from "../../storage/read_rows.ts";
 import type { Store } from "../../storage/store.ts";
 import type { Limits } from "../../limits.ts";
 import { timestamp } from "../../timestamp.ts";
@@ -106,10 +105,8 @@ export class Suppressions {
     }));
     const keys = places.map(({ address }) => suppressionKey(orgId, address));
     const suppressions: Suppression[] = [];
-    for await (const some of readRows<SuppressionRecord>(store, keys)) {
-      for (const { key, value } of some) {
-        if (value !== null) suppressions.push({ ...value, address: key[2] as string });
-      }
+    for (const { key, value } of await store.getMany<SuppressionRecord[]>(keys)) {
+      if (value !== null) suppressions.push({ ...value, address: key[2] as string });
     }
     return { suppressions, last: rows.length > limit ? places.at(-1)! : null };
   }
