@@ -2,34 +2,53 @@
 
 export interface SilentStore {
   kv: Deno.Kv;
-  /** Answers so many calls more, and then none until speak() is called. */
+  /** Answers so many calls more, and then none until speak() or failCommits() is called. */
   fallSilentAfter(calls: number): void;
+  /**
+   * As fallSilentAfter(0), but commits take effect at once: their answers alone are lost, and they are
+   * repeated at speak(), as Deno's client of a KV server does.
+   */
+  fallSilentHavingStored(): void;
   /** Calls that wait for an answer. */
   readonly waiting: number;
   /** Resolves when a call waits. */
   reached(): Promise<void>;
-  /** Answers what waits, and all that comes. */
+  /** Does what waits only now, answers it, and all that comes. */
   speak(): void;
+  /** As speak(), but of the commits that wait nothing is done: they fail. */
+  failCommits(): void;
 }
 
 export function silentStore(kv: Deno.Kv): SilentStore {
   let left = Infinity;
-  let waiting: (() => void)[] = [];
+  let storesFirst = false;
+  const waiting: { isCommit: boolean; call: PromiseWithResolvers<void> }[] = [];
   let reached: (() => void)[] = [];
 
-  async function turn(): Promise<void> {
+  async function turn(isCommit = false): Promise<void> {
     if (left-- > 0) return;
-    await new Promise<void>((resolve) => {
-      waiting.push(resolve);
-      for (const tell of reached.splice(0)) tell();
-    });
+    const call = Promise.withResolvers<void>();
+    waiting.push({ isCommit, call });
+    for (const tell of reached.splice(0)) tell();
+    await call.promise;
+  }
+
+  function end(areCommitsDone: boolean): void {
+    left = Infinity;
+    storesFirst = false;
+    for (const { isCommit, call } of waiting.splice(0)) {
+      if (areCommitsDone || !isCommit) call.resolve();
+      else call.reject(new TypeError("error sending request"));
+    }
+    reached = [];
   }
 
   function atomic(): Deno.AtomicOperation {
     const operation = kv.atomic();
     const commit = operation.commit.bind(operation);
     operation.commit = async () => {
-      await turn();
+      if (storesFirst && left <= 0) await commit();
+      await turn(true);
       return await commit();
     };
     return operation;
@@ -67,16 +86,16 @@ export function silentStore(kv: Deno.Kv): SilentStore {
       },
     }),
     fallSilentAfter: (calls) => void (left = calls),
+    fallSilentHavingStored() {
+      left = 0;
+      storesFirst = true;
+    },
     get waiting() {
       return waiting.length;
     },
     reached: () =>
       waiting.length > 0 ? Promise.resolve() : new Promise((resolve) => reached.push(resolve)),
-    speak() {
-      left = Infinity;
-      for (const answer of waiting.splice(0)) answer();
-      waiting = [];
-      reached = [];
-    },
+    speak: () => end(true),
+    failCommits: () => end(false),
   };
 }
