@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { QUEUE_BOUNDS, type QueueBounds } from "../../server/storage/job_queue.ts";
 import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
+import { newKey } from "../support/custody_key.ts";
 import { createFakeKv } from "../support/fake_kv.ts";
 import { startMailRelay } from "../support/mail_relay.ts";
 import { deliver, listAllMessages, newSendingOrg, send, takenFor } from "../support/sending_org.ts";
@@ -18,7 +19,6 @@ const PROMISED_SECONDS = 15 + 3;
 const FASTER = 20;
 const SENDERS = 6;
 const SENDS_EACH = 12;
-const MAILS = 4;
 const SINK = "ann@example.org";
 
 type End = (store: SilentStore) => { back: () => void };
@@ -47,7 +47,7 @@ for (const [end, leave] of Object.entries(ENDS)) {
     const queueBounds: QueueBounds = { ...QUEUE_BOUNDS };
     await using relay = await startMailRelay({
       deps: { kv: store.kv },
-      config: { sharedStore: true },
+      config: { sharedStore: true, hosted: true, custodyKeys: [newKey()] },
       limits: TRAFFIC_LIMITS,
       relay: {
         capacity: KV_CONNECT_CAPACITY,
@@ -106,15 +106,17 @@ for (const [end, leave] of Object.entries(ENDS)) {
         acknowledged.set(json.id, text);
       }
     });
-    const mails = Array.from({ length: MAILS }, async (_, n) => {
+    const mail = async (n: number): Promise<string> => {
       const key = { "Idempotency-Key": `mail ${n}` };
-      const mail = { to: SINK, subject: `mail ${n}`, text: "long ".repeat(40_000) };
-      const { body } = await untilAccepted(() => send(org, inbox, mail, key), 202);
-      return body.id as string;
-    });
+      const sent = { to: SINK, subject: `mail ${n}`, text: "long ".repeat(40_000) };
+      const { body } = await untilAccepted(() => send(org, inbox, sent, key), 202);
+      return body.id;
+    };
+    const mails = [mail(0), mail(1)];
     while (acknowledged.size < SENDERS) await new Promise((resolve) => setTimeout(resolve, 1));
     const { back } = leave(store);
     await store.reached();
+    mails.push(mail(2), mail(3));
     const sweeps = deliver(relay).catch(() => {});
     const before = acknowledged.size;
     for (let away = 0; away < AWAY_SECONDS; away++) await second();
@@ -145,12 +147,12 @@ for (const [end, leave] of Object.entries(ENDS)) {
     const stored = await listAllMessages(org, inbox);
     assert.deepEqual(stored.map(({ id }) => id).sort(), [...ids].sort());
     const taken = async () => (await takenFor(relay, SINK)).map(({ subject }) => subject).sort();
-    for (let tries = 0; tries < 200 && (await taken()).length < MAILS; tries++) {
+    for (let tries = 0; tries < 200 && (await taken()).length < mails.length; tries++) {
       relay.clock.advance(1000);
       await deliver(relay);
     }
     await deliver(relay);
-    assert.deepEqual(await taken(), Array.from({ length: MAILS }, (_, n) => `mail ${n}`));
+    assert.deepEqual(await taken(), mails.map((_, n) => `mail ${n}`));
   });
 }
 

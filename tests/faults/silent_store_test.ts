@@ -6,7 +6,8 @@ import assert from "node:assert/strict";
 import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
 import { QUEUE_BOUNDS, type QueueBounds } from "../../server/storage/job_queue.ts";
 import { type Answer, readAnswer } from "../support/answer.ts";
-import { newOrg } from "../support/mail_caller.ts";
+import { newKey } from "../support/custody_key.ts";
+import { newSendingOrg, send } from "../support/sending_org.ts";
 import { startMailRelay } from "../support/mail_relay.ts";
 import { settlesWithin } from "../support/pace.ts";
 import { silentStore } from "../support/silent_store.ts";
@@ -49,7 +50,12 @@ for (const exclusive of [false, true]) {
     const queueBounds: QueueBounds = { ...QUEUE_BOUNDS, refuseAfterMs: 1e9 };
     await using relay = await startMailRelay({
       deps: { kv: store.kv },
-      config: { sharedStore: !exclusive, adminToken: ADMIN_TOKEN },
+      config: {
+        sharedStore: !exclusive,
+        hosted: !exclusive,
+        custodyKeys: [newKey()],
+        adminToken: ADMIN_TOKEN,
+      },
       limits: { sendsPerAgentPerMinute: 1_000_000, inboxPollIntervalMs: 0 },
       relay: {
         ...(exclusive ? {} : { capacity: KV_CONNECT_CAPACITY }),
@@ -72,10 +78,22 @@ for (const exclusive of [false, true]) {
         pubkey: new TestAgent(relay).address,
       }),
     };
-    const org = await newOrg(relay);
+    const org = await newSendingOrg(relay);
     const inbox = await org.inbox();
     const draftBody = MAIL_BODIES["POST /v1/mail/inboxes/{id}/drafts"];
     const draft = await org.ask("POST", `/v1/mail/inboxes/${inbox.id}/drafts`, { body: draftBody });
+
+    // Longer than a row: its text is a blob.
+    const { body: sent } = await send(org, inbox, { text: "long ".repeat(40_000) });
+    await relay.relay.crons["outgoing"]!();
+    const idOf = (path: string) =>
+      path.includes("drafts/")
+        ? draft.body.id
+        : path.includes("messages/{id}")
+        ? sent.id
+        : path.includes("threads/")
+        ? sent.thread_id
+        : inbox.id;
 
     // Commits have a deadline of their own, by the process's clock.
     queueBounds.giveUpAfterMs /= FASTER;
@@ -85,7 +103,7 @@ for (const exclusive of [false, true]) {
       const name = `${route.method} ${route.path}`;
       const isMail = route.path.includes("/mail");
       const target = isMail
-        ? route.path.replace("{id}", route.path.includes("drafts/") ? draft.body.id : inbox.id)
+        ? route.path.replace("{id}", idOf(route.path))
           .replace(/\{[a-z_]+\}/, "x")
         : fillPath(route, context);
       const body = route.method === "GET"
