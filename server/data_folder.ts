@@ -50,6 +50,8 @@ const LOCK_FILE = "lock";
 const HOLDER_PREFIX = "lock.holder.";
 /** How long a runtime without FsFile.tryLock (Deno before 2.7) may wait for the lock. */
 const LOCK_WAIT_MS = 1000;
+/** How often a lock is taken that somebody deletes meanwhile; some network folders number files anew. */
+const LOCK_TRIES = 10;
 
 /**
  * Takes the folder, creating it when it is missing. The lock is the operating system's on an open
@@ -98,7 +100,7 @@ async function takeFolder(path: string, options: FolderUse): Promise<DataFolder>
 
 /** The open file with its lock; null where another relay has it. */
 async function takeLock(path: string, exclusive: boolean): Promise<Deno.FsFile | null> {
-  for (;;) {
+  for (let tries = 0; tries < LOCK_TRIES; tries++) {
     const lock = await Deno.open(path, { create: true, read: true, write: true });
     try {
       if (!await tryLock(lock, exclusive)) {
@@ -112,13 +114,17 @@ async function takeLock(path: string, exclusive: boolean): Promise<Deno.FsFile |
     }
     lock.close(); // deleted between the two: its lock keeps nobody out
   }
+  throw new Error("the file lock is another one each time it is opened");
 }
 
-/** Whether the path still names the open file; where files have no numbers, it does. */
+/**
+ * Whether the path still names the open file; where files have no numbers, any file there is it. Windows
+ * has numbers of devices for paths, and none for open files.
+ */
 async function isFileAt(file: Deno.FsFile, path: string): Promise<boolean> {
   try {
     const [open, named] = await Promise.all([file.stat(), Deno.stat(path)]);
-    return open.ino === named.ino && open.dev === named.dev;
+    return open.ino === null || open.ino === named.ino && open.dev === named.dev;
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return false;
     throw error;

@@ -132,6 +132,38 @@ Deno.test("DataFolder.isHeld() until the lock's file is deleted, replaced, or mo
   }
 });
 
+/** Has open files say other numbers of themselves. */
+async function withNumbers(numbers: Partial<Deno.FileInfo>, test: () => Promise<void>) {
+  const { stat } = Deno.FsFile.prototype;
+  Deno.FsFile.prototype.stat = async function () {
+    return { ...await stat.call(this), ...numbers };
+  };
+  try {
+    await test();
+  } finally {
+    Object.assign(Deno.FsFile.prototype, { stat });
+  }
+}
+
+Deno.test("openDataFolder() takes a lock where open files have no numbers, as on Windows", () =>
+  withNumbers({ ino: null, dev: 0 }, () =>
+    withFolder(async (path) => {
+      const folder = await openDataFolder(path, EXCLUSIVE);
+      assert.ok(await folder.isHeld());
+      await Deno.remove(join(path, "lock"));
+      assert.ok(!await folder.isHeld());
+      await folder.release();
+    })));
+
+Deno.test("openDataFolder() does not try for ever where files have other numbers each time", () =>
+  withNumbers({ ino: 1 }, () =>
+    withFolder(async (path) => {
+      await assert.rejects(
+        openDataFolder(path, EXCLUSIVE),
+        /not usable \(the file lock is another one each time.*on a local disk/,
+      );
+    })));
+
 Deno.test("openDataFolder() takes no lock on a file that was deleted before it had it", async () => {
   await withFolder(async (path) => {
     const { open } = Deno;

@@ -29,7 +29,7 @@ import { RecentEvents } from "./recent_events.ts";
 import { createRelayStatus, type RelayStatusParts } from "./relay_status.ts";
 import { openSite } from "./site/part.ts";
 import { openResealing } from "./sealing/open_resealing.ts";
-import { isImpossible } from "./storage/clock_watch.ts";
+import { requirePossible } from "./storage/clock_watch.ts";
 import { openStorage, type StorageOptions } from "./storage/part.ts";
 import { openWaiting } from "./waiting/part.ts";
 import { MINUTE_MS } from "./time_units.ts";
@@ -66,7 +66,7 @@ const RECENT_EVENTS = 50;
  * @throws Error when the clock is not between 2025 and 2090, the store is newer, or no writer slot is free
  */
 export async function openRelay(given: Deps, options: RelayOptions = {}): Promise<Relay> {
-  requireSaneClock(given.now());
+  requirePossible(given.now());
   const recentEvents = new RecentEvents(RECENT_EVENTS, given.now);
   const deps: Deps = { ...given, log: recentEvents.through(given.log) };
   let startup: readonly string[] | undefined;
@@ -158,13 +158,4 @@ async function openParts(
     openResealing(core, ring, [sealedAgentKeys(core.identities), SEALED_MAIL_SECRET]),
   );
   return { ...http, mailOn, clock: store.clock };
-}
-
-function requireSaneClock(nowMs: number): void {
-  if (!isImpossible(nowMs)) return;
-  throw new Error(
-    `the clock says ${
-      new Date(nowMs).toISOString()
-    }; set it right: a relay runs between 2025 and 2090`,
-  );
 }

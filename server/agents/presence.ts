@@ -80,8 +80,9 @@ export class Presence {
       // What a flush had taken and not stored yet stands in memory alone.
       for (const [agentId, seenMs] of this.#latest.entries()) tell(agentId, seenMs);
       for (const [agentId, seenMs] of this.#unwritten) tell(agentId, seenMs);
-    } else if (exclusive || behindMs < REREAD_MS) return;
-    else if (behindMs > LOG_KEPT_MS / 2) await this.#readAll(tell);
+    } else if (exclusive || behindMs >= 0 && behindMs < REREAD_MS) return;
+    // A clock that went back: others write to their logs by the time before.
+    else if (behindMs < 0 || behindMs > LOG_KEPT_MS / 2) await this.#readAll(tell);
     else await this.#readLogs(tell, this.#readUpToMs);
     this.#readUpToMs = nowMs;
   }

@@ -79,6 +79,22 @@ Deno.test("Presence.follow() tells what other processes flushed, a minute or an 
     }
   }));
 
+Deno.test("Presence.follow() tells what other processes flush after a clock that went back", () =>
+  withStore(false, async (open, clock) => {
+    const [one, other] = [open(), open()];
+    const { latest, follow } = follower(one);
+    await follow();
+    clock.leap(-9 * 3_600_000);
+    for (const agentId of [4, 5]) {
+      other.touch(agentId);
+      const seenMs = clock.now();
+      await other.flush();
+      clock.advance(60_000);
+      await follow();
+      assert.equal(latest.get(agentId), seenMs);
+    }
+  }));
+
 Deno.test("Presence.follow() tells everybody again after a read that failed", () =>
   withStore(true, async (open, _clock, kv) => {
     let fails = true;

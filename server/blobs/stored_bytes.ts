@@ -33,7 +33,7 @@ export function countStorage(turn: Turn, owner: string, bytes: number): void {
 
 export const sweepsIn = (record: StorageRecord | null): number => record?.sweeps ?? 0;
 
-/** Of an owner without a record, which may have gone: no commit is on its way for so long. */
+/** Of an owner who counts nothing, and may have gone: no commit is on its way for so long. */
 const SWEPT_NOBODY_MS = 30 * DAY_MS;
 
 /**
@@ -46,12 +46,15 @@ export function countSweep(turn: Turn, owner: string): void {
   const before = turn.record(key);
   const sweeps = sweepsIn(before) + 1;
   const next: StorageRecord = { ...before ?? { v: 1, bytes: 0 }, sweeps, attempt: turn.attempt };
-  turn.putRecord(key, next, before === null ? SWEPT_NOBODY_MS : undefined);
+  turn.putRecord(key, next, next.bytes === 0 ? SWEPT_NOBODY_MS : undefined);
 }
 
 /** As countStorage(), for bytes that go: of an owner that has gone there is nothing to count. */
 export function countOut(turn: Turn, owner: string, bytes: number): void {
-  if (turn.record(storageKey(owner)) !== null) countStorage(turn, owner, -bytes);
+  const before = turn.record(storageKey(owner));
+  // Written again, the record that countSweep() leaves of who has gone would stay for good.
+  if (before === null || (before.bytes === 0 && bytes >= 0)) return;
+  countStorage(turn, owner, -bytes);
 }
 
 /** Owners whose bytes one commit counts: records are checked, and one over KV Connect checks ten. */

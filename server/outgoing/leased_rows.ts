@@ -11,14 +11,17 @@ import { LEASED_PREFIX, type OutgoingRow } from "./outgoing_row.ts";
 /** Rows put back at one time. */
 const AT_ONCE = 100;
 
-/** Puts back the rows that former processes of an exclusive store held. */
+/**
+ * Puts back the rows that former processes of an exclusive store held: they are gone, whatever the time. A
+ * clock is often set right while a relay starts, which is no reason for the start to fail.
+ */
 export async function freeAllLeases(services: HeldRowServices, freed: Freed): Promise<void> {
   const prefix = [LEASED_PREFIX];
   let selector: Deno.KvListSelector = { prefix };
   for (;;) {
     const rows: Row<unknown>[] = await services.store.list(selector, { limit: AT_ONCE });
     if (rows.length === 0) return;
-    await Promise.all(rows.map(({ key }) => makeDueNow(services, key, isHeld, freed)));
+    await Promise.all(rows.map(({ key }) => makeDueNow(services, key, isHeld, freed, true)));
     selector = { prefix, start: [...rows.at(-1)!.key, true] };
   }
 }

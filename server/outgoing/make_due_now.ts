@@ -13,12 +13,14 @@ export type Freed = (row: OutgoingRow) => void;
  * Ends the lease of a row that has one, and makes it due now.
  * @param indexKey by which it was found; taken away where no row is found by it any more
  * @param isWanted whether the row is as it was found, asked in the commit
+ * @param whateverTheClock where no time has decided that: done while the clock cannot be relied on, too
  */
 export async function makeDueNow(
   { store, records, commits }: HeldRowServices,
   indexKey: Deno.KvKey,
   isWanted: (row: OutgoingRow) => boolean,
   freed: Freed,
+  whateverTheClock = false,
 ): Promise<void> {
   const id = indexKey.at(-1) as string;
   const key = outgoingKey(id);
@@ -26,6 +28,7 @@ export async function makeDueNow(
   const { row } = await commits.submit<{ row: OutgoingRow | null }>({
     records: [key],
     sizeBytes: sizeOfChange(PAYLOAD_BYTES),
+    whateverTheClock,
     proof: key,
     plan(turn) {
       const before = turn.record<OutgoingRow>(key);

@@ -6,6 +6,7 @@
  */
 import type { Clock, Log } from "../deps.ts";
 import { type RelayError, unavailable } from "../errors.ts";
+import { CLOCK_SKEW_MS } from "../clock_skew.ts";
 import { MINUTE_MS } from "../time_units.ts";
 
 /** Ids and times are meaningful from the first of these on, and before the second. */
@@ -21,8 +22,11 @@ export interface ClockTiming {
 
 export const CLOCK_TIMING: ClockTiming = { leapMs: 2 * MINUTE_MS, agreementMs: MINUTE_MS };
 
-/** Corrections that are no leap: both clocks agree while they stay within this. */
-const SLEW_MS = 1_000;
+/**
+ * Corrections that are no leap: both clocks agree while they stay within this, as hosts' clocks do. A
+ * machine whose clocks drift apart by less a minute, such as a virtual one, is not unsure for ever.
+ */
+const SLEW_MS = CLOCK_SKEW_MS;
 /** For how long after a leap nothing is given up because of the time that has passed. */
 const LATELY_MS = 10 * MINUTE_MS;
 /** What a caller is told to wait where only a person can set the clock right. */
@@ -84,6 +88,7 @@ export class ClockWatch {
     if (Math.abs(offsetMs - this.#foundMs) > SLEW_MS) {
       this.#foundMs = offsetMs;
       this.#foundSinceMs = elapsedMs;
+      if (this.#isParted) this.#leaptAtMs = elapsedMs; // once more, or back
     }
     const partedMs = offsetMs - this.#offsetMs;
     if (isImpossible(nowMs)) {
@@ -214,6 +219,16 @@ function aheadNote(check: boolean): string {
 /** Whether no relay may run by this time. */
 export function isImpossible(nowMs: number): boolean {
   return !(nowMs >= EARLIEST_MS && nowMs < LATEST_MS);
+}
+
+/** @throws Error when no relay may start by this time: the message says what to do */
+export function requirePossible(nowMs: number): void {
+  if (!isImpossible(nowMs)) return;
+  throw new Error(
+    `the clock says ${
+      new Date(nowMs).toISOString()
+    }; set it right: a relay runs between 2025 and 2090`,
+  );
 }
 
 function unsure(leftMs: number): RelayError {

@@ -40,11 +40,37 @@ Deno.test("ClockWatch counts the minute anew for a clock that goes on leaping", 
   for (let i = 0; i < 10; i++) {
     assert.equal(watch.isSure, false);
     clock.advance(MINUTE_MS / 2);
-    clock.leap(2_000);
+    clock.leap(6_000);
   }
   assert.equal(watch.isSure, false);
   clock.advance(MINUTE_MS);
   assert.equal(watch.isSure, true);
+});
+
+Deno.test("ClockWatch.leaptLately counts from the last leap of a machine that sleeps again and again", () => {
+  const { clock, watch } = watchClock();
+  for (let wakes = 0; wakes < 30; wakes++) {
+    clock.leap(15 * MINUTE_MS);
+    assert.equal(watch.isSure, false);
+    clock.advance(MINUTE_MS / 2);
+  }
+  clock.advance(MINUTE_MS / 2);
+  assert.deepEqual([watch.isSure, watch.leaptLately], [true, true]);
+  clock.advance(9 * MINUTE_MS);
+  assert.equal(watch.leaptLately, false);
+});
+
+Deno.test("ClockWatch.leaptLately counts from the end of an impossible time", () => {
+  const { clock, watch } = watchClock();
+  const aheadMs = Date.UTC(2094, 0, 1) - clock.now();
+  clock.leap(aheadMs);
+  assert.equal(watch.isSure, false);
+  clock.advance(24 * HOUR_MS);
+  assert.equal(watch.isSure, false);
+  clock.leap(HOUR_MS - aheadMs);
+  assert.equal(watch.isSure, false);
+  clock.advance(MINUTE_MS);
+  assert.deepEqual([watch.isSure, watch.leaptLately], [true, true]);
 });
 
 Deno.test("ClockWatch takes a clock that comes back at its word at once", () => {
@@ -98,6 +124,22 @@ Deno.test("ClockWatch follows a clock that is set right little by little", () =>
     assert.equal(watch.isSure, true);
   }
   assert.deepEqual(logged, []);
+});
+
+Deno.test("ClockWatch agrees with clocks that drift apart by seconds a minute, after a leap too", () => {
+  const { clock, watch } = watchClock();
+  clock.leap(HOUR_MS);
+  assert.equal(watch.isSure, false);
+  for (let second = 0; second < 60; second++) {
+    clock.advance(1_000);
+    clock.leap(50);
+  }
+  assert.equal(watch.isSure, true);
+  for (let minute = 0; minute < 100; minute++) {
+    clock.advance(MINUTE_MS);
+    clock.leap(3_000);
+    assert.equal(watch.isSure, true);
+  }
 });
 
 Deno.test("ClockWatch adds up small steps that come too fast to be agreed on", () => {

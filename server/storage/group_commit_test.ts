@@ -53,6 +53,28 @@ Deno.test("GroupCommit lets a record of an uncommitted group enter no other grou
   }, { intercept });
 });
 
+Deno.test("GroupCommit keeps a record for as long as the last job that wrote it says", async () => {
+  await withControlledCommits(async ({ storage, commits }) => {
+    const put = (expireInMs?: number): Job<number> => ({
+      ...countJob("kept"),
+      plan(turn) {
+        turn.putRecord(mailboxKey("kept"), { head: 1 }, expireInMs);
+        return 1;
+      },
+    });
+    await storage.records.load(mailboxKey("kept"));
+    const orders = [
+      { jobs: [put(1_000), put()], expireIn: undefined },
+      { jobs: [put(), put(1_000)], expireIn: 1_000 },
+    ];
+    for (const { jobs, expireIn } of orders) {
+      await Promise.all(jobs.map((job) => storage.commits.submit(job)));
+      const written = commits.at(-1)!.writes.filter(({ key }) => key[0] === "box");
+      assert.deepEqual(written.map((write) => write.expireIn), [expireIn], "one commit for both");
+    }
+  });
+});
+
 Deno.test("GroupCommit keeps the order of jobs on one record", async () => {
   await withControlledCommits(async ({ storage }) => {
     const counts = await Promise.all(

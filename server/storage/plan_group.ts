@@ -163,8 +163,12 @@ export class PlanGroup<P> {
 
   /** Adds rows that belong to no single job. */
   addRows(turn: JobTurn): void {
-    for (const [name, value] of turn.staged) this.staged.set(name, value);
-    for (const [name, expireInMs] of turn.expiries) this.#expiries.set(name, expireInMs);
+    for (const [name, value] of turn.staged) {
+      this.staged.set(name, value);
+      const expireInMs = turn.expiries.get(name);
+      if (expireInMs === undefined) this.#expiries.delete(name); // an earlier job's was for a time
+      else this.#expiries.set(name, expireInMs);
+    }
     for (const row of turn.rows) this.#rows.push(row);
     for (const part of turn.joined) this.#joined.add(part);
     for (const key of turn.absent) this.#absent.push(key);
@@ -336,7 +340,8 @@ export class JobTurn implements Turn {
   putRecord<R>(key: RecordKey<R>, value: R | null, expireInMs?: number): void {
     const name = this.#own(key);
     this.staged.set(name, value);
-    if (expireInMs !== undefined) this.expiries.set(name, Math.max(1, expireInMs));
+    if (expireInMs === undefined) this.expiries.delete(name);
+    else this.expiries.set(name, Math.max(1, expireInMs));
   }
 
   requireAbsent(key: Deno.KvKey): void {

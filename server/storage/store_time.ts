@@ -4,6 +4,7 @@
  */
 import { DAY_MS, MINUTE_MS } from "../time_units.ts";
 import type { ClockWatch } from "./clock_watch.ts";
+import { passedSince } from "./passed_since.ts";
 import type { Store } from "./store.ts";
 
 /**
@@ -16,6 +17,8 @@ const LIVED_KEY: Deno.KvKey = ["meta", "lived"];
 /** A relay does not start with a clock further behind the newest time, and remarks on one as far ahead. */
 const FAR_MS = DAY_MS;
 const WRITE_EVERY_MS = MINUTE_MS;
+/** The first time after so long: many processes of a hosted store live for seconds. */
+const FIRST_WRITE_MS = 10_000;
 
 /** The clock is far behind the store. The message says what to do. */
 export class ClockBehindError extends Error {
@@ -33,7 +36,10 @@ export class ClockBehindError extends Error {
 export class StoreTime {
   /** What was lived when the monotonic clock showed 0. */
   #livedAtZeroMs = 0;
-  #writtenAtMs = -Infinity;
+  /** Ms since both were written, and after how many of them they are written again. */
+  #passedMs: () => number = () => Infinity;
+  #writeAfterMs = FIRST_WRITE_MS;
+  #refreshing: Promise<void> | null = null;
 
   constructor(
     private readonly store: Pick<Store, "getMany" | "transact" | "elapsed" | "clock">,
@@ -66,27 +72,36 @@ export class StoreTime {
     return Math.floor(this.#livedAtZeroMs + this.store.elapsed());
   }
 
-  /** Writes both when they were last written a minute ago. */
+  /**
+   * Writes both each minute by either clock, at first after ten seconds: a process whose machine slept
+   * learns at once what the store has lived with others meanwhile, before anything is taken again. Calls
+   * meanwhile share what is under way.
+   */
   async refresh(): Promise<void> {
-    if (this.store.elapsed() - this.#writtenAtMs >= WRITE_EVERY_MS) await this.close();
+    if (this.#passedMs() < this.#writeAfterMs) return;
+    await (this.#refreshing ??= this.#write().finally(() => this.#refreshing = null));
+    this.#writeAfterMs = WRITE_EVERY_MS;
   }
 
   /** Writes both: nothing of what was lived is lost. */
   async close(): Promise<void> {
+    await this.#refreshing?.catch(() => {});
     await this.#write();
   }
 
   async #write(): Promise<void> {
-    const { clock } = this.store;
-    this.#livedAtZeroMs += await this.store.transact(async (transaction) => {
+    const { clock, elapsed } = this.store;
+    const livedAtZeroMs = await this.store.transact(async (transaction) => {
       // Each process counts a time that has really passed: the longest count is the best.
       const { value } = await transaction.get<number>(LIVED_KEY);
-      const aheadMs = Math.max(0, (value ?? 0) - this.livedMs);
-      transaction.set(LIVED_KEY, this.livedMs + aheadMs);
+      const elapsedMs = elapsed();
+      const livedMs = Math.max(value ?? 0, Math.floor(this.#livedAtZeroMs + elapsedMs));
+      transaction.set(LIVED_KEY, livedMs);
       if (clock.isSure) transaction.set(NEWEST_KEY, newestBy(clock));
-      return aheadMs;
+      return livedMs - elapsedMs;
     });
-    this.#writtenAtMs = this.store.elapsed();
+    this.#livedAtZeroMs = Math.max(this.#livedAtZeroMs, livedAtZeroMs);
+    this.#passedMs = passedSince(this.store);
   }
 }
 

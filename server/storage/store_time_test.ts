@@ -9,9 +9,13 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 86_400_000;
 
-function openTime(kv: Deno.Kv, clock: TestClock): { time: StoreTime; watch: ClockWatch } {
+function openTime(
+  kv: Deno.Kv,
+  clock: TestClock,
+  check = true,
+): { time: StoreTime; watch: ClockWatch } {
   const { now, elapsed } = clock;
-  const watch = new ClockWatch({ now, elapsed, log: () => {} });
+  const watch = new ClockWatch({ now, elapsed, log: () => {}, check });
   return { time: new StoreTime({ ...storeOn(kv), elapsed, clock: watch }), watch };
 }
 
@@ -85,11 +89,9 @@ Deno.test("StoreTime.livedMs counts monotonic time alone, goes on over restarts,
   const first = openTime(kv, clock);
   await first.time.open(true);
   assert.equal(first.time.livedMs, 0);
-  clock.advance(MINUTE_MS - 1);
+  clock.advance(MINUTE_MS);
   clock.leap(30 * DAY_MS);
-  assert.equal(first.time.livedMs, MINUTE_MS - 1);
-  await first.time.refresh();
-  clock.advance(1);
+  assert.equal(first.time.livedMs, MINUTE_MS);
   await first.time.refresh();
   clock.advance(MINUTE_MS / 2);
   const killed = openTime(kv, clock);
@@ -118,22 +120,84 @@ Deno.test("StoreTime.livedMs of two processes is the longer count, never the sum
   assert.equal(two.time.livedMs, 2 * MINUTE_MS);
 });
 
-Deno.test("StoreTime.refresh() writes once a minute, and no time that is not relied on", async () => {
+Deno.test("StoreTime.livedMs of a process whose machine slept is that of the others before its clock is relied on again", async () => {
+  for (const check of [true, false]) {
+    using kv = await Deno.openKv(":memory:");
+    const [clock, slept] = [createTestClock(NOW_MS), createTestClock(NOW_MS)];
+    const [other, sleeper] = [openTime(kv, clock), openTime(kv, slept, check)];
+    for (const { time } of [other, sleeper]) await time.open(check);
+    clock.advance(30 * HOUR_MS);
+    await other.time.refresh();
+    slept.leap(30 * HOUR_MS);
+    await sleeper.time.refresh();
+    assert.equal(sleeper.watch.isSure, !check);
+    assert.equal(sleeper.time.livedMs, 30 * HOUR_MS);
+  }
+});
+
+Deno.test("StoreTime.refresh() writes after ten seconds and then once a minute, and no time that is not relied on", async () => {
   using kv = await Deno.openKv(":memory:");
   const clock = createTestClock(NOW_MS);
   const { time } = openTime(kv, clock);
   await time.open(true);
-  clock.advance(MINUTE_MS - 1);
-  await time.refresh();
-  assert.equal(await newest(kv), NOW_MS);
-  clock.advance(1);
-  await time.refresh();
-  assert.equal(await newest(kv), NOW_MS + MINUTE_MS);
+  let writtenMs = 0;
+  for (const everyMs of [10_000, MINUTE_MS, MINUTE_MS]) {
+    clock.advance(everyMs - 1);
+    await time.refresh();
+    assert.equal(await newest(kv), NOW_MS + writtenMs);
+    clock.advance(1);
+    await time.refresh();
+    writtenMs += everyMs;
+    assert.equal(await newest(kv), NOW_MS + writtenMs);
+  }
   clock.advance(MINUTE_MS);
   clock.leap(DAY_MS);
   await time.refresh();
-  assert.equal(await newest(kv), NOW_MS + MINUTE_MS);
+  assert.equal(await newest(kv), NOW_MS + writtenMs);
   clock.advance(MINUTE_MS);
   await time.refresh();
   assert.equal(await newest(kv), clock.now(), "taken for right by now");
+});
+
+Deno.test("StoreTime.livedMs goes on by processes that are ended after some seconds without closing", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const clock = createTestClock(NOW_MS);
+  for (let lives = 1; lives <= 5; lives++) {
+    const { time } = openTime(kv, clock);
+    await time.open(true);
+    for (let seconds = 0; seconds < 12; seconds++) {
+      clock.advance(1_000);
+      await time.refresh();
+    }
+    const next = openTime(kv, clock);
+    await next.time.open(true);
+    assert.equal(next.time.livedMs, lives * 10_000);
+  }
+});
+
+Deno.test("StoreTime.refresh() waits for a store that hangs with one write, not with one for each call", async () => {
+  using plain = await Deno.openKv(":memory:");
+  let reads = 0;
+  const answers = Promise.withResolvers<void>();
+  let hangs = false;
+  const getMany: Deno.Kv["getMany"] = async (...args) => {
+    reads++;
+    if (hangs) await answers.promise;
+    return await plain.getMany(...args);
+  };
+  const kv = { getMany, atomic: () => plain.atomic() } as unknown as Deno.Kv;
+  const clock = createTestClock(NOW_MS);
+  const { time } = openTime(kv, clock);
+  await time.open(true);
+  [reads, hangs] = [0, true];
+  const refreshes: Promise<void>[] = [];
+  for (let seconds = 0; seconds < 600; seconds++) {
+    clock.advance(1_000);
+    refreshes.push(time.refresh());
+  }
+  const closed = time.close();
+  assert.equal(reads, 1);
+  answers.resolve();
+  await Promise.all([...refreshes, closed]);
+  assert.equal(await newest(plain), clock.now());
 });

@@ -118,3 +118,25 @@ blobTest(
   },
   SHARED,
 );
+
+blobTest(
+  "what is swept of an owner that has gone leaves no record for good",
+  async (rig, open) => {
+    const kv = createFakeKv({ kv: rig.kv });
+    const sweeping = await open({ kv });
+    const ref = await sweeping.kept(FOLDER, patterned(20));
+    await sweeping.blobs.write(FOLDER, [patterned(10)]); // nobody's
+    await sweeping.hours(1.5);
+    await sweeping.commit("drop", ref);
+    await sweeping.forget("org_1");
+    const before = kv.commits.length;
+    await sweeping.hours(3);
+    await sweeping.blobs.write(FOLDER, [patterned(10)]);
+    await sweeping.hours(3);
+    assert.deepEqual(await rig.rows("blob-deletion"), []);
+    const written = kv.commits.slice(before).flatMap(({ writes }) => writes)
+      .filter(({ key }) => key[0] === "mail-storage");
+    assert.deepEqual(written.map(({ expireIn }) => expireIn), [30 * DAY_MS, 30 * DAY_MS]);
+  },
+  SHARED,
+);

@@ -1,7 +1,8 @@
 /** What a relay does on a clock that leapt, with RELAY_CLOCK_CHECK and without it. */
 import assert from "node:assert/strict";
+import { INDEX_ROW, indexKeyOf, type OutgoingRow } from "../../server/outgoing/outgoing_row.ts";
 import { ask, assertRefused, assertStatus } from "../support/answer.ts";
-import { TEST_START_MS } from "../support/clock.ts";
+import { createTestClock, TEST_START_MS } from "../support/clock.ts";
 import { makeStoreFolder, startTestRelay } from "../support/relay.ts";
 import { accepted } from "../support/mail_caller.ts";
 import { startMailRelay } from "../support/mail_relay.ts";
@@ -50,6 +51,45 @@ Deno.test("what waits for its time is not sent by a clock that is unsure", async
   relay.clock.advance(1);
   assert.equal(await arrived(), 1);
 });
+
+Deno.test("a clock that is set right while a relay starts, whenever that is, does not end the start", async () => {
+  const { dir, kvPath } = await makeStoreFolder();
+  try {
+    const first = await startMailRelay({ kvPath });
+    const owner = await newSendingOrg(first);
+    const sendAt = new Date(first.clock.now() + HOUR_MS).toISOString();
+    accepted(await send(owner, await owner.inbox(), { send_at: sendAt }), 202);
+    await first.stop();
+    let reading = 1;
+    for (let isRead = true; isRead; reading++) {
+      await leaveLeased(kvPath);
+      const clock = createTestClock(TEST_START_MS + HOUR_MS);
+      let readings = 0;
+      const now = () => {
+        if (++readings === reading) clock.leap(9 * HOUR_MS);
+        return clock.now();
+      };
+      await using _relay = await startMailRelay({ kvPath, deps: { now, elapsed: clock.elapsed } });
+      isRead = readings > reading;
+    }
+    assert.ok(reading > 10, "the clock is read at many steps of a start");
+  } finally {
+    await Deno.remove(dir, { recursive: true });
+  }
+});
+
+/** Leaves what is queued as a process does that is killed at its delivery. */
+async function leaveLeased(kvPath: string): Promise<void> {
+  using kv = await Deno.openKv(kvPath);
+  const queued = await Array.fromAsync(kv.list<OutgoingRow>({ prefix: ["outgoing"] }));
+  assert.equal(queued.length, 1);
+  for (const { key, value } of queued) {
+    const id = String(key[1]);
+    const leased = { ...value, lease: "a former process", dueMs: TEST_START_MS + HOUR_MS };
+    await kv.atomic().set(key, leased).delete(indexKeyOf(id, value))
+      .set(indexKeyOf(id, leased), INDEX_ROW).commit();
+  }
+}
 
 Deno.test("a start on a clock that is behind the store is told of, and refuses nothing", async () => {
   const { dir, kvPath } = await makeStoreFolder();
