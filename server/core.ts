@@ -41,7 +41,7 @@ export function createCore(
   const { store, records, commits, ids, leases, publicReads, freeDisk, isFloorKnown, addressKey } =
     storage;
   const { limits } = deps.config;
-  const identities = new Identities(deps.kv);
+  const identities = new Identities(store);
   const presence = new Presence(store);
   const authenticator = createAuthenticator({
     byAddress: (address) => identities.byAddress(address),

@@ -37,7 +37,7 @@ export function createRelayStatus(
     ],
     refusals: () => http.refusals.list(),
     events: () => recentEvents.newestFirst(),
-    outgoing: () => countQueue(kv),
+    outgoing: () => countQueue(store),
     custodyKeys: {
       encrypting: ring.primaryId,
       opening: ring.ids.filter((id) => id !== ring.primaryId),

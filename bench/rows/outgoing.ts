@@ -4,9 +4,8 @@ import { outgoingKey, stageOutgoing } from "../../server/outgoing/outgoing_row.t
 import { ClockWatch } from "../../server/storage/clock_watch.ts";
 import { GroupCommit } from "../../server/storage/group_commit.ts";
 import { IdSequence } from "../../server/storage/id_sequence.ts";
-import { RepeatFloor } from "../../server/storage/repeat_floor.ts";
 import { RecordCache } from "../../server/storage/record_cache.ts";
-import { EMBEDDED_CAPACITY, type Store } from "../../server/storage/store.ts";
+import { createStore, EMBEDDED_CAPACITY } from "../../server/storage/store.ts";
 import type { Row } from "../row.ts";
 
 const KIND = "bench";
@@ -26,7 +25,7 @@ export const outgoingDeliveries: Row = {
     const rows = count(ROWS);
     const kv = await Deno.openKv(`${temporaryFolder}/outgoing.sqlite3`);
     const elapsed = () => performance.now();
-    const store: Store = {
+    const store = createStore({
       kv,
       exclusive: true,
       capacity: EMBEDDED_CAPACITY,
@@ -34,9 +33,8 @@ export const outgoingDeliveries: Row = {
       elapsed,
       lived: elapsed,
       clock: new ClockWatch({ now: Date.now, elapsed, log: () => {} }),
-      floor: new RepeatFloor(kv),
       random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
-    };
+    });
     const records = new RecordCache(store);
     const ids = await IdSequence.open(store, null);
     const commits = new GroupCommit({ store, records, ids, journal: null });

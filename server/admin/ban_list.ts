@@ -2,11 +2,10 @@
  * GET /v1/admin/bans: who is banned, newest first. Bans that are older than the list are added once
  * for each store, from the mailbox records, before it is first shown.
  */
+import type { Rows } from "../storage/rows.ts";
 import type { Identities } from "../agents/identities.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
-import { listRows } from "../storage/list_rows.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { BAN_LIST_PREFIX, banKey, type BanRecord, type ListedBan, stageBan } from "./ban_record.ts";
 
 /** Exists once every ban of the store is in the list. */
@@ -14,7 +13,7 @@ const LISTED_MARK: Deno.KvKey = ["meta", "bans-listed"];
 const RECORDS_A_READ = 500;
 
 export interface BanListOptions {
-  kv: Deno.Kv;
+  store: Rows;
   commits: GroupCommit;
   identities: Identities;
 }
@@ -31,33 +30,28 @@ export class BanList {
       this.#completing = null; // the next request tries again
       throw error;
     }));
-    return await retryWhileLocked(async () => {
-      const page: ListedBan[] = [];
-      let passed = 0;
-      const rows = this.options.kv.list<ListedBan>(
-        { prefix: BAN_LIST_PREFIX },
-        { reverse: true, limit: offset + limit },
-      );
-      for await (const { value } of rows) if (++passed > offset) page.push(value);
-      return page;
+    const rows = await this.options.store.list<ListedBan>({ prefix: BAN_LIST_PREFIX }, {
+      reverse: true,
+      limit: offset + limit,
     });
+    return rows.slice(offset).map(({ value }) => value);
   }
 
   /** Adds to the list what is missing there, once for each store. */
   async #complete(): Promise<void> {
-    const { kv } = this.options;
-    const mark = await retryWhileLocked(() => kv.get(LISTED_MARK));
+    const { store } = this.options;
+    const mark = await store.get(LISTED_MARK);
     if (mark.value !== null) return;
     let start = inKey(0);
     const end = inKey(Number.MAX_SAFE_INTEGER);
     for (;;) {
-      const rows = await listRows<InRecord>(kv, { start, end }, { limit: RECORDS_A_READ });
+      const rows = await store.list<InRecord>({ start, end }, { limit: RECORDS_A_READ });
       for (const { key, value } of rows) if (value.banned) await this.#add(key[1] as number);
       if (this.#closed) return;
       if (rows.length < RECORDS_A_READ) break;
       start = inKey(rows.at(-1)!.key[1] as number + 1);
     }
-    await retryWhileLocked(() => kv.set(LISTED_MARK, { v: 1 }));
+    await store.transact((transaction) => transaction.set(LISTED_MARK, { v: 1 }));
   }
 
   async #add(agentId: number): Promise<void> {

@@ -1,4 +1,5 @@
 /** The messages that a step of a purge deletes, with every row of them. */
+import type { Rows } from "../storage/rows.ts";
 import {
   inboxKey,
   outboxKey,
@@ -7,7 +8,6 @@ import {
   rawKey,
 } from "../messages/rows/message_row.ts";
 import { decodeRow } from "../messages/rows/row_codec.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
 
 export interface DoomedMessage {
   id: number;
@@ -25,18 +25,18 @@ const KEYS_A_STEP = 500;
  * @returns the messages, and whether there may be more below the last one
  */
 export async function listDoomed(
-  kv: Deno.Kv,
+  store: Rows,
   senderId: number,
   beforeId: number,
   maxMessages: number,
 ): Promise<{ messages: DoomedMessage[]; more: boolean }> {
-  const sent = await listSent(kv, senderId, beforeId, maxMessages);
+  const sent = await listSent(store, senderId, beforeId, maxMessages);
   const messages: DoomedMessage[] = [];
   let keys = 0;
   for (let from = 0; from < sent.length && keys < KEYS_A_STEP; from += ROWS_A_READ) {
     const some = sent.slice(from, from + ROWS_A_READ);
-    const rows = await retryWhileLocked(() =>
-      kv.getMany<Uint8Array[]>(some.map(({ id, recipientId }) => inboxKey(recipientId, id)))
+    const rows = await store.getMany<Uint8Array[]>(
+      some.map(({ id, recipientId }) => inboxKey(recipientId, id)),
     );
     for (const [i, { id, recipientId }] of some.entries()) {
       const message = { id, keys: rowsOf(senderId, recipientId, id, rows[i]!.value) };
@@ -65,17 +65,15 @@ function rowsOf(
 }
 
 async function listSent(
-  kv: Deno.Kv,
+  store: Rows,
   senderId: number,
   beforeId: number,
   limit: number,
 ): Promise<{ id: number; recipientId: number }[]> {
-  return await retryWhileLocked(async () => {
-    const sent: { id: number; recipientId: number }[] = [];
-    const selector = { prefix: ["outbox", senderId], end: outboxKey(senderId, beforeId) };
-    for await (const { key, value } of kv.list<OutboxRow>(selector, { reverse: true, limit })) {
-      sent.push({ id: key[2] as number, recipientId: value.recipientId });
-    }
-    return sent;
-  });
+  const selector = { prefix: ["outbox", senderId], end: outboxKey(senderId, beforeId) };
+  const rows = await store.list<OutboxRow>(selector, { reverse: true, limit });
+  return rows.map(({ key, value }) => ({
+    id: key[2] as number,
+    recipientId: value.recipientId,
+  }));
 }

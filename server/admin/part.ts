@@ -20,10 +20,10 @@ export interface AdminOptions extends Pick<OperatorActionsOptions, "sweep"> {
 
 export function openAdmin(core: Core, { messages, recent, sweep, status }: AdminOptions): Part {
   const { store, commits, leases, identities, limits, addressKey } = core;
-  const { config, kv, now, random, log } = core.deps;
+  const { config, now, random, log } = core.deps;
   const { adminToken, baseUrl, trustedProxyHops } = config;
   const { retentionMs } = messages;
-  const bans = new BanList({ kv, commits, identities });
+  const bans = new BanList({ store, commits, identities });
   const purges = new Purges({ store, commits, leases, recent, retentionMs, log });
   const actions = new OperatorActions({ identities, commits, bans, purges, log, sweep });
   return {

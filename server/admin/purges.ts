@@ -31,8 +31,6 @@ import type { Swept } from "../network/record_figures.ts";
 import { type GroupCommit, Outdated } from "../storage/group_commit.ts";
 import { LeasedSteps } from "../storage/leased_steps.ts";
 import type { Leases } from "../storage/leases.ts";
-import { listRows } from "../storage/list_rows.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
 import { listDoomed } from "./doomed_messages.ts";
 
@@ -112,28 +110,30 @@ export class Purges {
   }
 
   async #pending(): Promise<number[]> {
-    const rows = await listRows(this.options.store.kv, { prefix: PURGING_PREFIX });
+    const rows = await this.options.store.list({ prefix: PURGING_PREFIX });
     return rows.map(({ key }) => key[1] as number);
   }
 
   /** One step of an agent's purge. @returns whether there may be more to do */
   async #step(agentId: number): Promise<boolean> {
-    const { store: { kv }, commits, retentionMs, log } = this.options;
+    const { store, commits, retentionMs, log } = this.options;
     const { messagesAStep = MESSAGES_A_STEP } = this.options;
     // Read first: what is read from here on is true until another step is made.
-    const [stepRow, purgeRow] = await retryWhileLocked(() =>
-      kv.getMany<[unknown, PurgeRecord]>([LAST_SWEEP_STEP, purgeKey(agentId)])
-    );
+    const [stepRow, purgeRow] = await store.getMany<[unknown, PurgeRecord]>([
+      LAST_SWEEP_STEP,
+      purgeKey(agentId),
+    ]);
     const purge = purgeRow.value;
     if (purge === null || purge.nextBeforeId === null) {
       // It ended meanwhile. A row without its purge must not keep the work going for ever.
-      await retryWhileLocked(() =>
-        kv.atomic().check(purgeRow).delete(purgingKey(agentId)).commit()
-      );
+      await store.transact(async (transaction) => {
+        const { value: now } = await transaction.get<PurgeRecord>(purgeKey(agentId));
+        if (now === null || now.nextBeforeId === null) transaction.delete(purgingKey(agentId));
+      });
       return false;
     }
-    const doomed = await listDoomed(kv, agentId, purge.nextBeforeId, messagesAStep);
-    const correction = await takeOffFeed(kv, doomed.messages);
+    const doomed = await listDoomed(store, agentId, purge.nextBeforeId, messagesAStep);
+    const correction = await takeOffFeed(store, doomed.messages);
     const lastId = correction.lastId ?? doomed.messages.at(-1)?.id;
     const going = doomed.messages.filter(({ id }) => id >= lastId!);
     const ends = !doomed.more && going.length === doomed.messages.length;

@@ -2,9 +2,9 @@
  * Who an address, handle or word name belongs to. The binding is for ever, so that every process
  * keeps in memory what it found, for the agents that it meets again.
  */
+import type { Rows } from "../storage/rows.ts";
 import { Buffer } from "node:buffer";
 import { decodeAddress } from "../../toolkit/decode_address.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { PackedTexts } from "../storage/packed_texts.ts";
 import { SegmentedMap } from "../storage/segmented_map.ts";
 import { readIdentifier } from "./identifier.ts";
@@ -50,7 +50,7 @@ export class Identities {
    * @param capacity agents that are kept in memory
    * @param packedBytes of those that had to leave
    */
-  constructor(private readonly kv: Deno.Kv, capacity = REMEMBERED, packedBytes = PACKED_BYTES) {
+  constructor(private readonly store: Rows, capacity = REMEMBERED, packedBytes = PACKED_BYTES) {
     this.#packed = new PackedTexts(packedBytes);
     this.#byId = new SegmentedMap(capacity, { dropped: (_, { identity }) => this.#drop(identity) });
   }
@@ -101,7 +101,7 @@ export class Identities {
     }
     const unpacked = this.#unpack(binding, name);
     if (unpacked !== undefined) return this.#found(unpacked, binding);
-    const row = await retryWhileLocked(() => this.kv.get<BindingRow>(bindingKey(binding, name)));
+    const row = await this.store.get<BindingRow>(bindingKey(binding, name));
     if (row.value === null) return null;
     const { id } = row.value;
     const known = this.#byId.get(id) ?? await this.#read(id);
@@ -119,7 +119,7 @@ export class Identities {
 
   async #read(id: number): Promise<Known> {
     this.reads++;
-    const row = await retryWhileLocked(() => this.kv.get<AgentRecord>(agentKey(id)));
+    const row = await this.store.get<AgentRecord>(agentKey(id));
     if (row.value === null) throw new Error(`agent ${id} is not in the store`);
     return this.#keep(row.value);
   }

@@ -1,3 +1,4 @@
+import { storeOn } from "../../tests/support/store_on.ts";
 import assert from "node:assert/strict";
 import { encodeAddress } from "../../toolkit/encode_address.ts";
 import { wordName } from "../../toolkit/word_name.ts";
@@ -40,7 +41,7 @@ async function withAgents(
 
 Deno.test("Identities reads busy agents hardly more than once, however many others it meets once", () =>
   withAgents(400, async (kv, agents) => {
-    const identities = new Identities(kv, 50, 0);
+    const identities = new Identities(storeOn(kv), 50, 0);
     const busy = agents.slice(0, 30);
     for (const { address } of [...busy, ...busy]) await identities.byAddress(address);
     for (const [i, { address }] of agents.slice(30).entries()) {
@@ -55,7 +56,7 @@ Deno.test("Identities reads busy agents hardly more than once, however many othe
 
 Deno.test("Identities forgets all names of an agent that had to leave, and finds it again by each", () =>
   withAgents(60, async (kv, agents) => {
-    const identities = new Identities(kv, 10);
+    const identities = new Identities(storeOn(kv), 10);
     const { id, address, handle, wordName } = agents[0]!;
     const names = [address, `@${handle}`, wordName];
     for (const name of names) assert.equal((await identities.resolve(name))?.id, id);
@@ -68,7 +69,7 @@ Deno.test("Identities forgets all names of an agent that had to leave, and finds
 
 Deno.test("Identities finds agents that had to leave without a read, by each name and id that it knew", () =>
   withAgents(400, async (kv, agents) => {
-    const identities = new Identities(kv, 50);
+    const identities = new Identities(storeOn(kv), 50);
     for (const { address, handle } of agents) {
       await identities.byAddress(address);
       await identities.resolve(`@${handle}`);

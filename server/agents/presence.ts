@@ -2,9 +2,7 @@
  * When agents were last seen. The times are kept in memory and written at most once a minute for
  * each agent, so that a request costs no commit. A crash loses at most that minute.
  */
-import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { BoundedMap } from "../storage/bounded_map.ts";
-import { listRows } from "../storage/list_rows.ts";
 import type { Store } from "../storage/store.ts";
 
 const ROWS_A_COMMIT = 500;
@@ -33,7 +31,7 @@ export class Presence {
   #tell: TellSeen = () => {};
   #readUpToMs = -Infinity;
 
-  constructor(private readonly store: Pick<Store, "kv" | "now" | "random" | "exclusive">) {}
+  constructor(private readonly store: Store) {}
 
   /** Records an accepted authenticated request of the agent. */
   touch(agentId: number): void {
@@ -59,8 +57,8 @@ export class Presence {
   async #readStored(agentId: number): Promise<number | null> {
     const known = this.#stored.get(agentId);
     if (known !== undefined) return known;
-    const { kv, exclusive } = this.store;
-    const { value } = await retryWhileLocked(() => kv.get<number>(seenKey(agentId)));
+    const { exclusive } = this.store;
+    const { value } = await this.store.get<number>(seenKey(agentId));
     // A flush meanwhile has told what is newer.
     if (exclusive && this.#stored.get(agentId) === undefined) this.#stored.set(agentId, value);
     return value;
@@ -90,17 +88,15 @@ export class Presence {
   }
 
   async #readAll(tell: TellSeen): Promise<void> {
-    const { kv } = this.store;
-    await retryWhileLocked(async () => {
-      for await (const { key, value } of kv.list<number>({ prefix: SEEN_PREFIX }, SEEN_BATCH)) {
-        tell(key[1] as number, value);
-      }
-    });
+    const seen = this.store.batches<number>({ prefix: SEEN_PREFIX }, SEEN_BATCH);
+    for await (const rows of seen) {
+      for (const { key, value } of rows) tell(key[1] as number, value);
+    }
   }
 
   async #readLogs(tell: TellSeen, sinceMs: number): Promise<void> {
     const start = [...LOG_PREFIX, sinceMs - LOG_DELAY_MS];
-    const logs = await listRows<number[]>(this.store.kv, { prefix: LOG_PREFIX, start });
+    const logs = await this.store.list<number[]>({ prefix: LOG_PREFIX, start });
     for (const { value } of logs) {
       for (let i = 0; i < value.length; i += 2) tell(value[i]!, value[i + 1]!);
     }
@@ -108,20 +104,18 @@ export class Presence {
 
   /** Writes what changed. Called every minute and at shutdown. */
   async flush(): Promise<void> {
-    const { kv, now, random, exclusive } = this.store;
+    const { store } = this;
+    const { now, random, exclusive } = store;
     const rows = [...this.#unwritten];
     this.#unwritten = new Map();
     for (let from = 0; from < rows.length; from += ROWS_A_COMMIT) {
       const some = rows.slice(from, from + ROWS_A_COMMIT);
       const name = random(12);
       try {
-        await retryWhileLocked(() => {
-          const operation = kv.atomic();
-          for (const [agentId, seenMs] of some) operation.set(seenKey(agentId), seenMs);
-          if (!exclusive) {
-            operation.set([...LOG_PREFIX, now(), name], some.flat(), { expireIn: LOG_KEPT_MS });
-          }
-          return operation.commit();
+        await store.transact((transaction) => {
+          for (const [agentId, seenMs] of some) transaction.set(seenKey(agentId), seenMs);
+          if (exclusive) return;
+          transaction.set([...LOG_PREFIX, now(), name], some.flat(), { expireInMs: LOG_KEPT_MS });
         });
         if (exclusive) { for (const [agentId, seenMs] of some) this.#stored.set(agentId, seenMs); }
       } catch (error) {

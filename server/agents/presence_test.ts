@@ -1,3 +1,4 @@
+import { storeOn } from "../../tests/support/store_on.ts";
 import assert from "node:assert/strict";
 import { createTestClock } from "../../tests/support/clock.ts";
 import { Presence } from "./presence.ts";
@@ -12,10 +13,9 @@ async function withStore(
 ): Promise<void> {
   const kv = await Deno.openKv(":memory:");
   const clock = createTestClock();
-  const random = (sizeBytes: number) => crypto.getRandomValues(new Uint8Array(sizeBytes));
   try {
     await test(
-      (own = kv) => new Presence({ kv: own, now: clock.now, random, exclusive }),
+      (own = kv) => new Presence(storeOn(own, { now: clock.now, exclusive })),
       clock,
       kv,
     );

@@ -3,11 +3,9 @@
  * dozen in a commit (docs/adr/0037).
  */
 import type { Turn } from "../storage/job.ts";
-import { listRows } from "../storage/list_rows.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
+import type { Store } from "../storage/store.ts";
 import type { BlobBytes, FoundBytes } from "./blob_bytes.ts";
 import type { BlobName } from "./blob_name.ts";
-import { writeRows } from "./write_rows.ts";
 
 /** ["blob-pending", ...name]: stands from before the first part until a commit keeps the blob. */
 interface PendingRow {
@@ -19,8 +17,6 @@ interface PendingRow {
 const PART_BYTES = 60_000;
 /** Below the 819,200 bytes of a commit, keys included. */
 const PARTS_A_WRITE = 12;
-/** Keys of a read over KV Connect. */
-const PARTS_A_READ = 10;
 /** Their keys stay below the 81,920 bytes that those of a commit may have. */
 const PARTS_A_DELETION = 200;
 const BATCH = 100;
@@ -30,18 +26,18 @@ const pendingKey = (name: BlobName): Deno.KvKey => [PENDING, ...name];
 const partKey = (name: BlobName, n: number): Deno.KvKey => ["blob-part", ...name, n];
 
 export class BlobParts implements BlobBytes {
-  constructor(private readonly kv: Deno.Kv) {}
+  constructor(private readonly store: Store) {}
 
   async put(name: BlobName, sections: readonly Uint8Array[]): Promise<void> {
     const sizeBytes = sections.reduce((sum, { length }) => sum + length, 0);
     const pending: PendingRow = { v: 1, sizeBytes };
     // Of its own, since it has to stand before the first part whatever is repeated.
-    await writeRows(this.kv, (operation) => operation.set(pendingKey(name), pending));
+    await this.store.transact((transaction) => transaction.set(pendingKey(name), pending));
     let parts: Uint8Array[] = [];
     let first = 0;
     const flush = async () => {
-      await writeRows(this.kv, (operation) => {
-        for (const [i, part] of parts.entries()) operation.set(partKey(name, first + i), part);
+      await this.store.transact((transaction) => {
+        for (const [i, part] of parts.entries()) transaction.set(partKey(name, first + i), part);
       });
       first += parts.length;
       parts = [];
@@ -58,15 +54,10 @@ export class BlobParts implements BlobBytes {
   ): Promise<Uint8Array<ArrayBuffer> | null> {
     const first = Math.floor(at / PART_BYTES);
     const end = Math.ceil((at + sizeBytes) / PART_BYTES);
-    const read: Uint8Array[] = [];
-    for (let n = first; n < end; n += PARTS_A_READ) {
-      const keys: Deno.KvKey[] = [];
-      for (let i = n; i < Math.min(end, n + PARTS_A_READ); i++) keys.push(partKey(name, i));
-      const rows = await retryWhileLocked(() => this.kv.getMany<Uint8Array[]>(keys));
-      const until = rows.findIndex(({ value }) => value === null);
-      for (const { value } of until < 0 ? rows : rows.slice(0, until)) read.push(value!);
-      if (until >= 0) break;
-    }
+    const keys = Array.from({ length: end - first }, (_, i) => partKey(name, first + i));
+    const parts = (await this.store.getMany<Uint8Array[]>(keys)).map(({ value }) => value);
+    const missing = parts.indexOf(null);
+    const read = (missing < 0 ? parts : parts.slice(0, missing)) as Uint8Array[];
     if (read.length === 0 && end > first) return null;
     return join(read, at - first * PART_BYTES, sizeBytes);
   }
@@ -74,13 +65,13 @@ export class BlobParts implements BlobBytes {
   async remove({ name, sizeBytes }: FoundBytes): Promise<void> {
     const parts = Math.ceil(sizeBytes / PART_BYTES);
     for (let n = 0; n < parts; n += PARTS_A_DELETION) {
-      await writeRows(this.kv, (operation) => {
+      await this.store.transact((transaction) => {
         for (let i = n; i < Math.min(parts, n + PARTS_A_DELETION); i++) {
-          operation.delete(partKey(name, i));
+          transaction.delete(partKey(name, i));
         }
       });
     }
-    await writeRows(this.kv, (operation) => operation.delete(pendingKey(name)));
+    await this.store.transact((transaction) => transaction.delete(pendingKey(name)));
   }
 
   onKeep(turn: Turn, name: BlobName): void {
@@ -92,18 +83,13 @@ export class BlobParts implements BlobBytes {
     _sinceMs: number,
     isSettled: (name: BlobName) => boolean,
   ): AsyncGenerator<readonly FoundBytes[]> {
-    const prefix = [PENDING];
-    let start: Deno.KvKey | undefined;
-    for (;;) {
-      const selector = start === undefined ? { prefix } : { prefix, start };
-      const rows = await listRows<PendingRow>(this.kv, selector, { limit: BATCH });
+    const pending = this.store.batches<PendingRow>({ prefix: [PENDING] }, { batchSize: BATCH });
+    for await (const rows of pending) {
       const found = rows.map(({ key, value }) => ({
         name: key.slice(1) as string[],
         sizeBytes: value.sizeBytes,
       }));
       yield found.filter(({ name }) => isSettled(name));
-      if (rows.length < BATCH) return;
-      start = [...rows.at(-1)!.key, 0];
     }
   }
 }

@@ -5,8 +5,6 @@ import { logSparsely } from "../log_sparsely.ts";
 import { BoundedMap } from "../storage/bounded_map.ts";
 import type { FreeDisk } from "../storage/free_disk.ts";
 import type { Turn } from "../storage/job.ts";
-import { listRows } from "../storage/list_rows.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { Semaphore } from "../storage/semaphore.ts";
 import type { Store } from "../storage/store.ts";
@@ -20,7 +18,6 @@ import { DELETION_DELAY_MS } from "./deletions.ts";
 import type { RecentWrites } from "./recent_writes.ts";
 import { SectionHashes } from "./section_hashes.ts";
 import { countStorage, storageKey, type StorageRecord, sweepsIn } from "./stored_bytes.ts";
-import { writeRows } from "./write_rows.ts";
 
 /** At one time: an fsync takes a thread of a pool that everything else uses too. */
 const LARGE_WRITES = 4;
@@ -142,7 +139,7 @@ export class BlobStore implements Blobs {
     if (recent.stateOf(ref.name) !== "written") return;
     recent.giveUp(ref.name);
     try {
-      const row = await retryWhileLocked(() => store.kv.get(blobKey(ref.name)));
+      const row = await store.get(blobKey(ref.name));
       if (row.value === null) await bytes.remove({ name: ref.name, sizeBytes: sizeBytesOf(ref) });
     } catch (failure) {
       this.#writeFailed(failure); // the sweep comes
@@ -190,16 +187,17 @@ export class BlobStore implements Blobs {
 
   async dropSome(folder: readonly string[]): Promise<boolean> {
     requireFolder(folder);
-    const { kv, now } = this.options.store;
-    const rows = await listRows<BlobRow>(kv, { prefix: blobKey(folder) }, {
+    const { store } = this.options;
+    const rows = await store.list<BlobRow>({ prefix: blobKey(folder) }, {
       limit: DROPS_A_COMMIT,
     });
     if (rows.length === 0) return false;
-    const dueMs = now() + DELETION_DELAY_MS;
-    await writeRows(kv, (operation) => {
+    const dueMs = store.now() + DELETION_DELAY_MS;
+    await store.transact((transaction) => {
       for (const { key, value: { sizeBytes } } of rows) {
         const row: DeletionRow = { v: 1, sizeBytes, orphan: false };
-        operation.delete(key).set(deletionKey(dueMs, blobNameOf(key)), row);
+        transaction.delete(key);
+        transaction.set(deletionKey(dueMs, blobNameOf(key)), row);
       }
     });
     return rows.length === DROPS_A_COMMIT;

@@ -8,17 +8,15 @@ import type { GroupCommit } from "../storage/group_commit.ts";
 import { Outdated } from "../storage/job.ts";
 import { LeasedSteps } from "../storage/leased_steps.ts";
 import type { Leases } from "../storage/leases.ts";
-import { listRows } from "../storage/list_rows.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { defineRecord } from "../storage/record_key.ts";
+import type { Row } from "../storage/rows.ts";
 import type { Store } from "../storage/store.ts";
 import { HOUR_MS } from "../time_units.ts";
 import type { BlobBytes, FoundBytes } from "./blob_bytes.ts";
 import { type BlobName, nameText } from "./blob_name.ts";
 import { blobKey, type BlobRow, deletionKey, deletionOf, type DeletionRow } from "./blob_rows.ts";
 import { byOwners, countOut, countSweep, storageKey } from "./stored_bytes.ts";
-import { writeRows } from "./write_rows.ts";
 
 /** As long as a backup may take: its copy of the bytes has whatever its copy of the store names. */
 export const DELETION_DELAY_MS = HOUR_MS;
@@ -44,7 +42,7 @@ export interface DeletionOptions {
   onFailure: (failure: unknown) => void;
 }
 
-type Row = Deno.KvEntry<DeletionRow>;
+type DueRow = Row<DeletionRow>;
 
 /** A row whose bytes are gone, and how many of them its owner still counts. */
 interface EndedRow {
@@ -74,9 +72,9 @@ export class Deletions {
   async schedule(found: readonly FoundBytes[]): Promise<void> {
     if (found.length === 0) return;
     const dueMs = this.options.store.now() + DELETION_DELAY_MS;
-    await writeRows(this.options.store.kv, (operation) => {
+    await this.options.store.transact((transaction) => {
       for (const { name, sizeBytes } of found) {
-        operation.set(
+        transaction.set(
           deletionKey(dueMs, name),
           { v: 1, sizeBytes, orphan: true } satisfies DeletionRow,
         );
@@ -94,16 +92,16 @@ export class Deletions {
     return this.#steps.close();
   }
 
-  #due(limit: number): Promise<Row[]> {
-    const { kv, now } = this.options.store;
-    return listRows(kv, { ...ROWS, end: ["blob-deletion", now() + 1] }, { limit });
+  #due(limit: number): Promise<DueRow[]> {
+    const { store } = this.options;
+    return store.list({ ...ROWS, end: ["blob-deletion", store.now() + 1] }, { limit });
   }
 
   /** Written by a clock that was ahead: nobody should wait for it to be right. */
-  #tooFarAhead(limit: number): Promise<Row[]> {
-    const { kv, now } = this.options.store;
-    const start = ["blob-deletion", now() + DELETION_DELAY_MS + CLOCK_SKEW_MS + 1];
-    return listRows(kv, { ...ROWS, start }, { limit });
+  #tooFarAhead(limit: number): Promise<DueRow[]> {
+    const { store } = this.options;
+    const start = ["blob-deletion", store.now() + DELETION_DELAY_MS + CLOCK_SKEW_MS + 1];
+    return store.list({ ...ROWS, start }, { limit });
   }
 
   async #step(): Promise<boolean> {
@@ -112,7 +110,7 @@ export class Deletions {
     const last = await this.#lastSweep(); // before any row is read
     const due = await this.#due(ROWS_A_STEP);
     await this.#forbid(due);
-    const failed: Row[] = [];
+    const failed: DueRow[] = [];
     const ended: EndedRow[] = [];
     const counted = new Set<string>();
     for (const row of due) {
@@ -179,7 +177,7 @@ export class Deletions {
    * Lets no commit of another process that is on its way keep what was found without a record: whether
    * one has, is read afterwards.
    */
-  async #forbid(rows: readonly Row[]): Promise<void> {
+  async #forbid(rows: readonly DueRow[]): Promise<void> {
     const { store, isRecent } = this.options;
     if (store.exclusive) return; // this process knows by itself what it may be about to keep
     const names = rows.filter(({ value }) => value.orphan).map(({ key }) => deletionOf(key).name)
@@ -197,23 +195,24 @@ export class Deletions {
     }
   }
 
-  async #postpone(rows: readonly Row[]): Promise<void> {
-    const { kv, now } = this.options.store;
-    const dueMs = now() + DELETION_DELAY_MS;
-    await writeRows(kv, (operation) => {
+  async #postpone(rows: readonly DueRow[]): Promise<void> {
+    const { store } = this.options;
+    const dueMs = store.now() + DELETION_DELAY_MS;
+    await store.transact((transaction) => {
       for (const { key, value } of rows) {
-        operation.delete(key).set(deletionKey(dueMs, deletionOf(key).name), value);
+        transaction.delete(key);
+        transaction.set(deletionKey(dueMs, deletionOf(key).name), value);
       }
     });
   }
 
   /** @returns null where the row has not done its part, and is tried again */
-  async #deleteBytes({ key, value }: Row): Promise<EndedRow | null> {
-    const { store: { kv }, bytes, isRecent, onFailure } = this.options;
+  async #deleteBytes({ key, value }: DueRow): Promise<EndedRow | null> {
+    const { store, bytes, isRecent, onFailure } = this.options;
     const { name } = deletionOf(key);
     if (value.orphan && isRecent(name)) return null;
     try {
-      const { value: blob } = await retryWhileLocked(() => kv.get<BlobRow>(blobKey(name)));
+      const { value: blob } = await store.get<BlobRow>(blobKey(name));
       const isDropped = value.dropped === true;
       // Bytes that looked like nobody's an hour ago, while the clock was wrong, may be kept by now.
       if (isDropped || blob === null) await bytes.remove({ name, sizeBytes: value.sizeBytes });

@@ -3,8 +3,8 @@
  * not fit together, the operator hears of it before readers do. Slow on purpose, and only reading.
  */
 import type { Log } from "../deps.ts";
-import { listRows } from "../storage/list_rows.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
+import type { Row } from "../storage/rows.ts";
+import type { Store } from "../storage/store.ts";
 import { blobNameOf, type BlobRow, deletionOf, type DeletionRow } from "./blob_rows.ts";
 import { type BlobName, nameText } from "./blob_name.ts";
 
@@ -12,7 +12,7 @@ const ROWS_A_STEP = 100;
 const PAUSE_MS = 10;
 
 export interface MissingBytesOptions {
-  kv: Deno.Kv;
+  store: Pick<Store, "get" | "list" | "batches">;
   /** Size of a blob's bytes, null where there are none. */
   sizeBytesOf: (name: BlobName) => Promise<number | null>;
   log: Log;
@@ -21,15 +21,13 @@ export interface MissingBytesOptions {
 
 /** Logs `blobs_missing` with how many are missing or of another size, and one of them; nothing where all are there. */
 export async function tellOfMissingBytes(options: MissingBytesOptions): Promise<void> {
-  const { kv, log, stopped } = options;
-  const prefix = ["blob"];
+  const { store, log, stopped } = options;
   const counts = { checked: 0, missing: 0, other_size: 0 };
   let example: string | null = null;
   let dropped: ReadonlySet<string> | undefined;
-  let start: Deno.KvKey | undefined;
-  while (!stopped.aborted) {
-    const selector = start === undefined ? { prefix } : { prefix, start };
-    const rows = await listRows<BlobRow>(kv, selector, { limit: ROWS_A_STEP });
+  for await (
+    const rows of store.batches<BlobRow>({ prefix: ["blob"] }, { batchSize: ROWS_A_STEP })
+  ) {
     const odd: { key: Deno.KvKey; fault: Fault }[] = [];
     for (const row of rows) {
       if (stopped.aborted) return;
@@ -38,18 +36,17 @@ export async function tellOfMissingBytes(options: MissingBytesOptions): Promise<
       if (fault !== null) odd.push({ key: row.key, fault });
     }
     // Read once, and before the rows are read again: bytes go an hour after they were dropped.
-    if (odd.length > 0) dropped ??= await droppedBlobs(kv);
+    if (odd.length > 0) dropped ??= await droppedBlobs(store);
     for (const { key, fault } of odd) {
       const name = nameText(blobNameOf(key));
       if (dropped!.has(name)) continue;
-      const row = await retryWhileLocked(() => kv.get(key));
+      const row = await store.get(key);
       if (row.value === null) continue; // dropped and swept since it was listed
       counts[fault]++;
       example ??= name;
     }
-    if (rows.length < ROWS_A_STEP) break;
-    start = [...rows.at(-1)!.key, 0];
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    if (stopped.aborted) break;
   }
   if (counts.missing + counts.other_size > 0) log("blobs_missing", { ...counts, example });
 }
@@ -57,7 +54,7 @@ export async function tellOfMissingBytes(options: MissingBytesOptions): Promise<
 type Fault = "missing" | "other_size";
 
 async function faultOf(
-  { key, value }: Deno.KvEntry<BlobRow>,
+  { key, value }: Row<BlobRow>,
   { sizeBytesOf }: MissingBytesOptions,
 ): Promise<Fault | null> {
   const sizeBytes = await sizeBytesOf(blobNameOf(key));
@@ -66,8 +63,8 @@ async function faultOf(
 }
 
 /** Names of blobs that were dropped: their rows stand until the bytes are gone, and a moment longer. */
-async function droppedBlobs(kv: Deno.Kv): Promise<ReadonlySet<string>> {
-  const rows = await listRows<DeletionRow>(kv, { prefix: ["blob-deletion"] }, {
+async function droppedBlobs(store: Pick<Store, "list">): Promise<ReadonlySet<string>> {
+  const rows = await store.list<DeletionRow>({ prefix: ["blob-deletion"] }, {
     take: ({ value }) => value.dropped === true,
   });
   return new Set(rows.map(({ key }) => nameText(deletionOf(key).name)));

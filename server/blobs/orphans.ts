@@ -8,7 +8,6 @@
  */
 import { LeasedSteps } from "../storage/leased_steps.ts";
 import type { Leases } from "../storage/leases.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
 import type { Store } from "../storage/store.ts";
 import { HOUR_MS } from "../time_units.ts";
 import type { BlobBytes, FoundBytes } from "./blob_bytes.ts";
@@ -21,8 +20,6 @@ const GRACE_MS = HOUR_MS;
 const BETWEEN_PASSES_MS = HOUR_MS;
 /** Every so many passes looks at all blobs again: a clock may have moved to and fro. */
 const PASSES_A_FULL_ONE = 24;
-/** Keys of a read over KV Connect. */
-const KEYS_A_READ = 10;
 
 export interface OrphanOptions {
   store: Store;
@@ -105,14 +102,7 @@ export class Orphans {
   }
 
   async #withoutRow(found: readonly FoundBytes[]): Promise<FoundBytes[]> {
-    const { kv } = this.options.store;
-    const orphans: FoundBytes[] = [];
-    for (let i = 0; i < found.length; i += KEYS_A_READ) {
-      const some = found.slice(i, i + KEYS_A_READ);
-      const keys = some.map(({ name }) => blobKey(name));
-      const rows = await retryWhileLocked(() => kv.getMany(keys));
-      orphans.push(...some.filter((_, at) => rows[at]!.value === null));
-    }
-    return orphans;
+    const rows = await this.options.store.getMany(found.map(({ name }) => blobKey(name)));
+    return found.filter((_, at) => rows[at]!.value === null);
   }
 }

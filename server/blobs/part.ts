@@ -43,14 +43,14 @@ export async function openBlobs(
   >,
   { measureFreeBytes }: Pick<StorageOptions, "measureFreeBytes"> = {},
 ): Promise<BlobsPart> {
-  const { config, kv, log } = deps;
+  const { config, log } = deps;
   const root = join(config.dataDir, FOLDER);
   const mark = config.hosted ? null : new StoreMark(store, root);
   const writer = new BlobWriter({
     start: blobWriterIn(root),
     onLoss: logSparsely(log, "blob_writer_lost"),
   });
-  const bytes: BlobBytes = mark === null ? new BlobParts(kv) : new BlobFiles(root, mark, writer);
+  const bytes: BlobBytes = mark === null ? new BlobParts(store) : new BlobFiles(root, mark, writer);
   const hasFile = async (name: BlobName) => await bytes.sizeBytesOf!(name) !== null;
   const areOurs = await mark?.isOurs(hasFile) ?? true;
   const freeDisk = new FreeDisk(
@@ -91,7 +91,7 @@ export async function openBlobs(
         if (bytes.sizeBytesOf === undefined) return;
         // Behind the sweep: what was dropped is missing in a copy of the bytes, and soon in the store.
         const sizeBytesOf = bytes.sizeBytesOf.bind(bytes);
-        await tellOfMissingBytes({ kv, sizeBytesOf, log, stopped: stopping.signal });
+        await tellOfMissingBytes({ store, sizeBytesOf, log, stopped: stopping.signal });
       };
       background = look().catch(logStopped);
     },

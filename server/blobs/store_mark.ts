@@ -4,8 +4,6 @@
  * back: such files are left alone.
  */
 import { join } from "node:path";
-import { listRows } from "../storage/list_rows.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { randomId } from "../storage/random_id.ts";
 import type { Store } from "../storage/store.ts";
 import type { BlobName } from "./blob_name.ts";
@@ -43,19 +41,18 @@ export class StoreMark {
    */
   async isOurs(hasFile: (name: BlobName) => Promise<boolean>): Promise<boolean> {
     const beside = await this.#readFile();
-    for (;;) {
-      const { kv } = this.store;
-      const row = await retryWhileLocked(() => kv.get<MarkRow>(KEY));
-      if (row.value !== null && (beside ?? row.value.id) === row.value.id) return true;
-      if (beside !== null && row.value?.stranger === beside) return false;
+    return await this.store.transact(async (transaction) => {
+      const { value: row } = await transaction.get<MarkRow>(KEY);
+      if (row !== null && (beside ?? row.id) === row.id) return true;
+      if (beside !== null && row?.stranger === beside) return false;
       const isOurs = beside === null || await this.#namesSome(hasFile);
-      const made = row.value?.id ?? randomId(this.store);
+      const made = row?.id ?? randomId(this.store);
       const next: MarkRow = isOurs
         ? { v: 1, id: beside ?? made }
         : { v: 1, id: made, stranger: beside };
-      const { ok } = await retryWhileLocked(() => kv.atomic().check(row).set(KEY, next).commit());
-      if (ok) return isOurs;
-    }
+      transaction.set(KEY, next);
+      return isOurs;
+    });
   }
 
   /**
@@ -65,8 +62,7 @@ export class StoreMark {
   async make(): Promise<void> {
     if (this.#isMade) return;
     if (await this.#readFile() === null) {
-      const { kv } = this.store;
-      const { value } = await retryWhileLocked(() => kv.get<MarkRow>(KEY));
+      const { value } = await this.store.get<MarkRow>(KEY);
       const path = join(this.root, FILE);
       // Whole or not at all; another process writes the same.
       const unfinished = `${path}.${randomId(this.store)}.tmp`;
@@ -77,8 +73,7 @@ export class StoreMark {
   }
 
   async #namesSome(hasFile: (name: BlobName) => Promise<boolean>): Promise<boolean> {
-    const { kv } = this.store;
-    const rows = await listRows(kv, { prefix: blobKey([]) }, { limit: BLOBS_LOOKED_FOR });
+    const rows = await this.store.list({ prefix: blobKey([]) }, { limit: BLOBS_LOOKED_FOR });
     for (const { key } of rows) if (await hasFile(blobNameOf(key))) return true;
     return false;
   }

@@ -3,7 +3,6 @@ import type { Core } from "../core.ts";
 import type { Deps } from "../deps.ts";
 import type { Part } from "../part.ts";
 import { startupNote } from "../startup_notes.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { Custody } from "./custody.ts";
 import { custodyKeyId, KeyRing } from "../sealing/key_ring.ts";
 import { custodyKeyPath, openCustodyKeys, readKeyFile } from "./open_custody_keys.ts";
@@ -17,9 +16,9 @@ export interface OpenCustody extends Part {
 
 /** @throws Error when the file of a generated key is damaged */
 export async function openCustody(core: Core): Promise<OpenCustody> {
-  const { records } = core;
-  const { config, kv, random } = core.deps;
-  const markedKeys = await retryWhileLocked(() => listMarkedKeys(kv));
+  const { records, store } = core;
+  const { config, random } = core.deps;
+  const markedKeys = await listMarkedKeys(store);
   const { lostCustodyKeys: lostKeys } = config;
   const mayMake = markedKeys.every((keyId) => lostKeys.includes(keyId));
   const ring = new KeyRing(await openCustodyKeys(config, random, mayMake), random);

@@ -8,8 +8,6 @@ import { type OutgoingQueue } from "../outgoing/outgoing_queue.ts";
 import { outgoingKey } from "../outgoing/outgoing_row.ts";
 import { domainTag } from "../outgoing/recipient_domain.ts";
 import type { Leases } from "../storage/leases.ts";
-import { listRows } from "../storage/list_rows.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { addressCapKey } from "./address_cap.ts";
 import { CANDIDATE_ROW, parkedKey } from "./candidates.ts";
@@ -95,7 +93,7 @@ async function listNamed({ store, intervalMs }: SweepOptions): Promise<Named[][]
   ];
   const byAgent = new Map<number, Named[]>();
   for (const selector of selectors) {
-    for (const { key, versionstamp } of await listRows<unknown>(store.kv, selector)) {
+    for (const { key, versionstamp } of await store.list<unknown>(selector)) {
       const agentId = key.at(-1) as number;
       const rows = byAgent.get(agentId) ?? [];
       rows.push({ key, versionstamp, agentId });
@@ -121,7 +119,7 @@ async function judge(options: SweepOptions, agentId: number): Promise<Verdict> {
   const times = { ...subscription, lastPollMs };
   const earliestMs = earliestDigestMs(times, nowMs, intervalMs);
   if (earliestMs > nowMs) return { verdict: "parked", untilMs: earliestMs };
-  const waiting = await retryWhileLocked(() => store.kv.get(outgoingKey(digestId(agentId))));
+  const waiting = await store.get(outgoingKey(digestId(agentId)));
   // When it is sent, it reports everything undelivered; its end names the agent again.
   if (waiting.value !== null) return { verdict: "not due" };
   const sinceMs = unseenSinceMs(times, nowMs);
@@ -178,13 +176,13 @@ async function settle(
   untilMs: number | null,
 ): Promise<void> {
   for (const { key, versionstamp, agentId } of rows) {
-    await retryWhileLocked(() => {
-      const operation = store.kv.atomic().check({ key, versionstamp }).delete(key);
-      if (untilMs !== null) {
-        const expireIn = Math.max(1, untilMs - store.now()) + retentionMs;
-        operation.set(parkedKey(Math.ceil(untilMs), agentId), CANDIDATE_ROW, { expireIn });
-      }
-      return operation.commit();
+    await store.transact(async (transaction) => {
+      const row = await transaction.get(key);
+      if (row.versionstamp !== versionstamp) return;
+      transaction.delete(key);
+      if (untilMs === null) return;
+      const expireInMs = Math.max(1, untilMs - store.now()) + retentionMs;
+      transaction.set(parkedKey(Math.ceil(untilMs), agentId), CANDIDATE_ROW, { expireInMs });
     });
   }
 }

@@ -6,13 +6,10 @@ import type { Presence } from "../agents/presence.ts";
 import { AGENT_COUNT } from "../agents/register.ts";
 import { doneWithin } from "../done_within.ts";
 import { RelayError } from "../errors.ts";
-import { listRows } from "../storage/list_rows.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
 import type { PublicReads } from "../storage/public_reads.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { shareRuns } from "../storage/shared_run.ts";
 import type { Store } from "../storage/store.ts";
-import { readRows } from "../storage/read_rows.ts";
 import { changeKey, LISTING_LOG, listingKey, type ListingLog, type ListingRow } from "./listing.ts";
 import type { DirectoryPacks } from "./packs.ts";
 import { Recency } from "./recency.ts";
@@ -71,17 +68,12 @@ export class Directory {
   }
 
   async #readListings(limit: number, beforeId: number | undefined): Promise<ListingRow[]> {
-    const { kv } = this.options.store;
+    const store = this.options.store;
     const selector = beforeId === undefined
       ? { prefix: LISTED_PREFIX }
       : { prefix: LISTED_PREFIX, end: listingKey(beforeId) };
-    return await retryWhileLocked(async () => {
-      const listings: ListingRow[] = [];
-      for await (const { value } of kv.list<ListingRow>(selector, { reverse: true, limit })) {
-        listings.push(value);
-      }
-      return listings;
-    });
+    const rows = await store.list<ListingRow>(selector, { reverse: true, limit });
+    return rows.map(({ value }) => value);
   }
 
   /**
@@ -117,17 +109,15 @@ export class Directory {
 
   /** The store's latest agent id and change number. */
   async #head(): Promise<{ seq: number; upToId: number }> {
-    const { store: { kv, exclusive }, records } = this.options;
-    if (exclusive) {
+    const { store, records } = this.options;
+    if (store.exclusive) {
       const [log, count] = await Promise.all([
         records.read<ListingLog>(LISTING_LOG),
         records.read<number>(AGENT_COUNT),
       ]);
       return { seq: log?.seq ?? 0, upToId: count ?? 0 };
     }
-    const [log, count] = await retryWhileLocked(() =>
-      kv.getMany<[ListingLog, number]>([LISTING_LOG, AGENT_COUNT])
-    );
+    const [log, count] = await store.getMany<[ListingLog, number]>([LISTING_LOG, AGENT_COUNT]);
     return { seq: log.value?.seq ?? 0, upToId: count.value ?? 0 };
   }
 
@@ -145,16 +135,14 @@ export class Directory {
   /** Reads the changes up to one. @returns false when some of them have expired */
   async #readChanges(indexed: Indexed, seq: number): Promise<boolean> {
     if (indexed.seq >= seq) return true;
-    const { kv } = this.options.store;
+    const store = this.options.store;
     const selector = { start: changeKey(indexed.seq + 1), end: changeKey(seq + 1) };
-    const changes = await listRows<number>(kv, selector, { batchSize: LIST_BATCH });
+    const changes = await store.list<number>(selector, { batchSize: LIST_BATCH });
     if (changes.length < seq - indexed.seq) return false;
     const agentIds = [...new Set(changes.map(({ value }) => value))];
-    for await (const rows of readRows<ListingRow>(kv, agentIds.map(listingKey))) {
-      for (const { key, value } of rows) {
-        if (value === null) indexed.index.remove(key[1] as number);
-        else indexed.index.put(value);
-      }
+    for (const { key, value } of await store.getMany<ListingRow[]>(agentIds.map(listingKey))) {
+      if (value === null) indexed.index.remove(key[1] as number);
+      else indexed.index.put(value);
     }
     indexed.seq = seq;
     return true;
@@ -178,13 +166,11 @@ export class Directory {
   }
 
   async #readSpan(index: SearchIndex, fromId: number, endId: number): Promise<void> {
-    const { kv } = this.options.store;
+    const { store } = this.options;
     const selector = { start: listingKey(fromId), end: listingKey(endId) };
-    await retryWhileLocked(async () => {
-      for await (const { value } of kv.list<ListingRow>(selector, { batchSize: BUILD_BATCH })) {
-        index.put(value);
-      }
-    });
+    for await (const rows of store.batches<ListingRow>(selector, { batchSize: BUILD_BATCH })) {
+      for (const { value } of rows) index.put(value);
+    }
   }
 }
 

@@ -8,7 +8,6 @@
  * no process has built meanwhile.
  */
 import { AGENT_COUNT } from "../agents/register.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { randomId } from "../storage/random_id.ts";
 import type { Store } from "../storage/store.ts";
 import { changeKey, LISTING_LOG, listingKey, type ListingLog, type ListingRow } from "./listing.ts";
@@ -51,11 +50,11 @@ export class DirectoryPacks {
   async load(
     give: (listing: ListingRow) => void,
   ): Promise<{ seq: number; upToId: number } | null> {
-    const { kv } = this.store;
+    const store = this.store;
     const before = await this.#state();
     if (before.value === null || before.value.builder !== null) return null;
-    for await (const { value } of kv.list<PackRow>({ prefix: PACK_PREFIX }, { batchSize: 10 })) {
-      for (const listing of value.listings) give(listing);
+    for await (const rows of store.batches<PackRow>({ prefix: PACK_PREFIX }, { batchSize: 10 })) {
+      for (const { value } of rows) for (const listing of value.listings) give(listing);
     }
     if ((await this.#state()).versionstamp !== before.versionstamp) return null;
     const { seq, upToId } = before.value;
@@ -66,10 +65,12 @@ export class DirectoryPacks {
    * Packs what has changed since the last call of any process. A process that is overtaken stops.
    */
   async build(): Promise<void> {
-    const { kv } = this.store;
-    const [state, log, count] = await retryWhileLocked(() =>
-      kv.getMany<[PacksState, ListingLog, number]>([PACKS_STATE, LISTING_LOG, AGENT_COUNT])
-    );
+    const store = this.store;
+    const [state, log, count] = await store.getMany<[PacksState, ListingLog, number]>([
+      PACKS_STATE,
+      LISTING_LOG,
+      AGENT_COUNT,
+    ]);
     const seq = log.value?.seq ?? 0;
     const upToId = count.value ?? 0;
     const packed = state.value ?? { v: 1, seq: 0, upToId: 0, builder: null };
@@ -86,7 +87,7 @@ export class DirectoryPacks {
   }
 
   #state(): Promise<Deno.KvEntryMaybe<PacksState>> {
-    return retryWhileLocked(() => this.store.kv.get<PacksState>(PACKS_STATE));
+    return this.store.get<PacksState>(PACKS_STATE);
   }
 
   /** @returns the row as it is then, or null when another process was faster */
@@ -94,13 +95,15 @@ export class DirectoryPacks {
     before: Deno.KvEntryMaybe<PacksState>,
     next: PacksState,
   ): Promise<Deno.KvEntryMaybe<PacksState> | null> {
-    const { kv } = this.store;
-    await retryWhileLocked(() => kv.atomic().check(before).set(PACKS_STATE, next).commit());
-    // {ok:false} can follow a success over the network: the stored row tells.
+    const isStored = await this.store.transact(async (transaction) => {
+      const { versionstamp } = await transaction.get<PacksState>(PACKS_STATE);
+      if (versionstamp !== before.versionstamp) return false;
+      transaction.set(PACKS_STATE, next);
+      return true;
+    });
+    if (!isStored) return null;
     const after = await this.#state();
-    const ours = after.value !== null && after.versionstamp !== before.versionstamp &&
-      after.value.builder === next.builder && after.value.seq === next.seq;
-    return ours ? after : null;
+    return after.value?.builder === next.builder && after.value.seq === next.seq ? after : null;
   }
 
   async #changedBlocks(packed: PacksState, seq: number, upToId: number): Promise<Set<number>> {
@@ -108,9 +111,9 @@ export class DirectoryPacks {
     for (let id = packed.upToId + 1; id <= upToId; id++) blocks.add(blockOf(id));
     let changes = 0;
     const selector = { start: changeKey(packed.seq + 1), end: changeKey(seq + 1) };
-    for await (const { value } of this.store.kv.list<number>(selector)) {
-      changes++;
-      blocks.add(blockOf(value));
+    for await (const rows of this.store.batches<number>(selector)) {
+      changes += rows.length;
+      for (const { value } of rows) blocks.add(blockOf(value));
     }
     // Changes that have expired may concern any agent. A build that stopped half-way has lost
     // nothing.
@@ -121,21 +124,23 @@ export class DirectoryPacks {
   }
 
   async #pack(block: number, claim: Deno.KvEntryMaybe<PacksState>): Promise<boolean> {
-    const { kv } = this.store;
-    const listings: ListingRow[] = [];
+    const { store } = this;
     const first = block * IDS_A_BLOCK;
     const selector = { start: listingKey(first), end: listingKey(first + IDS_A_BLOCK) };
-    for await (const { value } of kv.list<ListingRow>(selector)) listings.push(value);
-    const rows = inRows(listings);
-    const former: Deno.KvKey[] = [];
-    for await (const { key } of kv.list({ prefix: [...PACK_PREFIX, block] })) former.push(key);
-    const operation = kv.atomic().check(claim);
-    for (const [n, row] of rows.entries()) {
-      operation.set([...PACK_PREFIX, block, n], { v: 1, listings: row } satisfies PackRow);
-    }
-    for (const key of former) if (key[3] as number >= rows.length) operation.delete(key);
-    const { ok } = await retryWhileLocked(() => operation.commit());
-    return ok || (await this.#state()).versionstamp === claim.versionstamp;
+    const listings = await store.list<ListingRow>(selector);
+    const rows = inRows(listings.map(({ value }) => value));
+    const former = await store.list({ prefix: [...PACK_PREFIX, block] });
+    return await store.transact(async (transaction) => {
+      const { versionstamp } = await transaction.get<PacksState>(PACKS_STATE);
+      if (versionstamp !== claim.versionstamp) return false;
+      for (const [n, row] of rows.entries()) {
+        transaction.set([...PACK_PREFIX, block, n], { v: 1, listings: row } satisfies PackRow);
+      }
+      for (const { key } of former) {
+        if (key[3] as number >= rows.length) transaction.delete(key);
+      }
+      return true;
+    });
   }
 }
 

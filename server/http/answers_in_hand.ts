@@ -4,6 +4,7 @@
  * asks and does not read therefore costs little.
  */
 import { RelayError } from "../errors.ts";
+import { startIntervalTicker, type StartTicker } from "../ticker.ts";
 
 export interface AnswerBounds {
   /** Bytes of all answers that are not taken yet. */
@@ -22,8 +23,6 @@ const ANSWER_BOUNDS: AnswerBounds = {
 };
 /** Bytes given at a time; the runtime and the system hold a few more for each peer. */
 const CHUNK_BYTES = 64 * 1024;
-const TICK_MS = 1_000;
-
 /** Who asked: an agent, whose pages are counted besides, or anybody. */
 export type Asker = "agent" | "anybody";
 
@@ -47,13 +46,13 @@ export interface AnswersInHandOptions {
   /** Monotonic milliseconds. */
   now?: () => number;
   /** Calls back about every second until the function it returns is called. */
-  startTicker?: (tick: () => void) => () => void;
+  startTicker?: StartTicker;
 }
 
 export class AnswersInHand {
   readonly #bounds: AnswerBounds;
   readonly #now: () => number;
-  readonly #startTicker: (tick: () => void) => () => void;
+  readonly #startTicker: StartTicker;
   #stopTicker: (() => void) | undefined;
   #bytes = 0;
   #anybodyBytes = 0;
@@ -171,12 +170,6 @@ class NotTaken extends Error {
     super("the peer did not take the answer in time");
     delete this.stack; // nobody wants one a peer
   }
-}
-
-function startIntervalTicker(tick: () => void): () => void {
-  const timer = setInterval(tick, TICK_MS);
-  Deno.unrefTimer(timer);
-  return () => clearInterval(timer);
 }
 
 function tooManyAnswers(): RelayError {

@@ -1,4 +1,5 @@
 /** Request bodies, read whole, with bounds on size, time and what those of one pool hold together. */
+import { startIntervalTicker, type StartTicker, TICK_MS } from "../ticker.ts";
 import { BodyBudget } from "./body_budget.ts";
 import { BODY_POOLS, type BodyPoolName, type BodyPools, type RouteBody } from "./body_pools.ts";
 import { type BodyKeeping, RequestBody } from "./request_body.ts";
@@ -22,8 +23,7 @@ export type OpenBody = Pick<RequestBody, "read" | "close">;
 export interface BodyReaderOptions {
   /** A monotonic clock in milliseconds. */
   now?: () => number;
-  /** Calls `tick` about once a second until the function it returns is called. */
-  startTicker?: (tick: () => void) => () => void;
+  startTicker?: StartTicker;
   /** BODY_POOLS unless given. */
   pools?: BodyPools;
 }
@@ -33,8 +33,6 @@ interface Pool extends BodyKeeping {
   unfinished: Set<RequestBody>;
   unfinishedShare: number;
 }
-
-const TICK_MS = 1000;
 
 /**
  * A reader whose deadlines share one ticker: a timer per request costs more than reading a small
@@ -107,10 +105,4 @@ function dropStalled(pools: readonly Pool[], nowMs: number): void {
       .sort((a, b) => a.speed(nowMs) - b.speed(nowMs))
       .slice(0, count).forEach((body) => body.drop());
   }
-}
-
-function startIntervalTicker(tick: () => void): () => void {
-  const timer = setInterval(tick, TICK_MS);
-  Deno.unrefTimer(timer);
-  return () => clearInterval(timer);
 }

@@ -7,8 +7,6 @@ import type { GroupCommit } from "../storage/group_commit.ts";
 import { Outdated, type Turn } from "../storage/job.ts";
 import { LeasedSteps } from "../storage/leased_steps.ts";
 import type { Leases } from "../storage/leases.ts";
-import { listRows } from "../storage/list_rows.ts";
-import { readRows } from "../storage/read_rows.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { defineRecord, isRecordKey, type RecordKey } from "../storage/record_key.ts";
 import type { Store } from "../storage/store.ts";
@@ -85,11 +83,12 @@ export class RepetitionSweep {
   }
 
   async #ended(kind: RepetitionKind, limit: number): Promise<EndedUse[]> {
-    const { kv, lived, clock } = this.services.store;
+    const { store } = this.services;
+    const { lived, clock } = store;
     if (!clock.isSure) return []; // no commit would be taken
     const prefix = ["repetition", kind.name];
     const end = [...prefix, lived()];
-    const rows = await listRows<RepetitionRow>(kv, { prefix, end }, { limit });
+    const rows = await store.list<RepetitionRow>({ prefix, end }, { limit });
     if (rows.length === 0) return await kind.former?.(limit) ?? [];
     return rows.map(({ key, value }) => ({ ...value, index: key, key: useOf(key) }));
   }
@@ -143,16 +142,10 @@ export class RepetitionSweep {
   /** Those uses that are no records: nobody renews them any more. */
   async #readRows(uses: readonly EndedUse[]): Promise<Map<EndedUse, Partial<Written> | null>> {
     const plain = uses.filter(({ key }) => key !== null && !isRecordKey(key));
-    const found = new Map<EndedUse, Partial<Written> | null>();
-    for await (
-      const rows of readRows<Partial<Written>>(
-        this.services.store.kv,
-        plain.map(({ key }) => key!),
-      )
-    ) {
-      for (const { value } of rows) found.set(plain[found.size]!, value);
-    }
-    return found;
+    const rows = await this.services.store.getMany<Partial<Written>[]>(
+      plain.map(({ key }) => key!),
+    );
+    return new Map(plain.map((use, i) => [use, rows[i]!.value]));
   }
 }
 

@@ -48,15 +48,15 @@ export interface Mail extends Part {
  * @throws ConfigError for a store whose mail area is another, and for a DKIM key that cannot sign
  */
 export async function openMail(core: Core, ring: KeyRing, beside: MailBeside): Promise<Mail> {
-  const { deps, records, commits, limits } = core;
-  const { config, kv, random, log } = deps;
+  const { deps, store, records, commits, limits } = core;
+  const { config, random, log } = deps;
   const secret = new MailSecret({ records, commits, ring, random });
   const off = whyMailIsOff(config, ring, await secret.missingCustodyKey());
   const { domain, local, dkim } = config.mail;
   if (off !== null) {
     // Local mode captures digests with mail off too: a store of another mode would lose its own.
-    if (local) await claimStore(kv, { domain: domain!, local });
-    else await refuseLocalStore(kv);
+    if (local) await claimStore(store, { domain: domain!, local });
+    else await refuseLocalStore(store);
     return {
       isOn: false,
       handIn: null,
@@ -66,7 +66,7 @@ export async function openMail(core: Core, ring: KeyRing, beside: MailBeside): P
     };
   }
   if (dkim !== undefined) await proveDkim({ domain: domain!, ...dkim });
-  await claimStore(kv, { domain: domain!, local });
+  await claimStore(store, { domain: domain!, local });
   return await openTogether(log, async (parts) => {
     const { handIn, repetitions } = await openMailParts(parts, core, beside, secret);
     return Object.assign(parts, { isOn: true, handIn: local ? handIn : null, repetitions });

@@ -1,6 +1,6 @@
 /** What a store says of the mail area that it was made for: another domain must not open it. */
+import type { Rows } from "../storage/rows.ts";
 import { ConfigError } from "../config.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
 
 /** ["meta","mail"]: made when mail is first on. */
 interface MailMark {
@@ -20,33 +20,29 @@ const ANY_AGENT: Deno.KvKey = ["count", "agents"];
  * @throws ConfigError naming the variable
  */
 export async function claimStore(
-  kv: Deno.Kv,
+  store: Rows,
   { domain, local }: { domain: string; local: boolean },
 ): Promise<void> {
-  await retryWhileLocked(async () => {
-    for (;;) {
-      const found = await kv.get<MailMark>(MARK);
-      if (found.value !== null) {
-        requireSameMode(found.value, local);
-        if (found.value.domain === domain) return;
-        if (await hasAddresses(kv)) throw otherDomain(found.value.domain);
-      } else if (local && (await kv.get(ANY_AGENT)).value !== null) throw realStore();
-      const mark: MailMark = { v: 1, domain, local };
-      if ((await kv.atomic().check(found).set(MARK, mark).commit()).ok) return;
-    }
+  await store.transact(async (transaction) => {
+    const { value: found } = await transaction.get<MailMark>(MARK);
+    if (found !== null) {
+      requireSameMode(found, local);
+      if (found.domain === domain) return;
+      if (await hasAddresses(store)) throw otherDomain(found.domain);
+    } else if (local && (await store.get(ANY_AGENT)).value !== null) throw realStore();
+    transaction.set(MARK, { v: 1, domain, local } satisfies MailMark);
   });
 }
 
 /** @throws ConfigError for a store of local mode in a relay that is not in it, mail on or off */
-export async function refuseLocalStore(kv: Deno.Kv): Promise<void> {
-  const { value } = await retryWhileLocked(() => kv.get<MailMark>(MARK));
+export async function refuseLocalStore(store: Rows): Promise<void> {
+  const { value } = await store.get<MailMark>(MARK);
   if (value?.local) throw localOnly();
 }
 
 /** Addresses outlive their inboxes and orgs: where one stands, the domain has been told to somebody. */
-async function hasAddresses(kv: Deno.Kv): Promise<boolean> {
-  for await (const _ of kv.list({ prefix: ["mail-address"] }, { limit: 1 })) return true;
-  return false;
+async function hasAddresses(store: Rows): Promise<boolean> {
+  return (await store.list({ prefix: ["mail-address"] }, { limit: 1 })).length > 0;
 }
 
 function requireSameMode(mark: MailMark, local: boolean): void {

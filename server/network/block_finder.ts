@@ -2,7 +2,7 @@
  * Finds feed blocks by the messages in them, and holds the changes that a sweep's step makes to
  * them.
  */
-import { retryWhileLocked } from "../storage/lock_retry.ts";
+import type { Rows } from "../storage/rows.ts";
 import {
   BLOCK_SPAN,
   decodeBlock,
@@ -29,7 +29,7 @@ export class BlockFinder {
   /** Messages whose blocks have all been read. */
   readonly #covered = new Set<number>();
 
-  constructor(private readonly kv: Deno.Kv) {}
+  constructor(private readonly store: Rows) {}
 
   /** Reads the blocks of messages that will be asked for. */
   async prepare(messageIds: readonly number[]): Promise<void> {
@@ -108,14 +108,13 @@ export class BlockFinder {
     this.#covered.add(messageId);
   }
 
-  #read(from: number, last: number, limit: number): Promise<{ id: number; block: FeedBlock }[]> {
-    return retryWhileLocked(async () => {
-      const blocks: { id: number; block: FeedBlock }[] = [];
-      const selector = { start: feedKey(from), end: feedKey(last + 1) };
-      for await (const { key, value } of this.kv.list<FeedBlock>(selector, { limit })) {
-        blocks.push({ id: key[1] as number, block: value });
-      }
-      return blocks;
-    });
+  async #read(
+    from: number,
+    last: number,
+    limit: number,
+  ): Promise<{ id: number; block: FeedBlock }[]> {
+    const selector = { start: feedKey(from), end: feedKey(last + 1) };
+    const rows = await this.store.list<FeedBlock>(selector, { limit });
+    return rows.map(({ key, value }) => ({ id: key[1] as number, block: value }));
   }
 }

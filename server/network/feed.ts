@@ -1,7 +1,7 @@
 /** GET /v1/feed: counted sends, newest first (specification, 2.7, 4.1 and 6). */
+import type { Rows } from "../storage/rows.ts";
 import { RelayError } from "../errors.ts";
 import { lowestIdAt } from "../storage/id_sequence.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
 import {
   BLOCK_SPAN,
   decodeBlock,
@@ -18,7 +18,7 @@ export interface FeedQuery {
 }
 
 export interface FeedOptions {
-  kv: Deno.Kv;
+  store: Rows;
   now: () => number;
   retentionMs: number;
 }
@@ -38,7 +38,7 @@ const MAX_HIDDEN = 50_000;
 export async function readFeed(options: FeedOptions, query: FeedQuery): Promise<FeedEvent[]> {
   const { now, retentionMs } = options;
   // Read before the events: a sweep that has ended by now has taken its events off the feed.
-  const hidden = await hiddenAgents(options.kv);
+  const hidden = await hiddenAgents(options.store);
   const nowMs = now();
   const page: FeedEvent[] = [];
   let passedOver = 0;
@@ -55,14 +55,10 @@ export async function readFeed(options: FeedOptions, query: FeedQuery): Promise<
 }
 
 /** Agents that are banned and whose events may still be in the store. */
-export async function hiddenAgents(kv: Deno.Kv): Promise<Set<number>> {
-  return await retryWhileLocked(async () => {
-    const hidden = new Set<number>();
-    for await (const { key, value } of kv.list<SweepRecord>({ prefix: SWEEP_PREFIX })) {
-      if (value.kind === "hide") hidden.add(key[1] as number);
-    }
-    return hidden;
-  });
+export async function hiddenAgents(store: Rows): Promise<Set<number>> {
+  const sweeps = await store.list<SweepRecord>({ prefix: SWEEP_PREFIX });
+  const hiding = sweeps.filter(({ value }) => value.kind === "hide");
+  return new Set(hiding.map(({ key }) => key[1] as number));
 }
 
 /**
@@ -70,7 +66,7 @@ export async function hiddenAgents(kv: Deno.Kv): Promise<Set<number>> {
  * a newer one.
  */
 async function* eventsBelow(
-  { kv, retentionMs }: FeedOptions,
+  { store, retentionMs }: FeedOptions,
   { limit, beforeId = Infinity }: FeedQuery,
   nowMs: number,
 ): AsyncGenerator<FeedEvent> {
@@ -81,7 +77,7 @@ async function* eventsBelow(
     ? undefined
     : [...FEED_PREFIX, beforeId + BLOCK_SPAN];
   for (let size = Math.min(FIRST_READ, limit + 1);; size = Math.min(size * READ_GROWTH, MAX_READ)) {
-    const blocks = await readBlocks(kv, start, end, size);
+    const blocks = await readBlocks(store, start, end, size);
     for (const { id, block } of blocks) {
       while (waiting.length > 0 && waiting.at(-1)!.id > id) yield waiting.pop()!;
       const events = decodeBlock(block).filter((event) => event.id < beforeId);
@@ -94,25 +90,19 @@ async function* eventsBelow(
 }
 
 async function readBlocks(
-  kv: Deno.Kv,
+  store: Rows,
   start: Deno.KvKey,
   end: Deno.KvKey | undefined,
   limit: number,
 ): Promise<{ id: number; block: FeedBlock }[]> {
-  return await retryWhileLocked(async () => {
-    const blocks: { id: number; block: FeedBlock }[] = [];
-    const selector = end === undefined
-      ? { prefix: FEED_PREFIX, start }
-      : compareIds(start, end) < 0
-      ? { start, end }
-      : null;
-    if (selector === null) return blocks;
-    const rows = kv.list<FeedBlock>(selector, { reverse: true, limit });
-    for await (const { key, value } of rows) {
-      blocks.push({ id: key[1] as number, block: value });
-    }
-    return blocks;
-  });
+  const selector = end === undefined
+    ? { prefix: FEED_PREFIX, start }
+    : compareIds(start, end) < 0
+    ? { start, end }
+    : null;
+  if (selector === null) return [];
+  const rows = await store.list<FeedBlock>(selector, { reverse: true, limit });
+  return rows.map(({ key, value }) => ({ id: key[1] as number, block: value }));
 }
 
 function compareIds(a: Deno.KvKey, b: Deno.KvKey): number {

@@ -3,6 +3,7 @@
  * steps run one after the other, whichever sweep they belong to. Each checks and writes LAST_SWEEP_STEP,
  * so that what it has read of the feed is still true when it commits.
  */
+import type { Rows } from "../storage/rows.ts";
 import { defineRecord } from "../storage/record_key.ts";
 import { Outdated, type Turn } from "../storage/group_commit.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
@@ -36,10 +37,10 @@ export interface FeedCorrection {
 
 /** Prepares to take the events of messages off the feed, as far as the feed has them. */
 export async function takeOffFeed(
-  kv: Deno.Kv,
+  store: Rows,
   messages: readonly { id: number }[],
 ): Promise<FeedCorrection> {
-  const finder = new BlockFinder(kv);
+  const finder = new BlockFinder(store);
   const moved: Count[] = [];
   await finder.prepare(messages.map(({ id }) => id));
   for (const { id } of messages) {

@@ -2,6 +2,7 @@
  * GET /v1/leaderboard: who sent most in the trailing seven days (specification, 2.8 and 4.1); and how
  * many sent and were sent in them, for pages.
  */
+import type { Rows } from "../storage/rows.ts";
 import type { Identities } from "../agents/identities.ts";
 import { shareRuns } from "../storage/shared_run.ts";
 import { DAY_MS, MINUTE_MS } from "../time_units.ts";
@@ -41,7 +42,7 @@ export class Leaderboard {
 
   constructor(
     private readonly options: {
-      kv: Deno.Kv;
+      store: Rows;
       identities: Identities;
       now: () => number;
       standings: Standings;
@@ -66,7 +67,7 @@ export class Leaderboard {
   }
 
   async #rank(): Promise<{ top: Standing[]; week: Week }> {
-    const hidden = await hiddenAgents(this.options.kv);
+    const hidden = await hiddenAgents(this.options.store);
     const { folded: { counts, hours }, since } = await this.options.readStandings();
     const changed = new Map<number, Standing>();
     for (const { senderId, handle, count } of since) {

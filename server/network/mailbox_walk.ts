@@ -1,7 +1,7 @@
 /** How a sweep goes through the mailbox of its agent, newest message first. */
+import type { Rows } from "../storage/rows.ts";
 import { inboxKey, outboxKey, type OutboxRow } from "../messages/rows/message_row.ts";
 import { decodeRow } from "../messages/rows/row_codec.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
 import type { SweepRecord } from "./sweep_record.ts";
 
 export interface SweptMessage {
@@ -19,18 +19,15 @@ const INBOX_BATCH = 100;
  * @returns the messages, and the record for when they are done; null when the walk is then over
  */
 export async function walkMailbox(
-  kv: Deno.Kv,
+  store: Rows,
   agentId: number,
   sweep: SweepRecord,
   maxMessages: number,
 ): Promise<{ messages: SweptMessage[]; next: SweepRecord | null }> {
   const { box, beforeId } = sweep;
   const limit = box === "outbox" ? maxMessages : Math.min(INBOX_BATCH, maxMessages);
-  const messages = await retryWhileLocked(() =>
-    box === "outbox"
-      ? listSent(kv, agentId, beforeId, limit)
-      : listReceived(kv, agentId, beforeId, limit)
-  );
+  const listBox = box === "outbox" ? listSent : listReceived;
+  const messages = await listBox(store, agentId, beforeId, limit);
   if (messages.length === limit) {
     return { messages, next: { ...sweep, beforeId: messages.at(-1)!.id } };
   }
@@ -39,31 +36,28 @@ export async function walkMailbox(
 }
 
 async function listSent(
-  kv: Deno.Kv,
+  store: Rows,
   senderId: number,
   beforeId: number,
   limit: number,
 ): Promise<SweptMessage[]> {
-  const messages: SweptMessage[] = [];
   const selector = { prefix: ["outbox", senderId], end: outboxKey(senderId, beforeId) };
-  for await (const { key, value } of kv.list<OutboxRow>(selector, { reverse: true, limit })) {
-    const { recipientId, createdAtMs } = value;
-    messages.push({ id: key[2] as number, createdAtMs, senderId, recipientId });
-  }
-  return messages;
+  const rows = await store.list<OutboxRow>(selector, { reverse: true, limit });
+  return rows.map(({ key, value: { recipientId, createdAtMs } }) => (
+    { id: key[2] as number, createdAtMs, senderId, recipientId }
+  ));
 }
 
 async function listReceived(
-  kv: Deno.Kv,
+  store: Rows,
   recipientId: number,
   beforeId: number,
   limit: number,
 ): Promise<SweptMessage[]> {
-  const messages: SweptMessage[] = [];
   const selector = { prefix: ["inbox", recipientId], end: inboxKey(recipientId, beforeId) };
-  for await (const { key, value } of kv.list<Uint8Array>(selector, { reverse: true, limit })) {
+  const rows = await store.list<Uint8Array>(selector, { reverse: true, limit });
+  return rows.map(({ key, value }) => {
     const { senderId, createdAtMs } = decodeRow(value);
-    messages.push({ id: key[2] as number, createdAtMs, senderId, recipientId });
-  }
-  return messages;
+    return { id: key[2] as number, createdAtMs, senderId, recipientId };
+  });
 }

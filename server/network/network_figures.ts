@@ -28,7 +28,7 @@ export class NetworkFigures {
 
   totals(): Promise<Totals> {
     const { feed, publicReads } = this.options;
-    return publicReads.recent("totals", MAX_AGE_MS, () => readTotals(feed.kv));
+    return publicReads.recent("totals", MAX_AGE_MS, () => readTotals(feed.store));
   }
 
   /** A page of the feed, newest first; the clock decides what has expired. */

@@ -3,8 +3,7 @@
  * (tally_rows.ts). The counts are kept in memory and updated by what was folded since. The cost of a
  * read therefore does not grow with messages or senders.
  */
-import { listRows } from "../storage/list_rows.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
+import type { Rows } from "../storage/rows.ts";
 import { firstCountedMinute, minuteOf, MINUTES_AN_HOUR, WINDOW_MINUTES } from "./counted.ts";
 import type { Standing } from "./ranking.ts";
 import {
@@ -53,7 +52,7 @@ export class Standings {
   revision = 0;
 
   constructor(
-    private readonly kv: Deno.Kv,
+    private readonly store: Rows,
     private readonly now: () => number,
     private readonly windowMinutes = WINDOW_MINUTES,
   ) {}
@@ -78,7 +77,7 @@ export class Standings {
   }
 
   #state(): Promise<Deno.KvEntryMaybe<TallyState>> {
-    return retryWhileLocked(() => this.kv.get<TallyState>(TALLY_STATE));
+    return this.store.get<TallyState>(TALLY_STATE);
   }
 
   /**
@@ -121,7 +120,7 @@ export class Standings {
     while (folded.seq < seq) {
       const upTo = Math.min(seq, folded.seq + FOLDS_A_SLICE);
       const selector = { start: [...LOG_PREFIX, folded.seq + 1], end: [...LOG_PREFIX, upTo + 1] };
-      const rows = await listRows<CountsRow>(this.kv, selector, BATCH);
+      const rows = await this.store.list<CountsRow>(selector, BATCH);
       complete &&= new Set(rows.map(({ key }) => key[2])).size === upTo - folded.seq;
       this.revision++;
       for (const { value } of rows) {
@@ -147,7 +146,7 @@ export class Standings {
     let rows = 0;
     let hasHours = false;
     const prefix = checkpointPrefix(checkpoint.name);
-    const listed = await listRows<CheckpointRow>(this.kv, { prefix }, { batchSize: 20 });
+    const listed = await this.store.list<CheckpointRow>({ prefix }, { batchSize: 20 });
     for (const { value } of listed) {
       rows++;
       for (let i = 0; i < value.counts.length; i += 3) {
@@ -228,7 +227,7 @@ export class Standings {
     const end = [...PART_PREFIX, hourOf(endMinute - 1) + 1];
     let start: Deno.KvKey = [...PART_PREFIX, hourOf(firstMinute)];
     for (;;) {
-      const rows = await listRows<PartRow>(this.kv, { start, end }, {
+      const rows = await this.store.list<PartRow>({ start, end }, {
         limit: ROWS_A_SLICE,
         batchSize: ROWS_A_SLICE,
       });
@@ -240,15 +239,11 @@ export class Standings {
   }
 
   async #unfolded(firstMinute: number): Promise<Count[]> {
-    return await retryWhileLocked(async () => {
-      const counts: Count[] = [];
-      for await (const { value } of this.kv.list<CountsRow>({ prefix: DELTA_PREFIX }, BATCH)) {
-        for (const count of decodeCounts(value)) {
-          if (count.minute >= firstMinute) counts.push(count);
-        }
-      }
-      return counts;
-    });
+    const counts: Count[] = [];
+    for (const { value } of await this.store.list<CountsRow>({ prefix: DELTA_PREFIX }, BATCH)) {
+      for (const count of decodeCounts(value)) if (count.minute >= firstMinute) counts.push(count);
+    }
+    return counts;
   }
 }
 

@@ -1,3 +1,4 @@
+import { storeOn } from "../../tests/support/store_on.ts";
 import assert from "node:assert/strict";
 import { createTestClock } from "../../tests/support/clock.ts";
 import { openTestStorage } from "../../tests/support/storage.ts";
@@ -95,7 +96,7 @@ for (const exclusive of [true, false]) {
         const kv = await Deno.openKv(":memory:");
         const clock = createTestClock();
         const storage = await openTestStorage(kv, { exclusive, clock });
-        const open = () => new Standings(kv, clock.now);
+        const open = () => new Standings(storeOn(kv), clock.now);
         let standings = open();
         const leases = new Leases(storage.store);
         const tally = new Tally({ ...storage, leases, standings: () => standings.read() });
@@ -159,7 +160,7 @@ Deno.test("Tally.tidy() leaves few rows of many deltas, and deletes what checkpo
   const kv = await Deno.openKv(":memory:");
   const clock = createTestClock();
   const storage = await openTestStorage(kv, { clock });
-  const standings = new Standings(kv, clock.now);
+  const standings = new Standings(storeOn(kv), clock.now);
   const leases = new Leases(storage.store);
   const tally = new Tally({ ...storage, leases, standings: () => standings.read() });
   for (let round = 0; round < 12; round++) {
@@ -189,7 +190,7 @@ Deno.test("Standings.read() subtracts no minute twice after a start from a check
   const kv = await Deno.openKv(":memory:");
   const clock = createTestClock();
   const storage = await openTestStorage(kv, { clock });
-  const standings = new Standings(kv, clock.now);
+  const standings = new Standings(storeOn(kv), clock.now);
   const leases = new Leases(storage.store);
   const tally = new Tally({ ...storage, leases, standings: () => standings.read() });
   const of = (minutesAgo: number) => ({
@@ -204,7 +205,7 @@ Deno.test("Standings.read() subtracts no minute twice after a start from a check
   clock.advance(61 * MINUTE_MS);
   await tally.tidy();
   for (const expected of [2, 1]) {
-    const { folded } = await new Standings(kv, clock.now).read();
+    const { folded } = await new Standings(storeOn(kv), clock.now).read();
     assert.equal(folded.counts.get(1)!.count, expected);
     clock.advance(MINUTE_MS);
   }
@@ -217,7 +218,7 @@ Deno.test("Standings.read() has few rows in memory at a time, however many folds
   const clock = createTestClock();
   const storage = await openTestStorage(kv, { clock });
   const leases = new Leases(storage.store);
-  const kept = new Standings(kv, clock.now);
+  const kept = new Standings(storeOn(kv), clock.now);
   const tally = new Tally({ ...storage, leases, standings: () => kept.read() });
   const folds = 130;
   for (let i = 0; i < folds; i++) {
@@ -249,7 +250,7 @@ Deno.test("Standings.read() has few rows in memory at a time, however many folds
   const most = (kind: string) =>
     Math.max(0, ...lists.filter((list) => list.kind === kind).map(({ rows }) => rows));
 
-  const fresh = new Standings(counting, clock.now);
+  const fresh = new Standings(storeOn(counting), clock.now);
   assert.equal(await total(fresh), folds);
   assert.ok(lists.filter(({ kind }) => kind === "log").length > 10);
   assert.ok(most("log") <= 8, `${most("log")} logs at a time`);

@@ -17,7 +17,6 @@ import { isPurged, purgeKey, type PurgeRecord } from "../messages/rows/purge_rec
 import { type GroupCommit, Outdated } from "../storage/group_commit.ts";
 import { LeasedSteps } from "../storage/leased_steps.ts";
 import type { Leases } from "../storage/leases.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
 import { BlockFinder } from "./block_finder.ts";
@@ -76,36 +75,28 @@ export class Sweeps {
   }
 
   async #pending(): Promise<number[]> {
-    const { kv } = this.options.store;
-    return await retryWhileLocked(async () => {
-      const agentIds: number[] = [];
-      for await (const { key } of kv.list({ prefix: SWEEP_PREFIX })) {
-        agentIds.push(key[1] as number);
-      }
-      return agentIds;
-    });
+    const rows = await this.options.store.list({ prefix: SWEEP_PREFIX });
+    return rows.map(({ key }) => key[1] as number);
   }
 
   /** One step of an agent's sweep. @returns whether there may be more to do */
   async #step(agentId: number): Promise<boolean> {
-    const { store: { kv }, commits, retentionMs, messagesAStep = MESSAGES_A_STEP } = this.options;
+    const { store, commits, retentionMs, messagesAStep = MESSAGES_A_STEP } = this.options;
     // Read first: what is read from here on is true until another step is made.
-    const [stepRow, sweepRow, purgeRow] = await retryWhileLocked(() =>
-      kv.getMany<[unknown, SweepRecord, PurgeRecord]>([
-        LAST_SWEEP_STEP,
-        sweepKey(agentId),
-        purgeKey(agentId),
-      ])
-    );
+    const [stepRow, sweepRow, purgeRow] = await store.getMany<[unknown, SweepRecord, PurgeRecord]>([
+      LAST_SWEEP_STEP,
+      sweepKey(agentId),
+      purgeKey(agentId),
+    ]);
     const sweep = sweepRow.value;
     if (sweep === null) return false;
-    const { messages, next } = await walkMailbox(kv, agentId, sweep, messagesAStep);
+    const { messages, next } = await walkMailbox(store, agentId, sweep, messagesAStep);
     // A poll at that moment may have written the row of a purged message again.
     const there = messages.filter(({ senderId, id }) =>
       senderId !== agentId || !isPurged(purgeRow.value, id)
     );
     const correction = sweep.kind === "hide"
-      ? await takeOffFeed(kv, messages)
+      ? await takeOffFeed(store, messages)
       : await this.#show(there);
     const { lastId } = correction;
     const moreOfBox = lastId !== undefined ? { ...sweep, beforeId: lastId } : next;
@@ -130,7 +121,7 @@ export class Sweeps {
 
   async #show(messages: readonly SweptMessage[]): Promise<FeedCorrection> {
     const { store, retentionMs } = this.options;
-    const finder = new BlockFinder(store.kv);
+    const finder = new BlockFinder(store);
     await finder.prepare(messages.map(({ id }) => id));
     const banned = await this.#bannedOf(messages);
     const moved: Count[] = [];

@@ -5,7 +5,6 @@
  */
 import { type GroupCommit, Outdated } from "../storage/group_commit.ts";
 import type { Leases } from "../storage/leases.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { randomId } from "../storage/random_id.ts";
 import type { Store } from "../storage/store.ts";
 import { takeWorkLease } from "../storage/work_lease.ts";
@@ -83,18 +82,19 @@ export class Tally {
    * @returns whether deltas were left because of its bounds
    */
   async #fold(): Promise<boolean> {
-    const { store: { kv, now }, commits, windowMinutes } = this.options;
-    const state = await retryWhileLocked(() => kv.get<TallyState>(TALLY_STATE));
+    const { store, commits, windowMinutes } = this.options;
+    const state = await store.get<TallyState>(TALLY_STATE);
     const keys: Deno.KvKey[] = [];
     const found: Count[] = [];
-    for await (const { key, value } of kv.list<CountsRow>({ prefix: DELTA_PREFIX })) {
+    const deltas = await store.list<CountsRow>({ prefix: DELTA_PREFIX }, { limit: MAX_DELTAS });
+    for (const { key, value } of deltas) {
       keys.push(key);
       found.push(...decodeCounts(value));
-      if (keys.length >= MAX_DELTAS || found.length >= MAX_COUNTS) break;
+      if (found.length >= MAX_COUNTS) break;
     }
     if (keys.length === 0) return false;
     // What has left the window was already subtracted with its minute.
-    const firstMinute = firstCountedMinute(now(), windowMinutes);
+    const firstMinute = firstCountedMinute(store.now(), windowMinutes);
     const counts = mergeCounts(found).filter(({ minute }) => minute >= firstMinute);
     const seq = (state.value?.seq ?? 0) + 1;
     const logs = inRows(counts);
@@ -130,8 +130,7 @@ export class Tally {
 
   async #checkpoint(): Promise<void> {
     const { store, commits, standings } = this.options;
-    const { kv } = store;
-    const state = (await retryWhileLocked(() => kv.get<TallyState>(TALLY_STATE))).value;
+    const state = (await store.get<TallyState>(TALLY_STATE)).value;
     if (state === null || !this.#isDue(state)) return;
     const { folded: { seq, firstMinute, counts, hours } } = await standings();
     // As of now: a count that changes meanwhile is another object. Rows are made as they are written.
@@ -139,16 +138,16 @@ export class Tally {
     const byHour = [...hours].flat();
     const name = randomId(store);
     for (let from = 0; from < rows.length; from += ROWS_A_WRITE) {
-      const operation = kv.atomic();
-      for (const [i, standings] of rows.slice(from, from + ROWS_A_WRITE).entries()) {
-        const row: CheckpointRow = {
-          v: 1,
-          counts: standings.flatMap(({ senderId, handle, count }) => [senderId, handle, count]),
-          ...(from + i === 0 ? { hours: byHour } : {}),
-        };
-        operation.set(checkpointKey(name, from + i), row, { expireIn: TALLY_KEPT_MS });
-      }
-      await retryWhileLocked(() => operation.commit());
+      await store.transact((transaction) => {
+        for (const [i, standings] of rows.slice(from, from + ROWS_A_WRITE).entries()) {
+          const row: CheckpointRow = {
+            v: 1,
+            counts: standings.flatMap(({ senderId, handle, count }) => [senderId, handle, count]),
+            ...(from + i === 0 ? { hours: byHour } : {}),
+          };
+          transaction.set(checkpointKey(name, from + i), row, { expireInMs: TALLY_KEPT_MS });
+        }
+      });
     }
     const checkpoint: Checkpoint = { name, seq, firstMinute, rows: rows.length };
     const former = await commits.submit<TallyState["checkpoint"] | undefined>({
@@ -182,14 +181,13 @@ export class Tally {
 
   /** Deletes rows that are not needed any more; rows that a stop leaves behind expire. */
   async #deleteAll(selector: Deno.KvListSelector): Promise<void> {
-    const { kv } = this.options.store;
+    const { store } = this.options;
     for (;;) {
-      const keys: Deno.KvKey[] = [];
-      for await (const { key } of kv.list(selector, { limit: DELETIONS_A_WRITE })) keys.push(key);
-      if (keys.length === 0) return;
-      const operation = kv.atomic();
-      for (const key of keys) operation.delete(key);
-      await retryWhileLocked(() => operation.commit());
+      const rows = await store.list(selector, { limit: DELETIONS_A_WRITE });
+      if (rows.length === 0) return;
+      await store.transact((transaction) => {
+        for (const { key } of rows) transaction.delete(key);
+      });
     }
   }
 }

@@ -2,7 +2,7 @@
  * The two totals of GET /v1/stats. Each is a difference of counters that only grow. A group adds to
  * them without reading, so that no commit reads a counter.
  */
-import { retryWhileLocked } from "../storage/lock_retry.ts";
+import type { Rows } from "../storage/rows.ts";
 
 /** KvU64: sends that were counted, for ever. */
 export const MESSAGE_COUNT: Deno.KvKey = ["total", "messages"];
@@ -19,9 +19,9 @@ export interface Totals {
 }
 
 /** Both totals as of one moment. */
-export async function readTotals(kv: Deno.Kv): Promise<Totals> {
+export async function readTotals(store: Rows): Promise<Totals> {
   const keys = [MESSAGE_COUNT, REGISTRATION_COUNT, BAN_COUNT, UNBAN_COUNT];
-  const rows = await retryWhileLocked(() => kv.getMany<Deno.KvU64[]>(keys));
+  const rows = await store.getMany<Deno.KvU64[]>(keys);
   const [messages, registrations, bans, unbans] = rows.map((row) => Number(row.value?.value ?? 0n));
   return { messages: messages!, agents: registrations! - bans! + unbans! };
 }

@@ -1,22 +1,18 @@
 /** Lists what the outgoing queue gave up, for the operator. */
-import { retryWhileLocked } from "../storage/lock_retry.ts";
+import type { Store } from "../storage/store.ts";
 import type { DeadRow } from "./outgoing_row.ts";
 
 const COUNTED = 1_000;
 
 /** The newest rows that were given up in the last 30 days. */
-export async function listDead(kv: Deno.Kv, limit: number): Promise<DeadRow[]> {
-  return await retryWhileLocked(async () => {
-    const rows: DeadRow[] = [];
-    const list = kv.list<DeadRow>({ prefix: ["outgoing-dead"] }, { limit, reverse: true });
-    for await (const { value } of list) rows.push(value);
-    return rows;
-  });
+export async function listDead(store: Pick<Store, "list">, limit: number): Promise<DeadRow[]> {
+  const rows = await store.list<DeadRow>({ prefix: ["outgoing-dead"] }, { limit, reverse: true });
+  return rows.map(({ value }) => value);
 }
 
 /** The note that start-up prints about them; null when there is none. */
-export async function deadNote(kv: Deno.Kv): Promise<string | null> {
-  const dead = await listDead(kv, COUNTED);
+export async function deadNote(store: Pick<Store, "list">): Promise<string | null> {
+  const dead = await listDead(store, COUNTED);
   if (dead.length === 0) return null;
   const newest = dead[0]!;
   const count = dead.length < COUNTED ? String(dead.length) : `${COUNTED} or more`;

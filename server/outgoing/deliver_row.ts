@@ -58,7 +58,7 @@ export async function deliverRow(
   const held = await HeldRow.lease(id, dueMs, delivery, handler.payloadBytes);
   if (held === null) {
     const key = laneKey(lane.kind, lane.destination, dueMs, id);
-    if (!await dropStaleIndex(delivery.store.kv, key)) lane.wake(dueMs);
+    if (!await dropStaleIndex(delivery.store, key)) lane.wake(dueMs);
     return;
   }
   if (held.mayBeHandedOver()) {

@@ -1,6 +1,5 @@
 /** Finds rows whose time is over, by the index of ends alone. */
-import { listRows } from "../storage/list_rows.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
+import type { Store } from "../storage/store.ts";
 import { dropStaleEnd } from "./stale_index.ts";
 import { END_PREFIX, outgoingKey, type OutgoingRow } from "./outgoing_row.ts";
 
@@ -13,20 +12,20 @@ const AT_ONCE = 100;
  * @returns whether there may be more of them
  */
 export async function findEnded(
-  kv: Deno.Kv,
+  store: Store,
   nowMs: number,
   isOurs: (id: string) => boolean,
 ): Promise<{ rows: { id: string; row: OutgoingRow }[]; hasMore: boolean }> {
   const selector = { prefix: [END_PREFIX], end: [END_PREFIX, nowMs + 1] };
-  const entries = await listRows(kv, selector, {
+  const entries = await store.list(selector, {
     limit: AT_ONCE,
     take: ({ key }) => !isOurs(key[2] as string),
   });
   const rows: { id: string; row: OutgoingRow }[] = [];
   for (const { key } of entries) {
     const id = key[2] as string;
-    const { value: row } = await retryWhileLocked(() => kv.get<OutgoingRow>(outgoingKey(id)));
-    if (row === null || row.endsAtMs !== key[1]) await dropStaleEnd(kv, key);
+    const { value: row } = await store.get<OutgoingRow>(outgoingKey(id));
+    if (row === null || row.endsAtMs !== key[1]) await dropStaleEnd(store, key);
     else if (row.lease === null && row.dueMs <= nowMs) rows.push({ id, row });
   }
   return { rows, hasMore: entries.length === AT_ONCE };

@@ -6,8 +6,6 @@
  * due soon on, a bounded part of the index and of its rows at each look.
  */
 import { CLOCK_SKEW_MS } from "../clock_skew.ts";
-import { listRows } from "../storage/list_rows.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
 import type { HeldRowServices } from "./held_row.ts";
 import { type Freed, makeDueNow } from "./make_due_now.ts";
 import type { OutgoingHandler } from "./outgoing_handler.ts";
@@ -33,20 +31,21 @@ export class FarAhead {
     handlerOf: (kind: string) => PausesOf | undefined,
     freed: Freed,
   ): Promise<boolean> {
-    const { kv, now } = services.store;
+    const { store } = services;
+    const { now } = store;
     for (let reads = 0; reads < READS; reads++) {
       const soonMs = now() + CLOCK_SKEW_MS;
       const latestOf = (kind: string) => handlerOf(kind) === undefined ? Infinity : soonMs;
       const prefix = [LANE_PREFIX];
       const selector = this.#start === null ? { prefix } : { prefix, start: this.#start };
-      const rows = await listRows<unknown>(kv, selector, { limit: AT_ONCE });
+      const rows = await store.list(selector, { limit: AT_ONCE });
       const late = rows.filter(({ key }) => dueMsOf(key) > latestOf(kindOf(key)));
       await Promise.all(late.map(async ({ key }) => {
         const isFar = (row: OutgoingRow) =>
           row.lease === null && isFarAhead(row, handlerOf(row.kind)!, now());
         // What is as it should be is left alone without a commit.
         const id = key.at(-1) as string;
-        const { value } = await retryWhileLocked(() => kv.get<OutgoingRow>(outgoingKey(id)));
+        const { value } = await store.get<OutgoingRow>(outgoingKey(id));
         if (value === null || isFar(value)) await makeDueNow(services, key, isFar, freed);
       }));
       const last = rows.at(-1)?.key;

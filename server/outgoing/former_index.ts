@@ -1,9 +1,9 @@
 /**
- * The index of former versions, which held all rows by due time alone. Its rows are moved, ten in a
+ * The index of former versions, which held all rows by due time alone. Its rows are moved, nine in a
  * commit, while deliveries go on. Another process of a former version may write to it again.
  */
-import { listRows } from "../storage/list_rows.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
+import type { Row } from "../storage/rows.ts";
+import type { Store } from "../storage/store.ts";
 import {
   FORMER_PREFIX,
   type FormerDueRow,
@@ -15,40 +15,39 @@ import {
 
 type Moved = (indexKey: Deno.KvKey, row: OutgoingRow) => void;
 
-/** KV Connect reads ten keys, and checks as many, at a time. */
-const AT_ONCE = 10;
+/** A shared store checks as many rows of a transaction at a time. */
+const AT_ONCE = 9;
 
 /** Moves what the former index holds. @param moved called for each row, with its new index key */
-export async function moveFormerIndex(kv: Deno.Kv, moved: Moved): Promise<void> {
+export async function moveFormerIndex(store: Store, moved: Moved): Promise<void> {
   const prefix = [FORMER_PREFIX];
   let selector: Deno.KvListSelector = { prefix };
   for (;;) {
-    const entries: Deno.KvEntry<FormerDueRow>[] = await listRows(kv, selector, { limit: AT_ONCE });
+    const entries: Row<FormerDueRow>[] = await store.list(selector, { limit: AT_ONCE });
     if (entries.length === 0) return;
-    await retryWhileLocked(() => moveSome(kv, entries, moved));
+    const found = await moveSome(store, entries);
+    for (const { id, row } of found) moved(indexKeyOf(id, row), row);
     // Goes on after these even if a row changed meanwhile: the next look finds the rows that stay.
     selector = { prefix, start: [...entries.at(-1)!.key, true] };
   }
 }
 
-async function moveSome(
-  kv: Deno.Kv,
-  entries: readonly Deno.KvEntry<FormerDueRow>[],
-  moved: Moved,
-): Promise<void> {
+/** @returns the rows that were there */
+function moveSome(
+  store: Store,
+  entries: readonly Row<FormerDueRow>[],
+): Promise<{ id: string; row: OutgoingRow }[]> {
   const ids = entries.map(({ key }) => key[2] as string);
-  const rows = await kv.getMany<OutgoingRow[]>(ids.map(outgoingKey));
-  const operation = kv.atomic();
-  for (const [i, { key }] of entries.entries()) {
-    const row = rows[i] as Deno.KvEntryMaybe<OutgoingRow>;
-    operation.check(row).delete(key);
-    if (row.value !== null && row.value.dueMs === key[1]) {
-      operation.set(indexKeyOf(ids[i]!, row.value), INDEX_ROW);
+  return store.transact(async (transaction) => {
+    const rows = await transaction.getMany<OutgoingRow[]>(ids.map(outgoingKey));
+    const found: { id: string; row: OutgoingRow }[] = [];
+    for (const [i, { key }] of entries.entries()) {
+      const [id, row] = [ids[i]!, rows[i]!.value];
+      transaction.delete(key);
+      if (row === null) continue;
+      found.push({ id, row });
+      if (row.dueMs === key[1]) transaction.set(indexKeyOf(id, row), INDEX_ROW);
     }
-  }
-  const { ok } = await operation.commit();
-  if (!ok) return;
-  for (const [i, { value }] of rows.entries()) {
-    if (value !== null) moved(indexKeyOf(ids[i]!, value), value);
-  }
+    return found;
+  });
 }

@@ -5,7 +5,6 @@
  */
 import { RelayError } from "../errors.ts";
 import type { GroupCommit, Turn } from "../storage/group_commit.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
 import { randomId } from "../storage/random_id.ts";
 import { type RecordCache, recordName } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
@@ -190,8 +189,7 @@ export class HeldRow {
     const { store, records, commits } = this.services;
     const key = outgoingKey(id);
     const { lease } = this.#row;
-    const isGone = async () =>
-      (await retryWhileLocked(() => store.kv.get(key))).value === null ? { row: null } : undefined;
+    const isGone = async () => (await store.get(key)).value === null ? { row: null } : undefined;
     const { row } = await commits.submit<{ row: OutgoingRow | null }>({
       records: [key, ...alongside?.records ?? []],
       sizeBytes: sizeOfChange(this.payloadBytes) + (alongside?.sizeBytes ?? 0),

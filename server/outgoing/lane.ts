@@ -1,7 +1,7 @@
 /**
  * The due rows of one kind for one destination: the first ones in memory, the rest in the store.
  */
-import { retryWhileLocked } from "../storage/lock_retry.ts";
+import type { Store } from "../storage/store.ts";
 import { LANE_PREFIX } from "./outgoing_row.ts";
 import { Reach } from "./reach.ts";
 import type { Parties } from "./shares.ts";
@@ -64,7 +64,7 @@ export class Lane {
    * for a row that is free
    */
   async read(
-    kv: Deno.Kv,
+    store: Pick<Store, "batches">,
     nowMs: number,
     limit: number,
     restUntilMs: (id: string) => number | null,
@@ -72,24 +72,22 @@ export class Lane {
     this.reading = true;
     this.#nextDueMs = Infinity; // wake() calls from here on count
     try {
-      const { found, nextDueMs } = await retryWhileLocked(async () => {
-        const found: DueEntry[] = [];
-        let nextDueMs = Infinity;
-        const rows = kv.list({ prefix: [LANE_PREFIX, this.kind, this.destination] }, {
-          batchSize: Math.min(500, limit + this.running + 1),
-        });
-        for await (const { key } of rows) {
+      const found: DueEntry[] = [];
+      let nextDueMs = Infinity;
+      const prefix = [LANE_PREFIX, this.kind, this.destination];
+      const batchSize = Math.min(500, limit + this.running + 1);
+      reading: for await (const rows of store.batches({ prefix }, { batchSize })) {
+        for (const { key } of rows) {
           const [, , , dueMs, id] = key as [string, string, string, number, string];
           const restMs = restUntilMs(id);
           if (restMs !== null) nextDueMs = Math.min(nextDueMs, restMs);
           else if (dueMs <= nowMs && found.length < limit) found.push({ id, dueMs });
           else {
             nextDueMs = Math.min(nextDueMs, dueMs);
-            break;
+            break reading;
           }
         }
-        return { found, nextDueMs };
-      });
+      }
       this.ready.push(...found);
       this.wake(nextDueMs);
     } catch (error) {

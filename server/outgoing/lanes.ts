@@ -1,5 +1,6 @@
 /** All destinations that rows wait for. Decides which one is next and what to read for it. */
-import { listRows } from "../storage/list_rows.ts";
+import type { Row } from "../storage/rows.ts";
+import type { Store } from "../storage/store.ts";
 import { Lane } from "./lane.ts";
 import type { OutgoingHandler } from "./outgoing_handler.ts";
 import { LANE_PREFIX } from "./outgoing_row.ts";
@@ -163,12 +164,15 @@ export class Lanes {
    * Finds the destinations that rows in the store wait for. Reads a few rows of each, however many
    * wait.
    */
-  async discover(kv: Deno.Kv, kinds: Iterable<string> = this.#kinds.keys()): Promise<void> {
+  async discover(
+    store: Pick<Store, "list">,
+    kinds: Iterable<string> = this.#kinds.keys(),
+  ): Promise<void> {
     for (const kind of kinds) {
       const prefix = [LANE_PREFIX, kind];
       let selector: Deno.KvListSelector = { prefix };
       for (;;) {
-        const rows: Deno.KvEntry<unknown>[] = await listRows(kv, selector, { limit: DISCOVERED });
+        const rows: Row<unknown>[] = await store.list(selector, { limit: DISCOVERED });
         for (const { key } of rows) this.wake(kind, key[2] as string, key[3] as number);
         if (rows.length < DISCOVERED) break;
         // A key after every number: the end of the last destination's rows.

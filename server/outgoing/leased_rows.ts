@@ -3,7 +3,7 @@
  * processes.
  */
 import { latestEndMs } from "../storage/lease_runs.ts";
-import { listRows } from "../storage/list_rows.ts";
+import type { Row } from "../storage/rows.ts";
 import { type Freed, makeDueNow } from "./make_due_now.ts";
 import type { HeldRowServices, LeaseTiming } from "./held_row.ts";
 import { LEASED_PREFIX, type OutgoingRow } from "./outgoing_row.ts";
@@ -19,9 +19,7 @@ export async function freeAllLeases(services: HeldRowServices, freed: Freed): Pr
   const prefix = [LEASED_PREFIX];
   let selector: Deno.KvListSelector = { prefix };
   for (;;) {
-    const rows: Deno.KvEntry<unknown>[] = await listRows(services.store.kv, selector, {
-      limit: AT_ONCE,
-    });
+    const rows: Row<unknown>[] = await services.store.list(selector, { limit: AT_ONCE });
     if (rows.length === 0) return;
     await Promise.all(rows.map(({ key }) => makeDueNow(services, key, isHeld, freed, true)));
     selector = { prefix, start: [...rows.at(-1)!.key, true] };
@@ -51,16 +49,14 @@ export async function freeLeasesThatAreOver(
   isOurs: (id: string) => boolean,
   freed: Freed,
 ): Promise<number> {
-  const { store: { kv, now, clock }, timing } = services;
+  const { store, timing } = services;
+  const { now, clock } = store;
   const nowMs = now();
-  const list = (selector: Deno.KvListSelector): Promise<Deno.KvEntry<unknown>[]> =>
-    listRows(kv, selector, {
-      limit: AT_ONCE,
-      take: ({ key }) => !isOurs(key[2] as string),
-    });
+  const list = (selector: Deno.KvListSelector): Promise<Row<unknown>[]> =>
+    store.list(selector, { limit: AT_ONCE, take: ({ key }) => !isOurs(key[2] as string) });
   const prefix = [LEASED_PREFIX];
   const rows = await list({ prefix });
-  const untilMs = ({ key }: Deno.KvEntry<unknown>) => key[1] as number;
+  const untilMs = ({ key }: Row<unknown>) => key[1] as number;
   const over = rows.filter((row) => untilMs(row) <= nowMs);
   const latestMs = latestLeaseEndMs(timing, nowMs);
   const mayBeRenewed = clock.sinceLeapMs <= timing.leaseMs + timing.clockSkewMs;

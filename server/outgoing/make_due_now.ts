@@ -40,5 +40,5 @@ export async function makeDueNow(
     },
   });
   if (row !== null) freed(row);
-  else await dropStaleIndex(store.kv, indexKey);
+  else await dropStaleIndex(store, indexKey);
 }

@@ -17,7 +17,6 @@ import type { Log } from "../deps.ts";
 import { doneWithin } from "../done_within.ts";
 import { describeFailure } from "../http/describe_failure.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
-import { listRows } from "../storage/list_rows.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
 import { CLOCK_SKEW_MS } from "../clock_skew.ts";
@@ -158,7 +157,7 @@ export class OutgoingQueue {
     try {
       do {
         this.#searches.set(kind, false);
-        await this.#lanes.discover(this.#store.kv, [kind]);
+        await this.#lanes.discover(this.#store, [kind]);
         if (this.#ticking !== undefined) this.#advance();
       } while (this.#searches.get(kind) && !this.#stopped);
     } finally {
@@ -171,9 +170,8 @@ export class OutgoingQueue {
    * On a shared store it is read at each call.
    */
   async held(): Promise<ReadonlySet<string>> {
-    const { kv, exclusive } = this.#store;
-    if (exclusive) return new Set(this.#attempts.keys());
-    const rows = await listRows(kv, { prefix: [LEASED_PREFIX] }, { limit: MOST_HELD });
+    if (this.#store.exclusive) return new Set(this.#attempts.keys());
+    const rows = await this.#store.list({ prefix: [LEASED_PREFIX] }, { limit: MOST_HELD });
     return new Set(rows.map(({ key }) => key.at(-1) as string));
   }
 
@@ -235,22 +233,21 @@ export class OutgoingQueue {
   }
 
   async #findAll(): Promise<void> {
-    const { kv, exclusive, now } = this.#store;
-    const nowMs = now();
+    const nowMs = this.#store.now();
     // After a leap back some of what waits may be due by the later time.
     if (nowMs < this.#lookedAtMs) this.#nextFarLookMs = -Infinity;
     this.#lookedAtMs = nowMs;
     this.#nextLeaseEndMs = Infinity;
     this.#isKnown = false;
     try {
-      await this.#lanes.discover(kv);
+      await this.#lanes.discover(this.#store);
       this.#advance(); // while rows of former versions are moved
       await this.#moveFormerIndex();
       const isOurs = (id: string) => this.#attempts.has(id);
       const leaseEndMs = await freeLeasesThatAreOver(this.#delivery, isOurs, this.#freed);
       this.#nextLeaseEndMs = Math.min(this.#nextLeaseEndMs, leaseEndMs);
       await this.#attemptEnded();
-      this.#isKnown = exclusive;
+      this.#isKnown = this.#store.exclusive;
     } catch (error) {
       this.#nextLeaseEndMs = 0; // searched for at the next tick
       throw error;
@@ -283,9 +280,9 @@ export class OutgoingQueue {
    * leap, within which nothing is given up.
    */
   async #attemptEnded(): Promise<void> {
-    const { kv, now, clock } = this.#store;
+    const { now, clock } = this.#store;
     if (clock.leaptLately) return void (this.#nextEndsLookMs = now() + ENDS_LOOK_MS);
-    const { rows, hasMore } = await findEnded(kv, now(), (id) => this.#attempts.has(id));
+    const { rows, hasMore } = await findEnded(this.#store, now(), (id) => this.#attempts.has(id));
     this.#nextEndsLookMs = hasMore ? now() : now() + ENDS_LOOK_MS;
     for (const { id, row: { kind, destination = "", dueMs } } of rows) {
       if (this.#rests) return;
@@ -299,9 +296,9 @@ export class OutgoingQueue {
   }
 
   async #moveFormerIndex(): Promise<void> {
-    const { kv, exclusive } = this.#store;
+    const { exclusive } = this.#store;
     const leases: Deno.KvKey[] = [];
-    await moveFormerIndex(kv, (indexKey, row) => {
+    await moveFormerIndex(this.#store, (indexKey, row) => {
       if (row.lease === null) this.#freed(row);
       else leases.push(indexKey);
     });
@@ -331,7 +328,7 @@ export class OutgoingQueue {
     const { concurrency } = this.#lanes.handlerOf(lane.kind)!;
     const restUntilMs = (id: string) =>
       this.#attempts.has(id) ? Infinity : this.#resting.get(id) ?? null;
-    const read = lane.read(this.#store.kv, nowMs, 4 * concurrency, restUntilMs)
+    const read = lane.read(this.#store, nowMs, 4 * concurrency, restUntilMs)
       .then(() => {
         // Processes that share a store should begin with different rows.
         if (!this.#store.exclusive) shuffle(lane.ready);

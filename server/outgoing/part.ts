@@ -21,7 +21,7 @@ export async function openOutgoing(
   { outgoingTiming: timing }: OutgoingOptions,
 ): Promise<Outgoing> {
   const outgoing = new OutgoingQueue({ store, records, commits, log: deps.log, timing });
-  const note = await deadNote(deps.kv);
+  const note = await deadNote(store);
   return {
     outgoing,
     notes: note === null ? [] : [startupNote("outgoing", note)],

@@ -1,5 +1,5 @@
 /** Counts what the outgoing queue holds, for the operator; reads keys, and no payload. */
-import { retryWhileLocked } from "../storage/lock_retry.ts";
+import type { Store } from "../storage/store.ts";
 import { type DeadRow, LANE_PREFIX, LEASED_PREFIX } from "./outgoing_row.ts";
 import { listDead } from "./dead_rows.ts";
 
@@ -14,11 +14,11 @@ export interface QueueCounts {
 const COUNTED = 2_000;
 const GIVEN_UP = 10;
 
-export async function countQueue(kv: Deno.Kv): Promise<QueueCounts> {
+export async function countQueue(store: Pick<Store, "list">): Promise<QueueCounts> {
   const [lanes, leased, dead] = await Promise.all([
-    keysBelow(kv, [LANE_PREFIX]),
-    keysBelow(kv, [LEASED_PREFIX]),
-    listDead(kv, GIVEN_UP),
+    keysBelow(store, [LANE_PREFIX]),
+    keysBelow(store, [LEASED_PREFIX]),
+    listDead(store, GIVEN_UP),
   ]);
   const byKind = new Map<string, { kind: string; waiting: number; firstDueMs: number | null }>();
   for (const key of lanes) {
@@ -41,10 +41,6 @@ export async function countQueue(kv: Deno.Kv): Promise<QueueCounts> {
   };
 }
 
-function keysBelow(kv: Deno.Kv, prefix: Deno.KvKey): Promise<Deno.KvKey[]> {
-  return retryWhileLocked(async () => {
-    const keys: Deno.KvKey[] = [];
-    for await (const { key } of kv.list({ prefix }, { limit: COUNTED })) keys.push(key);
-    return keys;
-  });
+async function keysBelow(store: Pick<Store, "list">, prefix: Deno.KvKey): Promise<Deno.KvKey[]> {
+  return (await store.list({ prefix }, { limit: COUNTED })).map(({ key }) => key);
 }

@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
+import { storeOn } from "../../tests/support/store_on.ts";
 import { countQueue } from "./queue_counts.ts";
 import { deadKey, type DeadRow, INDEX_ROW, laneKey, leasedKey } from "./outgoing_row.ts";
 
 Deno.test("countQueue() counts what waits by kind, what is leased, and what was given up, without payloads", async () => {
   using kv = await Deno.openKv(":memory:");
-  assert.deepEqual(await countQueue(kv), { counts: [], leased: 0, isCut: false, givenUp: [] });
+  assert.deepEqual(await countQueue(storeOn(kv)), {
+    counts: [],
+    leased: 0,
+    isCut: false,
+    givenUp: [],
+  });
   await kv.set(laneKey("digest", "", 500, "digest/1"), INDEX_ROW);
   await kv.set(laneKey("webhook", "b.example", 300, "webhook/2"), INDEX_ROW);
   await kv.set(laneKey("webhook", "a.example", 400, "webhook/1"), INDEX_ROW);
@@ -19,7 +25,7 @@ Deno.test("countQueue() counts what waits by kind, what is leased, and what was 
     reason: "550",
   };
   for (let i = 0; i < 12; i++) await kv.set(deadKey(i, `d/${i}`), { ...dead, diedAtMs: i });
-  const { counts, leased, isCut, givenUp } = await countQueue(kv);
+  const { counts, leased, isCut, givenUp } = await countQueue(storeOn(kv));
   assert.deepEqual(counts, [
     { kind: "digest", waiting: 1, firstDueMs: 500 },
     { kind: "webhook", waiting: 2, firstDueMs: 300 },

@@ -2,30 +2,35 @@
  * Removes index rows that are outdated because a process of a former version, which does not know
  * this index, changed their rows.
  */
-import { retryWhileLocked } from "../storage/lock_retry.ts";
+import type { Store } from "../storage/store.ts";
 import { indexKeyOf, outgoingKey, type OutgoingRow } from "./outgoing_row.ts";
 
 /**
  * Removes an index row unless its row is found by it.
  * @returns false when the row is found by it
  */
-export async function dropStaleIndex(kv: Deno.Kv, indexKey: Deno.KvKey): Promise<boolean> {
+export async function dropStaleIndex(
+  store: Pick<Store, "transact">,
+  indexKey: Deno.KvKey,
+): Promise<boolean> {
   const id = indexKey.at(-1) as string;
-  return await retryWhileLocked(async () => {
-    const found = await kv.get<OutgoingRow>(outgoingKey(id));
-    if (found.value !== null && isSame(indexKeyOf(id, found.value), indexKey)) return false;
-    await kv.atomic().check(found).delete(indexKey).commit();
+  return await store.transact(async (transaction) => {
+    const { value } = await transaction.get<OutgoingRow>(outgoingKey(id));
+    if (value !== null && isSame(indexKeyOf(id, value), indexKey)) return false;
+    transaction.delete(indexKey);
     return true;
   });
 }
 
 /** Removes an index row of an end unless its row ends then. */
-export async function dropStaleEnd(kv: Deno.Kv, endKey: Deno.KvKey): Promise<void> {
+export async function dropStaleEnd(
+  store: Pick<Store, "transact">,
+  endKey: Deno.KvKey,
+): Promise<void> {
   const id = endKey.at(-1) as string;
-  await retryWhileLocked(async () => {
-    const found = await kv.get<OutgoingRow>(outgoingKey(id));
-    if (found.value !== null && found.value.endsAtMs === endKey[1]) return;
-    await kv.atomic().check(found).delete(endKey).commit();
+  await store.transact(async (transaction) => {
+    const { value } = await transaction.get<OutgoingRow>(outgoingKey(id));
+    if (value?.endsAtMs !== endKey[1]) transaction.delete(endKey);
   });
 }
 

@@ -10,17 +10,16 @@ import { resealRows, type SealedRows } from "./reseal.ts";
  * @param rows all kinds of sealed rows that the store has
  */
 export function openResealing(
-  { deps, commits }: Pick<Core, "deps" | "commits">,
+  { deps: { log }, store, commits }: Pick<Core, "deps" | "store" | "commits">,
   ring: KeyRing,
   rows: readonly SealedRows[],
 ): Part {
-  const { kv, log } = deps;
   const stopping = new AbortController();
   const stopped = stopping.signal;
   let running: Promise<void> | undefined;
   return {
     start() {
-      running = resealRows({ kv, commits, ring, rows, stopped })
+      running = resealRows({ store, commits, ring, rows, stopped })
         .then((count) => {
           if (count !== null && !stopped.aborted) log("custody_keys_resealed", { count });
         }, (error) => log("custody_resealing_failed", describeFailure(error)));

@@ -2,8 +2,8 @@
  * Rotation of the custody key: what older keys encrypted is encrypted anew under the first, in the
  * background after start-up. Rows that are done are skipped, so that it goes on where it was stopped.
  */
+import type { Rows } from "../storage/rows.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
-import { retryWhileLocked } from "../storage/lock_retry.ts";
 import type { KeyRing } from "./key_ring.ts";
 import { type KeyMark, keyMarkKey, listMarkedKeys, type SealedRow } from "./sealed_rows.ts";
 
@@ -19,7 +19,7 @@ const ROWS_A_PAGE = 100;
 const MAX_PASSES = 5;
 
 export interface Resealing {
-  kv: Deno.Kv;
+  store: Rows;
   commits: GroupCommit;
   ring: KeyRing;
   rows: readonly SealedRows[];
@@ -31,14 +31,14 @@ export interface Resealing {
  * from the store: an operator may drop these keys from the configuration.
  */
 export async function resealRows(options: Resealing): Promise<number | null> {
-  const { kv, ring, rows, stopped } = options;
+  const { store, ring, rows, stopped } = options;
   let count: number | null = null;
   for (let pass = 0; pass < MAX_PASSES && !stopped.aborted; pass++) {
-    const outdated = (await retryWhileLocked(() => listMarkedKeys(kv)))
+    const outdated = (await listMarkedKeys(store))
       .filter((keyId) => keyId !== ring.primaryId && ring.has(keyId));
     if (ring.primaryId === null || outdated.length === 0) break;
     const marks = await Promise.all(
-      outdated.map((keyId) => retryWhileLocked(() => kv.get<KeyMark>(keyMarkKey(keyId)))),
+      outdated.map((keyId) => store.get<KeyMark>(keyMarkKey(keyId))),
     );
     count ??= 0;
     let failed = 0;
@@ -51,7 +51,10 @@ export async function resealRows(options: Resealing): Promise<number | null> {
     if (failed > 0) throw new Error(`${failed} keys could not be encrypted anew`);
     // A relay that still seals under an older key renews its mark: then one more pass is needed.
     for (const mark of marks) {
-      await retryWhileLocked(() => kv.atomic().check(mark).delete(mark.key).commit());
+      await store.transact(async (transaction) => {
+        const { versionstamp } = await transaction.get(mark.key);
+        if (versionstamp === mark.versionstamp) transaction.delete(mark.key);
+      });
     }
   }
   return count;
@@ -62,23 +65,13 @@ async function resealKind(
   options: Resealing,
   kind: SealedRows,
 ): Promise<{ sealed: number; failed: number }> {
-  const { kv, ring, stopped } = options;
+  const { store, ring, stopped } = options;
   let sealed = 0;
   let failed = 0;
-  let cursor: string | undefined = "";
-  while (cursor !== undefined && !stopped.aborted) {
-    const from: string = cursor;
-    const page = await retryWhileLocked(async () => {
-      const listed = kv.list<SealedRow>({ prefix: [kind.prefix] }, {
-        limit: ROWS_A_PAGE,
-        ...(from === "" ? {} : { cursor: from }),
-      });
-      const found: { key: Deno.KvKey; row: SealedRow }[] = [];
-      for await (const { key, value } of listed) found.push({ key, row: value });
-      return { found, cursor: found.length < ROWS_A_PAGE ? undefined : listed.cursor };
-    });
-    cursor = page.cursor;
-    const due = page.found.filter(({ row }) => row.keyId !== ring.primaryId && ring.has(row.keyId));
+  const pages = store.batches<SealedRow>({ prefix: [kind.prefix] }, { batchSize: ROWS_A_PAGE });
+  for await (const page of pages) {
+    if (stopped.aborted) break;
+    const due = page.filter(({ value }) => value.keyId !== ring.primaryId && ring.has(value.keyId));
     const done = await Promise.allSettled(due.map(({ key }) => resealRow(options, kind, key)));
     for (const outcome of done) {
       if (outcome.status === "rejected") failed++;

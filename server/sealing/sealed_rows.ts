@@ -1,4 +1,5 @@
 /** What a secret that is sealed under a custody key looks like in the store, and which keys are named there. */
+import type { Rows } from "../storage/rows.ts";
 import type { SealedSecret } from "./key_ring.ts";
 
 /** A row that is one sealed secret; a record, since sealing anew and erasing race. */
@@ -17,8 +18,7 @@ export interface KeyMark {
 export const keyMarkKey = (keyId: string): Deno.KvKey => ["custody-key", keyId];
 
 /** Ids of the custody keys that rows of the store may name. */
-export async function listMarkedKeys(kv: Deno.Kv): Promise<string[]> {
-  const ids: string[] = [];
-  for await (const { key } of kv.list({ prefix: ["custody-key"] })) ids.push(key[1] as string);
-  return ids;
+export async function listMarkedKeys(store: Rows): Promise<string[]> {
+  const marks = await store.list({ prefix: ["custody-key"] });
+  return marks.map(({ key }) => key[1] as string);
 }

@@ -3,9 +3,8 @@
  * ours.
  */
 import type { Attempt, Job } from "./job.ts";
-import { retryWhileLocked } from "./lock_retry.ts";
 import { recordName } from "./record_cache.ts";
-import type { Store } from "./store.ts";
+import type { Rows } from "./rows.ts";
 import { readRows } from "./read_rows.ts";
 
 /** The row by which one attempt of a job is known. */
@@ -37,12 +36,12 @@ function proves({ attempt, isOwn }: Proof, row: Deno.KvEntryMaybe<unknown>): boo
  * have been overwritten since.
  */
 export async function provenVersion(
-  { kv }: Pick<Store, "kv">,
+  store: Rows,
   proofs: readonly Proof[],
 ): Promise<string | null> {
   const rows = [...new Map(proofs.map((proof) => [recordName(proof.key), proof])).values()];
   let at = 0;
-  for await (const some of readRows<unknown>(kv, rows.map(({ key }) => key))) {
+  for await (const some of readRows<unknown>(store, rows.map(({ key }) => key))) {
     for (const row of some) {
       if (proves(rows[at++]!, row)) return row.versionstamp;
     }
@@ -52,13 +51,13 @@ export async function provenVersion(
 
 /** The first of these proofs whose row now stands in the store. */
 export async function findProven<P extends Proof>(
-  { kv }: Pick<Store, "kv">,
+  store: Rows,
   proofs: readonly P[],
 ): Promise<P | undefined> {
   const read = new Map<string, Deno.KvEntryMaybe<unknown>>();
   for (const proof of proofs) {
     const name = recordName(proof.key);
-    const row = read.get(name) ?? await retryWhileLocked(() => kv.get(proof.key));
+    const row = read.get(name) ?? await store.get(proof.key);
     read.set(name, row);
     if (proves(proof, row)) return proof;
   }

@@ -15,6 +15,7 @@
  *   writes a random attempt id into its jobs' proof rows. Only that id means "mine".
  */
 import { RelayError } from "../errors.ts";
+import { NoAnswer } from "./call_deadline.ts";
 import { findProven, proofOf, provenVersion } from "./attempt_proof.ts";
 import { formGroup, type Forming } from "./form_group.ts";
 import type { IdSequence } from "./id_sequence.ts";
@@ -202,11 +203,9 @@ export class GroupCommit {
   /** The caller gets 503, or the error that the job itself has thrown. */
   #giveUp(pending: Pending, error: unknown): void {
     if (pending.answered) return;
-    if (error instanceof RelayError || error instanceof Outdated) {
-      this.#queue.reject(pending, error);
-      return;
-    }
-    this.#queue.giveUp(pending, error);
+    const isAnswer = error instanceof RelayError && !(error instanceof NoAnswer);
+    if (isAnswer || error instanceof Outdated) this.#queue.reject(pending, error);
+    else this.#queue.giveUp(pending, error);
   }
 
   /** Queues jobs again, all at one time, except those that turn out to be stored already. */
@@ -256,7 +255,8 @@ export class GroupCommit {
     let failure: unknown = null;
     let versionstamp: string | null = null;
     try {
-      const outcome = await retryWhileLocked(() => group.operation().commit());
+      const commit = () => retryWhileLocked(() => group.operation().commit());
+      const outcome = await this.#store.attend(commit);
       if (outcome.ok) versionstamp = outcome.versionstamp;
     } catch (error) {
       failure = error;

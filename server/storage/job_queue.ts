@@ -51,14 +51,16 @@ export interface QueueBounds {
 
 /**
  * 10,000 jobs are two seconds of sends. 64 MiB of jobs stand for some 200 MiB of memory with the
- * requests behind them. A client that waits for more than seconds has usually gone.
+ * requests behind them. A client that waits for more than seconds has usually gone. A job is given up
+ * so early that its caller has 503 within 15 s: the check may come a second late, and a route may look
+ * for what it refuses (CallDeadline).
  */
 export const QUEUE_BOUNDS: QueueBounds = {
   jobs: 10_000,
   bytes: 64 * 1024 * 1024,
   refuseAfterMs: 5_000,
   retryForMs: 4_000,
-  giveUpAfterMs: 15_000,
+  giveUpAfterMs: 12_000,
   checkEveryMs: 1_000,
 };
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createTestClock, type TestClock } from "../../tests/support/clock.ts";
 import { createFakeKv, type FakeKvOptions } from "../../tests/support/fake_kv.ts";
 import { letterJob, openTestStorage, type TestStorage } from "../../tests/support/storage.ts";
+import { storeOn } from "../../tests/support/store_on.ts";
 import { isFloorKnown } from "./known_floor.ts";
 
 /** Long enough that no renewal, which real time brings, comes into a test that moves the clock. */
@@ -28,7 +29,8 @@ async function withRig(body: (rig: Rig) => Promise<void>): Promise<void> {
       opened.push(storage);
       return storage;
     },
-    isKnown: (version) => isFloorKnown({ kv, now: clock.now }, version, TIMING),
+    isKnown: (version) =>
+      isFloorKnown(storeOn(kv, { exclusive: false, now: clock.now }), version, TIMING),
   });
   for (const storage of opened) await storage.close();
 }

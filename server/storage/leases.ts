@@ -2,10 +2,10 @@
  * Named leases decide which of several processes does a piece of periodic work now. A lease only
  * saves the others useless work. Work that must not be done twice is checked in its own commits.
  */
-import { retryWhileLocked } from "./lock_retry.ts";
 import { leaseRuns } from "./lease_runs.ts";
 import { randomId } from "./random_id.ts";
 import type { Store } from "./store.ts";
+import type { Transaction } from "./transaction.ts";
 
 /** ["lease", name] */
 interface LeaseRow {
@@ -42,7 +42,8 @@ export class Leases {
    * @returns null while another holder's lease runs
    */
   async take(name: string, lengthMs: number): Promise<Lease | null> {
-    const { kv, now, exclusive } = this.store;
+    const { store } = this;
+    const { now, exclusive } = store;
     const key = leaseKey(name);
     const turn = ++this.#turns;
     const isMine = (row: LeaseRow | null) => row?.process === this.#process && row.turn === turn;
@@ -55,34 +56,30 @@ export class Leases {
 
     const taken = await this.#noting(
       turn,
-      retryWhileLocked(async () => {
-        const held = await kv.get<LeaseRow>(key);
+      store.transact(async (transaction) => {
+        const held = await transaction.get<LeaseRow>(key);
         const orphaned = held.value?.process === this.#process
           ? this.#unanswered.has(held.value.turn)
           : exclusive;
         const runs = held.value !== null && !orphaned &&
           leaseRuns(held.value.untilMs, { lengthMs }, now());
         if (runs) return false;
-        const { ok } = await kv.atomic().check(held).set(key, next()).commit();
-        // Over a network a commit can be reported as failed after it succeeded.
-        return ok || isMine((await kv.get<LeaseRow>(key)).value);
+        transaction.set(key, next());
+        return true;
       }),
     );
     if (!taken) return null;
 
-    const change = async (write: (operation: Deno.AtomicOperation) => void): Promise<boolean> =>
-      await retryWhileLocked(async () => {
-        const held = await kv.get<LeaseRow>(key);
-        if (!isMine(held.value)) return false;
-        const operation = kv.atomic().check(held);
-        write(operation);
-        const { ok } = await operation.commit();
-        return ok || isMine((await kv.get<LeaseRow>(key)).value);
+    const change = (write: (transaction: Transaction) => void): Promise<boolean> =>
+      store.transact(async (transaction) => {
+        if (!isMine((await transaction.get<LeaseRow>(key)).value)) return false;
+        write(transaction);
+        return true;
       });
     return {
-      renew: () => change((operation) => operation.set(key, next())),
+      renew: () => change((transaction) => transaction.set(key, next())),
       release: () =>
-        this.#noting(turn, change((operation) => operation.delete(key)).then(() => {})),
+        this.#noting(turn, change((transaction) => transaction.delete(key)).then(() => {})),
     };
   }
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { createTestClock, type TestClock } from "../../tests/support/clock.ts";
+import { storeOn } from "../../tests/support/store_on.ts";
 import { storeTimes } from "../../tests/support/storage.ts";
-import { RepeatFloor } from "./repeat_floor.ts";
 import { Leases } from "./leases.ts";
-import { EMBEDDED_CAPACITY, type Store } from "./store.ts";
+import { createStore, EMBEDDED_CAPACITY, type Store } from "./store.ts";
 
 const LENGTH_MS = 60_000;
 
@@ -14,14 +14,13 @@ async function withStore(
   const kv = await Deno.openKv(":memory:");
   const clock = createTestClock();
   try {
-    const store: Store = {
+    const store = createStore({
       kv,
       exclusive,
       capacity: EMBEDDED_CAPACITY,
       ...storeTimes(clock),
-      floor: new RepeatFloor(kv),
       random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
-    };
+    });
     await test(store, clock.advance, clock);
   } finally {
     kv.close();
@@ -87,26 +86,44 @@ for (const act of ["taking", "giving back"]) {
   Deno.test(`Leases.take() frees a lease of its own whose ${act} got no answer, nobody else's`, () =>
     withStore(false, async (store) => {
       const { kv } = store;
-      let answers = act === "taking" ? 0 : 1;
+      let isDead = false;
+      const requireAlive = () => {
+        if (isDead) throw new TypeError("connection reset");
+      };
       /** A server that dies after a commit, or before it when that gives the lease back. */
       const deaf = {
-        get: (key: Deno.KvKey) => kv.get(key),
+        async getMany(keys: Deno.KvKey[]) {
+          requireAlive();
+          return await kv.getMany(keys);
+        },
+        async get(key: Deno.KvKey) {
+          requireAlive();
+          return await kv.get(key);
+        },
         atomic() {
           const operation = kv.atomic();
-          const commit = operation.commit.bind(operation);
+          let deletes = false;
+          const { commit, delete: remove } = operation;
+          operation.delete = (key) => {
+            deletes = true;
+            return remove.call(operation, key);
+          };
           operation.commit = async () => {
-            if (act === "giving back" && answers === 0) throw new TypeError("connection reset");
-            const outcome = await commit();
-            if (answers-- === 0) throw new TypeError("connection reset");
+            isDead = diesNow(deletes);
+            if (deletes) requireAlive();
+            const outcome = await commit.call(operation);
+            requireAlive();
             return outcome;
           };
           return operation;
         },
       } as unknown as Deno.Kv;
-      const leases = new Leases({ ...store, kv: deaf });
+      let diesNow = (deletes: boolean) => deletes === (act === "giving back");
+      const leases = new Leases(storeOn(deaf, { exclusive: false, now: store.now }));
       const lost = async () => await (await leases.take("sweep", LENGTH_MS))!.release();
       await assert.rejects(lost, /connection reset/);
-      answers = Infinity;
+      diesNow = () => false;
+      isDead = false;
       assert.equal(await new Leases(store).take("sweep", LENGTH_MS), null);
       const again = await leases.take("sweep", LENGTH_MS);
       assert.notEqual(again, null);

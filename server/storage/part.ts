@@ -2,6 +2,7 @@
 import type { Deps } from "../deps.ts";
 import { logSparsely } from "../log_sparsely.ts";
 import type { Part } from "../part.ts";
+import type { StartTicker } from "../ticker.ts";
 import { startupNote } from "../startup_notes.ts";
 import { type ClockTiming, ClockWatch } from "./clock_watch.ts";
 import { FreeDisk, type MeasureFreeBytes } from "./free_disk.ts";
@@ -15,10 +16,15 @@ import { Leases } from "./leases.ts";
 import { PublicReads } from "./public_reads.ts";
 import { RecordCache } from "./record_cache.ts";
 import { isFloorKnown } from "./known_floor.ts";
-import { RepeatFloor } from "./repeat_floor.ts";
 import { requireAnswer } from "./require_answer.ts";
+import {
+  createStore,
+  EMBEDDED_CAPACITY,
+  KV_CONNECT_CAPACITY,
+  type Store,
+  type StoreCapacity,
+} from "./store.ts";
 import { StoreTime } from "./store_time.ts";
-import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY, type Store, type StoreCapacity } from "./store.ts";
 import { SLOT_TIMING, type SlotTiming, WriterSlot } from "./writer_slot.ts";
 
 /** How often the clocks are compared where nothing asks. */
@@ -32,6 +38,8 @@ export interface StorageOptions {
   capacity?: StoreCapacity;
   queueBounds?: QueueBounds;
   journalBounds?: JournalBounds;
+  /** The second by which deadlines of the store's calls are counted; as usual unless given. */
+  startTicker?: StartTicker;
   /** Told of each write that the store failed. */
   onWriteFailure?: (failure: unknown) => unknown;
 }
@@ -59,8 +67,7 @@ export async function openStorage(
 ): Promise<Storage> {
   const check = config.clockCheck;
   const clock = new ClockWatch({ now, elapsed, log, check, timing: options.clockTiming });
-  const time = new StoreTime({ kv, elapsed, clock });
-  const store: Store = {
+  const store = createStore({
     kv,
     exclusive: !config.sharedStore,
     capacity: options.capacity ?? (config.hosted ? KV_CONNECT_CAPACITY : EMBEDDED_CAPACITY),
@@ -68,9 +75,11 @@ export async function openStorage(
     elapsed,
     clock,
     lived: () => time.livedMs,
-    floor: new RepeatFloor(kv),
     random,
-  };
+    startTicker: options.startTicker,
+    onSilence: (isSilent) => log(isSilent ? "store_silent" : "store_answers"),
+  });
+  const time = new StoreTime(store);
   await requireAnswer(openLayout(kv, store.exclusive));
   // As long as it takes: what it does is not done again, however often a start is ended.
   const replayed = await replayJournal(store);

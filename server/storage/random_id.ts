@@ -1,9 +1,9 @@
-import type { Store } from "./store.ts";
+import type { Deps } from "../deps.ts";
 
 const RANDOM_BYTES = 12;
 
 /** 24 random hex digits: names an attempt, a lease or its holder. */
-export function randomId({ random }: Pick<Store, "random">): string {
+export function randomId({ random }: Pick<Deps, "random">): string {
   let text = "";
   for (const byte of random(RANDOM_BYTES)) text += byte.toString(16).padStart(2, "0");
   return text;

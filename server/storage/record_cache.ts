@@ -4,7 +4,6 @@
  * outdated, and the commit checks it.
  */
 import type { Store } from "./store.ts";
-import { retryWhileLocked } from "./lock_retry.ts";
 import { PackedTexts } from "./packed_texts.ts";
 import { readRows } from "./read_rows.ts";
 import { isDeferredKey, isPlainKey, type RecordKey } from "./record_key.ts";
@@ -127,7 +126,7 @@ export class RecordCache {
   async #read(key: Deno.KvKey, name: string, isCurrent: () => boolean): Promise<RecordEntry> {
     let row: Deno.KvEntryMaybe<unknown>;
     try {
-      row = await retryWhileLocked(() => this.store.kv.get(key));
+      row = await this.store.get(key);
     } catch (error) {
       if (isCurrent()) this.#loads.delete(name);
       throw error;
@@ -149,7 +148,7 @@ export class RecordCache {
       if (entry.value === null) this.evict(recordName(key));
       return entry.value as T | null;
     }
-    return (await retryWhileLocked(() => this.store.kv.get<T>(key))).value;
+    return (await this.store.get<T>(key)).value;
   }
 
   /**
@@ -158,7 +157,7 @@ export class RecordCache {
    */
   async readMany<T>(keys: readonly RecordKey<T>[]): Promise<(T | null)[]> {
     const values: (T | null)[] = [];
-    for await (const rows of readRows<T>(this.store.kv, keys)) {
+    for await (const rows of readRows<T>(this.store, keys)) {
       for (const { key, value } of rows) {
         // A record that was changed while it was read is in memory.
         const entry = this.store.exclusive ? this.#entries.peek(recordName(key)) : undefined;
@@ -170,7 +169,7 @@ export class RecordCache {
 
   /** A row that is no record, always read from the store. */
   async readRow<T>(key: Deno.KvKey): Promise<T | null> {
-    return (await retryWhileLocked(() => this.store.kv.get<T>(key))).value;
+    return (await this.store.get<T>(key)).value;
   }
 
   /** Makes the next load read the store, unless a group under way holds the record. */

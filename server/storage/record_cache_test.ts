@@ -1,13 +1,11 @@
+import { storeOn } from "../../tests/support/store_on.ts";
 import assert from "node:assert/strict";
-import { createTestClock } from "../../tests/support/clock.ts";
 import { createFakeKv } from "../../tests/support/fake_kv.ts";
 import {
   mailboxKey,
   openTestStorage,
-  storeTimes,
   type TestStorageOptions,
 } from "../../tests/support/storage.ts";
-import { RepeatFloor } from "./repeat_floor.ts";
 import { RecordCache, recordName } from "./record_cache.ts";
 import { defineRecord } from "./record_key.ts";
 
@@ -78,15 +76,7 @@ Deno.test("RecordCache.load() forgets a read that failed", async () => {
   fake.get =
     ((key: Deno.KvKey) =>
       fails ? Promise.reject(new TypeError("error sending request")) : get(key)) as typeof fake.get;
-  const store = {
-    kv: fake,
-    exclusive: true,
-    capacity: { checks: 10, mutations: 10, bytes: 10, keyBytes: 10, groupsInFlight: 1 },
-    ...storeTimes(createTestClock()),
-    floor: new RepeatFloor(fake),
-    random: (sizeBytes: number) => new Uint8Array(sizeBytes),
-  };
-  const records = new RecordCache(store);
+  const records = new RecordCache(storeOn(fake));
   await assert.rejects(records.load(mailboxKey("a")), /sending/);
   fails = false;
   assert.equal((await records.load(mailboxKey("a"))).value, null);

@@ -7,7 +7,7 @@
  * A floor is known by the version of its row, as versions of a store only grow: the floor itself may be
  * lowered (RELAY_CLOCK_CHECK=off).
  */
-import { retryWhileLocked } from "./lock_retry.ts";
+import type { Rows } from "./rows.ts";
 
 export const FLOOR_KEY: Deno.KvKey = ["sig-floor"];
 
@@ -25,7 +25,7 @@ export class RepeatFloor {
   /** How many commits under way were planned upon which version. */
   readonly #underWay = new Map<string, number>();
 
-  constructor(private readonly kv: Deno.Kv) {}
+  constructor(private readonly rows: Pick<Rows, "get" | "transact">) {}
 
   /** Unix time in seconds, as this process knows it. */
   get second(): number {
@@ -60,7 +60,7 @@ export class RepeatFloor {
 
   /** Reads what the store has. */
   async learn(): Promise<void> {
-    const { value, versionstamp } = await this.#read();
+    const { value, versionstamp } = await this.rows.get<FloorRow>(FLOOR_KEY);
     // Reads may answer in another order than they were made.
     if (versionstamp === null || versionstamp <= this.#version) return;
     this.#version = versionstamp;
@@ -93,17 +93,11 @@ export class RepeatFloor {
 
   /** @param next the floor after the one that the store has, null to leave it */
   async #replace(next: (known: number) => number | null): Promise<void> {
-    await retryWhileLocked(async () => {
-      const row = await this.kv.get<FloorRow>(FLOOR_KEY);
-      const second = next(row.value?.second ?? -Infinity);
-      if (second === null) return;
-      const value: FloorRow = { v: 1, second };
-      await this.kv.atomic().check(row).set(FLOOR_KEY, value).commit();
+    await this.rows.transact(async (transaction) => {
+      const { value } = await transaction.get<FloorRow>(FLOOR_KEY);
+      const second = next(value?.second ?? -Infinity);
+      if (second !== null) transaction.set(FLOOR_KEY, { v: 1, second } satisfies FloorRow);
     });
     await this.learn();
-  }
-
-  async #read(): Promise<Deno.KvEntryMaybe<FloorRow>> {
-    return await retryWhileLocked(() => this.kv.get<FloorRow>(FLOOR_KEY));
   }
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { storeOn } from "../../tests/support/store_on.ts";
 import { RepeatFloor } from "./repeat_floor.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 1);
@@ -8,7 +9,7 @@ async function withFloors(
   test: (kv: Deno.Kv, one: RepeatFloor, two: RepeatFloor) => Promise<void>,
 ): Promise<void> {
   using kv = await Deno.openKv(":memory:");
-  await test(kv, new RepeatFloor(kv), new RepeatFloor(kv));
+  await test(kv, new RepeatFloor(storeOn(kv)), new RepeatFloor(storeOn(kv)));
 }
 
 Deno.test("RepeatFloor.raise() never lowers it, whoever raised it before", async () => {
@@ -32,10 +33,12 @@ Deno.test("RepeatFloor.learn() keeps what is newer than the answer of a slow rea
     const slow = Promise.withResolvers<typeof old>();
     let isSlow = true;
     const floor = new RepeatFloor(
-      new Proxy(kv, {
-        get: (target, name) =>
-          name === "get" && isSlow ? () => slow.promise : Reflect.get(target, name).bind(target),
-      }),
+      storeOn(
+        new Proxy(kv, {
+          get: (target, name) =>
+            name === "get" && isSlow ? () => slow.promise : Reflect.get(target, name).bind(target),
+        }),
+      ),
     );
     const learnt = floor.learn();
     isSlow = false;

@@ -5,7 +5,7 @@ import {
   type JournalRow,
   journalSizeBytes,
 } from "./journal.ts";
-import { listRows } from "./list_rows.ts";
+import type { Row } from "./rows.ts";
 import { retryWhileLocked } from "./lock_retry.ts";
 import { recordName } from "./record_cache.ts";
 import { keySizeBytes } from "./stored_size.ts";
@@ -19,13 +19,13 @@ const ROWS_A_READ = 100;
  * Processes of a shared store may do so at one time.
  * @returns how many rows the journal had
  */
-export async function replayJournal({ kv, capacity }: Store): Promise<number> {
+export async function replayJournal(store: Store): Promise<number> {
+  const { kv, capacity } = store;
   let replayed = 0;
-  let listed: Deno.KvEntry<JournalRow>[] = [];
+  let listed: Row<JournalRow>[] = [];
   for (;;) {
     if (listed.length === 0) {
-      const selector = { prefix: JOURNAL_PREFIX };
-      listed = await listRows<JournalRow>(kv, selector, { limit: ROWS_A_READ });
+      listed = await store.list({ prefix: JOURNAL_PREFIX }, { limit: ROWS_A_READ });
     }
     const { rows, records } = firstCommit(listed, capacity);
     if (rows.length === 0) return replayed;
@@ -43,10 +43,10 @@ export async function replayJournal({ kv, capacity }: Store): Promise<number> {
 
 /** As many of the first rows as fit one commit, and the last of each record in them. */
 function firstCommit(
-  listed: readonly Deno.KvEntry<JournalRow>[],
+  listed: readonly Row<JournalRow>[],
   capacity: StoreCapacity,
-): { rows: Deno.KvEntry<JournalRow>[]; records: Map<string, JournalRecord> } {
-  const rows: Deno.KvEntry<JournalRow>[] = [];
+): { rows: Row<JournalRow>[]; records: Map<string, JournalRecord> } {
+  const rows: Row<JournalRow>[] = [];
   const records = new Map<string, JournalRecord>();
   let bytes = 0;
   let keyBytes = 0;

@@ -1,9 +1,13 @@
 /** The store and how much it can take in one commit. */
 import type { Clock } from "../deps.ts";
+import type { CallDeadline, CallDeadlineOptions } from "./call_deadline.ts";
 import type { ClockWatch } from "./clock_watch.ts";
-import type { RepeatFloor } from "./repeat_floor.ts";
+import { KvBackend } from "./deno_kv/kv_backend.ts";
+import { createRows, type Rows } from "./rows.ts";
+import { RepeatFloor } from "./repeat_floor.ts";
 
-export interface Store {
+export interface Store extends Rows, Pick<CallDeadline, "attend"> {
+  /** For the group commit and its journal, and for watching, which no other store has. */
   readonly kv: Deno.Kv;
   /**
    * True when this process alone writes the store (the embedded file, its lock held): cached
@@ -26,6 +30,22 @@ export interface Store {
   /** Up to when rows that tell a repetition may be gone. */
   readonly floor: RepeatFloor;
   readonly random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
+}
+
+/** The store over Deno KV. @param given whose it is, and by which second deadlines are counted */
+export function createStore(
+  given: Omit<Store, keyof Rows | "attend" | "floor"> & CallDeadlineOptions,
+): Store {
+  const { startTicker, onSilence, ...store } = given;
+  const { kv, random, exclusive } = store;
+  const backend = new KvBackend(kv);
+  const rows = createRows({ backend, random, isUnclear: !exclusive, startTicker, onSilence });
+  return { ...store, ...rows, floor: new RepeatFloor(rows) };
+}
+
+/** How many rows a transaction may read: of a shared store's checks its proof takes one. */
+export function checksOfTransaction({ capacity, exclusive }: Store): number {
+  return exclusive ? capacity.checks : capacity.checks - 1;
 }
 
 /** Bounds of one atomic operation, with a margin below what the store refuses. */

@@ -2,11 +2,10 @@
  * What a store knows of time: the newest at which it was used, by which a wrong clock is found at a
  * start, and for how long relays have run on it.
  */
-import type { Clock } from "../deps.ts";
 import { DAY_MS, MINUTE_MS } from "../time_units.ts";
 import type { ClockWatch } from "./clock_watch.ts";
-import { retryWhileLocked } from "./lock_retry.ts";
 import { passedSince } from "./passed_since.ts";
+import type { Store } from "./store.ts";
 
 /**
  * The newest wall time of use, unix ms: only ever written by a clock that was relied on, and taken back
@@ -34,13 +33,6 @@ export class ClockBehindError extends Error {
   }
 }
 
-export interface StoreTimeOptions {
-  kv: Deno.Kv;
-  /** Monotonic ms. */
-  elapsed: Clock;
-  clock: ClockWatch;
-}
-
 export class StoreTime {
   /** What was lived when the monotonic clock showed 0. */
   #livedAtZeroMs = 0;
@@ -49,7 +41,9 @@ export class StoreTime {
   #writeAfterMs = FIRST_WRITE_MS;
   #refreshing: Promise<void> | null = null;
 
-  constructor(private readonly options: StoreTimeOptions) {}
+  constructor(
+    private readonly store: Pick<Store, "getMany" | "transact" | "elapsed" | "clock">,
+  ) {}
 
   /**
    * Compares the clock with the store's newest time, tells the watch of it, and takes up the count of
@@ -59,9 +53,9 @@ export class StoreTime {
    * @throws ClockBehindError
    */
   async open(check: boolean): Promise<string | null> {
-    const { kv, elapsed, clock } = this.options;
-    const newest = await retryWhileLocked(() => kv.get<number>(NEWEST_KEY));
-    const lived = await retryWhileLocked(() => kv.get<number>(LIVED_KEY));
+    const { store } = this;
+    const { elapsed, clock } = store;
+    const [newest, lived] = await store.getMany<[number, number]>([NEWEST_KEY, LIVED_KEY]);
     this.#livedAtZeroMs = (lived.value ?? 0) - elapsed();
     const { nowMs } = clock;
     if (newest.value !== null && check) {
@@ -75,7 +69,7 @@ export class StoreTime {
 
   /** Whole ms for which relays have run on this store: never more than has really passed. */
   get livedMs(): number {
-    return Math.floor(this.#livedAtZeroMs + this.options.elapsed());
+    return Math.floor(this.#livedAtZeroMs + this.store.elapsed());
   }
 
   /**
@@ -96,19 +90,18 @@ export class StoreTime {
   }
 
   async #write(): Promise<void> {
-    const { kv, clock } = this.options;
-    await retryWhileLocked(async () => {
-      for (;;) {
-        // Each process counts a time that has really passed: the longest count is the best.
-        const lived = await kv.get<number>(LIVED_KEY);
-        const livedMs = Math.max(lived.value ?? 0, this.livedMs);
-        this.#livedAtZeroMs += livedMs - this.livedMs;
-        const operation = kv.atomic().check(lived).set(LIVED_KEY, livedMs);
-        if (clock.isSure) operation.set(NEWEST_KEY, newestBy(clock));
-        if ((await operation.commit()).ok) break;
-      }
+    const { clock, elapsed } = this.store;
+    const livedAtZeroMs = await this.store.transact(async (transaction) => {
+      // Each process counts a time that has really passed: the longest count is the best.
+      const { value } = await transaction.get<number>(LIVED_KEY);
+      const elapsedMs = elapsed();
+      const livedMs = Math.max(value ?? 0, Math.floor(this.#livedAtZeroMs + elapsedMs));
+      transaction.set(LIVED_KEY, livedMs);
+      if (clock.isSure) transaction.set(NEWEST_KEY, newestBy(clock));
+      return livedMs - elapsedMs;
     });
-    this.#passedMs = passedSince(this.options);
+    this.#livedAtZeroMs = Math.max(this.#livedAtZeroMs, livedAtZeroMs);
+    this.#passedMs = passedSince(this.store);
   }
 }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createTestClock, type TestClock } from "../../tests/support/clock.ts";
+import { storeOn } from "../../tests/support/store_on.ts";
 import { ClockWatch } from "./clock_watch.ts";
 import { ClockBehindError, StoreTime } from "./store_time.ts";
 
@@ -15,7 +16,7 @@ function openTime(
 ): { time: StoreTime; watch: ClockWatch } {
   const { now, elapsed } = clock;
   const watch = new ClockWatch({ now, elapsed, log: () => {}, check });
-  return { time: new StoreTime({ kv, elapsed, clock: watch }), watch };
+  return { time: new StoreTime({ ...storeOn(kv), elapsed, clock: watch }), watch };
 }
 
 const newest = async (kv: Deno.Kv) => (await kv.get<number>(["meta", "clock"])).value;
@@ -176,26 +177,26 @@ Deno.test("StoreTime.livedMs goes on by processes that are ended after some seco
 
 Deno.test("StoreTime.refresh() waits for a store that hangs with one write, not with one for each call", async () => {
   using plain = await Deno.openKv(":memory:");
-  let gets = 0;
+  let reads = 0;
   const answers = Promise.withResolvers<void>();
   let hangs = false;
-  const get: Deno.Kv["get"] = async (...args) => {
-    gets++;
+  const getMany: Deno.Kv["getMany"] = async (...args) => {
+    reads++;
     if (hangs) await answers.promise;
-    return await plain.get(...args);
+    return await plain.getMany(...args);
   };
-  const kv = { get, atomic: () => plain.atomic() } as unknown as Deno.Kv;
+  const kv = { getMany, atomic: () => plain.atomic() } as unknown as Deno.Kv;
   const clock = createTestClock(NOW_MS);
   const { time } = openTime(kv, clock);
   await time.open(true);
-  [gets, hangs] = [0, true];
+  [reads, hangs] = [0, true];
   const refreshes: Promise<void>[] = [];
   for (let seconds = 0; seconds < 600; seconds++) {
     clock.advance(1_000);
     refreshes.push(time.refresh());
   }
   const closed = time.close();
-  assert.equal(gets, 1);
+  assert.equal(reads, 1);
   answers.resolve();
   await Promise.all([...refreshes, closed]);
   assert.equal(await newest(plain), clock.now());

@@ -8,10 +8,10 @@
  * groups under way.
  */
 import { leaseRuns } from "./lease_runs.ts";
-import { isDatabaseLocked, retryWhileLocked } from "./lock_retry.ts";
 import { passedSince } from "./passed_since.ts";
 import { randomId } from "./random_id.ts";
 import type { Store } from "./store.ts";
+import type { Transaction } from "./transaction.ts";
 
 const SLOT_COUNT = 255;
 
@@ -100,41 +100,42 @@ export class WriterSlot {
    */
   async release(): Promise<void> {
     clearInterval(this.#renewal);
-    const { checks } = this;
     const number = this.#number;
-    await retryWhileLocked(() => {
-      const operation = this.store.kv.atomic();
-      for (const check of checks) operation.check(check);
-      return operation.delete(ownerKey(number)).delete(leaseKey(number)).commit();
+    await this.#whileHeld((transaction) => {
+      transaction.delete(ownerKey(number));
+      transaction.delete(leaseKey(number));
     }).catch(() => {});
   }
 
   async #isHeld(): Promise<boolean> {
     if (!this.isLive) return await this.renew();
     const tenure = this.#ownerVersion;
-    const owner = await retryWhileLocked(() => this.store.kv.get<Owner>(ownerKey(this.#number)));
-    return owner.versionstamp === tenure;
+    return (await this.store.get(ownerKey(this.#number))).versionstamp === tenure;
   }
 
   /** Renews the lease, and says in it what is known now. @returns false when the slot was lost */
   async renew(): Promise<boolean> {
-    const { checks } = this;
     const tenure = this.#ownerVersion;
     const number = this.#number;
     const passedMs = passedSince(this.store);
     const untilMs = this.store.now() + this.timing.leaseMs;
-    const renewed = await retryWhileLocked(async () => {
-      await this.store.floor.learn();
-      const operation = this.store.kv.atomic();
-      for (const check of checks) operation.check(check);
-      return await operation.set(leaseKey(number), this.#leaseUntil(untilMs)).commit();
-    });
-    // {ok:false} can follow a success over the network: only the owner's row tells which process
-    // holds the slot.
-    const held = renewed.ok ||
-      (await retryWhileLocked(() => this.store.kv.get(ownerKey(number)))).versionstamp === tenure;
+    await this.store.floor.learn();
+    const held = await this.#whileHeld((transaction) =>
+      transaction.set(leaseKey(number), this.#leaseUntil(untilMs))
+    );
     if (tenure === this.#ownerVersion) this.#passedMs = held ? passedMs : () => Infinity;
     return held;
+  }
+
+  /** Stores something if the slot is held in the same tenure. @returns false when it was lost */
+  #whileHeld(write: (transaction: Transaction) => void): Promise<boolean> {
+    const tenure = this.#ownerVersion;
+    const key = ownerKey(this.#number);
+    return this.store.transact(async (transaction) => {
+      if ((await transaction.get(key)).versionstamp !== tenure) return false;
+      write(transaction);
+      return true;
+    });
   }
 
   #leaseUntil(untilMs: number): Lease {
@@ -150,32 +151,28 @@ export class WriterSlot {
   }
 
   async #take(number: number): Promise<boolean> {
-    const { kv } = this.store;
-    return await retryWhileLocked(async () => {
-      const [owner, lease] = await kv.getMany<[Owner, Lease]>([ownerKey(number), leaseKey(number)]);
-      const passedMs = passedSince(this.store);
-      const nowMs = this.store.now();
+    const { store } = this;
+    const passedMs = passedSince(store);
+    const isFree = await store.transact(async (transaction) => {
+      const keys = [ownerKey(number), leaseKey(number)] as const;
+      const [owner, lease] = await transaction.getMany<[Owner, Lease]>(keys);
+      const nowMs = store.now();
       const { leaseMs: lengthMs, clockSkewMs: skewMs } = this.timing;
       const isHeld = owner.value !== null &&
         leaseRuns(lease.value?.untilMs ?? 0, { lengthMs, skewMs }, nowMs);
       if (isHeld) return false;
       const untilMs = nowMs + lengthMs;
-      await kv.atomic().check(owner).check(lease)
-        .set(ownerKey(number), { v: 1, holder: this.#holder } satisfies Owner)
-        .set(leaseKey(number), this.#leaseUntil(untilMs))
-        .commit().catch((error) => {
-          if (isDatabaseLocked(error)) throw error;
-        });
-      // {ok:false} and errors can follow a success over the network: the holder's id tells.
-      const settled = await kv.get<Owner>(ownerKey(number));
-      const taken = settled.value?.holder === this.#holder &&
-        settled.versionstamp !== owner.versionstamp;
-      if (!taken) return false;
-      await this.store.floor.learn(); // after the slot is ours: whoever raises it later sees the lease
-      this.#number = number;
-      this.#ownerVersion = settled.versionstamp;
-      this.#passedMs = passedMs;
+      transaction.set(keys[0], { v: 1, holder: this.#holder } satisfies Owner);
+      transaction.set(keys[1], this.#leaseUntil(untilMs));
       return true;
     });
+    if (!isFree) return false;
+    const owner = await store.get<Owner>(ownerKey(number));
+    if (owner.value?.holder !== this.#holder) return false; // another has it since
+    await store.floor.learn(); // after the slot is ours: whoever raises it later sees the lease
+    this.#number = number;
+    this.#ownerVersion = owner.versionstamp;
+    this.#passedMs = passedMs;
+    return true;
   }
 }

@@ -1,12 +1,12 @@
 /** Reads the mailboxes of marked shards that somebody waits at, and wakes for those that have changed. */
-import { retryWhileLocked } from "../storage/lock_retry.ts";
+import type { Rows } from "../storage/rows.ts";
 import { recordName } from "../storage/record_cache.ts";
 import type { Head, MailboxKind } from "./mailbox_kind.ts";
 import type { MailboxWaits, WaitedMailbox } from "./mailbox_waits.ts";
 import { Pause } from "./pause.ts";
 
 export interface MailboxSweepsOptions<R, H extends Head> {
-  kv: Deno.Kv;
+  store: Rows;
   kind: MailboxKind<R, H>;
   waits: MailboxWaits<R, H>;
 }
@@ -86,7 +86,7 @@ export class MailboxSweeps<R, H extends Head> {
 
   /** Wakes for each mailbox of the shards whose records have changed since they were last seen. */
   async #sweep(shards: ReadonlySet<number>, all: boolean): Promise<void> {
-    const { kv, kind, waits } = this.options;
+    const { store, kind, waits } = this.options;
     const mailboxes = [...waits.mailboxes()].filter(({ shard }) => shards.has(shard));
     const looks: Look<R, H>[] = mailboxes.map((mailbox) => ({
       mailbox,
@@ -104,7 +104,7 @@ export class MailboxSweeps<R, H extends Head> {
     const readNext = async (): Promise<void> => {
       for (let some = reads.shift(); some !== undefined; some = reads.shift()) {
         const keys = some.map(({ key }) => key);
-        const rows = await retryWhileLocked(() => kv.getMany(keys));
+        const rows = await store.getMany(keys);
         for (const [i, { versionstamp }] of rows.entries()) this.#see(some[i]!, versionstamp);
       }
     };

@@ -1,9 +1,9 @@
 /** Tells which marks were written: as a KV server's watch says, or as a shared file looks each second. */
-import { retryWhileLocked } from "../storage/lock_retry.ts";
+import type { Store } from "../storage/store.ts";
 import { ALL_SHARDS, wakeKey } from "./wake_marks.ts";
 
 export interface MarkWatchOptions {
-  kv: Deno.Kv;
+  store: Pick<Store, "getMany" | "kv">;
   marks: Deno.KvKey;
   /** Whether kv.watch tells of other processes' writes: on a KV server, not on a shared file. */
   watchable: boolean;
@@ -42,7 +42,7 @@ export class MarkWatch {
 
   async #look(): Promise<void> {
     try {
-      this.#compare(await retryWhileLocked(() => this.options.kv.getMany(this.#keys)));
+      this.#compare(await this.options.store.getMany(this.#keys));
     } catch {
       // The next tick looks again.
     }
@@ -52,7 +52,7 @@ export class MarkWatch {
     let watch: ReadableStreamDefaultReader<Deno.KvEntryMaybe<unknown>[]> | null = null;
     this.#seen = null;
     try {
-      watch = this.options.kv.watch(this.#keys).getReader();
+      watch = this.options.store.kv.watch(this.#keys).getReader();
       this.#watch = watch;
       for (;;) {
         const { done, value } = await watch.read();

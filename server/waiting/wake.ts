@@ -47,10 +47,9 @@ export class Wake<R, H extends Head> {
     const { store, kind, waits, watchable } = options;
     if (store.exclusive) this.#others = null;
     else {
-      const { kv } = store;
-      const sweeps = new MailboxSweeps({ kv, kind, waits });
+      const sweeps = new MailboxSweeps({ store, kind, waits });
       const changed = (shards: readonly number[]) => sweeps.request(shards);
-      const marks = new MarkWatch({ kv, marks: kind.marks, watchable, changed });
+      const marks = new MarkWatch({ store, marks: kind.marks, watchable, changed });
       this.#others = { marks, sweeps };
     }
   }

@@ -1,4 +1,5 @@
 /** Purges of several processes: stopped, taken up, overtaken, and unbanned in the middle. */
+import { storeOn } from "../support/store_on.ts";
 import assert from "node:assert/strict";
 import { setBanned } from "../../server/admin/ban_agent.ts";
 import { Purges } from "../../server/admin/purges.ts";
@@ -45,7 +46,7 @@ async function withTraffic(test: (world: World) => Promise<void>): Promise<void>
       clock.advance(20_000);
     }
   }
-  const alice = await new Identities(kv).byId(1);
+  const alice = await new Identities(storeOn(kv)).byId(1);
   await test({ kv, clock, alice });
 }
 
@@ -71,7 +72,7 @@ async function openProcess(
   const leases = new Leases(store);
   const retentionMs = RETENTION_MS;
   const messagesAStep = 3;
-  const identities = new Identities(kv);
+  const identities = new Identities(storeOn(kv));
   const sweeps = new Sweeps({
     store,
     records,

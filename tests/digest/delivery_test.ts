@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { SmtpTiming } from "../../server/outgoing/smtp_mailer.ts";
 import { listDead } from "../../server/outgoing/dead_rows.ts";
+import { storeOn } from "../support/store_on.ts";
 import {
   type ScriptedSmtp,
   type SmtpFault,
@@ -57,7 +58,8 @@ function deliveryTest(
         bench.relay.clock.advance(ms);
         await bench.deliver();
       },
-      dead: async () => (await listDead(bench.relay.deps.kv, 10)).map(({ reason }) => reason),
+      dead: async () =>
+        (await listDead(storeOn(bench.relay.deps.kv), 10)).map(({ reason }) => reason),
     });
   });
 }

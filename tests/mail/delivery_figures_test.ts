@@ -1,3 +1,4 @@
+import { storeOn } from "../support/store_on.ts";
 import assert from "node:assert/strict";
 import { deliveryHealth } from "../../server/mail/figures/delivery_health.ts";
 import { bucketsOf, spanOf, totalOf } from "../../server/mail/figures/periods.ts";
@@ -9,7 +10,7 @@ import { type Bench, HOUR_MS, MINUTE_MS, type Sent, withDeliveries } from "./del
 
 async function figuresOf({ kv, org, clock }: Bench, name: "24h" | "7d" | "30d") {
   const span = spanOf(name, clock.now());
-  const hours = await readFigures(kv, org.id, span.startMs, span.endMs);
+  const hours = await readFigures(storeOn(kv), org.id, span.startMs, span.endMs);
   return { total: totalOf(span, hours), series: bucketsOf(span, hours) };
 }
 

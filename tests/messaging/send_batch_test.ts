@@ -1,4 +1,5 @@
 /** A batch of sends over shared and disjoint mailboxes, one of them bad: the others are stored. */
+import { storeOn } from "../support/store_on.ts";
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { Identities } from "../../server/agents/identities.ts";
@@ -54,7 +55,7 @@ for (const [kind, options] of KINDS) {
         waits: { announce: () => {} },
         recent: new RecentMessages(),
       });
-      const identities = new Identities(kv);
+      const identities = new Identities(storeOn(kv));
       const sends = await Promise.all(pairs.map(async ([from, to], i): Promise<Send> => {
         const raw = toBytes({ to: agents[to]!.handle, body: i });
         const timestampSeconds = storage.clock.seconds();

@@ -1,4 +1,5 @@
 /** Sweeps of several processes: stopped, taken up, overtaken, and never doing anything twice. */
+import { storeOn } from "../support/store_on.ts";
 import assert from "node:assert/strict";
 import { setBanned } from "../../server/admin/ban_agent.ts";
 import { Identities } from "../../server/agents/identities.ts";
@@ -46,7 +47,7 @@ async function withTraffic(test: (network: Network) => Promise<void>): Promise<v
         clock.advance(61_000);
       }
     }
-    const identities = new Identities(kv);
+    const identities = new Identities(storeOn(kv));
     const agents = await Promise.all([1, 2, 3].map((id) => identities.byId(id)));
     await test({ kv, clock, agents });
   } finally {
@@ -75,7 +76,7 @@ async function openProcess(
     records,
     commits,
     leases: new Leases(store),
-    identities: new Identities(kv),
+    identities: new Identities(storeOn(kv)),
     retentionMs: RETENTION_MS,
     messagesAStep,
   });
@@ -102,7 +103,7 @@ Deno.test("a sweep that was stopped between steps is taken up by the next proces
   withTraffic(async (network) => {
     const { kv, clock, agents: [alice] } = network;
     const shown = () =>
-      readFeed({ kv, now: clock.now, retentionMs: RETENTION_MS }, {
+      readFeed({ store: storeOn(kv), now: clock.now, retentionMs: RETENTION_MS }, {
         limit: 50,
         beforeId: undefined,
       });
@@ -246,7 +247,7 @@ Deno.test("a page that must pass over too many events of a ban under way is refu
   };
   await put(0, 3);
   for (let block = 1; block <= 200; block++) await put(block, 1);
-  const options = { kv, now: () => TEST_START_MS, retentionMs: RETENTION_MS };
+  const options = { store: storeOn(kv), now: () => TEST_START_MS, retentionMs: RETENTION_MS };
   const page = () => readFeed(options, { limit: 10, beforeId: undefined });
   assert.equal((await page())[0]!.senderId, 1);
   await kv.set(sweepKey(1), { v: 1, kind: "hide" });

@@ -122,3 +122,59 @@ kvServerTest(
     );
   },
 );
+
+kvServerTest(
+  "a KV server that is away for 20 s loses and doubles nothing",
+  2,
+  async (rig) => {
+    const senders = await Promise.all(
+      Array.from({ length: 6 }, (_, i) => registerAgent(rig.targets[i % 2]!, `sender_${i}`)),
+    );
+    const reader = await registerAgent(rig.targets[0]!, "reader");
+    const acknowledged = new Map<number, string>();
+    const refusalsMs: number[] = [];
+    let isOver = false;
+    /** Sends on and on, each request until it is acknowledged. */
+    const traffic = senders.map(async (sender, who) => {
+      for (let n = 0; !isOver; n++) {
+        const text = `${who}/${n}`;
+        const options = {
+          body: toBytes({ to: "reader", body: text }),
+          timestamp: rig.targets[0]!.clock.seconds(),
+        };
+        for (;;) {
+          const beganMs = performance.now();
+          const answer = await sender.call("POST", "/v1/messages", options);
+          if (answer.status === 201) {
+            acknowledged.set(answer.json.id, text);
+            break;
+          }
+          assertRefused(answer, "unavailable");
+          refusalsMs.push(performance.now() - beganMs);
+          await delay(500);
+        }
+        await delay(100);
+      }
+    });
+    await delay(1_000);
+    await rig.server.kill();
+    await delay(20_000);
+    await rig.server.start();
+    await delay(5_000);
+    isOver = true;
+    await Promise.all(traffic);
+    assert.ok(refusalsMs.length >= senders.length, `${refusalsMs.length} were refused`);
+    const longestMs = Math.max(...refusalsMs);
+    assert.ok(longestMs <= 15_000 + 1_000, `answered after ${longestMs} ms`);
+    const found = new Map<number, string>();
+    for (let since = 0;;) {
+      const messages = await reader.inbox(`since_id=${since}&limit=100`);
+      if (messages.length === 0) break;
+      for (const { id, body } of messages) found.set(id, body);
+      assert.ok(messages.at(-1).id > since);
+      since = messages.at(-1).id;
+    }
+    const inOrder = (of: Map<number, string>) => [...of].sort(([a], [b]) => a - b);
+    assert.deepEqual(inOrder(found), inOrder(acknowledged));
+  },
+);

@@ -23,6 +23,9 @@ export interface ControlledCommits {
   commits: FakeCommit[];
 }
 
+/** What storage writes by itself: its slot, and the proof of what transact() stores. */
+const OF_STORAGE: readonly Deno.KvKeyPart[] = ["slot", "attempt"];
+
 /** Runs a test on storage whose letter commits it may delay, refuse or lose. */
 export async function withControlledCommits(
   body: (controlled: ControlledCommits) => Promise<void>,
@@ -34,7 +37,7 @@ export async function withControlledCommits(
     kv,
     maxChecks: options.capacity?.checks ?? 100,
     intercept: async (commit, run) => {
-      if (!commit.writes.some(({ key }) => key[0] !== "slot")) return await run();
+      if (commit.writes.every(({ key }) => OF_STORAGE.includes(key[0]!))) return await run();
       commits.push(commit);
       return await (options.intercept?.(commit, run) ?? run());
     },

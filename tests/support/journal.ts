@@ -8,8 +8,12 @@ import {
   type JournalRow,
 } from "../../server/storage/journal.ts";
 import { delay } from "./pace.ts";
-import { RepeatFloor } from "../../server/storage/repeat_floor.ts";
-import { EMBEDDED_CAPACITY, type Store, type StoreCapacity } from "../../server/storage/store.ts";
+import {
+  createStore,
+  EMBEDDED_CAPACITY,
+  type Store,
+  type StoreCapacity,
+} from "../../server/storage/store.ts";
 import type { FakeCommit } from "./fake_kv.ts";
 import { TEST_START_MS } from "./clock.ts";
 import { storeTimes, type TestStorage } from "./storage.ts";
@@ -134,12 +138,11 @@ export async function known({ records }: TestStorage, name: string): Promise<rea
 
 /** A store for the replay alone. */
 export function storeOn(kv: Deno.Kv, capacity: StoreCapacity = EMBEDDED_CAPACITY): Store {
-  return {
+  return createStore({
     kv,
     exclusive: true,
     capacity,
     ...storeTimes({ now: () => TEST_START_MS, elapsed: () => 0 }),
-    floor: new RepeatFloor(kv),
     random: (sizeBytes) => new Uint8Array(sizeBytes),
-  };
+  });
 }

@@ -6,9 +6,13 @@ import { IdSequence } from "../../server/storage/id_sequence.ts";
 import { Journal, type JournalBounds } from "../../server/storage/journal.ts";
 import { replayJournal } from "../../server/storage/replay_journal.ts";
 import type { QueueBounds } from "../../server/storage/job_queue.ts";
-import { RepeatFloor } from "../../server/storage/repeat_floor.ts";
 import { RecordCache } from "../../server/storage/record_cache.ts";
-import { EMBEDDED_CAPACITY, type Store, type StoreCapacity } from "../../server/storage/store.ts";
+import {
+  createStore,
+  EMBEDDED_CAPACITY,
+  type Store,
+  type StoreCapacity,
+} from "../../server/storage/store.ts";
 import { type SlotTiming, WriterSlot } from "../../server/storage/writer_slot.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 
@@ -50,14 +54,13 @@ export async function openTestStorage(
   options: TestStorageOptions = {},
 ): Promise<TestStorage> {
   const clock = options.clock ?? createTestClock();
-  const store: Store = {
+  const store = createStore({
     kv,
     exclusive: options.exclusive ?? true,
     capacity: options.capacity ?? EMBEDDED_CAPACITY,
     ...storeTimes(clock),
-    floor: new RepeatFloor(kv),
     random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
-  };
+  });
   await replayJournal(store);
   await store.floor.learn();
   const records = new RecordCache(store, options.cached);

@@ -1,11 +1,10 @@
 /** Waits at mailboxes of a kind that tests make up, over a store that says what is read of it. */
 import { defineRecord } from "../../server/storage/record_key.ts";
 import { RecordCache } from "../../server/storage/record_cache.ts";
-import { EMBEDDED_CAPACITY, type Store } from "../../server/storage/store.ts";
+import { createStore, EMBEDDED_CAPACITY } from "../../server/storage/store.ts";
 import type { MailboxKind } from "../../server/waiting/mailbox_kind.ts";
 import type { MailboxWaits } from "../../server/waiting/mailbox_waits.ts";
 import type { WaitBounds, Waiter } from "../../server/waiting/waiter.ts";
-import { RepeatFloor } from "../../server/storage/repeat_floor.ts";
 import { Waits } from "../../server/waiting/waits.ts";
 import { wakeKey, wakeShardOf } from "../../server/waiting/wake_marks.ts";
 import { createTestClock } from "./clock.ts";
@@ -65,14 +64,13 @@ export async function withWaits(
 ): Promise<void> {
   const kv = await Deno.openKv(":memory:");
   const { fake, reads, watches } = createObservedKv(kv);
-  const store: Store = {
+  const store = createStore({
     kv: fake,
     exclusive,
     capacity: EMBEDDED_CAPACITY,
     ...storeTimes(createTestClock()),
-    floor: new RepeatFloor(fake),
     random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
-  };
+  });
   const records = new RecordCache(store);
   const ticks = new Set<() => void>();
   const waits = new Waits({

@@ -3,7 +3,6 @@
  * message; what cannot be applied is one, as an answer is.
  */
 import { RelayError } from "../../errors.ts";
-import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import type { Store } from "../../storage/store.ts";
 import type { BouncedMail } from "../composing/bounce_address.ts";
 import type { MessageRow, Recipient } from "../records/message_record.ts";
@@ -59,7 +58,7 @@ export class BounceReports {
     { raw, from }: { raw: Uint8Array; from: string },
   ): Promise<BounceAnswer> {
     const { store, changes } = this.services;
-    const { value: sent } = await retryWhileLocked(() => store.kv.get<SentRow>(sentKey(messageId)));
+    const { value: sent } = await store.get<SentRow>(sentKey(messageId));
     if (sent === null || store.now() >= sent.untilMs) return { answer: "unknown" };
     const { orgId, inboxId } = sent;
     const named = { v: 1, orgId, inboxId, messageId, recipient } as const;

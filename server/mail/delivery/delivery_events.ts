@@ -1,7 +1,6 @@
 /** Applies what a provider says became of mails (mail page, "Webhooks"). */
 import type { JsonValue } from "../../../toolkit/json_value.ts";
 import { RelayError } from "../../errors.ts";
-import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import type { Store } from "../../storage/store.ts";
 import type { RecipientStatus } from "../records/message_record.ts";
 import { sentIdKey, type SentIdRow, sentKey, type SentRow } from "./queued_mail.ts";
@@ -100,6 +99,6 @@ export class DeliveryEvents {
   }
 
   async #read<T>(key: Deno.KvKey): Promise<T | null> {
-    return (await retryWhileLocked(() => this.services.store.kv.get<T>(key))).value;
+    return (await this.services.store.get<T>(key)).value;
   }
 }

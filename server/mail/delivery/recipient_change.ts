@@ -1,6 +1,5 @@
 /** Changes one recipient of a message, with all that is counted and listed of it, in one commit. */
 import type { Turn } from "../../storage/group_commit.ts";
-import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import type { RecordKey } from "../../storage/record_key.ts";
 import type { Store } from "../../storage/store.ts";
 import { valueSizeBytes } from "../../storage/stored_size.ts";
@@ -36,9 +35,9 @@ export class RecipientChanges {
   constructor(private readonly services: RecipientChangeServices) {}
 
   async read({ orgId, inboxId, messageId }: MailPayload): Promise<MessageRow | null> {
-    const { kv } = this.services.store;
+    const store = this.services.store;
     const key = messageKey(orgId, inboxId, messageId);
-    return (await retryWhileLocked(() => kv.get<MessageRow>(key))).value;
+    return (await store.get<MessageRow>(key)).value;
   }
 
   /**

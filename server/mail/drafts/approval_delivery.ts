@@ -11,7 +11,6 @@ import type {
 } from "../../outgoing/outgoing_handler.ts";
 import { partiesByDomain } from "../../outgoing/recipient_domain.ts";
 import { unwanted } from "../../outgoing/unwanted.ts";
-import { listRows } from "../../storage/list_rows.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
@@ -122,7 +121,7 @@ async function readTold(
     const row = await drafts.read({ orgId, inboxId: draft.inboxId, id: draft.id });
     return isTold(row) ? { org, email, rows: [row!], more: 0 } : null;
   }
-  const all = await listRows<DraftRow>(store.kv, { prefix: ["mail-draft", orgId] }, {
+  const all = await store.list<DraftRow>({ prefix: ["mail-draft", orgId] }, {
     limit: LOOKED_AT,
     batchSize: 50,
     take: ({ value }) => isTold(value),

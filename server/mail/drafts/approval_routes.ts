@@ -6,7 +6,6 @@ import { readBody } from "../../http/read_body.ts";
 import { LARGE_ANSWER_BYTES } from "../../http/large_answer.ts";
 import type { AnswersInHand } from "../../http/answers_in_hand.ts";
 import type { Limits } from "../../limits.ts";
-import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { isForm, readForm, tokenOf } from "../form_body.ts";
@@ -68,7 +67,7 @@ export function approvalHandlers(services: ApprovalRouteServices) {
     if (!isMailId("dft", draftId) || typeof token !== "string" || !isTokenOf(ulid, token)) {
       throw linkExpired();
     }
-    const owner = await retryWhileLocked(() => store.kv.get<DraftOwnerRow>(draftOwnerKey(draftId)));
+    const owner = await store.get<DraftOwnerRow>(draftOwnerKey(draftId));
     if (owner.value === null) throw linkExpired();
     const { orgId, inboxId } = owner.value;
     const row = await drafts.read({ orgId, inboxId, id: draftId });

@@ -1,8 +1,7 @@
 /** Pages of an inbox's drafts, the newest first (mail page, "Lists, polling, search"). */
 import { Buffer } from "node:buffer";
 import { BoundedPage } from "../../http/bounded_page.ts";
-import { listRows } from "../../storage/list_rows.ts";
-import type { Store } from "../../storage/store.ts";
+import type { Rows } from "../../storage/rows.ts";
 import { rangeBehind } from "../messages/messages.ts";
 import { draftKey, type DraftRow } from "../records/draft_record.ts";
 import { shownDraft } from "./shown_draft.ts";
@@ -20,12 +19,12 @@ const BATCH = 20;
 
 /** @param after id of the last draft of the page before; null for the first page */
 export async function readDraftPage(
-  { kv }: Pick<Store, "kv">,
+  store: Rows,
   { orgId, inboxId }: { orgId: string; inboxId: string },
   { after, limit, maxBytes }: { after: string | null; limit: number; maxBytes: number },
 ): Promise<DraftPage> {
   const prefix = draftKey(orgId, inboxId, "").slice(0, -1);
-  const rows = await listRows<DraftRow>(kv, rangeBehind(prefix, after, true), {
+  const rows = await store.list<DraftRow>(rangeBehind(prefix, after, true), {
     limit: limit + 1,
     batchSize: BATCH,
     reverse: true,

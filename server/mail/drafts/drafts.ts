@@ -7,7 +7,6 @@ import type { KeyedCommit } from "../../idempotency/key_use.ts";
 import type { Limits } from "../../limits.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { Outdated } from "../../storage/job.ts";
-import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import type { Store } from "../../storage/store.ts";
 import { valueSizeBytes } from "../../storage/stored_size.ts";
 import type {
@@ -225,9 +224,9 @@ export class Drafts {
    * @throws RelayError `not_found`
    */
   async find({ org, key }: MailCaller, draftId: string): Promise<DraftRow> {
-    const { store: { kv } } = this.services;
+    const { store } = this.services;
     const owner = isMailId("dft", draftId)
-      ? (await retryWhileLocked(() => kv.get<ObjectRow>(objectKey(org.id, draftId)))).value
+      ? (await store.get<ObjectRow>(objectKey(org.id, draftId))).value
       : null;
     const isForeign = owner === null || (key.scope === "inbox" && key.inboxId !== owner.inboxId);
     const row = isForeign
@@ -239,8 +238,8 @@ export class Drafts {
 
   /** A draft as it stands now; null where it has gone. */
   async read({ orgId, inboxId, id }: DraftPlace): Promise<DraftRow | null> {
-    const { store: { kv } } = this.services;
-    return (await retryWhileLocked(() => kv.get<DraftRow>(draftKey(orgId, inboxId, id)))).value;
+    const { store } = this.services;
+    return (await store.get<DraftRow>(draftKey(orgId, inboxId, id))).value;
   }
 
   /**
@@ -414,9 +413,9 @@ export class Drafts {
     clientId: string | null,
   ): Promise<DraftRow | null> {
     if (clientId === null) return null;
-    const { store: { kv } } = this.services;
+    const { store } = this.services;
     const key = draftClientIdKey(orgId, inboxId, clientId);
-    const { value } = await retryWhileLocked(() => kv.get<{ draftId: string }>(key));
+    const { value } = await store.get<{ draftId: string }>(key);
     return value === null ? null : await this.read({ orgId, inboxId, id: value.draftId });
   }
 

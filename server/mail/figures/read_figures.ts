@@ -1,19 +1,19 @@
 /** Reads what an org has counted. */
-import { listRows } from "../../storage/list_rows.ts";
+import type { Rows } from "../../storage/rows.ts";
 import { HOUR_MS } from "../../time_units.ts";
 import { dayOf, type FiguresRecord } from "./figures_record.ts";
 import type { HourCounts } from "./periods.ts";
 
 /** The hours of an org's days from the one of startMs to the one before endMs, as the store has them. */
 export async function readFigures(
-  kv: Deno.Kv,
+  store: Rows,
   orgId: string,
   startMs: number,
   endMs: number,
 ): Promise<HourCounts[]> {
   const prefix = ["mail-figures", orgId];
   const selector = { start: [...prefix, dayOf(startMs)], end: [...prefix, endMs] };
-  const days = await listRows<FiguresRecord>(kv, selector);
+  const days = await store.list<FiguresRecord>(selector);
   return days.flatMap(({ key, value: { hours } }) =>
     Object.entries(hours).map(([hour, counts]) => ({
       atMs: (key[2] as number) + Number(hour) * HOUR_MS,

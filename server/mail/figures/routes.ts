@@ -24,7 +24,7 @@ export interface FigureRouteServices {
 const QUERY = { period: choice(PERIODS, undefined) };
 
 export function figureHandlers({ store, records, limits }: FigureRouteServices) {
-  const { kv, now } = store;
+  const { now } = store;
 
   function readSpan({ c }: KeyedRequest): Span {
     const { period } = readQuery(c.get("query"), QUERY);
@@ -35,7 +35,7 @@ export function figureHandlers({ store, records, limits }: FigureRouteServices) 
   }
 
   const hoursOf = (org: OrgRecord, { startMs, endMs }: Span) =>
-    readFigures(kv, org.id, startMs, endMs);
+    readFigures(store, org.id, startMs, endMs);
 
   return {
     async readMailUsage({ org }) {

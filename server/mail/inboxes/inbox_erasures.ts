@@ -10,7 +10,6 @@ import type { GroupCommit } from "../../storage/group_commit.ts";
 import { Outdated } from "../../storage/job.ts";
 import { LeasedSteps } from "../../storage/leased_steps.ts";
 import type { Leases } from "../../storage/leases.ts";
-import { listRows } from "../../storage/list_rows.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { count, dayOf, figureRecords } from "../figures/figures_record.ts";
@@ -73,19 +72,19 @@ export class InboxErasures {
   }
 
   async #pending(): Promise<DeletedInbox[]> {
-    const rows = await listRows(this.options.store.kv, { prefix: ["mail-inbox-erasure"] });
+    const rows = await this.options.store.list({ prefix: ["mail-inbox-erasure"] });
     return rows.map(({ key }) => ({ orgId: key[1] as string, inboxId: key[2] as string }));
   }
 
   /** One commit. @returns whether there may be more to do */
   async #step({ orgId, inboxId }: DeletedInbox): Promise<boolean> {
-    const { store: { kv }, records } = this.options;
+    const { store, records } = this.options;
     const guard = await records.read<MailboxRecord>(mailboxKey(orgId, inboxId)); // before its rows
     for (const table of INBOX_TABLES) {
       if (table === "mail-mailbox") continue; // a record of one key: it goes with the end
       const prefix = [table, orgId, inboxId];
       const limit = table === "mail-message" ? MESSAGES_A_STEP : ROWS_A_STEP;
-      const rows = await listRows(kv, { prefix }, { limit });
+      const rows = await store.list({ prefix }, { limit });
       if (rows.length === 0) continue;
       await this.#erase({ orgId, inboxId }, guard, withinDays(rows)).catch((error) => {
         if (!(error instanceof Outdated)) throw error; // another process was at it: read again

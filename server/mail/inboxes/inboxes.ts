@@ -3,7 +3,6 @@
 import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import type { GroupCommit, Turn } from "../../storage/group_commit.ts";
-import { listRows } from "../../storage/list_rows.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { Outdated } from "../../storage/job.ts";
 import type { Store } from "../../storage/store.ts";
@@ -203,12 +202,12 @@ export class Inboxes {
     afterId: string | null,
     limit: number,
   ): Promise<{ inboxes: Inbox[]; more: boolean }> {
-    const { kv } = this.services.store;
+    const store = this.services.store;
     const prefix = ["mail-inbox", orgId];
     const selector = afterId === null
       ? { prefix }
       : { prefix, start: [...prefix, `${afterId}\u0000`] };
-    const rows = await listRows<InboxRecord>(kv, selector, { limit: limit + 1 });
+    const rows = await store.list<InboxRecord>(selector, { limit: limit + 1 });
     const inboxes = await Promise.all(
       rows.slice(0, limit).map(({ value }) => this.#withEntries(value)),
     );

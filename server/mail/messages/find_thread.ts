@@ -1,7 +1,7 @@
 /** Which thread a message belongs to: that of what it answers (mail page, "Threading"). */
+import type { Rows } from "../../storage/rows.ts";
 import { readRows } from "../../storage/read_rows.ts";
 import { rfcIdKey, threadKey, type ThreadRow } from "../records/thread_record.ts";
-import { retryWhileLocked } from "../../storage/lock_retry.ts";
 
 /** A row under a Message-ID: the first message of the inbox that bore it. */
 export interface RfcIdRow {
@@ -19,17 +19,17 @@ const MAX_LOOKED_UP = 100;
  * @returns null where a message begins a thread
  */
 export async function findThread(
-  kv: Deno.Kv,
+  store: Rows,
   orgId: string,
   inboxId: string,
   { inReplyTo, references }: { inReplyTo: string | null; references: readonly string[] },
 ): Promise<ThreadRow | null> {
   const named = new Set([...(inReplyTo === null ? [] : [inReplyTo]), ...references.toReversed()]);
   const keys = [...named].slice(0, MAX_LOOKED_UP).map((id) => rfcIdKey(orgId, inboxId, id));
-  for await (const rows of readRows<RfcIdRow>(kv, keys)) {
+  for await (const rows of readRows<RfcIdRow>(store, keys)) {
     for (const { value } of rows) {
       if (value === null) continue;
-      const thread = await readThread(kv, orgId, inboxId, value.threadId);
+      const thread = await readThread(store, orgId, inboxId, value.threadId);
       if (thread !== null) return thread;
     }
   }
@@ -37,11 +37,11 @@ export async function findThread(
 }
 
 export async function readThread(
-  kv: Deno.Kv,
+  store: Rows,
   orgId: string,
   inboxId: string,
   threadId: string,
 ): Promise<ThreadRow | null> {
   const key = threadKey(orgId, inboxId, threadId);
-  return (await retryWhileLocked(() => kv.get<ThreadRow>(key))).value;
+  return (await store.get<ThreadRow>(key)).value;
 }

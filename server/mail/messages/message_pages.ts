@@ -1,7 +1,6 @@
 /** Pages of an inbox's messages, by what they are found by (mail page, "Lists, polling, search"). */
 import { Buffer } from "node:buffer";
 import { BoundedPage } from "../../http/bounded_page.ts";
-import { listRows } from "../../storage/list_rows.ts";
 import { valueSizeBytes } from "../../storage/stored_size.ts";
 import type { Store } from "../../storage/store.ts";
 import type { Sendings } from "../delivery/sending_now.ts";
@@ -102,7 +101,7 @@ export class MessagePages {
     if (index === null) {
       const prefix = messageKey(orgId, inboxId, "").slice(0, -1);
       const selector = rangeBehind(prefix, after, newest);
-      const rows = await listRows<MessageRow>(this.services.store.kv, selector, {
+      const rows = await this.services.store.list<MessageRow>(selector, {
         limit: count,
         reverse: newest,
       });

@@ -1,8 +1,6 @@
 /** Messages of inboxes: found, marked, removed, one at a time and by the thread. */
 import type { Blobs } from "../../blobs/blobs.ts";
-import { listRows } from "../../storage/list_rows.ts";
-import { retryWhileLocked } from "../../storage/lock_retry.ts";
-import { readRows, ROWS_A_READ } from "../../storage/read_rows.ts";
+import { READ_KEYS } from "../../storage/backend.ts";
 import type { Store } from "../../storage/store.ts";
 import { valueSizeBytes } from "../../storage/stored_size.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
@@ -62,21 +60,21 @@ export class Messages {
     const inboxId = isMailId("thr", threadId) ? await this.#inboxOf(caller, threadId) : null;
     const thread = inboxId === null
       ? null
-      : await readThread(this.services.store.kv, caller.org.id, inboxId, threadId);
+      : await readThread(this.services.store, caller.org.id, inboxId, threadId);
     if (thread === null) throw unknownObject("thread");
     return thread;
   }
 
   async #inboxOf({ org, key }: MailCaller, id: string): Promise<string | null> {
     const { store, mailboxes } = this.services;
-    const { value } = await retryWhileLocked(() => store.kv.get<ObjectRow>(objectKey(org.id, id)));
+    const { value } = await store.get<ObjectRow>(objectKey(org.id, id));
     if (value === null || (key.scope === "inbox" && key.inboxId !== value.inboxId)) return null;
     return await mailboxes.has(org.id, value.inboxId) ? value.inboxId : null;
   }
 
   async read(orgId: string, inboxId: string, messageId: string): Promise<MessageRow | null> {
     const key = messageKey(orgId, inboxId, messageId);
-    return (await retryWhileLocked(() => this.services.store.kv.get<MessageRow>(key))).value;
+    return (await this.services.store.get<MessageRow>(key)).value;
   }
 
   /** Rows of messages in the order of their ids; those that have gone are left out. */
@@ -86,11 +84,8 @@ export class Messages {
     messageIds: readonly string[],
   ): Promise<MessageRow[]> {
     const keys = messageIds.map((id) => messageKey(orgId, inboxId, id));
-    const found: MessageRow[] = [];
-    for await (const rows of readRows<MessageRow>(this.services.store.kv, keys)) {
-      for (const { value } of rows) if (value !== null) found.push(value);
-    }
-    return found;
+    const rows = await this.services.store.getMany<MessageRow[]>(keys);
+    return rows.map(({ value }) => value).filter((row) => row !== null);
   }
 
   /**
@@ -107,7 +102,7 @@ export class Messages {
     return await mailboxes.change(caller, inboxId, async () => {
       const row = await this.read(orgId, inboxId, id);
       if (row === null) throw unknownObject("message");
-      const thread = await readThread(store.kv, orgId, inboxId, row.threadId);
+      const thread = await readThread(store, orgId, inboxId, row.threadId);
       if (thread === null) throw new Error("a message has no thread");
       return {
         sizeBytes: JOB_BYTES,
@@ -129,10 +124,10 @@ export class Messages {
     caller: CallingKey | null,
     { orgId, inboxId, id }: Pick<MessageRow, "orgId" | "inboxId" | "id">,
   ): Promise<void> {
-    const { mailboxes, store: { kv }, blobs } = this.services;
+    const { mailboxes, store, blobs } = this.services;
     await mailboxes.change<boolean>(caller ?? orgId, inboxId, async () => {
       const row = await this.read(orgId, inboxId, id);
-      const thread = row && await readThread(kv, orgId, inboxId, row.threadId);
+      const thread = row && await readThread(store, orgId, inboxId, row.threadId);
       if (row === null || thread === null) {
         return { sizeBytes: 1_000, plan: ({ mailbox }) => ({ mailbox, result: false }) };
       }
@@ -140,7 +135,7 @@ export class Messages {
       const { rfcMessageId } = row;
       const rfcId = rfcMessageId === null
         ? null
-        : (await kv.get<RfcIdRow>(rfcIdKey(orgId, inboxId, rfcMessageId))).value;
+        : (await store.get<RfcIdRow>(rfcIdKey(orgId, inboxId, rfcMessageId))).value;
       return {
         records: [storageKey(orgId), ...figureRecords(orgId, row.createdAtMs)],
         sizeBytes: JOB_BYTES,
@@ -179,7 +174,7 @@ export class Messages {
   ): Promise<string[]> {
     const prefix = indexKey(orgId, inboxId, index, "").slice(0, -1);
     const selector = rangeBehind(prefix, after, newest);
-    const rows = await listRows(this.services.store.kv, selector, { limit, reverse: newest });
+    const rows = await this.services.store.list(selector, { limit, reverse: newest });
     return rows.map(({ key }) => key.at(-1) as string);
   }
 
@@ -200,7 +195,7 @@ export class Messages {
       if (meant.length === 0) break;
       after = await this.#markSome(caller, thread, meant, read);
     }
-    const current = await readThread(this.services.store.kv, orgId, inboxId, id);
+    const current = await readThread(this.services.store, orgId, inboxId, id);
     if (current === null) throw unknownObject("thread");
     return current;
   }
@@ -223,7 +218,7 @@ export class Messages {
       const last = await this.#markSome(caller, thread, some, read);
       at = messageIds.indexOf(last) + 1;
     }
-    const current = await readThread(this.services.store.kv, orgId, inboxId, id);
+    const current = await readThread(this.services.store, orgId, inboxId, id);
     if (current === null) throw unknownObject("thread");
     return current;
   }
@@ -237,12 +232,12 @@ export class Messages {
   ): Promise<string> {
     const { mailboxes, store } = this.services;
     return await mailboxes.change(caller, inboxId, async () => {
-      const thread = await readThread(store.kv, orgId, inboxId, id);
+      const thread = await readThread(store, orgId, inboxId, id);
       const rows: MessageRow[] = [];
       let bytes = 0;
       let last = messageIds[0]!;
-      for (let at = 0; at < messageIds.length && bytes < BYTES_A_COMMIT; at += ROWS_A_READ) {
-        const some = messageIds.slice(at, at + ROWS_A_READ);
+      for (let at = 0; at < messageIds.length && bytes < BYTES_A_COMMIT; at += READ_KEYS) {
+        const some = messageIds.slice(at, at + READ_KEYS);
         for (const row of await this.readAll(orgId, inboxId, some)) {
           if (row.direction === "outbound" || row.read === read) continue;
           rows.push(row);

@@ -4,7 +4,6 @@ import { RelayError } from "../../errors.ts";
 import { describeFailure } from "../../http/describe_failure.ts";
 import { LeasedSteps } from "../../storage/leased_steps.ts";
 import type { Leases } from "../../storage/leases.ts";
-import { listRows } from "../../storage/list_rows.ts";
 import type { Store } from "../../storage/store.ts";
 import { DAY_MS, MINUTE_MS } from "../../time_units.ts";
 import { leastMailId } from "../records/mail_id.ts";
@@ -72,9 +71,9 @@ export class Retention {
   }
 
   async #pending(): Promise<Due[]> {
-    const { kv } = this.options.store;
+    const store = this.options.store;
     const found: Due[] = [];
-    for (const { key, value } of await listRows<RetentionRow>(kv, { prefix: ["mail-retention"] })) {
+    for (const { key, value } of await store.list<RetentionRow>({ prefix: ["mail-retention"] })) {
       const due = { orgId: key[1] as string, inboxId: key[2] as string, days: value.days };
       if ((await this.#dueOf(due, 1)).length > 0) found.push(due);
     }
@@ -86,11 +85,11 @@ export class Retention {
     { orgId, inboxId, days }: Due,
     limit: number,
   ): Promise<Pick<MessageRow, "orgId" | "inboxId" | "id">[]> {
-    const { store: { kv }, now } = this.options;
+    const { store, now } = this.options;
     if (this.#refused.has(inboxId)) return [];
     const prefix = messageKey(orgId, inboxId, "").slice(0, -1);
     const end = messageKey(orgId, inboxId, leastMailId("msg", now() - days * DAY_MS));
-    const rows = await listRows<MessageRow>(kv, { prefix, end }, {
+    const rows = await store.list<MessageRow>({ prefix, end }, {
       limit,
       take: ({ value }) => !isOnItsWay(value),
     });

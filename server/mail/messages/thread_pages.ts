@@ -8,8 +8,6 @@
 import { Buffer } from "node:buffer";
 import { BoundedPage } from "../../http/bounded_page.ts";
 import type { CursorKey } from "../../http/cursor.ts";
-import { listRows } from "../../storage/list_rows.ts";
-import { readRows } from "../../storage/read_rows.ts";
 import type { Store } from "../../storage/store.ts";
 import { threadKey, threadOrderKey, type ThreadRow } from "../records/thread_record.ts";
 import type { Messages } from "./messages.ts";
@@ -65,7 +63,7 @@ export class ThreadPages {
   constructor(private readonly services: ThreadPagesServices) {}
 
   async read(orgId: string, inboxId: string, query: ThreadQuery): Promise<ThreadPage> {
-    const { store: { kv }, pageBytes } = this.services;
+    const { store, pageBytes } = this.services;
     const prefix = threadOrderKey(orgId, inboxId, "").slice(0, -1);
     const page = new BoundedPage<string>({
       limit: query.limit,
@@ -76,7 +74,7 @@ export class ThreadPages {
     let isOver = false;
     for (let looked = 0; looked < THREADS_A_PAGE && !isOver && !page.hasMore;) {
       const limit = Math.min(THREADS_AT_ONCE, query.limit + 1);
-      const rows = await listRows<{ threadId: string }>(kv, between(prefix, floor, after), {
+      const rows = await store.list<{ threadId: string }>(between(prefix, floor, after), {
         limit,
         reverse: true,
       });
@@ -84,12 +82,9 @@ export class ThreadPages {
       looked += rows.length;
       top ??= rows[0]?.key.at(-1) as string | undefined ?? null;
       const keys = rows.map(({ value }) => threadKey(orgId, inboxId, value.threadId));
-      const threads: (ThreadRow | null)[] = [];
-      for await (const some of readRows<ThreadRow>(kv, keys)) {
-        threads.push(...some.map(({ value }) => value));
-      }
+      const threads = await store.getMany<ThreadRow[]>(keys);
       for (const [i, { key }] of rows.entries()) {
-        const thread = threads[i]!;
+        const thread = threads[i]!.value;
         if (thread !== null && await this.#matches(thread, query.filters)) {
           page.add([JSON.stringify(shownThread(thread))]);
           if (page.hasMore) break; // left out: the next page begins with it
@@ -99,7 +94,7 @@ export class ThreadPages {
     }
     if (!isOver || page.hasMore) return { json: page.rows, next: { after, top, floor } };
     const reached = top ?? floor;
-    const above = await listRows(kv, between(prefix, reached, null), { limit: 1 });
+    const above = await store.list(between(prefix, reached, null), { limit: 1 });
     const next = above.length === 0 ? null : { after: null, top: null, floor: reached };
     return { json: page.rows, next };
   }

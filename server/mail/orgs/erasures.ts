@@ -10,8 +10,6 @@ import type { Limits } from "../../limits.ts";
 import type { GroupCommit, Turn } from "../../storage/group_commit.ts";
 import { LeasedSteps } from "../../storage/leased_steps.ts";
 import type { Leases } from "../../storage/leases.ts";
-import { listRows } from "../../storage/list_rows.ts";
-import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import { isRecordKey, type RecordKey } from "../../storage/record_key.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
 import { googleKey } from "../records/google_record.ts";
@@ -83,16 +81,16 @@ export class Erasures {
   }
 
   async #pending(): Promise<string[]> {
-    const rows = await listRows(this.options.store.kv, { prefix: ["mail-erasure"] });
+    const rows = await this.options.store.list({ prefix: ["mail-erasure"] });
     return rows.map(({ key }) => key[1] as string);
   }
 
   async #purgeTrials(): Promise<void> {
-    const { store: { kv, now }, limits } = this.options;
+    const { store, limits } = this.options;
     // A trial that ended before then is to be purged by now.
-    const end = now() - (purgeAtMs(0, limits)) + 1;
+    const end = store.now() - (purgeAtMs(0, limits)) + 1;
     const selector = { prefix: ["mail-trial"], end: ["mail-trial", end] };
-    for (const { key } of await listRows(kv, selector, { limit: TRIALS_A_LOOK })) {
+    for (const { key } of await store.list(selector, { limit: TRIALS_A_LOOK })) {
       await this.#purgeTrial(key[1] as number, key[2] as string);
     }
   }
@@ -119,14 +117,14 @@ export class Erasures {
 
   /** One commit of an erasure. @returns whether there may be more to do */
   async #step(orgId: string): Promise<boolean> {
-    const { store: { kv }, log, eraseFirst } = this.options;
+    const { store, log, eraseFirst } = this.options;
     if (await eraseFirst(orgId)) return true;
     const rows = await this.#nextRows(orgId);
     if (rows.length > 0) {
       await this.#erase(orgId, rows);
       return true;
     }
-    const { value: erasure } = await retryWhileLocked(() => kv.get<ErasureRow>(erasureKey(orgId)));
+    const { value: erasure } = await store.get<ErasureRow>(erasureKey(orgId));
     if (erasure === null) return false;
     const hashes = erasure.keyHashes.slice(0, RECORDS_A_STEP);
     if (hashes.length > 0) {
@@ -139,9 +137,9 @@ export class Erasures {
   }
 
   async #nextRows(orgId: string): Promise<Deno.KvEntry<unknown>[]> {
-    const { store: { kv }, rowsOfOrg } = this.options;
+    const { store, rowsOfOrg } = this.options;
     for (const prefix of rowsOfOrg.flatMap((rowsOf) => rowsOf(orgId))) {
-      const rows = await listRows(kv, { prefix: [...prefix] }, { limit: ROWS_A_STEP });
+      const rows = await store.list({ prefix: [...prefix] }, { limit: ROWS_A_STEP });
       if (rows.length === 0) continue;
       const firstRow = rows.findIndex(({ key }) => !isRecordKey(key));
       if (firstRow === 0) {
@@ -196,7 +194,7 @@ export class Erasures {
   async #end(orgId: string): Promise<void> {
     const { commits, store } = this.options;
     const key = orgKey(orgId);
-    const { value: org } = await retryWhileLocked(() => store.kv.get<OrgRecord>(key));
+    const { value: org } = await store.get<OrgRecord>(key);
     const publicKey = org?.publicKey ?? null;
     const bound = publicKey === null ? [] : [publicKeyKey(publicKey)];
     const identity = org?.google == null ? [] : [googleKey(org.google.sub)];

@@ -13,7 +13,6 @@ import type { BlobRef, Blobs } from "../../blobs/blobs.ts";
 import { type ErrorCode, RelayError, unavailable } from "../../errors.ts";
 import { sha256Of } from "../../http/sha256_of.ts";
 import type { Limits } from "../../limits.ts";
-import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import type { Turn } from "../../storage/job.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
@@ -344,22 +343,19 @@ export class Receiver {
     { client, kept }: Beside,
   ): Promise<{ kept: unknown } | null> {
     const { mailboxes, store, random } = this.services;
-    const { kv, now } = store;
     const { orgId, inboxId, rfcMessageId } = message;
     return await mailboxes.change<{ kept: unknown } | null>(orgId, inboxId, async (found) => {
       // Together: each waits for the commits before it.
       const [repeated, thread, rfcId] = await Promise.all([
         findRepeat(store, message, message.repeatKey!),
         this.#threadOf(message, about),
-        rfcMessageId === null
-          ? null
-          : retryWhileLocked(() => kv.get(rfcIdKey(orgId, inboxId, rfcMessageId))),
+        rfcMessageId === null ? null : store.get(rfcIdKey(orgId, inboxId, rfcMessageId)),
       ]);
       if (repeated !== null) {
         return { sizeBytes: 1_000, plan: ({ mailbox }) => ({ mailbox, result: null }) };
       }
       const isFirstOfRfcId = rfcId !== null && rfcId.value === null;
-      const nowMs = now();
+      const nowMs = store.now();
       const row = identify(found, message, thread, { nowMs, random });
       return {
         records: [
@@ -385,10 +381,10 @@ export class Receiver {
   }
 
   async #threadOf(message: NewMessage, about: MessageRow | null): Promise<ThreadRow | null> {
-    const { kv } = this.services.store;
+    const store = this.services.store;
     const { orgId, inboxId } = message;
-    return about !== null && await readThread(kv, orgId, inboxId, about.threadId) ||
-      await findThread(kv, orgId, inboxId, message);
+    return about !== null && await readThread(store, orgId, inboxId, about.threadId) ||
+      await findThread(store, orgId, inboxId, message);
   }
 
   /** What was decided before the message was read, decided again on what the commit finds. */

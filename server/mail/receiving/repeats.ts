@@ -10,7 +10,6 @@ import {
 } from "../../idempotency/repetition.ts";
 import type { RepetitionKind } from "../../idempotency/repetition_sweep.ts";
 import type { Turn } from "../../storage/job.ts";
-import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import type { Store } from "../../storage/store.ts";
 import { DAY_MS } from "../../time_units.ts";
 import type { NewMessage } from "../messages/stage_message.ts";
@@ -39,12 +38,12 @@ export function repeatIndexKey({ key, value }: Deno.KvEntry<unknown>): Deno.KvKe
 
 /** When such a message was stored within a day; null where none was. */
 export async function findRepeat(
-  store: Pick<Store, "kv" | "now" | "lived">,
+  store: Pick<Store, "get" | "now" | "lived">,
   { orgId, inboxId }: RepeatPlace,
   hash: string,
 ): Promise<RepeatRow | null> {
   const key = repeatRowKey(orgId, inboxId, hash);
-  const { value } = await retryWhileLocked(() => store.kv.get<RepeatRow>(key));
+  const { value } = await store.get<RepeatRow>(key);
   return value !== null && stillStands(value, DAY_MS, momentOf(store)) ? value : null;
 }
 

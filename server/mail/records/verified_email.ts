@@ -1,7 +1,7 @@
 /** Which orgs carry an address, and which of them a sign-in by it opens (mail page, "Orgs and the ways in"). */
+import type { Rows } from "../../storage/rows.ts";
 import type { Limits } from "../../limits.ts";
 import type { Turn } from "../../storage/job.ts";
-import { listRows } from "../../storage/list_rows.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { defineRecord } from "../../storage/record_key.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
@@ -72,16 +72,16 @@ export interface CarryingOrgs {
 
 /** Reads which orgs carry an address. A commit that rests on which there are compares the mark. */
 export async function findCarryingOrgs(
-  { records, kv, nowMs, limits }: {
+  { records, store, nowMs, limits }: {
     records: Pick<RecordCache, "read">;
-    kv: Deno.Kv;
+    store: Rows;
     nowMs: number;
     limits: Pick<Limits, "mailTrialPurgeDays">;
   },
   email: string,
 ): Promise<CarryingOrgs> {
   const mark = await records.read<EmailRecord>(emailKey(email));
-  const rows = await listRows(kv, { prefix: ["mail-email-org", email] });
+  const rows = await store.list({ prefix: ["mail-email-org", email] });
   const signedIn: { org: OrgRecord; atMs: number }[] = [];
   const claimed: { org: OrgRecord; atMs: number }[] = [];
   for (const { key } of rows) {

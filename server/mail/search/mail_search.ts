@@ -6,7 +6,7 @@ import type { Blobs } from "../../blobs/blobs.ts";
 import { unavailable } from "../../errors.ts";
 import { BoundedPage } from "../../http/bounded_page.ts";
 import { Semaphore } from "../../storage/semaphore.ts";
-import type { Store } from "../../storage/store.ts";
+import type { Rows } from "../../storage/rows.ts";
 import { ulidTimeMs } from "../../storage/ulid.ts";
 import { DAY_MS } from "../../time_units.ts";
 import { type ShownHead, shownTextOf } from "../parsing/encoded_texts.ts";
@@ -22,7 +22,7 @@ import { type Span, TermMatcher } from "./term_matcher.ts";
 import { Turns } from "./turns.ts";
 
 export interface MailSearchServices {
-  store: Pick<Store, "kv">;
+  store: Rows;
   blobs: Pick<Blobs, "read">;
   /** Monotonic milliseconds. */
   now?: () => number;
@@ -171,7 +171,7 @@ export class MailSearch {
       })));
     let rows: MessageRow[] = [];
     for await (
-      const row of newestMessages(store.kv, orgId, asked.inboxIds, firstPosition(asked))
+      const row of newestMessages(store, orgId, asked.inboxIds, firstPosition(asked))
     ) {
       // What comes after it is older still.
       if (asked.afterMs !== undefined && timeOf(row.id) < asked.afterMs) break;

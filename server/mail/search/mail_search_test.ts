@@ -1,3 +1,4 @@
+import { storeOn } from "../../../tests/support/store_on.ts";
 import assert from "node:assert/strict";
 import type { BlobRef } from "../../blobs/blobs.ts";
 import { BlobDamaged } from "../../blobs/blob_damaged.ts";
@@ -54,7 +55,7 @@ async function openWorld({ count, readMs = 0, bounds = BOUNDS, text = "hello the
   }
   let nowMs = 0;
   const search = new MailSearch({
-    store: { kv },
+    store: storeOn(kv),
     now: () => nowMs,
     bounds,
     blobs: {

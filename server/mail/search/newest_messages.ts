@@ -1,5 +1,5 @@
 /** Messages of several inboxes as one list, the newest first. */
-import { listRows } from "../../storage/list_rows.ts";
+import type { Rows } from "../../storage/rows.ts";
 import { rangeBehind } from "../messages/messages.ts";
 import { messageKey, type MessageRow } from "../records/message_record.ts";
 
@@ -11,7 +11,7 @@ const ROWS_HELD = 250;
  * @param after id behind which the list begins; null for the newest
  */
 export async function* newestMessages(
-  kv: Deno.Kv,
+  store: Rows,
   orgId: string,
   inboxIds: readonly string[],
   after: string | null,
@@ -20,7 +20,7 @@ export async function* newestMessages(
   const read = async (inboxId: string, behind: string | null): Promise<MessageRow[]> => {
     const prefix = messageKey(orgId, inboxId, "").slice(0, -1);
     const selector = rangeBehind(prefix, behind, true);
-    const rows = await listRows<MessageRow>(kv, selector, { limit, reverse: true });
+    const rows = await store.list<MessageRow>(selector, { limit, reverse: true });
     return rows.map(({ value }) => value).reverse(); // the newest is taken from the end
   };
   const lists: MessageRow[][] = [];

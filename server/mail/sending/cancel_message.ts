@@ -29,7 +29,7 @@ export class CancelMessage {
     const { store, mailboxes, messages } = this.services;
     return await mailboxes.change(caller, inboxId, async () => {
       const row = await messages.read(orgId, inboxId, id);
-      const thread = row && await readThread(store.kv, orgId, inboxId, row.threadId);
+      const thread = row && await readThread(store, orgId, inboxId, row.threadId);
       if (row === null || thread === null) throw unknownObject("message");
       return {
         records: figureRecords(orgId, row.createdAtMs),

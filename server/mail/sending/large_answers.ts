@@ -10,7 +10,6 @@ import { stageRepetition } from "../../idempotency/repetition.ts";
 import type { EndedUse, RepetitionKind } from "../../idempotency/repetition_sweep.ts";
 import { ANSWER_BESIDE } from "../../idempotency/reserved_requests.ts";
 import type { Turn } from "../../storage/job.ts";
-import { listRows } from "../../storage/list_rows.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
 import type { WrittenBlobs } from "../mailboxes/written_blobs.ts";
 import { MAIL_KEYS, type StoredAnswer, useKey } from "../records/stored_answer.ts";
@@ -115,13 +114,14 @@ export class LargeAnswers implements RepetitionKind {
    * a clock that was far ahead, once none of that version can stand any more.
    */
   async former(limit: number): Promise<EndedUse[]> {
-    const { kv, now, lived } = this.services.store;
+    const { store } = this.services;
+    const { now, lived } = store;
     if (lived() < STORED_MS) return [];
     const [name] = formerIndexKey({ dueMs: 0, scope: "" });
     const prefix = [name!];
     const rows: Deno.KvEntry<FormerIndexRow>[] = [
-      ...await listRows<FormerIndexRow>(kv, { prefix, end: [name!, now() + 1] }, { limit }),
-      ...await listRows<FormerIndexRow>(kv, {
+      ...await store.list<FormerIndexRow>({ prefix, end: [name!, now() + 1] }, { limit }),
+      ...await store.list<FormerIndexRow>({
         prefix,
         start: [name!, now() + STORED_MS + CLOCK_SKEW_MS],
       }, { limit }),

@@ -326,7 +326,7 @@ export class Sender {
   async #threadOf(about: MessageRow | null): Promise<ThreadRow | null> {
     if (about === null) return null;
     const { orgId, inboxId, threadId } = about;
-    return await readThread(this.services.store.kv, orgId, inboxId, threadId);
+    return await readThread(this.services.store, orgId, inboxId, threadId);
   }
 }
 

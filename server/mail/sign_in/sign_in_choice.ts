@@ -29,12 +29,15 @@ export interface SignInChoice {
  * @param chosen what whoever follows the link names: an org, NEW_ORG, or null for nothing
  */
 export async function chooseOrg(
-  { store: { kv, now }, records, limits }: Pick<SignInServices, "store" | "records" | "limits">,
+  { store, records, limits }: Pick<SignInServices, "store" | "records" | "limits">,
   { email, orgId }: Pick<MagicLink, "email" | "orgId">,
   chosen: string | null,
 ): Promise<SignInChoice> {
-  const nowMs = now();
-  const { signedIn, claimed, mark } = await findCarryingOrgs({ records, kv, nowMs, limits }, email);
+  const nowMs = store.now();
+  const { signedIn, claimed, mark } = await findCarryingOrgs(
+    { records, store, nowMs, limits },
+    email,
+  );
   const found = { claimed, carrying: [...signedIn, ...claimed], mark };
   const named = chosen ?? orgId;
   if (named !== null && isMailId("org", named)) {

@@ -4,10 +4,8 @@
  */
 import type { Turn } from "../../storage/job.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
-import { listRows } from "../../storage/list_rows.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { defineRecord } from "../../storage/record_key.ts";
-import { readRows } from "../../storage/read_rows.ts";
 import type { Store } from "../../storage/store.ts";
 import type { Limits } from "../../limits.ts";
 import { timestamp } from "../../timestamp.ts";
@@ -95,22 +93,20 @@ export class Suppressions {
     after: ListPlace | null,
     limit: number,
   ): Promise<{ suppressions: Suppression[]; last: ListPlace | null }> {
-    const { kv } = this.services.store;
+    const store = this.services.store;
     const prefix = ["mail-suppression-order", orgId];
     const selector = after === null
       ? { prefix }
       : { prefix, end: orderKey(orgId, after.createdAtMs, after.address) };
-    const rows = await listRows(kv, selector, { limit: limit + 1, reverse: true });
+    const rows = await store.list(selector, { limit: limit + 1, reverse: true });
     const places = rows.slice(0, limit).map(({ key }): ListPlace => ({
       createdAtMs: key[2] as number,
       address: key[3] as string,
     }));
     const keys = places.map(({ address }) => suppressionKey(orgId, address));
     const suppressions: Suppression[] = [];
-    for await (const some of readRows<SuppressionRecord>(kv, keys)) {
-      for (const { key, value } of some) {
-        if (value !== null) suppressions.push({ ...value, address: key[2] as string });
-      }
+    for (const { key, value } of await store.getMany<SuppressionRecord[]>(keys)) {
+      if (value !== null) suppressions.push({ ...value, address: key[2] as string });
     }
     return { suppressions, last: rows.length > limit ? places.at(-1)! : null };
   }

@@ -2,7 +2,6 @@
 import { Buffer } from "node:buffer";
 import { BoundedPage } from "../../http/bounded_page.ts";
 import { inKey, type InRecord } from "../../mailboxes/records.ts";
-import { listRows } from "../../storage/list_rows.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import type { PageInHand, PagesInHand } from "./pages_in_hand.ts";
@@ -168,7 +167,7 @@ export class InboxReader {
       start: readKey(agentId, candidates[0]!.id),
       end: readKey(agentId, candidates.at(-1)!.id + 1),
     };
-    for (const { key } of await listRows(this.options.store.kv, selector)) {
+    for (const { key } of await this.options.store.list(selector)) {
       read.add(key[2] as number);
     }
     return candidates.filter(({ id }) => !read.has(id));

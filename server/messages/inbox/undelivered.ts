@@ -3,8 +3,8 @@
  * in bytes, without the parts of bodies that do not fit the first value. Callers stop when they
  * have read enough.
  */
+import type { Rows } from "../../storage/rows.ts";
 import { inKey, type InRecord } from "../../mailboxes/records.ts";
-import { listRows } from "../../storage/list_rows.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { inboxKey } from "../rows/message_row.ts";
@@ -59,14 +59,14 @@ export async function* scanUndelivered(
   for (let [from, last] of gaps) {
     while (from <= last) {
       const selector = { start: inboxKey(agentId, from), end: inboxKey(agentId, last + 1) };
-      const rows = await listRows<Uint8Array>(store.kv, selector, { limit, reverse: newestFirst });
+      const rows = await store.list<Uint8Array>(selector, { limit, reverse: newestFirst });
       if (rows.length === 0) break;
       const found = rows.map(({ key, value }) => {
         const { senderId, createdAtMs } = decodeRow(value);
         return { id: key[2] as number, senderId, createdAtMs };
       });
       const bytesRead = rows.reduce((sum, { value }) => sum + value.length, 0);
-      const delivered = poll?.overflow ? await deliveredRows(store.kv, agentId, found) : null;
+      const delivered = poll?.overflow ? await deliveredRows(store, agentId, found) : null;
       yield {
         messages: found.filter(({ id, createdAtMs }) =>
           messages.isRetained(createdAtMs, nowMs) && !delivered?.has(id)
@@ -86,12 +86,12 @@ export async function* scanUndelivered(
 
 /** Which of these messages were delivered one by one, when the record had no room for them. */
 async function deliveredRows(
-  kv: Deno.Kv,
+  store: Rows,
   agentId: number,
   found: readonly { id: number }[],
 ): Promise<Set<number>> {
   const ids = found.map(({ id }) => id);
-  const rows = await listRows(kv, {
+  const rows = await store.list({
     start: readKey(agentId, Math.min(...ids)),
     end: readKey(agentId, Math.max(...ids) + 1),
   });

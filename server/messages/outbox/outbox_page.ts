@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import type { Identities } from "../../agents/identities.ts";
 import type { Identity } from "../../agents/records.ts";
 import { BoundedPage } from "../../http/bounded_page.ts";
-import { listRows } from "../../storage/list_rows.ts";
+import type { Rows } from "../../storage/rows.ts";
 import type { Store } from "../../storage/store.ts";
 import { timestamp } from "../../timestamp.ts";
 import { outboxKey, type OutboxRow } from "../rows/message_row.ts";
@@ -94,12 +94,12 @@ function encodeSent(id: number, row: OutboxRow, to: Identity, message: StoredMes
 }
 
 async function listSent(
-  { kv }: Store,
+  store: Rows,
   senderId: number,
   firstId: number,
   limit: number,
 ): Promise<{ id: number; row: OutboxRow }[]> {
   const selector = { prefix: ["outbox", senderId], start: outboxKey(senderId, firstId) };
-  const rows = await listRows<OutboxRow>(kv, selector, { limit });
+  const rows = await store.list<OutboxRow>(selector, { limit });
   return rows.map(({ key, value }) => ({ id: key[2] as number, row: value }));
 }

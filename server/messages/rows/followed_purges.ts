@@ -1,6 +1,4 @@
 /** Has memory forget what other processes on a shared store have purged. */
-import { listRows } from "../../storage/list_rows.ts";
-import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import type { Store } from "../../storage/store.ts";
 import { PURGE_MARK, PURGE_PREFIX, type PurgeRecord } from "./purge_record.ts";
 import type { RecentMessages } from "./recent_messages.ts";
@@ -14,7 +12,7 @@ export class FollowedPurges {
   #looking: Promise<void> | null = null;
 
   constructor(
-    private readonly store: Pick<Store, "kv" | "now">,
+    private readonly store: Store,
     private readonly recent: Pick<RecentMessages, "purge">,
   ) {}
 
@@ -26,11 +24,11 @@ export class FollowedPurges {
   }
 
   async #look(): Promise<void> {
-    const { kv, now } = this.store;
-    const nowMs = now();
-    const { versionstamp } = await retryWhileLocked(() => kv.get(PURGE_MARK));
+    const { store } = this;
+    const nowMs = store.now();
+    const { versionstamp } = await store.get(PURGE_MARK);
     if (versionstamp !== this.#mark) {
-      const rows = await listRows<PurgeRecord>(kv, { prefix: PURGE_PREFIX });
+      const rows = await store.list<PurgeRecord>({ prefix: PURGE_PREFIX });
       for (const { key, value } of rows) this.recent.purge(key[1] as number, value.beforeId);
       this.#mark = versionstamp;
     }

@@ -3,8 +3,6 @@ import { Buffer } from "node:buffer";
 import { RelayError } from "../../errors.ts";
 import { BoundedPage, type PageBounds } from "../../http/bounded_page.ts";
 import { lowestIdAt } from "../../storage/id_sequence.ts";
-import { listRows } from "../../storage/list_rows.ts";
-import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import type { Store } from "../../storage/store.ts";
 import {
   inboxKey,
@@ -22,7 +20,6 @@ import type { RecentMessage, RecentMessages } from "./recent_messages.ts";
 import { createdAtOf, decodeRow } from "./row_codec.ts";
 import { DAY_MS } from "../../time_units.ts";
 import { MAX_ID } from "../../max_id.ts";
-import { readRows } from "../../storage/read_rows.ts";
 
 /** Messages whose pieces are read at one time: so many may be read beyond the end of a page. */
 const JOINED_TOGETHER = 8;
@@ -122,7 +119,7 @@ export class StoredMessages {
         start: inboxKey(recipientId, from),
         end: inboxKey(recipientId, lastId + 1),
       };
-      const listed = await listRows<Uint8Array>(this.store.kv, selector, {
+      const listed = await this.store.list<Uint8Array>(selector, {
         limit: wanted,
         take: ({ value }) => this.isRetained(createdAtOf(value), nowMs),
       });
@@ -234,9 +231,7 @@ export class StoredMessages {
     id: number,
     nowMs: number,
   ): Promise<StoredMessage | undefined> {
-    const sent = await retryWhileLocked(() =>
-      this.store.kv.get<OutboxRow>(outboxKey(senderId, id))
-    );
+    const sent = await this.store.get<OutboxRow>(outboxKey(senderId, id));
     if (sent.value === null) return undefined;
     const { recipientId } = sent.value;
     return (await this.messagesOf([{ recipientId, id }], nowMs))[0];
@@ -254,11 +249,7 @@ export class StoredMessages {
   }
 
   async #getMany<T>(keys: Deno.KvKey[]): Promise<(T | null)[]> {
-    const values: (T | null)[] = [];
-    for await (const rows of readRows<T>(this.store.kv, keys)) {
-      for (const { value } of rows) values.push(value);
-    }
-    return values;
+    return (await this.store.getMany<T[]>(keys)).map(({ value }) => value);
   }
 }
 

@@ -12,7 +12,6 @@ import {
   signatureKey,
   type SignatureUse,
 } from "../../agents/signature_use.ts";
-import { listRows } from "../../storage/list_rows.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { fingerprintOf, Fingerprints, type UsePlace } from "./fingerprints.ts";
@@ -81,29 +80,26 @@ export class AcceptedSends {
   }
 
   async #restore(bucket: number): Promise<void> {
-    const { store: { kv, exclusive } } = this.options;
+    const { store } = this.options;
     const completed = this.#memory.restore(bucket, this.#keptUntilMs(bucket)); // before the read: nothing falls between them
     const second = bucket * BUCKET_SECONDS;
     try {
       const groups = { prefix: useGroupsKey(bucket) };
-      await listRows<Uint8Array>(kv, groups, {
-        take: ({ key, value }) => {
+      for await (const rows of store.batches<Uint8Array>(groups)) {
+        for (const { key, value } of rows) {
           for (const half of halvesOf(value)) {
             this.#memory.add(fingerprintOf(half, 0), second, key);
           }
-          return false;
-        },
-      });
-      if (exclusive) {
+        }
+      }
+      if (store.exclusive) {
         const single = { start: ["sig", second], end: ["sig", second + BUCKET_SECONDS] };
-        await listRows<{ use: string }>(kv, single, {
-          take: ({ key, value }) => {
-            if (value.use === "send") {
-              this.#memory.add(fingerprintOf(key[3] as Uint8Array, 0), second, null);
-            }
-            return false;
-          },
-        });
+        for await (const rows of store.batches<{ use: string }>(single)) {
+          for (const { key, value } of rows) {
+            if (value.use !== "send") continue;
+            this.#memory.add(fingerprintOf(key[3] as Uint8Array, 0), second, null);
+          }
+        }
       }
       completed();
     } catch (error) {

@@ -7,8 +7,6 @@
 import { keepSignatureUntilMs } from "../../agents/signature_use.ts";
 import type { Log } from "../../deps.ts";
 import type { Leases } from "../../storage/leases.ts";
-import { listRows } from "../../storage/list_rows.ts";
-import { retryWhileLocked } from "../../storage/lock_retry.ts";
 import { FLOOR_KEY } from "../../storage/repeat_floor.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
 import { timestamp } from "../../timestamp.ts";
@@ -121,21 +119,21 @@ export class SignatureSweep {
 
   /** Keys of rows of which everything was signed at or before this second, some of each kind in order. */
   async #keysUpTo(second: number): Promise<Deno.KvKey[]> {
-    const { store: { kv }, rowsACommit } = this.#options;
+    const { store, rowsACommit } = this.#options;
     const keys: Deno.KvKey[] = [];
     for (const range of rangesUpTo(second)) {
       const limit = rowsACommit - keys.length;
-      for (const { key } of await listRows(kv, range, { limit })) keys.push(key);
+      for (const { key } of await store.list(range, { limit })) keys.push(key);
     }
     return keys;
   }
 
   /** The newest second that is signed in such rows; of the ten seconds of a group, the last. */
   async #newestUpTo(second: number): Promise<number> {
-    const { store: { kv } } = this.#options;
+    const { store } = this.#options;
     let newest = -Infinity;
     for (const range of rangesUpTo(second)) {
-      for (const { key } of await listRows(kv, range, { limit: 1, reverse: true })) {
+      for (const { key } of await store.list(range, { limit: 1, reverse: true })) {
         newest = Math.max(newest, lastSecondOf(key));
       }
     }
@@ -144,11 +142,10 @@ export class SignatureSweep {
 
   /** @returns false when the floor is not this one any more */
   async #delete(keys: readonly Deno.KvKey[], floorVersion: string): Promise<boolean> {
-    const { store: { kv } } = this.#options;
-    return await retryWhileLocked(async () => {
-      const operation = kv.atomic().check({ key: FLOOR_KEY, versionstamp: floorVersion });
-      for (const key of keys) operation.delete(key);
-      return (await operation.commit()).ok;
+    return await this.#options.store.transact(async (transaction) => {
+      if ((await transaction.get(FLOOR_KEY)).versionstamp !== floorVersion) return false;
+      for (const key of keys) transaction.delete(key);
+      return true;
     });
   }
 }

@@ -1,0 +1,34 @@
+/**
+ * What keeps the rows of a relay, as an adapter says it: the least that a store can be made of.
+ * `createRows()` makes the contract of it that everything else sees. Keys, their order and the shape of
+ * rows are those of Deno KV, whatever the adapter.
+ */
+
+/** A row, or a key without one: value and versionstamp are null then. */
+export type MaybeRow<T> = Deno.KvEntryMaybe<T>;
+export type Row<T> = Deno.KvEntry<T>;
+
+export interface Backend {
+  get<T>(key: Deno.KvKey): Promise<MaybeRow<T>>;
+  /** Rows in the order of their keys; at most READ_KEYS, which are read at one moment. */
+  getMany<T>(keys: readonly Deno.KvKey[]): Promise<MaybeRow<T>[]>;
+  /** The first rows of a range in the order of keys, or the last ones backwards, read at one moment. */
+  list<T>(selector: Deno.KvListSelector, limit: number, reverse: boolean): Promise<Row<T>[]>;
+  /**
+   * Stores all writes if every check holds, and else none.
+   * @returns the versionstamp of what was written, or null where a check did not hold
+   * @throws whatever keeps the store from saying; what was to be stored may be stored then
+   */
+  commit(checks: readonly RowCheck[], writes: readonly Write[]): Promise<string | null>;
+}
+
+/** That a row has not changed: the versionstamp it had, null where it had to be absent. */
+export type RowCheck = Deno.AtomicCheck;
+
+export type Write =
+  | { kind: "set"; key: Deno.KvKey; value: unknown; expireInMs?: number }
+  | { kind: "delete"; key: Deno.KvKey }
+  | { kind: "sum"; key: Deno.KvKey; amount: bigint };
+
+/** Keys of one read: KV Connect gives no more. */
+export const READ_KEYS = 10;

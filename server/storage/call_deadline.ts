@@ -1,0 +1,126 @@
+import { RelayError } from "../errors.ts";
+import { startIntervalTicker, type StartTicker, TICK_MS } from "../ticker.ts";
+
+/** How long a call of the store may be without an answer: with the wait for a commit behind it, 503 comes in time. */
+export const CALL_DEADLINE_MS = 10_000;
+const DEADLINE_TICKS = CALL_DEADLINE_MS / TICK_MS;
+/** What a call of a silent store may take: one to two seconds. */
+const SILENT_TICKS = 2;
+/** A store is silent before the first of its callers is refused, who may ask for something else. */
+const SILENT_AFTER_TICKS = DEADLINE_TICKS - SILENT_TICKS;
+
+/** The store did not answer a call in time: 503 `unavailable`. Whether a write took effect is unknown. */
+export class NoAnswer extends RelayError {
+  constructor() {
+    super(
+      "unavailable",
+      "the store does not answer; repeat the same request (same bytes, same signature) after Retry-After",
+      { retryAfterMs: 1000 },
+    );
+  }
+}
+
+interface Call {
+  /** The tick at which it is refused. */
+  readonly due: number;
+  /** Undefined of a call that is waited for as long as it takes. */
+  readonly refuse: (() => void) | undefined;
+}
+
+export interface CallDeadlineOptions {
+  /** The second by which deadlines are counted; as usual unless given. */
+  startTicker?: StartTicker;
+  /** Told that the store has fallen silent, and that it answers again. */
+  onSilence?: (isSilent: boolean) => void;
+}
+
+/**
+ * The deadline of all calls of one store, by one ticker that runs while any is under way: a timer for
+ * each would cost a busy relay more. A store that has answered nothing for almost as long is silent: a
+ * call then gets a second or two. Where reads are among what it does not answer, and not only commits
+ * that wait for a lock, one call a tick goes through and the others are refused at once, so that no line
+ * of readers waits one deadline after the other. Any answer, late ones too, ends the silence.
+ */
+export class CallDeadline {
+  readonly #calls = new Set<Call>();
+  #ticks = 0;
+  /** The tick of the last answer, or of the first call where none was under way. */
+  #heardAt = 0;
+  #silent = false;
+  /** A call with a deadline is among those that a silent store has not answered. */
+  #refusing = false;
+  /** The tick of the last call that went through meanwhile. */
+  #askedAt = 0;
+  #stopTicker: (() => void) | undefined;
+
+  constructor(private readonly options: CallDeadlineOptions = {}) {}
+
+  /** Waits for a call of the store. @throws NoAnswer after the deadline; else what the call throws */
+  within<T>(call: () => Promise<T>): Promise<T> {
+    if (this.#refusing) {
+      if (this.#askedAt === this.#ticks) return Promise.reject(new NoAnswer());
+      this.#askedAt = this.#ticks;
+    }
+    return this.#answerOf(call, true);
+  }
+
+  /** Waits for a call as long as it takes, for callers with a deadline of their own. */
+  attend<T>(call: () => Promise<T>): Promise<T> {
+    return this.#answerOf(call, false);
+  }
+
+  #answerOf<T>(call: () => Promise<T>, isBounded: boolean): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const answer = call();
+      const due = this.#ticks + (this.#silent ? SILENT_TICKS : DEADLINE_TICKS);
+      const entry: Call = { due, refuse: isBounded ? () => reject(new NoAnswer()) : undefined };
+      if (this.#calls.size === 0) this.#heardAt = this.#ticks;
+      this.#calls.add(entry);
+      this.#stopTicker ??= (this.options.startTicker ?? startIntervalTicker)(() => this.#tick());
+      answer.then((value) => {
+        this.#heard(entry);
+        resolve(value);
+      }, (error) => {
+        this.#heard(entry);
+        reject(error);
+      });
+    });
+  }
+
+  #heard(call: Call): void {
+    this.#heardAt = this.#ticks;
+    this.#setSilent(false);
+    this.#calls.delete(call);
+    this.#stopIfIdle();
+  }
+
+  #tick(): void {
+    const ticks = ++this.#ticks;
+    if (this.#calls.size > 0 && ticks - this.#heardAt >= SILENT_AFTER_TICKS) this.#setSilent(true);
+    for (const call of this.#calls) {
+      const { due, refuse } = call;
+      if (this.#silent && refuse !== undefined && ticks >= due - SILENT_TICKS) {
+        this.#refusing = true;
+      }
+      if (ticks < due || refuse === undefined) continue;
+      this.#calls.delete(call);
+      this.#askedAt = ticks; // who is refused now and asks for something else is refused at once
+      refuse();
+    }
+    this.#stopIfIdle();
+  }
+
+  #setSilent(isSilent: boolean): void {
+    if (!isSilent) this.#refusing = false;
+    if (this.#silent === isSilent) return;
+    this.#silent = isSilent;
+    this.options.onSilence?.(isSilent);
+  }
+
+  /** A silent store is asked again a tick later, so that the ticks go on. */
+  #stopIfIdle(): void {
+    if (this.#calls.size > 0 || this.#silent) return;
+    this.#stopTicker?.();
+    this.#stopTicker = undefined;
+  }
+}

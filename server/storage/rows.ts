@@ -1,0 +1,200 @@
+/**
+ * The contract of the store, as everything outside this folder sees it. Inside are: tries while another
+ * process has the file locked, a deadline of every call, how many keys and rows one read takes, and the
+ * proof of commits of which the store does not say whether it has them.
+ */
+import { RelayError } from "../errors.ts";
+import { type Backend, type MaybeRow, READ_KEYS, type Row } from "./backend.ts";
+import { CallDeadline, type CallDeadlineOptions, NoAnswer } from "./call_deadline.ts";
+import { randomId } from "./random_id.ts";
+import { Transaction } from "./transaction.ts";
+
+export type { MaybeRow, Row };
+
+export interface ListOptions<T> {
+  /** A list ends when it has so many rows. */
+  limit?: number;
+  /** The last rows come first. */
+  reverse?: boolean;
+  /** Rows of one read of the store. */
+  batchSize?: number;
+  /** Which rows are kept, and counted; all unless given. */
+  take?: (row: Row<T>) => boolean;
+}
+
+/** Every call throws NoAnswer (503 `unavailable`) when the store does not answer within CALL_DEADLINE_MS. */
+export interface Rows {
+  get<T>(key: Deno.KvKey): Promise<MaybeRow<T>>;
+  /** Rows in the order of their keys; those of each ten keys were read at one moment. */
+  getMany<T extends readonly unknown[]>(
+    keys: readonly [...{ [I in keyof T]: Deno.KvKey }],
+  ): Promise<{ [I in keyof T]: MaybeRow<T[I]> }>;
+  /** Rows of a range in the order of their keys; those of each batch were read at one moment. */
+  list<T>(selector: Deno.KvListSelector, options?: ListOptions<T>): Promise<Row<T>[]>;
+  /** The same batch by batch, for ranges that memory should not hold. No batch is empty. */
+  batches<T>(
+    selector: Deno.KvListSelector,
+    options?: Pick<ListOptions<T>, "reverse" | "batchSize">,
+  ): AsyncGenerator<Row<T>[]>;
+  /**
+   * Reads, decides and stores as one: what the plan has read through its transaction is what the commit
+   * checks, and where another was faster it is planned again on what is there now.
+   * @param plan may run several times, and stores through its transaction alone
+   * @returns what the plan returned that was stored, or that stores nothing
+   * @throws what a plan throws; RelayError `unavailable` when others are faster time and again
+   */
+  transact<T>(plan: (transaction: Transaction) => Promise<T> | T): Promise<T>;
+}
+
+/** Rows of one read of a list, unless the caller says otherwise. */
+const BATCH_SIZE = 200;
+const ATTEMPTS = 40;
+const LONGEST_PAUSE_MS = 128;
+/** Of what may be stored twice, where the store does not say whether it was. */
+const TRIES = 3;
+/** How long a row proves a commit: its process asks at once or not at all. */
+const PROOF_LIFE_MS = 3_600_000;
+
+const attemptKey = (attempt: string): Deno.KvKey => ["attempt", attempt];
+
+export interface RowsOptions extends CallDeadlineOptions {
+  backend: Backend;
+  random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
+  /** Whether a commit may be reported as failed that was stored: over a network, not in a file. */
+  isUnclear: boolean;
+}
+
+/** The contract over what an adapter gives, and attend() for commits of groups, which have their own deadline. */
+export function createRows(
+  { backend, random, isUnclear, ...silence }: RowsOptions,
+): Rows & Pick<CallDeadline, "attend"> {
+  const deadline = new CallDeadline(silence);
+
+  function readAll<T>(keys: readonly Deno.KvKey[]): Promise<MaybeRow<T>[]> {
+    if (keys.length === 0 || keys.length > READ_KEYS) return readInTens<T>(keys);
+    return deadline.within(() => backend.getMany<T>(keys));
+  }
+
+  async function readInTens<T>(keys: readonly Deno.KvKey[]): Promise<MaybeRow<T>[]> {
+    const rows: MaybeRow<T>[] = [];
+    for (let from = 0; from < keys.length; from += READ_KEYS) {
+      const some = keys.slice(from, from + READ_KEYS);
+      rows.push(...await deadline.within(() => backend.getMany<T>(some)));
+    }
+    return rows;
+  }
+
+  function readBatch<T>(
+    selector: Deno.KvListSelector,
+    size: number,
+    reverse: boolean,
+  ): Promise<Row<T>[]> {
+    return deadline.within(() => backend.list<T>(selector, size, reverse));
+  }
+
+  async function* batches<T>(
+    selector: Deno.KvListSelector,
+    { reverse = false, batchSize = BATCH_SIZE }: Pick<ListOptions<T>, "reverse" | "batchSize"> = {},
+  ): AsyncGenerator<Row<T>[]> {
+    for (let from = selector;;) {
+      const rows = await readBatch<T>(from, batchSize, reverse);
+      if (rows.length > 0) yield rows;
+      if (rows.length < batchSize) return;
+      from = restOf(from, rows.at(-1)!.key, reverse);
+    }
+  }
+
+  /** True when the store took the transaction. @throws what keeps it from saying so */
+  async function commit(transaction: Transaction): Promise<boolean> {
+    const { checks, writes } = transaction;
+    const store = async () => await deadline.within(() => backend.commit(checks, writes)) !== null;
+    if (!isUnclear) return await store();
+    if (checks.length === 0 && writes.every(({ kind }) => kind !== "sum")) {
+      return await inSomeTries(store); // may be stored twice
+    }
+    const proof = attemptKey(randomId({ random }));
+    const proven: typeof writes = [
+      ...writes,
+      { kind: "set", key: proof, value: 1, expireInMs: PROOF_LIFE_MS },
+    ];
+    const isStored = async () =>
+      (await deadline.within(() => backend.get(proof))).versionstamp !== null;
+    try {
+      const versionstamp = await deadline.within(() =>
+        backend.commit([...checks, { key: proof, versionstamp: null }], proven)
+      );
+      return versionstamp !== null || await isStored();
+    } catch (error) {
+      if (error instanceof NoAnswer || !await isStored()) throw error;
+      return true;
+    }
+  }
+
+  return {
+    attend: (call) => deadline.attend(call),
+    get: (key) => deadline.within(() => backend.get(key)),
+    getMany: (keys) => readAll(keys) as Promise<never>,
+    async list<T>(selector: Deno.KvListSelector, options: ListOptions<T> = {}) {
+      const { limit = Infinity, batchSize = BATCH_SIZE, reverse = false, take } = options;
+      const kept: Row<T>[] = [];
+      if (limit <= 0) return kept;
+      const size = Math.min(limit, batchSize);
+      for (let from = selector;;) {
+        const rows = await readBatch<T>(from, size, reverse);
+        if (take === undefined && kept.length === 0 && (size === limit || rows.length < size)) {
+          return rows;
+        }
+        for (const row of rows) {
+          if (take !== undefined && !take(row)) continue;
+          kept.push(row);
+          if (kept.length >= limit) return kept;
+        }
+        if (rows.length < size) return kept;
+        from = restOf(from, rows.at(-1)!.key, reverse);
+      }
+    },
+    batches,
+    async transact(plan) {
+      for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+        const transaction = new Transaction(readAll);
+        const result = await plan(transaction);
+        if (transaction.writes.length === 0 || await commit(transaction)) return result;
+        const boundMs = Math.min(LONGEST_PAUSE_MS, 2 ** attempt);
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * boundMs));
+      }
+      throw new RelayError(
+        "unavailable",
+        "others changed the same each time this was to be stored; repeat it after Retry-After",
+        { retryAfterMs: 1000 },
+      );
+    },
+  };
+}
+
+/** @throws NoAnswer, which took its time, and what the last try throws */
+async function inSomeTries<T>(call: () => Promise<T>): Promise<T> {
+  for (let attempt = 1;; attempt++) {
+    try {
+      return await call();
+    } catch (error) {
+      if (error instanceof NoAnswer || attempt === TRIES) throw error;
+    }
+  }
+}
+
+/** What of a range lies behind a key, in the direction of reading. */
+function restOf(
+  selector: Deno.KvListSelector,
+  last: Deno.KvKey,
+  reverse: boolean,
+): Deno.KvListSelector {
+  if (reverse) {
+    return "start" in selector
+      ? { start: selector.start, end: last }
+      : { prefix: selector.prefix, end: last };
+  }
+  const start = [...last, new Uint8Array(0)]; // no key lies between the two
+  return "end" in selector
+    ? { start, end: selector.end }
+    : { prefix: (selector as { prefix: Deno.KvKey }).prefix, start };
+}

@@ -1,0 +1,18 @@
+/** The contract of the store over a Deno KV of a test. */
+import { createTestClock } from "./clock.ts";
+import { storeTimes } from "./storage.ts";
+import { createStore, EMBEDDED_CAPACITY, type Store } from "../../server/storage/store.ts";
+
+export function storeOn(
+  kv: Deno.Kv,
+  given: Partial<Pick<Store, "exclusive" | "capacity" | "now" | "random">> = {},
+): Store {
+  return createStore({
+    kv,
+    exclusive: true,
+    capacity: EMBEDDED_CAPACITY,
+    ...storeTimes(createTestClock()),
+    random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
+    ...given,
+  });
+}
