@@ -1,4 +1,5 @@
 /** The headers that answers carry. */
+import type { ErrorCode } from "../errors.ts";
 import type { AnswerHeader } from "./operation.ts";
 
 interface HeaderObject {
@@ -81,13 +82,22 @@ export function answerHeaders(names: readonly AnswerHeader[] = []): HeaderRefs {
   return { ...REQUEST_ID, ...Object.fromEntries(further) };
 }
 
-/** Headers of a refusal. @param mayBePage whether it is a page where Accept names text/html */
-export function errorHeaders(status: number, mayBePage: boolean): HeaderRefs {
+/**
+ * Headers of a refusal.
+ * @param mayBePage whether it is a page where Accept names text/html
+ * @param codes that it may have; any unless given
+ */
+export function errorHeaders(
+  status: number,
+  mayBePage: boolean,
+  codes: readonly ErrorCode[] = [],
+): HeaderRefs {
+  const mayBeOver = status === 503 || codes.includes("idempotency_in_progress");
   return {
     ...REQUEST_ID,
     ...(mayBePage ? { "Cache-Control": ref("CacheControlOfPage") } : {}),
     ...(status === 401 ? { "WWW-Authenticate": ref("BearerChallenge") } : {}),
     ...(status === 429 ? { "Retry-After": ref("RetryAfter") } : {}),
-    ...(status === 503 ? { "Retry-After": ref("RetryAfterIfKnown") } : {}),
+    ...(mayBeOver ? { "Retry-After": ref("RetryAfterIfKnown") } : {}),
   };
 }

@@ -28,7 +28,7 @@ export function refusalResponse({ status, causes, page = false }: Refusals) {
   return {
     description: lines.join("\n"),
     ...(isAddition ? { "x-addition": true } : {}),
-    headers: errorHeaders(status, page),
+    headers: errorHeaders(status, page, codes),
     content: {
       "application/json": { schema: errorAnswer(status, codes) },
       ...(page ? PAGE : {}),

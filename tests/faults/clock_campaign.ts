@@ -152,8 +152,16 @@ class Campaign {
     await loaded;
     await ledger.repeatStillValid(moved.target());
     await ledger.check(moved.target());
-    const open = await mail.repeatAll(moved.owner(), moved.clock.seconds());
-    assert.equal(open, 0, "mail is not accepted although the clock is right");
+    // Each process finds by itself that the clock is right.
+    for (const endMs = performance.now() + MAIL_PATIENCE_MS;;) {
+      const open = await mail.repeatAll(moved.owner(), moved.clock.seconds());
+      if (open === 0) break;
+      assert.ok(
+        performance.now() < endMs,
+        `${open} mails are not accepted although the clock is right`,
+      );
+      await delay(500);
+    }
     for (
       const endMs = performance.now() + MAIL_PATIENCE_MS;
       await mail.waiting(moved.owner()) > 0;
