@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { ConfigError } from "./config.ts";
 import { UnusableDataFolderError } from "./data_folder.ts";
+import { NoAnswer } from "./storage/call_deadline.ts";
 import { startFailure } from "./start_failure.ts";
 
 Deno.test("startFailure() says what to do about what a store or a disk refuses, however deep it lies", () => {
@@ -42,6 +43,7 @@ Deno.test("startFailure() says what to do about what a store or a disk refuses, 
       new Error("unanswered", { cause: new Error('Requires net access to "a.b:443", run again') }),
       /\(Requires net access to "a.b:443"\): .* in RELAY_KV_HOSTS/,
     ],
+    [new NoAnswer(), /^cannot start: the store did not answer within 10 s; .* a KV server may be/],
   ];
   for (const [failure, said] of cases) assert.match(startFailure(failure), said);
 });

@@ -25,6 +25,8 @@ interface Call {
   readonly due: number;
   /** Undefined of a call that is waited for as long as it takes. */
   readonly refuse: (() => void) | undefined;
+  /** A commit may wait for another process's lock alone: that it waits says nothing of reads. */
+  readonly isRead: boolean;
 }
 
 export interface CallDeadlineOptions {
@@ -47,7 +49,7 @@ export class CallDeadline {
   /** The tick of the last answer, or of the first call where none was under way. */
   #heardAt = 0;
   #silent = false;
-  /** A call with a deadline is among those that a silent store has not answered. */
+  /** A read is among the calls that a silent store has not answered. */
   #refusing = false;
   /** The tick of the last call that went through meanwhile. */
   #askedAt = 0;
@@ -55,25 +57,38 @@ export class CallDeadline {
 
   constructor(private readonly options: CallDeadlineOptions = {}) {}
 
-  /** Waits for a call of the store. @throws NoAnswer after the deadline; else what the call throws */
+  /** Waits for a read of the store. @throws NoAnswer after the deadline; else what the call throws */
   within<T>(call: () => Promise<T>): Promise<T> {
+    return this.#within(call, true);
+  }
+
+  /** Waits for a commit. @throws as within() */
+  withinCommit<T>(call: () => Promise<T>): Promise<T> {
+    return this.#within(call, false);
+  }
+
+  #within<T>(call: () => Promise<T>, isRead: boolean): Promise<T> {
     if (this.#refusing) {
       if (this.#askedAt === this.#ticks) return Promise.reject(new NoAnswer());
       this.#askedAt = this.#ticks;
     }
-    return this.#answerOf(call, true);
+    return this.#answerOf(call, { isBounded: true, isRead });
   }
 
   /** Waits for a call as long as it takes, for callers with a deadline of their own. */
   attend<T>(call: () => Promise<T>): Promise<T> {
-    return this.#answerOf(call, false);
+    return this.#answerOf(call, { isBounded: false, isRead: false });
   }
 
-  #answerOf<T>(call: () => Promise<T>, isBounded: boolean): Promise<T> {
+  #answerOf<T>(
+    call: () => Promise<T>,
+    { isBounded, isRead }: { isBounded: boolean; isRead: boolean },
+  ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const answer = call();
       const due = this.#ticks + (this.#silent ? SILENT_TICKS : DEADLINE_TICKS);
-      const entry: Call = { due, refuse: isBounded ? () => reject(new NoAnswer()) : undefined };
+      const refuse = isBounded ? () => reject(new NoAnswer()) : undefined;
+      const entry: Call = { due, refuse, isRead };
       if (this.#calls.size === 0) this.#heardAt = this.#ticks;
       this.#calls.add(entry);
       this.#stopTicker ??= (this.options.startTicker ?? startIntervalTicker)(() => this.#tick());
@@ -98,10 +113,8 @@ export class CallDeadline {
     const ticks = ++this.#ticks;
     if (this.#calls.size > 0 && ticks - this.#heardAt >= SILENT_AFTER_TICKS) this.#setSilent(true);
     for (const call of this.#calls) {
-      const { due, refuse } = call;
-      if (this.#silent && refuse !== undefined && ticks >= due - SILENT_TICKS) {
-        this.#refusing = true;
-      }
+      const { due, refuse, isRead } = call;
+      if (this.#silent && isRead && ticks >= due - SILENT_TICKS) this.#refusing = true;
       if (ticks < due || refuse === undefined) continue;
       this.#calls.delete(call);
       this.#askedAt = ticks; // who is refused now and asks for something else is refused at once

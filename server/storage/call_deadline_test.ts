@@ -109,3 +109,14 @@ Deno.test("CallDeadline gives reads beside commits that wait for a lock a second
   held.resolve("stored");
   assert.equal(await commit, "stored");
 });
+
+Deno.test("CallDeadline refuses no read for a commit with a deadline that waits for a lock", async () => {
+  const { deadline, pass, told } = openDeadline();
+  const commit = assert.rejects(deadline.withinCommit(never), REFUSED);
+  pass(SECONDS - 1);
+  assert.deepEqual(told, [true]);
+  const answers = [1, 2, 3].map((n) => deadline.within(() => Promise.resolve(n)));
+  assert.deepEqual(await Promise.all(answers), [1, 2, 3]);
+  pass(1);
+  await commit;
+});

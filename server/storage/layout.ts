@@ -1,5 +1,6 @@
 /** The version of the key layout, and what a store is given once, when it is first opened. */
 import { retryWhileLocked } from "./lock_retry.ts";
+import type { Rows } from "./rows.ts";
 
 /**
  * Raised with every change of keys or values that older versions cannot read.
@@ -51,14 +52,14 @@ export async function openLayout(kv: Deno.Kv, exclusive: boolean): Promise<void>
 
 /** The secret under which client addresses are hashed: 32 bytes, made once for each store. */
 export async function openAddressKey(
-  kv: Deno.Kv,
+  store: Pick<Rows, "transact">,
   random: (sizeBytes: number) => Uint8Array,
 ): Promise<Uint8Array> {
-  return await retryWhileLocked(async () => {
-    for (;;) {
-      const stored = await kv.get<Uint8Array>(ADDRESS_KEY);
-      if (stored.value !== null) return stored.value;
-      await kv.atomic().check(stored).set(ADDRESS_KEY, random(ADDRESS_KEY_BYTES)).commit();
-    }
+  return await store.transact(async (transaction) => {
+    const { value } = await transaction.get<Uint8Array>(ADDRESS_KEY);
+    if (value !== null) return value;
+    const made = random(ADDRESS_KEY_BYTES);
+    transaction.set(ADDRESS_KEY, made);
+    return made;
   });
 }

@@ -84,7 +84,7 @@ export async function openStorage(
   // As long as it takes: what it does is not done again, however often a start is ended.
   const replayed = await replayJournal(store);
   const clockNotes = [await time.open(check), await store.floor.open(now(), check)];
-  const addressKey = await openAddressKey(kv, random);
+  const addressKey = await openAddressKey(store, random);
   const records = new RecordCache(store);
   const slotTiming = options.slotTiming ?? SLOT_TIMING;
   const slot = store.exclusive ? null : await WriterSlot.lease(store, slotTiming);

@@ -107,7 +107,8 @@ export function createRows(
   /** True when the store took the transaction. @throws what keeps it from saying so */
   async function commit(transaction: Transaction): Promise<boolean> {
     const { checks, writes } = transaction;
-    const store = async () => await deadline.within(() => backend.commit(checks, writes)) !== null;
+    const store = async () =>
+      await deadline.withinCommit(() => backend.commit(checks, writes)) !== null;
     if (!isUnclear) return await store();
     if (checks.length === 0 && writes.every(({ kind }) => kind !== "sum")) {
       return await inSomeTries(store); // may be stored twice
@@ -120,7 +121,7 @@ export function createRows(
     const isStored = async () =>
       (await deadline.within(() => backend.get(proof))).versionstamp !== null;
     try {
-      const versionstamp = await deadline.within(() =>
+      const versionstamp = await deadline.withinCommit(() =>
         backend.commit([...checks, { key: proof, versionstamp: null }], proven)
       );
       return versionstamp !== null || await isStored();
