@@ -96,6 +96,8 @@ Deno.test("GET /health and the operator's page tell of a clock that is not stead
   clock.leap(3_600_000);
   const unsure = { state: "unsure", ahead_ms: 3_600_000, left_ms: 60_000 };
   assert.deepEqual(await told(), [{ ok: true, clock: unsure }, "The clock leapt ahea"]);
+  const { text } = await visit(relay, "/admin", { cookie: await signIn(relay) });
+  assert.match(text, /leapt ahead by 60 minutes, [^]* 503 for 60 seconds more/);
   clock.advance(60_000);
   assert.deepEqual(await told(), steady);
   const until = new Date(clock.now()).toISOString();

@@ -8,6 +8,7 @@ import { notice } from "../../pages/notice.ts";
 import { postButton } from "../../pages/post_button.ts";
 import { visibleText } from "../../pages/visible_text.ts";
 import type { ClockState } from "../../storage/clock_watch.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../time_units.ts";
 import type { OutgoingStatus, RelayStatus } from "./relay_status.ts";
 import { utcTime } from "./utc_time.ts";
 
@@ -92,12 +93,9 @@ function clockAlarm(clock: ClockState): Html | "" {
     case "unsure":
       return notice(
         "warning",
-        `The clock leapt ahead by ${
-          seconds(clock.leaptMs)
-        } s, or the machine slept. Reads go on; ` +
-          `what would write is answered 503 for ${
-            seconds(clock.leftMs)
-          } s more, while the clock stays.`,
+        `The clock leapt ahead by ${lengthText(clock.leaptMs)}, or the machine slept that long. ` +
+          `Reads go on; what would write is answered 503 for ${lengthText(clock.leftMs)} more. ` +
+          "Where the clock is wrong now, set it right: sends go on at once.",
       );
     case "behind":
       return notice(
@@ -113,8 +111,16 @@ nothing else does. If the clock is right now, RELAY_CLOCK_CHECK=off at one start
   }
 }
 
-function seconds(ms: number): string {
-  return number(Math.ceil(ms / 1000));
+const UNITS = [["day", DAY_MS], ["hour", HOUR_MS], ["minute", MINUTE_MS], [
+  "second",
+  1_000,
+]] as const;
+
+/** A length of time in the greatest unit of which it has two, such as "9 hours". */
+function lengthText(ms: number): string {
+  const [unit, unitMs] = UNITS.find(([, unitMs]) => ms >= 2 * unitMs) ?? UNITS.at(-1)!;
+  const options = { style: "unit", unit, unitDisplay: "long", maximumFractionDigits: 0 } as const;
+  return new Intl.NumberFormat("en", options).format(Math.ceil(ms) / unitMs);
 }
 
 function healthFacts(
