@@ -9,6 +9,8 @@ import { realTarget } from "../support/traffic.ts";
 
 function holdWriteLock(kvPath: string): Disposable {
   const other = new DatabaseSync(kvPath);
+  // The relay may be amid a commit of its own at this moment.
+  other.exec("PRAGMA busy_timeout = 10000");
   other.exec("BEGIN IMMEDIATE");
   return { [Symbol.dispose]: () => other.close() };
 }
