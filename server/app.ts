@@ -24,7 +24,7 @@ export interface AppParts {
   deps: Deps;
   /** The routes of the domain; /assets, /health and /health/db are added here. */
   routes: readonly Route[];
-  /** What /health/db asks; a bounded read of deps.kv unless given. */
+  /** What /health/db asks; a bounded read of deps.backend unless given. */
   isDatabaseAlive?: DatabaseProbe;
   /** How the clock stands; steady unless given. */
   clock?: () => ClockState;
@@ -52,7 +52,7 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
   const table = createPathTable([
     assetRoute(),
     ...healthRoutes(
-      isDatabaseAlive ?? createDatabaseProbe(deps.kv),
+      isDatabaseAlive ?? createDatabaseProbe(deps.backend),
       parts.clock ?? (() => ({ state: "steady" })),
     ),
     ...routes,

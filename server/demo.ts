@@ -3,6 +3,7 @@
  * an e-mail inbox, and mail goes both ways. The relay is the demo's own, with a temporary store, in local
  * mode: no mail leaves the machine. Everything goes over real HTTP; exit code 0 means every step held.
  */
+import { KvBackend } from "./storage/deno_kv/kv_backend.ts";
 import assert from "node:assert/strict";
 import {
   canonicalJson,
@@ -164,7 +165,7 @@ try {
       PORT: String(serving.port),
       RELAY_DATA_DIR: folder,
     }),
-    kv,
+    backend: new KvBackend(kv),
     now: Date.now,
     elapsed: () => performance.now(),
     random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),

@@ -1,6 +1,7 @@
 /** What is injected everywhere: the outside world, so that tests move the clock instead of sleeping. */
 import type { Config } from "./config.ts";
 import type { Mailer } from "./outgoing/mailer.ts";
+import type { Backend } from "./storage/backend.ts";
 
 /** A time in milliseconds: unix time of a wall clock, or of a monotonic one from a start of its own. */
 export type Clock = () => number;
@@ -13,7 +14,8 @@ export type Log = (
 
 export interface Deps {
   config: Config;
-  kv: Deno.Kv;
+  /** What keeps the rows. */
+  backend: Backend;
   /** Wall time, unix ms. It may leap: parts are given the time that is relied on, as Store.now. */
   now: Clock;
   /** Monotonic ms since some time. It never leaps; it stops while the machine sleeps. */

@@ -3,6 +3,7 @@ import { doneWithin } from "./done_within.ts";
 import { RelayError } from "./errors.ts";
 import { answerJson } from "./http/answer.ts";
 import type { Route } from "./http/route.ts";
+import type { Backend } from "./storage/backend.ts";
 import type { ClockState } from "./storage/clock_watch.ts";
 import { timestamp } from "./timestamp.ts";
 
@@ -18,14 +19,14 @@ export type DatabaseProbe = () => Promise<boolean>;
  * @param timeoutMs greatest wait in milliseconds
  */
 export function createDatabaseProbe(
-  kv: Pick<Deno.Kv, "get">,
+  backend: Pick<Backend, "get">,
   timeoutMs = PROBE_TIMEOUT_MS,
 ): DatabaseProbe {
   let running: Promise<boolean> | undefined;
 
   async function probe(): Promise<boolean> {
     try {
-      return await doneWithin(kv.get(["meta", "layout"]), timeoutMs);
+      return await doneWithin(backend.get(["meta", "layout"]), timeoutMs);
     } catch {
       return false; // a closed store throws at once
     } finally {

@@ -94,10 +94,10 @@ function lost(line: string): never {
   Deno.exit(FAILED);
 }
 
-function depsOf(config: Config, { kv }: OpenedStore, mailer: Mailer | undefined): Deps {
+function depsOf(config: Config, { backend }: OpenedStore, mailer: Mailer | undefined): Deps {
   return {
     config,
-    kv,
+    backend,
     now: Date.now,
     elapsed: () => performance.now(),
     random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),

@@ -1,16 +1,16 @@
 /** The embedded store: one file in a data folder of this relay's own. */
 import fs from "node:fs";
 import { promisify } from "node:util";
-import { closeKv } from "./close_kv.ts";
+import { closeKv } from "./storage/deno_kv/close_kv.ts";
 import type { Config } from "./config.ts";
 import { type DataFolder, openDataFolder } from "./data_folder.ts";
 import type { Log } from "./deps.ts";
 import { DiskReserve } from "./disk_reserve.ts";
 import { logSparsely } from "./log_sparsely.ts";
 import type { OpenedStore, StoreReports } from "./opened_store.ts";
-import { clearExpired } from "./storage/clear_expired.ts";
-import { growLog } from "./storage/grow_log.ts";
-import { retryWhileLocked } from "./storage/lock_retry.ts";
+import { clearExpired } from "./storage/deno_kv/clear_expired.ts";
+import { growLog } from "./storage/deno_kv/grow_log.ts";
+import { KvBackend } from "./storage/deno_kv/kv_backend.ts";
 import { requireAnswer, StoreSilent } from "./storage/require_answer.ts";
 import { MINUTE_MS } from "./time_units.ts";
 
@@ -45,12 +45,13 @@ export async function openEmbeddedStore(
       onProgress: tellProgress(tell),
     });
     const kv = await Deno.openKv(folder.kvPath);
-    await firstAnswer(kv, sharedStore, tell);
+    const backend = new KvBackend(kv);
+    await firstAnswer(backend, sharedStore, tell);
     await reserve.keep();
     await growLogWithin(folder.kvPath, measureFreeBytes);
     const stopWatching = watchFolder(folder, log, lost);
     return {
-      kv,
+      backend,
       description: `embedded file ${folder.kvPath}, ${sharedStore ? "shared" : "exclusive"}`,
       measureFreeBytes,
       writeFailed: (failure) => reserve.writeFailed(failure),
@@ -107,11 +108,11 @@ function tellProgress(tell: (line: string) => void): (done: number, total: numbe
  * @throws StoreSilent
  */
 async function firstAnswer(
-  kv: Deno.Kv,
+  backend: KvBackend,
   shared: boolean,
   tell: (line: string) => void,
 ): Promise<void> {
-  const answer = retryWhileLocked(() => kv.get(["meta", "layout"]));
+  const answer = backend.get(["meta", "layout"]);
   if (shared) return void await requireAnswer(answer);
   try {
     await requireAnswer(answer);

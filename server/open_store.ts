@@ -1,9 +1,10 @@
 /** The database a configuration asks for. */
-import { closeKv } from "./close_kv.ts";
+import { closeKv } from "./storage/deno_kv/close_kv.ts";
 import type { Config } from "./config.ts";
 import { openEmbeddedStore } from "./open_embedded_store.ts";
 import type { OpenedStore, StoreReports } from "./opened_store.ts";
 import { requirePossible } from "./storage/clock_watch.ts";
+import { KvBackend } from "./storage/deno_kv/kv_backend.ts";
 
 /**
  * Opens a KV server, Deno Deploy's own KV, or the embedded file with its lock held: not by an impossible
@@ -17,13 +18,15 @@ export async function openStore(
 ): Promise<OpenedStore> {
   requirePossible(nowMs);
   if (config.kvUrl !== undefined) {
-    const kv = await Deno.openKv(config.kvUrl);
     const { host } = new URL(config.kvUrl);
-    return { kv, description: `KV server ${host}, shared`, close: () => closeKv(kv) };
+    return opened(await Deno.openKv(config.kvUrl), `KV server ${host}, shared`);
   }
   if (config.onDeploy) {
-    const kv = await Deno.openKv();
-    return { kv, description: "Deno Deploy's KV, shared", close: () => closeKv(kv) };
+    return opened(await Deno.openKv(), "Deno Deploy's KV, shared");
   }
   return await openEmbeddedStore(config, nowMs, reports);
+}
+
+function opened(kv: Deno.Kv, description: string): OpenedStore {
+  return { backend: new KvBackend(kv), description, close: () => closeKv(kv) };
 }

@@ -1,9 +1,10 @@
 /** What opening a store gives, whichever store it is. */
 import type { Log } from "./deps.ts";
+import type { Backend } from "./storage/backend.ts";
 
 /** A database that is open, and what the process has to know of it. */
 export interface OpenedStore {
-  kv: Deno.Kv;
+  backend: Backend;
   /** What it is, for the start-up lines. */
   description: string;
   /** Free bytes on the store's disk; absent where it is not on a disk of ours. */

@@ -1,4 +1,6 @@
 /** Deliveries of the outgoing queue, each with its three commits, against the same answers with none. */
+import { Journal } from "../../server/storage/journal.ts";
+import { KvBackend } from "../../server/storage/deno_kv/kv_backend.ts";
 import { OutgoingQueue } from "../../server/outgoing/outgoing_queue.ts";
 import { outgoingKey, stageOutgoing } from "../../server/outgoing/outgoing_row.ts";
 import { ClockWatch } from "../../server/storage/clock_watch.ts";
@@ -26,7 +28,7 @@ export const outgoingDeliveries: Row = {
     const kv = await Deno.openKv(`${temporaryFolder}/outgoing.sqlite3`);
     const elapsed = () => performance.now();
     const store = createStore({
-      kv,
+      backend: new KvBackend(kv),
       exclusive: true,
       capacity: EMBEDDED_CAPACITY,
       now: Date.now,
@@ -37,7 +39,7 @@ export const outgoingDeliveries: Row = {
     });
     const records = new RecordCache(store);
     const ids = await IdSequence.open(store, null);
-    const commits = new GroupCommit({ store, records, ids, journal: null });
+    const commits = new GroupCommit({ store, records, ids, journal: new Journal({ store }) });
     const outgoing = new OutgoingQueue({ store, records, commits, log: () => {} });
     let delivered = 0;
     outgoing.register<string>({
@@ -57,7 +59,6 @@ export const outgoingDeliveries: Row = {
       await commits.submit({
         records: [outgoingKey(id)],
         sizeBytes: 1_000,
-        proof: outgoingKey(id),
         plan: (turn) =>
           stageOutgoing(turn, { id, kind: KIND, payload: "payload", dueMs: turn.nowMs }),
       });

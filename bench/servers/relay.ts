@@ -1,4 +1,5 @@
 /** A relay with a store of its own in a given folder, and limits too high to matter. */
+import { KvBackend } from "../../server/storage/deno_kv/kv_backend.ts";
 import { base64 } from "@scure/base";
 import { parseConfig } from "../../server/config.ts";
 import type { Deps } from "../../server/deps.ts";
@@ -48,7 +49,7 @@ const deps: Deps = {
       ...limits,
     }),
   }),
-  kv,
+  backend: new KvBackend(kv),
   now: () => Date.now() - behindMs,
   elapsed: () => performance.now() - behindMs,
   random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),

@@ -28,7 +28,6 @@ export async function setBanned(
   return await commits.submit<boolean>({
     records: [agentKey(id), inKey(id), outKey(id), sweepKey(id), banKey(id), LISTING_LOG],
     sizeBytes: 7_000,
-    proof: LISTING_LOG,
     plan(turn) {
       const agent = turn.record<AgentRecord>(agentKey(id))!;
       const inbox = turn.record<InRecord>(inKey(id))!;

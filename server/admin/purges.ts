@@ -71,7 +71,6 @@ export class Purges {
     await this.options.commits.submit<PurgeRecord>({
       records: [outKey(id), key],
       sizeBytes: 1_000,
-      proof: key,
       plan(turn) {
         const out = turn.record<OutRecord>(outKey(id))!;
         if (!out.banned) {
@@ -143,10 +142,8 @@ export class Purges {
       await commits.submit<Swept>({
         records: [LAST_SWEEP_STEP, key, ...(ends ? [outKey(agentId)] : [])],
         sizeBytes: 30 * keys.length + correctionSizeBytes(correction),
-        proof: LAST_SWEEP_STEP,
         plan(turn) {
-          if (turn.changedInGroup(key)) throw new Outdated();
-          if (turn.versionOf(key) !== purgeRow.versionstamp) throw new Outdated();
+          turn.requireVersion(key, purgeRow.versionstamp);
           const { attempt } = turn;
           if (!ends) turn.putRecord(key, { ...purge, attempt, nextBeforeId: lastId! });
           else {

@@ -89,7 +89,6 @@ async function registrationJob(
   return {
     records: [AGENT_COUNT, windowKey],
     sizeBytes: 12_000,
-    proof: bindingKey("address", address),
     // A lost race for handle, key or word name: look again who has them.
     async settle() {
       found = await findBindings(records, registration);
@@ -104,7 +103,7 @@ async function registrationJob(
         ));
       if (found.taken.length > 0) throw taken(found.taken);
       // The bindings that an earlier registration of this group makes are not to be seen yet.
-      if (turn.changedInGroup(AGENT_COUNT)) throw new Outdated();
+      turn.requireCommitted(AGENT_COUNT);
       const id = (turn.record<number>(AGENT_COUNT) ?? 0) + 1;
       const agent: AgentRecord = {
         v: 1,

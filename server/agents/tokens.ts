@@ -76,7 +76,6 @@ async function rotate(
     const rotation: Job<string> = {
       records: [agentKey(agentId), tokenWindowKey(agentId), tokenKey(hash), ...old],
       sizeBytes: 1_000,
-      proof: usedKey,
       settle: () => refuseUsedSignature(records, usedKey),
       plan(turn) {
         const agent = turn.record<AgentRecord>(agentKey(agentId))!;

@@ -159,7 +159,6 @@ export class Deletions {
     return this.options.commits.submit<string>({
       records: [SWEEP, ...[...bytes.keys()].map(storageKey)],
       sizeBytes: 500 * rows.length,
-      proof: SWEEP,
       plan(turn) {
         if ((turn.record(SWEEP)?.attempt ?? null) !== last) throw new Outdated();
         turn.putRecord(SWEEP, { attempt: turn.attempt });
@@ -187,7 +186,6 @@ export class Deletions {
       await this.options.commits.submit<void>({
         records: owners.map(storageKey),
         sizeBytes: 500,
-        proof: storageKey(owners[0]!),
         plan(turn) {
           for (const owner of owners) countSweep(turn, owner);
         },

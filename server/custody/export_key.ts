@@ -49,7 +49,6 @@ export async function exportPrivateKey(
           custodyKey(agent.id),
         ],
         sizeBytes: 200,
-        proof: exportKey(agent.id),
         async settle() {
           const exported = await records.readRow<ExportRow>(exportKey(agent.id));
           if (exported === null) return undefined;

@@ -176,7 +176,6 @@ async function recordSending(
     sizeBytes: 1_000,
     // A delivery under way goes on: what is decided is decided by the time at which it was composed.
     whateverTheClock: true,
-    proof: subscriptionKey(agentId),
     plan(turn) {
       const subscription = turn.record<SubscriptionRecord>(subscriptionKey(agentId));
       if (!isFor(subscription, tokenHash)) throw unsubscribed();

@@ -67,7 +67,6 @@ export async function queueDigest(
   return await commits.submit<Queued>({
     records: [subscriptionKey(agentId), inKey(agentId), pollKey(agentId), capKey, outgoingKey(id)],
     sizeBytes: 3_000,
-    proof: subscriptionKey(agentId),
     plan(turn) {
       const now = turn.record<SubscriptionRecord>(subscriptionKey(agentId));
       const isSame = now?.unsubscribeToken === subscription.unsubscribeToken &&

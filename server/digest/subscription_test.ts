@@ -36,7 +36,6 @@ async function withAgent(
       commits.submit<void>({
         records: subscriptionRecords(AGENT),
         sizeBytes: 1_000,
-        proof: subscriptionKey(AGENT),
         plan,
       });
     await test({

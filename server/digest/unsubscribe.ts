@@ -136,7 +136,6 @@ async function unsubscribe(
   return await commits.submit<string | null>({
     records: subscriptionRecords(agentId),
     sizeBytes: 1_000,
-    proof: subscriptionKey(agentId),
     plan(turn) {
       const subscription = turn.record<SubscriptionRecord>(subscriptionKey(agentId));
       if (subscription?.unsubscribeToken !== token || subscription.email === null) {
@@ -159,7 +158,6 @@ async function stopMail({ commits }: UnsubscribeServices, mailboxHash: string): 
   await commits.submit<void>({
     records: [stopKey(mailboxHash)],
     sizeBytes: 500,
-    proof: stopKey(mailboxHash),
     plan: (turn) => stageStop(turn, mailboxHash),
   });
 }

@@ -56,7 +56,6 @@ export class SearchLimit {
     await commits.submit<null>({
       records: [key],
       sizeBytes: 500,
-      proof: key,
       whateverTheClock: true, // nothing could be found
       plan: (turn) => {
         const window = this.#admit(turn.record<SearchWindow>(key)?.window ?? []);

@@ -106,7 +106,6 @@ export class RepetitionSweep {
       await commits.submit<void>({
         records: [sweep, ...own],
         sizeBytes: 500 * uses.length,
-        proof: sweep,
         plan(turn) {
           if ((turn.record(sweep)?.attempt ?? null) !== last) throw new Outdated();
           turn.putRecord(sweep, { attempt: turn.attempt });

@@ -86,7 +86,6 @@ async function use({ commits }: TestStorage, name: string): Promise<void> {
   await commits.submit<void>({
     records: [key],
     sizeBytes: 500,
-    proof: key,
     plan(turn) {
       const { nowMs: atMs, livedMs, attempt } = turn;
       turn.putRecord(key, { atMs, livedMs, attempt });

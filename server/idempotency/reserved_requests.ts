@@ -99,7 +99,6 @@ export class ReservedRequests<Answer> {
     return await commits.submit<string>({
       records: [key],
       sizeBytes: JOB_BYTES,
-      proof: key,
       plan: (turn) => {
         const use = turn.record(key);
         const { nowMs, livedMs, attempt } = turn;
@@ -176,7 +175,6 @@ export class ReservedRequests<Answer> {
       records: [key],
       sizeBytes: JOB_BYTES,
       whateverTheClock: true,
-      proof: key,
       plan(turn) {
         if (isHeldBy(turn.record(key), holder)) turn.putRecord(key, null);
       },

@@ -54,7 +54,6 @@ class ParcelProcess {
     return this.storage.commits.submit<Answer>({
       records: [countKey(ORG), ...keyed.records],
       sizeBytes: 1_000,
-      proof: countKey(ORG),
       plan(turn) {
         keyed.decide(turn);
         const count = (turn.record(countKey(ORG))?.count ?? 0) + 1;

@@ -5,7 +5,7 @@
  */
 import type { Rows } from "../storage/rows.ts";
 import { defineRecord } from "../storage/record_key.ts";
-import { Outdated, type Turn } from "../storage/group_commit.ts";
+import type { Turn } from "../storage/group_commit.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
 import { BlockFinder } from "./block_finder.ts";
 import { firstCountedMinute } from "./counted.ts";
@@ -73,8 +73,7 @@ export function stageCorrection(
   readVersion: string | null,
   retentionMs: number,
 ): Swept {
-  if (turn.changedInGroup(LAST_SWEEP_STEP)) throw new Outdated();
-  if (turn.versionOf(LAST_SWEEP_STEP) !== readVersion) throw new Outdated();
+  turn.requireVersion(LAST_SWEEP_STEP, readVersion);
   turn.putRecord(LAST_SWEEP_STEP, { v: 1, attempt: turn.attempt });
   for (const { id, events } of blocks) {
     if (events.length === 0) turn.delete(feedKey(id));

@@ -104,10 +104,8 @@ export class Sweeps {
       await commits.submit<Swept>({
         records: [LAST_SWEEP_STEP, sweepKey(agentId)],
         sizeBytes: correctionSizeBytes(correction),
-        proof: LAST_SWEEP_STEP,
         plan(turn) {
-          if (turn.changedInGroup(sweepKey(agentId))) throw new Outdated();
-          if (turn.versionOf(sweepKey(agentId)) !== sweepRow.versionstamp) throw new Outdated();
+          turn.requireVersion(sweepKey(agentId), sweepRow.versionstamp);
           turn.putRecord(sweepKey(agentId), moreOfBox);
           return stageCorrection(turn, correction, stepRow.versionstamp, retentionMs);
         },

@@ -105,10 +105,8 @@ export class Tally {
       await commits.submit<null>({
         records: [TALLY_STATE],
         sizeBytes: COUNT_BYTES * counts.length + 100 * rows,
-        proof: TALLY_STATE,
         plan(turn) {
-          if (turn.changedInGroup(TALLY_STATE)) throw new Outdated();
-          if (turn.versionOf(TALLY_STATE) !== state.versionstamp) throw new Outdated();
+          turn.requireVersion(TALLY_STATE, state.versionstamp);
           const checkpoint = state.value?.checkpoint ?? null;
           const next: TallyState = { v: 1, attempt: turn.attempt, seq, checkpoint };
           turn.putRecord(TALLY_STATE, next);
@@ -153,7 +151,6 @@ export class Tally {
     const former = await commits.submit<TallyState["checkpoint"] | undefined>({
       records: [TALLY_STATE],
       sizeBytes: 500,
-      proof: TALLY_STATE,
       plan(turn) {
         const current = turn.record<TallyState>(TALLY_STATE)!;
         // Another process may have written one meanwhile.

@@ -91,7 +91,6 @@ export class HeldRow {
     const held = await commits.submit<{ row: OutgoingRow } | null>({
       records: [key],
       sizeBytes: sizeOfChange(payloadBytes),
-      proof: key,
       plan(turn) {
         const before = turn.record<OutgoingRow>(key);
         if (before === null || before.lease !== null) return null;
@@ -194,7 +193,6 @@ export class HeldRow {
       records: [key, ...alongside?.records ?? []],
       sizeBytes: sizeOfChange(this.payloadBytes) + (alongside?.sizeBytes ?? 0),
       whateverTheClock: true,
-      proof: key,
       // A row that was taken off holds no proof: its absence is the proof.
       ...(removes ? { settle: isGone } : {}),
       plan(turn) {

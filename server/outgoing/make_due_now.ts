@@ -29,7 +29,6 @@ export async function makeDueNow(
     records: [key],
     sizeBytes: sizeOfChange(PAYLOAD_BYTES),
     whateverTheClock,
-    proof: key,
     plan(turn) {
       const before = turn.record<OutgoingRow>(key);
       if (before === null || !isWanted(before)) return { row: null };

@@ -97,7 +97,6 @@ function updateJob(
   return {
     records: [...new Map(named.map((key) => [recordName(key), key])).values()],
     sizeBytes: 10_000,
-    proof: usedKey,
     async settle() {
       const agent = await findRepeated(records, agentId, usedKey);
       if (agent !== undefined) refuseBanned((await records.read<InRecord>(inKey(agentId)))!);
@@ -105,7 +104,7 @@ function updateJob(
     },
     plan(turn) {
       // One change of an agent a group: a repetition in the same group would be applied twice.
-      if (turn.changedInGroup(agentKey(agentId))) throw new Outdated();
+      turn.requireCommitted(agentKey(agentId));
       const before = turn.record<AgentRecord>(agentKey(agentId))!;
       refuseBanned(turn.record<InRecord>(inKey(agentId))!);
       if (use !== undefined) refuseForgotten(store, use);

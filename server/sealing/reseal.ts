@@ -90,7 +90,6 @@ async function resealRow(
   return await commits.submit<boolean>({
     records: [key],
     sizeBytes: 500,
-    proof: key,
     plan(turn) {
       const row = turn.record<SealedRow>(key);
       // Exported, sealed by another relay, or sealed under a key that only others have.

@@ -20,6 +20,11 @@ export interface Backend {
    * @throws whatever keeps the store from saying; what was to be stored may be stored then
    */
   commit(checks: readonly RowCheck[], writes: readonly Write[]): Promise<string | null>;
+  /**
+   * The rows of at most READ_KEYS keys, and all of them again after any has changed, whoever changed it.
+   * A shared file tells of nobody else's changes.
+   */
+  watch(keys: readonly Deno.KvKey[]): ReadableStream<MaybeRow<unknown>[]>;
 }
 
 /** That a row has not changed: the versionstamp it had, null where it had to be absent. */

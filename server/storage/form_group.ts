@@ -4,7 +4,8 @@ import type { GroupAnnotation } from "./job.ts";
 import type { JobQueue, Pending } from "./job_queue.ts";
 import type { Journal } from "./journal.ts";
 import { JobTurn, PlanGroup } from "./plan_group.ts";
-import type { RecordCache } from "./record_cache.ts";
+import { type RecordCache, recordName } from "./record_cache.ts";
+import type { RecordKey } from "./record_key.ts";
 import type { Store } from "./store.ts";
 
 export interface Forming {
@@ -25,9 +26,9 @@ export interface Forming {
  * held.
  * @returns a group whose records are locked, or null when no job can leave now
  */
-export function formGroup(forming: Forming): PlanGroup<Pending> | null {
-  const { store, records, ids, queue, annotations, journal } = forming;
-  const group = new PlanGroup<Pending>(store, records, ids, annotations, journal);
+export function formGroup(forming: Forming): PlanGroup | null {
+  const { store, records, queue } = forming;
+  const group = new PlanGroup(forming);
   /**
    * Records of jobs that were passed over, each with the locked record that its job waits for, if
    * any.
@@ -37,8 +38,9 @@ export function formGroup(forming: Forming): PlanGroup<Pending> | null {
   let apart: string | null = null;
   const waiting = queue.takeWaiting();
   const { refusal } = store.clock;
+  const isHeld = (name: string) => held.has(name);
   const passOver = (pending: Pending, lockedRecord: string | null) => {
-    for (const name of pending.names) if (!held.has(name)) held.set(name, lockedRecord);
+    for (const name of pending.records.keys()) if (!held.has(name)) held.set(name, lockedRecord);
     if (lockedRecord === null) left.push(pending);
     else queue.park(lockedRecord, pending);
   };
@@ -51,7 +53,7 @@ export function formGroup(forming: Forming): PlanGroup<Pending> | null {
       else queue.giveUp(pending, refusal); // an attempt may have been stored
       continue;
     }
-    const blocked = held.size > 0 ? pending.names.find((name) => held.has(name)) : undefined;
+    const blocked = held.size > 0 ? pending.records.keys().find(isHeld) : undefined;
     if (blocked !== undefined) {
       passOver(pending, held.get(blocked)!);
       continue;
@@ -69,21 +71,27 @@ export function formGroup(forming: Forming): PlanGroup<Pending> | null {
       passOver(pending, null);
       continue;
     }
-    if (!group.mayTake(pending.names)) break;
-    try {
-      const turn = new JobTurn(group, pending.names);
-      try {
-        const result = pending.job.plan(turn);
-        if (!group.add(pending, result, turn)) break;
-        apart = pending.apart;
-      } catch (error) {
-        // The decision rests on a state that is not committed yet, or the job needs a higher
-        // ceiling.
-        if (!turn.sawStaged && !(error instanceof CeilingReached)) throw error;
-        passOver(pending, null);
+    if (!group.mayTake(pending.records.keys())) break;
+    const turn = new JobTurn(group, isHeld);
+    const planned = plan(pending, turn);
+    for (const [name, { key }] of turn.entries) pending.records.set(name, key);
+    if (turn.waits !== null) {
+      if ("missing" in turn.waits) askFor(turn.waits.missing, pending, forming);
+      else {
+        const { held: name } = turn.waits;
+        pending.records.set(name, records.peekUnused(name)!.key);
+        passOver(pending, held.has(name) ? held.get(name)! : name);
       }
+      continue;
+    }
+    try {
+      if ("error" in planned) throw planned.error;
+      if (!group.add(pending, planned.result, turn)) break;
+      apart = pending.apart;
     } catch (error) {
-      forming.refuse(pending, error);
+      // The decision rests on a state that is not committed yet, or the job needs a higher ceiling.
+      if (turn.sawStaged || error instanceof CeilingReached) passOver(pending, null);
+      else forming.refuse(pending, error);
     }
   }
   queue.putBack(at < waiting.length ? left.concat(waiting.slice(at)) : left);
@@ -94,12 +102,28 @@ export function formGroup(forming: Forming): PlanGroup<Pending> | null {
   return group;
 }
 
+/** What a plan gives, or throws. */
+function plan({ job, prepared }: Pending, turn: JobTurn): { result: unknown } | { error: unknown } {
+  try {
+    for (const [key, versionstamp] of prepared.reads) turn.requireVersion(key, versionstamp);
+    return { result: job.plan(turn, prepared.value) };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** Has the record read that a plan has asked for and that memory lacks. */
+function askFor(key: RecordKey<unknown>, pending: Pending, { reload }: Forming): void {
+  pending.records.set(recordName(key), key);
+  reload(pending);
+}
+
 function stateOf(
-  { names }: Pending,
+  pending: Pending,
   records: RecordCache,
 ): "ready" | "missing" | { lockedRecord: string } {
   let lockedRecord: string | undefined;
-  for (const name of names) {
+  for (const name of pending.records.keys()) {
     const entry = records.peek(name);
     if (entry === undefined) return "missing";
     if (entry.locked) lockedRecord ??= name;
@@ -108,11 +132,11 @@ function stateOf(
 }
 
 /** @returns false when an annotation failed: then nothing of the group may be stored */
-function annotate(group: PlanGroup<Pending>, { annotations, queue }: Forming): boolean {
+function annotate(group: PlanGroup, { annotations, queue }: Forming): boolean {
   const results = group.members.map((member) => member.result);
   try {
     for (const annotation of annotations) {
-      const turn = new JobTurn(group, []);
+      const turn = new JobTurn(group);
       annotation.annotate(results, turn);
       group.addRows(turn);
     }

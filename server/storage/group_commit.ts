@@ -4,28 +4,35 @@
  * transaction and one fsync for each operation, however much it carries.
  *
  * What keeps it correct:
- * - Every job names the records it reads or writes. A record in an uncommitted group enters no
- *   other group. The commit checks the versionstamp of each record, on exclusive stores too; of
- *   deferred ones it checks there that its number in the journal is unused (`journal.ts`).
+ * - What a job reads is what its commit checks: the versionstamp of each record, on exclusive stores
+ *   too; of deferred ones that its number in the journal is unused (`journal.ts`). A record in an
+ *   uncommitted group enters no other group.
  * - Memory changes only after a commit has succeeded. A failed or unclear one drops every record it
  *   touched from memory. Each retry plans anew, on freshly read records and with new message ids.
  * - The first group leaves at once (a microtask later). Groups grow only while the store is busy. A
  *   timer would cost a lone caller most of its rate.
- * - Over a network a commit can be reported as failed after it succeeded. Each attempt therefore
- *   writes a random attempt id into its jobs' proof rows. Only that id means "mine".
+ * - A commit can be reported as failed after it succeeded. Each therefore writes a row of its own that
+ *   tells: its number in the journal of an exclusive store, which settles it for good, and an attempt
+ *   row on a shared one (`attempt.ts`), where it may still come a little later.
  */
 import { RelayError } from "../errors.ts";
 import { NoAnswer } from "./call_deadline.ts";
-import { findProven, proofOf, provenVersion } from "./attempt_proof.ts";
+import { type Attempt, attemptKey } from "./attempt.ts";
 import { formGroup, type Forming } from "./form_group.ts";
 import type { IdSequence } from "./id_sequence.ts";
-import { type GroupAnnotation, type Job, Outdated } from "./job.ts";
-import { JobQueue, type Pending, type QueueBounds } from "./job_queue.ts";
+import { type GroupAnnotation, type Job, Outdated, type Turn } from "./job.ts";
+import {
+  JobQueue,
+  type Pending,
+  type Prepared,
+  type QueueBounds,
+  type Tried,
+  unavailable,
+} from "./job_queue.ts";
 import type { Journal } from "./journal.ts";
-import { retryWhileLocked } from "./lock_retry.ts";
 import type { PlanGroup } from "./plan_group.ts";
 import { type RecordCache, recordName } from "./record_cache.ts";
-import { isRecordKey } from "./record_key.ts";
+import type { RecordKey } from "./record_key.ts";
 import type { Store } from "./store.ts";
 
 export * from "./job.ts";
@@ -95,17 +102,60 @@ export class GroupCommit {
 
   /**
    * Commits a job together with the other jobs that wait.
+   * @param job or its plan, where it has nothing else to say
    * @returns what plan() returned, after the commit that holds it
-   * @throws TypeError for undeclared records; what plan() threw; RelayError `unavailable` when the queue is full, retries are used up, or the clock cannot be relied on
+   * @throws TypeError for undeclared records; what prepare() and plan() threw; RelayError `unavailable` when the queue is full, retries are used up, or the clock cannot be relied on
    */
-  submit<T>(job: Job<T>): Promise<T> {
+  submit<T, P = void>(job: Job<T, P> | ((turn: Turn) => T)): Promise<T> {
+    if (typeof job === "function") return this.#admit<T, void>({ plan: job }, UNPREPARED);
+    if (job.prepare !== undefined) return this.#submitPrepared(job, job.prepare);
+    return this.#admit(job, UNPREPARED);
+  }
+
+  async #submitPrepared<T, P>(
+    job: Job<T, P>,
+    prepare: NonNullable<Job<T, P>["prepare"]>,
+  ): Promise<T> {
+    const tried: Tried[] = [];
+    const mayTryAgain = this.#queue.patience();
+    for (;;) {
+      const reads = new Map<RecordKey<unknown>, string | null>();
+      const value = await prepare.call(job, {
+        get: async <R>(key: RecordKey<R>) => {
+          // On an exclusive store memory is right.
+          if (!this.#store.exclusive) this.#records.refresh(key);
+          const entry = await this.#records.load(key);
+          reads.set(key, entry.versionstamp);
+          return entry.value as R | null;
+        },
+      });
+      try {
+        return await this.#admit(job, { value, reads, tried });
+      } catch (error) {
+        if (!(error instanceof Outdated)) throw error;
+        if (!mayTryAgain()) throw unavailable(error);
+      }
+      const stored = await this.#findStored(tried);
+      if (stored === undefined) continue;
+      job.committed?.(stored.result as T);
+      return stored.result as T;
+    }
+  }
+
+  #admit<T, P>(job: Job<T, P>, prepared: Prepared): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      for (const key of job.records) requireDeclared(key);
-      const names = job.records.map(recordName);
-      const verified = this.#store.exclusive;
-      const caller = { names, resolve: resolve as (value: unknown) => void, reject, verified };
-      const pending = this.#queue.admit(job as Job<unknown>, caller);
-      if (names.some((name) => this.#records.peek(name) === undefined)) void this.#reload(pending);
+      const records = new Map<string, RecordKey<unknown>>();
+      for (const key of job.records ?? []) records.set(recordName(key), key);
+      for (const key of prepared.reads.keys()) records.set(recordName(key), key);
+      const pending = this.#queue.admit(job as Job<unknown, unknown>, {
+        prepared,
+        records,
+        resolve: resolve as (value: unknown) => void,
+        reject,
+        verified: this.#store.exclusive ? null : new Set(),
+      });
+      const isMissing = (name: string) => this.#records.peek(name) === undefined;
+      if (records.keys().some(isMissing)) void this.#reload(pending);
       else {
         this.#queue.push(pending);
         this.#schedule();
@@ -178,7 +228,8 @@ export class GroupCommit {
   async #reload(...jobs: Pending[]): Promise<void> {
     await Promise.all(jobs.map(async (pending) => {
       try {
-        await Promise.all(pending.job.records.map((key) => this.#records.load(key)));
+        const keys = [...pending.records.values()];
+        await Promise.all(keys.map((key) => this.#records.load(key)));
       } catch (error) {
         this.#giveUp(pending, error);
       }
@@ -189,15 +240,18 @@ export class GroupCommit {
 
   /** Decides a refusal again on what the store holds, if memory may be outdated. */
   #refuse(pending: Pending, error: unknown): void {
-    if (!this.#store.exclusive && (!pending.verified || error instanceof Outdated)) {
-      for (const name of pending.names) this.#records.evict(name);
+    const { verified } = pending;
+    const doubted = verified === null
+      ? []
+      : [...pending.records.keys()].filter((name) =>
+        error instanceof Outdated || !verified.has(name)
+      );
+    for (const name of doubted) {
+      this.#records.evict(name);
+      verified!.add(name);
     }
-    if (pending.verified || error instanceof Outdated) {
-      this.#queue.reject(pending, error);
-      return;
-    }
-    pending.verified = true;
-    void this.#retry(pending);
+    if (doubted.length > 0 && !(error instanceof Outdated)) void this.#retry(pending);
+    else this.#queue.reject(pending, error);
   }
 
   /** The caller gets 503, or the error that the job itself has thrown. */
@@ -219,9 +273,9 @@ export class GroupCommit {
     if (pending.answered) return false; // given up meanwhile
     try {
       const { job, tried } = pending;
-      const proven = await findProven(this.#store, tried);
-      if (proven !== undefined) {
-        this.#succeed(pending, proven.result);
+      const stored = await this.#findStored(tried);
+      if (stored !== undefined) {
+        this.#succeed(pending, stored.result);
         return false;
       }
       const settled = await job.settle?.();
@@ -232,6 +286,16 @@ export class GroupCommit {
     return !pending.answered;
   }
 
+  /** The first of these attempts that now stands in the store. */
+  async #findStored(tried: readonly Tried[]): Promise<Tried | undefined> {
+    for (const one of tried) if (await this.#versionOf(one.attempt) !== null) return one;
+    return undefined;
+  }
+
+  async #versionOf({ attempt }: Attempt): Promise<string | null> {
+    return (await this.#store.get(attemptKey(attempt))).versionstamp;
+  }
+
   #succeed(pending: Pending, result: unknown): void {
     try {
       pending.job.committed?.(result);
@@ -240,7 +304,7 @@ export class GroupCommit {
     }
   }
 
-  async #commit(group: PlanGroup<Pending>): Promise<void> {
+  async #commit(group: PlanGroup): Promise<void> {
     const ended = this.#store.floor.enter(); // in the turn of the loop in which it was planned
     try {
       await this.#commitPlanned(group);
@@ -249,62 +313,59 @@ export class GroupCommit {
     }
   }
 
-  async #commitPlanned(group: PlanGroup<Pending>): Promise<void> {
+  async #commitPlanned(group: PlanGroup): Promise<void> {
     this.counts.groups++;
     this.counts.jobs += group.members.length;
     let failure: unknown = null;
     let versionstamp: string | null = null;
     try {
-      const commit = () => retryWhileLocked(() => group.operation().commit());
-      const outcome = await this.#store.attend(commit);
-      if (outcome.ok) versionstamp = outcome.versionstamp;
+      const { checks, writes } = group.operation();
+      versionstamp = await this.#store.commit(checks, writes);
     } catch (error) {
       failure = error;
     }
-    let known = true;
     try {
       versionstamp ??= await this.#outcome(group);
     } catch {
-      // Without a journal each job asks again before its retry.
-      known = group.journalNumber === null;
+      if (group.journalNumber !== null) return void this.#endWhenKnown(group, failure);
+      // else each job asks again before its retry
     }
+    this.#end(group, versionstamp, failure);
+  }
+
+  /** @param versionstamp null where nothing was stored, or where the store does not tell */
+  #end(group: PlanGroup, versionstamp: string | null, failure: unknown): void {
+    const { attempt, nowMs } = group;
     // Synchronous: a job that is given up is always in a group or known to have been.
     for (const { pending, result } of group.members) {
       pending.travelling = null;
-      if (versionstamp === null) pending.tried.push({ ...proofOf(pending.job, group), result });
+      // In a journal it is known that nothing comes later.
+      if (versionstamp === null && this.#journal === null) {
+        pending.tried.push({ attempt: { attempt, nowMs }, result });
+      }
     }
     if (versionstamp !== null) {
-      this.#stored(group, versionstamp);
+      group.succeed(versionstamp);
+      this.#queue.release(group.entries.keys());
+      for (const { pending, result } of group.members) this.#succeed(pending, result);
       return;
     }
     this.counts.conflicts++;
     if (failure !== null) this.#onFailure(failure);
-    if (known) this.#fail(group, failure);
-    else void this.#endWhenKnown(group, failure);
-  }
-
-  #fail(group: PlanGroup<Pending>, failure: unknown): void {
     group.fail();
     this.#queue.release(group.entries.keys());
     void this.#recover(group, failure); // its pause keeps no other group waiting
-  }
-
-  #stored(group: PlanGroup<Pending>, versionstamp: string): void {
-    group.succeed(versionstamp);
-    this.#queue.release(group.entries.keys());
-    for (const { pending, result } of group.members) this.#succeed(pending, result);
   }
 
   /**
    * Keeps the records of a group until the store tells what it holds of them. Its callers wait, as
    * long as callers wait for a store that hangs.
    */
-  async #endWhenKnown(group: PlanGroup<Pending>, failure: unknown): Promise<void> {
+  async #endWhenKnown(group: PlanGroup, failure: unknown): Promise<void> {
     const outcome = await this.#journal!.settleAtLast(group.journalNumber!, group.attempt);
     if (outcome === "unknown") { // the relay ends: the next start replays
       for (const { pending } of group.members) this.#giveUp(pending, failure);
-    } else if (outcome === null) this.#fail(group, failure);
-    else this.#stored(group, outcome);
+    } else this.#end(group, outcome, failure);
     this.#schedule();
   }
 
@@ -312,15 +373,14 @@ export class GroupCommit {
    * The versionstamp of a commit that holds our attempt id though reported as failed, or null.
    * @throws whatever the store throws
    */
-  async #outcome(group: PlanGroup<Pending>): Promise<string | null> {
+  async #outcome(group: PlanGroup): Promise<string | null> {
     const { journalNumber, attempt } = group;
-    if (journalNumber !== null) return await this.#journal!.settle(journalNumber, attempt);
-    const proofs = group.members.map(({ pending }) => proofOf(pending.job, group));
-    return await provenVersion(this.#store, proofs);
+    if (this.#journal === null) return await this.#versionOf(group);
+    return journalNumber === null ? null : await this.#journal.settle(journalNumber, attempt);
   }
 
   /** Tries the jobs of a failed commit again, apart from those that the failure did not concern. */
-  async #recover(group: PlanGroup<Pending>, failure: unknown): Promise<void> {
+  async #recover(group: PlanGroup, failure: unknown): Promise<void> {
     const repeats = Math.max(...group.members.map(({ pending }) => pending.failures));
     if (repeats > 1) {
       const boundMs = Math.min(MAX_PAUSE_MS, 4 * 2 ** repeats);
@@ -334,13 +394,13 @@ export class GroupCommit {
     for (const { pending } of group.members) {
       pending.failures++;
       pending.errors = failure === null ? 0 : pending.errors + 1;
-      pending.verified = true;
+      for (const name of pending.records.keys()) pending.verified?.add(name);
       const tooOften = pending.failures > MAX_FAILURES && this.#queue.isLongDue(pending);
       if (tooOften || pending.errors > MAX_ERRORS) {
         this.#giveUp(pending, failure ?? new Error("too many conflicts"));
         continue;
       }
-      const cause = pending.names.find((name) => changed?.has(name));
+      const cause = pending.records.keys().find((name) => changed?.has(name));
       // No record explains it (a row had to be absent, a write was refused): each job goes alone.
       const unexplained = changed === null || changed.size === 0;
       pending.apart = cause ?? (unexplained ? `#${++this.#causes}` : null);
@@ -350,7 +410,4 @@ export class GroupCommit {
   }
 }
 
-function requireDeclared(key: Deno.KvKey): void {
-  if (isRecordKey(key)) return;
-  throw new TypeError(`${recordName(key)} is no declared record: see defineRecord()`);
-}
+const UNPREPARED: Prepared = { value: undefined, reads: new Map() };

@@ -136,5 +136,5 @@ Deno.test("GroupCommit tells a job that it was left unclear, also while its fail
     assert.equal(unclearJobs, 1);
     readable.resolve();
     await storage.commits.drained();
-  }, { intercept, bounds });
+  }, { intercept, bounds, exclusive: false });
 });

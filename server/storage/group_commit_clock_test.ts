@@ -1,3 +1,4 @@
+import type { Attempt } from "./attempt.ts";
 import assert from "node:assert/strict";
 import { createTestClock } from "../../tests/support/clock.ts";
 import { createFakeKv } from "../../tests/support/fake_kv.ts";
@@ -62,13 +63,13 @@ Deno.test("GroupCommit tells a job of its unclear attempt when its retry is refu
   const storage = await openTestStorage(fake, { clock, exclusive: false });
   await storage.commits.submit(letterJob(storage, "ann", "bob", "first"));
   isBroken = true;
-  const unclear: (readonly Deno.KvKey[])[] = [];
+  const unclear: (readonly Attempt[])[] = [];
   const submitted = storage.commits.submit({
     ...letterJob(storage, "ann", "bob", "second"),
-    leftUnclear: (proofs) => void unclear.push(proofs),
+    leftUnclear: (attempts) => void unclear.push(attempts),
   });
   await assert.rejects(submitted, { code: "unavailable" });
-  assert.deepEqual(unclear, [[["once", "second"]]]);
+  assert.deepEqual(unclear.map((attempts) => attempts.length), [1]);
   clock.advance(MINUTE_MS);
   await storage.commits.submit(letterJob(storage, "ann", "bob", "second"));
   await storage.close();

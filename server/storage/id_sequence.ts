@@ -5,7 +5,6 @@
 import { unavailable } from "../errors.ts";
 import { MAX_ID } from "../max_id.ts";
 import { impossibleClock, isImpossible } from "./clock_watch.ts";
-import { retryWhileLocked } from "./lock_retry.ts";
 import type { Store } from "./store.ts";
 import { NoFreeSlot, type WriterSlot } from "./writer_slot.ts";
 
@@ -154,7 +153,7 @@ export class IdSequence {
     let cause: unknown;
     for (let attempt = 0; attempt < RAISE_ATTEMPTS; attempt++) {
       try {
-        if (await retryWhileLocked(() => this.#tryRaise(atLeast))) return;
+        if (await this.#tryRaise(atLeast)) return;
         await this.#confirmSlot();
       } catch (error) {
         cause = error; // the next attempt reads whether it was stored all the same
@@ -170,7 +169,7 @@ export class IdSequence {
   async #tryRaise(atLeast: number): Promise<boolean> {
     const slotChecks = this.checks;
     const key = ceilingKey(this.#number);
-    const stored = await this.store.kv.get<number>(key);
+    const stored = await this.store.get<number>(key);
     const known = stored.value ?? 0;
     if (known === this.#tried) {
       this.#ceiling = known;
@@ -181,10 +180,10 @@ export class IdSequence {
     if (this.#ceiling === 0) this.#last = Math.max(this.#last, known);
     const floor = Math.max(known, atLeast, this.#last);
     const ceiling = Math.min(MAX_ID, floor + IDS_PER_MS * CEILING_AHEAD_MS);
-    const operation = this.store.kv.atomic().check(stored).set(key, ceiling);
-    for (const check of slotChecks) operation.check(check);
     this.#tried = ceiling;
-    if (!(await operation.commit()).ok) return false;
+    const checks = [{ key, versionstamp: stored.versionstamp }, ...slotChecks];
+    const raised = await this.store.commit(checks, [{ kind: "set", key, value: ceiling }]);
+    if (raised === null) return false;
     this.#ceiling = ceiling;
     this.#tried = null;
     return true;

@@ -1,29 +1,32 @@
 /** What a group commit is made of: jobs, and what each may do while it is planned. */
+import type { Attempt } from "./attempt.ts";
 import type { RecordKey } from "./record_key.ts";
 
-export interface Job<T> {
-  /** Records that the job reads, checks and may write; it waits until each of them is free. */
-  readonly records: readonly RecordKey<unknown>[];
-  /** About how many bytes of memory the job and its request hold while it waits. */
-  readonly sizeBytes: number;
+export type { Attempt } from "./attempt.ts";
+
+/** @template P what prepare() gives to plan() */
+export interface Job<T, P = void> {
+  /**
+   * Decides what is written and returns the result, synchronously and without side effects. Called
+   * again for each attempt, when a record that it asks for has to be read or waited for, and when its
+   * group had no room left for what it planned.
+   * @throws RelayError to refuse; nothing of the job is then written
+   */
+  plan(turn: Turn, prepared: P): T;
+  /**
+   * Reads what plan() needs besides records, before it and again where that is outdated: where a
+   * record that was read through `reads` has changed since, or plan() throws Outdated.
+   */
+  prepare?(reads: Reads): Promise<P>;
+  /** Records that plan() will ask for: those that memory lacks are read together, before it asks. */
+  readonly records?: readonly RecordKey<unknown>[];
+  /** About how many bytes of memory the job and its request hold while it waits; JOB_BYTES unless given. */
+  readonly sizeBytes?: number;
   /**
    * True for what is committed even while the clock cannot be relied on: outcomes of what has left
    * already, and stamps without which nothing could be read. Other jobs are refused instead of planned.
    */
   readonly whateverTheClock?: boolean;
-  /**
-   * Decides what is written and returns the result, synchronously and without side effects. Called
-   * again for each attempt, and when its group had no room left for what it planned. On a shared
-   * store it writes one of its records or requires a row absent. A commit that the network repeats
-   * is then applied once.
-   * @throws RelayError to refuse; nothing of the job is then written
-   */
-  plan(turn: Turn): T;
-  /**
-   * Key of a row that tells whether an unclear commit was ours: one that plan() writes with
-   * {attempt: turn.attempt}, or one that an attempt alone can write, named by that attempt.
-   */
-  readonly proof: Deno.KvKey | ((attempt: Attempt) => Deno.KvKey);
   /**
    * Run before a retry, and before a refusal on a shared store. Gives a result that another process
    * has stored already, or undefined.
@@ -31,32 +34,36 @@ export interface Job<T> {
   settle?(): Promise<T | undefined>;
   /** Run once after the commit, before the caller gets its answer: updates what memory holds. */
   committed?(result: T): void;
-  /**
-   * Run when the caller gets 503 and it is unknown whether an attempt was stored.
-   * @param proofs keys of the rows that would tell, of each attempt
-   */
-  leftUnclear?(proofs: readonly Deno.KvKey[]): void;
+  /** Run when the caller gets 503 and it is unknown whether one of these attempts was stored. */
+  leftUnclear?(attempts: readonly Attempt[]): void;
 }
 
-/** One try to commit a group. */
-export interface Attempt {
-  /** Random, and no other attempt's. */
-  readonly attempt: string;
-  readonly nowMs: number;
+/** What most jobs hold, their requests included. */
+export const JOB_BYTES = 4_000;
+
+/** Reads records for a decision: the commit requires that they are the same then. */
+export interface Reads {
+  get<R>(key: RecordKey<R>): Promise<R | null>;
 }
 
-/** What plan() may do. Rows are written without a check; records are read, checked and written. */
+/**
+ * What plan() may do. Records are read, checked and written; rows are written without a check. A commit
+ * that a network repeats is applied once.
+ */
 export interface Turn extends Attempt {
   /** Ms that the store has lived (`Store.lived`), whole. */
   readonly livedMs: number;
-  /** A record of the job, as earlier jobs of the group left it. */
+  /** A record as earlier jobs of the group left it. The commit requires that no other has changed it. */
   record<R>(key: RecordKey<R>): R | null;
-  /** Versionstamp of the record as last committed, null where absent. */
-  versionOf(key: Deno.KvKey): string | null;
-  /** Whether an earlier job of this group has changed the record. */
-  changedInGroup(key: Deno.KvKey): boolean;
-  /** Replaces a record of the job, for good or for a time; null deletes it. */
+  /** Replaces a record, for good or for a time; null deletes it. */
   putRecord<R>(key: RecordKey<R>, value: R | null, expireInMs?: number): void;
+  /**
+   * Requires that no earlier job of the group has changed a record: what was read before it might not
+   * hold beside that. The job then waits for the group.
+   */
+  requireCommitted(key: RecordKey<unknown>): void;
+  /** Requires that a record is as it was read before the plan. @throws Outdated */
+  requireVersion(key: RecordKey<unknown>, versionstamp: string | null): void;
   /**
    * The commit fails unless the row is absent. Two jobs that name one row must also share a record.
    */
@@ -75,8 +82,8 @@ export interface Turn extends Attempt {
 }
 
 /**
- * Thrown by plan() when the job's own reads are outdated. submit() rejects with it, and the caller
- * reads again.
+ * Thrown by plan() when what was read before it is outdated: it is prepared again. A job that prepares
+ * nothing is rejected with it.
  */
 export class Outdated extends Error {}
 

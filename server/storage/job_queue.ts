@@ -3,14 +3,31 @@
  * also holds the jobs that wait for a record of an uncommitted group.
  */
 import { RelayError } from "../errors.ts";
-import { type Proof, proofOf } from "./attempt_proof.ts";
-import type { Attempt, Job } from "./job.ts";
+import type { Attempt } from "./attempt.ts";
+import { type Job, JOB_BYTES } from "./job.ts";
+import type { RecordKey } from "./record_key.ts";
+
+/** An attempt of a job that failed, and what it would have answered. */
+export interface Tried {
+  attempt: Attempt;
+  result: unknown;
+}
+
+/** What a job rests on, read before its plan. */
+export interface Prepared {
+  value: unknown;
+  /** Records that were read for it, with their versionstamps. */
+  reads: ReadonlyMap<RecordKey<unknown>, string | null>;
+  /** Attempts of the job, those as it was prepared before among them. */
+  tried?: Tried[];
+}
 
 /** A job and its state. */
 export interface Pending {
-  readonly job: Job<unknown>;
-  /** Names of its records. */
-  readonly names: readonly string[];
+  readonly job: Job<unknown, unknown>;
+  readonly prepared: Prepared;
+  /** Its records by name: those that it names itself, and those that its plan has asked for. */
+  readonly records: Map<string, RecordKey<unknown>>;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
   /** When it was admitted, on the monotonic clock. */
@@ -20,10 +37,13 @@ export interface Pending {
   errors: number;
   /** Set once the job failed: it then travels only with jobs that failed for the same cause. */
   apart: string | null;
-  /** True when its records were read from the store for this decision: a refusal is then final. */
-  verified: boolean;
-  /** Attempts that failed with an unknown outcome, and what each would have answered. */
-  readonly tried: (Proof & { result: unknown })[];
+  /**
+   * Those of its records that were read from the store for this decision: a refusal that rests on no
+   * others is final. Null where memory is always right.
+   */
+  readonly verified: Set<string> | null;
+  /** Attempts that failed with an unknown outcome. */
+  readonly tried: Tried[];
   /** The group that holds it and has not ended. */
   travelling: Attempt | null;
   /** The caller has its answer. */
@@ -89,8 +109,8 @@ export class JobQueue {
 
   /** @throws RelayError `unavailable` when too many jobs or bytes wait */
   admit(
-    job: Job<unknown>,
-    caller: Pick<Pending, "names" | "resolve" | "reject" | "verified">,
+    job: Job<unknown, unknown>,
+    given: Pick<Pending, "prepared" | "records" | "resolve" | "reject" | "verified">,
   ): Pending {
     const nowMs = this.now();
     if (this.#admitted.size === 0) {
@@ -99,27 +119,33 @@ export class JobQueue {
     } else if (this.#isOverloaded(job, nowMs)) throw overloaded();
     const pending: Pending = {
       job,
-      ...caller,
+      ...given,
       sinceMs: nowMs,
       failures: 0,
       errors: 0,
       apart: null,
-      tried: [],
+      tried: given.prepared.tried ?? [],
       travelling: null,
       answered: false,
     };
     this.#admitted.add(pending);
-    this.#admittedBytes += job.sizeBytes;
+    this.#admittedBytes += bytesOf(job);
     this.#stallTimer ??= setTimeout(() => this.#giveUpStalled(), this.bounds.checkEveryMs);
     return pending;
   }
 
-  #isOverloaded({ sizeBytes }: Job<unknown>, nowMs: number): boolean {
+  #isOverloaded(job: Job<unknown, unknown>, nowMs: number): boolean {
     const { jobs, bytes, refuseAfterMs } = this.bounds;
     // Measured by answers, not by the oldest job: a single job that hangs must not keep all others
     // out.
-    return this.#admitted.size >= jobs || this.#admittedBytes + sizeBytes > bytes ||
+    return this.#admitted.size >= jobs || this.#admittedBytes + bytesOf(job) > bytes ||
       this.#latestWaitMs > refuseAfterMs || nowMs - this.#answeredMs > refuseAfterMs;
+  }
+
+  /** Tells whether a job that is prepared anew may be tried again, from now on. */
+  patience(): () => boolean {
+    const untilMs = this.now() + this.bounds.giveUpAfterMs;
+    return () => this.now() < untilMs;
   }
 
   /** Whether a job has waited for as long as conflicts are tried again. */
@@ -141,7 +167,7 @@ export class JobQueue {
     if (pending.answered) return false;
     pending.answered = true;
     this.#admitted.delete(pending);
-    this.#admittedBytes -= pending.job.sizeBytes;
+    this.#admittedBytes -= bytesOf(pending.job);
     this.#answeredMs = this.now();
     this.#latestWaitMs = this.#answeredMs - pending.sinceMs;
     if (this.#admitted.size === 0) {
@@ -204,9 +230,9 @@ export class JobQueue {
   /** The caller gets 503; its job is told of its attempts, the one under way included. */
   giveUp(pending: Pending, cause: unknown): void {
     const { job, tried, travelling } = pending;
-    const proofs = tried.map(({ key }) => key);
-    if (travelling !== null) proofs.push(proofOf(job, travelling).key);
-    if (proofs.length > 0) job.leftUnclear?.(proofs);
+    const attempts = tried.map(({ attempt }) => attempt);
+    if (travelling !== null) attempts.push(travelling);
+    if (attempts.length > 0) job.leftUnclear?.(attempts);
     this.reject(pending, unavailable(cause));
   }
 
@@ -226,6 +252,10 @@ export class JobQueue {
   }
 }
 
+function bytesOf({ sizeBytes = JOB_BYTES }: Job<unknown, unknown>): number {
+  return sizeBytes;
+}
+
 function overloaded(): RelayError {
   return new RelayError(
     "unavailable",
@@ -235,7 +265,7 @@ function overloaded(): RelayError {
 }
 
 /** The store did not take a write, or it is unknown whether it did. */
-function unavailable(cause: unknown): RelayError {
+export function unavailable(cause: unknown): RelayError {
   return new RelayError(
     "unavailable",
     "the store did not take the write; repeat the same request (same bytes, same signature) after Retry-After: it is stored at most once",

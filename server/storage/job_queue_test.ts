@@ -6,7 +6,6 @@ function job(bytes = 100): Job<unknown> {
   return {
     records: [["box", "a"]],
     sizeBytes: bytes,
-    proof: ["proof"],
     plan: () => null,
   };
 }
@@ -23,10 +22,11 @@ function openTestQueue(bounds = QUEUE_BOUNDS): TestQueue {
   const queue = new JobQueue(bounds, () => clock.nowMs);
   const answers: unknown[] = [];
   const caller = {
-    names: ["box/a"],
+    prepared: { value: undefined, reads: new Map() },
+    records: new Map(),
     resolve: (value: unknown) => void answers.push(value),
     reject: (error: unknown) => void answers.push(error),
-    verified: true,
+    verified: null,
   };
   return { queue, clock, answers, admit: (bytes) => queue.admit(job(bytes), caller) };
 }

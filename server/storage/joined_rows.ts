@@ -1,4 +1,5 @@
 /** Rows of a commit that several jobs write together, each its own bytes: one mutation for all. */
+import type { Write } from "./backend.ts";
 import { keySizeBytes } from "./stored_size.ts";
 
 /** Bytes of one job for such a row. */
@@ -50,17 +51,17 @@ export class JoinedRows {
     row.sizeBytes += bytes.length;
   }
 
-  /** Puts the rows into an atomic operation. */
-  writeTo(operation: Deno.AtomicOperation): void {
-    for (const { key, parts, sizeBytes } of this.#rows) {
+  /** The rows as a commit writes them. */
+  writes(): Write[] {
+    return this.#rows.map(({ key, parts, sizeBytes }) => {
       const value = new Uint8Array(sizeBytes);
       let at = 0;
       for (const part of parts) {
         value.set(part, at);
         at += part.length;
       }
-      operation.set(key, value);
-    }
+      return { kind: "set", key, value };
+    });
   }
 
   #find(key: Deno.KvKey): JoinedRow | undefined {

@@ -1,3 +1,4 @@
+import type { JournalRow } from "./journal.ts";
 import assert from "node:assert/strict";
 import { withControlledCommits } from "../../tests/support/controlled_commits.ts";
 import { mailboxKey } from "../../tests/support/storage.ts";
@@ -11,7 +12,6 @@ function joinJob(box: string, bytes: Uint8Array, refuses = false): Job<string> {
   return {
     records: [mailboxKey(box)],
     sizeBytes: bytes.length,
-    proof: rowKey,
     plan(turn) {
       turn.append(rowKey(turn), bytes);
       turn.putRecord(mailboxKey(box), { head: 1 });
@@ -33,7 +33,7 @@ Deno.test("jobs of one group write one row together, in their order", async () =
     assert.equal(new Set(attempts).size, 1);
     const rows = commits.at(-1)!.writes.filter(({ key }) => key[0] === "joined");
     assert.equal(rows.length, 1);
-    const stored = await storage.store.kv.get<Uint8Array>(["joined", attempts[0]!]);
+    const stored = await storage.store.get<Uint8Array>(["joined", attempts[0]!]);
     assert.deepEqual([...stored.value!], boxes.flatMap((_, i) => [i, i, i, i]));
   });
 });
@@ -47,7 +47,7 @@ Deno.test("a job that refuses leaves nothing in the row of its group", async () 
     );
     assert.equal(second!.status, "rejected");
     assert.ok(first!.status === "fulfilled" && third!.status === "fulfilled");
-    const stored = await storage.store.kv.get<Uint8Array>(["joined", first!.value]);
+    const stored = await storage.store.get<Uint8Array>(["joined", first!.value]);
     assert.deepEqual([...stored.value!], [0, 0, 0, 0, 2, 2, 2, 2]);
   });
 });
@@ -62,20 +62,20 @@ Deno.test("a row that is full lets the next job travel in the next group", async
     assert.equal(new Set(attempts).size, 2);
     const sizes = await Promise.all(
       [...new Set(attempts)].map(async (attempt) =>
-        (await storage.store.kv.get<Uint8Array>(["joined", attempt])).value!.length
+        (await storage.store.get<Uint8Array>(["joined", attempt])).value!.length
       ),
     );
     assert.deepEqual(sizes, [60_000, 60_000]);
   });
 });
 
-Deno.test("the row that an attempt alone can write proves a commit whose answer was lost", async () => {
+Deno.test("a commit whose answer was lost is known by its number", async () => {
   let loses = true;
   await withControlledCommits(async ({ storage, commits }) => {
     await storage.records.load(mailboxKey("a"));
     const attempt = await storage.commits.submit(joinJob("a", part(1)));
     assert.equal(commits.length, 1);
-    assert.notEqual((await storage.store.kv.get(["joined", attempt])).versionstamp, null);
+    assert.notEqual((await storage.store.get(["joined", attempt])).versionstamp, null);
   }, {
     async intercept(_commit, run) {
       const outcome = await run();
@@ -86,21 +86,22 @@ Deno.test("the row that an attempt alone can write proves a commit whose answer 
   });
 });
 
-Deno.test("a job that is given up is told the rows of its attempts, the one under way included", async () => {
+Deno.test("a job that is given up is told which of its attempts may yet be stored", async () => {
   const held = Promise.withResolvers<void>();
   let tries = 0;
   await withControlledCommits(async ({ storage, commits }) => {
     await storage.records.load(mailboxKey("a"));
-    const told: (readonly Deno.KvKey[])[] = [];
+    const told: string[] = [];
     const job = {
       ...joinJob("a", part(1)),
-      leftUnclear: (rows: readonly Deno.KvKey[]) => void told.push(rows),
+      leftUnclear: (attempts: readonly Attempt[]) =>
+        void told.push(...attempts.map(({ attempt }) => attempt)),
     };
     await assert.rejects(storage.commits.submit(job), { code: "unavailable" });
-    assert.equal(commits.length, 2); // one that failed, and one that hangs
-    const rows = commits.flatMap(({ writes }) => writes.map(({ key }) => key))
-      .filter(([name]) => name === "joined");
-    assert.deepEqual(told, [rows]);
+    const ofJob = commits.filter(({ writes }) => writes.some(({ key }) => key[0] === "joined"));
+    assert.equal(ofJob.length, 2); // one that failed for good, and one that hangs
+    const journal = ofJob[1]!.writes.find(({ key }) => key[0] === "journal")!;
+    assert.deepEqual(told, [(journal.value as JournalRow).attempt]);
     held.resolve();
   }, {
     bounds: { ...QUEUE_BOUNDS, giveUpAfterMs: 300, checkEveryMs: 10 },

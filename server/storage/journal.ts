@@ -23,7 +23,7 @@ import {
   journalSizeBytes,
   settleNumber,
 } from "./journal_row.ts";
-import { retryWhileLocked } from "./lock_retry.ts";
+import type { RowCheck, Write } from "./backend.ts";
 import type { RecordEntry } from "./record_cache.ts";
 import { SaveFence } from "./save_fence.ts";
 import type { Store } from "./store.ts";
@@ -93,7 +93,7 @@ export class Journal {
   constructor(options: JournalOptions) {
     const { store, firstNumber = store.now() * 1_000 } = options;
     this.#store = store;
-    this.#fence = new SaveFence(store.kv);
+    this.#fence = new SaveFence(store);
     this.#bounds = options.bounds ?? JOURNAL_BOUNDS;
     this.#onFailure = options.onFailure ?? (() => {});
     this.#next = this.#first = firstNumber;
@@ -129,22 +129,21 @@ export class Journal {
     for (const wake of this.#waiting.splice(0)) wake();
   }
 
-  /** A number for one commit, which it keeps however often it is tried on a locked database. */
+  /** A number for one commit. */
   begin(): number {
     this.#open.add(this.#next);
     return this.#next++;
   }
 
-  /** Adds the row of a commit to its atomic operation. */
-  writeTo(
-    operation: Deno.AtomicOperation,
+  /** The row of a commit, and what it requires. Without records it tells of the commit alone. */
+  rowOf(
     number: number,
     attempt: string,
     records: readonly JournalRecord[],
-  ): void {
+  ): { check: RowCheck; write: Write } {
     const key = journalKey(number);
-    const row: JournalRow = { v: 1, attempt, records };
-    operation.check({ key, versionstamp: null }).set(key, row);
+    const value: JournalRow = { v: 1, attempt, records };
+    return { check: { key, versionstamp: null }, write: { kind: "set", key, value } };
   }
 
   /** A commit was stored: memory holds the records that its row has. */
@@ -170,7 +169,7 @@ export class Journal {
    * @throws whatever the store throws while it tells nothing at all
    */
   async settle(number: number, attempt: string): Promise<string | null> {
-    const stored = await settleNumber(this.#store.kv, number, attempt);
+    const stored = await settleNumber(this.#store, number, attempt);
     if (stored === null) this.#usedUp.add(number);
     return stored;
   }
@@ -236,14 +235,8 @@ export class Journal {
     }
     while (this.#first < end) {
       const last = Math.min(end, this.#first + DELETIONS);
-      const deletion = () => {
-        const operation = this.#store.kv.atomic();
-        for (let number = this.#first; number < last; number++) {
-          if (!this.#usedUp.has(number)) operation.delete(journalKey(number));
-        }
-        return operation.commit();
-      };
-      await retryWhileLocked(deletion);
+      const numbers = Array.from({ length: last - this.#first }, (_, i) => this.#first + i);
+      await this.#deleteRows(numbers.filter((number) => !this.#usedUp.has(number)));
       this.#first = last;
       this.#wake();
     }
@@ -264,9 +257,9 @@ export class Journal {
   /** In the order of their keys, so that neighbours share a page. */
   async #saveBatch(entries: readonly RecordEntry[]): Promise<void> {
     const values = entries.map(({ value }) => value);
-    await this.#fence.commit((operation) => {
-      for (const [i, { key }] of entries.entries()) operation.set(key, values[i]);
-    });
+    await this.#fence.commit(
+      entries.map(({ key }, i): Write => ({ kind: "set", key, value: values[i] })),
+    );
     for (const [i, entry] of entries.entries()) {
       if (entry.value !== values[i]) continue; // changed meanwhile: its row is behind again
       entry.unsaved = false;
@@ -279,12 +272,16 @@ export class Journal {
     const numbers = [...this.#usedUp];
     while (numbers.length > 0 && performance.now() < this.#untilMs) {
       const some = numbers.splice(0, DELETIONS);
-      await retryWhileLocked(() => {
-        const operation = this.#store.kv.atomic();
-        for (const number of some) operation.delete(journalKey(number));
-        return operation.commit();
-      });
+      await this.#deleteRows(some);
     }
+  }
+
+  async #deleteRows(numbers: readonly number[]): Promise<void> {
+    const deletions = numbers.map((number): Write => ({
+      kind: "delete",
+      key: journalKey(number),
+    }));
+    await this.#store.commit([], deletions);
   }
 
   /** Writes records to their rows while there is time, so that the next start has little to replay. */

@@ -1,5 +1,5 @@
 /** A row of the journal: its key, what it holds, and what that takes. */
-import { retryWhileLocked } from "./lock_retry.ts";
+import type { Store } from "./store.ts";
 import { keySizeBytes, valueSizeBytes } from "./stored_size.ts";
 
 /** ["journal", number] */
@@ -25,19 +25,17 @@ export function journalSizeBytes(key: Deno.KvKey, value: unknown): number {
 
 /** Uses a number up, so that a commit with it is stored by now or never: see `Journal.settle`. */
 export async function settleNumber(
-  kv: Deno.Kv,
+  store: Pick<Store, "commit" | "get">,
   number: number,
   attempt: string,
 ): Promise<string | null> {
   const key = journalKey(number);
   const used: JournalRow = { v: 1, attempt: null, records: [] };
   try {
-    const { ok } = await retryWhileLocked(() =>
-      kv.atomic().check({ key, versionstamp: null }).set(key, used).commit()
-    );
-    if (ok) return null;
+    const isFree = { key, versionstamp: null };
+    if (await store.commit([isFree], [{ kind: "set", key, value: used }]) !== null) return null;
   } catch { // a disk that is full takes no row: then the row that is missing is answer enough
   }
-  const row = await retryWhileLocked(() => kv.get<JournalRow>(key));
+  const row = await store.get<JournalRow>(key);
   return row.value?.attempt === attempt ? row.versionstamp : null;
 }

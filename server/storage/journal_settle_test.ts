@@ -136,6 +136,7 @@ Deno.test("a fence whose own answer is lost, and one that the disk has no room f
       assert.deepEqual(await rowOf(kv, "a"), [1]);
     }, {
       journalBounds: NEVER,
+      withFences: true,
       intercept(commit, run) {
         const step = stepOf(commit);
         if (step === "group" && groups-- > 0) return REFUSED(run);
@@ -243,9 +244,8 @@ Deno.test("Journal.settle() tells another's row under the number from its own", 
   const { store } = await openTestStorage(kv);
   const journal = new Journal({ store });
   const number = journal.begin();
-  const operation = kv.atomic();
-  journal.writeTo(operation, number, "mine", []);
-  const { versionstamp } = await operation.commit() as Deno.KvCommitResult;
+  const { check, write } = journal.rowOf(number, "mine", []);
+  const versionstamp = await store.commit([check], [write]);
   assert.equal(await journal.settle(number, "mine"), versionstamp);
   assert.equal(await journal.settle(number, "another"), null);
   const second = journal.begin();

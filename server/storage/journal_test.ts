@@ -55,19 +55,13 @@ Deno.test("a shared store has no journal: a commit checks and writes the rows of
   }, { exclusive: false });
 });
 
-Deno.test("a job that only reads deferred records takes no number", async () => {
+Deno.test("every commit takes a number, one that writes nothing none", async () => {
   await withControlledCommits(async ({ kv, storage }) => {
-    await storage.commits.submit<null>({
-      records: [tabKey("a")],
-      sizeBytes: 100,
-      proof: doneKey(1),
-      plan(turn) {
-        turn.set(doneKey(1), { attempt: turn.attempt });
-        return null;
-      },
-    });
+    await storage.commits.submit((turn) => turn.record(tabKey("a")));
     assert.deepEqual(storage.journal!.size, { rows: 0, records: 0 });
-    assert.deepEqual(await journalNumbers(kv), []);
+    await storage.commits.submit((turn) => turn.set(doneKey(1), turn.record(tabKey("a")) === null));
+    assert.deepEqual(storage.journal!.size, { rows: 1, records: 0 });
+    assert.deepEqual(await journalNumbers(kv), [1]);
   }, { journalBounds: NEVER });
 });
 
@@ -281,7 +275,6 @@ Deno.test("memory never drops a record whose row is behind, however many pass by
     const refused: Job<null> = {
       records: [tabKey("t0")],
       sizeBytes: 100,
-      proof: doneKey(1_000),
       plan(turn) {
         turn.requireAbsent(doneKey(0));
         turn.putRecord(tabKey("t0"), { done: [] });

@@ -1,5 +1,5 @@
 /** The version of the key layout, and what a store is given once, when it is first opened. */
-import { retryWhileLocked } from "./lock_retry.ts";
+import type { Backend, Write } from "./backend.ts";
 import type { Rows } from "./rows.ts";
 
 /**
@@ -36,18 +36,20 @@ export class NewerLayout extends Error {
  * Makes sure that the store says which layout it needs, before anything is written in it.
  * @throws NewerLayout
  */
-export async function openLayout(kv: Deno.Kv, exclusive: boolean): Promise<void> {
+export async function openLayout(
+  backend: Pick<Backend, "get" | "commit">,
+  exclusive: boolean,
+): Promise<void> {
   const version = exclusive ? LAYOUT_VERSION : SHARED_LAYOUT_VERSION;
-  await retryWhileLocked(async () => {
-    for (;;) {
-      const layout = await kv.get<LayoutRecord>(LAYOUT_KEY);
-      const found = layout.value?.version ?? 0;
-      if (found > LAYOUT_VERSION) throw new NewerLayout(found);
-      if (found >= version) return;
-      // Another process may have written it first, or the answer says so of our own.
-      await kv.atomic().check(layout).set(LAYOUT_KEY, { version }).commit();
-    }
-  });
+  for (;;) {
+    const { value, versionstamp } = await backend.get<LayoutRecord>(LAYOUT_KEY);
+    const found = value?.version ?? 0;
+    if (found > LAYOUT_VERSION) throw new NewerLayout(found);
+    if (found >= version) return;
+    // Another process may have written it first, or the answer says so of our own.
+    const written: Write = { kind: "set", key: LAYOUT_KEY, value: { version } };
+    await backend.commit([{ key: LAYOUT_KEY, versionstamp }], [written]);
+  }
 }
 
 /** The secret under which client addresses are hashed: 32 bytes, made once for each store. */

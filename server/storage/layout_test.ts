@@ -22,16 +22,16 @@ async function withKv(body: (kv: Deno.Kv) => Promise<void>): Promise<void> {
 
 Deno.test("openLayout() marks a new store with its version and opens it again", async () => {
   await withKv(async (kv) => {
-    await openLayout(kv, true);
+    await openLayout(new KvBackend(kv), true);
     assert.deepEqual((await kv.get(["meta", "layout"])).value, { version: LAYOUT_VERSION });
-    await openLayout(kv, true);
+    await openLayout(new KvBackend(kv), true);
   });
 });
 
 Deno.test("openLayout() refuses the store of a later version and leaves it alone", async () => {
   await withKv(async (kv) => {
     await kv.set(["meta", "layout"], { version: LAYOUT_VERSION + 1 });
-    await assert.rejects(openLayout(kv, true), NewerLayout);
+    await assert.rejects(openLayout(new KvBackend(kv), true), NewerLayout);
     assert.deepEqual((await kv.get(["meta", "layout"])).value, { version: LAYOUT_VERSION + 1 });
   });
 });
@@ -39,14 +39,14 @@ Deno.test("openLayout() refuses the store of a later version and leaves it alone
 Deno.test("openLayout() raises an older store where this process alone writes it, and no other", async () => {
   await withKv(async (kv) => {
     const version = async () => (await kv.get(["meta", "layout"])).value;
-    await openLayout(kv, false);
+    await openLayout(new KvBackend(kv), false);
     assert.deepEqual(await version(), { version: 1 });
-    await openLayout(kv, true);
+    await openLayout(new KvBackend(kv), true);
     assert.deepEqual(await version(), { version: LAYOUT_VERSION });
-    await openLayout(kv, false);
+    await openLayout(new KvBackend(kv), false);
     assert.deepEqual(await version(), { version: LAYOUT_VERSION });
     await kv.set(["meta", "layout"], { version: LAYOUT_VERSION + 1 });
-    await assert.rejects(openLayout(kv, false), NewerLayout);
+    await assert.rejects(openLayout(new KvBackend(kv), false), NewerLayout);
   });
 });
 

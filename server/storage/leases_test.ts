@@ -1,3 +1,4 @@
+import { KvBackend } from "./deno_kv/kv_backend.ts";
 import assert from "node:assert/strict";
 import { createTestClock, type TestClock } from "../../tests/support/clock.ts";
 import { storeOn } from "../../tests/support/store_on.ts";
@@ -9,19 +10,24 @@ const LENGTH_MS = 60_000;
 
 async function withStore(
   exclusive: boolean,
-  test: (store: Store, advance: (ms: number) => void, clock: TestClock) => Promise<void>,
+  test: (
+    store: Store,
+    advance: (ms: number) => void,
+    clock: TestClock,
+    kv: Deno.Kv,
+  ) => Promise<void>,
 ): Promise<void> {
   const kv = await Deno.openKv(":memory:");
   const clock = createTestClock();
   try {
     const store = createStore({
-      kv,
+      backend: new KvBackend(kv),
       exclusive,
       capacity: EMBEDDED_CAPACITY,
       ...storeTimes(clock),
       random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
     });
-    await test(store, clock.advance, clock);
+    await test(store, clock.advance, clock, kv);
   } finally {
     kv.close();
   }
@@ -84,8 +90,7 @@ Deno.test("Leases.take() ignores a lease that ends further ahead than its length
 
 for (const act of ["taking", "giving back"]) {
   Deno.test(`Leases.take() frees a lease of its own whose ${act} got no answer, nobody else's`, () =>
-    withStore(false, async (store) => {
-      const { kv } = store;
+    withStore(false, async (store, _advance, _clock, kv) => {
       let isDead = false;
       const requireAlive = () => {
         if (isDead) throw new TypeError("connection reset");

@@ -62,13 +62,13 @@ export interface Storage extends Part {
 
 /** @throws Error when the store is newer, its clock is ahead of ours, or no writer slot is free */
 export async function openStorage(
-  { config, kv, now, elapsed, random, log }: Deps,
+  { config, backend, now, elapsed, random, log }: Deps,
   options: StorageOptions,
 ): Promise<Storage> {
   const check = config.clockCheck;
   const clock = new ClockWatch({ now, elapsed, log, check, timing: options.clockTiming });
   const store = createStore({
-    kv,
+    backend,
     exclusive: !config.sharedStore,
     capacity: options.capacity ?? (config.hosted ? KV_CONNECT_CAPACITY : EMBEDDED_CAPACITY),
     now: () => clock.nowMs,
@@ -80,7 +80,7 @@ export async function openStorage(
     onSilence: (isSilent) => log(isSilent ? "store_silent" : "store_answers"),
   });
   const time = new StoreTime(store);
-  await requireAnswer(openLayout(kv, store.exclusive));
+  await requireAnswer(openLayout(backend, store.exclusive));
   // As long as it takes: what it does is not done again, however often a start is ended.
   const replayed = await replayJournal(store);
   const clockNotes = [await time.open(check), await store.floor.open(now(), check)];

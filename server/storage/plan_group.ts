@@ -1,7 +1,10 @@
 // Over 300 lines: a group and the turn of each job in it know each other alone.
 /** Builds one atomic operation from the plans of several jobs over records they share. */
-import type { GroupAnnotation, Room, Turn } from "./job.ts";
+import { attemptKey, attemptRow } from "./attempt.ts";
+import type { RowCheck, Write } from "./backend.ts";
 import type { IdSequence } from "./id_sequence.ts";
+import { type GroupAnnotation, Outdated, type Room, type Turn } from "./job.ts";
+import type { Pending } from "./job_queue.ts";
 import {
   type Journal,
   JOURNAL_ROW_BYTES,
@@ -15,18 +18,22 @@ import { type RecordCache, type RecordEntry, recordName } from "./record_cache.t
 import { keySizeBytes, valueSizeBytes } from "./stored_size.ts";
 import type { Store } from "./store.ts";
 
-type Row =
-  | { kind: "set"; key: Deno.KvKey; value: unknown; expireInMs: number | undefined }
-  | { kind: "delete"; key: Deno.KvKey }
-  | { kind: "sum"; key: Deno.KvKey; amount: bigint };
+export interface PlanGroupOptions {
+  store: Store;
+  records: RecordCache;
+  ids: IdSequence;
+  annotations?: readonly GroupAnnotation[];
+  /** Where an exclusive store keeps deferred records first; null on a shared one. */
+  journal: Journal | null;
+}
 
-export class PlanGroup<P> {
+export class PlanGroup {
   readonly attempt: string;
   readonly nowMs: number;
   readonly livedMs: number;
   /** The slot under which this group's ids are given: a later slot must not confirm them. */
-  readonly #slotChecks: readonly Deno.AtomicCheck[];
-  readonly members: { pending: P; result: unknown }[] = [];
+  readonly #slotChecks: readonly RowCheck[];
+  readonly members: { pending: Pending; result: unknown }[] = [];
   readonly entries = new Map<string, RecordEntry>();
   /** How many of them the commit checks: those that are not deferred. */
   #checkedEntries = 0;
@@ -36,42 +43,44 @@ export class PlanGroup<P> {
   #journalNumber: number | null = null;
   readonly staged = new Map<string, unknown>();
   readonly #expiries = new Map<string, number>();
-  readonly #rows: Row[] = [];
+  readonly #rows: Write[] = [];
   readonly #joined = new JoinedRows();
   readonly #absent: Deno.KvKey[] = [];
   #mutations = 0;
   #bytes = 0;
   #keyBytes = 0;
 
-  constructor(
-    private readonly store: Store,
-    readonly records: RecordCache,
-    readonly ids: IdSequence,
-    private readonly annotations: readonly GroupAnnotation[] = [],
-    /** Where an exclusive store keeps deferred records first. */
-    private readonly journal: Journal | null = null,
-  ) {
+  constructor(private readonly options: PlanGroupOptions) {
+    const { store, ids } = options;
     this.nowMs = store.now();
     this.livedMs = Math.ceil(store.lived());
     this.attempt = randomId(store);
     this.#slotChecks = ids.checks;
   }
 
-  /** Whether a job on these records could join, judged by its checks and by the number of jobs. */
-  mayTake(names: readonly string[]): boolean {
-    if (this.members.length === 0) return true;
-    const { capacity } = this.store;
-    return this.members.length < (capacity.jobs ?? Infinity) &&
-      this.#checksWith(names) <= capacity.checks;
+  get records(): RecordCache {
+    return this.options.records;
   }
 
-  #checksWith(names: readonly string[]): number {
+  get ids(): IdSequence {
+    return this.options.ids;
+  }
+
+  /** Whether a job on these records could join, judged by its checks and by the number of jobs. */
+  mayTake(names: Iterable<string>): boolean {
+    if (this.members.length === 0) return true;
+    const { capacity } = this.options.store;
+    if (this.members.length >= (capacity.jobs ?? Infinity)) return false;
     let fresh = 0;
     for (const name of names) {
       if (!this.entries.has(name) && !this.records.peekUnused(name)!.deferred) fresh++;
     }
-    const ofJournal = this.journal === null ? 0 : 1;
-    return this.#checkedEntries + fresh + this.#absent.length + this.#slotChecks.length + ofJournal;
+    return this.#checksWith(fresh) <= capacity.checks;
+  }
+
+  #checksWith(freshEntries: number): number {
+    return this.#checkedEntries + freshEntries + this.#absent.length + this.#slotChecks.length +
+      (this.options.journal === null ? 0 : 1);
   }
 
   /** What the records that a job has staged add to the commit, and to its row in the journal. */
@@ -98,25 +107,24 @@ export class PlanGroup<P> {
    * Adds what a job planned, if it fits beside what the group holds already.
    * @returns false when there is no room left; then nothing is added
    * @throws RangeError for a job that no commit on this store can hold
-   * @throws TypeError for a plan that breaks the rules of jobs
+   * @throws TypeError for a plan that writes a record as a row
    */
-  add(
-    pending: P & { names: readonly string[] },
-    result: unknown,
-    turn: JobTurn,
-  ): boolean {
+  add(pending: Pending, result: unknown, turn: JobTurn): boolean {
     this.#requireLawful(turn);
-    const { capacity } = this.store;
-    const fresh = pending.names.filter((name) => !this.entries.has(name));
-    const size = turn.size(this.annotations.map((annotation) => annotation.room(result)));
+    const { store: { capacity }, annotations = [] } = this.options;
+    const fresh = [...turn.entries].filter(([name]) => !this.entries.has(name));
+    const size = turn.size(annotations.map((annotation) => annotation.room(result)));
     const staged = this.#stagedSize(turn);
     const joined = this.#joined.sizeOf(turn.joined);
     let keyBytes = this.#keyBytes + size.keyBytes + (joined?.keyBytes ?? 0);
-    for (const name of fresh) {
-      const { key, deferred } = this.records.peekUnused(name)!;
-      if (!deferred) keyBytes += 2 * keySizeBytes(key);
+    let checkedEntries = 0;
+    for (const [, { key, deferred }] of fresh) {
+      if (deferred) continue;
+      checkedEntries++;
+      keyBytes += 2 * keySizeBytes(key);
     }
-    const checks = this.#checksWith(pending.names) + turn.absent.length;
+    const checks = this.#checksWith(checkedEntries) + turn.absent.length +
+      (this.#isOnlyRows(turn) ? 1 : 0);
     const journalBytes = this.#journalBytes + staged.journalBytes;
     const mutations = this.#mutations + size.mutations + staged.mutations +
       (joined?.mutations ?? 0);
@@ -128,15 +136,12 @@ export class PlanGroup<P> {
       keyBytes > capacity.keyBytes
     ) {
       if (this.members.length > 0) return false;
-      const names = pending.names.join(", ");
+      const names = [...turn.entries.keys()].join(", ");
       throw new RangeError(`a job on ${names} is larger than any commit on this store`);
     }
     this.members.push({ pending, result });
-    for (const name of fresh) {
-      const entry = this.records.peekUnused(name)!;
-      this.entries.set(name, entry);
-      if (!entry.deferred) this.#checkedEntries++;
-    }
+    for (const [name, entry] of fresh) this.entries.set(name, entry);
+    this.#checkedEntries += checkedEntries;
     for (const [name, sizeBytes] of staged.journalled) this.#journalled.set(name, sizeBytes);
     this.#journalBytes = journalBytes;
     this.#mutations = mutations;
@@ -146,12 +151,8 @@ export class PlanGroup<P> {
     return true;
   }
 
-  #requireLawful({ staged, absent, rows, joined }: JobTurn): void {
-    const writes = rows.length + joined.length > 0;
-    if (!this.store.exclusive && staged.size + absent.length === 0 && writes) {
-      throw new TypeError("a job on a shared store writes a record or requires a row absent");
-    }
-    if (!this.store.exclusive) return; // there the cache may be outdated
+  #requireLawful({ rows }: JobTurn): void {
+    if (!this.options.store.exclusive) return; // there the cache may be outdated
     for (const { key } of rows) {
       if (!isRecordKey(key)) continue;
       const entry = this.records.peek(recordName(key));
@@ -179,42 +180,48 @@ export class PlanGroup<P> {
   }
 
   /**
-   * The atomic operation, built anew for each call. Sums come first, so that one that fails
-   * prevents the later writes.
+   * Whether nothing that a shared store would check is written, so that a commit which the network
+   * repeats would be applied twice.
    */
-  operation(): Deno.AtomicOperation {
-    const operation = this.store.kv.atomic();
+  #isOnlyRows(turn?: JobTurn): boolean {
+    const written = this.staged.size + this.#absent.length +
+      (turn === undefined ? 0 : turn.staged.size + turn.absent.length);
+    return this.options.journal === null && written === 0;
+  }
+
+  /** What the commit is made of: sums come first, so that one that fails prevents the later writes. */
+  operation(): { checks: RowCheck[]; writes: Write[] } {
+    const { journal } = this.options;
+    const checks: RowCheck[] = [];
     for (const { key, versionstamp, deferred } of this.entries.values()) {
-      if (!deferred) operation.check({ key, versionstamp });
+      if (!deferred) checks.push({ key, versionstamp });
     }
-    for (const key of this.#absent) operation.check({ key, versionstamp: null });
-    for (const check of this.#slotChecks) operation.check(check);
-    for (const row of this.#rows) if (row.kind === "sum") operation.sum(row.key, row.amount);
+    for (const key of this.#absent) checks.push({ key, versionstamp: null });
+    for (const check of this.#slotChecks) checks.push(check);
+    const writes = this.#rows.filter(({ kind }) => kind === "sum");
     const journalled: JournalRecord[] = [];
     for (const [name, value] of this.staged) {
       const { key, deferred } = this.entries.get(name)!;
-      const expireIn = this.#expiries.get(name);
       if (deferred) journalled.push([key, value]);
-      else if (value === null) operation.delete(key);
-      else if (expireIn === undefined) operation.set(key, value);
-      else operation.set(key, value, { expireIn });
+      else if (value === null) writes.push({ kind: "delete", key });
+      else writes.push({ kind: "set", key, value, expireInMs: this.#expiries.get(name) });
     }
-    for (const row of this.#rows) {
-      if (row.kind === "delete") operation.delete(row.key);
-      else if (row.kind === "set") {
-        if (row.expireInMs === undefined) operation.set(row.key, row.value);
-        else operation.set(row.key, row.value, { expireIn: Math.max(1, row.expireInMs) });
-      }
+    for (const row of this.#rows) if (row.kind !== "sum") writes.push(row);
+    for (const row of this.#joined.writes()) writes.push(row);
+    if (writes.length + journalled.length === 0) return { checks, writes };
+    if (journal !== null) {
+      this.#journalNumber = journal.begin();
+      const { check, write } = journal.rowOf(this.#journalNumber, this.attempt, journalled);
+      checks.push(check);
+      writes.push(write);
+    } else {
+      writes.push(attemptRow(this.attempt));
+      if (this.#isOnlyRows()) checks.push({ key: attemptKey(this.attempt), versionstamp: null });
     }
-    this.#joined.writeTo(operation);
-    if (journalled.length > 0) {
-      this.#journalNumber ??= this.journal!.begin();
-      this.journal!.writeTo(operation, this.#journalNumber, this.attempt, journalled);
-    }
-    return operation;
+    return { checks, writes };
   }
 
-  /** Its number in the journal, once it was tried, where it has changed deferred records. */
+  /** Its number in the journal of an exclusive store; null before the commit, and where it writes nothing. */
   get journalNumber(): number | null {
     return this.#journalNumber;
   }
@@ -229,7 +236,9 @@ export class PlanGroup<P> {
       entry.versionstamp = value === null ? null : versionstamp;
       if (entry.deferred) journalled.push(entry);
     }
-    if (this.#journalNumber !== null) this.journal!.stored(this.#journalNumber, journalled);
+    if (this.#journalNumber !== null) {
+      this.options.journal!.stored(this.#journalNumber, journalled);
+    }
     for (const [name, entry] of this.entries) this.records.unlock(name, entry);
     // A record that memory knew as absent may now exist.
     for (const { key } of this.#rows) if (isRecordKey(key)) this.records.evict(recordName(key));
@@ -241,7 +250,7 @@ export class PlanGroup<P> {
    */
   fail(): void {
     this.records.revision++; // it may have been stored
-    if (this.#journalNumber !== null) this.journal!.ended(this.#journalNumber);
+    if (this.#journalNumber !== null) this.options.journal!.ended(this.#journalNumber);
     for (const [name, entry] of this.entries) {
       this.records.unlock(name, entry);
       this.records.evict(name);
@@ -263,19 +272,27 @@ export class PlanGroup<P> {
   }
 }
 
+/** What a plan waits for: a record that memory lacks, or one that others hold. */
+export type Waits = { missing: RecordKey<unknown> } | { held: string };
+
 /** What one job does while it is planned; its writes reach the group only when plan() returns. */
 export class JobTurn implements Turn {
+  /** The records that it has asked for. */
+  readonly entries = new Map<string, RecordEntry>();
   readonly staged = new Map<string, unknown>();
   readonly expiries = new Map<string, number>();
-  readonly rows: Row[] = [];
+  readonly rows: Write[] = [];
   readonly joined: JoinedPart[] = [];
   readonly absent: Deno.KvKey[] = [];
   /** True once the job has read a record that an earlier job of the group has changed. */
   sawStaged = false;
+  /** Set where the plan was ended since a record is not there to be read. */
+  waits: Waits | null = null;
 
+  /** @param isHeld whether jobs that were passed over wait for a record */
   constructor(
-    private readonly group: PlanGroup<unknown>,
-    private readonly names: readonly string[],
+    private readonly group: PlanGroup,
+    private readonly isHeld: (name: string) => boolean = () => false,
   ) {}
 
   get nowMs(): number {
@@ -308,37 +325,45 @@ export class JobTurn implements Turn {
     return size;
   }
 
-  #own(key: Deno.KvKey): string {
+  /** @throws NotReadable where it has to be waited for */
+  #entryOf(key: RecordKey<unknown>): { name: string; entry: RecordEntry } {
     const name = recordName(key);
-    if (!this.names.includes(name)) throw new TypeError(`record ${name} is not the job's`);
-    return name;
+    const known = this.entries.get(name);
+    if (known !== undefined) return { name, entry: known };
+    if (!isRecordKey(key)) throw new TypeError(`${name} is no declared record: see defineRecord()`);
+    const entry = this.group.records.peek(name);
+    if (entry === undefined) this.waits = { missing: key };
+    else if (entry.locked || this.isHeld(name)) this.waits = { held: name };
+    else {
+      this.entries.set(name, entry);
+      return { name, entry };
+    }
+    throw new NotReadable();
+  }
+
+  requireVersion(key: RecordKey<unknown>, versionstamp: string | null): void {
+    this.requireCommitted(key);
+    if (this.#entryOf(key).entry.versionstamp !== versionstamp) throw new Outdated();
+  }
+
+  requireCommitted(key: RecordKey<unknown>): void {
+    if (!this.group.staged.has(this.#entryOf(key).name)) return;
+    this.sawStaged = true;
+    throw new Outdated();
   }
 
   record<R>(key: RecordKey<R>): R | null {
-    const name = this.#own(key);
+    const { name, entry } = this.#entryOf(key);
     if (this.staged.has(name)) return this.staged.get(name) as R | null;
     if (this.group.staged.has(name)) {
       this.sawStaged = true;
       return this.group.staged.get(name) as R | null;
     }
-    return this.group.records.peek(name)!.value as R | null;
-  }
-
-  versionOf(key: Deno.KvKey): string | null {
-    const name = this.#own(key);
-    const { versionstamp, deferred } = this.group.records.peek(name)!;
-    if (deferred) throw new TypeError(`record ${name} is deferred: no row has its version`);
-    return versionstamp;
-  }
-
-  changedInGroup(key: Deno.KvKey): boolean {
-    const changed = this.group.staged.has(this.#own(key));
-    if (changed) this.sawStaged = true;
-    return changed;
+    return entry.value as R | null;
   }
 
   putRecord<R>(key: RecordKey<R>, value: R | null, expireInMs?: number): void {
-    const name = this.#own(key);
+    const { name } = this.#entryOf(key);
     this.staged.set(name, value);
     if (expireInMs === undefined) this.expiries.delete(name);
     else this.expiries.set(name, Math.max(1, expireInMs));
@@ -349,7 +374,8 @@ export class JobTurn implements Turn {
   }
 
   set(key: Deno.KvKey, value: unknown, expireInMs?: number): void {
-    this.rows.push({ kind: "set", key, value, expireInMs });
+    const expires = expireInMs === undefined ? undefined : Math.max(1, expireInMs);
+    this.rows.push({ kind: "set", key, value, expireInMs: expires });
   }
 
   append(key: Deno.KvKey, bytes: Uint8Array): void {
@@ -368,3 +394,6 @@ export class JobTurn implements Turn {
     return this.group.ids.next(above, this.group.nowMs);
   }
 }
+
+/** Ends a plan whose turn says what it waits for. */
+class NotReadable extends Error {}

@@ -167,7 +167,6 @@ Deno.test("jobs commit rightly while far more records are in use than memory hol
     storage.commits.submit<number>({
       records: [mailboxKey(box)],
       sizeBytes: 100,
-      proof: mailboxKey(box),
       plan(turn) {
         const head = (turn.record<{ head: number }>(mailboxKey(box))?.head ?? 0) + 1;
         turn.putRecord(mailboxKey(box), { head, attempt: turn.attempt });
@@ -198,7 +197,6 @@ Deno.test("RecordCache gives plain records that had to leave without a read, as 
     commits.submit<number>({
       records: [plainKey(name)],
       sizeBytes: 100,
-      proof: plainKey(name),
       plan(turn) {
         const head = (turn.record<{ head: number }>(plainKey(name))?.head ?? 0) + amount;
         turn.putRecord(plainKey(name), { head });

@@ -5,8 +5,8 @@ import {
   type JournalRow,
   journalSizeBytes,
 } from "./journal.ts";
+import type { Write } from "./backend.ts";
 import type { Row } from "./rows.ts";
-import { retryWhileLocked } from "./lock_retry.ts";
 import { recordName } from "./record_cache.ts";
 import { keySizeBytes } from "./stored_size.ts";
 import type { Store, StoreCapacity } from "./store.ts";
@@ -20,7 +20,7 @@ const ROWS_A_READ = 100;
  * @returns how many rows the journal had
  */
 export async function replayJournal(store: Store): Promise<number> {
-  const { kv, capacity } = store;
+  const { capacity } = store;
   let replayed = 0;
   let listed: Row<JournalRow>[] = [];
   for (;;) {
@@ -29,13 +29,11 @@ export async function replayJournal(store: Store): Promise<number> {
     }
     const { rows, records } = firstCommit(listed, capacity);
     if (rows.length === 0) return replayed;
-    const { ok } = await retryWhileLocked(() => {
-      // Another process that has replayed them leaves no row that we could check.
-      const operation = kv.atomic().check(...rows);
-      for (const [key, value] of records.values()) operation.set(key, value);
-      for (const { key } of rows) operation.delete(key);
-      return operation.commit();
-    });
+    // Another process that has replayed them leaves no row that we could check.
+    const ok = await store.commit(rows, [
+      ...[...records.values()].map(([key, value]): Write => ({ kind: "set", key, value })),
+      ...rows.map(({ key }): Write => ({ kind: "delete", key })),
+    ]) !== null;
     if (ok) replayed += rows.length;
     listed = ok ? listed.slice(rows.length) : [];
   }

@@ -4,6 +4,7 @@
  * proof of commits of which the store does not say whether it has them.
  */
 import { RelayError } from "../errors.ts";
+import { attemptKey, attemptRow } from "./attempt.ts";
 import { type Backend, type MaybeRow, READ_KEYS, type Row } from "./backend.ts";
 import { CallDeadline, type CallDeadlineOptions, NoAnswer } from "./call_deadline.ts";
 import { randomId } from "./random_id.ts";
@@ -52,10 +53,6 @@ const ATTEMPTS = 40;
 const LONGEST_PAUSE_MS = 128;
 /** Of what may be stored twice, where the store does not say whether it was. */
 const TRIES = 3;
-/** How long a row proves a commit: its process asks at once or not at all. */
-const PROOF_LIFE_MS = 3_600_000;
-
-const attemptKey = (attempt: string): Deno.KvKey => ["attempt", attempt];
 
 export interface RowsOptions extends CallDeadlineOptions {
   backend: Backend;
@@ -64,10 +61,10 @@ export interface RowsOptions extends CallDeadlineOptions {
   isUnclear: boolean;
 }
 
-/** The contract over what an adapter gives, and attend() for commits of groups, which have their own deadline. */
+/** The contract over what an adapter gives, and its commit() for the engine, which has deadlines of its own. */
 export function createRows(
   { backend, random, isUnclear, ...silence }: RowsOptions,
-): Rows & Pick<CallDeadline, "attend"> {
+): Rows & Pick<Backend, "commit"> {
   const deadline = new CallDeadline(silence);
 
   function readAll<T>(keys: readonly Deno.KvKey[]): Promise<MaybeRow<T>[]> {
@@ -113,11 +110,9 @@ export function createRows(
     if (checks.length === 0 && writes.every(({ kind }) => kind !== "sum")) {
       return await inSomeTries(store); // may be stored twice
     }
-    const proof = attemptKey(randomId({ random }));
-    const proven: typeof writes = [
-      ...writes,
-      { kind: "set", key: proof, value: 1, expireInMs: PROOF_LIFE_MS },
-    ];
+    const attempt = randomId({ random });
+    const proof = attemptKey(attempt);
+    const proven = [...writes, attemptRow(attempt)];
     const isStored = async () =>
       (await deadline.within(() => backend.get(proof))).versionstamp !== null;
     try {
@@ -132,7 +127,7 @@ export function createRows(
   }
 
   return {
-    attend: (call) => deadline.attend(call),
+    commit: (checks, writes) => deadline.attend(() => backend.commit(checks, writes)),
     get: (key) => deadline.within(() => backend.get(key)),
     getMany: (keys) => readAll(keys) as Promise<never>,
     async list<T>(selector: Deno.KvListSelector, options: ListOptions<T> = {}) {

@@ -1,4 +1,5 @@
-import { retryWhileLocked } from "./lock_retry.ts";
+import type { Write } from "./backend.ts";
+import type { Store } from "./store.ts";
 
 /** Only its versionstamp says anything. */
 const FENCE: Deno.KvKey = ["meta", "journal"];
@@ -12,26 +13,22 @@ export class SaveFence {
   /** Versionstamp of the row; null before the first commit, and while one may be on its way. */
   #raised: string | null = null;
 
-  constructor(private readonly kv: Deno.Kv) {}
+  constructor(private readonly store: Pick<Store, "commit">) {}
 
   /**
-   * @param build adds the writes to an operation, anew for each try on a locked database
    * @throws whatever the store throws, and where an earlier fence has come late
    */
-  async commit(build: (operation: Deno.AtomicOperation) => void): Promise<void> {
+  async commit(writes: readonly Write[]): Promise<void> {
     const versionstamp = this.#raised ?? await this.#raise();
     this.#raised = null;
-    const { ok } = await retryWhileLocked(() => {
-      const operation = this.kv.atomic().check({ key: FENCE, versionstamp });
-      build(operation);
-      return operation.commit();
-    });
-    if (!ok) throw new Error("the fence of the journal has changed: a commit has come late");
+    if (await this.store.commit([{ key: FENCE, versionstamp }], writes) === null) {
+      throw new Error("the fence of the journal has changed: a commit has come late");
+    }
     this.#raised = versionstamp;
   }
 
   async #raise(): Promise<string> {
-    const raised = await retryWhileLocked(() => this.kv.atomic().set(FENCE, { v: 1 }).commit());
-    return (raised as Deno.KvCommitResult).versionstamp; // nothing is checked, so nothing is refused
+    const raised = await this.store.commit([], [{ kind: "set", key: FENCE, value: { v: 1 } }]);
+    return raised!; // nothing is checked, so nothing is refused
   }
 }

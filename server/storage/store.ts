@@ -1,14 +1,12 @@
 /** The store and how much it can take in one commit. */
 import type { Clock } from "../deps.ts";
-import type { CallDeadline, CallDeadlineOptions } from "./call_deadline.ts";
+import type { Backend } from "./backend.ts";
+import type { CallDeadlineOptions } from "./call_deadline.ts";
 import type { ClockWatch } from "./clock_watch.ts";
-import { KvBackend } from "./deno_kv/kv_backend.ts";
 import { createRows, type Rows } from "./rows.ts";
 import { RepeatFloor } from "./repeat_floor.ts";
 
-export interface Store extends Rows, Pick<CallDeadline, "attend"> {
-  /** For the group commit and its journal, and for watching, which no other store has. */
-  readonly kv: Deno.Kv;
+export interface Store extends Rows, Pick<Backend, "commit" | "watch"> {
   /**
    * True when this process alone writes the store (the embedded file, its lock held): cached
    * records are then always right. False when others write too: a cached record may be outdated,
@@ -32,15 +30,17 @@ export interface Store extends Rows, Pick<CallDeadline, "attend"> {
   readonly random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
 }
 
-/** The store over Deno KV. @param given whose it is, and by which second deadlines are counted */
+/** The store over a backend. @param given whose it is, and by which second deadlines are counted */
 export function createStore(
-  given: Omit<Store, keyof Rows | "attend" | "floor"> & CallDeadlineOptions,
+  given: Omit<Store, keyof Rows | "commit" | "watch" | "floor"> & CallDeadlineOptions & {
+    backend: Backend;
+  },
 ): Store {
-  const { startTicker, onSilence, ...store } = given;
-  const { kv, random, exclusive } = store;
-  const backend = new KvBackend(kv);
+  const { backend, startTicker, onSilence, ...store } = given;
+  const { random, exclusive } = store;
   const rows = createRows({ backend, random, isUnclear: !exclusive, startTicker, onSilence });
-  return { ...store, ...rows, floor: new RepeatFloor(rows) };
+  const watch = (keys: readonly Deno.KvKey[]) => backend.watch(keys);
+  return { ...store, ...rows, watch, floor: new RepeatFloor(rows) };
 }
 
 /** How many rows a transaction may read: of a shared store's checks its proof takes one. */

@@ -3,9 +3,9 @@ import type { Store } from "../storage/store.ts";
 import { ALL_SHARDS, wakeKey } from "./wake_marks.ts";
 
 export interface MarkWatchOptions {
-  store: Pick<Store, "getMany" | "kv">;
+  store: Pick<Store, "getMany" | "watch">;
   marks: Deno.KvKey;
-  /** Whether kv.watch tells of other processes' writes: on a KV server, not on a shared file. */
+  /** Whether a watch tells of other processes' writes: on a KV server, not on a shared file. */
   watchable: boolean;
   /** Told of shards whose marks were written, of all at the first look and after a broken watch. */
   changed(shards: readonly number[]): void;
@@ -52,7 +52,7 @@ export class MarkWatch {
     let watch: ReadableStreamDefaultReader<Deno.KvEntryMaybe<unknown>[]> | null = null;
     this.#seen = null;
     try {
-      watch = this.options.store.kv.watch(this.#keys).getReader();
+      watch = this.options.store.watch(this.#keys).getReader();
       this.#watch = watch;
       for (;;) {
         const { done, value } = await watch.read();

@@ -14,7 +14,7 @@ export interface WaitsOptions {
   commits: Pick<GroupCommit, "annotateGroups">;
   /** Waiters that there may be at one time, of all kinds together. */
   bound: number;
-  /** Whether kv.watch tells of other processes' writes: on a KV server, not on a shared file. */
+  /** Whether a watch tells of other processes' writes: on a KV server, not on a shared file. */
   watchable: boolean;
   startTicker?: StartTicker;
 }

@@ -21,7 +21,7 @@ export interface WakeOptions<R, H extends Head> {
   waits: MailboxWaits<R, H>;
   /** Records in memory: the truth on an exclusive store, not asked for on a shared one. */
   records: Pick<RecordCache, "peek">;
-  /** Whether kv.watch tells of other processes' writes: on a KV server, not on a shared file. */
+  /** Whether a watch tells of other processes' writes: on a KV server, not on a shared file. */
   watchable: boolean;
   startTicker?: StartTicker;
 }

@@ -6,21 +6,8 @@ import { readProject } from "./read_project.ts";
 /** Who may call Deno.Kv past the contract of the store, and why. */
 const ALLOWED: Readonly<Record<string, string>> = {
   "server/storage/deno_kv/kv_backend.ts": "the adapter",
-  "server/storage/lock_retry.ts": "what the adapter and the engine share",
-  "server/storage/plan_group.ts": "the engine: commits of groups, with the deadline of their queue",
-  "server/storage/group_commit.ts": "the engine",
-  "server/storage/journal.ts": "the engine",
-  "server/storage/journal_row.ts": "the engine",
-  "server/storage/save_fence.ts": "the engine",
-  "server/storage/replay_journal.ts": "the engine, at a start: as long as it takes",
-  "server/storage/id_sequence.ts":
-    "the engine: a ceiling that may be stored is known again, or it would creep",
-  "server/storage/layout.ts":
-    "the first call of a start, which has a deadline and words of its own",
-  "server/open_embedded_store.ts": "opens it",
-  "server/close_kv.ts": "closes it",
-  "server/health.ts": "asks whether it answers",
-  "server/waiting/mark_watch.ts": "watches, which no other store can do",
+  "server/storage/deno_kv/lock_retry.ts": "of the adapter",
+  "server/storage/deno_kv/close_kv.ts": "closes it",
 };
 
 const CALL = /\bkv\.(?:get|getMany|list|set|delete|atomic|watch)\b|\bretryWhileLocked[(<]/;

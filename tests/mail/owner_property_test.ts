@@ -76,7 +76,6 @@ async function openWorld(kv: Deno.Kv) {
     return await commits.submit({
       records: [keysKey(orgId), keyOwnerKey(hash)],
       sizeBytes: 1_000,
-      proof: keysKey(orgId),
       plan(turn) {
         const made = {
           id: "key_leaked",

@@ -1,4 +1,5 @@
 /** Runs the HTTP application alone, over routes that a test declares, on a real socket. */
+import { KvBackend } from "../../server/storage/deno_kv/kv_backend.ts";
 import { createApp } from "../../server/app.ts";
 import { type Config, parseConfig } from "../../server/config.ts";
 import type { Deps } from "../../server/deps.ts";
@@ -27,7 +28,7 @@ export async function startApp(
   const logged: AppServer["logged"] = [];
   const deps: Deps = {
     config: { ...parseConfig({}), ...options.config },
-    kv,
+    backend: new KvBackend(kv),
     now: () => 0,
     elapsed: () => 0,
     random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),

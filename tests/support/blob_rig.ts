@@ -1,4 +1,5 @@
 /** The blob store over a store of a test, in either form, with a clock that can be moved. */
+import { KvBackend } from "../../server/storage/deno_kv/kv_backend.ts";
 import { join } from "node:path";
 import { openBlobs } from "../../server/blobs/part.ts";
 import type { BlobRef } from "../../server/blobs/blobs.ts";
@@ -51,7 +52,7 @@ export async function openBlobRig(options: BlobRigOptions) {
   };
   const deps = {
     config,
-    kv,
+    backend: new KvBackend(kv),
     now: clock.now,
     elapsed: clock.elapsed,
     random: storage.store.random,
@@ -82,7 +83,6 @@ export async function openBlobRig(options: BlobRigOptions) {
       await storage.commits.submit({
         records: [key, ...[...new Set(refs.map(({ name }) => name[0]!))].map(storageKey)],
         sizeBytes: 1_000,
-        proof: key,
         plan(turn) {
           const head = (turn.record<TestMailbox>(key)?.head ?? 0) + 1;
           turn.putRecord(key, { head, attempt: turn.attempt } satisfies TestMailbox);
@@ -99,7 +99,6 @@ export async function openBlobRig(options: BlobRigOptions) {
       await storage.commits.submit<void>({
         records: [key, counted],
         sizeBytes: 1_000,
-        proof: key,
         plan(turn) {
           const head = (turn.record<TestMailbox>(key)?.head ?? 0) + 1;
           turn.putRecord(key, { head, attempt: turn.attempt } satisfies TestMailbox);

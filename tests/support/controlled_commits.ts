@@ -1,4 +1,5 @@
 /** A group commit whose commits a test may delay, refuse or lose. */
+import type { JournalRow } from "../../server/storage/journal.ts";
 import type { Job } from "../../server/storage/group_commit.ts";
 import { RelayError } from "../../server/errors.ts";
 import { type CommitOutcome, createFakeKv, type FakeCommit } from "./fake_kv.ts";
@@ -23,13 +24,19 @@ export interface ControlledCommits {
   commits: FakeCommit[];
 }
 
+type Write = FakeCommit["writes"][number];
+
 /** What storage writes by itself: its slot, and the proof of what transact() stores. */
-const OF_STORAGE: readonly Deno.KvKeyPart[] = ["slot", "attempt"];
+const isOfStorage = ({ key }: Write) => key[0] === "slot" || key[0] === "attempt";
+
+/** A number of the journal that is used up. */
+const isUsedUp = ({ key, value }: Write) =>
+  key[0] === "journal" && (value as JournalRow | undefined)?.attempt === null;
 
 /** Runs a test on storage whose letter commits it may delay, refuse or lose. */
 export async function withControlledCommits(
   body: (controlled: ControlledCommits) => Promise<void>,
-  options: TestStorageOptions & { intercept?: Intercept } = {},
+  options: TestStorageOptions & { intercept?: Intercept; withFences?: boolean } = {},
 ): Promise<void> {
   const kv = await Deno.openKv(":memory:");
   const commits: FakeCommit[] = [];
@@ -37,7 +44,8 @@ export async function withControlledCommits(
     kv,
     maxChecks: options.capacity?.checks ?? 100,
     intercept: async (commit, run) => {
-      if (commit.writes.every(({ key }) => OF_STORAGE.includes(key[0]!))) return await run();
+      const isFence = commit.writes.every(isUsedUp);
+      if (isFence ? !options.withFences : commit.writes.every(isOfStorage)) return await run();
       commits.push(commit);
       return await (options.intercept?.(commit, run) ?? run());
     },
@@ -66,7 +74,6 @@ export function countJob(box: string, bound = Infinity): Job<number> {
   return {
     records: [mailboxKey(box)],
     sizeBytes: 100,
-    proof: mailboxKey(box),
     plan(turn) {
       const count = (turn.record<TestMailbox>(mailboxKey(box))?.head ?? 0) + 1;
       if (count > bound) throw new RelayError("banned", "full");

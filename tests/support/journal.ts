@@ -1,4 +1,5 @@
 /** Records of a test that an exclusive store keeps in its journal first, and what commits do to it. */
+import { KvBackend } from "../../server/storage/deno_kv/kv_backend.ts";
 import assert from "node:assert/strict";
 import { defineRecord } from "../../server/storage/record_key.ts";
 import type { Job } from "../../server/storage/group_commit.ts";
@@ -51,9 +52,8 @@ export function tabJob(
   return {
     records: names.map(tabKey),
     sizeBytes: 200,
-    proof: doneKey(operation),
     settle: async () =>
-      (await store.kv.get<DoneRow>(doneKey(operation))).value === null ? undefined : operation,
+      (await store.get<DoneRow>(doneKey(operation))).value === null ? undefined : operation,
     plan(turn) {
       turn.requireAbsent(doneKey(operation));
       turn.set(doneKey(operation), { attempt: turn.attempt } satisfies DoneRow);
@@ -139,7 +139,7 @@ export async function known({ records }: TestStorage, name: string): Promise<rea
 /** A store for the replay alone. */
 export function storeOn(kv: Deno.Kv, capacity: StoreCapacity = EMBEDDED_CAPACITY): Store {
   return createStore({
-    kv,
+    backend: new KvBackend(kv),
     exclusive: true,
     capacity,
     ...storeTimes({ now: () => TEST_START_MS, elapsed: () => 0 }),

@@ -39,6 +39,7 @@ export class MemoryBackend implements Backend {
   /** In the order of their keys. */
   #rows: Row<unknown>[] = [];
   #commits = 0;
+  readonly #watchers = new Set<() => void>();
 
   get<T>(key: Deno.KvKey): Promise<MaybeRow<T>> {
     return Promise.resolve(this.#read<T>(key));
@@ -72,7 +73,21 @@ export class MemoryBackend implements Backend {
     if (isOutdated) return Promise.resolve(null);
     const versionstamp = (++this.#commits).toString(16).padStart(20, "0");
     for (const write of writes) this.#write(write, versionstamp);
+    for (const tell of this.#watchers) tell();
     return Promise.resolve(versionstamp);
+  }
+
+  watch(keys: readonly Deno.KvKey[]): ReadableStream<MaybeRow<unknown>[]> {
+    const current = () => keys.map((key) => this.#read<unknown>(key));
+    let tell: () => void;
+    return new ReadableStream<MaybeRow<unknown>[]>({
+      start: (stream) => {
+        tell = () => stream.enqueue(current());
+        this.#watchers.add(tell);
+        tell();
+      },
+      cancel: () => void this.#watchers.delete(tell),
+    });
   }
 
   #write(write: Write, versionstamp: string): void {

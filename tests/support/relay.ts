@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Config, parseConfig } from "../../server/config.ts";
 import type { Deps } from "../../server/deps.ts";
 import { bindingsOf } from "../../server/http/route.ts";
+import { KvBackend } from "../../server/storage/deno_kv/kv_backend.ts";
 import type { Limits } from "../../server/limits.ts";
 import { openRelay, type Relay, type RelayOptions } from "../../server/relay.ts";
 import { checkAnswers, type CheckedApp } from "./checked_app.ts";
@@ -19,10 +20,10 @@ export interface TestRelayOptions {
   /** ":memory:" unless given; a path keeps the store for a later relay. */
   kvPath?: string;
   /**
-   * Replacements. stop() does not close a kv given here, and relay.clock does not move a clock
+   * Replacements, and the Deno KV under the backend. stop() does not close a kv given here, and relay.clock does not move a clock
    * given here.
    */
-  deps?: Partial<Deps>;
+  deps?: Partial<Omit<Deps, "backend"> & { kv: Deno.Kv }>;
   relay?: RelayOptions;
 }
 
@@ -37,7 +38,7 @@ export interface TestRelay extends AsyncDisposable {
   url: string;
   port: number;
   clock: TestClock;
-  deps: Deps;
+  deps: Deps & { kv: Deno.Kv };
   relay: Relay;
   logged: LoggedLine[];
   /** Resolves when this many more requests have reached the relay; call it before they are sent. */
@@ -67,7 +68,7 @@ export async function startTestRelay(options: TestRelayOptions = {}): Promise<Te
   const { port } = server;
   const url = `http://127.0.0.1:${port}`;
   const defaults = parseConfig({ PORT: String(port), RELAY_DATA_DIR: dataDir });
-  const deps: Deps = {
+  const deps: TestRelay["deps"] = {
     config: {
       ...defaults,
       ...options.config,
@@ -80,6 +81,7 @@ export async function startTestRelay(options: TestRelayOptions = {}): Promise<Te
     log: (event, fields = {}) => void logged.push({ event, fields }),
     ...options.deps,
     kv,
+    backend: new KvBackend(kv),
   };
 
   async function closeAround(relay: Relay | undefined): Promise<void> {

@@ -20,7 +20,7 @@ export async function runRelay(options: RelayOptions): Promise<void> {
   });
   const relay = await openRelay({
     config,
-    kv: store.kv,
+    backend: store.backend,
     now: Date.now,
     elapsed: () => performance.now(),
     random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),

@@ -1,4 +1,5 @@
 /** The storage layer alone, with a clock that can be moved. Several of them may share one store. */
+import { KvBackend } from "../../server/storage/deno_kv/kv_backend.ts";
 import { defineRecord } from "../../server/storage/record_key.ts";
 import { ClockWatch } from "../../server/storage/clock_watch.ts";
 import { GroupCommit, type Job } from "../../server/storage/group_commit.ts";
@@ -55,7 +56,7 @@ export async function openTestStorage(
 ): Promise<TestStorage> {
   const clock = options.clock ?? createTestClock();
   const store = createStore({
-    kv,
+    backend: new KvBackend(kv),
     exclusive: options.exclusive ?? true,
     capacity: options.capacity ?? EMBEDDED_CAPACITY,
     ...storeTimes(clock),
@@ -116,8 +117,7 @@ export function letterJob(
   return {
     records: boxes.map(mailboxKey),
     sizeBytes: 200,
-    proof: onceKey(request),
-    settle: async () => (await store.kv.get<TestOnce>(onceKey(request))).value?.id,
+    settle: async () => (await store.get<TestOnce>(onceKey(request))).value?.id,
     plan(turn) {
       const heads = boxes.map((name) => turn.record<TestMailbox>(mailboxKey(name))?.head ?? 0);
       const id = turn.allocateId(Math.max(...heads));

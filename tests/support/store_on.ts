@@ -1,4 +1,5 @@
 /** The contract of the store over a Deno KV of a test. */
+import { KvBackend } from "../../server/storage/deno_kv/kv_backend.ts";
 import { createTestClock } from "./clock.ts";
 import { storeTimes } from "./storage.ts";
 import { createStore, EMBEDDED_CAPACITY, type Store } from "../../server/storage/store.ts";
@@ -8,7 +9,7 @@ export function storeOn(
   given: Partial<Pick<Store, "exclusive" | "capacity" | "now" | "random">> = {},
 ): Store {
   return createStore({
-    kv,
+    backend: new KvBackend(kv),
     exclusive: true,
     capacity: EMBEDDED_CAPACITY,
     ...storeTimes(createTestClock()),

@@ -1,4 +1,5 @@
 /** Waits at mailboxes of a kind that tests make up, over a store that says what is read of it. */
+import { KvBackend } from "../../server/storage/deno_kv/kv_backend.ts";
 import { defineRecord } from "../../server/storage/record_key.ts";
 import { RecordCache } from "../../server/storage/record_cache.ts";
 import { createStore, EMBEDDED_CAPACITY } from "../../server/storage/store.ts";
@@ -65,7 +66,7 @@ export async function withWaits(
   const kv = await Deno.openKv(":memory:");
   const { fake, reads, watches } = createObservedKv(kv);
   const store = createStore({
-    kv: fake,
+    backend: new KvBackend(fake),
     exclusive,
     capacity: EMBEDDED_CAPACITY,
     ...storeTimes(createTestClock()),

@@ -63,7 +63,6 @@ async function openProcess(
       const job: Job<Stored> = {
         records: [locker],
         sizeBytes: 100,
-        proof: locker,
         plan(turn) {
           turn.putRecord(locker, { newestId: id, attempt: turn.attempt });
           return { lockers: [locker] };

@@ -50,7 +50,6 @@ async function attach(
       ...(otherId === null ? [] : [orgKey(otherId)]),
     ],
     sizeBytes: 2_000,
-    proof: key,
     plan(turn) {
       const before = requireCaller(turn, caller, limits, { expiredTrial: true });
       if (turn.record(googleKey(sub))?.orgId !== bound?.orgId) throw new Outdated();

@@ -58,7 +58,6 @@ async function enter(
   const org = await commits.submit<OrgRecord>({
     records: [googleKey(sub), key, ...made.records],
     sizeBytes: 4_000,
-    proof: made.proof,
     plan(turn) {
       const org = turn.record(key);
       const isBound = turn.record(googleKey(sub))?.orgId === orgId;
@@ -103,7 +102,6 @@ async function make(
       ...(formerId === null ? [] : [orgKey(formerId)]),
     ],
     sizeBytes: 4_000,
-    proof: made.proof,
     plan(turn) {
       if (turn.record(googleKey(sub))?.orgId !== (formerId ?? undefined)) throw new Outdated();
       const former = formerId === null ? null : turn.record(orgKey(formerId));

@@ -24,7 +24,6 @@ export async function unlinkIdentity(
       return await commits.submit<OrgRecord>({
         records: [...callerRecords(caller), ...linked],
         sizeBytes: 2_000,
-        proof: key,
         plan(turn) {
           const org = requireCaller(turn, caller, limits);
           if (org.google?.sub !== sub) throw new Outdated();

@@ -110,7 +110,6 @@ export class InboxErasures {
     await commits.submit<void>({
       records: [mailbox, storageKey(orgId), ...figures],
       sizeBytes: 100 * rows.length,
-      proof: mailbox,
       plan(turn) {
         const current = turn.record(mailbox);
         if (current?.attempt !== guard?.attempt) throw new Outdated();
@@ -146,7 +145,6 @@ export class InboxErasures {
     await commits.submit<void>({
       records: [mailbox],
       sizeBytes: 1_000,
-      proof: mailbox,
       plan(turn) {
         turn.putRecord(mailbox, null);
         turn.delete(inboxErasureKey(orgId, inboxId));

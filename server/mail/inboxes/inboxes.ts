@@ -100,7 +100,6 @@ export class Inboxes {
         ...[namedKey, formerKey].filter((one) => one !== null),
       ],
       sizeBytes: 4_000,
-      proof: key,
       plan(turn) {
         const org = requireCaller(turn, caller, limits);
         if (namedKey !== null && turn.record(namedKey)?.id !== (formerId ?? undefined)) {
@@ -227,7 +226,6 @@ export class Inboxes {
         ...changed.map((name) => listKey(orgId, inboxId, name)),
       ],
       sizeBytes: 4_000,
-      proof: key,
       plan(turn) {
         requireCaller(turn, caller, limits);
         const inbox = turn.record(key);
@@ -277,7 +275,6 @@ export class Inboxes {
     await commits.submit<boolean>({
       records: [...callerRecords(caller), key, ...named, ...lists],
       sizeBytes: 2_000,
-      proof: orgKey(orgId),
       plan(turn) {
         const org = requireCaller(turn, caller, limits);
         if (turn.record(key) === null) throw unknownObject("inbox");

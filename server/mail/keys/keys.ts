@@ -57,7 +57,6 @@ export async function createKey(
       ...check.records,
     ],
     sizeBytes: 4_000,
-    proof: keyOwnerKey(hash),
     plan(turn) {
       const keys = keysOf(turn, caller, limits);
       check.require(turn);
@@ -101,7 +100,6 @@ export async function deleteKey(
   return await commits.submit<MailKey>({
     records: [...callerRecords(caller), ...swept.map((one) => keyOwnerKey(one))],
     sizeBytes: 2_000,
-    proof: keysKey(orgId),
     plan(turn) {
       const keys = keysOf(turn, caller, limits);
       const deleted = keys.find(({ id }) => id === keyId);

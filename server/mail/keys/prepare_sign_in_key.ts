@@ -23,8 +23,6 @@ export interface SignInKeyServices {
 export interface PreparedKey {
   /** Shown once. */
   apiKey: string;
-  /** Written with the attempt: the proof of the job, which no other job writes. */
-  proof: Deno.KvKey;
   /** What the job is to name among its records. */
   records: readonly Deno.KvKey[];
   /** Adds the key to the org's, and gives it. */
@@ -53,7 +51,6 @@ export async function prepareSignInKey(
   let gone: readonly MailKey[] = [];
   return {
     apiKey,
-    proof: keyOwnerKey(hash),
     records: [keysKey(orgId), ...[hash, ...swept].map((one) => keyOwnerKey(one))],
     stage(turn) {
       const staged = stageSignInKey(turn, orgId, { secret, by: way, usedAtMs, swept }, random);

@@ -162,7 +162,6 @@ export class Mailboxes {
         ...change.records ?? [],
       ],
       sizeBytes: change.sizeBytes,
-      proof: key,
       plan(turn) {
         const org = caller === null
           ? requireOrg(turn, orgId, limits)

@@ -91,7 +91,6 @@ export class WrittenBlobs {
     await this.services.commits.submit<void>({
       records: [key],
       sizeBytes: JOB_BYTES,
-      proof: key,
       plan(turn) {
         const window = take(turn.record(key), bytes, turn.nowMs, rule);
         const written: WrittenRecord = { v: 1, window, attempt: turn.attempt };

@@ -26,7 +26,6 @@ export async function deleteOrg(
   return await commits.submit<OrgRecord | null>({
     records: callerRecords(caller),
     sizeBytes: 1_000,
-    proof: key,
     plan(turn) {
       const org = turn.record(key);
       if (org === null || org.deletedAtMs !== null) return null;
@@ -48,7 +47,6 @@ export async function setSuspended(
   return await commits.submit<OrgRecord>({
     records: [key],
     sizeBytes: 1_000,
-    proof: key,
     plan(turn) {
       const org = turn.record(key);
       if (org === null || orgState(org, turn.nowMs, limits) === "gone") throw unknownOrg();

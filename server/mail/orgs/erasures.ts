@@ -102,7 +102,6 @@ export class Erasures {
     await commits.submit<OrgRecord | null>({
       records: [key, keysKey(orgId)],
       sizeBytes: 1_000,
-      proof: key,
       plan(turn) {
         const org = turn.record(key);
         turn.delete(trialKey(endsAtMs, orgId));
@@ -160,7 +159,6 @@ export class Erasures {
     await this.options.commits.submit<boolean>({
       records: [org, ...records],
       sizeBytes: 100 * keys.length,
-      proof: org,
       plan(turn) {
         touch(turn, org);
         for (const key of records) turn.putRecord(key, null);
@@ -176,7 +174,6 @@ export class Erasures {
     await this.options.commits.submit<boolean>({
       records: [org, ...owners],
       sizeBytes: 1_000,
-      proof: org,
       plan(turn) {
         touch(turn, org);
         for (const owner of owners) turn.putRecord(owner, null);
@@ -201,7 +198,6 @@ export class Erasures {
     await commits.submit<boolean>({
       records: [key, ...bound, ...identity],
       sizeBytes: 1_000,
-      proof: erasureKey(orgId),
       plan(turn) {
         turn.putRecord(key, null);
         for (const boundKey of bound) {

@@ -74,7 +74,6 @@ async function register(
   const org = await commits.submit<OrgRecord>({
     records: [addressKey, MAIL_AGENT_COUNT, boundKey, orgKey(orgId), keysKey(orgId), ...formerKey],
     sizeBytes: 4_000,
-    proof: orgKey(orgId),
     plan(turn) {
       const limit = limits.mailRegistrationsPerIpPerHour;
       stageWindow(turn, addressKey, { limit, windowMs: HOUR_MS }, (retryAfterMs) =>

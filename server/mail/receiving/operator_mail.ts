@@ -111,7 +111,6 @@ export class OperatorMail {
     return await commits.submit<NewOutgoing<OperatorPayload> | null>({
       records: [key, RATE_KEY, storageKey(FOLDER[0]!)],
       sizeBytes: 3_000,
-      proof: key,
       plan(turn) {
         const { nowMs, livedMs, attempt } = turn;
         const former = turn.record(key);

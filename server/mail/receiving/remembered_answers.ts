@@ -157,7 +157,6 @@ export class RememberedPlace {
     const staged = await this.services.commits.submit<StagedAnswer>({
       records: this.records,
       sizeBytes: 1_000 + answer.body.length,
-      proof: this.key,
       plan: (turn) => this.stage(turn, answer),
     });
     return await staged();

@@ -75,7 +75,6 @@ export class MailSecret {
     return await commits.submit<SealedRow>({
       records: [secretKey],
       sizeBytes: 500,
-      proof: secretKey,
       plan(turn) {
         const stored = turn.record(secretKey);
         if (stored !== null) return stored;

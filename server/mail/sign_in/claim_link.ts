@@ -43,7 +43,6 @@ export async function sendClaimLink(
   const link = await commits.submit<ClaimLink>({
     records: [...callerRecords(caller), claimWindow, emailWindow, ...linkRecords(linkId)],
     sizeBytes: 3_000,
-    proof: linkKey(linkId),
     plan(turn) {
       const org = requireCaller(turn, caller, limits);
       const limit = limits.mailClaimsPerOrgPerHour;
@@ -134,7 +133,6 @@ async function changeAddress(
       ...linkRecords(restoreId),
     ],
     sizeBytes: 5_000,
-    proof: orgKey(orgId),
     plan(turn) {
       const { org, link, undone } = spendClaim(turn, orgId, linkId, limits);
       if (undone !== null) throw new Outdated();
@@ -186,7 +184,6 @@ export async function cancelClaim(services: SignInServices, linkId: string): Pro
   await commits.submit<void>({
     records: [orgKey(orgId), linkKey(linkId)],
     sizeBytes: 1_000,
-    proof: orgKey(orgId),
     plan(turn) {
       const { org } = requireClaim(turn, orgId, linkId, limits);
       turn.putRecord(linkKey(linkId), null);

@@ -28,7 +28,6 @@ export async function deleteOtherKeys(
   const { org, gone } = await commits.submit<{ org: OrgRecord; gone: readonly string[] }>({
     records: callerRecords(caller),
     sizeBytes: 2_000,
-    proof: orgKey(orgId),
     plan(turn) {
       const stored = requireCaller(turn, caller, limits);
       const keys = turn.record(keysKey(orgId))!.keys;

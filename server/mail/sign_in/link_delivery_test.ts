@@ -18,9 +18,8 @@ const NEXT = "next@example.org";
 /** An org of OWNER that its key has claimed for THIEF, then for NEXT, and the queued mail to the thief. */
 async function takenTwice(storage: TestStorage) {
   const services = signInServices(storage);
-  const { kv } = storage.store;
   const linkTo = async (kind: LinkRecord["kind"], email: string) => {
-    const rows = await Array.fromAsync(kv.list<LinkRecord>({ prefix: ["mail-link"] }));
+    const rows = await storage.store.list<LinkRecord>({ prefix: ["mail-link"] });
     const found = rows.filter(({ value }) => value.kind === kind && value.email === email).at(-1);
     return String(found!.key[1]);
   };

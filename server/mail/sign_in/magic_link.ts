@@ -49,7 +49,6 @@ export async function sendMagicLink(
   await commits.submit<MagicLink>({
     records: [emailWindow, clientWindow, ...linkRecords(id)],
     sizeBytes: 3_000,
-    proof: linkKey(id),
     plan(turn) {
       const { mailMagicPerIpPerHour } = limits;
       const windowMs = HOUR_MS;
@@ -144,7 +143,6 @@ async function enter(
   const signedIn = await commits.submit<Pick<SignedIn, "org" | "key" | "otherKeys">>({
     records: [linkKey(id), orgKey(orgId), emailKey(email), ...key.records],
     sizeBytes: 6_000,
-    proof: key.proof,
     plan(turn) {
       if (!isAlive(turn.record(linkKey(id)), turn.nowMs)) throw linkExpired();
       const stored = turn.record(orgKey(orgId));

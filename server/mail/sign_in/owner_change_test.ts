@@ -40,7 +40,6 @@ async function attach(
   return await services.commits.submit<OrgRecord>({
     records: [orgKey(ORG.id), keysKey(ORG.id), ...change.records],
     sizeBytes: 2_000,
-    proof: orgKey(ORG.id),
     plan(turn) {
       const written = { ...change.stage(turn, before, after), attempt: turn.attempt };
       turn.putRecord(orgKey(ORG.id), written);

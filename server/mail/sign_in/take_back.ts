@@ -54,7 +54,6 @@ export async function takeBack(
       ...(holderKey === null ? [] : [holderKey]),
     ],
     sizeBytes: 4_000,
-    proof: orgKey(orgId),
     plan(turn) {
       const found = require(turn);
       const current = turn.record(orgKey(orgId))!;

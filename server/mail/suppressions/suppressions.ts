@@ -119,7 +119,6 @@ export class Suppressions {
     await commits.submit<boolean>({
       records: [...callerRecords(caller), key],
       sizeBytes: 1_000,
-      proof: orgKey(orgId),
       plan(turn) {
         const org = requireCaller(turn, caller, limits);
         const suppression = turn.record(key);

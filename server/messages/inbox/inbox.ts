@@ -212,12 +212,11 @@ export class Inbox {
     await commits.submit<null>({
       records: [key],
       sizeBytes: 400 + 300 * unread.length,
-      proof: key,
       whateverTheClock: true, // nothing could be read
       plan: (turn) => {
         // Another poll of this agent may have delivered what was read here: read again.
-        if (turn.changedInGroup(key)) throw new Outdated();
-        if (version !== undefined && turn.versionOf(key) !== version) throw new Outdated();
+        if (version === undefined) turn.requireCommitted(key);
+        else turn.requireVersion(key, version);
         const before = turn.record<PollRecord>(key);
         if (recordPoll && before !== null) {
           refuseEarlyPoll(before.lastPollMs, beganMs, limits.inboxPollIntervalMs);

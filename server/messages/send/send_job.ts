@@ -1,7 +1,7 @@
 /** The commit of one send: what it rests on, what it refuses, and what it writes. */
 import { Buffer } from "node:buffer";
 import type { Identity } from "../../agents/records.ts";
-import { refuseForgotten, signatureKey, type SignatureUse } from "../../agents/signature_use.ts";
+import { refuseForgotten, type SignatureUse } from "../../agents/signature_use.ts";
 import { rateLimited } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import { inKey, type InRecord, outKey, type OutRecord } from "../../mailboxes/records.ts";
@@ -91,9 +91,6 @@ export function makeSendJob(
   const job: Job<SendAnswer> = {
     records: [outKey(sender.id), inKey(recipient.id), ...(send.extension?.records ?? [])],
     sizeBytes: sizeBytes + 1_500,
-    proof: store.exclusive
-      ? (attempt) => accepted.rowOf(sender.id, use, attempt)
-      : signatureKey(sender.id, use),
     // Replay 5
     settle: async () => {
       const { answer } = await accepted.find(sender.id, use);
@@ -161,7 +158,8 @@ export function makeSendJob(
       const { attempt, createdAtMs } = receipt as Receipt; // an earlier answer settles the job instead
       context.learn(send, [accepted.rowOf(sender.id, use, { attempt, nowMs: createdAtMs })]);
     },
-    leftUnclear: (proofs) => context.learn(send, proofs),
+    leftUnclear: (attempts) =>
+      context.learn(send, attempts.map((attempt) => accepted.rowOf(sender.id, use, attempt))),
   };
   return { job, held };
 }

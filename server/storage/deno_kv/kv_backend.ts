@@ -1,4 +1,4 @@
-import { retryWhileLocked } from "../lock_retry.ts";
+import { retryWhileLocked } from "./lock_retry.ts";
 import type { Backend, MaybeRow, Row, RowCheck, Write } from "../backend.ts";
 
 /** Rows of one read of a list, at most: Deno KV gives no more. */
@@ -29,12 +29,17 @@ export class KvBackend implements Backend {
     });
   }
 
+  watch(keys: readonly Deno.KvKey[]): ReadableStream<MaybeRow<unknown>[]> {
+    return this.kv.watch<unknown[]>(keys as Deno.KvKey[]);
+  }
+
   commit(checks: readonly RowCheck[], writes: readonly Write[]): Promise<string | null> {
     return retryWhileLocked(async () => {
       const operation = this.kv.atomic().check(...checks);
       for (const write of writes) {
         if (write.kind === "delete") operation.delete(write.key);
         else if (write.kind === "sum") operation.sum(write.key, write.amount);
+        else if (write.expireInMs === undefined) operation.set(write.key, write.value);
         else operation.set(write.key, write.value, { expireIn: write.expireInMs });
       }
       const outcome = await operation.commit();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { countRows, writeRows } from "../../tests/support/expired_rows.ts";
+import { countRows, writeRows } from "../../../tests/support/expired_rows.ts";
 import { clearExpired, type ClearOptions } from "./clear_expired.ts";
 
 const NOW_MS = Date.UTC(2026, 5, 1);

@@ -1,5 +1,5 @@
 /** Closing a database that may not let itself be closed. */
-import { doneWithin } from "./done_within.ts";
+import { doneWithin } from "../../done_within.ts";
 
 /** How long a store may take for a last write before the process ends without closing it. */
 const CLOSING_MS = 500;

@@ -1,0 +1,23 @@
+/**
+ * Tells whether a commit was stored whose answer did not come. Over a network a commit may be called
+ * failed that was stored, then or a little later. So it writes a row that no other commit writes.
+ */
+import type { Write } from "./backend.ts";
+
+/** How long the row stays: its process asks at once or not at all. */
+const ATTEMPT_LIFE_MS = 3_600_000;
+
+/** One try to commit something. */
+export interface Attempt {
+  /** Random, and no other attempt's. */
+  readonly attempt: string;
+  /** Unix ms by which it was decided. */
+  readonly nowMs: number;
+}
+
+/** ["attempt", attempt]: stands once what the attempt was to store is stored. */
+export const attemptKey = (attempt: string): Deno.KvKey => ["attempt", attempt];
+
+export function attemptRow(attempt: string): Write {
+  return { kind: "set", key: attemptKey(attempt), value: 1, expireInMs: ATTEMPT_LIFE_MS };
+}
