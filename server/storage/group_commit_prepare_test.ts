@@ -183,7 +183,7 @@ Deno.test("an attempt that lands while its job is prepared again is the answer, 
     });
     assert.deepEqual([head, committed], [2, 1]);
     assert.equal((await Array.fromAsync(kv.list({ prefix: ["letter"] }))).length, 1);
-    assert.equal(looks, 3);
+    assert.ok(looks > 2);
   }, {
     exclusive: false,
     async intercept(commit, run) {
