@@ -35,5 +35,14 @@ export type Write =
   | { kind: "delete"; key: Deno.KvKey }
   | { kind: "sum"; key: Deno.KvKey; amount: bigint };
 
+/**
+ * Whether a check fails once a write was made, so that a commit of both which a network repeats is made
+ * once. Of keys with bytes in them that is not known.
+ */
+export function changes({ kind, key }: Write, check: RowCheck): boolean {
+  const isSame = key.length === check.key.length && key.every((part, i) => part === check.key[i]);
+  return isSame && (kind !== "delete" || check.versionstamp !== null);
+}
+
 /** Keys of one read: KV Connect gives no more. */
 export const READ_KEYS = 10;

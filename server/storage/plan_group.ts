@@ -124,7 +124,7 @@ export class PlanGroup {
       keyBytes += 2 * keySizeBytes(key);
     }
     const checks = this.#checksWith(checkedEntries) + turn.absent.length +
-      (this.#isOnlyRows(turn) ? 1 : 0);
+      (this.#failsByItself(turn) ? 0 : 1);
     const journalBytes = this.#journalBytes + staged.journalBytes;
     const mutations = this.#mutations + size.mutations + staged.mutations +
       (joined?.mutations ?? 0);
@@ -179,14 +179,15 @@ export class PlanGroup {
     for (const entry of this.entries.values()) entry.locked = true;
   }
 
-  /**
-   * Whether nothing that a shared store would check is written, so that a commit which the network
-   * repeats would be applied twice.
-   */
-  #isOnlyRows(turn?: JobTurn): boolean {
-    const written = this.staged.size + this.#absent.length +
-      (turn === undefined ? 0 : turn.staged.size + turn.absent.length);
-    return this.options.journal === null && written === 0;
+  /** Whether the commit, where a network repeats it, fails by a record that it has changed itself. */
+  #failsByItself(turn?: JobTurn): boolean {
+    return this.options.journal !== null ||
+      [this.staged, turn?.staged ?? []].some((staged) => {
+        for (const [name, value] of staged) {
+          if (value !== null || this.records.peekUnused(name)!.versionstamp !== null) return true;
+        }
+        return false;
+      });
   }
 
   /** What the commit is made of: sums come first, so that one that fails prevents the later writes. */
@@ -216,7 +217,9 @@ export class PlanGroup {
       writes.push(write);
     } else {
       writes.push(attemptRow(this.attempt));
-      if (this.#isOnlyRows()) checks.push({ key: attemptKey(this.attempt), versionstamp: null });
+      if (!this.#failsByItself()) {
+        checks.push({ key: attemptKey(this.attempt), versionstamp: null });
+      }
     }
     return { checks, writes };
   }

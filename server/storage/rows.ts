@@ -5,7 +5,7 @@
  */
 import { RelayError } from "../errors.ts";
 import { attemptKey, attemptRow } from "./attempt.ts";
-import { type Backend, type MaybeRow, READ_KEYS, type Row } from "./backend.ts";
+import { type Backend, changes, type MaybeRow, READ_KEYS, type Row } from "./backend.ts";
 import { CallDeadline, type CallDeadlineOptions, NoAnswer } from "./call_deadline.ts";
 import { randomId } from "./random_id.ts";
 import { Transaction } from "./transaction.ts";
@@ -113,12 +113,13 @@ export function createRows(
     const attempt = randomId({ random });
     const proof = attemptKey(attempt);
     const proven = [...writes, attemptRow(attempt)];
+    // A commit that a network repeats fails by a row that it has changed itself, or else by its proof.
+    const failsByItself = checks.some((check) => writes.some((write) => changes(write, check)));
+    const required = failsByItself ? checks : [...checks, { key: proof, versionstamp: null }];
     const isStored = async () =>
       (await deadline.within(() => backend.get(proof))).versionstamp !== null;
     try {
-      const versionstamp = await deadline.withinCommit(() =>
-        backend.commit([...checks, { key: proof, versionstamp: null }], proven)
-      );
+      const versionstamp = await deadline.withinCommit(() => backend.commit(required, proven));
       return versionstamp !== null || await isStored();
     } catch (error) {
       if (error instanceof NoAnswer || !await isStored()) throw error;

@@ -174,9 +174,16 @@ Deno.test("transact() stores once what an unclear store takes, and tells so", as
         transaction.set(["count"], (value ?? 0) + 1);
         transaction.sum(["sum"], 1n);
       });
+      await rows.transact(async (transaction) => {
+        await transaction.get(["absent"]);
+        transaction.delete(["absent"]); // changes nothing that is checked
+        transaction.sum(["deletions"], 1n);
+      });
     }
     assert.equal((await kv.get(["count"])).value, 40, JSON.stringify(faults));
-    assert.equal((await kv.get<Deno.KvU64>(["sum"])).value?.value, 40n, JSON.stringify(faults));
+    for (const counter of ["sum", "deletions"]) {
+      assert.equal((await kv.get<Deno.KvU64>([counter])).value?.value, 40n, JSON.stringify(faults));
+    }
     for (const [fault, share] of Object.entries(faults)) {
       assert.ok(share === 0 || fake.faultCounts[fault as keyof Faults] > 0, fault);
     }

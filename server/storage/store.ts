@@ -43,11 +43,6 @@ export function createStore(
   return { ...store, ...rows, watch, floor: new RepeatFloor(rows) };
 }
 
-/** How many rows a transaction may read: of a shared store's checks its proof takes one. */
-export function checksOfTransaction({ capacity, exclusive }: Store): number {
-  return exclusive ? capacity.checks : capacity.checks - 1;
-}
-
 /** Bounds of one atomic operation, with a margin below what the store refuses. */
 export interface StoreCapacity {
   /** Checks in one commit: 100 on an embedded file, 10 over KV Connect. */

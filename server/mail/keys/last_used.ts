@@ -3,7 +3,7 @@
  * commit; a crash loses at most that minute.
  */
 import { BoundedMap } from "../../storage/bounded_map.ts";
-import { checksOfTransaction, type Store } from "../../storage/store.ts";
+import type { Store } from "../../storage/store.ts";
 import { keysKey, type KeysRecord } from "../records/key_record.ts";
 
 /** A row has two checks at most: that its key stands, and that nobody wrote a later time. */
@@ -52,7 +52,7 @@ export class LastUsed {
   async flush(): Promise<void> {
     const uses = [...this.#unwritten.values()];
     this.#unwritten = new Map();
-    const size = Math.max(1, Math.floor(checksOfTransaction(this.store) / CHECKS_A_ROW));
+    const size = Math.max(1, Math.floor(this.store.capacity.checks / CHECKS_A_ROW));
     for (let from = 0; from < uses.length; from += size) {
       try {
         await this.#write(uses.slice(from, from + size));
