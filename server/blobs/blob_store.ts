@@ -2,7 +2,7 @@
 import type { Log } from "../deps.ts";
 import { RelayError } from "../errors.ts";
 import { logSparsely } from "../log_sparsely.ts";
-import { BoundedMap } from "../storage/bounded_map.ts";
+import { BoundedMap } from "../bounded_map.ts";
 import type { FreeDisk } from "../storage/free_disk.ts";
 import type { Turn } from "../storage/job.ts";
 import type { RecordCache } from "../storage/record_cache.ts";

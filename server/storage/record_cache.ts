@@ -152,7 +152,16 @@ export class RecordCache {
   }
 
   /**
-   * The same of many records, those that are not in memory read together. Memory keeps none of them.
+   * What read() would give without a read of the store; undefined where it would read, as it always does
+   * on a shared store, and where memory knows that there is no record.
+   */
+  inMemory<T extends object>(key: RecordKey<T>): T | undefined {
+    if (!this.store.exclusive) return undefined;
+    return (this.peek(recordName(key))?.value as T | null | undefined) ?? undefined;
+  }
+
+  /**
+   * read() of many records, those that are not in memory read together. Memory keeps none of them.
    * @returns values in the order of the keys
    */
   async readMany<T>(keys: readonly RecordKey<T>[]): Promise<(T | null)[]> {

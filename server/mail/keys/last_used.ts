@@ -2,7 +2,7 @@
  * When keys were last used. Kept in memory and written once a minute, so that a request costs no
  * commit; a crash loses at most that minute.
  */
-import { BoundedMap } from "../../storage/bounded_map.ts";
+import { BoundedMap } from "../../bounded_map.ts";
 import { checksOfTransaction, type Store } from "../../storage/store.ts";
 import { keysKey, type KeysRecord } from "../records/key_record.ts";
 
