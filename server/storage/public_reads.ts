@@ -6,7 +6,7 @@
 import { RelayError } from "../errors.ts";
 import { BoundedMap } from "../bounded_map.ts";
 import type { RecordCache } from "./record_cache.ts";
-import { Semaphore } from "./semaphore.ts";
+import { Semaphore } from "../semaphore.ts";
 import type { Store } from "./store.ts";
 
 interface Kept {
