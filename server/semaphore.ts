@@ -1,5 +1,6 @@
 /** Bounds how many callers work at one time, or how many of each name; the others wait in order. */
 import type { RelayError } from "./errors.ts";
+import { WaitingLine } from "./waiting_line.ts";
 
 export interface SemaphoreOptions {
   /** Permits taken at one time: of each name, where callers name what they take them for. */
@@ -12,7 +13,7 @@ export interface SemaphoreOptions {
 
 interface Line {
   taken: number;
-  readonly waiting: (() => void)[];
+  readonly waiting: WaitingLine<true>;
 }
 
 export class Semaphore<Name = undefined> {
@@ -34,7 +35,7 @@ export class Semaphore<Name = undefined> {
 
   /** Takes a permit that is free. @returns gives it back, later calls do nothing; null where none is */
   tryTake(name?: Name): (() => void) | null {
-    const line = this.#lines.get(name) ?? { taken: 0, waiting: [] };
+    const line = this.#lines.get(name) ?? { taken: 0, waiting: new WaitingLine<true>() };
     if (line.taken >= this.options.permits) return null;
     line.taken++;
     this.#lines.set(name, line);
@@ -52,7 +53,7 @@ export class Semaphore<Name = undefined> {
     const { maxWaiting = Infinity, refusal } = this.options;
     const line = this.#lines.get(name)!;
     if (line.waiting.length >= maxWaiting) throw refusal!();
-    await new Promise<void>((resolve) => line.waiting.push(resolve));
+    await line.waiting.wait();
     return this.#permit(line, name);
   }
 
@@ -71,9 +72,7 @@ export class Semaphore<Name = undefined> {
     return () => {
       if (!isTaken) return;
       isTaken = false;
-      const next = line.waiting.shift();
-      if (next !== undefined) next();
-      else if (--line.taken === 0) this.#lines.delete(name);
+      if (!line.waiting.give(true) && --line.taken === 0) this.#lines.delete(name);
     };
   }
 }

@@ -20,6 +20,7 @@ interface LeaseRow {
 export interface WorkLease {
   /** Called between steps. @returns false when another process has it by now */
   keep(): Promise<boolean>;
+  /** Gives it back. */
   release(): Promise<void>;
 }
 
