@@ -65,6 +65,24 @@ Deno.test("WorkLease.keep() makes it last its length again, and release() leaves
     assert.equal(await successor!.keep(), true);
   }));
 
+Deno.test("WorkLease.keep() writes once a third of the length has passed, by either clock", () =>
+  withStore(false, async (store, advance, clock) => {
+    const lease = await new Leases(store).take("sweep", LENGTH_MS);
+    const versionOf = async () => (await store.kv.get(["lease", "sweep"])).versionstamp;
+    const keepsAsItIs = async () => {
+      const before = await versionOf();
+      assert.ok(await lease!.keep());
+      return await versionOf() === before;
+    };
+    advance(LENGTH_MS / 3 - 1);
+    assert.equal(await keepsAsItIs(), true);
+    advance(1);
+    assert.equal(await keepsAsItIs(), false);
+    assert.equal(await keepsAsItIs(), true, "it lasts its whole length again");
+    clock.leap(-LENGTH_MS);
+    assert.equal(await keepsAsItIs(), false);
+  }));
+
 Deno.test("Leases.take() takes no notice of former processes on an exclusive store, only of its own", () =>
   withStore(true, async (store) => {
     const key = ["lease", "sweep"];

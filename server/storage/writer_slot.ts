@@ -7,13 +7,14 @@
  * another has taken the slot. `lease` is renewed and never checked, or each renewal would fail the
  * groups under way.
  */
+import { CLOCK_SKEW_MS } from "../clock_skew.ts";
 import { Lease, type LeaseTiming } from "./lease.ts";
 import { randomId } from "./random_id.ts";
 import type { Store } from "./store.ts";
 
 const SLOT_COUNT = 255;
 
-export const SLOT_TIMING: LeaseTiming = { leaseMs: 30_000, clockSkewMs: 5_000 };
+export const SLOT_TIMING: LeaseTiming = { leaseMs: 30_000, clockSkewMs: CLOCK_SKEW_MS };
 
 interface OwnerRow {
   v: 1;
