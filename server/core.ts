@@ -8,7 +8,6 @@ import type { Deps } from "./deps.ts";
 import type { Http } from "./http/part.ts";
 import type { Limits } from "./limits.ts";
 import type { Storage } from "./storage/part.ts";
-import { recordInMemory } from "./storage/record_in_memory.ts";
 
 type Stored = Pick<
   Storage,
@@ -49,7 +48,7 @@ export function createCore(
     byId: (agentId) => identities.byId(agentId),
     findToken(tokenHash) {
       const key = tokenKey(tokenHash);
-      return recordInMemory(store, records, key) ?? records.read(key);
+      return records.inMemory(key) ?? records.read(key);
     },
     seen: (agentId) => presence.touch(agentId),
   }, { clock: store.clock, signatureWindowSeconds: limits.signatureWindowSeconds, verifier });

@@ -51,10 +51,8 @@ export class Purges {
   readonly #steps: LeasedSteps<number>;
 
   constructor(private readonly options: PurgeOptions) {
-    const { store, leases } = options;
     this.#steps = new LeasedSteps({
-      store,
-      leases,
+      leases: options.leases,
       name: "purges",
       pending: () => this.#pending(),
       step: (agentId) => this.#step(agentId),

@@ -2,7 +2,7 @@
  * When agents were last seen. The times are kept in memory and written at most once a minute for
  * each agent, so that a request costs no commit. A crash loses at most that minute.
  */
-import { BoundedMap } from "../storage/bounded_map.ts";
+import { BoundedMap } from "../bounded_map.ts";
 import type { Store } from "../storage/store.ts";
 
 const ROWS_A_COMMIT = 500;

@@ -3,7 +3,7 @@
  * one after the other (docs/adr/0037).
  */
 import { join } from "node:path";
-import { BoundedMap } from "../storage/bounded_map.ts";
+import { BoundedMap } from "../bounded_map.ts";
 import type { BlobBytes, FoundBytes } from "./blob_bytes.ts";
 import type { BlobName } from "./blob_name.ts";
 import { type BlobWriter, WriterLost } from "./blob_writer.ts";

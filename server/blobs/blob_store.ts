@@ -2,11 +2,11 @@
 import type { Log } from "../deps.ts";
 import { RelayError } from "../errors.ts";
 import { logSparsely } from "../log_sparsely.ts";
-import { BoundedMap } from "../storage/bounded_map.ts";
+import { BoundedMap } from "../bounded_map.ts";
 import type { FreeDisk } from "../storage/free_disk.ts";
 import type { Turn } from "../storage/job.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
-import { Semaphore } from "../storage/semaphore.ts";
+import { Semaphore } from "../semaphore.ts";
 import type { Store } from "../storage/store.ts";
 import { makeUlid } from "../storage/ulid.ts";
 import type { BlobBytes } from "./blob_bytes.ts";

@@ -55,10 +55,8 @@ export class Deletions {
   readonly #steps: LeasedSteps<"due">;
 
   constructor(private readonly options: DeletionOptions) {
-    const { store, leases } = options;
     this.#steps = new LeasedSteps({
-      store,
-      leases,
+      leases: options.leases,
       name: "blob-deletions",
       pending: async () => {
         const rows = await Promise.all([this.#due(1), this.#tooFarAhead(1)]);

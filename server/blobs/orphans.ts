@@ -43,10 +43,8 @@ export class Orphans {
   #passes = 0;
 
   constructor(private readonly options: OrphanOptions) {
-    const { store, leases } = options;
     this.#steps = new LeasedSteps({
-      store,
-      leases,
+      leases: options.leases,
       name: "blob-orphans",
       pending: () => Promise.resolve(this.#pass === null ? [] : [this.#pass]),
       step: (pass) => this.#step(pass),

@@ -7,7 +7,7 @@ import { decodeAddress } from "../../toolkit/decode_address.ts";
 import { encodeAddress } from "../../toolkit/encode_address.ts";
 import type { Identity } from "../agents/records.ts";
 import { RelayError } from "../errors.ts";
-import { BoundedMap } from "../storage/bounded_map.ts";
+import { BoundedMap } from "../bounded_map.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { importSigningKey, publicKeyOf } from "./agent_seed.ts";
 import { KeyRing, UnknownCustodyKey } from "../sealing/key_ring.ts";

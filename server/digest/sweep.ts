@@ -64,7 +64,7 @@ export async function sweepDigests(options: SweepOptions): Promise<number> {
     const due: { agent: DueAgent; rows: Named[] }[] = [];
     const named = await listNamed(options);
     for (let from = 0; from < named.length; from += AT_ONCE) {
-      if (!await lease.renew()) return 0;
+      if (!await lease.keep()) return 0;
       await Promise.all(
         named.slice(from, from + AT_ONCE).map(async (rows) => {
           const judged = await judge(options, rows[0]!.agentId);
@@ -73,7 +73,7 @@ export async function sweepDigests(options: SweepOptions): Promise<number> {
         }),
       );
     }
-    return await queueInOrder(options, due, () => lease.renew());
+    return await queueInOrder(options, due, () => lease.keep());
   } finally {
     await lease.release();
   }
@@ -139,7 +139,7 @@ function isSet(subscription: SubscriptionRecord): subscription is DueAgent["subs
 async function queueInOrder(
   options: SweepOptions,
   due: { agent: DueAgent; rows: Named[] }[],
-  renew: () => Promise<boolean>,
+  keep: () => Promise<boolean>,
 ): Promise<number> {
   const lastMs = ({ agent }: { agent: DueAgent }) => agent.subscription.lastNotifiedMs ?? -1;
   due.sort((a, b) => lastMs(a) - lastMs(b) || a.agent.agentId - b.agent.agentId);
@@ -147,7 +147,7 @@ async function queueInOrder(
   const addresses = [...byAddress.values()];
   let queued = 0;
   for (let from = 0; from < addresses.length; from += AT_ONCE) {
-    if (!await renew()) break;
+    if (!await keep()) break;
     await Promise.all(
       addresses.slice(from, from + AT_ONCE).map(async (agents) => {
         for (const { agent, rows } of agents) {

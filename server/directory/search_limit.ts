@@ -6,7 +6,7 @@
 import { defineRecord } from "../storage/record_key.ts";
 import { rateLimited } from "../errors.ts";
 import { admit, type Window } from "../rate_window.ts";
-import { BoundedMap } from "../storage/bounded_map.ts";
+import { BoundedMap } from "../bounded_map.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";

@@ -4,14 +4,15 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { base64urlnopad } from "@scure/base";
 import type { Context } from "hono";
 import ipaddr from "ipaddr.js";
+import { BoundedMap } from "../bounded_map.ts";
 import type { HttpEnv } from "./route.ts";
 
 /** Four decimal numbers up to 255 without leading zeros. */
 const DOTTED = /^(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(?:\.(?=[0-9])|$)){4}$/;
-/** Addresses whose hashes are kept for each key: with one more, memory begins anew. */
+/** Addresses whose hashes are kept for each key. */
 const REMEMBERED_HASHES = 1_000;
 /** By key, by address: every send asks for the hash of its own, and a client sends again. */
-const hashesOfLate = new WeakMap<Uint8Array, Map<string, string>>();
+const hashesOfLate = new WeakMap<Uint8Array, BoundedMap<string, string>>();
 const IPV6_PREFIX_GROUPS = 4;
 
 /**
@@ -53,12 +54,11 @@ export function callerHash(c: Context<HttpEnv>, key: Uint8Array, trustedHops: nu
  */
 export function hashClientAddress(key: Uint8Array, address: string): string {
   let hashes = hashesOfLate.get(key);
-  if (hashes === undefined) hashesOfLate.set(key, hashes = new Map());
+  if (hashes === undefined) hashesOfLate.set(key, hashes = new BoundedMap(REMEMBERED_HASHES));
   const known = hashes.get(address);
   if (known !== undefined) return known;
   const mac = hmac(sha256, key, new TextEncoder().encode(address));
   const made = base64urlnopad.encode(mac.subarray(0, 16));
-  if (hashes.size >= REMEMBERED_HASHES) hashes.clear();
   hashes.set(address, made);
   return made;
 }

@@ -5,15 +5,18 @@
  */
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
+import { BoundedMap } from "../bounded_map.ts";
 
 /** 2 MB. */
 const REMEMBERED = 10_000;
 
 export class TokenHashes {
-  readonly #byHex = new Map<string, string>();
+  readonly #byHex: BoundedMap<string, string>;
 
-  /** @param capacity hashes that are kept: with one more, memory begins anew */
-  constructor(private readonly capacity = REMEMBERED) {}
+  /** @param capacity hashes that are kept */
+  constructor(capacity = REMEMBERED) {
+    this.#byHex = new BoundedMap(capacity);
+  }
 
   /** SHA-256 of a token, base64url. */
   of(token: string): string {
@@ -21,7 +24,6 @@ export class TokenHashes {
     const known = this.#byHex.get(hex);
     if (known !== undefined) return known;
     const made = Buffer.from(hex, "hex").toString("base64url");
-    if (this.#byHex.size >= this.capacity) this.#byHex.clear();
     this.#byHex.set(hex, made);
     return made;
   }

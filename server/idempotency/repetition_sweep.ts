@@ -58,10 +58,8 @@ export class RepetitionSweep {
     private readonly services: RepetitionSweepServices,
     kinds: readonly RepetitionKind[],
   ) {
-    const { store, leases } = services;
     this.#steps = new LeasedSteps({
-      store,
-      leases,
+      leases: services.leases,
       name: "repetitions",
       pending: async () => {
         const pending: RepetitionKind[] = [];

@@ -9,6 +9,7 @@
  */
 import { type RelayError, unavailable } from "../errors.ts";
 import type { GroupCommit, Turn } from "../storage/group_commit.ts";
+import { leaseRuns, type LeaseTiming } from "../storage/lease.ts";
 import { randomId } from "../storage/random_id.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import type { RecordKey } from "../storage/record_key.ts";
@@ -54,6 +55,8 @@ export interface ReservedRequestsOptions {
 export const ANSWER_BESIDE = [["answer"]] as const;
 
 const LEASE_MS = 60_000;
+/** Who is let in early by another clock is refused by the commit, and who waits is told the end. */
+const LEASE: LeaseTiming = { leaseMs: LEASE_MS, clockSkewMs: 0 };
 const JOB_BYTES = 1_000;
 /** What one value of the store holds, with a margin, where a character counts two bytes. */
 const MAX_ANSWER_BYTES = 65_000;
@@ -133,11 +136,12 @@ export class ReservedRequests<Answer> {
     const { exclusive, elapsed } = this.options.store;
     const isOwn = use.processId === this.#processId;
     if (exclusive && !isOwn) return;
-    const leftMs = isOwn ? use.leasedUntilElapsedMs! - elapsed() : use.leasedUntilMs - now.nowMs;
-    // A longer rest than a whole lease comes from a clock that has jumped.
-    if (leftMs <= 0 || leftMs > LEASE_MS) return;
+    const [untilMs, nowMs] = isOwn
+      ? [use.leasedUntilElapsedMs!, elapsed()]
+      : [use.leasedUntilMs, now.nowMs];
+    if (!leaseRuns(untilMs, LEASE, nowMs)) return;
     requireSameRequest(use, fingerprint);
-    throw this.options.inProgress(Math.ceil(leftMs));
+    throw this.options.inProgress(Math.ceil(untilMs - nowMs));
   }
 
   #keyed(key: RecordKey<ReservedUse>, fingerprint: string, holder: string): KeyedCommit<Answer> {

@@ -52,10 +52,8 @@ export class Sweeps {
   readonly #steps: LeasedSteps<number>;
 
   constructor(private readonly options: SweepOptions) {
-    const { store, leases } = options;
     this.#steps = new LeasedSteps({
-      store,
-      leases,
+      leases: options.leases,
       name: "sweeps",
       pending: () => this.#pending(),
       step: (agentId) => this.#step(agentId),

@@ -7,7 +7,6 @@ import { type GroupCommit, Outdated } from "../storage/group_commit.ts";
 import type { Leases } from "../storage/leases.ts";
 import { randomId } from "../storage/random_id.ts";
 import type { Store } from "../storage/store.ts";
-import { takeWorkLease } from "../storage/work_lease.ts";
 import { firstCountedMinute, WINDOW_MINUTES } from "./counted.ts";
 import type { StandingsNow } from "./standings.ts";
 import {
@@ -65,11 +64,10 @@ export class Tally {
   }
 
   async #tidy(): Promise<void> {
-    const { store, leases } = this.options;
-    const lease = await takeWorkLease(store, leases, "tally", LEASE_MS);
+    const lease = await this.options.leases.take("tally", LEASE_MS);
     if (lease === null) return;
     try {
-      while (await this.#fold()) if (!(await lease.renew())) return;
+      while (await this.#fold()) if (!(await lease.keep())) return;
       await this.#checkpoint();
     } finally {
       await lease.release();

@@ -5,6 +5,7 @@
  */
 import { RelayError } from "../errors.ts";
 import type { GroupCommit, Turn } from "../storage/group_commit.ts";
+import type { LeaseTiming } from "../storage/lease.ts";
 import { randomId } from "../storage/random_id.ts";
 import { type RecordCache, recordName } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
@@ -12,18 +13,12 @@ import { Outdated } from "../storage/job.ts";
 import { type Alongside, LeaseLost } from "./outgoing_handler.ts";
 import { endKey, INDEX_ROW, indexKeyOf, outgoingKey, type OutgoingRow } from "./outgoing_row.ts";
 
-export interface LeaseTiming {
-  /** How long a lease lasts unless renewed, in ms; at most 60,000. */
-  leaseMs: number;
-  /** How far hosts' clocks may differ, in ms: for other processes a lease ends this much later. */
-  clockSkewMs: number;
-}
-
 /** What a held row needs of the relay. */
 export interface HeldRowServices {
   store: Store;
   records: RecordCache;
   commits: GroupCommit;
+  /** At most 60 s long. */
   timing: LeaseTiming;
   /**
    * Aborts when the relay closes. A change that the store does not take then is left to the next

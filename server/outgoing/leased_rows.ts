@@ -2,10 +2,10 @@
  * Finds rows whose holder is gone, by the index of leases alone, and puts them back for all
  * processes.
  */
-import { latestEndMs } from "../storage/lease_runs.ts";
+import { latestEndMs, leaseRuns, type LeaseTiming } from "../storage/lease.ts";
 import type { Row } from "../storage/rows.ts";
 import { type Freed, makeDueNow } from "./make_due_now.ts";
-import type { HeldRowServices, LeaseTiming } from "./held_row.ts";
+import type { HeldRowServices } from "./held_row.ts";
 import { LEASED_PREFIX, type OutgoingRow } from "./outgoing_row.ts";
 
 /** Rows put back at one time. */
@@ -28,14 +28,9 @@ export async function freeAllLeases(services: HeldRowServices, freed: Freed): Pr
 
 const isHeld = ({ lease }: OutgoingRow): boolean => lease !== null;
 
-/** The latest end that a right clock gives a lease: a row's holds the difference of the clocks already. */
-function latestLeaseEndMs({ leaseMs, clockSkewMs }: LeaseTiming, nowMs: number): number {
-  return latestEndMs({ lengthMs: leaseMs + clockSkewMs, skewMs: clockSkewMs }, nowMs);
-}
-
-/** Whether a row is held by a lease that is over, or that a wrong clock has given. */
+/** Whether a row is held by a lease that is over: its end holds the difference of the clocks already. */
 export function isLeaseOver(row: OutgoingRow, timing: LeaseTiming, nowMs: number): boolean {
-  return isHeld(row) && (row.dueMs <= nowMs || row.dueMs > latestLeaseEndMs(timing, nowMs));
+  return isHeld(row) && !leaseRuns(row.dueMs - timing.clockSkewMs, timing, nowMs);
 }
 
 /**
@@ -58,7 +53,7 @@ export async function freeLeasesThatAreOver(
   const rows = await list({ prefix });
   const untilMs = ({ key }: Row<unknown>) => key[1] as number;
   const over = rows.filter((row) => untilMs(row) <= nowMs);
-  const latestMs = latestLeaseEndMs(timing, nowMs);
+  const latestMs = latestEndMs(timing, nowMs) + timing.clockSkewMs;
   const mayBeRenewed = clock.sinceLeapMs <= timing.leaseMs + timing.clockSkewMs;
   const ahead = mayBeRenewed ? [] : await list({ prefix, start: [...prefix, latestMs + 1] });
   const isOver = (row: OutgoingRow) => isLeaseOver(row, timing, now());

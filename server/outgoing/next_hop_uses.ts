@@ -2,6 +2,7 @@
  * Who may use the connections of the next hop: each use has some of its own, whatever the others hold for
  * however long. Pure but for who waits.
  */
+import { WaitingLine } from "../waiting_line.ts";
 
 /** What a mail is, for its share of the connections. */
 export type NextHopUse = "link" | "notice" | "mail";
@@ -41,37 +42,24 @@ export function mayUse(
 /** Has each wait until it may use a connection; who waits longest comes first among those who may. */
 export class NextHopUses {
   readonly #used: Record<NextHopUse, number> = { link: 0, notice: 0, mail: 0 };
-  readonly #waiting = new Set<{ use: NextHopUse; admit: () => void }>();
+  readonly #line = new WaitingLine<true, NextHopUse>();
 
   constructor(private readonly connections: number) {}
 
   /** @returns false when the signal aborted before */
   async take(use: NextHopUse, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false;
-    if (mayUse(use, this.#used, this.connections)) {
-      this.#used[use]++;
-      return true;
-    }
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const one = { use, admit: () => resolve(true) };
-    // Who was admitted meanwhile has it, and gives it back.
-    const onAbort = () => this.#waiting.delete(one) && resolve(false);
-    this.#waiting.add(one);
-    signal.addEventListener("abort", onAbort, { once: true });
-    try {
-      return await promise;
-    } finally {
-      signal.removeEventListener("abort", onAbort);
-    }
+    return this.#admits(use) || await this.#line.wait(signal, use) !== null;
   }
 
   giveBack(use: NextHopUse): void {
     this.#used[use]--;
-    for (const one of this.#waiting) {
-      if (!mayUse(one.use, this.#used, this.connections)) continue;
-      this.#waiting.delete(one);
-      this.#used[one.use]++;
-      one.admit();
-    }
+    while (this.#line.give(true, this.#admits));
   }
+
+  readonly #admits = (use: NextHopUse): boolean => {
+    if (!mayUse(use, this.#used, this.connections)) return false;
+    this.#used[use]++;
+    return true;
+  };
 }

@@ -2,8 +2,8 @@
 import type { Core } from "../core.ts";
 import type { Part } from "../part.ts";
 import { startupNote } from "../startup_notes.ts";
+import type { LeaseTiming } from "../storage/lease.ts";
 import { deadNote } from "./dead_rows.ts";
-import type { LeaseTiming } from "./held_row.ts";
 import { OutgoingQueue } from "./outgoing_queue.ts";
 
 export interface Outgoing extends Part {

@@ -7,7 +7,7 @@ import { dnsCache } from "nodemailer/lib/shared";
 import type { SMTPConnectionOptions } from "nodemailer/lib/smtp-connection";
 import { isLoopback } from "../config/loopback.ts";
 import type { SmtpConfig } from "../config/mail.ts";
-import { ConnectionPlaces } from "./connection_places.ts";
+import { WaitingLine } from "../waiting_line.ts";
 import type { Handover, Mailer, MailOutcome, OutgoingMail } from "./mailer.ts";
 import { NextHopUses } from "./next_hop_uses.ts";
 import { oneAuthorityMore } from "./one_authority_more.ts";
@@ -48,8 +48,11 @@ const MAILS_A_CONNECTION = 100;
 export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
   const timing = { ...TIMING, ...options.timing };
   const connectionOptions = optionsOf(options, timing);
-  const places = new ConnectionPlaces<SmtpSession>(options.connections ?? CONNECTIONS);
-  const uses = new NextHopUses(options.connections ?? CONNECTIONS);
+  const { connections = CONNECTIONS } = options;
+  const uses = new NextHopUses(connections);
+  /** Places for connections, and who waits for one, or for a connection with its place. */
+  let freePlaces = connections;
+  const line = new WaitingLine<SmtpSession | "free">();
   const closing = new Map<SmtpSession, Promise<void>>();
   /** Sessions that wait for a mail, and what ends their wait. */
   const idle = new Map<SmtpSession, ReturnType<typeof setTimeout>>();
@@ -61,7 +64,7 @@ export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
   function leave(session: SmtpSession): void {
     const left = session.leave().finally(() => {
       closing.delete(session);
-      places.free();
+      if (!line.give("free")) freePlaces++;
     });
     closing.set(session, left);
   }
@@ -79,7 +82,7 @@ export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
   function putAside(session: SmtpSession): void {
     const isGood = session.isReusable && session.transactions < MAILS_A_CONNECTION && !isClosed;
     if (!isGood) return leave(session);
-    if (places.handOn(session)) return;
+    if (line.give(session)) return;
     const end = () => {
       clearTimeout(timer);
       if (idle.delete(session)) leave(session);
@@ -102,13 +105,20 @@ export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
     return isOver && !handover.signal.aborted ? null : outcome;
   }
 
-  async function sendByOne(mail: OutgoingMail, handover: Handover): Promise<MailOutcome> {
-    let session = takeIdle();
-    if (session === undefined) {
-      const place = await places.take(handover.signal);
-      if (place === null) return GIVEN_UP;
-      session = place === "free" ? begin() : place;
+  /** @returns null once the signal aborts */
+  async function takeSession(signal: AbortSignal): Promise<SmtpSession | null> {
+    if (signal.aborted) return null;
+    if (freePlaces > 0) {
+      freePlaces--;
+      return begin();
     }
+    const got = await line.wait(signal);
+    return got === "free" ? begin() : got;
+  }
+
+  async function sendByOne(mail: OutgoingMail, handover: Handover): Promise<MailOutcome> {
+    let session = takeIdle() ?? await takeSession(handover.signal);
+    if (session === null) return GIVEN_UP;
     session.onEnd = () => {};
     try {
       if (session.transactions > 0) {

@@ -3,7 +3,7 @@
  * second, and answers of 304 while it stays the same.
  */
 import { fixContent, type FixedContent } from "../http/fixed_content.ts";
-import { BoundedMap } from "../storage/bounded_map.ts";
+import { BoundedMap } from "../bounded_map.ts";
 
 const MAX_AGE_MS = 1_000;
 /** How long others wait for one that is being made. */

@@ -206,6 +206,18 @@ export class ClockWatch {
   }
 
   /**
+   * Begins to measure, for whoever must not have been away for longer than something lasts.
+   * @returns ms since then by the clock that shows more: the monotonic one goes on while the wall stands or
+   * leaps, and the wall while the machine sleeps. A wall that leapt back counts as much as one that leapt
+   * ahead: what was stored by it is as wrong for others.
+   */
+  stopwatch(): () => number {
+    const { now, elapsed } = this.#options;
+    const [wallMs, monotonicMs] = [now(), elapsed()];
+    return () => Math.max(elapsed() - monotonicMs, Math.abs(now() - wallMs));
+  }
+
+  /**
    * The times that may be right, in unix ms, the wall clock's last: one, or after a leap forward the
    * one before it too.
    */

@@ -195,3 +195,19 @@ Deno.test("ClockWatch never takes a clock outside 2025 to 2090 for right", () =>
     [true, false, false, true],
   );
 });
+
+Deno.test("ClockWatch.stopwatch() counts what either clock shows, and a leap back as one ahead", () => {
+  const { clock, watch } = watchClock();
+  const passed = watch.stopwatch();
+  const passedMs = () => Math.floor(passed());
+  assert.equal(passedMs(), 0);
+  clock.advance(1_000);
+  assert.equal(passedMs(), 1_000);
+  clock.leap(9_000);
+  assert.equal(passedMs(), 10_000);
+  clock.leap(-30_000);
+  assert.equal(passedMs(), 20_000);
+  clock.leap(20_000);
+  clock.advance(1_000);
+  assert.equal(passedMs(), 2_000);
+});

@@ -2,10 +2,7 @@
  * Background work in steps, each of which is one commit. One process works at a time, and the next
  * one goes on where it stopped. The store holds what is to be done.
  */
-import type { Lease, Leases } from "./leases.ts";
-import { passedSince } from "./passed_since.ts";
-import type { Store } from "./store.ts";
-import { takeWorkLease } from "./work_lease.ts";
+import type { Leases, WorkLease } from "./leases.ts";
 
 const LEASE_MS = 30_000;
 const LEASE_ATTEMPTS = 40;
@@ -13,7 +10,6 @@ const LEASE_PAUSE_MS = 50;
 
 /** @template Id what names a piece of work, such as an agent's id */
 export interface LeasedWork<Id> {
-  store: Store;
   leases: Leases;
   /** Name of the lease. */
   name: string;
@@ -57,15 +53,12 @@ export class LeasedSteps<Id> {
   }
 
   /** Works until nothing is left. @returns false when the lease was lost, or this is closed */
-  async #endAll(lease: Lease): Promise<boolean> {
-    const { store, pending, step } = this.work;
-    let passedMs = passedSince(store);
+  async #endAll(lease: WorkLease): Promise<boolean> {
+    const { pending, step } = this.work;
     for (let left = await pending(); left.length > 0; left = await pending()) {
       for (const id of left) {
         while (!this.#closed && await step(id)) {
-          if (passedMs() < LEASE_MS / 3) continue;
-          passedMs = passedSince(store);
-          if (!(await lease.renew())) return false;
+          if (!(await lease.keep())) return false;
         }
       }
       if (this.#closed) return false;
@@ -74,10 +67,10 @@ export class LeasedSteps<Id> {
   }
 
   /** Another process may be at its last step, and not see the work that has just begun. */
-  async #takeLease(): Promise<Lease | null> {
-    const { store, leases, name, pending } = this.work;
+  async #takeLease(): Promise<WorkLease | null> {
+    const { leases, name, pending } = this.work;
     for (let attempt = 0; attempt < LEASE_ATTEMPTS && !this.#closed; attempt++) {
-      const lease = await takeWorkLease(store, leases, name, LEASE_MS);
+      const lease = await leases.take(name, LEASE_MS);
       if (lease !== null) return lease;
       await new Promise((resolve) => setTimeout(resolve, LEASE_PAUSE_MS));
       if ((await pending()).length === 0) return null;

@@ -21,7 +21,6 @@ for (
     let left = 3;
     const others: boolean[] = [];
     const steps = new LeasedSteps<string>({
-      store,
       leases: new Leases(store),
       name: "work",
       pending: () => Promise.resolve(left > 0 ? ["all"] : []),

@@ -55,28 +55,67 @@ Deno.test("Leases.take() takes a lease over after its end and the hosts' clock d
     assert.equal(await new Leases(store).take("sweep", LENGTH_MS), null);
     advance(1);
     assert.notEqual(await new Leases(store).take("sweep", LENGTH_MS), null);
-    assert.equal(await lease!.renew(), false);
+    assert.equal(await lease!.keep(), false);
   }));
 
-Deno.test("Lease.renew() makes it last its length again, and release() leaves a successor's alone", () =>
+Deno.test("WorkLease.keep() makes it last its length again, and release() leaves a successor's alone", () =>
   withStore(false, async (store, advance) => {
     const lease = await new Leases(store).take("sweep", LENGTH_MS);
     advance(50_000);
-    assert.equal(await lease!.renew(), true);
+    assert.equal(await lease!.keep(), true);
     advance(50_000);
     assert.equal(await new Leases(store).take("sweep", LENGTH_MS), null);
     advance(LENGTH_MS);
     const successor = await new Leases(store).take("sweep", LENGTH_MS);
     await lease!.release();
-    assert.equal(await successor!.renew(), true);
+    assert.equal(await successor!.keep(), true);
   }));
 
-Deno.test("Leases.take() frees a former process's lease on an exclusive store, not its own", () =>
+Deno.test("WorkLease.keep() writes once a third of the length has passed, by either clock", () =>
+  withStore(false, async (store, advance, clock) => {
+    const lease = await new Leases(store).take("sweep", LENGTH_MS);
+    const versionOf = async () => (await store.get(["lease", "sweep"])).versionstamp;
+    const keepsAsItIs = async () => {
+      const before = await versionOf();
+      assert.ok(await lease!.keep());
+      return await versionOf() === before;
+    };
+    advance(LENGTH_MS / 3 - 1);
+    assert.equal(await keepsAsItIs(), true);
+    advance(1);
+    assert.equal(await keepsAsItIs(), false);
+    assert.equal(await keepsAsItIs(), true, "it lasts its whole length again");
+    clock.leap(-LENGTH_MS);
+    assert.equal(await keepsAsItIs(), false);
+  }));
+
+Deno.test("Leases.take() takes no notice of former processes on an exclusive store, only of its own", () =>
   withStore(true, async (store) => {
-    await new Leases(store).take("sweep", LENGTH_MS);
+    const key = ["lease", "sweep"];
+    const former = { v: 1, process: "former", turn: 3, untilMs: store.now() + LENGTH_MS };
+    await store.transact((transaction) => transaction.set(key, former));
     const leases = new Leases(store);
-    assert.notEqual(await leases.take("sweep", LENGTH_MS), null);
+    const lease = await leases.take("sweep", LENGTH_MS);
     assert.equal(await leases.take("sweep", LENGTH_MS), null);
+    assert.ok(await lease!.keep());
+    await lease!.release();
+    assert.notEqual(await leases.take("sweep", LENGTH_MS), null);
+    assert.deepEqual((await store.get(key)).value, former, "nothing is written");
+  }));
+
+Deno.test("Leases.take() heeds and writes rows as former versions on a shared store do", () =>
+  withStore(false, async (store, advance) => {
+    const key = ["lease", "sweep"];
+    const untilMs = store.now() + LENGTH_MS;
+    await store.transact((transaction) =>
+      transaction.set(key, { v: 1, process: "former", turn: 3, untilMs })
+    );
+    assert.equal(await new Leases(store).take("sweep", LENGTH_MS), null);
+    advance(LENGTH_MS + 5_000);
+    await new Leases(store).take("sweep", LENGTH_MS);
+    const { process, ...row } = (await store.get<{ process: string }>(key)).value!;
+    assert.match(process, /^[0-9a-f]{24}$/);
+    assert.deepEqual(row, { v: 1, turn: 0, untilMs: store.now() + LENGTH_MS });
   }));
 
 Deno.test("Leases.take() ignores a lease that ends further ahead than its length and the hosts' clock difference", () =>

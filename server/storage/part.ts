@@ -12,6 +12,7 @@ import { Journal, type JournalBounds } from "./journal.ts";
 import { replayJournal } from "./replay_journal.ts";
 import type { QueueBounds } from "./job_queue.ts";
 import { openAddressKey, openLayout } from "./layout.ts";
+import type { LeaseTiming } from "./lease.ts";
 import { Leases } from "./leases.ts";
 import { PublicReads } from "./public_reads.ts";
 import { RecordCache } from "./record_cache.ts";
@@ -25,7 +26,7 @@ import {
   type StoreCapacity,
 } from "./store.ts";
 import { StoreTime } from "./store_time.ts";
-import { SLOT_TIMING, type SlotTiming, WriterSlot } from "./writer_slot.ts";
+import { SLOT_TIMING, WriterSlot } from "./writer_slot.ts";
 
 /** How often the clocks are compared where nothing asks. */
 const TICK_MS = 1_000;
@@ -33,7 +34,7 @@ const TICK_MS = 1_000;
 export interface StorageOptions {
   /** Free bytes on the store's disk; none where the store is not on a disk of ours. */
   measureFreeBytes?: MeasureFreeBytes;
-  slotTiming?: SlotTiming;
+  slotTiming?: LeaseTiming;
   clockTiming?: ClockTiming;
   capacity?: StoreCapacity;
   queueBounds?: QueueBounds;

@@ -4,9 +4,9 @@
  * commits something or the result is older than the caller allows.
  */
 import { RelayError } from "../errors.ts";
-import { BoundedMap } from "./bounded_map.ts";
+import { BoundedMap } from "../bounded_map.ts";
 import type { RecordCache } from "./record_cache.ts";
-import { Semaphore } from "./semaphore.ts";
+import { Semaphore } from "../semaphore.ts";
 import type { Store } from "./store.ts";
 
 interface Kept {
@@ -65,7 +65,6 @@ export class PublicReads {
     };
     run.then((value) => {
       ended();
-      this.#kept.delete(name); // makes it the newest entry
       this.#kept.set(name, { value, revision, beganMs });
     }, ended);
     return run;

@@ -5,7 +5,6 @@
  */
 import type { Store } from "./store.ts";
 import { PackedTexts } from "./packed_texts.ts";
-import { readRows } from "./read_rows.ts";
 import { isDeferredKey, isPlainKey, type RecordKey } from "./record_key.ts";
 import { SegmentedMap } from "./segmented_map.ts";
 
@@ -152,19 +151,26 @@ export class RecordCache {
   }
 
   /**
-   * The same of many records, those that are not in memory read together. Memory keeps none of them.
+   * What read() would give without a read of the store; undefined where it would read, as it always does
+   * on a shared store, and where memory knows that there is no record.
+   */
+  inMemory<T extends object>(key: RecordKey<T>): T | undefined {
+    if (!this.store.exclusive) return undefined;
+    return (this.peek(recordName(key))?.value as T | null | undefined) ?? undefined;
+  }
+
+  /**
+   * read() of many records, those that are not in memory read together. Memory keeps none of them.
    * @returns values in the order of the keys
    */
   async readMany<T>(keys: readonly RecordKey<T>[]): Promise<(T | null)[]> {
-    const values: (T | null)[] = [];
-    for await (const rows of readRows<T>(this.store, keys)) {
-      for (const { key, value } of rows) {
-        // A record that was changed while it was read is in memory.
-        const entry = this.store.exclusive ? this.#entries.peek(recordName(key)) : undefined;
-        values.push(entry === undefined ? value : entry.value as T | null);
-      }
-    }
-    return values;
+    const rows = await this.store.getMany<T[]>(keys);
+    if (!this.store.exclusive) return rows.map(({ value }) => value);
+    // A record that was changed while it was read is in memory.
+    return rows.map(({ key, value }) => {
+      const entry = this.#entries.peek(recordName(key));
+      return entry === undefined ? value : entry.value as T | null;
+    });
   }
 
   /** A row that is no record, always read from the store. */

@@ -4,7 +4,6 @@
  */
 import { DAY_MS, MINUTE_MS } from "../time_units.ts";
 import type { ClockWatch } from "./clock_watch.ts";
-import { passedSince } from "./passed_since.ts";
 import type { Store } from "./store.ts";
 
 /**
@@ -101,7 +100,7 @@ export class StoreTime {
       return livedMs - elapsedMs;
     });
     this.#livedAtZeroMs = Math.max(this.#livedAtZeroMs, livedAtZeroMs);
-    this.#passedMs = passedSince(this.store);
+    this.#passedMs = this.store.clock.stopwatch();
   }
 }
 

@@ -7,38 +7,30 @@
  * another has taken the slot. `lease` is renewed and never checked, or each renewal would fail the
  * groups under way.
  */
-import { leaseRuns } from "./lease_runs.ts";
-import { passedSince } from "./passed_since.ts";
+import { CLOCK_SKEW_MS } from "../clock_skew.ts";
+import { Lease, type LeaseTiming } from "./lease.ts";
 import { randomId } from "./random_id.ts";
 import type { Store } from "./store.ts";
-import type { Transaction } from "./transaction.ts";
 
 const SLOT_COUNT = 255;
 
-export interface SlotTiming {
-  /** How long a lease lasts unless renewed, in ms. */
-  leaseMs: number;
-  /**
-   * How far hosts' clocks may differ, in ms: a lease is taken over only this long after its end.
-   */
-  clockSkewMs: number;
-}
+export const SLOT_TIMING: LeaseTiming = { leaseMs: 30_000, clockSkewMs: CLOCK_SKEW_MS };
 
-export const SLOT_TIMING: SlotTiming = { leaseMs: 30_000, clockSkewMs: 5_000 };
-
-interface Owner {
+interface OwnerRow {
   v: 1;
   holder: string;
 }
-export interface Lease {
+export interface SlotLeaseRow {
   v: 1;
   untilMs: number;
   /** Version of the floor that all its commits rest on; former versions of the relay know none. */
   floor?: string;
 }
 
-export const ownerKey = (slot: number): Deno.KvKey => ["slot", slot, "owner"];
-export const leaseKey = (slot: number): Deno.KvKey => ["slot", slot, "lease"];
+/** Keys of a slot's rows. */
+export function slotKeys(slot: number): readonly [owner: Deno.KvKey, lease: Deno.KvKey] {
+  return [["slot", slot, "owner"], ["slot", slot, "lease"]];
+}
 
 /** No slot is free: 255 processes hold live leases on this store. */
 export class NoFreeSlot extends Error {
@@ -49,20 +41,23 @@ export class NoFreeSlot extends Error {
   }
 }
 
+interface Held {
+  number: number;
+  ownerVersion: string;
+  lease: Lease<OwnerRow>;
+}
+
 export class WriterSlot {
-  #number = 0;
-  #ownerVersion: string | null = null;
-  /** Ms since the lease was last made to last its whole length. */
-  #passedMs: () => number = () => Infinity;
+  #held!: Held;
   #renewal: ReturnType<typeof setInterval> | undefined;
   readonly #holder: string;
 
-  private constructor(private readonly store: Store, private readonly timing: SlotTiming) {
+  private constructor(private readonly store: Store, private readonly timing: LeaseTiming) {
     this.#holder = randomId(store);
   }
 
   /** Leases a free slot and keeps it renewed. @throws NoFreeSlot */
-  static async lease(store: Store, timing: SlotTiming = SLOT_TIMING): Promise<WriterSlot> {
+  static async lease(store: Store, timing: LeaseTiming = SLOT_TIMING): Promise<WriterSlot> {
     const slot = new WriterSlot(store, timing);
     await slot.#takeAny();
     slot.#renewal = setInterval(() => void slot.renew().catch(() => {}), timing.leaseMs / 3);
@@ -71,21 +66,21 @@ export class WriterSlot {
   }
 
   get number(): number {
-    return this.#number;
+    return this.#held.number;
   }
 
   /** Changes whenever the slot is taken anew, even if it is the same one. */
-  get tenure(): string | null {
-    return this.#ownerVersion;
+  get tenure(): string {
+    return this.#held.ownerVersion;
   }
 
   get checks(): readonly Deno.AtomicCheck[] {
-    return [{ key: ownerKey(this.#number), versionstamp: this.#ownerVersion }];
+    return [{ key: slotKeys(this.number)[0], versionstamp: this.tenure }];
   }
 
   /** Whether the lease, as this process last renewed it, still runs by both clocks. */
   get isLive(): boolean {
-    return this.#passedMs() < this.timing.leaseMs;
+    return this.#held.lease.isLive;
   }
 
   /** Makes sure that a slot is held; leases another if this one was lost. */
@@ -100,46 +95,20 @@ export class WriterSlot {
    */
   async release(): Promise<void> {
     clearInterval(this.#renewal);
-    const number = this.#number;
-    await this.#whileHeld((transaction) => {
-      transaction.delete(ownerKey(number));
-      transaction.delete(leaseKey(number));
-    }).catch(() => {});
+    await this.#held.lease.release().catch(() => {});
   }
 
   async #isHeld(): Promise<boolean> {
     if (!this.isLive) return await this.renew();
-    const tenure = this.#ownerVersion;
-    return (await this.store.get(ownerKey(this.#number))).versionstamp === tenure;
+    const { number, ownerVersion } = this.#held;
+    return (await this.store.get(slotKeys(number)[0])).versionstamp === ownerVersion;
   }
 
   /** Renews the lease, and says in it what is known now. @returns false when the slot was lost */
   async renew(): Promise<boolean> {
-    const tenure = this.#ownerVersion;
-    const number = this.#number;
-    const passedMs = passedSince(this.store);
-    const untilMs = this.store.now() + this.timing.leaseMs;
+    const { lease } = this.#held;
     await this.store.floor.learn();
-    const held = await this.#whileHeld((transaction) =>
-      transaction.set(leaseKey(number), this.#leaseUntil(untilMs))
-    );
-    if (tenure === this.#ownerVersion) this.#passedMs = held ? passedMs : () => Infinity;
-    return held;
-  }
-
-  /** Stores something if the slot is held in the same tenure. @returns false when it was lost */
-  #whileHeld(write: (transaction: Transaction) => void): Promise<boolean> {
-    const tenure = this.#ownerVersion;
-    const key = ownerKey(this.#number);
-    return this.store.transact(async (transaction) => {
-      if ((await transaction.get(key)).versionstamp !== tenure) return false;
-      write(transaction);
-      return true;
-    });
-  }
-
-  #leaseUntil(untilMs: number): Lease {
-    return { v: 1, untilMs, floor: this.store.floor.acknowledged };
+    return await lease.renew();
   }
 
   async #takeAny(): Promise<void> {
@@ -151,28 +120,22 @@ export class WriterSlot {
   }
 
   async #take(number: number): Promise<boolean> {
-    const { store } = this;
-    const passedMs = passedSince(store);
-    const isFree = await store.transact(async (transaction) => {
-      const keys = [ownerKey(number), leaseKey(number)] as const;
-      const [owner, lease] = await transaction.getMany<[Owner, Lease]>(keys);
-      const nowMs = store.now();
-      const { leaseMs: lengthMs, clockSkewMs: skewMs } = this.timing;
-      const isHeld = owner.value !== null &&
-        leaseRuns(lease.value?.untilMs ?? 0, { lengthMs, skewMs }, nowMs);
-      if (isHeld) return false;
-      const untilMs = nowMs + lengthMs;
-      transaction.set(keys[0], { v: 1, holder: this.#holder } satisfies Owner);
-      transaction.set(keys[1], this.#leaseUntil(untilMs));
-      return true;
-    });
-    if (!isFree) return false;
-    const owner = await store.get<Owner>(ownerKey(number));
-    if (owner.value?.holder !== this.#holder) return false; // another has it since
+    const { store, timing } = this;
+    const keys = slotKeys(number);
+    const holder = this.#holder;
+    const lease = new Lease<OwnerRow>(store, {
+      keys,
+      isOurs: (owner) => owner.holder === holder,
+      until: (untilMs) => [
+        { v: 1, holder } satisfies OwnerRow,
+        { v: 1, untilMs, floor: store.floor.acknowledged } satisfies SlotLeaseRow,
+      ],
+    }, timing);
+    if (!await lease.take()) return false;
+    const owner = await store.get<OwnerRow>(keys[0]);
+    if (owner.value?.holder !== holder) return false; // another has it since
     await store.floor.learn(); // after the slot is ours: whoever raises it later sees the lease
-    this.#number = number;
-    this.#ownerVersion = owner.versionstamp;
-    this.#passedMs = passedMs;
+    this.#held = { number, ownerVersion: owner.versionstamp!, lease };
     return true;
   }
 }

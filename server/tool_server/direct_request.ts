@@ -10,7 +10,7 @@ import {
   PROTOCOL_VERSION_META_KEY,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
-import { BoundedMap } from "../storage/bounded_map.ts";
+import { BoundedMap } from "../bounded_map.ts";
 import { isRecord, isRpcId, type JsonRecord, type RpcId } from "./json_rpc.ts";
 
 export type Era = "initialized" | "stateless";

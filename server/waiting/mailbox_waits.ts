@@ -1,9 +1,9 @@
 /** Who waits at the mailboxes of one kind: registers here, and is woken when a change is committed. */
+import type { Semaphore } from "../semaphore.ts";
 import { type RecordCache, recordName } from "../storage/record_cache.ts";
 import type { RecordKey } from "../storage/record_key.ts";
 import type { Head, MailboxKind } from "./mailbox_kind.ts";
 import { type WaitBounds, type WaitEnd, Waiter } from "./waiter.ts";
-import type { WaitingPlaces } from "./waiting_places.ts";
 import { wakeShardOf } from "./wake_marks.ts";
 
 /** A mailbox with waiters. */
@@ -22,7 +22,8 @@ export type HeadOutcome<H extends Head> =
 export interface MailboxWaitsOptions<R, H extends Head> {
   kind: MailboxKind<R, H>;
   records: Pick<RecordCache, "read">;
-  places: WaitingPlaces;
+  /** Of all that wait in one process, at mailboxes of any kind. */
+  places: Semaphore;
   /** Called whenever a wait begins while there is no other. */
   onFirst(): void;
 }
@@ -40,10 +41,11 @@ export class MailboxWaits<R, H extends Head> {
    */
   open(mailbox: RecordKey<R>, bounds: WaitBounds = {}): Waiter<H> | null {
     const { places } = this.options;
-    if (!places.take()) return null;
+    const giveBack = places.tryTake();
+    if (giveBack === null) return null;
     const name = recordName(mailbox);
     const waiter = new Waiter<H>(bounds, (waiter) => {
-      places.giveBack();
+      giveBack();
       const waited = this.#mailboxes.get(name);
       if (waited?.waiters.delete(waiter) && waited.waiters.size === 0) this.#mailboxes.delete(name);
     });

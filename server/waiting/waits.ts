@@ -1,10 +1,10 @@
 /** All that waits in one process, at mailboxes of any kind, within one bound. */
+import { Semaphore } from "../semaphore.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
 import type { Head, MailboxKind } from "./mailbox_kind.ts";
 import { MailboxWaits } from "./mailbox_waits.ts";
-import { WaitingPlaces } from "./waiting_places.ts";
 import { type StartTicker, Wake } from "./wake.ts";
 import { markWakes } from "./wake_marks.ts";
 
@@ -20,17 +20,17 @@ export interface WaitsOptions {
 }
 
 export class Waits {
-  readonly #places: WaitingPlaces;
+  readonly #places: Semaphore;
   readonly #kinds: { close(): void }[] = [];
   #closed = false;
 
   constructor(private readonly options: WaitsOptions) {
-    this.#places = new WaitingPlaces(options.bound);
+    this.#places = new Semaphore({ permits: options.bound });
   }
 
   /** Waiters now, of all kinds. */
   get size(): number {
-    return this.#places.taken;
+    return this.#places.countOf();
   }
 
   /**

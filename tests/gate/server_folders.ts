@@ -18,7 +18,7 @@ export const SERVER_FOLDERS: FolderTable = {
   },
   mailboxes: { imports: ["storage"], shows: ["records.ts", "retained_bytes.ts"] },
   pages: { imports: ["http"], shows: "*" },
-  tool_server: { imports: ["http", "storage"], shows: "*" },
+  tool_server: { imports: ["http"], shows: "*" },
   description: { imports: ["http"], shows: "*" },
   docs: { imports: ["description", "http", "pages"], shows: [] },
   mail: {
@@ -116,7 +116,7 @@ export const SERVER_FOLDERS: FolderTable = {
     ],
   },
   site: {
-    imports: ["agents", "description", "directory", "http", "network", "pages", "storage"],
+    imports: ["agents", "description", "directory", "http", "network", "pages"],
     shows: [],
   },
   digest: {

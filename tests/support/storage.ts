@@ -5,6 +5,7 @@ import { ClockWatch } from "../../server/storage/clock_watch.ts";
 import { GroupCommit, type Job } from "../../server/storage/group_commit.ts";
 import { IdSequence } from "../../server/storage/id_sequence.ts";
 import { Journal, type JournalBounds } from "../../server/storage/journal.ts";
+import type { LeaseTiming } from "../../server/storage/lease.ts";
 import { replayJournal } from "../../server/storage/replay_journal.ts";
 import type { QueueBounds } from "../../server/storage/job_queue.ts";
 import { RecordCache } from "../../server/storage/record_cache.ts";
@@ -14,14 +15,14 @@ import {
   type Store,
   type StoreCapacity,
 } from "../../server/storage/store.ts";
-import { type SlotTiming, WriterSlot } from "../../server/storage/writer_slot.ts";
+import { WriterSlot } from "../../server/storage/writer_slot.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 
 export interface TestStorageOptions {
   exclusive?: boolean;
   capacity?: StoreCapacity;
   clock?: TestClock;
-  slotTiming?: SlotTiming;
+  slotTiming?: LeaseTiming;
   bounds?: QueueBounds;
   /** Records kept in memory. */
   cached?: number;

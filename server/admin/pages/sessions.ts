@@ -6,6 +6,7 @@
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Buffer } from "node:buffer";
+import { BoundedMap } from "../../bounded_map.ts";
 import { HOUR_MS } from "../../time_units.ts";
 
 export const SESSION_MS = HOUR_MS;
@@ -24,8 +25,8 @@ export interface SessionsOptions {
 
 export class Sessions {
   readonly #key: Uint8Array;
-  /** Ids that this process has signed out, oldest first. */
-  readonly #revoked = new Set<string>();
+  /** Ids that this process has signed out. */
+  readonly #revoked = new BoundedMap<string, true>(REVOKED);
 
   constructor(private readonly options: SessionsOptions) {
     const { adminToken, storeKey } = options;
@@ -48,15 +49,13 @@ export class Sessions {
     if (!timingSafeEqual(Buffer.from(this.#mac(signed)), Buffer.from(mac!))) return false;
     // A clock that was set back must not make a session longer than its hour.
     const leftMs = Number(endMs) - nowMs;
-    return leftMs > 0 && leftMs <= SESSION_MS && !this.#revoked.has(id!);
+    return leftMs > 0 && leftMs <= SESSION_MS && this.#revoked.get(id!) === undefined;
   }
 
   /** Ends a session in this process. Others take it until its hour is over. */
   revoke(value: string): void {
     const id = FORM.exec(value)?.[2];
-    if (id === undefined) return;
-    this.#revoked.add(id);
-    if (this.#revoked.size > REVOKED) this.#revoked.delete(this.#revoked.values().next().value!);
+    if (id !== undefined) this.#revoked.set(id, true);
   }
 
   #mac(signed: string): string {

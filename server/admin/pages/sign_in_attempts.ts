@@ -4,6 +4,7 @@
  * operator out. What a guesser learns by that is whether a guess is right, which the API says as well,
  * without a limit; the token's 32 characters are what keeps them from guessing.
  */
+import { BoundedMap } from "../../bounded_map.ts";
 import type { Clock } from "../../deps.ts";
 import { RelayError } from "../../errors.ts";
 import { admit, type Window } from "../../rate_window.ts";
@@ -11,11 +12,11 @@ import { MINUTE_MS } from "../../time_units.ts";
 
 /** Wrong tokens of one client in ten minutes that are answered as such. */
 export const ATTEMPTS = { limit: 10, windowMs: 10 * MINUTE_MS };
-/** Clients that are remembered; beyond it the one that began first is forgotten. */
+/** Clients that are remembered; beyond it the one that tried longest ago is forgotten. */
 const CLIENTS = 10_000;
 
 export class SignInAttempts {
-  readonly #windows = new Map<string, Window>();
+  readonly #windows = new BoundedMap<string, Window>(CLIENTS);
 
   constructor(private readonly now: Clock) {}
 
@@ -36,6 +37,5 @@ export class SignInAttempts {
       );
     }
     this.#windows.set(client, admitted.window);
-    if (this.#windows.size > CLIENTS) this.#windows.delete(this.#windows.keys().next().value!);
   }
 }

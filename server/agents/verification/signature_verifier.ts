@@ -6,7 +6,7 @@
 import { Buffer } from "node:buffer";
 import { type KeyObject, verify } from "node:crypto";
 import { hasStrictSignatureForm } from "../../../toolkit/strict_signature.ts";
-import { BoundedMap } from "../../storage/bounded_map.ts";
+import { BoundedMap } from "../../bounded_map.ts";
 import { importVerifyingKey } from "../verifying_key.ts";
 import type { StartWorker, VerificationWorker } from "./start_worker.ts";
 

@@ -46,10 +46,8 @@ export class InboxErasures {
   readonly #steps: LeasedSteps<DeletedInbox>;
 
   constructor(private readonly options: InboxErasuresOptions) {
-    const { store, leases } = options;
     this.#steps = new LeasedSteps({
-      store,
-      leases,
+      leases: options.leases,
       name: "mail-inbox-erasures",
       pending: () => this.#pending(),
       step: (inbox) => this.#step(inbox),

@@ -2,8 +2,8 @@
  * When keys were last used. Kept in memory and written once a minute, so that a request costs no
  * commit; a crash loses at most that minute.
  */
-import { BoundedMap } from "../../storage/bounded_map.ts";
 import type { Store } from "../../storage/store.ts";
+import { BoundedMap } from "../../bounded_map.ts";
 import { keysKey, type KeysRecord } from "../records/key_record.ts";
 
 /** A row has two checks at most: that its key stands, and that nobody wrote a later time. */

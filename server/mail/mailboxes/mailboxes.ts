@@ -8,6 +8,7 @@
  */
 import { unavailable } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
+import { Semaphore } from "../../semaphore.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
 import { Outdated, type Turn } from "../../storage/job.ts";
 import { type RecordCache, recordName } from "../../storage/record_cache.ts";
@@ -19,7 +20,6 @@ import { inboxKey, type InboxRecord } from "../records/inbox_record.ts";
 import { EMPTY_MAILBOX, mailboxKey, type MailboxRecord } from "../records/mailbox_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { unknownObject } from "../unknown_object.ts";
-import { InTurn } from "./in_turn.ts";
 import { MailboxChanged } from "./mail_inboxes.ts";
 
 /** The guard as a change finds and leaves it. */
@@ -67,7 +67,8 @@ export interface MailboxServices {
 const MAX_WAITING = 64;
 
 export class Mailboxes {
-  readonly #turns = new InTurn();
+  /** Changes of one inbox are made one after the other. */
+  readonly #turns = new Semaphore<string>({ permits: 1 });
 
   constructor(private readonly services: MailboxServices) {}
 
@@ -96,21 +97,21 @@ export class Mailboxes {
     prepare: (mailbox: Mailbox) => Promise<MailboxChange<T>> | MailboxChange<T>,
   ): Promise<T> {
     const key = mailboxKey(typeof by === "string" ? by : by.org.id, inboxId);
-    if (this.#turns.waitingAt(recordName(key)) >= MAX_WAITING) {
+    if (this.#turns.countOf(recordName(key)) >= MAX_WAITING) {
       throw unavailable(
         "too many changes of this inbox wait for each other; try again in a moment",
         1_000,
       );
     }
     return await this.#turns.run(
-      recordName(key),
       () => whileOutdated(() => this.#change(by, inboxId, key, prepare)),
+      recordName(key),
     );
   }
 
   /** Does work in the turn of an inbox, after the changes that wait: for commits made by others. */
   async inTurn<T>(orgId: string, inboxId: string, work: () => Promise<T>): Promise<T> {
-    return await this.#turns.run(recordName(mailboxKey(orgId, inboxId)), work);
+    return await this.#turns.run(work, recordName(mailboxKey(orgId, inboxId)));
   }
 
   /**

@@ -1,6 +1,7 @@
 /** Messages of an inbox as they come, as server-sent events (mail page, "Endpoints besides"). */
 import { rateLimited } from "../../errors.ts";
 import { NO_STORE } from "../../http/answer.ts";
+import { Semaphore } from "../../semaphore.ts";
 import type { Waiter } from "../../waiting/waiter.ts";
 import { MINUTE_MS } from "../../time_units.ts";
 import type { MessagePage } from "./message_pages.ts";
@@ -38,7 +39,7 @@ const encoder = new TextEncoder();
 
 /** The streams of one process. */
 export class MessageStreams {
-  readonly #open = new Map<string, number>();
+  readonly #open: Semaphore<string>;
   readonly #startTimer: NonNullable<MessageStreamsOptions["startTimer"]>;
   readonly #perOrg: number;
 
@@ -47,6 +48,7 @@ export class MessageStreams {
   ) {
     this.#startTimer = startTimer;
     this.#perOrg = perOrg;
+    this.#open = new Semaphore({ permits: perOrg });
   }
 
   /**
@@ -55,22 +57,14 @@ export class MessageStreams {
    * @throws RelayError `rate_limited`
    */
   take(orgId: string): () => void {
-    const taken = this.#open.get(orgId) ?? 0;
-    if (taken >= this.#perOrg) {
+    const giveBack = this.#open.tryTake(orgId);
+    if (giveBack === null) {
       throw rateLimited(
         `an org may have ${this.#perOrg} streams open; close one, or poll with wait`,
         COMMENT_MS,
       );
     }
-    this.#open.set(orgId, taken + 1);
-    let isTaken = true;
-    return () => {
-      if (!isTaken) return;
-      isTaken = false;
-      const left = this.#open.get(orgId)! - 1;
-      if (left === 0) this.#open.delete(orgId);
-      else this.#open.set(orgId, left);
-    };
+    return giveBack;
   }
 
   /**

@@ -41,10 +41,8 @@ export class Retention {
   readonly #refused = new Set<string>();
 
   constructor(private readonly options: RetentionOptions) {
-    const { store, leases } = options;
     this.#steps = new LeasedSteps({
-      store,
-      leases,
+      leases: options.leases,
       name: "mail-retention",
       pending: () => this.#pending(),
       step: (due) => this.#step(due),

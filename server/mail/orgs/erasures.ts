@@ -54,10 +54,8 @@ export class Erasures {
   readonly #steps: LeasedSteps<string>;
 
   constructor(private readonly options: ErasureOptions) {
-    const { store, leases } = options;
     this.#steps = new LeasedSteps({
-      store,
-      leases,
+      leases: options.leases,
       name: "mail-erasures",
       pending: () => this.#pending(),
       step: (orgId) => this.#step(orgId),

@@ -1,4 +1,5 @@
 /** Bytes as text, by the charset that a header names. Pure; linear in the bytes. */
+import { BoundedMap } from "../../bounded_map.ts";
 
 export interface DecodedText {
   text: string;
@@ -24,7 +25,7 @@ const UNSAID =
 /** A message may name any number of charsets; so many are remembered. */
 const REMEMBERED = 64;
 
-const decoders = new Map<string, TextDecoder | null>();
+const decoders = new BoundedMap<string, TextDecoder | null>(REMEMBERED);
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
@@ -53,7 +54,6 @@ function decodeUnsaid(bytes: Uint8Array): DecodedText {
 function decoderOf(name: string): TextDecoder | null {
   let decoder = decoders.get(name);
   if (decoder !== undefined) return decoder;
-  if (decoders.size >= REMEMBERED) decoders.clear();
   try {
     decoder = new TextDecoder(Object.hasOwn(ALIASES, name) ? ALIASES[name] : name);
   } catch {

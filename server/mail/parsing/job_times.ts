@@ -1,4 +1,5 @@
 /** How long a job may take: less for owners whose jobs lately took all of their time. Pure. */
+import { BoundedMap } from "../../bounded_map.ts";
 
 export interface JobTimeBounds {
   /** Of a job, from when the worker has it. */
@@ -13,8 +14,8 @@ export interface JobTimeBounds {
 const MAX_OWNERS = 10_000;
 
 export class JobTimes {
-  /** When an owner was slow last, the oldest first. */
-  readonly #slowAtMs = new Map<string, number>();
+  /** When an owner was slow last. */
+  readonly #slowAtMs = new BoundedMap<string, number>(MAX_OWNERS);
 
   constructor(private readonly bounds: JobTimeBounds, private readonly now: () => number) {}
 
@@ -29,13 +30,6 @@ export class JobTimes {
 
   /** Told of a job whose time was over. */
   tookTooLong(owner: string): void {
-    this.#slowAtMs.delete(owner);
     this.#slowAtMs.set(owner, this.now());
-    if (this.#slowAtMs.size > MAX_OWNERS) {
-      for (const [first] of this.#slowAtMs) {
-        this.#slowAtMs.delete(first);
-        break;
-      }
-    }
   }
 }

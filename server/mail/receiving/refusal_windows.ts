@@ -4,6 +4,7 @@
  * not wanted, and what is to be bounded is the work of this process. What is forgotten may be refused
  * once more.
  */
+import { BoundedMap } from "../../bounded_map.ts";
 import { CLOCK_SKEW_MS } from "../../clock_skew.ts";
 import { admit, type Window } from "../../rate_window.ts";
 import { HOUR_MS, MINUTE_MS } from "../../time_units.ts";
@@ -11,8 +12,7 @@ import { HOUR_MS, MINUTE_MS } from "../../time_units.ts";
 const MAX_NAMES = 4_096;
 
 export class RefusalWindows {
-  /** The one counted last stands last. */
-  readonly #windows = new Map<string, Window>();
+  readonly #windows = new BoundedMap<string, Window>(MAX_NAMES);
   /** Messages of which nobody knows yet whether they are refused. */
   readonly #held = new Map<string, number>();
 
@@ -56,12 +56,7 @@ export class RefusalWindows {
   /** Counts one more, unless the window is full. */
   count(name: string, limit: number): void {
     const admitted = admit(this.#windows.get(name) ?? [], this.now(), rule(limit));
-    if ("retryAfterMs" in admitted) return;
-    this.#windows.delete(name);
-    this.#windows.set(name, admitted.window);
-    if (this.#windows.size <= MAX_NAMES) return;
-    const [oldest] = this.#windows.keys();
-    this.#windows.delete(oldest!);
+    if ("window" in admitted) this.#windows.set(name, admitted.window);
   }
 }
 

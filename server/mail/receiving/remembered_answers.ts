@@ -1,5 +1,6 @@
 /** What a gateway was answered under a webhook-id, for when it asks again (mail page, "Receiving"). */
 import { Buffer } from "node:buffer";
+import { BoundedMap } from "../../bounded_map.ts";
 import { type RelayError, unavailable } from "../../errors.ts";
 import { sha256Of } from "../../http/sha256_of.ts";
 import {
@@ -60,7 +61,9 @@ export class RememberedAnswers {
    * Of messages that nobody took. Forgotten, they cost nobody a message, and written, each of them would
    * cost a commit: a flood of mail that is not wanted has none (docs/adr/0047).
    */
-  readonly #refusals = new Map<string, { answer: RememberedAnswer; atElapsedMs: number }>();
+  readonly #refusals = new BoundedMap<string, { answer: RememberedAnswer; atElapsedMs: number }>(
+    KEPT_REFUSALS,
+  );
 
   constructor(private readonly services: RememberedAnswersServices) {}
 
@@ -82,10 +85,7 @@ export class RememberedAnswers {
   #keepRefusal(hash: string, answer: RememberedAnswer): RememberedAnswer {
     const stands = this.#findRefusal(hash);
     if (stands !== null) return stands;
-    this.#refusals.delete(hash);
     this.#refusals.set(hash, { answer, atElapsedMs: this.services.store.elapsed() });
-    const [oldest] = this.#refusals.keys();
-    if (this.#refusals.size > KEPT_REFUSALS) this.#refusals.delete(oldest!);
     return answer;
   }
 }

@@ -5,7 +5,7 @@
 import type { Blobs } from "../../blobs/blobs.ts";
 import { unavailable } from "../../errors.ts";
 import { BoundedPage } from "../../http/bounded_page.ts";
-import { Semaphore } from "../../storage/semaphore.ts";
+import { Semaphore } from "../../semaphore.ts";
 import type { Rows } from "../../storage/rows.ts";
 import { ulidTimeMs } from "../../storage/ulid.ts";
 import { DAY_MS } from "../../time_units.ts";
@@ -90,11 +90,12 @@ export class MailSearch {
   readonly #bounds: SearchBounds;
   readonly #now: () => number;
   readonly #places: Semaphore;
-  readonly #ofOrgs = new Map<string, number>();
+  readonly #ofOrgs: Semaphore<string>;
 
   constructor(private readonly services: MailSearchServices) {
     this.#bounds = services.bounds ?? BOUNDS;
     this.#now = services.now ?? (() => performance.now());
+    this.#ofOrgs = new Semaphore({ permits: this.#bounds.perOrg });
     this.#places = new Semaphore({
       permits: this.#bounds.atOneTime,
       maxWaiting: this.#bounds.waiting,
@@ -111,18 +112,15 @@ export class MailSearch {
     if (asked.terms.length === 0 || asked.inboxIds.length === 0) {
       return { rows: [], next: null, isPartial: false };
     }
-    const { perOrg } = this.#bounds;
-    const underWay = this.#ofOrgs.get(orgId) ?? 0;
-    if (underWay >= perOrg) {
+    const giveBack = this.#ofOrgs.tryTake(orgId);
+    if (giveBack === null) {
+      const { perOrg } = this.#bounds;
       throw unavailable(`an org has at most ${perOrg} searches under way at one time`, 2_000);
     }
-    this.#ofOrgs.set(orgId, underWay + 1);
     try {
       return await this.#places.run(() => this.#scan(orgId, asked, page));
     } finally {
-      const left = this.#ofOrgs.get(orgId)! - 1;
-      if (left === 0) this.#ofOrgs.delete(orgId);
-      else this.#ofOrgs.set(orgId, left);
+      giveBack();
     }
   }
 

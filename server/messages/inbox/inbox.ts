@@ -4,7 +4,6 @@ import type { Limits } from "../../limits.ts";
 import { inKey, type InRecord } from "../../mailboxes/records.ts";
 import { type GroupCommit, Outdated } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
-import { recordInMemory } from "../../storage/record_in_memory.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
 import type { MailboxWaits } from "../../waiting/mailbox_waits.ts";
 import type { Waiter } from "../../waiting/waiter.ts";
@@ -81,7 +80,7 @@ export class Inbox {
     const beganMs = store.now();
     const undo = this.#floor.begin(agentId, beganMs);
     if (query.waitMs === 0) {
-      const inbox = recordInMemory(store, records, inKey(agentId));
+      const inbox = records.inMemory(inKey(agentId));
       if (inbox !== undefined && inbox.head <= query.sinceId) {
         this.#waiting.get(agentId)?.end();
         return emptyPage(query.sinceId);

@@ -6,7 +6,7 @@
 import { RelayError } from "../../errors.ts";
 import type { AnswerHold, AnswersInHand } from "../../http/answers_in_hand.ts";
 import { LARGE_ANSWER_BYTES } from "../../http/large_answer.ts";
-import { Semaphore } from "../../storage/semaphore.ts";
+import { Semaphore } from "../../semaphore.ts";
 
 export interface PagesInHandOptions {
   answers: AnswersInHand;
@@ -33,10 +33,11 @@ export interface PageInHand extends AnswerHold {
 
 export class PagesInHand {
   readonly #readers: Semaphore;
-  readonly #ofAgents = new Map<number, number>();
+  readonly #ofAgents: Semaphore<number>;
 
   constructor(private readonly options: PagesInHandOptions) {
     this.#readers = options.readers ?? new Semaphore(PAGE_READERS);
+    this.#ofAgents = new Semaphore({ permits: options.perAgent });
   }
 
   /**
@@ -45,14 +46,13 @@ export class PagesInHand {
    */
   async begin(agentId: number): Promise<PageInHand> {
     const { answers, perAgent } = this.options;
-    const inHand = this.#ofAgents.get(agentId) ?? 0;
-    if (inHand >= perAgent) throw tooManyOfAgent(perAgent);
-    this.#ofAgents.set(agentId, inHand + 1);
+    const leave = this.#ofAgents.tryTake(agentId);
+    if (leave === null) throw tooManyOfAgent(perAgent);
     let endReading: () => void;
     try {
       endReading = await this.#readers.take();
     } catch (error) {
-      this.#leave(agentId);
+      leave();
       throw error;
     }
     let hold: AnswerHold | null = null;
@@ -62,7 +62,7 @@ export class PagesInHand {
     const ended = () => {
       if (!isInHand) return;
       isInHand = false;
-      this.#leave(agentId);
+      leave();
       for (const other of carried) other.end();
     };
     return {
@@ -87,12 +87,6 @@ export class PagesInHand {
         return hold.stream(bytes);
       },
     };
-  }
-
-  #leave(agentId: number): void {
-    const left = this.#ofAgents.get(agentId)! - 1;
-    if (left === 0) this.#ofAgents.delete(agentId);
-    else this.#ofAgents.set(agentId, left);
   }
 }
 

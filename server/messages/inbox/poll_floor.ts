@@ -1,6 +1,6 @@
 /** How often an agent may poll its inbox (specification, section 8; decisions, "Limits"). */
 import { rateLimited } from "../../errors.ts";
-import { BoundedMap } from "../../storage/bounded_map.ts";
+import { BoundedMap } from "../../bounded_map.ts";
 import { CLOCK_SKEW_MS } from "../../clock_skew.ts";
 
 /**

@@ -7,7 +7,7 @@
  * that it was committed upon. A message that does not follow the last one begins anew. That holds
  * on shared stores too, where other processes write to the same inbox.
  */
-import { BoundedMap } from "../../storage/bounded_map.ts";
+import { BoundedMap } from "../../bounded_map.ts";
 import { IdQueue } from "./id_queue.ts";
 import type { MessageRow } from "./message_row.ts";
 

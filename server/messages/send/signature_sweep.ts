@@ -10,7 +10,6 @@ import type { Leases } from "../../storage/leases.ts";
 import { FLOOR_KEY } from "../../storage/repeat_floor.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
 import { timestamp } from "../../timestamp.ts";
-import { takeWorkLease } from "../../storage/work_lease.ts";
 import { BUCKET_SECONDS } from "./use_group.ts";
 
 /** Rows of one commit: the store does nothing else for some 5 ms, and then as long what others want. */
@@ -20,7 +19,6 @@ const COMMITS_A_RUN = 3_000;
 /** A shutdown waits no longer for it. */
 const MAX_PAUSE_MS = 200;
 const LEASE_MS = 60_000;
-const RENEW_EVERY_MS = 20_000;
 
 export interface SignatureSweepOptions {
   store: Store;
@@ -58,15 +56,10 @@ export class SignatureSweep {
   async #leased(): Promise<void> {
     const { store, leases } = this.#options;
     if (this.#closed || !store.clock.isSure) return;
-    const lease = await takeWorkLease(store, leases, "signature-sweep", LEASE_MS);
+    const lease = await leases.take("signature-sweep", LEASE_MS);
     if (lease === null) return;
-    let renewedMs = store.elapsed();
     try {
-      await this.#sweep(async () => {
-        if (store.elapsed() - renewedMs < RENEW_EVERY_MS) return true;
-        renewedMs = store.elapsed();
-        return await lease.renew();
-      });
+      await this.#sweep(() => lease.keep());
     } finally {
       await lease.release();
     }

@@ -3,7 +3,7 @@
  * once. For equal messages the relay therefore signs with the next second that it has not used.
  */
 import { rateLimited } from "../../errors.ts";
-import { BoundedMap } from "../../storage/bounded_map.ts";
+import { BoundedMap } from "../../bounded_map.ts";
 
 const REMEMBERED_REQUESTS = 10_000;
 

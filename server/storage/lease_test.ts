@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { leaseRuns } from "./lease_runs.ts";
+import { leaseRuns } from "./lease.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 1);
-const LENGTH = { lengthMs: 30_000, skewMs: 5_000 };
+const TIMING = { leaseMs: 30_000, clockSkewMs: 5_000 };
 
 for (
   const [endsInMs, runs] of [
@@ -16,6 +16,6 @@ for (
   ] as const
 ) {
   Deno.test(`leaseRuns() says ${runs} of a lease that ends in ${endsInMs} ms`, () => {
-    assert.equal(leaseRuns(NOW_MS + endsInMs, LENGTH, NOW_MS), runs);
+    assert.equal(leaseRuns(NOW_MS + endsInMs, TIMING, NOW_MS), runs);
   });
 }

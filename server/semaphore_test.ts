@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { RelayError } from "../errors.ts";
+import { RelayError } from "./errors.ts";
 import { Semaphore } from "./semaphore.ts";
 
 const refusal = () => new RelayError("unavailable", "too many wait");
@@ -48,4 +48,39 @@ Deno.test("Semaphore.run() gives its permit back, whatever becomes of the work",
   gate.resolve();
   await running;
   await semaphore.run(() => Promise.resolve());
+});
+
+Deno.test("Semaphore of one permit has work done in turn for each name, whatever became of the work before", async () => {
+  const turns = new Semaphore<string>({ permits: 1 });
+  const order: string[] = [];
+  const first = Promise.withResolvers<void>();
+  const one = turns.run(async () => {
+    await first.promise;
+    order.push("one");
+    throw new Error("one failed");
+  }, "a");
+  const two = turns.run(() => Promise.resolve(void order.push("two")), "a");
+  await turns.run(() => Promise.resolve(void order.push("other")), "b");
+  assert.deepEqual(order, ["other"]);
+  assert.deepEqual([turns.countOf("a"), turns.countOf("b"), turns.size], [2, 0, 1]);
+  first.resolve();
+  await assert.rejects(one, /one failed/);
+  await two;
+  assert.deepEqual(order, ["other", "one", "two"]);
+  assert.deepEqual([turns.countOf("a"), turns.size], [0, 0]);
+});
+
+Deno.test("Semaphore.tryTake() takes what is free of each name, and leaves none of a full one", async () => {
+  const semaphore = new Semaphore<string>({ permits: 2 });
+  const [first, second] = [semaphore.tryTake("a"), semaphore.tryTake("a")];
+  assert.equal(semaphore.tryTake("a"), null);
+  assert.notEqual(semaphore.tryTake("b"), null);
+  const third = semaphore.take("a");
+  assert.deepEqual([semaphore.countOf("a"), semaphore.size], [3, 2]);
+  first!();
+  assert.equal(semaphore.tryTake("a"), null, "who waits comes first");
+  (await third)();
+  second!();
+  second!();
+  assert.deepEqual([semaphore.countOf("a"), semaphore.size], [0, 1]);
 });
