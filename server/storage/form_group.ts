@@ -30,10 +30,10 @@ export function formGroup(forming: Forming): PlanGroup | null {
   const { store, records, queue } = forming;
   const group = new PlanGroup(forming);
   /**
-   * Records of jobs that were passed over, each with the locked record that its job waits for, if
-   * any.
+   * Records of jobs that were passed over, now or often before, each with the locked record that its
+   * job waits for, if any.
    */
-  const held = new Map<string, string | null>();
+  const held = new Map<string, string | null>(queue.reserved);
   const left: Pending[] = [];
   let apart: string | null = null;
   const waiting = queue.takeWaiting();

@@ -85,7 +85,8 @@ export class GroupCommit {
       queue: this.#queue,
       annotations: this.#annotations,
       journal: this.#journal,
-      reload: (pending) => void this.#reload(pending),
+      // Later: what is read may push a record out of memory that the group being formed does not lock yet.
+      reload: (pending) => queueMicrotask(() => void this.#reload(pending)),
       refuse: (pending, error) => this.#refuse(pending, error),
     };
   }
@@ -120,25 +121,32 @@ export class GroupCommit {
     const mayTryAgain = this.#queue.patience();
     for (;;) {
       const reads = new Map<RecordKey<unknown>, string | null>();
-      const value = await prepare.call(job, {
-        get: async <R>(key: RecordKey<R>) => {
-          // On an exclusive store memory is right.
-          if (!this.#store.exclusive) this.#records.refresh(key);
-          const entry = await this.#records.load(key);
-          reads.set(key, entry.versionstamp);
-          return entry.value as R | null;
-        },
-      });
       try {
+        const value = await prepare.call(job, {
+          get: async <R>(key: RecordKey<R>) => {
+            // On an exclusive store memory is right.
+            const row =
+              await (this.#store.exclusive ? this.#records.load(key) : this.#records.readAnew(key));
+            reads.set(key, row.versionstamp);
+            return row.value as R | null;
+          },
+        });
         return await this.#admit(job, { value, reads, tried });
       } catch (error) {
-        if (!(error instanceof Outdated)) throw error;
-        if (!mayTryAgain()) throw unavailable(error);
+        // An attempt may have come late, also where prepare() refuses: it may be what it was refused for.
+        const stored = await this.#findStored(tried).catch(() => null);
+        if (stored) {
+          job.committed?.(stored.result as T);
+          return stored.result as T;
+        }
+        const isOutdated = error instanceof Outdated;
+        if (isOutdated && stored === undefined && mayTryAgain()) continue;
+        const isRefusal = error instanceof RelayError && error.code !== "unavailable";
+        const isKnown = tried.length === 0 || (stored === undefined && isRefusal);
+        if (isKnown && !isOutdated) throw error;
+        if (tried.length > 0) job.leftUnclear?.(tried.map(({ attempt }) => attempt));
+        throw unavailable(error);
       }
-      const stored = await this.#findStored(tried);
-      if (stored === undefined) continue;
-      job.committed?.(stored.result as T);
-      return stored.result as T;
     }
   }
 
@@ -208,7 +216,7 @@ export class GroupCommit {
   #restoreIds(): void {
     this.#restoring = true;
     this.#ids.restore().catch((error) => {
-      for (const pending of this.#queue.takeWaiting()) this.#giveUp(pending, error);
+      for (const pending of this.#queue.takeWaiting()) void this.#giveUp(pending, error);
     }).finally(() => {
       this.#restoring = false;
       this.#schedule();
@@ -231,7 +239,7 @@ export class GroupCommit {
         const keys = [...pending.records.values()];
         await Promise.all(keys.map((key) => this.#records.load(key)));
       } catch (error) {
-        this.#giveUp(pending, error);
+        await this.#giveUp(pending, error);
       }
     }));
     for (const pending of jobs) this.#queue.push(pending);
@@ -251,15 +259,26 @@ export class GroupCommit {
       verified!.add(name);
     }
     if (doubted.length > 0 && !(error instanceof Outdated)) void this.#retry(pending);
-    else this.#queue.reject(pending, error);
+    else void this.#reject(pending, error);
   }
 
   /** The caller gets 503, or the error that the job itself has thrown. */
-  #giveUp(pending: Pending, error: unknown): void {
+  async #giveUp(pending: Pending, error: unknown): Promise<void> {
     if (pending.answered) return;
     const isAnswer = error instanceof RelayError && !(error instanceof NoAnswer);
-    if (isAnswer || error instanceof Outdated) this.#queue.reject(pending, error);
+    if (isAnswer || error instanceof Outdated) await this.#reject(pending, error);
     else this.#queue.giveUp(pending, error);
+  }
+
+  /** Refuses a job, unless an attempt of it that came late is what it was refused for. */
+  async #reject(pending: Pending, error: unknown): Promise<void> {
+    try {
+      const stored = await this.#findStored(pending.tried);
+      if (stored !== undefined) this.#succeed(pending, stored.result);
+      else this.#queue.reject(pending, error);
+    } catch (cause) {
+      this.#queue.giveUp(pending, cause);
+    }
   }
 
   /** Queues jobs again, all at one time, except those that turn out to be stored already. */
@@ -281,7 +300,7 @@ export class GroupCommit {
       const settled = await job.settle?.();
       if (settled !== undefined) this.#queue.resolve(pending, settled);
     } catch (error) {
-      this.#giveUp(pending, error);
+      await this.#giveUp(pending, error);
     }
     return !pending.answered;
   }
@@ -364,7 +383,7 @@ export class GroupCommit {
   async #endWhenKnown(group: PlanGroup, failure: unknown): Promise<void> {
     const outcome = await this.#journal!.settleAtLast(group.journalNumber!, group.attempt);
     if (outcome === "unknown") { // the relay ends: the next start replays
-      for (const { pending } of group.members) this.#giveUp(pending, failure);
+      for (const { pending } of group.members) void this.#giveUp(pending, failure);
     } else this.#end(group, outcome, failure);
     this.#schedule();
   }
@@ -394,10 +413,11 @@ export class GroupCommit {
     for (const { pending } of group.members) {
       pending.failures++;
       pending.errors = failure === null ? 0 : pending.errors + 1;
-      for (const name of pending.records.keys()) pending.verified?.add(name);
+      // Others among its records may be in memory as they were before it came.
+      for (const name of group.entries.keys()) pending.verified?.add(name);
       const tooOften = pending.failures > MAX_FAILURES && this.#queue.isLongDue(pending);
       if (tooOften || pending.errors > MAX_ERRORS) {
-        this.#giveUp(pending, failure ?? new Error("too many conflicts"));
+        void this.#giveUp(pending, failure ?? new Error("too many conflicts"));
         continue;
       }
       const cause = pending.records.keys().find((name) => changed?.has(name));

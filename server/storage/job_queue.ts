@@ -44,6 +44,9 @@ export interface Pending {
   readonly verified: Set<string> | null;
   /** Attempts that failed with an unknown outcome. */
   readonly tried: Tried[];
+  /** The record that it waited for last, and how often that was another one than before. */
+  parkedOn: string | null;
+  detours: number;
   /** The group that holds it and has not ended. */
   travelling: Attempt | null;
   /** The caller has its answer. */
@@ -84,6 +87,9 @@ export const QUEUE_BOUNDS: QueueBounds = {
   checkEveryMs: 1_000,
 };
 
+/** How often a job may be overtaken while it waits for one of its records after the other. */
+const DETOURS = 4;
+
 export class JobQueue {
   /** In the order of admission. */
   readonly #admitted = new Set<Pending>();
@@ -94,6 +100,8 @@ export class JobQueue {
   #latestWaitMs = 0;
   #waiting: Pending[] = [];
   readonly #parked = new Map<string, Pending[]>();
+  /** Records of parked jobs that were overtaken often, each with the record that is waited for. */
+  readonly #reserved = new Map<string, string>();
   #stallTimer: ReturnType<typeof setTimeout> | undefined;
   #idle: (() => void)[] = [];
 
@@ -124,6 +132,8 @@ export class JobQueue {
       failures: 0,
       errors: 0,
       apart: null,
+      parkedOn: null,
+      detours: 0,
       tried: given.prepared.tried ?? [],
       travelling: null,
       answered: false,
@@ -206,11 +216,25 @@ export class JobQueue {
     this.#waiting = this.#waiting.length === 0 ? [...jobs] : [...jobs, ...this.#waiting];
   }
 
-  /** The job waits until the named record, which an uncommitted group holds, is released. */
+  /**
+   * The job waits until the named record, which an uncommitted group holds, is released. Where others
+   * hold one of its records after the other, all of them are reserved for it until then.
+   */
   park(recordName: string, pending: Pending): void {
     const parked = this.#parked.get(recordName);
     if (parked === undefined) this.#parked.set(recordName, [pending]);
     else parked.push(pending);
+    if (pending.parkedOn !== recordName) pending.detours++;
+    pending.parkedOn = recordName;
+    if (pending.detours <= DETOURS) return;
+    for (const name of pending.records.keys()) {
+      if (!this.#reserved.has(name)) this.#reserved.set(name, recordName);
+    }
+  }
+
+  /** Records that no job may take, each with the record whose release is waited for. */
+  get reserved(): Iterable<[name: string, lockedRecord: string]> {
+    return this.#reserved;
   }
 
   /**
@@ -223,6 +247,9 @@ export class JobQueue {
       if (parked === undefined) continue;
       this.#parked.delete(name);
       for (const pending of parked) if (!pending.answered) released.push(pending);
+      for (const [reserved, lockedRecord] of this.#reserved) {
+        if (lockedRecord === name) this.#reserved.delete(reserved);
+      }
     }
     if (released.length > 0) this.putBack(released);
   }
@@ -230,7 +257,7 @@ export class JobQueue {
   /** The caller gets 503; its job is told of its attempts, the one under way included. */
   giveUp(pending: Pending, cause: unknown): void {
     const { job, tried, travelling } = pending;
-    const attempts = tried.map(({ attempt }) => attempt);
+    const attempts = tried.splice(0).map(({ attempt }) => attempt);
     if (travelling !== null) attempts.push(travelling);
     if (attempts.length > 0) job.leftUnclear?.(attempts);
     this.reject(pending, unavailable(cause));

@@ -44,6 +44,8 @@ export function recordName(key: Deno.KvKey): string {
 export class RecordCache {
   readonly #entries: SegmentedMap<string, RecordEntry>;
   readonly #loads = new Map<string, Promise<RecordEntry>>();
+  /** Names of those that nobody but read() waits for: a record that is absent is not kept then. */
+  readonly #lookUps = new Set<string>();
   /** Records that had to leave, as versionstamp and JSON. None of them is in #entries too. */
   readonly #packed: PackedTexts;
   /** Raised at the end of each group commit, before its callers get their answers. */
@@ -79,12 +81,18 @@ export class RecordCache {
   /** The entry, read from the store if memory has none. Concurrent calls share one read. */
   load(key: Deno.KvKey): Promise<RecordEntry> {
     const name = recordName(key);
+    this.#lookUps.delete(name);
+    return this.#load(key, name);
+  }
+
+  #load(key: Deno.KvKey, name: string, isLookUp = false): Promise<RecordEntry> {
     const present = this.peek(name);
     if (present !== undefined) return Promise.resolve(present);
     const unpacked = this.#unpack(key, name);
     if (unpacked !== undefined) return Promise.resolve(unpacked);
     const running = this.#loads.get(name);
     if (running !== undefined) return running;
+    if (isLookUp) this.#lookUps.add(name);
     const load = this.#read(key, name, () => this.#loads.get(name) === load);
     this.#loads.set(name, load);
     return load;
@@ -106,9 +114,15 @@ export class RecordCache {
   }
 
   #keep(name: string, row: Pick<RecordEntry, "key" | "value" | "versionstamp">): RecordEntry {
+    const entry = this.#entryOf(row);
+    this.#entries.add(name, entry);
+    return entry;
+  }
+
+  #entryOf(row: Pick<RecordEntry, "key" | "value" | "versionstamp">): RecordEntry {
     const deferred = this.store.exclusive && isDeferredKey(row.key);
     const { key, value, versionstamp } = row;
-    const entry: RecordEntry = {
+    return {
       key,
       value,
       versionstamp,
@@ -118,8 +132,6 @@ export class RecordCache {
       unsaved: false,
       uses: 0,
     };
-    this.#entries.add(name, entry);
-    return entry;
   }
 
   async #read(key: Deno.KvKey, name: string, isCurrent: () => boolean): Promise<RecordEntry> {
@@ -128,12 +140,14 @@ export class RecordCache {
       row = await this.store.get(key);
     } catch (error) {
       if (isCurrent()) this.#loads.delete(name);
+      this.#lookUps.delete(name);
       throw error;
     }
     // After an eviction meanwhile, the store may hold something newer than what was read.
-    if (!isCurrent()) return await this.load(key);
+    if (!isCurrent()) return await this.#load(key, name);
     this.#loads.delete(name);
-    return this.#keep(name, row);
+    const isLookUp = this.#lookUps.delete(name);
+    return isLookUp && row.value === null ? this.#entryOf(row) : this.#keep(name, row);
   }
 
   /**
@@ -142,10 +156,9 @@ export class RecordCache {
    */
   async read<T>(key: Deno.KvKey): Promise<T | null> {
     if (this.store.exclusive) {
-      const entry = await this.load(key);
+      const name = recordName(key);
       // Absent records are not kept: look-ups of names that do not exist would fill the memory.
-      if (entry.value === null) this.evict(recordName(key));
-      return entry.value as T | null;
+      return (await this.#load(key, name, true)).value as T | null;
     }
     return (await this.store.get<T>(key)).value;
   }
@@ -182,6 +195,20 @@ export class RecordCache {
   refresh(key: Deno.KvKey): void {
     const name = recordName(key);
     if (this.#entries.peek(name)?.locked !== true) this.evict(name);
+  }
+
+  /**
+   * Reads a record from the store, whatever memory holds, and drops what memory holds otherwise. No reader
+   * waits for another who comes later, as after refresh() each does that has begun.
+   */
+  async readAnew(key: Deno.KvKey): Promise<Pick<RecordEntry, "value" | "versionstamp">> {
+    const name = recordName(key);
+    this.#packed.take(name);
+    if (this.#entries.peek(name) === undefined && !this.#loads.has(name)) return this.load(key);
+    const row = await this.store.get(key);
+    const entry = this.#entries.peek(name);
+    if (entry !== undefined && entry.versionstamp !== row.versionstamp) this.evict(name);
+    return row;
   }
 
   /** Drops a record whose state in the store is unknown or newer: now, or when its group ends. */
