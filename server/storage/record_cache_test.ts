@@ -231,32 +231,29 @@ const plainTab = defineRecord<Tab, [name: string]>(["plain-tab"], 1, {
 });
 
 Deno.test("a record that memory drops for one that a job of the same group asks for is changed by no two groups", async () => {
-  for (let seed = 1; seed <= 3; seed++) {
-    using kv = await Deno.openKv(":memory:");
-    const journalBounds = { rows: 1_000, records: 1_000, afterMs: 0, batch: 10 };
-    const { records, commits, journal, close } = await openTestStorage(kv, {
-      cached: 3,
-      journalBounds,
-    });
-    const random = seededRandom(seed);
-    const names = ["a", "b", "c", "d", "e", "f", "g", "h"];
-    const noted = new Map<string, number[]>();
-    for (let operation = 0; operation < 60;) {
-      const [one, other] = [0, 1].map(() => names[Math.floor(random() * names.length)]!);
-      await Promise.all([one!, other!, one!].map((name) => {
-        const number = operation++;
-        noted.set(name, [...noted.get(name) ?? [], number]);
-        return commits.submit((turn) => {
-          const done = turn.record(plainTab(name))?.done ?? [];
-          turn.putRecord(plainTab(name), { done: [...done, number] });
-        });
-      }));
-      await until(() => journal!.size.records === 0);
-    }
-    for (const [name, numbers] of noted) {
-      const { done } = (await records.read<Tab>(plainTab(name)))!;
-      assert.deepEqual(done.toSorted((a, b) => a - b), numbers, `${name} by seed ${seed}`);
-    }
-    await close();
+  using kv = await Deno.openKv(":memory:");
+  const journalBounds = { rows: 1_000, records: 1_000, afterMs: 0, batch: 10 };
+  const { records, commits, journal, close } = await openTestStorage(kv, {
+    cached: 3,
+    journalBounds,
+  });
+  const random = seededRandom(1);
+  const names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+  const noted = new Map<string, number[]>(names.map((name) => [name, []]));
+  for (let operation = 0; operation < 120;) {
+    const [one, other] = [0, 1].map(() => names[Math.floor(random() * names.length)]!);
+    await Promise.all([one!, other!, one!].map((name) => {
+      const number = operation++;
+      noted.get(name)!.push(number);
+      return commits.submit((turn) => {
+        const done = turn.record(plainTab(name))?.done ?? [];
+        turn.putRecord(plainTab(name), { done: [...done, number] });
+      });
+    }));
+    await until(() => journal!.size.records === 0);
   }
+  const found = await Promise.all(names.map((name) => records.read<Tab>(plainTab(name))));
+  const done = found.map((tab) => tab?.done.toSorted((a, b) => a - b));
+  assert.deepEqual(done, [...noted.values()]);
+  await close();
 });
