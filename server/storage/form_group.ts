@@ -17,6 +17,8 @@ export interface Forming {
   journal: Journal | null;
   /** The job's records have to be read before it can be planned. */
   reload(pending: Pending): void;
+  /** Whether an attempt of the job has come late has to be found out before it can be tried again. */
+  look(pending: Pending): void;
   /** The job's plan refused. */
   refuse(pending: Pending, error: unknown): void;
 }
@@ -86,6 +88,10 @@ export function formGroup(forming: Forming): PlanGroup | null {
     }
     try {
       if ("error" in planned) throw planned.error;
+      if (mayHoldAttempt(pending, turn)) {
+        forming.look(pending);
+        continue;
+      }
       if (!group.add(pending, planned.result, turn)) break;
       apart = pending.apart;
     } catch (error) {
@@ -110,6 +116,14 @@ function plan({ job, prepared }: Pending, turn: JobTurn): { result: unknown } | 
   } catch (error) {
     return { error };
   }
+}
+
+/**
+ * Whether a plan may have seen what an unclear attempt of its job has stored: records that were read
+ * after the store was asked for the attempt. One that comes later makes the commit fail.
+ */
+function mayHoldAttempt({ tried, lookedAt }: Pending, { entries }: JobTurn): boolean {
+  return tried.length > 0 && entries.values().some(({ readAs }) => readAs > lookedAt);
 }
 
 /** Has the record read that a plan has asked for and that memory lacks. */

@@ -87,6 +87,7 @@ export class GroupCommit {
       journal: this.#journal,
       // Later: what is read may push a record out of memory that the group being formed does not lock yet.
       reload: (pending) => queueMicrotask(() => void this.#reload(pending)),
+      look: (pending) => queueMicrotask(() => void this.#retry(pending)),
       refuse: (pending, error) => this.#refuse(pending, error),
     };
   }
@@ -292,6 +293,7 @@ export class GroupCommit {
     if (pending.answered) return false; // given up meanwhile
     try {
       const { job, tried } = pending;
+      pending.lookedAt = this.#records.reads;
       const stored = await this.#findStored(tried);
       if (stored !== undefined) {
         this.#succeed(pending, stored.result);

@@ -44,6 +44,8 @@ export interface Pending {
   readonly verified: Set<string> | null;
   /** Attempts that failed with an unknown outcome. */
   readonly tried: Tried[];
+  /** `RecordCache.reads` when the store was last asked for them. */
+  lookedAt: number;
   /** The record that it waited for last, and how often that was another one than before. */
   parkedOn: string | null;
   detours: number;
@@ -135,6 +137,7 @@ export class JobQueue {
       parkedOn: null,
       detours: 0,
       tried: given.prepared.tried ?? [],
+      lookedAt: 0,
       travelling: null,
       answered: false,
     };

@@ -24,6 +24,8 @@ export interface RecordEntry {
   readonly deferred: boolean;
   /** The value stands in the journal, and not yet in its row: it stays in memory. */
   unsaved: boolean;
+  /** Which one of all reads has put it into memory; commits of this process change it from there. */
+  readonly readAs: number;
   /** How often it was asked for since the eviction last looked at it. */
   uses: number;
 }
@@ -48,6 +50,8 @@ export class RecordCache {
   readonly #lookUps = new Set<string>();
   /** Records that had to leave, as versionstamp and JSON. None of them is in #entries too. */
   readonly #packed: PackedTexts;
+  /** Records that were put into memory so far. */
+  reads = 0;
   /** Raised at the end of each group commit, before its callers get their answers. */
   revision = 0;
 
@@ -130,6 +134,7 @@ export class RecordCache {
       doubted: false,
       deferred,
       unsaved: false,
+      readAs: ++this.reads,
       uses: 0,
     };
   }

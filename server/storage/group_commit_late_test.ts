@@ -1,4 +1,4 @@
-/** What refusals on a shared store rest on, where attempts come late and memory is outdated. */
+/** What decisions on a shared store rest on, where attempts come late and memory is outdated. */
 import assert from "node:assert/strict";
 import {
   countJob,
@@ -93,6 +93,18 @@ for (const [name, job] of Object.entries(LATE)) {
     });
   }
 }
+
+Deno.test("a job reads nothing that an attempt of its own has changed, and takes it for another's", async () => {
+  await withLateLetter(2, async (storage) => {
+    const stored = await storage.commits.submit((turn) => {
+      const head = headIn(turn, "a") + 1;
+      turn.putRecord<TestMailbox>(mailboxKey("a"), { head });
+      turn.set(letterKey("a", head), turn.attempt);
+      return head;
+    });
+    assert.equal(stored, 2);
+  });
+});
 
 Deno.test("an attempt for which settle() refuses its own job is the answer", async () => {
   await withLateLetter(2, async (storage) => {
