@@ -92,6 +92,10 @@ export function formGroup(forming: Forming): PlanGroup | null {
         forming.look(pending);
         continue;
       }
+      if (group.repeats(turn)) {
+        passOver(pending, null); // it meets what is there after the commit
+        continue;
+      }
       if (!group.add(pending, planned.result, turn)) break;
       apart = pending.apart;
     } catch (error) {

@@ -29,7 +29,7 @@ import {
   type Tried,
   unavailable,
 } from "./job_queue.ts";
-import type { Journal } from "./journal.ts";
+import { type Journal, storedUnder } from "./journal.ts";
 import type { PlanGroup } from "./plan_group.ts";
 import { type RecordCache, recordName } from "./record_cache.ts";
 import type { RecordKey } from "./record_key.ts";
@@ -346,7 +346,7 @@ export class GroupCommit {
       failure = error;
     }
     try {
-      versionstamp ??= await this.#outcome(group);
+      versionstamp ??= await this.#outcome(group, failure);
     } catch {
       if (group.journalNumber !== null) return void this.#endWhenKnown(group, failure);
       // else each job asks again before its retry
@@ -394,10 +394,13 @@ export class GroupCommit {
    * The versionstamp of a commit that holds our attempt id though reported as failed, or null.
    * @throws whatever the store throws
    */
-  async #outcome(group: PlanGroup): Promise<string | null> {
+  async #outcome(group: PlanGroup, failure: unknown): Promise<string | null> {
     const { journalNumber, attempt } = group;
     if (this.#journal === null) return await this.#versionOf(group);
-    return journalNumber === null ? null : await this.#journal.settle(journalNumber, attempt);
+    if (journalNumber === null) return null;
+    // The store has answered: nothing is on its way, and no number has to be used up for good.
+    if (failure === null) return await storedUnder(this.#store, journalNumber, attempt);
+    return await this.#journal.settle(journalNumber, attempt);
   }
 
   /** Tries the jobs of a failed commit again, apart from those that the failure did not concern. */

@@ -9,6 +9,7 @@ import {
 import { RelayError } from "../errors.ts";
 import { letterJob, mailboxKey } from "../../tests/support/storage.ts";
 import { type Job, type Turn } from "./group_commit.ts";
+import { JOURNAL_PREFIX, type JournalRow } from "./journal.ts";
 import { defineRecord } from "./record_key.ts";
 import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "./store.ts";
 
@@ -247,3 +248,20 @@ Deno.test("GroupCommit leaves a job to the next group when its keys have no room
     await assert.rejects(storage.commits.submit(writes("c", 4)), RangeError);
   }, { capacity });
 });
+
+Deno.test("of two jobs that require one row absent, the second one finds what the first has written", async () => {
+  await withControlledCommits(async ({ storage, kv }) => {
+    await storage.commits.submit(countJob("a"));
+    const send = () => storage.commits.submit(letterJob(storage, "a", "b", "once"));
+    const [one, other] = await Promise.all([send(), send()]);
+    assert.equal(one, other);
+    assert.deepEqual(await usedUp(kv), [], "repetitions leave nothing in the journal");
+    assert.equal((await Array.fromAsync(kv.list({ prefix: ["letter"] }))).length, 2);
+  });
+});
+
+/** Numbers of the journal that stay used up until the process ends. */
+async function usedUp(kv: Deno.Kv): Promise<unknown[]> {
+  const rows = await Array.fromAsync(kv.list<JournalRow>({ prefix: JOURNAL_PREFIX }));
+  return rows.filter(({ value }) => value.attempt === null).map(({ key }) => key[1]);
+}

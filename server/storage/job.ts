@@ -65,7 +65,8 @@ export interface Turn extends Attempt {
   /** Requires that a record is as it was read before the plan. @throws Outdated */
   requireVersion(key: RecordKey<unknown>, versionstamp: string | null): void;
   /**
-   * The commit fails unless the row is absent. Two jobs that name one row must also share a record.
+   * The commit fails unless the row is absent. Of two jobs that name one row, the second waits for the
+   * first one's commit.
    */
   requireAbsent(key: Deno.KvKey): void;
   set(key: Deno.KvKey, value: unknown, expireInMs?: number): void;

@@ -36,6 +36,15 @@ export async function settleNumber(
     if (await store.commit([isFree], [{ kind: "set", key, value: used }]) !== null) return null;
   } catch { // a disk that is full takes no row: then the row that is missing is answer enough
   }
-  const row = await store.get<JournalRow>(key);
+  return await storedUnder(store, number, attempt);
+}
+
+/** The versionstamp of the row that an attempt has written under a number, or null. */
+export async function storedUnder(
+  store: Pick<Store, "get">,
+  number: number,
+  attempt: string,
+): Promise<string | null> {
+  const row = await store.get<JournalRow>(journalKey(number));
   return row.value?.attempt === attempt ? row.versionstamp : null;
 }

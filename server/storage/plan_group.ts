@@ -45,7 +45,7 @@ export class PlanGroup {
   readonly #expiries = new Map<string, number>();
   readonly #rows: Write[] = [];
   readonly #joined = new JoinedRows();
-  readonly #absent: Deno.KvKey[] = [];
+  readonly #absent = new Map<string, Deno.KvKey>();
   #mutations = 0;
   #bytes = 0;
   #keyBytes = 0;
@@ -79,7 +79,7 @@ export class PlanGroup {
   }
 
   #checksWith(freshEntries: number): number {
-    return this.#checkedEntries + freshEntries + this.#absent.length + this.#slotChecks.length +
+    return this.#checkedEntries + freshEntries + this.#absent.size + this.#slotChecks.length +
       (this.options.journal === null ? 0 : 1);
   }
 
@@ -151,6 +151,11 @@ export class PlanGroup {
     return true;
   }
 
+  /** Whether a job requires the absence of a row that an earlier one requires absent too, and writes. */
+  repeats({ absent }: JobTurn): boolean {
+    return absent.some((key) => this.#absent.has(recordName(key)));
+  }
+
   #requireLawful({ rows }: JobTurn): void {
     if (!this.options.store.exclusive) return; // there the cache may be outdated
     for (const { key } of rows) {
@@ -172,7 +177,7 @@ export class PlanGroup {
     }
     for (const row of turn.rows) this.#rows.push(row);
     for (const part of turn.joined) this.#joined.add(part);
-    for (const key of turn.absent) this.#absent.push(key);
+    for (const key of turn.absent) this.#absent.set(recordName(key), key);
   }
 
   lock(): void {
@@ -197,7 +202,7 @@ export class PlanGroup {
     for (const { key, versionstamp, deferred } of this.entries.values()) {
       if (!deferred) checks.push({ key, versionstamp });
     }
-    for (const key of this.#absent) checks.push({ key, versionstamp: null });
+    for (const key of this.#absent.values()) checks.push({ key, versionstamp: null });
     for (const check of this.#slotChecks) checks.push(check);
     const writes = this.#rows.filter(({ kind }) => kind === "sum");
     const journalled: JournalRecord[] = [];
