@@ -103,7 +103,7 @@ export class JobQueue {
   #waiting: Pending[] = [];
   readonly #parked = new Map<string, Pending[]>();
   /** Records of parked jobs that were overtaken often, each with the record that is waited for. */
-  readonly #reserved = new Map<string, string>();
+  readonly reserved = new Map<string, string>();
   #stallTimer: ReturnType<typeof setTimeout> | undefined;
   #idle: (() => void)[] = [];
 
@@ -231,13 +231,8 @@ export class JobQueue {
     pending.parkedOn = recordName;
     if (pending.detours <= DETOURS) return;
     for (const name of pending.records.keys()) {
-      if (!this.#reserved.has(name)) this.#reserved.set(name, recordName);
+      if (!this.reserved.has(name)) this.reserved.set(name, recordName);
     }
-  }
-
-  /** Records that no job may take, each with the record whose release is waited for. */
-  get reserved(): Iterable<[name: string, lockedRecord: string]> {
-    return this.#reserved;
   }
 
   /**
@@ -250,8 +245,8 @@ export class JobQueue {
       if (parked === undefined) continue;
       this.#parked.delete(name);
       for (const pending of parked) if (!pending.answered) released.push(pending);
-      for (const [reserved, lockedRecord] of this.#reserved) {
-        if (lockedRecord === name) this.#reserved.delete(reserved);
+      for (const [reserved, lockedRecord] of this.reserved) {
+        if (lockedRecord === name) this.reserved.delete(reserved);
       }
     }
     if (released.length > 0) this.putBack(released);
