@@ -46,11 +46,6 @@ export class ClientRate {
     return this.#refused;
   }
 
-  /** Records that the next commit has to name. */
-  get records(): readonly RecordKey<unknown>[] {
-    return this.#key === null || this.#isCounted ? [] : [this.#key];
-  }
-
   /** Looks before the message is read, which costs most; the commit decides again. To be ended by done(). */
   async look(): Promise<void> {
     if (this.#key === null) return;

@@ -21,7 +21,6 @@ export interface MailboxRecord {
   sent?: Window;
   /** Drafts that are neither sent nor discarded; absent before the first. */
   drafts?: number;
-  attempt: string;
 }
 
 /** ["mail-mailbox", orgId, inboxId] */
@@ -30,7 +29,7 @@ export const mailboxKey = defineRecord<MailboxRecord, [orgId: string, inboxId: s
   2,
 );
 
-export const EMPTY_MAILBOX: Omit<MailboxRecord, "attempt"> = {
+export const EMPTY_MAILBOX: MailboxRecord = {
   v: 1,
   headId: null,
   changes: 0,
