@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
+import { readFigures } from "../../server/mail/figures/read_figures.ts";
 import { orgKey, type OrgRecord } from "../../server/mail/records/org_record.ts";
 import { suppressionKey } from "../../server/mail/suppressions/suppressions.ts";
+import { delayReads } from "../support/delay_reads.ts";
 import { handIn, mailText } from "../support/inbound_mail.ts";
 import { accepted, assertMailRefused, MailKeyHolder } from "../support/mail_caller.ts";
 import { registerOrg, startMailRelay } from "../support/mail_relay.ts";
+import { receive, verifiedOrg } from "../support/mail_tools.ts";
 import type { TestRelay } from "../support/relay.ts";
+import { deliver, listMessages } from "../support/sending_org.ts";
+import { storeOn } from "../support/store_on.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -56,6 +61,32 @@ Deno.test("usage counts the UTC day, activity fills its hours and days", async (
   relay.clock.advance(10 * HOUR_MS);
   const next = accepted(await holder.ask("GET", "/v1/mail/usage"), 200);
   assert.equal(next.messages_received, 0);
+});
+
+Deno.test("what waits to be sent leaves the hour in which it was counted, whenever its commit was made", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const reads = delayReads(kv);
+  await using relay = await startMailRelay({ deps: { kv: reads.kv } });
+  const holder = await verifiedOrg(relay);
+  const inbox = await holder.inbox();
+  await receive(relay, inbox.address);
+  const [{ id }] = await listMessages(holder, inbox);
+  relay.clock.advance(HOUR_MS - 1);
+  // The reply has its time; an hour begins before it is committed.
+  reads.hold(([table]) => table === "mail-thread");
+  const replying = holder.ask("POST", `/v1/mail/messages/${id}/reply`, { body: { text: "Yes" } });
+  await reads.reached(1);
+  relay.clock.advance(1);
+  reads.release();
+  accepted(await replying, 202);
+  const pendingOf = async () => {
+    const nowMs = relay.clock.now();
+    const hours = await readFigures(storeOn(kv), holder.orgId, nowMs - HOUR_MS, nowMs + 1);
+    return hours.map(({ counts }) => counts.pending ?? 0);
+  };
+  assert.deepEqual(await pendingOf(), [1, 0]);
+  await deliver(relay);
+  assert.deepEqual(await pendingOf(), [0, 0]);
 });
 
 Deno.test("delivery-health and activity take the four periods and nothing else", async () => {

@@ -9,7 +9,7 @@
 import { unavailable } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
-import { JOB_BYTES, Outdated, type Turn } from "../../storage/job.ts";
+import { type Job, JOB_BYTES, Outdated, type Turn } from "../../storage/job.ts";
 import { type RecordCache, recordName } from "../../storage/record_cache.ts";
 import type { RecordKey } from "../../storage/record_key.ts";
 import type { MailboxWaits } from "../../waiting/mailbox_waits.ts";
@@ -92,14 +92,45 @@ export class Mailboxes {
     inboxId: string,
     prepare: (mailbox: Mailbox) => Promise<MailboxChange<T>> | MailboxChange<T>,
   ): Promise<T> {
-    const key = mailboxKey(typeof by === "string" ? by : by.org.id, inboxId);
+    const { commits, limits, waits } = this.services;
+    const caller = typeof by === "string" ? null : by;
+    const orgId = typeof by === "string" ? by : by.org.id;
+    const key = mailboxKey(orgId, inboxId);
     if (this.#turns.waitingAt(recordName(key)) >= MAX_WAITING) {
       throw unavailable(
         "too many changes of this inbox wait for each other; try again in a moment",
         1_000,
       );
     }
-    return await this.#turns.run(recordName(key), () => this.#change(by, inboxId, key, prepare));
+    let change: MailboxChange<T>;
+    const job: Job<MailboxChanged<T>> = {
+      // What nearly every change asks for; prepare() names the guard.
+      records: [
+        orgKey(orgId),
+        ...caller === null ? [] : [keysKey(orgId)],
+        inboxKey(orgId, inboxId),
+        storageKey(orgId),
+      ],
+      get sizeBytes() {
+        return change.sizeBytes ?? JOB_BYTES;
+      },
+      async prepare(reads) {
+        change = await prepare(await reads.get(key) ?? EMPTY_MAILBOX); // the guard before its rows
+      },
+      plan(turn) {
+        const org = caller === null
+          ? requireOrg(turn, orgId, limits)
+          : requireCaller(turn, caller, limits);
+        const inbox = turn.record(inboxKey(orgId, inboxId));
+        if (inbox === null) throw unknownObject("inbox");
+        return planChange({ turn, org, inbox }, key, change);
+      },
+      committed({ mailbox, isRaised }) {
+        if (isRaised) waits.announce(mailbox);
+      },
+    };
+    const { result } = await this.inTurn(orgId, inboxId, () => commits.submit(job));
+    return result;
   }
 
   /** Does work in the turn of an inbox, after the changes that wait: for commits made by others. */
@@ -137,45 +168,6 @@ export class Mailboxes {
         planChange({ turn, org, inbox }, key, change);
       },
     };
-  }
-
-  async #change<T>(
-    by: CallingKey | string,
-    inboxId: string,
-    key: RecordKey<MailboxRecord>,
-    prepare: (mailbox: Mailbox) => Promise<MailboxChange<T>> | MailboxChange<T>,
-  ): Promise<T> {
-    const { commits, limits, waits } = this.services;
-    const caller = typeof by === "string" ? null : by;
-    const orgId = typeof by === "string" ? by : by.org.id;
-    let change: MailboxChange<T>;
-    const { result } = await commits.submit<MailboxChanged<T>>({
-      // What nearly every change asks for; prepare() names the guard.
-      records: [
-        orgKey(orgId),
-        ...caller === null ? [] : [keysKey(orgId)],
-        inboxKey(orgId, inboxId),
-        storageKey(orgId),
-      ],
-      get sizeBytes() {
-        return change.sizeBytes ?? JOB_BYTES;
-      },
-      async prepare(reads) {
-        change = await prepare(await reads.get(key) ?? EMPTY_MAILBOX); // the guard before its rows
-      },
-      plan(turn) {
-        const org = caller === null
-          ? requireOrg(turn, orgId, limits)
-          : requireCaller(turn, caller, limits);
-        const inbox = turn.record(inboxKey(orgId, inboxId));
-        if (inbox === null) throw unknownObject("inbox");
-        return planChange({ turn, org, inbox }, key, change);
-      },
-      committed({ mailbox, isRaised }) {
-        if (isRaised) waits.announce(mailbox);
-      },
-    });
-    return result;
   }
 }
 

@@ -59,8 +59,7 @@ export class Messages {
     const thread = inboxId === null
       ? null
       : await readThread(this.services.store, caller.org.id, inboxId, threadId);
-    if (thread === null) throw unknownObject("thread");
-    return thread;
+    return requireThread(thread);
   }
 
   async #inboxOf({ org, key }: MailCaller, id: string): Promise<string | null> {
@@ -190,9 +189,7 @@ export class Messages {
       if (meant.length === 0) break;
       after = await this.#markSome(caller, thread, meant, read);
     }
-    const current = await readThread(this.services.store, orgId, inboxId, id);
-    if (current === null) throw unknownObject("thread");
-    return current;
+    return requireThread(await readThread(this.services.store, orgId, inboxId, id));
   }
 
   /**
@@ -213,9 +210,7 @@ export class Messages {
       const last = await this.#markSome(caller, thread, some, read);
       at = messageIds.indexOf(last) + 1;
     }
-    const current = await readThread(this.services.store, orgId, inboxId, id);
-    if (current === null) throw unknownObject("thread");
-    return current;
+    return requireThread(await readThread(this.services.store, orgId, inboxId, id));
   }
 
   /** @returns id of the last message that is marked now */
@@ -255,6 +250,12 @@ export class Messages {
       };
     });
   }
+}
+
+/** @throws RelayError `not_found` */
+function requireThread(thread: ThreadRow | null): ThreadRow {
+  if (thread === null) throw unknownObject("thread");
+  return thread;
 }
 
 /** The rows of a prefix behind one, in either direction. */

@@ -4,7 +4,7 @@ import { defineRecord } from "../../storage/record_key.ts";
 
 /**
  * The guard of all rows of an inbox: who changes a message or a thread writes this record in the same
- * commit, with `changes` one higher, and plans on rows that were read at the `changes` it found.
+ * commit, and plans on rows that were read after it; the commit checks that it has not changed since.
  */
 export interface MailboxRecord {
   v: 1;
