@@ -71,6 +71,7 @@ export class ClientRate {
   /** Counts the message in the commit that stores it. @throws Refused */
   stage(turn: Turn): void {
     if (this.#key === null || this.#isCounted) return;
+    this.#refused = null; // of an earlier plan, on a record that was outdated
     stageWindow(turn, this.#key, this.#rule(), (ms) => this.#refused = refuse(ms));
   }
 
