@@ -1,4 +1,3 @@
-// Over 300 lines: all commits that write an inbox, which check the same records.
 /** Inboxes: made, found, changed, deleted. An address belongs to one inbox for ever. */
 import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
