@@ -13,7 +13,7 @@ import {
   type ChangedRecipient,
   RecipientChanges,
 } from "../../server/mail/delivery/recipient_change.ts";
-import { countNow, figureRecords } from "../../server/mail/figures/figures_record.ts";
+import { count } from "../../server/mail/figures/figures_record.ts";
 import { Mailboxes } from "../../server/mail/mailboxes/mailboxes.ts";
 import { inboxKey, type InboxRecord } from "../../server/mail/records/inbox_record.ts";
 import { makeMailId } from "../../server/mail/records/mail_id.ts";
@@ -166,15 +166,12 @@ export async function withDeliveries(test: (bench: Bench) => Promise<void>): Pro
       const id = makeMailId("msg", clock.now(), random);
       const blob: BlobRef = { name: [orgId, inbox, id], sections: [{ sizeBytes: 30, sha256: "" }] };
       bench.blobs.set(blob.name.join("/"), rawOf(id));
-      const namedMs = clock.now();
       const row = await by.mailboxes.change<MessageRow>(orgId, inbox, () => ({
-        records: figureRecords(orgId, namedMs),
-        sizeBytes: 1_000,
         plan({ turn, mailbox }) {
           const row = makeMessage({ id, orgId, inboxId: inbox, to, sendAtMs, blob }, turn.nowMs);
           turn.set(messageKey(orgId, inbox, id), row);
           stageMails(turn, row, { store: by.store, domain: DOMAIN });
-          countNow(turn, orgId, namedMs, { accepted: to.length, pending: to.length });
+          count(turn, orgId, turn.nowMs, { accepted: to.length, pending: to.length });
           return { mailbox: { ...mailbox, headId: id }, result: row };
         },
       }));
@@ -247,7 +244,6 @@ export function makeInbox(orgId: string, id: string, nowMs: number): InboxRecord
     clientId: null,
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
-    attempt: "test",
   };
 }
 
