@@ -27,6 +27,8 @@ import { type Moment, momentOf, stageRepetition, timeLeftMs } from "./repetition
 
 /** A use that is a reservation while `leasedUntilMs` is there, and answered without it. */
 export interface ReservedUse extends KeyUse {
+  /** The attempt that reserved the key: names its holder. */
+  attempt?: string;
   /** From when on another request may take the reservation over, in unix ms. */
   leasedUntilMs?: number;
   /** The process that holds the reservation; none in those of former versions. */
@@ -38,7 +40,6 @@ export interface ReservedUse extends KeyUse {
 /** A key's record and one more part: what was answered. */
 interface AnswerRow<Answer> {
   v: 1;
-  attempt: string;
   answer: Answer;
 }
 
@@ -54,7 +55,6 @@ export interface ReservedRequestsOptions {
 export const ANSWER_BESIDE = [["answer"]] as const;
 
 const LEASE_MS = 60_000;
-const JOB_BYTES = 1_000;
 /** What one value of the store holds, with a margin, where a character counts two bytes. */
 const MAX_ANSWER_BYTES = 65_000;
 
@@ -96,30 +96,26 @@ export class ReservedRequests<Answer> {
     const { commits, records, store } = this.options;
     const stored = await records.read<ReservedUse>(key);
     if (stored !== null) this.#requireFree(stored, fingerprint, momentOf(store));
-    return await commits.submit<string>({
-      records: [key],
-      sizeBytes: JOB_BYTES,
-      plan: (turn) => {
-        const use = turn.record(key);
-        const { nowMs, livedMs, attempt } = turn;
-        if (use !== null) {
-          this.#requireFree(use, fingerprint, turn);
-          turn.delete(answerKey(key));
-        }
-        const reserved: ReservedUse = {
-          v: 1,
-          attempt,
-          fingerprint,
-          createdAtMs: nowMs,
-          livedMs,
-          leasedUntilMs: nowMs + LEASE_MS,
-          processId: this.#processId,
-          leasedUntilElapsedMs: store.elapsed() + LEASE_MS,
-        };
-        // Nothing rests on it but that nobody is let in needlessly: the store may let go of it.
-        turn.putRecord(key, reserved, LEASE_MS + EXPIRY_MARGIN_MS);
-        return attempt;
-      },
+    return await commits.submit((turn) => {
+      const use = turn.record(key);
+      const { nowMs, livedMs, attempt } = turn;
+      if (use !== null) {
+        this.#requireFree(use, fingerprint, turn);
+        turn.delete(answerKey(key));
+      }
+      const reserved: ReservedUse = {
+        v: 1,
+        attempt,
+        fingerprint,
+        createdAtMs: nowMs,
+        livedMs,
+        leasedUntilMs: nowMs + LEASE_MS,
+        processId: this.#processId,
+        leasedUntilElapsedMs: store.elapsed() + LEASE_MS,
+      };
+      // Nothing rests on it but that nobody is let in needlessly: the store may let go of it.
+      turn.putRecord(key, reserved, LEASE_MS + EXPIRY_MARGIN_MS);
+      return attempt;
     });
   }
 
@@ -143,7 +139,6 @@ export class ReservedRequests<Answer> {
   #keyed(key: RecordKey<ReservedUse>, fingerprint: string, holder: string): KeyedCommit<Answer> {
     return {
       key,
-      records: [key],
       decide: (turn) => {
         const use = turn.record(key);
         if (isHeldBy(use, holder)) return;
@@ -152,8 +147,8 @@ export class ReservedRequests<Answer> {
         throw this.options.inProgress(LEASE_MS);
       },
       write(turn, answer, held) {
-        const { attempt, nowMs, livedMs } = turn;
-        turn.putRecord(key, { v: 1, attempt, fingerprint, createdAtMs: nowMs, livedMs });
+        const { nowMs, livedMs } = turn;
+        turn.putRecord(key, { v: 1, fingerprint, createdAtMs: nowMs, livedMs });
         putAnswer(turn, key, answer);
         stageRepetition(turn, key, ANSWER_KEPT_MS, { beside: ANSWER_BESIDE, held });
       },
@@ -172,8 +167,6 @@ export class ReservedRequests<Answer> {
 
   async #release(key: RecordKey<ReservedUse>, holder: string): Promise<void> {
     await this.options.commits.submit<void>({
-      records: [key],
-      sizeBytes: JOB_BYTES,
       whateverTheClock: true,
       plan(turn) {
         if (isHeldBy(turn.record(key), holder)) turn.putRecord(key, null);
@@ -188,7 +181,7 @@ export function putAnswer<Answer>(
   key: RecordKey<ReservedUse>,
   answer: Answer,
 ): void {
-  const row: AnswerRow<Answer> = { v: 1, attempt: turn.attempt, answer };
+  const row: AnswerRow<Answer> = { v: 1, answer };
   if (valueSizeBytes(row) > MAX_ANSWER_BYTES) {
     throw new RangeError("the answer to be kept is larger than a value of the store");
   }

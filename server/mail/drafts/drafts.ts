@@ -192,7 +192,7 @@ export class Drafts {
             : await keepAnswer(largeAnswers, [orgId, inboxId], answer.make(whole));
           if (keptAnswer !== null && "blob" in keptAnswer) keep(keptAnswer.blob);
           return {
-            records: [storageKey(orgId), ...asking.records, ...answer?.keyed.records ?? []],
+            records: [storageKey(orgId), ...asking.records],
             sizeBytes: JOB_BYTES,
             plan: (given) => {
               if (!isAsItGoesOut(whole, given.inbox)) throw new Outdated();

@@ -288,7 +288,6 @@ export class Sender {
           storageKey(orgId),
           ...figureRecords(orgId, nowMs),
           ...roomRecords(org, nowMs),
-          ...keyed?.records ?? [],
         ],
         sizeBytes: JOB_BYTES,
         plan: (given) => {
