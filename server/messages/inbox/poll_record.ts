@@ -10,8 +10,6 @@ export interface PollRecord {
   read: ReadRanges;
   /** True once single deliveries stand in ["read", agentId, messageId] rows, for want of room here. */
   overflow: boolean;
-  /** Attempt that wrote the record. */
-  attempt: string;
 }
 
 /** Ranges that one record holds: an agent that polls here and there makes one a poll. */
