@@ -21,9 +21,11 @@ export async function findEnded(
     take: ({ key }) => !isOurs(key[2] as string),
   });
   const rows: { id: string; row: OutgoingRow }[] = [];
-  for (const { key } of entries) {
-    const id = key[2] as string;
-    const { value: row } = await store.get<OutgoingRow>(outgoingKey(id));
+  const ids = entries.map(({ key }) => key[2] as string);
+  const found = await store.getMany<OutgoingRow[]>(ids.map(outgoingKey));
+  for (const [i, { key }] of entries.entries()) {
+    const id = ids[i]!;
+    const row = found[i]!.value;
     if (row === null || row.endsAtMs !== key[1]) await dropStaleEnd(store, key);
     else if (row.lease === null && row.dueMs <= nowMs) rows.push({ id, row });
   }
