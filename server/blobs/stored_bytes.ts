@@ -34,8 +34,8 @@ export const sweepsIn = (record: StorageRecord | null): number => record?.sweeps
 const SWEPT_NOBODY_MS = 30 * DAY_MS;
 
 /**
- * In a commit before bytes of nobody's are removed: from then on no commit keeps what was written before, whatever the clocks of its process say. Each that keeps bytes
- * checks that record.
+ * In a commit before bytes of nobody's are removed: from then on no commit keeps what was written before,
+ * whatever the clocks of its process say. Each that keeps bytes checks that record.
  */
 export function countSweep(turn: Turn, owner: string): void {
   const key = storageKey(owner);

@@ -11,6 +11,7 @@ import { believedMs } from "./due_rules.ts";
 import { hashUnsubscribeToken, subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
 
 export const DIGEST_KIND = "digest";
+
 /**
  * What the outgoing queue keeps of a digest: whom it is for. The address and the content are read
  * when it is sent.

@@ -13,6 +13,7 @@ import { TRIED_MS, triedFromMs } from "./retry_times.ts";
 export const MAIL_KIND = "mail";
 /** Goes to inboxes of this relay. */
 export const INSIDE_MAIL_KIND = "mail-inside";
+
 /** Whom a row is for; all else is read when it is sent. */
 export interface MailPayload {
   v: 1;

@@ -13,6 +13,7 @@ import {
 } from "../records/link_record.ts";
 
 export const LINK_MAIL_KIND = "mail-link";
+
 /** What the outgoing queue keeps of a link's mail; address, token and words are made when it is sent. */
 export interface LinkMailPayload {
   v: 1;
