@@ -80,10 +80,9 @@ export function digestDelivery(options: DigestDeliveryOptions): OutgoingHandler<
     oneNextHop: true,
     longestPauseMs: Math.max(options.intervalMs, ...RETRY_MS),
     attempt: (item) => attempt(options, item),
-    finish(_ending, { agentId }, turn) {
-      // Messages that came since it was composed count again from here.
-      stageCandidate(turn, agentId, options.retentionMs);
-    },
+    // Messages that came since it was composed count again from its end.
+    alongside: ({ payload: { agentId }, result }) =>
+      result === "retry" ? null : (turn) => stageCandidate(turn, agentId, options.retentionMs),
   };
 }
 

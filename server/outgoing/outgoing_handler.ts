@@ -114,8 +114,6 @@ export interface OutgoingHandler<P = unknown> {
    * after a minute.
    */
   attempt(item: OutgoingItem<P>): Promise<AttemptOutcome<P>>;
-  /** Changes other rows in the same commit that takes the row off the outgoing queue. */
-  finish?(ending: Ending, payload: P, turn: Pick<Turn, "set" | "delete">): void;
   /**
    * Prepares what changes in the same commit that stores an outcome: it is stored with it or not at
    * all. Called again until the commit is made, as Job.prepare(). Not for attempts that a stop or a lost

@@ -136,10 +136,11 @@ export function scripted(
       return typeof outcome === "function" ? await outcome(item) : outcome;
     },
     longestPauseMs: 5 * MINUTE_MS,
-    finish(ending, payload, turn) {
-      endings.push(ending);
-      turn.set(["finished", payload], ending);
-    },
+    alongside: ({ result, payload }) =>
+      result === "retry" ? null : (turn) => {
+        endings.push(result);
+        turn.set(["finished", payload], result);
+      },
   };
   return { handler, attempts, endings };
 }
