@@ -26,12 +26,7 @@ import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
 import { addressCapKey, type AddressCapRecord, admitDigest } from "./address_cap.ts";
 import { stageCandidate } from "./candidates.ts";
 import { composeDigest, NAMED_SENDERS } from "./digest_mail.ts";
-import {
-  DIGEST_KIND,
-  DIGEST_PAYLOAD_BYTES,
-  type DigestPayload,
-  type DueAgent,
-} from "./digest_queue.ts";
+import { DIGEST_KIND, type DigestPayload, type DueAgent } from "./digest_queue.ts";
 import { unseenSinceMs } from "./due_rules.ts";
 import { hashMailbox, isStopped, stopKey, type StopRecord } from "./mail_stop.ts";
 import { hashUnsubscribeToken, subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
@@ -84,12 +79,10 @@ export function digestDelivery(options: DigestDeliveryOptions): OutgoingHandler<
     partiesOf: partiesByDomain,
     oneNextHop: true,
     longestPauseMs: Math.max(options.intervalMs, ...RETRY_MS),
-    payloadBytes: DIGEST_PAYLOAD_BYTES,
     attempt: (item) => attempt(options, item),
-    finish(_ending, { agentId }, turn) {
-      // Messages that came since it was composed count again from here.
-      stageCandidate(turn, agentId, options.retentionMs);
-    },
+    // Messages that came since it was composed count again from its end.
+    alongside: ({ payload: { agentId }, result }) =>
+      result === "retry" ? null : (turn) => stageCandidate(turn, agentId, options.retentionMs),
   };
 }
 

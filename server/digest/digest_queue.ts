@@ -11,8 +11,6 @@ import { believedMs } from "./due_rules.ts";
 import { hashUnsubscribeToken, subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
 
 export const DIGEST_KIND = "digest";
-/** Upper bound of a DigestPayload in the store. */
-export const DIGEST_PAYLOAD_BYTES = 500;
 
 /**
  * What the outgoing queue keeps of a digest: whom it is for. The address and the content are read

@@ -1,10 +1,11 @@
 /** Changes one recipient of a message, with all that is counted and listed of it, in one commit. */
-import type { Turn } from "../../storage/group_commit.ts";
+import type { Alongside } from "../../outgoing/outgoing_handler.ts";
+import type { Reads, Turn } from "../../storage/group_commit.ts";
 import type { Store } from "../../storage/store.ts";
 import { valueSizeBytes } from "../../storage/stored_size.ts";
 import { outgoingKey, type OutgoingRow } from "../../outgoing/outgoing_row.ts";
 import { count } from "../figures/figures_record.ts";
-import type { BesideChange, MailboxChange, Mailboxes } from "../mailboxes/mailboxes.ts";
+import type { MailboxChange, Mailboxes } from "../mailboxes/mailboxes.ts";
 import { messageKey, type MessageRow, type Recipient } from "../records/message_record.ts";
 import { stageSuppression } from "../suppressions/suppressions.ts";
 import { type MailPayload, mailRowId } from "./queued_mail.ts";
@@ -44,12 +45,17 @@ export class RecipientChanges {
    * back.
    * @returns null where there is no such recipient any more
    */
-  async beside(named: MailPayload, event: RecipientEvent): Promise<BesideChange | null> {
+  async beside(
+    named: MailPayload,
+    event: RecipientEvent,
+    reads: Reads,
+  ): Promise<Alongside | null> {
     const { store, mailboxes } = this.services;
     return await mailboxes.beside(
       named.orgId,
       named.inboxId,
       store.now(),
+      reads,
       () => this.#prepare(named, event, () => !isWithoutAttempt(event.trigger)),
     );
   }

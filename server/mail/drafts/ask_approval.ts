@@ -12,8 +12,6 @@ import type { AskedApproval, DraftRow } from "../records/draft_record.ts";
 import { makeUlid } from "../records/mail_id.ts";
 
 export const APPROVAL_MAIL_KIND = "mail-draft";
-/** Upper bound of an ApprovalMailPayload in the store. */
-export const APPROVAL_MAIL_PAYLOAD_BYTES = 800;
 /** How long a link works. */
 export const APPROVAL_LINK_MS = 3 * DAY_MS;
 const MAILS_PER_HOUR = 10;

@@ -10,7 +10,7 @@ import { unavailable } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import { Semaphore } from "../../semaphore.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
-import { JOB_BYTES, Outdated, type Turn } from "../../storage/job.ts";
+import { JOB_BYTES, type Reads, type Turn } from "../../storage/job.ts";
 import { type RecordCache, recordName } from "../../storage/record_cache.ts";
 import type { RecordKey } from "../../storage/record_key.ts";
 import type { MailboxWaits } from "../../waiting/mailbox_waits.ts";
@@ -44,13 +44,6 @@ export interface MailboxChange<T> {
    * @returns the guard as it is left, and the result
    */
   plan(given: MailboxTurn): { mailbox: Mailbox; result: T };
-}
-
-/** A change for a commit of somebody else's. */
-export interface BesideChange {
-  records: readonly RecordKey<unknown>[];
-  sizeBytes: number;
-  plan(turn: Turn): void;
 }
 
 export interface MailboxServices {
@@ -140,34 +133,30 @@ export class Mailboxes {
   }
 
   /**
-   * Prepares a change that travels in a commit of somebody else's, who names its records. It brings no
-   * new message, and of an inbox or an org that has gone nothing is changed.
+   * Prepares a change that travels in a commit of somebody else's. It brings no new message, and of an
+   * inbox or an org that has gone nothing is changed.
    * @param nowMs the time by which an org has gone: that of the commit may have leapt
+   * @param reads of the job that makes the commit
    * @param prepare as in change(); null where nothing is to be changed
-   * @throws Outdated in plan(), where what `prepare` has read is outdated: it is to be prepared again
+   * @returns what plans it
    */
   async beside(
     orgId: string,
     inboxId: string,
     nowMs: number,
+    reads: Reads,
     prepare: (mailbox: Mailbox) => Promise<MailboxChange<void> | null>,
-  ): Promise<BesideChange | null> {
-    const { records, limits } = this.services;
+  ): Promise<((turn: Turn) => void) | null> {
+    const { limits } = this.services;
     const key = mailboxKey(orgId, inboxId);
-    const found = await records.read<MailboxRecord>(key) ?? EMPTY_MAILBOX;
+    const found = await reads.get(key) ?? EMPTY_MAILBOX;
     const change = await prepare(found);
     if (change === null) return null;
-    return {
-      records: [orgKey(orgId), inboxKey(orgId, inboxId), key],
-      sizeBytes: change.sizeBytes ?? JOB_BYTES,
-      plan(turn) {
-        const org = turn.record(orgKey(orgId));
-        const inbox = turn.record(inboxKey(orgId, inboxId));
-        const isGone = org === null || inbox === null || orgState(org, nowMs, limits) === "gone";
-        if (isGone) return;
-        if ((turn.record(key) ?? EMPTY_MAILBOX).changes !== found.changes) throw new Outdated();
-        planChange({ turn, org, inbox }, key, change);
-      },
+    return (turn) => {
+      const org = turn.record(orgKey(orgId));
+      const inbox = turn.record(inboxKey(orgId, inboxId));
+      const isGone = org === null || inbox === null || orgState(org, nowMs, limits) === "gone";
+      if (!isGone) planChange({ turn, org, inbox }, key, change);
     };
   }
 }

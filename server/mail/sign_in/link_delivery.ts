@@ -21,7 +21,7 @@ import type { MailSecret } from "../secret/mail_secret.ts";
 import { waitsFor } from "./claim_link.ts";
 import { composeDisplacedMail, composeLinkMail } from "./link_mail.ts";
 import { linkToken } from "./link_token.ts";
-import { LINK_MAIL_KIND, LINK_MAIL_PAYLOAD_BYTES, type LinkMailPayload } from "./queued_link.ts";
+import { LINK_MAIL_KIND, type LinkMailPayload } from "./queued_link.ts";
 import { restoreOf } from "./restore_link.ts";
 
 /** So many that the last is for domains that were quick (shares.ts), whatever strangers have links hang. */
@@ -55,7 +55,6 @@ export function linkDelivery(options: LinkDeliveryOptions): OutgoingHandler<Link
     partiesOf: partiesByDomain,
     oneNextHop: true,
     longestPauseMs: LONGEST_NOTICE_WAIT_MS,
-    payloadBytes: LINK_MAIL_PAYLOAD_BYTES,
     attempt: (item) => attempt(options, item),
   };
 }

@@ -13,8 +13,6 @@ import {
 } from "../records/link_record.ts";
 
 export const LINK_MAIL_KIND = "mail-link";
-/** Upper bound of a LinkMailPayload in the store. */
-export const LINK_MAIL_PAYLOAD_BYTES = 500;
 
 /** What the outgoing queue keeps of a link's mail; address, token and words are made when it is sent. */
 export interface LinkMailPayload {
