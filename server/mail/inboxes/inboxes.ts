@@ -124,12 +124,7 @@ export class Inboxes {
           updatedAtMs: turn.nowMs,
           attempt: turn.attempt,
         };
-        turn.putRecord(orgKey(orgId), {
-          ...org,
-          inboxes: org.inboxes + 1,
-          addressesTaken,
-          attempt: turn.attempt,
-        });
+        turn.putRecord(orgKey(orgId), { ...org, inboxes: org.inboxes + 1, addressesTaken });
         turn.putRecord(addressKey(localPart), { v: 1, orgId, inboxId });
         turn.putRecord(key, made);
         for (const name of entries) {
@@ -280,7 +275,7 @@ export class Inboxes {
         if (turn.record(key) === null) throw unknownObject("inbox");
         const keys = turn.record(keysKey(orgId))?.keys ?? [];
         const left = keys.filter((one) => one.inboxId !== inboxId);
-        turn.putRecord(orgKey(orgId), { ...org, inboxes: org.inboxes - 1, attempt: turn.attempt });
+        turn.putRecord(orgKey(orgId), { ...org, inboxes: org.inboxes - 1 });
         putKeys(turn, orgId, left);
         turn.putRecord(key, null);
         turn.delete(retentionKey(orgId, inboxId));
@@ -290,17 +285,6 @@ export class Inboxes {
         return true;
       },
     });
-  }
-
-  /** Requires, in a commit that makes a key of an inbox, that the inbox is there. */
-  keyCheck(orgId: string, inboxId: string) {
-    const key = inboxKey(orgId, inboxId);
-    return {
-      records: [key],
-      require(turn: Turn) {
-        if (turn.record(key) === null) throw unknownObject("inbox");
-      },
-    };
   }
 
   async #withEntries(record: InboxRecord): Promise<Inbox> {

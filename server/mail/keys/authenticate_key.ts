@@ -35,13 +35,29 @@ export interface KeyAuthenticatorOptions {
   limits: Pick<Limits, "mailTrialPurgeDays">;
 }
 
+/** The key of a hash, and its org; null for a key that is none, or none any more. */
+export async function findCaller(
+  { records, store, limits }: Omit<KeyAuthenticatorOptions, "lastUsed">,
+  hash: string,
+): Promise<MailCaller | null> {
+  const owner = await records.read<KeyOwnerRecord>(keyOwnerKey(hash));
+  if (owner === null) return null;
+  const [org, keys] = await Promise.all([
+    records.read<OrgRecord>(orgKey(owner.orgId)),
+    records.read<KeysRecord>(keysKey(owner.orgId)),
+  ]);
+  if (org === null || orgState(org, store.now(), limits) === "gone") return null;
+  const key = keys?.keys.find((one) => one.hash === hash);
+  return key === undefined ? null : { org, key };
+}
+
 export class KeyAuthenticator {
   readonly #callers: BearerCallers<MailCaller>;
 
   constructor(private readonly options: KeyAuthenticatorOptions) {
     this.#callers = bearerCallers({
       isTokenForm: isKeyForm,
-      find: (hash) => this.#find(hash),
+      find: (hash) => findCaller(options, hash),
       admit: (caller) => this.#admit(caller),
       missing: missingToken,
       unknown: unknownKey,
@@ -80,20 +96,6 @@ export class KeyAuthenticator {
 
   #touch({ org, key }: MailCaller): void {
     this.options.lastUsed.touch(org.id, key.id);
-  }
-
-  /** The key and its org; null for a key that is none, or none any more. */
-  async #find(hash: string): Promise<MailCaller | null> {
-    const { records, store, limits } = this.options;
-    const owner = await records.read<KeyOwnerRecord>(keyOwnerKey(hash));
-    if (owner === null) return null;
-    const [org, keys] = await Promise.all([
-      records.read<OrgRecord>(orgKey(owner.orgId)),
-      records.read<KeysRecord>(keysKey(owner.orgId)),
-    ]);
-    if (org === null || orgState(org, store.now(), limits) === "gone") return null;
-    const key = keys?.keys.find((one) => one.hash === hash);
-    return key === undefined ? null : { org, key };
   }
 
   #admit(caller: MailCaller): MailCaller {

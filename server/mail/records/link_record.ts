@@ -9,8 +9,6 @@ interface Link {
   expiresAtMs: number;
   /** Where the mail goes: the address that it proves. */
   email: string;
-  /** The attempt that wrote it. */
-  attempt: string;
 }
 
 interface AskedLink extends Link {
@@ -52,8 +50,10 @@ export interface DisplacedNotice extends Link {
   sinceMs: number;
 }
 
+/** What changes the owner of an org. */
+export type OwnerLink = ClaimLink | RestoreLink;
 /** What opens something by its token. */
-export type OpeningLink = MagicLink | ClaimLink | RestoreLink;
+export type OpeningLink = MagicLink | OwnerLink;
 export type LinkRecord = OpeningLink | DisplacedNotice;
 
 /** ["mail-link", id]: id is a ULID. */

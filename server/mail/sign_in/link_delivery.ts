@@ -18,11 +18,10 @@ import { LONGEST_NOTICE_WAIT_MS, noticeOutcome } from "../notice_outcome.ts";
 import { isAlive, linkKey, type LinkRecord } from "../records/link_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import type { MailSecret } from "../secret/mail_secret.ts";
-import { waitsFor } from "./claim_link.ts";
 import { composeDisplacedMail, composeLinkMail } from "./link_mail.ts";
 import { linkToken } from "./link_token.ts";
+import { waitingChange } from "./owner_link.ts";
 import { LINK_MAIL_KIND, LINK_MAIL_PAYLOAD_BYTES, type LinkMailPayload } from "./queued_link.ts";
-import { restoreOf } from "./restore_link.ts";
 
 /** So many that the last is for domains that were quick (shares.ts), whatever strangers have links hang. */
 const CONCURRENCY = 3;
@@ -115,9 +114,8 @@ async function readWanted(
   if (link.kind === "magic" || link.kind === "displaced") return link;
   const org = await records.read<OrgRecord>(orgKey(link.orgId));
   if (org === null) return null;
-  if (link.kind === "claim") return waitsFor(org, linkId, nowMs, limits) ? link : null;
-  if (restoreOf(org, linkId, nowMs, limits) !== null) return link;
-  return orgState(org, nowMs, limits) === "gone" || org.verifiedEmail === link.email
-    ? null
-    : { ...link, kind: "displaced" };
+  if (waitingChange(linkId, link, org, nowMs, limits) !== null) return link;
+  const isTold = link.kind === "restore" && orgState(org, nowMs, limits) !== "gone" &&
+    org.verifiedEmail !== link.email;
+  return isTold ? { ...link, kind: "displaced" } : null;
 }
