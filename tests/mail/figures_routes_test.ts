@@ -90,7 +90,7 @@ Deno.test("suppressions are listed, paged and lifted, each org its own", async (
   const { kv } = relay.deps;
   const messageId = "msg_01ARYZ6S410000000000000000";
   const put = async (orgId: string, address: string, createdAtMs: number) => {
-    const suppression = { v: 1, reason: "hard_bounce", messageId, createdAtMs, attempt: "" };
+    const suppression = { v: 1, reason: "hard_bounce", messageId, createdAtMs };
     await kv.set(suppressionKey(orgId, address), suppression);
     await kv.set(["mail-suppression-order", orgId, createdAtMs, address], { v: 1 });
   };
@@ -138,7 +138,6 @@ Deno.test("an org's figures and suppressions go with it", async () => {
     reason: "complaint",
     messageId: "msg_01ARYZ6S410000000000000000",
     createdAtMs: 1,
-    attempt: "",
   });
   await kv.set(["mail-suppression-order", holder.orgId, 1, "reader@example.org"], { v: 1 });
   accepted(await holder.ask("DELETE", "/v1/mail/org", { body: { org_id: holder.orgId } }), 204);

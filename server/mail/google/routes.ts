@@ -2,7 +2,7 @@
 import type { Deps } from "../../deps.ts";
 import { invalidJson, RelayError } from "../../errors.ts";
 import { answerJson, NO_STORE } from "../../http/answer.ts";
-import { clientAddress } from "../../http/client_address.ts";
+import { callerAddress } from "../../http/client_address.ts";
 import { noContent } from "../../http/no_content.ts";
 import type { FreeDisk } from "../../storage/free_disk.ts";
 import type { MailHandlers, MailRequest } from "../mail_routes.ts";
@@ -27,11 +27,6 @@ export interface GoogleRouteServices extends GoogleServices {
 
 export function googleHandlers(services: GoogleRouteServices) {
   const { signIn, store, freeDisk, secret, limits, deps: { config, log } } = services;
-
-  function askedFrom({ c }: MailRequest): string {
-    const forwardedFor = c.req.raw.headers.get("x-forwarded-for");
-    return clientAddress(forwardedFor, c.env?.remoteAddress, config.trustedProxyHops);
-  }
 
   /** The identity that a request proves. */
   async function identify({ body }: MailRequest): Promise<GoogleIdentity> {
@@ -70,7 +65,8 @@ export function googleHandlers(services: GoogleRouteServices) {
     },
     async attachGoogle(request) {
       const identity = await identify(request);
-      const org = await attachIdentity(services, request, identity, askedFrom(request));
+      const askedFrom = callerAddress(request.c, config.trustedProxyHops);
+      const org = await attachIdentity(services, request, identity, askedFrom);
       log("mail_identity_attached", { org_id: org.id });
       return answerJson(shownOrg(org, limits, store.now()), 200, NO_STORE);
     },

@@ -1,20 +1,15 @@
 /** The pages behind the links of mails: what a button does is said before it is pressed. */
 import { html } from "hono/html";
-import { answerPage } from "../../pages/answer_page.ts";
-import { frame } from "../../pages/frame.ts";
 import type { Html } from "../../pages/html.ts";
 import { postButton } from "../../pages/post_button.ts";
 import { minuteOf } from "../notice_mail.ts";
 import type { RestoreLink } from "../records/link_record.ts";
 import type { OrgRecord } from "../records/org_record.ts";
 import { CONFIRM_PATHS, NOT_ME } from "./link_mail.ts";
+import { answer } from "./link_pages.ts";
 import type { WaitingSignIn } from "./magic_link.ts";
 import type { WaitingChange } from "./owner_link.ts";
 import { NEW_ORG } from "./sign_in_choice.ts";
-
-async function answer(title: string, body: Html): Promise<Response> {
-  return answerPage(await frame(title, body));
-}
 
 /** @param kind of the button, "primary" unless given */
 function signInButton(

@@ -20,7 +20,7 @@ import { makeMailId, makeUlid } from "../records/mail_id.ts";
 import { newOrg, orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { carries, emailKey, signedInAtMs, stageVerifiedEmail } from "../records/verified_email.ts";
 import { stageTakeBack } from "./change_owner.ts";
-import { emailWindowKey, stageEmailWindow } from "./email_window.ts";
+import { stageEmailWindow } from "./email_window.ts";
 import { stageLink } from "./queued_link.ts";
 import { chooseOrg, type SignInChoice } from "./sign_in_choice.ts";
 import { type SignInServices, wakeLinkMails } from "./sign_in_services.ts";
@@ -37,7 +37,6 @@ export async function sendMagicLink(
 ): Promise<void> {
   const { commits, store: { now, random }, limits, addressKey } = services;
   const clientWindow = windowKey("mail-magic-client", hashClientAddress(addressKey, askedFrom));
-  const emailWindow = emailWindowKey(addressKey, email);
   const id = makeUlid(now(), random);
   await commits.submit((turn) => {
     const limit = limits.mailMagicPerIpPerHour;
@@ -46,7 +45,7 @@ export async function sendMagicLink(
         `at most ${limit} sign-in links an hour from one address; wait and ask again`,
         waitMs,
       ));
-    stageEmailWindow(turn, emailWindow, limits);
+    stageEmailWindow(turn, email, services);
     const link = { kind: "magic", email, orgId, askedFrom } as const;
     stageLink<MagicLink>(turn, id, link, LINK_MS, random);
   });
@@ -101,7 +100,8 @@ export async function followMagicLink(
     const entered = await enter(services, id, chosen);
     if ("apiKey" in entered) return entered;
     // By a commit of its own: one would have more to check than a KV server takes.
-    await takeBack(services, id, chosen = entered.takenOrgId);
+    chosen = entered.takenOrgId;
+    await takeBack(services, id, chosen);
   }
 }
 

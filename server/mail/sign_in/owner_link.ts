@@ -23,7 +23,7 @@ import {
 import { makeUlid } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord, orgState, type Restore } from "../records/org_record.ts";
 import { stageOwner, stageTakeBack } from "./change_owner.ts";
-import { emailWindowKey, stageEmailWindow } from "./email_window.ts";
+import { stageEmailWindow } from "./email_window.ts";
 import { stageLink } from "./queued_link.ts";
 import { type SignInServices, wakeLinkMails } from "./sign_in_services.ts";
 
@@ -37,7 +37,7 @@ export async function sendClaimLink(
   caller: MailCaller,
   { email, askedFrom }: Pick<ClaimLink, "email" | "askedFrom">,
 ): Promise<ClaimLink> {
-  const { commits, store: { now, random }, limits, addressKey } = services;
+  const { commits, store: { now, random }, limits } = services;
   const { org: { id: orgId }, key: { id: keyId, prefix: keyPrefix } } = caller;
   const linkId = makeUlid(now(), random);
   const link = await commits.submit((turn) => {
@@ -49,7 +49,7 @@ export async function sendClaimLink(
         `at most ${limit} claim links an hour for one org; the one sent last works for an hour`,
         waitMs,
       ));
-    stageEmailWindow(turn, emailWindowKey(addressKey, email), limits);
+    stageEmailWindow(turn, email, services);
     const asked = { kind: "claim", orgId, keyId, keyPrefix, email, askedFrom } as const;
     const link = stageLink<ClaimLink>(turn, linkId, asked, LINK_MS, random);
     const pendingClaim = { email, expiresAtMs: link.expiresAtMs, linkId };

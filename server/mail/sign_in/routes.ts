@@ -1,15 +1,13 @@
 /** Routes of the ways in by mail: /v1/mail/org/magic, /v1/mail/org/claim and their links. */
-import type { Context } from "hono";
 import type { JsonObject } from "../../../toolkit/json_value.ts";
 import type { Config } from "../../config.ts";
 import { invalidJson, RelayError } from "../../errors.ts";
 import { answerError, answerJson, NO_STORE } from "../../http/answer.ts";
-import { clientAddress } from "../../http/client_address.ts";
+import { callerAddress } from "../../http/client_address.ts";
 import { readObject } from "../../http/json_body.ts";
 import { namesHtml } from "../../http/names_html.ts";
 import { namesType } from "../../http/names_type.ts";
 import { readBody } from "../../http/read_body.ts";
-import type { HttpEnv } from "../../http/route.ts";
 import type { FreeDisk } from "../../storage/free_disk.ts";
 import { timestamp } from "../../timestamp.ts";
 import { cleanEmail, refuseOwnDomain } from "../email_address.ts";
@@ -70,10 +68,7 @@ const CLAIM: readonly LinkKind[] = ["claim", "restore"];
 export function signInHandlers(services: SignInRouteServices) {
   const { store, limits, secret, freeDisk, config, domain } = services;
 
-  function askedFrom(c: Context<HttpEnv>): string {
-    const forwardedFor = c.req.raw.headers.get("x-forwarded-for");
-    return clientAddress(forwardedFor, c.env?.remoteAddress, config.trustedProxyHops);
-  }
+  const askedFrom = ({ c }: MailRequest) => callerAddress(c, config.trustedProxyHops);
 
   function readEmail(request: JsonObject): string {
     const email = cleanEmail("email", request["email"]);
@@ -197,17 +192,17 @@ export function signInHandlers(services: SignInRouteServices) {
   }
 
   return {
-    async sendMagicLink({ c, body }) {
-      const request = await body();
-      const email = readEmail(request);
-      const named = request["org_id"] ?? null;
+    async sendMagicLink(request) {
+      const asked = await request.body();
+      const email = readEmail(asked);
+      const named = asked["org_id"] ?? null;
       if (named !== null && typeof named !== "string") {
         throw invalidJson("org_id must be the id of an org that carries the address, or absent");
       }
       // What no org can be called is not stored: strangers choose it, and its length.
       const orgId = named !== null && isMailId("org", named) ? named : null;
       await freeDisk.refuseWhenFull();
-      await sendMagicLink(services, { email, orgId, askedFrom: askedFrom(c) });
+      await sendMagicLink(services, { email, orgId, askedFrom: askedFrom(request) });
       return answerJson({ sent: true }, 202);
     },
     followMagicLink: (request) => get(request, MAGIC),
@@ -215,7 +210,7 @@ export function signInHandlers(services: SignInRouteServices) {
     async claimMailOrg(request) {
       const email = readEmail(await request.body());
       await freeDisk.refuseWhenFull();
-      const asked = { email, askedFrom: askedFrom(request.c) };
+      const asked = { email, askedFrom: askedFrom(request) };
       const { expiresAtMs } = await sendClaimLink(services, request, asked);
       return answerJson({ email, expires_at: timestamp(expiresAtMs) }, 202, NO_STORE);
     },
