@@ -70,10 +70,7 @@ export class KeyAuthenticator {
    * @throws RelayError `missing_token`, `unknown_key`, `expired_key`, `trial_expired`, `org_suspended`
    */
   async authenticate(c: Context<HttpEnv>, expiredTrial = false): Promise<MailCaller> {
-    const caller = await this.#callers.identify(c);
-    this.#requireOpen(caller, expiredTrial);
-    if (!c.get("head")) this.#touch(caller);
-    return caller;
+    return this.#letIn(await this.#callers.identify(c), expiredTrial, !c.get("head"));
   }
 
   /**
@@ -83,19 +80,14 @@ export class KeyAuthenticator {
    */
   async authenticateKey(apiKey: string | null): Promise<MailCaller> {
     if (apiKey === null) throw missingToken();
-    const caller = await this.#callers.identifyToken(apiKey);
-    this.#requireOpen(caller, false);
-    this.#touch(caller);
+    return this.#letIn(await this.#callers.identifyToken(apiKey), false, true);
+  }
+
+  #letIn(caller: MailCaller, expiredTrial: boolean, isUse: boolean): MailCaller {
+    const { store, limits, lastUsed } = this.options;
+    requireOpen(caller.org, store.now(), limits, expiredTrial);
+    if (isUse) lastUsed.touch(caller.org.id, caller.key.id);
     return caller;
-  }
-
-  #requireOpen({ org }: MailCaller, expiredTrial: boolean): void {
-    const { store, limits } = this.options;
-    requireOpen(org, store.now(), limits, expiredTrial);
-  }
-
-  #touch({ org, key }: MailCaller): void {
-    this.options.lastUsed.touch(org.id, key.id);
   }
 
   #admit(caller: MailCaller): MailCaller {

@@ -8,7 +8,7 @@ import { isLive, isOwnerKey, keysKey, type MailKey, makeKeySecret } from "../rec
 import { unknownObject } from "../unknown_object.ts";
 import { EXPIRED_SHOWN_MS, type MailCaller } from "./authenticate_key.ts";
 import type { KeyRequest } from "./key_request.ts";
-import { addKey, keepKeys } from "./put_keys.ts";
+import { addKey, putKeys, SWEPT_A_COMMIT } from "./put_keys.ts";
 import { requireCaller } from "./require_org.ts";
 
 export interface KeyServices {
@@ -75,7 +75,7 @@ export async function deleteKey(
         "without this key the org would have no org-scoped one with inbox:write that lives for another 24 hours, and nobody could manage it; make another first that does (POST /v1/mail/api-keys), sign in again, or delete the org (DELETE /v1/mail/org)",
       );
     }
-    keepKeys(turn, caller.org.id, left);
+    putKeys(turn, caller.org.id, left, SWEPT_A_COMMIT);
   });
 }
 

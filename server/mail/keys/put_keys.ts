@@ -10,8 +10,8 @@ import {
 import { makeMailId } from "../records/mail_id.ts";
 import { usedKey } from "./last_used.ts";
 
-/** Each is a record to check, and a commit over KV Connect checks ten. */
-const SWEPT_A_COMMIT = 4;
+/** How many rows of former keys a commit erases: each is a record to check, of ten over KV Connect. */
+export const SWEPT_A_COMMIT = 4;
 
 /**
  * Replaces the list of an org's keys. The rows of keys that leave it name nobody from then on: what
@@ -26,11 +26,6 @@ export function putKeys(turn: Turn, orgId: string, keys: readonly MailKey[], swe
   const hashes = [...gone.map(({ hash }) => hash), ...dropped];
   for (const hash of hashes.slice(0, swept)) turn.putRecord(keyOwnerKey(hash), null);
   turn.putRecord(keysKey(orgId), { v: 1, keys, dropped: hashes.slice(swept) });
-}
-
-/** Replaces the list by the keys that stay, in a commit that has room to erase rows of former keys. */
-export function keepKeys(turn: Turn, orgId: string, kept: readonly MailKey[]): void {
-  putKeys(turn, orgId, kept, SWEPT_A_COMMIT);
 }
 
 /**
@@ -49,7 +44,7 @@ export function addKey(
   const { nowMs: createdAtMs } = turn;
   const id = makeMailId("key", createdAtMs, random);
   const made: MailKey = { id, hash, prefix, createdAtMs, ...asked };
-  keepKeys(turn, orgId, [...kept, made]);
+  putKeys(turn, orgId, [...kept, made], SWEPT_A_COMMIT);
   turn.set(keyOwnerKey(hash), { v: 1, orgId } satisfies KeyOwnerRecord);
   return made;
 }

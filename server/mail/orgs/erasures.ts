@@ -18,20 +18,14 @@ import { keyOwnerKey } from "../records/key_record.ts";
 import { orgKey, orgState, publicKeyKey, purgeAtMs, trialKey } from "../records/org_record.ts";
 import { erasureKey, type ErasureRow, stageErasure } from "./change_org.ts";
 
-/**
- * Rows that a part of the mail area keeps for an org: all keys that begin so.
- * @param orgId of an org that is gone
- */
-export type RowsOfOrg = (orgId: string) => readonly Deno.KvKey[];
-
 export interface ErasureOptions {
   store: Store;
   commits: GroupCommit;
   leases: Leases;
   limits: Limits;
   log: Log;
-  /** What each part has of an org. */
-  rowsOfOrg: readonly RowsOfOrg[];
+  /** Names of the tables that have rows of an org: [name, orgId, ...]. */
+  tables: readonly string[];
   /** Rows that go with one of these, and are kept under other keys. */
   alsoErased(row: Deno.KvEntry<unknown>): readonly Deno.KvKey[];
   /** What is erased before the rows, a commit a call. @returns whether there may be more */
@@ -122,9 +116,9 @@ export class Erasures {
   }
 
   async #nextRows(orgId: string): Promise<Deno.KvEntry<unknown>[]> {
-    const { store, rowsOfOrg } = this.options;
-    for (const prefix of rowsOfOrg.flatMap((rowsOf) => rowsOf(orgId))) {
-      const rows = await store.list({ prefix: [...prefix] }, { limit: ROWS_A_STEP });
+    const { store, tables } = this.options;
+    for (const table of tables) {
+      const rows = await store.list({ prefix: [table, orgId] }, { limit: ROWS_A_STEP });
       if (rows.length === 0) continue;
       const firstRow = rows.findIndex(({ key }) => !isRecordKey(key));
       if (firstRow === 0) {

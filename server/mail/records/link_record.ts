@@ -52,9 +52,7 @@ export interface DisplacedNotice extends Link {
 
 /** What changes the owner of an org. */
 export type OwnerLink = ClaimLink | RestoreLink;
-/** What opens something by its token. */
-export type OpeningLink = MagicLink | OwnerLink;
-export type LinkRecord = OpeningLink | DisplacedNotice;
+export type LinkRecord = MagicLink | OwnerLink | DisplacedNotice;
 
 /** ["mail-link", id]: id is a ULID. */
 export const linkKey = defineRecord<LinkRecord, [id: string]>(["mail-link"], 1);

@@ -18,7 +18,7 @@ import { LONGEST_NOTICE_WAIT_MS, noticeOutcome } from "../notice_outcome.ts";
 import { isAlive, linkKey, type LinkRecord } from "../records/link_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import type { MailSecret } from "../secret/mail_secret.ts";
-import { composeDisplacedMail, composeLinkMail } from "./link_mail.ts";
+import { composeLinkMail } from "./link_mail.ts";
 import { linkToken } from "./link_token.ts";
 import { waitingChange } from "./owner_link.ts";
 import { LINK_MAIL_KIND, LINK_MAIL_PAYLOAD_BYTES, type LinkMailPayload } from "./queued_link.ts";
@@ -68,14 +68,10 @@ async function attempt(
   const link = await readWanted(options, linkId);
   if (link === null) return unwanted(WITHDRAWN, store);
   const atMs = item.queuedAtMs;
-  const mail = { from, baseUrl, messageId, atMs };
-  const content = link.kind === "displaced"
-    ? await composeDisplacedMail({ ...mail, notice: link })
-    : await composeLinkMail({
-      ...mail,
-      link,
-      token: linkToken(await secret.key("mail-link"), link.kind, linkId),
-    });
+  const token = link.kind === "displaced"
+    ? ""
+    : linkToken(await secret.key("mail-link"), link.kind, linkId);
+  const content = await composeLinkMail({ from, baseUrl, messageId, atMs, link, token });
   try {
     const finalReplyMs = link.kind === "restore" ? {} : { finalReplyMs: ASKED_AGAIN_MS };
     const mail = {

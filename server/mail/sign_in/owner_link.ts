@@ -92,9 +92,7 @@ export async function readOwnerLink(
   linkId: string,
 ): Promise<WaitingChange> {
   const link = await records.read<LinkRecord>(linkKey(linkId));
-  const org = link?.kind === "claim" || link?.kind === "restore"
-    ? await records.read<OrgRecord>(orgKey(link.orgId))
-    : null;
+  const org = isOwnerLink(link) ? await records.read<OrgRecord>(orgKey(link.orgId)) : null;
   return waitingChange(linkId, link, org, store.now(), limits) ?? refuseExpired();
 }
 
@@ -105,12 +103,14 @@ function spendOwnerLink(
   limits: Pick<Limits, "mailTrialPurgeDays">,
 ): WaitingChange {
   const link = turn.record(linkKey(linkId));
-  const org = link?.kind === "claim" || link?.kind === "restore"
-    ? turn.record(orgKey(link.orgId))
-    : null;
+  const org = isOwnerLink(link) ? turn.record(orgKey(link.orgId)) : null;
   const waiting = waitingChange(linkId, link, org, turn.nowMs, limits) ?? refuseExpired();
   turn.putRecord(linkKey(linkId), null);
   return waiting;
+}
+
+function isOwnerLink(link: LinkRecord | null): link is OwnerLink {
+  return link?.kind === "claim" || link?.kind === "restore";
 }
 
 function refuseExpired(): never {
