@@ -1,12 +1,6 @@
 /** How the list of an org's keys is written: what goes with the keys that leave it goes too. */
 import type { Turn } from "../../storage/job.ts";
-import {
-  keyOwnerKey,
-  type KeyOwnerRecord,
-  keysKey,
-  type MailKey,
-  type NewKeySecret,
-} from "../records/key_record.ts";
+import { keyOwnerKey, keysKey, type MailKey, type NewKeySecret } from "../records/key_record.ts";
 import { makeMailId } from "../records/mail_id.ts";
 import { usedKey } from "./last_used.ts";
 
@@ -28,10 +22,7 @@ export function putKeys(turn: Turn, orgId: string, keys: readonly MailKey[], swe
   turn.putRecord(keysKey(orgId), { v: 1, keys, dropped: hashes.slice(swept) });
 }
 
-/**
- * Adds a key to those of an org that stay, and gives it.
- * @param secret made for this key alone, so that nobody has its row
- */
+/** Adds a key to those of an org that stay, and gives it. */
 export function addKey(
   turn: Turn,
   orgId: string,
@@ -45,6 +36,6 @@ export function addKey(
   const id = makeMailId("key", createdAtMs, random);
   const made: MailKey = { id, hash, prefix, createdAtMs, ...asked };
   putKeys(turn, orgId, [...kept, made], SWEPT_A_COMMIT);
-  turn.set(keyOwnerKey(hash), { v: 1, orgId } satisfies KeyOwnerRecord);
+  turn.putRecord(keyOwnerKey(hash), { v: 1, orgId });
   return made;
 }
