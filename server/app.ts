@@ -6,7 +6,7 @@ import { createDatabaseProbe, type DatabaseProbe, healthRoutes } from "./health.
 import { answerError, refusalOf } from "./http/answer.ts";
 import { AnswersInHand } from "./http/answers_in_hand.ts";
 import type { BodyReader } from "./http/body.ts";
-import { clientAddress } from "./http/client_address.ts";
+import { callerAddress } from "./http/client_address.ts";
 import { allowPreflight, openCors } from "./http/cors.ts";
 import { headAnswer } from "./http/head_answer.ts";
 import { giveAnswer } from "./http/large_answer.ts";
@@ -65,7 +65,8 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
     // One handler a route and no middleware: Hono then calls it without composing a chain.
     app.on(route.method, honoPath(route.path), (c) => {
       const requestId = begin(c);
-      const body = route.body && bodies.open(c.req.raw, route.body, () => addressOf(c));
+      const address = () => callerAddress(c, deps.config.trustedProxyHops);
+      const body = route.body && bodies.open(c.req.raw, route.body, address);
       if (body !== undefined) c.set("body", body);
       const settle = (answer: Response) => {
         body?.close(sentOf(c));
@@ -124,14 +125,6 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
     c.set("query", rawQuery(c.req.raw.url));
     c.set("head", c.req.raw.method === "HEAD");
     return requestId;
-  }
-
-  function addressOf(c: HttpContext): string {
-    return clientAddress(
-      c.req.raw.headers.get("x-forwarded-for"),
-      c.env?.remoteAddress,
-      deps.config.trustedProxyHops,
-    );
   }
 
   /** The answer piece by piece where it is large, or the refusal of one for which there is no room. */

@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import type { Config } from "../config.ts";
 import { bearerToken } from "../http/credentials.ts";
-import { clientAddress, hashClientAddress } from "../http/client_address.ts";
+import { callerHash } from "../http/client_address.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
 import { startupNote } from "../startup_notes.ts";
 import { VERSION } from "../version.ts";
@@ -60,11 +60,7 @@ function describeCall(c: Context<HttpEnv>, { deps, addressKey }: ToolServices): 
   const { trustedProxyHops } = deps.config;
   return {
     bearerToken: bearerToken(headers),
-    addressHash: () =>
-      hashClientAddress(
-        addressKey,
-        clientAddress(headers.get("x-forwarded-for"), c.env?.remoteAddress, trustedProxyHops),
-      ),
+    addressHash: () => callerHash(c, addressKey, trustedProxyHops),
     gone: () => c.req.raw.signal,
     requestId: c.get("requestId"),
     keep(hold) {

@@ -118,7 +118,7 @@ async function makeThings(
   const { orgId } = owner;
   const createdAtMs = relay.clock.now();
   const suppression = { v: 1, reason: "hard_bounce", messageId: message.id, createdAtMs };
-  await kv.set(["mail-suppression", orgId, SUPPRESSED], { ...suppression, attempt: "none" });
+  await kv.set(["mail-suppression", orgId, SUPPRESSED], suppression);
   await kv.set(["mail-suppression-order", orgId, createdAtMs, SUPPRESSED], { v: 1 });
   return {
     inbox: inbox.id,

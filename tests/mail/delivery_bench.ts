@@ -22,7 +22,7 @@ import {
   type MessageRow,
   type Recipient,
 } from "../../server/mail/records/message_record.ts";
-import { orgKey, type OrgRecord } from "../../server/mail/records/org_record.ts";
+import { newOrg, orgKey, type OrgRecord } from "../../server/mail/records/org_record.ts";
 import { Suppressions } from "../../server/mail/suppressions/suppressions.ts";
 import type { Mailer } from "../../server/outgoing/mailer.ts";
 import { OutgoingQueue } from "../../server/outgoing/outgoing_queue.ts";
@@ -212,23 +212,8 @@ export const rawOf = (id: string): Uint8Array =>
   new TextEncoder().encode(`Subject: ${id}\r\n\r\nhello\r\n.a dot\r\n`);
 
 export function makeOrg(nowMs: number): OrgRecord {
-  return {
-    v: 1,
-    id: makeMailId("org", nowMs, random),
-    agentId: null,
-    publicKey: null,
-    createdAtMs: nowMs,
-    trialEndsAtMs: null,
-    verifiedAtMs: nowMs,
-    verifiedEmail: "owner@example.org",
-    google: null,
-    pendingClaim: null,
-    inboxes: 1,
-    addressesTaken: [],
-    suspendedAtMs: null,
-    deletedAtMs: null,
-    attempt: "test",
-  };
+  const known = { verifiedEmail: "owner@example.org", inboxes: 1 };
+  return newOrg(makeMailId("org", nowMs, random), nowMs, known);
 }
 
 export function makeInbox(orgId: string, id: string, nowMs: number): InboxRecord {

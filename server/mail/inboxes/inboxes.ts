@@ -248,17 +248,6 @@ export class Inboxes {
     });
   }
 
-  /** Requires, in a commit that makes a key of an inbox, that the inbox is there. */
-  keyCheck(orgId: string, inboxId: string) {
-    const key = inboxKey(orgId, inboxId);
-    return {
-      records: [key],
-      require(turn: Turn) {
-        if (turn.record(key) === null) throw unknownObject("inbox");
-      },
-    };
-  }
-
   async #withEntries(record: InboxRecord): Promise<Inbox> {
     const { records } = this.services;
     const read = async (name: AddressListName) =>

@@ -7,8 +7,8 @@ import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { requireLive, requireOpen, unknownKey } from "./authenticate_key.ts";
 
 /**
- * The org that a job writes for, named among the job's records: nothing is written for one that is
- * gone, so that its erasure misses nothing.
+ * The org that a job writes for: nothing is written for one that is gone, so that its erasure misses
+ * nothing.
  * @throws RelayError `unknown_key`: with the org the caller's key has gone
  */
 export function requireOrg(
