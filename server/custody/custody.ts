@@ -8,24 +8,23 @@ import { encodeAddress } from "../../toolkit/encode_address.ts";
 import type { Identity } from "../agents/records.ts";
 import { RelayError } from "../errors.ts";
 import { BoundedMap } from "../storage/bounded_map.ts";
+import type { Turn } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { importSigningKey, publicKeyOf } from "./agent_seed.ts";
 import { KeyRing, UnknownCustodyKey } from "../sealing/key_ring.ts";
-import { type KeyMark, keyMarkKey, type SealedRow } from "../sealing/sealed_rows.ts";
+import { type SealedRow, stageKeyMark } from "../sealing/sealed_rows.ts";
 import { custodyKey } from "./sealed_rows.ts";
 
 const SEED_BYTES = 32;
 /** Decrypting and importing a key costs more than signing with it. */
 const REMEMBERED_KEYS = 10_000;
 
-type SetRow = (key: Deno.KvKey, value: unknown) => void;
-
 /** A key pair made for an agent that is about to be registered. */
 export interface NewAgentKey {
   /** base58 of the public key. */
   address: string;
-  /** Writes the encrypted private key; for the commit that registers the agent. */
-  store(set: SetRow, agentId: number, nowMs: number): void;
+  /** Stages the encrypted private key, in the commit that registers the agent. */
+  stage(turn: Turn, agentId: number): void;
 }
 
 export interface CustodyOptions {
@@ -82,9 +81,9 @@ export class Custody {
     const sealed = ring.seal(seed, publicKey);
     return {
       address: encodeAddress(publicKey),
-      store(set, agentId, nowMs) {
-        set(custodyKey(agentId), { v: 1, ...sealed } satisfies SealedRow);
-        set(keyMarkKey(sealed.keyId), { v: 1, sealedAtMs: nowMs } satisfies KeyMark);
+      stage(turn, agentId) {
+        turn.set(custodyKey(agentId), { v: 1, ...sealed } satisfies SealedRow);
+        stageKeyMark(turn, sealed.keyId);
       },
     };
   }

@@ -23,7 +23,7 @@ import { partiesByDomain } from "../outgoing/recipient_domain.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
-import { addressCapKey, type AddressCapRecord, admitDigest } from "./address_cap.ts";
+import { addressCapKey, admitDigest } from "./address_cap.ts";
 import { stageCandidate } from "./candidates.ts";
 import { composeDigest, NAMED_SENDERS } from "./digest_mail.ts";
 import {
@@ -163,48 +163,35 @@ function isFor(
  * @throws Withdrawn
  */
 async function recordSending(
-  { store, records, commits, intervalMs, addressKey }: DigestDeliveryOptions,
+  { commits, intervalMs, addressKey }: DigestDeliveryOptions,
   { agentId, tokenHash }: DigestPayload,
   composedMs: number,
 ): Promise<void> {
-  const subscribed = await records.read<SubscriptionRecord>(subscriptionKey(agentId));
-  if (!isFor(subscribed, tokenHash)) throw unsubscribed();
-  const capKey = addressCapKey(subscribed.email);
-  const stop = stopKey(hashMailbox(addressKey, subscribed.email));
-  const untilMs = await commits.submit<number>({
-    records: [subscriptionKey(agentId), inKey(agentId), capKey, stop],
-    sizeBytes: 1_000,
+  await commits.submit({
     // A delivery under way goes on: what is decided is decided by the time at which it was composed.
     whateverTheClock: true,
     plan(turn) {
-      const subscription = turn.record<SubscriptionRecord>(subscriptionKey(agentId));
-      if (!isFor(subscription, tokenHash)) throw unsubscribed();
-      if (turn.record<InRecord>(inKey(agentId))!.banned) {
-        throw new Withdrawn({ result: "dropped", reason: "banned" });
-      }
-      if (isStopped(turn.record<StopRecord>(stop), composedMs)) {
-        throw new Withdrawn({ result: "dropped", reason: "stopped" });
-      }
-      const stampsMs = turn.record<AddressCapRecord>(capKey)?.stampsMs ?? [];
+      const subscription = turn.record(subscriptionKey(agentId));
+      if (!isFor(subscription, tokenHash)) throw dropped("unsubscribed");
+      if (turn.record(inKey(agentId))!.banned) throw dropped("banned");
+      const stop = stopKey(hashMailbox(addressKey, subscription.email));
+      if (isStopped(turn.record(stop), composedMs)) throw dropped("stopped");
+      const capKey = addressCapKey(subscription.email);
+      const stampsMs = turn.record(capKey)?.stampsMs ?? [];
       const ownMs = subscription.lastNotifiedMs;
       const admitted = admitDigest(stampsMs, composedMs, intervalMs, ownMs);
-      if ("untilMs" in admitted) return admitted.untilMs;
-      const cap: AddressCapRecord = { v: 1, stampsMs: admitted.stampsMs };
-      turn.putRecord(capKey, cap, intervalMs + EXPIRY_MARGIN_MS);
-      const { attempt } = turn;
-      const sent = { ...subscription, lastNotifiedMs: composedMs, attempt };
-      turn.putRecord(subscriptionKey(agentId), sent satisfies SubscriptionRecord);
-      return 0;
+      if ("untilMs" in admitted) {
+        const afterMs = admitted.untilMs - turn.nowMs;
+        throw new Withdrawn({ result: "retry", reason: "share of the address used up", afterMs });
+      }
+      turn.putRecord(capKey, { v: 1, ...admitted }, intervalMs + EXPIRY_MARGIN_MS);
+      turn.putRecord(subscriptionKey(agentId), { ...subscription, lastNotifiedMs: composedMs });
     },
   });
-  if (untilMs > 0) {
-    const afterMs = untilMs - store.now();
-    throw new Withdrawn({ result: "retry", reason: "share of the address used up", afterMs });
-  }
 }
 
-function unsubscribed(): Withdrawn {
-  return new Withdrawn({ result: "dropped", reason: "unsubscribed" });
+function dropped(reason: string): Withdrawn {
+  return new Withdrawn({ result: "dropped", reason });
 }
 
 function afterwards(

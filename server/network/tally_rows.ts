@@ -46,7 +46,6 @@ export interface CheckpointRow {
 /** ["tally", "state"] */
 export interface TallyState {
   v: 1;
-  attempt: string;
   /** Number of the last fold. */
   seq: number;
   checkpoint: Checkpoint | null;

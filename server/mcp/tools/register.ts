@@ -88,7 +88,7 @@ export function registerTool(services: RegisterServices): Tool<RelayCall> {
           addressHash: call.addressHash(),
           limitPerHour: toolRegistrationsPerIpPerHour,
         },
-      }, (set, { id, createdAtMs }) => key.store(set, id, createdAtMs));
+      }, (turn, { id }) => key.stage(turn, id));
       const { address, wordName } = agent;
       return {
         structured: { handle, word_name: wordName, address, token, key_custody: "relay" as const },
