@@ -14,7 +14,7 @@ import { NetworkFigures } from "./network_figures.ts";
 import { recordFigures, roomForFigures } from "./record_figures.ts";
 import { networkRoutes } from "./routes.ts";
 import { Standings } from "./standings.ts";
-import { Sweeps } from "./sweeps.ts";
+import { createSweeps } from "./sweeps.ts";
 import { Tally } from "./tally.ts";
 
 export interface Network extends Part {
@@ -42,7 +42,7 @@ export function openNetwork(core: Core): Network {
   const standings = new Standings(store, now, windowMinutes);
   const readStandings = shareRuns(() => standings.read());
   const tally = new Tally({ store, commits, leases, standings: readStandings, windowMinutes });
-  const sweeps = new Sweeps({ store, records, commits, leases, identities, retentionMs });
+  const sweeps = createSweeps({ store, records, commits, leases, identities, retentionMs });
   const figures = new NetworkFigures({
     feed: { store, now, retentionMs },
     leaderboard: new Leaderboard({ store, identities, now, standings, readStandings }),

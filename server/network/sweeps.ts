@@ -19,7 +19,7 @@ import { LeasedSteps } from "../storage/leased_steps.ts";
 import type { Leases } from "../storage/leases.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
-import { type FeedEvent, feedEventOf } from "./feed_block.ts";
+import { feedEventOf } from "./feed_block.ts";
 import {
   correctFeed,
   type FeedCorrection,
@@ -44,90 +44,67 @@ export interface SweepOptions {
   messagesAStep?: number;
 }
 
-export class Sweeps {
-  readonly #steps: LeasedSteps<number>;
+/**
+ * The work of all sweeps: run() works until no sweep is left, or another process works, and close() ends
+ * after the step under way.
+ */
+export function createSweeps(options: SweepOptions): LeasedSteps<number> {
+  const { store, leases } = options;
+  return new LeasedSteps({
+    store,
+    leases,
+    name: "sweeps",
+    async pending() {
+      const rows = await store.list({ prefix: SWEEP_PREFIX });
+      return rows.map(({ key }) => key[1] as number);
+    },
+    step: (agentId) => makeStep(options, agentId),
+  });
+}
 
-  constructor(private readonly options: SweepOptions) {
-    const { store, leases } = options;
-    this.#steps = new LeasedSteps({
-      store,
-      leases,
-      name: "sweeps",
-      pending: () => this.#pending(),
-      step: (agentId) => this.#step(agentId),
-    });
-  }
+/** One step of an agent's sweep. @returns whether there may be more to do */
+async function makeStep(options: SweepOptions, agentId: number): Promise<boolean> {
+  const { store, records, commits, retentionMs, messagesAStep = MESSAGES_A_STEP } = options;
+  const key = sweepKey(agentId);
+  const step = await correctFeed(commits, retentionMs, async (reads) => {
+    const sweep = await reads.get(key);
+    if (sweep === null) return null;
+    const purge = await records.read<PurgeRecord>(purgeKey(agentId));
+    const { messages, next } = await walkMailbox(store, agentId, sweep, messagesAStep);
+    // A poll at that moment may have written the row of a purged message again.
+    const there = messages.filter(({ senderId, id }) =>
+      senderId !== agentId || !isPurged(purge, id)
+    );
+    const correction = sweep.kind === "hide"
+      ? await takeOffFeed(store, messages)
+      : await putOnFeed(options, there);
+    const { lastId } = correction;
+    const moreOfBox = lastId !== undefined ? { ...sweep, beforeId: lastId } : next;
+    return {
+      correction,
+      stage: (turn) => turn.putRecord(key, moreOfBox),
+      more: moreOfBox !== null,
+    };
+  });
+  return step?.more ?? false;
+}
 
-  /**
-   * Works until no sweep is left, or another process works. Includes sweeps that begin meanwhile.
-   */
-  run(): Promise<void> {
-    return this.#steps.run();
-  }
-
-  /** Ends after the step under way; the next process goes on from there. */
-  close(): Promise<void> {
-    return this.#steps.close();
-  }
-
-  async #pending(): Promise<number[]> {
-    const rows = await this.options.store.list({ prefix: SWEEP_PREFIX });
-    return rows.map(({ key }) => key[1] as number);
-  }
-
-  /** One step of an agent's sweep. @returns whether there may be more to do */
-  async #step(agentId: number): Promise<boolean> {
-    const { store, records, commits, retentionMs, messagesAStep = MESSAGES_A_STEP } = this.options;
-    const key = sweepKey(agentId);
-    const step = await correctFeed(commits, retentionMs, async (reads) => {
-      const sweep = await reads.get(key);
-      if (sweep === null) return null;
-      const purge = await records.read<PurgeRecord>(purgeKey(agentId));
-      const { messages, next } = await walkMailbox(store, agentId, sweep, messagesAStep);
-      // A poll at that moment may have written the row of a purged message again.
-      const there = messages.filter(({ senderId, id }) =>
-        senderId !== agentId || !isPurged(purge, id)
-      );
-      const correction = sweep.kind === "hide"
-        ? await takeOffFeed(store, messages)
-        : await this.#show(there);
-      const { lastId } = correction;
-      const moreOfBox = lastId !== undefined ? { ...sweep, beforeId: lastId } : next;
-      return {
-        correction,
-        stage: (turn) => turn.putRecord(key, moreOfBox),
-        more: moreOfBox !== null,
-      };
-    });
-    return step?.more ?? false;
-  }
-
-  async #show(messages: readonly SweptMessage[]): Promise<FeedCorrection> {
-    const { store, retentionMs } = this.options;
-    const banned = await this.#bannedOf(messages);
-    return await prepareCorrection(store, messages, async (finder, message) => {
-      if (store.now() - message.createdAtMs >= retentionMs) return null;
-      if (banned.has(message.senderId) || banned.has(message.recipientId)) return null;
-      const event = await this.#eventOf(message);
-      return event !== null && await finder.insert(event) ? countOf(event) : null;
-    });
-  }
-
-  async #eventOf(
-    { id, createdAtMs, senderId, recipientId }: SweptMessage,
-  ): Promise<FeedEvent | null> {
-    const { identities } = this.options;
+async function putOnFeed(
+  { store, records, identities, retentionMs }: SweepOptions,
+  messages: readonly SweptMessage[],
+): Promise<FeedCorrection> {
+  const agentIds = [...new Set(messages.flatMap((one) => [one.senderId, one.recipientId]))];
+  const inboxes = await records.readMany<InRecord>(agentIds.map(inKey));
+  const banned = new Set(agentIds.filter((_, i) => inboxes[i]?.banned));
+  return await prepareCorrection(store, messages, async (finder, message) => {
+    const { id, createdAtMs, senderId, recipientId } = message;
+    if (store.now() - createdAtMs >= retentionMs) return null;
+    if (banned.has(senderId) || banned.has(recipientId)) return null;
     const [sender, recipient] = await Promise.all([
       identities.byId(senderId),
       identities.byId(recipientId),
     ]);
-    return feedEventOf({ id, createdAtMs, sender, recipient });
-  }
-
-  /** Which of the agents in these messages are banned. */
-  async #bannedOf(messages: readonly SweptMessage[]): Promise<Set<number>> {
-    const agentIds = [...new Set(messages.flatMap((one) => [one.senderId, one.recipientId]))];
-    const inboxes = await this.options.records.readMany<InRecord>(agentIds.map(inKey));
-    return new Set(agentIds.filter((_, i) => inboxes[i]?.banned));
-  }
+    const event = feedEventOf({ id, createdAtMs, sender, recipient });
+    return event !== null && await finder.insert(event) ? countOf(event) : null;
+  });
 }

@@ -165,9 +165,7 @@ export class Tally {
   /** Deletes rows that are not needed any more; rows that a stop leaves behind expire. */
   async #deleteAll(selector: Deno.KvListSelector): Promise<void> {
     const { store } = this.options;
-    for (;;) {
-      const rows = await store.list(selector, { limit: DELETIONS_A_WRITE });
-      if (rows.length === 0) return;
+    for await (const rows of store.batches(selector, { batchSize: DELETIONS_A_WRITE })) {
       await store.transact((transaction) => {
         for (const { key } of rows) transaction.delete(key);
       });

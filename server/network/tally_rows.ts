@@ -134,6 +134,14 @@ export function encodePart(counts: readonly Count[]): PartRow {
   };
 }
 
+export function* decodePart(
+  { counts }: PartRow,
+): Generator<Pick<Count, "minute" | "senderId" | "count">> {
+  for (let i = 0; i < counts.length; i += 3) {
+    yield { minute: counts[i]!, senderId: counts[i + 1]!, count: counts[i + 2]! };
+  }
+}
+
 /** Splits counts into rows where one row cannot hold them; gives at least one row. */
 export function inRows<T>(items: readonly T[], itemsARow = COUNTS_A_ROW): T[][] {
   const rows: T[][] = [];
