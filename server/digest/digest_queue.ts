@@ -4,11 +4,11 @@ import { inKey } from "../mailboxes/records.ts";
 import { pollKey } from "../messages/inbox/poll_record.ts";
 import { stageOutgoing } from "../outgoing/outgoing_row.ts";
 import { domainTag } from "../outgoing/recipient_domain.ts";
-import type { GroupCommit } from "../storage/group_commit.ts";
-import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
+import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
 import { addressCapKey, admitDigest } from "./address_cap.ts";
 import { believedMs } from "./due_rules.ts";
-import { hashUnsubscribeToken, subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
+import { hashUnsubscribeToken, subscriptionKey } from "./subscription.ts";
+import type { DigestServices, Subscribed } from "./wanted.ts";
 
 export const DIGEST_KIND = "digest";
 /** Upper bound of a DigestPayload in the store. */
@@ -36,7 +36,7 @@ export const digestId = (agentId: number): string => `digest/${agentId}`;
 /** An agent that is due, as it was found. */
 export interface DueAgent {
   agentId: number;
-  subscription: SubscriptionRecord & { email: string; unsubscribeToken: string };
+  subscription: Subscribed;
   /** When the undelivered message was created that makes the agent due. */
   unseenMs: number;
 }
@@ -48,18 +48,12 @@ export type Queued =
   /** What made the agent due has changed: it is to be judged anew. */
   | { result: "changed" };
 
-export interface DigestQueueOptions {
-  store: Store;
-  commits: GroupCommit;
-  /** Digest interval, which is also the window of the cap. */
-  intervalMs: number;
-  /** When the last poll of an agent began that no record may hold yet. */
-  rememberedPollMs(agentId: number): number | null;
-}
-
 /** Records the notification and queues the mail of a due agent, or tells why not. */
 export async function queueDigest(
-  { store, commits, intervalMs, rememberedPollMs }: DigestQueueOptions,
+  { store, commits, intervalMs, rememberedPollMs }: Pick<
+    DigestServices,
+    "store" | "commits" | "intervalMs" | "rememberedPollMs"
+  >,
   { agentId, subscription, unseenMs }: DueAgent,
 ): Promise<Queued> {
   const capKey = addressCapKey(subscription.email);
