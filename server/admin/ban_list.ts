@@ -2,27 +2,19 @@
  * GET /v1/admin/bans: who is banned, newest first. Bans that are older than the list are added once
  * for each store, from the mailbox records, before it is first shown.
  */
-import type { Rows } from "../storage/rows.ts";
-import type { Identities } from "../agents/identities.ts";
+import type { Core } from "../core.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
-import type { GroupCommit } from "../storage/group_commit.ts";
 import { BAN_LIST_PREFIX, banKey, type ListedBan, stageBan } from "./ban_record.ts";
 
 /** Exists once every ban of the store is in the list. */
 const LISTED_MARK: Deno.KvKey = ["meta", "bans-listed"];
 const RECORDS_A_READ = 500;
 
-export interface BanListOptions {
-  store: Rows;
-  commits: GroupCommit;
-  identities: Identities;
-}
-
 export class BanList {
   #completing: Promise<void> | null = null;
   #closed = false;
 
-  constructor(private readonly options: BanListOptions) {}
+  constructor(private readonly options: Pick<Core, "store" | "commits" | "identities">) {}
 
   /** A page, newest first; bans of unknown time come last. */
   async page(limit: number, offset: number): Promise<ListedBan[]> {

@@ -9,6 +9,7 @@
  * comes later stays.
  */
 import type { Identity } from "../agents/records.ts";
+import type { Core } from "../core.ts";
 import type { Log } from "../deps.ts";
 import { invalidJson } from "../errors.ts";
 import { outKey } from "../mailboxes/records.ts";
@@ -22,16 +23,11 @@ import {
 } from "../messages/rows/purge_record.ts";
 import type { RecentMessages } from "../messages/rows/recent_messages.ts";
 import { correctFeed, takeOffFeed } from "../network/feed_correction.ts";
-import type { GroupCommit } from "../storage/group_commit.ts";
 import { LeasedSteps } from "../storage/leased_steps.ts";
-import type { Leases } from "../storage/leases.ts";
-import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
+import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
 import { listDoomed } from "./doomed_messages.ts";
 
-export interface PurgeOptions {
-  store: Store;
-  commits: GroupCommit;
-  leases: Leases;
+export interface PurgeOptions extends Pick<Core, "store" | "commits" | "leases"> {
   recent: RecentMessages;
   /** Life of a message. */
   retentionMs: number;

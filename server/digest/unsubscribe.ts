@@ -3,7 +3,7 @@
  * (specification, 4.2; RFC 8058), /v1/notifications/stop for the button behind it (decisions,
  * "Bounds added"). No answer tells whether a token belongs to anybody.
  */
-import type { Deps } from "../deps.ts";
+import type { Core } from "../core.ts";
 import { invalidJson } from "../errors.ts";
 import type { RouteBody } from "../http/body_pools.ts";
 import { allowPreflight, openCors } from "../http/cors.ts";
@@ -11,8 +11,6 @@ import { namesHtml } from "../http/names_html.ts";
 import { readQuery, text } from "../http/query.ts";
 import { readBody } from "../http/read_body.ts";
 import type { Handler, Route } from "../http/route.ts";
-import type { GroupCommit } from "../storage/group_commit.ts";
-import type { RecordCache } from "../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
 import { hashMailbox, stageStop } from "./mail_stop.ts";
 import { answerChoices, answerStopped, answerUnsubscribed } from "./notification_page.ts";
@@ -43,13 +41,7 @@ interface UnsubscribedRow {
 
 const unsubscribedKey = (tokenHash: string): Deno.KvKey => ["unsubscribed", tokenHash];
 
-export interface UnsubscribeServices {
-  deps: Deps;
-  records: RecordCache;
-  commits: GroupCommit;
-  /** The secret under which the store's mailboxes are hashed. */
-  addressKey: Uint8Array;
-}
+type UnsubscribeServices = Pick<Core, "deps" | "records" | "commits" | "addressKey">;
 
 /** The routes of a digest's links: the answers are the same for every token. */
 export function unsubscribeRoutes(services: UnsubscribeServices): Route[] {

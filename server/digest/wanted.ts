@@ -1,22 +1,15 @@
 /** Whether an agent wants a digest, as the sweep and each attempt to deliver one ask before they look for messages. */
+import type { Core } from "../core.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
-import type { GroupCommit } from "../storage/group_commit.ts";
-import type { RecordCache } from "../storage/record_cache.ts";
-import type { Store } from "../storage/store.ts";
 import { hashMailbox, isStopped, stopKey, type StopRecord } from "./mail_stop.ts";
 import { hashUnsubscribeToken, subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
 import type { ScanUndelivered } from "./unread.ts";
 
-export interface DigestServices {
-  store: Store;
-  records: RecordCache;
-  commits: GroupCommit;
+export interface DigestServices extends Pick<Core, "store" | "records" | "commits" | "addressKey"> {
   /** Digest interval, which is also the window of the cap. */
   intervalMs: number;
   /** As long as a message is kept. */
   retentionMs: number;
-  /** The secret under which the store's mailboxes are hashed. */
-  addressKey: Uint8Array;
   undelivered: ScanUndelivered;
   /** When the last accepted poll of an agent began. */
   lastPollMs(agentId: number): Promise<number | null>;

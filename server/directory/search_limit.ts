@@ -3,12 +3,10 @@
  * On an exclusive store the window is kept in memory. On a shared store a record holds it, so that
  * the limit holds across processes.
  */
+import type { Core } from "../core.ts";
 import { rateLimited, type RelayError } from "../errors.ts";
 import { admit, type Window, type WindowRule } from "../rate_window.ts";
 import { BoundedMap } from "../storage/bounded_map.ts";
-import type { GroupCommit } from "../storage/group_commit.ts";
-import type { RecordCache } from "../storage/record_cache.ts";
-import type { Store } from "../storage/store.ts";
 import { stageWindow, windowKey, type WindowRecord } from "../storage/window_record.ts";
 import { MINUTE_MS } from "../time_units.ts";
 
@@ -18,10 +16,7 @@ const REMEMBERED = 100_000;
 /** ["window", "search", addressHash] */
 const keyOf = (addressHash: string) => windowKey("search", addressHash);
 
-export interface SearchLimitOptions {
-  store: Store;
-  records: RecordCache;
-  commits: GroupCommit;
+export interface SearchLimitOptions extends Pick<Core, "store" | "records" | "commits"> {
   searchesPerMinute: number;
 }
 

@@ -11,14 +11,10 @@
  * - An event comes back only when neither side is banned. A later unban of the other side walks it
  *   again.
  */
-import type { Identities } from "../agents/identities.ts";
+import type { Core } from "../core.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import { isPurged, purgeKey, type PurgeRecord } from "../messages/rows/purge_record.ts";
-import type { GroupCommit } from "../storage/group_commit.ts";
 import { LeasedSteps } from "../storage/leased_steps.ts";
-import type { Leases } from "../storage/leases.ts";
-import type { RecordCache } from "../storage/record_cache.ts";
-import type { Store } from "../storage/store.ts";
 import { feedEventOf } from "./feed_block.ts";
 import {
   correctFeed,
@@ -33,12 +29,8 @@ import { SWEEP_PREFIX, sweepKey } from "./sweep_record.ts";
 /** Bound of one step, so that it fits a commit. */
 const MESSAGES_A_STEP = 200;
 
-export interface SweepOptions {
-  store: Store;
-  records: RecordCache;
-  commits: GroupCommit;
-  leases: Leases;
-  identities: Identities;
+export interface SweepOptions
+  extends Pick<Core, "store" | "records" | "commits" | "leases" | "identities"> {
   /** Life of a message and of its feed event. */
   retentionMs: number;
   messagesAStep?: number;

@@ -3,10 +3,8 @@
  * figures do not depend on when this happens or which process does it. Every step is one checked
  * commit.
  */
-import type { GroupCommit } from "../storage/group_commit.ts";
-import type { Leases } from "../storage/leases.ts";
+import type { Core } from "../core.ts";
 import { randomId } from "../storage/random_id.ts";
-import type { Store } from "../storage/store.ts";
 import { takeWorkLease } from "../storage/work_lease.ts";
 import { firstCountedMinute, WINDOW_MINUTES } from "./counted.ts";
 import type { StandingsNow } from "./standings.ts";
@@ -42,10 +40,7 @@ const ROWS_A_WRITE = 8;
 const DELETIONS_A_WRITE = 500;
 const LEASE_MS = 30_000;
 
-export interface TallyOptions {
-  store: Store;
-  commits: GroupCommit;
-  leases: Leases;
+export interface TallyOptions extends Pick<Core, "store" | "commits" | "leases"> {
   /** The standings as the store has them, for a checkpoint. */
   standings: () => Promise<StandingsNow>;
   /** Seven days unless given. */

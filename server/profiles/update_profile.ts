@@ -1,15 +1,13 @@
 /** Changes to a profile: one commit with its listing, its notification e-mail and the request's signature. */
 import { stageListing } from "../directory/listing.ts";
 import { stageSubscription } from "../digest/subscription.ts";
+import type { Core } from "../core.ts";
+import type { Deps } from "../deps.ts";
 import { RelayError } from "../errors.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
-import type { GroupCommit, Job } from "../storage/group_commit.ts";
+import type { Job } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
-import type { Limits } from "../limits.ts";
-import type { FreeDisk } from "../storage/free_disk.ts";
-import type { Store } from "../storage/store.ts";
 import { countProfileChange } from "../agents/change_limits.ts";
-import type { Presence } from "../agents/presence.ts";
 import { agentKey, agentProfile, type AgentRecord } from "../agents/records.ts";
 import { refuseForgotten, signatureKey, type SignatureUse } from "../agents/signature_use.ts";
 
@@ -23,15 +21,10 @@ export interface ProfileChanges {
   notificationEmail?: string | null;
 }
 
-export interface ProfileServices {
-  store: Pick<Store, "floor" | "now">;
-  commits: GroupCommit;
-  records: RecordCache;
-  presence: Presence;
-  freeDisk: FreeDisk;
-  limits: Pick<Limits, "profileChangesPerAgentPerMinute">;
-  random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
-}
+export type ProfileServices = Pick<
+  Core,
+  "deps" | "limits" | "store" | "commits" | "records" | "presence" | "freeDisk"
+>;
 
 export type AgentProfile = ReturnType<typeof agentProfile>;
 
@@ -78,7 +71,7 @@ export async function repeatedUpdate(
 }
 
 function updateJob(
-  { store, records, limits, random }: ProfileServices,
+  { deps: { random }, store, records, limits }: ProfileServices,
   agentId: number,
   { displayName, description, tags, notificationEmail }: ProfileChanges,
   use: SignatureUse | undefined,
@@ -117,7 +110,7 @@ function updateJob(
   };
 }
 
-function unsignedUse(nowMs: number, random: ProfileServices["random"]) {
+function unsignedUse(nowMs: number, random: Deps["random"]) {
   return { signature: random(64), timestampSeconds: Math.floor(nowMs / 1000) };
 }
 
