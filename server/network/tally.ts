@@ -76,6 +76,8 @@ export class Tally {
    */
   async #fold(): Promise<boolean> {
     const { store, commits, windowMinutes } = this.options;
+    // A relay at rest commits nothing.
+    if ((await store.list({ prefix: DELTA_PREFIX }, { limit: 1 })).length === 0) return false;
     return await commits.submit({
       async prepare(reads) {
         const state = await reads.get(TALLY_STATE);
