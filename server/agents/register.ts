@@ -52,10 +52,18 @@ export async function registerAgent(
 ): Promise<AgentRecord> {
   const { address, custody } = given;
   const { limitPerHour } = client;
+  const publicKey = decodeAddress(address);
   const handleKey = bindingKey("handle", given.handle);
   const addressKey = bindingKey("address", address);
+  const shortest = wordName(publicKey);
+  let isPrepared = false;
   const registered = await commits.submit<Registered, string>({
-    prepare: () => freeWordName(records, address),
+    records: [handleKey, addressKey, bindingKey("word", shortest)],
+    async prepare() {
+      if (isPrepared) return await freeWordName(records, publicKey); // the shortest was taken
+      isPrepared = true;
+      return shortest;
+    },
     plan(turn, wordName) {
       const key = windowKey(client.windowName, client.addressHash);
       const rule = { limit: limitPerHour, windowMs: HOUR_MS };
@@ -95,13 +103,11 @@ export async function registerAgent(
 }
 
 /** The shortest word name of a key that nobody has; it may be taken by the time of the commit. */
-async function freeWordName(records: RecordCache, address: string): Promise<string> {
-  const publicKey = decodeAddress(address);
-  let name = wordName(publicKey);
-  for (let adjectives = 2; await records.readRow(bindingKey("word", name)) !== null; adjectives++) {
-    name = wordName(publicKey, adjectives);
+async function freeWordName(records: RecordCache, publicKey: Uint8Array): Promise<string> {
+  for (let adjectives = 1;; adjectives++) {
+    const name = wordName(publicKey, adjectives);
+    if (await records.readRow(bindingKey("word", name)) === null) return name;
   }
-  return name;
 }
 
 function keyTaken(handleTaken: boolean): RelayError {
