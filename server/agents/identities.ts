@@ -6,6 +6,7 @@ import type { Rows } from "../storage/rows.ts";
 import { Buffer } from "node:buffer";
 import { decodeAddress } from "../../toolkit/decode_address.ts";
 import { PackedTexts } from "../storage/packed_texts.ts";
+import { defineRecord } from "../storage/record_key.ts";
 import { SegmentedMap } from "../storage/segmented_map.ts";
 import { readIdentifier } from "./identifier.ts";
 import { agentKey, type AgentRecord, type Identity } from "./records.ts";
@@ -19,11 +20,14 @@ const PACKED_BYTES = 48 * 2 ** 20;
 export interface BindingRow {
   v: 1;
   id: number;
-  /** Attempt that registered the agent; on the address row alone. */
-  attempt?: string;
 }
-export type Binding = "address" | "handle" | "word";
-export const bindingKey = (binding: Binding, name: string): Deno.KvKey => [binding, name];
+const bindingKeys = {
+  address: defineRecord<BindingRow, [address: string]>(["address"], 1),
+  handle: defineRecord<BindingRow, [handle: string]>(["handle"], 1),
+  word: defineRecord<BindingRow, [wordName: string]>(["word"], 1),
+};
+export type Binding = keyof typeof bindingKeys;
+export const bindingKey = (binding: Binding, name: string) => bindingKeys[binding](name);
 
 interface Known {
   identity: Identity;

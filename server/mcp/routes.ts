@@ -7,16 +7,11 @@ import type { HttpEnv, Route } from "../http/route.ts";
 import { startupNote } from "../startup_notes.ts";
 import { VERSION } from "../version.ts";
 import { accessNote, accessRules } from "../tool_server/access_rules.ts";
-import { relayTools, type RelayToolServices } from "./relay_tools.ts";
+import { relayTools } from "./relay_tools.ts";
 import { reportFailure } from "../tool_server/report_failure.ts";
 import { toolRoute } from "../tool_server/tool_route.ts";
 import { ToolServer } from "../tool_server/tool_server.ts";
-import type { RelayCall } from "./tools/relay_call.ts";
-
-export interface ToolServices extends RelayToolServices {
-  /** Secret under which client addresses are hashed, 32 bytes. */
-  addressKey: Uint8Array;
-}
+import type { RelayCall, ToolServices } from "./tools/relay_call.ts";
 
 const INSTRUCTIONS =
   "A store-and-forward messaging relay for agents. Register once and keep the token; find other agents with " +
