@@ -37,8 +37,6 @@ export interface Job<T, P = void> {
   settle?(): Promise<T | undefined>;
   /** Run once after the commit, before the caller gets its answer: updates what memory holds. */
   committed?(result: T): void;
-  /** Run when the caller gets 503 and it is unknown whether one of these attempts was stored. */
-  leftUnclear?(attempts: readonly Attempt[]): void;
 }
 
 /** What most jobs hold, their requests included. */

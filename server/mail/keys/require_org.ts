@@ -1,7 +1,6 @@
 /** What every commit of the mail area checks first. */
 import type { Limits } from "../../limits.ts";
 import type { Turn } from "../../storage/job.ts";
-import type { RecordKey } from "../../storage/record_key.ts";
 import { keysKey, type MailKey } from "../records/key_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { requireLive, requireOpen, unknownKey } from "./authenticate_key.ts";
@@ -25,11 +24,6 @@ export function requireOrg(
 export interface CallingKey {
   org: Pick<OrgRecord, "id">;
   key: Pick<MailKey, "id">;
-}
-
-/** The records that requireCaller() reads; a job names them. */
-export function callerRecords({ org: { id } }: CallingKey): RecordKey<unknown>[] {
-  return [orgKey(id), keysKey(id)];
 }
 
 /**

@@ -137,6 +137,7 @@ export async function followOwnerLink(
 ): Promise<ChangedOwner> {
   const { commits, store: { now, random }, limits } = services;
   const mail = { id: makeUlid(now(), random), random };
+  await readOwnerLink(services, linkId); // a dead one is told so, even while nothing is committed
   const changed = await commits.submit((turn): ChangedOwner => {
     const { link, org, undone } = spendOwnerLink(turn, linkId, limits);
     if (link.kind === "claim") {
@@ -158,9 +159,11 @@ export async function followOwnerLink(
 
 /** Ends a claim that its reader does not know. @throws RelayError `link_expired` */
 export async function cancelClaim(
-  { commits, limits }: Pick<SignInServices, "commits" | "limits">,
+  services: Pick<SignInServices, "commits" | "records" | "store" | "limits">,
   linkId: string,
 ): Promise<void> {
+  const { commits, limits } = services;
+  await readOwnerLink(services, linkId);
   await commits.submit((turn) => {
     const { link, org } = spendOwnerLink(turn, linkId, limits);
     if (link.kind !== "claim") throw linkExpired();
