@@ -70,12 +70,12 @@ export class Identities {
   /** The agent that resolve() would find without a read of the store, or undefined. */
   inMemory(identifier: string): Identity | undefined {
     const name = nameOf(identifier);
-    return name === null ? undefined : this.#byName[name[0]].get(name[1])?.identity;
+    return name === null ? undefined : this.#use(...name);
   }
 
   /** The agent that byAddress() would find without a read of the store, or undefined. */
   addressInMemory(address: string): Identity | undefined {
-    return this.#byName.address.get(address)?.identity;
+    return this.#use("address", address);
   }
 
   /** The agent of an id that stands in the store. @throws Error for any other id */
@@ -89,19 +89,23 @@ export class Identities {
   }
 
   async #find(binding: Binding, name: string): Promise<Identity | null> {
-    const names = this.#byName[binding];
-    const found = names.get(name);
-    if (found !== undefined) {
-      found.used = true;
-      return found.identity;
-    }
+    const found = this.#use(binding, name);
+    if (found !== undefined) return found;
     const row = await this.store.get<BindingRow>(bindingKey(binding, name));
     if (row.value === null) return null;
     const known = await this.#known(row.value.id);
     const { identity } = known;
     // Unless it had to leave meanwhile.
-    if (this.#byId.get(identity.id) === known) names.set(nameIn(identity, binding), known);
+    if (this.#byId.get(identity.id) === known) {
+      this.#byName[binding].set(nameIn(identity, binding), known);
+    }
     return identity;
+  }
+
+  #use(binding: Binding, name: string): Identity | undefined {
+    const known = this.#byName[binding].get(name);
+    if (known !== undefined) known.used = true;
+    return known?.identity;
   }
 
   async #known(id: number): Promise<Known> {
