@@ -7,7 +7,6 @@ import {
   type TestStorageOptions,
 } from "../../tests/support/storage.ts";
 import { RecordCache, recordName } from "./record_cache.ts";
-import { defineRecord } from "./record_key.ts";
 
 interface TestRecords {
   kv: Deno.Kv;
@@ -179,47 +178,4 @@ Deno.test("jobs commit rightly while far more records are in use than memory hol
   assert.ok(storage.records.size <= 5);
   await storage.close();
   kv.close();
-});
-
-const plainKey = defineRecord<{ head: number }, [name: string]>(["plain-box"], 1, { plain: true });
-
-Deno.test("RecordCache gives plain records that had to leave without a read, as of their last commit", async () => {
-  using kv = await Deno.openKv(":memory:");
-  let reads = 0;
-  const get = kv.get.bind(kv);
-  kv.get = ((key: Deno.KvKey) => {
-    if (key[0] === "plain-box") reads++;
-    return get(key);
-  }) as typeof kv.get;
-  const { records, commits, close } = await openTestStorage(kv, { cached: 20 });
-  const names = Array.from({ length: 200 }, (_, i) => `name ${i}`);
-  const add = (name: string, amount: number) =>
-    commits.submit<number>({
-      records: [plainKey(name)],
-      sizeBytes: 100,
-      plan(turn) {
-        const head = (turn.record<{ head: number }>(plainKey(name))?.head ?? 0) + amount;
-        turn.putRecord(plainKey(name), { head });
-        return head;
-      },
-    });
-  for (const [i, name] of names.entries()) await add(name, i);
-  assert.equal(reads, 200);
-  for (const [i, name] of names.entries()) assert.equal(await add(name, 1_000), 1_000 + i);
-  for (const [i, name] of names.entries()) {
-    const entry = await records.load(plainKey(name));
-    assert.deepEqual(entry.value, { head: 1_000 + i });
-    assert.equal(records.peek(`plain-box/${name}`), entry);
-  }
-  assert.equal(reads, 200);
-  assert.ok(records.size <= 20);
-  // What is evicted is read anew, also where it had left before.
-  await kv.set(plainKey("name 0"), { head: 7 });
-  records.evict("plain-box/name 0");
-  assert.deepEqual((await records.load(plainKey("name 0"))).value, { head: 7 });
-  await kv.set(plainKey("name 1"), { head: 8 });
-  records.refresh(plainKey("name 1"));
-  assert.deepEqual(await records.read(plainKey("name 1")), { head: 8 });
-  assert.equal(reads, 202);
-  await close();
 });
