@@ -54,7 +54,7 @@ partOrSkip(
   "chromium",
   "start page, network and agents are free of faults in every look, and ask no other host",
   async (program) => {
-    const { relay } = await startSite({ searchesPerIpPerMinute: 4 });
+    const { relay } = await startSite({ searchesPerIpPerMinute: LOOKS.length });
     await using _ = relay;
     await using empty = await startTestRelay();
     const urls = [
