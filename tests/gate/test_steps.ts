@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseDenoTest } from "./parse_deno_test.ts";
 import { listProjectFiles } from "./project_files.ts";
@@ -41,6 +41,8 @@ const GROUP_SIZE = 30;
 /** Test modules at one time: one more than processors, because some wait for clocks and processes. */
 const JOBS = navigator.hardwareConcurrency + 1;
 
+const TEST_FILE = /_test\.tsx?$/;
+
 /** Which tests run, and what is known of them. */
 export interface TestSelection {
   /** Files and folders whose tests run; none: all. */
@@ -63,10 +65,14 @@ export function testSteps(
     },
     tests: {
       name: "tests",
+      // Beside what takes one processor alone.
+      isEarly: areTypesChecked,
       run: async () => {
         const groups = await Deno.makeTempDir({ prefix: "gate_groups_" });
         try {
-          const modules = only.length > 0 ? only : await writeGroups(root, groups);
+          const files = only.length === 0 ? await listProjectFiles(root) : only;
+          const folders = only.filter((path) => !TEST_FILE.test(path));
+          const modules = [...await writeGroups(root, groups, files), ...folders];
           return await denoTest(root, [...options, "--parallel", ...modules]);
         } finally {
           await Deno.remove(groups, { recursive: true });
@@ -78,7 +84,7 @@ export function testSteps(
 
 /** Test files in the order in which they begin: long ones, then modules that import the others, by path. */
 export function groupTests(files: readonly string[], groupSize = GROUP_SIZE): string[][] {
-  const tests = files.filter((path) => /_test\.tsx?$/.test(path));
+  const tests = files.filter((path) => TEST_FILE.test(path));
   const long = LONG_FILES.filter((path) => tests.includes(path));
   // Journeys over a relay take longer than the unit tests of server/, which come first by path.
   const others = tests.filter((path) => !long.includes(path)).sort().reverse();
@@ -89,17 +95,22 @@ export function groupTests(files: readonly string[], groupSize = GROUP_SIZE): st
   return [...long.map((path) => [path]), ...groups];
 }
 
-async function writeGroups(root: string, folder: string): Promise<string[]> {
-  const groups = groupTests(await listProjectFiles(root));
-  return await Promise.all(groups.map(async (files, i) => {
-    const module = join(folder, `group_${i}_test.ts`);
-    const urls = files.map((path) => pathToFileURL(join(root, path)).href);
-    await Deno.writeTextFile(
-      module,
-      urls.map((url) => `import ${JSON.stringify(url)};\n`).join(""),
-    );
-    return module;
-  }));
+async function writeGroups(
+  root: string,
+  folder: string,
+  paths: readonly string[],
+): Promise<string[]> {
+  return await Promise.all(
+    groupTests(paths).map(async (files, i) => {
+      const module = join(folder, `group_${i}_test.ts`);
+      const urls = files.map((path) => pathToFileURL(resolve(root, path)).href);
+      await Deno.writeTextFile(
+        module,
+        urls.map((url) => `import ${JSON.stringify(url)};\n`).join(""),
+      );
+      return module;
+    }),
+  );
 }
 
 async function denoTest(root: string, args: readonly string[]): Promise<StepResult> {
