@@ -4,7 +4,6 @@ import fc from "fast-check";
 import type { Mailer, MailOutcome } from "../../server/outgoing/mailer.ts";
 import { outgoingKey } from "../../server/outgoing/outgoing_row.ts";
 import { createFakeKv } from "../support/fake_kv.ts";
-import { isLong } from "../support/long_test.ts";
 import { settlesWithin } from "../support/pace.ts";
 import { propertyRuns } from "../support/property_runs.ts";
 import {
@@ -274,7 +273,7 @@ for (const exclusive of [true, false]) {
             }
           });
         }),
-        propertyRuns(isLong ? 12 : 4),
+        propertyRuns(12),
       );
     });
   }
