@@ -7,6 +7,7 @@ import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
 import { QUEUE_BOUNDS, type QueueBounds } from "../../server/storage/job_queue.ts";
 import { type Answer, readAnswer } from "../support/answer.ts";
 import { newKey } from "../support/custody_key.ts";
+import { isLong } from "../support/long_test.ts";
 import { newSendingOrg, send } from "../support/sending_org.ts";
 import { startMailRelay } from "../support/mail_relay.ts";
 import { settlesWithin } from "../support/pace.ts";
@@ -22,7 +23,7 @@ const TRIES = 3;
 const FASTER = 100;
 const ADMIN_TOKEN = "silent-".repeat(8);
 /** Calls of one request that are tried, one after the other. */
-const MOST_CALLS = 12;
+const MOST_CALLS = isLong ? 12 : 3;
 /** What changes too much for the routes after it. */
 const LAST = /^(?:POST \/v1\/admin\/|DELETE |PATCH \/v1\/agents\/me)/;
 /** Bodies that reach the store, where `{}` is refused before. */
