@@ -11,13 +11,25 @@ const SILENT_AFTER_TICKS = DEADLINE_TICKS - SILENT_TICKS;
 
 /** The store did not answer a call in time: 503 `unavailable`. Whether a write took effect is unknown. */
 export class NoAnswer extends RelayError {
-  constructor() {
+  constructor(what = "does not answer", cause?: unknown) {
     super(
       "unavailable",
-      "the store does not answer; repeat the same request (same bytes, same signature) after Retry-After",
-      { retryAfterMs: 1000 },
+      `the store ${what}; repeat the same request (same bytes, same signature) after Retry-After`,
+      { retryAfterMs: 1000, cause },
     );
   }
+}
+
+/** The store answered a call with a failure of its own, which is the cause; a write is as unclear. */
+export class StoreFailed extends NoAnswer {
+  constructor(cause: unknown) {
+    super("fails", cause);
+  }
+}
+
+/** Whether a call has used up its time: it is not tried again. */
+export function isLate(failure: unknown): boolean {
+  return failure instanceof NoAnswer && !(failure instanceof StoreFailed);
 }
 
 interface Call {
@@ -34,6 +46,8 @@ export interface CallDeadlineOptions {
   startTicker?: StartTicker;
   /** Told that the store has fallen silent, and that it answers again. */
   onSilence?: (isSilent: boolean) => void;
+  /** Told of each call that the store failed, and whether it was a read. */
+  onFailure?: (failure: unknown, isRead: boolean) => void;
 }
 
 /**
@@ -97,6 +111,7 @@ export class CallDeadline {
         resolve(value);
       }, (error) => {
         this.#heard(entry);
+        if (error instanceof StoreFailed) this.options.onFailure?.(error.cause, isRead);
         reject(error);
       });
     });

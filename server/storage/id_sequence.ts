@@ -4,8 +4,8 @@
  */
 import { unavailable } from "../errors.ts";
 import { MAX_ID } from "../max_id.ts";
+import { isLate, StoreFailed } from "./call_deadline.ts";
 import { impossibleClock, isImpossible } from "./clock_watch.ts";
-import { retryWhileLocked } from "./lock_retry.ts";
 import type { Store } from "./store.ts";
 import { NoFreeSlot, type WriterSlot } from "./writer_slot.ts";
 
@@ -154,38 +154,41 @@ export class IdSequence {
     let cause: unknown;
     for (let attempt = 0; attempt < RAISE_ATTEMPTS; attempt++) {
       try {
-        if (await retryWhileLocked(() => this.#tryRaise(atLeast))) return;
+        if (await this.#tryRaise(atLeast)) return;
         await this.#confirmSlot();
       } catch (error) {
-        cause = error; // the next attempt reads whether it was stored all the same
+        if (isLate(error)) throw error;
+        cause = error;
+        if (!(error instanceof StoreFailed)) break;
+        // The next attempt reads whether it was stored all the same.
       }
     }
     throw new Error("the id ceiling could not be stored", { cause });
   }
 
-  /**
-   * @returns false when the commit failed or was reported as failed: the next attempt reads what
-   * the store holds
-   */
+  /** @returns false when the slot was lost */
   async #tryRaise(atLeast: number): Promise<boolean> {
-    const slotChecks = this.checks;
+    const { checks } = this;
     const key = ceilingKey(this.#number);
-    const stored = await this.store.kv.get<number>(key);
-    const known = stored.value ?? 0;
-    if (known === this.#tried) {
-      this.#ceiling = known;
-      this.#tried = null;
+    const isHeld = await this.store.transact(async (transaction) => {
+      const [stored, ...held] = await transaction.getMany<[number, ...unknown[]]>(
+        [key, ...checks.map((check) => check.key)],
+      );
+      if (held.some(({ versionstamp }, i) => versionstamp !== checks[i]!.versionstamp)) {
+        return false;
+      }
+      const known = stored.value ?? 0;
+      if (known !== this.#tried) {
+        // When a slot is opened, its former ids may have come up to the stored ceiling.
+        if (this.#ceiling === 0) this.#last = Math.max(this.#last, known);
+        const floor = Math.max(known, atLeast, this.#last);
+        this.#tried = Math.min(MAX_ID, floor + IDS_PER_MS * CEILING_AHEAD_MS);
+        transaction.set(key, this.#tried);
+      }
       return true;
-    }
-    // When a slot is opened, its former ids may have come up to the stored ceiling.
-    if (this.#ceiling === 0) this.#last = Math.max(this.#last, known);
-    const floor = Math.max(known, atLeast, this.#last);
-    const ceiling = Math.min(MAX_ID, floor + IDS_PER_MS * CEILING_AHEAD_MS);
-    const operation = this.store.kv.atomic().check(stored).set(key, ceiling);
-    for (const check of slotChecks) operation.check(check);
-    this.#tried = ceiling;
-    if (!(await operation.commit()).ok) return false;
-    this.#ceiling = ceiling;
+    });
+    if (!isHeld) return false;
+    this.#ceiling = this.#tried!;
     this.#tried = null;
     return true;
   }
@@ -205,7 +208,8 @@ async function confirmRepeatedly(slot: WriterSlot): Promise<void> {
     try {
       return await slot.confirm();
     } catch (error) {
-      if (attempt === CONFIRM_ATTEMPTS || error instanceof NoFreeSlot) throw error;
+      const isFinal = error instanceof NoFreeSlot || isLate(error);
+      if (isFinal || attempt === CONFIRM_ATTEMPTS) throw error;
     }
   }
 }

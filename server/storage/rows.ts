@@ -5,7 +5,7 @@
  */
 import { RelayError } from "../errors.ts";
 import { type Backend, type MaybeRow, READ_KEYS, type Row } from "./backend.ts";
-import { CallDeadline, type CallDeadlineOptions, NoAnswer } from "./call_deadline.ts";
+import { CallDeadline, type CallDeadlineOptions, isLate } from "./call_deadline.ts";
 import { randomId } from "./random_id.ts";
 import { Transaction } from "./transaction.ts";
 
@@ -22,7 +22,10 @@ export interface ListOptions<T> {
   take?: (row: Row<T>) => boolean;
 }
 
-/** Every call throws NoAnswer (503 `unavailable`) when the store does not answer within CALL_DEADLINE_MS. */
+/**
+ * Every call throws NoAnswer (503 `unavailable`) when the store does not answer within CALL_DEADLINE_MS, and
+ * StoreFailed, which is one, when it fails.
+ */
 export interface Rows {
   get<T>(key: Deno.KvKey): Promise<MaybeRow<T>>;
   /** Rows in the order of their keys; those of each ten keys were read at one moment. */
@@ -66,9 +69,9 @@ export interface RowsOptions extends CallDeadlineOptions {
 
 /** The contract over what an adapter gives, and attend() for commits of groups, which have their own deadline. */
 export function createRows(
-  { backend, random, isUnclear, ...silence }: RowsOptions,
+  { backend, random, isUnclear, ...calls }: RowsOptions,
 ): Rows & Pick<CallDeadline, "attend"> {
-  const deadline = new CallDeadline(silence);
+  const deadline = new CallDeadline(calls);
 
   function readAll<T>(keys: readonly Deno.KvKey[]): Promise<MaybeRow<T>[]> {
     if (keys.length === 0 || keys.length > READ_KEYS) return readInTens<T>(keys);
@@ -126,7 +129,7 @@ export function createRows(
       );
       return versionstamp !== null || await isStored();
     } catch (error) {
-      if (error instanceof NoAnswer || !await isStored()) throw error;
+      if (isLate(error) || !await isStored()) throw error;
       return true;
     }
   }
@@ -172,13 +175,13 @@ export function createRows(
   };
 }
 
-/** @throws NoAnswer, which took its time, and what the last try throws */
+/** @throws what took its time, and what the last try throws */
 async function inSomeTries<T>(call: () => Promise<T>): Promise<T> {
   for (let attempt = 1;; attempt++) {
     try {
       return await call();
     } catch (error) {
-      if (error instanceof NoAnswer || attempt === TRIES) throw error;
+      if (isLate(error) || attempt === TRIES) throw error;
     }
   }
 }

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { createFakeKv, type Faults } from "../../tests/support/fake_kv.ts";
 import { MemoryBackend } from "../../tests/support/memory_backend.ts";
 import type { Backend } from "./backend.ts";
+import { StoreFailed } from "./call_deadline.ts";
 import { KvBackend } from "./deno_kv/kv_backend.ts";
 import { createRows, type Rows } from "./rows.ts";
 
@@ -199,7 +200,7 @@ Deno.test("transact() stores again, some times, what checks nothing and was left
   await mark();
   assert.deepEqual(fake.commits.map(({ writes }) => writes.length), [1, 1, 1]);
   unclear = 3;
-  await assert.rejects(mark(), TypeError);
+  await assert.rejects(mark(), StoreFailed);
 });
 
 Deno.test("list() reads a batch anew where the database is locked in its middle, no row twice", async () => {

@@ -32,14 +32,15 @@ export interface Store extends Rows, Pick<CallDeadline, "attend"> {
   readonly random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
 }
 
-/** The store over Deno KV. @param given whose it is, and by which second deadlines are counted */
+/** The store over Deno KV. @param given whose it is, by which second deadlines are counted, and who is told */
 export function createStore(
   given: Omit<Store, keyof Rows | "attend" | "floor"> & CallDeadlineOptions,
 ): Store {
-  const { startTicker, onSilence, ...store } = given;
+  const { startTicker, onSilence, onFailure, ...store } = given;
   const { kv, random, exclusive } = store;
   const backend = new KvBackend(kv);
-  const rows = createRows({ backend, random, isUnclear: !exclusive, startTicker, onSilence });
+  const calls = { startTicker, onSilence, onFailure };
+  const rows = createRows({ backend, random, isUnclear: !exclusive, ...calls });
   return { ...store, ...rows, floor: new RepeatFloor(rows) };
 }
 

@@ -1,6 +1,6 @@
 /**
- * A store that does not answer, such as a KV server that is out of reach: whichever call of a request it
- * is that stays without an answer, the request is answered 503 within the deadline.
+ * A store that does not answer, such as a KV server that is out of reach, or that fails: whichever call of
+ * a request it is that stays without an answer, the request is answered 503 within the deadline.
  */
 import assert from "node:assert/strict";
 import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
@@ -10,7 +10,7 @@ import { newKey } from "../support/custody_key.ts";
 import { newSendingOrg, send } from "../support/sending_org.ts";
 import { startMailRelay } from "../support/mail_relay.ts";
 import { settlesWithin } from "../support/pace.ts";
-import { silentStore } from "../support/silent_store.ts";
+import { type SilentStore, silentStore } from "../support/silent_store.ts";
 import { registerAgents, TestAgent, toBytes } from "../support/test_agent.ts";
 import { fillPath, type FuzzContext, type FuzzRoute, fuzzRoutes } from "../fuzz/fuzz_routes.ts";
 
@@ -41,9 +41,24 @@ const MAIL_BODIES: Readonly<Record<string, unknown>> = {
 /** GET /health/db says of a store that does not answer what the specification has it say: 500. */
 const OWN_WORDS = /^GET \/health\/db$/;
 
-for (const exclusive of [false, true]) {
+type Fault = (store: SilentStore, calls: number, exclusive: boolean) => void;
+
+const FAULTS: Readonly<Record<string, Fault>> = {
+  "is not answered": (store, calls) => store.fallSilentAfter(calls),
+  "fails": (store, calls, exclusive) =>
+    store.failAfter(
+      calls,
+      exclusive ? "disk I/O error" : "KV Connect failed to read response body",
+    ),
+};
+
+for (const [fault, begin] of Object.entries(FAULTS)) {
+  for (const exclusive of [false, true]) testStore(fault, begin, exclusive);
+}
+
+function testStore(fault: string, begin: Fault, exclusive: boolean): void {
   const kind = exclusive ? "exclusive" : "shared";
-  Deno.test(`every route answers 503 in time when a call of the ${kind} store is not answered`, async () => {
+  Deno.test(`every route answers 503 in time when a call of the ${kind} store ${fault}`, async () => {
     using memory = await Deno.openKv(":memory:");
     const store = silentStore(memory);
     const ticks = new Set<() => void>();
@@ -121,7 +136,7 @@ for (const exclusive of [false, true]) {
     }
 
     async function answerTo(route: FuzzRoute, calls: number): Promise<Answer | undefined> {
-      store.fallSilentAfter(calls);
+      begin(store, calls, exclusive);
       const asked = fetch(requestOf(route)).then(async (response) =>
         readAnswer(response.status, response.headers, await response.text())
       );

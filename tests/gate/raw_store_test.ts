@@ -13,8 +13,6 @@ const ALLOWED: Readonly<Record<string, string>> = {
   "server/storage/journal_row.ts": "the engine",
   "server/storage/save_fence.ts": "the engine",
   "server/storage/replay_journal.ts": "the engine, at a start: as long as it takes",
-  "server/storage/id_sequence.ts":
-    "the engine: a ceiling that may be stored is known again, or it would creep",
   "server/storage/layout.ts":
     "the first call of a start, which has a deadline and words of its own",
   "server/open_embedded_store.ts": "opens it",

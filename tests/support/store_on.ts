@@ -1,11 +1,14 @@
 /** The contract of the store over a Deno KV of a test. */
 import { createTestClock } from "./clock.ts";
 import { storeTimes } from "./storage.ts";
+import type { CallDeadlineOptions } from "../../server/storage/call_deadline.ts";
 import { createStore, EMBEDDED_CAPACITY, type Store } from "../../server/storage/store.ts";
 
 export function storeOn(
   kv: Deno.Kv,
-  given: Partial<Pick<Store, "exclusive" | "capacity" | "now" | "random">> = {},
+  given:
+    & Partial<Pick<Store, "exclusive" | "capacity" | "now" | "random">>
+    & CallDeadlineOptions = {},
 ): Store {
   return createStore({
     kv,
