@@ -26,7 +26,10 @@ export interface KvServer extends AsyncDisposable {
   /** Ends it with kill -9, as in a crash. */
   kill(): Promise<void>;
   /** Starts it again on the same data and the same port. */
-  start(): Promise<void>;
+  start(accessToken?: string): Promise<void>;
+  /** Has it stand still: its connections hang. */
+  suspend(): void;
+  resume(): void;
 }
 
 export async function startKvServer(program: string): Promise<KvServer> {
@@ -38,7 +41,7 @@ export async function startKvServer(program: string): Promise<KvServer> {
       RELAY_KV_URL: `http://127.0.0.1:${port}`,
       DENO_KV_ACCESS_TOKEN: ACCESS_TOKEN,
     },
-    async start() {
+    async start(accessToken = ACCESS_TOKEN) {
       child = new Deno.Command(program, {
         args: [
           "--sqlite-path",
@@ -47,7 +50,7 @@ export async function startKvServer(program: string): Promise<KvServer> {
           "--addr",
           `127.0.0.1:${port}`,
           "--access-token",
-          ACCESS_TOKEN,
+          accessToken,
         ],
         stdin: "null",
         stdout: "null",
@@ -60,6 +63,8 @@ export async function startKvServer(program: string): Promise<KvServer> {
       await child?.status;
       child = null;
     },
+    suspend: () => child!.kill("SIGSTOP"),
+    resume: () => child!.kill("SIGCONT"),
     async [Symbol.asyncDispose]() {
       await server.kill();
       await Deno.remove(dir, { recursive: true });
