@@ -34,6 +34,35 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     ),
 };
 
+Deno.test("GET /health/db leaves no pile of calls to a silent store", async () => {
+  using memory = await Deno.openKv(":memory:");
+  const store = silentStore(memory);
+  const ticks = new Set<() => void>();
+  await using relay = await startMailRelay({
+    deps: { kv: store.kv },
+    relay: {
+      startTicker(tick) {
+        ticks.add(tick);
+        return () => void ticks.delete(tick);
+      },
+    },
+  });
+  store.fallSilentAfter(0);
+  const ask = async () => {
+    const { status, body } = await fetch(`${relay.url}/health/db`);
+    await body?.cancel();
+    assert.equal(status, 500);
+  };
+  const first = ask();
+  await store.reached();
+  for (let second = 0; second < 10; second++) for (const tick of ticks) tick();
+  await first;
+  for (let i = 0; i < 10; i++) await ask();
+  const { waiting } = store;
+  store.speak();
+  assert.ok(waiting <= 2, `${waiting} calls wait for an answer`);
+});
+
 for (const [fault, begin] of Object.entries(FAULTS)) {
   for (const exclusive of [false, true]) testStore(fault, begin, exclusive);
 }

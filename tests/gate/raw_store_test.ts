@@ -17,7 +17,6 @@ const ALLOWED: Readonly<Record<string, string>> = {
     "the first call of a start, which has a deadline and words of its own",
   "server/open_embedded_store.ts": "opens it",
   "server/close_kv.ts": "closes it",
-  "server/health.ts": "asks whether it answers",
   "server/waiting/mark_watch.ts": "watches, which no other store can do",
 };
 
