@@ -5,7 +5,12 @@
  */
 import { RelayError } from "../errors.ts";
 import { type Backend, type MaybeRow, READ_KEYS, type Row } from "./backend.ts";
-import { CallDeadline, type CallDeadlineOptions, isLate } from "./call_deadline.ts";
+import {
+  CALL_DEADLINE_MS,
+  CallDeadline,
+  type CallDeadlineOptions,
+  isLate,
+} from "./call_deadline.ts";
 import { randomId } from "./random_id.ts";
 import { Transaction } from "./transaction.ts";
 
@@ -51,6 +56,8 @@ export interface Rows {
 
 /** Rows of one read of a list, unless the caller says otherwise. */
 const BATCH_SIZE = 200;
+/** A batch that took less than a quarter of its time: the next may be larger again. */
+const QUICK_MS = CALL_DEADLINE_MS / 4;
 const ATTEMPTS = 40;
 const LONGEST_PAUSE_MS = 128;
 /** Of what may be stored twice, where the store does not say whether it was. */
@@ -65,11 +72,13 @@ export interface RowsOptions extends CallDeadlineOptions {
   random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
   /** Whether a commit may be reported as failed that was stored: over a network, not in a file. */
   isUnclear: boolean;
+  /** Monotonic ms; performance.now() unless given. */
+  elapsed?: () => number;
 }
 
 /** The contract over what an adapter gives, and attend() for commits of groups, which have their own deadline. */
 export function createRows(
-  { backend, random, isUnclear, ...calls }: RowsOptions,
+  { backend, random, isUnclear, elapsed = () => performance.now(), ...calls }: RowsOptions,
 ): Rows & Pick<CallDeadline, "attend"> {
   const deadline = new CallDeadline(calls);
 
@@ -87,12 +96,24 @@ export function createRows(
     return rows;
   }
 
-  function readBatch<T>(
+  let mostRows = Infinity;
+
+  /** So many rows, or fewer: over a slow link a batch of large rows would be late each time. */
+  async function readBatch<T>(
     selector: Deno.KvListSelector,
     size: number,
     reverse: boolean,
-  ): Promise<Row<T>[]> {
-    return deadline.within(() => backend.list<T>(selector, size, reverse));
+  ): Promise<{ rows: Row<T>[]; isLast: boolean }> {
+    const limit = Math.min(size, mostRows);
+    const beganMs = elapsed();
+    try {
+      const rows = await deadline.within(() => backend.list<T>(selector, limit, reverse));
+      if (limit < size && elapsed() - beganMs < QUICK_MS) mostRows = 2 * limit;
+      return { rows, isLast: rows.length < limit };
+    } catch (error) {
+      if (isLate(error)) mostRows = Math.min(mostRows, Math.max(1, Math.floor(limit / 4)));
+      throw error;
+    }
   }
 
   async function* batches<T>(
@@ -100,9 +121,9 @@ export function createRows(
     { reverse = false, batchSize = BATCH_SIZE }: Pick<ListOptions<T>, "reverse" | "batchSize"> = {},
   ): AsyncGenerator<Row<T>[]> {
     for (let from = selector;;) {
-      const rows = await readBatch<T>(from, batchSize, reverse);
+      const { rows, isLast } = await readBatch<T>(from, batchSize, reverse);
       if (rows.length > 0) yield rows;
-      if (rows.length < batchSize) return;
+      if (isLast) return;
       from = restOf(from, rows.at(-1)!.key, reverse);
     }
   }
@@ -144,16 +165,15 @@ export function createRows(
       if (limit <= 0) return kept;
       const size = Math.min(limit, batchSize);
       for (let from = selector;;) {
-        const rows = await readBatch<T>(from, size, reverse);
-        if (take === undefined && kept.length === 0 && (size === limit || rows.length < size)) {
-          return rows;
-        }
+        const { rows, isLast } = await readBatch<T>(from, size, reverse);
+        const isAll = isLast || rows.length >= limit;
+        if (take === undefined && kept.length === 0 && isAll) return rows;
         for (const row of rows) {
           if (take !== undefined && !take(row)) continue;
           kept.push(row);
           if (kept.length >= limit) return kept;
         }
-        if (rows.length < size) return kept;
+        if (isLast) return kept;
         from = restOf(from, rows.at(-1)!.key, reverse);
       }
     },

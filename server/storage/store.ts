@@ -37,9 +37,9 @@ export function createStore(
   given: Omit<Store, keyof Rows | "attend" | "floor"> & CallDeadlineOptions,
 ): Store {
   const { startTicker, onSilence, onFailure, ...store } = given;
-  const { kv, random, exclusive } = store;
+  const { kv, random, exclusive, elapsed } = store;
   const backend = new KvBackend(kv);
-  const calls = { startTicker, onSilence, onFailure };
+  const calls = { startTicker, onSilence, onFailure, elapsed };
   const rows = createRows({ backend, random, isUnclear: !exclusive, ...calls });
   return { ...store, ...rows, floor: new RepeatFloor(rows) };
 }
