@@ -234,6 +234,7 @@ mailTest("a KV server that is away for 20 s loses and doubles nothing", async (r
     await delay(AWAY_MS - (performance.now() - goneMs));
     await back(server);
     await delay(1_000);
+    await messages.wake();
     for (const { status } of await Promise.all(approved)) assert.ok([200, 410].includes(status));
     assert.ok([200, 201].includes((await proposed).status));
   }
@@ -297,6 +298,7 @@ async function startMessages(targets: readonly Target[], client: PatientClient) 
   );
   const reader = await registerAgent(targets[1]!, "reader");
   const acknowledged = new Map<number, string>();
+  let waiters = 0;
   let isOver = false;
   const traffic = senders.map(async (sender, who) => {
     for (let n = 0; !isOver; n++) {
@@ -310,6 +312,25 @@ async function startMessages(targets: readonly Target[], client: PatientClient) 
     }
   });
   return {
+    /** Asserts that a poll at one relay is woken by a message that another takes. */
+    async wake() {
+      const [sender, waiter] = [
+        senders[1]!,
+        await registerAgent(targets[0]!, `waiter_${++waiters}`),
+      ];
+      const waiting = waiter.poll("wait=25");
+      await delay(400);
+      const body = toBytes({ to: waiter.handle, body: "wake" });
+      const timestamp = targets[0]!.clock.seconds();
+      const sent = await client.untilTaken(() =>
+        sender.call("POST", "/v1/messages", { body, timestamp })
+      );
+      const beganMs = performance.now();
+      const woken = await waiting;
+      assertStatus(woken, 200);
+      assert.deepEqual(woken.json.messages.map(({ id }: { id: number }) => id), [sent.json.id]);
+      assert.ok(performance.now() - beganMs < 2_000, "the watch is deaf");
+    },
     async end() {
       isOver = true;
       await Promise.all(traffic);
