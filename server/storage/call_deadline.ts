@@ -8,8 +8,9 @@ const DEADLINE_TICKS = CALL_DEADLINE_MS / TICK_MS;
 const SILENT_TICKS = 2;
 /** A store is silent before the first of its callers is refused, who may ask for something else. */
 const SILENT_AFTER_TICKS = DEADLINE_TICKS - SILENT_TICKS;
-/** After so many probes without an answer the next waits a tick longer. */
-const PROBES_A_TICK = 10;
+/** After so many probes without an answer the next wait twice as long, up to 2 ** 9 ticks. */
+const PROBES_OF_A_PAUSE = 5;
+const MOST_DOUBLINGS = 9;
 
 /** The store did not answer a call in time: 503 `unavailable`. Whether a write took effect is unknown. */
 export class NoAnswer extends RelayError {
@@ -62,8 +63,8 @@ export interface CallDeadlineOptions {
  * of readers waits one deadline after the other. Any answer, late ones too, ends the silence.
  *
  * The client of a KV server asks four times a second for each call, and prints a line each time, until it
- * has an answer, whether anybody still waits for it or not. So probes become rarer the more there are: some
- * 270 in an hour, and 1,300 in a day.
+ * has an answer, whether anybody still waits for it or not. So probes become rarer the more there are: 47 in
+ * an hour, and 210 in a day.
  */
 export class CallDeadline {
   readonly #calls = new Set<Call>();
@@ -94,7 +95,8 @@ export class CallDeadline {
   #within<T>(call: () => Promise<T>, isRead: boolean): Promise<T> {
     const isProbe = this.#refusing;
     if (isProbe) {
-      const pauseTicks = 1 + Math.floor(this.#probes / PROBES_A_TICK);
+      const doublings = Math.min(MOST_DOUBLINGS, Math.floor(this.#probes / PROBES_OF_A_PAUSE));
+      const pauseTicks = 2 ** doublings;
       if (this.#ticks - this.#askedAt < pauseTicks) return Promise.reject(new NoAnswer());
       this.#askedAt = this.#ticks;
       this.#probes++;
