@@ -54,13 +54,14 @@ Deno.test("GET /health/db leaves no pile of calls to a silent store", async () =
     assert.equal(status, 500);
   };
   const first = ask();
-  await store.reached();
+  while (!await settlesWithin(first, 5)) for (const tick of ticks) tick();
   for (let second = 0; second < 10; second++) for (const tick of ticks) tick();
-  await first;
+  const before = store.waiting;
   for (let i = 0; i < 10; i++) await ask();
-  const { waiting } = store;
+  const more = store.waiting - before;
   store.speak();
-  assert.ok(waiting <= 2, `${waiting} calls wait for an answer`);
+  // One may find out whether the store answers again; the relay's own work may be another.
+  assert.ok(more <= 2, `${more} of 10 calls wait for an answer`);
 });
 
 for (const [fault, begin] of Object.entries(FAULTS)) {
