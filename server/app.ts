@@ -2,7 +2,7 @@
 import { type Context, Hono } from "hono";
 import type { Deps } from "./deps.ts";
 import { RelayError } from "./errors.ts";
-import { createDatabaseProbe, type DatabaseProbe, healthRoutes } from "./health.ts";
+import { type DatabaseProbe, healthRoutes } from "./health.ts";
 import { answerError, refusalOf } from "./http/answer.ts";
 import { AnswersInHand } from "./http/answers_in_hand.ts";
 import type { BodyReader } from "./http/body.ts";
@@ -24,8 +24,8 @@ export interface AppParts {
   deps: Deps;
   /** The routes of the domain; /assets, /health and /health/db are added here. */
   routes: readonly Route[];
-  /** What /health/db asks; a bounded read of deps.backend unless given. */
-  isDatabaseAlive?: DatabaseProbe;
+  /** What /health/db asks. */
+  isDatabaseAlive: DatabaseProbe;
   /** How the clock stands; steady unless given. */
   clock?: () => ClockState;
   /** What the routes read bodies by. */
@@ -51,10 +51,7 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
   const { requests = new RequestsUnderWay(), refusals = new RefusalCounts() } = parts;
   const table = createPathTable([
     assetRoute(),
-    ...healthRoutes(
-      isDatabaseAlive ?? createDatabaseProbe(deps.backend),
-      parts.clock ?? (() => ({ state: "steady" })),
-    ),
+    ...healthRoutes(isDatabaseAlive, parts.clock ?? (() => ({ state: "steady" }))),
     ...routes,
   ]);
   const nextRequestId = createRequestIds(deps.random(9));
