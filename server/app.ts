@@ -2,11 +2,11 @@
 import { type Context, Hono } from "hono";
 import type { Deps } from "./deps.ts";
 import { RelayError } from "./errors.ts";
-import { createDatabaseProbe, type DatabaseProbe, healthRoutes } from "./health.ts";
+import { type DatabaseProbe, healthRoutes } from "./health.ts";
 import { answerError, refusalOf } from "./http/answer.ts";
 import { AnswersInHand } from "./http/answers_in_hand.ts";
 import type { BodyReader } from "./http/body.ts";
-import { clientAddress } from "./http/client_address.ts";
+import { callerAddress } from "./http/client_address.ts";
 import { allowPreflight, openCors } from "./http/cors.ts";
 import { headAnswer } from "./http/head_answer.ts";
 import { giveAnswer } from "./http/large_answer.ts";
@@ -24,8 +24,8 @@ export interface AppParts {
   deps: Deps;
   /** The routes of the domain; /assets, /health and /health/db are added here. */
   routes: readonly Route[];
-  /** What /health/db asks; a bounded read of deps.backend unless given. */
-  isDatabaseAlive?: DatabaseProbe;
+  /** What /health/db asks. */
+  isDatabaseAlive: DatabaseProbe;
   /** How the clock stands; steady unless given. */
   clock?: () => ClockState;
   /** What the routes read bodies by. */
@@ -51,10 +51,7 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
   const { requests = new RequestsUnderWay(), refusals = new RefusalCounts() } = parts;
   const table = createPathTable([
     assetRoute(),
-    ...healthRoutes(
-      isDatabaseAlive ?? createDatabaseProbe(deps.backend),
-      parts.clock ?? (() => ({ state: "steady" })),
-    ),
+    ...healthRoutes(isDatabaseAlive, parts.clock ?? (() => ({ state: "steady" }))),
     ...routes,
   ]);
   const nextRequestId = createRequestIds(deps.random(9));
@@ -65,7 +62,8 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
     // One handler a route and no middleware: Hono then calls it without composing a chain.
     app.on(route.method, honoPath(route.path), (c) => {
       const requestId = begin(c);
-      const body = route.body && bodies.open(c.req.raw, route.body, () => addressOf(c));
+      const address = () => callerAddress(c, deps.config.trustedProxyHops);
+      const body = route.body && bodies.open(c.req.raw, route.body, address);
       if (body !== undefined) c.set("body", body);
       const settle = (answer: Response) => {
         body?.close(sentOf(c));
@@ -124,14 +122,6 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
     c.set("query", rawQuery(c.req.raw.url));
     c.set("head", c.req.raw.method === "HEAD");
     return requestId;
-  }
-
-  function addressOf(c: HttpContext): string {
-    return clientAddress(
-      c.req.raw.headers.get("x-forwarded-for"),
-      c.env?.remoteAddress,
-      deps.config.trustedProxyHops,
-    );
   }
 
   /** The answer piece by piece where it is large, or the refusal of one for which there is no room. */

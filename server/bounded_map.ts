@@ -1,14 +1,30 @@
+export interface BoundedMapOptions<V> {
+  /**
+   * Asked of the value that was set longest ago, before it is dropped: true makes it the newest instead. May
+   * forget what it answered by, so that what was used since it was last asked stays, and what was not goes.
+   */
+  stays?: (value: V) => boolean;
+  /** Told of each value that was dropped for want of room. */
+  dropped?: (value: V) => void;
+}
+
+/** How many values are asked whether they stay: bounds how long one insertion takes. */
+const STEPS = 32;
+
 /**
- * A map that drops what was set longest ago beyond a capacity. For values that can be made again at
- * little cost, or that mean nothing after so many others; storage/segmented_map.ts has rows of the store.
+ * A map that drops what was set longest ago beyond a capacity. For values that can be read again, or
+ * that mean nothing after so many others.
  */
 export class BoundedMap<K, V> {
   readonly #entries = new Map<K, V>();
   /** A new iterator would walk over all that were deleted before the oldest entry. */
   #oldest = this.#entries.entries();
 
-  /** @param capacity entries that are kept; Infinity for whoever takes the oldest out itself */
-  constructor(private readonly capacity: number) {}
+  /** @param capacity values that are kept; those that stay may exceed it for a moment */
+  constructor(
+    private readonly capacity: number,
+    private readonly options: BoundedMapOptions<V> = {},
+  ) {}
 
   get size(): number {
     return this.#entries.size;
@@ -20,33 +36,36 @@ export class BoundedMap<K, V> {
 
   set(key: K, value: V): void {
     this.#entries.delete(key); // makes it the newest entry
-    this.add(key, value);
-  }
-
-  /** The same under a key that has no entry. */
-  add(key: K, value: V): void {
     this.#entries.set(key, value);
-    if (this.#entries.size > this.capacity) this.takeOldest();
+    // Two for one, so that the excess of those that stayed goes away.
+    for (let i = 0; i < 2 && this.#entries.size > this.capacity; i++) this.#dropOneBut(key);
   }
 
-  /** @returns whether it was there */
-  delete(key: K): boolean {
-    return this.#entries.delete(key);
+  #dropOneBut(newest: K): void {
+    const { stays, dropped } = this.options;
+    for (let step = 0; step < STEPS; step++) {
+      const [key, value] = this.#takeOldest();
+      if (key !== newest && !stays?.(value)) return dropped?.(value);
+      this.#entries.set(key, value);
+    }
   }
 
-  entries(): IterableIterator<[K, V]> {
-    return this.#entries.entries();
-  }
-
-  /** Takes the oldest entry out; there must be one. */
-  takeOldest(): [K, V] {
+  #takeOldest(): [K, V] {
     let next = this.#oldest.next();
     if (next.done) {
       this.#oldest = this.#entries.entries();
       next = this.#oldest.next();
     }
-    const oldest = next.value!;
-    this.#entries.delete(oldest[0]);
-    return oldest;
+    const entry = next.value!;
+    this.#entries.delete(entry[0]);
+    return entry;
+  }
+
+  delete(key: K): void {
+    this.#entries.delete(key);
+  }
+
+  entries(): IterableIterator<[K, V]> {
+    return this.#entries.entries();
   }
 }

@@ -3,8 +3,8 @@ import { doneWithin } from "./done_within.ts";
 import { RelayError } from "./errors.ts";
 import { answerJson } from "./http/answer.ts";
 import type { Route } from "./http/route.ts";
-import type { Backend } from "./storage/backend.ts";
 import type { ClockState } from "./storage/clock_watch.ts";
+import type { Rows } from "./storage/rows.ts";
 import { timestamp } from "./timestamp.ts";
 
 /** How long a probe of the database may take before it counts as dead. */
@@ -19,14 +19,14 @@ export type DatabaseProbe = () => Promise<boolean>;
  * @param timeoutMs greatest wait in milliseconds
  */
 export function createDatabaseProbe(
-  backend: Pick<Backend, "get">,
+  store: Pick<Rows, "get">,
   timeoutMs = PROBE_TIMEOUT_MS,
 ): DatabaseProbe {
   let running: Promise<boolean> | undefined;
 
   async function probe(): Promise<boolean> {
     try {
-      return await doneWithin(backend.get(["meta", "layout"]), timeoutMs);
+      return await doneWithin(store.get(["meta", "layout"]), timeoutMs);
     } catch {
       return false; // a closed store throws at once
     } finally {

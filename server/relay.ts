@@ -73,7 +73,7 @@ export async function openRelay(given: Deps, options: RelayOptions = {}): Promis
   let startup: readonly string[] | undefined;
   return await openTogether(deps.log, async (parts) => {
     const operator = { recentEvents, startupLines: () => startup ?? parts.notes };
-    const { bodies, answers, requests, refusals, mailOn, clock } = await openParts(
+    const { bodies, answers, requests, refusals, mailOn, clock, isDatabaseAlive } = await openParts(
       parts,
       deps,
       options,
@@ -90,7 +90,7 @@ export async function openRelay(given: Deps, options: RelayOptions = {}): Promis
     const crons = Object.entries(parts.crons).map(([name, body]) => [name, whenSure(body)]);
     return {
       app: createApp({
-        ...{ deps, bodies, answers, requests, refusals },
+        ...{ deps, bodies, answers, requests, refusals, isDatabaseAlive },
         clock: () => clock.state,
         routes: parts.routes,
       }),
@@ -158,5 +158,6 @@ async function openParts(
     "resealing",
     openResealing(core, ring, [sealedAgentKeys(core.identities), SEALED_MAIL_SECRET]),
   );
-  return { ...http, mailOn, clock: store.clock };
+  const { isDatabaseAlive } = status;
+  return { ...http, mailOn, clock: store.clock, isDatabaseAlive };
 }

@@ -20,11 +20,11 @@ export interface RelayStatusParts {
 export function createRelayStatus(
   { core, http, waits, custody: { custody, ring }, recentEvents, startupLines }: RelayStatusParts,
 ): RelayStatus {
-  const { freeDisk, commits, store, limits, deps: { backend } } = core;
+  const { freeDisk, commits, store, limits } = core;
   return {
     startupLines,
     clock: () => store.clock.state,
-    isDatabaseAlive: createDatabaseProbe(backend),
+    isDatabaseAlive: createDatabaseProbe(store),
     async freeDiskBytes() {
       await freeDisk.refresh();
       return freeDisk.freeBytes;

@@ -2,7 +2,7 @@
 import { ConfigError } from "./config.ts";
 import { DataFolderInUseError, UnusableDataFolderError } from "./data_folder.ts";
 import { DiskFullError } from "./disk_reserve.ts";
-import { CALL_DEADLINE_MS, NoAnswer } from "./storage/call_deadline.ts";
+import { CALL_DEADLINE_MS, NoAnswer, StoreFailed } from "./storage/call_deadline.ts";
 import { StoreSilent } from "./storage/require_answer.ts";
 import { ClockBehindError } from "./storage/store_time.ts";
 
@@ -29,7 +29,8 @@ export function startFailure(failure: unknown): string {
   if (failure instanceof Deno.errors.AddrInUse) {
     return "HOST:PORT is taken by another process: set another PORT or stop that process";
   }
-  // Its own words are a client's.
+  // The own words of both are a client's.
+  if (failure instanceof StoreFailed) return startFailure(failure.cause);
   if (failure instanceof NoAnswer) return startFailure(new StoreSilent(CALL_DEADLINE_MS));
   const reasons = reasonsOf(failure);
   const refused = reasons.find((each) => /^Requires \w+ access/.test(each));

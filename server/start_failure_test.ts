@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ConfigError } from "./config.ts";
 import { UnusableDataFolderError } from "./data_folder.ts";
-import { NoAnswer } from "./storage/call_deadline.ts";
+import { NoAnswer, StoreFailed } from "./storage/call_deadline.ts";
 import { startFailure } from "./start_failure.ts";
 
 Deno.test("startFailure() says what to do about what a store or a disk refuses, however deep it lies", () => {
@@ -42,6 +42,11 @@ Deno.test("startFailure() says what to do about what a store or a disk refuses, 
     [
       new Error("unanswered", { cause: new Error('Requires net access to "a.b:443", run again') }),
       /\(Requires net access to "a.b:443"\): .* in RELAY_KV_HOSTS/,
+    ],
+    [new StoreFailed(new TypeError("disk I/O error")), /disk .* full, or fails/],
+    [
+      new StoreFailed(new Error("Failed to fetch metadata: Invalid access token.")),
+      /^cannot start: Failed to fetch metadata/,
     ],
     [new NoAnswer(), /^cannot start: the store did not answer within 10 s; .* a KV server may be/],
   ];

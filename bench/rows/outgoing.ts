@@ -46,7 +46,6 @@ export const outgoingDeliveries: Row = {
       kind: KIND,
       concurrency: AT_ONCE,
       longestPauseMs: 60_000,
-      payloadBytes: 100,
       async attempt({ commitData }) {
         await commitData();
         await answer();

@@ -1,12 +1,13 @@
 /** The relay's tools on the SDK's high-level server, which converts their schemas for every tools/list. */
 import { McpServer, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import { parseConfig } from "../../server/config.ts";
-import { relayTools, type RelayToolServices } from "../../server/mcp/relay_tools.ts";
+import { relayTools } from "../../server/mcp/relay_tools.ts";
+import type { ToolServices } from "../../server/mcp/tools/relay_call.ts";
 import { answerLines } from "./child.ts";
 
 const { limits } = parseConfig({});
 // Listed only, never called: of the services the tools need but the limits that they describe.
-const tools = relayTools({ deps: { config: { limits } }, limits } as unknown as RelayToolServices);
+const tools = relayTools({ deps: { config: { limits } }, limits } as unknown as ToolServices);
 
 const server = Deno.serve(
   { hostname: "127.0.0.1", port: 0, onListen: () => {} },

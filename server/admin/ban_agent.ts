@@ -3,14 +3,14 @@
  * send checks, the directory's listing and the totals. It also begins the sweep that corrects feed
  * and leaderboard.
  */
-import { agentKey, type AgentRecord, type Identity } from "../agents/records.ts";
+import { agentKey, type Identity } from "../agents/records.ts";
 import { stageCandidate } from "../digest/candidates.ts";
-import { LISTING_LOG, stageListing } from "../directory/listing.ts";
-import { inKey, type InRecord, outKey, type OutRecord } from "../mailboxes/records.ts";
+import { stageListing } from "../directory/listing.ts";
+import { inKey, outKey } from "../mailboxes/records.ts";
 import { isTestHandle } from "../network/counted.ts";
 import { newSweep, sweepKey } from "../network/sweep_record.ts";
 import { BAN_COUNT, UNBAN_COUNT } from "../network/totals.ts";
-import { banKey, type BanRecord, stageBan } from "./ban_record.ts";
+import { banKey, stageBan } from "./ban_record.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 
 /**
@@ -25,35 +25,26 @@ export async function setBanned(
   reason: string | null = null,
 ): Promise<boolean> {
   const { id, handle } = identity;
-  return await commits.submit<boolean>({
-    records: [agentKey(id), inKey(id), outKey(id), sweepKey(id), banKey(id), LISTING_LOG],
-    sizeBytes: 7_000,
-    plan(turn) {
-      const agent = turn.record<AgentRecord>(agentKey(id))!;
-      const inbox = turn.record<InRecord>(inKey(id))!;
-      const outbox = turn.record<OutRecord>(outKey(id))!;
-      const known = turn.record<BanRecord>(banKey(id));
-      if (inbox.banned === banned) {
-        if (banned && reason !== null && reason !== known?.reason) {
-          stageBan(turn, identity, { v: 1, reason, bannedAtMs: known?.bannedAtMs ?? null });
-        }
-        return false;
+  return await commits.submit((turn) => {
+    const inbox = turn.record(inKey(id))!;
+    const outbox = turn.record(outKey(id))!;
+    if (inbox.banned === banned) {
+      const known = turn.record(banKey(id));
+      if (banned && reason !== null && reason !== known?.reason) {
+        stageBan(turn, identity, { v: 1, reason, bannedAtMs: known?.bannedAtMs ?? null });
       }
-      turn.putRecord(inKey(id), { ...inbox, banned });
-      turn.putRecord(outKey(id), { ...outbox, banned });
-      stageBan(turn, identity, banned ? { v: 1, reason, bannedAtMs: turn.nowMs } : null);
-      stageListing(turn, agent, !banned);
-      // Messages that came before the ban and were never fetched count for a digest again.
-      if (!banned && inbox.notify) stageCandidate(turn, id);
-      if (!isTestHandle(handle)) {
-        turn.sum(banned ? BAN_COUNT : UNBAN_COUNT, 1n);
-        const heads = { out: outbox.head, in: inbox.head };
-        turn.putRecord(
-          sweepKey(id),
-          newSweep(banned ? "hide" : "show", heads, turn.attempt),
-        );
-      }
-      return true;
-    },
+      return false;
+    }
+    turn.putRecord(inKey(id), { ...inbox, banned });
+    turn.putRecord(outKey(id), { ...outbox, banned });
+    stageBan(turn, identity, banned ? { v: 1, reason, bannedAtMs: turn.nowMs } : null);
+    stageListing(turn, turn.record(agentKey(id))!, !banned);
+    // Messages that came before the ban and were never fetched count for a digest again.
+    if (!banned && inbox.notify) stageCandidate(turn, id);
+    if (!isTestHandle(handle)) {
+      turn.sum(banned ? BAN_COUNT : UNBAN_COUNT, 1n);
+      turn.putRecord(sweepKey(id), newSweep(banned ? "hide" : "show", outbox.head, inbox.head));
+    }
+    return true;
   });
 }

@@ -2,27 +2,19 @@
  * GET /v1/admin/bans: who is banned, newest first. Bans that are older than the list are added once
  * for each store, from the mailbox records, before it is first shown.
  */
-import type { Rows } from "../storage/rows.ts";
-import type { Identities } from "../agents/identities.ts";
+import type { Core } from "../core.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
-import type { GroupCommit } from "../storage/group_commit.ts";
-import { BAN_LIST_PREFIX, banKey, type BanRecord, type ListedBan, stageBan } from "./ban_record.ts";
+import { BAN_LIST_PREFIX, banKey, type ListedBan, stageBan } from "./ban_record.ts";
 
 /** Exists once every ban of the store is in the list. */
 const LISTED_MARK: Deno.KvKey = ["meta", "bans-listed"];
 const RECORDS_A_READ = 500;
 
-export interface BanListOptions {
-  store: Rows;
-  commits: GroupCommit;
-  identities: Identities;
-}
-
 export class BanList {
   #completing: Promise<void> | null = null;
   #closed = false;
 
-  constructor(private readonly options: BanListOptions) {}
+  constructor(private readonly options: Pick<Core, "store" | "commits" | "identities">) {}
 
   /** A page, newest first; bans of unknown time come last. */
   async page(limit: number, offset: number): Promise<ListedBan[]> {
@@ -42,14 +34,10 @@ export class BanList {
     const { store } = this.options;
     const mark = await store.get(LISTED_MARK);
     if (mark.value !== null) return;
-    let start = inKey(0);
-    const end = inKey(Number.MAX_SAFE_INTEGER);
-    for (;;) {
-      const rows = await store.list<InRecord>({ start, end }, { limit: RECORDS_A_READ });
+    const all = { start: inKey(0), end: inKey(Number.MAX_SAFE_INTEGER) };
+    for await (const rows of store.batches<InRecord>(all, { batchSize: RECORDS_A_READ })) {
       for (const { key, value } of rows) if (value.banned) await this.#add(key[1] as number);
       if (this.#closed) return;
-      if (rows.length < RECORDS_A_READ) break;
-      start = inKey(rows.at(-1)!.key[1] as number + 1);
     }
     await store.transact((transaction) => transaction.set(LISTED_MARK, { v: 1 }));
   }
@@ -57,16 +45,12 @@ export class BanList {
   async #add(agentId: number): Promise<void> {
     const { commits, identities } = this.options;
     const agent = await identities.byId(agentId);
-    const key = banKey(agentId);
-    await commits.submit<null>({
-      records: [inKey(agentId), key],
-      sizeBytes: 1_500,
+    await commits.submit({
       whateverTheClock: true, // the list could not be read
       plan(turn) {
-        const isListed = turn.record<BanRecord>(key) !== null;
-        if (isListed || !turn.record<InRecord>(inKey(agentId))!.banned) return null;
+        const isListed = turn.record(banKey(agentId)) !== null;
+        if (isListed || !turn.record(inKey(agentId))!.banned) return;
         stageBan(turn, agent, { v: 1, reason: null, bannedAtMs: null });
-        return null;
       },
     });
   }

@@ -27,16 +27,13 @@ const listedKey = (bannedAtMs: number | null, agentId: number): Deno.KvKey => [
   agentId,
 ];
 
-/**
- * Writes the record of a ban, or deletes it for null.
- * @param turn of a job that names banKey(id)
- */
+/** Writes the record of a ban, or deletes it for null. */
 export function stageBan(
   turn: Turn,
   { id, address, handle }: Pick<Identity, "id" | "address" | "handle">,
   ban: BanRecord | null,
 ): void {
-  const before = turn.record<BanRecord>(banKey(id));
+  const before = turn.record(banKey(id));
   turn.putRecord(banKey(id), ban);
   if (ban !== null) {
     const { reason, bannedAtMs } = ban;

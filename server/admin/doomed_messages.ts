@@ -1,13 +1,8 @@
 /** The messages that a step of a purge deletes, with every row of them. */
 import type { Rows } from "../storage/rows.ts";
-import {
-  inboxKey,
-  outboxKey,
-  type OutboxRow,
-  pieceKey,
-  rawKey,
-} from "../messages/rows/message_row.ts";
+import { inboxKey, outboxKey, pieceKey, rawKey } from "../messages/rows/message_row.ts";
 import { decodeRow } from "../messages/rows/row_codec.ts";
+import { listSent } from "../network/mailbox_walk.ts";
 
 export interface DoomedMessage {
   id: number;
@@ -62,18 +57,4 @@ function rowsOf(
   for (let i = 1; i <= pieces; i++) keys.push(pieceKey(id, i));
   for (let i = 0; i < rawPieces; i++) keys.push(rawKey(id, i));
   return keys;
-}
-
-async function listSent(
-  store: Rows,
-  senderId: number,
-  beforeId: number,
-  limit: number,
-): Promise<{ id: number; recipientId: number }[]> {
-  const selector = { prefix: ["outbox", senderId], end: outboxKey(senderId, beforeId) };
-  const rows = await store.list<OutboxRow>(selector, { reverse: true, limit });
-  return rows.map(({ key, value }) => ({
-    id: key[2] as number,
-    recipientId: value.recipientId,
-  }));
 }

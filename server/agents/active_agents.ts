@@ -1,19 +1,13 @@
 /** Agents as anybody may look them up: those that are registered and not banned. */
-import type { Deps } from "../deps.ts";
+import type { Core } from "../core.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
-import type { PublicReads } from "../storage/public_reads.ts";
-import { type RecordCache, recordName } from "../storage/record_cache.ts";
-import type { Identities } from "./identities.ts";
-import type { Presence } from "./presence.ts";
+import { recordName } from "../storage/record_cache.ts";
 import { agentKey, type AgentRecord } from "./records.ts";
 
-export interface ActiveAgentServices {
-  deps: Deps;
-  identities: Identities;
-  records: RecordCache;
-  presence: Presence;
-  publicReads: PublicReads;
-}
+export type ActiveAgentServices = Pick<
+  Core,
+  "deps" | "identities" | "records" | "presence" | "publicReads"
+>;
 
 export interface ActiveAgent {
   agent: AgentRecord;

@@ -1,12 +1,12 @@
 /** Who sent a request: by its signature or its token (specification, section 5; decisions, "Authentication"). */
 import { Buffer } from "node:buffer";
+import { verify } from "node:crypto";
 import type { Context } from "hono";
 import { AddressError } from "../../toolkit/address_error.ts";
 import { decodeAddress } from "../../toolkit/decode_address.ts";
 import { hasStrictSignatureForm } from "../../toolkit/strict_signature.ts";
 import type { Identity, TokenKind, TokenRecord } from "./records.ts";
 import { isTokenForm } from "./tokens.ts";
-import { verifySignature } from "./verify_signature.ts";
 import { importVerifyingKey } from "./verifying_key.ts";
 import type { SignatureVerifier } from "./verification/signature_verifier.ts";
 import type { SignatureUse } from "./signature_use.ts";
@@ -221,7 +221,7 @@ function requireSignature(
 ): void {
   if (
     hasStrictSignatureForm(signature) &&
-    verifySignature(importVerifyingKey(key), canonicalString, signature)
+    verify(null, Buffer.from(canonicalString), importVerifyingKey(key), signature)
   ) return;
   throw falseSignature(canonicalString);
 }

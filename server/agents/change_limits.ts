@@ -4,20 +4,15 @@ import type { Turn } from "../storage/group_commit.ts";
 import { stageWindow, windowKey } from "../storage/window_record.ts";
 import { HOUR_MS, MINUTE_MS } from "../time_units.ts";
 
-/** ["window", "profile", agentId]: changes of the last minute, by PATCH and by the tool. */
-export const profileWindowKey = (agentId: number) => windowKey("profile", agentId);
-/** ["window", "owner-token", agentId]: new tokens of the last hour. */
-export const tokenWindowKey = (agentId: number) => windowKey("owner-token", agentId);
-
 /**
- * Counts a change of the profile in the commit that makes it.
+ * Counts a change of the profile, by PATCH or by the tool, in the commit that makes it.
  * @param limit changes a minute
  * @throws RelayError `rate_limited`
  */
 export function countProfileChange(turn: Turn, agentId: number, limit: number): void {
   stageWindow(
     turn,
-    profileWindowKey(agentId),
+    windowKey("profile", agentId),
     { limit, windowMs: MINUTE_MS },
     (retryAfterMs) =>
       rateLimited(
@@ -35,7 +30,7 @@ export function countProfileChange(turn: Turn, agentId: number, limit: number): 
 export function countTokenRenewal(turn: Turn, agentId: number, limit: number): void {
   stageWindow(
     turn,
-    tokenWindowKey(agentId),
+    windowKey("owner-token", agentId),
     { limit, windowMs: HOUR_MS },
     (retryAfterMs) =>
       rateLimited(

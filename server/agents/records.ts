@@ -40,9 +40,7 @@ export interface TokenRecord {
 }
 
 export const agentKey = defineRecord<AgentRecord, [agentId: number]>(["agent"], 1);
-export const tokenKey = defineRecord<TokenRecord, [tokenHash: string]>(["token"], 1, {
-  plain: true,
-});
+export const tokenKey = defineRecord<TokenRecord, [tokenHash: string]>(["token"], 1);
 
 /** AgentProfile (specification, 2.2). */
 export function agentProfile(agent: AgentRecord, lastSeenAtMs: number | null) {

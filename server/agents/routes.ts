@@ -3,23 +3,16 @@ import { AddressError } from "../../toolkit/address_error.ts";
 import { decodeAddress } from "../../toolkit/decode_address.ts";
 import type { JsonObject, JsonValue } from "../../toolkit/json_value.ts";
 import { isStrictPublicKey } from "../../toolkit/strict_signature.ts";
-import type { Deps } from "../deps.ts";
+import type { Core } from "../core.ts";
 import { invalidJson, RelayError } from "../errors.ts";
 import { answerJson, NO_STORE } from "../http/answer.ts";
-import type { Authenticator } from "./authenticate.ts";
 import { callerHash } from "../http/client_address.ts";
 import { readObject } from "../http/json_body.ts";
 import { readBody } from "../http/read_body.ts";
 import type { Route } from "../http/route.ts";
 import { decodeSegment } from "../http/target.ts";
 import { withCaller, withCallerAndBody } from "../http/with_caller.ts";
-import type { GroupCommit } from "../storage/group_commit.ts";
-import type { FreeDisk } from "../storage/free_disk.ts";
-import type { PublicReads } from "../storage/public_reads.ts";
-import type { RecordCache } from "../storage/record_cache.ts";
 import { findActiveAgent } from "./active_agents.ts";
-import type { Identities } from "./identities.ts";
-import type { Presence } from "./presence.ts";
 import {
   cleanDescription,
   cleanDisplayName,
@@ -29,23 +22,9 @@ import {
 } from "./profile_rules.ts";
 import { agentKey, agentProfile, type AgentRecord, whoamiRecord } from "./records.ts";
 import { registerAgent } from "./register.ts";
-import { makeToken, rotateOwnerToken, type TokenServices } from "./tokens.ts";
+import { makeToken, rotateOwnerToken } from "./tokens.ts";
 
-export interface AgentServices {
-  deps: Deps;
-  store: TokenServices["store"];
-  records: RecordCache;
-  commits: GroupCommit;
-  identities: Identities;
-  presence: Presence;
-  authenticator: Authenticator;
-  freeDisk: FreeDisk;
-  publicReads: PublicReads;
-  /** Secret under which client addresses are hashed, 32 bytes. */
-  addressKey: Uint8Array;
-}
-
-export function agentRoutes(services: AgentServices): Route[] {
+export function agentRoutes(services: Core): Route[] {
   const { deps, store, records, commits, presence, authenticator, freeDisk } = services;
   const { limits, requireKeyProof, trustedProxyHops } = deps.config;
   const tokenServices = {

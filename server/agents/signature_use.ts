@@ -24,7 +24,7 @@ export function signatureHalf(signature: Uint8Array): Uint8Array {
 export const SIGNATURE_HALF_AT = 16;
 
 /**
- * ["sig", signed second, agentId, 32 bytes of the signature] -> {v, attempt, use, ...the answer to
+ * ["sig", signed second, agentId, 32 bytes of the signature] -> {v, use, ...the answer to
  * repeat}. The second comes first so that rows written together stand together: keys in random
  * places would make every send rewrite a page of the store of its own. It is written without expiry:
  * the sweep deletes it (messages/send/signature_sweep.ts).

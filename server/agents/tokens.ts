@@ -2,17 +2,11 @@
 import { RelayError } from "../errors.ts";
 import { type HashedToken, makeHashedToken } from "../http/hashed_token.ts";
 import type { FreeDisk } from "../storage/free_disk.ts";
-import { type GroupCommit, type Job, Outdated } from "../storage/group_commit.ts";
+import type { GroupCommit } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
-import { countTokenRenewal, tokenWindowKey } from "./change_limits.ts";
-import {
-  agentKey,
-  type AgentRecord,
-  tokenKey,
-  type TokenKind,
-  type TokenRecord,
-} from "./records.ts";
+import { countTokenRenewal } from "./change_limits.ts";
+import { agentKey, tokenKey, type TokenKind, type TokenRecord } from "./records.ts";
 import { refuseForgotten, signatureKey, type SignatureUse } from "./signature_use.ts";
 
 const PREFIX: Record<TokenKind, string> = { owner: "rt_owner_", mcp: "rt_mcp_" };
@@ -67,35 +61,25 @@ async function rotate(
   agentId: number,
   use: SignatureUse,
 ): Promise<string> {
-  for (;;) {
-    const before = await records.read<AgentRecord>(agentKey(agentId));
-    const oldHash = before?.ownerTokenHash ?? null;
-    const { token, hash } = makeToken("owner", random);
-    const usedKey = signatureKey(agentId, use);
-    const old = oldHash === null ? [] : [tokenKey(oldHash)];
-    const rotation: Job<string> = {
-      records: [agentKey(agentId), tokenWindowKey(agentId), tokenKey(hash), ...old],
-      sizeBytes: 1_000,
-      settle: () => refuseUsedSignature(records, usedKey),
-      plan(turn) {
-        const agent = turn.record<AgentRecord>(agentKey(agentId))!;
-        if (agent.ownerTokenHash !== oldHash) throw new Outdated(); // rotated meanwhile
-        refuseForgotten(store, use);
-        countTokenRenewal(turn, agentId, renewalsPerHour);
-        turn.requireAbsent(usedKey);
-        turn.set(usedKey, { v: 1, attempt: turn.attempt, use: "owner-token" });
-        for (const key of old) turn.putRecord(key, null);
-        turn.putRecord(tokenKey(hash), { v: 1, agentId, kind: "owner" } satisfies TokenRecord);
-        turn.putRecord(agentKey(agentId), { ...agent, ownerTokenHash: hash });
-        return token;
-      },
-    };
-    try {
-      return await commits.submit(rotation);
-    } catch (error) {
-      if (!(error instanceof Outdated)) throw error;
-    }
-  }
+  const key = agentKey(agentId);
+  const usedKey = signatureKey(agentId, use);
+  const { token, hash } = makeToken("owner", random);
+  return await commits.submit<string>({
+    settle: () => refuseUsedSignature(records, usedKey),
+    plan(turn) {
+      // One token of an agent a group: a repetition in the same group would get one too.
+      turn.requireCommitted(key);
+      const agent = turn.record(key)!;
+      refuseForgotten(store, use);
+      countTokenRenewal(turn, agentId, renewalsPerHour);
+      turn.requireAbsent(usedKey);
+      turn.set(usedKey, { v: 1, use: "owner-token" });
+      if (agent.ownerTokenHash !== null) turn.putRecord(tokenKey(agent.ownerTokenHash), null);
+      turn.set(tokenKey(hash), { v: 1, agentId, kind: "owner" } satisfies TokenRecord);
+      turn.putRecord(key, { ...agent, ownerTokenHash: hash });
+      return token;
+    },
+  });
 }
 
 async function refuseUsedSignature(records: RecordCache, usedKey: Deno.KvKey): Promise<undefined> {

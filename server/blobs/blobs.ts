@@ -35,8 +35,8 @@ export interface Blobs {
   ): Promise<BlobRef>;
   /**
    * In the commit of the record that names it: the blob stays, and counts among the bytes of its owner
-   * (stored_bytes.ts), whose record the job names. Only what this process wrote within the last ten minutes
-   * can be kept, by the wall clock and by the monotonic one.
+   * (stored_bytes.ts). Only what this process wrote within the last ten minutes can be kept, by the wall
+   * clock and by the monotonic one.
    * @throws RelayError `unavailable` for what was written longer ago by either, or given up
    */
   keep(turn: Turn, ref: BlobRef): void;

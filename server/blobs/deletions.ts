@@ -5,10 +5,9 @@
  */
 import { CLOCK_SKEW_MS } from "../clock_skew.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
-import { Outdated } from "../storage/job.ts";
+import type { Reads } from "../storage/job.ts";
 import { LeasedSteps } from "../storage/leased_steps.ts";
 import type { Leases } from "../storage/leases.ts";
-import type { RecordCache } from "../storage/record_cache.ts";
 import { defineRecord } from "../storage/record_key.ts";
 import type { Row } from "../storage/rows.ts";
 import type { Store } from "../storage/store.ts";
@@ -16,7 +15,7 @@ import { HOUR_MS } from "../time_units.ts";
 import type { BlobBytes, FoundBytes } from "./blob_bytes.ts";
 import { type BlobName, nameText } from "./blob_name.ts";
 import { blobKey, type BlobRow, deletionKey, deletionOf, type DeletionRow } from "./blob_rows.ts";
-import { byOwners, countOut, countSweep, storageKey } from "./stored_bytes.ts";
+import { countOut, countSweep, ofFirstOwners } from "./stored_bytes.ts";
 
 /** As long as a backup may take: its copy of the bytes has whatever its copy of the store names. */
 export const DELETION_DELAY_MS = HOUR_MS;
@@ -26,13 +25,13 @@ const ROWS = { prefix: ["blob-deletion"] };
 
 /**
  * ["blob-deletion-sweep"]: written by every commit that counts bytes out. One that rests on rows which
- * were read before another such commit is made anew.
+ * were read before another such commit is made anew. Processes of former versions tell by the attempt
+ * that it has changed.
  */
 const SWEEP = defineRecord<{ attempt: string }>(["blob-deletion-sweep"], 0)();
 
 export interface DeletionOptions {
   store: Store;
-  records: Pick<RecordCache, "read">;
   commits: Pick<GroupCommit, "submit">;
   leases: Leases;
   bytes: BlobBytes;
@@ -52,17 +51,17 @@ interface EndedRow {
 }
 
 export class Deletions {
-  readonly #steps: LeasedSteps<"due">;
+  readonly #steps: LeasedSteps<"far" | "due">;
 
   constructor(private readonly options: DeletionOptions) {
     this.#steps = new LeasedSteps({
       leases: options.leases,
       name: "blob-deletions",
       pending: async () => {
-        const rows = await Promise.all([this.#due(1), this.#tooFarAhead(1)]);
-        return rows.flat().length > 0 ? ["due"] as const satisfies "due"[] : [];
+        const [far, due] = await Promise.all([this.#tooFarAhead(1), this.#due(1)]);
+        return [...far.map(() => "far" as const), ...due.map(() => "due" as const)];
       },
-      step: () => this.#step(),
+      step: (what) => what === "far" ? this.#postponeFar() : this.#deleteDue(),
     });
   }
 
@@ -102,70 +101,35 @@ export class Deletions {
     return store.list({ ...ROWS, start }, { limit });
   }
 
-  async #step(): Promise<boolean> {
+  async #postponeFar(): Promise<boolean> {
     const far = await this.#tooFarAhead(ROWS_A_STEP);
     if (far.length > 0) await this.#postpone(far);
-    const last = await this.#lastSweep(); // before any row is read
-    const due = await this.#due(ROWS_A_STEP);
-    await this.#forbid(due);
-    const failed: DueRow[] = [];
-    const ended: EndedRow[] = [];
-    const counted = new Set<string>();
-    for (const row of due) {
-      const done = await this.#deleteBytes(row);
-      if (done === null) {
-        failed.push(row);
-        continue;
-      }
-      const text = nameText(done.name);
-      ended.push(counted.has(text) ? { ...done, countedBytes: 0 } : done); // dropped twice
-      counted.add(text);
-    }
-    if (failed.length > 0) await this.#postpone(failed);
-    if (ended.length > 0 && !await this.#end(ended, last)) return true;
-    return Math.max(far.length, due.length) === ROWS_A_STEP;
+    return far.length === ROWS_A_STEP;
   }
 
-  async #lastSweep(): Promise<string | null> {
-    const { records } = this.options;
-    return (await records.read<{ attempt: string }>(SWEEP))?.attempt ?? null;
-  }
-
-  /**
-   * Takes the rows away, and counts the bytes out.
-   * @param last sweep before the rows were read
-   * @returns false where another process has swept meanwhile: what is left is to be read again
-   */
-  async #end(rows: readonly EndedRow[], last: string | null): Promise<boolean> {
-    try {
-      for (const some of byOwners(rows, ({ name }) => name[0]!)) {
-        last = await this.#endSome(some, last);
-      }
-      return true;
-    } catch (error) {
-      if (error instanceof Outdated) return false;
-      throw error;
-    }
-  }
-
-  /** One commit. @returns its attempt @throws Outdated */
-  #endSome(rows: readonly EndedRow[], last: string | null): Promise<string> {
-    const bytes = new Map<string, number>();
-    for (const { name: [owner], countedBytes } of rows) {
-      if (countedBytes > 0) bytes.set(owner!, (bytes.get(owner!) ?? 0) + countedBytes);
-    }
-    return this.options.commits.submit<string>({
-      records: [SWEEP, ...[...bytes.keys()].map(storageKey)],
-      sizeBytes: 500 * rows.length,
-      plan(turn) {
-        if ((turn.record(SWEEP)?.attempt ?? null) !== last) throw new Outdated();
+  /** Takes rows away whose bytes are gone, and counts these out, in one commit. @returns whether more may be due */
+  async #deleteDue(): Promise<boolean> {
+    return await this.options.commits.submit({
+      prepare: async (reads: Reads) => {
+        await reads.get(SWEEP); // before any row is read
+        const due = await this.#due(ROWS_A_STEP);
+        const rows = ofFirstOwners(due, ownerOf);
+        await this.#forbid(rows);
+        const isMore = due.length === ROWS_A_STEP || rows.length < due.length;
+        return { ended: await this.#deleteBytesOf(rows), isMore };
+      },
+      plan(turn, { ended, isMore }) {
+        if (ended.length === 0) return isMore;
         turn.putRecord(SWEEP, { attempt: turn.attempt });
-        for (const { key, name, countedBytes } of rows) {
+        const bytes = new Map<string, number>();
+        for (const { key, name, countedBytes } of ended) {
           turn.delete(key);
-          if (countedBytes > 0) turn.delete(blobKey(name));
+          if (countedBytes === 0) continue;
+          turn.delete(blobKey(name));
+          bytes.set(name[0]!, (bytes.get(name[0]!) ?? 0) + countedBytes);
         }
         for (const [owner, sum] of bytes) countOut(turn, owner, sum);
-        return turn.attempt;
+        return isMore;
       },
     });
   }
@@ -177,18 +141,13 @@ export class Deletions {
   async #forbid(rows: readonly DueRow[]): Promise<void> {
     const { store, isRecent } = this.options;
     if (store.exclusive) return; // this process knows by itself what it may be about to keep
-    const names = rows.filter(({ value }) => value.orphan).map(({ key }) => deletionOf(key).name)
-      .filter((name) => !isRecent(name));
-    for (const some of byOwners(names, ([owner]) => owner!)) {
-      const owners = [...new Set(some.map(([owner]) => owner!))];
-      await this.options.commits.submit<void>({
-        records: owners.map(storageKey),
-        sizeBytes: 500,
-        plan(turn) {
-          for (const owner of owners) countSweep(turn, owner);
-        },
-      });
-    }
+    const owners = new Set(
+      rows.filter(({ key, value }) => value.orphan && !isRecent(deletionOf(key).name)).map(ownerOf),
+    );
+    if (owners.size === 0) return;
+    await this.options.commits.submit((turn) => {
+      for (const owner of owners) countSweep(turn, owner);
+    });
   }
 
   async #postpone(rows: readonly DueRow[]): Promise<void> {
@@ -200,6 +159,25 @@ export class Deletions {
         transaction.set(deletionKey(dueMs, deletionOf(key).name), value);
       }
     });
+  }
+
+  /** @returns the rows that have done their part; the others are tried again in an hour */
+  async #deleteBytesOf(rows: readonly DueRow[]): Promise<EndedRow[]> {
+    const failed: DueRow[] = [];
+    const ended: EndedRow[] = [];
+    const counted = new Set<string>();
+    for (const row of rows) {
+      const done = await this.#deleteBytes(row);
+      if (done === null) {
+        failed.push(row);
+        continue;
+      }
+      const text = nameText(done.name);
+      ended.push(counted.has(text) ? { ...done, countedBytes: 0 } : done); // dropped twice
+      counted.add(text);
+    }
+    if (failed.length > 0) await this.#postpone(failed);
+    return ended;
   }
 
   /** @returns null where the row has not done its part, and is tried again */
@@ -219,3 +197,5 @@ export class Deletions {
     }
   }
 }
+
+const ownerOf = ({ key }: DueRow): string => deletionOf(key).name[0]!;

@@ -63,15 +63,7 @@ export async function openBlobs(
   const recent = new RecentWrites(store);
   const isRecent = (name: readonly string[]) => recent.stateOf(name) !== undefined;
   const onFailure = logSparsely(log, "blob_deletion_failed");
-  const deletions = new Deletions({
-    store,
-    records,
-    commits,
-    leases,
-    bytes,
-    isRecent,
-    onFailure,
-  });
+  const deletions = new Deletions({ store, commits, leases, bytes, isRecent, onFailure });
   const orphans = new Orphans({ store, leases, bytes, deletions, isRecent });
 
   const stopping = new AbortController();

@@ -9,8 +9,6 @@ import { DAY_MS } from "../time_units.ts";
 export interface StorageRecord {
   v: 1;
   bytes: number;
-  /** Of the commit that wrote it last. */
-  attempt: string;
   /** How often bytes of nobody's were about to be swept; absent for never. */
   sweeps?: number;
 }
@@ -23,12 +21,11 @@ const storageRecord = defineRecord<StorageRecord, [owner: string, what: "bytes"]
 /** ["mail-storage", owner, "bytes"] */
 export const storageKey = (owner: string) => storageRecord(owner, "bytes");
 
-/** Counts bytes in or out, in a job that names the owner's record of storage. */
+/** Counts bytes in or out. */
 export function countStorage(turn: Turn, owner: string, bytes: number): void {
   const key = storageKey(owner);
   const before = turn.record(key);
-  const sum = Math.max(0, (before?.bytes ?? 0) + bytes);
-  turn.putRecord(key, { ...before, v: 1, bytes: sum, attempt: turn.attempt });
+  turn.putRecord(key, { ...before, v: 1, bytes: Math.max(0, (before?.bytes ?? 0) + bytes) });
 }
 
 export const sweepsIn = (record: StorageRecord | null): number => record?.sweeps ?? 0;
@@ -37,15 +34,13 @@ export const sweepsIn = (record: StorageRecord | null): number => record?.sweeps
 const SWEPT_NOBODY_MS = 30 * DAY_MS;
 
 /**
- * In a commit before bytes of nobody's are removed, in a job that names the owner's record: from then on
- * no commit keeps what was written before, whatever the clocks of its process say. Each that keeps bytes
- * checks that record.
+ * In a commit before bytes of nobody's are removed: from then on no commit keeps what was written before,
+ * whatever the clocks of its process say. Each that keeps bytes checks that record.
  */
 export function countSweep(turn: Turn, owner: string): void {
   const key = storageKey(owner);
   const before = turn.record(key);
-  const sweeps = sweepsIn(before) + 1;
-  const next: StorageRecord = { ...before ?? { v: 1, bytes: 0 }, sweeps, attempt: turn.attempt };
+  const next: StorageRecord = { ...before ?? { v: 1, bytes: 0 }, sweeps: sweepsIn(before) + 1 };
   turn.putRecord(key, next, next.bytes === 0 ? SWEPT_NOBODY_MS : undefined);
 }
 
@@ -60,17 +55,12 @@ export function countOut(turn: Turn, owner: string, bytes: number): void {
 /** Owners whose bytes one commit counts: records are checked, and one over KV Connect checks ten. */
 const OWNERS_A_COMMIT = 6;
 
-/** Rows in their order, as many at one time as a commit can count out. */
-export function byOwners<Row>(rows: readonly Row[], ownerOf: (row: Row) => string): Row[][] {
-  const commits: Row[][] = [];
-  let owners = new Set<string>();
-  for (const row of rows) {
-    owners.add(ownerOf(row));
-    if (commits.length === 0 || owners.size > OWNERS_A_COMMIT) {
-      commits.push([]);
-      owners = new Set([ownerOf(row)]);
-    }
-    commits.at(-1)!.push(row);
-  }
-  return commits;
+/** The first rows, as far as one commit can count out for their owners. */
+export function ofFirstOwners<Row>(
+  rows: readonly Row[],
+  ownerOf: (row: Row) => string,
+): readonly Row[] {
+  const owners = new Set<string>();
+  const end = rows.findIndex((row) => owners.add(ownerOf(row)).size > OWNERS_A_COMMIT);
+  return end < 0 ? rows : rows.slice(0, end);
 }

@@ -1,24 +1,16 @@
 /** POST /v1/keys/export (specification, 4.2). */
-import type { Presence } from "../agents/presence.ts";
-import type { Deps } from "../deps.ts";
+import type { Core } from "../core.ts";
 import { RelayError } from "../errors.ts";
 import { answerJson, NO_STORE } from "../http/answer.ts";
-import type { Authenticator } from "../agents/authenticate.ts";
 import { bearerToken } from "../http/credentials.ts";
 import { hashToken } from "../http/hashed_token.ts";
 import { readBody } from "../http/read_body.ts";
 import type { Route } from "../http/route.ts";
-import type { GroupCommit } from "../storage/group_commit.ts";
-import type { RecordCache } from "../storage/record_cache.ts";
 import type { Custody } from "./custody.ts";
 import { exportPrivateKey } from "./export_key.ts";
 
-export interface CustodyServices {
-  deps: Deps;
-  records: RecordCache;
-  commits: GroupCommit;
-  authenticator: Authenticator;
-  presence: Presence;
+export interface CustodyServices
+  extends Pick<Core, "deps" | "commits" | "authenticator" | "presence"> {
   custody: Custody;
 }
 

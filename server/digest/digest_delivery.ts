@@ -10,7 +10,7 @@
  */
 import type { Identities } from "../agents/identities.ts";
 import type { Config } from "../config.ts";
-import { inKey, type InRecord } from "../mailboxes/records.ts";
+import { inKey } from "../mailboxes/records.ts";
 import { isGivenUp } from "../outgoing/given_up_at.ts";
 import { isDeferral, type Mailer, type MailOutcome } from "../outgoing/mailer.ts";
 import type {
@@ -20,22 +20,16 @@ import type {
 } from "../outgoing/outgoing_handler.ts";
 import { forNotices } from "../outgoing/next_hop_uses.ts";
 import { partiesByDomain } from "../outgoing/recipient_domain.ts";
-import type { GroupCommit } from "../storage/group_commit.ts";
-import type { RecordCache } from "../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
-import { addressCapKey, type AddressCapRecord, admitDigest } from "./address_cap.ts";
+import { addressCapKey, admitDigest } from "./address_cap.ts";
 import { stageCandidate } from "./candidates.ts";
 import { composeDigest, NAMED_SENDERS } from "./digest_mail.ts";
-import {
-  DIGEST_KIND,
-  DIGEST_PAYLOAD_BYTES,
-  type DigestPayload,
-  type DueAgent,
-} from "./digest_queue.ts";
+import { DIGEST_KIND, type DigestPayload } from "./digest_queue.ts";
 import { unseenSinceMs } from "./due_rules.ts";
-import { hashMailbox, isStopped, stopKey, type StopRecord } from "./mail_stop.ts";
-import { hashUnsubscribeToken, subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
-import { findUnreadSince, type ScanUndelivered, summariseUnread } from "./unread.ts";
+import { hashMailbox, isStopped, stopKey } from "./mail_stop.ts";
+import { subscriptionKey } from "./subscription.ts";
+import { findUnreadSince, summariseUnread } from "./unread.ts";
+import { type DigestServices, isSubscribed, readWanted } from "./wanted.ts";
 import { DAY_MS, MINUTE_MS } from "../time_units.ts";
 
 /** Waits after the first attempts; the last one repeats. With the tick they stay within 5 minutes. */
@@ -50,23 +44,11 @@ const EXPIRES_MS = DAY_MS;
  */
 const FINAL_REPLY_MS = MINUTE_MS;
 
-export interface DigestDeliveryOptions {
-  store: Store;
-  records: RecordCache;
-  commits: GroupCommit;
+export interface DigestDeliveryOptions extends DigestServices {
   identities: Identities;
   config: Config;
   from: { name: string; address: string };
   mailer: Mailer;
-  /** Digest interval, which is also the window of the cap. */
-  intervalMs: number;
-  /** As long as a message is kept. */
-  retentionMs: number;
-  /** The secret under which the store's mailboxes are hashed. */
-  addressKey: Uint8Array;
-  undelivered: ScanUndelivered;
-  /** When the last accepted poll of an agent began. */
-  lastPollMs(agentId: number): Promise<number | null>;
 }
 
 /** Thrown between 354 and the content: the digest is not wanted any more, or not yet. */
@@ -84,12 +66,10 @@ export function digestDelivery(options: DigestDeliveryOptions): OutgoingHandler<
     partiesOf: partiesByDomain,
     oneNextHop: true,
     longestPauseMs: Math.max(options.intervalMs, ...RETRY_MS),
-    payloadBytes: DIGEST_PAYLOAD_BYTES,
     attempt: (item) => attempt(options, item),
-    finish(_ending, { agentId }, turn) {
-      // Messages that came since it was composed count again from here.
-      stageCandidate(turn, agentId, options.retentionMs);
-    },
+    // Messages that came since it was composed count again from its end.
+    alongside: ({ payload: { agentId }, result }) =>
+      result === "retry" ? null : (turn) => stageCandidate(turn, agentId, options.retentionMs),
   };
 }
 
@@ -97,20 +77,12 @@ async function attempt(
   options: DigestDeliveryOptions,
   item: OutgoingItem<DigestPayload>,
 ): Promise<AttemptOutcome<DigestPayload>> {
-  const { store, records, identities, config, from, mailer, undelivered } = options;
+  const { store, identities, config, from, mailer, undelivered } = options;
   const { agentId, tokenHash, messageId } = item.payload;
   const composedMs = store.now();
-  const [subscription, inbox, lastPollMs] = await Promise.all([
-    records.read<SubscriptionRecord>(subscriptionKey(agentId)),
-    records.read<InRecord>(inKey(agentId)),
-    options.lastPollMs(agentId),
-  ]);
-  if (!isFor(subscription, tokenHash)) return { result: "dropped", reason: "unsubscribed" };
-  if (inbox?.banned !== false) return { result: "dropped", reason: "banned" };
-  const stop = stopKey(hashMailbox(options.addressKey, subscription.email));
-  if (isStopped(await records.read<StopRecord>(stop), composedMs)) {
-    return { result: "dropped", reason: "stopped" };
-  }
+  const wanted = await readWanted(options, agentId, composedMs, tokenHash);
+  if ("unwanted" in wanted) return { result: "dropped", reason: wanted.unwanted };
+  const { subscription, lastPollMs } = wanted;
   const sinceMs = unseenSinceMs({ ...subscription, lastNotifiedMs: null, lastPollMs }, composedMs);
   if (await findUnreadSince(undelivered, agentId, sinceMs, composedMs) === null) {
     return { result: "dropped", reason: "fetched" };
@@ -147,15 +119,6 @@ async function attempt(
   }
 }
 
-function isFor(
-  subscription: SubscriptionRecord | null,
-  tokenHash: string,
-): subscription is DueAgent["subscription"] {
-  return subscription !== null && subscription.email !== null &&
-    subscription.unsubscribeToken !== null &&
-    hashUnsubscribeToken(subscription.unsubscribeToken) === tokenHash;
-}
-
 /**
  * The last check before the content leaves. Stamps the digest with the time at which this attempt
  * composed it. After an outage, the interval to the next digest and the share of its address count
@@ -163,48 +126,35 @@ function isFor(
  * @throws Withdrawn
  */
 async function recordSending(
-  { store, records, commits, intervalMs, addressKey }: DigestDeliveryOptions,
+  { commits, intervalMs, addressKey }: DigestDeliveryOptions,
   { agentId, tokenHash }: DigestPayload,
   composedMs: number,
 ): Promise<void> {
-  const subscribed = await records.read<SubscriptionRecord>(subscriptionKey(agentId));
-  if (!isFor(subscribed, tokenHash)) throw unsubscribed();
-  const capKey = addressCapKey(subscribed.email);
-  const stop = stopKey(hashMailbox(addressKey, subscribed.email));
-  const untilMs = await commits.submit<number>({
-    records: [subscriptionKey(agentId), inKey(agentId), capKey, stop],
-    sizeBytes: 1_000,
+  await commits.submit({
     // A delivery under way goes on: what is decided is decided by the time at which it was composed.
     whateverTheClock: true,
     plan(turn) {
-      const subscription = turn.record<SubscriptionRecord>(subscriptionKey(agentId));
-      if (!isFor(subscription, tokenHash)) throw unsubscribed();
-      if (turn.record<InRecord>(inKey(agentId))!.banned) {
-        throw new Withdrawn({ result: "dropped", reason: "banned" });
-      }
-      if (isStopped(turn.record<StopRecord>(stop), composedMs)) {
-        throw new Withdrawn({ result: "dropped", reason: "stopped" });
-      }
-      const stampsMs = turn.record<AddressCapRecord>(capKey)?.stampsMs ?? [];
+      const subscription = turn.record(subscriptionKey(agentId));
+      if (!isSubscribed(subscription, tokenHash)) throw dropped("unsubscribed");
+      if (turn.record(inKey(agentId))!.banned) throw dropped("banned");
+      const stop = stopKey(hashMailbox(addressKey, subscription.email));
+      if (isStopped(turn.record(stop), composedMs)) throw dropped("stopped");
+      const capKey = addressCapKey(subscription.email);
+      const stampsMs = turn.record(capKey)?.stampsMs ?? [];
       const ownMs = subscription.lastNotifiedMs;
       const admitted = admitDigest(stampsMs, composedMs, intervalMs, ownMs);
-      if ("untilMs" in admitted) return admitted.untilMs;
-      const cap: AddressCapRecord = { v: 1, stampsMs: admitted.stampsMs };
-      turn.putRecord(capKey, cap, intervalMs + EXPIRY_MARGIN_MS);
-      const { attempt } = turn;
-      const sent = { ...subscription, lastNotifiedMs: composedMs, attempt };
-      turn.putRecord(subscriptionKey(agentId), sent satisfies SubscriptionRecord);
-      return 0;
+      if ("untilMs" in admitted) {
+        const afterMs = admitted.untilMs - turn.nowMs;
+        throw new Withdrawn({ result: "retry", reason: "share of the address used up", afterMs });
+      }
+      turn.putRecord(capKey, { v: 1, ...admitted }, intervalMs + EXPIRY_MARGIN_MS);
+      turn.putRecord(subscriptionKey(agentId), { ...subscription, lastNotifiedMs: composedMs });
     },
   });
-  if (untilMs > 0) {
-    const afterMs = untilMs - store.now();
-    throw new Withdrawn({ result: "retry", reason: "share of the address used up", afterMs });
-  }
 }
 
-function unsubscribed(): Withdrawn {
-  return new Withdrawn({ result: "dropped", reason: "unsubscribed" });
+function dropped(reason: string): Withdrawn {
+  return new Withdrawn({ result: "dropped", reason });
 }
 
 function afterwards(

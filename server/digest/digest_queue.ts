@@ -1,18 +1,16 @@
 /** Records a digest and queues its mail, in one commit. */
 import { Buffer } from "node:buffer";
-import { inKey, type InRecord } from "../mailboxes/records.ts";
-import { pollKey, type PollRecord } from "../messages/inbox/poll_record.ts";
-import { outgoingKey, stageOutgoing } from "../outgoing/outgoing_row.ts";
+import { inKey } from "../mailboxes/records.ts";
+import { pollKey } from "../messages/inbox/poll_record.ts";
+import { stageOutgoing } from "../outgoing/outgoing_row.ts";
 import { domainTag } from "../outgoing/recipient_domain.ts";
-import type { GroupCommit } from "../storage/group_commit.ts";
-import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
-import { addressCapKey, type AddressCapRecord, admitDigest } from "./address_cap.ts";
+import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
+import { addressCapKey, admitDigest } from "./address_cap.ts";
 import { believedMs } from "./due_rules.ts";
-import { hashUnsubscribeToken, subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
+import { hashUnsubscribeToken, subscriptionKey } from "./subscription.ts";
+import type { DigestServices, Subscribed } from "./wanted.ts";
 
 export const DIGEST_KIND = "digest";
-/** Upper bound of a DigestPayload in the store. */
-export const DIGEST_PAYLOAD_BYTES = 500;
 
 /**
  * What the outgoing queue keeps of a digest: whom it is for. The address and the content are read
@@ -36,7 +34,7 @@ export const digestId = (agentId: number): string => `digest/${agentId}`;
 /** An agent that is due, as it was found. */
 export interface DueAgent {
   agentId: number;
-  subscription: SubscriptionRecord & { email: string; unsubscribeToken: string };
+  subscription: Subscribed;
   /** When the undelivered message was created that makes the agent due. */
   unseenMs: number;
 }
@@ -48,67 +46,45 @@ export type Queued =
   /** What made the agent due has changed: it is to be judged anew. */
   | { result: "changed" };
 
-export interface DigestQueueOptions {
-  store: Store;
-  commits: GroupCommit;
-  /** Digest interval, which is also the window of the cap. */
-  intervalMs: number;
-  /** When the last poll of an agent began that no record may hold yet. */
-  rememberedPollMs(agentId: number): number | null;
-}
-
 /** Records the notification and queues the mail of a due agent, or tells why not. */
 export async function queueDigest(
-  { store, commits, intervalMs, rememberedPollMs }: DigestQueueOptions,
+  { store, commits, intervalMs, rememberedPollMs }: Pick<
+    DigestServices,
+    "store" | "commits" | "intervalMs" | "rememberedPollMs"
+  >,
   { agentId, subscription, unseenMs }: DueAgent,
 ): Promise<Queued> {
   const capKey = addressCapKey(subscription.email);
-  const id = digestId(agentId);
-  return await commits.submit<Queued>({
-    records: [subscriptionKey(agentId), inKey(agentId), pollKey(agentId), capKey, outgoingKey(id)],
-    sizeBytes: 3_000,
-    plan(turn) {
-      const now = turn.record<SubscriptionRecord>(subscriptionKey(agentId));
-      const isSame = now?.unsubscribeToken === subscription.unsubscribeToken &&
-        now.lastNotifiedMs === subscription.lastNotifiedMs;
-      const recordedMs = turn.record<PollRecord>(pollKey(agentId))?.lastPollMs ?? null;
-      const isPolled = [recordedMs, rememberedPollMs(agentId)].some((pollMs) =>
-        believedMs(pollMs, turn.nowMs) >= unseenMs
-      );
-      if (!isSame || isPolled || turn.record<InRecord>(inKey(agentId))!.banned) {
-        return { result: "changed" };
-      }
-      const cap = turn.record<AddressCapRecord>(capKey);
-      const admitted = admitDigest(cap?.stampsMs ?? [], turn.nowMs, intervalMs);
-      if ("untilMs" in admitted) return { result: "capped", untilMs: admitted.untilMs };
-      const payload: DigestPayload = {
+  return await commits.submit<Queued>((turn) => {
+    const { nowMs } = turn;
+    const now = turn.record(subscriptionKey(agentId));
+    const isSame = now?.unsubscribeToken === subscription.unsubscribeToken &&
+      now.lastNotifiedMs === subscription.lastNotifiedMs;
+    const recordedMs = turn.record(pollKey(agentId))?.lastPollMs ?? null;
+    const isPolled = [recordedMs, rememberedPollMs(agentId)].some((pollMs) =>
+      believedMs(pollMs, nowMs) >= unseenMs
+    );
+    if (!isSame || isPolled || turn.record(inKey(agentId))!.banned) return { result: "changed" };
+    const stampsMs = turn.record(capKey)?.stampsMs ?? [];
+    const admitted = admitDigest(stampsMs, nowMs, intervalMs);
+    if ("untilMs" in admitted) return { result: "capped", untilMs: admitted.untilMs };
+    const isQueued = stageOutgoing(turn, {
+      id: digestId(agentId),
+      kind: DIGEST_KIND,
+      destination: domainTag(subscription.email),
+      payload: {
         v: 1,
         agentId,
         tokenHash: hashUnsubscribeToken(subscription.unsubscribeToken),
         messageId: Buffer.from(store.random(16)).toString("hex"),
         refusals: 0,
-      };
-      const { nowMs } = turn;
-      const destination = domainTag(subscription.email);
-      const livedMs = store.lived();
-      const item = { id, kind: DIGEST_KIND, destination, payload, dueMs: nowMs, livedMs };
-      if (!stageOutgoing(turn, item)) {
-        return { result: "changed" };
-      }
-      turn.putRecord(
-        capKey,
-        { v: 1, stampsMs: admitted.stampsMs } satisfies AddressCapRecord,
-        intervalMs + EXPIRY_MARGIN_MS,
-      );
-      turn.putRecord(
-        subscriptionKey(agentId),
-        {
-          ...subscription,
-          lastNotifiedMs: turn.nowMs,
-          attempt: turn.attempt,
-        } satisfies SubscriptionRecord,
-      );
-      return { result: "queued", dueMs: nowMs };
-    },
+      } satisfies DigestPayload,
+      dueMs: nowMs,
+      livedMs: store.lived(),
+    });
+    if (!isQueued) return { result: "changed" };
+    turn.putRecord(capKey, { v: 1, ...admitted }, intervalMs + EXPIRY_MARGIN_MS);
+    turn.putRecord(subscriptionKey(agentId), { ...subscription, lastNotifiedMs: nowMs });
+    return { result: "queued", dueMs: nowMs };
   });
 }

@@ -31,15 +31,12 @@ export function isStopped(record: StopRecord | null, nowMs: number): boolean {
   return record !== null && nowMs < record.untilMs;
 }
 
-/** Stops digests to a mailbox for a year, inside the plan of a job that names its stopKey(). */
-export function stageStop(
-  turn: Pick<Turn, "nowMs" | "record" | "putRecord">,
-  mailboxHash: string,
-): void {
+/** Stops digests to a mailbox for a year, inside the plan of a job. */
+export function stageStop(turn: Turn, mailboxHash: string): void {
   const key = stopKey(mailboxHash);
   const untilMs = turn.nowMs + STOP_MS;
   // A second use on the same day changes nothing.
-  const before = turn.record<StopRecord>(key);
+  const before = turn.record(key);
   if (before !== null && before.untilMs > untilMs - DAY_MS) return;
-  turn.putRecord(key, { v: 1, untilMs } satisfies StopRecord, STOP_MS + EXPIRY_MARGIN_MS);
+  turn.putRecord(key, { v: 1, untilMs }, STOP_MS + EXPIRY_MARGIN_MS);
 }

@@ -23,10 +23,9 @@ export interface DigestOptions {
  * the delivery with the outgoing queue. Without it the cron does nothing, and candidates wait for it.
  */
 export function openDigests(core: Core, { inbox, messages, outgoing }: DigestOptions): Part {
-  const { store, records, commits, identities, leases, addressKey } = core;
   const { config, mailer } = core.deps;
   const retentionMs = messages.retentionMs + EXPIRY_MARGIN_MS;
-  commits.annotateGroups(nameCandidates(retentionMs));
+  core.commits.annotateGroups(nameCandidates(retentionMs));
 
   const routes = unsubscribeRoutes(core);
   const { from } = config.mail;
@@ -34,23 +33,20 @@ export function openDigests(core: Core, { inbox, messages, outgoing }: DigestOpt
     return { routes, crons: { digest: async () => {} } };
   }
   const shared = {
-    store,
-    records,
-    commits,
+    ...core,
     intervalMs: config.limits.digestIntervalHours * HOUR_MS,
     retentionMs,
-    addressKey,
     undelivered: (agentId: number, selection: UndeliveredSelection) =>
-      scanUndelivered({ store, records, messages }, agentId, selection),
+      scanUndelivered({ ...core, messages }, agentId, selection),
     lastPollMs: (agentId: number) => inbox.lastPollMs(agentId),
     rememberedPollMs: (agentId: number) => inbox.rememberedPollMs(agentId),
   };
-  outgoing.register(digestDelivery({ ...shared, identities, config, from, mailer }));
+  outgoing.register(digestDelivery({ ...shared, config, from, mailer }));
   return {
     routes,
     crons: {
       async digest() {
-        await sweepDigests({ ...shared, leases, outgoing });
+        await sweepDigests({ ...shared, outgoing });
         // Where nothing runs between requests, nothing else would send them now.
         await outgoing.run();
       },

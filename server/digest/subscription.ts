@@ -3,10 +3,10 @@
  * both, together with a flag in the inbox record. The flag makes a send name its recipient as a
  * candidate for a digest (specification, sections 3 and 6; decisions, "Digest").
  */
-import { defineRecord, type RecordKey } from "../storage/record_key.ts";
+import { defineRecord } from "../storage/record_key.ts";
 import { createHash } from "node:crypto";
 import { Buffer } from "node:buffer";
-import { inKey, type InRecord } from "../mailboxes/records.ts";
+import { inKey } from "../mailboxes/records.ts";
 import type { Turn } from "../storage/group_commit.ts";
 
 /** ["notify", agentId]; absent for an agent that never had an address. */
@@ -20,8 +20,6 @@ export interface SubscriptionRecord {
   unsubscribeToken: string | null;
   /** When the last digest was recorded, to any address; null before the first. */
   lastNotifiedMs: number | null;
-  /** Attempt of the commit that recorded the last digest. */
-  attempt?: string;
 }
 
 /** ["unsubscribe", SHA-256 of the token as base64url] */
@@ -41,17 +39,11 @@ export function hashUnsubscribeToken(token: string): string {
   return createHash("sha256").update(token).digest("base64url");
 }
 
-/** Records that a job must name to call stageSubscription. */
-export function subscriptionRecords(agentId: number): RecordKey<unknown>[] {
-  return [subscriptionKey(agentId), inKey(agentId)];
-}
-
 /**
  * Sets, replaces or clears the notification e-mail of an agent inside the plan of a job. The same
  * address again changes nothing and keeps its token. Another address gets a new token, and the old
  * one ends. Null ends both. The time of the last notification is kept, since the interval between
  * digests is the agent's, not the address's.
- * @param turn of a job that names subscriptionRecords(agentId)
  * @param email a valid address, at most 320 characters, or null
  */
 export function stageSubscription(
@@ -61,7 +53,7 @@ export function stageSubscription(
   random: (sizeBytes: number) => Uint8Array,
 ): void {
   const key = subscriptionKey(agentId);
-  const before = turn.record<SubscriptionRecord>(key);
+  const before = turn.record(key);
   if ((before?.email ?? null) === email) return;
   const lastNotifiedMs = before?.lastNotifiedMs ?? null;
   if (before !== null && before.unsubscribeToken !== null) {
@@ -84,7 +76,7 @@ export function stageSubscription(
   }
   const nothingLeft = email === null && lastNotifiedMs === null;
   turn.putRecord(key, nothingLeft ? null : after);
-  const inbox = turn.record<InRecord>(inKey(agentId))!;
+  const inbox = turn.record(inKey(agentId))!;
   const notify = email !== null;
   if (inbox.notify !== notify) turn.putRecord(inKey(agentId), { ...inbox, notify });
 }

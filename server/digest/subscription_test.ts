@@ -9,7 +9,6 @@ import {
   stageSubscription,
   subscriptionKey,
   type SubscriptionRecord,
-  subscriptionRecords,
   unsubscribeKey,
 } from "./subscription.ts";
 
@@ -32,12 +31,7 @@ async function withAgent(
     const clock = createTestClock(Date.UTC(2026, 0, 1));
     const storage = await openTestStorage(kv, { clock });
     const { commits } = storage;
-    const put = (plan: (turn: Turn) => void) =>
-      commits.submit<void>({
-        records: subscriptionRecords(AGENT),
-        sizeBytes: 1_000,
-        plan,
-      });
+    const put = (plan: (turn: Turn) => void) => commits.submit(plan);
     await test({
       kv,
       put,

@@ -3,42 +3,25 @@
  * agents parked until now, never all agents.
  */
 import { CLOCK_SKEW_MS } from "../clock_skew.ts";
-import { inKey, type InRecord } from "../mailboxes/records.ts";
-import { type OutgoingQueue } from "../outgoing/outgoing_queue.ts";
+import type { OutgoingQueue } from "../outgoing/outgoing_queue.ts";
 import { outgoingKey } from "../outgoing/outgoing_row.ts";
 import { domainTag } from "../outgoing/recipient_domain.ts";
 import type { Leases } from "../storage/leases.ts";
-import type { RecordCache } from "../storage/record_cache.ts";
 import { addressCapKey } from "./address_cap.ts";
 import { CANDIDATE_ROW, parkedKey } from "./candidates.ts";
-import {
-  DIGEST_KIND,
-  digestId,
-  type DigestQueueOptions,
-  type DueAgent,
-  queueDigest,
-} from "./digest_queue.ts";
+import { DIGEST_KIND, digestId, type DueAgent, queueDigest } from "./digest_queue.ts";
 import { earliestDigestMs, unseenSinceMs } from "./due_rules.ts";
-import { hashMailbox, isStopped, stopKey, type StopRecord } from "./mail_stop.ts";
-import { subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
-import { findUnreadSince, type ScanUndelivered } from "./unread.ts";
+import { findUnreadSince } from "./unread.ts";
+import { type DigestServices, readWanted } from "./wanted.ts";
 
 const LEASE = "digest-sweep";
 const LEASE_MS = 60_000;
 /** How many agents are judged, and addresses served, at one time. */
 const AT_ONCE = 16;
 
-export interface SweepOptions extends DigestQueueOptions {
-  records: RecordCache;
+export interface SweepOptions extends DigestServices {
   leases: Leases;
   outgoing: OutgoingQueue;
-  /** As long as a message is kept. */
-  retentionMs: number;
-  /** The secret under which the store's mailboxes are hashed. */
-  addressKey: Uint8Array;
-  undelivered: ScanUndelivered;
-  /** When the last accepted poll of an agent began. */
-  lastPollMs(agentId: number): Promise<number | null>;
 }
 
 /** A row that makes the sweep look at an agent. */
@@ -104,18 +87,11 @@ async function listNamed({ store, intervalMs }: SweepOptions): Promise<Named[][]
 }
 
 async function judge(options: SweepOptions, agentId: number): Promise<Verdict> {
-  const { store, records, intervalMs, undelivered } = options;
+  const { store, intervalMs, undelivered } = options;
   const nowMs = store.now();
-  const [subscription, inbox, lastPollMs] = await Promise.all([
-    records.read<SubscriptionRecord>(subscriptionKey(agentId)),
-    records.read<InRecord>(inKey(agentId)),
-    options.lastPollMs(agentId),
-  ]);
-  if (subscription === null || !isSet(subscription) || inbox?.banned !== false) {
-    return { verdict: "not due" };
-  }
-  const stop = stopKey(hashMailbox(options.addressKey, subscription.email));
-  if (isStopped(await records.read<StopRecord>(stop), nowMs)) return { verdict: "not due" };
+  const wanted = await readWanted(options, agentId, nowMs);
+  if ("unwanted" in wanted) return { verdict: "not due" };
+  const { subscription, lastPollMs } = wanted;
   const times = { ...subscription, lastPollMs };
   const earliestMs = earliestDigestMs(times, nowMs, intervalMs);
   if (earliestMs > nowMs) return { verdict: "parked", untilMs: earliestMs };
@@ -126,10 +102,6 @@ async function judge(options: SweepOptions, agentId: number): Promise<Verdict> {
   const unseenMs = await findUnreadSince(undelivered, agentId, sinceMs, nowMs);
   if (unseenMs === null) return { verdict: "not due" };
   return { verdict: "due", agent: { agentId, subscription, unseenMs } };
-}
-
-function isSet(subscription: SubscriptionRecord): subscription is DueAgent["subscription"] {
-  return subscription.email !== null && subscription.unsubscribeToken !== null;
 }
 
 /**

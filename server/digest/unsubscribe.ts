@@ -3,7 +3,7 @@
  * (specification, 4.2; RFC 8058), /v1/notifications/stop for the button behind it (decisions,
  * "Bounds added"). No answer tells whether a token belongs to anybody.
  */
-import type { Deps } from "../deps.ts";
+import type { Core } from "../core.ts";
 import { invalidJson } from "../errors.ts";
 import type { RouteBody } from "../http/body_pools.ts";
 import { allowPreflight, openCors } from "../http/cors.ts";
@@ -11,18 +11,14 @@ import { namesHtml } from "../http/names_html.ts";
 import { readQuery, text } from "../http/query.ts";
 import { readBody } from "../http/read_body.ts";
 import type { Handler, Route } from "../http/route.ts";
-import type { GroupCommit } from "../storage/group_commit.ts";
-import type { RecordCache } from "../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
-import { hashMailbox, stageStop, stopKey } from "./mail_stop.ts";
+import { hashMailbox, stageStop } from "./mail_stop.ts";
 import { answerChoices, answerStopped, answerUnsubscribed } from "./notification_page.ts";
 import { issueStopToken, openStopToken } from "./stop_token.ts";
 import {
   hashUnsubscribeToken,
   stageSubscription,
   subscriptionKey,
-  type SubscriptionRecord,
-  subscriptionRecords,
   unsubscribeKey,
   type UnsubscribeRow,
 } from "./subscription.ts";
@@ -45,17 +41,11 @@ interface UnsubscribedRow {
 
 const unsubscribedKey = (tokenHash: string): Deno.KvKey => ["unsubscribed", tokenHash];
 
-export interface UnsubscribeServices {
-  deps: Deps;
-  records: RecordCache;
-  commits: GroupCommit;
-  /** The secret under which the store's mailboxes are hashed. */
-  addressKey: Uint8Array;
-}
+type UnsubscribeServices = Pick<Core, "deps" | "records" | "commits" | "addressKey">;
 
 /** The routes of a digest's links: the answers are the same for every token. */
 export function unsubscribeRoutes(services: UnsubscribeServices): Route[] {
-  const { deps, addressKey } = services;
+  const { deps, commits, addressKey } = services;
   const body: RouteBody = { limitBytes: deps.config.limits.rawBodyBytes, pool: "messages" };
 
   function readToken(query: string, where: string): string {
@@ -81,7 +71,7 @@ export function unsubscribeRoutes(services: UnsubscribeServices): Route[] {
     await readBody(c);
     const token = readToken(c.get("query"), "unsubscribe page's second button");
     const mailboxHash = openStopToken(addressKey, token, deps.now());
-    if (mailboxHash !== null) await stopMail(services, mailboxHash);
+    if (mailboxHash !== null) await commits.submit((turn) => stageStop(turn, mailboxHash));
     if (wantsPage(raw)) return answerStopped(STOPPED);
     return new Response(STOPPED, { headers: TEXT_HEADERS });
   };
@@ -133,31 +123,17 @@ async function unsubscribe(
   const formerHash = former !== null && deps.now() < former.untilMs ? former.mailboxHash : null;
   if (row === null) return formerHash;
   const { agentId } = row;
-  return await commits.submit<string | null>({
-    records: subscriptionRecords(agentId),
-    sizeBytes: 1_000,
-    plan(turn) {
-      const subscription = turn.record<SubscriptionRecord>(subscriptionKey(agentId));
-      if (subscription?.unsubscribeToken !== token || subscription.email === null) {
-        return formerHash;
-      }
-      const mailboxHash = hashMailbox(addressKey, subscription.email);
-      const untilMs = turn.nowMs + REMEMBERED_MS;
-      turn.set(
-        unsubscribedKey(tokenHash),
-        { v: 1, mailboxHash, untilMs } satisfies UnsubscribedRow,
-        REMEMBERED_MS + EXPIRY_MARGIN_MS,
-      );
-      stageSubscription(turn, agentId, null, deps.random);
-      return mailboxHash;
-    },
-  });
-}
-
-async function stopMail({ commits }: UnsubscribeServices, mailboxHash: string): Promise<void> {
-  await commits.submit<void>({
-    records: [stopKey(mailboxHash)],
-    sizeBytes: 500,
-    plan: (turn) => stageStop(turn, mailboxHash),
+  return await commits.submit((turn) => {
+    const subscription = turn.record(subscriptionKey(agentId));
+    if (subscription?.unsubscribeToken !== token || subscription.email === null) return formerHash;
+    const mailboxHash = hashMailbox(addressKey, subscription.email);
+    const untilMs = turn.nowMs + REMEMBERED_MS;
+    turn.set(
+      unsubscribedKey(tokenHash),
+      { v: 1, mailboxHash, untilMs } satisfies UnsubscribedRow,
+      REMEMBERED_MS + EXPIRY_MARGIN_MS,
+    );
+    stageSubscription(turn, agentId, null, deps.random);
+    return mailboxHash;
   });
 }

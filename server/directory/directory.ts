@@ -2,25 +2,19 @@
  * The public directory. It browses from the store, and searches an index in memory. Before each
  * search the index is updated with what any process has registered or changed since.
  */
-import type { Presence } from "../agents/presence.ts";
 import { AGENT_COUNT } from "../agents/register.ts";
+import type { Core } from "../core.ts";
 import { doneWithin } from "../done_within.ts";
 import { RelayError } from "../errors.ts";
-import type { PublicReads } from "../storage/public_reads.ts";
-import type { RecordCache } from "../storage/record_cache.ts";
 import { shareRuns } from "../storage/shared_run.ts";
-import type { Store } from "../storage/store.ts";
 import { changeKey, LISTING_LOG, listingKey, type ListingLog, type ListingRow } from "./listing.ts";
 import type { DirectoryPacks } from "./packs.ts";
 import { Recency } from "./recency.ts";
 import { SearchIndex, type SearchPage } from "./search_index.ts";
 import type { SearchQuery } from "./search_query.ts";
 
-export interface DirectoryOptions {
-  store: Store;
-  records: RecordCache;
-  presence: Presence;
-  publicReads: PublicReads;
+export interface DirectoryOptions
+  extends Pick<Core, "store" | "records" | "presence" | "publicReads"> {
   /** Null when the store is exclusive: its one process starts from the rows. */
   packs: DirectoryPacks | null;
   buildWaitMs?: number;

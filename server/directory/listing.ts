@@ -29,7 +29,6 @@ export interface ListingLog {
   v: 1;
   /** Number of the last change. */
   seq: number;
-  attempt: string;
 }
 
 /** A process that missed more changes than this reads the directory anew. */
@@ -45,13 +44,10 @@ export function listingOf(agent: AgentRecord): ListingRow {
   return { v: 1, id, handle, wordName, address, displayName, description, tags, createdAtMs };
 }
 
-/**
- * Writes the listing of an agent as it is now, or deletes it, and adds the change to the log.
- * @param turn of a job that names LISTING_LOG
- */
+/** Writes the listing of an agent as it is now, or deletes it, and adds the change to the log. */
 export function stageListing(turn: Turn, agent: AgentRecord, listed: boolean): void {
-  const seq = (turn.record<ListingLog>(LISTING_LOG)?.seq ?? 0) + 1;
-  turn.putRecord(LISTING_LOG, { v: 1, seq, attempt: turn.attempt } satisfies ListingLog);
+  const seq = (turn.record(LISTING_LOG)?.seq ?? 0) + 1;
+  turn.putRecord(LISTING_LOG, { v: 1, seq });
   turn.set(changeKey(seq), agent.id, CHANGE_KEPT_MS);
   if (listed) turn.set(listingKey(agent.id), listingOf(agent));
   else turn.delete(listingKey(agent.id));

@@ -3,13 +3,14 @@
  * consecutive agent ids. The state row holds the number of the last change in them. Later changes
  * are read from the log.
  *
- * A block may be newer than that number, never older. A process that builds claims the state row
- * first, and writes every block under its version. A process that loads uses the blocks only when
- * no process has built meanwhile.
+ * A block may be newer than that number, never older. A process that builds writes its name into the
+ * state row first, and blocks for as long as that stands there. A process that loads uses the blocks
+ * only when no process has built meanwhile.
  */
 import { AGENT_COUNT } from "../agents/register.ts";
 import { randomId } from "../storage/random_id.ts";
 import type { Store } from "../storage/store.ts";
+import type { Transaction } from "../storage/transaction.ts";
 import { changeKey, LISTING_LOG, listingKey, type ListingLog, type ListingRow } from "./listing.ts";
 
 /** ["directory", "packs"] */
@@ -77,33 +78,34 @@ export class DirectoryPacks {
     if (upToId < this.minAgents && state.value === null) return;
     if (packed.builder === null && packed.seq === seq && packed.upToId === upToId) return;
 
-    const builder = randomId(this.store);
-    const claim = await this.#put(state, { ...packed, builder });
-    if (claim === null) return;
+    const builder = randomId(store);
+    const isClaimed = await store.transact(async (transaction) => {
+      const { versionstamp } = await transaction.get(PACKS_STATE);
+      if (versionstamp !== state.versionstamp) return false;
+      transaction.set(PACKS_STATE, { ...packed, builder });
+      return true;
+    });
+    if (!isClaimed) return;
     for (const block of await this.#changedBlocks(packed, seq, upToId)) {
-      if (!(await this.#pack(block, claim))) return;
+      if (!(await this.#pack(block, builder))) return;
     }
-    await this.#put(claim, { v: 1, seq, upToId, builder: null });
+    await this.#changeAs(builder, (transaction) => {
+      transaction.set(PACKS_STATE, { v: 1, seq, upToId, builder: null });
+    });
   }
 
   #state(): Promise<Deno.KvEntryMaybe<PacksState>> {
     return this.store.get<PacksState>(PACKS_STATE);
   }
 
-  /** @returns the row as it is then, or null when another process was faster */
-  async #put(
-    before: Deno.KvEntryMaybe<PacksState>,
-    next: PacksState,
-  ): Promise<Deno.KvEntryMaybe<PacksState> | null> {
-    const isStored = await this.store.transact(async (transaction) => {
-      const { versionstamp } = await transaction.get<PacksState>(PACKS_STATE);
-      if (versionstamp !== before.versionstamp) return false;
-      transaction.set(PACKS_STATE, next);
+  /** @returns false, and changes nothing, when another process has begun to build */
+  #changeAs(builder: string, change: (transaction: Transaction) => void): Promise<boolean> {
+    return this.store.transact(async (transaction) => {
+      const { value } = await transaction.get<PacksState>(PACKS_STATE);
+      if (value?.builder !== builder) return false;
+      change(transaction);
       return true;
     });
-    if (!isStored) return null;
-    const after = await this.#state();
-    return after.value?.builder === next.builder && after.value.seq === next.seq ? after : null;
   }
 
   async #changedBlocks(packed: PacksState, seq: number, upToId: number): Promise<Set<number>> {
@@ -123,23 +125,20 @@ export class DirectoryPacks {
     return blocks;
   }
 
-  async #pack(block: number, claim: Deno.KvEntryMaybe<PacksState>): Promise<boolean> {
+  async #pack(block: number, builder: string): Promise<boolean> {
     const { store } = this;
     const first = block * IDS_A_BLOCK;
     const selector = { start: listingKey(first), end: listingKey(first + IDS_A_BLOCK) };
     const listings = await store.list<ListingRow>(selector);
     const rows = inRows(listings.map(({ value }) => value));
     const former = await store.list({ prefix: [...PACK_PREFIX, block] });
-    return await store.transact(async (transaction) => {
-      const { versionstamp } = await transaction.get<PacksState>(PACKS_STATE);
-      if (versionstamp !== claim.versionstamp) return false;
+    return await this.#changeAs(builder, (transaction) => {
       for (const [n, row] of rows.entries()) {
         transaction.set([...PACK_PREFIX, block, n], { v: 1, listings: row } satisfies PackRow);
       }
       for (const { key } of former) {
         if (key[3] as number >= rows.length) transaction.delete(key);
       }
-      return true;
     });
   }
 }

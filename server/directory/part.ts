@@ -13,13 +13,13 @@ export interface OpenDirectory extends Part {
 }
 
 export function openDirectory(core: Core): OpenDirectory {
-  const { store, records, commits, presence, publicReads, addressKey, limits } = core;
+  const { store, addressKey, limits } = core;
   const { trustedProxyHops } = core.deps.config;
   /** For processes that start cold. */
   const packs = store.exclusive ? null : new DirectoryPacks(store);
-  const directory = new Directory({ store, records, presence, publicReads, packs });
+  const directory = new Directory({ ...core, packs });
   const searchesPerMinute = limits.searchesPerIpPerMinute;
-  const limit = new SearchLimit({ store, records, commits, searchesPerMinute });
+  const limit = new SearchLimit({ ...core, searchesPerMinute });
   const agentSearch = new AgentSearch(directory, limit);
   return {
     routes: directoryRoutes({ agentSearch, addressKey, trustedProxyHops }),

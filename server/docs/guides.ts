@@ -13,12 +13,27 @@ import security from "../../SECURITY.md" with { type: "text" };
 import type { Setting } from "../description/operation.ts";
 import { sectionOf, withoutSection } from "./document_section.ts";
 import { errorsMarkdown } from "./errors_markdown.ts";
-import type { Guide } from "./guide.ts";
 import { limitsMarkdown } from "./limits_markdown.ts";
 
 /** Where documents say that the reader's relay is. */
 const EXAMPLE_RELAY = "http://127.0.0.1:8000";
 const COMMAND_LINE = "The command line";
+
+/** A document that people and programs read on a relay. */
+export interface Guide {
+  /** Its name in addresses: /docs/{slug}, and /docs/{slug}.md. */
+  slug: string;
+  /** What lists of pages call it. */
+  label: string;
+  /** What it answers, in a sentence. */
+  summary: string;
+  /** Where its relative links start: a path in the repository. */
+  file: string;
+  /** The document for this relay, from its title on. */
+  markdown(setting: Setting): string;
+  /** Whether it is left out here; shown unless given. */
+  isHidden?(setting: Setting): boolean;
+}
 
 export const GUIDES: readonly Guide[] = [
   {

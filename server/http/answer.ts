@@ -64,7 +64,7 @@ export function answerFailure(failure: unknown, log: Log, requestId: string): Re
  */
 export function refusalOf(failure: unknown, log: Log, requestId: string): RelayError {
   if (failure instanceof RelayError) {
-    if (failure.code === "internal") logFailure(failure.cause ?? failure, log, requestId);
+    if (failure.code === "internal") logFailure(failure, log, requestId);
     return failure;
   }
   logFailure(failure, log, requestId);

@@ -36,14 +36,19 @@ export function clientAddress(
   return countedAddress(socketAddress) ?? "unknown";
 }
 
+/** The address that a request came from, as clientAddress() counts it. */
+export function callerAddress(c: Context<HttpEnv>, trustedHops: number): string {
+  const forwardedFor = c.req.raw.headers.get("x-forwarded-for");
+  return clientAddress(forwardedFor, c.env?.remoteAddress, trustedHops);
+}
+
 /**
  * The keyed hash of the address that a request came from.
  * @param key secret bytes, 32
  * @param trustedHops proxies in front
  */
 export function callerHash(c: Context<HttpEnv>, key: Uint8Array, trustedHops: number): string {
-  const forwardedFor = c.req.raw.headers.get("x-forwarded-for");
-  return hashClientAddress(key, clientAddress(forwardedFor, c.env?.remoteAddress, trustedHops));
+  return hashClientAddress(key, callerAddress(c, trustedHops));
 }
 
 /**

@@ -1,4 +1,5 @@
 /** What the log may say about an unexpected failure. */
+import { RelayError } from "../errors.ts";
 
 const MAX_MESSAGE_CHARACTERS = 200;
 const MAX_STACK_FRAMES = 12;
@@ -6,8 +7,12 @@ const MAX_STACK_FRAMES = 12;
 /**
  * Name, message and stack frames of anything thrown, without what a caller sent: parsers quote
  * their input in messages, so quoted text, addresses and long runs of token characters are cut out.
+ * Of a refusal what caused it, if anything: its own words are a client's.
  */
 export function describeFailure(failure: unknown): { name: string; message: string; at: string } {
+  if (failure instanceof RelayError && failure.cause instanceof Error) {
+    return describeFailure(failure.cause);
+  }
   if (!(failure instanceof Error)) {
     return { name: typeof failure, message: "something that is no Error was thrown", at: "" };
   }

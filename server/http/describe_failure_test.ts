@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { unavailable } from "../errors.ts";
+import { StoreFailed } from "../storage/call_deadline.ts";
 import { describeFailure } from "./describe_failure.ts";
 
 Deno.test("describeFailure() names the error and where it arose", () => {
@@ -6,6 +8,12 @@ Deno.test("describeFailure() names the error and where it arose", () => {
   assert.equal(name, "RangeError");
   assert.equal(message, "database is locked");
   assert.match(at, /describe_failure_test\.ts/);
+});
+
+Deno.test("describeFailure() tells of a refusal what caused it, if anything", () => {
+  const failed = new StoreFailed(new TypeError("disk I/O error"));
+  assert.equal(describeFailure(failed).message, "disk I/O error");
+  assert.equal(describeFailure(unavailable("later", 1)).message, "later");
 });
 
 Deno.test("describeFailure() keeps parsers' quotations of input out", () => {

@@ -70,13 +70,11 @@ export class JoinedRequests<Answer extends object> {
         const asked = fingerprint ??= fingerprintOf();
         return {
           key,
-          records: [key],
           decide: (turn) => decide(turn.record(key), turn),
           write(turn, answer) {
             // In this order since the first version, so that stored bytes stay comparable.
-            const use = { v: 1, attempt: turn.attempt, fingerprint: asked } as const;
             const { nowMs: createdAtMs, livedMs } = turn;
-            turn.putRecord(key, { ...use, ...answer, createdAtMs, livedMs });
+            turn.putRecord(key, { v: 1, fingerprint: asked, ...answer, createdAtMs, livedMs });
             stageRepetition(turn, key, ANSWER_KEPT_MS);
           },
         };

@@ -9,7 +9,6 @@ interface Sent {
 
 const ROW: KeptAnswer<Sent> = {
   v: 1,
-  attempt: "attempt",
   fingerprint: "stored",
   id: 7,
   createdAtMs: 1000,
@@ -41,7 +40,7 @@ Deno.test("JoinedRequests takes no fingerprint of a request that is refused unde
 Deno.test("JoinedRequests takes one fingerprint of a request that is worked on", async () => {
   let taken = 0;
   const sent = await requestsOver(null).once(KEY, () => `${++taken}`, (keyed) => {
-    assert.equal(keyed().records.length, 1);
+    keyed();
     return Promise.resolve("sent");
   });
   assert.deepEqual(sent, { replayed: false, answer: "sent" });
@@ -75,7 +74,6 @@ Deno.test("JoinedRequests writes use and answer as one record that the store doe
     ({
       nowMs: 3000,
       livedMs: 70,
-      attempt: "mine",
       record: () => found,
       putRecord: (...given: unknown[]) => void put.push(given),
       set: (...given: unknown[]) => void put.push(given),
@@ -87,7 +85,7 @@ Deno.test("JoinedRequests writes use and answer as one record that the store doe
     return Promise.resolve();
   });
   const kept = {
-    ...{ v: 1, attempt: "mine", fingerprint: "asked", id: 9 },
+    ...{ v: 1, fingerprint: "asked", id: 9 },
     ...{ createdAtMs: 3000, livedMs: 70 },
   };
   const index = ["repetition", "test-joined", 70 + DAY_MS + 2 * 3_600_000, "scope", "key"];

@@ -10,8 +10,6 @@ export const ANSWER_KEPT_MS = 86_400_000;
 /** What every record under a key says, whatever the answer is. */
 export interface KeyUse {
   v: 1;
-  /** The attempt that wrote the record. */
-  attempt: string;
   /** SHA-256 of what was asked, base64url. */
   fingerprint: string;
   /** When the key was answered or reserved, in unix ms. */
@@ -24,8 +22,6 @@ export interface KeyUse {
 export interface KeyedCommit<Answer> {
   /** Scope and key, as a record of the area. */
   readonly key: RecordKey<unknown>;
-  /** Records that the commit's job names beside its own. */
-  readonly records: readonly RecordKey<unknown>[];
   /** Call it in the plan, before any refusal that an answer given before comes before. @throws to end the work */
   decide(turn: Turn): void;
   /**

@@ -4,10 +4,10 @@
  * lived alone, so that no clock that leaps frees a key.
  */
 import type { GroupCommit } from "../storage/group_commit.ts";
-import { Outdated, type Turn } from "../storage/job.ts";
+import type { Reads, Turn } from "../storage/job.ts";
 import { LeasedSteps } from "../storage/leased_steps.ts";
 import type { Leases } from "../storage/leases.ts";
-import type { RecordCache } from "../storage/record_cache.ts";
+import { recordName } from "../storage/record_cache.ts";
 import { defineRecord, isRecordKey, type RecordKey } from "../storage/record_key.ts";
 import type { Store } from "../storage/store.ts";
 import { type RepetitionRow, useOf, type Written } from "./repetition.ts";
@@ -24,7 +24,7 @@ export interface EndedUse extends Pick<RepetitionRow, "livedMs" | "beside" | "he
 export interface RepetitionKind {
   /** The first part of their keys. */
   name: string;
-  /** What else the commit does that ends a use, and over which records. */
+  /** What else the commit does that ends a use, and which records that takes. */
   alongside?: {
     records(use: EndedUse): readonly RecordKey<unknown>[];
     plan(turn: Turn, use: EndedUse): void;
@@ -35,14 +35,13 @@ export interface RepetitionKind {
 
 export interface RepetitionSweepServices {
   store: Store;
-  records: Pick<RecordCache, "read">;
   commits: Pick<GroupCommit, "submit">;
   leases: Leases;
 }
 
 /**
- * ["repetition-sweep", kind]: written by each commit of a sweep, so that one which is repeated, or rests on
- * rows read before another sweep, does nothing.
+ * ["repetition-sweep", kind]: written by each commit of a sweep, so that one that rests on rows read before
+ * another sweep is made anew. Processes of former versions tell by the attempt that it has changed.
  */
 const sweepKey = defineRecord<{ attempt: string }, [kind: string]>(["repetition-sweep"], 1);
 
@@ -63,6 +62,7 @@ export class RepetitionSweep {
       name: "repetitions",
       pending: async () => {
         const pending: RepetitionKind[] = [];
+        if (!services.store.clock.isSure) return pending; // no commit would be taken
         for (const kind of kinds) if ((await this.#ended(kind, 1)).length > 0) pending.push(kind);
         return pending;
       },
@@ -82,10 +82,8 @@ export class RepetitionSweep {
 
   async #ended(kind: RepetitionKind, limit: number): Promise<EndedUse[]> {
     const { store } = this.services;
-    const { lived, clock } = store;
-    if (!clock.isSure) return []; // no commit would be taken
     const prefix = ["repetition", kind.name];
-    const end = [...prefix, lived()];
+    const end = [...prefix, store.lived()];
     const rows = await store.list<RepetitionRow>({ prefix, end }, { limit });
     if (rows.length === 0) return await kind.former?.(limit) ?? [];
     return rows.map(({ key, value }) => ({ ...value, index: key, key: useOf(key) }));
@@ -93,47 +91,43 @@ export class RepetitionSweep {
 
   /** One commit. @returns whether more may be left */
   async #step(kind: RepetitionKind): Promise<boolean> {
-    const { store, records, commits } = this.services;
+    const { store, commits } = this.services;
+    if (!store.clock.isSure) return false;
     const sweep = sweepKey(kind.name);
-    const last = (await records.read<{ attempt: string }>(sweep))?.attempt ?? null; // before any row
-    const ended = await this.#ended(kind, USES_A_STEP);
-    if (ended.length === 0) return false;
-    const { uses, records: own } = this.#fitting(kind, ended);
-    const rows = await this.#readRows(uses);
-    try {
-      await commits.submit<void>({
-        records: [sweep, ...own],
-        sizeBytes: 500 * uses.length,
-        plan(turn) {
-          if ((turn.record(sweep)?.attempt ?? null) !== last) throw new Outdated();
-          turn.putRecord(sweep, { attempt: turn.attempt });
-          for (const use of uses) {
-            turn.delete(use.index);
-            endUse(turn, use, rows);
-            kind.alongside?.plan(turn, use);
-          }
-        },
-      });
-    } catch (error) {
-      if (!(error instanceof Outdated)) throw error; // another process was at it: read again
-    }
-    return store.clock.isSure;
+    return await commits.submit({
+      prepare: async (reads: Reads) => {
+        await reads.get(sweep); // before any row
+        const uses = await this.#fitting(kind, await this.#ended(kind, USES_A_STEP), reads);
+        return { uses, rows: await this.#readRows(uses) };
+      },
+      plan(turn, { uses, rows }) {
+        if (uses.length === 0) return false;
+        turn.putRecord(sweep, { attempt: turn.attempt });
+        for (const use of uses) {
+          turn.delete(use.index);
+          endUse(turn, use, rows);
+          kind.alongside?.plan(turn, use);
+        }
+        return true;
+      },
+    });
   }
 
-  /** The first of them, as many as one commit can check. */
-  #fitting(kind: RepetitionKind, ended: readonly EndedUse[]) {
+  /** The first of them, as many as one commit can check, with their records read. */
+  async #fitting(kind: RepetitionKind, ended: readonly EndedUse[], reads: Reads) {
     const most = this.services.store.capacity.checks - OTHER_CHECKS;
     const records = new Map<string, RecordKey<unknown>>();
     const uses: EndedUse[] = [];
     for (const use of ended) {
       const own = [...use.key === null ? [] : [use.key], ...kind.alongside?.records(use) ?? []]
         .filter(isRecordKey);
-      const fresh = own.filter((key) => !records.has(JSON.stringify(key)));
+      const fresh = own.filter((key) => !records.has(recordName(key)));
       if (uses.length > 0 && records.size + fresh.length > most) break;
-      for (const key of fresh) records.set(JSON.stringify(key), key);
+      for (const key of fresh) records.set(recordName(key), key);
       uses.push(use);
     }
-    return { uses, records: [...records.values()] };
+    await Promise.all(records.values().map((key) => reads.get(key)));
+    return uses;
   }
 
   /** Those uses that are no records: nobody renews them any more. */

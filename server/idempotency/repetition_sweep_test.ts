@@ -4,7 +4,7 @@ import { createTestClock, type TestClock } from "../../tests/support/clock.ts";
 import { openTestStorage, type TestStorage } from "../../tests/support/storage.ts";
 import { Leases } from "../storage/leases.ts";
 import { recordName } from "../storage/record_cache.ts";
-import { defineRecord, type RecordKey } from "../storage/record_key.ts";
+import { defineRecord } from "../storage/record_key.ts";
 import { KV_CONNECT_CAPACITY } from "../storage/store.ts";
 import { stageRepetition, type Written } from "./repetition.ts";
 import { type RepetitionKind, RepetitionSweep } from "./repetition_sweep.ts";
@@ -13,9 +13,8 @@ const HOUR_MS = 3_600_000;
 const LIFE_MS = 24 * HOUR_MS;
 const STORED_MS = LIFE_MS + 2 * HOUR_MS;
 
-type Use = Written & { attempt: string };
-const useKey = defineRecord<Use, [name: string]>(["test-use"], 1);
-const endsKey = defineRecord<{ ended: number; attempt: string }>(["test-ended"], 0)();
+const useKey = defineRecord<Written, [name: string]>(["test-use"], 1);
+const endsKey = defineRecord<{ ended: number }>(["test-ended"], 0)();
 const plainKey = (name: string): Deno.KvKey => ["test-plain", name];
 
 const USES: RepetitionKind = {
@@ -24,7 +23,7 @@ const USES: RepetitionKind = {
     records: () => [endsKey],
     plan(turn, { held }) {
       const ended = (turn.record(endsKey)?.ended ?? 0) + (held as number);
-      turn.putRecord(endsKey, { ended, attempt: turn.attempt });
+      turn.putRecord(endsKey, { ended });
     },
   },
 };
@@ -82,18 +81,14 @@ async function withSweeps(
 
 /** A use with one row beside it. */
 async function use({ commits }: TestStorage, name: string): Promise<void> {
-  const key: RecordKey<Use> = useKey(name);
-  await commits.submit<void>({
-    records: [key],
-    sizeBytes: 500,
-    plan(turn) {
-      const { nowMs: atMs, livedMs, attempt } = turn;
-      turn.putRecord(key, { atMs, livedMs, attempt });
-      turn.set([...key, "answer"], "answer");
-      turn.set(plainKey(name), { atMs, livedMs });
-      stageRepetition(turn, key, LIFE_MS, { beside: [["answer"]], held: 1 });
-      stageRepetition(turn, plainKey(name), LIFE_MS);
-    },
+  const key = useKey(name);
+  await commits.submit((turn) => {
+    const { nowMs: atMs, livedMs } = turn;
+    turn.putRecord(key, { atMs, livedMs });
+    turn.set([...key, "answer"], "answer");
+    turn.set(plainKey(name), { atMs, livedMs });
+    stageRepetition(turn, key, LIFE_MS, { beside: [["answer"]], held: 1 });
+    stageRepetition(turn, plainKey(name), LIFE_MS);
   });
 }
 

@@ -28,6 +28,8 @@ import { type Moment, momentOf, stageRepetition, timeLeftMs } from "./repetition
 
 /** A use that is a reservation while `leasedUntilMs` is there, and answered without it. */
 export interface ReservedUse extends KeyUse {
+  /** The attempt that reserved the key: names its holder. */
+  attempt?: string;
   /** From when on another request may take the reservation over, in unix ms. */
   leasedUntilMs?: number;
   /** The process that holds the reservation; none in those of former versions. */
@@ -39,7 +41,6 @@ export interface ReservedUse extends KeyUse {
 /** A key's record and one more part: what was answered. */
 interface AnswerRow<Answer> {
   v: 1;
-  attempt: string;
   answer: Answer;
 }
 
@@ -57,7 +58,6 @@ export const ANSWER_BESIDE = [["answer"]] as const;
 const LEASE_MS = 60_000;
 /** Who is let in early by another clock is refused by the commit, and who waits is told the end. */
 const LEASE: LeaseTiming = { leaseMs: LEASE_MS, clockSkewMs: 0 };
-const JOB_BYTES = 1_000;
 /** What one value of the store holds, with a margin, where a character counts two bytes. */
 const MAX_ANSWER_BYTES = 65_000;
 
@@ -99,30 +99,26 @@ export class ReservedRequests<Answer> {
     const { commits, records, store } = this.options;
     const stored = await records.read<ReservedUse>(key);
     if (stored !== null) this.#requireFree(stored, fingerprint, momentOf(store));
-    return await commits.submit<string>({
-      records: [key],
-      sizeBytes: JOB_BYTES,
-      plan: (turn) => {
-        const use = turn.record(key);
-        const { nowMs, livedMs, attempt } = turn;
-        if (use !== null) {
-          this.#requireFree(use, fingerprint, turn);
-          turn.delete(answerKey(key));
-        }
-        const reserved: ReservedUse = {
-          v: 1,
-          attempt,
-          fingerprint,
-          createdAtMs: nowMs,
-          livedMs,
-          leasedUntilMs: nowMs + LEASE_MS,
-          processId: this.#processId,
-          leasedUntilElapsedMs: store.elapsed() + LEASE_MS,
-        };
-        // Nothing rests on it but that nobody is let in needlessly: the store may let go of it.
-        turn.putRecord(key, reserved, LEASE_MS + EXPIRY_MARGIN_MS);
-        return attempt;
-      },
+    return await commits.submit((turn) => {
+      const use = turn.record(key);
+      const { nowMs, livedMs, attempt } = turn;
+      if (use !== null) {
+        this.#requireFree(use, fingerprint, turn);
+        turn.delete(answerKey(key));
+      }
+      const reserved: ReservedUse = {
+        v: 1,
+        attempt,
+        fingerprint,
+        createdAtMs: nowMs,
+        livedMs,
+        leasedUntilMs: nowMs + LEASE_MS,
+        processId: this.#processId,
+        leasedUntilElapsedMs: store.elapsed() + LEASE_MS,
+      };
+      // Nothing rests on it but that nobody is let in needlessly: the store may let go of it.
+      turn.putRecord(key, reserved, LEASE_MS + EXPIRY_MARGIN_MS);
+      return attempt;
     });
   }
 
@@ -147,7 +143,6 @@ export class ReservedRequests<Answer> {
   #keyed(key: RecordKey<ReservedUse>, fingerprint: string, holder: string): KeyedCommit<Answer> {
     return {
       key,
-      records: [key],
       decide: (turn) => {
         const use = turn.record(key);
         if (isHeldBy(use, holder)) return;
@@ -156,8 +151,8 @@ export class ReservedRequests<Answer> {
         throw this.options.inProgress(LEASE_MS);
       },
       write(turn, answer, held) {
-        const { attempt, nowMs, livedMs } = turn;
-        turn.putRecord(key, { v: 1, attempt, fingerprint, createdAtMs: nowMs, livedMs });
+        const { nowMs, livedMs } = turn;
+        turn.putRecord(key, { v: 1, fingerprint, createdAtMs: nowMs, livedMs });
         putAnswer(turn, key, answer);
         stageRepetition(turn, key, ANSWER_KEPT_MS, { beside: ANSWER_BESIDE, held });
       },
@@ -176,8 +171,6 @@ export class ReservedRequests<Answer> {
 
   async #release(key: RecordKey<ReservedUse>, holder: string): Promise<void> {
     await this.options.commits.submit<void>({
-      records: [key],
-      sizeBytes: JOB_BYTES,
       whateverTheClock: true,
       plan(turn) {
         if (isHeldBy(turn.record(key), holder)) turn.putRecord(key, null);
@@ -192,7 +185,7 @@ export function putAnswer<Answer>(
   key: RecordKey<ReservedUse>,
   answer: Answer,
 ): void {
-  const row: AnswerRow<Answer> = { v: 1, attempt: turn.attempt, answer };
+  const row: AnswerRow<Answer> = { v: 1, answer };
   if (valueSizeBytes(row) > MAX_ANSWER_BYTES) {
     throw new RangeError("the answer to be kept is larger than a value of the store");
   }

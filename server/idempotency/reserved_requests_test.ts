@@ -16,7 +16,7 @@ interface Answer {
   body: Uint8Array;
 }
 const parcelKey = defineRecord<ReservedUse, [org: string, scope: string]>(["test-parcel-key"], 2);
-const countKey = defineRecord<{ attempt: string; count: number }, [org: string]>(["parcels"], 1);
+const countKey = defineRecord<{ count: number }, [org: string]>(["parcels"], 1);
 const ORG = "org";
 const KEY = parcelKey(ORG, hashScope("key id", "POST", "/v1/parcels", "k1"));
 const encoder = new TextEncoder();
@@ -51,18 +51,14 @@ class ParcelProcess {
   }
 
   #commit(keyed: KeyedCommit<Answer>, sizeBytes: number): Promise<Answer> {
-    return this.storage.commits.submit<Answer>({
-      records: [countKey(ORG), ...keyed.records],
-      sizeBytes: 1_000,
-      plan(turn) {
-        keyed.decide(turn);
-        const count = (turn.record(countKey(ORG))?.count ?? 0) + 1;
-        turn.putRecord(countKey(ORG), { attempt: turn.attempt, count });
-        const body = encoder.encode(`${count} `.padEnd(sizeBytes, "\u00e9"));
-        const answer = { status: 202, body };
-        keyed.write(turn, answer);
-        return answer;
-      },
+    return this.storage.commits.submit<Answer>((turn) => {
+      keyed.decide(turn);
+      const count = (turn.record(countKey(ORG))?.count ?? 0) + 1;
+      turn.putRecord(countKey(ORG), { count });
+      const body = encoder.encode(`${count} `.padEnd(sizeBytes, "\u00e9"));
+      const answer = { status: 202, body };
+      keyed.write(turn, answer);
+      return answer;
     });
   }
 }
@@ -132,7 +128,7 @@ Deno.test("ReservedRequests keeps no answer in memory", () =>
   withParcels(async ({ one }) => {
     await one.send({ sizeBytes: 16_000 });
     const value = one.storage.records.peek(recordName(KEY))!.value as ReservedUse;
-    const names = ["attempt", "createdAtMs", "fingerprint", "livedMs", "v"];
+    const names = ["createdAtMs", "fingerprint", "livedMs", "v"];
     assert.deepEqual(Object.keys(value).sort(), names);
   }));
 

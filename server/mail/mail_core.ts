@@ -8,7 +8,7 @@ import type { MailboxWaits } from "../waiting/mailbox_waits.ts";
 import type { Waits } from "../waiting/waits.ts";
 import { Sendings } from "./delivery/sending_now.ts";
 import { Inboxes } from "./inboxes/inboxes.ts";
-import { ownLocalParts } from "./inboxes/own_local_parts.ts";
+import { ownLocalParts } from "./inboxes/local_part.ts";
 import { LastUsed } from "./keys/last_used.ts";
 import { ListPages } from "./list_pages.ts";
 import type { MailHandlers } from "./mail_routes.ts";

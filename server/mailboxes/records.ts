@@ -32,14 +32,8 @@ export interface OutRecord {
   retained: readonly number[];
 }
 
-export const inKey = defineRecord<InRecord, [agentId: number]>(["in"], 1, {
-  deferred: true,
-  plain: true,
-});
-export const outKey = defineRecord<OutRecord, [agentId: number]>(["out"], 1, {
-  deferred: true,
-  plain: true,
-});
+export const inKey = defineRecord<InRecord, [agentId: number]>(["in"], 1, { deferred: true });
+export const outKey = defineRecord<OutRecord, [agentId: number]>(["out"], 1, { deferred: true });
 
 export function newInRecord(): InRecord {
   return { v: 1, head: 0, banned: false, notify: false };

@@ -2,21 +2,16 @@
 import type { Context } from "hono";
 import type { Config } from "../config.ts";
 import { bearerToken } from "../http/credentials.ts";
-import { clientAddress, hashClientAddress } from "../http/client_address.ts";
+import { callerHash } from "../http/client_address.ts";
 import type { HttpEnv, Route } from "../http/route.ts";
 import { startupNote } from "../startup_notes.ts";
 import { VERSION } from "../version.ts";
 import { accessNote, accessRules } from "../tool_server/access_rules.ts";
-import { relayTools, type RelayToolServices } from "./relay_tools.ts";
+import { relayTools } from "./relay_tools.ts";
 import { reportFailure } from "../tool_server/report_failure.ts";
 import { toolRoute } from "../tool_server/tool_route.ts";
 import { ToolServer } from "../tool_server/tool_server.ts";
-import type { RelayCall } from "./tools/relay_call.ts";
-
-export interface ToolServices extends RelayToolServices {
-  /** Secret under which client addresses are hashed, 32 bytes. */
-  addressKey: Uint8Array;
-}
+import type { RelayCall, ToolServices } from "./tools/relay_call.ts";
 
 const INSTRUCTIONS =
   "A store-and-forward messaging relay for agents. Register once and keep the token; find other agents with " +
@@ -60,11 +55,7 @@ function describeCall(c: Context<HttpEnv>, { deps, addressKey }: ToolServices): 
   const { trustedProxyHops } = deps.config;
   return {
     bearerToken: bearerToken(headers),
-    addressHash: () =>
-      hashClientAddress(
-        addressKey,
-        clientAddress(headers.get("x-forwarded-for"), c.env?.remoteAddress, trustedProxyHops),
-      ),
+    addressHash: () => callerHash(c, addressKey, trustedProxyHops),
     gone: () => c.req.raw.signal,
     requestId: c.get("requestId"),
     keep(hold) {

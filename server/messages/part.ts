@@ -36,14 +36,7 @@ export function openMessages(core: Core, options: MessagesOptions): Messages {
   const waits = options.waits.at(AGENT_INBOXES);
   const recent = new RecentMessages(options.recentMessages);
   const messages = new StoredMessages(store, limits.retentionDays, recent);
-  const sender = new Sender({
-    store,
-    records,
-    commits,
-    limits,
-    waits,
-    recent,
-  });
+  const sender = new Sender({ store, records, commits, limits, waits, recent });
   const { leases, isFloorKnown } = core;
   const { signatureWindowSeconds } = limits;
   const { log } = core.deps;

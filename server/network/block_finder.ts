@@ -95,26 +95,13 @@ export class BlockFinder {
 
   async #cover(messageId: number): Promise<void> {
     if (this.#covered.has(messageId)) return;
-    const last = messageId + BLOCK_SPAN;
-    for (let from = messageId; from <= last;) {
-      const blocks = await this.#read(from, last, BLOCKS_A_READ);
-      for (const { id, block } of blocks) {
-        if (this.#open.has(id)) continue;
-        this.#open.set(id, { id, events: decodeBlock(block), changed: false });
-      }
-      if (blocks.length < BLOCKS_A_READ) break;
-      from = blocks.at(-1)!.id + 1;
+    const selector = { start: feedKey(messageId), end: feedKey(messageId + BLOCK_SPAN + 1) };
+    const rows = await this.store.list<FeedBlock>(selector, { batchSize: BLOCKS_A_READ });
+    for (const { key, value } of rows) {
+      const id = key[1] as number;
+      if (this.#open.has(id)) continue;
+      this.#open.set(id, { id, events: decodeBlock(value), changed: false });
     }
     this.#covered.add(messageId);
-  }
-
-  async #read(
-    from: number,
-    last: number,
-    limit: number,
-  ): Promise<{ id: number; block: FeedBlock }[]> {
-    const selector = { start: feedKey(from), end: feedKey(last + 1) };
-    const rows = await this.store.list<FeedBlock>(selector, { limit });
-    return rows.map(({ key, value }) => ({ id: key[1] as number, block: value }));
   }
 }

@@ -8,6 +8,7 @@ import {
   FEED_PREFIX,
   type FeedBlock,
   type FeedEvent,
+  feedKey,
 } from "./feed_block.ts";
 import { SWEEP_PREFIX, type SweepRecord } from "./sweep_record.ts";
 
@@ -72,41 +73,24 @@ async function* eventsBelow(
 ): AsyncGenerator<FeedEvent> {
   /** Events above which a later block may still have some, ascending. */
   let waiting: FeedEvent[] = [];
-  const start = [...FEED_PREFIX, lowestIdAt(nowMs - retentionMs)];
-  let end: Deno.KvKey | undefined = beforeId === Infinity
-    ? undefined
-    : [...FEED_PREFIX, beforeId + BLOCK_SPAN];
+  let endId = beforeId + BLOCK_SPAN;
+  const startId = lowestIdAt(nowMs - retentionMs);
+  const start = feedKey(startId);
   for (let size = Math.min(FIRST_READ, limit + 1);; size = Math.min(size * READ_GROWTH, MAX_READ)) {
-    const blocks = await readBlocks(store, start, end, size);
-    for (const { id, block } of blocks) {
-      while (waiting.length > 0 && waiting.at(-1)!.id > id) yield waiting.pop()!;
-      const events = decodeBlock(block).filter((event) => event.id < beforeId);
+    if (endId <= startId) break;
+    const selector = endId === Infinity
+      ? { prefix: FEED_PREFIX, start }
+      : { start, end: feedKey(endId) };
+    const blocks = await store.list<FeedBlock>(selector, { reverse: true, limit: size });
+    for (const { key, value } of blocks) {
+      endId = key[1] as number;
+      while (waiting.length > 0 && waiting.at(-1)!.id > endId) yield waiting.pop()!;
+      const events = decodeBlock(value).filter((event) => event.id < beforeId);
       waiting = waiting.length === 0 ? events : [...waiting, ...events].sort((a, b) => a.id - b.id);
     }
     if (blocks.length < size) break;
-    end = [...FEED_PREFIX, blocks.at(-1)!.id];
   }
   while (waiting.length > 0) yield waiting.pop()!;
-}
-
-async function readBlocks(
-  store: Rows,
-  start: Deno.KvKey,
-  end: Deno.KvKey | undefined,
-  limit: number,
-): Promise<{ id: number; block: FeedBlock }[]> {
-  const selector = end === undefined
-    ? { prefix: FEED_PREFIX, start }
-    : compareIds(start, end) < 0
-    ? { start, end }
-    : null;
-  if (selector === null) return [];
-  const rows = await store.list<FeedBlock>(selector, { reverse: true, limit });
-  return rows.map(({ key, value }) => ({ id: key[1] as number, block: value }));
-}
-
-function compareIds(a: Deno.KvKey, b: Deno.KvKey): number {
-  return (a[1] as number) - (b[1] as number);
 }
 
 function stillSweeping(): RelayError {

@@ -35,7 +35,8 @@ export async function walkMailbox(
   return { messages, next: { ...sweep, box: "inbox", beforeId: sweep.inboxBeforeId } };
 }
 
-async function listSent(
+/** What an agent sent below an id, newest first. */
+export async function listSent(
   store: Rows,
   senderId: number,
   beforeId: number,

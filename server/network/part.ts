@@ -14,7 +14,7 @@ import { NetworkFigures } from "./network_figures.ts";
 import { recordFigures, roomForFigures } from "./record_figures.ts";
 import { networkRoutes } from "./routes.ts";
 import { Standings } from "./standings.ts";
-import { Sweeps } from "./sweeps.ts";
+import { createSweeps } from "./sweeps.ts";
 import { Tally } from "./tally.ts";
 
 export interface Network extends Part {
@@ -34,15 +34,15 @@ const SWEEP_WAIT_MS = 1_000;
 
 /** Call before the first commit. Sweeps that a former process left are continued at once. */
 export function openNetwork(core: Core): Network {
-  const { store, records, commits, leases, publicReads, identities } = core;
+  const { store, commits, publicReads, identities } = core;
   const { now } = store;
   const { retentionDays } = core.limits;
   const retentionMs = retentionDays * DAY_MS;
   const windowMinutes = windowMinutesOf(retentionDays);
   const standings = new Standings(store, now, windowMinutes);
   const readStandings = shareRuns(() => standings.read());
-  const tally = new Tally({ store, commits, leases, standings: readStandings, windowMinutes });
-  const sweeps = new Sweeps({ store, records, commits, leases, identities, retentionMs });
+  const tally = new Tally({ ...core, standings: readStandings, windowMinutes });
+  const sweeps = createSweeps({ ...core, retentionMs });
   const figures = new NetworkFigures({
     feed: { store, now, retentionMs },
     leaderboard: new Leaderboard({ store, identities, now, standings, readStandings }),

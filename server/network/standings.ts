@@ -12,11 +12,11 @@ import {
   type Count,
   type CountsRow,
   decodeCounts,
+  decodePart,
   DELTA_PREFIX,
   hourOf,
   LOG_PREFIX,
   PART_PREFIX,
-  partKey,
   type PartRow,
   TALLY_STATE,
   type TallyState,
@@ -180,12 +180,9 @@ export class Standings {
     const lastHour = hourOf(minuteOf(this.now()));
     const firstHour = hourOf(Math.max(firstMinute, this.#firstMinute()));
     const endMinute = (lastHour + 1) * MINUTES_AN_HOUR;
-    for await (const { foldSeq, counts } of this.#parts(firstHour * MINUTES_AN_HOUR, endMinute)) {
-      if (foldSeq > upToSeq) continue;
-      for (let i = 0; i < counts.length; i += 3) {
-        const minute = counts[i]!;
-        if (minute >= firstMinute) addToHour(hours, minute, counts[i + 2]!);
-      }
+    const from = Math.max(firstMinute, firstHour * MINUTES_AN_HOUR);
+    for await (const { minute, count } of this.#parts(from, endMinute, upToSeq)) {
+      addToHour(hours, minute, count);
     }
   }
 
@@ -197,14 +194,8 @@ export class Standings {
     // Everything counted by then has left the window, and its parts may have expired.
     const outlived = firstMinute - from > WINDOW_MINUTES;
     if (!outlived) {
-      for await (const { foldSeq, counts: some } of this.#parts(from, firstMinute)) {
-        if (foldSeq > seq) continue;
-        for (let i = 0; i < some.length; i += 3) {
-          const minute = some[i]!;
-          if (minute < from || minute >= firstMinute) continue;
-          const senderId = some[i + 1]!;
-          leaving.set(senderId, (leaving.get(senderId) ?? 0) + some[i + 2]!);
-        }
+      for await (const { senderId, count } of this.#parts(from, firstMinute, seq)) {
+        leaving.set(senderId, (leaving.get(senderId) ?? 0) + count);
       }
     }
     this.revision++;
@@ -219,22 +210,22 @@ export class Standings {
     }
   }
 
-  /** The parts of the hours that hold some minutes, some rows in memory at a time. */
+  /** What was folded of some minutes, up to a fold; some rows are in memory at a time. */
   async *#parts(
     firstMinute: number,
     endMinute: number,
-  ): AsyncGenerator<{ foldSeq: number; counts: readonly number[] }> {
+    upToSeq: number,
+  ): AsyncGenerator<Pick<Count, "senderId" | "minute" | "count">> {
+    const start = [...PART_PREFIX, hourOf(firstMinute)];
     const end = [...PART_PREFIX, hourOf(endMinute - 1) + 1];
-    let start: Deno.KvKey = [...PART_PREFIX, hourOf(firstMinute)];
-    for (;;) {
-      const rows = await this.store.list<PartRow>({ start, end }, {
-        limit: ROWS_A_SLICE,
-        batchSize: ROWS_A_SLICE,
-      });
-      for (const { key, value } of rows) yield { foldSeq: key[3] as number, counts: value.counts };
-      if (rows.length < ROWS_A_SLICE) return;
-      const [hour, seq, n] = rows.at(-1)!.key.slice(PART_PREFIX.length) as number[];
-      start = partKey(hour!, seq!, n! + 1);
+    const batches = this.store.batches<PartRow>({ start, end }, { batchSize: ROWS_A_SLICE });
+    for await (const rows of batches) {
+      for (const { key, value } of rows) {
+        if (key[3] as number > upToSeq) continue;
+        for (const part of decodePart(value)) {
+          if (part.minute >= firstMinute && part.minute < endMinute) yield part;
+        }
+      }
     }
   }
 

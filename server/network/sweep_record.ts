@@ -3,12 +3,10 @@ import { defineRecord } from "../storage/record_key.ts";
 
 /**
  * ["sweep", agentId]: exists from the ban or unban until its sweep has ended. A later ban or unban
- * replaces it and its generation, so that the former sweep cannot go on.
+ * replaces it, so that the former sweep cannot go on.
  */
 export interface SweepRecord {
   v: 1;
-  /** Generation: the attempt of the commit that banned or unbanned. */
-  attempt: string;
   kind: "hide" | "show";
   /** Mailbox that is walked, newest message first; the sent ones come before the received ones. */
   box: "outbox" | "inbox";
@@ -23,19 +21,13 @@ export const sweepKey = defineRecord<SweepRecord, [agentId: number]>(["sweep"], 
 
 /**
  * The sweep that a ban or unban begins. No message of the agent can be above both heads.
- * @param heads ids of the newest message sent and received
+ * @param sentHead id of the newest message sent
+ * @param receivedHead id of the newest message received
  */
 export function newSweep(
   kind: SweepRecord["kind"],
-  heads: { out: number; in: number },
-  attempt: string,
+  sentHead: number,
+  receivedHead: number,
 ): SweepRecord {
-  return {
-    v: 1,
-    attempt,
-    kind,
-    box: "outbox",
-    beforeId: heads.out + 1,
-    inboxBeforeId: heads.in + 1,
-  };
+  return { v: 1, kind, box: "outbox", beforeId: sentHead + 1, inboxBeforeId: receivedHead + 1 };
 }

@@ -3,10 +3,8 @@
  * figures do not depend on when this happens or which process does it. Every step is one checked
  * commit.
  */
-import { type GroupCommit, Outdated } from "../storage/group_commit.ts";
-import type { Leases } from "../storage/leases.ts";
+import type { Core } from "../core.ts";
 import { randomId } from "../storage/random_id.ts";
-import type { Store } from "../storage/store.ts";
 import { firstCountedMinute, WINDOW_MINUTES } from "./counted.ts";
 import type { StandingsNow } from "./standings.ts";
 import {
@@ -34,8 +32,6 @@ import {
 /** Bounds of one fold, so that it fits a commit whatever the deltas hold. */
 const MAX_DELTAS = 300;
 const MAX_COUNTS = 6_000;
-/** One count in a log and in a part, with a handle of 32 characters. */
-const COUNT_BYTES = 70;
 /** When a checkpoint is due: after some folds, but not every few seconds, and at least every hour. */
 const CHECKPOINT = { folds: 60, minutes: 5, manyFolds: 1_000, manyMinutes: 60 };
 const STANDINGS_A_ROW = 1_000;
@@ -43,10 +39,7 @@ const ROWS_A_WRITE = 8;
 const DELETIONS_A_WRITE = 500;
 const LEASE_MS = 30_000;
 
-export interface TallyOptions {
-  store: Store;
-  commits: GroupCommit;
-  leases: Leases;
+export interface TallyOptions extends Pick<Core, "store" | "commits" | "leases"> {
   /** The standings as the store has them, for a checkpoint. */
   standings: () => Promise<StandingsNow>;
   /** Seven days unless given. */
@@ -81,47 +74,41 @@ export class Tally {
    */
   async #fold(): Promise<boolean> {
     const { store, commits, windowMinutes } = this.options;
-    const state = await store.get<TallyState>(TALLY_STATE);
-    const keys: Deno.KvKey[] = [];
-    const found: Count[] = [];
-    const deltas = await store.list<CountsRow>({ prefix: DELTA_PREFIX }, { limit: MAX_DELTAS });
-    for (const { key, value } of deltas) {
-      keys.push(key);
-      found.push(...decodeCounts(value));
-      if (found.length >= MAX_COUNTS) break;
-    }
-    if (keys.length === 0) return false;
-    // What has left the window was already subtracted with its minute.
-    const firstMinute = firstCountedMinute(store.now(), windowMinutes);
-    const counts = mergeCounts(found).filter(({ minute }) => minute >= firstMinute);
-    const seq = (state.value?.seq ?? 0) + 1;
-    const logs = inRows(counts);
-    const parts = [...Map.groupBy(counts, ({ minute }) => hourOf(minute))]
-      .flatMap(([hour, some]) => inRows(some).map((row, n) => ({ hour, row, n })));
-    const rows = logs.length + parts.length;
-    try {
-      await commits.submit<null>({
-        records: [TALLY_STATE],
-        sizeBytes: COUNT_BYTES * counts.length + 100 * rows,
-        plan(turn) {
-          turn.requireVersion(TALLY_STATE, state.versionstamp);
-          const checkpoint = state.value?.checkpoint ?? null;
-          const next: TallyState = { v: 1, attempt: turn.attempt, seq, checkpoint };
-          turn.putRecord(TALLY_STATE, next);
-          for (const [n, row] of logs.entries()) {
-            turn.set(logKey(seq, n), encodeCounts(row), TALLY_KEPT_MS);
-          }
-          for (const { hour, row, n } of parts) {
+    // A relay at rest commits nothing.
+    if ((await store.list({ prefix: DELTA_PREFIX }, { limit: 1 })).length === 0) return false;
+    return await commits.submit({
+      async prepare(reads) {
+        const state = await reads.get(TALLY_STATE);
+        const deltas = await store.list<CountsRow>({ prefix: DELTA_PREFIX }, { limit: MAX_DELTAS });
+        const keys: Deno.KvKey[] = [];
+        const found: Count[] = [];
+        for (const { key, value } of deltas) {
+          keys.push(key);
+          found.push(...decodeCounts(value));
+          if (found.length >= MAX_COUNTS) break;
+        }
+        // What has left the window was already subtracted with its minute.
+        const firstMinute = firstCountedMinute(store.now(), windowMinutes);
+        const counts = mergeCounts(found).filter(({ minute }) => minute >= firstMinute);
+        const isFull = keys.length >= MAX_DELTAS || found.length >= MAX_COUNTS;
+        return { state, keys, counts, isFull };
+      },
+      plan(turn, { state, keys, counts, isFull }) {
+        if (keys.length === 0) return false;
+        const seq = (state?.seq ?? 0) + 1;
+        turn.putRecord(TALLY_STATE, { v: 1, seq, checkpoint: state?.checkpoint ?? null });
+        for (const [n, row] of inRows(counts).entries()) {
+          turn.set(logKey(seq, n), encodeCounts(row), TALLY_KEPT_MS);
+        }
+        for (const [hour, some] of Map.groupBy(counts, ({ minute }) => hourOf(minute))) {
+          for (const [n, row] of inRows(some).entries()) {
             turn.set(partKey(hour, seq, n), encodePart(row), TALLY_KEPT_MS);
           }
-          for (const key of keys) turn.delete(key);
-          return null;
-        },
-      });
-    } catch (error) {
-      if (!(error instanceof Outdated)) throw error; // another process folds
-    }
-    return keys.length >= MAX_DELTAS || found.length >= MAX_COUNTS;
+        }
+        for (const key of keys) turn.delete(key);
+        return isFull;
+      },
+    });
   }
 
   async #checkpoint(): Promise<void> {
@@ -146,16 +133,12 @@ export class Tally {
       });
     }
     const checkpoint: Checkpoint = { name, seq, firstMinute, rows: rows.length };
-    const former = await commits.submit<TallyState["checkpoint"] | undefined>({
-      records: [TALLY_STATE],
-      sizeBytes: 500,
-      plan(turn) {
-        const current = turn.record<TallyState>(TALLY_STATE)!;
-        // Another process may have written one meanwhile.
-        if ((current.checkpoint?.seq ?? 0) > seq) return undefined;
-        turn.putRecord(TALLY_STATE, { ...current, attempt: turn.attempt, checkpoint });
-        return current.checkpoint;
-      },
+    const former = await commits.submit((turn) => {
+      const current = turn.record(TALLY_STATE)!;
+      // Another process may have written one meanwhile.
+      if ((current.checkpoint?.seq ?? 0) > seq) return undefined;
+      turn.putRecord(TALLY_STATE, { ...current, checkpoint });
+      return current.checkpoint;
     });
     if (former === undefined) await this.#deleteAll({ prefix: checkpointPrefix(name) });
     else if (former !== null) {
@@ -177,9 +160,7 @@ export class Tally {
   /** Deletes rows that are not needed any more; rows that a stop leaves behind expire. */
   async #deleteAll(selector: Deno.KvListSelector): Promise<void> {
     const { store } = this.options;
-    for (;;) {
-      const rows = await store.list(selector, { limit: DELETIONS_A_WRITE });
-      if (rows.length === 0) return;
+    for await (const rows of store.batches(selector, { batchSize: DELETIONS_A_WRITE })) {
       await store.transact((transaction) => {
         for (const { key } of rows) transaction.delete(key);
       });

@@ -46,7 +46,6 @@ export interface CheckpointRow {
 /** ["tally", "state"] */
 export interface TallyState {
   v: 1;
-  attempt: string;
   /** Number of the last fold. */
   seq: number;
   checkpoint: Checkpoint | null;
@@ -133,6 +132,14 @@ export function encodePart(counts: readonly Count[]): PartRow {
     v: 1,
     counts: counts.flatMap(({ minute, senderId, count }) => [minute, senderId, count]),
   };
+}
+
+export function* decodePart(
+  { counts }: PartRow,
+): Generator<Pick<Count, "minute" | "senderId" | "count">> {
+  for (let i = 0; i < counts.length; i += 3) {
+    yield { minute: counts[i]!, senderId: counts[i + 1]!, count: counts[i + 2]! };
+  }
 }
 
 /** Splits counts into rows where one row cannot hold them; gives at least one row. */

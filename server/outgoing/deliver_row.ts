@@ -11,7 +11,6 @@ import {
   type Settling,
 } from "./outgoing_handler.ts";
 import { DEAD_KEPT_MS, deadKey, type DeadRow, laneKey } from "./outgoing_row.ts";
-import { dropStaleIndex } from "./stale_index.ts";
 
 /** Wait after an attempt that failed in a way its handler does not report. */
 const UNFORESEEN_RETRY_MS = 60_000;
@@ -55,12 +54,9 @@ export async function deliverRow(
   handler: OutgoingHandler,
   attempt: Attempt,
 ): Promise<void> {
-  const held = await HeldRow.lease(id, dueMs, delivery, handler.payloadBytes);
-  if (held === null) {
-    const key = laneKey(lane.kind, lane.destination, dueMs, id);
-    if (!await dropStaleIndex(delivery.store, key)) lane.wake(dueMs);
-    return;
-  }
+  const held = await HeldRow.lease(laneKey(lane.kind, lane.destination, dueMs, id), delivery);
+  if (held === "gone") return;
+  if (held === "early") return lane.wake(dueMs);
   if (held.mayBeHandedOver()) {
     const reason = "unknown: the relay ended while it was handed over";
     return await end(delivery, held, handler, "unknown", reason);
@@ -166,7 +162,7 @@ function besideOf(
 ): Beside | undefined {
   if (handler.alongside === undefined) return undefined;
   return {
-    prepare: async () => await handler.alongside!({ id, payload, ...outcome }),
+    prepare: async (reads) => await handler.alongside!({ id, payload, ...outcome }, reads),
     inTurn: (work) => handler.inTurn === undefined ? work() : handler.inTurn(payload, work),
   };
 }
@@ -223,11 +219,9 @@ async function end(
   const givenUp = ending === "dead" || ending === "unknown";
   const diedAtMs = store.now();
   await held.remove((turn) => {
-    if (givenUp) {
-      const dead: DeadRow = { v: 1, kind, payload, queuedAtMs, diedAtMs, attempts, reason };
-      turn.set(deadKey(diedAtMs, held.id), dead, DEAD_KEPT_MS);
-    }
-    handler.finish?.(ending, payload, turn);
+    if (!givenUp) return;
+    const dead: DeadRow = { v: 1, kind, payload, queuedAtMs, diedAtMs, attempts, reason };
+    turn.set(deadKey(diedAtMs, held.id), dead, DEAD_KEPT_MS);
   }, besideOf(held, handler, { attempts, result: ending, dueMs: null, note }));
   if (givenUp) log("outgoing_given_up", { kind, id: held.id, attempts, ending, reason });
 }

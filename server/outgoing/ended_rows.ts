@@ -1,6 +1,5 @@
 /** Finds rows whose time is over, by the index of ends alone. */
 import type { Store } from "../storage/store.ts";
-import { dropStaleEnd } from "./stale_index.ts";
 import { END_PREFIX, outgoingKey, type OutgoingRow } from "./outgoing_row.ts";
 
 /** Rows found at one time. */
@@ -22,11 +21,22 @@ export async function findEnded(
     take: ({ key }) => !isOurs(key[2] as string),
   });
   const rows: { id: string; row: OutgoingRow }[] = [];
-  for (const { key } of entries) {
-    const id = key[2] as string;
-    const { value: row } = await store.get<OutgoingRow>(outgoingKey(id));
+  const ids = entries.map(({ key }) => key[2] as string);
+  const found = await store.getMany<OutgoingRow[]>(ids.map(outgoingKey));
+  for (const [i, { key }] of entries.entries()) {
+    const id = ids[i]!;
+    const row = found[i]!.value;
     if (row === null || row.endsAtMs !== key[1]) await dropStaleEnd(store, key);
     else if (row.lease === null && row.dueMs <= nowMs) rows.push({ id, row });
   }
   return { rows, hasMore: entries.length === AT_ONCE };
+}
+
+/** Removes an index row of an end unless its row ends then: a former version has changed the row. */
+async function dropStaleEnd(store: Pick<Store, "transact">, endKey: Deno.KvKey): Promise<void> {
+  const id = endKey.at(-1) as string;
+  await store.transact(async (transaction) => {
+    const { value } = await transaction.get<OutgoingRow>(outgoingKey(id));
+    if (value?.endsAtMs !== endKey[1]) transaction.delete(endKey);
+  });
 }

@@ -4,14 +4,20 @@
  * and what is held is renewed, marked and settled all the same: it has left already, or is about to.
  */
 import { RelayError } from "../errors.ts";
-import type { GroupCommit, Turn } from "../storage/group_commit.ts";
+import type { GroupCommit, Reads, Turn } from "../storage/group_commit.ts";
 import type { LeaseTiming } from "../storage/lease.ts";
 import { randomId } from "../storage/random_id.ts";
 import { type RecordCache, recordName } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
-import { Outdated } from "../storage/job.ts";
 import { type Alongside, LeaseLost } from "./outgoing_handler.ts";
-import { endKey, INDEX_ROW, indexKeyOf, outgoingKey, type OutgoingRow } from "./outgoing_row.ts";
+import {
+  endKey,
+  INDEX_ROW,
+  indexKeyOf,
+  isFoundBy,
+  outgoingKey,
+  type OutgoingRow,
+} from "./outgoing_row.ts";
 
 /** What a held row needs of the relay. */
 export interface HeldRowServices {
@@ -27,8 +33,6 @@ export interface HeldRowServices {
   closed: AbortSignal;
 }
 
-/** Bytes that a change of a row takes in memory besides its payload, which counts twice. */
-const CHANGE_BYTES = 4_000;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
@@ -37,7 +41,7 @@ type NextRow = (row: OutgoingRow, turn: Turn) => OutgoingRow | null;
 
 /** What else changes in a commit; see OutgoingHandler.alongside() and inTurn(). */
 export interface Beside {
-  prepare(): Promise<Alongside | null>;
+  prepare(reads: Reads): Promise<Alongside | null>;
   inTurn<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -50,7 +54,6 @@ interface ChangeOptions {
   beside?: Beside | undefined;
   /** Tries again while the store is too busy, since the outcome of an attempt must be stored. */
   persistent?: boolean;
-  removes?: boolean;
 }
 
 export class HeldRow {
@@ -62,7 +65,6 @@ export class HeldRow {
   private constructor(
     readonly id: string,
     private readonly services: HeldRowServices,
-    private readonly payloadBytes: number,
     row: OutgoingRow,
   ) {
     this.#row = row;
@@ -70,26 +72,25 @@ export class HeldRow {
 
   /**
    * Leases a row that is due.
-   * @param dueMs its due time in the index of its lane
-   * @returns null when the row is gone, due at another time or taken by another process
+   * @param indexKey by which it was found in its lane; taken away where no row is found by it any more
+   * @returns "early" for a row that is not due yet, "gone" where it is taken by another process or gone
    */
   static async lease(
-    id: string,
-    dueMs: number,
+    indexKey: Deno.KvKey,
     services: HeldRowServices,
-    payloadBytes: number,
-  ): Promise<HeldRow | null> {
-    const { store, records, commits, timing } = services;
+  ): Promise<HeldRow | "early" | "gone"> {
+    const { store, commits, timing } = services;
+    const id = indexKey.at(-1) as string;
     const key = outgoingKey(id);
     const lease = randomId(store);
-    if (!store.exclusive) records.refresh(key);
-    const held = await commits.submit<{ row: OutgoingRow } | null>({
-      records: [key],
-      sizeBytes: sizeOfChange(payloadBytes),
-      plan(turn) {
-        const before = turn.record<OutgoingRow>(key);
-        if (before === null || before.lease !== null) return null;
-        if (before.dueMs !== dueMs || dueMs > turn.nowMs) return null;
+    const row = await commits.submit<OutgoingRow | "early" | "gone", OutgoingRow | null>({
+      prepare: (reads) => reads.get(key),
+      plan(turn, before) {
+        if (before === null || !isFoundBy(id, before, indexKey)) {
+          turn.delete(indexKey);
+          return "gone";
+        }
+        if (before.dueMs > turn.nowMs) return "early";
         const row: OutgoingRow = {
           ...before,
           lease,
@@ -97,13 +98,12 @@ export class HeldRow {
           // The outcome of a row that may have been handed over is unknown: it is not attempted
           // again.
           attempts: before.attempts + (before.phase === "ready" ? 1 : 0),
-          attempt: turn.attempt,
         };
         stageChange(turn, id, before, row);
-        return { row };
+        return row;
       },
     });
-    return held === null ? null : new HeldRow(id, services, payloadBytes, held.row);
+    return typeof row === "string" ? row : new HeldRow(id, services, row);
   }
 
   get row(): OutgoingRow {
@@ -144,7 +144,7 @@ export class HeldRow {
     return this.#change((_row, turn) => {
       also(turn);
       return null;
-    }, { persistent: true, removes: true, beside });
+    }, { persistent: true, beside });
   }
 
   #change(next: NextRow, how: ChangeOptions = {}): Promise<void> {
@@ -153,51 +153,38 @@ export class HeldRow {
     return change;
   }
 
-  async #commit(next: NextRow, how: ChangeOptions): Promise<void> {
+  async #commit(next: NextRow, { persistent, beside = NOTHING }: ChangeOptions): Promise<void> {
     const { closed, timing } = this.services;
     const untilMs = performance.now() + timing.leaseMs / 2;
     for (let pauseMs = FIRST_PAUSE_MS;; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       if (this.#released) throw new LeaseLost();
-      const { beside = NOTHING } = how;
       try {
-        return await beside.inTurn(async () =>
-          await this.#submit(next, how, await prepared(beside))
-        );
+        return await beside.inTurn(() => this.#submit(next, beside));
       } catch (error) {
         const isOver = closed.aborted || performance.now() > untilMs;
-        if (error instanceof Outdated && !isOver) continue;
         const isBusy = error instanceof NotPrepared ||
           error instanceof RelayError && error.code === "unavailable";
-        if (!how.persistent || !isBusy || isOver) throw error;
+        if (!persistent || !isBusy || isOver) throw error;
         await pause(pauseMs, closed);
       }
     }
   }
 
-  async #submit(
-    next: NextRow,
-    { removes }: ChangeOptions,
-    alongside: Alongside | null,
-  ): Promise<void> {
+  async #submit(next: NextRow, beside: Beside): Promise<void> {
     const { id } = this;
-    const { store, records, commits } = this.services;
+    const { records, commits } = this.services;
     const key = outgoingKey(id);
     const { lease } = this.#row;
-    const isGone = async () => (await store.get(key)).value === null ? { row: null } : undefined;
-    const { row } = await commits.submit<{ row: OutgoingRow | null }>({
-      records: [key, ...alongside?.records ?? []],
-      sizeBytes: sizeOfChange(this.payloadBytes) + (alongside?.sizeBytes ?? 0),
+    const row = await commits.submit<OutgoingRow | null, Alongside | null>({
       whateverTheClock: true,
-      // A row that was taken off holds no proof: its absence is the proof.
-      ...(removes ? { settle: isGone } : {}),
-      plan(turn) {
-        const before = turn.record<OutgoingRow>(key);
+      prepare: (reads) => prepared(beside, reads),
+      plan(turn, alongside) {
+        const before = turn.record(key);
         if (before === null || before.lease !== lease) throw new LeaseLost();
-        const changed = next(before, turn);
-        const row = changed === null ? null : { ...changed, attempt: turn.attempt };
+        const row = next(before, turn);
         stageChange(turn, id, before, row);
-        alongside?.plan(turn);
-        return { row };
+        alongside?.(turn);
+        return row;
       },
     });
     if (row === null || row.lease === null) {
@@ -209,9 +196,9 @@ export class HeldRow {
 }
 
 /** @throws NotPrepared for whatever it fails by: the outcome must be stored all the same */
-async function prepared(beside: Beside): Promise<Alongside | null> {
+async function prepared(beside: Beside, reads: Reads): Promise<Alongside | null> {
   try {
-    return await beside.prepare();
+    return await beside.prepare(reads);
   } catch (error) {
     throw new NotPrepared("what changes beside a row was not prepared", { cause: error });
   }
@@ -232,11 +219,6 @@ export function stageChange(
   if (row !== null && row.dueMs === before.dueMs && row.lease === before.lease) return;
   turn.delete(indexKeyOf(id, before));
   if (row !== null) turn.set(indexKeyOf(id, row), INDEX_ROW);
-}
-
-/** Bytes of memory that a job needs to change a row, for payloads up to this size. */
-export function sizeOfChange(payloadBytes: number): number {
-  return CHANGE_BYTES + 2 * payloadBytes;
 }
 
 /** Resolves after a while, or when the signal aborts. */

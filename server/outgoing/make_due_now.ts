@@ -1,10 +1,6 @@
 /** Puts a row of the outgoing queue back for all processes, due now. */
-import { type HeldRowServices, sizeOfChange, stageChange } from "./held_row.ts";
-import { outgoingKey, type OutgoingRow } from "./outgoing_row.ts";
-import { dropStaleIndex } from "./stale_index.ts";
-
-/** The greatest size of a payload of any kind. */
-const PAYLOAD_BYTES = 50_000;
+import { type HeldRowServices, stageChange } from "./held_row.ts";
+import { isFoundBy, outgoingKey, type OutgoingRow } from "./outgoing_row.ts";
 
 /** Called for each row that was put back. */
 export type Freed = (row: OutgoingRow) => void;
@@ -16,28 +12,26 @@ export type Freed = (row: OutgoingRow) => void;
  * @param whateverTheClock where no time has decided that: done while the clock cannot be relied on, too
  */
 export async function makeDueNow(
-  { store, records, commits }: HeldRowServices,
+  { commits }: HeldRowServices,
   indexKey: Deno.KvKey,
   isWanted: (row: OutgoingRow) => boolean,
   freed: Freed,
   whateverTheClock = false,
 ): Promise<void> {
   const id = indexKey.at(-1) as string;
-  const key = outgoingKey(id);
-  if (!store.exclusive) records.refresh(key);
-  const { row } = await commits.submit<{ row: OutgoingRow | null }>({
-    records: [key],
-    sizeBytes: sizeOfChange(PAYLOAD_BYTES),
+  const row = await commits.submit<OutgoingRow | null, OutgoingRow | null>({
     whateverTheClock,
-    plan(turn) {
-      const before = turn.record<OutgoingRow>(key);
-      if (before === null || !isWanted(before)) return { row: null };
-      const { nowMs, attempt } = turn;
-      const row = { ...before, lease: null, dueMs: nowMs, dueSetAtMs: nowMs, attempt };
+    prepare: (reads) => reads.get(outgoingKey(id)),
+    plan(turn, before) {
+      if (before === null || !isWanted(before)) {
+        if (before === null || !isFoundBy(id, before, indexKey)) turn.delete(indexKey);
+        return null;
+      }
+      const { nowMs } = turn;
+      const row = { ...before, lease: null, dueMs: nowMs, dueSetAtMs: nowMs };
       stageChange(turn, id, before, row);
-      return { row };
+      return row;
     },
   });
   if (row !== null) freed(row);
-  else await dropStaleIndex(store, indexKey);
 }

@@ -1,6 +1,5 @@
 /** How one kind of thing is delivered. The outgoing queue knows nothing else of it. */
-import type { Turn } from "../storage/group_commit.ts";
-import type { RecordKey } from "../storage/record_key.ts";
+import type { Reads, Turn } from "../storage/job.ts";
 import type { Parties } from "./shares.ts";
 
 /** One attempt, as its handler sees it. */
@@ -83,15 +82,11 @@ export interface Settling<P = unknown> {
   note: unknown;
 }
 
-/** What else changes in the commit that stores an outcome. */
-export interface Alongside {
-  /** Besides the row: a commit over KV Connect checks ten in all, one of them the writer slot. */
-  records: readonly RecordKey<unknown>[];
-  /** Bytes of memory, as a job says them. */
-  sizeBytes: number;
-  /** Plans it. @throws Outdated where what it rests on has changed: it is then prepared anew */
-  plan(turn: Turn): void;
-}
+/**
+ * Plans what else changes in the commit that stores an outcome. Besides the row: a commit over KV Connect
+ * checks ten records in all, one of them the writer slot.
+ */
+export type Alongside = (turn: Turn) => void;
 
 export interface OutgoingHandler<P = unknown> {
   readonly kind: string;
@@ -114,21 +109,17 @@ export interface OutgoingHandler<P = unknown> {
    * is. Unless given, things are due when they are queued.
    */
   readonly triedMs?: number;
-  /** Upper bound of a payload's size in the store, at most 50,000 bytes. */
-  readonly payloadBytes: number;
   /**
    * Makes one attempt. If it throws before the content was handed over, the row is tried again
    * after a minute.
    */
   attempt(item: OutgoingItem<P>): Promise<AttemptOutcome<P>>;
-  /** Changes other rows in the same commit that takes the row off the outgoing queue. */
-  finish?(ending: Ending, payload: P, turn: Pick<Turn, "set" | "delete">): void;
   /**
    * Prepares what changes in the same commit that stores an outcome: it is stored with it or not at
-   * all. Called again until the commit is made. Not for attempts that a stop or a lost destination
-   * kept from beginning.
+   * all. Called again until the commit is made, as Job.prepare(). Not for attempts that a stop or a lost
+   * destination kept from beginning.
    */
-  alongside?(settling: Settling<P>): Promise<Alongside | null>;
+  alongside?(settling: Settling<P>, reads: Reads): Promise<Alongside | null> | Alongside | null;
   /**
    * Runs the preparation and the commit of an outcome, once what it would outdate has been committed.
    * They run at once unless given.

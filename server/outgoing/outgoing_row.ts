@@ -39,8 +39,6 @@ export interface OutgoingRow<P = unknown> {
   phase: "ready" | "data";
   /** Random id of the lease that holds the row, null for none. */
   lease: string | null;
-  /** Attempt of the commit that wrote the row last: tells whether an unclear commit was ours. */
-  attempt?: string;
   /** Why the last attempt failed: a word and a reply code, never an address or a text of others. */
   lastReason: string | null;
 }
@@ -101,6 +99,15 @@ export function indexKeyOf(id: string, row: OutgoingRow): Deno.KvKey {
   return laneKey(row.kind, row.destination ?? "", row.dueMs, id);
 }
 
+/**
+ * Whether a row is found by an index row. Where it is not, a process of a former version, which does not
+ * know this index, has changed the row, or another process has meanwhile.
+ */
+export function isFoundBy(id: string, row: OutgoingRow, indexKey: Deno.KvKey): boolean {
+  const key = indexKeyOf(id, row);
+  return key.length === indexKey.length && key.every((part, i) => part === indexKey[i]);
+}
+
 /** How long rows that were given up are kept. */
 export const DEAD_KEPT_MS = 30 * DAY_MS;
 
@@ -118,12 +125,12 @@ export interface NewOutgoing<P = unknown> {
 }
 
 /**
- * Queues something inside the plan of a job that names outgoingKey(id) among its records. The
- * caller of submit() calls OutgoingQueue.wake() after the commit.
+ * Queues something inside the plan of a job. The caller of submit() calls OutgoingQueue.wake() after the
+ * commit.
  * @returns false when the id is queued already: nothing is staged
  */
 export function stageOutgoing(
-  turn: Pick<Turn, "nowMs" | "attempt" | "record" | "putRecord" | "set">,
+  turn: Pick<Turn, "nowMs" | "record" | "putRecord" | "set">,
   { id, ...fields }: NewOutgoing,
 ): boolean {
   const key = outgoingKey(id);
@@ -135,12 +142,12 @@ export function stageOutgoing(
 }
 
 /**
- * Queues something without a check, inside the plan of a job that names no record of it: many rows
- * would be more checks than a commit may have. The caller wakes the queue as after stageOutgoing().
+ * Queues something without a check, inside the plan of a job: many rows would be more checks than a
+ * commit may have. The caller wakes the queue as after stageOutgoing().
  * @param row whose id nobody can have queued before, as it holds one that this job makes
  */
 export function stageNewOutgoing(
-  turn: Pick<Turn, "nowMs" | "attempt" | "set">,
+  turn: Pick<Turn, "nowMs" | "set">,
   { id, ...fields }: NewOutgoing,
 ): void {
   const row = newRow(turn, fields);
@@ -154,7 +161,7 @@ function stageIndex(turn: Pick<Turn, "set">, id: string, row: OutgoingRow): void
 }
 
 function newRow(
-  { nowMs, attempt }: Pick<Turn, "nowMs" | "attempt">,
+  { nowMs }: Pick<Turn, "nowMs">,
   { kind, destination = "", payload, dueMs, endsAtMs, livedMs }: Omit<NewOutgoing, "id">,
 ): OutgoingRow {
   return {
@@ -169,7 +176,6 @@ function newRow(
     attempts: 0,
     phase: "ready",
     lease: null,
-    attempt,
     lastReason: null,
   };
 }

@@ -4,5 +4,5 @@ import type { Part } from "../part.ts";
 import { profileRoutes } from "./routes.ts";
 
 export function openProfiles(core: Core): Part {
-  return { routes: profileRoutes({ ...core, random: core.deps.random }) };
+  return { routes: profileRoutes(core) };
 }

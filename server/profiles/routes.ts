@@ -1,28 +1,18 @@
 /** PATCH /v1/agents/me (specification, 4.2). */
 import type { JsonObject } from "../../toolkit/json_value.ts";
+import type { Core } from "../core.ts";
 import { invalidJson, RelayError } from "../errors.ts";
 import { answerJson } from "../http/answer.ts";
-import type { Authenticator, Credential } from "../agents/authenticate.ts";
+import type { Credential } from "../agents/authenticate.ts";
 import { readObject } from "../http/json_body.ts";
 import { readBody } from "../http/read_body.ts";
 import type { Route } from "../http/route.ts";
-import type { Limits } from "../limits.ts";
 import { cleanNotificationEmail } from "./notification_email.ts";
 import { cleanDescription, cleanDisplayName, cleanTags } from "../agents/profile_rules.ts";
 import type { SignatureUse } from "../agents/signature_use.ts";
-import {
-  type ProfileChanges,
-  type ProfileServices,
-  repeatedUpdate,
-  updateProfile,
-} from "./update_profile.ts";
+import { type ProfileChanges, repeatedUpdate, updateProfile } from "./update_profile.ts";
 
-export interface ProfileRouteServices extends ProfileServices {
-  authenticator: Authenticator;
-  limits: Pick<Limits, "profileChangesPerAgentPerMinute" | "rawBodyBytes">;
-}
-
-export function profileRoutes(services: ProfileRouteServices): Route[] {
+export function profileRoutes(services: Core): Route[] {
   const { authenticator, limits } = services;
   return [
     {

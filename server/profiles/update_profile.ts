@@ -1,15 +1,13 @@
 /** Changes to a profile: one commit with its listing, its notification e-mail and the request's signature. */
-import { LISTING_LOG, stageListing } from "../directory/listing.ts";
-import { stageSubscription, subscriptionRecords } from "../digest/subscription.ts";
+import { stageListing } from "../directory/listing.ts";
+import { stageSubscription } from "../digest/subscription.ts";
+import type { Core } from "../core.ts";
+import type { Deps } from "../deps.ts";
 import { RelayError } from "../errors.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
-import { type GroupCommit, type Job, Outdated } from "../storage/group_commit.ts";
-import { type RecordCache, recordName } from "../storage/record_cache.ts";
-import type { Limits } from "../limits.ts";
-import type { FreeDisk } from "../storage/free_disk.ts";
-import type { Store } from "../storage/store.ts";
-import { countProfileChange, profileWindowKey } from "../agents/change_limits.ts";
-import type { Presence } from "../agents/presence.ts";
+import type { Job } from "../storage/group_commit.ts";
+import type { RecordCache } from "../storage/record_cache.ts";
+import { countProfileChange } from "../agents/change_limits.ts";
 import { agentKey, agentProfile, type AgentRecord } from "../agents/records.ts";
 import { refuseForgotten, signatureKey, type SignatureUse } from "../agents/signature_use.ts";
 
@@ -23,15 +21,10 @@ export interface ProfileChanges {
   notificationEmail?: string | null;
 }
 
-export interface ProfileServices {
-  store: Pick<Store, "floor" | "now">;
-  commits: GroupCommit;
-  records: RecordCache;
-  presence: Presence;
-  freeDisk: FreeDisk;
-  limits: Pick<Limits, "profileChangesPerAgentPerMinute">;
-  random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
-}
+export type ProfileServices = Pick<
+  Core,
+  "deps" | "limits" | "store" | "commits" | "records" | "presence" | "freeDisk"
+>;
 
 export type AgentProfile = ReturnType<typeof agentProfile>;
 
@@ -78,25 +71,15 @@ export async function repeatedUpdate(
 }
 
 function updateJob(
-  { store, records, limits, random }: ProfileServices,
+  { deps: { random }, store, records, limits }: ProfileServices,
   agentId: number,
   { displayName, description, tags, notificationEmail }: ProfileChanges,
   use: SignatureUse | undefined,
 ): Job<AgentRecord> {
   // A call by token is told from its own retries by a row of the same kind.
   const usedKey = signatureKey(agentId, use ?? unsignedUse(store.now(), random));
-  const subscribes = notificationEmail !== undefined;
   const lists = displayName !== undefined || description !== undefined || tags !== undefined;
-  const named = [
-    agentKey(agentId),
-    inKey(agentId),
-    profileWindowKey(agentId),
-    ...(lists ? [LISTING_LOG] : []),
-    ...(subscribes ? subscriptionRecords(agentId) : []),
-  ];
   return {
-    records: [...new Map(named.map((key) => [recordName(key), key])).values()],
-    sizeBytes: 10_000,
     async settle() {
       const agent = await findRepeated(records, agentId, usedKey);
       if (agent !== undefined) refuseBanned((await records.read<InRecord>(inKey(agentId)))!);
@@ -105,8 +88,8 @@ function updateJob(
     plan(turn) {
       // One change of an agent a group: a repetition in the same group would be applied twice.
       turn.requireCommitted(agentKey(agentId));
-      const before = turn.record<AgentRecord>(agentKey(agentId))!;
-      refuseBanned(turn.record<InRecord>(inKey(agentId))!);
+      const before = turn.record(agentKey(agentId))!;
+      refuseBanned(turn.record(inKey(agentId))!);
       if (use !== undefined) refuseForgotten(store, use);
       countProfileChange(turn, agentId, limits.profileChangesPerAgentPerMinute);
       const after: AgentRecord = {
@@ -116,16 +99,18 @@ function updateJob(
         tags: tags ?? before.tags,
       };
       turn.requireAbsent(usedKey);
-      turn.set(usedKey, { v: 1, attempt: turn.attempt, use: "profile" });
+      turn.set(usedKey, { v: 1, use: "profile" });
       turn.putRecord(agentKey(agentId), after);
       if (lists) stageListing(turn, after, true);
-      if (subscribes) stageSubscription(turn, agentId, notificationEmail, random);
+      if (notificationEmail !== undefined) {
+        stageSubscription(turn, agentId, notificationEmail, random);
+      }
       return after;
     },
   };
 }
 
-function unsignedUse(nowMs: number, random: ProfileServices["random"]) {
+function unsignedUse(nowMs: number, random: Deps["random"]) {
   return { signature: random(64), timestampSeconds: Math.floor(nowMs / 1000) };
 }
 

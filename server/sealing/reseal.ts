@@ -5,7 +5,13 @@
 import type { Rows } from "../storage/rows.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { KeyRing } from "./key_ring.ts";
-import { type KeyMark, keyMarkKey, listMarkedKeys, type SealedRow } from "./sealed_rows.ts";
+import {
+  type KeyMark,
+  keyMarkKey,
+  listMarkedKeys,
+  type SealedRow,
+  stageKeyMark,
+} from "./sealed_rows.ts";
 
 /** A kind of sealed rows: [prefix, id]. */
 export interface SealedRows {
@@ -87,20 +93,13 @@ async function resealRow(
   key: Deno.KvKey,
 ): Promise<boolean> {
   const boundTo = await kind.boundTo(key);
-  return await commits.submit<boolean>({
-    records: [key],
-    sizeBytes: 500,
-    plan(turn) {
-      const row = turn.record<SealedRow>(key);
-      // Exported, sealed by another relay, or sealed under a key that only others have.
-      if (row === null || row.keyId === ring.primaryId || !ring.has(row.keyId)) return false;
-      const sealed = ring.seal(ring.open(row, boundTo), boundTo);
-      turn.putRecord(key, { v: 1, ...sealed, attempt: turn.attempt } satisfies SealedRow);
-      turn.set(
-        keyMarkKey(sealed.keyId),
-        { v: 1, sealedAtMs: turn.nowMs } satisfies KeyMark,
-      );
-      return true;
-    },
+  return await commits.submit((turn) => {
+    const row = turn.record<SealedRow>(key);
+    // Exported, sealed by another relay, or sealed under a key that only others have.
+    if (row === null || row.keyId === ring.primaryId || !ring.has(row.keyId)) return false;
+    const sealed = ring.seal(ring.open(row, boundTo), boundTo);
+    turn.putRecord<SealedRow>(key, { v: 1, ...sealed });
+    stageKeyMark(turn, sealed.keyId);
+    return true;
   });
 }

@@ -1,7 +1,8 @@
 /**
  * What keeps the rows of a relay, as an adapter says it: the least that a store can be made of.
  * `createRows()` makes the contract of it that everything else sees. Keys, their order and the shape of
- * rows are those of Deno KV, whatever the adapter.
+ * rows are those of Deno KV, whatever the adapter. Each call throws StoreFailed where the store fails;
+ * anything else that it throws is a mistake of its caller.
  */
 
 /** A row, or a key without one: value and versionstamp are null then. */
@@ -17,7 +18,7 @@ export interface Backend {
   /**
    * Stores all writes if every check holds, and else none.
    * @returns the versionstamp of what was written, or null where a check did not hold
-   * @throws whatever keeps the store from saying; what was to be stored may be stored then
+   * @throws StoreFailed when the store does not say; what was to be stored may be stored then
    */
   commit(checks: readonly RowCheck[], writes: readonly Write[]): Promise<string | null>;
   /**

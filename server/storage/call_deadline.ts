@@ -8,16 +8,31 @@ const DEADLINE_TICKS = CALL_DEADLINE_MS / TICK_MS;
 const SILENT_TICKS = 2;
 /** A store is silent before the first of its callers is refused, who may ask for something else. */
 const SILENT_AFTER_TICKS = DEADLINE_TICKS - SILENT_TICKS;
+/** After so many probes without an answer the next wait twice as long, up to 2 ** 9 ticks. */
+const PROBES_OF_A_PAUSE = 5;
+const MOST_DOUBLINGS = 9;
 
 /** The store did not answer a call in time: 503 `unavailable`. Whether a write took effect is unknown. */
 export class NoAnswer extends RelayError {
-  constructor() {
+  constructor(what = "does not answer", cause?: unknown) {
     super(
       "unavailable",
-      "the store does not answer; repeat the same request (same bytes, same signature) after Retry-After",
-      { retryAfterMs: 1000 },
+      `the store ${what}; repeat the same request (same bytes, same signature) after Retry-After`,
+      { retryAfterMs: 1000, cause },
     );
   }
+}
+
+/** The store answered a call with a failure of its own, which is the cause; a write is as unclear. */
+export class StoreFailed extends NoAnswer {
+  constructor(cause: unknown) {
+    super("fails", cause);
+  }
+}
+
+/** Whether a call has used up its time: it is not tried again. */
+export function isLate(failure: unknown): boolean {
+  return failure instanceof NoAnswer && !(failure instanceof StoreFailed);
 }
 
 interface Call {
@@ -27,6 +42,8 @@ interface Call {
   readonly refuse: (() => void) | undefined;
   /** A commit may wait for another process's lock alone: that it waits says nothing of reads. */
   readonly isRead: boolean;
+  /** It went through to find out whether a silent store answers again. */
+  readonly isProbe: boolean;
 }
 
 export interface CallDeadlineOptions {
@@ -34,6 +51,8 @@ export interface CallDeadlineOptions {
   startTicker?: StartTicker;
   /** Told that the store has fallen silent, and that it answers again. */
   onSilence?: (isSilent: boolean) => void;
+  /** Told of each call that the store failed, and whether it was a read. */
+  onFailure?: (failure: unknown, isRead: boolean) => void;
 }
 
 /**
@@ -42,6 +61,10 @@ export interface CallDeadlineOptions {
  * call then gets a second or two. Where reads are among what it does not answer, and not only commits
  * that wait for a lock, one call a tick goes through and the others are refused at once, so that no line
  * of readers waits one deadline after the other. Any answer, late ones too, ends the silence.
+ *
+ * The client of a KV server asks four times a second for each call, and prints a line each time, until it
+ * has an answer, whether anybody still waits for it or not. So probes become rarer the more there are: 47 in
+ * an hour, and 210 in a day.
  */
 export class CallDeadline {
   readonly #calls = new Set<Call>();
@@ -53,6 +76,8 @@ export class CallDeadline {
   #refusing = false;
   /** The tick of the last call that went through meanwhile. */
   #askedAt = 0;
+  /** Those that have no answer, whoever still waits for it. */
+  #probes = 0;
   #stopTicker: (() => void) | undefined;
 
   constructor(private readonly options: CallDeadlineOptions = {}) {}
@@ -68,27 +93,31 @@ export class CallDeadline {
   }
 
   #within<T>(call: () => Promise<T>, isRead: boolean): Promise<T> {
-    if (this.#refusing) {
-      if (this.#askedAt === this.#ticks) return Promise.reject(new NoAnswer());
+    const isProbe = this.#refusing;
+    if (isProbe) {
+      const doublings = Math.min(MOST_DOUBLINGS, Math.floor(this.#probes / PROBES_OF_A_PAUSE));
+      const pauseTicks = 2 ** doublings;
+      if (this.#ticks - this.#askedAt < pauseTicks) return Promise.reject(new NoAnswer());
       this.#askedAt = this.#ticks;
+      this.#probes++;
     }
-    return this.#answerOf(call, { isBounded: true, isRead });
+    return this.#answerOf(call, { isBounded: true, isRead, isProbe });
   }
 
   /** Waits for a call as long as it takes, for callers with a deadline of their own. */
   attend<T>(call: () => Promise<T>): Promise<T> {
-    return this.#answerOf(call, { isBounded: false, isRead: false });
+    return this.#answerOf(call, { isBounded: false, isRead: false, isProbe: false });
   }
 
   #answerOf<T>(
     call: () => Promise<T>,
-    { isBounded, isRead }: { isBounded: boolean; isRead: boolean },
+    { isBounded, ...kind }: { isBounded: boolean } & Pick<Call, "isRead" | "isProbe">,
   ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const answer = call();
       const due = this.#ticks + (this.#silent ? SILENT_TICKS : DEADLINE_TICKS);
       const refuse = isBounded ? () => reject(new NoAnswer()) : undefined;
-      const entry: Call = { due, refuse, isRead };
+      const entry: Call = { due, refuse, ...kind };
       if (this.#calls.size === 0) this.#heardAt = this.#ticks;
       this.#calls.add(entry);
       this.#stopTicker ??= (this.options.startTicker ?? startIntervalTicker)(() => this.#tick());
@@ -97,6 +126,7 @@ export class CallDeadline {
         resolve(value);
       }, (error) => {
         this.#heard(entry);
+        if (error instanceof StoreFailed) this.options.onFailure?.(error.cause, kind.isRead);
         reject(error);
       });
     });
@@ -106,6 +136,7 @@ export class CallDeadline {
     this.#heardAt = this.#ticks;
     this.#setSilent(false);
     this.#calls.delete(call);
+    if (call.isProbe) this.#probes--;
     this.#stopIfIdle();
   }
 
@@ -113,11 +144,11 @@ export class CallDeadline {
     const ticks = ++this.#ticks;
     if (this.#calls.size > 0 && ticks - this.#heardAt >= SILENT_AFTER_TICKS) this.#setSilent(true);
     for (const call of this.#calls) {
-      const { due, refuse, isRead } = call;
+      const { due, refuse, isRead, isProbe } = call;
       if (this.#silent && isRead && ticks >= due - SILENT_TICKS) this.#refusing = true;
       if (ticks < due || refuse === undefined) continue;
       this.#calls.delete(call);
-      this.#askedAt = ticks; // who is refused now and asks for something else is refused at once
+      if (!isProbe) this.#askedAt = ticks; // who asks for something else then is refused at once
       refuse();
     }
     this.#stopIfIdle();

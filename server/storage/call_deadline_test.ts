@@ -78,6 +78,36 @@ Deno.test("CallDeadline.within() refuses at once while the store is silent, but 
   await probe;
 });
 
+Deno.test("CallDeadline.within() lets ever fewer calls through to a store that is silent for long", async () => {
+  const { deadline, pass } = openDeadline();
+  const asked: PromiseWithResolvers<string>[] = [];
+  const ask = () =>
+    deadline.within(() => {
+      asked.push(Promise.withResolvers<string>());
+      return asked.at(-1)!.promise;
+    }).catch(() => {});
+  async function askedWithin(seconds: number): Promise<number> {
+    const before = asked.length;
+    for (let second = 0; second < seconds; second++) {
+      void ask();
+      pass(1);
+      await Promise.resolve();
+    }
+    return asked.length - before;
+  }
+  await askedWithin(SECONDS);
+  const ofMinutes = [await askedWithin(60), await askedWithin(60)];
+  assert.ok(ofMinutes[0]! >= 12 && ofMinutes[0]! > ofMinutes[1]!, `${ofMinutes}`);
+  await askedWithin(24 * 3600);
+  assert.ok(asked.length < 300, `${asked.length} wait for an answer`);
+  // Whatever is answered begins it all anew.
+  for (const { resolve } of asked) resolve("back");
+  await Promise.resolve();
+  assert.equal(await deadline.within(() => Promise.resolve("at once")), "at once");
+  await askedWithin(SECONDS);
+  assert.ok(await askedWithin(60) >= 12);
+});
+
 Deno.test("CallDeadline.within() ends the silence with any answer, a late one too", async () => {
   const { deadline, pass, isTicking, told } = openDeadline();
   const held = Promise.withResolvers<string>();

@@ -4,6 +4,7 @@
  */
 import { unavailable } from "../errors.ts";
 import { MAX_ID } from "../max_id.ts";
+import { isLate, StoreFailed } from "./call_deadline.ts";
 import { impossibleClock, isImpossible } from "./clock_watch.ts";
 import type { Store } from "./store.ts";
 import { NoFreeSlot, type WriterSlot } from "./writer_slot.ts";
@@ -156,35 +157,38 @@ export class IdSequence {
         if (await this.#tryRaise(atLeast)) return;
         await this.#confirmSlot();
       } catch (error) {
-        cause = error; // the next attempt reads whether it was stored all the same
+        if (isLate(error)) throw error;
+        cause = error;
+        if (!(error instanceof StoreFailed)) break;
+        // The next attempt reads whether it was stored all the same.
       }
     }
     throw new Error("the id ceiling could not be stored", { cause });
   }
 
-  /**
-   * @returns false when the commit failed or was reported as failed: the next attempt reads what
-   * the store holds
-   */
+  /** @returns false when the slot was lost */
   async #tryRaise(atLeast: number): Promise<boolean> {
-    const slotChecks = this.checks;
+    const { checks } = this;
     const key = ceilingKey(this.#number);
-    const stored = await this.store.get<number>(key);
-    const known = stored.value ?? 0;
-    if (known === this.#tried) {
-      this.#ceiling = known;
-      this.#tried = null;
+    const isHeld = await this.store.transact(async (transaction) => {
+      const [stored, ...held] = await transaction.getMany<[number, ...unknown[]]>(
+        [key, ...checks.map((check) => check.key)],
+      );
+      if (held.some(({ versionstamp }, i) => versionstamp !== checks[i]!.versionstamp)) {
+        return false;
+      }
+      const known = stored.value ?? 0;
+      if (known !== this.#tried) {
+        // When a slot is opened, its former ids may have come up to the stored ceiling.
+        if (this.#ceiling === 0) this.#last = Math.max(this.#last, known);
+        const floor = Math.max(known, atLeast, this.#last);
+        this.#tried = Math.min(MAX_ID, floor + IDS_PER_MS * CEILING_AHEAD_MS);
+        transaction.set(key, this.#tried);
+      }
       return true;
-    }
-    // When a slot is opened, its former ids may have come up to the stored ceiling.
-    if (this.#ceiling === 0) this.#last = Math.max(this.#last, known);
-    const floor = Math.max(known, atLeast, this.#last);
-    const ceiling = Math.min(MAX_ID, floor + IDS_PER_MS * CEILING_AHEAD_MS);
-    this.#tried = ceiling;
-    const checks = [{ key, versionstamp: stored.versionstamp }, ...slotChecks];
-    const raised = await this.store.commit(checks, [{ kind: "set", key, value: ceiling }]);
-    if (raised === null) return false;
-    this.#ceiling = ceiling;
+    });
+    if (!isHeld) return false;
+    this.#ceiling = this.#tried!;
     this.#tried = null;
     return true;
   }
@@ -204,7 +208,8 @@ async function confirmRepeatedly(slot: WriterSlot): Promise<void> {
     try {
       return await slot.confirm();
     } catch (error) {
-      if (attempt === CONFIRM_ATTEMPTS || error instanceof NoFreeSlot) throw error;
+      const isFinal = error instanceof NoFreeSlot || isLate(error);
+      if (isFinal || attempt === CONFIRM_ATTEMPTS) throw error;
     }
   }
 }

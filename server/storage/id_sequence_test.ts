@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { createTestClock, TEST_START_MS } from "../../tests/support/clock.ts";
 import { createFakeKv } from "../../tests/support/fake_kv.ts";
+import { silentStore } from "../../tests/support/silent_store.ts";
 import { openTestStorage } from "../../tests/support/storage.ts";
+import { storeOn } from "../../tests/support/store_on.ts";
 import { MAX_ID } from "../max_id.ts";
+import { CALL_DEADLINE_MS, NoAnswer, StoreFailed } from "./call_deadline.ts";
 import { CeilingReached, IdSequence, lowestIdAt, nextIdInSlot } from "./id_sequence.ts";
 
 const HOUR_MS = 3_600_000;
@@ -193,9 +196,30 @@ Deno.test("IdSequence gives nothing under a slot that was taken over, and starts
 
 Deno.test("IdSequence.open fails where the ceiling cannot be stored", async () => {
   await withKv(async (kv) => {
-    const { store: working } = await openTestStorage(kv);
-    const store = { ...working, commit: () => Promise.resolve(null) };
-    await assert.rejects(IdSequence.open(store, null), /ceiling/);
+    const fake = createFakeKv({ kv, intercept: () => Promise.resolve({ ok: false }) });
+    await assert.rejects(IdSequence.open(storeOn(fake), null), /ceiling/);
+  });
+});
+
+Deno.test("IdSequence.open() ends a start whose store does not answer any more", async () => {
+  await withKv(async (kv) => {
+    for (const answered of [0, 1]) {
+      const silent = silentStore(kv);
+      let tick = () => {};
+      const startTicker = (given: () => void) => {
+        tick = given;
+        return () => {};
+      };
+      silent.fallSilentAfter(answered);
+      const reached = silent.reached();
+      const refused = assert.rejects(
+        IdSequence.open(storeOn(silent.kv, { startTicker }), null),
+        NoAnswer,
+      );
+      await reached;
+      for (let passedMs = 0; passedMs < CALL_DEADLINE_MS; passedMs += 1000) tick();
+      await refused;
+    }
   });
 });
 
@@ -225,7 +249,7 @@ Deno.test("IdSequence.restore() holds its slot through lost answers, and fails w
     clock.advance(HOUR_MS);
     lost = Infinity;
     isStored = false;
-    await assert.rejects(ids.restore(), TypeError);
+    await assert.rejects(ids.restore(), StoreFailed);
     assert.equal(ids.ready(clock.now()), false);
     lost = 0;
     await slot!.release();

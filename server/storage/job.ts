@@ -20,8 +20,11 @@ export interface Job<T, P = void> {
   prepare?(reads: Reads): Promise<P>;
   /** Records that plan() will ask for: those that memory lacks are read together, before it asks. */
   readonly records?: readonly RecordKey<unknown>[];
-  /** About how many bytes of memory the job and its request hold while it waits; JOB_BYTES unless given. */
-  readonly sizeBytes?: number;
+  /**
+   * About how many bytes of memory the job and its request hold while it waits; JOB_BYTES unless given.
+   * Of a job that prepares something it may depend on that.
+   */
+  readonly sizeBytes?: number | ((prepared: P) => number);
   /**
    * True for what is committed even while the clock cannot be relied on: outcomes of what has left
    * already, and stamps without which nothing could be read. Other jobs are refused instead of planned.
@@ -34,8 +37,6 @@ export interface Job<T, P = void> {
   settle?(): Promise<T | undefined>;
   /** Run once after the commit, before the caller gets its answer: updates what memory holds. */
   committed?(result: T): void;
-  /** Run when the caller gets 503 and it is unknown whether one of these attempts was stored. */
-  leftUnclear?(attempts: readonly Attempt[]): void;
 }
 
 /** What most jobs hold, their requests included. */

@@ -26,6 +26,7 @@ export interface Prepared {
 export interface Pending {
   readonly job: Job<unknown, unknown>;
   readonly prepared: Prepared;
+  readonly sizeBytes: number;
   /** Its records by name: those that it names itself, and those that its plan has asked for. */
   readonly records: Map<string, RecordKey<unknown>>;
   readonly resolve: (value: unknown) => void;
@@ -123,12 +124,15 @@ export class JobQueue {
     given: Pick<Pending, "prepared" | "records" | "resolve" | "reject" | "verified">,
   ): Pending {
     const nowMs = this.now();
+    const { sizeBytes: size = JOB_BYTES } = job;
+    const sizeBytes = typeof size === "number" ? size : size(given.prepared.value);
     if (this.#admitted.size === 0) {
       this.#answeredMs = nowMs;
       this.#latestWaitMs = 0;
-    } else if (this.#isOverloaded(job, nowMs)) throw overloaded();
+    } else if (this.#isOverloaded(sizeBytes, nowMs)) throw overloaded();
     const pending: Pending = {
       job,
+      sizeBytes,
       ...given,
       sinceMs: nowMs,
       failures: 0,
@@ -142,16 +146,16 @@ export class JobQueue {
       answered: false,
     };
     this.#admitted.add(pending);
-    this.#admittedBytes += bytesOf(job);
+    this.#admittedBytes += sizeBytes;
     this.#stallTimer ??= setTimeout(() => this.#giveUpStalled(), this.bounds.checkEveryMs);
     return pending;
   }
 
-  #isOverloaded(job: Job<unknown, unknown>, nowMs: number): boolean {
+  #isOverloaded(sizeBytes: number, nowMs: number): boolean {
     const { jobs, bytes, refuseAfterMs } = this.bounds;
     // Measured by answers, not by the oldest job: a single job that hangs must not keep all others
     // out.
-    return this.#admitted.size >= jobs || this.#admittedBytes + bytesOf(job) > bytes ||
+    return this.#admitted.size >= jobs || this.#admittedBytes + sizeBytes > bytes ||
       this.#latestWaitMs > refuseAfterMs || nowMs - this.#answeredMs > refuseAfterMs;
   }
 
@@ -180,7 +184,7 @@ export class JobQueue {
     if (pending.answered) return false;
     pending.answered = true;
     this.#admitted.delete(pending);
-    this.#admittedBytes -= bytesOf(pending.job);
+    this.#admittedBytes -= pending.sizeBytes;
     this.#answeredMs = this.now();
     this.#latestWaitMs = this.#answeredMs - pending.sinceMs;
     if (this.#admitted.size === 0) {
@@ -275,10 +279,6 @@ export class JobQueue {
       ? undefined
       : setTimeout(() => this.#giveUpStalled(), this.bounds.checkEveryMs);
   }
-}
-
-function bytesOf({ sizeBytes = JOB_BYTES }: Job<unknown, unknown>): number {
-  return sizeBytes;
 }
 
 function overloaded(): RelayError {

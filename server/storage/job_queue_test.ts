@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Job } from "./job.ts";
 import { JobQueue, type Pending, QUEUE_BOUNDS } from "./job_queue.ts";
 
-function job(bytes = 100): Job<unknown> {
+function job(bytes = 100): Job<unknown, unknown> {
   return {
     records: [["box", "a"]],
     sizeBytes: bytes,

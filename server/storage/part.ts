@@ -68,6 +68,12 @@ export async function openStorage(
 ): Promise<Storage> {
   const check = config.clockCheck;
   const clock = new ClockWatch({ now, elapsed, log, check, timing: options.clockTiming });
+  const logReadFailure = logSparsely(log, "store_read_failed");
+  const logWriteFailure = logSparsely(log, "store_write_failed");
+  const onFailure = (failure: unknown) => {
+    logWriteFailure(failure);
+    options.onWriteFailure?.(failure);
+  };
   const store = createStore({
     backend,
     exclusive: !config.sharedStore,
@@ -79,6 +85,7 @@ export async function openStorage(
     random,
     startTicker: options.startTicker,
     onSilence: (isSilent) => log(isSilent ? "store_silent" : "store_answers"),
+    onFailure: (failure, isRead) => isRead ? logReadFailure(failure) : onFailure(failure),
   });
   const time = new StoreTime(store);
   await requireAnswer(openLayout(backend, store.exclusive));
@@ -91,11 +98,6 @@ export async function openStorage(
   const slot = store.exclusive ? null : await WriterSlot.lease(store, slotTiming);
   try {
     const ids = await IdSequence.open(store, slot);
-    const logWriteFailure = logSparsely(log, "store_write_failed");
-    const onFailure = (failure: unknown) => {
-      logWriteFailure(failure);
-      options.onWriteFailure?.(failure);
-    };
     const journal = store.exclusive
       ? new Journal({ store, bounds: options.journalBounds, onFailure })
       : null;

@@ -4,9 +4,8 @@
  * outdated, and the commit checks it.
  */
 import type { Store } from "./store.ts";
-import { PackedTexts } from "./packed_texts.ts";
-import { isDeferredKey, isPlainKey, type RecordKey } from "./record_key.ts";
-import { SegmentedMap } from "./segmented_map.ts";
+import { BoundedMap } from "../bounded_map.ts";
+import { isDeferredKey, type RecordKey } from "./record_key.ts";
 
 export interface RecordEntry {
   readonly key: Deno.KvKey;
@@ -31,10 +30,7 @@ export interface RecordEntry {
 }
 
 /** Measured: some 500 bytes each, an agent that sends and polls has three. */
-const CAPACITY = 150_000;
-/** Of plain records that had to leave: 90 to 170 bytes each, taken as they come. */
-const PACKED_BYTES = 48 * 2 ** 20;
-const VERSIONSTAMP_LENGTH = 20;
+const CAPACITY = 250_000;
 /** A commit that has read a record asks for it once more when it is planned. */
 const USES_TO_STAY = 2;
 
@@ -44,28 +40,18 @@ export function recordName(key: Deno.KvKey): string {
 }
 
 export class RecordCache {
-  readonly #entries: SegmentedMap<string, RecordEntry>;
+  readonly #entries: BoundedMap<string, RecordEntry>;
   readonly #loads = new Map<string, Promise<RecordEntry>>();
   /** Names of those that nobody but read() waits for: a record that is absent is not kept then. */
   readonly #lookUps = new Set<string>();
-  /** Records that had to leave, as versionstamp and JSON. None of them is in #entries too. */
-  readonly #packed: PackedTexts;
   /** Records that were put into memory so far. */
   reads = 0;
   /** Raised at the end of each group commit, before its callers get their answers. */
   revision = 0;
 
-  /**
-   * @param capacity records that are kept; locked ones may exceed it for a moment
-   * @param packedBytes of those that had to leave
-   */
-  constructor(private readonly store: Store, capacity = CAPACITY, packedBytes = PACKED_BYTES) {
-    this.#packed = new PackedTexts(packedBytes);
-    this.#entries = new SegmentedMap(capacity, {
-      usesToStay: USES_TO_STAY,
-      isPinned: ({ locked, unsaved }) => locked || unsaved,
-      dropped: (name, entry) => this.#pack(name, entry),
-    });
+  /** @param capacity records that are kept; locked ones may exceed it for a moment */
+  constructor(private readonly store: Store, capacity = CAPACITY) {
+    this.#entries = new BoundedMap(capacity, { stays });
   }
 
   get size(): number {
@@ -74,12 +60,14 @@ export class RecordCache {
 
   /** The entry in memory, or undefined. */
   peek(name: string): RecordEntry | undefined {
-    return this.#entries.get(name);
+    const entry = this.#entries.get(name);
+    if (entry !== undefined) entry.uses++;
+    return entry;
   }
 
   /** The same without counting it as a use. */
   peekUnused(name: string): RecordEntry | undefined {
-    return this.#entries.peek(name);
+    return this.#entries.get(name);
   }
 
   /** The entry, read from the store if memory has none. Concurrent calls share one read. */
@@ -92,51 +80,12 @@ export class RecordCache {
   #load(key: Deno.KvKey, name: string, isLookUp = false): Promise<RecordEntry> {
     const present = this.peek(name);
     if (present !== undefined) return Promise.resolve(present);
-    const unpacked = this.#unpack(key, name);
-    if (unpacked !== undefined) return Promise.resolve(unpacked);
     const running = this.#loads.get(name);
     if (running !== undefined) return running;
     if (isLookUp) this.#lookUps.add(name);
     const load = this.#read(key, name, () => this.#loads.get(name) === load);
     this.#loads.set(name, load);
     return load;
-  }
-
-  #pack(name: string, { key, value, versionstamp }: RecordEntry): void {
-    if (value === null || versionstamp?.length !== VERSIONSTAMP_LENGTH || !isPlainKey(key)) {
-      return;
-    }
-    this.#packed.set(name, versionstamp + JSON.stringify(value));
-  }
-
-  #unpack(key: Deno.KvKey, name: string): RecordEntry | undefined {
-    const text = this.#packed.take(name);
-    if (text === undefined) return undefined;
-    const value: unknown = JSON.parse(text.slice(VERSIONSTAMP_LENGTH));
-    const versionstamp = text.slice(0, VERSIONSTAMP_LENGTH);
-    return this.#keep(name, { key, value, versionstamp });
-  }
-
-  #keep(name: string, row: Pick<RecordEntry, "key" | "value" | "versionstamp">): RecordEntry {
-    const entry = this.#entryOf(row);
-    this.#entries.add(name, entry);
-    return entry;
-  }
-
-  #entryOf(row: Pick<RecordEntry, "key" | "value" | "versionstamp">): RecordEntry {
-    const deferred = this.store.exclusive && isDeferredKey(row.key);
-    const { key, value, versionstamp } = row;
-    return {
-      key,
-      value,
-      versionstamp,
-      locked: false,
-      doubted: false,
-      deferred,
-      unsaved: false,
-      readAs: ++this.reads,
-      uses: 0,
-    };
   }
 
   async #read(key: Deno.KvKey, name: string, isCurrent: () => boolean): Promise<RecordEntry> {
@@ -152,7 +101,20 @@ export class RecordCache {
     if (!isCurrent()) return await this.#load(key, name);
     this.#loads.delete(name);
     const isLookUp = this.#lookUps.delete(name);
-    return isLookUp && row.value === null ? this.#entryOf(row) : this.#keep(name, row);
+    const { value, versionstamp } = row;
+    const entry: RecordEntry = {
+      key,
+      value,
+      versionstamp,
+      locked: false,
+      doubted: false,
+      deferred: this.store.exclusive && isDeferredKey(key),
+      unsaved: false,
+      readAs: ++this.reads,
+      uses: 0,
+    };
+    if (!isLookUp || value !== null) this.#entries.set(name, entry);
+    return entry;
   }
 
   /**
@@ -186,7 +148,7 @@ export class RecordCache {
     if (!this.store.exclusive) return rows.map(({ value }) => value);
     // A record that was changed while it was read is in memory.
     return rows.map(({ key, value }) => {
-      const entry = this.#entries.peek(recordName(key));
+      const entry = this.#entries.get(recordName(key));
       return entry === undefined ? value : entry.value as T | null;
     });
   }
@@ -199,7 +161,7 @@ export class RecordCache {
   /** Makes the next load read the store, unless a group under way holds the record. */
   refresh(key: Deno.KvKey): void {
     const name = recordName(key);
-    if (this.#entries.peek(name)?.locked !== true) this.evict(name);
+    if (this.#entries.get(name)?.locked !== true) this.evict(name);
   }
 
   /**
@@ -208,10 +170,9 @@ export class RecordCache {
    */
   async readAnew(key: Deno.KvKey): Promise<Pick<RecordEntry, "value" | "versionstamp">> {
     const name = recordName(key);
-    this.#packed.take(name);
-    if (this.#entries.peek(name) === undefined && !this.#loads.has(name)) return this.load(key);
+    if (this.#entries.get(name) === undefined && !this.#loads.has(name)) return this.load(key);
     const row = await this.store.get(key);
-    const entry = this.#entries.peek(name);
+    const entry = this.#entries.get(name);
     if (entry !== undefined && entry.versionstamp !== row.versionstamp) this.evict(name);
     return row;
   }
@@ -219,8 +180,7 @@ export class RecordCache {
   /** Drops a record whose state in the store is unknown or newer: now, or when its group ends. */
   evict(name: string): void {
     this.#loads.delete(name);
-    this.#packed.take(name);
-    const entry = this.#entries.peek(name);
+    const entry = this.#entries.get(name);
     if (entry?.unsaved) return; // no row says more than memory
     if (entry?.locked) entry.doubted = true;
     else this.#entries.delete(name);
@@ -231,6 +191,12 @@ export class RecordCache {
     entry.locked = false;
     if (!entry.doubted) return;
     entry.doubted = false;
-    if (!entry.unsaved && this.#entries.peek(name) === entry) this.#entries.delete(name);
+    if (!entry.unsaved && this.#entries.get(name) === entry) this.#entries.delete(name);
   }
+}
+
+function stays(entry: RecordEntry): boolean {
+  const isUsed = entry.uses >= USES_TO_STAY;
+  entry.uses = 0;
+  return isUsed || entry.locked || entry.unsaved;
 }

@@ -15,8 +15,6 @@ interface Shape {
   length: number;
   /** Written to its own row some time after the commit: see `journal.ts`. */
   deferred: boolean;
-  /** JSON gives back what the record holds: memory may keep it as text. */
-  plain: boolean;
 }
 
 /** By the first part: for most rows one look-up shows that they are no records. */
@@ -25,16 +23,15 @@ const shapes = new Map<KeyPart, Shape[]>();
 /**
  * Declares records: all keys of `prefix` followed by exactly `arity` parts.
  * @param options.deferred for what nearly every commit writes: an exclusive store keeps it in its journal first. It is never deleted and never expires
- * @param options.plain where JSON gives back what the records hold, so that memory may keep it as text
  * @returns makes the key of one of them
  * @throws TypeError for a declaration that exists already
  */
 export function defineRecord<T, Parts extends KeyPart[] = []>(
   prefix: readonly [string, ...KeyPart[]],
   arity: Parts["length"],
-  { deferred = false, plain = false }: { deferred?: boolean; plain?: boolean } = {},
+  { deferred = false }: { deferred?: boolean } = {},
 ): (...parts: Parts) => RecordKey<T> {
-  const shape = { prefix, length: prefix.length + arity, deferred, plain };
+  const shape = { prefix, length: prefix.length + arity, deferred };
   const others = shapes.get(prefix[0]);
   if (others === undefined) shapes.set(prefix[0], [shape]);
   else if (others.some((other) => isSame(other, shape))) {
@@ -52,11 +49,6 @@ export function isRecordKey(key: Deno.KvKey): boolean {
 /** Whether a key is that of a record which an exclusive store may write later. */
 export function isDeferredKey(key: Deno.KvKey): boolean {
   return shapeOf(key)?.deferred ?? false;
-}
-
-/** Whether a key is that of a record that was declared as plain. */
-export function isPlainKey(key: Deno.KvKey): boolean {
-  return shapeOf(key)?.plain ?? false;
 }
 
 function shapeOf(key: Deno.KvKey): Shape | undefined {

@@ -6,7 +6,12 @@
 import { RelayError } from "../errors.ts";
 import { attemptKey, attemptRow } from "./attempt.ts";
 import { type Backend, changes, type MaybeRow, READ_KEYS, type Row } from "./backend.ts";
-import { CallDeadline, type CallDeadlineOptions, NoAnswer } from "./call_deadline.ts";
+import {
+  CALL_DEADLINE_MS,
+  CallDeadline,
+  type CallDeadlineOptions,
+  isLate,
+} from "./call_deadline.ts";
 import { randomId } from "./random_id.ts";
 import { Transaction } from "./transaction.ts";
 
@@ -23,7 +28,10 @@ export interface ListOptions<T> {
   take?: (row: Row<T>) => boolean;
 }
 
-/** Every call throws NoAnswer (503 `unavailable`) when the store does not answer within CALL_DEADLINE_MS. */
+/**
+ * Every call throws NoAnswer (503 `unavailable`) when the store does not answer within CALL_DEADLINE_MS, and
+ * StoreFailed, which is one, when it fails.
+ */
 export interface Rows {
   get<T>(key: Deno.KvKey): Promise<MaybeRow<T>>;
   /** Rows in the order of their keys; those of each ten keys were read at one moment. */
@@ -49,6 +57,8 @@ export interface Rows {
 
 /** Rows of one read of a list, unless the caller says otherwise. */
 const BATCH_SIZE = 200;
+/** A batch that took less than a quarter of its time: the next may be larger again. */
+const QUICK_MS = CALL_DEADLINE_MS / 4;
 const ATTEMPTS = 40;
 const LONGEST_PAUSE_MS = 128;
 /** Of what may be stored twice, where the store does not say whether it was. */
@@ -59,13 +69,15 @@ export interface RowsOptions extends CallDeadlineOptions {
   random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
   /** Whether a commit may be reported as failed that was stored: over a network, not in a file. */
   isUnclear: boolean;
+  /** Monotonic ms; performance.now() unless given. */
+  elapsed?: () => number;
 }
 
 /** The contract over what an adapter gives, and its commit() for the engine, which has deadlines of its own. */
 export function createRows(
-  { backend, random, isUnclear, ...silence }: RowsOptions,
+  { backend, random, isUnclear, elapsed = () => performance.now(), ...calls }: RowsOptions,
 ): Rows & Pick<Backend, "commit"> {
-  const deadline = new CallDeadline(silence);
+  const deadline = new CallDeadline(calls);
 
   function readAll<T>(keys: readonly Deno.KvKey[]): Promise<MaybeRow<T>[]> {
     if (keys.length === 0 || keys.length > READ_KEYS) return readInTens<T>(keys);
@@ -81,12 +93,24 @@ export function createRows(
     return rows;
   }
 
-  function readBatch<T>(
+  let mostRows = Infinity;
+
+  /** So many rows, or fewer: over a slow link a batch of large rows would be late each time. */
+  async function readBatch<T>(
     selector: Deno.KvListSelector,
     size: number,
     reverse: boolean,
-  ): Promise<Row<T>[]> {
-    return deadline.within(() => backend.list<T>(selector, size, reverse));
+  ): Promise<{ rows: Row<T>[]; isLast: boolean }> {
+    const limit = Math.min(size, mostRows);
+    const beganMs = elapsed();
+    try {
+      const rows = await deadline.within(() => backend.list<T>(selector, limit, reverse));
+      if (limit < size && elapsed() - beganMs < QUICK_MS) mostRows = 2 * limit;
+      return { rows, isLast: rows.length < limit };
+    } catch (error) {
+      if (isLate(error)) mostRows = Math.min(mostRows, Math.max(1, Math.floor(limit / 4)));
+      throw error;
+    }
   }
 
   async function* batches<T>(
@@ -94,9 +118,9 @@ export function createRows(
     { reverse = false, batchSize = BATCH_SIZE }: Pick<ListOptions<T>, "reverse" | "batchSize"> = {},
   ): AsyncGenerator<Row<T>[]> {
     for (let from = selector;;) {
-      const rows = await readBatch<T>(from, batchSize, reverse);
+      const { rows, isLast } = await readBatch<T>(from, batchSize, reverse);
       if (rows.length > 0) yield rows;
-      if (rows.length < batchSize) return;
+      if (isLast) return;
       from = restOf(from, rows.at(-1)!.key, reverse);
     }
   }
@@ -122,7 +146,7 @@ export function createRows(
       const versionstamp = await deadline.withinCommit(() => backend.commit(required, proven));
       return versionstamp !== null || await isStored();
     } catch (error) {
-      if (error instanceof NoAnswer || !await isStored()) throw error;
+      if (isLate(error) || !await isStored()) throw error;
       return true;
     }
   }
@@ -137,16 +161,15 @@ export function createRows(
       if (limit <= 0) return kept;
       const size = Math.min(limit, batchSize);
       for (let from = selector;;) {
-        const rows = await readBatch<T>(from, size, reverse);
-        if (take === undefined && kept.length === 0 && (size === limit || rows.length < size)) {
-          return rows;
-        }
+        const { rows, isLast } = await readBatch<T>(from, size, reverse);
+        const isAll = isLast || rows.length >= limit;
+        if (take === undefined && kept.length === 0 && isAll) return rows;
         for (const row of rows) {
           if (take !== undefined && !take(row)) continue;
           kept.push(row);
           if (kept.length >= limit) return kept;
         }
-        if (rows.length < size) return kept;
+        if (isLast) return kept;
         from = restOf(from, rows.at(-1)!.key, reverse);
       }
     },
@@ -168,13 +191,13 @@ export function createRows(
   };
 }
 
-/** @throws NoAnswer, which took its time, and what the last try throws */
+/** @throws what took its time, and what the last try throws */
 async function inSomeTries<T>(call: () => Promise<T>): Promise<T> {
   for (let attempt = 1;; attempt++) {
     try {
       return await call();
     } catch (error) {
-      if (error instanceof NoAnswer || attempt === TRIES) throw error;
+      if (isLate(error) || attempt === TRIES) throw error;
     }
   }
 }

@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { createFakeKv, type Faults } from "../../tests/support/fake_kv.ts";
 import { MemoryBackend } from "../../tests/support/memory_backend.ts";
 import type { Backend } from "./backend.ts";
+import { CALL_DEADLINE_MS, NoAnswer, StoreFailed } from "./call_deadline.ts";
 import { KvBackend } from "./deno_kv/kv_backend.ts";
-import { createRows, type Rows } from "./rows.ts";
+import { createRows, type Row, type Rows } from "./rows.ts";
 
 const random = (sizeBytes: number) => crypto.getRandomValues(new Uint8Array(sizeBytes));
 
@@ -206,7 +207,7 @@ Deno.test("transact() stores again, some times, what checks nothing and was left
   await mark();
   assert.deepEqual(fake.commits.map(({ writes }) => writes.length), [1, 1, 1]);
   unclear = 3;
-  await assert.rejects(mark(), TypeError);
+  await assert.rejects(mark(), StoreFailed);
 });
 
 Deno.test("list() reads a batch anew where the database is locked in its middle, no row twice", async () => {
@@ -227,4 +228,49 @@ Deno.test("list() reads a batch anew where the database is locked in its middle,
   const listed = await rows.list<number>({ prefix: ["row"] }, { batchSize: 8 });
   assert.deepEqual(listed.map(({ value }) => value), Array.from({ length: 30 }, (_, i) => i));
   assert.ok(locks < 0);
+});
+
+Deno.test("list() and batches() read fewer rows at one time after a read that took too long", async () => {
+  let nowMs = 0;
+  const backend = new class extends MemoryBackend {
+    override list<T>(selector: Deno.KvListSelector, limit: number, reverse: boolean) {
+      nowMs += 300 * limit;
+      const takesTooLong = 300 * limit > CALL_DEADLINE_MS;
+      return takesTooLong ? new Promise<never>(() => {}) : super.list<T>(selector, limit, reverse);
+    }
+  }();
+  const ticks = new Set<() => void>();
+  const rows = createRows({
+    ...{ backend, random, isUnclear: false, elapsed: () => nowMs },
+    startTicker(tick) {
+      ticks.add(tick);
+      return () => void ticks.delete(tick);
+    },
+  });
+  const keys = Array.from({ length: 150 }, (_, i): Deno.KvKey => ["row", i]);
+  await put(rows, ...keys);
+  const ways: Record<string, () => Promise<Row<unknown>[]>> = {
+    list: () => rows.list({ prefix: ["row"] }),
+    "list to a limit": () => rows.list({ prefix: ["row"] }, { limit: 150 }),
+    "list backwards": async () =>
+      (await rows.list({ prefix: ["row"] }, { reverse: true })).reverse(),
+    batches: async () => (await Array.fromAsync(rows.batches({ prefix: ["row"] }))).flat(),
+  };
+  let refusals = 0;
+  for (const [way, read] of Object.entries(ways)) {
+    let found: Row<unknown>[] | undefined;
+    while (found === undefined && refusals < 10) {
+      const reading = read().catch((error) => {
+        assert.ok(error instanceof NoAnswer);
+        refusals++;
+      });
+      for (let second = 0; second < 20; second++) {
+        for (const tick of ticks) tick();
+        await new Promise((resolve) => setTimeout(resolve, 0));
+      }
+      found = await reading ?? undefined;
+    }
+    assert.deepEqual(found?.map(({ key }) => key), keys, way);
+  }
+  assert.ok(refusals > 0);
 });

@@ -30,15 +30,16 @@ export interface Store extends Rows, Pick<Backend, "commit" | "watch"> {
   readonly random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
 }
 
-/** The store over a backend. @param given whose it is, and by which second deadlines are counted */
+/** The store over a backend. @param given whose it is, by which second deadlines are counted, and who is told */
 export function createStore(
   given: Omit<Store, keyof Rows | "commit" | "watch" | "floor"> & CallDeadlineOptions & {
     backend: Backend;
   },
 ): Store {
-  const { backend, startTicker, onSilence, ...store } = given;
-  const { random, exclusive } = store;
-  const rows = createRows({ backend, random, isUnclear: !exclusive, startTicker, onSilence });
+  const { backend, startTicker, onSilence, onFailure, ...store } = given;
+  const { random, exclusive, elapsed } = store;
+  const calls = { startTicker, onSilence, onFailure, elapsed };
+  const rows = createRows({ backend, random, isUnclear: !exclusive, ...calls });
   const watch = (keys: readonly Deno.KvKey[]) => backend.watch(keys);
   return { ...store, ...rows, watch, floor: new RepeatFloor(rows) };
 }

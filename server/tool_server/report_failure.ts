@@ -8,10 +8,8 @@ import { describeFailure } from "../http/describe_failure.ts";
  * @returns what the caller gets, with the id of the request; a refusal that is meant stays as it is
  */
 export function reportFailure(log: Log, failure: unknown, requestId: string): RelayError {
-  const meant = failure instanceof RelayError;
-  const cause = meant ? failure.cause ?? failure : failure;
-  log("tool_failed", { request_id: requestId, ...describeFailure(cause) });
-  return meant ? failure : new RelayError(
+  log("tool_failed", { request_id: requestId, ...describeFailure(failure) });
+  return failure instanceof RelayError ? failure : new RelayError(
     "internal",
     `the relay failed on this call; try again later, and quote request id ${requestId} to its operator`,
   );

@@ -9,7 +9,7 @@ import { outKey, type OutRecord } from "../../server/mailboxes/records.ts";
 import { purgingKey } from "../../server/messages/rows/purge_record.ts";
 import { RecentMessages } from "../../server/messages/rows/recent_messages.ts";
 import { recordFigures, roomForFigures } from "../../server/network/record_figures.ts";
-import { Sweeps } from "../../server/network/sweeps.ts";
+import { createSweeps } from "../../server/network/sweeps.ts";
 import { Leases } from "../../server/storage/leases.ts";
 import { KV_CONNECT_CAPACITY, type StoreCapacity } from "../../server/storage/store.ts";
 import { createTestClock, type TestClock } from "../support/clock.ts";
@@ -54,7 +54,7 @@ interface Process {
   ban(banned: boolean): Promise<boolean>;
   begin(): Promise<void>;
   purges: Purges;
-  sweeps: Sweeps;
+  sweeps: ReturnType<typeof createSweeps>;
   close(): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ async function openProcess(
   const retentionMs = RETENTION_MS;
   const messagesAStep = 3;
   const identities = new Identities(storeOn(kv));
-  const sweeps = new Sweeps({
+  const sweeps = createSweeps({
     store,
     records,
     commits,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type JsonObject, verifyMessage } from "../../toolkit/mod.ts";
 import { assertRefused, assertStatus } from "../support/answer.ts";
 import { TEST_START_MS } from "../support/clock.ts";
-import { createFakeKv, NO_FAULTS } from "../support/fake_kv.ts";
+import { type CommitOutcome, createFakeKv, NO_FAULTS } from "../support/fake_kv.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { registerAgent } from "../support/test_agent.ts";
 import { ToolAgent } from "../support/tool_client.ts";
@@ -242,4 +242,37 @@ Deno.test("POST /v1/messages by token over a store whose answers get lost stores
   } finally {
     memory.close();
   }
+});
+
+Deno.test("POST /v1/messages by token knows its own message where its commit lands while it is looked for", async () => {
+  using memory = await Deno.openKv(":memory:");
+  let fails = false;
+  let late: (() => Promise<CommitOutcome>) | null = null;
+  const fake = createFakeKv({
+    kv: memory,
+    async intercept({ writes }, run) {
+      if (!fails || !writes.some(({ key }) => key[0] === "sig")) return await run();
+      fails = false;
+      late = run;
+      throw new TypeError("error sending request");
+    },
+  });
+  const kv: Deno.Kv = Object.assign(Object.create(fake), {
+    async get(key: Deno.KvKey) {
+      if (key[0] === "sig" && late !== null) {
+        assert.ok((await late()).ok);
+        late = null;
+      }
+      return await fake.get(key);
+    },
+  });
+  await using relay = await startTestRelay({ deps: { kv }, config: { sharedStore: true } });
+  const sender = await ToolAgent.register(relay.url, "sender");
+  const receiver = await registerAgent(relay, "receiver");
+  fails = true;
+  const answer = await sender.rest("POST", "/v1/messages", { to: "receiver", body: "once" });
+  assertStatus(answer, 201);
+  assert.equal(fails, false);
+  assert.equal(late, null);
+  assert.deepEqual((await receiver.inbox()).map(({ id }) => id), [answer.json.id]);
 });

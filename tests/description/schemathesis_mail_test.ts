@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { handIn, mailText } from "../support/inbound_mail.ts";
+import { isLong } from "../support/long_test.ts";
 import { accepted } from "../support/mail_caller.ts";
 import { startMailRelay } from "../support/mail_relay.ts";
 import { pythonOrSkip } from "../support/python_program.ts";
@@ -61,7 +62,7 @@ await pythonOrSkip(
         "--exclude-method=DELETE",
         "--checks=negative_data_rejection,response_schema_conformance,status_code_conformance,not_a_server_error",
         `--seed=${SEED}`,
-        "--max-examples=10",
+        `--max-examples=${isLong ? 10 : 3}`,
         "--phases=coverage,fuzzing",
         "--continue-on-failure",
         "--generation-database=none",

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
+import { isLong } from "../support/long_test.ts";
 import { pythonOrSkip } from "../support/python_program.ts";
 import { startTestRelay } from "../support/relay.ts";
 
@@ -30,7 +31,7 @@ await pythonOrSkip(
       `--config-file=${pathOf("schemathesis.toml")}`,
       "run",
       `--seed=${SEED}`,
-      "--max-examples=10",
+      `--max-examples=${isLong ? 10 : 3}`,
       "--phases=examples,coverage,fuzzing",
       // Off, each of its routes answers 503.
       "--exclude-tag=Mail",

@@ -113,7 +113,6 @@ queueTest(
       lastPollMs: found.unseenMs,
       read: [],
       overflow: false,
-      attempt: "",
     };
     await kv.set(pollKey(AGENT), poll);
     scene.storage.records.evict(`poll/${AGENT}`);

@@ -85,7 +85,6 @@ const poll = (more: Partial<PollRecord>): PollRecord => ({
   lastPollMs: 0,
   read: [],
   overflow: false,
-  attempt: "",
   ...more,
 });
 

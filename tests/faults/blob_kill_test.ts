@@ -5,10 +5,11 @@ import type { BlobRef } from "../../server/blobs/blobs.ts";
 import { BLOB_KINDS, kindName, openBlobRig } from "../support/blob_rig.ts";
 import { createTestClock } from "../support/clock.ts";
 import { seededRandom } from "../support/fake_kv.ts";
+import { isLong } from "../support/long_test.ts";
 import { delay } from "../support/pace.ts";
 import { spawnBlobWriter } from "../support/spawn_blob_writer.ts";
 
-const ROUNDS = Deno.env.get("CI") === "true" ? 20 : 4;
+const ROUNDS = isLong ? 20 : 3;
 
 for (const kind of BLOB_KINDS) {
   Deno.test(`kill -9 between write, commit and deletion, ${ROUNDS} rounds (${kindName(kind)})`, async () => {

@@ -36,7 +36,7 @@ for (const [part, prefix] of [["custody", "custody-key"], ["outgoing", "outgoing
     const options = { config: { sharedStore: true } };
     await assert.rejects(
       startTestRelay({ ...options, deps: { kv: failing } }),
-      /disk I\/O error/,
+      { cause: new TypeError("disk I/O error") },
     );
     assert.equal(heldBefore, 2);
     assert.equal(await heldSlots(kv), 0);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { ask } from "../support/answer.ts";
 import { seededRandom } from "../support/fake_kv.ts";
+import { isLong } from "../support/long_test.ts";
 import { delay } from "../support/pace.ts";
 import { startRelayProcesses } from "../support/relay_processes.ts";
 import { spawnRelay } from "../support/spawn_relay.ts";
@@ -8,9 +9,8 @@ import { registerAgent, type Target } from "../support/test_agent.ts";
 import { realTarget, TRAFFIC_LIMITS } from "../support/traffic.ts";
 import { Ledger } from "./ledger.ts";
 
-const inCi = Deno.env.get("CI") === "true";
-const ROUNDS = inCi ? 100 : 10;
-const SHARED_ROUNDS = inCi ? 20 : 5;
+const ROUNDS = isLong ? 100 : 9;
+const SHARED_ROUNDS = isLong ? 20 : 3;
 const AGENTS = 5;
 const LANES = 6;
 

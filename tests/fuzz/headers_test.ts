@@ -1,4 +1,5 @@
 /** Headers missing, doubled, garbled and too many, around good requests. */
+import { isLong } from "../support/long_test.ts";
 import { TestAgent, toBytes } from "../support/test_agent.ts";
 import { askRaw } from "../support/raw_request.ts";
 import type { Random } from "../support/loose_json.ts";
@@ -6,8 +7,8 @@ import { runCampaign } from "./fuzz_campaign.ts";
 import { fillPath } from "./fuzz_routes.ts";
 import { nat, pick } from "./hostile_json.ts";
 
-const ROUNDS = 40;
-const ROUNDS_OF_OTHERS = 6;
+const ROUNDS = isLong ? 40 : 12;
+const ROUNDS_OF_OTHERS = isLong ? 6 : 3;
 
 type Line = readonly [name: string, value: string];
 

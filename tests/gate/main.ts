@@ -1,6 +1,7 @@
 /**
- * The gate: `deno task ok` runs every check and every test, `deno task test [PATH...]` the tests
- * alone, with `--long` those too that take long and fetch what they read, `deno task test --changed [REVISION]` those that reach what differs from a revision.
+ * The gate: `deno task ok` runs every check and every test, `deno task test [PATH...]` the tests alone;
+ * both with `--long` in full numbers, and those too that fetch what they read.
+ * `deno task test --changed [REVISION]` runs the tests that reach what differs from a revision.
  * Ends with one line, `N passed, N failed`, and exits non-zero when anything failed.
  */
 import { dirname } from "node:path";
@@ -13,8 +14,8 @@ import { testSteps } from "./test_steps.ts";
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const [part, ...given] = Deno.args;
-// Tests that fetch what is not committed look for it.
-const wantsLong = part === "test" && given[0] === "--long";
+const wantsLong = given[0] === "--long";
+// Tests look for it.
 if (wantsLong) Deno.env.set("RELAY_LONG_TESTS", "1");
 const args = wantsLong ? given.slice(1) : given;
 const wantsChanged = args[0] === "--changed";
@@ -23,7 +24,7 @@ if (
   (wantsChanged ? part === "ok" || args.length > 2 : args.some((arg) => arg.startsWith("-")))
 ) {
   console.error(
-    "usage: main.ts ok | main.ts test [--long] [PATH...] | main.ts test --changed [REVISION]",
+    "usage: main.ts ok [--long] | main.ts test [--long] [PATH...] | main.ts test --changed [REVISION]",
   );
   Deno.exit(2);
 }

@@ -1,8 +1,9 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { parseDenoTest } from "./parse_deno_test.ts";
+import { listProjectFiles } from "./project_files.ts";
 import { runCommand } from "./run_command.ts";
 import type { Step, StepResult } from "./step.ts";
-import { addTallies } from "./tally.ts";
 
 /** Examples in documents and docstrings are pure: they get no permission at all. */
 const EXAMPLE_PERMISSIONS: readonly string[] = [];
@@ -21,8 +22,8 @@ const TEST_PERMISSIONS: readonly string[] = [
 ];
 
 /**
- * Files that take longest, half a minute each and more in CI. They run one after the other from the
- * start on, beside the others: begun last, one of them would leave the other processors idle.
+ * Files that take longest for what they wait for. Each runs in an isolate of its own, from the start on,
+ * beside the others: begun last, one of them would leave the other processors idle.
  */
 export const LONG_FILES: readonly string[] = [
   "tests/faults/kill_test.ts",
@@ -30,6 +31,17 @@ export const LONG_FILES: readonly string[] = [
   "tests/shared/processes_test.ts",
   "tests/toolkit/npm_package_test.ts",
 ];
+
+/**
+ * Files of one group. Deno gives each test module an isolate that loads and compiles the whole server
+ * again, which takes longer than most files' tests; more than so many leave a processor idle at the end.
+ */
+const GROUP_SIZE = 30;
+
+/** Test modules at one time: one more than processors, because some wait for clocks and processes. */
+const JOBS = navigator.hardwareConcurrency + 1;
+
+const TEST_FILE = /_test\.tsx?$/;
 
 /** Which tests run, and what is known of them. */
 export interface TestSelection {
@@ -46,10 +58,6 @@ export function testSteps(
 ): { documentation: Step; tests: Step } {
   const examples = ["--doc", "--permit-no-files", "--ignore=**/*_test.ts", ...EXAMPLE_PERMISSIONS];
   const options = [...(areTypesChecked ? ["--no-check"] : []), ...TEST_PERMISSIONS];
-  // Two runs would each check the types of what both import.
-  const parts = areTypesChecked && only.length === 0
-    ? [LONG_FILES, ["--parallel", `--ignore=${LONG_FILES.join()}`]]
-    : [["--parallel", ...only]];
   return {
     documentation: {
       name: "documentation tests",
@@ -57,14 +65,52 @@ export function testSteps(
     },
     tests: {
       name: "tests",
-      run: async () =>
-        (await Promise.all(parts.map((part) => denoTest(root, [...options, ...part]))))
-          .reduce((sum, result) => ({
-            ...addTallies(sum, result),
-            output: `${sum.output}${result.output}`,
-          })),
+      // Beside what takes one processor alone.
+      isEarly: areTypesChecked,
+      run: async () => {
+        const groups = await Deno.makeTempDir({ prefix: "gate_groups_" });
+        try {
+          const files = only.length === 0 ? await listProjectFiles(root) : only;
+          const folders = only.filter((path) => !TEST_FILE.test(path));
+          const modules = [...await writeGroups(root, groups, files), ...folders];
+          return await denoTest(root, [...options, "--parallel", ...modules]);
+        } finally {
+          await Deno.remove(groups, { recursive: true });
+        }
+      },
     },
   };
+}
+
+/** Test files in the order in which they begin: long ones, then modules that import the others, by path. */
+export function groupTests(files: readonly string[], groupSize = GROUP_SIZE): string[][] {
+  const tests = files.filter((path) => TEST_FILE.test(path));
+  const long = LONG_FILES.filter((path) => tests.includes(path));
+  // Journeys over a relay take longer than the unit tests of server/, which come first by path.
+  const others = tests.filter((path) => !long.includes(path)).sort().reverse();
+  const groups = Array.from(
+    { length: Math.ceil(others.length / groupSize) },
+    (_, i) => others.slice(i * groupSize, (i + 1) * groupSize),
+  );
+  return [...long.map((path) => [path]), ...groups];
+}
+
+async function writeGroups(
+  root: string,
+  folder: string,
+  paths: readonly string[],
+): Promise<string[]> {
+  return await Promise.all(
+    groupTests(paths).map(async (files, i) => {
+      const module = join(folder, `group_${i}_test.ts`);
+      const urls = files.map((path) => pathToFileURL(resolve(root, path)).href);
+      await Deno.writeTextFile(
+        module,
+        urls.map((url) => `import ${JSON.stringify(url)};\n`).join(""),
+      );
+      return module;
+    }),
+  );
 }
 
 async function denoTest(root: string, args: readonly string[]): Promise<StepResult> {
@@ -73,7 +119,7 @@ async function denoTest(root: string, args: readonly string[]): Promise<StepResu
     const report = join(folder, "junit.xml");
     const { exitCode, output } = await runCommand(
       [Deno.execPath(), "test", "--frozen", "--no-prompt", `--junit-path=${report}`, ...args],
-      { cwd: root, env: { DENO_NO_UPDATE_CHECK: "1" } },
+      { cwd: root, env: { DENO_NO_UPDATE_CHECK: "1", DENO_JOBS: String(JOBS) } },
     );
     const junitXml = await Deno.readTextFile(report).catch(() => "");
     return { ...parseDenoTest(output, junitXml, exitCode), output };

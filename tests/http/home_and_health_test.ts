@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { startApp } from "../support/app_server.ts";
 import { ADMIN_TOKEN } from "../support/figures.ts";
 import { startTestRelay } from "../support/relay.ts";
+import { silentStore } from "../support/silent_store.ts";
 import { signIn, visit } from "../admin/operator.ts";
 
 const BASE = { baseUrl: "https://relay.test" };
@@ -126,8 +127,14 @@ Deno.test("GET /health/db answers 200 for a living database and 500 internal for
   assert.match(error.message, /database does not answer/);
 });
 
-Deno.test("GET /health/db reads the store itself by default", async () => {
-  await using app = await startApp([]);
-  const answer = await fetch(`${app.url}/health/db`);
+Deno.test("GET /health/db of a relay reads its store", async () => {
+  using memory = await Deno.openKv(":memory:");
+  const store = silentStore(memory);
+  await using relay = await startTestRelay({ deps: { kv: store.kv } });
+  const answer = await fetch(`${relay.url}/health/db`);
   assert.deepEqual(await answer.json(), { ok: true, db: true });
+  store.failAfter(0, "disk I/O error");
+  const failing = await fetch(`${relay.url}/health/db`);
+  assert.equal((await failing.json()).error.code, "internal");
+  store.speak();
 });

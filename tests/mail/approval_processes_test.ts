@@ -1,6 +1,6 @@
 /** Approvals at relay processes on one file with a real SMTP server, and over kill -9. */
 import assert from "node:assert/strict";
-import { decide, LETTER, newDraft, sentMessages } from "../support/draft_world.ts";
+import { decide, LETTER, linkIn, newDraft, sentMessages } from "../support/draft_world.ts";
 import { accepted, MailKeyHolder } from "../support/mail_caller.ts";
 import { PROGRAM } from "../support/mail_links.ts";
 import { askMail, signRegistration } from "../support/mail_relay.ts";
@@ -15,21 +15,6 @@ const env = ({ url }: TestSmtpServer) => ({
   RELAY_MAIL_FROM: "relay@example.org",
   RELAY_MAIL_DOMAIN: "mail.example.org",
 });
-
-/** The link with such a path in the mails that have arrived, waited for. */
-async function linkIn(
-  smtp: TestSmtpServer,
-  within: string,
-): Promise<{ path: string; token: string }> {
-  for (let at = 0;; at++) {
-    while (smtp.received.length <= at) await delay(5);
-    const { text = "" } = await parseMail(smtp.received[at]!);
-    const link = [...text.matchAll(/http\S+\?token=[^\s#]+/g)].map(([url]) => new URL(url))
-      .find(({ pathname }) => pathname.includes(within));
-    if (link === undefined) continue;
-    return { path: link.pathname + link.search, token: link.searchParams.get("token")! };
-  }
-}
 
 /** A verified org with a draft_only inbox. */
 async function makeWorld(world: RelayProcesses, smtp: TestSmtpServer) {

@@ -13,7 +13,7 @@ import {
   type ChangedRecipient,
   RecipientChanges,
 } from "../../server/mail/delivery/recipient_change.ts";
-import { countNow, figureRecords } from "../../server/mail/figures/figures_record.ts";
+import { count } from "../../server/mail/figures/figures_record.ts";
 import { Mailboxes } from "../../server/mail/mailboxes/mailboxes.ts";
 import { inboxKey, type InboxRecord } from "../../server/mail/records/inbox_record.ts";
 import { makeMailId } from "../../server/mail/records/mail_id.ts";
@@ -22,7 +22,7 @@ import {
   type MessageRow,
   type Recipient,
 } from "../../server/mail/records/message_record.ts";
-import { orgKey, type OrgRecord } from "../../server/mail/records/org_record.ts";
+import { newOrg, orgKey, type OrgRecord } from "../../server/mail/records/org_record.ts";
 import { Suppressions } from "../../server/mail/suppressions/suppressions.ts";
 import type { Mailer } from "../../server/outgoing/mailer.ts";
 import { OutgoingQueue } from "../../server/outgoing/outgoing_queue.ts";
@@ -166,15 +166,12 @@ export async function withDeliveries(test: (bench: Bench) => Promise<void>): Pro
       const id = makeMailId("msg", clock.now(), random);
       const blob: BlobRef = { name: [orgId, inbox, id], sections: [{ sizeBytes: 30, sha256: "" }] };
       bench.blobs.set(blob.name.join("/"), rawOf(id));
-      const namedMs = clock.now();
       const row = await by.mailboxes.change<MessageRow>(orgId, inbox, () => ({
-        records: figureRecords(orgId, namedMs),
-        sizeBytes: 1_000,
         plan({ turn, mailbox }) {
           const row = makeMessage({ id, orgId, inboxId: inbox, to, sendAtMs, blob }, turn.nowMs);
           turn.set(messageKey(orgId, inbox, id), row);
           stageMails(turn, row, { store: by.store, domain: DOMAIN });
-          countNow(turn, orgId, namedMs, { accepted: to.length, pending: to.length });
+          count(turn, orgId, turn.nowMs, { accepted: to.length, pending: to.length });
           return { mailbox: { ...mailbox, headId: id }, result: row };
         },
       }));
@@ -215,23 +212,8 @@ export const rawOf = (id: string): Uint8Array =>
   new TextEncoder().encode(`Subject: ${id}\r\n\r\nhello\r\n.a dot\r\n`);
 
 export function makeOrg(nowMs: number): OrgRecord {
-  return {
-    v: 1,
-    id: makeMailId("org", nowMs, random),
-    agentId: null,
-    publicKey: null,
-    createdAtMs: nowMs,
-    trialEndsAtMs: null,
-    verifiedAtMs: nowMs,
-    verifiedEmail: "owner@example.org",
-    google: null,
-    pendingClaim: null,
-    inboxes: 1,
-    addressesTaken: [],
-    suspendedAtMs: null,
-    deletedAtMs: null,
-    attempt: "test",
-  };
+  const known = { verifiedEmail: "owner@example.org", inboxes: 1 };
+  return newOrg(makeMailId("org", nowMs, random), nowMs, known);
 }
 
 export function makeInbox(orgId: string, id: string, nowMs: number): InboxRecord {
@@ -247,7 +229,6 @@ export function makeInbox(orgId: string, id: string, nowMs: number): InboxRecord
     clientId: null,
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
-    attempt: "test",
   };
 }
 

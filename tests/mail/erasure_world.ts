@@ -128,10 +128,7 @@ export async function openSweeper({ clock }: Pick<World, "clock">, kv: Deno.Kv):
     log: (event) => void logged.push(event),
     alsoErased: () => [],
     eraseFirst: () => Promise.resolve(false),
-    rowsOfOrg: [
-      (orgId) =>
-        ["mail-key-used", "mail-inbox", "mail-list", "mail-client-id"].map((name) => [name, orgId]),
-    ],
+    tables: ["mail-key-used", "mail-inbox", "mail-list", "mail-client-id"],
   });
   return {
     commits,

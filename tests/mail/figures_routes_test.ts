@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
+import { readFigures } from "../../server/mail/figures/read_figures.ts";
 import { orgKey, type OrgRecord } from "../../server/mail/records/org_record.ts";
 import { suppressionKey } from "../../server/mail/suppressions/suppressions.ts";
+import { delayReads } from "../support/delay_reads.ts";
 import { handIn, mailText } from "../support/inbound_mail.ts";
 import { accepted, assertMailRefused, MailKeyHolder } from "../support/mail_caller.ts";
 import { registerOrg, startMailRelay } from "../support/mail_relay.ts";
+import { receive, verifiedOrg } from "../support/mail_tools.ts";
 import type { TestRelay } from "../support/relay.ts";
+import { deliver, listMessages } from "../support/sending_org.ts";
+import { storeOn } from "../support/store_on.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -58,6 +63,32 @@ Deno.test("usage counts the UTC day, activity fills its hours and days", async (
   assert.equal(next.messages_received, 0);
 });
 
+Deno.test("what waits to be sent leaves the hour in which it was counted, whenever its commit was made", async () => {
+  using kv = await Deno.openKv(":memory:");
+  const reads = delayReads(kv);
+  await using relay = await startMailRelay({ deps: { kv: reads.kv } });
+  const holder = await verifiedOrg(relay);
+  const inbox = await holder.inbox();
+  await receive(relay, inbox.address);
+  const [{ id }] = await listMessages(holder, inbox);
+  relay.clock.advance(HOUR_MS - 1);
+  // The reply has its time; an hour begins before it is committed.
+  reads.hold(([table]) => table === "mail-thread");
+  const replying = holder.ask("POST", `/v1/mail/messages/${id}/reply`, { body: { text: "Yes" } });
+  await reads.reached(1);
+  relay.clock.advance(1);
+  reads.release();
+  accepted(await replying, 202);
+  const pendingOf = async () => {
+    const nowMs = relay.clock.now();
+    const hours = await readFigures(storeOn(kv), holder.orgId, nowMs - HOUR_MS, nowMs + 1);
+    return hours.map(({ counts }) => counts.pending ?? 0);
+  };
+  assert.deepEqual(await pendingOf(), [1, 0]);
+  await deliver(relay);
+  assert.deepEqual(await pendingOf(), [0, 0]);
+});
+
 Deno.test("delivery-health and activity take the four periods and nothing else", async () => {
   await using relay = await startMailRelay();
   const holder = await holderOf(relay);
@@ -90,7 +121,7 @@ Deno.test("suppressions are listed, paged and lifted, each org its own", async (
   const { kv } = relay.deps;
   const messageId = "msg_01ARYZ6S410000000000000000";
   const put = async (orgId: string, address: string, createdAtMs: number) => {
-    const suppression = { v: 1, reason: "hard_bounce", messageId, createdAtMs, attempt: "" };
+    const suppression = { v: 1, reason: "hard_bounce", messageId, createdAtMs };
     await kv.set(suppressionKey(orgId, address), suppression);
     await kv.set(["mail-suppression-order", orgId, createdAtMs, address], { v: 1 });
   };
@@ -138,7 +169,6 @@ Deno.test("an org's figures and suppressions go with it", async () => {
     reason: "complaint",
     messageId: "msg_01ARYZ6S410000000000000000",
     createdAtMs: 1,
-    attempt: "",
   });
   await kv.set(["mail-suppression-order", holder.orgId, 1, "reader@example.org"], { v: 1 });
   accepted(await holder.ask("DELETE", "/v1/mail/org", { body: { org_id: holder.orgId } }), 204);

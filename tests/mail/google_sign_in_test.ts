@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { parseConfig } from "../../server/config.ts";
 import { googleKey } from "../../server/mail/records/google_record.ts";
-import { erasureKey, type ErasureRow } from "../../server/mail/orgs/stage_erasure.ts";
+import { erasureKey, type ErasureRow } from "../../server/mail/orgs/change_org.ts";
 import { orgKey, type OrgRecord } from "../../server/mail/records/org_record.ts";
 import { keysKey, type KeysRecord } from "../../server/mail/records/key_record.ts";
 import {

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { seededRandom } from "../support/fake_kv.ts";
 import { handIn, mailText } from "../support/inbound_mail.ts";
+import { isLong } from "../support/long_test.ts";
 import { auditMailboxes } from "../support/mailbox_audit.ts";
 import { accepted, MailKeyHolder } from "../support/mail_caller.ts";
 import { askMail, signRegistration } from "../support/mail_relay.ts";
@@ -11,7 +12,7 @@ import { delay } from "../support/pace.ts";
 import { type SpawnedRelay, spawnRelay } from "../support/spawn_relay.ts";
 import { startRelayProcesses } from "../support/relay_processes.ts";
 
-const ROUNDS = Deno.env.get("CI") === "true" ? 20 : 4;
+const ROUNDS = isLong ? 20 : 3;
 const LANES = 4;
 const SECRET = new Uint8Array(32).fill(9);
 const ENV = {

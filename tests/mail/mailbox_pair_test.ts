@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { openStream } from "../support/event_stream.ts";
 import { seededRandom } from "../support/fake_kv.ts";
 import { handIn, mailText } from "../support/inbound_mail.ts";
+import { isLong } from "../support/long_test.ts";
 import { auditMailboxes } from "../support/mailbox_audit.ts";
 import { accepted, MailKeyHolder, newOrg } from "../support/mail_caller.ts";
 import { type MailPair, type MailPairOptions, startMailPair } from "../support/mail_pair.ts";
@@ -163,7 +164,7 @@ for (const [name, options] of KINDS) {
         const unread = [...messages.values()].filter(({ read }) => !read).length;
         assert.equal(inbox.unread_count, unread);
       }),
-      propertyRuns(3, false),
+      propertyRuns(isLong ? 3 : 1, false),
     );
   });
 }

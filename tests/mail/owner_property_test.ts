@@ -4,17 +4,23 @@
  */
 import assert from "node:assert/strict";
 import { RelayError } from "../../server/errors.ts";
-import { attachIdentity } from "../../server/mail/google/attach_identity.ts";
-import { unlinkIdentity } from "../../server/mail/google/unlink_identity.ts";
-import { makeKeySecret } from "../../server/mail/records/key_record.ts";
-import { keyOwnerKey, keysKey, type KeysRecord } from "../../server/mail/records/key_record.ts";
+import { attachIdentity, unlinkIdentity } from "../../server/mail/google/identities.ts";
+import { addKey } from "../../server/mail/keys/put_keys.ts";
+import {
+  keysKey,
+  type KeysRecord,
+  makeKeySecret,
+  OWNER_RIGHTS,
+} from "../../server/mail/records/key_record.ts";
 import type { LinkRecord } from "../../server/mail/records/link_record.ts";
 import { orgKey, type OrgRecord } from "../../server/mail/records/org_record.ts";
-import { confirmClaim, sendClaimLink } from "../../server/mail/sign_in/claim_link.ts";
-import { deleteOtherKeys } from "../../server/mail/sign_in/delete_other_keys.ts";
 import { followMagicLink, sendMagicLink } from "../../server/mail/sign_in/magic_link.ts";
-import { prepareOwnerChange } from "../../server/mail/sign_in/owner_change.ts";
-import { followRestoreLink, readRestore } from "../../server/mail/sign_in/restore_link.ts";
+import {
+  followOwnerLink,
+  readOwnerLink,
+  sendClaimLink,
+} from "../../server/mail/sign_in/owner_link.ts";
+import { deleteOtherKeys } from "../../server/mail/sign_in/shut_out.ts";
 import { propertyRuns } from "../support/property_runs.ts";
 import fc from "../support/seeded_fast_check.ts";
 import { signInServices } from "../support/sign_in_rig.ts";
@@ -46,15 +52,8 @@ const anyReturn = fc.constantFrom("claim" as const, "sign in" as const, "follow"
 async function openWorld(kv: Deno.Kv) {
   const storage = await openTestStorage(kv);
   const services = signInServices(storage);
-  const { store: { random, now }, records, commits, clock } = storage;
-  const google = {
-    ...services,
-    now,
-    random: (sizeBytes: number) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
-    domain: "agents.test",
-    prepareOwnerChange: (asked: Parameters<typeof prepareOwnerChange>[1]) =>
-      prepareOwnerChange(services, asked),
-  };
+  const { store: { random }, records, commits, clock } = storage;
+  const google = { ...services, domain: "agents.test" };
   let orgId: string | null = null;
   const links = async () =>
     (await Array.fromAsync(kv.list<LinkRecord>({ prefix: ["mail-link"] })))
@@ -72,27 +71,10 @@ async function openWorld(kv: Deno.Kv) {
   const leaked = async () => {
     const [first] = await keys();
     if (first !== undefined) return first;
-    const { hash, prefix } = makeKeySecret(random);
-    return await commits.submit({
-      records: [keysKey(orgId), keyOwnerKey(hash)],
-      sizeBytes: 1_000,
-      plan(turn) {
-        const made = {
-          id: "key_leaked",
-          hash,
-          prefix,
-          name: "leaked",
-          scope: "org" as const,
-          inboxId: null,
-          permissions: ["inbox:read", "inbox:write"] as const,
-          createdAtMs: turn.nowMs,
-          expiresAtMs: null,
-          signIn: false,
-        };
-        turn.putRecord(keysKey(orgId!), { v: 1, keys: [made], attempt: turn.attempt });
-        return made;
-      },
-    });
+    const secret = makeKeySecret(random);
+    return await commits.submit((turn) =>
+      addKey(turn, orgId!, [], { secret, name: "leaked", ...OWNER_RIGHTS, signIn: false }, random)
+    );
   };
   const caller = async () => ({ org: await org(), key: await leaked() });
   async function take(step: Step): Promise<void> {
@@ -101,7 +83,7 @@ async function openWorld(kv: Deno.Kv) {
     if (step.do === "claim") {
       const asked = { email: step.email, askedFrom: ASKED_FROM };
       await sendClaimLink(services, await caller(), asked);
-      await confirmClaim(services, await newest("claim", step.email));
+      await followOwnerLink(services, await newest("claim", step.email));
     } else if (step.do === "attach") {
       const identity = { sub: step.sub, email: `${step.sub}@example.com` };
       await attachIdentity(google, await caller(), identity, ASKED_FROM);
@@ -109,7 +91,7 @@ async function openWorld(kv: Deno.Kv) {
     else if (step.do === "follow") {
       const mailed = (await links()).filter(({ link }) => link.kind === "restore");
       const chosen = mailed[step.which % Math.max(1, mailed.length)];
-      if (chosen !== undefined) await followRestoreLink(services, chosen.id);
+      if (chosen !== undefined) await followOwnerLink(services, chosen.id);
     } else {
       const { org: opened, key } = await signIn(step.email);
       if (step.do === "shut out" && opened.id === orgId) {
@@ -156,11 +138,11 @@ Deno.test("the owner gets the org back from whatever was done in a week, and nob
             const living = [];
             for (const { id, link } of await world.links()) {
               if (link.kind !== "restore" || link.email !== OWNER) continue;
-              const works = await readRestore(world.services, id).then(() => true, () => false);
+              const works = await readOwnerLink(world.services, id).then(() => true, () => false);
               if (works) living.push(id);
             }
             assert.ok(living.length > 0, "the owner has a link that works");
-            await followRestoreLink(world.services, living[0]!);
+            await followOwnerLink(world.services, living[0]!);
           } else await watched({ do: way, email: OWNER });
         }
         const org = await world.org();
@@ -168,7 +150,7 @@ Deno.test("the owner gets the org back from whatever was done in a week, and nob
         if (wasTaken) assert.equal(org.google, null, "no identity of a stranger stays");
         for (const { id, link } of await world.links()) {
           if (link.kind !== "restore" || link.email === OWNER) continue;
-          await assert.rejects(readRestore(world.services, id), { code: "link_expired" });
+          await assert.rejects(readOwnerLink(world.services, id), { code: "link_expired" });
         }
         await world.close();
       },

@@ -5,6 +5,7 @@ import { reduceHtml } from "../../server/mail/reducing/reduce_html.ts";
 import { toEnd } from "../../server/mail/parsing/sliced.ts";
 import { withChromium, withPage } from "../support/chromium.ts";
 import { OWN_PICTURE } from "../support/hostile_drafts.ts";
+import { isLong } from "../support/long_test.ts";
 import { misplacedWords } from "../support/misplaced_words.ts";
 import { partOrSkip } from "../support/part.ts";
 import { propertySeed } from "../support/property_runs.ts";
@@ -110,7 +111,7 @@ partOrSkip(
   "chromium",
   "of a reduced HTML every word stands where it can be read",
   async (program) => {
-    const documents = fc.sample(doc, { numRuns: 250, seed: propertySeed() });
+    const documents = fc.sample(doc, { numRuns: isLong ? 250 : 60, seed: propertySeed() });
     await withChromium(program, async (browser) => {
       await withPage(browser, VIEW, async (page) => {
         const misplaced = async (html: string) => {

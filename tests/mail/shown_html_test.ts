@@ -7,6 +7,7 @@ import PostalMime, { type Email } from "postal-mime";
 import { withChromium, withPage } from "../support/chromium.ts";
 import { decide, makeDraftWorld, newestApproval, openPage } from "../support/draft_world.ts";
 import { hostileDrafts, OWN_PICTURE } from "../support/hostile_drafts.ts";
+import { isLong } from "../support/long_test.ts";
 import { accepted } from "../support/mail_caller.ts";
 import { askMail, startMailRelay } from "../support/mail_relay.ts";
 import { misplacedWords } from "../support/misplaced_words.ts";
@@ -52,12 +53,13 @@ const squeezed = (text: string | null) => text!.replaceAll(/\s+/g, "");
 
 partOrSkip(
   "chromium",
-  "what a person approves is what is delivered, pixel by pixel, for every hostile draft",
+  "what a person approves is what is delivered, pixel by pixel, for hostile drafts",
   async (program) => {
     await using relay = await startMailRelay();
     const { agent, inbox } = await makeDraftWorld(relay);
-    const drafts = Object.entries(hostileDrafts("http://tracker.invalid"));
-    assert.ok(drafts.length >= 60, `${drafts.length} drafts`);
+    const all = Object.entries(hostileDrafts("http://tracker.invalid"));
+    assert.ok(all.length >= 60, `${all.length} drafts`);
+    const drafts = all.filter((_, i) => isLong || i % 5 === 0);
     await withChromium(program, async (browser: Browser) => {
       await withPage(browser, { ...VIEW, javaScriptEnabled: true }, async (page) => {
         for (const [name, html] of drafts) {

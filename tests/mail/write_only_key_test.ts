@@ -315,7 +315,7 @@ Deno.test("refusals name no recipient that a key with inbox:write alone has not 
       assertUnmarked("reply_to_message", text);
     };
     const row = { v: 1, reason: "complaint", messageId: things.message };
-    const suppression = { ...row, createdAtMs: relay.clock.now(), attempt: "none" };
+    const suppression = { ...row, createdAtMs: relay.clock.now() };
     await kv.set(["mail-suppression", owner.orgId, FRIEND], suppression);
     await refused("recipient_suppressed");
     // Those that it gave itself are named.

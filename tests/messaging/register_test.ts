@@ -7,6 +7,11 @@ import { listRows } from "../support/store_rows.ts";
 import { register, registerAgent, TestAgent } from "../support/test_agent.ts";
 
 const MANY = { limits: { registrationsPerIpPerHour: 1000 } };
+/** Two seeds whose keys have the same three words. */
+const COLLIDING = [
+  "7d15d54570514d05cc705d4d25c5c6e784c1b50ea2949469a8c3b855b8d4f4b7",
+  "987f1ab4cfbd55140137a87d65ffe757d6cc3508a3ff036849dcb36289ec0f20",
+] as const;
 
 Deno.test("register answers 201 with exactly address, handle, word_name and owner_token", async () => {
   await using relay = await startTestRelay();
@@ -139,15 +144,10 @@ Deno.test("register ignores unknown fields and never consults Content-Type", asy
 });
 
 Deno.test("register appends an adjective where another key holds the base word name", async () => {
-  // Two seeds whose keys have the same three words.
-  const colliding = [
-    "7d15d54570514d05cc705d4d25c5c6e784c1b50ea2949469a8c3b855b8d4f4b7",
-    "987f1ab4cfbd55140137a87d65ffe757d6cc3508a3ff036849dcb36289ec0f20",
-  ] as const;
   await using relay = await startTestRelay();
   const [first, second] = [
-    await registerAgent(relay, "first", { keys: keyPairFromHex(colliding[0]) }),
-    await registerAgent(relay, "second", { keys: keyPairFromHex(colliding[1]) }),
+    await registerAgent(relay, "first", { keys: keyPairFromHex(COLLIDING[0]) }),
+    await registerAgent(relay, "second", { keys: keyPairFromHex(COLLIDING[1]) }),
   ];
   assert.equal(first.wordName, wordName(second.keys.publicKey));
   assert.equal(second.wordName, wordName(second.keys.publicKey, 2));
@@ -157,6 +157,32 @@ Deno.test("register appends an adjective where another key holds the base word n
     assert.equal(found.json.handle, agent.handle);
   }
 });
+
+for (const sharedStore of [false, true]) {
+  const store = sharedStore ? "a shared store" : "an exclusive store";
+
+  Deno.test(`register at once gives a handle to one agent, and each its own word name, on ${store}`, async () => {
+    await using relay = await startTestRelay({ ...MANY, config: { sharedStore } });
+    const alike = COLLIDING.map((hex) => new TestAgent(relay, keyPairFromHex(hex)));
+    const others = Array.from({ length: 6 }, () => new TestAgent(relay));
+    const [wordy, same] = await Promise.all([
+      Promise.all(alike.map((agent, i) => agent.askToRegister({ handle: `alike_${i}` }))),
+      Promise.all(others.map((agent) => agent.askToRegister({ handle: "one_handle" }))),
+    ]);
+    const names = wordy.map((answer) => (assertStatus(answer, 201), answer.json.word_name));
+    const { publicKey } = alike[0]!.keys;
+    assert.ok(names.includes(wordName(publicKey)), `${names}`);
+    assert.equal(new Set(names).size, 2);
+    assert.equal(same.filter(({ status }) => status === 201).length, 1);
+    for (const answer of same) if (answer.status !== 201) assertRefused(answer, "handle_taken");
+    const ids = await Promise.all(
+      ["alike_0", "alike_1", "one_handle"].map(async (handle) =>
+        (await relay.deps.kv.get<{ id: number }>(["handle", handle])).value!.id
+      ),
+    );
+    assert.deepEqual(ids.sort(), [1, 2, 3]);
+  });
+}
 
 Deno.test("register goes on through the digest's digest where many longer names are taken", async () => {
   using kv = await Deno.openKv(":memory:");

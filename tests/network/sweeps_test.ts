@@ -8,7 +8,7 @@ import { encodeBlock, feedKey } from "../../server/network/feed_block.ts";
 import { readFeed } from "../../server/network/feed.ts";
 import { recordFigures, roomForFigures } from "../../server/network/record_figures.ts";
 import { sweepKey } from "../../server/network/sweep_record.ts";
-import { Sweeps } from "../../server/network/sweeps.ts";
+import { createSweeps } from "../../server/network/sweeps.ts";
 import { Leases } from "../../server/storage/leases.ts";
 import { createTestClock, TEST_START_MS, type TestClock } from "../support/clock.ts";
 import { createFakeKv, type FakeKvOptions } from "../support/fake_kv.ts";
@@ -61,7 +61,7 @@ async function openProcess(
   kv: Deno.Kv,
   messagesAStep = 3,
 ): Promise<{
-  sweeps: Sweeps;
+  sweeps: ReturnType<typeof createSweeps>;
   ban(agent: Identity, banned: boolean): Promise<boolean>;
   close(): Promise<void>;
 }> {
@@ -71,7 +71,7 @@ async function openProcess(
     room: roomForFigures,
     annotate: (results, turn) => void recordFigures(results, turn, RETENTION_MS),
   });
-  const sweeps = new Sweeps({
+  const sweeps = createSweeps({
     store,
     records,
     commits,

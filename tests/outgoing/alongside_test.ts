@@ -1,10 +1,6 @@
 import assert from "node:assert/strict";
 import { stageNewOutgoing } from "../../server/outgoing/outgoing_row.ts";
-import type {
-  Alongside,
-  OutgoingHandler,
-  Settling,
-} from "../../server/outgoing/outgoing_handler.ts";
+import type { OutgoingHandler, Settling } from "../../server/outgoing/outgoing_handler.ts";
 import { Outdated } from "../../server/storage/job.ts";
 import { defineRecord } from "../../server/storage/record_key.ts";
 import { leaseAndDie, MINUTE_MS, queueDirectly, scripted, T0, withStore } from "./queue_bench.ts";
@@ -17,18 +13,14 @@ function tallied(handler: OutgoingHandler<string>, change: (nth: number) => void
   const settlings: Settling<string>[] = [];
   const withTally: OutgoingHandler<string> = {
     ...handler,
-    alongside(settling): Promise<Alongside> {
+    alongside(settling) {
       settlings.push(settling);
       const nth = settlings.length;
-      return Promise.resolve({
-        records: [tallyKey("all")],
-        sizeBytes: 100,
-        plan(turn) {
-          change(nth);
-          const before = turn.record(tallyKey("all")) ?? [];
-          turn.putRecord(tallyKey("all"), [...before, `${settling.result} ${settling.note}`]);
-        },
-      });
+      return (turn) => {
+        change(nth);
+        const before = turn.record(tallyKey("all")) ?? [];
+        turn.putRecord(tallyKey("all"), [...before, `${settling.result} ${settling.note}`]);
+      };
     },
   };
   return { handler: withTally, settlings };
@@ -91,9 +83,9 @@ Deno.test("alongside() that fails at first is asked again: the outcome is known,
     let failures = 2;
     const outgoing = await bench.outgoing({
       ...handler,
-      alongside(settling) {
+      alongside(settling, reads) {
         if (failures-- > 0) throw new TypeError("the store is away");
-        return handler.alongside!(settling);
+        return handler.alongside!(settling, reads);
       },
     });
     await bench.queue("a");
@@ -274,7 +266,6 @@ Deno.test("stageNewOutgoing() queues many rows in one commit that checks none of
     const operation = bench.kv.atomic();
     const turn = {
       nowMs: T0,
-      attempt: "one",
       set: (key: Deno.KvKey, value: unknown) => void operation.set(key, value),
     };
     for (let i = 0; i < 50; i++) {

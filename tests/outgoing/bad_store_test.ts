@@ -38,8 +38,8 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
           return { result: "done" };
         },
         longestPauseMs: 60_000,
-        payloadBytes: 100,
-        finish: (_ending, payload, turn) => turn.set(["finished", payload], 1),
+        alongside: ({ payload, result }) =>
+          result === "retry" ? null : (turn) => turn.set(["finished", payload], 1),
       });
       return { outgoing, fake, storage };
     }));

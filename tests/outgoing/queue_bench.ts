@@ -113,7 +113,6 @@ export async function queueDirectly(
   const operation = kv.atomic().check(found);
   const staged = stageOutgoing({
     nowMs,
-    attempt: crypto.randomUUID(),
     record: <R>() => found.value as R | null,
     putRecord: (key, value) => void operation.set(key, value),
     set: (key, value) => void operation.set(key, value),
@@ -137,11 +136,11 @@ export function scripted(
       return typeof outcome === "function" ? await outcome(item) : outcome;
     },
     longestPauseMs: 5 * MINUTE_MS,
-    payloadBytes: 1_000,
-    finish(ending, payload, turn) {
-      endings.push(ending);
-      turn.set(["finished", payload], ending);
-    },
+    alongside: ({ result, payload }) =>
+      result === "retry" ? null : (turn) => {
+        endings.push(result);
+        turn.set(["finished", payload], result);
+      },
   };
   return { handler, attempts, endings };
 }

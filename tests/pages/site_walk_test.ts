@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { withChromium, withPage } from "../support/chromium.ts";
+import { isLong } from "../support/long_test.ts";
 import { expectNoFaults, loadAxe } from "../support/page_faults.ts";
 import { partOrSkip } from "../support/part.ts";
 import { startTestRelay, type TestRelay } from "../support/relay.ts";
@@ -53,7 +54,7 @@ partOrSkip(
   "chromium",
   "start page, network and agents are free of faults in every look, and ask no other host",
   async (program) => {
-    const { relay } = await startSite({ searchesPerIpPerMinute: 4 });
+    const { relay } = await startSite({ searchesPerIpPerMinute: LOOKS.length });
     await using _ = relay;
     await using empty = await startTestRelay();
     const urls = [
@@ -85,7 +86,7 @@ partOrSkip(
           assert.deepEqual(complaints, []);
         });
       }
-      assert.ok(tooMany >= 4, "the refusal of a search was looked at, too");
+      assert.ok(tooMany >= LOOKS.length, "the refusal of a search was looked at, too");
     });
   },
 );
@@ -96,9 +97,14 @@ partOrSkip(
   async (program) => {
     const { relay } = await startSite();
     await using _ = relay;
+    const sizes = {
+      true: isLong ? [PHONE, DESKTOP] : [PHONE],
+      false: isLong ? [DESKTOP, PHONE] : [DESKTOP],
+    };
+    assert.ok(sizes.true.length > 0 && sizes.false.length > 0);
     await withChromium(program, async (browser) => {
       for (const javaScriptEnabled of [true, false]) {
-        for (const size of [DESKTOP, PHONE]) {
+        for (const size of sizes[`${javaScriptEnabled}`]) {
           await withPage(browser, { ...size, javaScriptEnabled }, async (page) => {
             const { urls, complaints } = watchPage(page);
             const pathNow = () => page.url().slice(relay.url.length);

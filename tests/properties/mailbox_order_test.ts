@@ -5,6 +5,7 @@ import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
 import { type Answer, assertStatus } from "../support/answer.ts";
 import { TEST_START_MS } from "../support/clock.ts";
 import { createFakeKv, type FakeKv, NO_FAULTS } from "../support/fake_kv.ts";
+import { isLong } from "../support/long_test.ts";
 import { propertyRuns, propertySeed } from "../support/property_runs.ts";
 import {
   makeStoreFolder,
@@ -187,7 +188,7 @@ for (const [name, kind] of Object.entries(KINDS)) {
   Deno.test(`ids ascend and are unique, a walking poller misses nothing and sees nothing twice: ${name}`, async () => {
     await fc.assert(
       fc.asyncProperty(scenarios, (scenario) => runOn(kind, scenario)),
-      propertyRuns(kind.runs, false),
+      propertyRuns(isLong ? kind.runs : Math.ceil(kind.runs / 3), false),
     );
   });
 }

@@ -27,7 +27,6 @@ interface Account {
 
 const accountKey = defineRecord<Account, [name: string]>(["account"], 1, {
   deferred: true,
-  plain: true,
 });
 const NAMES = ["a", "b", "c", "d", "e", "f"];
 const UNITS = 3;

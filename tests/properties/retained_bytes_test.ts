@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { releaseBytes, retainBytes } from "../../server/mailboxes/retained_bytes.ts";
+import { isLong } from "../support/long_test.ts";
 import { propertyRuns } from "../support/property_runs.ts";
 
 const DAY_MS = 86_400_000;
@@ -42,7 +43,7 @@ Deno.test("retainBytes() never lets retained messages pass the limit, and accept
       }
       assert.ok(days.length / 2 <= 32, "a pair a day");
     }),
-    propertyRuns(200),
+    propertyRuns(isLong ? 200 : 60),
   );
 });
 

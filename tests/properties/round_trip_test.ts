@@ -10,6 +10,7 @@ import {
 } from "../../toolkit/mod.ts";
 import { assertStatus } from "../support/answer.ts";
 import { seededRandom } from "../support/fake_kv.ts";
+import { isLong } from "../support/long_test.ts";
 import { writeLoosely } from "../support/loose_json.ts";
 import { propertyRuns } from "../support/property_runs.ts";
 import { startTestRelay, type TestRelay } from "../support/relay.ts";
@@ -108,7 +109,7 @@ Deno.test("any JSON sent as RFC 8785 bytes is bound by the recipient alone", asy
         age: true,
       });
     }),
-    propertyRuns(150),
+    propertyRuns(isLong ? 150 : 50),
   );
 });
 
@@ -133,6 +134,6 @@ Deno.test("any JSON in any bytes is carried, hashed alike and bound by its signe
         ["valid", "match", "bound"],
       );
     }),
-    propertyRuns(150),
+    propertyRuns(isLong ? 150 : 50),
   );
 });

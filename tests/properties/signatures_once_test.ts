@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { type Answer, assertErrorShape } from "../support/answer.ts";
 import { createTestClock } from "../support/clock.ts";
+import { isLong } from "../support/long_test.ts";
 import { propertyRuns } from "../support/property_runs.ts";
 import { startTestRelay, type TestRelay } from "../support/relay.ts";
 import { registerAgents, toBytes } from "../support/test_agent.ts";
@@ -135,7 +136,7 @@ for (const sharedStore of [false, true]) {
     const sequences = fc.array(steps, { minLength: 20, maxLength: 60, size: "max" });
     await fc.assert(
       fc.asyncProperty(sequences, (taken) => run(taken, sharedStore, counts)),
-      propertyRuns(12, false),
+      propertyRuns(isLong ? 12 : 4, false),
     );
     for (const [name, count] of Object.entries(counts)) assert.ok(count > 0, name);
   });

@@ -1,6 +1,16 @@
 /** The shared mode on a real KV server: runs where denokv is on PATH or DENOKV_BIN names it. */
 import assert from "node:assert/strict";
 import { assertRefused, assertStatus } from "../support/answer.ts";
+import { MailLedger } from "../faults/mail_ledger.ts";
+import type { FuzzRoute } from "../fuzz/fuzz_routes.ts";
+import { encodeBase64Key, newKey } from "../support/custody_key.ts";
+import { startScriptedDns } from "../support/dns_server.ts";
+import { decide, LETTER, linkIn, sentMessages } from "../support/draft_world.ts";
+import { accepted, type MailKeyHolder } from "../support/mail_caller.ts";
+import { startMailRelay } from "../support/mail_relay.ts";
+import { parseMail, startSmtpServer, type TestSmtpServer } from "../support/smtp_server.ts";
+import { newClaimedOrg } from "../support/spawned_org.ts";
+import { nameOf, routesToStore, storeRequests } from "../support/store_requests.ts";
 import { findKvServer, type KvServer, startKvServer } from "../support/kv_server.ts";
 import { delay } from "../support/pace.ts";
 import { type SpawnedRelay, spawnRelay } from "../support/spawn_relay.ts";
@@ -8,6 +18,18 @@ import { registerAgent, type Target, toBytes } from "../support/test_agent.ts";
 import { realTarget, runTraffic, TRAFFIC_LIMITS } from "../support/traffic.ts";
 
 const program = findKvServer();
+const ADMIN_TOKEN = "kv-server-".repeat(8);
+const SECRET = new Uint8Array(32).fill(9);
+const MANY = 1_000_000;
+const MAIL_LIMITS = {
+  ...TRAFFIC_LIMITS,
+  mailSendsPerInboxPerHour: MANY,
+  mailRecipientsPerOrgPerDay: MANY,
+  mailRecipientsPerOrgFirstDay: MANY,
+  mailRecipientsNewOrgsPerDay: MANY,
+  mailInboundPerInboxPerHour: MANY,
+  mailInboundPerClientPerHour: MANY,
+};
 
 interface Rig {
   server: KvServer;
@@ -19,16 +41,55 @@ function kvServerTest(name: string, size: number, body: (rig: Rig) => Promise<vo
   Deno.test({
     name: `${name} (needs denokv)`,
     ignore: program === null,
+    fn: () => withRelays(size, { RELAY_LIMITS: JSON.stringify(TRAFFIC_LIMITS) }, body),
+  });
+}
+
+async function withRelays(
+  size: number,
+  env: Record<string, string>,
+  body: (rig: Rig) => Promise<void>,
+): Promise<void> {
+  await using server = await startKvServer(program!);
+  await using opened = new AsyncDisposableStack();
+  const relays: SpawnedRelay[] = [];
+  for (let i = 0; i < size; i++) {
+    relays.push(opened.use(await spawnRelay({ env: { ...server.env, ...env } })));
+  }
+  await body({ server, relays, targets: relays.map(({ url }) => realTarget(url)) });
+}
+
+interface MailRig extends Rig {
+  smtp: TestSmtpServer;
+  owner: MailKeyHolder;
+  mail: MailLedger;
+}
+
+/** Three relays with mail, an SMTP server, and an org that may send. */
+function mailTest(name: string, body: (rig: MailRig) => Promise<void>): void {
+  Deno.test({
+    name: `${name} (needs denokv)`,
+    ignore: program === null,
     fn: async () => {
-      await using server = await startKvServer(program!);
-      await using relays = new AsyncDisposableStack();
-      const opened: SpawnedRelay[] = [];
-      for (let i = 0; i < size; i++) {
-        const env = { ...server.env, RELAY_LIMITS: JSON.stringify(TRAFFIC_LIMITS) };
-        opened.push(relays.use(await spawnRelay({ env })));
-      }
-      const targets = opened.map(({ url }) => realTarget(url));
-      await body({ server, relays: opened, targets });
+      await using smtp = await startSmtpServer();
+      await using dns = startScriptedDns();
+      const env = {
+        RELAY_ADMIN_TOKEN: ADMIN_TOKEN,
+        RELAY_CUSTODY_KEY: encodeBase64Key(newKey()),
+        RELAY_SMTP_URL: smtp.url,
+        RELAY_MAIL_FROM: "relay@example.org",
+        RELAY_MAIL_DOMAIN: "agents.test",
+        RELAY_MAIL_INBOUND_SECRET: `whsec_${SECRET.toBase64()}`,
+        RELAY_DNS_SERVERS: `${dns.server.host}:${dns.server.port}`,
+        RELAY_LIMITS: JSON.stringify(MAIL_LIMITS),
+      };
+      await withRelays(3, env, async (rig) => {
+        const taken = async () => (await smtp.next()).content.toString();
+        const owner = await newClaimedOrg(rig.relays[0]!, taken);
+        const inbox = await owner.inbox();
+        const mail = new MailLedger({ inbox, smtp, secret: SECRET });
+        await body({ ...rig, smtp, owner, mail });
+      });
     },
   });
 }
@@ -123,58 +184,214 @@ kvServerTest(
   },
 );
 
-kvServerTest(
-  "a KV server that is away for 20 s loses and doubles nothing",
-  2,
-  async (rig) => {
-    const senders = await Promise.all(
-      Array.from({ length: 6 }, (_, i) => registerAgent(rig.targets[i % 2]!, `sender_${i}`)),
-    );
-    const reader = await registerAgent(rig.targets[0]!, "reader");
-    const acknowledged = new Map<number, string>();
-    const refusalsMs: number[] = [];
-    let isOver = false;
-    /** Sends on and on, each request until it is acknowledged. */
-    const traffic = senders.map(async (sender, who) => {
-      for (let n = 0; !isOver; n++) {
-        const text = `${who}/${n}`;
-        const options = {
-          body: toBytes({ to: "reader", body: text }),
-          timestamp: rig.targets[0]!.clock.seconds(),
-        };
-        for (;;) {
-          const beganMs = performance.now();
-          const answer = await sender.call("POST", "/v1/messages", options);
-          if (answer.status === 201) {
-            acknowledged.set(answer.json.id, text);
-            break;
-          }
-          assertRefused(answer, "unavailable");
-          refusalsMs.push(performance.now() - beganMs);
-          await delay(500);
-        }
-        await delay(100);
-      }
-    });
-    await delay(1_000);
-    await rig.server.kill();
-    await delay(20_000);
-    await rig.server.start();
-    await delay(5_000);
-    isOver = true;
-    await Promise.all(traffic);
-    assert.ok(refusalsMs.length >= senders.length, `${refusalsMs.length} were refused`);
-    const longestMs = Math.max(...refusalsMs);
-    assert.ok(longestMs <= 15_000 + 1_000, `answered after ${longestMs} ms`);
-    const found = new Map<number, string>();
-    for (let since = 0;;) {
-      const messages = await reader.inbox(`since_id=${since}&limit=100`);
-      if (messages.length === 0) break;
-      for (const { id, body } of messages) found.set(id, body);
-      assert.ok(messages.at(-1).id > since);
-      since = messages.at(-1).id;
+type Act = (server: KvServer) => void | Promise<void>;
+
+/** How it goes, and comes back. */
+const AWAY: Readonly<Record<string, { leave: Act; back: Act }>> = {
+  "suspended": { // its connections hang
+    leave: (server) => server.suspend(),
+    back: (server) => server.resume(),
+  },
+  "killed": { leave: (server) => server.kill(), back: (server) => server.start() },
+};
+const AWAY_MS = 20_000;
+/** As docs/operations.md says, and some for a busy machine. */
+const PROMISED_MS = 15_000 + 1_000;
+const SENDERS = 4;
+
+mailTest("a KV server that is away for 20 s loses and doubles nothing", async (rig) => {
+  const { server, targets, smtp, owner, mail } = rig;
+  const client = new PatientClient();
+  const requestOf = await storeRequests(targets[2]!, owner.at(targets[2]!), ADMIN_TOKEN);
+  const messages = await startMessages(targets, client);
+  const inbox = await owner.inbox({ send_policy: "draft_only" });
+  const propose = async (subject: string) => {
+    const body = { ...LETTER, subject, client_id: subject };
+    return await owner.at(targets[1]!).ask("POST", `/v1/mail/inboxes/${inbox.id}/drafts`, { body });
+  };
+  let isOver = false;
+  const mails = (async () => {
+    for (let n = 0; !isOver; n++) {
+      const target = targets[n % 2]!;
+      await client.timed(() => mail.send(owner.at(target)));
+      await client.timed(() => mail.handIn(target.url, target.clock.seconds()));
+      await delay(1_000);
     }
-    const inOrder = (of: Map<number, string>) => [...of].sort(([a], [b]) => a - b);
-    assert.deepEqual(inOrder(found), inOrder(acknowledged));
+  })();
+
+  for (const [how, { leave, back }] of Object.entries(AWAY)) {
+    const { id } = accepted(await propose(`approved-${how}`), 201);
+    const link = await linkIn(smtp, id);
+    await leave(server);
+    const goneMs = performance.now();
+    const approved = targets.map((target) =>
+      client.untilTaken(() => decide(target, link, "approve"))
+    );
+    const proposed = client.untilTaken(() => propose(`proposed-${how}`));
+    const { refused, wrong } = await askAll(requestOf, client);
+    assert.deepEqual(wrong, [], how);
+    assert.ok(refused >= 55, `${how}: ${refused} routes answered 503`);
+    await delay(AWAY_MS - (performance.now() - goneMs));
+    await back(server);
+    await delay(1_000);
+    await messages.wake();
+    for (const { status } of await Promise.all(approved)) assert.ok([200, 410].includes(status));
+    assert.ok([200, 201].includes((await proposed).status));
+  }
+  isOver = true;
+  await Promise.all([messages.end(), mails]);
+  const longestMs = Math.max(...client.tookMs);
+  assert.ok(longestMs <= PROMISED_MS, `answered after ${longestMs} ms`);
+  assert.ok(client.refusals >= SENDERS, `${client.refusals} were refused`);
+
+  await messages.check();
+  for (let tries = 0; await mail.repeatAll(owner, targets[0]!.clock.seconds()) > 0; tries++) {
+    assert.ok(tries < 20, "mail stays without an answer");
+  }
+  for (let tries = 0; await mail.waiting(owner) > 0; tries++) {
+    assert.ok(tries < 300, "mail waits for ever");
+    await delay(100);
+  }
+  await mail.check(owner);
+  const each = (what: string) => Object.keys(AWAY).map((how) => `${what}-${how}`).sort();
+  const sent = await sentMessages(owner, inbox.id);
+  assert.deepEqual(sent.map(({ subject }) => subject).sort(), each("approved"));
+  const open = await owner.ask("GET", `/v1/mail/inboxes/${inbox.id}/drafts`);
+  const subjects = accepted(open, 200).data.map(({ subject }: { subject: string }) => subject);
+  assert.deepEqual(subjects.sort(), each("proposed"));
+  const arrived = await Promise.all(smtp.received.map(parseMail));
+  for (const subject of [...each("approved"), "mail 0"]) {
+    assert.equal(arrived.filter((one) => one.subject === subject).length, 1, subject);
+  }
+});
+
+/** Asks again what is refused for the store's sake, and knows how long each answer took. */
+class PatientClient {
+  readonly tookMs: number[] = [];
+  refusals = 0;
+
+  async timed<T>(call: () => Promise<T>): Promise<T> {
+    const beganMs = performance.now();
+    const answer = await call();
+    this.tookMs.push(performance.now() - beganMs);
+    return answer;
+  }
+
+  async untilTaken<T extends Pick<Response, "status" | "headers">>(
+    call: () => Promise<T>,
+  ): Promise<T> {
+    for (let tries = 0; tries < 100; tries++) {
+      const answer = await this.timed(call);
+      if (answer.status !== 503) return answer;
+      assert.ok(answer.headers.get("retry-after") !== null);
+      this.refusals++;
+      await delay(500);
+    }
+    throw new Error("it is refused for ever");
+  }
+}
+
+/** Some agents send to one, at two relays, until they are told to end. */
+async function startMessages(targets: readonly Target[], client: PatientClient) {
+  const senders = await Promise.all(
+    Array.from({ length: SENDERS }, (_, i) => registerAgent(targets[i % 2]!, `sender_${i}`)),
+  );
+  const reader = await registerAgent(targets[1]!, "reader");
+  const acknowledged = new Map<number, string>();
+  let waiters = 0;
+  let isOver = false;
+  const traffic = senders.map(async (sender, who) => {
+    for (let n = 0; !isOver; n++) {
+      const text = `${who}/${n}`;
+      const timestamp = targets[0]!.clock.seconds();
+      const options = { body: toBytes({ to: "reader", body: text }), timestamp };
+      const answer = await client.untilTaken(() => sender.call("POST", "/v1/messages", options));
+      assertStatus(answer, 201);
+      acknowledged.set(answer.json.id, text);
+      await delay(100);
+    }
+  });
+  return {
+    /** Asserts that a poll at one relay is woken by a message that another takes. */
+    async wake() {
+      const [sender, waiter] = [
+        senders[1]!,
+        await registerAgent(targets[0]!, `waiter_${++waiters}`),
+      ];
+      const waiting = waiter.poll("wait=25");
+      await delay(400);
+      const body = toBytes({ to: waiter.handle, body: "wake" });
+      const timestamp = targets[0]!.clock.seconds();
+      const sent = await client.untilTaken(() =>
+        sender.call("POST", "/v1/messages", { body, timestamp })
+      );
+      const beganMs = performance.now();
+      const woken = await waiting;
+      assertStatus(woken, 200);
+      assert.deepEqual(woken.json.messages.map(({ id }: { id: number }) => id), [sent.json.id]);
+      assert.ok(performance.now() - beganMs < 2_000, "the watch is deaf");
+    },
+    async end() {
+      isOver = true;
+      await Promise.all(traffic);
+    },
+    async check() {
+      const found: [number, string][] = [];
+      for (let since = 0;;) {
+        const messages = await reader.inbox(`since_id=${since}&limit=100`);
+        if (messages.length === 0) break;
+        for (const { id, body } of messages) found.push([id, body]);
+        since = messages.at(-1).id;
+      }
+      assert.deepEqual(found, [...acknowledged].sort(([a], [b]) => a - b));
+    },
+  };
+}
+
+/** Asks all routes at one time, and again while the store is known to be silent. */
+async function askAll(
+  requestOf: (route: FuzzRoute) => Request,
+  client: PatientClient,
+): Promise<{ refused: number; wrong: string[] }> {
+  await using relay = await startMailRelay();
+  const routes = routesToStore(relay.relay.app.routes);
+  const refused = new Set<string>();
+  const wrong: string[] = [];
+  for (let round = 0; round < 2; round++) {
+    await Promise.all(routes.map((route) =>
+      client.timed(async () => {
+        const answer = await fetch(requestOf(route));
+        const text = await answer.text();
+        if (answer.status === 500) wrong.push(`${nameOf(route)}: ${text.slice(0, 120)}`);
+        else if (answer.status === 503 && answer.headers.has("retry-after")) {
+          refused.add(nameOf(route));
+        }
+      })
+    ));
+  }
+  return { refused: refused.size, wrong };
+}
+
+kvServerTest(
+  "a KV server that refuses the token of a relay answers 503 by it, and all is well once it takes it again",
+  1,
+  async ({ server, targets }) => {
+    const alice = await registerAgent(targets[0]!, "alice");
+    const bob = await registerAgent(targets[0]!, "bob");
+    await server.kill();
+    await server.start("another-token-of-tests");
+    const body = toBytes({ to: "bob", body: "to a server that refuses" });
+    const timestamp = targets[0]!.clock.seconds();
+    const client = new PatientClient();
+    assertRefused(await client.timed(() => alice.call("GET", "/v1/whoami")), "unavailable");
+    const send = () => alice.call("POST", "/v1/messages", { body, timestamp });
+    assertRefused(await client.timed(send), "unavailable");
+    assert.ok(Math.max(...client.tookMs) <= PROMISED_MS);
+    await server.kill();
+    await server.start();
+    const answer = await client.untilTaken(send);
+    assertStatus(answer, 201);
+    const [message] = await bob.inbox();
+    assert.equal(message.id, answer.json.id);
   },
 );

@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
 import { createFakeKv, type FakeKv, type Faults, NO_FAULTS } from "../support/fake_kv.ts";
+import { isLong } from "../support/long_test.ts";
 import { startTestRelay, type TestRelay } from "../support/relay.ts";
 import { runTraffic, TRAFFIC_LIMITS } from "../support/traffic.ts";
 
-const SEEDS = [1, 2, 3];
+const SEEDS = isLong ? [1, 2, 3] : [1];
 
 const BAD_FAULTS: Faults = { deniedSuccess: 0.05, lostAnswer: 0.05, locked: 0.1, repeated: 0.05 };
 

@@ -35,7 +35,7 @@ export async function startApp(
     fetch,
     log: (event, fields = {}) => void logged.push({ event, fields }),
   };
-  const { isDatabaseAlive, bodies = createBodyReader() } = options;
+  const { isDatabaseAlive = () => Promise.resolve(true), bodies = createBodyReader() } = options;
   const app = createApp({ deps, routes, isDatabaseAlive, bodies });
   const server = startTestServer((request, info) => app.fetch(request, bindingsOf(info)));
   return {

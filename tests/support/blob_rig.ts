@@ -9,7 +9,7 @@ import type { Limits } from "../../server/limits.ts";
 import { Leases } from "../../server/storage/leases.ts";
 import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
-import { mailboxKey, openTestStorage, type TestMailbox } from "./storage.ts";
+import { mailboxKey, openTestStorage } from "./storage.ts";
 
 /** The two forms of blobs, each on both kinds of store. */
 export const BLOB_KINDS = [
@@ -80,31 +80,17 @@ export async function openBlobRig(options: BlobRigOptions) {
       ...refs: BlobRef[]
     ): Promise<void> {
       const key = mailboxKey("blobs");
-      await storage.commits.submit({
-        records: [key, ...[...new Set(refs.map(({ name }) => name[0]!))].map(storageKey)],
-        sizeBytes: 1_000,
-        plan(turn) {
-          const head = (turn.record<TestMailbox>(key)?.head ?? 0) + 1;
-          turn.putRecord(key, { head, attempt: turn.attempt } satisfies TestMailbox);
-          for (const ref of refs) {
-            if (change === "keep") blobs.keep(turn, ref);
-            else blobs.drop(turn, ref, change === "drop");
-          }
-        },
+      await storage.commits.submit((turn) => {
+        turn.putRecord(key, { head: (turn.record(key)?.head ?? 0) + 1 });
+        for (const ref of refs) {
+          if (change === "keep") blobs.keep(turn, ref);
+          else blobs.drop(turn, ref, change === "drop");
+        }
       });
     },
     /** A commit that takes away what an owner counts. */
     async forget(owner: string): Promise<void> {
-      const [key, counted] = [mailboxKey("blobs"), storageKey(owner)];
-      await storage.commits.submit<void>({
-        records: [key, counted],
-        sizeBytes: 1_000,
-        plan(turn) {
-          const head = (turn.record<TestMailbox>(key)?.head ?? 0) + 1;
-          turn.putRecord(key, { head, attempt: turn.attempt } satisfies TestMailbox);
-          turn.putRecord(counted, null);
-        },
-      });
+      await storage.commits.submit((turn) => turn.putRecord(storageKey(owner), null));
     },
     /** Writes and keeps one blob. */
     async kept(folder: readonly string[], ...sections: Uint8Array[]): Promise<BlobRef> {

@@ -3,7 +3,9 @@ import { follow, type LinkMail, linkMails } from "./mail_links.ts";
 import { claimLink } from "./mail_links.ts";
 import { accepted, MailKeyHolder, newOrg } from "./mail_caller.ts";
 import { askMail, type MailAnswer } from "./mail_relay.ts";
+import { delay } from "./pace.ts";
 import type { TestRelay } from "./relay.ts";
+import { parseMail, type TestSmtpServer } from "./smtp_server.ts";
 
 export const OWNER_EMAIL = "owner@example.org";
 
@@ -49,6 +51,21 @@ export async function newestApproval(relay: TestRelay, email = OWNER_EMAIL): Pro
   const [newest] = await approvalMails(relay, email);
   if (newest === undefined) throw new Error(`nobody asked ${email} to approve`);
   return newest;
+}
+
+/** The link with such a path in the mails that have arrived, waited for. */
+export async function linkIn(
+  smtp: TestSmtpServer,
+  within: string,
+): Promise<{ path: string; token: string }> {
+  for (let at = 0;; at++) {
+    while (smtp.received.length <= at) await delay(5);
+    const { text = "" } = await parseMail(smtp.received[at]!);
+    const link = [...text.matchAll(/http\S+\?token=[^\s#]+/g)].map(([url]) => new URL(url))
+      .find(({ pathname }) => pathname.includes(within));
+    if (link === undefined) continue;
+    return { path: link.pathname + link.search, token: link.searchParams.get("token")! };
+  }
 }
 
 /** Opens the page of a link. */

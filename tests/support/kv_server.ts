@@ -23,22 +23,31 @@ export function findKvServer(): string | null {
 export interface KvServer extends AsyncDisposable {
   /** Settings of a relay that uses it. */
   env: Record<string, string>;
+  /** Opens it in the test's own process. */
+  open(): Promise<Deno.Kv>;
   /** Ends it with kill -9, as in a crash. */
   kill(): Promise<void>;
   /** Starts it again on the same data and the same port. */
-  start(): Promise<void>;
+  start(accessToken?: string): Promise<void>;
+  /** Has it stand still: its connections hang. */
+  suspend(): void;
+  resume(): void;
 }
 
 export async function startKvServer(program: string): Promise<KvServer> {
   const dir = await Deno.makeTempDir({ prefix: "kv-server-" });
   const port = freePort();
   let child: Deno.ChildProcess | null = null;
+  const url = `http://127.0.0.1:${port}`;
   const server: KvServer = {
-    env: {
-      RELAY_KV_URL: `http://127.0.0.1:${port}`,
-      DENO_KV_ACCESS_TOKEN: ACCESS_TOKEN,
+    env: { RELAY_KV_URL: url, DENO_KV_ACCESS_TOKEN: ACCESS_TOKEN },
+    async open() {
+      Deno.env.set("DENO_KV_ACCESS_TOKEN", ACCESS_TOKEN);
+      const kv = await Deno.openKv(url);
+      Deno.env.delete("DENO_KV_ACCESS_TOKEN");
+      return kv;
     },
-    async start() {
+    async start(accessToken = ACCESS_TOKEN) {
       child = new Deno.Command(program, {
         args: [
           "--sqlite-path",
@@ -47,7 +56,7 @@ export async function startKvServer(program: string): Promise<KvServer> {
           "--addr",
           `127.0.0.1:${port}`,
           "--access-token",
-          ACCESS_TOKEN,
+          accessToken,
         ],
         stdin: "null",
         stdout: "null",
@@ -60,6 +69,8 @@ export async function startKvServer(program: string): Promise<KvServer> {
       await child?.status;
       child = null;
     },
+    suspend: () => child!.kill("SIGSTOP"),
+    resume: () => child!.kill("SIGCONT"),
     async [Symbol.asyncDispose]() {
       await server.kill();
       await Deno.remove(dir, { recursive: true });

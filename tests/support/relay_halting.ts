@@ -66,7 +66,9 @@ around(
   GroupCommit,
   "submit",
   { before: "before commit" },
-  (job) => (job as { records: Deno.KvKey[] }).records.some(([first]) => first === "mail-mailbox"),
+  // A change of a mailbox.
+  (job) =>
+    (job as { records?: Deno.KvKey[] }).records?.some(([first]) => first === "mail-inbox") === true,
 );
 around(Receiver, "receive", { after: "before answer" });
 

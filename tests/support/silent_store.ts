@@ -1,4 +1,4 @@
-/** A store that stops answering when a test says so, as a KV server does that is out of reach. */
+/** A store that stops answering, or fails, when a test says so, as a KV server does that is out of reach. */
 
 export interface SilentStore {
   kv: Deno.Kv;
@@ -9,6 +9,8 @@ export interface SilentStore {
    * repeated at speak(), as Deno's client of a KV server does.
    */
   fallSilentHavingStored(): void;
+  /** Answers so many calls more, and fails each further one, in such words, until speak() is called. */
+  failAfter(calls: number, message: string): void;
   /** Calls that wait for an answer. */
   readonly waiting: number;
   /** Resolves when a call waits. */
@@ -22,11 +24,13 @@ export interface SilentStore {
 export function silentStore(kv: Deno.Kv): SilentStore {
   let left = Infinity;
   let storesFirst = false;
+  let failure: string | null = null;
   const waiting: { isCommit: boolean; call: PromiseWithResolvers<void> }[] = [];
   let reached: (() => void)[] = [];
 
   async function turn(isCommit = false): Promise<void> {
     if (left-- > 0) return;
+    if (failure !== null) throw new TypeError(failure);
     const call = Promise.withResolvers<void>();
     waiting.push({ isCommit, call });
     for (const tell of reached.splice(0)) tell();
@@ -36,6 +40,7 @@ export function silentStore(kv: Deno.Kv): SilentStore {
   function end(areCommitsDone: boolean): void {
     left = Infinity;
     storesFirst = false;
+    failure = null;
     for (const { isCommit, call } of waiting.splice(0)) {
       if (areCommitsDone || !isCommit) call.resolve();
       else call.reject(new TypeError("error sending request"));
@@ -89,6 +94,10 @@ export function silentStore(kv: Deno.Kv): SilentStore {
     fallSilentHavingStored() {
       left = 0;
       storesFirst = true;
+    },
+    failAfter(calls, message) {
+      left = calls;
+      failure = message;
     },
     get waiting() {
       return waiting.length;

@@ -2,11 +2,14 @@
 import { KvBackend } from "../../server/storage/deno_kv/kv_backend.ts";
 import { createTestClock } from "./clock.ts";
 import { storeTimes } from "./storage.ts";
+import type { CallDeadlineOptions } from "../../server/storage/call_deadline.ts";
 import { createStore, EMBEDDED_CAPACITY, type Store } from "../../server/storage/store.ts";
 
 export function storeOn(
   kv: Deno.Kv,
-  given: Partial<Pick<Store, "exclusive" | "capacity" | "now" | "random">> = {},
+  given:
+    & Partial<Pick<Store, "exclusive" | "capacity" | "now" | "random">>
+    & CallDeadlineOptions = {},
 ): Store {
   return createStore({
     backend: new KvBackend(kv),

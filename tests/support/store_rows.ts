@@ -4,8 +4,8 @@ import { JOURNAL_PREFIX, type JournalRow } from "../../server/storage/journal.ts
 
 /** Rows that any request may change: when an agent was seen and polled, how far ids may go. */
 const READ_MARKS = new Set(["seen", "poll", "slot"]);
-/** Rows that the relay's periodic work changes: who does it now. */
-const OWN_WORK = new Set(["lease"]);
+/** Rows that the relay's periodic work changes: who does it now, and that a commit of it was made. */
+const OWN_WORK = new Set(["lease", "attempt"]);
 
 /**
  * One line for each row, in key order, records as they are, in their rows or still in the journal. Rows

@@ -13,6 +13,7 @@ import {
   type VerifyMessageOptions,
   wordName,
 } from "../../toolkit/mod.ts";
+import { isLong } from "../support/long_test.ts";
 import fc from "../support/seeded_fast_check.ts";
 
 const SENDER = generateKeyPair();
@@ -123,7 +124,9 @@ Deno.test("verifyMessage() notices every altered byte of the guarded fields, rec
 });
 
 Deno.test("verifyMessage() notices every altered byte of reply and content type with a recipient", async () => {
-  const every = () => Array.from({ length: 256 }, (_, byte) => byte);
+  const step = isLong ? 1 : 7;
+  const every = (byte: number) =>
+    Array.from({ length: Math.ceil(256 / step) }, (_, i) => (byte + i * step) & 255);
   for (const contentType of ["text", "json"] as const) {
     for (const inReplyTo of [null, 7, 1234567]) {
       for (const field of GUARDED_BY_BINDING) {
@@ -161,7 +164,7 @@ Deno.test("verifyMessage() notices one altered byte of any message", async () =>
         equal(await isGood(text, WITH_RECIPIENT), false);
       },
     ),
-    { numRuns: 400 },
+    { numRuns: isLong ? 400 : 100 },
   );
 });
 

@@ -11,7 +11,6 @@ import { openTestStorage, type TestStorage } from "../support/storage.ts";
 
 interface Locker {
   newestId: string;
-  attempt: string;
 }
 
 interface Stored {
@@ -61,10 +60,8 @@ async function openProcess(
     tick: () => ticks.forEach((tick) => tick()),
     async store(locker, id) {
       const job: Job<Stored> = {
-        records: [locker],
-        sizeBytes: 100,
         plan(turn) {
-          turn.putRecord(locker, { newestId: id, attempt: turn.attempt });
+          turn.putRecord(locker, { newestId: id });
           return { lockers: [locker] };
         },
         committed: () => lockers.announce(locker),

@@ -10,9 +10,9 @@ import { choice, integer, readQuery } from "../../http/query.ts";
 import { readBody } from "../../http/read_body.ts";
 import type { HttpEnv, Route } from "../../http/route.ts";
 import { cleanLine } from "../../http/text_fields.ts";
+import { answerPage, pageHeaders } from "../../pages/answer_page.ts";
 import type { OperatorActions } from "../actions.ts";
 import { MAX_REASON } from "../admin_request.ts";
-import { answerAdmin, seeOther } from "./answer_admin.ts";
 import { bansPage, DONE } from "./bans_page.ts";
 import { confirmBanPage, confirmPurgePage } from "./confirm_page.ts";
 import { isPlainLoopback, requireOwnOrigin } from "./own_origin.ts";
@@ -38,6 +38,8 @@ export interface AdminPageServices {
 
 type PageHandler = (c: Context<HttpEnv>, signedIn: boolean) => Promise<Response>;
 
+/** Kept by nobody, found by no search engine. */
+const NO_INDEX = { "X-Robots-Tag": "noindex, nofollow" };
 const FORM_BYTES = 8 * 1024;
 const BANS_A_PAGE = 50;
 const BANS_QUERY = {
@@ -153,6 +155,19 @@ export function adminPageRoutes(services: AdminPageServices): Route[] {
       return seeOther("/admin/bans?done=purging");
     }),
   ];
+}
+
+/** @param page as frame() makes it */
+function answerAdmin(page: string, { status = 200 } = {}): Response {
+  return answerPage(page, { status, referrerPolicy: "same-origin", headers: NO_INDEX });
+}
+
+/** Where a form leads when it was done: reloading that page sends nothing again. */
+function seeOther(path: string, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(null, {
+    status: 303,
+    headers: { ...pageHeaders("same-origin"), ...NO_INDEX, ...headers, Location: path },
+  });
 }
 
 function switchedOff(): RelayError {

@@ -27,13 +27,7 @@ import { type MessageRow, RAW, type Recipient } from "../records/message_record.
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { suppressionKey } from "../suppressions/suppressions.ts";
 import { outcomeEvent } from "./outcome_event.ts";
-import {
-  INSIDE_MAIL_KIND,
-  MAIL_KIND,
-  MAIL_PAYLOAD_BYTES,
-  type MailPayload,
-  partiesOf,
-} from "./queued_mail.ts";
+import { INSIDE_MAIL_KIND, MAIL_KIND, type MailPayload, partiesOf } from "./queued_mail.ts";
 import type { RecipientChanges } from "./recipient_change.ts";
 import { isSettled, isWithoutAttempt, type RecipientEvent } from "./recipient_status.ts";
 import { LONGEST_WAIT_MS, retryWaitMs, TRIED_MS, triedFromMs } from "./retry_times.ts";
@@ -107,9 +101,8 @@ function restOfDelivery(
     partiesOf,
     longestPauseMs: LONGEST_WAIT_MS,
     triedMs: TRIED_MS,
-    payloadBytes: MAIL_PAYLOAD_BYTES,
     attempt: (item) => attempt(options, item),
-    async alongside({ payload, attempts, result, dueMs, note }) {
+    async alongside({ payload, attempts, result, dueMs, note }, reads) {
       if (note !== undefined) {
         const { endsAtMs = Infinity, ...event } = note as Note;
         // No attempt is made when the time is over.
@@ -117,11 +110,11 @@ function restOfDelivery(
         const nextAttemptAtMs = isLast ? null : dueMs;
         // What ends without an attempt was leased for one all the same.
         const counted = isWithoutAttempt(event.trigger) ? {} : { attempts };
-        return await changes.beside(payload, { ...event, ...counted, nextAttemptAtMs });
+        return await changes.beside(payload, { ...event, ...counted, nextAttemptAtMs }, reads);
       }
       // The process that sent it has died, or does not know itself.
       if (result !== "unknown") return null;
-      return await changes.beside(payload, { trigger: "lost", attempts });
+      return await changes.beside(payload, { trigger: "lost", attempts }, reads);
     },
     inTurn: ({ orgId, inboxId }, work) => mailboxes.inTurn(orgId, inboxId, work),
   };

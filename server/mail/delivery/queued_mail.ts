@@ -13,8 +13,6 @@ import { TRIED_MS, triedFromMs } from "./retry_times.ts";
 export const MAIL_KIND = "mail";
 /** Goes to inboxes of this relay. */
 export const INSIDE_MAIL_KIND = "mail-inside";
-/** Upper bound of a MailPayload in the store. */
-export const MAIL_PAYLOAD_BYTES = 500;
 
 /** Whom a row is for; all else is read when it is sent. */
 export interface MailPayload {

@@ -1,13 +1,13 @@
 /** Changes one recipient of a message, with all that is counted and listed of it, in one commit. */
-import type { Turn } from "../../storage/group_commit.ts";
-import type { RecordKey } from "../../storage/record_key.ts";
+import type { Alongside } from "../../outgoing/outgoing_handler.ts";
+import type { Reads, Turn } from "../../storage/group_commit.ts";
 import type { Store } from "../../storage/store.ts";
 import { valueSizeBytes } from "../../storage/stored_size.ts";
 import { outgoingKey, type OutgoingRow } from "../../outgoing/outgoing_row.ts";
-import { count, countNow, figureRecords } from "../figures/figures_record.ts";
-import type { BesideChange, MailboxChange, Mailboxes } from "../mailboxes/mailboxes.ts";
+import { count } from "../figures/figures_record.ts";
+import type { MailboxChange, Mailboxes } from "../mailboxes/mailboxes.ts";
 import { messageKey, type MessageRow, type Recipient } from "../records/message_record.ts";
-import { stageSuppression, suppressionKey } from "../suppressions/suppressions.ts";
+import { stageSuppression } from "../suppressions/suppressions.ts";
 import { type MailPayload, mailRowId } from "./queued_mail.ts";
 import { countsOf } from "./recipient_figures.ts";
 import { afterEvent, isWithoutAttempt, type RecipientEvent } from "./recipient_status.ts";
@@ -45,12 +45,17 @@ export class RecipientChanges {
    * back.
    * @returns null where there is no such recipient any more
    */
-  async beside(named: MailPayload, event: RecipientEvent): Promise<BesideChange | null> {
+  async beside(
+    named: MailPayload,
+    event: RecipientEvent,
+    reads: Reads,
+  ): Promise<Alongside | null> {
     const { store, mailboxes } = this.services;
     return await mailboxes.beside(
       named.orgId,
       named.inboxId,
       store.now(),
+      reads,
       () => this.#prepare(named, event, () => !isWithoutAttempt(event.trigger)),
     );
   }
@@ -78,11 +83,9 @@ export class RecipientChanges {
         let changed: ChangedRecipient | null = null;
         const change = await this.#prepare(named, event, isHeld, (one) => changed = one);
         if (change === null) {
-          return { sizeBytes: 500, plan: ({ mailbox }) => ({ mailbox, result: "unknown" }) };
+          return { plan: ({ mailbox }) => ({ mailbox, result: "unknown" }) };
         }
         return {
-          records: [...change.records ?? [], queued],
-          sizeBytes: change.sizeBytes,
           plan(given) {
             changed = null;
             const { mailbox } = change.plan(given);
@@ -99,21 +102,13 @@ export class RecipientChanges {
     isHeld: (turn: Turn) => boolean,
     onPlanned: (changed: ChangedRecipient) => void = () => {},
   ): Promise<MailboxChange<void> | null> {
-    const { store, onChange } = this.services;
+    const { onChange } = this.services;
     const row = await this.read(named);
     const before = row?.recipients[named.recipient];
     if (row === null || before === undefined) return null;
     const { orgId } = row;
-    const nowMs = store.now();
     const suppresses = suppressionOf(event);
-    const suppressed = suppressionKey(orgId, before.address);
-    const records: RecordKey<unknown>[] = [
-      ...figureRecords(orgId, row.createdAtMs, nowMs),
-      ...(suppresses === null ? [] : [suppressed]),
-    ];
     return {
-      records,
-      sizeBytes: 2_000 + valueSizeBytes(row),
       plan({ turn, mailbox }) {
         const result = { mailbox, result: undefined };
         const isSending = isHeld(turn);
@@ -123,7 +118,7 @@ export class RecipientChanges {
         const { id, inboxId } = row;
         turn.set(messageKey(orgId, inboxId, id), changed.row);
         count(turn, orgId, row.createdAtMs, countsOf(before, after, event));
-        if (after.status === "bounced") countNow(turn, orgId, nowMs, { bounces: 1 });
+        if (after.status === "bounced") count(turn, orgId, turn.nowMs, { bounces: 1 });
         if (suppresses !== null) {
           stageSuppression(turn, orgId, before.address, { reason: suppresses, messageId: id });
         }

@@ -20,11 +20,7 @@ import { keysKey, type KeysRecord } from "../records/key_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import type { MailSecret } from "../secret/mail_secret.ts";
 import { linkToken } from "../sign_in/link_token.ts";
-import {
-  APPROVAL_MAIL_KIND,
-  APPROVAL_MAIL_PAYLOAD_BYTES,
-  type ApprovalMailPayload,
-} from "./ask_approval.ts";
+import { APPROVAL_MAIL_KIND, type ApprovalMailPayload } from "./ask_approval.ts";
 import { type AskedDraft, composeApprovalMail } from "./approval_mail.ts";
 import type { Drafts } from "./drafts.ts";
 
@@ -73,7 +69,6 @@ export function approvalDelivery(
     partiesOf: partiesByDomain,
     oneNextHop: true,
     longestPauseMs: LONGEST_NOTICE_WAIT_MS,
-    payloadBytes: APPROVAL_MAIL_PAYLOAD_BYTES,
     attempt: (item) => attempt(options, item),
   };
 }

@@ -5,17 +5,13 @@
 import { outgoingKey, type OutgoingRow, stageNewOutgoing } from "../../outgoing/outgoing_row.ts";
 import { domainTag } from "../../outgoing/recipient_domain.ts";
 import { admit, type Window } from "../../rate_window.ts";
-import { Outdated } from "../../storage/job.ts";
-import type { RecordCache } from "../../storage/record_cache.ts";
-import { defineRecord, type RecordKey } from "../../storage/record_key.ts";
+import { defineRecord } from "../../storage/record_key.ts";
 import { DAY_MS, HOUR_MS } from "../../time_units.ts";
 import type { MailboxTurn } from "../mailboxes/mailboxes.ts";
 import type { AskedApproval, DraftRow } from "../records/draft_record.ts";
 import { makeUlid } from "../records/mail_id.ts";
 
 export const APPROVAL_MAIL_KIND = "mail-draft";
-/** Upper bound of an ApprovalMailPayload in the store. */
-export const APPROVAL_MAIL_PAYLOAD_BYTES = 800;
 /** How long a link works. */
 export const APPROVAL_LINK_MS = 3 * DAY_MS;
 const MAILS_PER_HOUR = 10;
@@ -46,87 +42,61 @@ interface ApprovalRecord {
 }
 const approvalKey = defineRecord<ApprovalRecord, [orgId: string]>(["mail-approval"], 1);
 
-export interface AskingServices {
-  records: Pick<RecordCache, "read">;
-  random: (sizeBytes: number) => Uint8Array;
-  now: () => number;
-}
-
-export interface Asking {
-  /** For the commit that calls stage(). */
-  records: readonly RecordKey<unknown>[];
-  /**
-   * Queues the mail where nobody was asked yet for the draft as it is now.
-   * @param row of the revision that this commit writes; `asked` is the former one's
-   * @returns what the row says of it; null where nobody is to be asked
-   */
-  stage(given: MailboxTurn, row: DraftRow): AskedApproval | null;
-}
-
-/** @param former mail that was queued for the draft before */
-export async function prepareAsking(
-  { records, random, now }: AskingServices,
-  orgId: string,
-  former: AskedApproval | null,
-): Promise<Asking> {
-  const summaryId = (await records.read<ApprovalRecord>(approvalKey(orgId)))?.summaryId ?? null;
-  const mailIds = [former?.mailId ?? null, summaryId].filter((id) => id !== null);
-  const nextSummaryId = `${APPROVAL_MAIL_KIND}-summary/${orgId}/${makeUlid(now(), random)}`;
+/**
+ * Queues the mail where nobody was asked yet for the draft as it is now.
+ * @param row of the revision that this commit writes; `asked` is the former one's
+ * @returns what the row says of it; null where nobody is to be asked
+ */
+export function stageAsking(
+  { turn, org, inbox }: MailboxTurn,
+  random: (sizeBytes: number) => Uint8Array,
+  row: DraftRow,
+): AskedApproval | null {
+  const { orgId, asked: former } = row;
+  const email = org.verifiedEmail;
+  if (inbox.sendPolicy !== "draft_only" || email === null) return null;
+  const { nowMs } = turn;
+  const isWaiting = (id: string | null) => id !== null && waits(turn.record(outgoingKey(id)));
+  const isSameReader = former?.email === email;
+  const links = isSameReader ? former.links.filter(({ untilMs }) => untilMs > nowMs) : [];
+  const asked = (mailId: string, dueMs: number): AskedApproval => ({
+    email,
+    mailId,
+    links: [
+      ...links.slice(1 - KEPT_LINKS),
+      { revision: row.revision, untilMs: dueMs + APPROVAL_LINK_MS },
+    ],
+  });
+  // Its words are made when it is sent: it will tell of this revision.
+  if (isSameReader && isWaiting(former.mailId)) return asked(former.mailId, nowMs);
+  const approval = turn.record(approvalKey(orgId));
+  const summaryId = approval?.summaryId ?? null;
+  const rule = { limit: MAILS_PER_HOUR, windowMs: HOUR_MS };
+  const admitted = admit(approval?.window ?? [], nowMs, rule);
+  const isRoom = "window" in admitted;
+  const dueMs = isRoom ? nowMs : nowMs + admitted.retryAfterMs;
+  if (!isRoom && isWaiting(summaryId)) return asked(summaryId!, dueMs);
+  const id = isRoom
+    ? `${APPROVAL_MAIL_KIND}/${row.id}/${row.revision}`
+    : `${APPROVAL_MAIL_KIND}-summary/${orgId}/${makeUlid(nowMs, random)}`;
+  const draft = isRoom ? { inboxId: row.inboxId, id: row.id } : null;
   const messageId = random(16).toHex();
-  return {
-    records: [approvalKey(orgId), ...[...new Set(mailIds)].map((id) => outgoingKey(id))],
-    stage({ turn, org, inbox }, row) {
-      const email = org.verifiedEmail;
-      if (inbox.sendPolicy !== "draft_only" || email === null) return null;
-      const approval = turn.record(approvalKey(orgId));
-      if ((approval?.summaryId ?? null) !== summaryId) throw new Outdated();
-      const { nowMs } = turn;
-      const isWaiting = (id: string | null) => id !== null && waits(turn.record(outgoingKey(id)));
-      const isSameReader = former?.email === email;
-      const links = isSameReader ? former.links.filter(({ untilMs }) => untilMs > nowMs) : [];
-      const asked = (mailId: string, dueMs: number): AskedApproval => ({
-        email,
-        mailId,
-        links: [
-          ...links.slice(1 - KEPT_LINKS),
-          { revision: row.revision, untilMs: dueMs + APPROVAL_LINK_MS },
-        ],
-      });
-      // Its words are made when it is sent: it will tell of this revision.
-      if (isSameReader && isWaiting(former.mailId)) return asked(former.mailId, nowMs);
-      const payload = { v: 1, orgId, messageId, refusals: 0 } as const;
-      const rule = { limit: MAILS_PER_HOUR, windowMs: HOUR_MS };
-      const admitted = admit(approval?.window ?? [], nowMs, rule);
-      if ("window" in admitted) {
-        const id = `${APPROVAL_MAIL_KIND}/${row.id}/${row.revision}`;
-        const draft = { inboxId: row.inboxId, id: row.id };
-        stageNewOutgoing(turn, {
-          id,
-          kind: APPROVAL_MAIL_KIND,
-          destination: domainTag(email),
-          payload: { ...payload, draft } satisfies ApprovalMailPayload,
-          dueMs: nowMs,
-        });
-        const record: ApprovalRecord = { v: 1, window: admitted.window, summaryId };
-        turn.putRecord(approvalKey(orgId), record, RECORD_MS);
-        return asked(id, nowMs);
-      }
-      const dueMs = nowMs + admitted.retryAfterMs;
-      if (isWaiting(summaryId)) return asked(summaryId!, dueMs);
-      stageNewOutgoing(turn, {
-        id: nextSummaryId,
-        kind: APPROVAL_MAIL_KIND,
-        destination: domainTag(email),
-        payload: { ...payload, draft: null } satisfies ApprovalMailPayload,
-        dueMs,
-      });
-      // A summary counts too, so that it stays the only one until there is room for mails again.
-      const { window: full } = approval!;
-      const window = [...full, Math.max(nowMs, full.at(-2) ?? 0), 1];
-      turn.putRecord(approvalKey(orgId), { v: 1, window, summaryId: nextSummaryId }, RECORD_MS);
-      return asked(nextSummaryId, dueMs);
-    },
-  };
+  stageNewOutgoing(turn, {
+    id,
+    kind: APPROVAL_MAIL_KIND,
+    destination: domainTag(email),
+    payload: { v: 1, orgId, draft, messageId, refusals: 0 } satisfies ApprovalMailPayload,
+    dueMs,
+  });
+  const window = isRoom ? admitted.window : withSummary(approval!.window, nowMs);
+  const record: ApprovalRecord = { v: 1, window, summaryId: isRoom ? summaryId : id };
+  turn.putRecord(approvalKey(orgId), record, RECORD_MS);
+  return asked(id, dueMs);
+}
+
+/** A summary counts too, so that it stays the only one until there is room for mails again. */
+function withSummary(full: Window, nowMs: number): Window {
+  return [...full, Math.max(nowMs, full.at(-2) ?? 0), 1];
 }
 
 /** Whether nobody has begun to send a mail. */

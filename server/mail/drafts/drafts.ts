@@ -18,7 +18,6 @@ import { maySee } from "../access.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
 import type { CallingKey } from "../keys/require_org.ts";
 import type { Mailboxes } from "../mailboxes/mailboxes.ts";
-import { storageKey } from "../mailboxes/storage_use.ts";
 import type { WrittenBlobs } from "../mailboxes/written_blobs.ts";
 import type { ObjectRow } from "../messages/stage_message.ts";
 import {
@@ -43,7 +42,7 @@ import {
 } from "../sending/large_answers.ts";
 import { withdrawProposal } from "../sending/withdraw_answer.ts";
 import { unknownObject } from "../unknown_object.ts";
-import { prepareAsking } from "./ask_approval.ts";
+import { stageAsking } from "./ask_approval.ts";
 import { contentHash } from "./content_hash.ts";
 import { changeDraft, type DraftChanges } from "./read_draft.ts";
 import { type HtmlToReduce, isAsItGoesOut, type ReducedTexts, reducer } from "./reduced_texts.ts";
@@ -59,7 +58,6 @@ export interface DraftsServices {
   records: Pick<RecordCache, "read">;
   limits: Limits;
   random: (sizeBytes: number) => Uint8Array;
-  now: () => number;
   mailboxes: Mailboxes;
   blobs: Omit<Blobs, "write">;
   written: WrittenBlobs;
@@ -93,7 +91,6 @@ export interface DraftAnswer {
 
 /** A value of the store takes 64 KiB; links that people were sent come to it. */
 const ROW_BYTES = 48 * 1024;
-const JOB_BYTES = 60_000;
 const TEXTS = 0;
 
 export class Drafts {
@@ -153,7 +150,7 @@ export class Drafts {
           const other = await this.#ofClientId(orgId, inboxId, draft.clientId);
           if (other !== null) {
             const found = { ...await this.whole(other), isNew: false };
-            return { sizeBytes: 1_000, plan: ({ mailbox }) => ({ mailbox, result: found }) };
+            return { plan: ({ mailbox }) => ({ mailbox, result: found }) };
           }
           if (kept.reduced === null && await this.#isApproved(orgId, inboxId)) {
             const { ref } = kept;
@@ -186,18 +183,16 @@ export class Drafts {
           };
           refuseLargeRow(row);
           const whole = { row, texts };
-          const asking = await prepareAsking(this.services, orgId, null);
           const keptAnswer = answer === undefined
             ? null
             : await keepAnswer(largeAnswers, [orgId, inboxId], answer.make(whole));
           if (keptAnswer !== null && "blob" in keptAnswer) keep(keptAnswer.blob);
           return {
-            records: [storageKey(orgId), ...asking.records, ...answer?.keyed.records ?? []],
-            sizeBytes: JOB_BYTES,
+            sizeBytes: heldBytes(row),
             plan: (given) => {
               if (!isAsItGoesOut(whole, given.inbox)) throw new Outdated();
               answer?.keyed.decide(given.turn);
-              const made: DraftRow = { ...row, asked: asking.stage(given, row) };
+              const made: DraftRow = { ...row, asked: stageAsking(given, random, row) };
               if (keptAnswer !== null) {
                 const { id, createdByKey, createdAtMs } = row;
                 made.answer = {
@@ -287,7 +282,7 @@ export class Drafts {
     place: DraftPlace,
     changes: DraftChanges,
   ): Promise<WholeDraft> {
-    const { mailboxes, blobs, store } = this.services;
+    const { mailboxes, blobs, store, random } = this.services;
     const { orgId, inboxId } = place;
     await blobs.refuseWhenFull();
     const reduce = reducer(this.services.work, orgId);
@@ -306,7 +301,7 @@ export class Drafts {
         );
         if (caller === null && (before.reduced ?? null) !== null) {
           const result = { row: before, texts };
-          return { sizeBytes: 1_000, plan: ({ mailbox }) => ({ mailbox, result }) };
+          return { plan: ({ mailbox }) => ({ mailbox, result }) };
         }
         const isNewText = changes.text !== undefined || changes.html !== undefined ||
           texts.html !== whole.html;
@@ -323,13 +318,11 @@ export class Drafts {
           updatedAtMs: Math.max(store.now(), before.updatedAtMs),
         };
         if (caller !== null) refuseLargeRow(next);
-        const asking = await prepareAsking(this.services, orgId, before.asked);
         return {
-          records: [storageKey(orgId), ...asking.records],
-          sizeBytes: JOB_BYTES,
+          sizeBytes: heldBytes(next),
           plan: (given) => {
             if (!isAsItGoesOut({ row: next, texts }, given.inbox)) throw new Outdated();
-            const row = { ...next, asked: asking.stage(given, next) };
+            const row = { ...next, asked: stageAsking(given, random, next) };
             stageDraftChange(given, this.services, before, row);
             return { mailbox: given.mailbox, result: { row, texts } };
           },
@@ -359,8 +352,6 @@ export class Drafts {
       require(row);
       if (row === null) throw unknownObject("draft");
       return {
-        records: [storageKey(orgId)],
-        sizeBytes: JOB_BYTES,
         plan: (given) => {
           withdrawProposal(given.turn, { blobs }, row);
           return { mailbox: stageDraftRemoval(given, { blobs }, row), result: undefined };
@@ -510,6 +501,11 @@ function refuseRedirection(
     "insufficient_permission",
     "this draft holds what other keys wrote: whom it goes to, and its answers, is changed by a key with inbox:read; this one changes the rest, or sends it as it is",
   );
+}
+
+/** What waits for a commit with a draft: its row and its texts. */
+function heldBytes(row: DraftRow): number {
+  return valueSizeBytes(row) + row.texts.sections[TEXTS]!.sizeBytes;
 }
 
 /** @throws RelayError `payload_too_large` */

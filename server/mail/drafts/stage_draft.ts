@@ -1,6 +1,6 @@
 /**
  * What the commits write that make, change and remove drafts. Each is part of a change of its mailbox
- * (mailboxes/mailboxes.ts) whose job names the org's record of storage.
+ * (mailboxes/mailboxes.ts).
  */
 import type { Blobs } from "../../blobs/blobs.ts";
 import { RelayError } from "../../errors.ts";

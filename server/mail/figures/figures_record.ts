@@ -2,8 +2,8 @@
  * What an org counts: one record for each UTC day, with its hours. A commit that changes something
  * counts it; nothing is counted by looking at messages.
  */
-import { Outdated, type Turn } from "../../storage/job.ts";
-import { defineRecord, type RecordKey } from "../../storage/record_key.ts";
+import type { Turn } from "../../storage/job.ts";
+import { defineRecord } from "../../storage/record_key.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
 import { DAY_MS, HOUR_MS } from "../../time_units.ts";
 
@@ -43,7 +43,6 @@ export interface FiguresRecord {
   v: 1;
   /** By the hour of the day, 0 to 23; what is not there is 0. */
   hours: { readonly [hour: string]: Counts };
-  attempt: string;
 }
 
 /** Days that are kept, the running one included. */
@@ -59,42 +58,23 @@ export function dayOf(atMs: number): number {
   return Math.floor(atMs / DAY_MS) * DAY_MS;
 }
 
-/**
- * The records that count() changes for these times; a job names them.
- * @param atMs one of them is the clock's, for countNow()
- */
-export function figureRecords(
-  orgId: string,
-  ...atMs: readonly number[]
-): RecordKey<FiguresRecord>[] {
-  return [...new Set(atMs.map(dayOf))].map((dayMs) => figuresKey(orgId, dayMs));
+/** What an org has counted in the UTC day of a time. */
+export function hoursOf(turn: Turn, orgId: string, atMs: number): FiguresRecord["hours"] {
+  return turn.record(figuresKey(orgId, dayOf(atMs)))?.hours ?? {};
 }
 
 /**
- * Counts in the hour of a time, in a job that names figureRecords() of it. Of days that are no more
- * kept nothing is counted.
+ * Counts in the hour of a time. Of days that are no more kept nothing is counted.
  * @param counts may be negative where something stands elsewhere now
  */
 export function count(turn: Turn, orgId: string, atMs: number, counts: Counts): void {
   const dayMs = dayOf(atMs);
   const leftMs = dayMs + KEPT_DAYS * DAY_MS - turn.nowMs;
   if (leftMs <= 0) return;
-  const key = figuresKey(orgId, dayMs);
-  const before = turn.record(key)?.hours ?? {};
+  const before = hoursOf(turn, orgId, atMs);
   const hour = String(Math.floor((atMs - dayMs) / HOUR_MS));
   const hours = { ...before, [hour]: added(before[hour] ?? {}, counts) };
-  const record: FiguresRecord = { v: 1, hours, attempt: turn.attempt };
-  turn.putRecord(key, record, leftMs + EXPIRY_MARGIN_MS);
-}
-
-/**
- * Counts in the hour of the commit.
- * @param namedMs the time for which the job has named figureRecords()
- * @throws Outdated where another day has begun since
- */
-export function countNow(turn: Turn, orgId: string, namedMs: number, counts: Counts): void {
-  if (dayOf(turn.nowMs) !== dayOf(namedMs)) throw new Outdated();
-  count(turn, orgId, turn.nowMs, counts);
+  turn.putRecord(figuresKey(orgId, dayMs), { v: 1, hours }, leftMs + EXPIRY_MARGIN_MS);
 }
 
 /** The sum of counts; what is 0 is left out. Pure. */

@@ -9,6 +9,7 @@ import { DAY_MS } from "../../time_units.ts";
 import { timestamp } from "../../timestamp.ts";
 import { storageKey, storageLimit, type StorageRecord } from "../mailboxes/storage_use.ts";
 import type { KeyedRequest, MailHandlers } from "../mail_routes.ts";
+import { inboxLimit } from "../orgs/shown_org.ts";
 import type { OrgRecord } from "../records/org_record.ts";
 import { deliveryHealth } from "./delivery_health.ts";
 import { dayOf } from "./figures_record.ts";
@@ -89,13 +90,6 @@ export function figureHandlers({ store, records, limits }: FigureRouteServices) 
 
 function shownPeriod({ startMs, endMs }: Pick<Span, "startMs" | "endMs">) {
   return { start: timestamp(startMs), end: timestamp(endMs) };
-}
-
-function inboxLimit(
-  { trialEndsAtMs }: OrgRecord,
-  limits: Pick<Limits, "mailInboxesPerOrg" | "mailInboxesPerTrial">,
-): number {
-  return trialEndsAtMs === null ? limits.mailInboxesPerOrg : limits.mailInboxesPerTrial;
 }
 
 /** Recipients that an org may write to on the UTC day of a time. Pure. */

@@ -2,7 +2,6 @@
 import type { MailConfig } from "../../config.ts";
 import { startupNote } from "../../startup_notes.ts";
 import type { MailCore, MailPart } from "../mail_core.ts";
-import { prepareOwnerChange } from "../sign_in/owner_change.ts";
 import { GoogleKeys } from "./google_keys.ts";
 import { googleHandlers } from "./routes.ts";
 
@@ -15,7 +14,6 @@ export function openGoogle(core: MailCore): MailPart {
     handlers: googleHandlers({
       ...core,
       signIn: clientId === undefined ? null : { clientId, keys },
-      prepareOwnerChange: (asked) => prepareOwnerChange(core, asked),
     }),
     close: () => keys.close(),
   };

@@ -2,36 +2,31 @@
 import type { Deps } from "../../deps.ts";
 import { invalidJson, RelayError } from "../../errors.ts";
 import { answerJson, NO_STORE } from "../../http/answer.ts";
-import { clientAddress } from "../../http/client_address.ts";
+import { callerAddress } from "../../http/client_address.ts";
 import { noContent } from "../../http/no_content.ts";
 import type { FreeDisk } from "../../storage/free_disk.ts";
-import type { Store } from "../../storage/store.ts";
 import type { MailHandlers, MailRequest } from "../mail_routes.ts";
 import { shownOrg } from "../orgs/shown_org.ts";
 import type { MailSecret } from "../secret/mail_secret.ts";
-import { attachIdentity } from "./attach_identity.ts";
 import type { GoogleKeys } from "./google_keys.ts";
-import type { GoogleServices } from "./google_services.ts";
+import {
+  attachIdentity,
+  type GoogleServices,
+  signInByGoogle,
+  unlinkIdentity,
+} from "./identities.ts";
 import { type GoogleIdentity, readIdToken } from "./read_id_token.ts";
-import { signInByGoogle } from "./sign_in_by_google.ts";
-import { unlinkIdentity } from "./unlink_identity.ts";
 
 export interface GoogleRouteServices extends GoogleServices {
   /** Null while sign-in is off. */
   signIn: { clientId: string; keys: GoogleKeys } | null;
-  store: Pick<Store, "clock">;
   freeDisk: FreeDisk;
   secret: MailSecret;
   deps: Deps;
 }
 
 export function googleHandlers(services: GoogleRouteServices) {
-  const { signIn, store, freeDisk, secret, limits, now, deps: { config, log } } = services;
-
-  function askedFrom({ c }: MailRequest): string {
-    const forwardedFor = c.req.raw.headers.get("x-forwarded-for");
-    return clientAddress(forwardedFor, c.env?.remoteAddress, config.trustedProxyHops);
-  }
+  const { signIn, store, freeDisk, secret, limits, deps: { config, log } } = services;
 
   /** The identity that a request proves. */
   async function identify({ body }: MailRequest): Promise<GoogleIdentity> {
@@ -46,7 +41,7 @@ export function googleHandlers(services: GoogleRouteServices) {
       throw invalidJson("id_token is required: the ID token of Google for this relay, as a string");
     }
     store.clock.requireSure(); // whether a token has expired is the clock's to say
-    return await readIdToken(id_token, { ...signIn, nowMs: now() });
+    return await readIdToken(id_token, { ...signIn, nowMs: store.now() });
   }
 
   return {
@@ -54,7 +49,7 @@ export function googleHandlers(services: GoogleRouteServices) {
       const identity = await identify(request);
       await freeDisk.refuseWhenFull();
       await secret.key("mail-link"); // made with the first org
-      const { org, apiKey, isNew } = await signInByGoogle(services, identity, askedFrom(request));
+      const { org, apiKey, isNew } = await signInByGoogle(services, identity);
       log(isNew ? "mail_org_made" : "mail_signed_in", { org_id: org.id, by: "google" });
       return answerJson(
         {
@@ -70,9 +65,10 @@ export function googleHandlers(services: GoogleRouteServices) {
     },
     async attachGoogle(request) {
       const identity = await identify(request);
-      const org = await attachIdentity(services, request, identity, askedFrom(request));
+      const askedFrom = callerAddress(request.c, config.trustedProxyHops);
+      const org = await attachIdentity(services, request, identity, askedFrom);
       log("mail_identity_attached", { org_id: org.id });
-      return answerJson(shownOrg(org, limits, now()), 200, NO_STORE);
+      return answerJson(shownOrg(org, limits, store.now()), 200, NO_STORE);
     },
     async unlinkGoogle(request) {
       const org = await unlinkIdentity(services, request);

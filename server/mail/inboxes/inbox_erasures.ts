@@ -6,17 +6,14 @@
 import type { Blobs } from "../../blobs/blobs.ts";
 import type { Log } from "../../deps.ts";
 import { describeFailure } from "../../http/describe_failure.ts";
-import type { GroupCommit } from "../../storage/group_commit.ts";
-import { Outdated } from "../../storage/job.ts";
+import type { GroupCommit, Turn } from "../../storage/group_commit.ts";
 import { LeasedSteps } from "../../storage/leased_steps.ts";
 import type { Leases } from "../../storage/leases.ts";
-import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
-import { count, dayOf, figureRecords } from "../figures/figures_record.ts";
+import { count, dayOf } from "../figures/figures_record.ts";
 import { countsOfRemoved } from "../figures/removed_recipients.ts";
-import { storageKey } from "../mailboxes/storage_use.ts";
 import { draftOwnerKey, type DraftRow } from "../records/draft_record.ts";
-import { EMPTY_MAILBOX, mailboxKey, type MailboxRecord } from "../records/mailbox_record.ts";
+import { EMPTY_MAILBOX, mailboxKey } from "../records/mailbox_record.ts";
 import { type MessageRow, objectKey } from "../records/message_record.ts";
 import { REPEATED_MAILS, repeatIndexKey } from "../receiving/repeats.ts";
 import { withdrawAnswers, withdrawProposal } from "../sending/withdraw_answer.ts";
@@ -24,7 +21,6 @@ import { INBOX_TABLES, inboxErasureKey } from "./inbox_rows.ts";
 
 export interface InboxErasuresOptions {
   store: Store;
-  records: Pick<RecordCache, "read">;
   commits: GroupCommit;
   leases: Leases;
   blobs: Pick<Blobs, "drop">;
@@ -76,78 +72,56 @@ export class InboxErasures {
 
   /** One commit. @returns whether there may be more to do */
   async #step({ orgId, inboxId }: DeletedInbox): Promise<boolean> {
-    const { store, records } = this.options;
-    const guard = await records.read<MailboxRecord>(mailboxKey(orgId, inboxId)); // before its rows
-    for (const table of INBOX_TABLES) {
-      if (table === "mail-mailbox") continue; // a record of one key: it goes with the end
-      const prefix = [table, orgId, inboxId];
-      const limit = table === "mail-message" ? MESSAGES_A_STEP : ROWS_A_STEP;
-      const rows = await store.list({ prefix }, { limit });
-      if (rows.length === 0) continue;
-      await this.#erase({ orgId, inboxId }, guard, withinDays(rows)).catch((error) => {
-        if (!(error instanceof Outdated)) throw error; // another process was at it: read again
-      });
-      return true;
-    }
-    await this.#end(orgId, inboxId);
-    return false;
-  }
-
-  /**
-   * Erases rows, and with those of messages and threads what leads to them and their bytes.
-   * @throws Outdated where the guard is another than before the rows were read
-   */
-  async #erase(
-    { orgId, inboxId }: DeletedInbox,
-    guard: MailboxRecord | null,
-    rows: readonly Deno.KvEntry<unknown>[],
-  ): Promise<void> {
-    const { commits, blobs } = this.options;
-    const mailbox = mailboxKey(orgId, inboxId);
-    const figures = figureRecords(orgId, ...rows.flatMap((row) => waitingSince(row) ?? []));
-    await commits.submit<void>({
-      records: [mailbox, storageKey(orgId), ...figures],
-      sizeBytes: 100 * rows.length,
-      plan(turn) {
-        const current = turn.record(mailbox);
-        if (current?.attempt !== guard?.attempt) throw new Outdated();
-        const { attempt } = turn;
-        turn.putRecord(mailbox, { ...current ?? EMPTY_MAILBOX, attempt });
-        for (const entry of rows) {
-          const { key, value } = entry;
-          turn.delete(key);
-          if (key[0] === REPEATED_MAILS.name) turn.delete(repeatIndexKey(entry));
-          if (key[0] === "mail-thread") turn.delete(objectKey(orgId, key[3] as string));
-          if (key[0] === "mail-draft") {
-            const draft = value as DraftRow;
-            turn.delete(objectKey(orgId, draft.id));
-            turn.delete(draftOwnerKey(draft.id));
-            blobs.drop(turn, draft.texts);
-            if (draft.files !== null) blobs.drop(turn, draft.files);
-            withdrawProposal(turn, { blobs }, draft);
-          }
-          if (key[0] !== "mail-message") continue;
-          const row = value as MessageRow;
-          turn.delete(objectKey(orgId, row.id));
-          blobs.drop(turn, row.blob);
-          withdrawAnswers(turn, { blobs }, row);
-          if (isWaiting(row)) count(turn, orgId, row.createdAtMs, countsOfRemoved(row));
-        }
-      },
-    });
-  }
-
-  async #end(orgId: string, inboxId: string): Promise<void> {
     const { commits } = this.options;
     const mailbox = mailboxKey(orgId, inboxId);
-    await commits.submit<void>({
-      records: [mailbox],
-      sizeBytes: 1_000,
-      plan(turn) {
-        turn.putRecord(mailbox, null);
-        turn.delete(inboxErasureKey(orgId, inboxId));
+    return await commits.submit<boolean, readonly Deno.KvEntry<unknown>[]>({
+      prepare: async (reads) => {
+        await reads.get(mailbox); // before its rows
+        return withinDays(await this.#firstRows(orgId, inboxId));
+      },
+      plan: (turn, rows) => {
+        for (const row of rows) this.#stageErasure(turn, orgId, row);
+        const isLeft = rows.length > 0;
+        // Written each time, so that another process that has read the same rows erases nothing twice.
+        turn.putRecord(mailbox, isLeft ? turn.record(mailbox) ?? EMPTY_MAILBOX : null);
+        if (!isLeft) turn.delete(inboxErasureKey(orgId, inboxId));
+        return isLeft;
       },
     });
+  }
+
+  /** The first rows of the first table that has any. */
+  async #firstRows(orgId: string, inboxId: string): Promise<Deno.KvEntry<unknown>[]> {
+    for (const table of INBOX_TABLES) {
+      if (table === "mail-mailbox") continue; // a record of one key: it goes with the end
+      const limit = table === "mail-message" ? MESSAGES_A_STEP : ROWS_A_STEP;
+      const rows = await this.options.store.list({ prefix: [table, orgId, inboxId] }, { limit });
+      if (rows.length > 0) return rows;
+    }
+    return [];
+  }
+
+  /** Erases a row, and with one of a message, thread or draft what leads to it and its bytes. */
+  #stageErasure(turn: Turn, orgId: string, entry: Deno.KvEntry<unknown>): void {
+    const { blobs } = this.options;
+    const { key, value } = entry;
+    turn.delete(key);
+    if (key[0] === REPEATED_MAILS.name) turn.delete(repeatIndexKey(entry));
+    if (key[0] === "mail-thread") turn.delete(objectKey(orgId, key[3] as string));
+    if (key[0] === "mail-draft") {
+      const draft = value as DraftRow;
+      turn.delete(objectKey(orgId, draft.id));
+      turn.delete(draftOwnerKey(draft.id));
+      blobs.drop(turn, draft.texts);
+      if (draft.files !== null) blobs.drop(turn, draft.files);
+      withdrawProposal(turn, { blobs }, draft);
+    }
+    if (key[0] !== "mail-message") return;
+    const row = value as MessageRow;
+    turn.delete(objectKey(orgId, row.id));
+    blobs.drop(turn, row.blob);
+    withdrawAnswers(turn, { blobs }, row);
+    if (isWaiting(row)) count(turn, orgId, row.createdAtMs, countsOfRemoved(row));
   }
 }
 

@@ -1,14 +1,12 @@
-// Over 300 lines: all commits that write an inbox, which check the same records.
 /** Inboxes: made, found, changed, deleted. An address belongs to one inbox for ever. */
 import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import type { GroupCommit, Turn } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
-import { Outdated } from "../../storage/job.ts";
 import type { Store } from "../../storage/store.ts";
 import { keysKey } from "../records/key_record.ts";
 import { putKeys } from "../keys/put_keys.ts";
-import { callerRecords, type CallingKey, requireCaller } from "../keys/require_org.ts";
+import { type CallingKey, requireCaller } from "../keys/require_org.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
 import { isMailId, makeMailId } from "../records/mail_id.ts";
 import { unknownObject } from "../unknown_object.ts";
@@ -67,10 +65,8 @@ export class Inboxes {
         const { record, isNew } = await this.#create(caller, localPart, request);
         return { inbox: await this.#withEntries(record), isNew };
       } catch (error) {
-        const again = error instanceof Outdated ||
-          error instanceof RelayError && error.code === "address_taken" &&
-            request.localPart === null && tries < MADE_UP_TRIES;
-        if (!again) throw error;
+        const isTaken = error instanceof RelayError && error.code === "address_taken";
+        if (!isTaken || request.localPart !== null || tries >= MADE_UP_TRIES) throw error;
       }
     }
   }
@@ -81,64 +77,42 @@ export class Inboxes {
     request: InboxRequest,
   ): Promise<{ record: InboxRecord; isNew: boolean }> {
     const orgId = caller.org.id;
-    const { commits, random, limits, records, store } = this.services;
+    const { commits, random, limits, store } = this.services;
     const inboxId = makeMailId("ibx", store.now(), random);
     const key = inboxKey(orgId, inboxId);
     const { clientId } = request;
     const namedKey = clientId === null ? null : clientIdKey(orgId, "inbox", clientId);
-    const formerId = namedKey === null
-      ? null
-      : (await records.read<{ id: string }>(namedKey))?.id ?? null;
-    const formerKey = formerId === null ? null : inboxKey(orgId, formerId);
     const entries = ADDRESS_LISTS.filter((name) => request.lists[name]?.length);
-    return await commits.submit<{ record: InboxRecord; isNew: boolean }>({
-      records: [
-        ...callerRecords(caller),
-        addressKey(localPart),
-        key,
-        ...entries.map((name) => listKey(orgId, inboxId, name)),
-        ...[namedKey, formerKey].filter((one) => one !== null),
-      ],
-      sizeBytes: 4_000,
-      plan(turn) {
-        const org = requireCaller(turn, caller, limits);
-        if (namedKey !== null && turn.record(namedKey)?.id !== (formerId ?? undefined)) {
-          throw new Outdated();
-        }
-        const former = formerKey === null ? null : turn.record(formerKey);
-        if (former !== null) return { record: former, isNew: false };
-        requireRoom(org, limits);
-        const addressesTaken = takeOneMore(org, limits, turn.nowMs);
-        if (turn.record(addressKey(localPart)) !== null) throw addressTaken(localPart);
-        const made: InboxRecord = {
-          v: 1,
-          id: inboxId,
-          orgId,
-          localPart,
-          displayName: request.displayName ?? null,
-          sendPolicy: request.sendPolicy ?? "direct",
-          retentionDays: request.retentionDays ?? null,
-          lists: entries,
-          clientId,
-          createdAtMs: turn.nowMs,
-          updatedAtMs: turn.nowMs,
-          attempt: turn.attempt,
-        };
-        turn.putRecord(orgKey(orgId), {
-          ...org,
-          inboxes: org.inboxes + 1,
-          addressesTaken,
-          attempt: turn.attempt,
-        });
-        turn.putRecord(addressKey(localPart), { v: 1, orgId, inboxId });
-        turn.putRecord(key, made);
-        for (const name of entries) {
-          turn.putRecord(listKey(orgId, inboxId, name), { v: 1, entries: request.lists[name]! });
-        }
-        if (namedKey !== null) turn.putRecord(namedKey, { v: 1, id: inboxId });
-        stageRetention(turn, made);
-        return { record: made, isNew: true };
-      },
+    return await commits.submit((turn) => {
+      const org = requireCaller(turn, caller, limits);
+      const formerId = namedKey === null ? undefined : turn.record(namedKey)?.id;
+      const former = formerId === undefined ? null : turn.record(inboxKey(orgId, formerId));
+      if (former !== null) return { record: former, isNew: false };
+      requireRoom(org, limits);
+      const addressesTaken = takeOneMore(org, limits, turn.nowMs);
+      if (turn.record(addressKey(localPart)) !== null) throw addressTaken(localPart);
+      const made: InboxRecord = {
+        v: 1,
+        id: inboxId,
+        orgId,
+        localPart,
+        displayName: request.displayName ?? null,
+        sendPolicy: request.sendPolicy ?? "direct",
+        retentionDays: request.retentionDays ?? null,
+        lists: entries,
+        clientId,
+        createdAtMs: turn.nowMs,
+        updatedAtMs: turn.nowMs,
+      };
+      turn.putRecord(orgKey(orgId), { ...org, inboxes: org.inboxes + 1, addressesTaken });
+      turn.putRecord(addressKey(localPart), { v: 1, orgId, inboxId });
+      turn.putRecord(key, made);
+      for (const name of entries) {
+        turn.putRecord(listKey(orgId, inboxId, name), { v: 1, entries: request.lists[name]! });
+      }
+      if (namedKey !== null) turn.putRecord(namedKey, { v: 1, id: inboxId });
+      stageRetention(turn, made);
+      return { record: made, isNew: true };
     });
   }
 
@@ -219,43 +193,32 @@ export class Inboxes {
     const orgId = caller.org.id;
     const key = inboxKey(orgId, inboxId);
     const changed = ADDRESS_LISTS.filter((name) => changes.lists[name] !== undefined);
-    const record = await commits.submit<InboxRecord>({
-      records: [
-        ...callerRecords(caller),
-        key,
-        ...changed.map((name) => listKey(orgId, inboxId, name)),
-      ],
-      sizeBytes: 4_000,
-      plan(turn) {
-        requireCaller(turn, caller, limits);
-        const inbox = turn.record(key);
-        if (inbox === null) throw unknownObject("inbox");
-        const lists = ADDRESS_LISTS.filter((name) =>
-          changes.lists[name] === undefined
-            ? inbox.lists.includes(name)
-            : changes.lists[name].length > 0
-        );
-        const { displayName, sendPolicy, retentionDays } = changes;
-        const next: InboxRecord = {
-          ...inbox,
-          ...(displayName === undefined ? {} : { displayName }),
-          ...(sendPolicy === undefined ? {} : { sendPolicy }),
-          ...(retentionDays === undefined ? {} : { retentionDays }),
-          lists,
-          updatedAtMs: Math.max(turn.nowMs, inbox.updatedAtMs),
-          attempt: turn.attempt,
-        };
-        turn.putRecord(key, next);
-        stageRetention(turn, next);
-        for (const name of changed) {
-          const entries = changes.lists[name]!;
-          turn.putRecord(
-            listKey(orgId, inboxId, name),
-            entries.length === 0 ? null : { v: 1, entries },
-          );
-        }
-        return next;
-      },
+    const record = await commits.submit((turn) => {
+      requireCaller(turn, caller, limits);
+      const inbox = turn.record(key);
+      if (inbox === null) throw unknownObject("inbox");
+      const lists = ADDRESS_LISTS.filter((name) =>
+        changes.lists[name] === undefined
+          ? inbox.lists.includes(name)
+          : changes.lists[name].length > 0
+      );
+      const { displayName, sendPolicy, retentionDays } = changes;
+      const next: InboxRecord = {
+        ...inbox,
+        ...(displayName === undefined ? {} : { displayName }),
+        ...(sendPolicy === undefined ? {} : { sendPolicy }),
+        ...(retentionDays === undefined ? {} : { retentionDays }),
+        lists,
+        updatedAtMs: Math.max(turn.nowMs, inbox.updatedAtMs),
+      };
+      turn.putRecord(key, next);
+      stageRetention(turn, next);
+      for (const name of changed) {
+        const entries = changes.lists[name]!;
+        const list = entries.length === 0 ? null : { v: 1 as const, entries };
+        turn.putRecord(listKey(orgId, inboxId, name), list);
+      }
+      return next;
     });
     return await this.#withEntries(record);
   }
@@ -265,42 +228,24 @@ export class Inboxes {
    * @throws RelayError `not_found` where it has gone meanwhile, and as requireCaller()
    */
   async delete(caller: CallingKey, inboxId: string): Promise<void> {
-    const { commits, limits, records } = this.services;
+    const { commits, limits } = this.services;
     const orgId = caller.org.id;
     const key = inboxKey(orgId, inboxId);
-    const inbox = await records.read<InboxRecord>(key);
-    if (inbox === null) throw unknownObject("inbox");
-    const named = inbox.clientId === null ? [] : [clientIdKey(orgId, "inbox", inbox.clientId)];
-    const lists = ADDRESS_LISTS.map((name) => listKey(orgId, inboxId, name));
-    await commits.submit<boolean>({
-      records: [...callerRecords(caller), key, ...named, ...lists],
-      sizeBytes: 2_000,
-      plan(turn) {
-        const org = requireCaller(turn, caller, limits);
-        if (turn.record(key) === null) throw unknownObject("inbox");
-        const keys = turn.record(keysKey(orgId))?.keys ?? [];
-        const left = keys.filter((one) => one.inboxId !== inboxId);
-        turn.putRecord(orgKey(orgId), { ...org, inboxes: org.inboxes - 1, attempt: turn.attempt });
-        putKeys(turn, orgId, left);
-        turn.putRecord(key, null);
-        turn.delete(retentionKey(orgId, inboxId));
-        turn.set(inboxErasureKey(orgId, inboxId), { v: 1, sinceMs: turn.nowMs });
-        for (const one of named) turn.putRecord(one, null);
-        for (const one of lists) turn.putRecord(one, null);
-        return true;
-      },
+    await commits.submit((turn) => {
+      const org = requireCaller(turn, caller, limits);
+      const inbox = turn.record(key);
+      if (inbox === null) throw unknownObject("inbox");
+      const keys = turn.record(keysKey(orgId))?.keys ?? [];
+      const left = keys.filter((one) => one.inboxId !== inboxId);
+      turn.putRecord(orgKey(orgId), { ...org, inboxes: org.inboxes - 1 });
+      putKeys(turn, orgId, left);
+      turn.putRecord(key, null);
+      turn.delete(retentionKey(orgId, inboxId));
+      turn.set(inboxErasureKey(orgId, inboxId), { v: 1, sinceMs: turn.nowMs });
+      const { clientId } = inbox;
+      if (clientId !== null) turn.putRecord(clientIdKey(orgId, "inbox", clientId), null);
+      for (const name of ADDRESS_LISTS) turn.putRecord(listKey(orgId, inboxId, name), null);
     });
-  }
-
-  /** Requires, in a commit that makes a key of an inbox, that the inbox is there. */
-  keyCheck(orgId: string, inboxId: string) {
-    const key = inboxKey(orgId, inboxId);
-    return {
-      records: [key],
-      require(turn: Turn) {
-        if (turn.record(key) === null) throw unknownObject("inbox");
-      },
-    };
   }
 
   async #withEntries(record: InboxRecord): Promise<Inbox> {

@@ -1,4 +1,5 @@
 /** Which local parts an inbox may have (mail page, "Inboxes"). Pure. */
+import type { MailConfig } from "../../config/mail.ts";
 import { adjectives, animals } from "../../../wordlists/mod.ts";
 import { invalidJson, RelayError } from "../../errors.ts";
 
@@ -49,4 +50,13 @@ export function makeLocalPart(random: (sizeBytes: number) => Uint8Array): string
   const number = (pick(4) * 65_536 + pick(6)) % 10_000;
   const word = (list: readonly string[], at: number) => list[pick(at) % list.length]!;
   return `${word(adjectives, 0)}-${word(animals, 2)}-${String(number).padStart(4, "0")}`;
+}
+
+/** Local parts at the domain of inboxes that the relay itself uses, so that no inbox has them. */
+export function ownLocalParts({ domain, from, postmaster }: MailConfig): string[] {
+  return [from?.address, postmaster].flatMap((address) => {
+    const at = address?.lastIndexOf("@") ?? -1;
+    if (address === undefined || address.slice(at + 1).toLowerCase() !== domain) return [];
+    return [address.slice(0, at).toLowerCase()];
+  });
 }

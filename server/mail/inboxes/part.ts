@@ -4,8 +4,8 @@ import { InboxErasures } from "./inbox_erasures.ts";
 import { inboxHandlers } from "./routes.ts";
 
 export function openInboxes(core: MailCore): MailPart {
-  const { store, records, commits, leases, blobs, deps: { log } } = core;
-  const erasures = new InboxErasures({ store, records, commits, leases, blobs, log });
+  const { store, commits, leases, blobs, deps: { log } } = core;
+  const erasures = new InboxErasures({ store, commits, leases, blobs, log });
   return {
     handlers: inboxHandlers({ ...core, erasures }),
     start: () => erasures.begin(),

@@ -35,13 +35,29 @@ export interface KeyAuthenticatorOptions {
   limits: Pick<Limits, "mailTrialPurgeDays">;
 }
 
+/** The key of a hash, and its org; null for a key that is none, or none any more. */
+export async function findCaller(
+  { records, store, limits }: Omit<KeyAuthenticatorOptions, "lastUsed">,
+  hash: string,
+): Promise<MailCaller | null> {
+  const owner = await records.read<KeyOwnerRecord>(keyOwnerKey(hash));
+  if (owner === null) return null;
+  const [org, keys] = await Promise.all([
+    records.read<OrgRecord>(orgKey(owner.orgId)),
+    records.read<KeysRecord>(keysKey(owner.orgId)),
+  ]);
+  if (org === null || orgState(org, store.now(), limits) === "gone") return null;
+  const key = keys?.keys.find((one) => one.hash === hash);
+  return key === undefined ? null : { org, key };
+}
+
 export class KeyAuthenticator {
   readonly #callers: BearerCallers<MailCaller>;
 
   constructor(private readonly options: KeyAuthenticatorOptions) {
     this.#callers = bearerCallers({
       isTokenForm: isKeyForm,
-      find: (hash) => this.#find(hash),
+      find: (hash) => findCaller(options, hash),
       admit: (caller) => this.#admit(caller),
       missing: missingToken,
       unknown: unknownKey,
@@ -54,10 +70,7 @@ export class KeyAuthenticator {
    * @throws RelayError `missing_token`, `unknown_key`, `expired_key`, `trial_expired`, `org_suspended`
    */
   async authenticate(c: Context<HttpEnv>, expiredTrial = false): Promise<MailCaller> {
-    const caller = await this.#callers.identify(c);
-    this.#requireOpen(caller, expiredTrial);
-    if (!c.get("head")) this.#touch(caller);
-    return caller;
+    return this.#letIn(await this.#callers.identify(c), expiredTrial, !c.get("head"));
   }
 
   /**
@@ -67,33 +80,14 @@ export class KeyAuthenticator {
    */
   async authenticateKey(apiKey: string | null): Promise<MailCaller> {
     if (apiKey === null) throw missingToken();
-    const caller = await this.#callers.identifyToken(apiKey);
-    this.#requireOpen(caller, false);
-    this.#touch(caller);
+    return this.#letIn(await this.#callers.identifyToken(apiKey), false, true);
+  }
+
+  #letIn(caller: MailCaller, expiredTrial: boolean, isUse: boolean): MailCaller {
+    const { store, limits, lastUsed } = this.options;
+    requireOpen(caller.org, store.now(), limits, expiredTrial);
+    if (isUse) lastUsed.touch(caller.org.id, caller.key.id);
     return caller;
-  }
-
-  #requireOpen({ org }: MailCaller, expiredTrial: boolean): void {
-    const { store, limits } = this.options;
-    requireOpen(org, store.now(), limits, expiredTrial);
-  }
-
-  #touch({ org, key }: MailCaller): void {
-    this.options.lastUsed.touch(org.id, key.id);
-  }
-
-  /** The key and its org; null for a key that is none, or none any more. */
-  async #find(hash: string): Promise<MailCaller | null> {
-    const { records, store, limits } = this.options;
-    const owner = await records.read<KeyOwnerRecord>(keyOwnerKey(hash));
-    if (owner === null) return null;
-    const [org, keys] = await Promise.all([
-      records.read<OrgRecord>(orgKey(owner.orgId)),
-      records.read<KeysRecord>(keysKey(owner.orgId)),
-    ]);
-    if (org === null || orgState(org, store.now(), limits) === "gone") return null;
-    const key = keys?.keys.find((one) => one.hash === hash);
-    return key === undefined ? null : { org, key };
   }
 
   #admit(caller: MailCaller): MailCaller {

@@ -79,10 +79,4 @@ export class LastUsed {
       }
     });
   }
-
-  /** Forgets a key that is no more. */
-  forget(keyId: string): void {
-    this.#latest.delete(keyId);
-    this.#unwritten.delete(keyId);
-  }
 }

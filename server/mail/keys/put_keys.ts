@@ -1,34 +1,41 @@
 /** How the list of an org's keys is written: what goes with the keys that leave it goes too. */
 import type { Turn } from "../../storage/job.ts";
-import { keyOwnerKey, keysKey, type KeysRecord, type MailKey } from "../records/key_record.ts";
+import { keyOwnerKey, keysKey, type MailKey, type NewKeySecret } from "../records/key_record.ts";
+import { makeMailId } from "../records/mail_id.ts";
 import { usedKey } from "./last_used.ts";
 
-/** Each is a record to check, and a commit over KV Connect checks ten. */
+/** How many rows of former keys a commit erases: each is a record to check, of ten over KV Connect. */
 export const SWEPT_A_COMMIT = 4;
-
-/** Hashes of former keys whose rows the next commit on an org's keys is to erase. */
-export function sweptHashes(stored: KeysRecord | null): readonly string[] {
-  return stored?.dropped?.slice(0, SWEPT_A_COMMIT) ?? [];
-}
 
 /**
  * Replaces the list of an org's keys. The rows of keys that leave it name nobody from then on: what
- * holds is the list. They are erased now where they are among the job's records, else later.
- * @param swept hashes of former keys of which the job has the record
+ * holds is the list. They are erased by the commits that have room for it.
+ * @param swept how many rows of former keys this commit erases
  */
-export function putKeys(
+export function putKeys(turn: Turn, orgId: string, keys: readonly MailKey[], swept = 0): void {
+  const { keys: before = [], dropped = [] } = turn.record(keysKey(orgId)) ?? {};
+  const kept = new Set(keys.map(({ hash }) => hash));
+  const gone = before.filter(({ hash }) => !kept.has(hash));
+  for (const { id } of gone) turn.delete(usedKey(orgId, id));
+  const hashes = [...gone.map(({ hash }) => hash), ...dropped];
+  for (const hash of hashes.slice(0, swept)) turn.putRecord(keyOwnerKey(hash), null);
+  turn.putRecord(keysKey(orgId), { v: 1, keys, dropped: hashes.slice(swept) });
+}
+
+/** Adds a key to those of an org that stay, and gives it. */
+export function addKey(
   turn: Turn,
   orgId: string,
-  keys: readonly MailKey[],
-  swept: readonly string[] = [],
-): void {
-  const before = turn.record(keysKey(orgId));
-  const kept = new Set(keys.map(({ hash }) => hash));
-  const gone = (before?.keys ?? []).filter(({ hash }) => !kept.has(hash));
-  const erased = swept.filter((hash) => !kept.has(hash));
-  for (const { id } of gone) turn.delete(usedKey(orgId, id));
-  for (const hash of erased) turn.putRecord(keyOwnerKey(hash), null);
-  const dropped = [...before?.dropped ?? [], ...gone.map(({ hash }) => hash)]
-    .filter((hash) => !erased.includes(hash));
-  turn.putRecord(keysKey(orgId), { v: 1, attempt: turn.attempt, keys, dropped });
+  kept: readonly MailKey[],
+  { secret: { hash, prefix }, ...asked }:
+    & Omit<MailKey, "id" | "hash" | "prefix" | "createdAtMs">
+    & { secret: NewKeySecret },
+  random: (sizeBytes: number) => Uint8Array,
+): MailKey {
+  const { nowMs: createdAtMs } = turn;
+  const id = makeMailId("key", createdAtMs, random);
+  const made: MailKey = { id, hash, prefix, createdAtMs, ...asked };
+  putKeys(turn, orgId, [...kept, made], SWEPT_A_COMMIT);
+  turn.putRecord(keyOwnerKey(hash), { v: 1, orgId });
+  return made;
 }

@@ -1,14 +1,13 @@
 /** What every commit of the mail area checks first. */
 import type { Limits } from "../../limits.ts";
 import type { Turn } from "../../storage/job.ts";
-import type { RecordKey } from "../../storage/record_key.ts";
 import { keysKey, type MailKey } from "../records/key_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { requireLive, requireOpen, unknownKey } from "./authenticate_key.ts";
 
 /**
- * The org that a job writes for, named among the job's records: nothing is written for one that is
- * gone, so that its erasure misses nothing.
+ * The org that a job writes for: nothing is written for one that is gone, so that its erasure misses
+ * nothing.
  * @throws RelayError `unknown_key`: with the org the caller's key has gone
  */
 export function requireOrg(
@@ -25,11 +24,6 @@ export function requireOrg(
 export interface CallingKey {
   org: Pick<OrgRecord, "id">;
   key: Pick<MailKey, "id">;
-}
-
-/** The records that requireCaller() reads; a job names them. */
-export function callerRecords({ org: { id } }: CallingKey): RecordKey<unknown>[] {
-  return [orgKey(id), keysKey(id)];
 }
 
 /**

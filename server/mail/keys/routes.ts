@@ -39,18 +39,8 @@ export function keyHandlers(services: KeyRouteServices) {
   return {
     async createMailKey(request) {
       const asked = readKeyRequest(await request.body(), request.key, now());
-      const { org } = request;
-      if (asked.inboxId === null) {
-        const { key, apiKey } = await createKey(services, request, asked);
-        return answerJson({ ...shownKey(key, null), api_key: apiKey }, 201, NO_STORE);
-      }
-      const inbox = await inboxes.find(request, asked.inboxId);
-      const { key, apiKey } = await createKey(
-        services,
-        request,
-        { ...asked, inboxId: inbox.id },
-        inboxes.keyCheck(org.id, inbox.id),
-      );
+      const inboxId = asked.inboxId && (await inboxes.find(request, asked.inboxId)).id;
+      const { key, apiKey } = await createKey(services, request, { ...asked, inboxId });
       return answerJson({ ...shownKey(key, null), api_key: apiKey }, 201, NO_STORE);
     },
     async listMailKeys({ c, org }) {
@@ -69,8 +59,7 @@ export function keyHandlers(services: KeyRouteServices) {
       return answerJson(key, 200, NO_STORE);
     },
     async deleteMailKey(request) {
-      const deleted = await deleteKey(services, request, (await find(request)).id);
-      lastUsed.forget(deleted.id);
+      await deleteKey(services, request, (await find(request)).id);
       return noContent();
     },
   } satisfies MailHandlers;

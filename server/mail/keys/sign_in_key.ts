@@ -1,68 +1,61 @@
 /** The key that a sign-in makes (mail page, "Keys"). */
 import type { Turn } from "../../storage/job.ts";
+import type { RecordCache } from "../../storage/record_cache.ts";
 import { DAY_MS } from "../../time_units.ts";
 import {
   keysKey,
+  type KeysRecord,
   type MailKey,
   type NewKeySecret,
-  PERMISSIONS,
+  OWNER_RIGHTS,
   signInKeyName,
 } from "../records/key_record.ts";
-import { makeMailId } from "../records/mail_id.ts";
-import { putKeys } from "./put_keys.ts";
+import type { LastUsed } from "./last_used.ts";
+import { addKey } from "./put_keys.ts";
 
 export const SIGN_IN_KEYS = 10;
 
-export interface SignInKey {
-  secret: NewKeySecret;
-  /** How the holder signed in; with the date it names the key. */
-  by: "magic" | "google";
-  /** When keys of the org were last used, unix ms. */
-  usedAtMs: ReadonlyMap<string, number | null>;
-  /** As sweptHashes() gives them. */
-  swept: readonly string[];
+/** When keys of an org were last used, unix ms, by their ids. */
+export type KeyUses = ReadonlyMap<string, number | null>;
+
+/**
+ * What stageSignInKey() is to know of the keys that sign-ins made before. One that another makes
+ * meanwhile counts from its making.
+ */
+export async function readKeyUses(
+  { records, lastUsed }: { records: Pick<RecordCache, "read">; lastUsed: LastUsed },
+  orgId: string | null,
+): Promise<KeyUses> {
+  if (orgId === null) return new Map();
+  const keys = (await records.read<KeysRecord>(keysKey(orgId)))?.keys ?? [];
+  return await lastUsed.read(orgId, keys.filter(({ signIn }) => signIn).map(({ id }) => id));
 }
 
 /**
- * Adds a key to an org, in a job that has the records of its keys and of this one's owner. Of ten
- * sign-in keys the least recently used makes room, one that was used within a day last.
- * @returns the key, and those that went
+ * Adds a key with every permission and without an end. Of ten sign-in keys the least recently used
+ * makes room, one that was used within a day last.
+ * @param way names the key, with the date of its making
  */
 export function stageSignInKey(
   turn: Turn,
   orgId: string,
-  { secret: { hash, prefix }, by, usedAtMs, swept }: SignInKey,
+  { secret, way, uses }: { secret: NewKeySecret; way: "magic" | "google"; uses: KeyUses },
   random: (sizeBytes: number) => Uint8Array,
-): { made: MailKey; gone: readonly MailKey[] } {
+): MailKey {
   const keys = turn.record(keysKey(orgId))?.keys ?? [];
-  const made: MailKey = {
-    id: makeMailId("key", turn.nowMs, random),
-    hash,
-    name: signInKeyName(by, turn.nowMs),
-    prefix,
-    scope: "org",
-    inboxId: null,
-    permissions: PERMISSIONS,
-    createdAtMs: turn.nowMs,
-    expiresAtMs: null,
-    signIn: true,
-  };
-  const gone = leavingKeys(keys, usedAtMs, turn.nowMs);
-  putKeys(turn, orgId, [...keys.filter((key) => !gone.includes(key)), made], swept);
-  return { made, gone };
+  const gone = leavingKeys(keys, uses, turn.nowMs);
+  const kept = keys.filter((key) => !gone.includes(key));
+  const name = signInKeyName(way, turn.nowMs);
+  return addKey(turn, orgId, kept, { secret, name, ...OWNER_RIGHTS, signIn: true }, random);
 }
 
 /**
  * The sign-in keys that leave for one more: those that nobody used within a day, and only then the
  * others, the least recently used first. One that was never used counts from its making. Pure.
  */
-export function leavingKeys(
-  keys: readonly MailKey[],
-  usedAtMs: ReadonlyMap<string, number | null>,
-  nowMs: number,
-): MailKey[] {
-  const lastMs = ({ id, createdAtMs }: MailKey) => usedAtMs.get(id) ?? createdAtMs;
-  const isInUse = ({ id }: MailKey) => nowMs - (usedAtMs.get(id) ?? -Infinity) < DAY_MS;
+export function leavingKeys(keys: readonly MailKey[], uses: KeyUses, nowMs: number): MailKey[] {
+  const lastMs = ({ id, createdAtMs }: MailKey) => uses.get(id) ?? createdAtMs;
+  const isInUse = ({ id }: MailKey) => nowMs - (uses.get(id) ?? -Infinity) < DAY_MS;
   const others = keys.filter(({ signIn }) => signIn).toSorted((a, b) =>
     Number(isInUse(a)) - Number(isInUse(b)) || lastMs(a) - lastMs(b)
   );

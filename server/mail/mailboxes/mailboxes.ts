@@ -10,20 +10,21 @@ import { unavailable } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import { Semaphore } from "../../semaphore.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
-import { Outdated, type Turn } from "../../storage/job.ts";
+import { JOB_BYTES, type Reads, type Turn } from "../../storage/job.ts";
 import { type RecordCache, recordName } from "../../storage/record_cache.ts";
 import type { RecordKey } from "../../storage/record_key.ts";
-import { whileOutdated } from "../../storage/while_outdated.ts";
 import type { MailboxWaits } from "../../waiting/mailbox_waits.ts";
-import { callerRecords, type CallingKey, requireCaller, requireOrg } from "../keys/require_org.ts";
+import { type CallingKey, requireCaller, requireOrg } from "../keys/require_org.ts";
 import { inboxKey, type InboxRecord } from "../records/inbox_record.ts";
+import { keysKey } from "../records/key_record.ts";
 import { EMPTY_MAILBOX, mailboxKey, type MailboxRecord } from "../records/mailbox_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { unknownObject } from "../unknown_object.ts";
 import { MailboxChanged } from "./mail_inboxes.ts";
+import { storageKey } from "./storage_use.ts";
 
 /** The guard as a change finds and leaves it. */
-export type Mailbox = Omit<MailboxRecord, "v" | "changes" | "attempt">;
+export type Mailbox = Omit<MailboxRecord, "v" | "changes">;
 
 /** What the plan of a change is given. */
 export interface MailboxTurn {
@@ -35,25 +36,14 @@ export interface MailboxTurn {
 
 /** A change whose reading is done. */
 export interface MailboxChange<T> {
+  /** Bytes of the content that it holds while it waits, where it holds any. */
+  sizeBytes?: number;
   /**
-   * Further records; a commit on a KV server checks ten in all, of which four are taken, and a fifth
-   * where a key asks for it: org, keys, inbox, guard and the writer's slot.
-   */
-  records?: readonly RecordKey<unknown>[];
-  /** About how much it holds while it waits. */
-  sizeBytes: number;
-  /**
-   * Decides and writes rows; as Job.plan().
+   * Decides and writes rows; as Job.plan(). A commit on a KV server checks ten records in all, of which
+   * four are taken, and a fifth where a key asks for it: org, keys, inbox, guard and the writer's slot.
    * @returns the guard as it is left, and the result
    */
   plan(given: MailboxTurn): { mailbox: Mailbox; result: T };
-}
-
-/** A change for a commit of somebody else's. */
-export interface BesideChange {
-  records: readonly RecordKey<unknown>[];
-  sizeBytes: number;
-  plan(turn: Turn): void;
 }
 
 export interface MailboxServices {
@@ -87,7 +77,7 @@ export class Mailboxes {
    * Makes one change. What it plans rests on what `prepare` has read, else it is prepared again.
    * @param by the key that asks for it; the id of the org where none does, but the relay itself or a
    * person who was let in otherwise
-   * @param prepare reads rows of the inbox; called at least once
+   * @param prepare reads rows of the inbox; called again where they are outdated, or plan() throws Outdated
    * @throws RelayError `unavailable` where too many wait, `not_found` for an inbox that has gone,
    * `unknown_key` for an org that has, what requireCaller() and plan() throw
    */
@@ -96,17 +86,45 @@ export class Mailboxes {
     inboxId: string,
     prepare: (mailbox: Mailbox) => Promise<MailboxChange<T>> | MailboxChange<T>,
   ): Promise<T> {
-    const key = mailboxKey(typeof by === "string" ? by : by.org.id, inboxId);
+    const { commits, limits, waits } = this.services;
+    const caller = typeof by === "string" ? null : by;
+    const orgId = typeof by === "string" ? by : by.org.id;
+    const key = mailboxKey(orgId, inboxId);
     if (this.#turns.countOf(recordName(key)) >= MAX_WAITING) {
       throw unavailable(
         "too many changes of this inbox wait for each other; try again in a moment",
         1_000,
       );
     }
-    return await this.#turns.run(
-      () => whileOutdated(() => this.#change(by, inboxId, key, prepare)),
-      recordName(key),
+    const { result } = await this.inTurn(
+      orgId,
+      inboxId,
+      () =>
+        commits.submit<MailboxChanged<T>, MailboxChange<T>>({
+          // What nearly every change asks for; prepare() names the guard.
+          records: [
+            orgKey(orgId),
+            ...caller === null ? [] : [keysKey(orgId)],
+            inboxKey(orgId, inboxId),
+            storageKey(orgId),
+          ],
+          sizeBytes: ({ sizeBytes = JOB_BYTES }) => sizeBytes,
+          // The guard before its rows.
+          prepare: async (reads) => await prepare(await reads.get(key) ?? EMPTY_MAILBOX),
+          plan(turn, change) {
+            const org = caller === null
+              ? requireOrg(turn, orgId, limits)
+              : requireCaller(turn, caller, limits);
+            const inbox = turn.record(inboxKey(orgId, inboxId));
+            if (inbox === null) throw unknownObject("inbox");
+            return planChange({ turn, org, inbox }, key, change);
+          },
+          committed({ mailbox, isRaised }) {
+            if (isRaised) waits.announce(mailbox);
+          },
+        }),
     );
+    return result;
   }
 
   /** Does work in the turn of an inbox, after the changes that wait: for commits made by others. */
@@ -115,85 +133,42 @@ export class Mailboxes {
   }
 
   /**
-   * Prepares a change that travels in a commit of somebody else's, who names its records. It brings no
-   * new message, and of an inbox or an org that has gone nothing is changed.
+   * Prepares a change that travels in a commit of somebody else's. It brings no new message, and of an
+   * inbox or an org that has gone nothing is changed.
    * @param nowMs the time by which an org has gone: that of the commit may have leapt
+   * @param reads of the job that makes the commit
    * @param prepare as in change(); null where nothing is to be changed
-   * @throws Outdated in plan(), where what `prepare` has read is outdated: it is to be prepared again
+   * @returns what plans it
    */
   async beside(
     orgId: string,
     inboxId: string,
     nowMs: number,
+    reads: Reads,
     prepare: (mailbox: Mailbox) => Promise<MailboxChange<void> | null>,
-  ): Promise<BesideChange | null> {
-    const { records, limits } = this.services;
+  ): Promise<((turn: Turn) => void) | null> {
+    const { limits } = this.services;
     const key = mailboxKey(orgId, inboxId);
-    const found = await records.read<MailboxRecord>(key) ?? EMPTY_MAILBOX;
+    const found = await reads.get(key) ?? EMPTY_MAILBOX;
     const change = await prepare(found);
     if (change === null) return null;
-    return {
-      records: [orgKey(orgId), inboxKey(orgId, inboxId), key, ...change.records ?? []],
-      sizeBytes: change.sizeBytes,
-      plan(turn) {
-        const org = turn.record(orgKey(orgId));
-        const inbox = turn.record(inboxKey(orgId, inboxId));
-        const isGone = org === null || inbox === null || orgState(org, nowMs, limits) === "gone";
-        if (!isGone) planChange({ turn, org, inbox }, key, found, change);
-      },
+    return (turn) => {
+      const org = turn.record(orgKey(orgId));
+      const inbox = turn.record(inboxKey(orgId, inboxId));
+      const isGone = org === null || inbox === null || orgState(org, nowMs, limits) === "gone";
+      if (!isGone) planChange({ turn, org, inbox }, key, change);
     };
-  }
-
-  async #change<T>(
-    by: CallingKey | string,
-    inboxId: string,
-    key: RecordKey<MailboxRecord>,
-    prepare: (mailbox: Mailbox) => Promise<MailboxChange<T>> | MailboxChange<T>,
-  ): Promise<T> {
-    const { records, commits, limits, waits } = this.services;
-    const caller = typeof by === "string" ? null : by;
-    const orgId = typeof by === "string" ? by : by.org.id;
-    const found = await records.read<MailboxRecord>(key) ?? EMPTY_MAILBOX;
-    const change = await prepare(found);
-    const { result } = await commits.submit<MailboxChanged<T>>({
-      records: [
-        ...caller === null ? [orgKey(orgId)] : callerRecords(caller),
-        inboxKey(orgId, inboxId),
-        key,
-        ...change.records ?? [],
-      ],
-      sizeBytes: change.sizeBytes,
-      plan(turn) {
-        const org = caller === null
-          ? requireOrg(turn, orgId, limits)
-          : requireCaller(turn, caller, limits);
-        const inbox = turn.record(inboxKey(orgId, inboxId));
-        if (inbox === null) throw unknownObject("inbox");
-        return planChange({ turn, org, inbox }, key, found, change);
-      },
-      committed({ mailbox, isRaised }) {
-        if (isRaised) waits.announce(mailbox);
-      },
-    });
-    return result;
   }
 }
 
-/** Plans a change on the guard that it was prepared with. @throws Outdated where that has changed */
+/** Plans a change on the guard that it was prepared with. */
 function planChange<T>(
   { turn, org, inbox }: Omit<MailboxTurn, "mailbox">,
   key: RecordKey<MailboxRecord>,
-  found: Pick<MailboxRecord, "changes">,
   change: MailboxChange<T>,
 ): MailboxChanged<T> {
   const current = turn.record(key) ?? EMPTY_MAILBOX;
-  if (current.changes !== found.changes) throw new Outdated();
   const { mailbox, result } = change.plan({ turn, org, inbox, mailbox: current });
-  turn.putRecord(key, {
-    ...mailbox,
-    v: 1,
-    changes: current.changes + 1,
-    attempt: turn.attempt,
-  });
+  turn.putRecord(key, { ...mailbox, v: 1, changes: current.changes + 1 });
   return new MailboxChanged(key, mailbox.headId !== current.headId, result);
 }

@@ -26,7 +26,6 @@ export interface WrittenBlobsServices {
 interface WrittenRecord {
   v: 1;
   window: Window;
-  attempt: string;
 }
 
 /** ["mail-written", orgId, "bytes"]: what requests of an org wrote within the hour. */
@@ -36,8 +35,6 @@ const writtenKey = defineRecord<WrittenRecord, [orgId: string, what: "bytes"]>([
 const LEAST_BYTES = 4 * 1024;
 /** The record stays at some 600 pairs. */
 const BUCKET_MS = HOUR_MS / 600;
-/** With its record. */
-const JOB_BYTES = 15_000;
 
 export class WrittenBlobs {
   constructor(private readonly services: WrittenBlobsServices) {}
@@ -88,14 +85,9 @@ export class WrittenBlobs {
   /** A commit of its own: what is refused later, or dies with the process, has been counted. */
   async #count(orgId: string, bytes: number, rule: WindowRule): Promise<void> {
     const key = writtenKey(orgId, "bytes");
-    await this.services.commits.submit<void>({
-      records: [key],
-      sizeBytes: JOB_BYTES,
-      plan(turn) {
-        const window = take(turn.record(key), bytes, turn.nowMs, rule);
-        const written: WrittenRecord = { v: 1, window, attempt: turn.attempt };
-        turn.putRecord(key, written, HOUR_MS + EXPIRY_MARGIN_MS);
-      },
+    await this.services.commits.submit((turn) => {
+      const window = take(turn.record(key), bytes, turn.nowMs, rule);
+      turn.putRecord(key, { v: 1, window }, HOUR_MS + EXPIRY_MARGIN_MS);
     });
   }
 

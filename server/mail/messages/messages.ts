@@ -5,10 +5,9 @@ import type { Store } from "../../storage/store.ts";
 import { valueSizeBytes } from "../../storage/stored_size.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
 import type { CallingKey } from "../keys/require_org.ts";
-import { count, figureRecords } from "../figures/figures_record.ts";
+import { count } from "../figures/figures_record.ts";
 import { countsOfRemoved } from "../figures/removed_recipients.ts";
 import type { Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
-import { storageKey } from "../mailboxes/storage_use.ts";
 import {
   indexKey,
   type MessageIndex,
@@ -39,7 +38,6 @@ export interface MessageChanges {
 const MESSAGES_A_COMMIT = 200;
 /** Bytes of messages at which it takes no further ten, which are at most 480 KB. */
 const BYTES_A_COMMIT = 200_000;
-const JOB_BYTES = 8_000;
 
 export class Messages {
   constructor(private readonly services: MessagesServices) {}
@@ -61,8 +59,7 @@ export class Messages {
     const thread = inboxId === null
       ? null
       : await readThread(this.services.store, caller.org.id, inboxId, threadId);
-    if (thread === null) throw unknownObject("thread");
-    return thread;
+    return requireThread(thread);
   }
 
   async #inboxOf({ org, key }: MailCaller, id: string): Promise<string | null> {
@@ -105,7 +102,6 @@ export class Messages {
       const thread = await readThread(store, orgId, inboxId, row.threadId);
       if (thread === null) throw new Error("a message has no thread");
       return {
-        sizeBytes: JOB_BYTES,
         plan(given) {
           const changed = change(row, given);
           if (changed === null) return { mailbox: given.mailbox, result: row };
@@ -129,7 +125,7 @@ export class Messages {
       const row = await this.read(orgId, inboxId, id);
       const thread = row && await readThread(store, orgId, inboxId, row.threadId);
       if (row === null || thread === null) {
-        return { sizeBytes: 1_000, plan: ({ mailbox }) => ({ mailbox, result: false }) };
+        return { plan: ({ mailbox }) => ({ mailbox, result: false }) };
       }
       const previous = await this.#newestBesides(row);
       const { rfcMessageId } = row;
@@ -137,8 +133,6 @@ export class Messages {
         ? null
         : (await store.get<RfcIdRow>(rfcIdKey(orgId, inboxId, rfcMessageId))).value;
       return {
-        records: [storageKey(orgId), ...figureRecords(orgId, row.createdAtMs)],
-        sizeBytes: JOB_BYTES,
         plan(given) {
           const removed = countsOfRemoved(row);
           if (Object.keys(removed).length > 0) {
@@ -195,9 +189,7 @@ export class Messages {
       if (meant.length === 0) break;
       after = await this.#markSome(caller, thread, meant, read);
     }
-    const current = await readThread(this.services.store, orgId, inboxId, id);
-    if (current === null) throw unknownObject("thread");
-    return current;
+    return requireThread(await readThread(this.services.store, orgId, inboxId, id));
   }
 
   /**
@@ -218,9 +210,7 @@ export class Messages {
       const last = await this.#markSome(caller, thread, some, read);
       at = messageIds.indexOf(last) + 1;
     }
-    const current = await readThread(this.services.store, orgId, inboxId, id);
-    if (current === null) throw unknownObject("thread");
-    return current;
+    return requireThread(await readThread(this.services.store, orgId, inboxId, id));
   }
 
   /** @returns id of the last message that is marked now */
@@ -246,7 +236,7 @@ export class Messages {
         last = some.at(-1)!;
       }
       return {
-        sizeBytes: bytes + 1_000,
+        sizeBytes: bytes,
         plan(given) {
           let { mailbox } = given;
           let current = thread;
@@ -260,6 +250,12 @@ export class Messages {
       };
     });
   }
+}
+
+/** @throws RelayError `not_found` */
+function requireThread(thread: ThreadRow | null): ThreadRow {
+  if (thread === null) throw unknownObject("thread");
+  return thread;
 }
 
 /** The rows of a prefix behind one, in either direction. */

@@ -64,7 +64,7 @@ export function identify(
 }
 
 /**
- * Adds a message. The job names the org's record of storage.
+ * Adds a message.
  * @param row as identify() made it for this change
  * @param thread as read for this change; null begins one
  * @param isFirstOfRfcId whether no message of the inbox bears its Message-ID
@@ -165,8 +165,7 @@ export function stageChange(
 }
 
 /**
- * Removes a message, and what told of it under Idempotency-Keys; an emptied thread goes with it. The job
- * names the org's record of storage.
+ * Removes a message, and what told of it under Idempotency-Keys; an emptied thread goes with it.
  * @param previous the newest message of the thread besides this one; null where it is the only one
  * @param rfcId what lies under its Message-ID
  */

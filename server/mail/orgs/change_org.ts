@@ -1,16 +1,40 @@
 /** Commits that change an org as a whole: its deletion, and what its operator decides. */
 import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
-import type { GroupCommit } from "../../storage/group_commit.ts";
+import type { GroupCommit, Turn } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
-import { callerRecords, type CallingKey, requireCaller } from "../keys/require_org.ts";
+import { type CallingKey, requireCaller } from "../keys/require_org.ts";
+import { keysKey } from "../records/key_record.ts";
 import { isMailId } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
-import { stageErasure } from "./stage_erasure.ts";
+import { emailOrgKey } from "../records/verified_email.ts";
 
 export interface OrgChanges {
   commits: GroupCommit;
   limits: Limits;
+}
+
+/** ["mail-erasure", orgId]: stands while something is left of an org that is gone. */
+export interface ErasureRow {
+  v: 1;
+  sinceMs: number;
+  /** Hashes of the keys that it had, of which the sweep has yet to erase the rows. */
+  keyHashes: readonly string[];
+}
+export const erasureKey = (orgId: string): Deno.KvKey => ["mail-erasure", orgId];
+
+/** Hides an org and kills its keys, whoever deletes or purges it; a sweep erases the rest. */
+export function stageErasure(turn: Turn, org: OrgRecord): OrgRecord {
+  const { id, verifiedEmail } = org;
+  const { nowMs } = turn;
+  const gone: OrgRecord = { ...org, deletedAtMs: nowMs };
+  const { keys = [], dropped = [] } = turn.record(keysKey(id)) ?? {};
+  const keyHashes = [...keys.map(({ hash }) => hash), ...dropped];
+  turn.putRecord(orgKey(id), gone);
+  if (verifiedEmail !== null) turn.delete(emailOrgKey(verifiedEmail, id));
+  turn.putRecord(keysKey(id), null);
+  turn.set(erasureKey(id), { v: 1, sinceMs: nowMs, keyHashes } satisfies ErasureRow);
+  return gone;
 }
 
 /**
@@ -22,15 +46,10 @@ export async function deleteOrg(
   { commits, limits }: OrgChanges,
   caller: CallingKey,
 ): Promise<OrgRecord | null> {
-  const key = orgKey(caller.org.id);
-  return await commits.submit<OrgRecord | null>({
-    records: callerRecords(caller),
-    sizeBytes: 1_000,
-    plan(turn) {
-      const org = turn.record(key);
-      if (org === null || org.deletedAtMs !== null) return null;
-      return stageErasure(turn, requireCaller(turn, caller, limits));
-    },
+  return await commits.submit((turn) => {
+    const org = turn.record(orgKey(caller.org.id));
+    if (org === null || org.deletedAtMs !== null) return null;
+    return stageErasure(turn, requireCaller(turn, caller, limits));
   });
 }
 
@@ -42,20 +61,12 @@ export async function setSuspended(
   { commits, limits }: OrgChanges,
   orgId: string,
   suspended: boolean,
-): Promise<OrgRecord> {
-  const key = orgKey(orgId);
-  return await commits.submit<OrgRecord>({
-    records: [key],
-    sizeBytes: 1_000,
-    plan(turn) {
-      const org = turn.record(key);
-      if (org === null || orgState(org, turn.nowMs, limits) === "gone") throw unknownOrg();
-      if ((org.suspendedAtMs !== null) === suspended) return org;
-      const suspendedAtMs = suspended ? turn.nowMs : null;
-      const changed: OrgRecord = { ...org, suspendedAtMs, attempt: turn.attempt };
-      turn.putRecord(key, changed);
-      return changed;
-    },
+): Promise<void> {
+  await commits.submit((turn) => {
+    const org = turn.record(orgKey(orgId));
+    if (org === null || orgState(org, turn.nowMs, limits) === "gone") throw unknownOrg();
+    if ((org.suspendedAtMs !== null) === suspended) return;
+    turn.putRecord(orgKey(orgId), { ...org, suspendedAtMs: suspended ? turn.nowMs : null });
   });
 }
 

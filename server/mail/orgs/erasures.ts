@@ -7,29 +7,16 @@
 import type { Log } from "../../deps.ts";
 import { describeFailure } from "../../http/describe_failure.ts";
 import type { Limits } from "../../limits.ts";
-import type { GroupCommit, Turn } from "../../storage/group_commit.ts";
+import type { GroupCommit } from "../../storage/group_commit.ts";
 import { LeasedSteps } from "../../storage/leased_steps.ts";
 import type { Leases } from "../../storage/leases.ts";
-import { isRecordKey, type RecordKey } from "../../storage/record_key.ts";
+import { isRecordKey } from "../../storage/record_key.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
 import { googleKey } from "../records/google_record.ts";
 import { emailOrgKey } from "../records/verified_email.ts";
-import { keyOwnerKey, keysKey } from "../records/key_record.ts";
-import {
-  orgKey,
-  type OrgRecord,
-  orgState,
-  publicKeyKey,
-  purgeAtMs,
-  trialKey,
-} from "../records/org_record.ts";
-import { erasureKey, type ErasureRow, stageErasure } from "./stage_erasure.ts";
-
-/**
- * Rows that a part of the mail area keeps for an org: all keys that begin so.
- * @param orgId of an org that is gone
- */
-export type RowsOfOrg = (orgId: string) => readonly Deno.KvKey[];
+import { keyOwnerKey } from "../records/key_record.ts";
+import { orgKey, orgState, publicKeyKey, purgeAtMs, trialKey } from "../records/org_record.ts";
+import { erasureKey, type ErasureRow, stageErasure } from "./change_org.ts";
 
 export interface ErasureOptions {
   store: Store;
@@ -37,8 +24,8 @@ export interface ErasureOptions {
   leases: Leases;
   limits: Limits;
   log: Log;
-  /** What each part has of an org. */
-  rowsOfOrg: readonly RowsOfOrg[];
+  /** Names of the tables that have rows of an org: [name, orgId, ...]. */
+  tables: readonly string[];
   /** Rows that go with one of these, and are kept under other keys. */
   alsoErased(row: Deno.KvEntry<unknown>): readonly Deno.KvKey[];
   /** What is erased before the rows, a commit a call. @returns whether there may be more */
@@ -96,19 +83,12 @@ export class Erasures {
   /** An org that was verified meanwhile only loses its row in the list of trials. */
   async #purgeTrial(endsAtMs: number, orgId: string): Promise<void> {
     const { commits, limits } = this.options;
-    const key = orgKey(orgId);
-    await commits.submit<OrgRecord | null>({
-      records: [key, keysKey(orgId)],
-      sizeBytes: 1_000,
-      plan(turn) {
-        const org = turn.record(key);
-        turn.delete(trialKey(endsAtMs, orgId));
-        const isDue = org !== null && org.deletedAtMs === null &&
-          orgState(org, turn.nowMs, limits) === "gone";
-        if (isDue) return stageErasure(turn, org);
-        touch(turn, key);
-        return null;
-      },
+    await commits.submit((turn) => {
+      const org = turn.record(orgKey(orgId));
+      turn.delete(trialKey(endsAtMs, orgId));
+      const isDue = org !== null && org.deletedAtMs === null &&
+        orgState(org, turn.nowMs, limits) === "gone";
+      if (isDue) stageErasure(turn, org);
     });
   }
 
@@ -118,7 +98,7 @@ export class Erasures {
     if (await eraseFirst(orgId)) return true;
     const rows = await this.#nextRows(orgId);
     if (rows.length > 0) {
-      await this.#erase(orgId, rows);
+      await this.#erase(rows);
       return true;
     }
     const { value: erasure } = await store.get<ErasureRow>(erasureKey(orgId));
@@ -134,9 +114,9 @@ export class Erasures {
   }
 
   async #nextRows(orgId: string): Promise<Deno.KvEntry<unknown>[]> {
-    const { store, rowsOfOrg } = this.options;
-    for (const prefix of rowsOfOrg.flatMap((rowsOf) => rowsOf(orgId))) {
-      const rows = await store.list({ prefix: [...prefix] }, { limit: ROWS_A_STEP });
+    const { store, tables } = this.options;
+    for (const table of tables) {
+      const rows = await store.list({ prefix: [table, orgId] }, { limit: ROWS_A_STEP });
       if (rows.length === 0) continue;
       const firstRow = rows.findIndex(({ key }) => !isRecordKey(key));
       if (firstRow === 0) {
@@ -148,37 +128,22 @@ export class Erasures {
     return [];
   }
 
-  async #erase(orgId: string, erased: readonly Deno.KvEntry<unknown>[]): Promise<void> {
+  async #erase(erased: readonly Deno.KvEntry<unknown>[]): Promise<void> {
     const keys = erased.map(({ key }) => key);
     const records = keys.filter(isRecordKey);
     const rows = keys.filter((key) => !isRecordKey(key));
     const others = erased.flatMap((row) => this.options.alsoErased(row));
-    const org = orgKey(orgId);
-    await this.options.commits.submit<boolean>({
-      records: [org, ...records],
-      sizeBytes: 100 * keys.length,
-      plan(turn) {
-        touch(turn, org);
-        for (const key of records) turn.putRecord(key, null);
-        for (const key of [...rows, ...others]) turn.delete(key);
-        return true;
-      },
+    await this.options.commits.submit((turn) => {
+      for (const key of records) turn.putRecord(key, null);
+      for (const key of [...rows, ...others]) turn.delete(key);
     });
   }
 
   async #eraseKeys(orgId: string, erasure: ErasureRow, hashes: readonly string[]): Promise<void> {
-    const org = orgKey(orgId);
-    const owners = hashes.map((hash) => keyOwnerKey(hash));
-    await this.options.commits.submit<boolean>({
-      records: [org, ...owners],
-      sizeBytes: 1_000,
-      plan(turn) {
-        touch(turn, org);
-        for (const owner of owners) turn.putRecord(owner, null);
-        const keyHashes = erasure.keyHashes.slice(hashes.length);
-        turn.set(erasureKey(orgId), { ...erasure, keyHashes } satisfies ErasureRow);
-        return true;
-      },
+    await this.options.commits.submit((turn) => {
+      for (const hash of hashes) turn.putRecord(keyOwnerKey(hash), null);
+      const keyHashes = erasure.keyHashes.slice(hashes.length);
+      turn.set(erasureKey(orgId), { ...erasure, keyHashes } satisfies ErasureRow);
     });
   }
 
@@ -187,38 +152,24 @@ export class Erasures {
    * Google identity that names it still.
    */
   async #end(orgId: string): Promise<void> {
-    const { commits, store } = this.options;
     const key = orgKey(orgId);
-    const { value: org } = await store.get<OrgRecord>(key);
-    const publicKey = org?.publicKey ?? null;
-    const bound = publicKey === null ? [] : [publicKeyKey(publicKey)];
-    const identity = org?.google == null ? [] : [googleKey(org.google.sub)];
-    await commits.submit<boolean>({
-      records: [key, ...bound, ...identity],
-      sizeBytes: 1_000,
-      plan(turn) {
-        turn.putRecord(key, null);
-        for (const boundKey of bound) {
-          const owner = turn.record(boundKey);
-          if (owner?.orgId !== orgId) continue; // registered anew meanwhile
-          const leftMs = owner.replayableUntilMs - turn.nowMs;
-          if (leftMs <= 0) turn.putRecord(boundKey, null);
-          else turn.putRecord(boundKey, owner, leftMs + EXPIRY_MARGIN_MS);
-        }
-        for (const one of identity) {
-          if (turn.record(one)?.orgId === orgId) turn.putRecord(one, null);
-        }
-        if (org?.trialEndsAtMs != null) turn.delete(trialKey(org.trialEndsAtMs, orgId));
-        if (org?.verifiedEmail != null) turn.delete(emailOrgKey(org.verifiedEmail, orgId));
-        turn.delete(erasureKey(orgId));
-        return true;
-      },
+    await this.options.commits.submit((turn) => {
+      turn.delete(erasureKey(orgId));
+      const org = turn.record(key);
+      if (org === null) return;
+      const { publicKey, google, trialEndsAtMs, verifiedEmail } = org;
+      turn.putRecord(key, null);
+      const owner = publicKey === null ? null : turn.record(publicKeyKey(publicKey));
+      if (publicKey !== null && owner?.orgId === orgId) { // else registered anew meanwhile
+        const leftMs = owner.replayableUntilMs - turn.nowMs;
+        if (leftMs <= 0) turn.putRecord(publicKeyKey(publicKey), null);
+        else turn.putRecord(publicKeyKey(publicKey), owner, leftMs + EXPIRY_MARGIN_MS);
+      }
+      if (google !== null && turn.record(googleKey(google.sub))?.orgId === orgId) {
+        turn.putRecord(googleKey(google.sub), null);
+      }
+      if (trialEndsAtMs !== null) turn.delete(trialKey(trialEndsAtMs, orgId));
+      if (verifiedEmail !== null) turn.delete(emailOrgKey(verifiedEmail, orgId));
     });
   }
-}
-
-/** Writes the org's record as it is, so that a commit that the network repeats is known as ours. */
-function touch(turn: Turn, key: RecordKey<OrgRecord>): void {
-  const org = turn.record(key);
-  turn.putRecord(key, org === null ? null : { ...org, attempt: turn.attempt });
 }

@@ -11,8 +11,12 @@ import { SUPPRESSION_TABLES } from "../suppressions/suppressions.ts";
 import { Erasures } from "./erasures.ts";
 import { orgHandlers } from "./routes.ts";
 
-/** Rows of an org in the tables of every part, by the first parts of their keys. */
+/** Tables of every part, by the first parts of their keys: what shows an org's inboxes goes first. */
 const TABLES = [
+  "mail-key-used",
+  "mail-inbox",
+  "mail-list",
+  "mail-client-id",
   ...INBOX_TABLES,
   ...SUPPRESSION_TABLES,
   "mail-figures",
@@ -44,11 +48,7 @@ export function openOrgs(core: MailCore): MailPart {
     log,
     alsoErased,
     eraseFirst: (orgId) => blobs.dropSome([orgId]),
-    rowsOfOrg: [
-      (orgId) => [["mail-key-used", orgId]],
-      (orgId) => ["mail-inbox", "mail-list", "mail-client-id"].map((name) => [name, orgId]),
-      (orgId) => TABLES.map((name) => [name, orgId]),
-    ],
+    tables: TABLES,
   });
   return {
     handlers: orgHandlers({ ...core, erasures }),

@@ -39,7 +39,7 @@ export function orgHandlers(services: OrgRouteServices) {
     await freeDisk.refuseWhenFull();
     await secret.key("mail-link"); // made with the first org
     const addressHash = callerHash(c, services.addressKey, config.trustedProxyHops);
-    const registering = { commits, records, random, now, limits };
+    const registering = { commits, random, now, limits };
     const { org, apiKey, keyPrefix } = await registerOrg(registering, request, addressHash);
     return answerJson(
       {
@@ -63,9 +63,9 @@ export function orgHandlers(services: OrgRouteServices) {
     const orgId = params["id"]!;
     await requireStanding({ records, limits, now }, orgId);
     await body({});
-    const org = await setSuspended({ commits, limits }, orgId, suspended);
-    log(suspended ? "mail_org_suspended" : "mail_org_unsuspended", { org_id: org.id });
-    return answerJson({ org_id: org.id, suspended });
+    await setSuspended({ commits, limits }, orgId, suspended);
+    log(suspended ? "mail_org_suspended" : "mail_org_unsuspended", { org_id: orgId });
+    return answerJson({ org_id: orgId, suspended });
   }
 
   return {

@@ -46,11 +46,6 @@ export class ClientRate {
     return this.#refused;
   }
 
-  /** Records that the next commit has to name. */
-  get records(): readonly RecordKey<unknown>[] {
-    return this.#key === null || this.#isCounted ? [] : [this.#key];
-  }
-
   /** Looks before the message is read, which costs most; the commit decides again. To be ended by done(). */
   async look(): Promise<void> {
     if (this.#key === null) return;
@@ -76,6 +71,7 @@ export class ClientRate {
   /** Counts the message in the commit that stores it. @throws Refused */
   stage(turn: Turn): void {
     if (this.#key === null || this.#isCounted) return;
+    this.#refused = null; // of an earlier plan, on a record that was outdated
     stageWindow(turn, this.#key, this.#rule(), (ms) => this.#refused = refuse(ms));
   }
 

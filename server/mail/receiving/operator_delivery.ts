@@ -43,8 +43,6 @@ export interface OperatorDeliveryOptions {
 const OWNER = "operator";
 /** One large mail at a time: they are read and composed whole. */
 const CONCURRENCY = 1;
-/** An envelope with two addresses of 320 characters, and a blob. */
-const PAYLOAD_BYTES = 2_000;
 /** How long it is tried. */
 export const OPERATOR_TRIED_MS = 2 * DAY_MS;
 
@@ -58,17 +56,11 @@ export function operatorDelivery(
     concurrency: CONCURRENCY,
     oneNextHop: true,
     longestPauseMs: LONGEST_WAIT_MS,
-    payloadBytes: PAYLOAD_BYTES,
     attempt: (item) => attempt(options, item),
-    alongside({ payload, result }) {
-      if (result === "retry") return Promise.resolve(null);
-      const plan: NonNullable<Alongside>["plan"] = (turn) => blobs.drop(turn, payload.blob);
-      return Promise.resolve({ records: [], sizeBytes: 500, plan });
-    },
+    alongside: ({ payload, result }) =>
+      result === "retry" ? null : (turn) => blobs.drop(turn, payload.blob),
   };
 }
-
-type Alongside = Awaited<ReturnType<NonNullable<OutgoingHandler["alongside"]>>>;
 
 async function attempt(
   options: OperatorDeliveryOptions,

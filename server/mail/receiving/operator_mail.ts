@@ -3,7 +3,6 @@
  * relay's own, so that no filter on the way reads it as the relay's words (mail page, "Receiving").
  */
 import type { Blobs } from "../../blobs/blobs.ts";
-import { storageKey } from "../../blobs/stored_bytes.ts";
 import { RelayError } from "../../errors.ts";
 import { sha256Of } from "../../http/sha256_of.ts";
 import {
@@ -45,7 +44,7 @@ export interface OperatorMailServices {
 export const OPERATOR_MAILS: RepetitionKind = { name: "mail-operator" };
 
 /** ["mail-operator", hash]: such a mail was passed on; written with the row that does it. */
-const passedKey = defineRecord<Written & { v: 1; attempt: string }, [hash: string]>(
+const passedKey = defineRecord<Written & { v: 1 }, [hash: string]>(
   [OPERATOR_MAILS.name],
   1,
 );
@@ -108,32 +107,24 @@ export class OperatorMail {
     const { commits, blobs, store, random } = this.services;
     const key = passedKey(hash);
     const id = `operator/${makeUlid(store.now(), random)}`;
-    return await commits.submit<NewOutgoing<OperatorPayload> | null>({
-      records: [key, RATE_KEY, storageKey(FOLDER[0]!)],
-      sizeBytes: 3_000,
-      plan(turn) {
-        const { nowMs, livedMs, attempt } = turn;
-        const former = turn.record(key);
-        if (former !== null && stillStands(former, DAY_MS, turn)) {
-          turn.putRecord(key, { ...former, attempt });
-          stageRepetition(turn, key, DAY_MS, { livedMs: former.livedMs ?? 0 });
-          return null;
-        }
-        stageWindow(turn, RATE_KEY, RATE, (ms) => new RateReached(ms));
-        turn.putRecord(key, { v: 1, atMs: nowMs, livedMs, attempt });
-        stageRepetition(turn, key, DAY_MS);
-        blobs.keep(turn, payload.blob);
-        const item = {
-          id,
-          kind: OPERATOR_MAIL_KIND,
-          payload,
-          dueMs: nowMs,
-          endsAtMs: nowMs + OPERATOR_TRIED_MS,
-          livedMs: store.lived(),
-        };
-        stageNewOutgoing(turn, item);
-        return item;
-      },
+    return await commits.submit<NewOutgoing<OperatorPayload> | null>((turn) => {
+      const { nowMs, livedMs } = turn;
+      const former = turn.record(key);
+      if (former !== null && stillStands(former, DAY_MS, turn)) return null;
+      stageWindow(turn, RATE_KEY, RATE, (ms) => new RateReached(ms));
+      turn.putRecord(key, { v: 1, atMs: nowMs, livedMs });
+      stageRepetition(turn, key, DAY_MS);
+      blobs.keep(turn, payload.blob);
+      const item = {
+        id,
+        kind: OPERATOR_MAIL_KIND,
+        payload,
+        dueMs: nowMs,
+        endsAtMs: nowMs + OPERATOR_TRIED_MS,
+        livedMs: store.lived(),
+      };
+      stageNewOutgoing(turn, item);
+      return item;
     });
   }
 }

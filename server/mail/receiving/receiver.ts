@@ -16,11 +16,12 @@ import type { Limits } from "../../limits.ts";
 import type { Turn } from "../../storage/job.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
+import { valueSizeBytes } from "../../storage/stored_size.ts";
 import { HOUR_MS, MINUTE_MS } from "../../time_units.ts";
 import type { SenderCheck } from "../auth/auth_messages.ts";
 import { authOfShownFrom } from "../auth/fixed_auth.ts";
 import type { Party } from "../auth/next_check.ts";
-import { countNow, figureRecords } from "../figures/figures_record.ts";
+import { count } from "../figures/figures_record.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
 import { hasRoom, storageKey, type StorageRecord } from "../mailboxes/storage_use.ts";
@@ -37,7 +38,6 @@ import { ClientRate } from "./client_rate.ts";
 import type { Destinations } from "./destinations.ts";
 import { ListChecks } from "./list_checks.ts";
 import { mailSource } from "./mail_source.ts";
-import type { OutcomeKeeper } from "./outcome_keeper.ts";
 import { isTemporary, type Outcome, type ReceivedMail, type RefusedCode } from "./received_mail.ts";
 import { admitReceived, messagesAnHour, type ReceivedRates } from "./receiving_rate.ts";
 import { RefusalWindows } from "./refusal_windows.ts";
@@ -62,6 +62,14 @@ export interface ReceiverServices {
   addressKey: Uint8Array;
 }
 
+/** Keeps what became of a message, in a commit that is made anyway. */
+export interface OutcomeKeeper {
+  /** As part of a plan: called again where the plan is. @param outcomes as they are if it is committed */
+  stage(turn: Turn, outcomes: readonly Outcome[]): unknown;
+  /** @param staged what stage() returned in the commit that was made */
+  committed(staged: unknown): void;
+}
+
 /** An inbox that a message is for. */
 interface Target {
   inbox: Inbox;
@@ -83,8 +91,6 @@ interface Beside {
 
 /** What a change of a mailbox says when its inbox, or its org, has gone meanwhile. */
 const GONE: readonly ErrorCode[] = ["not_found", "unknown_key"];
-
-const JOB_BYTES = 60_000;
 
 /**
  * What counts with the client of a message that nobody takes. An address that no inbox has costs a look
@@ -145,7 +151,6 @@ export class Receiver {
           // All others are decided: what the last commit stores is all that is left to know.
           const isLast = target === open.at(-1) && ![...outcomes.values()].some(isTemporary);
           const kept = keeper === undefined || !isLast ? null : {
-            records: keeper.records,
             stage(turn: Turn) {
               settle(target.spellings, null);
               return keeper.stage(turn, inOrder());
@@ -238,7 +243,6 @@ export class Receiver {
     await mailboxes.change<void>(place.orgId, place.inboxId, async () => {
       const former = await findRepeat(store, place, repeatKey);
       return {
-        sizeBytes: 1_000,
         plan({ turn, mailbox }) {
           stageRepeat(turn, place, repeatKey, former);
           return { mailbox, result: undefined };
@@ -352,23 +356,16 @@ export class Receiver {
         rfcMessageId === null ? null : store.get(rfcIdKey(orgId, inboxId, rfcMessageId)),
       ]);
       if (repeated !== null) {
-        return { sizeBytes: 1_000, plan: ({ mailbox }) => ({ mailbox, result: null }) };
+        return { plan: ({ mailbox }) => ({ mailbox, result: null }) };
       }
       const isFirstOfRfcId = rfcId !== null && rfcId.value === null;
-      const nowMs = store.now();
-      const row = identify(found, message, thread, { nowMs, random });
+      const row = identify(found, message, thread, { nowMs: store.now(), random });
       return {
-        records: [
-          storageKey(orgId),
-          ...figureRecords(orgId, nowMs),
-          ...client.records,
-          ...kept?.records ?? [],
-        ],
-        sizeBytes: JOB_BYTES,
+        sizeBytes: valueSizeBytes(row),
         plan: (given) => {
           const mailbox = this.#admitInCommit(given, message.blob);
           client.stage(given.turn);
-          countNow(given.turn, orgId, nowMs, { received: 1 });
+          count(given.turn, orgId, given.turn.nowMs, { received: 1 });
           stageRepeat(given.turn, message, message.repeatKey!);
           const added = stageMessage({ ...given, mailbox }, this.services, row, {
             thread,

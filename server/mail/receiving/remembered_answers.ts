@@ -28,7 +28,6 @@ export interface RememberedAnswer {
 interface AnswerRecord extends Written {
   v: 1;
   status: number;
-  attempt: string;
   /** Attempt that wrote the row. */
   bodyBy: string;
 }
@@ -104,10 +103,6 @@ export class RememberedPlace {
     private readonly refusal: RefusalPlace,
   ) {}
 
-  get records(): readonly RecordKey<unknown>[] {
-    return [this.key];
-  }
-
   async find(): Promise<RememberedAnswer | null> {
     const { records, store } = this.services;
     // Signed requests alone get here, and write it soon: the commit need not read it once more.
@@ -132,33 +127,25 @@ export class RememberedPlace {
   }
 
   /**
-   * Remembers an answer, in a job that names the records.
+   * Remembers an answer.
    * @returns gives the answer that stands: another request under the same id may have been first
    */
   stage(turn: Turn, answer: RememberedAnswer): StagedAnswer {
-    const { nowMs, livedMs, attempt } = turn;
     const former = turn.record(this.key);
-    const stands = former !== null && stillStands(former, KEPT_MS, turn) ? former : null;
-    const made = { v: 1, status: answer.status, atMs: nowMs, livedMs, bodyBy: attempt } as const;
-    const record: AnswerRecord = { ...stands ?? made, attempt };
+    if (former !== null && stillStands(former, KEPT_MS, turn)) return () => this.#read(former);
+    const { nowMs: atMs, livedMs, attempt: bodyBy } = turn;
+    const record: AnswerRecord = { v: 1, status: answer.status, atMs, livedMs, bodyBy };
     turn.putRecord(this.key, record);
-    if (stands === null) {
-      if (former !== null) turn.delete(this.#bodyKey(former));
-      turn.set(this.#bodyKey(record), { v: 1, body: answer.body } satisfies BodyRow);
-    }
-    const beside = [bodyBeside(record)];
-    stageRepetition(turn, this.key, KEPT_MS, { livedMs: record.livedMs ?? 0, beside });
-    return async () => stands === null ? answer : await this.#read(stands);
+    if (former !== null) turn.delete(this.#bodyKey(former));
+    turn.set(this.#bodyKey(record), { v: 1, body: answer.body } satisfies BodyRow);
+    stageRepetition(turn, this.key, KEPT_MS, { beside: [bodyBeside(record)] });
+    return () => Promise.resolve(answer);
   }
 
   /** The same in a commit of its own; of a refusal in memory. */
   async keep(answer: RememberedAnswer): Promise<RememberedAnswer> {
     if (answer.status !== 200) return this.refusal.keep(answer);
-    const staged = await this.services.commits.submit<StagedAnswer>({
-      records: this.records,
-      sizeBytes: 1_000 + answer.body.length,
-      plan: (turn) => this.stage(turn, answer),
-    });
+    const staged = await this.services.commits.submit((turn) => this.stage(turn, answer));
     return await staged();
   }
 }

@@ -39,7 +39,6 @@ export function receivingHandlers(
       if (former !== null) return give(former);
       let kept: StagedAnswer | null = null;
       const outcomes = await receiver.receive({ ...envelope, raw }, {
-        records: place.records,
         stage: (turn, outcomes) => place.stage(turn, answerTo(settle(outcomes))),
         committed: (staged) => void (kept = staged as StagedAnswer),
       });

@@ -30,8 +30,6 @@ export interface InboxRecord {
   clientId: string | null;
   createdAtMs: number;
   updatedAtMs: number;
-  /** The attempt that wrote it last. */
-  attempt: string;
 }
 
 /** ["mail-inbox", orgId, inboxId] */

@@ -24,11 +24,17 @@ export interface MailKey {
   signIn: boolean;
 }
 
+/** A key that may do everything in its org, without an end. */
+export const OWNER_RIGHTS = {
+  scope: "org",
+  inboxId: null,
+  permissions: PERMISSIONS,
+  expiresAtMs: null,
+} as const;
+
 /** ["mail-keys", orgId]: all keys of an org, the oldest first. */
 export interface KeysRecord {
   v: 1;
-  /** The attempt that wrote it last. */
-  attempt?: string;
   keys: readonly MailKey[];
   /** Hashes of keys that left the list and whose rows are still to be erased, by the next commits. */
   dropped?: readonly string[];
@@ -39,7 +45,6 @@ export const keysKey = defineRecord<KeysRecord, [orgId: string]>(["mail-keys"], 
 export interface KeyOwnerRecord {
   v: 1;
   orgId: string;
-  attempt?: string;
 }
 export const keyOwnerKey = defineRecord<KeyOwnerRecord, [hash: string]>(["mail-key"], 1);
 

@@ -9,8 +9,6 @@ interface Link {
   expiresAtMs: number;
   /** Where the mail goes: the address that it proves. */
   email: string;
-  /** The attempt that wrote it. */
-  attempt: string;
 }
 
 interface AskedLink extends Link {
@@ -52,9 +50,9 @@ export interface DisplacedNotice extends Link {
   sinceMs: number;
 }
 
-/** What opens something by its token. */
-export type OpeningLink = MagicLink | ClaimLink | RestoreLink;
-export type LinkRecord = OpeningLink | DisplacedNotice;
+/** What changes the owner of an org. */
+export type OwnerLink = ClaimLink | RestoreLink;
+export type LinkRecord = MagicLink | OwnerLink | DisplacedNotice;
 
 /** ["mail-link", id]: id is a ULID. */
 export const linkKey = defineRecord<LinkRecord, [id: string]>(["mail-link"], 1);

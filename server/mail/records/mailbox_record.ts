@@ -4,7 +4,7 @@ import { defineRecord } from "../../storage/record_key.ts";
 
 /**
  * The guard of all rows of an inbox: who changes a message or a thread writes this record in the same
- * commit, with `changes` one higher, and plans on rows that were read at the `changes` it found.
+ * commit, and plans on rows that were read after it; the commit checks that it has not changed since.
  */
 export interface MailboxRecord {
   v: 1;
@@ -21,7 +21,6 @@ export interface MailboxRecord {
   sent?: Window;
   /** Drafts that are neither sent nor discarded; absent before the first. */
   drafts?: number;
-  attempt: string;
 }
 
 /** ["mail-mailbox", orgId, inboxId] */
@@ -30,7 +29,7 @@ export const mailboxKey = defineRecord<MailboxRecord, [orgId: string, inboxId: s
   2,
 );
 
-export const EMPTY_MAILBOX: Omit<MailboxRecord, "attempt"> = {
+export const EMPTY_MAILBOX: MailboxRecord = {
   v: 1,
   headId: null,
   changes: 0,

@@ -50,8 +50,27 @@ export interface OrgRecord {
   suspendedAtMs: number | null;
   /** Deleted by its owner or purged: nothing shows it any more, and a sweep erases what is left. */
   deletedAtMs: number | null;
-  /** The attempt that wrote it last: tells whether an unclear commit was ours. */
-  attempt: string;
+}
+
+/** A verified org of a person, without an owner yet, but for what is known of it. Pure. */
+export function newOrg(id: string, nowMs: number, known: Partial<OrgRecord> = {}): OrgRecord {
+  return {
+    v: 1,
+    id,
+    agentId: null,
+    publicKey: null,
+    createdAtMs: nowMs,
+    trialEndsAtMs: null,
+    verifiedAtMs: nowMs,
+    verifiedEmail: null,
+    google: null,
+    pendingClaim: null,
+    inboxes: 0,
+    addressesTaken: [],
+    suspendedAtMs: null,
+    deletedAtMs: null,
+    ...known,
+  };
 }
 
 /** ["mail-org", orgId] */

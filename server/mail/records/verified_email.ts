@@ -12,11 +12,7 @@ import { type EmailProof, orgKey, type OrgRecord, orgState } from "./org_record.
  * ["mail-email", address]: written with each org that an address gets, so that of several sign-ins at
  * one time one alone makes the first org. It is kept for as long as a sign-in may take, and longer.
  */
-export interface EmailRecord {
-  v: 1;
-  attempt: string;
-}
-export const emailKey = defineRecord<EmailRecord, [email: string]>(["mail-email"], 1);
+export const emailKey = defineRecord<{ v: 1 }, [email: string]>(["mail-email"], 1);
 
 /** ["mail-email-org", address, orgId] -> EmailProof; what holds is the org's own record. */
 export const emailOrgKey = (email: string, orgId: string): Deno.KvKey => [
@@ -26,22 +22,18 @@ export const emailOrgKey = (email: string, orgId: string): Deno.KvKey => [
 ];
 
 /**
- * Gives an org an address, or takes away the one that it has, in a job that names emailKey() of the
- * new one and writes the org.
+ * Gives an org an address, in a job that writes the org.
  * @returns what changes of the org
  */
 export function stageVerifiedEmail(
   turn: Turn,
-  org: Pick<OrgRecord, "id" | "verifiedEmail">,
-  email: string | null,
+  { id, verifiedEmail: former }: Pick<OrgRecord, "id" | "verifiedEmail">,
+  email: string,
   proof: EmailProof | null,
 ): Pick<OrgRecord, "verifiedEmail" | "emailProof"> {
-  const former = org.verifiedEmail;
-  if (former !== null && former !== email) turn.delete(emailOrgKey(former, org.id));
-  if (email !== null) {
-    turn.set(emailOrgKey(email, org.id), proof);
-    turn.putRecord(emailKey(email), { v: 1, attempt: turn.attempt }, EXPIRY_MARGIN_MS);
-  }
+  if (former !== null && former !== email) turn.delete(emailOrgKey(former, id));
+  turn.set(emailOrgKey(email, id), proof);
+  turn.putRecord(emailKey(email), { v: 1 }, EXPIRY_MARGIN_MS);
   return { verifiedEmail: email, emailProof: proof };
 }
 
@@ -66,11 +58,9 @@ export interface CarryingOrgs {
   signedIn: readonly OrgRecord[];
   /** Those that only claimed it, the first at first: somebody else may have, and none opens unasked. */
   claimed: readonly OrgRecord[];
-  /** What emailKey() held before they were read. */
-  mark: EmailRecord | null;
 }
 
-/** Reads which orgs carry an address. A commit that rests on which there are compares the mark. */
+/** Reads which orgs carry an address. A job that rests on which there are reads emailKey() before. */
 export async function findCarryingOrgs(
   { records, store, nowMs, limits }: {
     records: Pick<RecordCache, "read">;
@@ -80,7 +70,6 @@ export async function findCarryingOrgs(
   },
   email: string,
 ): Promise<CarryingOrgs> {
-  const mark = await records.read<EmailRecord>(emailKey(email));
   const rows = await store.list({ prefix: ["mail-email-org", email] });
   const signedIn: { org: OrgRecord; atMs: number }[] = [];
   const claimed: { org: OrgRecord; atMs: number }[] = [];
@@ -92,7 +81,7 @@ export async function findCarryingOrgs(
     if (atMs === null) claimed.push({ org, atMs: org.emailProof?.atMs ?? 0 });
     else signedIn.push({ org, atMs });
   }
-  return { signedIn: firstAtFirst(signedIn), claimed: firstAtFirst(claimed), mark };
+  return { signedIn: firstAtFirst(signedIn), claimed: firstAtFirst(claimed) };
 }
 
 function firstAtFirst(found: readonly { org: OrgRecord; atMs: number }[]): OrgRecord[] {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { parse, serialize } from "parse5";
+import { isLong } from "../../../tests/support/long_test.ts";
 import fc from "../../../tests/support/seeded_fast_check.ts";
 import { HOSTILE_HTML } from "../../../tests/support/hostile_html.ts";
 import { htmlDocuments } from "../../../tests/support/html_documents.ts";
@@ -180,7 +181,7 @@ Deno.test("reduceHtml() gives what it would give again", () => {
       const once = reduced(html);
       assert.deepEqual(reduceHtml(once, PICTURES), { html: once, removed: [] });
     }),
-    propertyRuns(4_000),
+    propertyRuns(isLong ? 4_000 : 1_000),
   );
 });
 
@@ -194,7 +195,7 @@ Deno.test("reduceHtml() gives what every reader of HTML finds as it is written",
       // The first line end in a pre is not read.
       assert.equal(decoded(body), decoded(once).replaceAll(/(<pre[^>]*>)\n/g, "$1"));
     }),
-    propertyRuns(4_000),
+    propertyRuns(isLong ? 4_000 : 1_000),
   );
 });
 
@@ -205,6 +206,6 @@ Deno.test("reduceHtml() leaves no text that is judged hidden", () => {
       const read = htmlToText(once);
       assert.equal(read.hiddenRemoved, false);
     }),
-    propertyRuns(2_000),
+    propertyRuns(isLong ? 2_000 : 500),
   );
 });

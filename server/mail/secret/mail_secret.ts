@@ -72,18 +72,13 @@ export class MailSecret {
   async #make(): Promise<SealedRow> {
     const { commits, ring, random } = this.options;
     const fresh = random(SECRET_BYTES);
-    return await commits.submit<SealedRow>({
-      records: [secretKey],
-      sizeBytes: 500,
-      plan(turn) {
-        const stored = turn.record(secretKey);
-        if (stored !== null) return stored;
-        const sealed = ring.seal(fresh, BOUND_TO);
-        const row: SealedRow = { v: 1, ...sealed, attempt: turn.attempt };
-        turn.putRecord(secretKey, row);
-        turn.set(keyMarkKey(sealed.keyId), { v: 1, sealedAtMs: turn.nowMs } satisfies KeyMark);
-        return row;
-      },
+    return await commits.submit((turn) => {
+      const stored = turn.record(secretKey);
+      if (stored !== null) return stored;
+      const row: SealedRow = { v: 1, ...ring.seal(fresh, BOUND_TO) };
+      turn.putRecord(secretKey, row);
+      turn.set(keyMarkKey(row.keyId), { v: 1, sealedAtMs: turn.nowMs } satisfies KeyMark);
+      return row;
     });
   }
 }

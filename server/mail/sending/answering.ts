@@ -3,10 +3,11 @@ import type { Blobs } from "../../blobs/blobs.ts";
 import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import type { OutgoingAttachment } from "../composing/outgoing_message.ts";
-import { readShownText } from "../messages/read_shown_text.ts";
+import type { ShownTexts } from "../messages/shown_texts.ts";
+import type { ShownHead } from "../parsing/encoded_texts.ts";
 import type { MailWorker } from "../parsing/mail_worker.ts";
 import type { Inbox } from "../records/inbox_record.ts";
-import { type MessageRow, RAW, REST } from "../records/message_record.ts";
+import { HEAD, type MessageRow, RAW, REST, SHOWN } from "../records/message_record.ts";
 import { answerAutoSubmitted, answerReferences, prefixedSubject } from "./answer_headers.ts";
 import { forwardedAttachment } from "./forwarded_attachment.ts";
 import { forwardText } from "./forward_text.ts";
@@ -73,14 +74,19 @@ export class Answering {
     };
   }
 
-  async #textOf(row: MessageRow): Promise<string | null> {
-    if (row.blob.sections[REST]!.sizeBytes > MOST_TEXT_BYTES) {
+  /** The whole text that mail programs show; null where there is none. @throws BlobDamaged */
+  async #textOf({ blob }: MessageRow): Promise<string | null> {
+    if (blob.sections[REST]!.sizeBytes > MOST_TEXT_BYTES) {
       throw new RelayError(
         "payload_too_large",
         "the message is longer than a message that is sent may be; send what is needed of it",
       );
     }
-    return await readShownText(this.services, row);
+    const read = async (section: number) =>
+      JSON.parse(new TextDecoder().decode(await this.services.blobs.read(blob, section)));
+    if (blob.sections[SHOWN] !== undefined) return await read(SHOWN) as string;
+    const head: ShownHead = await read(HEAD);
+    return head.shown ?? (await read(REST) as ShownTexts).text;
   }
 
   async #attachmentsOf(row: MessageRow): Promise<OutgoingAttachment[]> {

@@ -2,7 +2,7 @@
 import { RelayError } from "../../errors.ts";
 import type { Store } from "../../storage/store.ts";
 import { messageStatus } from "../delivery/message_status.ts";
-import { count, figureRecords } from "../figures/figures_record.ts";
+import { count } from "../figures/figures_record.ts";
 import type { CallingKey } from "../keys/require_org.ts";
 import type { Mailboxes } from "../mailboxes/mailboxes.ts";
 import { readThread } from "../messages/find_thread.ts";
@@ -32,8 +32,6 @@ export class CancelMessage {
       const thread = row && await readThread(store, orgId, inboxId, row.threadId);
       if (row === null || thread === null) throw unknownObject("message");
       return {
-        records: figureRecords(orgId, row.createdAtMs),
-        sizeBytes: 8_000,
         plan(given) {
           const { turn } = given;
           if (messageStatus(row, turn.nowMs) !== "scheduled") throw alreadySent();

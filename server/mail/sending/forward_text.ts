@@ -1,5 +1,4 @@
 /** The body of a forwarded message (mail page, "Endpoints"). Pure. */
-import { rfc5322Date } from "../composing/rfc5322_date.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
 import type { MessageRow } from "../records/message_record.ts";
 import { cleanLineOf } from "./clean_line_of.ts";
@@ -40,4 +39,9 @@ export function forwardText(
 
 function shown({ name, address }: MailAddress): string {
   return cleanLineOf(name === null ? address : `${name} <${address}>`, MAX_LINE);
+}
+
+/** A time as mail writes it, in UTC: "Sun, 22 Nov 2026 10:00:00 +0000" (RFC 5322, section 3.3). @param atMs unix ms */
+function rfc5322Date(atMs: number): string {
+  return new Date(atMs).toUTCString().replace("GMT", "+0000");
 }

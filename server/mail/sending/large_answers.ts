@@ -80,7 +80,7 @@ export class LargeAnswers implements RepetitionKind {
   }
 
   /**
-   * In the commit that it answers, whose job names the org's record of storage.
+   * In the commit that it answers.
    * @returns what the message or draft has to know of it
    */
   keep(

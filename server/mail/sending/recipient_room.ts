@@ -2,10 +2,10 @@
 import { rateLimited } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import type { Turn } from "../../storage/job.ts";
-import { defineRecord, type RecordKey } from "../../storage/record_key.ts";
+import { defineRecord } from "../../storage/record_key.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
 import { DAY_MS, HOUR_MS } from "../../time_units.ts";
-import { dayOf, figureRecords, type FiguresRecord } from "../figures/figures_record.ts";
+import { dayOf, hoursOf } from "../figures/figures_record.ts";
 import type { OrgRecord } from "../records/org_record.ts";
 
 /** ["mail-new-orgs", dayMs]: recipients of all orgs together that were verified within 7 days. */
@@ -26,14 +26,6 @@ function isWithin(org: Pick<OrgRecord, "verifiedAtMs">, nowMs: number, spanMs: n
   return org.verifiedAtMs !== null && nowMs - org.verifiedAtMs < spanMs;
 }
 
-/** Records that takeRecipientRoom() reads and writes besides those of figures for the clock's time. */
-export function roomRecords(org: OrgRecord, nowMs: number): RecordKey<unknown>[] {
-  return [
-    ...(isWithin(org, nowMs, DAY_MS) ? figureRecords(org.id, nowMs - DAY_MS) : []),
-    ...(isWithin(org, nowMs, NEW_ORG_MS) ? [newOrgsKey(dayOf(nowMs))] : []),
-  ];
-}
-
 /**
  * Requires room for the recipients of a message, which are counted among the org's already, and
  * counts those of new orgs.
@@ -43,7 +35,6 @@ export function takeRecipientRoom(
   turn: Turn,
   org: OrgRecord,
   recipients: number,
-  namedMs: number,
   limits: RoomLimits,
 ): void {
   const { nowMs } = turn;
@@ -58,7 +49,7 @@ export function takeRecipientRoom(
       untilMidnightMs,
     );
   }
-  if (isWithin(org, namedMs, DAY_MS) && isWithin(org, nowMs, DAY_MS)) {
+  if (isWithin(org, nowMs, DAY_MS)) {
     const since = org.verifiedAtMs! - HOUR_MS;
     const former = acceptedOf(turn, org.id, nowMs - DAY_MS);
     const taken = sum([...former, ...today].filter(({ atMs }) => atMs > since));
@@ -72,8 +63,8 @@ export function takeRecipientRoom(
       );
     }
   }
-  if (!isWithin(org, namedMs, NEW_ORG_MS)) return;
-  const key = newOrgsKey(dayOf(namedMs));
+  if (!isWithin(org, nowMs, NEW_ORG_MS)) return;
+  const key = newOrgsKey(dayOf(nowMs));
   const taken = turn.record(key)?.recipients ?? 0;
   if (taken + recipients > limits.mailRecipientsNewOrgsPerDay) {
     throw rateLimited(
@@ -90,9 +81,7 @@ interface Accepted {
 }
 
 function acceptedOf(turn: Turn, orgId: string, atMs: number): Accepted[] {
-  const [key] = figureRecords(orgId, atMs);
-  const hours = turn.record<FiguresRecord>(key!)?.hours ?? {};
-  return Object.entries(hours).map(([hour, { accepted = 0 }]) => ({
+  return Object.entries(hoursOf(turn, orgId, atMs)).map(([hour, { accepted = 0 }]) => ({
     atMs: dayOf(atMs) + Number(hour) * HOUR_MS,
     recipients: accepted,
   }));

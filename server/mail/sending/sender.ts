@@ -11,11 +11,12 @@ import type { Limits } from "../../limits.ts";
 import type { OutgoingQueue } from "../../outgoing/outgoing_queue.ts";
 import { admit, type Window } from "../../rate_window.ts";
 import type { Store } from "../../storage/store.ts";
+import { valueSizeBytes } from "../../storage/stored_size.ts";
 import { HOUR_MS } from "../../time_units.ts";
 import type { DkimKey } from "../composing/sign_dkim.ts";
 import { stageMails, wakeMails } from "../delivery/queued_mail.ts";
 import { nothingHeld } from "../delivery/sending_now.ts";
-import { countNow, figureRecords } from "../figures/figures_record.ts";
+import { count } from "../figures/figures_record.ts";
 import { maySee } from "../access.ts";
 import { cleanEmail } from "../email_address.ts";
 import { isListed } from "../inboxes/address_list.ts";
@@ -42,7 +43,7 @@ import { keepAnswer, type KeptAnswer, keptBytes, type LargeAnswers } from "./lar
 import { refuseLoop } from "./loop_limit.ts";
 import type { OutgoingWork } from "./outgoing_work.ts";
 import type { SendRequest } from "./read_send.ts";
-import { roomRecords, takeRecipientRoom } from "./recipient_room.ts";
+import { takeRecipientRoom } from "./recipient_room.ts";
 
 /** A message that somebody who may send wants sent. */
 export interface MessageToSend extends SendRequest {
@@ -89,7 +90,6 @@ export interface SenderServices {
   dkim: DkimKey | null;
 }
 
-const JOB_BYTES = 100_000;
 const BOUNDARY_BYTES = 16;
 /** Own messages of a thread that are looked at to cut a loop. */
 const LOOP_MESSAGES = 50;
@@ -284,13 +284,7 @@ export class Sender {
         : await keepAnswer(largeAnswers, [orgId, inboxId], answer);
       if (kept !== null && "blob" in kept) written.push(former = kept.blob);
       return {
-        records: [
-          storageKey(orgId),
-          ...figureRecords(orgId, nowMs),
-          ...roomRecords(org, nowMs),
-          ...keyed?.records ?? [],
-        ],
-        sizeBytes: JOB_BYTES,
+        sizeBytes: valueSizeBytes(row) + rest.length + answer.length,
         plan: (given) => {
           const { turn, org: current } = given;
           keyed?.decide(turn);
@@ -298,10 +292,10 @@ export class Sender {
           const left = beside?.plan(given, row) ?? given.mailbox;
           const sent = this.#takeSend(left, turn.nowMs);
           if (traffic !== null) refuseLoop(traffic, turn.nowMs);
-          const count = row.recipients.length;
-          // First: it asks for another day where one has begun meanwhile.
-          countNow(turn, orgId, nowMs, { accepted: count, pending: count });
-          takeRecipientRoom(turn, current, count, nowMs, limits);
+          const recipients = row.recipients.length;
+          count(turn, orgId, turn.nowMs, { accepted: recipients });
+          count(turn, orgId, row.createdAtMs, { pending: recipients });
+          takeRecipientRoom(turn, current, recipients, limits);
           const bytes = storedBytes(row) + keptBytes(kept);
           if (!hasRoom(turn.record(storageKey(orgId)), bytes, current, turn.nowMs, limits)) {
             throw overQuota();

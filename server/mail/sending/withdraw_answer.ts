@@ -22,7 +22,7 @@ type Services = { blobs: Pick<Blobs, "drop"> };
 /** By how much processes may differ in what the store has lived: each writes it down once a minute. */
 const LIVED_SKEW_MS = 5 * MINUTE_MS;
 
-/** In the commit that deletes a message, whose job names its org's record of storage. */
+/** In the commit that deletes a message. */
 export function withdrawAnswers(turn: Turn, { blobs }: Services, row: MessageRow): void {
   for (const answer of row.answers ?? []) {
     const left = answer.draft === undefined

@@ -1,20 +1,15 @@
 /** The pages behind the links of mails: what a button does is said before it is pressed. */
 import { html } from "hono/html";
-import { answerPage } from "../../pages/answer_page.ts";
-import { frame } from "../../pages/frame.ts";
 import type { Html } from "../../pages/html.ts";
 import { postButton } from "../../pages/post_button.ts";
 import { minuteOf } from "../notice_mail.ts";
 import type { RestoreLink } from "../records/link_record.ts";
 import type { OrgRecord } from "../records/org_record.ts";
-import type { WaitingClaim } from "./claim_link.ts";
 import { CONFIRM_PATHS, NOT_ME } from "./link_mail.ts";
+import { answer } from "./link_pages.ts";
 import type { WaitingSignIn } from "./magic_link.ts";
+import type { WaitingChange } from "./owner_link.ts";
 import { NEW_ORG } from "./sign_in_choice.ts";
-
-async function answer(title: string, body: Html): Promise<Response> {
-  return answerPage(await frame(title, body));
-}
 
 /** @param kind of the button, "primary" unless given */
 function signInButton(
@@ -96,11 +91,9 @@ ${close}`,
   );
 }
 
-/** What a claim does; of a former owner's org, that it takes it back. */
-export function askToConfirm(
-  { link, undone }: WaitingClaim,
-  token: string,
-): Promise<Response> {
+/** What a claim does, or the link of a former owner: that it takes an org back. */
+export function askToChange({ link, undone }: WaitingChange, token: string): Promise<Response> {
+  if (link.kind === "restore") return askToRestore(link, token);
   const does = undone === null
     ? html`<p>Confirm only an org that you know: its agents then send mail in your name.</p>`
     : html`<p>The org was yours until ${
@@ -127,7 +120,7 @@ ${
   );
 }
 
-export function askToRestore(link: RestoreLink, token: string): Promise<Response> {
+function askToRestore(link: RestoreLink, token: string): Promise<Response> {
   return answer(
     "Take a mail org back",
     html`<p>The owner of the mail org <code>${link.orgId}</code> was changed on ${

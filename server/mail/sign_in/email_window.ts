@@ -4,25 +4,24 @@ import { rateLimited } from "../../errors.ts";
 import { hashClientAddress } from "../../http/client_address.ts";
 import type { Limits } from "../../limits.ts";
 import type { Turn } from "../../storage/job.ts";
-import type { RecordKey } from "../../storage/record_key.ts";
-import { stageWindow, windowKey, type WindowRecord } from "../../storage/window_record.ts";
+import { stageWindow, windowKey } from "../../storage/window_record.ts";
 import { HOUR_MS } from "../../time_units.ts";
 
-/** @param addressKey secret under which addresses are hashed that limits count, 32 bytes */
-export function emailWindowKey(addressKey: Uint8Array, email: string): RecordKey<WindowRecord> {
-  const hash = hashClientAddress(addressKey, `mailbox\n${mailboxAddress(email)}`);
-  return windowKey("mail-magic-email", hash);
-}
-
-/** Counts one more mail with a sign-in or claim link. @throws RelayError `rate_limited` */
+/**
+ * Counts one more mail with a sign-in or claim link.
+ * @param addressKey secret under which addresses are hashed that limits count, 32 bytes
+ * @throws RelayError `rate_limited`
+ */
 export function stageEmailWindow(
   turn: Turn,
-  key: RecordKey<WindowRecord>,
-  { mailMagicPerEmailPerHour: limit }: Pick<Limits, "mailMagicPerEmailPerHour">,
+  email: string,
+  { addressKey, limits }: { addressKey: Uint8Array; limits: Limits },
 ): void {
-  stageWindow(turn, key, { limit, windowMs: HOUR_MS }, (waitMs) =>
+  const hash = hashClientAddress(addressKey, `mailbox\n${mailboxAddress(email)}`);
+  const rule = { limit: limits.mailMagicPerEmailPerHour, windowMs: HOUR_MS };
+  stageWindow(turn, windowKey("mail-magic-email", hash), rule, (waitMs) =>
     rateLimited(
-      `at most ${limit} sign-in links an hour to one e-mail address, links of claims counted; those sent before work for an hour`,
+      `at most ${rule.limit} sign-in links an hour to one e-mail address, links of claims counted; those sent before work for an hour`,
       waitMs,
     ));
 }

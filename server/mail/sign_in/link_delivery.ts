@@ -18,11 +18,10 @@ import { LONGEST_NOTICE_WAIT_MS, noticeOutcome } from "../notice_outcome.ts";
 import { isAlive, linkKey, type LinkRecord } from "../records/link_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import type { MailSecret } from "../secret/mail_secret.ts";
-import { waitsFor } from "./claim_link.ts";
-import { composeDisplacedMail, composeLinkMail } from "./link_mail.ts";
+import { composeLinkMail } from "./link_mail.ts";
 import { linkToken } from "./link_token.ts";
-import { LINK_MAIL_KIND, LINK_MAIL_PAYLOAD_BYTES, type LinkMailPayload } from "./queued_link.ts";
-import { restoreOf } from "./restore_link.ts";
+import { waitingChange } from "./owner_link.ts";
+import { LINK_MAIL_KIND, type LinkMailPayload } from "./queued_link.ts";
 
 /** So many that the last is for domains that were quick (shares.ts), whatever strangers have links hang. */
 const CONCURRENCY = 3;
@@ -55,7 +54,6 @@ export function linkDelivery(options: LinkDeliveryOptions): OutgoingHandler<Link
     partiesOf: partiesByDomain,
     oneNextHop: true,
     longestPauseMs: LONGEST_NOTICE_WAIT_MS,
-    payloadBytes: LINK_MAIL_PAYLOAD_BYTES,
     attempt: (item) => attempt(options, item),
   };
 }
@@ -69,14 +67,10 @@ async function attempt(
   const link = await readWanted(options, linkId);
   if (link === null) return unwanted(WITHDRAWN, store);
   const atMs = item.queuedAtMs;
-  const mail = { from, baseUrl, messageId, atMs };
-  const content = link.kind === "displaced"
-    ? await composeDisplacedMail({ ...mail, notice: link })
-    : await composeLinkMail({
-      ...mail,
-      link,
-      token: linkToken(await secret.key("mail-link"), link.kind, linkId),
-    });
+  const token = link.kind === "displaced"
+    ? ""
+    : linkToken(await secret.key("mail-link"), link.kind, linkId);
+  const content = await composeLinkMail({ from, baseUrl, messageId, atMs, link, token });
   try {
     const finalReplyMs = link.kind === "restore" ? {} : { finalReplyMs: ASKED_AGAIN_MS };
     const mail = {
@@ -115,9 +109,8 @@ async function readWanted(
   if (link.kind === "magic" || link.kind === "displaced") return link;
   const org = await records.read<OrgRecord>(orgKey(link.orgId));
   if (org === null) return null;
-  if (link.kind === "claim") return waitsFor(org, linkId, nowMs, limits) ? link : null;
-  if (restoreOf(org, linkId, nowMs, limits) !== null) return link;
-  return orgState(org, nowMs, limits) === "gone" || org.verifiedEmail === link.email
-    ? null
-    : { ...link, kind: "displaced" };
+  if (waitingChange(linkId, link, org, nowMs, limits) !== null) return link;
+  const isTold = link.kind === "restore" && orgState(org, nowMs, limits) !== "gone" &&
+    org.verifiedEmail !== link.email;
+  return isTold ? { ...link, kind: "displaced" } : null;
 }

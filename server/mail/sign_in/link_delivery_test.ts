@@ -6,9 +6,9 @@ import type { OutgoingMail } from "../../outgoing/mailer.ts";
 import { keysKey, type KeysRecord } from "../records/key_record.ts";
 import type { LinkRecord } from "../records/link_record.ts";
 import { orgKey, type OrgRecord } from "../records/org_record.ts";
-import { confirmClaim, sendClaimLink } from "./claim_link.ts";
 import { linkDelivery } from "./link_delivery.ts";
 import { followMagicLink, sendMagicLink } from "./magic_link.ts";
+import { followOwnerLink, sendClaimLink } from "./owner_link.ts";
 import type { LinkMailPayload } from "./queued_link.ts";
 
 const OWNER = "owner@example.org";
@@ -31,7 +31,7 @@ async function takenTwice(storage: TestStorage) {
     const [first] = (await storage.records.read<KeysRecord>(keysKey(id)))!.keys;
     assert.equal(first!.id, key.id);
     await sendClaimLink(services, { org, key: first! }, { email, askedFrom: "192.0.2.2" });
-    await confirmClaim(services, await linkTo("claim", email));
+    await followOwnerLink(services, await linkTo("claim", email));
   };
   await claim(THIEF);
   await claim(NEXT);

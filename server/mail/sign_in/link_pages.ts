@@ -11,7 +11,7 @@ import { livingRestores, restoresOfOwner } from "../records/former_owners.ts";
 import { CONFIRM_PATHS } from "./link_mail.ts";
 import type { SignedIn } from "./magic_link.ts";
 
-async function answer(title: string, body: Html, status = 200): Promise<Response> {
+export async function answer(title: string, body: Html, status = 200): Promise<Response> {
   return answerPage(await frame(title, body), { status });
 }
 

@@ -1,14 +1,13 @@
 /** Sign-in by a link in a mail (specification, 4.7; mail page, "Orgs and the ways in"). */
-import { whileOutdated } from "../../storage/while_outdated.ts";
 import { rateLimited } from "../../errors.ts";
 import { hashClientAddress } from "../../http/client_address.ts";
 import { Outdated } from "../../storage/job.ts";
 import { stageWindow, windowKey } from "../../storage/window_record.ts";
 import { HOUR_MS } from "../../time_units.ts";
-import { prepareSignInKey } from "../keys/prepare_sign_in_key.ts";
 import { refuseSuspended } from "../keys/authenticate_key.ts";
+import { readKeyUses, stageSignInKey } from "../keys/sign_in_key.ts";
 import { changeToUndo } from "../records/former_owners.ts";
-import { keysKey, type MailKey } from "../records/key_record.ts";
+import { keysKey, type MailKey, makeKeySecret } from "../records/key_record.ts";
 import {
   isAlive,
   LINK_MS,
@@ -18,19 +17,13 @@ import {
   type MagicLink,
 } from "../records/link_record.ts";
 import { makeMailId, makeUlid } from "../records/mail_id.ts";
-import { orgKey, type OrgRecord } from "../records/org_record.ts";
-import {
-  carries,
-  emailKey,
-  type EmailRecord,
-  signedInAtMs,
-  stageVerifiedEmail,
-} from "../records/verified_email.ts";
-import { emailWindowKey, stageEmailWindow } from "./email_window.ts";
-import { linkRecords, stageLink } from "./queued_link.ts";
+import { newOrg, orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
+import { carries, emailKey, signedInAtMs, stageVerifiedEmail } from "../records/verified_email.ts";
+import { stageTakeBack } from "./change_owner.ts";
+import { stageEmailWindow } from "./email_window.ts";
+import { stageLink } from "./queued_link.ts";
 import { chooseOrg, type SignInChoice } from "./sign_in_choice.ts";
 import { type SignInServices, wakeLinkMails } from "./sign_in_services.ts";
-import { takeBack } from "./take_back.ts";
 
 /**
  * Mails a sign-in link to an address, known or not: whether an org carries it is asked when the link is
@@ -43,29 +36,18 @@ export async function sendMagicLink(
   { email, orgId, askedFrom }: Pick<MagicLink, "email" | "orgId" | "askedFrom">,
 ): Promise<void> {
   const { commits, store: { now, random }, limits, addressKey } = services;
-  const emailWindow = emailWindowKey(addressKey, email);
   const clientWindow = windowKey("mail-magic-client", hashClientAddress(addressKey, askedFrom));
   const id = makeUlid(now(), random);
-  await commits.submit<MagicLink>({
-    records: [emailWindow, clientWindow, ...linkRecords(id)],
-    sizeBytes: 3_000,
-    plan(turn) {
-      const { mailMagicPerIpPerHour } = limits;
-      const windowMs = HOUR_MS;
-      stageWindow(
-        turn,
-        clientWindow,
-        { limit: mailMagicPerIpPerHour, windowMs },
-        (waitMs) =>
-          rateLimited(
-            `at most ${mailMagicPerIpPerHour} sign-in links an hour from one address; wait and ask again`,
-            waitMs,
-          ),
-      );
-      stageEmailWindow(turn, emailWindow, limits);
-      const link = { kind: "magic", email, orgId, askedFrom } as const;
-      return stageLink<MagicLink>(turn, id, link, LINK_MS, random);
-    },
+  await commits.submit((turn) => {
+    const limit = limits.mailMagicPerIpPerHour;
+    stageWindow(turn, clientWindow, { limit, windowMs: HOUR_MS }, (waitMs) =>
+      rateLimited(
+        `at most ${limit} sign-in links an hour from one address; wait and ask again`,
+        waitMs,
+      ));
+    stageEmailWindow(turn, email, services);
+    const link = { kind: "magic", email, orgId, askedFrom } as const;
+    stageLink<MagicLink>(turn, id, link, LINK_MS, random);
   });
   wakeLinkMails(services);
 }
@@ -94,9 +76,13 @@ export async function readMagicLink(
   chosen: string | null = null,
 ): Promise<WaitingSignIn> {
   const { records, store: { now } } = services;
-  const link = await records.read<LinkRecord>(linkKey(id));
-  if (!isAlive(link, now()) || link.kind !== "magic") throw linkExpired();
+  const link = requireMagic(await records.read<LinkRecord>(linkKey(id)), now());
   return { link, choice: await chooseOrg(services, link, chosen) };
+}
+
+function requireMagic(link: LinkRecord | null, nowMs: number): MagicLink {
+  if (!isAlive(link, nowMs) || link.kind !== "magic") throw linkExpired();
+  return link;
 }
 
 /**
@@ -110,89 +96,69 @@ export async function followMagicLink(
   id: string,
   chosen: string | null = null,
 ): Promise<SignedIn> {
-  return await whileOutdated(async () => {
-    const waiting = await readMagicLink(services, id, chosen);
-    const { org, undone } = waiting.choice;
-    if (org !== null) refuseSuspended(org);
-    if (org === null || undone === null) return await enter(services, id, waiting);
-    const { email } = waiting.link;
-    await takeBack(services, org, undone, {
-      linkId: id,
-      require(turn) {
-        // Not spent: the key is made by a commit of its own.
-        if (!isAlive(turn.record(linkKey(id)), turn.nowMs)) throw linkExpired();
-        const current = turn.record(orgKey(org.id));
-        const found = current && changeToUndo(current, { email }, turn.nowMs);
-        if (found === null) throw new Outdated();
-        return found;
-      },
-    });
-    return await enter(services, id, await readMagicLink(services, id, org.id));
-  });
+  for (;;) {
+    const entered = await enter(services, id, chosen);
+    if ("apiKey" in entered) return entered;
+    // By a commit of its own: one would have more to check than a KV server takes.
+    chosen = entered.takenOrgId;
+    await takeBack(services, id, chosen);
+  }
 }
 
+/** @returns what to take back, and nothing is done, where that comes first */
 async function enter(
   services: SignInServices,
   id: string,
-  { link: { email }, choice }: WaitingSignIn,
-): Promise<SignedIn> {
-  const { store: { now, random }, records, commits, limits, lastUsed } = services;
-  const { org: opened, carrying, mark } = choice;
-  const orgId = opened?.id ?? makeMailId("org", now(), random);
-  const key = await prepareSignInKey({ records, lastUsed, now, random }, orgId, "magic");
-  const signedIn = await commits.submit<Pick<SignedIn, "org" | "key" | "otherKeys">>({
-    records: [linkKey(id), orgKey(orgId), emailKey(email), ...key.records],
-    sizeBytes: 6_000,
-    plan(turn) {
-      if (!isAlive(turn.record(linkKey(id)), turn.nowMs)) throw linkExpired();
-      const stored = turn.record(orgKey(orgId));
-      if (opened !== null && (stored === null || !carries(stored, email, turn.nowMs, limits))) {
-        throw new Outdated();
-      }
-      if (opened === null && !isSame(turn.record(emailKey(email)), mark)) throw new Outdated();
-      if (stored !== null) refuseSuspended(stored);
-      const org = stored ?? newOrg(orgId, turn.nowMs, turn.attempt);
-      const isNoted = org.emailProof?.by === "sign_in";
-      const keys = turn.record(keysKey(orgId))?.keys ?? [];
-      const atMs = signedInAtMs(org, keys) ?? turn.nowMs;
-      const noted: OrgRecord = isNoted ? org : {
-        ...org,
-        ...stageVerifiedEmail(turn, org, email, { by: "sign_in", atMs }),
-        attempt: turn.attempt,
-      };
-      if (!isNoted) turn.putRecord(orgKey(orgId), noted);
-      turn.putRecord(linkKey(id), null);
-      const made = key.stage(turn);
-      const otherKeys = turn.record(keysKey(orgId))!.keys.filter(({ id }) => id !== made.id);
-      return { org: noted, key: made, otherKeys };
+  chosen: string | null,
+): Promise<SignedIn | { takenOrgId: string }> {
+  const { store: { now, random }, commits, limits } = services;
+  const newId = makeMailId("org", now(), random);
+  const secret = makeKeySecret(random);
+  return await commits.submit({
+    async prepare(reads) {
+      const link = requireMagic(await reads.get(linkKey(id)), now());
+      // Of several sign-ins at one time one makes the first org.
+      await reads.get(emailKey(link.email));
+      const choice = await chooseOrg(services, link, chosen);
+      return { link, choice, uses: await readKeyUses(services, choice.org?.id ?? null) };
     },
-    committed: key.committed,
+    plan(turn, { link, choice: { org: opened, undone, carrying }, uses }) {
+      const { email } = requireMagic(link, turn.nowMs);
+      const orgId = opened?.id ?? newId;
+      const stored = opened && turn.record(orgKey(orgId));
+      if (stored !== null) refuseSuspended(stored);
+      if (undone !== null) return { takenOrgId: orgId };
+      if (opened !== null && (stored === null || !carries(stored, email, turn.nowMs, limits))) {
+        throw new Outdated(); // it was chosen among rows
+      }
+      const before = stored ?? newOrg(orgId, turn.nowMs);
+      const keys = turn.record(keysKey(orgId))?.keys ?? [];
+      let org = before;
+      if (org.emailProof?.by !== "sign_in") {
+        const atMs = signedInAtMs(org, keys) ?? turn.nowMs;
+        org = { ...org, ...stageVerifiedEmail(turn, org, email, { by: "sign_in", atMs }) };
+        turn.putRecord(orgKey(orgId), org);
+      }
+      turn.putRecord(linkKey(id), null);
+      const key = stageSignInKey(turn, orgId, { secret, way: "magic", uses }, random);
+      const otherKeys = turn.record(keysKey(orgId))!.keys.filter((one) => one !== key);
+      const otherOrgs = carrying.map((one) => one.id).filter((one) => one !== orgId);
+      return { org, key, apiKey: secret.apiKey, otherOrgs, otherKeys };
+    },
   });
-  const otherOrgs = carrying.map((org) => org.id).filter((other) => other !== orgId);
-  return { ...signedIn, apiKey: key.apiKey, otherOrgs };
 }
 
-function isSame(one: EmailRecord | null, other: EmailRecord | null): boolean {
-  return one?.attempt === other?.attempt;
-}
-
-/** An org of a person, who has proved an address. */
-function newOrg(id: string, nowMs: number, attempt: string): OrgRecord {
-  return {
-    v: 1,
-    id,
-    agentId: null,
-    publicKey: null,
-    createdAtMs: nowMs,
-    trialEndsAtMs: null,
-    verifiedAtMs: nowMs,
-    verifiedEmail: null,
-    google: null,
-    pendingClaim: null,
-    inboxes: 0,
-    addressesTaken: [],
-    suspendedAtMs: null,
-    deletedAtMs: null,
-    attempt,
-  };
+/** Does nothing where the org is nobody's to take back any more. The link is not spent. */
+async function takeBack(services: SignInServices, id: string, orgId: string): Promise<void> {
+  const { store: { now, random }, commits, limits } = services;
+  const mail = { id: makeUlid(now(), random), random };
+  await commits.submit((turn) => {
+    const link = requireMagic(turn.record(linkKey(id)), turn.nowMs);
+    const org = turn.record(orgKey(orgId));
+    if (org === null || orgState(org, turn.nowMs, limits) === "gone") return;
+    refuseSuspended(org);
+    const undone = changeToUndo(org, link, turn.nowMs);
+    if (undone !== null) stageTakeBack(turn, org, undone, mail, limits);
+  });
+  wakeLinkMails(services);
 }

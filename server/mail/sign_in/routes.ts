@@ -1,31 +1,25 @@
 /** Routes of the ways in by mail: /v1/mail/org/magic, /v1/mail/org/claim and their links. */
-import type { Context } from "hono";
 import type { JsonObject } from "../../../toolkit/json_value.ts";
 import type { Config } from "../../config.ts";
 import { invalidJson, RelayError } from "../../errors.ts";
 import { answerError, answerJson, NO_STORE } from "../../http/answer.ts";
-import { clientAddress } from "../../http/client_address.ts";
+import { callerAddress } from "../../http/client_address.ts";
 import { readObject } from "../../http/json_body.ts";
 import { namesHtml } from "../../http/names_html.ts";
 import { namesType } from "../../http/names_type.ts";
 import { readBody } from "../../http/read_body.ts";
-import type { HttpEnv } from "../../http/route.ts";
 import type { FreeDisk } from "../../storage/free_disk.ts";
 import { timestamp } from "../../timestamp.ts";
 import { cleanEmail, refuseOwnDomain } from "../email_address.ts";
-import { unlinkIdentity } from "../google/unlink_identity.ts";
+import { unlinkIdentity } from "../google/identities.ts";
 import type { MailHandlers, MailRequest } from "../mail_routes.ts";
 import { shownOrg } from "../orgs/shown_org.ts";
 import { isLive } from "../records/key_record.ts";
 import { linkExpired } from "../records/link_record.ts";
 import { isMailId } from "../records/mail_id.ts";
-import type { OrgRecord } from "../records/org_record.ts";
 import { isForm, readForm, tokenOf } from "../form_body.ts";
 import type { MailSecret } from "../secret/mail_secret.ts";
-import { askToConfirm, askToRestore, askToSignIn } from "./ask_pages.ts";
-import { cancelClaim, confirmClaim, readClaim, sendClaimLink } from "./claim_link.ts";
-import { deleteOtherKeys } from "./delete_other_keys.ts";
-import { isBrowser } from "./is_browser.ts";
+import { askToChange, askToSignIn } from "./ask_pages.ts";
 import {
   answerCancelled,
   answerConfirmed,
@@ -38,8 +32,8 @@ import {
 } from "./link_pages.ts";
 import { type LinkKind, openLinkToken } from "./link_token.ts";
 import { followMagicLink, readMagicLink, sendMagicLink } from "./magic_link.ts";
-import { followRestoreLink, readRestore } from "./restore_link.ts";
-import { signInCaller } from "./sign_in_caller.ts";
+import { cancelClaim, followOwnerLink, readOwnerLink, sendClaimLink } from "./owner_link.ts";
+import { deleteOtherKeys, signInCaller } from "./shut_out.ts";
 import { NEW_ORG } from "./sign_in_choice.ts";
 import type { SignInServices } from "./sign_in_services.ts";
 
@@ -74,10 +68,7 @@ const CLAIM: readonly LinkKind[] = ["claim", "restore"];
 export function signInHandlers(services: SignInRouteServices) {
   const { store, limits, secret, freeDisk, config, domain } = services;
 
-  function askedFrom(c: Context<HttpEnv>): string {
-    const forwardedFor = c.req.raw.headers.get("x-forwarded-for");
-    return clientAddress(forwardedFor, c.env?.remoteAddress, config.trustedProxyHops);
-  }
+  const askedFrom = ({ c }: MailRequest) => callerAddress(c, config.trustedProxyHops);
 
   function readEmail(request: JsonObject): string {
     const email = cleanEmail("email", request["email"]);
@@ -104,16 +95,8 @@ export function signInHandlers(services: SignInRouteServices) {
         isAskedByName: org !== null && (undone !== null || claimed.includes(org)),
       };
     }
-    if (kind === "claim") {
-      const waiting = await readClaim(services, id);
-      return { ask: () => askToConfirm(waiting, token), isAskedByName: true };
-    }
-    const { link } = await readRestore(services, id);
-    return { ask: () => askToRestore(link, token), isAskedByName: true };
-  }
-
-  function shown(org: OrgRecord): Response {
-    return answerJson(shownOrg(org, limits, store.now()), 200, LINK_HEADERS);
+    const waiting = await readOwnerLink(services, id);
+    return { ask: () => askToChange(waiting, token), isAskedByName: true };
   }
 
   /** Does what a button or a program asks of a link. */
@@ -130,13 +113,9 @@ export function signInHandlers(services: SignInRouteServices) {
       await cancelClaim(services, id);
       return asPage ? answerCancelled() : answerJson({ cancelled: true }, 200, LINK_HEADERS);
     }
-    if (kind === "claim") {
-      const { org, isUndo } = await confirmClaim(services, id);
-      if (!asPage) return shown(org);
-      return isUndo ? answerRestored(org) : answerConfirmed(org);
-    }
-    const org = await followRestoreLink(services, id);
-    return asPage ? answerRestored(org) : shown(org);
+    const { org, isUndo } = await followOwnerLink(services, id);
+    if (!asPage) return answerJson(shownOrg(org, limits, store.now()), 200, LINK_HEADERS);
+    return isUndo ? answerRestored(org) : answerConfirmed(org);
   }
 
   /** The buttons of the page of a sign-in against whoever else gets in. */
@@ -213,17 +192,17 @@ export function signInHandlers(services: SignInRouteServices) {
   }
 
   return {
-    async sendMagicLink({ c, body }) {
-      const request = await body();
-      const email = readEmail(request);
-      const named = request["org_id"] ?? null;
+    async sendMagicLink(request) {
+      const asked = await request.body();
+      const email = readEmail(asked);
+      const named = asked["org_id"] ?? null;
       if (named !== null && typeof named !== "string") {
         throw invalidJson("org_id must be the id of an org that carries the address, or absent");
       }
       // What no org can be called is not stored: strangers choose it, and its length.
       const orgId = named !== null && isMailId("org", named) ? named : null;
       await freeDisk.refuseWhenFull();
-      await sendMagicLink(services, { email, orgId, askedFrom: askedFrom(c) });
+      await sendMagicLink(services, { email, orgId, askedFrom: askedFrom(request) });
       return answerJson({ sent: true }, 202);
     },
     followMagicLink: (request) => get(request, MAGIC),
@@ -231,13 +210,23 @@ export function signInHandlers(services: SignInRouteServices) {
     async claimMailOrg(request) {
       const email = readEmail(await request.body());
       await freeDisk.refuseWhenFull();
-      const asked = { email, askedFrom: askedFrom(request.c) };
+      const asked = { email, askedFrom: askedFrom(request) };
       const { expiresAtMs } = await sendClaimLink(services, request, asked);
       return answerJson({ email, expires_at: timestamp(expiresAtMs) }, 202, NO_STORE);
     },
     followClaimLink: (request) => get(request, CLAIM),
     confirmClaimLink: (request) => post(request, CLAIM),
   } satisfies MailHandlers;
+}
+
+/**
+ * Whether a browser asks, or a scanner of mail that acts as one: Accept names text/html, User-Agent
+ * begins `Mozilla/`, or a Sec-Fetch header is there (mail page, "Confirm links"). Pure.
+ */
+export function isBrowser(request: Request): boolean {
+  const { headers } = request;
+  return namesHtml(request) || (headers.get("user-agent") ?? "").startsWith("Mozilla/") ||
+    [...headers.keys()].some((name) => name.startsWith("sec-fetch-"));
 }
 
 /** The answer of a link, or that it does nothing: neither may be kept, and nothing behind it learns its address. */

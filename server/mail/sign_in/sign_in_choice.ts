@@ -1,5 +1,4 @@
 /** What a sign-in link opens (mail page, "Orgs and the ways in"). */
-import type { EmailRecord } from "../records/verified_email.ts";
 import { changeToUndo } from "../records/former_owners.ts";
 import type { MagicLink } from "../records/link_record.ts";
 import { isMailId } from "../records/mail_id.ts";
@@ -19,8 +18,6 @@ export interface SignInChoice {
   claimed: readonly OrgRecord[];
   /** All that carry the address. */
   carrying: readonly OrgRecord[];
-  /** As findCarryingOrgs() gives it. */
-  mark: EmailRecord | null;
 }
 
 /**
@@ -34,11 +31,8 @@ export async function chooseOrg(
   chosen: string | null,
 ): Promise<SignInChoice> {
   const nowMs = store.now();
-  const { signedIn, claimed, mark } = await findCarryingOrgs(
-    { records, store, nowMs, limits },
-    email,
-  );
-  const found = { claimed, carrying: [...signedIn, ...claimed], mark };
+  const { signedIn, claimed } = await findCarryingOrgs({ records, store, nowMs, limits }, email);
+  const found = { claimed, carrying: [...signedIn, ...claimed] };
   const named = chosen ?? orgId;
   if (named !== null && isMailId("org", named)) {
     const org = found.carrying.find(({ id }) => id === named);

@@ -9,8 +9,7 @@ import { defineRecord } from "../../storage/record_key.ts";
 import type { Store } from "../../storage/store.ts";
 import type { Limits } from "../../limits.ts";
 import { timestamp } from "../../timestamp.ts";
-import { callerRecords, type CallingKey, requireCaller } from "../keys/require_org.ts";
-import { orgKey } from "../records/org_record.ts";
+import { type CallingKey, requireCaller } from "../keys/require_org.ts";
 import { unknownObject } from "../unknown_object.ts";
 
 export type SuppressionReason = "hard_bounce" | "complaint";
@@ -21,7 +20,6 @@ export interface SuppressionRecord {
   /** The message that it came of. */
   messageId: string;
   createdAtMs: number;
-  attempt: string;
 }
 
 /** ["mail-suppression", orgId, address]: address is lowercased. */
@@ -41,7 +39,7 @@ const orderKey = (orgId: string, createdAtMs: number, address: string): Deno.KvK
 /** Tables with rows of an org, for its erasure. */
 export const SUPPRESSION_TABLES = ["mail-suppression", "mail-suppression-order"] as const;
 
-/** Suppresses an address, in a job that names its record; one that is already stays as it is. */
+/** Suppresses an address; one that is already stays as it is. */
 export function stageSuppression(
   turn: Turn,
   orgId: string,
@@ -50,8 +48,8 @@ export function stageSuppression(
 ): void {
   const key = suppressionKey(orgId, address);
   if (turn.record(key) !== null) return;
-  const { nowMs: createdAtMs, attempt } = turn;
-  turn.putRecord(key, { v: 1, reason, messageId, createdAtMs, attempt });
+  const { nowMs: createdAtMs } = turn;
+  turn.putRecord(key, { v: 1, reason, messageId, createdAtMs });
   turn.set(orderKey(orgId, createdAtMs, address), { v: 1 });
 }
 
@@ -116,19 +114,12 @@ export class Suppressions {
     const { commits, limits } = this.services;
     const orgId = caller.org.id;
     const key = suppressionKey(orgId, address);
-    await commits.submit<boolean>({
-      records: [...callerRecords(caller), key],
-      sizeBytes: 1_000,
-      plan(turn) {
-        const org = requireCaller(turn, caller, limits);
-        const suppression = turn.record(key);
-        if (suppression === null) throw unknownObject("suppressed address");
-        // So that a commit that the network repeats is known as ours.
-        turn.putRecord(orgKey(orgId), { ...org, attempt: turn.attempt });
-        turn.putRecord(key, null);
-        turn.delete(orderKey(orgId, suppression.createdAtMs, address));
-        return true;
-      },
+    await commits.submit((turn) => {
+      requireCaller(turn, caller, limits);
+      const suppression = turn.record(key);
+      if (suppression === null) throw unknownObject("suppressed address");
+      turn.putRecord(key, null);
+      turn.delete(orderKey(orgId, suppression.createdAtMs, address));
     });
   }
 }

@@ -1,31 +1,19 @@
 /** The tool check_inbox: GET /v1/inbox, for readers that are language models. */
 import * as z from "zod";
-import type { Presence } from "../../agents/presence.ts";
-import type { Deps } from "../../deps.ts";
-import type { Authenticator } from "../../agents/authenticate.ts";
 import { inKey, type InRecord } from "../../mailboxes/records.ts";
-import { type Inbox, MAX_WAIT_S } from "../../messages/inbox/inbox.ts";
+import { MAX_WAIT_S } from "../../messages/inbox/inbox.ts";
 import type { PollQuery } from "../../messages/inbox/inbox_reader.ts";
-import type { RecordCache } from "../../storage/record_cache.ts";
 import { defineTool, type Tool } from "../../tool_server/tool.ts";
 import { MAX_ID } from "../../max_id.ts";
 import { PAGE_LIMIT } from "../../http/page_limit.ts";
 import { describeInbox } from "./describe_inbox.ts";
 import { inboxEntrySchema, readInboxEntry } from "./inbox_entry.ts";
-import { type RelayCall, requireCaller, tokenArgument } from "./relay_call.ts";
-
-export interface CheckInboxServices {
-  deps: Deps;
-  records: RecordCache;
-  authenticator: Authenticator;
-  presence: Presence;
-  inbox: Inbox;
-}
+import { type RelayCall, requireCaller, tokenArgument, type ToolServices } from "./relay_call.ts";
 
 const TRUST = "unverified sender content" as const;
 
 export function checkInboxTool(
-  { deps, records, authenticator, presence, inbox }: CheckInboxServices,
+  { deps, records, authenticator, presence, inbox }: ToolServices,
 ): Tool<RelayCall> {
   const { inboxPollIntervalMs, retentionDays, toolPageBytes } = deps.config.limits;
   return defineTool({

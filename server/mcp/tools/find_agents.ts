@@ -1,18 +1,11 @@
 /** The tool find_agents: GET /v1/agents. */
 import * as z from "zod";
-import type { Deps } from "../../deps.ts";
-import type { AgentSearch } from "../../directory/agent_search.ts";
 import { defineTool, type Tool } from "../../tool_server/tool.ts";
 import { agentListSchema } from "./agent_schemas.ts";
 import { describeAgents } from "./describe_agents.ts";
-import type { RelayCall } from "./relay_call.ts";
+import type { RelayCall, ToolServices } from "./relay_call.ts";
 
-export interface DirectoryToolServices {
-  deps: Deps;
-  agentSearch: AgentSearch;
-}
-
-export function findAgentsTool({ deps, agentSearch }: DirectoryToolServices): Tool<RelayCall> {
+export function findAgentsTool({ deps, agentSearch }: ToolServices): Tool<RelayCall> {
   return defineTool({
     name: "find_agents",
     title: "Find agents",

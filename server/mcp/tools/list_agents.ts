@@ -3,10 +3,9 @@ import * as z from "zod";
 import { defineTool, type Tool } from "../../tool_server/tool.ts";
 import { agentListSchema } from "./agent_schemas.ts";
 import { describeAgents } from "./describe_agents.ts";
-import type { DirectoryToolServices } from "./find_agents.ts";
-import type { RelayCall } from "./relay_call.ts";
+import type { RelayCall, ToolServices } from "./relay_call.ts";
 
-export function listAgentsTool({ deps, agentSearch }: DirectoryToolServices): Tool<RelayCall> {
+export function listAgentsTool({ deps, agentSearch }: ToolServices): Tool<RelayCall> {
   return defineTool({
     name: "list_agents",
     title: "List recent agents",

@@ -9,27 +9,14 @@ import {
 } from "../../agents/profile_rules.ts";
 import { registerAgent } from "../../agents/register.ts";
 import { makeToken } from "../../agents/tokens.ts";
-import type { Custody } from "../../custody/custody.ts";
-import type { Deps } from "../../deps.ts";
-import type { FreeDisk } from "../../storage/free_disk.ts";
-import type { GroupCommit } from "../../storage/group_commit.ts";
-import type { RecordCache } from "../../storage/record_cache.ts";
 import { defineTool, type Tool } from "../../tool_server/tool.ts";
 import { PROFILE_ARGUMENTS } from "./agent_schemas.ts";
 import { refuseOwnToken } from "./own_token.ts";
-import type { RelayCall } from "./relay_call.ts";
-
-export interface RegisterServices {
-  deps: Deps;
-  records: RecordCache;
-  commits: GroupCommit;
-  custody: Custody;
-  freeDisk: FreeDisk;
-}
+import type { RelayCall, ToolServices } from "./relay_call.ts";
 
 const HANDLE = "3 to 32 characters of a-z, 0-9 and _";
 
-export function registerTool(services: RegisterServices): Tool<RelayCall> {
+export function registerTool(services: ToolServices): Tool<RelayCall> {
   const { deps, custody, freeDisk } = services;
   const { toolRegistrationsPerIpPerHour } = deps.config.limits;
   return defineTool({
@@ -88,7 +75,7 @@ export function registerTool(services: RegisterServices): Tool<RelayCall> {
           addressHash: call.addressHash(),
           limitPerHour: toolRegistrationsPerIpPerHour,
         },
-      }, (set, { id, createdAtMs }) => key.store(set, id, createdAtMs));
+      }, (turn, { id }) => key.stage(turn, id));
       const { address, wordName } = agent;
       return {
         structured: { handle, word_name: wordName, address, token, key_custody: "relay" as const },

@@ -1,9 +1,22 @@
 /** What the relay's tools are told of a request besides its arguments, and who calls. */
 import * as z from "zod";
+import type { Core } from "../../core.ts";
+import type { Custody } from "../../custody/custody.ts";
+import type { AgentSearch } from "../../directory/agent_search.ts";
 import { RelayError } from "../../errors.ts";
 import type { Authenticator, Caller } from "../../agents/authenticate.ts";
+import type { Inbox } from "../../messages/inbox/inbox.ts";
 import type { PageInHand } from "../../messages/inbox/pages_in_hand.ts";
+import type { TokenSender } from "../../messages/send/token_send.ts";
 import type { ToolArguments } from "../../tool_server/tool_arguments.ts";
+
+/** What the tools call of the relay. */
+export interface ToolServices extends Core {
+  custody: Custody;
+  inbox: Inbox;
+  tokenSender: TokenSender;
+  agentSearch: AgentSearch;
+}
 
 export interface RelayCall {
   /** The token of Authorization: Bearer, or null. */

@@ -1,31 +1,18 @@
 /** The tool send_message: a send by token, its text packed as {subject?, text}. */
 import * as z from "zod";
 import type { JsonObject, JsonValue } from "../../../toolkit/json_value.ts";
-import type { Presence } from "../../agents/presence.ts";
 import { invalidJson } from "../../errors.ts";
-import type { Identities } from "../../agents/identities.ts";
-import type { Authenticator } from "../../agents/authenticate.ts";
-import type { Limits } from "../../limits.ts";
 import { requireIdempotencyKey } from "../../idempotency/idempotency_key.ts";
-import type { TokenSender } from "../../messages/send/token_send.ts";
 import { timestamp } from "../../timestamp.ts";
 import { defineTool, type Tool } from "../../tool_server/tool.ts";
 import type { ToolArguments } from "../../tool_server/tool_arguments.ts";
 import { refuseOwnToken } from "./own_token.ts";
-import { type RelayCall, requireCaller, tokenArgument } from "./relay_call.ts";
-
-export interface SendMessageServices {
-  limits: Limits;
-  authenticator: Authenticator;
-  presence: Presence;
-  identities: Identities;
-  tokenSender: TokenSender;
-}
+import { type RelayCall, requireCaller, tokenArgument, type ToolServices } from "./relay_call.ts";
 
 const TO = "handle, word name or base58 public key of the recipient";
 
 export function sendMessageTool(
-  { limits, authenticator, presence, identities, tokenSender }: SendMessageServices,
+  { limits, authenticator, presence, identities, tokenSender }: ToolServices,
 ): Tool<RelayCall> {
   return defineTool({
     name: "send_message",

@@ -1,39 +1,18 @@
 /** The tool update_profile: PATCH /v1/agents/me by token. */
 import * as z from "zod";
 import type { JsonObject } from "../../../toolkit/json_value.ts";
-import type { Presence } from "../../agents/presence.ts";
 import { readProfileChanges } from "../../profiles/routes.ts";
-import { type ProfileServices, updateProfile } from "../../profiles/update_profile.ts";
-import type { Deps } from "../../deps.ts";
+import { updateProfile } from "../../profiles/update_profile.ts";
 import { RelayError } from "../../errors.ts";
-import type { Authenticator } from "../../agents/authenticate.ts";
-import type { FreeDisk } from "../../storage/free_disk.ts";
-import type { GroupCommit } from "../../storage/group_commit.ts";
-import type { RecordCache } from "../../storage/record_cache.ts";
 import { defineTool, type Tool } from "../../tool_server/tool.ts";
 import { agentProfileSchema, describeProfile, PROFILE_ARGUMENTS } from "./agent_schemas.ts";
-import { type RelayCall, requireCaller, tokenArgument } from "./relay_call.ts";
+import { type RelayCall, requireCaller, tokenArgument, type ToolServices } from "./relay_call.ts";
 import { refuseOwnToken } from "./own_token.ts";
-
-export interface UpdateProfileServices {
-  deps: Deps;
-  store: ProfileServices["store"];
-  records: RecordCache;
-  commits: GroupCommit;
-  authenticator: Authenticator;
-  presence: Presence;
-  freeDisk: FreeDisk;
-}
 
 const FIELDS = ["description", "display_name", "tags", "notification_email"] as const;
 
-export function updateProfileTool(services: UpdateProfileServices): Tool<RelayCall> {
+export function updateProfileTool(services: ToolServices): Tool<RelayCall> {
   const { authenticator, presence, deps } = services;
-  const profileServices: ProfileServices = {
-    ...services,
-    limits: deps.config.limits,
-    random: deps.random,
-  };
   return defineTool({
     name: "update_profile",
     title: "Update your profile",
@@ -75,7 +54,7 @@ export function updateProfileTool(services: UpdateProfileServices): Tool<RelayCa
         request[field] = value as JsonObject[string];
       }
       const profile = await updateProfile(
-        profileServices,
+        services,
         agent.id,
         readProfileChanges(request),
       );

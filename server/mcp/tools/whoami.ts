@@ -1,21 +1,12 @@
 /** The tool whoami: GET /v1/whoami. */
 import * as z from "zod";
-import type { Presence } from "../../agents/presence.ts";
 import { agentKey, type AgentRecord, whoamiRecord } from "../../agents/records.ts";
-import type { Authenticator } from "../../agents/authenticate.ts";
-import type { RecordCache } from "../../storage/record_cache.ts";
 import { defineTool, type Tool } from "../../tool_server/tool.ts";
 import { describeProfile, whoamiSchema } from "./agent_schemas.ts";
-import { type RelayCall, requireCaller, tokenArgument } from "./relay_call.ts";
-
-export interface WhoamiServices {
-  records: RecordCache;
-  authenticator: Authenticator;
-  presence: Presence;
-}
+import { type RelayCall, requireCaller, tokenArgument, type ToolServices } from "./relay_call.ts";
 
 export function whoamiTool(
-  { records, authenticator, presence }: WhoamiServices,
+  { records, authenticator, presence }: ToolServices,
 ): Tool<RelayCall> {
   return defineTool({
     name: "whoami",

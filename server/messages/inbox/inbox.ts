@@ -188,14 +188,8 @@ export class Inbox {
   }
 
   /** A poll that delivers nothing, in a commit of its own. */
-  async #record(agentId: number, beganMs: number, isChecked: boolean): Promise<void> {
-    for (;;) {
-      try {
-        return await this.#stamp(agentId, beganMs, isChecked, 0, NOTHING);
-      } catch (error) {
-        if (!(error instanceof Outdated)) throw error;
-      }
-    }
+  #record(agentId: number, beganMs: number, isChecked: boolean): Promise<void> {
+    return this.#stamp(agentId, beganMs, isChecked, 0, NOTHING);
   }
 
   /** One commit: delivered_at of a page's new messages, and where asked the poll itself. */
@@ -208,14 +202,13 @@ export class Inbox {
   ): Promise<void> {
     const { commits, limits, messages } = this.options;
     const key = pollKey(agentId);
-    await commits.submit<null>({
+    await commits.submit<void>({
       records: [key],
       sizeBytes: 400 + 300 * unread.length,
       whateverTheClock: true, // nothing could be read
       plan: (turn) => {
         // Another poll of this agent may have delivered what was read here: read again.
-        if (version === undefined) turn.requireCommitted(key);
-        else turn.requireVersion(key, version);
+        if (version !== undefined) turn.requireVersion(key, version);
         const before = turn.record<PollRecord>(key);
         if (recordPoll && before !== null) {
           refuseEarlyPoll(before.lastPollMs, beganMs, limits.inboxPollIntervalMs);
@@ -238,7 +231,6 @@ export class Inbox {
               : beganMs,
             read: fits ? read : known,
             overflow: (before?.overflow ?? false) || !fits,
-            attempt: turn.attempt,
           } satisfies PollRecord,
         );
         for (const { id, row } of unread) {
@@ -253,7 +245,6 @@ export class Inbox {
           );
           if (!fits) turn.set(readKey(agentId, id), 1, expireInMs);
         }
-        return null;
       },
       committed: () => this.#floor.written(agentId, beganMs),
     });

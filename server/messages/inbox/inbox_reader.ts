@@ -5,7 +5,7 @@ import { inKey, type InRecord } from "../../mailboxes/records.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import type { PageInHand, PagesInHand } from "./pages_in_hand.ts";
-import { pollKey, type PollRecord, readKey } from "./poll_record.ts";
+import { deliveredAlone, pollKey, type PollRecord } from "./poll_record.ts";
 import { isRead, unreadGaps } from "./read_ranges.ts";
 import type { InboxSelection, StoredMessage, StoredMessages } from "../rows/stored_messages.ts";
 
@@ -162,14 +162,7 @@ export class InboxReader {
     candidates: StoredMessage[],
   ): Promise<StoredMessage[]> {
     if (!poll.overflow || candidates.length === 0) return candidates;
-    const read = new Set<number>();
-    const selector = {
-      start: readKey(agentId, candidates[0]!.id),
-      end: readKey(agentId, candidates.at(-1)!.id + 1),
-    };
-    for (const { key } of await this.options.store.list(selector)) {
-      read.add(key[2] as number);
-    }
+    const read = await deliveredAlone(this.options.store, agentId, candidates);
     return candidates.filter(({ id }) => !read.has(id));
   }
 }

@@ -3,12 +3,11 @@
  * in bytes, without the parts of bodies that do not fit the first value. Callers stop when they
  * have read enough.
  */
-import type { Rows } from "../../storage/rows.ts";
 import { inKey, type InRecord } from "../../mailboxes/records.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { inboxKey } from "../rows/message_row.ts";
-import { pollKey, type PollRecord, readKey } from "./poll_record.ts";
+import { deliveredAlone, pollKey, type PollRecord } from "./poll_record.ts";
 import { unreadGaps } from "./read_ranges.ts";
 import { decodeRow } from "../rows/row_codec.ts";
 import type { StoredMessages } from "../rows/stored_messages.ts";
@@ -47,8 +46,7 @@ export async function* scanUndelivered(
 ): AsyncGenerator<UndeliveredSlice> {
   const inbox = await records.read<InRecord>(inKey(agentId));
   if (inbox === null || inbox.head === 0) return;
-  if (!store.exclusive) records.refresh(pollKey(agentId));
-  const poll = (await records.load(pollKey(agentId))).value as PollRecord | null;
+  const poll = await records.read<PollRecord>(pollKey(agentId));
   const nowMs = store.now();
   const first = Math.max(aboveId + 1, messages.lowestRetainedId(nowMs));
   const gaps = [...unreadGaps(poll?.read ?? [], first)]
@@ -66,7 +64,7 @@ export async function* scanUndelivered(
         return { id: key[2] as number, senderId, createdAtMs };
       });
       const bytesRead = rows.reduce((sum, { value }) => sum + value.length, 0);
-      const delivered = poll?.overflow ? await deliveredRows(store, agentId, found) : null;
+      const delivered = poll?.overflow ? await deliveredAlone(store, agentId, found) : null;
       yield {
         messages: found.filter(({ id, createdAtMs }) =>
           messages.isRetained(createdAtMs, nowMs) && !delivered?.has(id)
@@ -82,18 +80,4 @@ export async function* scanUndelivered(
       limit = Math.min(Math.max(1, wanted), 2 * limit, MAX_SLICE);
     }
   }
-}
-
-/** Which of these messages were delivered one by one, when the record had no room for them. */
-async function deliveredRows(
-  store: Rows,
-  agentId: number,
-  found: readonly { id: number }[],
-): Promise<Set<number>> {
-  const ids = found.map(({ id }) => id);
-  const rows = await store.list({
-    start: readKey(agentId, Math.min(...ids)),
-    end: readKey(agentId, Math.max(...ids) + 1),
-  });
-  return new Set(rows.map(({ key }) => key[2] as number));
 }

@@ -7,7 +7,6 @@ import { defineRecord } from "../../storage/record_key.ts";
  */
 export interface PurgeRecord {
   v: 1;
-  attempt: string;
   /** The agent's, for the log. */
   handle: string;
   /** Messages of the agent with ids below this one go. */

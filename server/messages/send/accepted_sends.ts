@@ -1,7 +1,8 @@
 /**
  * Which sends were accepted, by their signatures, and what each was answered. On an exclusive store
- * memory tells which signatures are new. On a shared one it remembers those of this process, and
- * what an exclusive process stored in groups before.
+ * memory tells which signatures are new: a commit under way keeps its sender's record until its outcome
+ * is known, and memory learns of it before the record is free. On a shared one it remembers those of this
+ * process, and what an exclusive process stored in groups before.
  *
  * Memory has each ten signed seconds whole before it answers for them. What the store may hold of them
  * is read when they are first asked for: after a start, and when memory had no room for them.
@@ -32,16 +33,9 @@ export interface FoundUse {
   answer: SendUseRow | null;
   /** How many rows that is. */
   looked: number;
-  /** Rows that are not there, and may yet be written by a commit of unknown outcome. */
-  absent: readonly Deno.KvKey[];
 }
 
-/**
- * Rows of attempts whose commits hang: those of a client that repeats a request while its store does
- * not answer. A commit has room for so many checks.
- */
-const MAX_ABSENT = 32;
-const NEW_USE: FoundUse = { answer: null, looked: 0, absent: [] };
+const NEW_USE: FoundUse = { answer: null, looked: 0 };
 
 export interface AcceptedSendsOptions {
   store: Store;
@@ -122,9 +116,7 @@ export class AcceptedSends {
 
   /** What a commit needs to know of a signature; on a shared store a miss in memory costs no read. */
   lookUp(senderId: number, use: Use): Promise<FoundUse> | FoundUse {
-    if (this.mayHave(use)) return this.find(senderId, use);
-    if (this.options.store.exclusive) return NEW_USE;
-    return { ...NEW_USE, absent: [signatureKey(senderId, use)] };
+    return this.mayHave(use) ? this.find(senderId, use) : NEW_USE;
   }
 
   /** What the store has of a signature: by the rows that memory names, and on a shared store by its own. */
@@ -132,17 +124,13 @@ export class AcceptedSends {
     const { store, records } = this.options;
     const places = this.#placesOf(use);
     const rows = store.exclusive || places.includes(null) ? places : [null, ...places];
-    const absent: Deno.KvKey[] = [];
     for (const place of rows) {
       const key = place ?? signatureKey(senderId, use);
       const row = await records.readRow<Uint8Array | SendUseRow>(key);
-      if (row === null) absent.push(key);
-      else if (row instanceof Uint8Array) {
-        const answer = findGroupedUse(key, row, senderId, use);
-        if (answer !== null) return { answer, looked: places.length, absent: [] };
-      } else if (row.use === "send") return { answer: row, looked: places.length, absent: [] };
+      const answer = row instanceof Uint8Array ? findGroupedUse(key, row, senderId, use) : row;
+      if (answer?.use === "send") return { answer, looked: places.length };
     }
-    return { answer: null, looked: places.length, absent: absent.slice(-MAX_ABSENT) };
+    return { answer: null, looked: places.length };
   }
 
   /** Whether memory has forgotten, or learnt of more rows that may hold the signature, since a look-up. */
@@ -150,15 +138,10 @@ export class AcceptedSends {
     return !this.#memory.isComplete(use.timestampSeconds) || this.#placesOf(use).length > looked;
   }
 
-  /**
-   * A send with this signature was stored, or may have been.
-   * @param rows in which it then stands
-   */
-  add(use: Use, rows: readonly Deno.KvKey[]): void {
-    const fingerprint = fingerprintOf(use.signature, SIGNATURE_HALF_AT);
-    for (const key of rows) {
-      this.#memory.add(fingerprint, use.timestampSeconds, key[1] === "group" ? key : null);
-    }
+  /** A send with this signature was stored. @param row in which it stands */
+  add({ signature, timestampSeconds }: Use, row: Deno.KvKey): void {
+    const fingerprint = fingerprintOf(signature, SIGNATURE_HALF_AT);
+    this.#memory.add(fingerprint, timestampSeconds, row[1] === "group" ? row : null);
   }
 
   /** Key of the row that holds the signature of a send that an attempt stores. */

@@ -32,11 +32,11 @@
  * - Replay 3, `send.ts`: the row after another flight of the same signature has ended.
  * - Replay 4, `send.ts`: the row where memory may have the signature.
  * - Replay 5, `send_job.ts`: the row when a commit has failed, and before a refusal on a shared store.
- *   A commit requires the row absent wherever memory cannot tell that it is.
+ *   On a shared store the commit requires the row absent; on an exclusive one memory tells that it is.
  * - Replay 6, `signed_send.ts`: after a refusal by check 5 or a later one, the row where only the store
  *   can tell; check 3 comes before it.
- * - Replay 7, `token_send.ts`: whether the row that was found is of an attempt of this very send. If
- *   not, an equal message took the second, and the next one is signed.
+ * - Replay 7, `token_send.ts`: whether the row that was found is of an attempt of this very send, and so
+ *   its receipt. If not, an equal message took the second, and the next one is signed.
  */
 import { signatureName, type SignatureUse } from "../../agents/signature_use.ts";
 import type { Limits } from "../../limits.ts";
@@ -81,8 +81,8 @@ export class Sender {
       addressBytes: this.#addressBytes,
       accepted: this.#accepted,
       store,
-      learn: ({ use, recipient }, rows) => {
-        this.#accepted.add(use, rows);
+      learn: ({ use, recipient }, row) => {
+        this.#accepted.add(use, row);
         options.waits.announce(inKey(recipient.id));
       },
     };

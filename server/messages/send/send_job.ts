@@ -42,8 +42,6 @@ export interface Send {
 
 /** What else a send rests on and writes, such as the answer under an Idempotency-Key. */
 export interface SendExtension {
-  /** Records that are read and written beside the two mailboxes. */
-  records: readonly Deno.KvKey[];
   /** Run as soon as it is clear that the sender may send, before any other refusal. @throws to refuse */
   decide(turn: Turn): void;
   write(turn: Turn, receipt: Receipt): void;
@@ -58,8 +56,8 @@ export interface SendJobContext {
   accepted: AcceptedSends;
   /** Where this process alone writes it, signatures stand in rows of many sends. */
   store: Pick<Store, "exclusive" | "floor" | "now">;
-  /** A send was stored, or may have been, in one of these rows: told before its caller hears of it. */
-  learn(send: Send, rows: readonly Deno.KvKey[]): void;
+  /** A send was stored, its signature in this row: told before its caller hears of it. */
+  learn(send: Send, row: Deno.KvKey): void;
 }
 
 /**
@@ -86,10 +84,10 @@ export function makeSendJob(
   };
   const sizeBytes = request.bodySizeBytes + rawBytes + 1_000;
   const held = context.addressBytes.of(send.addressHash, sizeBytes);
-  /** What the last attempt stored. */
-  let stored: { receipt: Receipt; previousId: number; bytes: Uint8Array };
+  /** What each attempt stores, by its id. */
+  const planned = new Map<string, { receipt: Receipt; previousId: number; bytes: Uint8Array }>();
   const job: Job<SendAnswer> = {
-    records: [outKey(sender.id), inKey(recipient.id), ...(send.extension?.records ?? [])],
+    records: [outKey(sender.id), inKey(recipient.id)],
     sizeBytes: sizeBytes + 1_500,
     // Replay 5
     settle: async () => {
@@ -98,7 +96,7 @@ export function makeSendJob(
       // A ban stands before the repetition of an answer.
       const out = await records.read<OutRecord>(outKey(sender.id));
       refuseSender(out!, send.bearer);
-      return answer;
+      return planned.get(answer.attempt)?.receipt ?? answer; // ours, where its commit came late
     },
     plan: (turn) => {
       // Where memory alone says that the signature is new.
@@ -115,13 +113,13 @@ export function makeSendJob(
       const id = turn.allocateId(Math.max(out.head, inbox.head));
       const createdAtMs = turn.nowMs;
 
-      for (const key of found.absent) turn.requireAbsent(key);
       const { contentHash } = request;
       const { attempt } = turn;
       const usedKey = accepted.rowOf(sender.id, use, turn);
       if (store.exclusive) {
         turn.append(usedKey, encodeUse({ ...use, agentId: sender.id, id, contentHash }));
       } else {
+        turn.requireAbsent(usedKey);
         const row: SendUseRow = { v: 1, attempt, use: "send", id, contentHash, createdAtMs };
         turn.set(usedKey, row);
       }
@@ -147,19 +145,15 @@ export function makeSendJob(
         notify: inbox.notify,
       };
       send.extension?.write(turn, receipt);
-      stored = { receipt, previousId: inbox.head, bytes };
+      planned.set(attempt, { receipt, previousId: inbox.head, bytes });
       return receipt;
     },
-    committed: (receipt) => {
-      if (receipt === stored.receipt) {
-        held.count();
-        recent.add(recipient.id, stored.previousId, receipt.id, decodeRow(stored.bytes));
-      }
-      const { attempt, createdAtMs } = receipt as Receipt; // an earlier answer settles the job instead
-      context.learn(send, [accepted.rowOf(sender.id, use, { attempt, nowMs: createdAtMs })]);
+    committed: ({ attempt, id, createdAtMs }) => {
+      const { previousId, bytes } = planned.get(attempt)!;
+      held.count();
+      recent.add(recipient.id, previousId, id, decodeRow(bytes));
+      context.learn(send, accepted.rowOf(sender.id, use, { attempt, nowMs: createdAtMs }));
     },
-    leftUnclear: (attempts) =>
-      context.learn(send, attempts.map((attempt) => accepted.rowOf(sender.id, use, attempt))),
   };
   return { job, held };
 }

@@ -16,7 +16,7 @@ import { findRecipient, type RecipientServices } from "./find_recipient.ts";
 import { KeyedSends } from "./keyed_sends.ts";
 import type { Sender } from "./send.ts";
 import type { SendAnswer, SendResult } from "./send_answer.ts";
-import type { SendExtension } from "./send_job.ts";
+import type { Send, SendExtension } from "./send_job.ts";
 import { keyRequired, refuseSender } from "./send_refusals.ts";
 import { checkSend, type SendRequest } from "./send_request.ts";
 import { UnusedTimestamps } from "./unused_timestamps.ts";
@@ -36,17 +36,6 @@ export interface TokenSenderOptions extends RecipientServices {
   limits: Limits;
   sender: Sender;
   signatory: Signatory;
-}
-
-/** A request in the bytes that the relay signs for an agent. */
-interface Composed {
-  sender: Identity;
-  recipient: Identity;
-  request: SendRequest;
-  raw: Uint8Array;
-  bodyHash: string;
-  /** Keyed hash of the client address that the request came from. */
-  addressHash: string;
 }
 
 const encoder = new TextEncoder();
@@ -94,21 +83,15 @@ export class TokenSender {
     addressHash: string,
     extend: (() => SendExtension) | undefined,
   ): Promise<SendAnswer> {
-    const checked = checkSend(request, this.options.limits.bodyBytes);
+    const { store, limits, sender, signatory } = this.options;
+    const checked = checkSend(request, limits.bodyBytes);
     const recipient = await findRecipient(this.options, checked.to);
-    const composed = { ...compose(agent, recipient, checked), addressHash };
-    return await this.#signAndSend(composed, extend?.());
-  }
-
-  async #signAndSend(
-    composed: Composed,
-    extension: SendExtension | undefined,
-  ): Promise<SendAnswer> {
-    const { store, signatory } = this.options;
-    const { sender, bodyHash } = composed;
-    const key = await signatory.signingKey(sender);
+    const composed = compose(recipient, checked);
+    const bodyHash = createHash("sha256").update(composed.raw).digest("hex");
+    const extension = extend?.();
+    const key = await signatory.signingKey(agent);
     if (key === null) throw keyRequired(); // Check 9: exported since the token was looked up
-    const name = `${sender.id}/${bodyHash}`;
+    const name = `${agent.id}/${bodyHash}`;
     for (;;) {
       const second = this.#timestamps.claim(name, Math.floor(store.now() / 1000));
       const canonicalString = `relay:v1:POST:/v1/messages:${bodyHash}:${second}`;
@@ -116,52 +99,20 @@ export class TokenSender {
         signature: new Uint8Array(sign(null, encoder.encode(canonicalString), key)),
         timestampSeconds: second,
       };
-      const answer = await this.#submit(composed, use, canonicalString, extension)
-        .catch((error) => {
-          this.#timestamps.release(name, second);
-          throw error;
-        });
-      if (answer !== null) return answer;
+      const send = { ...composed, sender: agent, recipient, use, canonicalString, addressHash };
+      try {
+        const answer = await sender.send({ ...send, bearer: true, extension });
+        if ("kind" in answer) return answer; // Replay 7
+      } catch (error) {
+        this.#timestamps.release(name, second);
+        throw error;
+      }
     }
-  }
-
-  /** One attempt with one signature. @returns null when an earlier send used the signature */
-  async #submit(
-    { sender, recipient, request, raw, addressHash }: Composed,
-    use: SignatureUse,
-    canonicalString: string,
-    extension: SendExtension | undefined,
-  ): Promise<SendAnswer | null> {
-    const attempts = new Set<string>();
-    const answer = await this.options.sender.send({
-      sender,
-      recipient,
-      request,
-      raw,
-      use,
-      canonicalString,
-      bearer: true,
-      addressHash,
-      extension: {
-        records: extension?.records ?? [],
-        decide: (turn) => extension?.decide(turn),
-        write(turn, receipt) {
-          attempts.add(turn.attempt);
-          extension?.write(turn, receipt);
-        },
-      },
-    });
-    // Replay 7: a stored answer is ours when an attempt of ours wrote it: its commit was only reported as failed.
-    return "kind" in answer || attempts.has(answer.attempt) ? answer : null;
   }
 }
 
 /** The request that the relay signs: RFC 8785 bytes, the recipient named by its key. */
-function compose(
-  sender: Identity,
-  recipient: Identity,
-  checked: SendRequest,
-): Omit<Composed, "addressHash"> {
+function compose(recipient: Identity, checked: SendRequest): Pick<Send, "request" | "raw"> {
   const request: SendRequest = {
     ...checked,
     to: recipient.address,
@@ -171,6 +122,5 @@ function compose(
     },
   };
   const raw = encoder.encode(rebuildRequest({ to: request.to, ...request.written }, request));
-  const bodyHash = createHash("sha256").update(raw).digest("hex");
-  return { sender, recipient, request, raw, bodyHash };
+  return { request, raw };
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { emptyParsedMail } from "../../../server/mail/parsing/parsed_patch.ts";
 import { parseMail } from "../../../server/mail/parsing/parse_mail.ts";
 import { readAttachment } from "../../../server/mail/parsing/read_attachment.ts";
+import { isLong } from "../../support/long_test.ts";
 import { propertyRuns } from "../../support/property_runs.ts";
 import fc from "../../support/seeded_fast_check.ts";
 import { AWKWARD_MAILS, bytesOf } from "./corpus.ts";
@@ -78,7 +79,7 @@ function assertReadable(raw: Uint8Array): void {
 Deno.test("parseMail() takes any bytes", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 400 }), (raw) => assertReadable(raw)),
-    propertyRuns(300),
+    propertyRuns(isLong ? 300 : 100),
   );
 });
 
@@ -88,7 +89,7 @@ Deno.test("parseMail() takes the words of mail in any order", () => {
   });
   fc.assert(
     fc.property(words, (all) => assertReadable(bytesOf(all.join("")))),
-    propertyRuns(1_500),
+    propertyRuns(isLong ? 1_500 : 500),
   );
 });
 
@@ -125,6 +126,6 @@ Deno.test("parseMail() takes awkward mails of which pieces are cut out, doubled,
         assertReadable(Uint8Array.from(bytes));
       },
     ),
-    propertyRuns(1_500),
+    propertyRuns(isLong ? 1_500 : 500),
   );
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { isBrowser } from "./is_browser.ts";
+import { isBrowser } from "./routes.ts";
 
 Deno.test("isBrowser() goes by Accept, User-Agent and Sec-Fetch headers, any of them", () => {
   const cases: [Record<string, string>, boolean][] = [

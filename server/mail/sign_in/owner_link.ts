@@ -1,0 +1,172 @@
+/**
+ * Links that change the owner of an org: a person claims it, or its former owner takes it back
+ * (specification, 3 and 4.7; mail page, "Orgs and the ways in").
+ */
+import { rateLimited } from "../../errors.ts";
+import type { Limits } from "../../limits.ts";
+import type { Turn } from "../../storage/job.ts";
+import { stageWindow, windowKey } from "../../storage/window_record.ts";
+import { HOUR_MS } from "../../time_units.ts";
+import { type MailCaller, refuseSuspended } from "../keys/authenticate_key.ts";
+import { requireCaller } from "../keys/require_org.ts";
+import { changeToUndo, livingRestores } from "../records/former_owners.ts";
+import { keysKey } from "../records/key_record.ts";
+import {
+  type ClaimLink,
+  isAlive,
+  LINK_MS,
+  linkExpired,
+  linkKey,
+  type LinkRecord,
+  type OwnerLink,
+} from "../records/link_record.ts";
+import { makeUlid } from "../records/mail_id.ts";
+import { orgKey, type OrgRecord, orgState, type Restore } from "../records/org_record.ts";
+import { stageOwner, stageTakeBack } from "./change_owner.ts";
+import { stageEmailWindow } from "./email_window.ts";
+import { stageLink } from "./queued_link.ts";
+import { type SignInServices, wakeLinkMails } from "./sign_in_services.ts";
+
+/**
+ * Mails a link that makes an address the caller's org's. An earlier one that waits works no more.
+ * @param askedFrom address of the client, as limits count it
+ * @throws RelayError `rate_limited`, and as requireCaller()
+ */
+export async function sendClaimLink(
+  services: SignInServices,
+  caller: MailCaller,
+  { email, askedFrom }: Pick<ClaimLink, "email" | "askedFrom">,
+): Promise<ClaimLink> {
+  const { commits, store: { now, random }, limits } = services;
+  const { org: { id: orgId }, key: { id: keyId, prefix: keyPrefix } } = caller;
+  const linkId = makeUlid(now(), random);
+  const link = await commits.submit((turn) => {
+    const org = requireCaller(turn, caller, limits);
+    const limit = limits.mailClaimsPerOrgPerHour;
+    const rule = { limit, windowMs: HOUR_MS };
+    stageWindow(turn, windowKey("mail-claim", orgId), rule, (waitMs) =>
+      rateLimited(
+        `at most ${limit} claim links an hour for one org; the one sent last works for an hour`,
+        waitMs,
+      ));
+    stageEmailWindow(turn, email, services);
+    const asked = { kind: "claim", orgId, keyId, keyPrefix, email, askedFrom } as const;
+    const link = stageLink<ClaimLink>(turn, linkId, asked, LINK_MS, random);
+    const pendingClaim = { email, expiresAtMs: link.expiresAtMs, linkId };
+    turn.putRecord(orgKey(orgId), { ...org, pendingClaim });
+    return link;
+  });
+  wakeLinkMails(services);
+  return link;
+}
+
+/** A link that may still be followed, and its org. */
+export interface WaitingChange {
+  link: OwnerLink;
+  org: OrgRecord;
+  /** The change that following it undoes; null for a claim by an address that is new to the org. */
+  undone: Restore | null;
+}
+
+/** What following a link does; null where it does nothing, or nothing any more. Pure. */
+export function waitingChange(
+  linkId: string,
+  link: LinkRecord | null,
+  org: OrgRecord | null,
+  nowMs: number,
+  limits: Pick<Limits, "mailTrialPurgeDays">,
+): WaitingChange | null {
+  if (!isAlive(link, nowMs) || org === null || orgState(org, nowMs, limits) === "gone") return null;
+  if (link.kind === "claim") {
+    const waits = org.pendingClaim?.linkId === linkId;
+    return waits ? { link, org, undone: changeToUndo(org, link, nowMs) } : null;
+  }
+  if (link.kind !== "restore") return null;
+  const undone = livingRestores(org, nowMs).find((one) => one.linkId === linkId);
+  return undone === undefined ? null : { link, org, undone };
+}
+
+/** @throws RelayError `link_expired` */
+export async function readOwnerLink(
+  { records, store, limits }: Pick<SignInServices, "records" | "store" | "limits">,
+  linkId: string,
+): Promise<WaitingChange> {
+  const link = await records.read<LinkRecord>(linkKey(linkId));
+  const org = isOwnerLink(link) ? await records.read<OrgRecord>(orgKey(link.orgId)) : null;
+  return waitingChange(linkId, link, org, store.now(), limits) ?? refuseExpired();
+}
+
+/** The same in a job, which spends the link. */
+function spendOwnerLink(
+  turn: Turn,
+  linkId: string,
+  limits: Pick<Limits, "mailTrialPurgeDays">,
+): WaitingChange {
+  const link = turn.record(linkKey(linkId));
+  const org = isOwnerLink(link) ? turn.record(orgKey(link.orgId)) : null;
+  const waiting = waitingChange(linkId, link, org, turn.nowMs, limits) ?? refuseExpired();
+  turn.putRecord(linkKey(linkId), null);
+  return waiting;
+}
+
+function isOwnerLink(link: LinkRecord | null): link is OwnerLink {
+  return link?.kind === "claim" || link?.kind === "restore";
+}
+
+function refuseExpired(): never {
+  throw linkExpired();
+}
+
+/** What a link that was followed has done. */
+export interface ChangedOwner {
+  org: OrgRecord;
+  /** Whether a former owner has their org back by it. */
+  isUndo: boolean;
+}
+
+/**
+ * Makes the address of a claim that of its org: a trial becomes verified, expired or not. The address of
+ * a former owner of the last 7 days undoes what took the org from them, as the link does that they were
+ * mailed.
+ * @throws RelayError `link_expired`, also where the key that asked for a claim has gone;
+ * `org_suspended` for a claim
+ */
+export async function followOwnerLink(
+  services: SignInServices,
+  linkId: string,
+): Promise<ChangedOwner> {
+  const { commits, store: { now, random }, limits } = services;
+  const mail = { id: makeUlid(now(), random), random };
+  await readOwnerLink(services, linkId); // a dead one is told so, even while nothing is committed
+  const changed = await commits.submit((turn): ChangedOwner => {
+    const { link, org, undone } = spendOwnerLink(turn, linkId, limits);
+    if (link.kind === "claim") {
+      refuseSuspended(org);
+      const keys = turn.record(keysKey(org.id))?.keys ?? [];
+      if (!keys.some(({ id }) => id === link.keyId)) throw linkExpired();
+    }
+    if (undone !== null) {
+      return { org: stageTakeBack(turn, org, undone, mail, limits), isUndo: true };
+    }
+    const claimed = { ...org, pendingClaim: null };
+    const owner = { verifiedEmail: link.email, google: org.google };
+    const asked = { keyPrefix: link.keyPrefix, askedFrom: link.askedFrom };
+    return { org: stageOwner(turn, claimed, owner, { by: "claim", asked, mail }), isUndo: false };
+  });
+  wakeLinkMails(services);
+  return changed;
+}
+
+/** Ends a claim that its reader does not know. @throws RelayError `link_expired` */
+export async function cancelClaim(
+  services: Pick<SignInServices, "commits" | "records" | "store" | "limits">,
+  linkId: string,
+): Promise<void> {
+  const { commits, limits } = services;
+  await readOwnerLink(services, linkId);
+  await commits.submit((turn) => {
+    const { link, org } = spendOwnerLink(turn, linkId, limits);
+    if (link.kind !== "claim") throw linkExpired();
+    turn.putRecord(orgKey(org.id), { ...org, pendingClaim: null });
+  });
+}
