@@ -108,7 +108,6 @@ export function formGroup(forming: Forming): PlanGroup | null {
   if (group.members.length === 0) return null;
   if (!annotate(group, forming)) return formGroup(forming); // its jobs are answered: try the others
   group.lock();
-  for (const { pending } of group.members) pending.travelling = group;
   return group;
 }
 

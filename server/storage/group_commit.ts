@@ -17,7 +17,7 @@
  */
 import { RelayError } from "../errors.ts";
 import { NoAnswer } from "./call_deadline.ts";
-import { type Attempt, attemptKey } from "./attempt.ts";
+import { attemptKey } from "./attempt.ts";
 import { formGroup, type Forming } from "./form_group.ts";
 import type { IdSequence } from "./id_sequence.ts";
 import { type GroupAnnotation, type Job, Outdated, type Turn } from "./job.ts";
@@ -42,6 +42,8 @@ const MAX_FAILURES = 16;
 /** How often in a row the store may throw for a job before its caller gets 503. */
 const MAX_ERRORS = 3;
 const MAX_PAUSE_MS = 128;
+/** How often a job is prepared anew at once. */
+const QUICK_ROUNDS = 8;
 
 export interface GroupCommitOptions {
   store: Store;
@@ -120,6 +122,7 @@ export class GroupCommit {
   ): Promise<T> {
     const tried: Tried[] = [];
     const mayTryAgain = this.#queue.patience();
+    let rounds = 0;
     for (;;) {
       const reads = new Map<RecordKey<unknown>, string | null>();
       try {
@@ -134,19 +137,25 @@ export class GroupCommit {
         });
         return await this.#admit(job, { value, reads, tried });
       } catch (error) {
+        if (error instanceof RelayError && error.code === "unavailable") {
+          throw tried.length === 0 ? error : unavailable(error);
+        }
         // An attempt may have come late, also where prepare() refuses: it may be what it was refused for.
         const stored = await this.#findStored(tried).catch(() => null);
         if (stored) {
           job.committed?.(stored.result as T);
           return stored.result as T;
         }
-        const isOutdated = error instanceof Outdated;
-        if (isOutdated && stored === undefined && mayTryAgain()) continue;
-        const isRefusal = error instanceof RelayError && error.code !== "unavailable";
-        const isKnown = tried.length === 0 || (stored === undefined && isRefusal);
-        if (isKnown && !isOutdated) throw error;
-        if (tried.length > 0) job.leftUnclear?.(tried.map(({ attempt }) => attempt));
-        throw unavailable(error);
+        if (!(error instanceof Outdated)) {
+          const isKnown = tried.length === 0 ||
+            (stored === undefined && error instanceof RelayError);
+          throw isKnown ? error : unavailable(error);
+        }
+        if (stored === null || !mayTryAgain()) throw unavailable(error);
+        // Others change the record time and again: a pause lets them come to an end.
+        if (++rounds > QUICK_ROUNDS) {
+          await pause(Math.min(MAX_PAUSE_MS, 2 ** (rounds - QUICK_ROUNDS)));
+        }
       }
     }
   }
@@ -313,7 +322,7 @@ export class GroupCommit {
     return undefined;
   }
 
-  async #versionOf({ attempt }: Attempt): Promise<string | null> {
+  async #versionOf(attempt: string): Promise<string | null> {
     return (await this.#store.get(attemptKey(attempt))).versionstamp;
   }
 
@@ -356,13 +365,10 @@ export class GroupCommit {
 
   /** @param versionstamp null where nothing was stored, or where the store does not tell */
   #end(group: PlanGroup, versionstamp: string | null, failure: unknown): void {
-    const { attempt, nowMs } = group;
-    // Synchronous: a job that is given up is always in a group or known to have been.
-    for (const { pending, result } of group.members) {
-      pending.travelling = null;
-      // In a journal it is known that nothing comes later.
-      if (versionstamp === null && this.#journal === null) {
-        pending.tried.push({ attempt: { attempt, nowMs }, result });
+    // In a journal it is known that nothing comes later.
+    if (versionstamp === null && this.#journal === null) {
+      for (const { pending, result } of group.members) {
+        pending.tried.push({ attempt: group.attempt, result });
       }
     }
     if (versionstamp !== null) {
@@ -396,7 +402,7 @@ export class GroupCommit {
    */
   async #outcome(group: PlanGroup, failure: unknown): Promise<string | null> {
     const { journalNumber, attempt } = group;
-    if (this.#journal === null) return await this.#versionOf(group);
+    if (this.#journal === null) return await this.#versionOf(attempt);
     if (journalNumber === null) return null;
     // The store has answered: nothing is on its way, and no number has to be used up for good.
     if (failure === null) return await storedUnder(this.#store, journalNumber, attempt);
@@ -407,8 +413,7 @@ export class GroupCommit {
   async #recover(group: PlanGroup, failure: unknown): Promise<void> {
     const repeats = Math.max(...group.members.map(({ pending }) => pending.failures));
     if (repeats > 1) {
-      const boundMs = Math.min(MAX_PAUSE_MS, 4 * 2 ** repeats);
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * boundMs));
+      await pause(Math.min(MAX_PAUSE_MS, 4 * 2 ** repeats));
     }
     // After the pause, since the retry is planned on what is read here.
     const changed = await group.changedRecords().catch(() => null);
@@ -433,6 +438,11 @@ export class GroupCommit {
     }
     void this.#retry(...again);
   }
+}
+
+/** Waits up to so long: those who met here are to go on at different times. */
+function pause(boundMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.random() * boundMs));
 }
 
 const UNPREPARED: Prepared = { value: undefined, reads: new Map() };

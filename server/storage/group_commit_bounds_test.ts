@@ -87,54 +87,21 @@ Deno.test("GroupCommit answers 503 for a store that hangs, and a late commit sta
     checkEveryMs: 10,
   };
   await withControlledCommits(async ({ kv, storage }) => {
-    let unclearJobs = 0;
     const committed: number[] = [];
     await Promise.all(["a", "b", "c"].map((box) => storage.records.load(mailboxKey(box))));
     const job = letterJob(storage, "a", "b", "late");
     const late = storage.commits.submit({
       ...job,
-      leftUnclear: () => void unclearJobs++,
       committed: (id) => void committed.push(id),
     });
     await Promise.resolve(); // its group leaves
     const waiting = storage.commits.submit(letterJob(storage, "a", "c", "never"));
     await assert.rejects(late, { code: "unavailable" });
     await assert.rejects(waiting, { code: "unavailable" });
-    assert.equal(unclearJobs, 1);
     held.resolve();
     await storage.commits.drained();
     assert.equal(committed.length, 1);
     assert.equal(await storage.commits.submit(letterJob(storage, "a", "b", "late")), committed[0]);
     assert.equal((await Array.fromAsync(kv.list({ prefix: ["letter", "a"] }))).length, 1);
   }, { intercept, bounds });
-});
-
-Deno.test("GroupCommit tells a job that it was left unclear, also while its failed commit is looked into", async () => {
-  const failed = Promise.withResolvers<void>();
-  const readable = Promise.withResolvers<void>();
-  const intercept: Intercept = () => {
-    failed.resolve();
-    return Promise.resolve({ ok: false });
-  };
-  // Long enough for the commit to have failed, however busy the machine: then nothing is read.
-  const bounds = { ...QUEUE_BOUNDS, giveUpAfterMs: 1_000, checkEveryMs: 10 };
-  await withControlledCommits(async ({ storage }) => {
-    await storage.records.load(mailboxKey("a"));
-    const { records } = storage;
-    const load = records.load.bind(records);
-    records.load = async (key) => {
-      await readable.promise;
-      return await load(key);
-    };
-    let unclearJobs = 0;
-    const given = storage.commits.submit({
-      ...countJob("a"),
-      leftUnclear: () => void unclearJobs++,
-    });
-    await failed.promise;
-    await assert.rejects(given, { code: "unavailable" });
-    assert.equal(unclearJobs, 1);
-    readable.resolve();
-    await storage.commits.drained();
-  }, { intercept, bounds, exclusive: false });
 });

@@ -177,28 +177,6 @@ Deno.test("GroupCommit fails only the job whose write the store refuses", async 
   }, { intercept });
 });
 
-Deno.test("GroupCommit tells a job when nobody knows whether it was stored", async () => {
-  const intercept: Intercept = () => Promise.reject(new TypeError("connection reset"));
-  await withControlledCommits(async ({ storage }) => {
-    let unclearJobs = 0;
-    const job = { ...countJob("a"), leftUnclear: () => void unclearJobs++ };
-    await assert.rejects(storage.commits.submit(job), { code: "unavailable" });
-    assert.equal(unclearJobs, 1);
-    await assert.rejects(storage.commits.submit(countJob("a", 0)), { code: "banned" });
-    assert.equal(unclearJobs, 1);
-  }, { intercept, exclusive: false });
-});
-
-Deno.test("GroupCommit knows of an exclusive store that a commit which failed is never stored", async () => {
-  const intercept: Intercept = () => Promise.reject(new TypeError("disk I/O error"));
-  await withControlledCommits(async ({ storage }) => {
-    let unclearJobs = 0;
-    const job = { ...countJob("a"), leftUnclear: () => void unclearJobs++ };
-    await assert.rejects(storage.commits.submit(job), { code: "unavailable" });
-    assert.equal(unclearJobs, 0);
-  }, { intercept });
-});
-
 Deno.test("GroupCommit decides a refusal on a shared store again on what the store holds", async () => {
   await withControlledCommits(async ({ kv, storage }) => {
     await storage.commits.submit(countJob("a"));

@@ -3,13 +3,12 @@
  * also holds the jobs that wait for a record of an uncommitted group.
  */
 import { RelayError } from "../errors.ts";
-import type { Attempt } from "./attempt.ts";
 import { type Job, JOB_BYTES } from "./job.ts";
 import type { RecordKey } from "./record_key.ts";
 
 /** An attempt of a job that failed, and what it would have answered. */
 export interface Tried {
-  attempt: Attempt;
+  attempt: string;
   result: unknown;
 }
 
@@ -50,8 +49,6 @@ export interface Pending {
   /** The record that it waited for last, and how often that was another one than before. */
   parkedOn: string | null;
   detours: number;
-  /** The group that holds it and has not ended. */
-  travelling: Attempt | null;
   /** The caller has its answer. */
   answered: boolean;
 }
@@ -142,7 +139,6 @@ export class JobQueue {
       detours: 0,
       tried: given.prepared.tried ?? [],
       lookedAt: 0,
-      travelling: null,
       answered: false,
     };
     this.#admitted.add(pending);
@@ -256,12 +252,8 @@ export class JobQueue {
     if (released.length > 0) this.putBack(released);
   }
 
-  /** The caller gets 503; its job is told of its attempts, the one under way included. */
+  /** The caller gets 503, and does not hear whether an attempt may yet be stored. */
   giveUp(pending: Pending, cause: unknown): void {
-    const { job, tried, travelling } = pending;
-    const attempts = tried.splice(0).map(({ attempt }) => attempt);
-    if (travelling !== null) attempts.push(travelling);
-    if (attempts.length > 0) job.leftUnclear?.(attempts);
     this.reject(pending, unavailable(cause));
   }
 

@@ -1,9 +1,7 @@
-import type { JournalRow } from "./journal.ts";
 import assert from "node:assert/strict";
 import { withControlledCommits } from "../../tests/support/controlled_commits.ts";
 import { mailboxKey } from "../../tests/support/storage.ts";
 import type { Attempt, Job } from "./group_commit.ts";
-import { QUEUE_BOUNDS } from "./job_queue.ts";
 
 const rowKey = ({ attempt }: Pick<Attempt, "attempt">): Deno.KvKey => ["joined", attempt];
 
@@ -82,33 +80,6 @@ Deno.test("a commit whose answer was lost is known by its number", async () => {
       if (!loses) return outcome;
       loses = false;
       throw new TypeError("error sending request");
-    },
-  });
-});
-
-Deno.test("a job that is given up is told which of its attempts may yet be stored", async () => {
-  const held = Promise.withResolvers<void>();
-  let tries = 0;
-  await withControlledCommits(async ({ storage, commits }) => {
-    await storage.records.load(mailboxKey("a"));
-    const told: string[] = [];
-    const job = {
-      ...joinJob("a", part(1)),
-      leftUnclear: (attempts: readonly Attempt[]) =>
-        void told.push(...attempts.map(({ attempt }) => attempt)),
-    };
-    await assert.rejects(storage.commits.submit(job), { code: "unavailable" });
-    const ofJob = commits.filter(({ writes }) => writes.some(({ key }) => key[0] === "joined"));
-    assert.equal(ofJob.length, 2); // one that failed for good, and one that hangs
-    const journal = ofJob[1]!.writes.find(({ key }) => key[0] === "journal")!;
-    assert.deepEqual(told, [(journal.value as JournalRow).attempt]);
-    held.resolve();
-  }, {
-    bounds: { ...QUEUE_BOUNDS, giveUpAfterMs: 300, checkEveryMs: 10 },
-    async intercept(_commit, run) {
-      if (tries++ === 0) throw new TypeError("disk I/O error");
-      await held.promise;
-      return await run();
     },
   });
 });
