@@ -131,6 +131,8 @@ export class GroupCommit {
             // On an exclusive store memory is right.
             const row =
               await (this.#store.exclusive ? this.#records.load(key) : this.#records.readAnew(key));
+            // Read before, and changed since: nothing may rest on what it was then.
+            if (reads.has(key) && reads.get(key) !== row.versionstamp) throw new Outdated();
             reads.set(key, row.versionstamp);
             return row.value as R | null;
           },

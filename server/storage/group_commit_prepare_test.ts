@@ -93,6 +93,30 @@ for (const exclusive of [true, false]) {
       assert.deepEqual([total, prepared], [3, 3]);
     }, { exclusive });
   });
+
+  Deno.test(`what prepare() has read first on ${store} is what must hold, where it reads it again`, async () => {
+    await withControlledCommits(async ({ kv, storage }) => {
+      await storage.commits.submit(countJob("a"));
+      const key = mailboxKey("a");
+      let prepared = 0;
+      const total = await storage.commits.submit({
+        async prepare(reads: Reads) {
+          const box = await reads.get<TestMailbox>(key);
+          if (++prepared === 1) {
+            if (exclusive) await storage.commits.submit(countJob("a"));
+            else await kv.set(key, { head: box!.head + 1 }); // another process
+          }
+          await reads.get(key);
+          return box!.head;
+        },
+        plan(turn, head) {
+          turn.putRecord<TestMailbox>(mailboxKey("b"), { head });
+          return head;
+        },
+      });
+      assert.deepEqual([total, prepared], [2, 2]);
+    }, { exclusive });
+  });
 }
 
 Deno.test("a job that an earlier one of its group has outdated is planned after it, and then prepared again", async () => {

@@ -15,7 +15,7 @@ type Counted = string | number;
 export const windowKey = defineRecord<WindowRecord, [name: string, who: Counted]>(["window"], 2);
 
 /**
- * Counts one more event, as part of a job that names the key among its records.
+ * Counts one more event, in the plan of a job.
  * @param refuse makes the error for a full window, from the milliseconds until there is room
  * @throws what `refuse` makes
  */
