@@ -2,7 +2,6 @@
 import { stageListing } from "../directory/listing.ts";
 import { stageSubscription } from "../digest/subscription.ts";
 import type { Core } from "../core.ts";
-import type { Deps } from "../deps.ts";
 import { RelayError } from "../errors.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import type { Job } from "../storage/group_commit.ts";
@@ -76,11 +75,11 @@ function updateJob(
   { displayName, description, tags, notificationEmail }: ProfileChanges,
   use: SignatureUse | undefined,
 ): Job<AgentRecord> {
-  // A call by token is told from its own retries by a row of the same kind.
-  const usedKey = signatureKey(agentId, use ?? unsignedUse(store.now(), random));
+  const usedKey = use === undefined ? null : signatureKey(agentId, use);
   const lists = displayName !== undefined || description !== undefined || tags !== undefined;
   return {
     async settle() {
+      if (usedKey === null) return undefined;
       const agent = await findRepeated(records, agentId, usedKey);
       if (agent !== undefined) refuseBanned((await records.read<InRecord>(inKey(agentId)))!);
       return agent;
@@ -98,8 +97,10 @@ function updateJob(
         description: description ?? before.description,
         tags: tags ?? before.tags,
       };
-      turn.requireAbsent(usedKey);
-      turn.set(usedKey, { v: 1, use: "profile" });
+      if (usedKey !== null) {
+        turn.requireAbsent(usedKey);
+        turn.set(usedKey, { v: 1, use: "profile" });
+      }
       turn.putRecord(agentKey(agentId), after);
       if (lists) stageListing(turn, after, true);
       if (notificationEmail !== undefined) {
@@ -108,10 +109,6 @@ function updateJob(
       return after;
     },
   };
-}
-
-function unsignedUse(nowMs: number, random: Deps["random"]) {
-  return { signature: random(64), timestampSeconds: Math.floor(nowMs / 1000) };
 }
 
 async function findRepeated(
