@@ -99,7 +99,8 @@ export class WriterSlot {
   }
 
   async #isHeld(): Promise<boolean> {
-    if (!this.isLive) return await this.renew();
+    if (!this.isLive && !await this.renew()) return false;
+    // Also then: a taking of the same slot whose answer was lost has begun another tenure.
     const { number, ownerVersion } = this.#held;
     return (await this.store.get(slotKeys(number)[0])).versionstamp === ownerVersion;
   }

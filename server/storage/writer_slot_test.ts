@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createTestClock } from "../../tests/support/clock.ts";
+import { createTestClock, type TestClock } from "../../tests/support/clock.ts";
 import { createFakeKv, type FakeKvOptions } from "../../tests/support/fake_kv.ts";
 import {
   letterJob,
@@ -55,6 +55,13 @@ async function takeOver(kv: Deno.Kv, number: number, untilMs: number): Promise<v
   await kv.set(["slot", number, "lease"], { v: 1, untilMs });
 }
 
+/** All slots but one are held, and renewed. */
+async function renewOthers(kv: Deno.Kv, clock: TestClock, free: number): Promise<void> {
+  for (let number = 1; number <= 255; number++) {
+    if (number !== free) await takeOver(kv, number, clock.now() + TIMING.leaseMs);
+  }
+}
+
 Deno.test("WriterSlot gives each process a slot of its own, 1 to 255", async () => {
   await withStore(async ({ open }) => {
     const numbers = new Set<number>();
@@ -64,19 +71,33 @@ Deno.test("WriterSlot gives each process a slot of its own, 1 to 255", async () 
   });
 });
 
+Deno.test("WriterSlot holds its present tenure once it is confirmed, where the answer to taking it anew was lost", async () => {
+  await withStore(async ({ kv, clock, open }) => {
+    await renewOthers(kv, clock, 9);
+    const { slot, store } = await open();
+    await takeOver(kv, 9, clock.now()); // by one that has died since
+    clock.advance(TIMING.leaseMs);
+    await renewOthers(kv, clock, 9);
+    const get = store.get.bind(store);
+    let loses = true;
+    store.get = ((key) => {
+      if (!loses || key[2] !== "owner") return get(key);
+      loses = false;
+      return Promise.reject(new Error("no answer"));
+    }) as typeof get;
+    await assert.rejects(slot!.confirm(), /no answer/);
+    await slot!.confirm();
+    assert.equal(slot!.tenure, (await kv.get(["slot", 9, "owner"])).versionstamp);
+  });
+});
+
 Deno.test("WriterSlot is taken over only after lease and clock skew have passed", async () => {
   await withStore(async ({ kv, clock, open }) => {
-    // All slots but one are held, and renewed.
-    const renewOthers = async () => {
-      for (let number = 1; number <= 255; number++) {
-        if (number !== 9) await takeOver(kv, number, clock.now() + TIMING.leaseMs);
-      }
-    };
-    await renewOthers();
+    await renewOthers(kv, clock, 9);
     const first = await open();
     assert.equal(first.slot!.number, 9);
     clock.advance(TIMING.leaseMs + TIMING.clockSkewMs - 1);
-    await renewOthers();
+    await renewOthers(kv, clock, 9);
     await assert.rejects(WriterSlot.lease(first.store, TIMING), NoFreeSlot);
     clock.advance(1);
     const second = await WriterSlot.lease(first.store, TIMING);
