@@ -44,6 +44,7 @@ export const JOB_BYTES = 4_000;
 
 /** Reads records for a decision: the commit requires that they are the same then. */
 export interface Reads {
+  /** @throws Outdated where it has changed since it was read before */
   get<R>(key: RecordKey<R>): Promise<R | null>;
 }
 
