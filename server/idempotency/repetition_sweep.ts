@@ -113,20 +113,24 @@ export class RepetitionSweep {
     });
   }
 
-  /** The first of them, as many as one commit can check, with their records read. */
+  /**
+   * The first of them, as many as one commit can check, with their records read. What is beside them is left
+   * to the plan: others change that all the time, and what is prepared would be outdated each time.
+   */
   async #fitting(kind: RepetitionKind, ended: readonly EndedUse[], reads: Reads) {
     const most = this.services.store.capacity.checks - OTHER_CHECKS;
-    const records = new Map<string, RecordKey<unknown>>();
+    const checked = new Set<string>();
     const uses: EndedUse[] = [];
     for (const use of ended) {
       const own = [...use.key === null ? [] : [use.key], ...kind.alongside?.records(use) ?? []]
         .filter(isRecordKey);
-      const fresh = own.filter((key) => !records.has(recordName(key)));
-      if (uses.length > 0 && records.size + fresh.length > most) break;
-      for (const key of fresh) records.set(recordName(key), key);
+      const fresh = own.map(recordName).filter((name) => !checked.has(name));
+      if (uses.length > 0 && checked.size + fresh.length > most) break;
+      for (const name of fresh) checked.add(name);
       uses.push(use);
     }
-    await Promise.all(records.values().map((key) => reads.get(key)));
+    const keys = uses.map(({ key }) => key).filter((key) => key !== null).filter(isRecordKey);
+    await Promise.all(keys.map((key) => reads.get(key)));
     return uses;
   }
 

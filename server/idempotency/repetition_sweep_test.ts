@@ -172,3 +172,28 @@ Deno.test("RepetitionSweep goes by what the store has lived, and rests while the
     await runAll(sweeps);
     assert.equal(await rows(), 0, "by the wall clock alone they are of the future");
   }, { exclusive: true }));
+
+Deno.test("RepetitionSweep is not held up by a record beside that others change all the time", () =>
+  withSweeps(async ({ kv, clock, storages: [storage] }) => {
+    const { commits, store } = storage!;
+    let rounds = 0;
+    const busy: RepetitionKind = {
+      name: USES.name,
+      alongside: {
+        plan: USES.alongside!.plan,
+        records(given) {
+          if (++rounds <= 20) {
+            void commits.submit((turn) =>
+              turn.putRecord(endsKey, turn.record(endsKey) ?? { ended: 0 })
+            );
+          }
+          return USES.alongside!.records(given);
+        },
+      },
+    };
+    await use(storage!, "one");
+    clock.advance(STORED_MS + 1);
+    await new RepetitionSweep({ commits, store, leases: new Leases(store) }, [busy]).everyMinute();
+    assert.equal(await ended(kv), 1);
+    assert.equal(rounds, 1, "what it has prepared is not outdated by it");
+  }, { exclusive: true }));

@@ -23,6 +23,7 @@ import type { IdSequence } from "./id_sequence.ts";
 import { type GroupAnnotation, type Job, Outdated, type Turn } from "./job.ts";
 import {
   JobQueue,
+  NotTaken,
   type Pending,
   type Prepared,
   type QueueBounds,
@@ -139,21 +140,16 @@ export class GroupCommit {
         });
         return await this.#admit(job, { value, reads, tried });
       } catch (error) {
-        if (error instanceof RelayError && error.code === "unavailable") {
-          throw tried.length === 0 ? error : unavailable(error);
-        }
+        if (error instanceof NotTaken) throw tried.length === 0 ? error : unavailable(error);
         // An attempt may have come late, also where prepare() refuses: it may be what it was refused for.
         const stored = await this.#findStored(tried).catch(() => null);
         if (stored) {
           job.committed?.(stored.result as T);
           return stored.result as T;
         }
-        if (!(error instanceof Outdated)) {
-          const isKnown = tried.length === 0 ||
-            (stored === undefined && error instanceof RelayError);
-          throw isKnown ? error : unavailable(error);
-        }
-        if (stored === null || !mayTryAgain()) throw unavailable(error);
+        if (stored === null) throw unavailable(error);
+        if (!(error instanceof Outdated)) throw error;
+        if (!mayTryAgain()) throw unavailable(error);
         // Others change the record time and again: a pause lets them come to an end.
         if (++rounds > QUICK_ROUNDS) {
           await pause(Math.min(MAX_PAUSE_MS, 2 ** (rounds - QUICK_ROUNDS)));

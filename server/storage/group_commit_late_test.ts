@@ -184,3 +184,19 @@ Deno.test("a refusal after a conflict rests on no record that only memory has, a
     },
   });
 });
+
+Deno.test("a prepared job that refuses after a conflict is told its own refusal, whatever that is", async () => {
+  class Lost extends Error {}
+  await withControlledCommits(async ({ storage, kv }) => {
+    await storage.commits.submit(countJob("a"));
+    await kv.set(mailboxKey("a"), { head: 7 }); // another process
+    const refused = storage.commits.submit({
+      prepare: () => Promise.resolve(null),
+      plan(turn) {
+        if (headIn(turn, "a") !== 1) throw new Lost();
+        turn.putRecord<TestMailbox>(mailboxKey("a"), { head: 2 });
+      },
+    });
+    await assert.rejects(refused, Lost);
+  }, { exclusive: false });
+});

@@ -273,19 +273,23 @@ export class JobQueue {
   }
 }
 
-function overloaded(): RelayError {
-  return new RelayError(
-    "unavailable",
+/** What the queue itself answers, in place of the job: 503 `unavailable`. */
+export class NotTaken extends RelayError {
+  constructor(message: string, cause?: unknown) {
+    super("unavailable", message, { retryAfterMs: 1000, cause });
+  }
+}
+
+function overloaded(): NotTaken {
+  return new NotTaken(
     "the relay has more writes waiting than it can take; nothing was stored; send the same request again after Retry-After",
-    { retryAfterMs: 1000 },
   );
 }
 
 /** The store did not take a write, or it is unknown whether it did. */
-export function unavailable(cause: unknown): RelayError {
-  return new RelayError(
-    "unavailable",
+export function unavailable(cause: unknown): NotTaken {
+  return new NotTaken(
     "the store did not take the write; repeat the same request (same bytes, same signature) after Retry-After: it is stored at most once",
-    { retryAfterMs: 1000, cause },
+    cause,
   );
 }

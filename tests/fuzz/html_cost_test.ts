@@ -25,7 +25,7 @@ const SOME_MS = 60;
 /** Until one is short enough: what disturbs a run only makes it longer. */
 const RUNS = 5;
 /** What holds the main loop longer can be felt by every other request. */
-const MAX_GAP_MS = 100;
+const MAX_GAP_MS = 50;
 const ATTACKED_BYTES = 58_600;
 
 /** Documents that are tried. */

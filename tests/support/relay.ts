@@ -20,10 +20,10 @@ export interface TestRelayOptions {
   /** ":memory:" unless given; a path keeps the store for a later relay. */
   kvPath?: string;
   /**
-   * Replacements, and the Deno KV under the backend. stop() does not close a kv given here, and relay.clock does not move a clock
-   * given here.
+   * Replacements, and the Deno KV under the backend unless that is given. stop() does not close a kv
+   * given here, and relay.clock does not move a clock given here.
    */
-  deps?: Partial<Omit<Deps, "backend"> & { kv: Deno.Kv }>;
+  deps?: Partial<Deps & { kv: Deno.Kv }>;
   relay?: RelayOptions;
 }
 
@@ -79,9 +79,9 @@ export async function startTestRelay(options: TestRelayOptions = {}): Promise<Te
     random: (sizeBytes) => crypto.getRandomValues(new Uint8Array(sizeBytes)),
     fetch,
     log: (event, fields = {}) => void logged.push({ event, fields }),
+    backend: new KvBackend(kv),
     ...options.deps,
     kv,
-    backend: new KvBackend(kv),
   };
 
   async function closeAround(relay: Relay | undefined): Promise<void> {

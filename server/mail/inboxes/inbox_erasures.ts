@@ -82,8 +82,9 @@ export class InboxErasures {
       plan: (turn, rows) => {
         for (const row of rows) this.#stageErasure(turn, orgId, row);
         const isLeft = rows.length > 0;
+        const guard = turn.record(mailbox) ?? EMPTY_MAILBOX;
         // Written each time, so that another process that has read the same rows erases nothing twice.
-        turn.putRecord(mailbox, isLeft ? turn.record(mailbox) ?? EMPTY_MAILBOX : null);
+        turn.putRecord(mailbox, isLeft ? { ...guard, attempt: turn.attempt } : null);
         if (!isLeft) turn.delete(inboxErasureKey(orgId, inboxId));
         return isLeft;
       },

@@ -21,7 +21,6 @@ import { EMPTY_MAILBOX, mailboxKey, type MailboxRecord } from "../records/mailbo
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { unknownObject } from "../unknown_object.ts";
 import { MailboxChanged } from "./mail_inboxes.ts";
-import { storageKey } from "./storage_use.ts";
 
 /** The guard as a change finds and leaves it. */
 export type Mailbox = Omit<MailboxRecord, "v" | "changes">;
@@ -101,12 +100,11 @@ export class Mailboxes {
       inboxId,
       () =>
         commits.submit<MailboxChanged<T>, MailboxChange<T>>({
-          // What nearly every change asks for; prepare() names the guard.
+          // What each change asks for; prepare() names the guard.
           records: [
             orgKey(orgId),
             ...caller === null ? [] : [keysKey(orgId)],
             inboxKey(orgId, inboxId),
-            storageKey(orgId),
           ],
           sizeBytes: ({ sizeBytes = JOB_BYTES }) => sizeBytes,
           // The guard before its rows.

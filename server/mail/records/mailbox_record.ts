@@ -21,6 +21,8 @@ export interface MailboxRecord {
   sent?: Window;
   /** Drafts that are neither sent nor discarded; absent before the first. */
   drafts?: number;
+  /** Of an erasure's last commit: erasures of former versions tell by it that the record has changed. */
+  attempt?: string;
 }
 
 /** ["mail-mailbox", orgId, inboxId] */

@@ -11,8 +11,9 @@ import { type EmailProof, orgKey, type OrgRecord, orgState } from "./org_record.
 /**
  * ["mail-email", address]: written with each org that an address gets, so that of several sign-ins at
  * one time one alone makes the first org. It is kept for as long as a sign-in may take, and longer.
+ * Processes of former versions tell by the attempt that it has changed.
  */
-export const emailKey = defineRecord<{ v: 1 }, [email: string]>(["mail-email"], 1);
+export const emailKey = defineRecord<{ v: 1; attempt: string }, [email: string]>(["mail-email"], 1);
 
 /** ["mail-email-org", address, orgId] -> EmailProof; what holds is the org's own record. */
 export const emailOrgKey = (email: string, orgId: string): Deno.KvKey => [
@@ -33,7 +34,7 @@ export function stageVerifiedEmail(
 ): Pick<OrgRecord, "verifiedEmail" | "emailProof"> {
   if (former !== null && former !== email) turn.delete(emailOrgKey(former, id));
   turn.set(emailOrgKey(email, id), proof);
-  turn.putRecord(emailKey(email), { v: 1 }, EXPIRY_MARGIN_MS);
+  turn.putRecord(emailKey(email), { v: 1, attempt: turn.attempt }, EXPIRY_MARGIN_MS);
   return { verifiedEmail: email, emailProof: proof };
 }
 
