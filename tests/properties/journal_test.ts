@@ -214,6 +214,6 @@ Deno.test("records of a journal are what the acknowledged jobs have made of them
     }),
     propertyRuns(RUNS, false),
   );
-  assert.ok(left > 3 * RUNS, `${left} rows were left to next starts`);
+  assert.ok(left > RUNS, `${left} rows were left to next starts`);
   await delay(200); // retries that their jobs did not wait for
 });
