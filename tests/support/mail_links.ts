@@ -1,4 +1,5 @@
 /** Links in the mails of a relay in local mode, and those who follow them. */
+import { delay } from "./pace.ts";
 import { askMail, type MailAnswer } from "./mail_relay.ts";
 import type { TestRelay } from "./relay.ts";
 
@@ -45,11 +46,14 @@ export async function linkMails(
   return mails;
 }
 
-/** The newest mail to an address. */
+/** The newest mail to an address; what the queue has put off for a moment is waited for. */
 export async function newestLink(relay: TestRelay, email: string): Promise<LinkMail> {
-  const [newest] = await linkMails(relay, email);
-  if (newest === undefined) throw new Error(`no mail went to ${email}`);
-  return newest;
+  for (let tries = 0; tries < 100; tries++) {
+    const [newest] = await linkMails(relay, email);
+    if (newest !== undefined) return newest;
+    await delay(20);
+  }
+  throw new Error(`no mail went to ${email}`);
 }
 
 /** Asks for a sign-in link. */
