@@ -1,16 +1,9 @@
 /** What is injected everywhere: the outside world, so that tests move the clock instead of sleeping. */
+import type { Clock } from "./clock.ts";
 import type { Config } from "./config.ts";
+import type { Log } from "./log.ts";
 import type { Mailer } from "./outgoing/mailer.ts";
 import type { Backend } from "./storage/backend.ts";
-
-/** A time in milliseconds: unix time of a wall clock, or of a monotonic one from a start of its own. */
-export type Clock = () => number;
-
-/** One line of the log: an event name and plain fields. Never a token, key, signature, body or address. */
-export type Log = (
-  event: string,
-  fields?: Record<string, string | number | boolean | null>,
-) => void;
 
 export interface Deps {
   config: Config;

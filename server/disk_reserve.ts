@@ -1,6 +1,6 @@
 /** A file of no use but its size: what the embedded store gets when the disk has nothing left. */
 import { join } from "node:path";
-import type { Log } from "./deps.ts";
+import type { Log } from "./log.ts";
 
 /** A disk with less than this is not started on: the store's own start needs room for its log. */
 export const START_FLOOR_BYTES = 8 * 2 ** 20;

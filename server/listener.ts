@@ -2,7 +2,7 @@
  * A listening server that outlives what the runtime's own does not: Deno.serve() ends for good at
  * the first connection that it cannot accept, such as one too many for the process's open files.
  */
-import type { Log } from "./deps.ts";
+import type { Log } from "./log.ts";
 import { logSparsely } from "./log_sparsely.ts";
 
 export interface Listener {

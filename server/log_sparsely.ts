@@ -1,5 +1,5 @@
 /** Failures that come in crowds, such as those of a full disk, logged one at a time. */
-import type { Log } from "./deps.ts";
+import type { Log } from "./log.ts";
 import { describeFailure } from "./http/describe_failure.ts";
 
 const LOG_EVERY_MS = 10_000;

@@ -11,7 +11,7 @@ import { type Config, parseConfig } from "./config.ts";
 import { registerCrons } from "./crons.ts";
 import type { Deps } from "./deps.ts";
 import { describeFailure } from "./http/describe_failure.ts";
-import { createLog } from "./log.ts";
+import { createLog } from "./json_log.ts";
 import { openStore } from "./open_store.ts";
 import type { OpenedStore } from "./opened_store.ts";
 import type { Mailer } from "./outgoing/mailer.ts";

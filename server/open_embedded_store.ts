@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { closeKv } from "./storage/deno_kv/close_kv.ts";
 import type { Config } from "./config.ts";
 import { type DataFolder, openDataFolder } from "./data_folder.ts";
-import type { Log } from "./deps.ts";
+import type { Log } from "./log.ts";
 import { DiskReserve } from "./disk_reserve.ts";
 import { logSparsely } from "./log_sparsely.ts";
 import type { OpenedStore, StoreReports } from "./opened_store.ts";

@@ -1,5 +1,5 @@
 /** What opening a store gives, whichever store it is. */
-import type { Log } from "./deps.ts";
+import type { Log } from "./log.ts";
 import type { Backend } from "./storage/backend.ts";
 
 /** A database that is open, and what the process has to know of it. */

@@ -1,6 +1,6 @@
 /** A part of the relay with a life of its own, and how parts are opened, started and closed together. */
 import type { Route } from "./http/route.ts";
-import type { Log } from "./deps.ts";
+import type { Log } from "./log.ts";
 import { describeFailure } from "./http/describe_failure.ts";
 
 /** What a part shows the composition root; most parts need a few of these only. */

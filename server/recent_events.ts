@@ -1,5 +1,6 @@
 /** The newest lines of the log, kept in memory for the operator's page. */
-import type { Clock, Log } from "./deps.ts";
+import type { Clock } from "./clock.ts";
+import type { Log } from "./log.ts";
 
 export interface RecentEvent {
   atMs: number;

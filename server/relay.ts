@@ -1,6 +1,8 @@
 /** The composition root: every part of the relay, put together over what is injected. */
 import type { Hono } from "hono";
-import { openAdmin } from "./admin/part.ts";
+import { openAdminPages } from "./admin/pages/part.ts";
+import { openOperator } from "./admin/part.ts";
+import { createAgentCore } from "./agents/agent_core.ts";
 import { openAgents } from "./agents/part.ts";
 import { createApp } from "./app.ts";
 import { openBlobs } from "./blobs/part.ts";
@@ -8,7 +10,8 @@ import { openVerification, type VerificationOptions } from "./agents/verificatio
 import { createCore } from "./core.ts";
 import { openCustody } from "./custody/part.ts";
 import { sealedAgentKeys } from "./custody/sealed_rows.ts";
-import type { Deps, Log } from "./deps.ts";
+import type { Deps } from "./deps.ts";
+import type { Log } from "./log.ts";
 import { openDescription } from "./description/part.ts";
 import { openDigests } from "./digest/part.ts";
 import { openDirectory } from "./directory/part.ts";
@@ -125,22 +128,24 @@ async function openParts(
   const { waits } = parts.add("waiting", openWaiting(deps, storage));
   const http = parts.add("http", openHttp(options));
   const verifier = parts.add("verification", openVerification(deps, http, waits, options));
-  const core = createCore(deps, storage, http, verifier);
-  const { sweep, figures } = parts.add("network", openNetwork(core));
-  parts.add("agents", openAgents(core));
-  const opened = parts.add("custody", await openCustody(core));
+  const core = createCore(deps, storage, http);
+  const agents = createAgentCore(core, verifier);
+  const { sweep, figures } = parts.add("network", openNetwork(agents));
+  parts.add("agents", openAgents(agents));
+  const opened = parts.add("custody", await openCustody(agents));
   const { custody, ring } = opened;
   const { inbox, messages, recent, tokenSender, repetitions } = parts.add(
     "messages",
-    openMessages(core, { ...options, waits, signatory: custody }),
+    openMessages(agents, { ...options, waits, signatory: custody }),
   );
-  const { agentSearch } = parts.add("directory", openDirectory(core));
+  const { agentSearch } = parts.add("directory", openDirectory(agents));
   const { outgoing } = parts.add("outgoing", await openOutgoing(core, options));
-  parts.add("digest", openDigests(core, { inbox, messages, outgoing }));
-  parts.add("profiles", openProfiles(core));
+  parts.add("digest", openDigests(agents, { inbox, messages, outgoing }));
+  parts.add("profiles", openProfiles(agents));
+  const { actions } = parts.add("operator", openOperator(agents, { messages, recent, sweep }));
   const status = createRelayStatus({ core, http, waits, custody: opened, ...operator });
-  parts.add("admin", openAdmin(core, { messages, recent, sweep, status }));
-  parts.add("tools", openTools(core, { custody, tokenSender, inbox, agentSearch }));
+  parts.add("admin", openAdminPages(core, { actions, status }));
+  parts.add("tools", openTools(agents, { custody, tokenSender, inbox, agentSearch }));
   const { blobs } = parts.add("blobs", await openBlobs(core, options));
   const { isOn: mailOn, handIn, ...mail } = parts.add(
     "mail",
@@ -148,7 +153,7 @@ async function openParts(
   );
   parts.add("repetitions", new RepetitionSweep(core, [...repetitions, ...mail.repetitions]));
   if (localMode !== null) parts.add("local mode", localMode.open(handIn));
-  parts.add("site", openSite(core, { figures, agentSearch, holdsKeys: custody.on }));
+  parts.add("site", openSite(agents, { figures, agentSearch, holdsKeys: custody.on }));
   const { describe } = parts.add(
     "description",
     openDescription(core, mailOn, () => import("./operations.ts")),
@@ -156,7 +161,7 @@ async function openParts(
   parts.add("docs", openDocs(core, describe));
   parts.add(
     "resealing",
-    openResealing(core, ring, [sealedAgentKeys(core.identities), SEALED_MAIL_SECRET]),
+    openResealing(core, ring, [sealedAgentKeys(agents.identities), SEALED_MAIL_SECRET]),
   );
   const { isDatabaseAlive } = status;
   return { ...http, mailOn, clock: store.clock, isDatabaseAlive };

@@ -1,6 +1,6 @@
 /** A relay on a socket, from the first accepted connection to the last answer. */
 import type { Hono } from "hono";
-import type { Log } from "./deps.ts";
+import type { Log } from "./log.ts";
 import { doneWithin } from "./done_within.ts";
 import { RelayError } from "./errors.ts";
 import { answerError, answerFailure } from "./http/answer.ts";

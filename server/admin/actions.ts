@@ -1,14 +1,14 @@
 /** What the operator does to agents, by the API and by the pages alike. */
 import type { Identities } from "../agents/identities.ts";
 import type { Identity } from "../agents/records.ts";
-import type { Core } from "../core.ts";
-import type { Log } from "../deps.ts";
+import type { AgentCore } from "../agents/agent_core.ts";
+import type { Log } from "../log.ts";
 import { describeFailure } from "../http/describe_failure.ts";
 import { setBanned } from "./ban_agent.ts";
 import type { BanList } from "./ban_list.ts";
 import type { Purges } from "./purges.ts";
 
-export interface OperatorActionsOptions extends Pick<Core, "identities" | "commits"> {
+export interface OperatorActionsOptions extends Pick<AgentCore, "identities" | "commits"> {
   bans: BanList;
   purges: Purges;
   log: Log;

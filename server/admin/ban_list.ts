@@ -2,7 +2,7 @@
  * GET /v1/admin/bans: who is banned, newest first. Bans that are older than the list are added once
  * for each store, from the mailbox records, before it is first shown.
  */
-import type { Core } from "../core.ts";
+import type { AgentCore } from "../agents/agent_core.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import { BAN_LIST_PREFIX, banKey, type ListedBan, stageBan } from "./ban_record.ts";
 
@@ -14,7 +14,7 @@ export class BanList {
   #completing: Promise<void> | null = null;
   #closed = false;
 
-  constructor(private readonly options: Pick<Core, "store" | "commits" | "identities">) {}
+  constructor(private readonly options: Pick<AgentCore, "store" | "commits" | "identities">) {}
 
   /** A page, newest first; bans of unknown time come last. */
   async page(limit: number, offset: number): Promise<ListedBan[]> {

@@ -1,46 +1,37 @@
-/** The operator's routes and pages as a part of the relay, with the purges that go on behind them. */
-import type { Core } from "../core.ts";
+/** What the operator may do, as a part of the relay, with the purges that go on behind it. */
+import type { AgentCore } from "../agents/agent_core.ts";
 import { describeFailure } from "../http/describe_failure.ts";
 import type { RecentMessages } from "../messages/rows/recent_messages.ts";
 import type { StoredMessages } from "../messages/rows/stored_messages.ts";
 import type { Part } from "../part.ts";
 import { OperatorActions, type OperatorActionsOptions } from "./actions.ts";
 import { BanList } from "./ban_list.ts";
-import type { RelayStatus } from "./pages/relay_status.ts";
-import { adminPageRoutes } from "./pages/routes.ts";
 import { Purges } from "./purges.ts";
 import { adminRoutes } from "./routes.ts";
 
-export interface AdminOptions extends Pick<OperatorActionsOptions, "sweep"> {
+export interface OperatorOptions extends Pick<OperatorActionsOptions, "sweep"> {
   messages: StoredMessages;
   recent: RecentMessages;
-  /** What the operator's page shows. */
-  status: RelayStatus;
 }
 
-export function openAdmin(core: Core, { messages, recent, sweep, status }: AdminOptions): Part {
-  const { store, commits, leases, identities, limits, addressKey } = core;
-  const { config, now, random, log } = core.deps;
-  const { adminToken, baseUrl, trustedProxyHops } = config;
+export interface Operator extends Part {
+  actions: OperatorActions;
+}
+
+export function openOperator(
+  core: AgentCore,
+  { messages, recent, sweep }: OperatorOptions,
+): Operator {
+  const { store, commits, leases, identities, limits } = core;
+  const { config, log } = core.deps;
   const { retentionMs } = messages;
   const bans = new BanList({ store, commits, identities });
   const purges = new Purges({ store, commits, leases, recent, retentionMs, log });
   const actions = new OperatorActions({ identities, commits, bans, purges, log, sweep });
+  const { rawBodyBytes } = limits;
   return {
-    routes: [
-      ...adminRoutes({ adminToken, rawBodyBytes: limits.rawBodyBytes, actions }),
-      ...adminPageRoutes({
-        adminToken,
-        baseUrl,
-        trustedProxyHops,
-        addressKey,
-        actions,
-        status,
-        now,
-        random,
-        log,
-      }),
-    ],
+    actions,
+    routes: adminRoutes({ adminToken: config.adminToken, rawBodyBytes, actions }),
     start() {
       purges.run().catch((error) => log("purge_stopped", describeFailure(error)));
     },

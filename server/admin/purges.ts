@@ -9,8 +9,8 @@
  * comes later stays.
  */
 import type { Identity } from "../agents/records.ts";
-import type { Core } from "../core.ts";
-import type { Log } from "../deps.ts";
+import type { AgentCore } from "../agents/agent_core.ts";
+import type { Log } from "../log.ts";
 import { invalidJson } from "../errors.ts";
 import { outKey } from "../mailboxes/records.ts";
 import { releaseBytes } from "../mailboxes/retained_bytes.ts";
@@ -27,7 +27,7 @@ import { LeasedSteps } from "../storage/leased_steps.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
 import { listDoomed } from "./doomed_messages.ts";
 
-export interface PurgeOptions extends Pick<Core, "store" | "commits" | "leases"> {
+export interface PurgeOptions extends Pick<AgentCore, "store" | "commits" | "leases"> {
   recent: RecentMessages;
   /** Life of a message. */
   retentionMs: number;

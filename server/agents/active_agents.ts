@@ -1,11 +1,11 @@
 /** Agents as anybody may look them up: those that are registered and not banned. */
-import type { Core } from "../core.ts";
+import type { AgentCore } from "./agent_core.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import { recordName } from "../storage/record_cache.ts";
 import { agentKey, type AgentRecord } from "./records.ts";
 
 export type ActiveAgentServices = Pick<
-  Core,
+  AgentCore,
   "deps" | "identities" | "records" | "presence" | "publicReads"
 >;
 

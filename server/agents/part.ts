@@ -1,10 +1,10 @@
 /** Agents as a part of the relay: their routes, and when each was last seen. */
-import type { Core } from "../core.ts";
+import type { AgentCore } from "./agent_core.ts";
 import { flushLast } from "../flush_last.ts";
 import type { Part } from "../part.ts";
 import { agentRoutes } from "./routes.ts";
 
-export function openAgents(core: Core): Part {
+export function openAgents(core: AgentCore): Part {
   const { presence } = core;
   return {
     routes: agentRoutes(core),

@@ -3,7 +3,7 @@ import { AddressError } from "../../toolkit/address_error.ts";
 import { decodeAddress } from "../../toolkit/decode_address.ts";
 import type { JsonObject, JsonValue } from "../../toolkit/json_value.ts";
 import { isStrictPublicKey } from "../../toolkit/strict_signature.ts";
-import type { Core } from "../core.ts";
+import type { AgentCore } from "./agent_core.ts";
 import { invalidJson, RelayError } from "../errors.ts";
 import { answerJson, NO_STORE } from "../http/answer.ts";
 import { callerHash } from "../http/client_address.ts";
@@ -24,7 +24,7 @@ import { agentKey, agentProfile, type AgentRecord, whoamiRecord } from "./record
 import { registerAgent } from "./register.ts";
 import { makeToken, rotateOwnerToken } from "./tokens.ts";
 
-export function agentRoutes(services: Core): Route[] {
+export function agentRoutes(services: AgentCore): Route[] {
   const { deps, store, records, commits, presence, authenticator, freeDisk } = services;
   const { limits, requireKeyProof, trustedProxyHops } = deps.config;
   const tokenServices = {

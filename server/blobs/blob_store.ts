@@ -1,5 +1,5 @@
 /** The blob store over either form: names, hashes, the rows that keep blobs, and what callers are told. */
-import type { Log } from "../deps.ts";
+import type { Log } from "../log.ts";
 import { RelayError } from "../errors.ts";
 import { logSparsely } from "../log_sparsely.ts";
 import { BoundedMap } from "../bounded_map.ts";

@@ -2,7 +2,7 @@
  * Looks once after a start whether every kept blob has its bytes: after a restore of two copies that do
  * not fit together, the operator hears of it before readers do. Slow on purpose, and only reading.
  */
-import type { Log } from "../deps.ts";
+import type { Log } from "../log.ts";
 import type { Row } from "../storage/rows.ts";
 import type { Store } from "../storage/store.ts";
 import { blobNameOf, type BlobRow, deletionOf, type DeletionRow } from "./blob_rows.ts";

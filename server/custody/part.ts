@@ -1,5 +1,5 @@
 /** Custody as a part of the relay: with which keys it starts, and what start-up says of it. */
-import type { Core } from "../core.ts";
+import type { AgentCore } from "../agents/agent_core.ts";
 import type { Deps } from "../deps.ts";
 import type { Part } from "../part.ts";
 import { startupNote } from "../startup_notes.ts";
@@ -15,7 +15,7 @@ export interface OpenCustody extends Part {
 }
 
 /** @throws Error when the file of a generated key is damaged */
-export async function openCustody(core: Core): Promise<OpenCustody> {
+export async function openCustody(core: AgentCore): Promise<OpenCustody> {
   const { records, store } = core;
   const { config, random } = core.deps;
   const markedKeys = await listMarkedKeys(store);

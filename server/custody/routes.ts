@@ -1,5 +1,5 @@
 /** POST /v1/keys/export (specification, 4.2). */
-import type { Core } from "../core.ts";
+import type { AgentCore } from "../agents/agent_core.ts";
 import { RelayError } from "../errors.ts";
 import { answerJson, NO_STORE } from "../http/answer.ts";
 import { bearerToken } from "../http/credentials.ts";
@@ -10,7 +10,7 @@ import type { Custody } from "./custody.ts";
 import { exportPrivateKey } from "./export_key.ts";
 
 export interface CustodyServices
-  extends Pick<Core, "deps" | "commits" | "authenticator" | "presence"> {
+  extends Pick<AgentCore, "deps" | "commits" | "authenticator" | "presence"> {
   custody: Custody;
 }
 

@@ -1,5 +1,5 @@
 /** Unread digests as a part of the relay: what sends tell them, the sweep, their delivery and links. */
-import type { Core } from "../core.ts";
+import type { AgentCore } from "../agents/agent_core.ts";
 import type { Inbox } from "../messages/inbox/inbox.ts";
 import type { StoredMessages } from "../messages/rows/stored_messages.ts";
 import { scanUndelivered, type UndeliveredSelection } from "../messages/inbox/undelivered.ts";
@@ -22,7 +22,7 @@ export interface DigestOptions {
  * Has sends name their recipients as candidates and, where outbound mail is configured, registers
  * the delivery with the outgoing queue. Without it the cron does nothing, and candidates wait for it.
  */
-export function openDigests(core: Core, { inbox, messages, outgoing }: DigestOptions): Part {
+export function openDigests(core: AgentCore, { inbox, messages, outgoing }: DigestOptions): Part {
   const { config, mailer } = core.deps;
   const retentionMs = messages.retentionMs + EXPIRY_MARGIN_MS;
   core.commits.annotateGroups(nameCandidates(retentionMs));

@@ -3,7 +3,7 @@
  * (specification, 4.2; RFC 8058), /v1/notifications/stop for the button behind it (decisions,
  * "Bounds added"). No answer tells whether a token belongs to anybody.
  */
-import type { Core } from "../core.ts";
+import type { AgentCore } from "../agents/agent_core.ts";
 import { invalidJson } from "../errors.ts";
 import type { RouteBody } from "../http/body_pools.ts";
 import { allowPreflight, openCors } from "../http/cors.ts";
@@ -41,7 +41,7 @@ interface UnsubscribedRow {
 
 const unsubscribedKey = (tokenHash: string): Deno.KvKey => ["unsubscribed", tokenHash];
 
-type UnsubscribeServices = Pick<Core, "deps" | "records" | "commits" | "addressKey">;
+type UnsubscribeServices = Pick<AgentCore, "deps" | "records" | "commits" | "addressKey">;
 
 /** The routes of a digest's links: the answers are the same for every token. */
 export function unsubscribeRoutes(services: UnsubscribeServices): Route[] {

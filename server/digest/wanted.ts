@@ -1,11 +1,12 @@
 /** Whether an agent wants a digest, as the sweep and each attempt to deliver one ask before they look for messages. */
-import type { Core } from "../core.ts";
+import type { AgentCore } from "../agents/agent_core.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import { hashMailbox, isStopped, stopKey, type StopRecord } from "./mail_stop.ts";
 import { hashUnsubscribeToken, subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
 import type { ScanUndelivered } from "./unread.ts";
 
-export interface DigestServices extends Pick<Core, "store" | "records" | "commits" | "addressKey"> {
+export interface DigestServices
+  extends Pick<AgentCore, "store" | "records" | "commits" | "addressKey"> {
   /** Digest interval, which is also the window of the cap. */
   intervalMs: number;
   /** As long as a message is kept. */

@@ -3,7 +3,7 @@
  * search the index is updated with what any process has registered or changed since.
  */
 import { AGENT_COUNT } from "../agents/register.ts";
-import type { Core } from "../core.ts";
+import type { AgentCore } from "../agents/agent_core.ts";
 import { doneWithin } from "../done_within.ts";
 import { RelayError } from "../errors.ts";
 import { shareRuns } from "../storage/shared_run.ts";
@@ -14,7 +14,7 @@ import { SearchIndex, type SearchPage } from "./search_index.ts";
 import type { SearchQuery } from "./search_query.ts";
 
 export interface DirectoryOptions
-  extends Pick<Core, "store" | "records" | "presence" | "publicReads"> {
+  extends Pick<AgentCore, "store" | "records" | "presence" | "publicReads"> {
   /** Null when the store is exclusive: its one process starts from the rows. */
   packs: DirectoryPacks | null;
   buildWaitMs?: number;

@@ -1,5 +1,5 @@
 /** The directory as a part of the relay. */
-import type { Core } from "../core.ts";
+import type { AgentCore } from "../agents/agent_core.ts";
 import type { Part } from "../part.ts";
 import { AgentSearch } from "./agent_search.ts";
 import { Directory } from "./directory.ts";
@@ -12,7 +12,7 @@ export interface OpenDirectory extends Part {
   agentSearch: AgentSearch;
 }
 
-export function openDirectory(core: Core): OpenDirectory {
+export function openDirectory(core: AgentCore): OpenDirectory {
   const { store, addressKey, limits } = core;
   const { trustedProxyHops } = core.deps.config;
   /** For processes that start cold. */

@@ -3,7 +3,7 @@
  * On an exclusive store the window is kept in memory. On a shared store a record holds it, so that
  * the limit holds across processes.
  */
-import type { Core } from "../core.ts";
+import type { AgentCore } from "../agents/agent_core.ts";
 import { rateLimited, type RelayError } from "../errors.ts";
 import { admit, type Window, type WindowRule } from "../rate_window.ts";
 import { BoundedMap } from "../bounded_map.ts";
@@ -16,7 +16,7 @@ const REMEMBERED = 100_000;
 /** ["window", "search", addressHash] */
 const keyOf = (addressHash: string) => windowKey("search", addressHash);
 
-export interface SearchLimitOptions extends Pick<Core, "store" | "records" | "commits"> {
+export interface SearchLimitOptions extends Pick<AgentCore, "store" | "records" | "commits"> {
   searchesPerMinute: number;
 }
 

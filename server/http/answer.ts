@@ -1,5 +1,5 @@
 /** Answers: JSON values, the one shape of errors, and what becomes of the unexpected. */
-import type { Log } from "../deps.ts";
+import type { Log } from "../log.ts";
 import { RelayError } from "../errors.ts";
 import { describeFailure } from "./describe_failure.ts";
 import { answerWhole } from "./large_answer.ts";

@@ -8,7 +8,8 @@ import type { KeyRing } from "../sealing/key_ring.ts";
 import { startupNote } from "../startup_notes.ts";
 import { openAuth } from "./auth/part.ts";
 import { proveDkim } from "./composing/prove_dkim.ts";
-import { openDelivery, openReports } from "./delivery/part.ts";
+import { openDelivery } from "./delivery/part.ts";
+import { openReports } from "./delivery/reports_part.ts";
 import { openDrafts } from "./drafts/part.ts";
 import { figureHandlers } from "./figures/routes.ts";
 import { openGoogle } from "./google/part.ts";
@@ -116,13 +117,13 @@ async function openMailParts(
   const outbound = add("outbound", openOutbound(mail, suppressions));
   const { proposals } = add("drafts", openDrafts(mail, outbound));
   const sending = add("sending", openSending(mail, outbound, proposals));
-  const { changes, reports } = openReports(mail);
+  const { changes, reports } = add("reports", openReports(mail, inboundSecret));
   const receiving = add(
     "receiving",
     openReceiving(mail, { auth, reports, inboundSecret, compose: outbound.compose }),
   );
   const { receiver, handIn } = receiving;
-  add("delivery", openDelivery(mail, { changes, receiver, inboundSecret }));
+  add("delivery", openDelivery(mail, { changes, receiver }));
   const { search } = add("search", openSearch(mail));
   const { tools } = openMailTools(mail, { authenticator, outbound, sending, search });
   parts.add("routes", { routes: mailRoutes({ limits, on: { authenticator, handlers, tools } }) });

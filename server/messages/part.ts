@@ -1,5 +1,5 @@
 /** Messages as a part of the relay: what it is made of, its routes, and how it ends. */
-import type { Core } from "../core.ts";
+import type { AgentCore } from "../agents/agent_core.ts";
 import { flushLast } from "../flush_last.ts";
 import type { RepetitionKind } from "../idempotency/repetition_sweep.ts";
 import type { Part } from "../part.ts";
@@ -31,7 +31,7 @@ export interface Messages extends Part {
   repetitions: readonly RepetitionKind[];
 }
 
-export function openMessages(core: Core, options: MessagesOptions): Messages {
+export function openMessages(core: AgentCore, options: MessagesOptions): Messages {
   const { store, records, commits, identities, freeDisk, limits, answers } = core;
   const waits = options.waits.at(AGENT_INBOXES);
   const recent = new RecentMessages(options.recentMessages);

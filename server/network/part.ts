@@ -2,7 +2,7 @@
  * Opens the network's figures: what group commits write for them, the routes that answer, and the
  * background work.
  */
-import type { Core } from "../core.ts";
+import type { AgentCore } from "../agents/agent_core.ts";
 import { doneWithin } from "../done_within.ts";
 import { logSparsely } from "../log_sparsely.ts";
 import type { Part } from "../part.ts";
@@ -33,7 +33,7 @@ const GROUPS_A_FOLD = 100;
 const SWEEP_WAIT_MS = 1_000;
 
 /** Call before the first commit. Sweeps that a former process left are continued at once. */
-export function openNetwork(core: Core): Network {
+export function openNetwork(core: AgentCore): Network {
   const { store, commits, publicReads, identities } = core;
   const { now } = store;
   const { retentionDays } = core.limits;

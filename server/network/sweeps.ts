@@ -11,7 +11,7 @@
  * - An event comes back only when neither side is banned. A later unban of the other side walks it
  *   again.
  */
-import type { Core } from "../core.ts";
+import type { AgentCore } from "../agents/agent_core.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import { isPurged, purgeKey, type PurgeRecord } from "../messages/rows/purge_record.ts";
 import { LeasedSteps } from "../storage/leased_steps.ts";
@@ -30,7 +30,7 @@ import { SWEEP_PREFIX, sweepKey } from "./sweep_record.ts";
 const MESSAGES_A_STEP = 200;
 
 export interface SweepOptions
-  extends Pick<Core, "store" | "records" | "commits" | "leases" | "identities"> {
+  extends Pick<AgentCore, "store" | "records" | "commits" | "leases" | "identities"> {
   /** Life of a message and of its feed event. */
   retentionMs: number;
   messagesAStep?: number;

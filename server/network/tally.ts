@@ -3,7 +3,7 @@
  * figures do not depend on when this happens or which process does it. Every step is one checked
  * commit.
  */
-import type { Core } from "../core.ts";
+import type { AgentCore } from "../agents/agent_core.ts";
 import { randomId } from "../storage/random_id.ts";
 import { firstCountedMinute, WINDOW_MINUTES } from "./counted.ts";
 import type { StandingsNow } from "./standings.ts";
@@ -39,7 +39,7 @@ const ROWS_A_WRITE = 8;
 const DELETIONS_A_WRITE = 500;
 const LEASE_MS = 30_000;
 
-export interface TallyOptions extends Pick<Core, "store" | "commits" | "leases"> {
+export interface TallyOptions extends Pick<AgentCore, "store" | "commits" | "leases"> {
   /** The standings as the store has them, for a checkpoint. */
   standings: () => Promise<StandingsNow>;
   /** Seven days unless given. */

@@ -1,5 +1,5 @@
 /** Makes one attempt of one row: leases it, has its handler attempt it, and stores the outcome. */
-import type { Log } from "../deps.ts";
+import type { Log } from "../log.ts";
 import { describeFailure } from "../http/describe_failure.ts";
 import { type Beside, HeldRow, type HeldRowServices } from "./held_row.ts";
 import type { DueEntry, Lane } from "./lane.ts";

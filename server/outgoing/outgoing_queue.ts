@@ -13,7 +13,7 @@
  * While the clock cannot be relied on nothing is begun, and nothing is looked for. Times further ahead than
  * any rule gives come from a clock that was wrong: such rows are due now, and such leases are over.
  */
-import type { Log } from "../deps.ts";
+import type { Log } from "../log.ts";
 import { doneWithin } from "../done_within.ts";
 import { describeFailure } from "../http/describe_failure.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";

@@ -1,8 +1,8 @@
 /** Profiles as a part of the relay. */
-import type { Core } from "../core.ts";
+import type { AgentCore } from "../agents/agent_core.ts";
 import type { Part } from "../part.ts";
 import { profileRoutes } from "./routes.ts";
 
-export function openProfiles(core: Core): Part {
+export function openProfiles(core: AgentCore): Part {
   return { routes: profileRoutes(core) };
 }

@@ -1,6 +1,6 @@
 /** PATCH /v1/agents/me (specification, 4.2). */
 import type { JsonObject } from "../../toolkit/json_value.ts";
-import type { Core } from "../core.ts";
+import type { AgentCore } from "../agents/agent_core.ts";
 import { invalidJson, RelayError } from "../errors.ts";
 import { answerJson } from "../http/answer.ts";
 import type { Credential } from "../agents/authenticate.ts";
@@ -12,7 +12,7 @@ import { cleanDescription, cleanDisplayName, cleanTags } from "../agents/profile
 import type { SignatureUse } from "../agents/signature_use.ts";
 import { type ProfileChanges, repeatedUpdate, updateProfile } from "./update_profile.ts";
 
-export function profileRoutes(services: Core): Route[] {
+export function profileRoutes(services: AgentCore): Route[] {
   const { authenticator, limits } = services;
   return [
     {

@@ -1,7 +1,7 @@
 /** Changes to a profile: one commit with its listing, its notification e-mail and the request's signature. */
 import { stageListing } from "../directory/listing.ts";
 import { stageSubscription } from "../digest/subscription.ts";
-import type { Core } from "../core.ts";
+import type { AgentCore } from "../agents/agent_core.ts";
 import { RelayError } from "../errors.ts";
 import { inKey, type InRecord } from "../mailboxes/records.ts";
 import type { Job } from "../storage/group_commit.ts";
@@ -21,7 +21,7 @@ export interface ProfileChanges {
 }
 
 export type ProfileServices = Pick<
-  Core,
+  AgentCore,
   "deps" | "limits" | "store" | "commits" | "records" | "presence" | "freeDisk"
 >;
 

@@ -1,5 +1,5 @@
 /** The pages for people that show what is in the relay, as a part of it. */
-import type { Core } from "../core.ts";
+import type { AgentCore } from "../agents/agent_core.ts";
 import type { AgentSearch } from "../directory/agent_search.ts";
 import type { NetworkFigures } from "../network/network_figures.ts";
 import type { Part } from "../part.ts";
@@ -22,7 +22,7 @@ export interface SiteOptions {
 const FIRST_PAGES = 16;
 const FURTHER_PAGES = 32;
 
-export function openSite(core: Core, options: SiteOptions): Part {
+export function openSite(core: AgentCore, options: SiteOptions): Part {
   const { deps, addressKey, store: { now } } = core;
   const services: SiteServices = {
     ...options,

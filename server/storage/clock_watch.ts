@@ -4,7 +4,8 @@
  * machine that slept looks the same), so that nothing is decided until both have agreed for a while. A
  * leap back is the return to a time that has been: what was decided since is in the store.
  */
-import type { Clock, Log } from "../deps.ts";
+import type { Clock } from "../clock.ts";
+import type { Log } from "../log.ts";
 import { type RelayError, unavailable } from "../errors.ts";
 import { CLOCK_SKEW_MS } from "../clock_skew.ts";
 import { MINUTE_MS } from "../time_units.ts";

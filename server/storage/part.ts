@@ -1,9 +1,11 @@
 /** Opens the storage of one relay in order: the store with its commits, records, ids and leases. */
-import type { Deps } from "../deps.ts";
+import type { Config } from "../config.ts";
+import type { Clock } from "../clock.ts";
+import type { Log } from "../log.ts";
 import { logSparsely } from "../log_sparsely.ts";
-import type { Part } from "../part.ts";
 import type { StartTicker } from "../ticker.ts";
 import { startupNote } from "../startup_notes.ts";
+import type { Backend } from "./backend.ts";
 import { type ClockTiming, ClockWatch } from "./clock_watch.ts";
 import { FreeDisk, type MeasureFreeBytes } from "./free_disk.ts";
 import { GroupCommit } from "./group_commit.ts";
@@ -45,7 +47,17 @@ export interface StorageOptions {
   onWriteFailure?: (failure: unknown) => unknown;
 }
 
-export interface Storage extends Part {
+/** What a store is opened over; Deps has it. */
+export interface StorageDeps {
+  config: Config;
+  backend: Backend;
+  now: Clock;
+  elapsed: Clock;
+  random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
+  log: Log;
+}
+
+export interface Storage {
   store: Store;
   records: RecordCache;
   commits: GroupCommit;
@@ -57,13 +69,15 @@ export interface Storage extends Part {
   isFloorKnown: (version: string) => Promise<boolean>;
   /** Secret under which client addresses are hashed, 32 bytes. */
   addressKey: Uint8Array;
+  /** What start-up prints of it. */
+  notes: readonly string[];
   /** Waits for the last commits, ends the journal, and gives the writer slot back. */
   close(): Promise<void>;
 }
 
 /** @throws Error when the store is newer, its clock is ahead of ours, or no writer slot is free */
 export async function openStorage(
-  { config, backend, now, elapsed, random, log }: Deps,
+  { config, backend, now, elapsed, random, log }: StorageDeps,
   options: StorageOptions,
 ): Promise<Storage> {
   const check = config.clockCheck;

@@ -1,5 +1,5 @@
 /** The store and how much it can take in one commit. */
-import type { Clock } from "../deps.ts";
+import type { Clock } from "../clock.ts";
 import type { Backend } from "./backend.ts";
 import type { CallDeadlineOptions } from "./call_deadline.ts";
 import type { ClockWatch } from "./clock_watch.ts";

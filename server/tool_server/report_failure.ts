@@ -1,5 +1,5 @@
 /** What callers of a tool are told when it failed: the log has what happened. */
-import type { Log } from "../deps.ts";
+import type { Log } from "../log.ts";
 import { RelayError } from "../errors.ts";
 import { describeFailure } from "../http/describe_failure.ts";
 

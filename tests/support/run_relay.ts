@@ -2,7 +2,7 @@
 import { parseConfig } from "../../server/config.ts";
 import { readSettings } from "../../server/config/read_settings.ts";
 import { SETTING_NAMES } from "../../server/config/setting_names.ts";
-import { createLog } from "../../server/log.ts";
+import { createLog } from "../../server/json_log.ts";
 import { openStore } from "../../server/open_store.ts";
 import { openMailer } from "../../server/outgoing/open_mailer.ts";
 import { openRelay, type RelayOptions } from "../../server/relay.ts";

@@ -1,7 +1,8 @@
 /** /admin: the relay as its operator sees it, and bans, by forms. Without RELAY_ADMIN_TOKEN it is closed. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Context } from "hono";
-import type { Clock, Log } from "../../deps.ts";
+import type { Clock } from "../../clock.ts";
+import type { Log } from "../../log.ts";
 import { RelayError } from "../../errors.ts";
 import type { Identity } from "../../agents/records.ts";
 import { callerHash } from "../../http/client_address.ts";

@@ -5,7 +5,7 @@
  * without a limit; the token's 32 characters are what keeps them from guessing.
  */
 import { BoundedMap } from "../../bounded_map.ts";
-import type { Clock } from "../../deps.ts";
+import type { Clock } from "../../clock.ts";
 import { RelayError } from "../../errors.ts";
 import { admit, type Window } from "../../rate_window.ts";
 import { MINUTE_MS } from "../../time_units.ts";

@@ -6,7 +6,7 @@ import type {
   OutgoingLimits,
   OutgoingMessage,
 } from "../composing/outgoing_message.ts";
-import { readClientId } from "../inboxes/inbox_request.ts";
+import { readClientId } from "../records/client_id.ts";
 import { refuseLargeMessage } from "../sending/message_size.ts";
 import { readAddresses, uniqueRecipients } from "../sending/read_addresses.ts";
 import { readAttachment, readAttachments, readItem } from "../sending/read_attachments.ts";

@@ -3,7 +3,7 @@
  * made-up key ids, however many, has them fetched once in 30 seconds; one fetch serves all who wait.
  */
 import { importJWK } from "jose";
-import type { Clock } from "../../deps.ts";
+import type { Clock } from "../../clock.ts";
 import { RelayError } from "../../errors.ts";
 import { HOUR_MS } from "../../time_units.ts";
 

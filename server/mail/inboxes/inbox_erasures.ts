@@ -4,7 +4,7 @@
  * commit of a mailbox checks the inbox's record, so that nothing can be added behind it.
  */
 import type { Blobs } from "../../blobs/blobs.ts";
-import type { Log } from "../../deps.ts";
+import type { Log } from "../../log.ts";
 import { describeFailure } from "../../http/describe_failure.ts";
 import type { GroupCommit, Turn } from "../../storage/group_commit.ts";
 import { LeasedSteps } from "../../storage/leased_steps.ts";

@@ -4,11 +4,11 @@ import { invalidJson } from "../../errors.ts";
 import { cleanLine } from "../../http/text_fields.ts";
 import { cleanAddressList } from "./address_list.ts";
 import { ADDRESS_LISTS, type AddressListName, type SendPolicy } from "../records/inbox_record.ts";
+import { readClientId } from "../records/client_id.ts";
 import { cleanLocalPart } from "./local_part.ts";
 
 const MAX_DISPLAY_NAME = 100;
 const MAX_RETENTION_DAYS = 3650;
-const CLIENT_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** What PATCH changes; absent stays. */
 export interface InboxChanges {
@@ -78,11 +78,4 @@ function readRetention(given: JsonValue): number | null {
   throw invalidJson(
     `retention_days must be an integer from 1 to ${MAX_RETENTION_DAYS}, or null to keep messages`,
   );
-}
-
-/** @throws RelayError `invalid_json` */
-export function readClientId(given: JsonValue | undefined): string | null {
-  if (given === undefined || given === null) return null;
-  if (typeof given === "string" && CLIENT_ID.test(given)) return given;
-  throw invalidJson("client_id must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -");
 }

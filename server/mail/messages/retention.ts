@@ -1,5 +1,6 @@
 /** Deletes messages that are older than their inbox keeps them (mail page, "Inboxes"). */
-import type { Clock, Log } from "../../deps.ts";
+import type { Clock } from "../../clock.ts";
+import type { Log } from "../../log.ts";
 import { RelayError } from "../../errors.ts";
 import { describeFailure } from "../../http/describe_failure.ts";
 import { LeasedSteps } from "../../storage/leased_steps.ts";

@@ -4,7 +4,7 @@
  * every commit of the mail area checks the org's record, so that no row can be added behind it.
  * Addresses stay taken.
  */
-import type { Log } from "../../deps.ts";
+import type { Log } from "../../log.ts";
 import { describeFailure } from "../../http/describe_failure.ts";
 import type { Limits } from "../../limits.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";

@@ -1,7 +1,7 @@
 /** The way in as a part of the mail area: from a gateway, from inboxes of the relay, and by hand. */
 import type { RepetitionKind } from "../../idempotency/repetition_sweep.ts";
 import type { Auth } from "../auth/part.ts";
-import type { Reports } from "../delivery/part.ts";
+import type { Reports } from "../delivery/reports_part.ts";
 import type { MailCore, MailPart } from "../mail_core.ts";
 import { Destinations } from "./destinations.ts";
 import { operatorDelivery, type OperatorDeliveryOptions } from "./operator_delivery.ts";

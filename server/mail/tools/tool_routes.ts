@@ -1,6 +1,6 @@
 /** POST /mcp/mail: the tool server of the mail area (specification, 4.7). */
 import type { Config } from "../../config.ts";
-import type { Log } from "../../deps.ts";
+import type { Log } from "../../log.ts";
 import type { AnswersInHand } from "../../http/answers_in_hand.ts";
 import type { Route } from "../../http/route.ts";
 import type { Limits } from "../../limits.ts";

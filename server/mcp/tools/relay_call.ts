@@ -1,6 +1,6 @@
 /** What the relay's tools are told of a request besides its arguments, and who calls. */
 import * as z from "zod";
-import type { Core } from "../../core.ts";
+import type { AgentCore } from "../../agents/agent_core.ts";
 import type { Custody } from "../../custody/custody.ts";
 import type { AgentSearch } from "../../directory/agent_search.ts";
 import { RelayError } from "../../errors.ts";
@@ -11,7 +11,7 @@ import type { TokenSender } from "../../messages/send/token_send.ts";
 import type { ToolArguments } from "../../tool_server/tool_arguments.ts";
 
 /** What the tools call of the relay. */
-export interface ToolServices extends Core {
+export interface ToolServices extends AgentCore {
   custody: Custody;
   inbox: Inbox;
   tokenSender: TokenSender;

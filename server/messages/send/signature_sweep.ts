@@ -5,7 +5,7 @@
  * that are to go, and not to the time up to which they go: after a leap it stays near the right time.
  */
 import { keepSignatureUntilMs } from "../../agents/signature_use.ts";
-import type { Log } from "../../deps.ts";
+import type { Log } from "../../log.ts";
 import type { Leases } from "../../storage/leases.ts";
 import { FLOOR_KEY } from "../../storage/repeat_floor.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";

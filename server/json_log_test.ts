@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createLog } from "./log.ts";
+import { createLog } from "./json_log.ts";
 
 Deno.test("createLog() writes one JSON object a line", () => {
   const lines: string[] = [];
