@@ -1,9 +1,10 @@
 /** Every route of the service, in the order in which a reader meets them. */
+import { describeAll } from "./description/declaration.ts";
 import type { Operation, Setting } from "./description/operation.ts";
 import { CUSTODY_OPERATIONS } from "./custody/operations.ts";
 import { DOCS_OPERATIONS } from "./docs/operations.ts";
 import { directoryOperations } from "./directory/operations.ts";
-import { identityOperations } from "./agents/operations.ts";
+import { AGENT_ROUTES } from "./agents/routes.ts";
 import { mailOperations } from "./mail/operations.ts";
 import { messageOperations } from "./messages/operations.ts";
 import { NETWORK_OPERATIONS } from "./network/operations.ts";
@@ -16,7 +17,7 @@ import { toolServerOperations } from "./mcp/operations.ts";
 
 export function describeOperations(setting: Setting): Operation[] {
   return [
-    ...identityOperations(setting),
+    ...describeAll(AGENT_ROUTES, setting),
     ...profileOperations(setting),
     ...messageOperations(setting),
     ...directoryOperations(setting),

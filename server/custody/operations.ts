@@ -1,6 +1,18 @@
 /** Leaving relay custody (specification, sections 3 and 4.2). */
+import { z } from "@hono/zod-openapi";
 import type { Operation } from "../description/operation.ts";
-import { ExportedKey } from "../description/schemas/agents.ts";
+import { AGENT_FIELDS } from "../agents/schemas.ts";
+
+/** What POST /v1/keys/export answers, once. */
+const ExportedKey = z.object({
+  address: AGENT_FIELDS.address,
+  handle: AGENT_FIELDS.handle,
+  private_key_hex: z.string().regex(/^[0-9a-f]{64}$/).openapi({
+    description: "The 32-byte Ed25519 seed (RFC 8032, 5.1.5) as hex. Secret; shown once.",
+  }),
+  key_custody: z.literal("self"),
+  note: z.string().optional(),
+}).openapi("ExportedKey");
 
 export const CUSTODY_OPERATIONS: readonly Operation[] = [{
   method: "post",

@@ -1,7 +1,17 @@
 /** Changes of a profile (specification, 4.2). */
+import { z } from "@hono/zod-openapi";
 import { EXAMPLE_PROFILE } from "../description/examples.ts";
 import type { Operation, Setting } from "../description/operation.ts";
-import { AgentProfile, ProfileUpdate } from "../description/schemas/agents.ts";
+import * as rule from "../description/schemas/text_rules.ts";
+import { AgentProfile } from "../agents/schemas.ts";
+
+/** What PATCH /v1/agents/me takes: only what is present changes. */
+const ProfileUpdate = z.strictObject({
+  display_name: rule.displayName().optional(),
+  description: rule.description().optional(),
+  tags: rule.tagList().optional(),
+  notification_email: rule.notificationEmail().nullable().optional(),
+}).openapi("ProfileUpdate");
 
 export function profileOperations({ limits }: Setting): Operation[] {
   return [
