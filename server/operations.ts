@@ -6,7 +6,7 @@ import { DOCS_OPERATIONS } from "./docs/operations.ts";
 import { directoryOperations } from "./directory/operations.ts";
 import { AGENT_ROUTES } from "./agents/routes.ts";
 import { mailOperations } from "./mail/operations.ts";
-import { messageOperations } from "./messages/operations.ts";
+import { MESSAGE_ROUTES } from "./messages/routes.ts";
 import { NETWORK_OPERATIONS } from "./network/operations.ts";
 import { NOTIFICATION_OPERATIONS } from "./digest/operations.ts";
 import { OPERATOR_OPERATIONS } from "./admin/operations.ts";
@@ -19,7 +19,7 @@ export function describeOperations(setting: Setting): Operation[] {
   return [
     ...describeAll(AGENT_ROUTES, setting),
     ...profileOperations(setting),
-    ...messageOperations(setting),
+    ...describeAll(MESSAGE_ROUTES, setting),
     ...directoryOperations(setting),
     ...CUSTODY_OPERATIONS,
     ...NOTIFICATION_OPERATIONS,
