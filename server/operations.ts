@@ -5,7 +5,7 @@ import { CUSTODY_OPERATIONS } from "./custody/operations.ts";
 import { DOCS_OPERATIONS } from "./docs/operations.ts";
 import { directoryOperations } from "./directory/operations.ts";
 import { AGENT_ROUTES } from "./agents/routes.ts";
-import { mailOperations } from "./mail/operations.ts";
+import { MAIL_ROUTES } from "./mail/routes.ts";
 import { MESSAGE_ROUTES } from "./messages/routes.ts";
 import { NETWORK_OPERATIONS } from "./network/operations.ts";
 import { NOTIFICATION_OPERATIONS } from "./digest/operations.ts";
@@ -29,6 +29,6 @@ export function describeOperations(setting: Setting): Operation[] {
     ...DOCS_OPERATIONS,
     ...SITE_OPERATIONS,
     ...OPERATOR_OPERATIONS,
-    ...mailOperations(setting),
+    ...describeAll(MAIL_ROUTES, setting),
   ];
 }

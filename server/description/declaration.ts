@@ -29,21 +29,17 @@ export interface MountServices {
   limits: Limits;
 }
 
-export interface Declaration<Services = never> extends RouteFacts {
-  /** Ways in, any of them; empty: public. */
-  access: readonly Credential[];
-  describe: (setting: Setting) => Operation;
-  mount: (services: Services) => Route;
-}
-
-/** Of any services: what a list needs that is described and not mounted. */
-export type DescribedRoute = Pick<Declaration, "describe">;
-
 /** A declaration as the constructors of an area hand it on. */
 export interface Declared extends RouteFacts {
+  /** Ways in, any of them; empty: public. */
   access: readonly Credential[];
   pool: BodyPoolName;
   words: SayWords;
+}
+
+export interface Declaration<Services = never> extends Declared {
+  describe: (setting: Setting) => Operation;
+  mount: (services: Services) => Route;
 }
 
 /**
@@ -54,9 +50,8 @@ export function declareRoute<Services>(
   declared: Declared,
   handlerOf: (services: Services & MountServices) => Handler,
 ): Declaration<Services & MountServices> {
-  const { pool: _, words, ...facts } = declared;
   return {
-    ...facts,
+    ...declared,
     describe: (setting) => operationOf(declared, setting),
     mount: (services) => routeOf(declared, services.limits, handlerOf(services)),
   };
@@ -84,13 +79,17 @@ function operationOf(declared: Declared, setting: Setting): Operation {
     addition,
     page,
     access,
-    ...(typeof words === "function" ? words(setting) : words),
+    ...wordsFor(words, setting),
   };
+}
+
+export function wordsFor(words: SayWords, setting: Setting): RouteWords {
+  return typeof words === "function" ? words(setting) : words;
 }
 
 /** The operations of declarations, in their order. */
 export function describeAll(
-  declarations: readonly DescribedRoute[],
+  declarations: readonly Declaration[],
   setting: Setting,
 ): Operation[] {
   return declarations.map((one) => one.describe(setting));
