@@ -50,11 +50,18 @@ export function declareRoute<Services>(
   declared: Declared,
   handlerOf: (services: Services & MountServices) => Handler,
 ): Declaration<Services & MountServices> {
-  return {
-    ...declared,
-    describe: (setting) => operationOf(declared, setting),
-    mount: (services) => routeOf(declared, services.limits, handlerOf(services)),
-  };
+  return declareWhole(
+    declared,
+    (services) => routeOf(declared, services.limits, handlerOf(services)),
+  );
+}
+
+/** As declareRoute(), of a route that something else makes whole, such as a tool server. */
+export function declareWhole<Services>(
+  declared: Declared,
+  mount: (services: Services) => Route,
+): Declaration<Services> {
+  return { ...declared, mount, describe: (setting) => operationOf(declared, setting) };
 }
 
 /** The route of a declaration with a handler of whatever kind. */

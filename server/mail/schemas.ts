@@ -23,3 +23,10 @@ export const pageOf = (row: z.ZodType) =>
       description: "Pass it as `cursor` for the next page; null where nothing comes after.",
     }),
   });
+
+/** An answer that nobody keeps: what is in it is for the holder of a key alone. */
+export const unkept = (description: string, schema: z.ZodType) => ({
+  description,
+  headers: ["Cache-Control"] as const,
+  content: { schema },
+});

@@ -77,7 +77,7 @@ export function draftHandlers(services: DraftRouteServices) {
     if (!isThere) throw unknownObject("message");
   }
 
-  /** Steps 6 to 11 of mail_routes.ts; the body is read in its place unless that is done. */
+  /** Steps 6 to 11 of mail_route.ts; the body is read in its place unless that is done. */
   async function send(
     request: KeyedRequest,
     body: () => Promise<JsonObject>,

@@ -8,7 +8,7 @@ import type { MailCore } from "../mail_core.ts";
 import { type KeyedRequest, keyRoute } from "../mail_route.ts";
 import { type Inbox as StoredInbox, markedInbox, shownInbox } from "../records/inbox_record.ts";
 import { orgState } from "../records/org_record.ts";
-import { mailId, pageOf, PageQuery } from "../schemas.ts";
+import { mailId, pageOf, PageQuery, unkept } from "../schemas.ts";
 import type { InboxErasures } from "./inbox_erasures.ts";
 import { readInboxChanges, readInboxRequest } from "./inbox_request.ts";
 
@@ -81,11 +81,6 @@ const InboxChanges = z.strictObject({
   ...optionalLists(false),
 }).openapi("MailInboxChanges");
 
-const one = (description: string, schema: z.ZodType = Inbox) => ({
-  description,
-  headers: ["Cache-Control"] as const,
-  content: { schema },
-});
 const InboxOrMarks = z.union([Inbox, InboxMarks]);
 
 const NOT_FOUND = "the org has no inbox with this id or address, or the key is for another";
@@ -107,8 +102,8 @@ const createMailInbox = keyRoute({
       schema: InboxRequest,
     },
     answers: {
-      200: one("The inbox that was made under this client_id.", InboxOrMarks),
-      201: one("The inbox."),
+      200: unkept("The inbox that was made under this client_id.", InboxOrMarks),
+      201: unkept("The inbox.", Inbox),
     },
     errors: {
       reserved_local_part: null,
@@ -137,11 +132,7 @@ const listMailInboxes = keyRoute({
     description: "The org's inboxes, the oldest first; with an inbox-scoped key its one.",
     query: PageQuery,
     answers: {
-      200: {
-        description: "A page of inboxes.",
-        headers: ["Cache-Control"],
-        content: { schema: pageOf(Inbox) },
-      },
+      200: unkept("A page of inboxes.", pageOf(Inbox)),
     },
   },
   handle: (services: MailCore) => async (request) => {
@@ -170,7 +161,7 @@ const readMailInbox = keyRoute({
   addition: true,
   words: {
     description: "One inbox, by its id or its address.",
-    answers: { 200: one("The inbox.") },
+    answers: { 200: unkept("The inbox.", Inbox) },
     errors: { not_found: NOT_FOUND },
   },
   handle: (services: MailCore) => async (request) => {
@@ -191,7 +182,7 @@ const updateMailInbox = keyRoute({
       "`retention_days` it keeps messages. A key without `inbox:read` is answered without the name " +
       "and the lists.",
     body: { description: "Unknown fields are refused.", schema: InboxChanges },
-    answers: { 200: one("The inbox as it is now.", InboxOrMarks) },
+    answers: { 200: unkept("The inbox as it is now.", InboxOrMarks) },
     errors: { not_found: NOT_FOUND },
   },
   handle: (services: MailCore) => async (request) => {

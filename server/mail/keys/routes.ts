@@ -6,7 +6,7 @@ import { noContent } from "../../http/no_content.ts";
 import type { MailCore } from "../mail_core.ts";
 import { type KeyedRequest, keyRoute } from "../mail_route.ts";
 import { keysKey, type KeysRecord, type MailKey, shownKey } from "../records/key_record.ts";
-import { mailId, pageOf, PageQuery } from "../schemas.ts";
+import { mailId, pageOf, PageQuery, unkept } from "../schemas.ts";
 import { unknownObject } from "../unknown_object.ts";
 import { createKey, deleteKey } from "./keys.ts";
 import { readKeyRequest } from "./key_request.ts";
@@ -63,11 +63,7 @@ const createMailKey = keyRoute({
       `give each agent its own. At most ${limits.mailKeysPerOrg} keys an org.`,
     body: { description: "Unknown fields are ignored.", schema: KeyRequest },
     answers: {
-      201: {
-        description: "The key.",
-        headers: ["Cache-Control"],
-        content: { schema: NewKey },
-      },
+      201: unkept("The key.", NewKey),
     },
     errors: {
       not_found: "the org has no inbox with this id or address",
@@ -95,11 +91,7 @@ const listMailKeys = keyRoute({
     description: "The org's keys, the oldest first, never the secrets.",
     query: PageQuery,
     answers: {
-      200: {
-        description: "A page of keys.",
-        headers: ["Cache-Control"],
-        content: { schema: pageOf(Key) },
-      },
+      200: unkept("A page of keys.", pageOf(Key)),
     },
   },
   handle: (services: MailCore) => async ({ c, org }) => {
@@ -125,7 +117,7 @@ const readMailKey = keyRoute({
   words: {
     description: "One key's record.",
     answers: {
-      200: { description: "The key.", headers: ["Cache-Control"], content: { schema: Key } },
+      200: unkept("The key.", Key),
     },
     errors: { not_found: "the org has no such key" },
   },

@@ -34,7 +34,7 @@ export interface SendingRouteServices {
 export function sendingHandlers(services: SendingRouteServices) {
   const { inboxes, messages, sender, acceptance, answering, cancel, keyedAnswers } = services;
 
-  /** Steps 7 to 11 of mail_routes.ts. */
+  /** Steps 7 to 11 of mail_route.ts. */
   async function accept<K extends OutgoingKind>(
     request: KeyedRequest,
     kind: K,

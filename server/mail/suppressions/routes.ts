@@ -4,7 +4,7 @@ import { time } from "../../description/schemas/values.ts";
 import { noContent } from "../../http/no_content.ts";
 import type { ListPages } from "../list_pages.ts";
 import { keyRoute } from "../mail_route.ts";
-import { mailId, pageOf, PageQuery } from "../schemas.ts";
+import { mailId, pageOf, PageQuery, unkept } from "../schemas.ts";
 import { unknownObject } from "../unknown_object.ts";
 import { shownSuppression, type Suppressions } from "./suppressions.ts";
 
@@ -30,11 +30,7 @@ const listSuppressions = keyRoute({
       "bounced there for good, or its reader complained. Sending to one is refused.",
     query: PageQuery,
     answers: {
-      200: {
-        description: "A page of addresses.",
-        headers: ["Cache-Control"],
-        content: { schema: pageOf(Suppression) },
-      },
+      200: unkept("A page of addresses.", pageOf(Suppression)),
     },
   },
   handle:
