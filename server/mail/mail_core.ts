@@ -16,8 +16,8 @@ import { MAIL_INBOXES } from "./mailboxes/mail_inboxes.ts";
 import { Mailboxes } from "./mailboxes/mailboxes.ts";
 import { Messages } from "./messages/messages.ts";
 import type { MailWorker } from "./parsing/mail_worker.ts";
-import type { MailboxRecord } from "./records/mailbox_record.ts";
 import type { MailHandlers } from "./paths.ts";
+import type { MailboxRecord } from "./records/mailbox_record.ts";
 import type { MailSecret } from "./secret/mail_secret.ts";
 
 /** A part of the mail area; what its handlers need not check, mail_route.ts has checked. */

@@ -15,7 +15,8 @@
  * 11. limits: 429; conflicts, in the commit: 409
  *
  * Steps 2 to 5 are done here, the others by the handler, in this order. The commit decides 3 and 4 once
- * more (keys/require_org.ts).
+ * more (keys/require_org.ts). Of the operator's routes step 3 is its token, 401 `unknown_token`; those of the
+ * gateway check its signature with the body, and public ones have no steps 3 to 5.
  */
 import type { Context } from "hono";
 import type { JsonObject } from "../../toolkit/json_value.ts";
@@ -39,7 +40,7 @@ import { decodeSegment } from "../http/target.ts";
 import type { Limits } from "../limits.ts";
 import { isKeyAccess, type KeyAccess, type MailAccess, refusalOf } from "./access.ts";
 import type { KeyAuthenticator, MailCaller } from "./keys/authenticate_key.ts";
-import { mailWords } from "./mail_words.ts";
+import { mailWords, type SaidOfMail } from "./mail_words.ts";
 
 /** A request that has passed the checks that come before its handler. */
 export interface MailRequest {
@@ -196,8 +197,6 @@ function refuseOff(): never {
   );
 }
 
-type SaidOfMail = MailFacts & Partial<WordedFacts> & Pick<MailDeclaration, "may" | "expiredTrial">;
-
 /** Of routes that say nothing else. */
 const BODY_BYTES = 256 * 1024;
 
@@ -214,7 +213,7 @@ const PAGE_CORS: Pick<Route, "cors" | "ownCors"> = {
 };
 
 function declareMail<Services>(
-  said: SaidOfMail,
+  said: MailFacts & Pick<WordedFacts, "pages"> & SaidOfMail,
   handlerOf: (services: Services & MountServices) => Handler,
 ): MailDeclaration<Services & MountServices> {
   const { path, may, expiredTrial, pages, note: _, bodyLimit = BODY_BYTES, ...facts } = said;
