@@ -1,177 +1,141 @@
-/** POST /v1/register, GET /v1/whoami, GET /v1/agents/{identifier}, POST /v1/owner-token. */
-import { AddressError } from "../../toolkit/address_error.ts";
-import { decodeAddress } from "../../toolkit/decode_address.ts";
-import type { JsonObject, JsonValue } from "../../toolkit/json_value.ts";
-import { isStrictPublicKey } from "../../toolkit/strict_signature.ts";
+/** Routes of who an agent is (specification, 4.2). */
+import { z } from "@hono/zod-openapi";
 import type { AgentCore } from "./agent_core.ts";
-import { invalidJson, RelayError } from "../errors.ts";
+import { publicRoute } from "../description/declaration.ts";
+import { EXAMPLE_PROFILE, EXAMPLE_WHOAMI } from "../description/examples.ts";
+import { RelayError } from "../errors.ts";
 import { answerJson, NO_STORE } from "../http/answer.ts";
-import { callerHash } from "../http/client_address.ts";
-import { readObject } from "../http/json_body.ts";
-import { readBody } from "../http/read_body.ts";
-import type { Route } from "../http/route.ts";
 import { decodeSegment } from "../http/target.ts";
-import { withCaller, withCallerAndBody } from "../http/with_caller.ts";
 import { findActiveAgent } from "./active_agents.ts";
-import {
-  cleanDescription,
-  cleanDisplayName,
-  cleanHandle,
-  cleanTags,
-  refuseReservedHandle,
-} from "./profile_rules.ts";
+import { agentRoute, signedRoute } from "./agent_route.ts";
 import { agentKey, agentProfile, type AgentRecord, whoamiRecord } from "./records.ts";
-import { registerAgent } from "./register.ts";
-import { makeToken, rotateOwnerToken } from "./tokens.ts";
+import { register } from "./register_route.ts";
+import { AGENT_FIELDS, AgentProfile, ownerToken } from "./schemas.ts";
+import { rotateOwnerToken } from "./tokens.ts";
 
-export function agentRoutes(services: AgentCore): Route[] {
-  const { deps, store, records, commits, presence, authenticator, freeDisk } = services;
-  const { limits, requireKeyProof, trustedProxyHops } = deps.config;
-  const tokenServices = {
-    store,
-    commits,
-    records,
-    freeDisk,
-    random: deps.random,
-    renewalsPerHour: limits.tokenRenewalsPerAgentPerHour,
-  };
+const OwnerToken = z.object({ owner_token: ownerToken() }).openapi("OwnerToken");
 
-  return [
-    {
-      method: "POST",
-      path: "/v1/register",
-      body: { limitBytes: limits.rawBodyBytes, pool: "messages" },
-      async handle(c) {
-        const body = await readBody(c);
-        const request = readRegistration(readObject(body));
-        const handle = cleanHandle(request.handle);
-        requirePublicKey(request.pubkey);
-        const proven = authenticator.proveKey(c, body, request.pubkey);
-        if (!proven && requireKeyProof) {
-          throw new RelayError(
-            "invalid_signature",
-            "this relay registers a key only for its holder: sign the request with the key (X-Relay-Pubkey, X-Relay-Timestamp, X-Relay-Signature)",
-          );
-        }
-        refuseReservedHandle(handle);
-        await freeDisk.refuseWhenFull();
-        const { token, hash } = makeToken("owner", deps.random);
-        const agent = await registerAgent({ commits, records }, {
-          handle,
-          address: request.pubkey,
-          displayName: request.displayName,
-          description: request.description,
-          tags: request.tags,
-          custody: "self",
-          tokenKind: "owner",
-          tokenHash: hash,
-          client: {
-            windowName: "register",
-            addressHash: callerHash(c, services.addressKey, trustedProxyHops),
-            limitPerHour: limits.registrationsPerIpPerHour,
-          },
-        });
-        return answerJson(
-          {
-            address: agent.address,
-            handle: agent.handle,
-            word_name: agent.wordName,
-            owner_token: token,
-          },
-          201,
-          NO_STORE,
-        );
+const renewOwnerToken = signedRoute({
+  method: "POST",
+  path: "/v1/owner-token",
+  id: "rotateOwnerToken",
+  tag: "Identity",
+  summary: "Replace the owner_token",
+  addition: true,
+  words: ({ limits }) => ({
+    description: "Gives a new `owner_token`, **shown once**; the old one dies in the same " +
+      "commit. For a token that was lost, or that a stranger got by registering your key.\n\n" +
+      "Signed requests only. Each signature works once: on a lost answer sign again with a " +
+      "later timestamp. A body, of any type, is ignored but is part of what is signed. At most " +
+      `${limits.tokenRenewalsPerAgentPerHour} an hour.`,
+    answers: {
+      201: {
+        description: "The new token.",
+        headers: ["Cache-Control"],
+        content: { schema: OwnerToken },
       },
     },
-    {
-      method: "GET",
-      path: "/v1/whoami",
-      handle: withCaller(authenticator.authenticate, async (_, { agent }) => {
-        const record = await records.read<AgentRecord>(agentKey(agent.id));
-        return answerJson(whoamiRecord(record!), 200, NO_STORE);
-      }),
+    errors: {
+      invalid_signature: "the signature is malformed, does not verify, or was used here before",
+      unknown_token: "no credentials, or a token: this route takes a signed request only",
+      rate_limited: "too many new tokens within an hour",
     },
-    {
-      method: "GET",
-      path: "/v1/agents/{identifier}",
-      async handle(c) {
-        const identifier = decodeSegment(c.get("path").slice("/v1/agents/".length));
-        if (identifier === undefined) throw unknownAgent();
-        const found = await findActiveAgent(services, identifier);
-        if (found === null) throw unknownAgent();
-        return answerJson(agentProfile(found.agent, found.lastSeenMs));
+  }),
+  refuse: () =>
+    new RelayError(
+      "unknown_token",
+      "POST /v1/owner-token takes a signed request only (X-Relay-Pubkey, X-Relay-Timestamp, X-Relay-Signature)",
+    ),
+  handle: (services: AgentCore) => {
+    const { deps: { random }, limits, presence } = services;
+    const tokens = { ...services, random, renewalsPerHour: limits.tokenRenewalsPerAgentPerHour };
+    return async (_, { agent, credential }) => {
+      try {
+        const token = await rotateOwnerToken(tokens, agent.id, credential.use);
+        presence.touch(agent.id);
+        return answerJson({ owner_token: token }, 201, NO_STORE);
+      } catch (error) {
+        // Whoever meets a limit has been seen, but a signature that was used before is no proof.
+        if (error instanceof RelayError && error.status !== 401) presence.touch(agent.id);
+        throw error;
+      }
+    };
+  },
+});
+
+const { handle, word_name, address, ...profile } = AGENT_FIELDS;
+const Whoami = z.object({
+  handle,
+  word_name,
+  address,
+  key_custody: z.enum(["self", "relay"]).openapi({
+    description: "Who holds the private key: the agent itself, or the relay for it.",
+  }),
+  ...profile,
+}).openapi("Whoami");
+
+const whoami = agentRoute({
+  method: "GET",
+  path: "/v1/whoami",
+  id: "whoami",
+  tag: "Identity",
+  summary: "Tell who is calling",
+  words: {
+    description: "The caller's own record: its three address forms, who holds its key, its " +
+      "profile. A cheap way to check that signing works.",
+    answers: {
+      200: {
+        description: "The caller.",
+        headers: ["Cache-Control"],
+        content: { schema: Whoami, examples: { agent: EXAMPLE_WHOAMI } },
       },
     },
-    {
-      method: "POST",
-      path: "/v1/owner-token",
-      body: { limitBytes: limits.rawBodyBytes, pool: "messages" },
-      handle: withCallerAndBody(authenticator.identify, readBody, async (_, caller) => {
-        const { agent, credential } = caller;
-        if (credential.kind !== "signature") {
-          throw new RelayError(
-            "unknown_token",
-            "POST /v1/owner-token takes a signed request only (X-Relay-Pubkey, X-Relay-Timestamp, X-Relay-Signature)",
-          );
-        }
-        try {
-          const token = await rotateOwnerToken(tokenServices, agent.id, credential.use);
-          presence.touch(agent.id);
-          return answerJson({ owner_token: token }, 201, NO_STORE);
-        } catch (error) {
-          // Whoever meets a limit has been seen, but a signature that was used before is no proof.
-          if (error instanceof RelayError && error.status !== 401) presence.touch(agent.id);
-          throw error;
-        }
+  },
+  handle: ({ records }: AgentCore) => async (_, { agent }) => {
+    const record = await records.read<AgentRecord>(agentKey(agent.id));
+    return answerJson(whoamiRecord(record!), 200, NO_STORE);
+  },
+});
+
+const resolveAgent = publicRoute({
+  method: "GET",
+  path: "/v1/agents/{identifier}",
+  id: "resolveAgent",
+  tag: "Identity",
+  summary: "Look up an agent",
+  words: {
+    description: "Resolves any address form to an agent's profile. Handles and word names match " +
+      "in any case; keys exactly.\n\nCompare `address` with the one you know before you trust " +
+      "a name: profiles are self-reported.",
+    params: z.object({
+      identifier: z.string().min(1).openapi({
+        description: "A handle (a leading @ and capitals do no harm), a word name, or a base58 " +
+          "address, percent-encoded where needed.",
+        examples: ["alice"],
       }),
+    }),
+    answers: {
+      200: {
+        description: "The agent's profile.",
+        content: { schema: AgentProfile, examples: { agent: EXAMPLE_PROFILE } },
+      },
     },
-  ];
-}
+    errors: { not_found: "no agent has this identifier, or it is banned" },
+  },
+  handle: (services: AgentCore) => async (c) => {
+    const identifier = decodeSegment(c.get("path").slice("/v1/agents/".length));
+    if (identifier === undefined) throw unknownAgent();
+    const found = await findActiveAgent(services, identifier);
+    if (found === null) throw unknownAgent();
+    return answerJson(agentProfile(found.agent, found.lastSeenMs));
+  },
+});
+
+export const AGENT_ROUTES = [register, renewOwnerToken, whoami, resolveAgent];
 
 function unknownAgent(): RelayError {
   return new RelayError(
     "not_found",
     "no active agent has this handle, word name or base58 key; GET /v1/agents?q= searches the directory",
-  );
-}
-
-interface RegistrationRequest {
-  handle: string;
-  pubkey: string;
-  displayName: string;
-  description: string;
-  tags: string[];
-}
-
-/** Types and lengths of a registration. @throws RelayError `invalid_json` naming the field */
-function readRegistration(request: JsonObject): RegistrationRequest {
-  const handle = requireString(request, "handle", "3 to 32 characters of a-z, 0-9 and _");
-  const pubkey = requireString(request, "pubkey", "base58 of the 32-byte Ed25519 public key");
-  return {
-    handle,
-    pubkey,
-    displayName: cleanDisplayName(request["display_name"] ?? ""),
-    description: cleanDescription(request["description"] ?? ""),
-    tags: cleanTags(request["tags"] ?? []),
-  };
-}
-
-function requireString(request: JsonObject, field: string, form: string): string {
-  const value: JsonValue | undefined = request[field];
-  if (value === undefined) throw invalidJson(`${field} is required: ${form}`);
-  if (typeof value !== "string") throw invalidJson(`${field} must be a string: ${form}`);
-  return value;
-}
-
-/** @throws RelayError `invalid_pubkey` */
-function requirePublicKey(address: string): void {
-  try {
-    if (isStrictPublicKey(decodeAddress(address))) return;
-  } catch (error) {
-    if (!(error instanceof AddressError)) throw error;
-  }
-  throw new RelayError(
-    "invalid_pubkey",
-    "pubkey must be the base58 (33 to 44 characters) of a 32-byte Ed25519 public key: a canonical point that is not of small order",
   );
 }

@@ -1,13 +1,14 @@
 /** Custody as a part of the relay: with which keys it starts, and what start-up says of it. */
 import type { AgentCore } from "../agents/agent_core.ts";
 import type { Deps } from "../deps.ts";
+import { mount } from "../description/declaration.ts";
 import type { Part } from "../part.ts";
 import { startupNote } from "../startup_notes.ts";
 import { Custody } from "./custody.ts";
 import { custodyKeyId, KeyRing } from "../sealing/key_ring.ts";
 import { custodyKeyPath, openCustodyKeys, readKeyFile } from "./open_custody_keys.ts";
 import { listMarkedKeys } from "../sealing/sealed_rows.ts";
-import { custodyRoutes } from "./routes.ts";
+import { CUSTODY_ROUTES } from "./routes.ts";
 
 export interface OpenCustody extends Part {
   custody: Custody;
@@ -26,7 +27,7 @@ export async function openCustody(core: AgentCore): Promise<OpenCustody> {
   return {
     custody,
     ring,
-    routes: custodyRoutes({ ...core, custody }),
+    routes: mount(CUSTODY_ROUTES, { ...core, custody }),
     notes: [startupNote("custody", await describe(custody, ring, config))],
   };
 }

@@ -1,4 +1,4 @@
-/** One route as the API description tells it; operations/ holds them, document.ts puts them together. */
+/** One route as the API description tells it; declaration.ts makes them, document.ts puts them together. */
 import type { z } from "@hono/zod-openapi";
 import type { ErrorCode } from "../errors.ts";
 import type { Limits } from "../limits.ts";

@@ -1,8 +1,17 @@
 /** The public directory (specification, 4.4). */
+import { z } from "@hono/zod-openapi";
+import { AGENT_FIELDS } from "../agents/schemas.ts";
 import { EXAMPLE_LIST_ENTRY } from "../description/examples.ts";
 import type { Operation, Setting } from "../description/operation.ts";
-import { AgentList } from "../description/schemas/agents.ts";
 import { DirectoryQuery } from "../description/schemas/queries.ts";
+import * as value from "../description/schemas/values.ts";
+
+const AgentListEntry = z.object({
+  id: value.id("Counts registrations of this relay; pages of the directory end with it."),
+  ...AGENT_FIELDS,
+}).openapi("AgentListEntry");
+
+const AgentList = z.object({ agents: z.array(AgentListEntry) }).openapi("AgentList");
 
 export function directoryOperations({ limits }: Setting): Operation[] {
   return [{

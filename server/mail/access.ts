@@ -1,6 +1,6 @@
 /**
  * Who may call what in the mail area (mail page, "Who may call what"), and what of it a key is told
- * ("Keys"). paths.ts gives every route one of these words; `refusalOf` is the only place that decides
+ * ("Keys"). every route is declared with one of these words; `refusalOf` is the only place that decides
  * by them.
  */
 import type { MailKey, Permission } from "./records/key_record.ts";
@@ -29,12 +29,40 @@ export type MailAccess =
   /** The tool server: each tool asks for itself. */
   | "tools";
 
-const KEY_ACCESS: Record<KeyAccess, { permissions: readonly Permission[]; orgOnly: boolean }> = {
-  orgRead: { permissions: ["inbox:read"], orgOnly: true },
-  orgWrite: { permissions: ["inbox:write"], orgOnly: true },
-  read: { permissions: ["inbox:read"], orgOnly: false },
-  write: { permissions: ["inbox:write"], orgOnly: false },
-  readWrite: { permissions: ["inbox:read", "inbox:write"], orgOnly: false },
+interface KeyNeeds {
+  permissions: readonly Permission[];
+  orgOnly: boolean;
+  /** As the description of the API says it. */
+  words: string;
+}
+
+const KEY_ACCESS: Readonly<Record<KeyAccess, KeyNeeds>> = {
+  orgRead: {
+    permissions: ["inbox:read"],
+    orgOnly: true,
+    words: "Takes an org-scoped key with `inbox:read`.",
+  },
+  orgWrite: {
+    permissions: ["inbox:write"],
+    orgOnly: true,
+    words: "Takes an org-scoped key with `inbox:write`.",
+  },
+  read: {
+    permissions: ["inbox:read"],
+    orgOnly: false,
+    words: "Takes a key with `inbox:read`; an inbox-scoped one sees its own inbox.",
+  },
+  write: {
+    permissions: ["inbox:write"],
+    orgOnly: false,
+    words: "Takes a key with `inbox:write`; an inbox-scoped one for its own inbox.",
+  },
+  readWrite: {
+    permissions: ["inbox:read", "inbox:write"],
+    orgOnly: false,
+    words:
+      "Takes a key with `inbox:read` and `inbox:write`; an inbox-scoped one for its own inbox.",
+  },
 };
 
 /**
@@ -76,4 +104,9 @@ export function maySee(
 
 export function isKeyAccess(access: MailAccess): access is KeyAccess {
   return Object.hasOwn(KEY_ACCESS, access);
+}
+
+/** What a route asks of a key, in words; null where it takes none. Pure. */
+export function keyWords(access: MailAccess): string | null {
+  return isKeyAccess(access) ? KEY_ACCESS[access].words : null;
 }

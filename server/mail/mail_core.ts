@@ -9,18 +9,20 @@ import type { Waits } from "../waiting/waits.ts";
 import { Sendings } from "./delivery/sending_now.ts";
 import { Inboxes } from "./inboxes/inboxes.ts";
 import { ownLocalParts } from "./inboxes/local_part.ts";
+import { KeyAuthenticator } from "./keys/authenticate_key.ts";
 import { LastUsed } from "./keys/last_used.ts";
 import { ListPages } from "./list_pages.ts";
-import type { MailHandlers } from "./mail_routes.ts";
 import { MAIL_INBOXES } from "./mailboxes/mail_inboxes.ts";
 import { Mailboxes } from "./mailboxes/mailboxes.ts";
 import { Messages } from "./messages/messages.ts";
 import type { MailWorker } from "./parsing/mail_worker.ts";
+import type { MailHandlers } from "./paths.ts";
 import type { MailboxRecord } from "./records/mailbox_record.ts";
 import type { MailSecret } from "./secret/mail_secret.ts";
 
-/** A part of the mail area; what its handlers need not check, mail_routes.ts has checked. */
+/** A part of the mail area; what its handlers need not check, mail_route.ts has checked. */
 export interface MailPart extends Part {
+  /** BRIDGE: of routes in paths.ts. */
   handlers?: MailHandlers;
 }
 
@@ -33,8 +35,9 @@ export interface MailBeside {
   waits: Waits;
 }
 
-/** `answers` is the room of the mail area alone. */
-export interface MailCore extends Core, Omit<MailBeside, "waits"> {
+/** `answers` is the room of the mail area alone, and its callers are holders of mail keys. */
+export interface MailCore extends Omit<Core, "authenticator">, Omit<MailBeside, "waits"> {
+  authenticator: KeyAuthenticator;
   now: () => number;
   random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
   /** The next hop. */
@@ -70,6 +73,7 @@ export function createMailCore(
   const waits = waiting.at(MAIL_INBOXES);
   const mailboxes = new Mailboxes({ records, commits, limits, waits });
   const messages = new Messages({ store, mailboxes, blobs });
+  const lastUsed = new LastUsed(store);
   return {
     ...core,
     ...own,
@@ -83,7 +87,8 @@ export function createMailCore(
     blobs,
     waits,
     pages: new ListPages(own.secret),
-    lastUsed: new LastUsed(store),
+    authenticator: new KeyAuthenticator({ store, records, lastUsed, limits }),
+    lastUsed,
     mailboxes,
     messages,
     sendings: new Sendings({

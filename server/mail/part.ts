@@ -1,5 +1,6 @@
 /** The mail area as a part of the relay: on with the parts that it is made of, or off and why. */
 import type { Core } from "../core.ts";
+import { mount } from "../description/declaration.ts";
 import { AnswersInHand } from "../http/answers_in_hand.ts";
 import type { RepetitionKind } from "../idempotency/repetition_sweep.ts";
 import { logSparsely } from "../log_sparsely.ts";
@@ -12,19 +13,22 @@ import { openDelivery } from "./delivery/part.ts";
 import { openReports } from "./delivery/reports_part.ts";
 import { openDrafts } from "./drafts/part.ts";
 import { figureHandlers } from "./figures/routes.ts";
+import { FORMER_ROUTES } from "./former_routes.ts";
 import { openGoogle } from "./google/part.ts";
 import { inboundSecretPath, openInboundSecret } from "./inbound_secret.ts";
 import { openInboxes } from "./inboxes/part.ts";
 import { openKeys } from "./keys/part.ts";
 import { createMailCore, type MailBeside, type MailPart } from "./mail_core.ts";
-import { type MailHandlers, mailRoutes } from "./mail_routes.ts";
+import { offRoutes } from "./mail_route.ts";
 import { whyMailIsOff } from "./mail_switch.ts";
 import { MAIL_ANSWERS } from "./messages/answer_room.ts";
 import { openMessages } from "./messages/part.ts";
 import { openOrgs } from "./orgs/part.ts";
 import { MailWorker } from "./parsing/mail_worker.ts";
 import { startMailWorker } from "./parsing/start_mail_worker.ts";
+import type { MailHandlers } from "./paths.ts";
 import { openReceiving, type Receiving } from "./receiving/part.ts";
+import { MAIL_ROUTES } from "./routes.ts";
 import { openSearch } from "./search/part.ts";
 import { MailSecret } from "./secret/mail_secret.ts";
 import { openOutbound, openSending } from "./sending/part.ts";
@@ -32,6 +36,7 @@ import { openSignIn } from "./sign_in/part.ts";
 import { claimStore, refuseLocalStore } from "./store_mark.ts";
 import { openSuppressions } from "./suppressions/part.ts";
 import { openMailTools } from "./tools/part.ts";
+import { WEBHOOK_ROUTES } from "./webhook_routes.ts";
 
 /** From here on two workers read mail: whoever waits for a slow one waits for the faster of two. */
 const CORES_FOR_TWO_READERS = 4;
@@ -62,7 +67,7 @@ export async function openMail(core: Core, ring: KeyRing, beside: MailBeside): P
       isOn: false,
       handIn: null,
       repetitions: [],
-      routes: mailRoutes({ on: null, limits }),
+      routes: offRoutes(MAIL_ROUTES, limits),
       notes: [startupNote("mail", `off: ${off}, mail routes answer 503`)],
     };
   }
@@ -81,7 +86,7 @@ async function openMailParts(
   beside: MailBeside,
   secret: MailSecret,
 ): Promise<Pick<Mail, "repetitions"> & Pick<Receiving, "handIn">> {
-  const { deps, limits } = core;
+  const { deps } = core;
   const { config, random, log } = deps;
   let handlers: MailHandlers = {};
   const add = <P extends MailPart>(name: string, part: P): P => {
@@ -107,7 +112,7 @@ async function openMailParts(
   const mail = createMailCore(core, beside, { secret, reader, answers });
   const auth = add("senders", await openAuth(deps));
   add("orgs", openOrgs(mail));
-  const { authenticator } = add("keys", openKeys(mail));
+  add("keys", openKeys(mail));
   add("sign-in", openSignIn(mail));
   add("google", openGoogle(mail));
   add("inboxes", openInboxes(mail));
@@ -125,7 +130,8 @@ async function openMailParts(
   const { receiver, handIn } = receiving;
   add("delivery", openDelivery(mail, { changes, receiver }));
   const { search } = add("search", openSearch(mail));
-  const { tools } = openMailTools(mail, { authenticator, outbound, sending, search });
-  parts.add("routes", { routes: mailRoutes({ limits, on: { authenticator, handlers, tools } }) });
+  const { tools } = openMailTools(mail, { outbound, sending, search });
+  add("webhooks", { routes: mount(WEBHOOK_ROUTES, mail) });
+  parts.add("routes", { routes: mount(FORMER_ROUTES, { ...mail, handlers, tools }) });
   return { handIn, repetitions: [outbound.largeAnswers, ...receiving.repetitions] };
 }

@@ -1,9 +1,11 @@
 // Over 300 lines: one table, which is read from top to bottom.
 /**
- * Every path of the mail area, said once: the routes, who may call them, what they answer while mail
- * is off and the description of the API are made from this table.
+ * BRIDGE, to be deleted with former_routes.ts: routes that are not declared in one place yet. Their
+ * handlers stand in tables by id, their words in the operations.ts of their parts.
  */
+import type { Operation } from "../description/operation.ts";
 import type { KeyAccess, MailAccess } from "./access.ts";
+import type { KeyedRequest, MailRequest } from "./mail_route.ts";
 
 const PERIOD = "Query `period`: 24h, 7d, 30d or 90d.";
 const REGISTER = "A receive-only trial of 24 hours; 5 per client address an hour.";
@@ -41,8 +43,7 @@ function route<Id extends string, Access extends MailAccess>(
   return { method, path, id, access, summary, ...further };
 }
 
-/** The org, and the ways into it. */
-const ORG = [
+export const ORG = [
   route("post", "/v1/mail/agents/register", "registerMail", "public", "Register for mail", {
     note: REGISTER,
   }),
@@ -56,6 +57,9 @@ const ORG = [
   ),
   route("get", "/v1/mail/org", "readMailOrg", "orgRead", "Read the org"),
   route("delete", "/v1/mail/org", "deleteMailOrg", "orgWrite", "Erase the org", { addition: true }),
+] as const;
+
+export const GOOGLE = [
   route(
     "post",
     "/v1/mail/org/google",
@@ -71,6 +75,9 @@ const ORG = [
     note: "Recovers an expired trial.",
     expiredTrial: true,
   }),
+] as const;
+
+export const SIGN_IN = [
   route("post", "/v1/mail/org/magic", "sendMagicLink", "public", "Send a sign-in link", {
     note: "The link works once, for an hour; 3 per e-mail an hour.",
   }),
@@ -103,23 +110,14 @@ const ORG = [
   ),
 ] as const;
 
-/** Inboxes, and what is in them. */
-const MAILBOXES = [
-  route("post", "/v1/mail/inboxes", "createMailInbox", "orgWrite", "Create an inbox"),
-  route("get", "/v1/mail/inboxes", "listMailInboxes", "read", "List inboxes"),
-  route("get", "/v1/mail/inboxes/{id}", "readMailInbox", "read", "Read an inbox", {
-    addition: true,
-  }),
-  route("patch", "/v1/mail/inboxes/{id}", "updateMailInbox", "orgWrite", "Change an inbox", {
-    addition: true,
-  }),
-  route("delete", "/v1/mail/inboxes/{id}", "deleteMailInbox", "orgWrite", "Delete an inbox", {
-    addition: true,
-  }),
+export const SEND = [
   route("post", "/v1/mail/inboxes/{id}/messages/send", "sendMail", "write", "Send mail", {
     note: "The Idempotency-Key header is supported.",
     bodyLimit: "mailRequestBytes",
   }),
+] as const;
+
+export const MESSAGES = [
   route("get", "/v1/mail/inboxes/{id}/messages", "listMail", "read", "List messages"),
   route("get", "/v1/mail/messages/{id}", "readMail", "read", "Read a message"),
   route("patch", "/v1/mail/messages/{id}", "updateMail", "write", "Mark or label a message", {
@@ -139,6 +137,9 @@ const MAILBOXES = [
     "Read an attachment",
     { addition: true },
   ),
+] as const;
+
+export const ANSWERING = [
   route("post", "/v1/mail/messages/{id}/reply", "replyToMail", "write", "Reply in the thread", {
     bodyLimit: "mailRequestBytes",
   }),
@@ -153,14 +154,23 @@ const MAILBOXES = [
     "Cancel a scheduled message",
     { addition: true },
   ),
+] as const;
+
+export const THREADS = [
   route("get", "/v1/mail/inboxes/{id}/threads", "listMailThreads", "read", "List threads"),
   route("get", "/v1/mail/threads/{id}", "readMailThread", "read", "Read a thread"),
   route("patch", "/v1/mail/threads/{id}", "updateMailThread", "write", "Mark a thread", {
     addition: true,
   }),
+] as const;
+
+export const SEARCH = [
   route("get", "/v1/mail/search", "searchMail", "read", "Search mail", {
     note: "Query `q`, full text.",
   }),
+] as const;
+
+export const DRAFTS = [
   route("post", "/v1/mail/inboxes/{id}/drafts", "createMailDraft", "write", "Create a draft", {
     note: "An agent writes, a human sends.",
     bodyLimit: "mailRequestBytes",
@@ -179,8 +189,7 @@ const MAILBOXES = [
   }),
 ] as const;
 
-/** What an org counts and what it is told. */
-const OPERATION = [
+export const FIGURES = [
   route("get", "/v1/mail/usage", "readMailUsage", "orgRead", "Usage counters of the org"),
   route("get", "/v1/mail/delivery-health", "readMailHealth", "orgRead", "Health of delivery", {
     note: PERIOD,
@@ -188,73 +197,17 @@ const OPERATION = [
   route("get", "/v1/mail/activity", "readMailActivity", "orgRead", "Activity over time", {
     note: PERIOD,
   }),
-  route("post", "/v1/mail/api-keys", "createMailKey", "orgWrite", "Create an API key", {
-    note: "With an org-scoped key. The full key is shown once.",
-  }),
-  route("get", "/v1/mail/api-keys", "listMailKeys", "orgRead", "List API keys"),
-  route("get", "/v1/mail/api-keys/{id}", "readMailKey", "orgRead", "Read an API key", {
-    addition: true,
-  }),
-  route("delete", "/v1/mail/api-keys/{id}", "deleteMailKey", "orgWrite", "Delete an API key"),
-  route("post", "/v1/mail/webhooks", "createWebhook", "orgWrite", "Create a webhook", {
-    note: "Its signing secret, `rmwh_`, is shown once.",
-  }),
-  route("get", "/v1/mail/webhooks", "listWebhooks", "orgRead", "List webhooks"),
-  route("get", "/v1/mail/webhooks/{id}", "readWebhook", "orgRead", "Read a webhook", {
-    addition: true,
-  }),
-  route("patch", "/v1/mail/webhooks/{id}", "updateWebhook", "orgWrite", "Change a webhook", {
-    addition: true,
-  }),
-  route("delete", "/v1/mail/webhooks/{id}", "deleteWebhook", "orgWrite", "Delete a webhook"),
-  route(
-    "post",
-    "/v1/mail/webhooks/{id}/rotate",
-    "rotateWebhookSecret",
-    "orgWrite",
-    "Rotate the secret",
-    { addition: true },
-  ),
-  route("post", "/v1/mail/webhooks/{id}/test", "testWebhook", "orgWrite", "Send a test event", {
-    addition: true,
-  }),
-  route(
-    "get",
-    "/v1/mail/webhooks/{id}/deliveries",
-    "listWebhookDeliveries",
-    "orgRead",
-    "List deliveries",
-    { addition: true },
-  ),
-  route(
-    "post",
-    "/v1/mail/webhooks/{id}/deliveries/{delivery_id}/redeliver",
-    "redeliverWebhook",
-    "orgWrite",
-    "Deliver an event again",
-    { addition: true },
-  ),
-  route(
-    "get",
-    "/v1/mail/suppressions",
-    "listSuppressions",
-    "orgRead",
-    "List suppressed addresses",
-    { addition: true },
-  ),
-  route(
-    "delete",
-    "/v1/mail/suppressions/{address}",
-    "liftSuppression",
-    "orgWrite",
-    "Lift a suppression",
-    { addition: true },
-  ),
+] as const;
+
+export const RECEIVING = [
   route("post", "/v1/mail/inbound/raw", "receiveMail", "gateway", "Hand in a received message", {
     addition: true,
     bodyLimit: "mailInboundBytes",
     note: "Signed by the operator's gateway.",
   }),
+] as const;
+
+export const EVENTS = [
   route("post", "/v1/mail/events", "receiveMailEvents", "gateway", "Hand in delivery events", {
     addition: true,
     bodyLimit: "mailEventsBytes",
@@ -262,8 +215,7 @@ const OPERATION = [
   }),
 ] as const;
 
-/** Routes outside /v1/mail. */
-const BESIDE = [
+export const SUSPENSION = [
   route(
     "post",
     "/v1/admin/mail/orgs/{id}/suspend",
@@ -280,6 +232,9 @@ const BESIDE = [
     "Lift a suspension",
     { addition: true },
   ),
+] as const;
+
+export const APPROVAL = [
   route(
     "get",
     "/mail/drafts/{id}",
@@ -301,13 +256,32 @@ const BESIDE = [
   route("post", "/mail/drafts/{id}", "decideOnDraft", "public", "Approve or reject a draft", {
     addition: true,
   }),
+] as const;
+
+export const TOOLS = [
   route("post", "/mcp/mail", "callMailTools", "tools", "Tool server of the mail area", {
     note:
       "Tools: create_inbox, check_inbox, read_thread, send_email, reply_to_message, search_mail.",
   }),
 ] as const;
 
-const ROWS = [...ORG, ...MAILBOXES, ...OPERATION, ...BESIDE] as const;
+const ROWS = [
+  ...ORG,
+  ...GOOGLE,
+  ...SIGN_IN,
+  ...SEND,
+  ...MESSAGES,
+  ...ANSWERING,
+  ...THREADS,
+  ...SEARCH,
+  ...DRAFTS,
+  ...FIGURES,
+  ...RECEIVING,
+  ...EVENTS,
+  ...SUSPENSION,
+  ...APPROVAL,
+  ...TOOLS,
+] as const;
 
 type Named = (typeof ROWS)[number];
 type IdOf<R> = R extends Row<infer Id, infer Access>
@@ -322,4 +296,16 @@ export type MailPathId<Kind extends "keyed" | "other" = "keyed" | "other"> = Ext
 
 export type MailPath = Row<MailPathId, MailAccess>;
 
-export const MAIL_PATHS: readonly MailPath[] = ROWS;
+/** Handlers by the ids of their routes: of those with a mail key, and of all others. */
+export type MailHandlers = Readonly<
+  & { [Id in MailPathId<"keyed">]?: (request: KeyedRequest) => Promise<Response> }
+  & { [Id in MailPathId<"other">]?: (request: MailRequest) => Promise<Response> }
+>;
+
+/** A described route: what paths.ts does not say of it already. */
+export type Described = Pick<
+  Operation,
+  "accessOptional" | "description" | "query" | "headers" | "body" | "answers" | "errors" | "never"
+>;
+
+export type DescribedRoutes = Partial<Record<MailPathId, Described>>;

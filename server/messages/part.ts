@@ -1,5 +1,6 @@
 /** Messages as a part of the relay: what it is made of, its routes, and how it ends. */
 import type { AgentCore } from "../agents/agent_core.ts";
+import { mount } from "../description/declaration.ts";
 import { flushLast } from "../flush_last.ts";
 import type { RepetitionKind } from "../idempotency/repetition_sweep.ts";
 import type { Part } from "../part.ts";
@@ -7,7 +8,7 @@ import type { Waits } from "../waiting/waits.ts";
 import { AGENT_INBOXES } from "./inbox/agent_inboxes.ts";
 import { Inbox } from "./inbox/inbox.ts";
 import { PagesInHand } from "./inbox/pages_in_hand.ts";
-import { messageRoutes } from "./routes.ts";
+import { MESSAGE_ROUTES } from "./routes.ts";
 import { RecentMessages, type RecentMessagesBounds } from "./rows/recent_messages.ts";
 import { StoredMessages } from "./rows/stored_messages.ts";
 import { KEYED_SENDS } from "./send/keyed_sends.ts";
@@ -52,7 +53,14 @@ export function openMessages(core: AgentCore, options: MessagesOptions): Message
     recent,
     tokenSender,
     repetitions: [KEYED_SENDS],
-    routes: messageRoutes({ ...core, signedSender, tokenSender, inbox, messages, pages }),
+    routes: mount(MESSAGE_ROUTES, {
+      ...core,
+      signedSender,
+      tokenSender,
+      inbox,
+      messages,
+      pages,
+    }),
     async everyMinute() {
       sender.forgetExpired();
       await Promise.all([inbox.flush(), sweep.run()]);

@@ -60,6 +60,7 @@ export const SERVER_FOLDERS: FolderTable = {
     imports: ["description", "http", "mailboxes", "storage"],
     shows: [
       "active_agents.ts",
+      "agent_route.ts",
       "authenticate.ts",
       "change_limits.ts",
       "identifier.ts",
@@ -67,6 +68,7 @@ export const SERVER_FOLDERS: FolderTable = {
       "profile_rules.ts",
       "records.ts",
       "register.ts",
+      "schemas.ts",
       "signature_use.ts",
       "tokens.ts",
       "verifying_key.ts",

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { handIn, mailText } from "../support/inbound_mail.ts";
 import { TEST_INBOUND_SECRET } from "../support/inbound_secret.ts";
-import { MAIL_PATHS } from "../../server/mail/paths.ts";
+import { MAIL_ROUTES } from "../../server/mail/routes.ts";
 import { CLIENT_ID, startGoogleRelay } from "../support/google_issuer.ts";
 import { accepted, assertMailRefused, MailKeyHolder } from "../support/mail_caller.ts";
 import { askMail, type MailAnswer } from "../support/mail_relay.ts";
@@ -114,20 +114,15 @@ const KEYED = rowsOf(TABLE).map(([access, method, path, status]) => ({
   status: Number(status),
 }));
 
-Deno.test("MAIL_PATHS has exactly the routes of the mail page, with the access that it gives them", () => {
+Deno.test("MAIL_ROUTES has exactly the routes of the mail page, with the access that it gives them", () => {
   const expected = [
     ...KEYED.map(({ access, method, path }) => `${method} ${path} ${WORDS[access]}`),
     ...rowsOf(KEYLESS).map(([access, method, path]) => `${method} ${path} ${access}`),
   ];
-  const actual = MAIL_PATHS.map(({ method, path, access }) =>
-    `${method.toUpperCase()} ${path} ${access}`
-  );
+  const actual = MAIL_ROUTES.map(({ method, path, may }) => `${method} ${path} ${may}`);
   assert.deepEqual(actual.sort(), expected.sort());
-  const open = MAIL_PATHS.filter(({ expiredTrial }) => expiredTrial === true);
-  assert.deepEqual(
-    open.map(({ method, path }) => `${method.toUpperCase()} ${path}`),
-    OPEN_AFTER_TRIAL,
-  );
+  const open = MAIL_ROUTES.filter(({ expiredTrial }) => expiredTrial === true);
+  assert.deepEqual(open.map(({ method, path }) => `${method} ${path}`), OPEN_AFTER_TRIAL);
 });
 
 /** Ids that a path may name. */

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { isKeyAccess, refusalOf } from "../../server/mail/access.ts";
-import { MAIL_PATHS } from "../../server/mail/paths.ts";
+import { MAIL_ROUTES } from "../../server/mail/routes.ts";
 import type { Permission } from "../../server/mail/records/key_record.ts";
 import { KEY_CHANGES, LETTER, type Things, TOOL_CHANGES } from "../support/key_changes.ts";
 import { accepted, assertMailRefused, type MailKeyHolder } from "../support/mail_caller.ts";
@@ -150,10 +150,10 @@ for (const scope of ["org", "inbox"] as const) {
         }
       }
       // All others are refused by their access.
-      for (const { method, path, access } of MAIL_PATHS) {
-        const route = `${method.toUpperCase()} ${path}`;
-        if (!isKeyAccess(access) || seen.has(route) || path.includes("/webhooks")) continue;
-        assert.ok(refusalOf(access, { scope, permissions: WRITE }) !== null, route);
+      for (const { method, path, may } of MAIL_ROUTES) {
+        const route = `${method} ${path}`;
+        if (!isKeyAccess(may) || seen.has(route) || path.includes("/webhooks")) continue;
+        assert.ok(refusalOf(may, { scope, permissions: WRITE }) !== null, route);
       }
       assert.ok(seen.size > 18);
     }));

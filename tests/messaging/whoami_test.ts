@@ -51,6 +51,7 @@ Deno.test("last_seen_at is null until the first accepted authenticated request",
   assertRefused(await agent.bearer("GET", "/v1/whoami", { token: "x" }), "unknown_token");
   assert.equal(await lastSeen(), null, "a 401 is not seen");
   assertRefused(await agent.bearer("POST", "/v1/owner-token"), "unknown_token");
+  assertRefused(await agent.bearer("PATCH", "/v1/agents/me"), "unknown_token");
   assert.equal(await lastSeen(), null, "a 401 for a credential of the wrong kind is not seen");
   assertStatus(await agent.call("HEAD", "/v1/whoami"), 200);
   assert.equal(await lastSeen(), null, "HEAD has no effect");

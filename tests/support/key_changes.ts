@@ -1,19 +1,19 @@
 /** Every request by which a key of the mail area changes something. */
 import { isKeyAccess } from "../../server/mail/access.ts";
-import { MAIL_PATHS } from "../../server/mail/paths.ts";
+import { MAIL_ROUTES } from "../../server/mail/routes.ts";
 
 /** They answer 503 so far. */
 const WEBHOOKS = "/v1/mail/webhooks";
 /** An address that the org is to have suppressed. */
 export const SUPPRESSED = "gone@example.org";
 
-/** The routes as paths.ts has them. */
+/** The routes as they are declared. */
 export function changingRoutes(): string[] {
-  return MAIL_PATHS
-    .filter(({ access, method, path }) =>
-      isKeyAccess(access) && method !== "get" && !path.startsWith(WEBHOOKS)
+  return MAIL_ROUTES
+    .filter(({ may, method, path }) =>
+      isKeyAccess(may) && method !== "GET" && !path.startsWith(WEBHOOKS)
     )
-    .map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+    .map(({ method, path }) => `${method} ${path}`);
 }
 
 /** What an org has that requests may be about. */
@@ -30,7 +30,7 @@ export interface Things {
 }
 
 export interface KeyChange {
-  /** As in paths.ts. */
+  /** Method and path. */
   route: string;
   path: (things: Things) => string;
   /** Absent where the route takes none. */

@@ -14,7 +14,7 @@ interface Range {
 }
 
 /** An integer that is clamped. */
-function integer(what: string, { min, max, absent }: Range) {
+export function integer(what: string, { min, max, absent }: Range) {
   return z.string().regex(/^-?[0-9]{1,20}$/).optional().openapi({
     type: "integer",
     format: "int64",
@@ -26,7 +26,7 @@ function integer(what: string, { min, max, absent }: Range) {
   });
 }
 
-const limit = (what: string, { default: absent, max } = PAGE_LIMIT) =>
+export const limit = (what: string, { default: absent, max } = PAGE_LIMIT) =>
   integer(`How many ${what} to give at most.`, { min: 1, max, absent });
 
 const beforeId = (what: string) =>
@@ -34,30 +34,6 @@ const beforeId = (what: string) =>
     min: 1,
     max: MAX_ID,
   });
-
-const sinceId = integer("Only messages with greater ids: last_id of the last answer.", {
-  min: 0,
-  max: MAX_ID,
-  absent: 0,
-});
-
-export const OutboxQuery = z.object({ since_id: sinceId, limit: limit("messages") });
-
-export const InboxQuery = OutboxQuery.extend({
-  unread: z.enum(["true", "false"]).optional().openapi({
-    type: "boolean",
-    enum: undefined,
-    default: false,
-    "x-addition": true,
-    description:
-      "True: only messages that no answer has shown yet. An answer that is lost on the " +
-      "way is not shown again by it; the cursor since_id is the safe way.",
-  }),
-  wait: integer(
-    "Seconds to wait for a message when there is none. The answer comes as soon as one arrives.",
-    { min: 0, max: 25, absent: 0 },
-  ).openapi({ "x-addition": true }),
-});
 
 export const DirectoryQuery = z.object({
   q: z.string().refine((text) => [...text.trim().replace(/^@/, "")].length <= 200).optional()

@@ -1,6 +1,6 @@
 /** Handing in delivery events, in the API description (mail page, "Webhooks"). */
 import { z } from "@hono/zod-openapi";
-import type { DescribedRoutes } from "../described.ts";
+import type { DescribedRoutes } from "../paths.ts";
 import { MAX_EVENTS } from "./routes.ts";
 
 const Headers = z.object({

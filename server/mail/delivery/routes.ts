@@ -5,7 +5,7 @@ import { readObject } from "../../http/json_body.ts";
 import { readBody } from "../../http/read_body.ts";
 import type { Limits } from "../../limits.ts";
 import type { PossibleTimes } from "../../timely.ts";
-import type { MailHandlers } from "../mail_routes.ts";
+import type { MailHandlers } from "../paths.ts";
 import {
   gatewayOff,
   readGatewayHeaders,

@@ -1,7 +1,8 @@
 /** Drafts in the API description (mail page, "Drafts"). */
 import { z } from "@hono/zod-openapi";
 import type { Limits } from "../../limits.ts";
-import { type DescribedRoutes, pageOf, PageQuery } from "../described.ts";
+import type { DescribedRoutes } from "../paths.ts";
+import { pageOf, PageQuery } from "../schemas.ts";
 import { Message, MessageMarks } from "../messages/schemas.ts";
 import { addresses, AttachmentToSend, KeyHeader } from "../sending/schemas.ts";
 import { Draft, DraftMarks, DraftRow } from "./schemas.ts";

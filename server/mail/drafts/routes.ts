@@ -12,7 +12,8 @@ import type { Store } from "../../storage/store.ts";
 import { maySee } from "../access.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { ListPages } from "../list_pages.ts";
-import type { KeyedRequest, MailHandlers } from "../mail_routes.ts";
+import type { KeyedRequest } from "../mail_route.ts";
+import type { MailHandlers } from "../paths.ts";
 import type { MailboxTurn } from "../mailboxes/mailboxes.ts";
 import type { Messages } from "../messages/messages.ts";
 import { type DraftRow, writerOf } from "../records/draft_record.ts";
@@ -76,7 +77,7 @@ export function draftHandlers(services: DraftRouteServices) {
     if (!isThere) throw unknownObject("message");
   }
 
-  /** Steps 6 to 11 of mail_routes.ts; the body is read in its place unless that is done. */
+  /** Steps 6 to 11 of mail_route.ts; the body is read in its place unless that is done. */
   async function send(
     request: KeyedRequest,
     body: () => Promise<JsonObject>,

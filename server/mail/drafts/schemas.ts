@@ -1,7 +1,7 @@
 /** Drafts as schemas of the API description (mail page, "Records"). */
 import { z } from "@hono/zod-openapi";
 import { time } from "../../description/schemas/values.ts";
-import { mailId } from "../described.ts";
+import { mailId } from "../schemas.ts";
 import { Address, Attachment } from "../messages/schemas.ts";
 
 const ROW = {

@@ -1,6 +1,7 @@
 /** Google sign-in in the API description (specification, 4.7). */
 import { z } from "@hono/zod-openapi";
-import { type DescribedRoutes, mailId } from "../described.ts";
+import type { DescribedRoutes } from "../paths.ts";
+import { mailId } from "../schemas.ts";
 import { Org } from "../orgs/operations.ts";
 import { SIGN_IN_KEYS } from "../keys/sign_in_key.ts";
 

@@ -1,18 +1,13 @@
-/** API keys as a part of the mail area: who calls, and when a key was last used. */
+/** API keys as a part of the mail area: their routes, and when a key was last used. */
+import { mount } from "../../description/declaration.ts";
 import { flushLast } from "../../flush_last.ts";
 import type { MailCore, MailPart } from "../mail_core.ts";
-import { KeyAuthenticator } from "./authenticate_key.ts";
-import { keyHandlers } from "./routes.ts";
+import { KEY_ROUTES } from "./routes.ts";
 
-export interface Keys extends MailPart {
-  authenticator: KeyAuthenticator;
-}
-
-export function openKeys(core: MailCore): Keys {
-  const { store, records, lastUsed, limits } = core;
+export function openKeys(core: MailCore): MailPart {
+  const { lastUsed } = core;
   return {
-    authenticator: new KeyAuthenticator({ store, records, lastUsed, limits }),
-    handlers: keyHandlers(core),
+    routes: mount(KEY_ROUTES, core),
     everyMinute: () => lastUsed.flush(),
     close: () => flushLast(lastUsed),
   };

@@ -1,6 +1,7 @@
 /** Messages and threads in the API description (mail page, "Lists, polling, search"). */
 import { z } from "@hono/zod-openapi";
-import { type DescribedRoutes, pageOf, PageQuery } from "../described.ts";
+import type { DescribedRoutes } from "../paths.ts";
+import { pageOf, PageQuery } from "../schemas.ts";
 import { Message, MessageMarks, MessageRow, Thread, ThreadDetail, ThreadMarks } from "./schemas.ts";
 
 const FLAG = z.enum(["true", "false"]).optional();

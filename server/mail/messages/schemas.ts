@@ -1,7 +1,7 @@
 /** Messages and threads as schemas of the API description (mail page, "Records"). */
 import { z } from "@hono/zod-openapi";
 import { time } from "../../description/schemas/values.ts";
-import { mailId } from "../described.ts";
+import { mailId } from "../schemas.ts";
 
 const nullableText = (what: string) => z.string().nullable().openapi({ description: what });
 const count = z.int().min(0);

@@ -2,7 +2,8 @@
 import { z } from "@hono/zod-openapi";
 import { address, time } from "../../description/schemas/values.ts";
 import type { Limits } from "../../limits.ts";
-import { type DescribedRoutes, mailId } from "../described.ts";
+import type { DescribedRoutes } from "../paths.ts";
+import { mailId } from "../schemas.ts";
 
 export const Org = z.object({
   org_id: mailId("org", "The org."),

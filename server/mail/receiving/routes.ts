@@ -3,7 +3,7 @@ import { JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
 import { readBody } from "../../http/read_body.ts";
 import type { Limits } from "../../limits.ts";
 import type { PossibleTimes } from "../../timely.ts";
-import type { MailHandlers } from "../mail_routes.ts";
+import type { MailHandlers } from "../paths.ts";
 import { parseEnvelope } from "./envelope.ts";
 import { gatewayOff, readGatewayHeaders, requireGatewaySignature } from "./gateway_signature.ts";
 import type { RefusedCode } from "./received_mail.ts";

@@ -1,6 +1,7 @@
 /** The search in the API description. */
 import { z } from "@hono/zod-openapi";
-import { type DescribedRoutes, PageQuery } from "../described.ts";
+import type { DescribedRoutes } from "../paths.ts";
+import { PageQuery } from "../schemas.ts";
 import { MessageRow } from "../messages/schemas.ts";
 import { MAX_QUERY } from "./search_terms.ts";
 

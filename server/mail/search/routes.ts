@@ -7,7 +7,7 @@ import type { Limits } from "../../limits.ts";
 import type { Sendings } from "../delivery/sending_now.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { ListPages } from "../list_pages.ts";
-import type { MailHandlers } from "../mail_routes.ts";
+import type { MailHandlers } from "../paths.ts";
 import { shownMessage } from "../messages/shown_message.ts";
 import type { MailSearch } from "./mail_search.ts";
 import { boundOfSearch, readSearchQuery } from "./search_query.ts";

@@ -10,7 +10,7 @@ import type { GroupCommit } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { RecordKey } from "../../storage/record_key.ts";
 import type { Store } from "../../storage/store.ts";
-import type { KeyedRequest } from "../mail_routes.ts";
+import type { KeyedRequest } from "../mail_route.ts";
 import { useKey } from "../records/stored_answer.ts";
 import type { KeptAnswer } from "./large_answers.ts";
 

@@ -1,7 +1,7 @@
 /** Sending, replies and forwards in the API description (mail page, "Sending"). */
 import { z } from "@hono/zod-openapi";
 import type { Limits } from "../../limits.ts";
-import type { DescribedRoutes } from "../described.ts";
+import type { DescribedRoutes } from "../paths.ts";
 import { Draft, DraftMarks } from "../drafts/schemas.ts";
 import { Message, MessageMarks } from "../messages/schemas.ts";
 import { addresses, AttachmentToSend, KeyHeader } from "./schemas.ts";

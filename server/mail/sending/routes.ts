@@ -3,7 +3,8 @@ import type { Blobs } from "../../blobs/blobs.ts";
 import { maySee } from "../access.ts";
 import type { Sendings } from "../delivery/sending_now.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
-import type { KeyedRequest, MailHandlers } from "../mail_routes.ts";
+import type { KeyedRequest } from "../mail_route.ts";
+import type { MailHandlers } from "../paths.ts";
 import type { Messages } from "../messages/messages.ts";
 import { prepareAnswer } from "../messages/show_whole.ts";
 import type { Inbox } from "../records/inbox_record.ts";
@@ -33,7 +34,7 @@ export interface SendingRouteServices {
 export function sendingHandlers(services: SendingRouteServices) {
   const { inboxes, messages, sender, acceptance, answering, cancel, keyedAnswers } = services;
 
-  /** Steps 7 to 11 of mail_routes.ts. */
+  /** Steps 7 to 11 of mail_route.ts. */
   async function accept<K extends OutgoingKind>(
     request: KeyedRequest,
     kind: K,

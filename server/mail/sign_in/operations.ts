@@ -3,7 +3,8 @@ import { z } from "@hono/zod-openapi";
 import type { Content, Operation } from "../../description/operation.ts";
 import { time } from "../../description/schemas/values.ts";
 import type { Limits } from "../../limits.ts";
-import { type DescribedRoutes, mailId } from "../described.ts";
+import type { DescribedRoutes } from "../paths.ts";
+import { mailId } from "../schemas.ts";
 import { Org } from "../orgs/operations.ts";
 
 const email = z.string().max(254).openapi({

@@ -1,6 +1,7 @@
 /** Suppressed addresses as a part of the mail area. */
+import { mount } from "../../description/declaration.ts";
 import type { MailCore, MailPart } from "../mail_core.ts";
-import { suppressionHandlers } from "./routes.ts";
+import { SUPPRESSION_ROUTES } from "./routes.ts";
 import { Suppressions } from "./suppressions.ts";
 
 export interface SuppressionsPart extends MailPart {
@@ -9,5 +10,5 @@ export interface SuppressionsPart extends MailPart {
 
 export function openSuppressions(core: MailCore): SuppressionsPart {
   const suppressions = new Suppressions(core);
-  return { suppressions, handlers: suppressionHandlers({ ...core, suppressions }) };
+  return { suppressions, routes: mount(SUPPRESSION_ROUTES, { ...core, suppressions }) };
 }

@@ -2,7 +2,7 @@
 import { RpcRequests } from "../../description/schemas/rpc.ts";
 import { rpcExample, TOOL_ANSWERS } from "../../description/tool_answers.ts";
 import type { Limits } from "../../limits.ts";
-import type { DescribedRoutes } from "../described.ts";
+import type { DescribedRoutes } from "../paths.ts";
 
 export function mailToolServer({ toolEnvelopeBytes, toolPageBytes }: Limits): DescribedRoutes {
   return {

@@ -1,6 +1,5 @@
 /** The tool server of the mail area, as a part of it. */
 import type { Route } from "../../http/route.ts";
-import type { KeyAuthenticator } from "../keys/authenticate_key.ts";
 import type { MailCore } from "../mail_core.ts";
 import { MessagePages } from "../messages/message_pages.ts";
 import type { MailSearch } from "../search/mail_search.ts";
@@ -8,7 +7,6 @@ import type { Outbound, Sending } from "../sending/part.ts";
 import { mailToolRoute } from "./tool_routes.ts";
 
 export interface MailToolsBeside {
-  authenticator: KeyAuthenticator;
   outbound: Outbound;
   sending: Sending;
   search: MailSearch;
@@ -16,7 +14,7 @@ export interface MailToolsBeside {
 
 export function openMailTools(
   core: MailCore,
-  { authenticator, outbound, sending, search }: MailToolsBeside,
+  { outbound, sending, search }: MailToolsBeside,
 ): { tools: Route } {
   const { store, messages, sendings, limits, deps: { config, log } } = core;
   const pageBytes = limits.toolPageBytes;
@@ -25,7 +23,6 @@ export function openMailTools(
       ...core,
       ...outbound,
       ...sending,
-      authenticator,
       search,
       messagePages: new MessagePages({ store, messages, sendings, pageBytes }),
       config,

@@ -1,15 +1,5 @@
-/** What the parts of the mail area say of their routes in the API description, beside paths.ts. */
+/** Schemas that many routes of the mail area share. */
 import { z } from "@hono/zod-openapi";
-import type { Operation } from "../description/operation.ts";
-import type { MailPathId } from "./paths.ts";
-
-/** A described route: what paths.ts does not say of it already. */
-export type Described = Pick<
-  Operation,
-  "accessOptional" | "description" | "query" | "headers" | "body" | "answers" | "errors" | "never"
->;
-
-export type DescribedRoutes = Partial<Record<MailPathId, Described>>;
 
 /** An id: its prefix and a ULID. */
 export const mailId = (prefix: string, what: string) =>
@@ -33,3 +23,10 @@ export const pageOf = (row: z.ZodType) =>
       description: "Pass it as `cursor` for the next page; null where nothing comes after.",
     }),
   });
+
+/** An answer that nobody keeps: what is in it is for the holder of a key alone. */
+export const unkept = (description: string, schema: z.ZodType) => ({
+  description,
+  headers: ["Cache-Control"] as const,
+  content: { schema },
+});
