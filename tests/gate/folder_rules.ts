@@ -198,7 +198,7 @@ function findIdleRows(crossings: readonly Crossing[], rows: Rows): string[] {
   );
 }
 
-function findIdleKnots(path: string, { knot = [], inside = {} }: FolderRow, all: Crossing[]) {
+function findIdleKnots(path: string, { knot = [] }: FolderRow, all: readonly Crossing[]) {
   const here = all.filter(({ place }) => place === path);
   const lawful = edgesOf(
     here.filter(({ importer, owner }) =>
@@ -206,7 +206,6 @@ function findIdleKnots(path: string, { knot = [], inside = {} }: FolderRow, all:
     ),
   );
   return knot.filter(([importer, owner]) =>
-    inside[importer]?.imports?.includes(owner) ||
     !here.some((one) => one.importer === importer && one.owner === owner) ||
     findCircles([...lawful, [importer, owner]]).length === 0
   ).map(([importer, owner]) =>

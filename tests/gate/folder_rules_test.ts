@@ -135,6 +135,10 @@ Deno.test("findFolderFaults() names an import of a file that a folder on the way
   deepStrictEqual(faultsOf([...LAWFUL, outer]), [
     hidden(outer, "server/mail", "rows/row.ts", "rows/id.ts"),
   ]);
+  const twice = ["server/digest/sweep.ts", "server/mail/rows/inner.ts"] as const;
+  deepStrictEqual(faultsOf([...LAWFUL, twice]), [
+    hidden(twice, "server/mail", "rows/row.ts", "rows/inner.ts"),
+  ]);
   const inner = ["server/mail/sending/queue/send.ts", "server/mail/rows/inner.ts"] as const;
   deepStrictEqual(faultsOf([...LAWFUL, inner]), [
     hidden(inner, "server/mail/rows", "id.ts, row.ts", "inner.ts"),
@@ -152,6 +156,11 @@ Deno.test("findFolderFaults() names a folder without a row and a row without a f
       "server/mail/new/: has no row; say in tests/gate/folder_table.ts what it imports and shows",
     ],
   );
+  const into = ["server/mail/sending/queue/send.ts", "server/mail/new/a.ts"] as const;
+  deepStrictEqual(faultsOf([...LAWFUL, into]), [
+    "server/mail/new/: has no row; say in tests/gate/folder_table.ts what it imports and shows",
+    refusal(...into, "server/mail", "sending", "rows"),
+  ]);
   deepStrictEqual(faultsOf(LAWFUL, withRow("mail/gone", {})), [
     "server/mail/gone/: has a row and no file; delete the row",
   ]);

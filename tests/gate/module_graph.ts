@@ -69,9 +69,10 @@ export function importsOf(info: Info, root: string, files: ReadonlySet<string>):
 }
 
 const COMMENT_LINE = /^\s*(?:\/\/|\/?\*).*$/gm;
-const OWN_URL = /\bnew URL\(\s*["'`]([^"'`]+)["'`],\s*import\.meta\.url\b/g;
+const OWN_URL =
+  /\b(?:new URL|import\.meta\.resolve)\(\s*["'`]([^"'`]+)["'`],?\s*(?:import\.meta\.url\b|\))/g;
 
-/** What `deno info` does not tell: `new URL("./program.ts", import.meta.url)`. */
+/** What `deno info` does not tell: `new URL("./a.ts", import.meta.url)`, `import.meta.resolve("./a.ts")`. */
 function namedByUrl(from: string, text: string, files: ReadonlySet<string>): Import[] {
   return [...text.replaceAll(COMMENT_LINE, "").matchAll(OWN_URL)].map(([, specifier]) => ({
     from,

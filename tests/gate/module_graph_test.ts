@@ -43,6 +43,7 @@ export const unknown = new URL(name, import.meta.url);
 /* new URL("./other.ts", import.meta.url)
  * new URL("./other.ts", import.meta.url) */
 `,
+    "lib/resolve.ts": `export const program = import.meta.resolve("./worker.ts");\n`,
     "lib/other.ts": `new Worker(new URL(
   "worker.ts",
   import.meta.url,
@@ -51,6 +52,7 @@ export const unknown = new URL(name, import.meta.url);
   await withProject(files, async (root) => {
     assert.deepEqual(await readImports(root, Object.keys(files)), [
       { from: "lib/start.ts", to: "lib/worker.ts", specifier: "./worker.ts" },
+      { from: "lib/resolve.ts", to: "lib/worker.ts", specifier: "./worker.ts" },
       { from: "lib/other.ts", to: "lib/worker.ts", specifier: "worker.ts" },
     ]);
   });

@@ -49,15 +49,11 @@ export function writeFolderTable(
       .map((folder) => posix.basename(folder));
     const floorOf = (name: string): number =>
       1 + Math.max(-1, ...ownersOf(name, lawful).map(floorOf));
-    const inOrder = [...isGround ? ["."] : [], ...names].map((name) =>
-      [floorOf(name), name] as const
-    )
-      .sort(([a], [b]) => a - b);
-    const inside = inOrder.map(([, name]) => {
+    const inside = [...isGround ? ["."] : [], ...names].map((name) => {
       const imported = ownersOf(name, lawful);
       const row = name === "." ? {} : rowOf(`${path}/${name}`);
-      return [name, { ...imported.length > 0 && { imports: imported }, ...row }];
-    });
+      return [name, { ...imported.length > 0 && { imports: imported }, ...row }] as const;
+    }).sort(([a], [b]) => floorOf(a) - floorOf(b));
     return {
       ...showsOf(path, names.length > 0),
       ...inside.length > 0 && { inside: Object.fromEntries(inside) },
