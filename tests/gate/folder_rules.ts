@@ -143,7 +143,7 @@ function findRefusals(crossing: Crossing, rows: Rows): string[] {
     refusals.push(
       `${from} imports ${to}: in ${place}/, "${importer}" may import ${
         listOf(row.imports)
-      }; use these, move one of the files, or add "${owner}" to its row in ${TABLE}`,
+      }; move one of the files, or add "${owner}" to its row in ${TABLE}`,
     );
   }
   const hidden = showersOf(crossing).find(({ folder, file }) => {
@@ -155,7 +155,7 @@ function findRefusals(crossing: Crossing, rows: Rows): string[] {
     refusals.push(
       `${from} imports ${to}: the inside of ${folder}/, which shows ${
         listOf(rows.get(folder)!.shows)
-      }; use these, or add "${file}" to what its row shows in ${TABLE}`,
+      }; move what is needed into one of these, or add "${file}" to what its row shows in ${TABLE}`,
     );
   }
   return refusals;

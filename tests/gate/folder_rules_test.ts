@@ -52,12 +52,12 @@ function withRow(path: string, change: FolderRow, table = TABLE): FolderRow {
 function refusal(from: string, to: string, place: string, importer: string, allowed: string) {
   const owner = to.slice(place.length + 1).split("/")[0]!;
   const name = owner.endsWith(".ts") ? "." : owner;
-  return `${from} imports ${to}: in ${place}/, "${importer}" may import ${allowed}; use these, move one of the files, or add "${name}" to its row in tests/gate/folder_table.ts`;
+  return `${from} imports ${to}: in ${place}/, "${importer}" may import ${allowed}; move one of the files, or add "${name}" to its row in tests/gate/folder_table.ts`;
 }
 
 function hidden(pair: Pair, folder: string, shown: string, file: string) {
   const broken = pair.join(" imports ");
-  return `${broken}: the inside of ${folder}/, which shows ${shown}; use these, or add "${file}" to what its row shows in tests/gate/folder_table.ts`;
+  return `${broken}: the inside of ${folder}/, which shows ${shown}; move what is needed into one of these, or add "${file}" to what its row shows in tests/gate/folder_table.ts`;
 }
 
 function circle(place: string, way: string, ...pairs: Pair[]) {
