@@ -41,12 +41,9 @@ Deno.test("import rules: toolkit/ knows nothing of the server", () => {
   allowed("toolkit/verify_message_test.ts", "tests/support/vectors.ts");
 });
 
-Deno.test("import rules: the toolkit's core imports no node: and nothing that stands on it", () => {
+Deno.test("import rules: the toolkit's core imports no node:", () => {
   refused("toolkit/content_hash.ts", "node:crypto", /browsers/);
-  for (const folder of ["client", "node", "cli", "page", "build"]) {
-    refused("toolkit/mod.ts", `toolkit/${folder}/mod.ts`, /is not imported by it/);
-    allowed(`toolkit/${folder}/mod.ts`, "toolkit/mod.ts");
-  }
+  refused("toolkit/mail/dns_message.ts", "node:dns", /browsers/);
   allowed("toolkit/cli/main.ts", "node:process");
   allowed("toolkit/content_hash_test.ts", "node:assert/strict");
 });
@@ -76,7 +73,9 @@ Deno.test("import rules: a circle of project modules is a fault, libraries are n
     { from: "server/b.ts", to: "server/a.ts", specifier: "./a.ts" },
     { from: "server/b.ts", to: "npm:hono@4.13.19", specifier: "hono" },
   ]);
-  assert.deepEqual(found, ["circle: server/a.ts -> server/b.ts -> server/a.ts"]);
+  assert.deepEqual(found, [
+    "circle: server/a.ts -> server/b.ts -> server/a.ts: move what two of them need into a third file",
+  ]);
 });
 
 Deno.test("isToolkitCore() is the toolkit without what stands on it and without tests", () => {

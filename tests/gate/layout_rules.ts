@@ -16,6 +16,23 @@ const TOP_LEVEL = new Set([
   "wordlists",
 ]);
 
+/** So many files and folders one takes in at a look. */
+const MOST_ENTRIES = 25;
+
+/** Folders that have more, and why. */
+export const CROWDED_FOLDERS: Readonly<Record<string, string>> = {
+  "server": "the composition root and, until they have a folder, what knows no area",
+  "server/http": "what every route shares, a habit of HTTP a file",
+  "server/mail": "its routes and its core, and a folder a part",
+  "server/mail/parsing": "one way through a message: headers, parts, HTML, CSS, quotes, the worker",
+  "server/mail/sending": "requests of four kinds, field by field, and what is done with them",
+  "server/outgoing": "the queue and SMTP to the next hop, a step a file",
+  "server/storage": "the store's contract, and what makes it fast over any adapter",
+  "toolkit": "the core: what others import, a function a file",
+  "toolkit/cli": "a verb a file",
+  "toolkit/client": "a call a file",
+};
+
 /** What is wrong with where files stand and how they are named. */
 export function findLayoutFaults(files: readonly string[]): string[] {
   const strangers = new Set(files.map((path) => path.split("/")[0]!));
@@ -31,6 +48,39 @@ export function findLayoutFaults(files: readonly string[]): string[] {
       /^(?:utils?|helpers?|manager|misc|common)\.tsx?$/.test(fileName(path))
     )
       .map((path) => `${path}: a file is named after what it exports`),
+  ];
+}
+
+/**
+ * Folders of what ships with more entries than one takes in at a look, tests not counted, and
+ * exceptions that are none any more.
+ * @param crowded folders that may have more, and why
+ */
+export function findCrowdedFolders(
+  files: readonly string[],
+  crowded: Readonly<Record<string, string>>,
+): string[] {
+  const entries = new Map<string, Set<string>>();
+  for (const path of files) {
+    if (!/^(?:server|toolkit)\//.test(path) || path.endsWith("_test.ts")) continue;
+    const names = path.split("/");
+    for (let depth = 1; depth < names.length; depth++) {
+      const folder = names.slice(0, depth).join("/");
+      if (!entries.has(folder)) entries.set(folder, new Set());
+      entries.get(folder)!.add(names[depth]!);
+    }
+  }
+  const isFull = (folder: string) => (entries.get(folder)?.size ?? 0) > MOST_ENTRIES;
+  return [
+    ...[...entries.keys()].filter((folder) => isFull(folder) && !Object.hasOwn(crowded, folder))
+      .map((folder) =>
+        `${folder}/: ${
+          entries.get(folder)!.size
+        } files and folders, at most ${MOST_ENTRIES}; move what belongs together into a folder`
+      ),
+    ...Object.keys(crowded).filter((folder) => !isFull(folder)).map((folder) =>
+      `${folder}/: no longer crowded; delete its reason in tests/gate/layout_rules.ts`
+    ),
   ];
 }
 

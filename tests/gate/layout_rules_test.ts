@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { findLayoutFaults, findLooseVersions } from "./layout_rules.ts";
+import { findCrowdedFolders, findLayoutFaults, findLooseVersions } from "./layout_rules.ts";
 
 Deno.test("findLayoutFaults() accepts the project's folders and files", () => {
   const files = ["deno.json", "README.md", ".ci/run", "server/app.ts", "docs/adr/0001-x.md"];
@@ -21,6 +21,28 @@ Deno.test("findLayoutFaults() refuses shell scripts, other cases and names that 
     assert.equal(found.length, 1, path);
     assert.ok(found[0]!.startsWith(path));
   }
+});
+
+Deno.test("findCrowdedFolders() counts 25 files and folders, but no tests, folder by folder", () => {
+  const files = Array.from({ length: 24 }, (_, n) => `server/mail/f${n}.ts`);
+  const more = ["server/mail/sending/a.ts", "server/mail/sending/b.ts", "server/mail/f_test.ts"];
+  const others = Array.from({ length: 30 }, (_, n) => `tests/support/f${n}.ts`);
+  assert.deepEqual(findCrowdedFolders([...files, ...more, ...others], {}), []);
+  const full = [...files, ...more, "server/mail/rows/a.ts"];
+  assert.deepEqual(findCrowdedFolders(full, {}), [
+    "server/mail/: 26 files and folders, at most 25; move what belongs together into a folder",
+  ]);
+  assert.deepEqual(findCrowdedFolders(full, { "server/mail": "a reason" }), []);
+});
+
+Deno.test("findCrowdedFolders() names an exception that is none any more", () => {
+  assert.deepEqual(
+    findCrowdedFolders(["server/mail/a.ts"], { "server/mail": "a", "server/x": "b" }),
+    [
+      "server/mail/: no longer crowded; delete its reason in tests/gate/layout_rules.ts",
+      "server/x/: no longer crowded; delete its reason in tests/gate/layout_rules.ts",
+    ],
+  );
 });
 
 Deno.test("findLooseVersions() accepts exact versions, with scope, pre-release and sub-path", () => {

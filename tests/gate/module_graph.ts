@@ -1,4 +1,4 @@
-import { join, relative, sep } from "node:path";
+import { join, posix, relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { runCommand } from "./run_command.ts";
 
@@ -23,7 +23,8 @@ interface Info {
 }
 
 /**
- * Every import of the given files, static, dynamic and type-only, resolved as Deno resolves it.
+ * Every import of the given files, static, dynamic and type-only, resolved as Deno resolves it, and
+ * those of them that one names by its own URL: the programs of workers.
  * @param root absolute path of the project
  * @param files paths from the root
  * @throws Error with Deno's output when a module cannot be parsed or found
@@ -39,7 +40,12 @@ export async function readImports(root: string, files: readonly string[]): Promi
       { cwd: root, env: { NO_COLOR: "1" } },
     );
     if (exitCode !== 0) throw new Error(output);
-    return importsOf(JSON.parse(output), root, new Set(files));
+    const texts = await Promise.all(files.map((file) => Deno.readTextFile(join(root, file))));
+    const known = new Set(files);
+    return [
+      ...importsOf(JSON.parse(output), root, known),
+      ...files.flatMap((file, index) => namedByUrl(file, texts[index]!, known)),
+    ];
   } finally {
     await Deno.remove(entry);
   }
@@ -60,6 +66,19 @@ export function importsOf(info: Info, root: string, files: ReadonlySet<string>):
     }
   }
   return imports;
+}
+
+const COMMENT_LINE = /^\s*(?:\/\/|\/?\*).*$/gm;
+const OWN_URL =
+  /\b(?:new URL|import\.meta\.resolve)\(\s*["'`]([^"'`]+)["'`],?\s*(?:import\.meta\.url\b|\))/g;
+
+/** What `deno info` does not tell: `new URL("./a.ts", import.meta.url)`, `import.meta.resolve("./a.ts")`. */
+function namedByUrl(from: string, text: string, files: ReadonlySet<string>): Import[] {
+  return [...text.replaceAll(COMMENT_LINE, "").matchAll(OWN_URL)].map(([, specifier]) => ({
+    from,
+    to: posix.join(posix.dirname(from), specifier!),
+    specifier: specifier!,
+  })).filter(({ to }) => files.has(to));
 }
 
 function fromRoot(specifier: string, root: string): string {

@@ -1,22 +1,13 @@
 import assert from "node:assert/strict";
-import { dirname, join } from "node:path";
+import { withTemporaryProject } from "../support/temporary_project.ts";
 import { importsOf, readImports } from "./module_graph.ts";
 
 async function withProject(
   files: Record<string, string>,
   use: (root: string) => Promise<void>,
 ): Promise<void> {
-  const root = await Deno.realPath(await Deno.makeTempDir());
-  try {
-    const all = { "deno.json": `{"imports":{"alias":"./lib/target.ts"}}`, ...files };
-    for (const [path, text] of Object.entries(all)) {
-      await Deno.mkdir(dirname(join(root, path)), { recursive: true });
-      await Deno.writeTextFile(join(root, path), text);
-    }
-    await use(root);
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
+  const config = `{"imports":{"alias":"./lib/target.ts"}}`;
+  await withTemporaryProject({ "deno.json": config, ...files }, use);
 }
 
 Deno.test("readImports() sees static, dynamic, type-only and re-exporting imports, and aliases", async () => {
@@ -38,6 +29,32 @@ Deno.test("readImports() sees static, dynamic, type-only and re-exporting import
       "d.ts_test.ts -> node:fs",
     ]);
     assert.equal(imports.find(({ from }) => from === "a.ts")!.specifier, "alias");
+  });
+});
+
+Deno.test("readImports() sees what a module names by its own URL, where that is one of the files", async () => {
+  const files = {
+    "lib/worker.ts": "export {};\n",
+    "lib/start.ts": `const name = "./worker.ts";
+export const program = new URL("./worker.ts", import.meta.url);
+export const page = new URL("../page.html", import.meta.url);
+export const unknown = new URL(name, import.meta.url);
+// new URL("./other.ts", import.meta.url)
+/* new URL("./other.ts", import.meta.url)
+ * new URL("./other.ts", import.meta.url) */
+`,
+    "lib/resolve.ts": `export const program = import.meta.resolve("./worker.ts");\n`,
+    "lib/other.ts": `new Worker(new URL(
+  "worker.ts",
+  import.meta.url,
+));\n`,
+  };
+  await withProject(files, async (root) => {
+    assert.deepEqual(await readImports(root, Object.keys(files)), [
+      { from: "lib/start.ts", to: "lib/worker.ts", specifier: "./worker.ts" },
+      { from: "lib/resolve.ts", to: "lib/worker.ts", specifier: "./worker.ts" },
+      { from: "lib/other.ts", to: "lib/worker.ts", specifier: "worker.ts" },
+    ]);
   });
 });
 

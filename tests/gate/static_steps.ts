@@ -1,12 +1,17 @@
 import { join } from "node:path";
 import { findFolderFaults } from "./folder_rules.ts";
+import { FOLDER_TABLE } from "./folder_table.ts";
 import { findImportFaults } from "./import_rules.ts";
-import { findLayoutFaults, findLooseVersions } from "./layout_rules.ts";
+import {
+  CROWDED_FOLDERS,
+  findCrowdedFolders,
+  findLayoutFaults,
+  findLooseVersions,
+} from "./layout_rules.ts";
 import { findDeadLinks } from "./markdown_links.ts";
 import { readImports } from "./module_graph.ts";
 import { readProject } from "./read_project.ts";
 import { runCommand } from "./run_command.ts";
-import { SERVER_FOLDERS } from "./server_folders.ts";
 import type { Step, StepResult } from "./step.ts";
 import { tallyOfCheck } from "./tally.ts";
 import {
@@ -31,11 +36,13 @@ export function staticSteps(root: string): Step[] {
     {
       name: "import rules",
       run: async () => {
-        const modules = (await paths()).filter((path) => /\.tsx?$/.test(path));
-        const imports = await readImports(root, modules);
+        const files = await paths();
+        const imports = await readImports(root, files.filter((path) => /\.tsx?$/.test(path)));
         return resultOf([
           ...findImportFaults(imports),
-          ...findFolderFaults(imports, SERVER_FOLDERS),
+          ...Object.entries(FOLDER_TABLE).flatMap(([root, table]) =>
+            findFolderFaults(root, { files, imports }, table)
+          ),
         ]);
       },
     },
@@ -44,7 +51,16 @@ export function staticSteps(root: string): Step[] {
       name: "length of files",
       run: async () => ({ ...resultOf([]), warnings: (await project()).flatMap(findLongFiles) }),
     },
-    { name: "layout and names", run: async () => resultOf(findLayoutFaults(await paths())) },
+    {
+      name: "layout and names",
+      run: async () => {
+        const files = await paths();
+        return resultOf([
+          ...findLayoutFaults(files),
+          ...findCrowdedFolders(files, CROWDED_FOLDERS),
+        ]);
+      },
+    },
     { name: "strict assertions", run: eachFile(findLooseAssertions) },
     {
       name: "exact versions",
