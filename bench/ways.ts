@@ -6,8 +6,8 @@
  *     deno run -A bench/ways.ts [send] [inbound] [approval] [page] [--json]
  *
  * Each step begins when the relay has rested for some seconds, and is quiet: nothing of it ran for a
- * while. It is walked five times, of which the first two are not counted, and a function counts when it
- * ran in each of the other three. So neither an opening, nor a cache that is filled, nor a tick in the
+ * while. It is walked six times, of which the first two are not counted, and a function counts when it
+ * ran in each of the other four. So neither an opening, nor a cache that is filled, nor a tick in the
  * background adds any. What is remembered for a second or two is made anew.
  */
 import { parseArgs } from "node:util";
@@ -28,12 +28,12 @@ import { BENCH_INBOUND_SECRET, sampleMail } from "./mail_box.ts";
 import { PreciseCoverage, type RunFunction } from "./precise_coverage.ts";
 
 const WARMING_ROUNDS = 2;
-const COUNTED_ROUNDS = 3;
+const COUNTED_ROUNDS = 4;
 /** What is remembered for a moment, such as figures and the room on the disk, is old by then. */
 const REST_MS = 3_000;
-const QUIET_MS = 400;
-/** On a machine that is too busy to see it quiet: the three rounds leave out ticks all the same. */
-const LONGEST_UNREST_MS = 20_000;
+const QUIET_MS = 150;
+/** On a machine that is too busy to see it quiet: the counted rounds leave out ticks all the same. */
+const LONGEST_UNREST_MS = 5_000;
 const MANY = 1_000_000;
 const LIMITS = {
   ...TRAFFIC_LIMITS,
@@ -209,7 +209,7 @@ async function walkWay(steps: readonly Step[], coverage: PreciseCoverage): Promi
 
 /** Until the relay has rested, and nothing of it has run for a while. */
 async function untilQuiet(coverage: PreciseCoverage): Promise<void> {
-  await delay(REST_MS);
+  await delay(REST_MS + Math.random() * 1_000); // not always as long after a tick
   const latest = Date.now() + LONGEST_UNREST_MS;
   do await delay(QUIET_MS); while ((await coverage.take()).length > 0 && Date.now() < latest);
 }
