@@ -55,11 +55,8 @@ export class PreciseCoverage implements Disposable {
 
   /** What ran since this was asked last, module bodies left out, and begins anew. */
   async take(): Promise<RunFunction[]> {
-    const scripts: ScriptCoverage[] = [];
-    for (const session of this.#sessions) {
-      scripts.push(...(await this.#ask("Profiler.takePreciseCoverage", {}, session)).result);
-    }
-    return scripts.flatMap(({ url, functions }) => {
+    const taken = await Promise.all([...this.#sessions].map((session) => this.#takeOf(session)));
+    return taken.flat().flatMap(({ url, functions }) => {
       const file = url.startsWith(ROOT) ? url.slice(ROOT.length) : null;
       if (file === null || !this.isWanted(file)) return [];
       return functions
@@ -86,6 +83,18 @@ export class PreciseCoverage implements Disposable {
     this.#sessions.add(session);
   }
 
+  /** A worker that has ended says nothing more: what it did last is not known. */
+  async #takeOf(session: string | undefined): Promise<ScriptCoverage[]> {
+    const taken = this.#ask("Profiler.takePreciseCoverage", {}, session);
+    const timer = Promise.withResolvers<null>();
+    const timeout = setTimeout(() => timer.resolve(null), ANSWER_MS);
+    const answer = await Promise.race([taken, timer.promise]).finally(() => clearTimeout(timeout));
+    if (answer !== null) return answer.result;
+    if (session === undefined) throw new Error("the inspector does not answer");
+    this.#sessions.delete(session);
+    return [];
+  }
+
   #ask(method: string, params: object, sessionId: string | undefined): Promise<Message> {
     const id = ++this.#lastId;
     const answer = Promise.withResolvers<Message>();
@@ -97,12 +106,14 @@ export class PreciseCoverage implements Disposable {
   #take(message: Message): void {
     const { id, method, params, result, error } = message;
     if (method === "Target.attachedToTarget") void this.#start(params.sessionId).catch(() => {});
-    if (method === "Target.detachedFromTarget") this.#sessions.delete(params.sessionId);
     const answer = this.#waiting.get(id);
     this.#waiting.delete(id);
     if (error !== undefined) answer?.reject(new Error(`the inspector: ${error.message}`));
     else answer?.resolve(result);
   }
 }
+
+/** Of a process that is busy; one that answers does so within some milliseconds. */
+const ANSWER_MS = 2_000;
 
 const ROOT = new URL("../", import.meta.url).href;
