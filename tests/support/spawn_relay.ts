@@ -15,6 +15,8 @@ export interface SpawnOptions {
   entry?: string;
   /** How many files and connections it may have open at one time. */
   openFiles?: number;
+  /** Further arguments of the runtime, such as --inspect. */
+  runtimeFlags?: readonly string[];
   /** Sends a signal as soon as the start has printed this. */
   stopAt?: { pattern: RegExp; signal: Deno.Signal };
 }
@@ -83,6 +85,7 @@ async function start(options: SpawnOptions): Promise<SpawnedRelay | FailedStart>
       "--quiet",
       `--config=${pathOf("../../deno.json")}`,
       ...RUNTIME_FLAGS,
+      ...options.runtimeFlags ?? [],
       ...flags,
       // A test program has settings of its own.
       ...(options.entry === undefined ? [] : [`--allow-env=${TEST_SETTINGS}`]),
