@@ -47,10 +47,10 @@ export class BanList {
     const agent = await identities.byId(agentId);
     await commits.submit({
       whateverTheClock: true, // the list could not be read
-      plan(turn) {
-        const isListed = turn.record(banKey(agentId)) !== null;
-        if (isListed || !turn.record(inKey(agentId))!.banned) return;
-        stageBan(turn, agent, { v: 1, reason: null, bannedAtMs: null });
+      plan(transaction) {
+        const isListed = transaction.record(banKey(agentId)) !== null;
+        if (isListed || !transaction.record(inKey(agentId))!.banned) return;
+        stageBan(transaction, agent, { v: 1, reason: null, bannedAtMs: null });
       },
     });
   }

@@ -3,7 +3,7 @@ import { defineRecord } from "../storage/record_key.ts";
 import { wordName } from "../../toolkit/word_name.ts";
 import { rateLimited, RelayError } from "../errors.ts";
 import { type Custody, inKey, newInRecord, newOutRecord, outKey } from "../mailboxes/records.ts";
-import { type GroupCommit, Outdated, type Turn } from "../storage/group_commit.ts";
+import { type GroupCommit, Outdated, type Transaction } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { stageWindow, windowKey } from "../storage/window_record.ts";
 import { decodeAddress } from "../../toolkit/decode_address.ts";
@@ -48,7 +48,7 @@ export interface Registered {
 export async function registerAgent(
   { commits, records }: { commits: GroupCommit; records: RecordCache },
   { tokenKind, tokenHash, client, ...given }: Registration,
-  extend: (turn: Turn, agent: AgentRecord) => void = () => {},
+  extend: (transaction: Transaction, agent: AgentRecord) => void = () => {},
 ): Promise<AgentRecord> {
   const { address, custody } = given;
   const { limitPerHour } = client;
@@ -64,38 +64,43 @@ export async function registerAgent(
       isPrepared = true;
       return shortest;
     },
-    plan(turn, wordName) {
+    plan(transaction, wordName) {
       const key = windowKey(client.windowName, client.addressHash);
       const rule = { limit: limitPerHour, windowMs: HOUR_MS };
-      stageWindow(turn, key, rule, (retryAfterMs) =>
+      stageWindow(transaction, key, rule, (retryAfterMs) =>
         rateLimited(
           `at most ${limitPerHour} registrations an hour from one address; wait and register again`,
           retryAfterMs,
         ));
-      const handleTaken = turn.record(handleKey) !== null;
-      if (turn.record(addressKey) !== null) throw keyTaken(handleTaken);
+      const handleTaken = transaction.record(handleKey) !== null;
+      if (transaction.record(addressKey) !== null) throw keyTaken(handleTaken);
       if (handleTaken) {
         throw new RelayError("handle_taken", "the handle is registered already; choose another");
       }
       const wordKey = bindingKey("word", wordName);
-      if (turn.record(wordKey) !== null) throw new Outdated();
-      const id = (turn.record(AGENT_COUNT) ?? 0) + 1;
+      if (transaction.record(wordKey) !== null) throw new Outdated();
+      const id = (transaction.record(AGENT_COUNT) ?? 0) + 1;
       const agent: AgentRecord = {
         v: 1,
         ...given,
         id,
         wordName,
-        createdAtMs: turn.nowMs,
+        createdAtMs: transaction.nowMs,
         ownerTokenHash: tokenKind === "owner" ? tokenHash : null,
       };
-      turn.putRecord(AGENT_COUNT, id);
-      for (const name of [addressKey, handleKey, wordKey]) turn.putRecord(name, { v: 1, id });
+      transaction.putRecord(AGENT_COUNT, id);
+      for (const name of [addressKey, handleKey, wordKey]) {
+        transaction.putRecord(name, { v: 1, id });
+      }
       // Without checks: id and token are new.
-      turn.set(agentKey(id), agent);
-      turn.set(inKey(id), newInRecord());
-      turn.set(outKey(id), newOutRecord(custody));
-      turn.set(tokenKey(tokenHash), { v: 1, agentId: id, kind: tokenKind } satisfies TokenRecord);
-      extend(turn, agent);
+      transaction.set(agentKey(id), agent);
+      transaction.set(inKey(id), newInRecord());
+      transaction.set(outKey(id), newOutRecord(custody));
+      transaction.set(
+        tokenKey(tokenHash),
+        { v: 1, agentId: id, kind: tokenKind } satisfies TokenRecord,
+      );
+      extend(transaction, agent);
       return { kind: "registered", agent };
     },
   });

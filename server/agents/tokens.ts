@@ -66,17 +66,19 @@ async function rotate(
   const { token, hash } = makeToken("owner", random);
   return await commits.submit<string>({
     settle: () => refuseUsedSignature(records, usedKey),
-    plan(turn) {
+    plan(transaction) {
       // One token of an agent a group: a repetition in the same group would get one too.
-      turn.requireCommitted(key);
-      const agent = turn.record(key)!;
+      transaction.requireCommitted(key);
+      const agent = transaction.record(key)!;
       refuseForgotten(store, use);
-      countTokenRenewal(turn, agentId, renewalsPerHour);
-      turn.requireAbsent(usedKey);
-      turn.set(usedKey, { v: 1, use: "owner-token" });
-      if (agent.ownerTokenHash !== null) turn.putRecord(tokenKey(agent.ownerTokenHash), null);
-      turn.set(tokenKey(hash), { v: 1, agentId, kind: "owner" } satisfies TokenRecord);
-      turn.putRecord(key, { ...agent, ownerTokenHash: hash });
+      countTokenRenewal(transaction, agentId, renewalsPerHour);
+      transaction.requireAbsent(usedKey);
+      transaction.set(usedKey, { v: 1, use: "owner-token" });
+      if (agent.ownerTokenHash !== null) {
+        transaction.putRecord(tokenKey(agent.ownerTokenHash), null);
+      }
+      transaction.set(tokenKey(hash), { v: 1, agentId, kind: "owner" } satisfies TokenRecord);
+      transaction.putRecord(key, { ...agent, ownerTokenHash: hash });
       return token;
     },
   });

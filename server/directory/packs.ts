@@ -10,7 +10,7 @@
 import { AGENT_COUNT } from "../agents/register.ts";
 import { randomId } from "../storage/random_id.ts";
 import type { Store } from "../storage/store.ts";
-import type { Transaction } from "../storage/transaction.ts";
+import type { RowTransaction } from "../storage/row_transaction.ts";
 import { changeKey, LISTING_LOG, listingKey, type ListingLog, type ListingRow } from "./listing.ts";
 
 /** ["directory", "packs"] */
@@ -99,7 +99,7 @@ export class DirectoryPacks {
   }
 
   /** @returns false, and changes nothing, when another process has begun to build */
-  #changeAs(builder: string, change: (transaction: Transaction) => void): Promise<boolean> {
+  #changeAs(builder: string, change: (transaction: RowTransaction) => void): Promise<boolean> {
     return this.store.transact(async (transaction) => {
       const { value } = await transaction.get<PacksState>(PACKS_STATE);
       if (value?.builder !== builder) return false;

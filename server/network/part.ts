@@ -55,8 +55,8 @@ export function openNetwork(core: Core): Network {
 
   commits.annotateGroups({
     room: roomForFigures,
-    annotate(results, turn) {
-      if (!recordFigures(results, turn, retentionMs)) return;
+    annotate(results, transaction) {
+      if (!recordFigures(results, transaction, retentionMs)) return;
       if (++groups % GROUPS_A_FOLD === 0) void inBackground(() => tally.tidy());
     },
   });

@@ -5,7 +5,7 @@
 import type { Registered } from "../agents/register.ts";
 import { listingKey, listingOf } from "../directory/listing.ts";
 import type { Receipt } from "../messages/send/send.ts";
-import type { Room, Turn } from "../storage/group_commit.ts";
+import type { Room, Transaction } from "../storage/group_commit.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
 import { isTestHandle, minuteOf } from "./counted.ts";
 import { encodeBlock, type FeedEvent, feedEventOf, feedKey, packEvents } from "./feed_block.ts";
@@ -27,7 +27,7 @@ type Result = Receipt | Registered | Swept | { kind?: undefined } | null | undef
  */
 export function recordFigures(
   results: readonly unknown[],
-  turn: Turn,
+  transaction: Transaction,
   retentionMs: number,
 ): boolean {
   const events: FeedEvent[] = [];
@@ -38,19 +38,21 @@ export function recordFigures(
       const event = feedEventOf(result);
       if (event !== null) events.push(event);
     } else if (result?.kind === "registered") {
-      turn.set(listingKey(result.agent.id), listingOf(result.agent));
+      transaction.set(listingKey(result.agent.id), listingOf(result.agent));
       if (!isTestHandle(result.agent.handle)) registrations++;
     } else if (result?.kind === "swept") corrections.push(...result.corrections);
   }
-  if (registrations > 0n) turn.sum(REGISTRATION_COUNT, registrations);
+  if (registrations > 0n) transaction.sum(REGISTRATION_COUNT, registrations);
   if (events.length > 0) {
-    turn.sum(MESSAGE_COUNT, BigInt(events.length));
+    transaction.sum(MESSAGE_COUNT, BigInt(events.length));
     for (const [blockId, block] of packEvents(events)) {
-      turn.set(feedKey(blockId), encodeBlock(block), retentionMs + EXPIRY_MARGIN_MS);
+      transaction.set(feedKey(blockId), encodeBlock(block), retentionMs + EXPIRY_MARGIN_MS);
     }
   }
   const counts = mergeCounts([...events.map(countOf), ...corrections]);
-  if (counts.length > 0) turn.set(deltaKey(turn.attempt), encodeCounts(counts), TALLY_KEPT_MS);
+  if (counts.length > 0) {
+    transaction.set(deltaKey(transaction.attempt), encodeCounts(counts), TALLY_KEPT_MS);
+  }
   return counts.length > 0;
 }
 

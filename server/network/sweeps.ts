@@ -73,7 +73,7 @@ async function makeStep(options: SweepOptions, agentId: number): Promise<boolean
     const moreOfBox = lastId !== undefined ? { ...sweep, beforeId: lastId } : next;
     return {
       correction,
-      stage: (turn) => turn.putRecord(key, moreOfBox),
+      stage: (transaction) => transaction.putRecord(key, moreOfBox),
       more: moreOfBox !== null,
     };
   });

@@ -218,10 +218,10 @@ async function end(
   const { kind, payload, queuedAtMs, attempts } = held.row;
   const givenUp = ending === "dead" || ending === "unknown";
   const diedAtMs = store.now();
-  await held.remove((turn) => {
+  await held.remove((transaction) => {
     if (!givenUp) return;
     const dead: DeadRow = { v: 1, kind, payload, queuedAtMs, diedAtMs, attempts, reason };
-    turn.set(deadKey(diedAtMs, held.id), dead, DEAD_KEPT_MS);
+    transaction.set(deadKey(diedAtMs, held.id), dead, DEAD_KEPT_MS);
   }, besideOf(held, handler, { attempts, result: ending, dueMs: null, note }));
   if (givenUp) log("outgoing_given_up", { kind, id: held.id, attempts, ending, reason });
 }

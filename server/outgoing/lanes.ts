@@ -5,7 +5,7 @@ import { Lane } from "./lane.ts";
 import type { OutgoingHandler } from "./outgoing_handler.ts";
 import { LANE_PREFIX } from "./outgoing_row.ts";
 import { Reach } from "./reach.ts";
-import { Shares, type Turn } from "./shares.ts";
+import { type RunningAttempt, Shares } from "./shares.ts";
 
 /** The lanes of one kind. */
 class LanesOfKind {
@@ -146,12 +146,12 @@ export class Lanes {
   }
 
   /** Takes the slot of an attempt that a lane begins. */
-  takeSlot({ kind, parties }: Lane, nowMs: number): Turn {
+  takeSlot({ kind, parties }: Lane, nowMs: number): RunningAttempt {
     return this.#kinds.get(kind)!.shares.take(parties, nowMs);
   }
 
   /** @param tells whether what it took says something of its parties */
-  giveSlotBack({ kind }: Lane, slot: Turn, nowMs: number, tells: boolean): void {
+  giveSlotBack({ kind }: Lane, slot: RunningAttempt, nowMs: number, tells: boolean): void {
     this.#kinds.get(kind)!.shares.giveBack(slot, nowMs, tells);
   }
 

@@ -1,5 +1,5 @@
 /** How one kind of thing is delivered. The outgoing queue knows nothing else of it. */
-import type { Reads, Turn } from "../storage/job.ts";
+import type { Reads, Transaction } from "../storage/job.ts";
 import type { Parties } from "./shares.ts";
 
 /** One attempt, as its handler sees it. */
@@ -86,7 +86,7 @@ export interface Settling<P = unknown> {
  * Plans what else changes in the commit that stores an outcome. Besides the row: a commit over KV Connect
  * checks ten records in all, one of them the writer slot.
  */
-export type Alongside = (turn: Turn) => void;
+export type Alongside = (transaction: Transaction) => void;
 
 export interface OutgoingHandler<P = unknown> {
   readonly kind: string;

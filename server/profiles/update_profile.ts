@@ -84,13 +84,13 @@ function updateJob(
       if (agent !== undefined) refuseBanned((await records.read<InRecord>(inKey(agentId)))!);
       return agent;
     },
-    plan(turn) {
+    plan(transaction) {
       // One change of an agent a group: a repetition in the same group would be applied twice.
-      turn.requireCommitted(agentKey(agentId));
-      const before = turn.record(agentKey(agentId))!;
-      refuseBanned(turn.record(inKey(agentId))!);
+      transaction.requireCommitted(agentKey(agentId));
+      const before = transaction.record(agentKey(agentId))!;
+      refuseBanned(transaction.record(inKey(agentId))!);
       if (use !== undefined) refuseForgotten(store, use);
-      countProfileChange(turn, agentId, limits.profileChangesPerAgentPerMinute);
+      countProfileChange(transaction, agentId, limits.profileChangesPerAgentPerMinute);
       const after: AgentRecord = {
         ...before,
         displayName: displayName ?? before.displayName,
@@ -98,13 +98,13 @@ function updateJob(
         tags: tags ?? before.tags,
       };
       if (usedKey !== null) {
-        turn.requireAbsent(usedKey);
-        turn.set(usedKey, { v: 1, use: "profile" });
+        transaction.requireAbsent(usedKey);
+        transaction.set(usedKey, { v: 1, use: "profile" });
       }
-      turn.putRecord(agentKey(agentId), after);
-      if (lists) stageListing(turn, after, true);
+      transaction.putRecord(agentKey(agentId), after);
+      if (lists) stageListing(transaction, after, true);
       if (notificationEmail !== undefined) {
-        stageSubscription(turn, agentId, notificationEmail, random);
+        stageSubscription(transaction, agentId, notificationEmail, random);
       }
       return after;
     },

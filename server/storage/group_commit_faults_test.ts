@@ -15,7 +15,7 @@ import {
   openTestStorage,
   type TestMailbox,
 } from "../../tests/support/storage.ts";
-import { Outdated, type Turn } from "./group_commit.ts";
+import { Outdated, type Transaction } from "./group_commit.ts";
 
 Deno.test("GroupCommit allocates ids anew for a retry", async () => {
   await withControlledCommits(async ({ kv, storage }) => {
@@ -25,8 +25,8 @@ Deno.test("GroupCommit allocates ids anew for a retry", async () => {
     await kv.set(mailboxKey("b"), { head: theirs });
     const planned: number[] = [];
     const job = letterJob(storage, "a", "b", "after");
-    const plan = (turn: Turn) => {
-      planned.push(job.plan(turn));
+    const plan = (transaction: Transaction) => {
+      planned.push(job.plan(transaction));
       return planned.at(-1)!;
     };
     const id = await storage.commits.submit({ ...job, plan });
@@ -207,9 +207,9 @@ Deno.test("GroupCommit forgets on a shared store what a job found outdated", asy
     await storage.commits.submit(countJob("a"));
     await kv.set(mailboxKey("a"), { head: 5 });
     const job = countJob("a");
-    const plan = (turn: Turn) => {
-      if (turn.record<TestMailbox>(mailboxKey("a"))?.head !== 5) throw new Outdated();
-      return job.plan(turn);
+    const plan = (transaction: Transaction) => {
+      if (transaction.record<TestMailbox>(mailboxKey("a"))?.head !== 5) throw new Outdated();
+      return job.plan(transaction);
     };
     await assert.rejects(storage.commits.submit({ ...job, plan }), Outdated);
     assert.equal(await storage.commits.submit({ ...job, plan }), 6);

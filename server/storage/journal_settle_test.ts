@@ -75,10 +75,10 @@ Deno.test("a commit that comes to the store later than its fence is not stored",
     const job: Job<number> = {
       ...tabJob(storage, 1, ["a", "b"]),
       settle: undefined,
-      plan(turn) {
+      plan(transaction) {
         for (const name of ["a", "b"]) {
-          const done = turn.record<Tab>(tabKey(name))?.done ?? [];
-          turn.putRecord<Tab>(tabKey(name), { done: [...done, 1] });
+          const done = transaction.record<Tab>(tabKey(name))?.done ?? [];
+          transaction.putRecord<Tab>(tabKey(name), { done: [...done, 1] });
         }
         return 1;
       },

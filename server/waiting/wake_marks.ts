@@ -31,10 +31,10 @@ export function markWakes<R, H extends Head>(kind: MailboxKind<R, H>): GroupAnno
       const mutations = Math.min(kind.changedBy(result).length, WAKE_SHARDS);
       return { mutations, bytes: 50 * mutations };
     },
-    annotate(results, turn) {
+    annotate(results, transaction) {
       const mailboxes = results.flatMap((result) => kind.changedBy(result));
       const shards = new Set(mailboxes.map(wakeShardOf));
-      for (const shard of shards) turn.set(wakeKey(kind, shard), turn.nowMs);
+      for (const shard of shards) transaction.set(wakeKey(kind, shard), transaction.nowMs);
     },
   };
 }

@@ -67,7 +67,7 @@ async function openProcess(
   const { store, records, commits } = storage;
   commits.annotateGroups({
     room: roomForFigures,
-    annotate: (results, turn) => void recordFigures(results, turn, RETENTION_MS),
+    annotate: (results, transaction) => void recordFigures(results, transaction, RETENTION_MS),
   });
   const leases = new Leases(store);
   const retentionMs = RETENTION_MS;

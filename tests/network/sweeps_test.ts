@@ -69,7 +69,7 @@ async function openProcess(
   const { store, records, commits } = storage;
   commits.annotateGroups({
     room: roomForFigures,
-    annotate: (results, turn) => void recordFigures(results, turn, RETENTION_MS),
+    annotate: (results, transaction) => void recordFigures(results, transaction, RETENTION_MS),
   });
   const sweeps = createSweeps({
     store,

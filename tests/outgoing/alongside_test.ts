@@ -16,10 +16,10 @@ function tallied(handler: OutgoingHandler<string>, change: (nth: number) => void
     alongside(settling) {
       settlings.push(settling);
       const nth = settlings.length;
-      return (turn) => {
+      return (transaction) => {
         change(nth);
-        const before = turn.record(tallyKey("all")) ?? [];
-        turn.putRecord(tallyKey("all"), [...before, `${settling.result} ${settling.note}`]);
+        const before = transaction.record(tallyKey("all")) ?? [];
+        transaction.putRecord(tallyKey("all"), [...before, `${settling.result} ${settling.note}`]);
       };
     },
   };
@@ -264,12 +264,12 @@ for (const exclusive of [true, false]) {
 Deno.test("stageNewOutgoing() queues many rows in one commit that checks none of them", () =>
   withStore(async (bench) => {
     const operation = bench.kv.atomic();
-    const turn = {
+    const transaction = {
       nowMs: T0,
       set: (key: Deno.KvKey, value: unknown) => void operation.set(key, value),
     };
     for (let i = 0; i < 50; i++) {
-      stageNewOutgoing(turn, { id: `new/${i}`, kind: "test", payload: "p", dueMs: T0 });
+      stageNewOutgoing(transaction, { id: `new/${i}`, kind: "test", payload: "p", dueMs: T0 });
     }
     await operation.commit();
     const { handler, attempts } = scripted({ result: "done" });

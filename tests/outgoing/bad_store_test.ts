@@ -39,7 +39,7 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
         },
         longestPauseMs: 60_000,
         alongside: ({ payload, result }) =>
-          result === "retry" ? null : (turn) => turn.set(["finished", payload], 1),
+          result === "retry" ? null : (transaction) => transaction.set(["finished", payload], 1),
       });
       return { outgoing, fake, storage };
     }));

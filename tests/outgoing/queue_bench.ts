@@ -137,9 +137,9 @@ export function scripted(
     },
     longestPauseMs: 5 * MINUTE_MS,
     alongside: ({ result, payload }) =>
-      result === "retry" ? null : (turn) => {
+      result === "retry" ? null : (transaction) => {
         endings.push(result);
-        turn.set(["finished", payload], result);
+        transaction.set(["finished", payload], result);
       },
   };
   return { handler, attempts, endings };

@@ -1,6 +1,6 @@
 /** Changes one recipient of a message, with all that is counted and listed of it, in one commit. */
 import type { Alongside } from "../../outgoing/outgoing_handler.ts";
-import type { Reads, Turn } from "../../storage/group_commit.ts";
+import type { Reads, Transaction } from "../../storage/group_commit.ts";
 import type { Store } from "../../storage/store.ts";
 import { valueSizeBytes } from "../../storage/stored_size.ts";
 import { outgoingKey, type OutgoingRow } from "../../outgoing/outgoing_row.ts";
@@ -25,7 +25,7 @@ export interface RecipientChangeServices {
   store: Store;
   mailboxes: Mailboxes;
   /** Adds to the commit of each change. */
-  onChange?(turn: Turn, changed: ChangedRecipient): void;
+  onChange?(transaction: Transaction, changed: ChangedRecipient): void;
 }
 
 /** A row is one value of the store, which takes 64 KiB. */
@@ -72,8 +72,8 @@ export class RecipientChanges {
   ): Promise<ChangedRecipient | "unknown" | "unchanged"> {
     const queued = outgoingKey(mailRowId(named.messageId, named.recipient));
     // It may come before the final reply: then the process that sends it holds the row.
-    const isHeld = (turn: Turn) => {
-      const row = turn.record<OutgoingRow>(queued);
+    const isHeld = (transaction: Transaction) => {
+      const row = transaction.record<OutgoingRow>(queued);
       return row !== null && (row.lease !== null || row.phase === "data");
     };
     return await this.services.mailboxes.change<ChangedRecipient | "unknown" | "unchanged">(
@@ -99,7 +99,7 @@ export class RecipientChanges {
   async #prepare(
     named: MailPayload,
     event: RecipientEvent,
-    isHeld: (turn: Turn) => boolean,
+    isHeld: (transaction: Transaction) => boolean,
     onPlanned: (changed: ChangedRecipient) => void = () => {},
   ): Promise<MailboxChange<void> | null> {
     const { onChange } = this.services;
@@ -109,21 +109,26 @@ export class RecipientChanges {
     const { orgId } = row;
     const suppresses = suppressionOf(event);
     return {
-      plan({ turn, mailbox }) {
+      plan({ transaction, mailbox }) {
         const result = { mailbox, result: undefined };
-        const isSending = isHeld(turn);
-        const after = afterEvent(before, event, { nowMs: turn.nowMs, isSending });
+        const isSending = isHeld(transaction);
+        const after = afterEvent(before, event, { nowMs: transaction.nowMs, isSending });
         if (after === null) return result;
         const changed = { row: withRecipient(row, named.recipient, after), before, after };
         const { id, inboxId } = row;
-        turn.set(messageKey(orgId, inboxId, id), changed.row);
-        count(turn, orgId, row.createdAtMs, countsOf(before, after, event));
-        if (after.status === "bounced") count(turn, orgId, turn.nowMs, { bounces: 1 });
+        transaction.set(messageKey(orgId, inboxId, id), changed.row);
+        count(transaction, orgId, row.createdAtMs, countsOf(before, after, event));
+        if (after.status === "bounced") {
+          count(transaction, orgId, transaction.nowMs, { bounces: 1 });
+        }
         if (suppresses !== null) {
-          stageSuppression(turn, orgId, before.address, { reason: suppresses, messageId: id });
+          stageSuppression(transaction, orgId, before.address, {
+            reason: suppresses,
+            messageId: id,
+          });
         }
         const told = { ...changed, recipient: named.recipient, event };
-        onChange?.(turn, told);
+        onChange?.(transaction, told);
         onPlanned(told);
         return result;
       },

@@ -191,12 +191,12 @@ export class Drafts {
             sizeBytes: heldBytes(row),
             plan: (given) => {
               if (!isAsItGoesOut(whole, given.inbox)) throw new Outdated();
-              answer?.keyed.decide(given.turn);
+              answer?.keyed.decide(given.transaction);
               const made: DraftRow = { ...row, asked: stageAsking(given, random, row) };
               if (keptAnswer !== null) {
                 const { id, createdByKey, createdAtMs } = row;
                 made.answer = {
-                  ...largeAnswers.keep(given.turn, orgId, answer!.keyed, keptAnswer),
+                  ...largeAnswers.keep(given.transaction, orgId, answer!.keyed, keptAnswer),
                   draft: { id, createdByKey, createdAtMs },
                 };
               }
@@ -353,7 +353,7 @@ export class Drafts {
       if (row === null) throw unknownObject("draft");
       return {
         plan: (given) => {
-          withdrawProposal(given.turn, { blobs }, row);
+          withdrawProposal(given.transaction, { blobs }, row);
           return { mailbox: stageDraftRemoval(given, { blobs }, row), result: undefined };
         },
       };

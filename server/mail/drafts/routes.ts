@@ -13,7 +13,7 @@ import { maySee } from "../access.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { ListPages } from "../list_pages.ts";
 import type { KeyedRequest, MailHandlers } from "../mail_routes.ts";
-import type { MailboxTurn } from "../mailboxes/mailboxes.ts";
+import type { MailboxTransaction } from "../mailboxes/mailboxes.ts";
 import type { Messages } from "../messages/messages.ts";
 import { type DraftRow, writerOf } from "../records/draft_record.ts";
 import { isMailId } from "../records/mail_id.ts";
@@ -98,7 +98,7 @@ export function draftHandlers(services: DraftRouteServices) {
       sendDraft.send(request, inbox, current, {
         ...(keyed === undefined ? {} : { keyed }),
         gone: () => unknownObject("draft"),
-        require: (given: MailboxTurn) => {
+        require: (given: MailboxTransaction) => {
           if (isBound) refuseDraftOnly(given.inbox);
         },
       });

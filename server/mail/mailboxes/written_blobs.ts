@@ -85,9 +85,9 @@ export class WrittenBlobs {
   /** A commit of its own: what is refused later, or dies with the process, has been counted. */
   async #count(orgId: string, bytes: number, rule: WindowRule): Promise<void> {
     const key = writtenKey(orgId, "bytes");
-    await this.services.commits.submit((turn) => {
-      const window = take(turn.record(key), bytes, turn.nowMs, rule);
-      turn.putRecord(key, { v: 1, window }, HOUR_MS + EXPIRY_MARGIN_MS);
+    await this.services.commits.submit((transaction) => {
+      const window = take(transaction.record(key), bytes, transaction.nowMs, rule);
+      transaction.putRecord(key, { v: 1, window }, HOUR_MS + EXPIRY_MARGIN_MS);
     });
   }
 

@@ -58,7 +58,7 @@ export function operatorDelivery(
     longestPauseMs: LONGEST_WAIT_MS,
     attempt: (item) => attempt(options, item),
     alongside: ({ payload, result }) =>
-      result === "retry" ? null : (turn) => blobs.drop(turn, payload.blob),
+      result === "retry" ? null : (transaction) => blobs.drop(transaction, payload.blob),
   };
 }
 

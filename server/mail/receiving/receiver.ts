@@ -13,7 +13,7 @@ import type { BlobRef, Blobs } from "../../blobs/blobs.ts";
 import { type ErrorCode, RelayError, unavailable } from "../../errors.ts";
 import { sha256Of } from "../../http/sha256_of.ts";
 import type { Limits } from "../../limits.ts";
-import type { Turn } from "../../storage/job.ts";
+import type { Transaction } from "../../storage/job.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { valueSizeBytes } from "../../storage/stored_size.ts";
@@ -23,7 +23,7 @@ import { authOfShownFrom } from "../auth/fixed_auth.ts";
 import type { Party } from "../auth/next_check.ts";
 import { count } from "../figures/figures_record.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
-import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
+import type { Mailbox, Mailboxes, MailboxTransaction } from "../mailboxes/mailboxes.ts";
 import { hasRoom, storageKey, type StorageRecord } from "../mailboxes/storage_use.ts";
 import { findThread, readThread } from "../messages/find_thread.ts";
 import { countFitting } from "../parsing/fit_lists.ts";
@@ -65,7 +65,7 @@ export interface ReceiverServices {
 /** Keeps what became of a message, in a commit that is made anyway. */
 export interface OutcomeKeeper {
   /** As part of a plan: called again where the plan is. @param outcomes as they are if it is committed */
-  stage(turn: Turn, outcomes: readonly Outcome[]): unknown;
+  stage(transaction: Transaction, outcomes: readonly Outcome[]): unknown;
   /** @param staged what stage() returned in the commit that was made */
   committed(staged: unknown): void;
 }
@@ -86,7 +86,7 @@ interface Target {
 interface Beside {
   client: ClientRate;
   lists: ListChecks;
-  kept: (Omit<OutcomeKeeper, "stage"> & { stage(turn: Turn): unknown }) | null;
+  kept: (Omit<OutcomeKeeper, "stage"> & { stage(transaction: Transaction): unknown }) | null;
 }
 
 /** What a change of a mailbox says when its inbox, or its org, has gone meanwhile. */
@@ -151,9 +151,9 @@ export class Receiver {
           // All others are decided: what the last commit stores is all that is left to know.
           const isLast = target === open.at(-1) && ![...outcomes.values()].some(isTemporary);
           const kept = keeper === undefined || !isLast ? null : {
-            stage(turn: Turn) {
+            stage(transaction: Transaction) {
               settle(target.spellings, null);
-              return keeper.stage(turn, inOrder());
+              return keeper.stage(transaction, inOrder());
             },
             committed: keeper.committed,
           };
@@ -243,8 +243,8 @@ export class Receiver {
     await mailboxes.change<void>(place.orgId, place.inboxId, async () => {
       const former = await findRepeat(store, place, repeatKey);
       return {
-        plan({ turn, mailbox }) {
-          stageRepeat(turn, place, repeatKey, former);
+        plan({ transaction, mailbox }) {
+          stageRepeat(transaction, place, repeatKey, former);
           return { mailbox, result: undefined };
         },
       };
@@ -364,14 +364,14 @@ export class Receiver {
         sizeBytes: valueSizeBytes(row),
         plan: (given) => {
           const mailbox = this.#admitInCommit(given, message.blob);
-          client.stage(given.turn);
-          count(given.turn, orgId, given.turn.nowMs, { received: 1 });
-          stageRepeat(given.turn, message, message.repeatKey!);
+          client.stage(given.transaction);
+          count(given.transaction, orgId, given.transaction.nowMs, { received: 1 });
+          stageRepeat(given.transaction, message, message.repeatKey!);
           const added = stageMessage({ ...given, mailbox }, this.services, row, {
             thread,
             isFirstOfRfcId,
           });
-          return { mailbox: added.mailbox, result: { kept: kept?.stage(given.turn) } };
+          return { mailbox: added.mailbox, result: { kept: kept?.stage(given.transaction) } };
         },
       };
     });
@@ -385,14 +385,14 @@ export class Receiver {
   }
 
   /** What was decided before the message was read, decided again on what the commit finds. */
-  #admitInCommit({ turn, org, mailbox }: MailboxTurn, blob: BlobRef): Mailbox {
+  #admitInCommit({ transaction, org, mailbox }: MailboxTransaction, blob: BlobRef): Mailbox {
     const { limits } = this.services;
     if (org.suspendedAtMs !== null) throw new Refused("org_suspended");
     const bytes = blob.sections.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-    if (!hasRoom(turn.record(storageKey(org.id)), bytes, org, turn.nowMs, limits)) {
+    if (!hasRoom(transaction.record(storageKey(org.id)), bytes, org, transaction.nowMs, limits)) {
       throw new Refused("over_quota");
     }
-    const window = this.#admit(mailbox, org, blob.sections[0]!.sizeBytes, turn.nowMs);
+    const window = this.#admit(mailbox, org, blob.sections[0]!.sizeBytes, transaction.nowMs);
     if (window instanceof Refused) throw window;
     return { ...mailbox, ...window };
   }

@@ -39,7 +39,7 @@ export function receivingHandlers(
       if (former !== null) return give(former);
       let kept: StagedAnswer | null = null;
       const outcomes = await receiver.receive({ ...envelope, raw }, {
-        stage: (turn, outcomes) => place.stage(turn, answerTo(settle(outcomes))),
+        stage: (transaction, outcomes) => place.stage(transaction, answerTo(settle(outcomes))),
         committed: (staged) => void (kept = staged as StagedAnswer),
       });
       const settled = settle(outcomes);

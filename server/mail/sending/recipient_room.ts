@@ -1,7 +1,7 @@
 /** How many recipients an org may write to (mail page, "Limits"), decided in the commit that accepts. */
 import { rateLimited } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
-import type { Turn } from "../../storage/job.ts";
+import type { Transaction } from "../../storage/job.ts";
 import { defineRecord } from "../../storage/record_key.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
 import { DAY_MS, HOUR_MS } from "../../time_units.ts";
@@ -32,14 +32,14 @@ function isWithin(org: Pick<OrgRecord, "verifiedAtMs">, nowMs: number, spanMs: n
  * @throws RelayError `rate_limited`
  */
 export function takeRecipientRoom(
-  turn: Turn,
+  transaction: Transaction,
   org: OrgRecord,
   recipients: number,
   limits: RoomLimits,
 ): void {
-  const { nowMs } = turn;
+  const { nowMs } = transaction;
   const untilMidnightMs = dayOf(nowMs) + DAY_MS - nowMs;
-  const today = acceptedOf(turn, org.id, nowMs);
+  const today = acceptedOf(transaction, org.id, nowMs);
   const perDay = limits.mailRecipientsPerOrgPerDay;
   if (sum(today) > perDay) {
     throw rateLimited(
@@ -51,7 +51,7 @@ export function takeRecipientRoom(
   }
   if (isWithin(org, nowMs, DAY_MS)) {
     const since = org.verifiedAtMs! - HOUR_MS;
-    const former = acceptedOf(turn, org.id, nowMs - DAY_MS);
+    const former = acceptedOf(transaction, org.id, nowMs - DAY_MS);
     const taken = sum([...former, ...today].filter(({ atMs }) => atMs > since));
     const first = limits.mailRecipientsPerOrgFirstDay;
     if (taken > first) {
@@ -65,14 +65,18 @@ export function takeRecipientRoom(
   }
   if (!isWithin(org, nowMs, NEW_ORG_MS)) return;
   const key = newOrgsKey(dayOf(nowMs));
-  const taken = turn.record(key)?.recipients ?? 0;
+  const taken = transaction.record(key)?.recipients ?? 0;
   if (taken + recipients > limits.mailRecipientsNewOrgsPerDay) {
     throw rateLimited(
       "this relay sends no more mail of orgs that were verified within the last 7 days today; try again tomorrow",
       untilMidnightMs,
     );
   }
-  turn.putRecord(key, { v: 1, recipients: taken + recipients }, 2 * DAY_MS + EXPIRY_MARGIN_MS);
+  transaction.putRecord(
+    key,
+    { v: 1, recipients: taken + recipients },
+    2 * DAY_MS + EXPIRY_MARGIN_MS,
+  );
 }
 
 interface Accepted {
@@ -80,8 +84,8 @@ interface Accepted {
   recipients: number;
 }
 
-function acceptedOf(turn: Turn, orgId: string, atMs: number): Accepted[] {
-  return Object.entries(hoursOf(turn, orgId, atMs)).map(([hour, { accepted = 0 }]) => ({
+function acceptedOf(transaction: Transaction, orgId: string, atMs: number): Accepted[] {
+  return Object.entries(hoursOf(transaction, orgId, atMs)).map(([hour, { accepted = 0 }]) => ({
     atMs: dayOf(atMs) + Number(hour) * HOUR_MS,
     recipients: accepted,
   }));

@@ -20,7 +20,7 @@ import { count } from "../figures/figures_record.ts";
 import { maySee } from "../access.ts";
 import { cleanEmail } from "../email_address.ts";
 import { isListed } from "../inboxes/address_list.ts";
-import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
+import type { Mailbox, Mailboxes, MailboxTransaction } from "../mailboxes/mailboxes.ts";
 import { hasRoom, overQuota, storageKey } from "../mailboxes/storage_use.ts";
 import type { WrittenBlobs } from "../mailboxes/written_blobs.ts";
 import { readThread } from "../messages/find_thread.ts";
@@ -68,7 +68,7 @@ export interface BesideMessage {
   /** An answer that told of what the message was before. */
   answer?(): StoredAnswer | undefined;
   /** Called first. @returns the guard as it is left @throws RelayError to refuse */
-  plan(given: MailboxTurn, row: MessageRow): Mailbox;
+  plan(given: MailboxTransaction, row: MessageRow): Mailbox;
 }
 
 export interface SenderServices {
@@ -286,28 +286,36 @@ export class Sender {
       return {
         sizeBytes: valueSizeBytes(row) + rest.length + answer.length,
         plan: (given) => {
-          const { turn, org: current } = given;
-          keyed?.decide(turn);
+          const { transaction, org: current } = given;
+          keyed?.decide(transaction);
           if (current.suspendedAtMs !== null) throw suspended();
           const left = beside?.plan(given, row) ?? given.mailbox;
-          const sent = this.#takeSend(left, turn.nowMs);
-          if (traffic !== null) refuseLoop(traffic, turn.nowMs);
+          const sent = this.#takeSend(left, transaction.nowMs);
+          if (traffic !== null) refuseLoop(traffic, transaction.nowMs);
           const recipients = row.recipients.length;
-          count(turn, orgId, turn.nowMs, { accepted: recipients });
-          count(turn, orgId, row.createdAtMs, { pending: recipients });
-          takeRecipientRoom(turn, current, recipients, limits);
+          count(transaction, orgId, transaction.nowMs, { accepted: recipients });
+          count(transaction, orgId, row.createdAtMs, { pending: recipients });
+          takeRecipientRoom(transaction, current, recipients, limits);
           const bytes = storedBytes(row) + keptBytes(kept);
-          if (!hasRoom(turn.record(storageKey(orgId)), bytes, current, turn.nowMs, limits)) {
+          if (
+            !hasRoom(
+              transaction.record(storageKey(orgId)),
+              bytes,
+              current,
+              transaction.nowMs,
+              limits,
+            )
+          ) {
             throw overQuota();
           }
-          stageMails(turn, row, { store, domain });
+          stageMails(transaction, row, { store, domain });
           const answers = [
             beside?.answer?.(),
-            kept === null ? undefined : largeAnswers.keep(turn, orgId, keyed!, kept),
+            kept === null ? undefined : largeAnswers.keep(transaction, orgId, keyed!, kept),
           ].filter((one) => one !== undefined);
           const mailbox = { ...left, sent };
           const told = answers.length === 0 ? row : { ...row, answers };
-          const added = stageMessage({ turn, mailbox }, this.services, told, {
+          const added = stageMessage({ transaction, mailbox }, this.services, told, {
             thread,
             isFirstOfRfcId: true,
           });

@@ -75,7 +75,7 @@ export function registerTool(services: ToolServices): Tool<RelayCall> {
           addressHash: call.addressHash(),
           limitPerHour: toolRegistrationsPerIpPerHour,
         },
-      }, (turn, { id }) => key.stage(turn, id));
+      }, (transaction, { id }) => key.stage(transaction, id));
       const { address, wordName } = agent;
       return {
         structured: { handle, word_name: wordName, address, token, key_custody: "relay" as const },

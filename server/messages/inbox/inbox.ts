@@ -206,15 +206,15 @@ export class Inbox {
       records: [key],
       sizeBytes: 400 + 300 * unread.length,
       whateverTheClock: true, // nothing could be read
-      plan: (turn) => {
+      plan: (transaction) => {
         // Another poll of this agent may have delivered what was read here: read again.
-        if (version !== undefined) turn.requireVersion(key, version);
-        const before = turn.record<PollRecord>(key);
+        if (version !== undefined) transaction.requireVersion(key, version);
+        const before = transaction.record<PollRecord>(key);
         if (recordPoll && before !== null) {
           refuseEarlyPoll(before.lastPollMs, beganMs, limits.inboxPollIntervalMs);
         }
         const known = before?.read ?? [];
-        const lowest = messages.lowestRetainedId(turn.nowMs);
+        const lowest = messages.lowestRetainedId(transaction.nowMs);
         // All there was from the cursor, or the oldest retained message, to the last one given has
         // been delivered now. What lies before was hidden: a clock that jumps back shows it again.
         const from = Math.max(sinceId + 1, lowest);
@@ -222,7 +222,7 @@ export class Inbox {
         if (read.length > 2 * MAX_READ_RANGES) read = addRange(read, 1, lowest - 1);
         const fits = read.length <= 2 * MAX_READ_RANGES;
         const lastPollMs = before?.lastPollMs ?? 0;
-        turn.putRecord(
+        transaction.putRecord(
           key,
           {
             v: 1,
@@ -235,15 +235,16 @@ export class Inbox {
         );
         for (const { id, row } of unread) {
           const { createdAtMs, senderId } = row;
-          const leftMs = Math.min(createdAtMs, turn.nowMs) + messages.retentionMs - turn.nowMs;
+          const leftMs = Math.min(createdAtMs, transaction.nowMs) + messages.retentionMs -
+            transaction.nowMs;
           const expireInMs = leftMs + EXPIRY_MARGIN_MS;
-          const deliveredAtMs = turn.nowMs;
-          turn.set(
+          const deliveredAtMs = transaction.nowMs;
+          transaction.set(
             outboxKey(senderId, id),
             { v: 1, recipientId: agentId, deliveredAtMs, createdAtMs } satisfies OutboxRow,
             expireInMs,
           );
-          if (!fits) turn.set(readKey(agentId, id), 1, expireInMs);
+          if (!fits) transaction.set(readKey(agentId, id), 1, expireInMs);
         }
       },
       committed: () => this.#floor.written(agentId, beganMs),

@@ -7,7 +7,7 @@ import type { Limits } from "../../limits.ts";
 import { inKey, type InRecord, outKey, type OutRecord } from "../../mailboxes/records.ts";
 import { retainBytes } from "../../mailboxes/retained_bytes.ts";
 import { admit } from "../../rate_window.ts";
-import { type Job, Outdated, type Turn } from "../../storage/group_commit.ts";
+import { type Job, Outdated, type Transaction } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
 import { cutIntoPieces, formOf } from "../rows/message_row.ts";
@@ -43,8 +43,8 @@ export interface Send {
 /** What else a send rests on and writes, such as the answer under an Idempotency-Key. */
 export interface SendExtension {
   /** Run as soon as it is clear that the sender may send, before any other refusal. @throws to refuse */
-  decide(turn: Turn): void;
-  write(turn: Turn, receipt: Receipt): void;
+  decide(transaction: Transaction): void;
+  write(transaction: Transaction, receipt: Receipt): void;
 }
 
 /** What the commits of all sends have in common. */
@@ -98,35 +98,35 @@ export function makeSendJob(
       refuseSender(out!, send.bearer);
       return planned.get(answer.attempt)?.receipt ?? answer; // ours, where its commit came late
     },
-    plan: (turn) => {
+    plan: (transaction) => {
       // Where memory alone says that the signature is new.
       if (store.exclusive && accepted.isOutdated(use, found)) throw new Outdated();
-      const out = turn.record<OutRecord>(outKey(sender.id))!;
-      const inbox = turn.record<InRecord>(inKey(recipient.id))!;
+      const out = transaction.record<OutRecord>(outKey(sender.id))!;
+      const inbox = transaction.record<InRecord>(inKey(recipient.id))!;
       refuseSender(out, send.bearer); // Check 10
-      send.extension?.decide(turn); // Replay 2, again
+      send.extension?.decide(transaction); // Replay 2, again
       refuseForgotten(store, use); // Check 11
       if (inbox.banned) throw recipientBanned(); // Check 12
       // Check 13
-      const charged = chargeSender(out, sizeBytes, turn.nowMs, limits);
-      held.hold(turn.nowMs); // Check 14
-      const id = turn.allocateId(Math.max(out.head, inbox.head));
-      const createdAtMs = turn.nowMs;
+      const charged = chargeSender(out, sizeBytes, transaction.nowMs, limits);
+      held.hold(transaction.nowMs); // Check 14
+      const id = transaction.allocateId(Math.max(out.head, inbox.head));
+      const createdAtMs = transaction.nowMs;
 
       const { contentHash } = request;
-      const { attempt } = turn;
-      const usedKey = accepted.rowOf(sender.id, use, turn);
+      const { attempt } = transaction;
+      const usedKey = accepted.rowOf(sender.id, use, transaction);
       if (store.exclusive) {
-        turn.append(usedKey, encodeUse({ ...use, agentId: sender.id, id, contentHash }));
+        transaction.append(usedKey, encodeUse({ ...use, agentId: sender.id, id, contentHash }));
       } else {
-        turn.requireAbsent(usedKey);
+        transaction.requireAbsent(usedKey);
         const row: SendUseRow = { v: 1, attempt, use: "send", id, contentHash, createdAtMs };
-        turn.set(usedKey, row);
+        transaction.set(usedKey, row);
       }
-      turn.putRecord(inKey(recipient.id), { ...inbox, head: id });
+      transaction.putRecord(inKey(recipient.id), { ...inbox, head: id });
       // A message to oneself: both records belong to one agent, and are written one after the other.
-      turn.putRecord(outKey(sender.id), { ...out, ...charged, head: id });
-      const bytes = stageMessage(turn, {
+      transaction.putRecord(outKey(sender.id), { ...out, ...charged, head: id });
+      const bytes = stageMessage(transaction, {
         id,
         createdAtMs,
         envelope,
@@ -144,7 +144,7 @@ export function makeSendJob(
         recipient,
         notify: inbox.notify,
       };
-      send.extension?.write(turn, receipt);
+      send.extension?.write(transaction, receipt);
       planned.set(attempt, { receipt, previousId: inbox.head, bytes });
       return receipt;
     },

@@ -1,7 +1,7 @@
 import type { MaybeRow, RowCheck, Write } from "./backend.ts";
 
 /** What one transact() reads for its decision, and what it is to store. */
-export class Transaction {
+export class RowTransaction {
   readonly checks: RowCheck[] = [];
   readonly writes: Write[] = [];
 
