@@ -65,7 +65,7 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
       const address = () => callerAddress(c, deps.config.trustedProxyHops);
       const body = route.body && bodies.open(c.req.raw, route.body, address);
       if (body !== undefined) c.set("body", body);
-      const settle = (answer: Response) => {
+      const finish = (answer: Response) => {
         body?.close(sentOf(c));
         return give(c, answer, route, requestId);
       };
@@ -77,7 +77,7 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
       try {
         if (!isLiteral && !hasDecodableSegments(c.req.path)) throw unknownPath();
         const answer = route.handle(c);
-        return answer instanceof Promise ? answer.then(settle, refuse) : settle(answer);
+        return answer instanceof Promise ? answer.then(finish, refuse) : finish(answer);
       } catch (failure) {
         return refuse(failure);
       }

@@ -65,7 +65,7 @@ async function rotate(
   const usedKey = signatureKey(agentId, use);
   const { token, hash } = makeToken("owner", random);
   return await commits.submit<string>({
-    settle: () => refuseUsedSignature(records, usedKey),
+    findResult: () => refuseUsedSignature(records, usedKey),
     plan(transaction) {
       // One token of an agent a group: a repetition in the same group would get one too.
       transaction.requireCommitted(key);

@@ -36,6 +36,6 @@ export interface BlobBytes {
    */
   found(
     sinceMs: number,
-    isSettled: (name: BlobName) => boolean,
+    isClosed: (name: BlobName) => boolean,
   ): AsyncGenerator<readonly FoundBytes[]>;
 }

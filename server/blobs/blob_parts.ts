@@ -81,7 +81,7 @@ export class BlobParts implements BlobBytes {
   /** All of them each time: those that were kept are not among them. */
   async *found(
     _sinceMs: number,
-    isSettled: (name: BlobName) => boolean,
+    isClosed: (name: BlobName) => boolean,
   ): AsyncGenerator<readonly FoundBytes[]> {
     const pending = this.store.batches<PendingRow>({ prefix: [PENDING] }, { batchSize: BATCH });
     for await (const rows of pending) {
@@ -89,7 +89,7 @@ export class BlobParts implements BlobBytes {
         name: key.slice(1) as string[],
         sizeBytes: value.sizeBytes,
       }));
-      yield found.filter(({ name }) => isSettled(name));
+      yield found.filter(({ name }) => isClosed(name));
     }
   }
 }

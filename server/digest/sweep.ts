@@ -52,7 +52,11 @@ export async function sweepDigests(options: SweepOptions): Promise<number> {
         named.slice(from, from + AT_ONCE).map(async (rows) => {
           const judged = await judge(options, rows[0]!.agentId);
           if (judged.verdict === "due") due.push({ agent: judged.agent, rows });
-          else await settle(options, rows, judged.verdict === "parked" ? judged.untilMs : null);
+          else {await closeCandidates(
+              options,
+              rows,
+              judged.verdict === "parked" ? judged.untilMs : null,
+            );}
         }),
       );
     }
@@ -130,7 +134,11 @@ async function queueInOrder(
             const destination = domainTag(agent.subscription.email);
             options.outgoing.wake({ kind: DIGEST_KIND, destination, dueMs: outcome.dueMs });
           }
-          await settle(options, rows, outcome.result === "capped" ? outcome.untilMs : null);
+          await closeCandidates(
+            options,
+            rows,
+            outcome.result === "capped" ? outcome.untilMs : null,
+          );
         }
       }),
     );
@@ -142,7 +150,7 @@ async function queueInOrder(
  * Deletes the rows of an agent, and parks it if there is a time to look again. A message that came
  * meanwhile has written its row anew: that row is kept for the next sweep.
  */
-async function settle(
+async function closeCandidates(
   { store, retentionMs }: SweepOptions,
   rows: readonly Named[],
   untilMs: number | null,

@@ -96,7 +96,7 @@ export class Directory {
       presence.follow(this.#touch),
     ]);
     for (const one of both) if (one.status === "rejected") throw one.reason;
-    await this.#recency.settle(() => new Promise((resolve) => setTimeout(resolve, 0)));
+    await this.#recency.sort(() => new Promise((resolve) => setTimeout(resolve, 0)));
     this.#isBuilt = true;
     return this.#indexed.index;
   }

@@ -58,7 +58,7 @@ export class Recency {
    * agents may be seen. One call at a time.
    * @param pause lets others use the thread
    */
-  async settle(pause: () => Promise<void>): Promise<void> {
+  async sort(pause: () => Promise<void>): Promise<void> {
     if (this.#sorted) return;
     const late = this.#late = new Map<number, boolean>();
     try {

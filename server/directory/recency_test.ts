@@ -50,7 +50,7 @@ Deno.test("Recency.settle() sorts while agents are seen, and while others walk",
     const expected = () =>
       [...seen].sort(([a, aMs], [b, bMs]) => bMs - aMs || b - a).map(([id]) => id);
     let pauses = 0;
-    await recency.settle(async () => {
+    await recency.sort(async () => {
       pauses++;
       const at = pauses * 100;
       touch(at, 9_000_000 + pauses); // known

@@ -8,7 +8,7 @@ import {
   type Ending,
   LeaseLost,
   type OutgoingHandler,
-  type Settling,
+  type PendingOutcome,
 } from "./outgoing_handler.ts";
 import { DEAD_KEPT_MS, deadKey, type DeadRow, laneKey } from "./outgoing_row.ts";
 
@@ -62,7 +62,7 @@ export async function deliverRow(
     return await end(delivery, held, handler, "unknown", reason);
   }
   const outcome = await runAttempt(delivery, lane, held, handler, attempt);
-  await settle(delivery, lane, held, handler, outcome);
+  await storeOutcome(delivery, lane, held, handler, outcome);
 }
 
 /**
@@ -118,7 +118,7 @@ function isMade(outcome: AttemptOutcome): boolean {
   return outcome.result !== "dropped" && !(outcome.result === "dead" && outcome.untried);
 }
 
-async function settle(
+async function storeOutcome(
   delivery: Delivery,
   lane: Lane,
   held: HeldRow,
@@ -158,12 +158,12 @@ async function settle(
 function besideOf(
   { id, row: { payload } }: HeldRow,
   handler: OutgoingHandler,
-  outcome: Omit<Settling, "id" | "payload">,
+  outcome: Omit<PendingOutcome, "id" | "payload">,
 ): Beside | undefined {
   if (handler.alongside === undefined) return undefined;
   return {
     prepare: async (reads) => await handler.alongside!({ id, payload, ...outcome }, reads),
-    inTurn: (work) => handler.inTurn === undefined ? work() : handler.inTurn(payload, work),
+    withLock: (work) => handler.withLock === undefined ? work() : handler.withLock(payload, work),
   };
 }
 

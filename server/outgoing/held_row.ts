@@ -39,13 +39,13 @@ const LONGEST_PAUSE_MS = 1_000;
 /** The row after a change, null to take it off. */
 type NextRow = (row: OutgoingRow, transaction: Transaction) => OutgoingRow | null;
 
-/** What else changes in a commit; see OutgoingHandler.alongside() and inTurn(). */
+/** What else changes in a commit; see OutgoingHandler.alongside() and withLock(). */
 export interface Beside {
   prepare(reads: Reads): Promise<Alongside | null>;
-  inTurn<T>(work: () => Promise<T>): Promise<T>;
+  withLock<T>(work: () => Promise<T>): Promise<T>;
 }
 
-const NOTHING: Beside = { prepare: () => Promise.resolve(null), inTurn: (work) => work() };
+const NOTHING: Beside = { prepare: () => Promise.resolve(null), withLock: (work) => work() };
 
 /** A failure of Beside.prepare(). */
 class NotPrepared extends Error {}
@@ -162,7 +162,7 @@ export class HeldRow {
     for (let pauseMs = FIRST_PAUSE_MS;; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       if (this.#released) throw new LeaseLost();
       try {
-        return await beside.inTurn(() => this.#submit(next, beside));
+        return await beside.withLock(() => this.#submit(next, beside));
       } catch (error) {
         const isOver = closed.aborted || performance.now() > untilMs;
         const isBusy = error instanceof NotPrepared ||

@@ -128,7 +128,7 @@ export class Lanes {
   }
 
   /** Gives a lane whose next row may be attempted now; kinds, orgs and destinations take turns. */
-  takeTurn(nowMs: number): Lane | null {
+  takeNext(nowMs: number): Lane | null {
     for (const lanes of this.#kinds.values()) {
       if (lanes.running >= IN_HAND_A_SLOT * lanes.handler.concurrency) continue;
       const lane = lanes.next(nowMs);

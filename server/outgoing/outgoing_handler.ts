@@ -70,7 +70,7 @@ type AttemptResult<P> =
 export type Ending = "done" | "dropped" | "dead" | "unknown";
 
 /** An outcome that is about to be stored. */
-export interface Settling<P = unknown> {
+export interface PendingOutcome<P = unknown> {
   id: string;
   payload: P;
   /** Those that count. */
@@ -119,12 +119,15 @@ export interface OutgoingHandler<P = unknown> {
    * all. Called again until the commit is made, as Job.prepare(). Not for attempts that a stop or a lost
    * destination kept from beginning.
    */
-  alongside?(settling: Settling<P>, reads: Reads): Promise<Alongside | null> | Alongside | null;
+  alongside?(
+    settling: PendingOutcome<P>,
+    reads: Reads,
+  ): Promise<Alongside | null> | Alongside | null;
   /**
    * Runs the preparation and the commit of an outcome, once what it would outdate has been committed.
    * They run at once unless given.
    */
-  inTurn?<T>(payload: P, work: () => Promise<T>): Promise<T>;
+  withLock?<T>(payload: P, work: () => Promise<T>): Promise<T>;
 }
 
 /** Another process has the row: nothing that this attempt still does may have an effect. */

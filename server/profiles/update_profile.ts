@@ -78,7 +78,7 @@ function updateJob(
   const usedKey = use === undefined ? null : signatureKey(agentId, use);
   const lists = displayName !== undefined || description !== undefined || tags !== undefined;
   return {
-    async settle() {
+    async findResult() {
       if (usedKey === null) return undefined;
       const agent = await findRepeated(records, agentId, usedKey);
       if (agent !== undefined) refuseBanned((await records.read<InRecord>(inKey(agentId)))!);

@@ -306,8 +306,8 @@ export class GroupCommit {
         this.#succeed(pending, stored.result);
         return false;
       }
-      const settled = await job.settle?.();
-      if (settled !== undefined) this.#queue.resolve(pending, settled);
+      const found = await job.findResult?.();
+      if (found !== undefined) this.#queue.resolve(pending, found);
     } catch (error) {
       await this.#giveUp(pending, error);
     }

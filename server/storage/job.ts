@@ -34,7 +34,7 @@ export interface Job<T, P = void> {
    * Run before a retry, and before a refusal on a shared store. Gives a result that another process
    * has stored already, or undefined.
    */
-  settle?(): Promise<T | undefined>;
+  findResult?(): Promise<T | undefined>;
   /** Run once after the commit, before the caller gets its answer: updates what memory holds. */
   committed?(result: T): void;
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { stageNewOutgoing } from "../../server/outgoing/outgoing_row.ts";
-import type { OutgoingHandler, Settling } from "../../server/outgoing/outgoing_handler.ts";
+import type { OutgoingHandler, PendingOutcome } from "../../server/outgoing/outgoing_handler.ts";
 import { Outdated } from "../../server/storage/job.ts";
 import { defineRecord } from "../../server/storage/record_key.ts";
 import { leaseAndDie, MINUTE_MS, queueDirectly, scripted, T0, withStore } from "./queue_bench.ts";
@@ -10,7 +10,7 @@ const tallyKey = defineRecord<string[], [name: string]>(["tally-beside"], 1);
 
 /** A handler that writes down every outcome in the commit that stores it. */
 function tallied(handler: OutgoingHandler<string>, change: (nth: number) => void = () => {}) {
-  const settlings: Settling<string>[] = [];
+  const settlings: PendingOutcome<string>[] = [];
   const withTally: OutgoingHandler<string> = {
     ...handler,
     alongside(settling) {

@@ -52,7 +52,7 @@ export function tabJob(
   return {
     records: names.map(tabKey),
     sizeBytes: 200,
-    settle: async () =>
+    findResult: async () =>
       (await store.get<DoneRow>(doneKey(operation))).value === null ? undefined : operation,
     plan(transaction) {
       transaction.requireAbsent(doneKey(operation));

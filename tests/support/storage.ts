@@ -118,7 +118,7 @@ export function letterJob(
   return {
     records: boxes.map(mailboxKey),
     sizeBytes: 200,
-    settle: async () => (await store.get<TestOnce>(onceKey(request))).value?.id,
+    findResult: async () => (await store.get<TestOnce>(onceKey(request))).value?.id,
     plan(transaction) {
       const heads = boxes.map((name) =>
         transaction.record<TestMailbox>(mailboxKey(name))?.head ?? 0

@@ -29,7 +29,7 @@ import { suppressionKey } from "../suppressions/suppressions.ts";
 import { outcomeEvent } from "./outcome_event.ts";
 import { INSIDE_MAIL_KIND, MAIL_KIND, type MailPayload, partiesOf } from "./queued_mail.ts";
 import type { RecipientChanges } from "./recipient_change.ts";
-import { isSettled, isWithoutAttempt, type RecipientEvent } from "./recipient_status.ts";
+import { isFinal, isWithoutAttempt, type RecipientEvent } from "./recipient_status.ts";
 import { LONGEST_WAIT_MS, retryWaitMs, TRIED_MS, triedFromMs } from "./retry_times.ts";
 
 /** Delivers to an inbox of this relay; what it stored once it may be given again. */
@@ -45,7 +45,7 @@ export type DeliverInside = (mail: {
 export interface MailDeliveryOptions {
   store: Store;
   records: Pick<RecordCache, "read">;
-  mailboxes: Pick<Mailboxes, "inTurn">;
+  mailboxes: Pick<Mailboxes, "withLock">;
   blobs: Pick<Blobs, "read">;
   changes: RecipientChanges;
   limits: Pick<Limits, "mailTrialPurgeDays">;
@@ -116,7 +116,7 @@ function restOfDelivery(
       if (result !== "unknown") return null;
       return await changes.beside(payload, { trigger: "lost", attempts }, reads);
     },
-    inTurn: ({ orgId, inboxId }, work) => mailboxes.inTurn(orgId, inboxId, work),
+    withLock: ({ orgId, inboxId }, work) => mailboxes.withLock(orgId, inboxId, work),
   };
 }
 
@@ -184,7 +184,7 @@ async function readWanted(
   const isGone = org === null || orgState(org, nowMs, limits) === "gone" || inbox === null;
   if (isGone || row === null || recipient === undefined) return unwanted("deleted", store);
   if (row.cancelledAtMs !== null) return dropped("cancelled");
-  if (isSettled(recipient)) return dropped("settled");
+  if (isFinal(recipient)) return dropped("settled");
   const endsAtMs = endsAtOf(row, item, store);
   if (endsAtMs <= nowMs) {
     return { result: "dead", reason: "expired", untried: true, note: event("expired") };

@@ -89,7 +89,7 @@ function expiryReason({ status, smtpCode }: Standing): FailureReason {
 }
 
 /** Whether nothing but a report can change it any more: no attempt is made. */
-export function isSettled({ status }: Pick<Recipient, "status">): boolean {
+export function isFinal({ status }: Pick<Recipient, "status">): boolean {
   return status !== "queued" && status !== "sending" && status !== "deferred";
 }
 

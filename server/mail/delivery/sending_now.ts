@@ -5,7 +5,7 @@
 import type { OutgoingQueue } from "../../outgoing/outgoing_queue.ts";
 import type { MessageRow } from "../records/message_record.ts";
 import { mailRowId } from "./queued_mail.ts";
-import { isSettled } from "./recipient_status.ts";
+import { isFinal } from "./recipient_status.ts";
 
 /** What the status of messages rests on besides their rows. */
 export interface SendingNow {
@@ -65,5 +65,5 @@ export class Sendings {
 
 function isOpen({ direction, cancelledAtMs, recipients }: MessageRow): boolean {
   return direction === "outbound" && cancelledAtMs === null &&
-    recipients.some((recipient) => !isSettled(recipient));
+    recipients.some((recipient) => !isFinal(recipient));
 }

@@ -288,7 +288,7 @@ export class Drafts {
     const reduce = reducer(this.services.work, orgId);
     let written: BlobRef[] = [];
     try {
-      await this.#changed(caller, place, changes, reduce); // what takes long, ahead of the turn
+      await this.#changed(caller, place, changes, reduce); // what takes long, ahead of the lock
       return await mailboxes.change<WholeDraft>(caller ?? orgId, inboxId, async () => {
         await this.#discard(written);
         written = [];

@@ -3,7 +3,7 @@
  * commits write unchecked; one record of the inbox guards them all (records/mailbox_record.ts).
  *
  * A change reads rows, and its commit requires that the guard has not changed since: what was read
- * still holds. In one process the changes of an inbox are made in turn, so that they do not outdate
+ * still holds. In one process the changes of an inbox are made one after the other, so that they do not outdate
  * each other; changes of several processes are read again.
  */
 import { unavailable } from "../../errors.ts";
@@ -57,7 +57,7 @@ const MAX_WAITING = 64;
 
 export class Mailboxes {
   /** Changes of one inbox are made one after the other. */
-  readonly #turns = new Semaphore<string>({ permits: 1 });
+  readonly #locks = new Semaphore<string>({ permits: 1 });
 
   constructor(private readonly services: MailboxServices) {}
 
@@ -89,13 +89,13 @@ export class Mailboxes {
     const caller = typeof by === "string" ? null : by;
     const orgId = typeof by === "string" ? by : by.org.id;
     const key = mailboxKey(orgId, inboxId);
-    if (this.#turns.countOf(recordName(key)) >= MAX_WAITING) {
+    if (this.#locks.countOf(recordName(key)) >= MAX_WAITING) {
       throw unavailable(
         "too many changes of this inbox wait for each other; try again in a moment",
         1_000,
       );
     }
-    const { result } = await this.inTurn(
+    const { result } = await this.withLock(
       orgId,
       inboxId,
       () =>
@@ -125,9 +125,9 @@ export class Mailboxes {
     return result;
   }
 
-  /** Does work in the turn of an inbox, after the changes that wait: for commits made by others. */
-  async inTurn<T>(orgId: string, inboxId: string, work: () => Promise<T>): Promise<T> {
-    return await this.#turns.run(work, recordName(mailboxKey(orgId, inboxId)));
+  /** Does work under the lock of an inbox, after the changes that wait: for commits made by others. */
+  async withLock<T>(orgId: string, inboxId: string, work: () => Promise<T>): Promise<T> {
+    return await this.#locks.run(work, recordName(mailboxKey(orgId, inboxId)));
   }
 
   /**

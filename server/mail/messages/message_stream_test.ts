@@ -67,25 +67,25 @@ function rig(change: Partial<StreamRequest> = {}) {
 }
 
 /** Lets everything run that waits for nothing. */
-const settle = () => new Promise((resolve) => setTimeout(resolve, 0));
+const nextTask = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 Deno.test("MessageStreams: a comment after 15 silent seconds, again and again, and events between", async () => {
   const { timers, waiter, pages, positions, stream } = rig();
   const event = stream.next();
-  await settle();
+  await nextTask();
   assert.deepEqual(stream.comments, ["from here on"]);
   timers.fire(15_000);
-  await settle();
+  await nextTask();
   assert.deepEqual(stream.comments, ["from here on", "still here"]);
   timers.fire(15_000);
-  await settle();
+  await nextTask();
   assert.equal(stream.comments.length, 3);
   pages.push(pageOf("m1"));
   waiter.wake();
   assert.deepEqual(await event, { event: "message", id: "cursor-m1", data: { id: "m1" } });
   // The silence begins anew, at the place behind the event.
   const end = stream.next();
-  await settle();
+  await nextTask();
   assert.equal(timers.running.filter(({ ms }) => ms === 15_000).length, 1);
   assert.equal(positions.at(-1), "m1");
   await stream.close();
@@ -99,7 +99,7 @@ Deno.test("MessageStreams: the end after 15 minutes, of a silent stream and of a
     if (isBusy) pages.push(pageOf("m1"), pageOf("m2"));
     if (isBusy) assert.notEqual(await stream.next(), null);
     const end = isBusy ? null : stream.next();
-    await settle();
+    await nextTask();
     assert.equal(places(), 1);
     timers.fire(15 * 60_000);
     if (!isBusy) assert.equal(await end, null);
@@ -113,9 +113,9 @@ Deno.test("MessageStreams: the end after 15 minutes, of a silent stream and of a
 Deno.test("MessageStreams: after 15 minutes a client that reads nothing has its end at hand", async () => {
   const { timers, pages, stream, places } = rig();
   pages.push(pageOf("m1"), pageOf("m2"));
-  await settle();
+  await nextTask();
   timers.fire(15 * 60_000);
-  await settle();
+  await nextTask();
   assert.equal(places(), 2);
   assert.equal(await stream.next(), null);
 });
@@ -126,7 +126,7 @@ Deno.test("MessageStreams: a key that has died ends the stream at the comment, a
       confirm: () => Promise.reject(new Error("unknown_key")),
     });
     const end = stream.next();
-    await settle();
+    await nextTask();
     if (withEvent) {
       pages.push(pageOf("m1"));
       waiter.wake();
@@ -140,7 +140,7 @@ Deno.test("MessageStreams: a key that has died ends the stream at the comment, a
 Deno.test("MessageStreams: one that is not read reads one page ahead at most, and holds its place", async () => {
   const { pages, positions, stream, places } = rig();
   for (let i = 1; i < 10; i++) pages.push(pageOf(`m${i}`));
-  await settle();
+  await nextTask();
   assert.ok(positions.length <= 1, `${positions.length} pages were read`);
   assert.equal(places(), 1);
   await stream.close();
@@ -150,12 +150,12 @@ Deno.test("MessageStreams: one that is not read reads one page ahead at most, an
 Deno.test("MessageStreams: a client that leaves and a relay that stops give the place back once", async () => {
   const gone = rig();
   await gone.stream.close();
-  await settle();
+  await nextTask();
   assert.equal(gone.places(), 2);
   assert.equal(gone.leftCount(), 1);
   const stopped = rig();
   const end = stopped.stream.next();
-  await settle();
+  await nextTask();
   stopped.waiter.finish("stopped");
   assert.equal(await end, null);
   assert.equal(stopped.places(), 2);

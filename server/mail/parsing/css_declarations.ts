@@ -148,7 +148,7 @@ const SHORTHANDS: Readonly<Record<string, readonly string[]>> = {
 
 /** A longer name of a property, however it is escaped, is none that is looked at. */
 const MAX_PROPERTY_CHARACTERS = 200;
-/** Characters that are looked at between two questions whether others should have a turn. */
+/** Characters that are looked at between two questions whether others should run. */
 const SCANNED_CHARACTERS = 4 * 1024;
 
 /**
@@ -231,7 +231,7 @@ const [BACKSLASH, DOUBLE, SINGLE, LINE_END, OPEN, CLOSE] = [..."\\\"'\n()"].map(
 
 /**
  * The parts of a text between separators that stand in no quotes and no parentheses, and null where
- * others may have a turn.
+ * others may run.
  * @param separator one character
  * @param steps counts the characters
  */

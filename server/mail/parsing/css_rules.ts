@@ -64,8 +64,8 @@ export interface StyledElement {
   node: StyledNode | null;
 }
 
-/** Rules that are looked at between two questions whether others should have a turn. */
-const LOOKS_A_TURN = 32;
+/** Rules that are looked at between two questions whether others should run. */
+const LOOKS_A_SLICE = 32;
 
 /** A rule whose selector is more than one name, class or id. */
 interface ContextRule {
@@ -232,7 +232,7 @@ export function* readRules(sheets: readonly StyleSheet[], steps: Steps): Sliced<
       let looked = 0;
       for (const rule of candidates) {
         if (steps.areSpent) break;
-        if (++looked % LOOKS_A_TURN === 0 && steps.isRestDue()) yield null;
+        if (++looked % LOOKS_A_SLICE === 0 && steps.isRestDue()) yield null;
         const holds = selects(rule.selector, node!, steps);
         if (holds === false) continue;
         if (rule.selector.isGenerated) result.hasGenerated = true;

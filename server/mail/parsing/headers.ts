@@ -6,8 +6,8 @@ import type { Sliced } from "./sliced.ts";
 
 /** Bytes of all names and values, UTF-8. */
 export const MAX_HEADER_BYTES = 64 * 1024;
-/** What is decoded between two moments at which others may have a turn. */
-const FIELDS_A_TURN = 64;
+/** What is decoded between two moments at which others may run. */
+const FIELDS_A_SLICE = 64;
 /** With less left the rest is not looked at: a message may have any number of headers. */
 const LEAST_BYTES = 256;
 
@@ -24,7 +24,7 @@ export function* showHeaders(
   const values = new Map<string, string[]>();
   let free = MAX_HEADER_BYTES;
   for (const [i, field] of fields.entries()) {
-    if (i % FIELDS_A_TURN === 0) yield null;
+    if (i % FIELDS_A_SLICE === 0) yield null;
     if (free < LEAST_BYTES) {
       warnings.add("headers_cut");
       break;

@@ -39,7 +39,7 @@ const WAITING_TOKENS = 256;
 const WINDOW_CHARACTERS = 64 * 1024;
 
 /**
- * Every token in turn, and null where others may have a turn.
+ * Every token in turn, and null where others may run.
  * @param steps counts the characters and the tokens
  */
 export function* readTokens(html: string, steps: Steps): Generator<HtmlToken | null> {

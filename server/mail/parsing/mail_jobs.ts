@@ -1,5 +1,5 @@
 /** What the mail worker does: a table of kinds of jobs, each a generator over the bytes of a message. */
-import { composeInTurns, type MailToCompose } from "../composing/compose_mail.ts";
+import { composeInSlices, type MailToCompose } from "../composing/compose_mail.ts";
 import type { DsnRecipient } from "../delivery/dsn.ts";
 import { readReport } from "../delivery/read_report.ts";
 import { type DraftPreview, previewDraft } from "../drafts/preview.ts";
@@ -61,7 +61,7 @@ export interface MailJobs {
 export type MailJobKind = keyof MailJobs;
 
 export interface MailJob<K extends MailJobKind> {
-  /** Yields null where others may have a turn: on the main thread they get it every few ms. */
+  /** Yields null where others may run: on the main thread they get it every few ms. */
   run: (
     raw: Uint8Array,
     input: MailJobs[K]["input"],
@@ -128,7 +128,7 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
     buffersOf: () => [],
   },
   compose: {
-    run: (_, mail) => composeInTurns(mail),
+    run: (_, mail) => composeInSlices(mail),
     buffersOf: (message) => [message.buffer],
   },
 };

@@ -71,7 +71,7 @@ export class MailWorker {
     this.#line = new FairLine(bounds);
     this.#times = new JobTimes(bounds, now);
     this.#lanes = Array.from(
-      // Without workers two jobs at once would have the main thread in turns twice as long.
+      // Without workers two jobs at once would have the main thread in slices twice as long.
       { length: start === null ? 1 : workers },
       () => new WorkerLane({ start, onLoss, after, now }, bounds),
     );

@@ -35,7 +35,7 @@ export class Steps {
     this.#done += steps;
   }
 
-  /** Whether so much was done since this was last true that others should have a turn. */
+  /** Whether so much was done since this was last true that others should run. */
   isRestDue(): boolean {
     if (this.#done < this.#restAt) return false;
     this.#restAt = this.#done + STEPS_BETWEEN_RESTS;

@@ -45,13 +45,13 @@ interface Running {
   ended: (end: JobEnd) => void;
 }
 
-/** Bytes copied in one turn of the event loop. */
+/** Bytes copied in one slice. */
 const COPIED_BYTES = 2 * 1024 * 1024;
 /**
- * How long a job keeps the main thread where there are no workers: a turn of 20 ms at most, with what
+ * How long a job keeps the main thread where there are no workers: a slice of 20 ms at most, with what
  * is done between two moments at which it can be put aside.
  */
-const TURN_MS = 10;
+const SLICE_MS = 10;
 
 export class WorkerLane {
   #running: Running | null = null;
@@ -118,7 +118,7 @@ export class WorkerLane {
 
   /**
    * Gives the worker a copy of the bytes: the caller keeps its own, and a view may have a larger
-   * buffer. Large ones are copied in turns, since memory that is new takes time to be had.
+   * buffer. Large ones are copied in slices, since memory that is new takes time to be had.
    */
   async #post(): Promise<void> {
     this.#cancelTimer(); // of idleness
@@ -180,14 +180,14 @@ export class WorkerLane {
     this.#cancelTimer = this.services.after(this.bounds.idleMs, () => this.#dropWorker());
   }
 
-  /** Does the job on the main thread, in turns of a few ms between which others have theirs. */
+  /** Does the job on the main thread, in slices of a few ms between which others run. */
   async #runHere(): Promise<void> {
     const running = this.#running!;
     const { job, jobMs } = running;
     const { now, onLoss } = this.services;
     let nowMs = now();
     const until = nowMs + jobMs;
-    let turnEndMs = nowMs + TURN_MS;
+    let sliceEndMs = nowMs + SLICE_MS;
     let how: JobEnd = { type: "failed" };
     try {
       const { MAIL_JOBS } = await import("./mail_jobs.ts");
@@ -205,9 +205,9 @@ export class WorkerLane {
           how = { type: "timed_out" };
           break;
         }
-        if (nowMs < turnEndMs) continue;
+        if (nowMs < sliceEndMs) continue;
         await new Promise((resolve) => setTimeout(resolve));
-        turnEndMs = now() + TURN_MS;
+        sliceEndMs = now() + SLICE_MS;
       }
     } catch (error) {
       onLoss(error);

@@ -11,7 +11,7 @@ import { Receiver } from "./receiver.ts";
 import { GATEWAY_ANSWERS, RememberedAnswers } from "./remembered_answers.ts";
 import { REPEATED_MAILS } from "./repeats.ts";
 import { receivingHandlers } from "./routes.ts";
-import { settle, type Settled } from "./settle.ts";
+import { type ReceivingResult, resultOf } from "./receiving_result.ts";
 
 export interface ReceivingBeside {
   /** Checks senders. */
@@ -27,7 +27,7 @@ export interface Receiving extends MailPart {
   repetitions: readonly RepetitionKind[];
   receiver: Receiver;
   /** Takes a mail as if nobody knew who hands it over. */
-  handIn(mail: Pick<ReceivedMail, "from" | "to" | "raw">): Promise<Settled>;
+  handIn(mail: Pick<ReceivedMail, "from" | "to" | "raw">): Promise<ReceivingResult>;
 }
 
 export function openReceiving(
@@ -55,7 +55,7 @@ export function openReceiving(
     receiver,
     repetitions: [GATEWAY_ANSWERS, OPERATOR_MAILS, REPEATED_MAILS],
     handIn: async (mail) =>
-      settle(await receiver.receive({ ...mail, clientIp: null, clientHelo: null })),
+      resultOf(await receiver.receive({ ...mail, clientIp: null, clientHelo: null })),
     handlers: receivingHandlers({
       ...core,
       receiver,

@@ -114,7 +114,7 @@ export class Receiver {
    */
   async receive(mail: ReceivedMail, keeper?: OutcomeKeeper): Promise<Outcome[]> {
     const outcomes = new Map<string, Outcome>();
-    const settle = (
+    const decide = (
       addresses: readonly string[],
       code: RefusedCode | null,
       retryAfterMs?: number,
@@ -139,7 +139,7 @@ export class Receiver {
       for (const target of targets) {
         const early = await this.#decideUnread(target, mail, lists, repeatKey);
         if (early === undefined) open.push(target);
-        else settle(target.spellings, early?.code ?? null, early?.retryAfterMs);
+        else decide(target.spellings, early?.code ?? null, early?.retryAfterMs);
       }
       if (open.length > 0) await client.look();
       if (open.length > 0 && client.refused === null) {
@@ -152,13 +152,13 @@ export class Receiver {
           const isLast = target === open.at(-1) && ![...outcomes.values()].some(isTemporary);
           const kept = keeper === undefined || !isLast ? null : {
             stage(transaction: Transaction) {
-              settle(target.spellings, null);
+              decide(target.spellings, null);
               return keeper.stage(transaction, inOrder());
             },
             committed: keeper.committed,
           };
           const refused = await this.#store(target, mail, read, repeatKey, { client, lists, kept });
-          settle(target.spellings, refused?.code ?? null, refused?.retryAfterMs);
+          decide(target.spellings, refused?.code ?? null, refused?.retryAfterMs);
         }
       }
     } finally {
@@ -169,19 +169,19 @@ export class Receiver {
     const { refused } = client;
     for (const { spellings } of refused === null ? [] : open) {
       const left = spellings.filter((address) => !outcomes.has(address));
-      settle(left, "rate_limited", refused!.retryAfterMs);
+      decide(left, "rate_limited", refused!.retryAfterMs);
     }
     return inOrder();
   }
 
   /** @param settle told of addresses for which nothing is to be stored in an inbox */
-  async #targetsOf(mail: ReceivedMail, settle: (outcome: Outcome) => void): Promise<Target[]> {
+  async #targetsOf(mail: ReceivedMail, decide: (outcome: Outcome) => void): Promise<Target[]> {
     const { inboxes, records, limits, store, destinations } = this.services;
     const targets = new Map<string, Target>();
     for (const address of mail.to) {
       const destination = await destinations.find(address, mail);
       if (destination !== null && "code" in destination) {
-        settle({ address, ...destination });
+        decide({ address, ...destination });
         continue;
       }
       const about = destination?.about ?? null;
@@ -190,7 +190,7 @@ export class Receiver {
         : await inboxes.byId(about.orgId, about.inboxId);
       const org = inbox === null ? null : await records.read<OrgRecord>(orgKey(inbox.orgId));
       if (inbox === null || org === null || orgState(org, store.now(), limits) === "gone") {
-        settle({ address, code: "not_found" });
+        decide({ address, code: "not_found" });
         continue;
       }
       const target = targets.get(inbox.id) ?? { inbox, org, spellings: [], to: [], about };

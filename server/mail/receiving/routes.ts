@@ -9,7 +9,7 @@ import { gatewayOff, readGatewayHeaders, requireGatewaySignature } from "./gatew
 import type { RefusedCode } from "./received_mail.ts";
 import type { Receiver } from "./receiver.ts";
 import type { RememberedAnswer, RememberedAnswers, StagedAnswer } from "./remembered_answers.ts";
-import { settle, type Settled } from "./settle.ts";
+import { type ReceivingResult, resultOf } from "./receiving_result.ts";
 
 export interface ReceivingRouteServices {
   receiver: Receiver;
@@ -39,17 +39,17 @@ export function receivingHandlers(
       if (former !== null) return give(former);
       let kept: StagedAnswer | null = null;
       const outcomes = await receiver.receive({ ...envelope, raw }, {
-        stage: (transaction, outcomes) => place.stage(transaction, answerTo(settle(outcomes))),
+        stage: (transaction, outcomes) => place.stage(transaction, answerTo(resultOf(outcomes))),
         committed: (staged) => void (kept = staged as StagedAnswer),
       });
-      const settled = settle(outcomes);
+      const result = resultOf(outcomes);
       const staged = kept as StagedAnswer | null; // set by the callback
-      return give(staged === null ? await place.keep(answerTo(settled)) : await staged());
+      return give(staged === null ? await place.keep(answerTo(result)) : await staged());
     },
   } satisfies MailHandlers;
 }
 
-function answerTo({ accepted, rejected }: Settled): RememberedAnswer {
+function answerTo({ accepted, rejected }: ReceivingResult): RememberedAnswer {
   const body = accepted.length > 0 ? { accepted, rejected } : {
     error: { code: "not_found", message: nobodyOf(rejected) },
   };
@@ -60,7 +60,7 @@ function answerTo({ accepted, rejected }: Settled): RememberedAnswer {
 }
 
 /** An error has one shape, so that its words say why; addresses stay out of them. */
-function nobodyOf(rejected: Settled["rejected"]): string {
+function nobodyOf(rejected: ReceivingResult["rejected"]): string {
   const counts = new Map<RefusedCode, number>();
   for (const { code } of rejected) counts.set(code, (counts.get(code) ?? 0) + 1);
   const told = [...counts].map(([code, count]) => `${code}: ${count}`).join(", ");

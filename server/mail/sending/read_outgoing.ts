@@ -48,7 +48,7 @@ const READERS: {
 };
 
 /**
- * Reads the body of a request. Never throws for what it says. Yields null where others may have a turn.
+ * Reads the body of a request. Never throws for what it says. Yields null where others may run.
  * @param wantsFingerprint whether the request has an Idempotency-Key: a fingerprint costs as much as
  * the rest
  */

@@ -90,7 +90,7 @@ export function makeSendJob(
     records: [outKey(sender.id), inKey(recipient.id)],
     sizeBytes: sizeBytes + 1_500,
     // Replay 5
-    settle: async () => {
+    findResult: async () => {
       const { answer } = await accepted.find(sender.id, use);
       if (answer === null) return undefined;
       // A ban stands before the repetition of an answer.

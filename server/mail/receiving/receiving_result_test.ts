@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { settle } from "./settle.ts";
+import { resultOf } from "./receiving_result.ts";
 
 Deno.test("settle() says who has the message and who has it not for good, in their order", () => {
   assert.deepEqual(
-    settle([
+    resultOf([
       { address: "a@x.test", code: "blocked" },
       { address: "b@x.test", code: null },
       { address: "c@x.test", code: "not_found" },
@@ -22,14 +22,14 @@ Deno.test("settle() says who has the message and who has it not for good, in the
 Deno.test("settle() has the sender try again, after the longest time, where one has no room or rate", () => {
   assert.throws(
     () =>
-      settle([
+      resultOf([
         { address: "a@x.test", code: null },
         { address: "b@x.test", code: "rate_limited", retryAfterMs: 90_000 },
         { address: "c@x.test", code: "over_quota" },
       ]),
     { code: "unavailable", retryAfterMs: 90_000, message: /^2 of 3 recipients/ },
   );
-  assert.throws(() => settle([{ address: "a@x.test", code: "over_quota" }]), {
+  assert.throws(() => resultOf([{ address: "a@x.test", code: "over_quota" }]), {
     retryAfterMs: 60_000,
   });
 });

@@ -1,11 +1,11 @@
-/** Work on the main thread in turns: after some milliseconds it rests as long as it worked. */
-export class Turns {
+/** Work on the main thread in slices: after some milliseconds it rests as long as it worked. */
+export class PacedSlices {
   #beganMs: number;
 
   /** @param now monotonic milliseconds */
   constructor(
     private readonly now: () => number,
-    private readonly turnMs = 5,
+    private readonly sliceMs = 5,
     private readonly rest: (ms: number) => Promise<void> = sleep,
   ) {
     this.#beganMs = now();
@@ -16,10 +16,10 @@ export class Turns {
     this.#beganMs = this.now();
   }
 
-  /** Called often: lets others run when the turn is over. */
+  /** Called often: lets others run when the slice is over. */
   async yield(): Promise<void> {
     const workedMs = this.now() - this.#beganMs;
-    if (workedMs < this.turnMs) return;
+    if (workedMs < this.sliceMs) return;
     await this.rest(Math.min(workedMs, 50));
     this.#beganMs = this.now();
   }

@@ -20,7 +20,7 @@ export interface MissingBytesOptions {
 }
 
 /** Logs `blobs_missing` with how many are missing or of another size, and one of them; nothing where all are there. */
-export async function tellOfMissingBytes(options: MissingBytesOptions): Promise<void> {
+export async function reportMissingBytes(options: MissingBytesOptions): Promise<void> {
   const { store, log, stopped } = options;
   const counts = { checked: 0, missing: 0, other_size: 0 };
   let example: string | null = null;

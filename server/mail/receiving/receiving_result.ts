@@ -2,7 +2,7 @@
 import { unavailable } from "../../errors.ts";
 import { isTemporary, type Outcome, type RefusedCode } from "./received_mail.ts";
 
-export interface Settled {
+export interface ReceivingResult {
   accepted: string[];
   rejected: { address: string; code: RefusedCode }[];
 }
@@ -10,7 +10,7 @@ export interface Settled {
 const RETRY_AFTER_MS = 60_000;
 
 /** @throws RelayError `unavailable` where an address has to be tried again */
-export function settle(outcomes: readonly Outcome[]): Settled {
+export function resultOf(outcomes: readonly Outcome[]): ReceivingResult {
   const open = outcomes.filter(isTemporary);
   if (open.length > 0) {
     const waits = open.map((one) => one.code === null ? 0 : one.retryAfterMs ?? RETRY_AFTER_MS);
