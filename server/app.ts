@@ -4,7 +4,7 @@ import type { Deps } from "./deps.ts";
 import { RelayError } from "./errors.ts";
 import { type DatabaseProbe, healthRoutes } from "./health.ts";
 import { answerError, refusalOf } from "./http/answer.ts";
-import { AnswersInHand } from "./http/answers_in_hand.ts";
+import { AnswerBudget } from "./http/answer_budget.ts";
 import type { BodyReader } from "./http/body.ts";
 import { callerAddress } from "./http/client_address.ts";
 import { allowPreflight, openCors } from "./http/cors.ts";
@@ -31,7 +31,7 @@ export interface AppParts {
   /** What the routes read bodies by. */
   bodies: Pick<BodyReader, "open">;
   /** Where large answers stand until they are taken; bounded as usual unless given. */
-  answers?: AnswersInHand;
+  answers?: AnswerBudget;
   /** Where requests are counted while they are under way. */
   requests?: RequestsUnderWay;
   /** Where refusals are counted by their codes. */
@@ -47,7 +47,7 @@ type Finished = Pick<Route, "cors" | "ownCors" | "page">;
  * an X-Request-Id made here, and never tells what went wrong inside.
  */
 export function createApp(parts: AppParts): Hono<HttpEnv> {
-  const { deps, routes, isDatabaseAlive, bodies, answers = new AnswersInHand() } = parts;
+  const { deps, routes, isDatabaseAlive, bodies, answers = new AnswerBudget() } = parts;
   const { requests = new RequestsUnderWay(), refusals = new RefusalCounts() } = parts;
   const table = createPathTable([
     assetRoute(),
@@ -71,7 +71,7 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
       };
       const refuse = (failure: unknown) => {
         body?.close(sentOf(c));
-        c.get("hold")?.end();
+        c.get("reservation")?.end();
         return fail(c.req.raw, failure, route, requestId);
       };
       try {
@@ -133,7 +133,7 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
   ): Response | Promise<Response> {
     let given: Response;
     try {
-      given = giveAnswer(answer, c.get("hold"), answers, c.get("head"));
+      given = giveAnswer(answer, c.get("reservation"), answers, c.get("head"));
     } catch (failure) {
       return fail(c.req.raw, failure, route, requestId);
     }

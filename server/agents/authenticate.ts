@@ -18,7 +18,7 @@ import {
   type SignatureHeaders,
   stringToSign,
 } from "../http/credentials.ts";
-import { goOn } from "../http/go_on.ts";
+import { whenReady } from "../http/when_ready.ts";
 import type { HttpEnv } from "../http/route.ts";
 import type { IdentifyCaller } from "../http/with_caller.ts";
 import { isTimely, type PossibleTimes, serverSeconds } from "../timely.ts";
@@ -101,7 +101,7 @@ export function createAuthenticator(
   }
 
   function authenticate(c: Context<HttpEnv>, body = NO_BYTES): Caller | Promise<Caller> {
-    return goOn(identify(c, body), (caller) => {
+    return whenReady(identify(c, body), (caller) => {
       if (!c.get("head")) accounts.seen(caller.agent.id);
       return caller;
     });
@@ -118,7 +118,7 @@ export function createAuthenticator(
     const agent = fits
       ? accounts.inMemory(signed.address) ?? accounts.byAddress(signed.address)
       : null;
-    return goOn(agent, (agent) => bySignatureOf(agent, signed, c, body));
+    return whenReady(agent, (agent) => bySignatureOf(agent, signed, c, body));
   }
 
   function bySignatureOf(
@@ -137,7 +137,7 @@ export function createAuthenticator(
     }
     const canonicalString = stringToSign(c, body, signed.timestamp);
     const signature = Buffer.from(signed.signature, "base64");
-    return goOn(verifier.verify(agent, canonicalString, signature), (isValid) => {
+    return whenReady(verifier.verify(agent, canonicalString, signature), (isValid) => {
       if (!isValid) throw falseSignature(canonicalString);
       const use = { signature, timestampSeconds };
       return { agent, credential: { kind: "signature", use, canonicalString } };

@@ -3,7 +3,7 @@
  * the agent. The sweep reads these rows alone, so its cost grows with the mail, not with the
  * agents.
  */
-import type { GroupAnnotation, Room, Transaction } from "../storage/group_commit.ts";
+import type { CommitSize, GroupAnnotation, Transaction } from "../storage/group_commit.ts";
 
 /** Value of ["digest-candidate", agentId] and ["digest-parked", dueMs, agentId]. */
 export interface CandidateRow {
@@ -42,13 +42,13 @@ interface Sent {
   notify: boolean;
 }
 
-const CANDIDATE_ROOM: Room = { mutations: 1, bytes: 100 };
-const NO_ROOM: Room = { mutations: 0, bytes: 0 };
+const CANDIDATE_SIZE: CommitSize = { mutations: 1, bytes: 100 };
+const NO_SIZE: CommitSize = { mutations: 0, bytes: 0 };
 
 /** Names the recipients of a group's sends, once each. */
 export function nameCandidates(keptMs: number): GroupAnnotation {
   return {
-    room: (result) => isSent(result) && result.notify ? CANDIDATE_ROOM : NO_ROOM,
+    sizeOf: (result) => isSent(result) && result.notify ? CANDIDATE_SIZE : NO_SIZE,
     annotate(results, transaction) {
       const named = new Set<number>();
       for (const result of results) {

@@ -68,7 +68,7 @@ export function digestDelivery(options: DigestDeliveryOptions): OutgoingHandler<
     longestPauseMs: Math.max(options.intervalMs, ...RETRY_MS),
     attempt: (item) => attempt(options, item),
     // Messages that came since it was composed count again from its end.
-    alongside: ({ payload: { agentId }, result }) =>
+    extraWrites: ({ payload: { agentId }, result }) =>
       result === "retry"
         ? null
         : (transaction) => stageCandidate(transaction, agentId, options.retentionMs),

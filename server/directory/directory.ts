@@ -6,7 +6,7 @@ import { AGENT_COUNT } from "../agents/register.ts";
 import type { Core } from "../core.ts";
 import { doneWithin } from "../done_within.ts";
 import { RelayError } from "../errors.ts";
-import { shareRuns } from "../storage/shared_run.ts";
+import { coalesceRuns } from "../storage/coalesce_runs.ts";
 import { changeKey, LISTING_LOG, listingKey, type ListingLog, type ListingRow } from "./listing.ts";
 import type { DirectoryPacks } from "./packs.ts";
 import { Recency } from "./recency.ts";
@@ -49,7 +49,7 @@ export class Directory {
   readonly #touch = (agentId: number, seenMs: number) => this.#recency.touch(agentId, seenMs);
 
   constructor(private readonly options: DirectoryOptions) {
-    this.#upToDate = shareRuns(() => this.#bringUpToDate());
+    this.#upToDate = coalesceRuns(() => this.#bringUpToDate());
   }
 
   /** Agents below an id, latest registered first. */

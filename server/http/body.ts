@@ -3,13 +3,13 @@ import { startIntervalTicker, type StartTicker, TICK_MS } from "../ticker.ts";
 import { BodyBudget } from "./body_budget.ts";
 import { BODY_POOLS, type BodyPoolName, type BodyPools, type RouteBody } from "./body_pools.ts";
 import { type BodyKeeping, RequestBody } from "./request_body.ts";
-import { type RestOfBody, RestsOfBodies } from "./rests_of_bodies.ts";
+import { BodyDrain, type UnreadBody } from "./body_drain.ts";
 
 /** Reads the bodies of one process. */
 export interface BodyReader {
   /**
    * Takes a request in hand whose route declares a body: until it is closed, what has come of it
-   * counts against the room of its pool. Nothing is read before it is asked for.
+   * counts against the budget of its pool. Nothing is read before it is asked for.
    * @param addressOf whose the body is, for the share of one address
    */
   open(request: Request, body: RouteBody, addressOf: () => string): OpenBody;
@@ -28,7 +28,7 @@ export interface BodyReaderOptions {
   pools?: BodyPools;
 }
 
-/** The bodies under way that share room and time. */
+/** The bodies under way that share a budget and a time. */
 interface Pool extends BodyKeeping {
   unfinished: Set<RequestBody>;
   unfinishedShare: number;
@@ -44,7 +44,7 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
   const rules = options.pools ?? BODY_POOLS;
   const pools = { messages: createPool("messages"), mail: createPool("mail") };
   const allPools = Object.values(pools);
-  const rests = new RestsOfBodies(now);
+  const drain = new BodyDrain(now);
   let stopTicker: (() => void) | undefined;
 
   function createPool(name: BodyPoolName): Pool {
@@ -61,8 +61,8 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
         stopTicker ??= startTicker(tick);
       },
       unwatch: (body: RequestBody) => void unfinished.delete(body),
-      discard(rest: RestOfBody) {
-        rests.add(rest);
+      discard(rest: UnreadBody) {
+        drain.add(rest);
         stopTicker ??= startTicker(tick);
       },
     };
@@ -72,8 +72,8 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
     const nowMs = now();
     for (const { unfinished } of allPools) for (const body of unfinished) body.expire(nowMs);
     dropStalled(allPools, nowMs);
-    rests.cutOff(nowMs);
-    if (rests.size === 0 && allPools.every(({ unfinished }) => unfinished.size === 0)) stop();
+    drain.cutOff(nowMs);
+    if (drain.size === 0 && allPools.every(({ unfinished }) => unfinished.size === 0)) stop();
   }
 
   function stop(): void {
@@ -86,7 +86,7 @@ export function createBodyReader(options: BodyReaderOptions = {}): BodyReader {
       new RequestBody(request, body.limitBytes, pools[body.pool], addressOf),
     close() {
       stop();
-      rests.cutOffAll();
+      drain.cutOffAll();
     },
   };
 }

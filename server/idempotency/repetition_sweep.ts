@@ -25,7 +25,7 @@ export interface RepetitionKind {
   /** The first part of their keys. */
   name: string;
   /** What else the commit does that ends a use, and which records that takes. */
-  alongside?: {
+  extraWrites?: {
     records(use: EndedUse): readonly RecordKey<unknown>[];
     plan(transaction: Transaction, use: EndedUse): void;
   };
@@ -106,7 +106,7 @@ export class RepetitionSweep {
         for (const use of uses) {
           transaction.delete(use.index);
           endUse(transaction, use, rows);
-          kind.alongside?.plan(transaction, use);
+          kind.extraWrites?.plan(transaction, use);
         }
         return true;
       },
@@ -122,7 +122,7 @@ export class RepetitionSweep {
     const checked = new Set<string>();
     const uses: EndedUse[] = [];
     for (const use of ended) {
-      const own = [...use.key === null ? [] : [use.key], ...kind.alongside?.records(use) ?? []]
+      const own = [...use.key === null ? [] : [use.key], ...kind.extraWrites?.records(use) ?? []]
         .filter(isRecordKey);
       const fresh = own.map(recordName).filter((name) => !checked.has(name));
       if (uses.length > 0 && checked.size + fresh.length > most) break;

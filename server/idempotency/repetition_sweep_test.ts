@@ -18,7 +18,7 @@ const plainKey = (name: string): Deno.KvKey => ["test-plain", name];
 
 const USES: RepetitionKind = {
   name: "test-use",
-  alongside: {
+  extraWrites: {
     records: () => [endsKey],
     plan(transaction, { held }) {
       const ended = (transaction.record(endsKey)?.ended ?? 0) + (held as number);
@@ -179,15 +179,15 @@ Deno.test("RepetitionSweep is not held up by a record beside that others change 
     let rounds = 0;
     const busy: RepetitionKind = {
       name: USES.name,
-      alongside: {
-        plan: USES.alongside!.plan,
+      extraWrites: {
+        plan: USES.extraWrites!.plan,
         records(given) {
           if (++rounds <= 20) {
             void commits.submit((transaction) =>
               transaction.putRecord(endsKey, transaction.record(endsKey) ?? { ended: 0 })
             );
           }
-          return USES.alongside!.records(given);
+          return USES.extraWrites!.records(given);
         },
       },
     };

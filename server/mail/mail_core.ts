@@ -6,7 +6,7 @@ import type { OutgoingQueue } from "../outgoing/outgoing_queue.ts";
 import type { Part } from "../part.ts";
 import type { MailboxWaits } from "../waiting/mailbox_waits.ts";
 import type { Waits } from "../waiting/waits.ts";
-import { Sendings } from "./delivery/sending_now.ts";
+import { SendsInFlight } from "./delivery/sends_in_flight.ts";
 import { Inboxes } from "./inboxes/inboxes.ts";
 import { ownLocalParts } from "./inboxes/local_part.ts";
 import { LastUsed } from "./keys/last_used.ts";
@@ -25,7 +25,7 @@ export interface MailPart extends Part {
 }
 
 /** Parts that the mail area stands on. */
-export interface MailBeside {
+export interface MailOptions {
   /** Delivers its mails. */
   outgoing: OutgoingQueue;
   /** Keeps what it receives and sends. */
@@ -34,7 +34,7 @@ export interface MailBeside {
 }
 
 /** `answers` is the room of the mail area alone. */
-export interface MailCore extends Core, Omit<MailBeside, "waits"> {
+export interface MailCore extends Core, Omit<MailOptions, "waits"> {
   now: () => number;
   random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
   /** The next hop. */
@@ -53,14 +53,14 @@ export interface MailCore extends Core, Omit<MailBeside, "waits"> {
   lastUsed: LastUsed;
   mailboxes: Mailboxes;
   messages: Messages;
-  sendings: Sendings;
+  inFlight: SendsInFlight;
   inboxes: Inboxes;
 }
 
 /** The core of a mail area that is on. */
 export function createMailCore(
   core: Core,
-  { outgoing, blobs, waits: waiting }: MailBeside,
+  { outgoing, blobs, waits: waiting }: MailOptions,
   own: Pick<MailCore, "secret" | "reader" | "answers">,
 ): MailCore {
   const { deps, store, records, commits, limits } = core;
@@ -86,7 +86,7 @@ export function createMailCore(
     lastUsed: new LastUsed(store),
     mailboxes,
     messages,
-    sendings: new Sendings({
+    inFlight: new SendsInFlight({
       outgoing,
       now,
       readAll: (orgId, inboxId, ids) => messages.readAll(orgId, inboxId, ids),

@@ -6,7 +6,7 @@ import type { Part } from "../part.ts";
 import type { Waits } from "../waiting/waits.ts";
 import { AGENT_INBOXES } from "./inbox/agent_inboxes.ts";
 import { Inbox } from "./inbox/inbox.ts";
-import { PagesInHand } from "./inbox/pages_in_hand.ts";
+import { PageBudget } from "./inbox/page_budget.ts";
 import { messageRoutes } from "./routes.ts";
 import { RecentMessages, type RecentMessagesBounds } from "./rows/recent_messages.ts";
 import { StoredMessages } from "./rows/stored_messages.ts";
@@ -41,7 +41,7 @@ export function openMessages(core: Core, options: MessagesOptions): Messages {
   const { signatureWindowSeconds } = limits;
   const { log } = core.deps;
   const sweep = new SignatureSweep({ store, leases, isFloorKnown, signatureWindowSeconds, log });
-  const pages = new PagesInHand({ answers, perAgent: limits.pagesInHandPerAgent });
+  const pages = new PageBudget({ answers, perAgent: limits.pagesInHandPerAgent });
   const inbox = new Inbox({ store, records, commits, limits, waits, messages, pages });
   const sending = { store, records, identities, limits, sender, freeDisk };
   const signedSender = new SignedSender(sending);

@@ -4,7 +4,7 @@ import type { Identities } from "../agents/identities.ts";
 import type { Deps } from "../deps.ts";
 import { RelayError } from "../errors.ts";
 import { JSON_HEADERS, NO_STORE } from "../http/answer.ts";
-import { goOn } from "../http/go_on.ts";
+import { whenReady } from "../http/when_ready.ts";
 import { answerWhole } from "../http/large_answer.ts";
 import type { Authenticator } from "../agents/authenticate.ts";
 import { callerHash } from "../http/client_address.ts";
@@ -20,7 +20,7 @@ import { timestamp } from "../timestamp.ts";
 import { MAX_ID } from "../max_id.ts";
 import { pageLimit } from "../http/page_limit.ts";
 import { type Inbox, MAX_WAIT_S } from "./inbox/inbox.ts";
-import type { PagesInHand } from "./inbox/pages_in_hand.ts";
+import type { PageBudget } from "./inbox/page_budget.ts";
 import { encodePage } from "./inbox/inbox_reader.ts";
 import { readOutbox } from "./outbox/outbox_page.ts";
 import type { StoredMessages } from "./rows/stored_messages.ts";
@@ -38,7 +38,7 @@ export interface MessageServices {
   tokenSender: TokenSender;
   inbox: Inbox;
   messages: StoredMessages;
-  pages: PagesInHand;
+  pages: PageBudget;
   /** Secret under which client addresses are hashed, 32 bytes. */
   addressKey: Uint8Array;
 }
@@ -91,8 +91,8 @@ export function messageRoutes(services: MessageServices): Route[] {
           ? undefined
           : () => authenticator.identify(c);
         const page = inbox.poll(agent.id, query, () => c.req.raw.signal, confirm);
-        return goOn(page, (page) => {
-          if (page.hand !== null) c.set("hold", page.hand);
+        return whenReady(page, (page) => {
+          if (page.reservation !== null) c.set("reservation", page.reservation);
           return answerPage(encodePage(page));
         });
       }),
@@ -103,12 +103,12 @@ export function messageRoutes(services: MessageServices): Route[] {
       handle: withCaller(authenticate, async (c, { agent }) => {
         const { since_id, limit } = readQuery(c.get("query"), PAGE_QUERY);
         if (c.get("head")) return new Response(null, { headers: PAGE_HEADERS });
-        const hand = await pages.begin(agent.id);
-        c.set("hold", hand);
+        const reservation = await pages.begin(agent.id);
+        c.set("reservation", reservation);
         const query = { sinceId: since_id, limit, maxBytes: pageBytes };
         const page = await readOutbox(services, agent.id, query);
-        hand.reserve(page.length);
-        hand.endReading();
+        reservation.reserve(page.length);
+        reservation.endReading();
         return answerPage(page);
       }),
     },
@@ -119,11 +119,11 @@ export function messageRoutes(services: MessageServices): Route[] {
         const id = requireMessageId(c);
         const headers = { "Content-Type": "application/json", ...NO_STORE };
         if (c.get("head")) return new Response(null, { headers });
-        const hand = await pages.begin(agent.id);
-        c.set("hold", hand);
+        const reservation = await pages.begin(agent.id);
+        c.set("reservation", reservation);
         const request = await messages.signedRequest(agent.id, id);
-        hand.reserve(request.length);
-        hand.endReading();
+        reservation.reserve(request.length);
+        reservation.endReading();
         return answerWhole(request, { headers });
       }),
     },

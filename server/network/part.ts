@@ -6,12 +6,12 @@ import type { Core } from "../core.ts";
 import { doneWithin } from "../done_within.ts";
 import { logSparsely } from "../log_sparsely.ts";
 import type { Part } from "../part.ts";
-import { shareRuns } from "../storage/shared_run.ts";
+import { coalesceRuns } from "../storage/coalesce_runs.ts";
 import { DAY_MS } from "../time_units.ts";
 import { windowMinutesOf } from "./counted.ts";
 import { Leaderboard } from "./leaderboard.ts";
 import { NetworkFigures } from "./network_figures.ts";
-import { recordFigures, roomForFigures } from "./record_figures.ts";
+import { recordFigures, sizeOfFigures } from "./record_figures.ts";
 import { networkRoutes } from "./routes.ts";
 import { Standings } from "./standings.ts";
 import { createSweeps } from "./sweeps.ts";
@@ -40,7 +40,7 @@ export function openNetwork(core: Core): Network {
   const retentionMs = retentionDays * DAY_MS;
   const windowMinutes = windowMinutesOf(retentionDays);
   const standings = new Standings(store, now, windowMinutes);
-  const readStandings = shareRuns(() => standings.read());
+  const readStandings = coalesceRuns(() => standings.read());
   const tally = new Tally({ ...core, standings: readStandings, windowMinutes });
   const sweeps = createSweeps({ ...core, retentionMs });
   const figures = new NetworkFigures({
@@ -54,7 +54,7 @@ export function openNetwork(core: Core): Network {
   let groups = 0;
 
   commits.annotateGroups({
-    room: roomForFigures,
+    sizeOf: sizeOfFigures,
     annotate(results, transaction) {
       if (!recordFigures(results, transaction, retentionMs)) return;
       if (++groups % GROUPS_A_FOLD === 0) void inBackground(() => tally.tidy());

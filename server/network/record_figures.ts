@@ -5,7 +5,7 @@
 import type { Registered } from "../agents/register.ts";
 import { listingKey, listingOf } from "../directory/listing.ts";
 import type { Receipt } from "../messages/send/send.ts";
-import type { Room, Transaction } from "../storage/group_commit.ts";
+import type { CommitSize, Transaction } from "../storage/group_commit.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
 import { isTestHandle, minuteOf } from "./counted.ts";
 import { encodeBlock, type FeedEvent, feedEventOf, feedKey, packEvents } from "./feed_block.ts";
@@ -62,7 +62,7 @@ const EVENT_BYTES = 200;
 const LISTING_BYTES = 8_000;
 
 /** Upper bounds of what a result adds to the rows of `recordFigures()`. */
-export function roomForFigures(result: unknown): Room {
+export function sizeOfFigures(result: unknown): CommitSize {
   switch ((result as Result)?.kind) {
     case "sent":
       return { mutations: 1, bytes: 2 * EVENT_BYTES };

@@ -9,7 +9,7 @@ import type { LeaseTiming } from "../storage/lease.ts";
 import { randomId } from "../storage/random_id.ts";
 import { type RecordCache, recordName } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
-import { type Alongside, LeaseLost } from "./outgoing_handler.ts";
+import { type ExtraWrites, LeaseLost } from "./outgoing_handler.ts";
 import {
   endKey,
   INDEX_ROW,
@@ -40,18 +40,18 @@ const LONGEST_PAUSE_MS = 1_000;
 type NextRow = (row: OutgoingRow, transaction: Transaction) => OutgoingRow | null;
 
 /** What else changes in a commit; see OutgoingHandler.alongside() and withLock(). */
-export interface Beside {
-  prepare(reads: Reads): Promise<Alongside | null>;
+export interface CommitExtras {
+  prepare(reads: Reads): Promise<ExtraWrites | null>;
   withLock<T>(work: () => Promise<T>): Promise<T>;
 }
 
-const NOTHING: Beside = { prepare: () => Promise.resolve(null), withLock: (work) => work() };
+const NOTHING: CommitExtras = { prepare: () => Promise.resolve(null), withLock: (work) => work() };
 
 /** A failure of Beside.prepare(). */
 class NotPrepared extends Error {}
 
 interface ChangeOptions {
-  beside?: Beside | undefined;
+  extras?: CommitExtras | undefined;
   /** Tries again while the store is too busy, since the outcome of an attempt must be stored. */
   persistent?: boolean;
 }
@@ -132,22 +132,22 @@ export class HeldRow {
   /** Gives the row back with another due time. @throws LeaseLost */
   release(
     changes: Partial<OutgoingRow> & { dueMs: number; dueSetAtMs: number },
-    beside?: Beside,
+    extras?: CommitExtras,
   ): Promise<void> {
     return this.#change(
       (row) => ({ ...row, ...changes, phase: "ready", lease: null }),
-      { persistent: true, beside },
+      { persistent: true, extras },
     );
   }
 
   /**
    * Takes the row off the outgoing queue, with other changes in the same commit. @throws LeaseLost
    */
-  remove(also: (transaction: Transaction) => void, beside?: Beside): Promise<void> {
+  remove(also: (transaction: Transaction) => void, extras?: CommitExtras): Promise<void> {
     return this.#change((_row, transaction) => {
       also(transaction);
       return null;
-    }, { persistent: true, beside });
+    }, { persistent: true, extras });
   }
 
   #change(next: NextRow, how: ChangeOptions = {}): Promise<void> {
@@ -156,13 +156,13 @@ export class HeldRow {
     return change;
   }
 
-  async #commit(next: NextRow, { persistent, beside = NOTHING }: ChangeOptions): Promise<void> {
+  async #commit(next: NextRow, { persistent, extras = NOTHING }: ChangeOptions): Promise<void> {
     const { closed, timing } = this.services;
     const untilMs = performance.now() + timing.leaseMs / 2;
     for (let pauseMs = FIRST_PAUSE_MS;; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       if (this.#released) throw new LeaseLost();
       try {
-        return await beside.withLock(() => this.#submit(next, beside));
+        return await extras.withLock(() => this.#submit(next, extras));
       } catch (error) {
         const isOver = closed.aborted || performance.now() > untilMs;
         const isBusy = error instanceof NotPrepared ||
@@ -173,20 +173,20 @@ export class HeldRow {
     }
   }
 
-  async #submit(next: NextRow, beside: Beside): Promise<void> {
+  async #submit(next: NextRow, extras: CommitExtras): Promise<void> {
     const { id } = this;
     const { records, commits } = this.services;
     const key = outgoingKey(id);
     const { lease } = this.#row;
-    const row = await commits.submit<OutgoingRow | null, Alongside | null>({
+    const row = await commits.submit<OutgoingRow | null, ExtraWrites | null>({
       whateverTheClock: true,
-      prepare: (reads) => prepared(beside, reads),
-      plan(transaction, alongside) {
+      prepare: (reads) => prepared(extras, reads),
+      plan(transaction, extraWrites) {
         const before = transaction.record(key);
         if (before === null || before.lease !== lease) throw new LeaseLost();
         const row = next(before, transaction);
         stageChange(transaction, id, before, row);
-        alongside?.(transaction);
+        extraWrites?.(transaction);
         return row;
       },
     });
@@ -199,9 +199,9 @@ export class HeldRow {
 }
 
 /** @throws NotPrepared for whatever it fails by: the outcome must be stored all the same */
-async function prepared(beside: Beside, reads: Reads): Promise<Alongside | null> {
+async function prepared(extras: CommitExtras, reads: Reads): Promise<ExtraWrites | null> {
   try {
-    return await beside.prepare(reads);
+    return await extras.prepare(reads);
   } catch (error) {
     throw new NotPrepared("what changes beside a row was not prepared", { cause: error });
   }

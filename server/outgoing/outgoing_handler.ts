@@ -86,7 +86,7 @@ export interface PendingOutcome<P = unknown> {
  * Plans what else changes in the commit that stores an outcome. Besides the row: a commit over KV Connect
  * checks ten records in all, one of them the writer slot.
  */
-export type Alongside = (transaction: Transaction) => void;
+export type ExtraWrites = (transaction: Transaction) => void;
 
 export interface OutgoingHandler<P = unknown> {
   readonly kind: string;
@@ -119,10 +119,10 @@ export interface OutgoingHandler<P = unknown> {
    * all. Called again until the commit is made, as Job.prepare(). Not for attempts that a stop or a lost
    * destination kept from beginning.
    */
-  alongside?(
+  extraWrites?(
     settling: PendingOutcome<P>,
     reads: Reads,
-  ): Promise<Alongside | null> | Alongside | null;
+  ): Promise<ExtraWrites | null> | ExtraWrites | null;
   /**
    * Runs the preparation and the commit of an outcome, once what it would outdate has been committed.
    * They run at once unless given.

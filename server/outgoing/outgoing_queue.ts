@@ -361,7 +361,7 @@ export class OutgoingQueue {
     const attempt: Attempt = {
       abort,
       giveSlotBack,
-      isTrial: lane.reach.isLost,
+      isTrial: lane.breaker.isOpen,
       handedOver: false,
       ended: Promise.resolve(),
     };

@@ -61,7 +61,7 @@ export interface FormerDueRow {
 }
 
 /** ["outgoing-dead", diedAtMs, id]: was given up, and is kept for the operator to see. */
-export interface DeadRow<P = unknown> {
+export interface DeadLetter<P = unknown> {
   v: 1;
   kind: string;
   payload: P;

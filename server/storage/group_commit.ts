@@ -234,7 +234,7 @@ export class GroupCommit {
   /** No group leaves until records of former ones have been written to their rows. */
   #awaitJournal(journal: Journal): void {
     this.#restoring = true;
-    void journal.room().finally(() => {
+    void journal.whenNotFull().finally(() => {
       this.#restoring = false;
       this.#schedule();
     });

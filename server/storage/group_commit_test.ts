@@ -171,7 +171,7 @@ Deno.test("GroupCommit drops an absent record from memory when a row has created
 Deno.test("GroupCommit writes annotations in the commit of the jobs they tell of", async () => {
   await withControlledCommits(async ({ storage, commits }) => {
     storage.commits.annotateGroups({
-      room: () => ({ mutations: 1, bytes: 100 }),
+      sizeOf: () => ({ mutations: 1, bytes: 100 }),
       annotate: (results, transaction) => transaction.set(["told"], results),
     });
     await Promise.all(["a", "b"].map((box) => storage.records.load(mailboxKey(box))));
@@ -185,7 +185,7 @@ Deno.test("GroupCommit commits nothing of jobs whose annotation fails", async ()
   await withControlledCommits(async ({ kv, storage }) => {
     let broken = true;
     storage.commits.annotateGroups({
-      room: () => ({ mutations: 1, bytes: 100 }),
+      sizeOf: () => ({ mutations: 1, bytes: 100 }),
       annotate() {
         if (broken) throw new Error("no figures today");
       },

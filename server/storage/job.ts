@@ -90,8 +90,8 @@ export interface Transaction extends Attempt {
  */
 export class Outdated extends Error {}
 
-/** A part of what one commit can hold. */
-export interface Room {
+/** What something takes of a commit. */
+export interface CommitSize {
   mutations: number;
   bytes: number;
 }
@@ -99,6 +99,6 @@ export interface Room {
 /** Rows that each group writes once for all its jobs, such as summed counters and wake-up marks. */
 export interface GroupAnnotation {
   /** Upper bounds of what one more result adds to its rows, without the keys. */
-  room(result: unknown): Room;
+  sizeOf(result: unknown): CommitSize;
   annotate(results: readonly unknown[], transaction: Transaction): void;
 }

@@ -92,7 +92,7 @@ Deno.test("WorkLease.keep() writes once a third of the length has passed, by eit
 Deno.test("Leases.take() takes no notice of former processes on an exclusive store, only of its own", () =>
   withStore(true, async (store) => {
     const key = ["lease", "sweep"];
-    const former = { v: 1, process: "former", transaction: 3, untilMs: store.now() + LENGTH_MS };
+    const former = { v: 1, process: "former", turn: 3, untilMs: store.now() + LENGTH_MS };
     await store.transact((transaction) => transaction.set(key, former));
     const leases = new Leases(store);
     const lease = await leases.take("sweep", LENGTH_MS);
@@ -108,14 +108,14 @@ Deno.test("Leases.take() heeds and writes rows as former versions on a shared st
     const key = ["lease", "sweep"];
     const untilMs = store.now() + LENGTH_MS;
     await store.transact((transaction) =>
-      transaction.set(key, { v: 1, process: "former", transaction: 3, untilMs })
+      transaction.set(key, { v: 1, process: "former", turn: 3, untilMs })
     );
     assert.equal(await new Leases(store).take("sweep", LENGTH_MS), null);
     advance(LENGTH_MS + 5_000);
     await new Leases(store).take("sweep", LENGTH_MS);
     const { process, ...row } = (await store.get<{ process: string }>(key)).value!;
     assert.match(process, /^[0-9a-f]{24}$/);
-    assert.deepEqual(row, { v: 1, transaction: 0, untilMs: store.now() + LENGTH_MS });
+    assert.deepEqual(row, { v: 1, turn: 0, untilMs: store.now() + LENGTH_MS });
   }));
 
 Deno.test("Leases.take() ignores a lease that ends further ahead than its length and the hosts' clock difference", () =>

@@ -3,7 +3,7 @@
 import { attemptKey, attemptRow } from "./attempt.ts";
 import type { RowCheck, Write } from "./backend.ts";
 import type { IdSequence } from "./id_sequence.ts";
-import { type GroupAnnotation, Outdated, type Room, type Transaction } from "./job.ts";
+import { type CommitSize, type GroupAnnotation, Outdated, type Transaction } from "./job.ts";
 import type { Pending } from "./job_queue.ts";
 import {
   type Journal,
@@ -113,7 +113,7 @@ export class PlanGroup {
     this.#requireLawful(transaction);
     const { store: { capacity }, annotations = [] } = this.options;
     const fresh = [...transaction.entries].filter(([name]) => !this.entries.has(name));
-    const size = transaction.size(annotations.map((annotation) => annotation.room(result)));
+    const size = transaction.size(annotations.map((annotation) => annotation.sizeOf(result)));
     const staged = this.#stagedSize(transaction);
     const joined = this.#joined.sizeOf(transaction.joined);
     let keyBytes = this.#keyBytes + size.keyBytes + (joined?.keyBytes ?? 0);
@@ -316,12 +316,12 @@ export class JobTransaction implements Transaction {
   }
 
   /**
-   * Upper bounds of what the job adds to a commit, with the room that annotations need for it, but
+   * Upper bounds of what the job adds to a commit, with what annotations add for it, but
    * without its records and what it adds to joined rows.
    */
-  size(rooms: readonly Room[]): Room & { keyBytes: number } {
+  size(sizes: readonly CommitSize[]): CommitSize & { keyBytes: number } {
     const size = { mutations: this.rows.length, bytes: 0, keyBytes: 0 };
-    for (const { mutations, bytes } of rooms) {
+    for (const { mutations, bytes } of sizes) {
       size.mutations += mutations;
       size.bytes += bytes;
     }

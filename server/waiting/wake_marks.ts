@@ -27,7 +27,7 @@ export function wakeShardOf(mailbox: Deno.KvKey): number {
 /** Every group of commits marks the shards of the mailboxes it changes; for shared stores. */
 export function markWakes<R, H extends Head>(kind: MailboxKind<R, H>): GroupAnnotation {
   return {
-    room(result) {
+    sizeOf(result) {
       const mutations = Math.min(kind.changedBy(result).length, WAKE_SHARDS);
       return { mutations, bytes: 50 * mutations };
     },

@@ -23,7 +23,7 @@ Deno.test("markWakes() marks each shard of what a group changed once, and nothin
   const marking = markWakes(DRAWERS);
   marking.annotate(results, transaction as never);
   assert.deepEqual(keys, [["drawer-mark", 3], ["drawer-mark", 0]]);
-  assert.deepEqual(results.map((result) => marking.room(result).mutations), [1, 0, 2, 0]);
+  assert.deepEqual(results.map((result) => marking.sizeOf(result).mutations), [1, 0, 2, 0]);
 });
 
 Deno.test("wakeShardOf() gives the shards that processes of other versions know", () => {

@@ -8,7 +8,7 @@ import type { Identity } from "../../server/agents/records.ts";
 import { outKey, type OutRecord } from "../../server/mailboxes/records.ts";
 import { purgingKey } from "../../server/messages/rows/purge_record.ts";
 import { RecentMessages } from "../../server/messages/rows/recent_messages.ts";
-import { recordFigures, roomForFigures } from "../../server/network/record_figures.ts";
+import { recordFigures, sizeOfFigures } from "../../server/network/record_figures.ts";
 import { createSweeps } from "../../server/network/sweeps.ts";
 import { Leases } from "../../server/storage/leases.ts";
 import { KV_CONNECT_CAPACITY, type StoreCapacity } from "../../server/storage/store.ts";
@@ -66,7 +66,7 @@ async function openProcess(
   const storage = await openTestStorage(kv, { exclusive: false, clock, capacity });
   const { store, records, commits } = storage;
   commits.annotateGroups({
-    room: roomForFigures,
+    sizeOf: sizeOfFigures,
     annotate: (results, transaction) => void recordFigures(results, transaction, RETENTION_MS),
   });
   const leases = new Leases(store);

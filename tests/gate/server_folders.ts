@@ -89,7 +89,7 @@ export const SERVER_FOLDERS: FolderTable = {
     shows: [
       "inbox/inbox.ts",
       "inbox/inbox_reader.ts",
-      "inbox/pages_in_hand.ts",
+      "inbox/page_budget.ts",
       "inbox/poll_record.ts",
       "inbox/undelivered.ts",
       "rows/message_row.ts",

@@ -6,7 +6,7 @@ import { Identities } from "../../server/agents/identities.ts";
 import type { Identity } from "../../server/agents/records.ts";
 import { encodeBlock, feedKey } from "../../server/network/feed_block.ts";
 import { readFeed } from "../../server/network/feed.ts";
-import { recordFigures, roomForFigures } from "../../server/network/record_figures.ts";
+import { recordFigures, sizeOfFigures } from "../../server/network/record_figures.ts";
 import { sweepKey } from "../../server/network/sweep_record.ts";
 import { createSweeps } from "../../server/network/sweeps.ts";
 import { Leases } from "../../server/storage/leases.ts";
@@ -68,7 +68,7 @@ async function openProcess(
   const storage = await openTestStorage(kv, { exclusive: false, clock });
   const { store, records, commits } = storage;
   commits.annotateGroups({
-    room: roomForFigures,
+    sizeOf: sizeOfFigures,
     annotate: (results, transaction) => void recordFigures(results, transaction, RETENTION_MS),
   });
   const sweeps = createSweeps({

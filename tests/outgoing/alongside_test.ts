@@ -13,7 +13,7 @@ function tallied(handler: OutgoingHandler<string>, change: (nth: number) => void
   const settlings: PendingOutcome<string>[] = [];
   const withTally: OutgoingHandler<string> = {
     ...handler,
-    alongside(settling) {
+    extraWrites(settling) {
       settlings.push(settling);
       const nth = settlings.length;
       return (transaction) => {
@@ -83,9 +83,9 @@ Deno.test("alongside() that fails at first is asked again: the outcome is known,
     let failures = 2;
     const outgoing = await bench.outgoing({
       ...handler,
-      alongside(settling, reads) {
+      extraWrites(settling, reads) {
         if (failures-- > 0) throw new TypeError("the store is away");
-        return handler.alongside!(settling, reads);
+        return handler.extraWrites!(settling, reads);
       },
     });
     await bench.queue("a");

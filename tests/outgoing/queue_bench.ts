@@ -136,7 +136,7 @@ export function scripted(
       return typeof outcome === "function" ? await outcome(item) : outcome;
     },
     longestPauseMs: 5 * MINUTE_MS,
-    alongside: ({ result, payload }) =>
+    extraWrites: ({ result, payload }) =>
       result === "retry" ? null : (transaction) => {
         endings.push(result);
         transaction.set(["finished", payload], result);

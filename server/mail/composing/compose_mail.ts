@@ -8,7 +8,7 @@ import { buildHeaderValue } from "nodemailer/lib/mime-funcs";
 import { readHtmlText } from "../parsing/html_text.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
 import { addressField, fold, idField, textField } from "./header_field.ts";
-import type { ExtraHeader, OutgoingAttachment } from "./outgoing_message.ts";
+import type { ExtraHeader, NewAttachment } from "./message_content.ts";
 import { type DkimKey, signDkim } from "./sign_dkim.ts";
 import { crlf, requireWireForm } from "./wire_form.ts";
 
@@ -23,7 +23,7 @@ export interface MailToCompose {
   /** Not empty; null for none. One of both is there. */
   text: string | null;
   html: string | null;
-  attachments: readonly OutgoingAttachment[];
+  attachments: readonly NewAttachment[];
   /** Names begin with X-. */
   headers: readonly ExtraHeader[];
   /** Without brackets. */
@@ -141,7 +141,7 @@ function textPart(type: string, content: string): Grow {
   return (place) => place(`${type}; charset=utf-8`).setContent(content);
 }
 
-function attachmentPart({ filename, contentType, contentId, content }: OutgoingAttachment): Grow {
+function attachmentPart({ filename, contentType, contentId, content }: NewAttachment): Grow {
   if (!(content instanceof Uint8Array)) throw new TypeError("an attachment is bytes");
   if (/^(?:multipart|message)\//i.test(contentType)) {
     throw new TypeError("an attachment is no message");

@@ -102,7 +102,7 @@ function restOfDelivery(
     longestPauseMs: LONGEST_WAIT_MS,
     triedMs: TRIED_MS,
     attempt: (item) => attempt(options, item),
-    async alongside({ payload, attempts, result, dueMs, note }, reads) {
+    async extraWrites({ payload, attempts, result, dueMs, note }, reads) {
       if (note !== undefined) {
         const { endsAtMs = Infinity, ...event } = note as Note;
         // No attempt is made when the time is over.
@@ -110,11 +110,11 @@ function restOfDelivery(
         const nextAttemptAtMs = isLast ? null : dueMs;
         // What ends without an attempt was leased for one all the same.
         const counted = isWithoutAttempt(event.trigger) ? {} : { attempts };
-        return await changes.beside(payload, { ...event, ...counted, nextAttemptAtMs }, reads);
+        return await changes.extraWrites(payload, { ...event, ...counted, nextAttemptAtMs }, reads);
       }
       // The process that sent it has died, or does not know itself.
       if (result !== "unknown") return null;
-      return await changes.beside(payload, { trigger: "lost", attempts }, reads);
+      return await changes.extraWrites(payload, { trigger: "lost", attempts }, reads);
     },
     withLock: ({ orgId, inboxId }, work) => mailboxes.withLock(orgId, inboxId, work),
   };

@@ -18,7 +18,7 @@ export interface Reports {
   reports: BounceReports;
 }
 
-export interface DeliveryBeside {
+export interface DeliveryOptions {
   changes: RecipientChanges;
   /** Takes what goes to inboxes of this relay. */
   receiver: Pick<Receiver, "receive">;
@@ -38,7 +38,7 @@ export function openReports(
 
 export function openDelivery(
   core: MailCore,
-  { changes, receiver, inboundSecret }: DeliveryBeside,
+  { changes, receiver, inboundSecret }: DeliveryOptions,
 ): MailPart {
   const { store, secret, outgoing, mailer, domain, from, deps: { config } } = core;
   const { bounces, connections } = config.mail;

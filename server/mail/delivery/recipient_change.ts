@@ -1,5 +1,5 @@
 /** Changes one recipient of a message, with all that is counted and listed of it, in one commit. */
-import type { Alongside } from "../../outgoing/outgoing_handler.ts";
+import type { ExtraWrites } from "../../outgoing/outgoing_handler.ts";
 import type { Reads, Transaction } from "../../storage/group_commit.ts";
 import type { Store } from "../../storage/store.ts";
 import { valueSizeBytes } from "../../storage/stored_size.ts";
@@ -45,13 +45,13 @@ export class RecipientChanges {
    * back.
    * @returns null where there is no such recipient any more
    */
-  async beside(
+  async extraWrites(
     named: MailPayload,
     event: RecipientEvent,
     reads: Reads,
-  ): Promise<Alongside | null> {
+  ): Promise<ExtraWrites | null> {
     const { store, mailboxes } = this.services;
-    return await mailboxes.beside(
+    return await mailboxes.extraWrites(
       named.orgId,
       named.inboxId,
       store.now(),

@@ -7,7 +7,7 @@ import type { Html } from "../../pages/html.ts";
 import { notice } from "../../pages/notice.ts";
 import { postButton } from "../../pages/post_button.ts";
 import { shownText } from "../../pages/shown_text.ts";
-import type { ExtraHeader } from "../composing/outgoing_message.ts";
+import type { ExtraHeader } from "../composing/message_content.ts";
 import { minuteOf } from "../notice_mail.ts";
 import { removeInvisible } from "../parsing/invisible_characters.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";

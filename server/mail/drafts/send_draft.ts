@@ -56,7 +56,7 @@ export class SendDraft {
     return await sender.send(by, inbox, message, {
       ...(keyed === undefined ? {} : { keyed }),
       writtenByKey: writerOf(row),
-      beside: {
+      extras: {
         async prepare() {
           const found = await drafts.read(row);
           if (found === null) throw gone();

@@ -6,7 +6,7 @@ import type { Blobs } from "../../blobs/blobs.ts";
 import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import type { Mailbox, MailboxTransaction } from "../mailboxes/mailboxes.ts";
-import { hasRoom, overQuota, storageKey } from "../mailboxes/storage_use.ts";
+import { fitsQuota, overQuota, storageKey } from "../mailboxes/storage_quota.ts";
 import type { ObjectRow } from "../messages/stage_message.ts";
 import {
   draftBytes,
@@ -19,7 +19,7 @@ import {
 import { objectKey } from "../records/message_record.ts";
 
 /** @throws RelayError `draft_limit_reached` */
-export function requireDraftRoom(
+export function requireDraftQuota(
   { drafts = 0 }: Pick<Mailbox, "drafts">,
   { mailDraftsPerInbox: most }: Pick<Limits, "mailDraftsPerInbox">,
 ): void {
@@ -43,7 +43,7 @@ export function stageNewDraft(
 ): Mailbox {
   const { transaction, mailbox } = given;
   const { orgId, inboxId, id, clientId } = row;
-  requireDraftRoom(mailbox, limits);
+  requireDraftQuota(mailbox, limits);
   requireStorage(given, draftBytes(row) + answerBytes, limits);
   transaction.set(draftKey(orgId, inboxId, id), row);
   transaction.set(objectKey(orgId, id), { v: 1, inboxId } satisfies ObjectRow);
@@ -100,5 +100,5 @@ function requireStorage(
   limits: Limits,
 ): void {
   const stored = transaction.record(storageKey(org.id));
-  if (bytes > 0 && !hasRoom(stored, bytes, org, transaction.nowMs, limits)) throw overQuota();
+  if (bytes > 0 && !fitsQuota(stored, bytes, org, transaction.nowMs, limits)) throw overQuota();
 }

@@ -24,7 +24,7 @@ import {
 } from "../records/inbox_record.ts";
 import type { InboxChanges, InboxRequest } from "./inbox_request.ts";
 import { inboxErasureKey, retentionKey } from "./inbox_rows.ts";
-import { addressTaken, requireRoom, takeOneMore } from "./take_address.ts";
+import { addressTaken, requireInboxQuota, takeOneMore } from "./take_address.ts";
 import { makeLocalPart, refuseReservedLocalPart } from "./local_part.ts";
 
 export interface InboxServices {
@@ -88,7 +88,7 @@ export class Inboxes {
       const formerId = namedKey === null ? undefined : transaction.record(namedKey)?.id;
       const former = formerId === undefined ? null : transaction.record(inboxKey(orgId, formerId));
       if (former !== null) return { record: former, isNew: false };
-      requireRoom(org, limits);
+      requireInboxQuota(org, limits);
       const addressesTaken = takeOneMore(org, limits, transaction.nowMs);
       if (transaction.record(addressKey(localPart)) !== null) throw addressTaken(localPart);
       const made: InboxRecord = {

@@ -138,7 +138,7 @@ export class Mailboxes {
    * @param prepare as in change(); null where nothing is to be changed
    * @returns what plans it
    */
-  async beside(
+  async extraWrites(
     orgId: string,
     inboxId: string,
     nowMs: number,

@@ -13,7 +13,7 @@ import { defineRecord } from "../../storage/record_key.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
 import { HOUR_MS } from "../../time_units.ts";
 import { orgKey, type OrgRecord } from "../records/org_record.ts";
-import { hasRoom, overQuota, storageKey, type StorageRecord } from "./storage_use.ts";
+import { fitsQuota, overQuota, storageKey, type StorageRecord } from "./storage_quota.ts";
 
 export interface WrittenBlobsServices {
   blobs: Pick<Blobs, "write">;
@@ -62,7 +62,9 @@ export class WrittenBlobs {
     this.#look(found, bytes);
     const stored = await records.read<StorageRecord>(storageKey(orgId));
     // The commit decides again.
-    if (found.org !== null && !hasRoom(stored, bytes, found.org, now(), limits)) throw overQuota();
+    if (found.org !== null && !fitsQuota(stored, bytes, found.org, now(), limits)) {
+      throw overQuota();
+    }
     await this.#count(orgId, bytes, this.#ruleOf(found.org));
     return await blobs.write([orgId, inboxId], sections);
   }

@@ -14,7 +14,7 @@ import { isText, mayHide } from "./hidden_rule.ts";
 import type { StyleSheet } from "./html_tokens.ts";
 import { blocksOf } from "./css_blocks.ts";
 import { cascade } from "./css_cascade.ts";
-import type { Holding } from "./media_queries.ts";
+import type { MediaMatch } from "./media_queries.ts";
 import type { Sliced } from "./sliced.ts";
 import type { Steps } from "./steps.ts";
 
@@ -92,7 +92,7 @@ export function* readRules(sheets: readonly StyleSheet[], steps: Steps): Sliced<
   /** Something that is said of any element cannot be judged. */
   let isNotJudged = false;
 
-  function addRule(given: string, declared: Declarations, holds: Holding): void {
+  function addRule(given: string, declared: Declarations, holds: MediaMatch): void {
     const key = holds === "yes" ? simpleKeyOf(given) : undefined;
     if (key !== undefined && !declared.has("content")) {
       const blocks = rules.get(key);

@@ -1,6 +1,6 @@
 /** HTML as a stream of tags and texts, without a tree: linear for every nesting. */
 import { Token, Tokenizer, TokenizerMode } from "parse5";
-import { evaluateMedia, type Holding } from "./media_queries.ts";
+import { evaluateMedia, type MediaMatch } from "./media_queries.ts";
 import type { Sliced } from "./sliced.ts";
 import type { Steps } from "./steps.ts";
 
@@ -136,7 +136,7 @@ export function attribute(
 export interface StyleSheet {
   css: string;
   /** Never "no". */
-  holds: Holding;
+  holds: MediaMatch;
 }
 
 /** The style sheets that hold, or may hold, for a screen, in order. What stands in templates is none. */
@@ -147,7 +147,7 @@ export function* styleSheetsOf(html: string, steps: Steps): Sliced<StyleSheet[]>
   const end = html.slice(lastStyle).search(/<\/style/i);
   const until = end < 0 ? html.length : lastStyle + end + "</style>".length;
   const sheets: StyleSheet[] = [];
-  let holds: Holding = "yes";
+  let holds: MediaMatch = "yes";
   let templates = 0;
   let sheet: string[] | null = null;
   for (const token of readTokens(html.slice(0, until), steps)) {
@@ -187,7 +187,7 @@ function* lastStyleTag(html: string): Sliced<number> {
   return -1;
 }
 
-function holdingOf(tag: Token.TagToken): Holding {
+function holdingOf(tag: Token.TagToken): MediaMatch {
   const type = (attribute(tag, "type") ?? "").trim().toLowerCase();
   return type === "" || type === "text/css" ? evaluateMedia(attribute(tag, "media") ?? "") : "no";
 }

@@ -57,7 +57,7 @@ export function operatorDelivery(
     oneNextHop: true,
     longestPauseMs: LONGEST_WAIT_MS,
     attempt: (item) => attempt(options, item),
-    alongside: ({ payload, result }) =>
+    extraWrites: ({ payload, result }) =>
       result === "retry" ? null : (transaction) => blobs.drop(transaction, payload.blob),
   };
 }

@@ -13,7 +13,7 @@ import { REPEATED_MAILS } from "./repeats.ts";
 import { receivingHandlers } from "./routes.ts";
 import { type ReceivingResult, resultOf } from "./receiving_result.ts";
 
-export interface ReceivingBeside {
+export interface ReceivingOptions {
   /** Checks senders. */
   auth: Pick<Auth, "check">;
   /** Takes what comes to bounce addresses. */
@@ -32,7 +32,7 @@ export interface Receiving extends MailPart {
 
 export function openReceiving(
   core: MailCore,
-  { auth, reports, inboundSecret, compose }: ReceivingBeside,
+  { auth, reports, inboundSecret, compose }: ReceivingOptions,
 ): Receiving {
   const { outgoing, mailer, from, reader, secret, deps: { config } } = core;
   const operator = config.mail.postmaster ?? from.address;

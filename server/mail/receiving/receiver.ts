@@ -24,7 +24,7 @@ import type { Party } from "../auth/next_check.ts";
 import { count } from "../figures/figures_record.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { Mailbox, Mailboxes, MailboxTransaction } from "../mailboxes/mailboxes.ts";
-import { hasRoom, storageKey, type StorageRecord } from "../mailboxes/storage_use.ts";
+import { fitsQuota, storageKey, type StorageRecord } from "../mailboxes/storage_quota.ts";
 import { findThread, readThread } from "../messages/find_thread.ts";
 import { countFitting } from "../parsing/fit_lists.ts";
 import type { ReadMail, ReadMailResult } from "../parsing/read_mail.ts";
@@ -83,7 +83,7 @@ interface Target {
 }
 
 /** What is counted and kept of a message besides. */
-interface Beside {
+interface Bookkeeping {
   client: ClientRate;
   lists: ListChecks;
   kept: (Omit<OutcomeKeeper, "stage"> & { stage(transaction: Transaction): unknown }) | null;
@@ -214,19 +214,19 @@ export class Receiver {
     if (org.suspendedAtMs !== null) return new Refused("org_suspended");
     // Taken and dropped: the inbox is there again when the org is claimed, and tells nobody of it.
     if (orgState(org, nowMs, limits) === "expired") return null;
-    const place = { orgId: org.id, inboxId: inbox.id };
-    const repeat = await findRepeat(store, place, repeatKey);
+    const ref = { orgId: org.id, inboxId: inbox.id };
+    const repeat = await findRepeat(store, ref, repeatKey);
     if (repeat !== null) {
       // Another recipient may keep the sender trying for days: this one is not to have it again.
       const isOld = nowMs - repeat.atMs > HOUR_MS ||
         store.lived() - (repeat.livedMs ?? 0) > HOUR_MS;
-      if (mail.to.length > 1 && isOld) await this.#renew(place, repeatKey);
+      if (mail.to.length > 1 && isOld) await this.#renew(ref, repeatKey);
       return null;
     }
     const isRefused = lists.isRefusedUnread(inbox);
     if (isRefused === true) return new Refused("blocked");
     const stored = await records.read<StorageRecord>(storageKey(org.id));
-    if (!hasRoom(stored, mail.raw.length, org, nowMs, limits)) return new Refused("over_quota");
+    if (!fitsQuota(stored, mail.raw.length, org, nowMs, limits)) return new Refused("over_quota");
     const mailbox = await this.services.mailboxes.read(org.id, inbox.id);
     const window = this.#admit(mailbox, org, mail.raw.length, nowMs);
     if (window instanceof Refused) return window;
@@ -236,15 +236,15 @@ export class Receiver {
   }
 
   async #renew(
-    place: Pick<NewMessage, "orgId" | "inboxId">,
+    ref: Pick<NewMessage, "orgId" | "inboxId">,
     repeatKey: string,
   ): Promise<void> {
     const { mailboxes, store } = this.services;
-    await mailboxes.change<void>(place.orgId, place.inboxId, async () => {
-      const former = await findRepeat(store, place, repeatKey);
+    await mailboxes.change<void>(ref.orgId, ref.inboxId, async () => {
+      const former = await findRepeat(store, ref, repeatKey);
       return {
         plan({ transaction, mailbox }) {
-          stageRepeat(transaction, place, repeatKey, former);
+          stageRepeat(transaction, ref, repeatKey, former);
           return { mailbox, result: undefined };
         },
       };
@@ -290,13 +290,13 @@ export class Receiver {
     mail: ReceivedMail,
     { facts, auth, sha256, ...texts }: ReadMailResult & { auth: MailAuth; sha256: string },
     repeatKey: string,
-    beside: Beside,
+    bookkeeping: Bookkeeping,
   ): Promise<Refused | null> {
     const isRefused = isRefusedByLists(inbox, mail.from, facts.from?.address ?? null, auth);
     const { blobs, inboxes, limits } = this.services;
-    if (isRefused !== false) beside.lists.count(inbox, refusalLimit(org, limits));
+    if (isRefused !== false) bookkeeping.lists.count(inbox, refusalLimit(org, limits));
     if (isRefused === "unknown") {
-      beside.client.countRefused();
+      bookkeeping.client.countRefused();
       throw unchecked();
     }
     if (isRefused) return new Refused("blocked");
@@ -321,11 +321,11 @@ export class Receiver {
       repeatKey,
     };
     try {
-      const stored = await this.#commit(message, about, beside);
+      const stored = await this.#commit(message, about, bookkeeping);
       if (stored === null) await blobs.discard(blob);
       else {
-        beside.client.counted();
-        beside.kept?.committed(stored.kept);
+        bookkeeping.client.counted();
+        bookkeeping.kept?.committed(stored.kept);
       }
       return null;
     } catch (error) {
@@ -344,7 +344,7 @@ export class Receiver {
   async #commit(
     message: NewMessage,
     about: MessageRow | null,
-    { client, kept }: Beside,
+    { client, kept }: Bookkeeping,
   ): Promise<{ kept: unknown } | null> {
     const { mailboxes, store, random } = this.services;
     const { orgId, inboxId, rfcMessageId } = message;
@@ -389,7 +389,7 @@ export class Receiver {
     const { limits } = this.services;
     if (org.suspendedAtMs !== null) throw new Refused("org_suspended");
     const bytes = blob.sections.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-    if (!hasRoom(transaction.record(storageKey(org.id)), bytes, org, transaction.nowMs, limits)) {
+    if (!fitsQuota(transaction.record(storageKey(org.id)), bytes, org, transaction.nowMs, limits)) {
       throw new Refused("over_quota");
     }
     const window = this.#admit(mailbox, org, blob.sections[0]!.sizeBytes, transaction.nowMs);

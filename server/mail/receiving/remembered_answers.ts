@@ -66,9 +66,9 @@ export class RememberedAnswers {
 
   constructor(private readonly services: RememberedAnswersServices) {}
 
-  async at(webhookId: string): Promise<RememberedPlace> {
+  async at(webhookId: string): Promise<AnswerEntry> {
     const hash = await hashOf(webhookId);
-    return new RememberedPlace(this.services, answerKey(hash), {
+    return new AnswerEntry(this.services, answerKey(hash), {
       find: () => this.#findRefusal(hash),
       keep: (answer) => this.#keepRefusal(hash, answer),
     });
@@ -89,18 +89,18 @@ export class RememberedAnswers {
   }
 }
 
-interface RefusalPlace {
+interface RefusalEntry {
   find(): RememberedAnswer | null;
   /** @returns the answer that stands: another request under the same id may have been first */
   keep(answer: RememberedAnswer): RememberedAnswer;
 }
 
 /** What is remembered under one webhook-id. */
-export class RememberedPlace {
+export class AnswerEntry {
   constructor(
     private readonly services: RememberedAnswersServices,
     private readonly key: RecordKey<AnswerRecord>,
-    private readonly refusal: RefusalPlace,
+    private readonly refusal: RefusalEntry,
   ) {}
 
   async find(): Promise<RememberedAnswer | null> {

@@ -29,7 +29,7 @@ export interface RepeatRow extends Written {
   v: 1;
 }
 
-type RepeatPlace = Pick<NewMessage, "orgId" | "inboxId">;
+type InboxRef = Pick<NewMessage, "orgId" | "inboxId">;
 
 /** The row of the index of a row of this kind. */
 export function repeatIndexKey({ key, value }: Deno.KvEntry<unknown>): Deno.KvKey {
@@ -39,7 +39,7 @@ export function repeatIndexKey({ key, value }: Deno.KvEntry<unknown>): Deno.KvKe
 /** When such a message was stored within a day; null where none was. */
 export async function findRepeat(
   store: Pick<Store, "get" | "now" | "lived">,
-  { orgId, inboxId }: RepeatPlace,
+  { orgId, inboxId }: InboxRef,
   hash: string,
 ): Promise<RepeatRow | null> {
   const key = repeatRowKey(orgId, inboxId, hash);
@@ -53,7 +53,7 @@ export async function findRepeat(
  */
 export function stageRepeat(
   transaction: Transaction,
-  { orgId, inboxId }: RepeatPlace,
+  { orgId, inboxId }: InboxRef,
   hash: string,
   former: RepeatRow | null = null,
 ): void {

@@ -34,17 +34,17 @@ export function receivingHandlers(
       const signed = readGatewayHeaders(headers, store.clock, limits.signatureWindowSeconds);
       const raw = await readBody(c);
       await requireGatewaySignature(signed, inboundSecret, `${header}.`, raw);
-      const place = await remembered.at(signed.id);
-      const former = await place.find();
+      const entry = await remembered.at(signed.id);
+      const former = await entry.find();
       if (former !== null) return give(former);
       let kept: StagedAnswer | null = null;
       const outcomes = await receiver.receive({ ...envelope, raw }, {
-        stage: (transaction, outcomes) => place.stage(transaction, answerTo(resultOf(outcomes))),
+        stage: (transaction, outcomes) => entry.stage(transaction, answerTo(resultOf(outcomes))),
         committed: (staged) => void (kept = staged as StagedAnswer),
       });
       const result = resultOf(outcomes);
       const staged = kept as StagedAnswer | null; // set by the callback
-      return give(staged === null ? await place.keep(answerTo(result)) : await staged());
+      return give(staged === null ? await entry.keep(answerTo(result)) : await staged());
     },
   } satisfies MailHandlers;
 }

@@ -100,7 +100,7 @@ export class LargeAnswers implements RepetitionKind {
   }
 
   /** Drops and counts out what an answer took. */
-  readonly alongside = {
+  readonly extraWrites = {
     records: ({ key }: EndedUse) => key === null ? [] : [storageKey(key[1] as string)],
     plan: (transaction: Transaction, { key, held }: EndedUse) => {
       const { rowBytes, blob, isUncounted } = held as HeldAnswer;

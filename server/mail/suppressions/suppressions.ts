@@ -61,7 +61,7 @@ export interface SuppressionServices {
 }
 
 /** Where a page of the list ends. */
-export interface ListPlace {
+export interface SuppressionPosition {
   createdAtMs: number;
   address: string;
 }
@@ -88,16 +88,16 @@ export class Suppressions {
    */
   async list(
     orgId: string,
-    after: ListPlace | null,
+    after: SuppressionPosition | null,
     limit: number,
-  ): Promise<{ suppressions: Suppression[]; last: ListPlace | null }> {
+  ): Promise<{ suppressions: Suppression[]; last: SuppressionPosition | null }> {
     const store = this.services.store;
     const prefix = ["mail-suppression-order", orgId];
     const selector = after === null
       ? { prefix }
       : { prefix, end: orderKey(orgId, after.createdAtMs, after.address) };
     const rows = await store.list(selector, { limit: limit + 1, reverse: true });
-    const places = rows.slice(0, limit).map(({ key }): ListPlace => ({
+    const places = rows.slice(0, limit).map(({ key }): SuppressionPosition => ({
       createdAtMs: key[2] as number,
       address: key[3] as string,
     }));

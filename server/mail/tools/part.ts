@@ -4,30 +4,30 @@ import type { KeyAuthenticator } from "../keys/authenticate_key.ts";
 import type { MailCore } from "../mail_core.ts";
 import { MessagePages } from "../messages/message_pages.ts";
 import type { MailSearch } from "../search/mail_search.ts";
-import type { Outbound, Sending } from "../sending/part.ts";
+import type { SenderPart, Sending } from "../sending/part.ts";
 import { mailToolRoute } from "./tool_routes.ts";
 
-export interface MailToolsBeside {
+export interface MailToolsOptions {
   authenticator: KeyAuthenticator;
-  outbound: Outbound;
+  senderPart: SenderPart;
   sending: Sending;
   search: MailSearch;
 }
 
 export function openMailTools(
   core: MailCore,
-  { authenticator, outbound, sending, search }: MailToolsBeside,
+  { authenticator, senderPart, sending, search }: MailToolsOptions,
 ): { tools: Route } {
-  const { store, messages, sendings, limits, deps: { config, log } } = core;
+  const { store, messages, inFlight, limits, deps: { config, log } } = core;
   const pageBytes = limits.toolPageBytes;
   return {
     tools: mailToolRoute({
       ...core,
-      ...outbound,
+      ...senderPart,
       ...sending,
       authenticator,
       search,
-      messagePages: new MessagePages({ store, messages, sendings, pageBytes }),
+      messagePages: new MessagePages({ store, messages, inFlight, pageBytes }),
       config,
       log,
     }),

@@ -58,7 +58,7 @@ export function checkInboxTool(
       const newestId = (await records.read<InRecord>(inKey(agent.id)))?.head ?? 0;
       const confirm = () => requireCaller(authenticator, given, call);
       const page = await inbox.poll(agent.id, query, call.gone, confirm);
-      if (page.hand !== null) call.keep(page.hand);
+      if (page.reservation !== null) call.keep(page.reservation);
       // Nothing unread: all that was there has been shown, so going on from there shows nothing twice.
       const isAllRead = query.unread && page.messages.length === 0;
       const lastId = isAllRead ? Math.max(page.lastId, newestId) : page.lastId;

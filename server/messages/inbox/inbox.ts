@@ -16,7 +16,7 @@ import {
   type PollQuery,
   type Reading,
 } from "./inbox_reader.ts";
-import type { PagesInHand } from "./pages_in_hand.ts";
+import type { PageBudget } from "./page_budget.ts";
 import { MAX_READ_RANGES, pollKey, type PollRecord, readKey } from "./poll_record.ts";
 import { addRange } from "./read_ranges.ts";
 import type { StoredMessages } from "../rows/stored_messages.ts";
@@ -28,7 +28,7 @@ export interface InboxOptions {
   limits: Limits;
   waits: MailboxWaits<InRecord, number>;
   messages: StoredMessages;
-  pages: PagesInHand;
+  pages: PageBudget;
 }
 
 /** Longest wait of a poll, in seconds (decisions, "Query integers"). */
@@ -161,11 +161,11 @@ export class Inbox {
         if (reading.unread.length > 0 || recordPoll) {
           await this.#stamp(agentId, beganMs, recordPoll, query.sinceId, reading);
         }
-        reading.page.hand?.endReading();
+        reading.page.reservation?.endReading();
         waiter?.hasRead(reading.headId);
         return reading.page;
       } catch (error) {
-        reading.page.hand?.end();
+        reading.page.reservation?.end();
         if (!(error instanceof Outdated)) throw error;
       }
     }

@@ -135,14 +135,14 @@ export class Sender {
       const looked = this.#accepted.lookUp(sender.id, use); // Replay 4
       const found = looked instanceof Promise ? await looked : looked;
       if (found.answer !== null) return found.answer;
-      const { job, held } = makeSendJob(send, found, this.#jobContext);
+      const { job, reserved } = makeSendJob(send, found, this.#jobContext);
       try {
         return await this.options.commits.submit(job);
       } catch (error) {
         // Memory has forgotten or learnt something of the signature while the send waited.
         if (!(error instanceof Outdated) || !this.#accepted.isOutdated(use, found)) throw error;
       } finally {
-        held.giveBack(); // what was stored has been counted
+        reserved.giveBack(); // what was stored has been counted
       }
     }
   }

@@ -14,7 +14,7 @@ import { cutIntoPieces, formOf } from "../rows/message_row.ts";
 import type { RecentMessages } from "../rows/recent_messages.ts";
 import { decodeRow } from "../rows/row_codec.ts";
 import type { AcceptedSends, FoundUse } from "./accepted_sends.ts";
-import type { AddressBytes, HeldBytes } from "./address_bytes.ts";
+import type { AddressBytes, ReservedBytes } from "./address_bytes.ts";
 import type { Receipt, SendAnswer, SendUseRow } from "./send_answer.ts";
 import { recipientBanned, refuseSender } from "./send_refusals.ts";
 import type { SendRequest } from "./send_request.ts";
@@ -68,7 +68,7 @@ export function makeSendJob(
   send: Send,
   found: FoundUse,
   context: SendJobContext,
-): { job: Job<SendAnswer>; held: HeldBytes } {
+): { job: Job<SendAnswer>; reserved: ReservedBytes } {
   const { sender, recipient, request, use } = send;
   const { records, limits, recent, accepted, store } = context;
   const form = formOf(request, send.raw);
@@ -83,7 +83,7 @@ export function makeSendJob(
     canonicalString: send.canonicalString,
   };
   const sizeBytes = request.bodySizeBytes + rawBytes + 1_000;
-  const held = context.addressBytes.of(send.addressHash, sizeBytes);
+  const reserved = context.addressBytes.of(send.addressHash, sizeBytes);
   /** What each attempt stores, by its id. */
   const planned = new Map<string, { receipt: Receipt; previousId: number; bytes: Uint8Array }>();
   const job: Job<SendAnswer> = {
@@ -109,7 +109,7 @@ export function makeSendJob(
       if (inbox.banned) throw recipientBanned(); // Check 12
       // Check 13
       const charged = chargeSender(out, sizeBytes, transaction.nowMs, limits);
-      held.hold(transaction.nowMs); // Check 14
+      reserved.reserve(transaction.nowMs); // Check 14
       const id = transaction.allocateId(Math.max(out.head, inbox.head));
       const createdAtMs = transaction.nowMs;
 
@@ -150,12 +150,12 @@ export function makeSendJob(
     },
     committed: ({ attempt, id, createdAtMs }) => {
       const { previousId, bytes } = planned.get(attempt)!;
-      held.count();
+      reserved.count();
       recent.add(recipient.id, previousId, id, decodeRow(bytes));
       context.learn(send, accepted.rowOf(sender.id, use, { attempt, nowMs: createdAtMs }));
     },
   };
-  return { job, held };
+  return { job, reserved };
 }
 
 /** What a sender's record says after one more message. @throws RelayError `rate_limited` */

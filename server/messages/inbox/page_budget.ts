@@ -1,15 +1,15 @@
 /**
- * Pages of messages in hand: from the first look at their rows until their answer is taken. One
+ * Pages of messages under way: from the first look at their rows until their answer is taken. One
  * agent has few at a time, and few are read at a time. The bytes that are not taken yet are bounded
  * (decisions, "Bounds added").
  */
 import { RelayError } from "../../errors.ts";
-import type { AnswerHold, AnswersInHand } from "../../http/answers_in_hand.ts";
+import type { AnswerBudget, AnswerReservation } from "../../http/answer_budget.ts";
 import { LARGE_ANSWER_BYTES } from "../../http/large_answer.ts";
 import { Semaphore } from "../../semaphore.ts";
 
-export interface PagesInHandOptions {
-  answers: AnswersInHand;
+export interface PageBudgetOptions {
+  answers: AnswerBudget;
   /** Pages of one agent at one time. */
   perAgent: number;
   readers?: Semaphore;
@@ -18,24 +18,24 @@ export interface PagesInHandOptions {
 /** Pages that are read at one time: each may have megabytes. */
 const PAGE_READERS = { permits: 12, maxWaiting: 5_000, refusal: tooManyPages };
 
-/** One page; whoever has it ends it, or gives it away as the hold of an answer. */
-export interface PageInHand extends AnswerHold {
+/** One page; whoever has it ends it, or gives it away as the reservation of an answer. */
+export interface PageReservation extends AnswerReservation {
   /**
-   * Takes room for the answer. Called when its size is known and nothing has been stamped.
-   * @throws RelayError `unavailable` when there is none
+   * Reserves bytes for the answer. Called when its size is known and nothing has been stamped.
+   * @throws RelayError `unavailable` when there are too few
    */
   reserve(sizeBytes: number): void;
   /** The page is read and stamped: others may read. */
   endReading(): void;
   /** Has what else stands in the same answer end together with this page. */
-  carry(other: AnswerHold): void;
+  carry(other: AnswerReservation): void;
 }
 
-export class PagesInHand {
+export class PageBudget {
   readonly #readers: Semaphore;
   readonly #ofAgents: Semaphore<number>;
 
-  constructor(private readonly options: PagesInHandOptions) {
+  constructor(private readonly options: PageBudgetOptions) {
     this.#readers = options.readers ?? new Semaphore(PAGE_READERS);
     this.#ofAgents = new Semaphore({ permits: options.perAgent });
   }
@@ -44,7 +44,7 @@ export class PagesInHand {
    * Begins a page: counts it and waits until it may be read.
    * @throws RelayError `unavailable` when the agent has too many, or too many wait
    */
-  async begin(agentId: number): Promise<PageInHand> {
+  async begin(agentId: number): Promise<PageReservation> {
     const { answers, perAgent } = this.options;
     const leave = this.#ofAgents.tryTake(agentId);
     if (leave === null) throw tooManyOfAgent(perAgent);
@@ -55,13 +55,13 @@ export class PagesInHand {
       leave();
       throw error;
     }
-    let hold: AnswerHold | null = null;
+    let reservation: AnswerReservation | null = null;
     let reservedBytes = 0;
-    let isInHand = true;
-    const carried: AnswerHold[] = [];
+    let isReserved = true;
+    const carried: AnswerReservation[] = [];
     const ended = () => {
-      if (!isInHand) return;
-      isInHand = false;
+      if (!isReserved) return;
+      isReserved = false;
       leave();
       for (const other of carried) other.end();
     };
@@ -69,22 +69,22 @@ export class PagesInHand {
       endReading,
       reserve(sizeBytes) {
         if (sizeBytes > LARGE_ANSWER_BYTES) {
-          hold = answers.hold(sizeBytes, "agent", ended);
+          reservation = answers.reserve(sizeBytes, "agent", ended);
           reservedBytes = sizeBytes;
         } else endReading();
       },
       carry: (other) => void carried.push(other),
       end() {
         endReading();
-        hold?.end();
+        reservation?.end();
         ended();
       },
       stream(bytes) {
         endReading();
-        hold ??= answers.hold(0, "agent", ended);
+        reservation ??= answers.reserve(0, "agent", ended);
         const moreBytes = bytes.length - reservedBytes;
-        if (moreBytes > 0) carried.push(answers.holdAnyway(moreBytes));
-        return hold.stream(bytes);
+        if (moreBytes > 0) carried.push(answers.reserveAnyway(moreBytes));
+        return reservation.stream(bytes);
       },
     };
   }

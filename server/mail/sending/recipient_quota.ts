@@ -17,7 +17,7 @@ const newOrgsKey = defineRecord<{ v: 1; recipients: number }, [dayMs: number]>(
 /** So long an org counts as new. */
 const NEW_ORG_MS = 7 * DAY_MS;
 
-type RoomLimits = Pick<
+type QuotaLimits = Pick<
   Limits,
   "mailRecipientsPerOrgPerDay" | "mailRecipientsPerOrgFirstDay" | "mailRecipientsNewOrgsPerDay"
 >;
@@ -27,15 +27,15 @@ function isWithin(org: Pick<OrgRecord, "verifiedAtMs">, nowMs: number, spanMs: n
 }
 
 /**
- * Requires room for the recipients of a message, which are counted among the org's already, and
+ * Requires that the recipients of a message are within the quotas, which are counted among the org's already, and
  * counts those of new orgs.
  * @throws RelayError `rate_limited`
  */
-export function takeRecipientRoom(
+export function takeRecipientQuota(
   transaction: Transaction,
   org: OrgRecord,
   recipients: number,
-  limits: RoomLimits,
+  limits: QuotaLimits,
 ): void {
   const { nowMs } = transaction;
   const untilMidnightMs = dayOf(nowMs) + DAY_MS - nowMs;

@@ -8,23 +8,23 @@ const FAILURES = 5;
 /** Wait from one trial to the next. */
 export const TRIAL_MS = 30_000;
 
-export class Reach {
+export class CircuitBreaker {
   #failures = 0;
   #nextTrialMs = 0;
 
   /** Whether connections fail, so that attempts are not counted for the rows that wait. */
-  get isLost(): boolean {
+  get isOpen(): boolean {
     return this.#failures >= FAILURES;
   }
 
   /** Whether an attempt may begin. A clock that was set back ends the wait. */
   mayTry(nowMs: number): boolean {
-    return !this.isLost || nowMs >= this.#nextTrialMs || nowMs < this.#nextTrialMs - TRIAL_MS;
+    return !this.isOpen || nowMs >= this.#nextTrialMs || nowMs < this.#nextTrialMs - TRIAL_MS;
   }
 
   /** An attempt begins. When the destination is lost, it is the one trial. */
   began(nowMs: number): void {
-    if (this.isLost) this.#nextTrialMs = nowMs + TRIAL_MS;
+    if (this.isOpen) this.#nextTrialMs = nowMs + TRIAL_MS;
   }
 
   /** No connection was made. */

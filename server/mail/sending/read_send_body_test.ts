@@ -1,14 +1,14 @@
 import { toEnd } from "../parsing/sliced.ts";
 import assert from "node:assert/strict";
 import { DEFAULT_LIMITS } from "../../limits.ts";
-import { type OutgoingKind, readOutgoing } from "./read_outgoing.ts";
+import { readSendBody, type SendBodyKind } from "./read_send_body.ts";
 
 const context = { limits: DEFAULT_LIMITS, nowMs: Date.UTC(2026, 10, 22, 12) };
-const read = (kind: OutgoingKind, body: string, wantsFingerprint = false) =>
-  toEnd(readOutgoing(kind, new TextEncoder().encode(body), context, wantsFingerprint));
+const read = (kind: SendBodyKind, body: string, wantsFingerprint = false) =>
+  toEnd(readSendBody(kind, new TextEncoder().encode(body), context, wantsFingerprint));
 
-Deno.test("readOutgoing() gives what each kind of request asks for, as plain data", () => {
-  const bodies: [OutgoingKind, string][] = [
+Deno.test("readSendBody() gives what each kind of request asks for, as plain data", () => {
+  const bodies: [SendBodyKind, string][] = [
     ["send", '{"to":"a@example.org","text":"x"}'],
     ["reply", '{"text":"x"}'],
     ["forward", '{"to":"a@example.org"}'],
@@ -24,7 +24,7 @@ Deno.test("readOutgoing() gives what each kind of request asks for, as plain dat
   }
 });
 
-Deno.test("readOutgoing() gives the same fingerprint for the same JSON", () => {
+Deno.test("readSendBody() gives the same fingerprint for the same JSON", () => {
   const outcomes = [
     '{"to":"a@example.org","text":"x"}',
     '{ "text":"\\u0078", "to":"a@example.org" }',
@@ -36,8 +36,8 @@ Deno.test("readOutgoing() gives the same fingerprint for the same JSON", () => {
   assert.deepEqual(outcomes[0], outcomes[1]);
 });
 
-Deno.test("readOutgoing() gives refusals as data", () => {
-  const cases: [OutgoingKind, string, string][] = [
+Deno.test("readSendBody() gives refusals as data", () => {
+  const cases: [SendBodyKind, string, string][] = [
     ["send", "", "invalid_json"],
     ["send", "[]", "invalid_json"],
     ["send", '{"to":"a@example.org","to":"b@example.org","text":"x"}', "invalid_json"],

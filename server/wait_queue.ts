@@ -1,5 +1,5 @@
-/** Those who wait for something, in order. */
-export class WaitingLine<Got, Asked = undefined> {
+/** A queue of those who wait for something. */
+export class WaitQueue<Got, Asked = undefined> {
   readonly #waiting = new Set<{ asked: Asked | undefined; take: (got: Got | null) => void }>();
 
   get length(): number {

@@ -3,7 +3,7 @@
  * waits for the next one. Each caller therefore sees at least what was there at its call.
  * @param operation what is run; never twice at one time
  */
-export function shareRuns<T>(operation: () => Promise<T>): () => Promise<T> {
+export function coalesceRuns<T>(operation: () => Promise<T>): () => Promise<T> {
   let running: Promise<unknown> | null = null;
   let next: Promise<T> | null = null;
 

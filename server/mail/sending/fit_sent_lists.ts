@@ -8,7 +8,7 @@ const LIST_BYTES = 20 * 1024;
 const BCC_BYTES = 4 * 1024;
 
 /** The message as its row has it; the lists that are cut are named in its parse_warnings. */
-export function fitOutbound(message: NewMessage): NewMessage {
+export function fitSentLists(message: NewMessage): NewMessage {
   const warnings = new Set<ParseWarning>(message.parseWarnings);
   const { to, cc, replyTo, references, attachments } = message;
   const lists = fitLists({ to, cc, replyTo, references, attachments }, warnings, LIST_BYTES);

@@ -5,16 +5,16 @@ import type { DraftPreview } from "../drafts/preview.ts";
 import type { MailWorker } from "../parsing/mail_worker.ts";
 import type { OwnPicture } from "../reducing/reduced_addresses.ts";
 import type { ReducedHtml } from "../reducing/reduce_html.ts";
-import type { OutgoingKind, OutgoingRequests } from "./read_outgoing.ts";
+import type { SendBodies, SendBodyKind } from "./read_send_body.ts";
 import type { ReadingContext } from "./read_send.ts";
 
 /** A request, and the fingerprint of its body where it was asked for. */
-export interface ReadRequest<K extends OutgoingKind> {
-  request: OutgoingRequests[K];
+export interface ReadRequest<K extends SendBodyKind> {
+  request: SendBodies[K];
   fingerprint: string | null;
 }
 
-export class OutgoingWork {
+export class ComposeWorker {
   /**
    * @param worker one that reads no mail of strangers: such mail may hold a worker for seconds, and
    * this one gets the DKIM key
@@ -30,7 +30,7 @@ export class OutgoingWork {
    * @throws RelayError `invalid_json`, `invalid_email`, `payload_too_large`; `unavailable` when too
    * much waits for the worker
    */
-  async read<K extends OutgoingKind>(
+  async read<K extends SendBodyKind>(
     kind: K,
     body: Uint8Array,
     context: ReadingContext,

@@ -26,11 +26,11 @@ const CHUNK_BYTES = 64 * 1024;
 /** Who asked: an agent, whose pages are counted besides, or anybody. */
 export type Asker = "agent" | "anybody";
 
-/** Room for one answer, taken until it has been given, given up or left. */
-export interface AnswerHold {
-  /** The bytes as the peer takes them; ends the hold with the last one. */
+/** Bytes reserved for one answer, until it has been given, given up or left. */
+export interface AnswerReservation {
+  /** The bytes as the peer takes them; ends the reservation with the last one. */
   stream(bytes: Uint8Array): ReadableStream<Uint8Array>;
-  /** Gives the room back where no stream was made; later calls do nothing. */
+  /** Gives the bytes back where no stream was made; later calls do nothing. */
   end(): void;
 }
 
@@ -41,7 +41,7 @@ interface Given {
   giveUp(): void;
 }
 
-export interface AnswersInHandOptions {
+export interface AnswerBudgetOptions {
   bounds?: AnswerBounds;
   /** Monotonic milliseconds. */
   now?: () => number;
@@ -49,7 +49,7 @@ export interface AnswersInHandOptions {
   startTicker?: StartTicker;
 }
 
-export class AnswersInHand {
+export class AnswerBudget {
   readonly #bounds: AnswerBounds;
   readonly #now: () => number;
   readonly #startTicker: StartTicker;
@@ -59,43 +59,43 @@ export class AnswersInHand {
   /** Streams under way, the oldest first. */
   readonly #given = new Set<Given>();
 
-  constructor(options: AnswersInHandOptions = {}) {
+  constructor(options: AnswerBudgetOptions = {}) {
     this.#bounds = options.bounds ?? ANSWER_BOUNDS;
     this.#now = options.now ?? (() => performance.now());
     this.#startTicker = options.startTicker ?? startIntervalTicker;
   }
 
-  /** Bytes held now, as the bound counts them. */
+  /** Bytes reserved now, as the bound counts them. */
   get sizeBytes(): number {
     return this.#bytes;
   }
 
   /**
-   * Takes room for an answer. Where there is none, answers that their peers have been taking for
+   * Reserves bytes for an answer. Where none are free, answers that their peers have been taking for
    * longer than anybody may stay idle are given up for it, the oldest first.
-   * @throws RelayError `unavailable` when there is no room
+   * @throws RelayError `unavailable` when there are too few
    */
-  hold(sizeBytes: number, asker: Asker, ended: () => void = () => {}): AnswerHold {
+  reserve(sizeBytes: number, asker: Asker, ended: () => void = () => {}): AnswerReservation {
     const { totalBytes, anybodyBytes } = this.#bounds;
     const isOver = () =>
       this.#bytes + sizeBytes > totalBytes ||
       asker === "anybody" && this.#anybodyBytes + sizeBytes > anybodyBytes;
-    if (sizeBytes > 0 && isOver()) this.#makeRoom(isOver);
+    if (sizeBytes > 0 && isOver()) this.#giveUpOldest(isOver);
     if (sizeBytes > 0 && this.#bytes > 0 && isOver()) throw tooManyAnswers();
     return this.#take(sizeBytes, asker, ended);
   }
 
   /** Counts what cannot be refused any more, since the answer tells of what has been done. */
-  holdAnyway(sizeBytes: number, ended: () => void = () => {}): AnswerHold {
+  reserveAnyway(sizeBytes: number, ended: () => void = () => {}): AnswerReservation {
     return this.#take(sizeBytes, "agent", ended);
   }
 
-  #take(sizeBytes: number, asker: Asker, ended: () => void): AnswerHold {
+  #take(sizeBytes: number, asker: Asker, ended: () => void): AnswerReservation {
     this.#count(sizeBytes, asker);
-    let isHeld = true;
+    let isReserved = true;
     const end = () => {
-      if (!isHeld) return;
-      isHeld = false;
+      if (!isReserved) return;
+      isReserved = false;
       this.#count(-sizeBytes, asker);
       ended();
     };
@@ -113,7 +113,7 @@ export class AnswersInHand {
     if (asker === "anybody") this.#anybodyBytes += sizeBytes;
   }
 
-  #makeRoom(isOver: () => boolean): void {
+  #giveUpOldest(isOver: () => boolean): void {
     const nowMs = this.#now();
     for (const given of this.#given) {
       if (!isOver() || nowMs - given.beganMs < this.#bounds.idleMs) return;

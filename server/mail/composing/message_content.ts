@@ -3,7 +3,7 @@ import type { Limits } from "../../limits.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
 
 /** Limits of one outgoing message. */
-export type OutgoingLimits = Pick<
+export type MessageLimits = Pick<
   Limits,
   "mailRecipientsPerMessage" | "mailBodyBytes" | "mailAttachments" | "mailRequestBytes"
 >;
@@ -15,13 +15,13 @@ export interface Recipients {
   bcc: MailAddress[];
 }
 
-export interface OutgoingBodies {
+export interface MessageBodies {
   /** Not empty; null where there is none. */
   text: string | null;
   html: string | null;
 }
 
-export interface OutgoingAttachment {
+export interface NewAttachment {
   /** One line of 1 to 255 code points, without / and \. */
   filename: string;
   /** Lowercased type and subtype, at most with a charset behind them. */
@@ -39,10 +39,10 @@ export interface ExtraHeader {
 }
 
 /** What a new message and a draft of one have in common. */
-export interface OutgoingMessage extends Recipients, OutgoingBodies {
+export interface MessageContent extends Recipients, MessageBodies {
   /** One line; null for none. */
   subject: string | null;
-  attachments: OutgoingAttachment[];
+  attachments: NewAttachment[];
   replyTo: MailAddress[];
   labels: string[];
   /** Unix ms; null for at once. */

@@ -5,7 +5,7 @@
  * for the end of the body.
  */
 
-export interface RestOfBody {
+export interface UnreadBody {
   read(): Promise<{ done: boolean }>;
   cancel(): Promise<void>;
 }
@@ -14,13 +14,13 @@ export interface RestOfBody {
 const PATIENCE_MS = 15_000;
 
 interface Discarded {
-  rest: RestOfBody;
+  rest: UnreadBody;
   untilMs: number;
   /** Whether something came since the last look. */
   hasMoved: boolean;
 }
 
-export class RestsOfBodies {
+export class BodyDrain {
   readonly #all = new Set<Discarded>();
 
   constructor(private readonly now: () => number) {}
@@ -30,7 +30,7 @@ export class RestsOfBodies {
   }
 
   /** Reads the rest until it ends or is cut off. */
-  add(rest: RestOfBody): void {
+  add(rest: UnreadBody): void {
     const discarded = { rest, untilMs: this.now() + PATIENCE_MS, hasMoved: false };
     this.#all.add(discarded);
     this.#read(discarded).finally(() => this.#all.delete(discarded));

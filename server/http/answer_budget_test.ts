@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { AnswersInHand } from "./answers_in_hand.ts";
+import { AnswerBudget } from "./answer_budget.ts";
 
 const KIB = 1024;
 
@@ -7,7 +7,7 @@ const KIB = 1024;
 function rig(bounds: { totalBytes: number; anybodyBytes: number }) {
   const ticks = new Set<() => void>();
   const clock = { nowMs: 0 };
-  const answers = new AnswersInHand({
+  const answers = new AnswerBudget({
     bounds: { ...bounds, idleMs: 30_000 },
     now: () => clock.nowMs,
     startTicker(tick) {
@@ -25,7 +25,7 @@ function rig(bounds: { totalBytes: number; anybodyBytes: number }) {
   };
 }
 
-Deno.test("AnswersInHand gives an answer in pieces as they are taken, then its room is free", async () => {
+Deno.test("AnswerBudget gives an answer in pieces as they are taken, then its room is free", async () => {
   const { answers, ticks } = rig({ totalBytes: 300 * KIB, anybodyBytes: 0 });
   const bytes = crypto.getRandomValues(new Uint8Array(60 * KIB));
   const whole = new Uint8Array(200 * KIB);
@@ -33,7 +33,7 @@ Deno.test("AnswersInHand gives an answer in pieces as they are taken, then its r
     whole.set(bytes.subarray(0, whole.length - at), at);
   }
   let ended = 0;
-  const reader = answers.hold(whole.length, "agent", () => ended++).stream(whole).getReader();
+  const reader = answers.reserve(whole.length, "agent", () => ended++).stream(whole).getReader();
   const taken: number[] = [];
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
     assert.ok(piece.value.length <= 64 * KIB);
@@ -44,31 +44,31 @@ Deno.test("AnswersInHand gives an answer in pieces as they are taken, then its r
   assert.deepEqual([ended, answers.sizeBytes, ticks.size], [1, 0, 0]);
 });
 
-Deno.test("AnswersInHand refuses what is beyond its bytes, before anything is made of it", () => {
+Deno.test("AnswerBudget refuses what is beyond its bytes, before anything is made of it", () => {
   const { answers } = rig({ totalBytes: 300 * KIB, anybodyBytes: 100 * KIB });
-  const first = answers.hold(200 * KIB, "agent");
-  assert.throws(() => answers.hold(101 * KIB, "agent"), {
+  const first = answers.reserve(200 * KIB, "agent");
+  assert.throws(() => answers.reserve(101 * KIB, "agent"), {
     code: "unavailable",
     retryAfterMs: 1000,
   });
   // What anybody may ask for leaves room for agents.
-  const open = answers.hold(100 * KIB, "anybody");
-  assert.throws(() => answers.hold(1, "anybody"), { code: "unavailable" });
+  const open = answers.reserve(100 * KIB, "anybody");
+  assert.throws(() => answers.reserve(1, "anybody"), { code: "unavailable" });
   first.end();
   first.end();
-  assert.throws(() => answers.hold(1, "anybody"), { code: "unavailable" });
-  answers.hold(200 * KIB, "agent").end();
+  assert.throws(() => answers.reserve(1, "anybody"), { code: "unavailable" });
+  answers.reserve(200 * KIB, "agent").end();
   open.end();
   assert.equal(answers.sizeBytes, 0);
   // One that is larger than the whole bound is given while nothing else is held.
-  answers.hold(400 * KIB, "agent").end();
+  answers.reserve(400 * KIB, "agent").end();
 });
 
-Deno.test("AnswersInHand gives up an answer of which nothing is taken for 30 s, no other", async () => {
+Deno.test("AnswerBudget gives up an answer of which nothing is taken for 30 s, no other", async () => {
   const { answers, after, ticks } = rig({ totalBytes: 1_000 * KIB, anybodyBytes: 0 });
   let ended = 0;
-  const idle = answers.hold(300 * KIB, "agent", () => ended++).stream(new Uint8Array(300 * KIB));
-  const slow = answers.hold(300 * KIB, "agent").stream(new Uint8Array(300 * KIB)).getReader();
+  const idle = answers.reserve(300 * KIB, "agent", () => ended++).stream(new Uint8Array(300 * KIB));
+  const slow = answers.reserve(300 * KIB, "agent").stream(new Uint8Array(300 * KIB)).getReader();
   const idleReader = idle.getReader();
   await idleReader.read();
   for (let i = 0; i < 2; i++) {
@@ -82,18 +82,18 @@ Deno.test("AnswersInHand gives up an answer of which nothing is taken for 30 s, 
   assert.deepEqual([answers.sizeBytes, ticks.size], [0, 0]);
 });
 
-Deno.test("AnswersInHand gives up an answer under way for over 30 s where its room is needed", async () => {
+Deno.test("AnswerBudget gives up an answer under way for over 30 s where its room is needed", async () => {
   const { answers, after } = rig({ totalBytes: 300 * KIB, anybodyBytes: 0 });
-  const slow = answers.hold(250 * KIB, "agent").stream(new Uint8Array(250 * KIB)).getReader();
+  const slow = answers.reserve(250 * KIB, "agent").stream(new Uint8Array(250 * KIB)).getReader();
   await slow.read();
   after(20_000);
   await slow.read();
-  assert.throws(() => answers.hold(100 * KIB, "agent"), { code: "unavailable" });
+  assert.throws(() => answers.reserve(100 * KIB, "agent"), { code: "unavailable" });
   after(10_000);
   await slow.read(); // a peer that takes a little now and then is not idle
-  answers.hold(50 * KIB, "agent").end();
+  answers.reserve(50 * KIB, "agent").end();
   assert.equal((await slow.read()).done, false);
-  const next = answers.hold(250 * KIB, "agent").stream(new Uint8Array(250 * KIB));
+  const next = answers.reserve(250 * KIB, "agent").stream(new Uint8Array(250 * KIB));
   assert.equal(answers.sizeBytes, 250 * KIB);
   await next.cancel();
 });

@@ -16,7 +16,7 @@ type StorageLimits = Pick<
 >;
 
 /** What an org may keep now. Pure. */
-export function storageLimit(
+export function storageQuota(
   org: Pick<OrgRecord, "trialEndsAtMs" | "verifiedAtMs">,
   nowMs: number,
   limits: StorageLimits,
@@ -28,15 +28,15 @@ export function storageLimit(
     : limits.mailStorageBytesPerOrg;
 }
 
-/** Whether an org has room for so many bytes more. Pure. */
-export function hasRoom(
+/** Whether so many bytes more are within an org's quota. Pure. */
+export function fitsQuota(
   stored: StorageRecord | null,
   bytes: number,
   org: Pick<OrgRecord, "trialEndsAtMs" | "verifiedAtMs">,
   nowMs: number,
   limits: StorageLimits,
 ): boolean {
-  return (stored?.bytes ?? 0) + bytes <= storageLimit(org, nowMs, limits);
+  return (stored?.bytes ?? 0) + bytes <= storageQuota(org, nowMs, limits);
 }
 
 /** A message that a sender may try again later, or write shorter. */

@@ -15,7 +15,7 @@ import { readReply, type ReplyRequest } from "./read_reply.ts";
 import { type ReadingContext, readSend, type SendRequest } from "./read_send.ts";
 
 /** What each kind of request asks for. */
-export interface OutgoingRequests {
+export interface SendBodies {
   send: SendRequest;
   reply: ReplyRequest;
   forward: ForwardRequest;
@@ -23,22 +23,22 @@ export interface OutgoingRequests {
   draft_changes: DraftChanges;
 }
 
-export type OutgoingKind = keyof OutgoingRequests;
+export type SendBodyKind = keyof SendBodies;
 
 /** Plain data, so that a worker can hand it over. */
-export type ReadOutcome<K extends OutgoingKind> =
+export type ReadOutcome<K extends SendBodyKind> =
   | {
-    request: OutgoingRequests[K];
+    request: SendBodies[K];
     /** Of the body, where it was asked for. */
     fingerprint: string | null;
   }
   | { refused: { code: ErrorCode; message: string } };
 
 const READERS: {
-  readonly [K in OutgoingKind]: (
+  readonly [K in SendBodyKind]: (
     request: JsonObject,
     context: ReadingContext,
-  ) => OutgoingRequests[K];
+  ) => SendBodies[K];
 } = {
   send: readSend,
   reply: (request, { limits }) => readReply(request, limits),
@@ -52,7 +52,7 @@ const READERS: {
  * @param wantsFingerprint whether the request has an Idempotency-Key: a fingerprint costs as much as
  * the rest
  */
-export function* readOutgoing<K extends OutgoingKind>(
+export function* readSendBody<K extends SendBodyKind>(
   kind: K,
   body: Uint8Array,
   context: ReadingContext,
@@ -71,7 +71,7 @@ export function* readOutgoing<K extends OutgoingKind>(
 }
 
 /** Buffers of an outcome: they move from a worker in place of being copied. */
-export function buffersOfOutgoing(outcome: ReadOutcome<OutgoingKind>): ArrayBuffer[] {
+export function buffersOfBody(outcome: ReadOutcome<SendBodyKind>): ArrayBuffer[] {
   if ("refused" in outcome || !("attachments" in outcome.request)) return [];
   return (outcome.request.attachments ?? []).flatMap((attachment) =>
     "content" in attachment ? [attachment.content.buffer] : []

@@ -8,7 +8,7 @@ import { mailRowId } from "./queued_mail.ts";
 import { isFinal } from "./recipient_status.ts";
 
 /** What the status of messages rests on besides their rows. */
-export interface SendingNow {
+export interface InFlight {
   nowMs: number;
   /** Ids of the outgoing queue's rows that a process holds. */
   held: ReadonlySet<string>;
@@ -17,32 +17,32 @@ export interface SendingNow {
 const NONE: ReadonlySet<string> = new Set();
 
 /** For messages that nothing is sent of yet. */
-export const nothingHeld = (nowMs: number): SendingNow => ({ nowMs, held: NONE });
+export const nothingInFlight = (nowMs: number): InFlight => ({ nowMs, held: NONE });
 
 /** Whether a recipient of a message is being sent to. */
-export function isSending({ held }: SendingNow, messageId: string, recipient: number): boolean {
+export function isSending({ held }: InFlight, messageId: string, recipient: number): boolean {
   return held.size > 0 && held.has(mailRowId(messageId, recipient));
 }
 
-export interface SendingsServices {
+export interface SendsInFlightServices {
   outgoing: Pick<OutgoingQueue, "held">;
   /** Rows of messages in the order of their ids; those that have gone are left out. */
   readAll(orgId: string, inboxId: string, messageIds: readonly string[]): Promise<MessageRow[]>;
   now: () => number;
 }
 
-export class Sendings {
-  constructor(private readonly services: SendingsServices) {}
+export class SendsInFlight {
+  constructor(private readonly services: SendsInFlightServices) {}
 
   /**
    * Rows of one inbox as they are shown now. Which are held is asked once, and only where something is
    * still to be sent. Those rows are read again after that: else one that has just been sent, and so is
    * no more held, would be shown as if nothing had begun.
    */
-  async of(rows: readonly MessageRow[]): Promise<{ rows: readonly MessageRow[]; now: SendingNow }> {
+  async of(rows: readonly MessageRow[]): Promise<{ rows: readonly MessageRow[]; now: InFlight }> {
     const { outgoing, readAll, now } = this.services;
     const open = rows.filter(isOpen);
-    if (open.length === 0) return { rows, now: nothingHeld(now()) };
+    if (open.length === 0) return { rows, now: nothingInFlight(now()) };
     const held = await outgoing.held();
     const { orgId, inboxId } = open[0]!;
     const read = await readAll(orgId, inboxId, open.map(({ id }) => id));
@@ -51,13 +51,13 @@ export class Sendings {
   }
 
   /** For rows that are read after it. */
-  async snapshot(): Promise<SendingNow> {
+  async snapshot(): Promise<InFlight> {
     const { outgoing, now } = this.services;
     return { nowMs: now(), held: await outgoing.held() };
   }
 
   /** As of(), of one message. */
-  async ofOne(row: MessageRow): Promise<{ row: MessageRow; now: SendingNow }> {
+  async ofOne(row: MessageRow): Promise<{ row: MessageRow; now: InFlight }> {
     const { rows, now } = await this.of([row]);
     return { row: rows[0]!, now };
   }

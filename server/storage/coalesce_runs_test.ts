@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { shareRuns } from "./shared_run.ts";
+import { coalesceRuns } from "./coalesce_runs.ts";
 
-Deno.test("shareRuns() gives callers of one moment one run, and those during it the next", async () => {
+Deno.test("coalesceRuns() gives callers of one moment one run, and those during it the next", async () => {
   let runs = 0;
   const gates: (() => void)[] = [];
-  const run = shareRuns(async () => {
+  const run = coalesceRuns(async () => {
     const number = ++runs;
     await new Promise<void>((resolve) => gates.push(resolve));
     return number;
@@ -22,9 +22,9 @@ Deno.test("shareRuns() gives callers of one moment one run, and those during it 
   assert.equal(runs, 2);
 });
 
-Deno.test("shareRuns() runs again after a failure, which only its own callers hear", async () => {
+Deno.test("coalesceRuns() runs again after a failure, which only its own callers hear", async () => {
   let fails = true;
-  const run = shareRuns(() => fails ? Promise.reject(new Error("no")) : Promise.resolve("yes"));
+  const run = coalesceRuns(() => fails ? Promise.reject(new Error("no")) : Promise.resolve("yes"));
   const failing = run();
   await assert.rejects(failing, /no/);
   fails = false;

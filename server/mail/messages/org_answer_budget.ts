@@ -1,9 +1,9 @@
 /**
- * Room for the large answers of the mail area until they are taken: apart from that of messaging, so
+ * Memory for the large answers of the mail area until they are taken: apart from that of messaging, so
  * that neither can take the other's, and for each org a share.
  */
 import { unavailable } from "../../errors.ts";
-import type { AnswerBounds, AnswersInHand } from "../../http/answers_in_hand.ts";
+import type { AnswerBounds, AnswerBudget } from "../../http/answer_budget.ts";
 import type { HttpEnv } from "../../http/route.ts";
 import { LARGE_ANSWER_BYTES } from "../../http/large_answer.ts";
 import type { Context } from "hono";
@@ -19,17 +19,17 @@ export const MAIL_ANSWERS: AnswerBounds = {
 const ORG_BYTES = 32 * MIB;
 const RETRY_MS = 1_000;
 
-export class AnswerRoom {
+export class OrgAnswerBudget {
   readonly #taken = new Map<string, number>();
 
   /** @param answers of the mail area alone */
-  constructor(private readonly answers: Pick<AnswersInHand, "hold">) {}
+  constructor(private readonly answers: Pick<AnswerBudget, "reserve">) {}
 
   /**
-   * Takes room for an answer to a request, before its bytes are read; small ones need none.
+   * Reserves memory for an answer to a request, before its bytes are read; small ones need none.
    * @throws RelayError `unavailable` where there is none, or the org has more than its share
    */
-  hold(c: Context<HttpEnv>, orgId: string, sizeBytes: number): void {
+  reserve(c: Context<HttpEnv>, orgId: string, sizeBytes: number): void {
     if (sizeBytes <= LARGE_ANSWER_BYTES) return;
     const taken = this.#taken.get(orgId) ?? 0;
     if (taken > 0 && taken + sizeBytes > ORG_BYTES) {
@@ -38,9 +38,13 @@ export class AnswerRoom {
         RETRY_MS,
       );
     }
-    const hold = this.answers.hold(sizeBytes, "agent", () => this.#giveBack(orgId, sizeBytes));
+    const reservation = this.answers.reserve(
+      sizeBytes,
+      "agent",
+      () => this.#giveBack(orgId, sizeBytes),
+    );
     this.#taken.set(orgId, taken + sizeBytes);
-    c.set("hold", hold);
+    c.set("reservation", reservation);
   }
 
   #giveBack(orgId: string, sizeBytes: number): void {

@@ -5,8 +5,8 @@ import { composeMail } from "../composing/compose_mail.ts";
 import { previewDraft } from "../drafts/preview.ts";
 import { toEnd } from "../parsing/sliced.ts";
 import { reduceHtml } from "../reducing/reduce_html.ts";
-import { OutgoingWork } from "./outgoing_work.ts";
-import { readOutgoing } from "./read_outgoing.ts";
+import { ComposeWorker } from "./compose_worker.ts";
+import { readSendBody } from "./read_send_body.ts";
 
 const context = { limits: DEFAULT_LIMITS, nowMs: Date.UTC(2026, 10, 22, 12) };
 const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
@@ -14,11 +14,11 @@ const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value
 /** Work whose worker tells what it was asked for. */
 function workWithCount() {
   const asked: string[] = [];
-  const work = new OutgoingWork({
+  const work = new ComposeWorker({
     readRequest(kind, body, context, wantsFingerprint, owner) {
       assert.equal(owner, "org");
       asked.push("read");
-      return Promise.resolve(toEnd(readOutgoing(kind, body, context, wantsFingerprint)));
+      return Promise.resolve(toEnd(readSendBody(kind, body, context, wantsFingerprint)));
     },
     compose(mail, owner) {
       assert.equal(owner, "org");
@@ -39,7 +39,7 @@ function workWithCount() {
   return { work, asked };
 }
 
-Deno.test("OutgoingWork gives the worker everything, however small it is", async () => {
+Deno.test("ComposeWorker gives the worker everything, however small it is", async () => {
   const { work, asked } = workWithCount();
   const to = "a@example.org";
   const { request, fingerprint } = await work.read(
@@ -62,7 +62,7 @@ Deno.test("OutgoingWork gives the worker everything, however small it is", async
   assert.deepEqual(asked, ["read", "compose", "preview", "reduce"]);
 });
 
-Deno.test("OutgoingWork.read() throws what is refused", async () => {
+Deno.test("ComposeWorker.read() throws what is refused", async () => {
   const { work } = workWithCount();
   const nobody = encode({ to: "nobody", text: "x" });
   await assert.rejects(work.read("send", nobody, context, true, "org"), {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { emptyParsedMail } from "../parsing/parsed_patch.ts";
 import type { Recipient } from "../records/message_record.ts";
-import { fitOutbound } from "./fit_outbound.ts";
+import { fitSentLists } from "./fit_sent_lists.ts";
 import type { NewMessage } from "../messages/stage_message.ts";
 
 const LONG = `${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(60)}.example`;
@@ -40,14 +40,14 @@ function messageTo(people: number): NewMessage {
   };
 }
 
-Deno.test("fitOutbound() leaves what fits as it is", () => {
+Deno.test("fitSentLists() leaves what fits as it is", () => {
   const message = messageTo(2);
-  assert.deepEqual(fitOutbound(message).to, message.to);
-  assert.deepEqual(fitOutbound({ ...message, references: ["a"] }).parseWarnings, []);
+  assert.deepEqual(fitSentLists(message).to, message.to);
+  assert.deepEqual(fitSentLists({ ...message, references: ["a"] }).parseWarnings, []);
 });
 
-Deno.test("fitOutbound() keeps every recipient of the largest message within a value of the store", async () => {
-  const fitted = fitOutbound(messageTo(50));
+Deno.test("fitSentLists() keeps every recipient of the largest message within a value of the store", async () => {
+  const fitted = fitSentLists(messageTo(50));
   assert.equal(fitted.recipients.length, 50);
   assert.deepEqual(fitted.parseWarnings, ["addresses_cut", "references_cut"]);
   const kv = await Deno.openKv(":memory:");

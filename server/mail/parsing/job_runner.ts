@@ -5,7 +5,7 @@
 import type { MailJobKind, WorkerMessage } from "./mail_jobs.ts";
 import type { RunningMailWorker, StartMailWorker } from "./start_mail_worker.ts";
 
-export interface LaneServices {
+export interface JobRunnerServices {
   /** Null where the runtime has no workers: the main thread does the jobs then. */
   start: StartMailWorker | null;
   /** Told when a worker could not be started, or died of something else than its time. */
@@ -16,7 +16,7 @@ export interface LaneServices {
   now: () => number;
 }
 
-export interface LaneBounds {
+export interface JobRunnerBounds {
   /** Of a start. */
   startMs: number;
   /** Starts that fail in a row until no more are tried. */
@@ -31,7 +31,7 @@ export type JobEnd =
   | { type: "failed" }
   | { type: "closed" };
 
-export interface LaneJob {
+export interface RunnerJob {
   kind: MailJobKind;
   raw: Uint8Array;
   input: unknown;
@@ -40,7 +40,7 @@ export interface LaneJob {
 
 /** A job under way. */
 interface Running {
-  job: LaneJob;
+  job: RunnerJob;
   jobMs: number;
   ended: (end: JobEnd) => void;
 }
@@ -53,7 +53,7 @@ const COPIED_BYTES = 2 * 1024 * 1024;
  */
 const SLICE_MS = 10;
 
-export class WorkerLane {
+export class JobRunner {
   #running: Running | null = null;
   /** One that answers, or is starting. */
   #worker: RunningMailWorker | null = null;
@@ -61,7 +61,10 @@ export class WorkerLane {
   #failedStarts = 0;
   #cancelTimer: () => void = () => {};
 
-  constructor(private readonly services: LaneServices, private readonly bounds: LaneBounds) {}
+  constructor(
+    private readonly services: JobRunnerServices,
+    private readonly bounds: JobRunnerBounds,
+  ) {}
 
   get isFree(): boolean {
     return this.#running === null;
@@ -77,7 +80,7 @@ export class WorkerLane {
    * @param jobMs its time, from when the worker has it
    * @param ended called once; the lane is free by then
    */
-  run(job: LaneJob, jobMs: number, ended: (end: JobEnd) => void): void {
+  run(job: RunnerJob, jobMs: number, ended: (end: JobEnd) => void): void {
     this.#running = { job, jobMs, ended };
     if (this.#worker === null) this.#start();
     else this.#post();

@@ -1,18 +1,18 @@
 /**
- * Jobs in line whose owners take turns, and how much of the line each may have. Pure.
+ * A queue of jobs whose owners take turns, and how much of it each may have. Pure.
  *
  * Turns are counted in rounds, in each of which an owner has one: whoever comes new has a turn in the
  * round that is under way, ahead of those who have had theirs.
  */
 
-export interface LinedJob {
+export interface QueuedJob {
   /** Whose turn it takes. */
   owner: string;
   sizeBytes: number;
 }
 
-export interface LineBounds {
-  /** Jobs in line and under way, and their bytes. An owner without any is taken up to twice as much. */
+export interface FairQueueBounds {
+  /** Jobs in the queue and under way, and their bytes. An owner without any is taken up to twice as much. */
   jobs: number;
   bytes: number;
   /** Of one owner; one job alone may have more bytes. */
@@ -25,7 +25,7 @@ interface Held {
   bytes: number;
 }
 
-export class FairLine<J extends LinedJob> {
+export class FairQueue<J extends QueuedJob> {
   /** By owner, in the order in which they came. */
   readonly #waiting = new Map<string, { round: number; jobs: J[] }>();
   /** Of owners who have had their turn of the round under way: their next one. */
@@ -34,7 +34,7 @@ export class FairLine<J extends LinedJob> {
   readonly #held = new Map<string, Held>();
   readonly #all: Held = { jobs: 0, bytes: 0 };
 
-  constructor(private readonly bounds: LineBounds) {}
+  constructor(private readonly bounds: FairQueueBounds) {}
 
   get isEmpty(): boolean {
     return this.#waiting.size === 0;

@@ -1,18 +1,24 @@
 /** Lists what the outgoing queue gave up, for the operator. */
 import type { Store } from "../storage/store.ts";
-import type { DeadRow } from "./outgoing_row.ts";
+import type { DeadLetter } from "./outgoing_row.ts";
 
 const COUNTED = 1_000;
 
 /** The newest rows that were given up in the last 30 days. */
-export async function listDead(store: Pick<Store, "list">, limit: number): Promise<DeadRow[]> {
-  const rows = await store.list<DeadRow>({ prefix: ["outgoing-dead"] }, { limit, reverse: true });
+export async function listDeadLetters(
+  store: Pick<Store, "list">,
+  limit: number,
+): Promise<DeadLetter[]> {
+  const rows = await store.list<DeadLetter>({ prefix: ["outgoing-dead"] }, {
+    limit,
+    reverse: true,
+  });
   return rows.map(({ value }) => value);
 }
 
 /** The note that start-up prints about them; null when there is none. */
-export async function deadNote(store: Pick<Store, "list">): Promise<string | null> {
-  const dead = await listDead(store, COUNTED);
+export async function deadLetterNote(store: Pick<Store, "list">): Promise<string | null> {
+  const dead = await listDeadLetters(store, COUNTED);
   if (dead.length === 0) return null;
   const newest = dead[0]!;
   const count = dead.length < COUNTED ? String(dead.length) : `${COUNTED} or more`;
