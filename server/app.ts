@@ -5,7 +5,7 @@ import { RelayError } from "./errors.ts";
 import { type DatabaseProbe, healthRoutes } from "./health.ts";
 import { answerError, refusalOf } from "./http/answer.ts";
 import { AnswerBudget } from "./http/answer_budget.ts";
-import type { BodyReader } from "./http/body.ts";
+import type { BodyReader } from "./http/body_reader.ts";
 import { callerAddress } from "./http/client_address.ts";
 import { allowPreflight, openCors } from "./http/cors.ts";
 import { headAnswer } from "./http/head_answer.ts";

@@ -1,9 +1,9 @@
 /** What every part of the relay is given: what it runs on, and who its agents are. */
-import { type Authenticator, createAuthenticator } from "./agents/authenticate.ts";
+import { type Authenticator, createAuthenticator } from "./agents/authenticator.ts";
 import { Identities } from "./agents/identities.ts";
 import type { SignatureVerifier } from "./agents/verification/signature_verifier.ts";
 import { Presence } from "./agents/presence.ts";
-import { tokenKey } from "./agents/records.ts";
+import { tokenKey } from "./agents/agent_records.ts";
 import type { Deps } from "./deps.ts";
 import type { Http } from "./http/part.ts";
 import type { Limits } from "./limits.ts";

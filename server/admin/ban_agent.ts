@@ -3,10 +3,10 @@
  * send checks, the directory's listing and the totals. It also begins the sweep that corrects feed
  * and leaderboard.
  */
-import { agentKey, type Identity } from "../agents/records.ts";
+import { agentKey, type Identity } from "../agents/agent_records.ts";
 import { stageCandidate } from "../digest/candidates.ts";
 import { stageListing } from "../directory/listing.ts";
-import { inKey, outKey } from "../mailboxes/records.ts";
+import { inKey, outKey } from "../mailboxes/agent_mailboxes.ts";
 import { isTestHandle } from "../network/counted.ts";
 import { newSweep, sweepKey } from "../network/sweep_record.ts";
 import { BAN_COUNT, UNBAN_COUNT } from "../network/totals.ts";

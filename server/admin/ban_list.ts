@@ -3,7 +3,7 @@
  * for each store, from the mailbox records, before it is first shown.
  */
 import type { Core } from "../core.ts";
-import { inKey, type InRecord } from "../mailboxes/records.ts";
+import { inKey, type InRecord } from "../mailboxes/agent_mailboxes.ts";
 import { BAN_LIST_PREFIX, banKey, type ListedBan, stageBan } from "./ban_record.ts";
 
 /** Exists once every ban of the store is in the list. */

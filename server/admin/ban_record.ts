@@ -1,6 +1,6 @@
 /** What is kept of a ban for the operator, and the list of bans. */
 import { defineRecord } from "../storage/record_key.ts";
-import type { Identity } from "../agents/records.ts";
+import type { Identity } from "../agents/agent_records.ts";
 import type { Transaction } from "../storage/group_commit.ts";
 
 /** ["ban", agentId]; stands while the agent is banned. Null where the ban is older than these records. */

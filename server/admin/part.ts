@@ -4,7 +4,7 @@ import { describeFailure } from "../http/describe_failure.ts";
 import type { RecentMessages } from "../messages/rows/recent_messages.ts";
 import type { StoredMessages } from "../messages/rows/stored_messages.ts";
 import type { Part } from "../part.ts";
-import { OperatorActions, type OperatorActionsOptions } from "./actions.ts";
+import { OperatorActions, type OperatorActionsOptions } from "./operator_actions.ts";
 import { BanList } from "./ban_list.ts";
 import type { RelayStatus } from "./pages/relay_status.ts";
 import { adminPageRoutes } from "./pages/routes.ts";

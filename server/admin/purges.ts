@@ -8,11 +8,11 @@
  * gone. An unban does not end it. What was sent before the purge was asked for is deleted; what
  * comes later stays.
  */
-import type { Identity } from "../agents/records.ts";
+import type { Identity } from "../agents/agent_records.ts";
 import type { Core } from "../core.ts";
 import type { Log } from "../deps.ts";
 import { invalidJson } from "../errors.ts";
-import { outKey } from "../mailboxes/records.ts";
+import { outKey } from "../mailboxes/agent_mailboxes.ts";
 import { releaseBytes } from "../mailboxes/retained_bytes.ts";
 import {
   PURGE_MARK,

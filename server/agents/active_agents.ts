@@ -1,8 +1,8 @@
 /** Agents as anybody may look them up: those that are registered and not banned. */
 import type { Core } from "../core.ts";
-import { inKey, type InRecord } from "../mailboxes/records.ts";
+import { inKey, type InRecord } from "../mailboxes/agent_mailboxes.ts";
 import { recordName } from "../storage/record_cache.ts";
-import { agentKey, type AgentRecord } from "./records.ts";
+import { agentKey, type AgentRecord } from "./agent_records.ts";
 
 export type ActiveAgentServices = Pick<
   Core,

@@ -20,8 +20,8 @@ import {
   cleanTags,
   refuseReservedHandle,
 } from "./profile_rules.ts";
-import { agentKey, agentProfile, type AgentRecord, whoamiRecord } from "./records.ts";
-import { registerAgent } from "./register.ts";
+import { agentKey, agentProfile, type AgentRecord, whoamiRecord } from "./agent_records.ts";
+import { registerAgent } from "./register_agent.ts";
 import { makeToken, rotateOwnerToken } from "./tokens.ts";
 
 export function agentRoutes(services: Core): Route[] {

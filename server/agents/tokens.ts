@@ -6,7 +6,7 @@ import type { GroupCommit } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
 import { countTokenRenewal } from "./change_limits.ts";
-import { agentKey, tokenKey, type TokenKind, type TokenRecord } from "./records.ts";
+import { agentKey, tokenKey, type TokenKind, type TokenRecord } from "./agent_records.ts";
 import { refuseForgotten, signatureKey, type SignatureUse } from "./signature_use.ts";
 
 const PREFIX: Record<TokenKind, string> = { owner: "rt_owner_", mcp: "rt_mcp_" };

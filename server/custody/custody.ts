@@ -6,14 +6,14 @@ import { Buffer } from "node:buffer";
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { decodeAddress } from "../../toolkit/decode_address.ts";
 import { encodeAddress } from "../../toolkit/encode_address.ts";
-import type { Identity } from "../agents/records.ts";
+import type { Identity } from "../agents/agent_records.ts";
 import { RelayError } from "../errors.ts";
 import { BoundedMap } from "../bounded_map.ts";
 import type { Transaction } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { KeyRing, UnknownCustodyKey } from "../sealing/key_ring.ts";
 import { type SealedRow, stageKeyMark } from "../sealing/sealed_rows.ts";
-import { custodyKey } from "./sealed_rows.ts";
+import { custodyKey } from "./sealed_agent_keys.ts";
 
 const SEED_BYTES = 32;
 /** PKCS#8 before a 32-byte seed (RFC 8410, section 7). */

@@ -1,11 +1,11 @@
 /** The one-way export (specification, section 3): the key leaves the relay, and custody with it. */
 import { Buffer } from "node:buffer";
-import { agentKey, type Identity, tokenKey } from "../agents/records.ts";
+import { agentKey, type Identity, tokenKey } from "../agents/agent_records.ts";
 import { RelayError } from "../errors.ts";
-import { outKey } from "../mailboxes/records.ts";
+import { outKey } from "../mailboxes/agent_mailboxes.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { Custody } from "./custody.ts";
-import { custodyKey } from "./sealed_rows.ts";
+import { custodyKey } from "./sealed_agent_keys.ts";
 
 /**
  * Gives an agent its private key, once. In one commit the stored key is erased, its token ends and

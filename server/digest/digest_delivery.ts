@@ -10,7 +10,7 @@
  */
 import type { Identities } from "../agents/identities.ts";
 import type { Config } from "../config.ts";
-import { inKey } from "../mailboxes/records.ts";
+import { inKey } from "../mailboxes/agent_mailboxes.ts";
 import { isGivenUp } from "../outgoing/given_up_at.ts";
 import { isDeferral, type Mailer, type MailOutcome } from "../outgoing/mailer.ts";
 import type {

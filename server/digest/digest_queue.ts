@@ -1,6 +1,6 @@
 /** Records a digest and queues its mail, in one commit. */
 import { Buffer } from "node:buffer";
-import { inKey } from "../mailboxes/records.ts";
+import { inKey } from "../mailboxes/agent_mailboxes.ts";
 import { pollKey } from "../messages/inbox/poll_record.ts";
 import { stageOutgoing } from "../outgoing/outgoing_row.ts";
 import { domainTag } from "../outgoing/recipient_domain.ts";

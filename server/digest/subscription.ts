@@ -6,7 +6,7 @@
 import { defineRecord } from "../storage/record_key.ts";
 import { createHash } from "node:crypto";
 import { Buffer } from "node:buffer";
-import { inKey } from "../mailboxes/records.ts";
+import { inKey } from "../mailboxes/agent_mailboxes.ts";
 import type { Transaction } from "../storage/group_commit.ts";
 
 /** ["notify", agentId]; absent for an agent that never had an address. */

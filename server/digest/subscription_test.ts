@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { inKey, newInRecord } from "../mailboxes/records.ts";
+import { inKey, newInRecord } from "../mailboxes/agent_mailboxes.ts";
 import { createTestClock } from "../../tests/support/clock.ts";
 import { openTestStorage } from "../../tests/support/storage.ts";
 import { storedRecord } from "../../tests/support/stored_record.ts";

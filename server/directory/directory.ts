@@ -2,13 +2,13 @@
  * The public directory. It browses from the store, and searches an index in memory. Before each
  * search the index is updated with what any process has registered or changed since.
  */
-import { AGENT_COUNT } from "../agents/register.ts";
+import { AGENT_COUNT } from "../agents/register_agent.ts";
 import type { Core } from "../core.ts";
 import { doneWithin } from "../done_within.ts";
 import { RelayError } from "../errors.ts";
 import { coalesceRuns } from "../storage/coalesce_runs.ts";
 import { changeKey, LISTING_LOG, listingKey, type ListingLog, type ListingRow } from "./listing.ts";
-import type { DirectoryPacks } from "./packs.ts";
+import type { DirectoryPacks } from "./directory_packs.ts";
 import { Recency } from "./recency.ts";
 import { SearchIndex, type SearchPage } from "./search_index.ts";
 import type { SearchQuery } from "./search_query.ts";

@@ -7,7 +7,7 @@
  * order.
  */
 import { defineRecord } from "../storage/record_key.ts";
-import type { AgentRecord } from "../agents/records.ts";
+import type { AgentRecord } from "../agents/agent_records.ts";
 import type { Transaction } from "../storage/group_commit.ts";
 import { timestamp } from "../timestamp.ts";
 

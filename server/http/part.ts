@@ -2,7 +2,7 @@
 import { AnswerBudget, type AnswerBudgetOptions } from "./answer_budget.ts";
 import { RefusalCounts } from "./refusal_counts.ts";
 import { RequestsUnderWay } from "./requests_under_way.ts";
-import { type BodyReader, createBodyReader } from "./body.ts";
+import { type BodyReader, createBodyReader } from "./body_reader.ts";
 
 export interface HttpOptions {
   /** Bounds of large answers; as usual unless given. */

@@ -1,7 +1,7 @@
 /** A route as the parts of the domain declare it; app.ts mounts it. */
 import type { Context } from "hono";
 import type { AnswerReservation } from "./answer_budget.ts";
-import type { OpenBody } from "./body.ts";
+import type { OpenBody } from "./body_reader.ts";
 import type { RouteBody } from "./body_pools.ts";
 
 /** What Deno.serve tells besides the request, and what app.ts adds. */

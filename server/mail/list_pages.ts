@@ -1,7 +1,7 @@
 /** Pages of lists in the mail area: `{data, next_cursor}` (mail page, top). */
 import type { Context } from "hono";
 import { NO_STORE } from "../http/answer.ts";
-import { type CursorContext, type CursorKey, Cursors } from "../http/cursor.ts";
+import { type CursorContext, type CursorKey, Cursors } from "../http/cursors.ts";
 import { answerList, LIST_QUERY } from "../http/list_page.ts";
 import { readQuery } from "../http/query.ts";
 import type { HttpEnv } from "../http/route.ts";

@@ -11,10 +11,10 @@ import { messageRoutes } from "./routes.ts";
 import { RecentMessages, type RecentMessagesBounds } from "./rows/recent_messages.ts";
 import { StoredMessages } from "./rows/stored_messages.ts";
 import { KEYED_SENDS } from "./send/keyed_sends.ts";
-import { Sender } from "./send/send.ts";
+import { Sender } from "./send/sender.ts";
 import { SignatureSweep } from "./send/signature_sweep.ts";
-import { SignedSender } from "./send/signed_send.ts";
-import { TokenSender, type TokenSenderOptions } from "./send/token_send.ts";
+import { SignedSender } from "./send/signed_sender.ts";
+import { TokenSender, type TokenSenderOptions } from "./send/token_sender.ts";
 
 export interface MessagesOptions {
   waits: Waits;

@@ -6,7 +6,7 @@ import { RelayError } from "../errors.ts";
 import { JSON_HEADERS, NO_STORE } from "../http/answer.ts";
 import { whenReady } from "../http/when_ready.ts";
 import { answerWhole } from "../http/large_answer.ts";
-import type { Authenticator } from "../agents/authenticate.ts";
+import type { Authenticator } from "../agents/authenticator.ts";
 import { callerHash } from "../http/client_address.ts";
 import { readObject } from "../http/json_body.ts";
 import { flag, integer, readQuery } from "../http/query.ts";
@@ -25,8 +25,8 @@ import { encodePage } from "./inbox/inbox_reader.ts";
 import { readOutbox } from "./outbox/outbox_page.ts";
 import type { StoredMessages } from "./rows/stored_messages.ts";
 import type { SendResult } from "./send/send_answer.ts";
-import type { SignedSender } from "./send/signed_send.ts";
-import type { TokenSender } from "./send/token_send.ts";
+import type { SignedSender } from "./send/signed_sender.ts";
+import type { TokenSender } from "./send/token_sender.ts";
 
 export interface MessageServices {
   deps: Deps;
@@ -63,7 +63,7 @@ export function messageRoutes(services: MessageServices): Route[] {
       method: "POST",
       path: "/v1/messages",
       body: { limitBytes: rawBodyBytes, pool: "messages" }, // Check 1
-      // What becomes of a send, and in which order, is told in send/send.ts.
+      // What becomes of a send, and in which order, is told in send/sender.ts.
       handle: withCallerAndBody(authenticate, readBody, async (c, { agent, credential }, raw) => {
         if (credential.kind === "signature") {
           return answerSend(await signedSender.send(agent, credential, raw, () => hashOf(c)));

@@ -7,7 +7,7 @@ import type { Identities } from "../agents/identities.ts";
 import { coalesceRuns } from "../storage/coalesce_runs.ts";
 import { DAY_MS, MINUTE_MS } from "../time_units.ts";
 import { MINUTES_AN_HOUR } from "./counted.ts";
-import { hiddenAgents } from "./feed.ts";
+import { hiddenAgents } from "./read_feed.ts";
 import { selectTop, type Standing } from "./ranking.ts";
 import type { Standings, StandingsNow } from "./standings.ts";
 import type { Count } from "./tally_rows.ts";

@@ -4,7 +4,7 @@
  */
 import type { PublicReads } from "../storage/public_reads.ts";
 import { minuteOf } from "./counted.ts";
-import { type FeedOptions, type FeedQuery, readFeed } from "./feed.ts";
+import { type FeedOptions, type FeedQuery, readFeed } from "./read_feed.ts";
 import type { FeedEvent } from "./feed_block.ts";
 import { type Leaderboard, type LeaderboardEntry, MAX_LEADERS, type Week } from "./leaderboard.ts";
 import { readTotals, type Totals } from "./totals.ts";

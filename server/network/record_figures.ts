@@ -2,9 +2,9 @@
  * What every group commit writes for the network's figures: one feed block, one delta of the
  * leaderboard and one sum. Their number does not grow with the sends.
  */
-import type { Registered } from "../agents/register.ts";
+import type { Registered } from "../agents/register_agent.ts";
 import { listingKey, listingOf } from "../directory/listing.ts";
-import type { Receipt } from "../messages/send/send.ts";
+import type { Receipt } from "../messages/send/sender.ts";
 import type { CommitSize, Transaction } from "../storage/group_commit.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
 import { isTestHandle, minuteOf } from "./counted.ts";

@@ -12,7 +12,7 @@
  *   again.
  */
 import type { Core } from "../core.ts";
-import { inKey, type InRecord } from "../mailboxes/records.ts";
+import { inKey, type InRecord } from "../mailboxes/agent_mailboxes.ts";
 import { isPurged, purgeKey, type PurgeRecord } from "../messages/rows/purge_record.ts";
 import { LeasedSteps } from "../storage/leased_steps.ts";
 import { feedEventOf } from "./feed_block.ts";

@@ -6,7 +6,7 @@ import { isIP } from "node:net";
 import { dnsCache } from "nodemailer/lib/shared";
 import type { SMTPConnectionOptions } from "nodemailer/lib/smtp-connection";
 import { isLoopback } from "../config/loopback.ts";
-import type { SmtpConfig } from "../config/mail.ts";
+import type { SmtpConfig } from "../config/mail_config.ts";
 import { WaitQueue } from "../wait_queue.ts";
 import type { Handover, Mailer, MailOutcome, OutgoingMail } from "./mailer.ts";
 import { NextHopUses } from "./next_hop_uses.ts";

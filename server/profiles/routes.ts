@@ -3,7 +3,7 @@ import type { JsonObject } from "../../toolkit/json_value.ts";
 import type { Core } from "../core.ts";
 import { invalidJson, RelayError } from "../errors.ts";
 import { answerJson } from "../http/answer.ts";
-import type { Credential } from "../agents/authenticate.ts";
+import type { Credential } from "../agents/authenticator.ts";
 import { readObject } from "../http/json_body.ts";
 import { readBody } from "../http/read_body.ts";
 import type { Route } from "../http/route.ts";

@@ -3,11 +3,11 @@ import { stageListing } from "../directory/listing.ts";
 import { stageSubscription } from "../digest/subscription.ts";
 import type { Core } from "../core.ts";
 import { RelayError } from "../errors.ts";
-import { inKey, type InRecord } from "../mailboxes/records.ts";
+import { inKey, type InRecord } from "../mailboxes/agent_mailboxes.ts";
 import type { Job } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { countProfileChange } from "../agents/change_limits.ts";
-import { agentKey, agentProfile, type AgentRecord } from "../agents/records.ts";
+import { agentKey, agentProfile, type AgentRecord } from "../agents/agent_records.ts";
 import { refuseForgotten, signatureKey, type SignatureUse } from "../agents/signature_use.ts";
 
 /** What is to change; what is absent stays. Values are clean already (profile_rules.ts). */

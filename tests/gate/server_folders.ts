@@ -5,7 +5,7 @@ import type { FolderTable } from "./folder_rules.ts";
  * together and import them all; docs/architecture.md says what each folder is.
  */
 export const SERVER_FOLDERS: FolderTable = {
-  config: { imports: [], shows: ["loopback.ts", "mail.ts"] },
+  config: { imports: [], shows: ["loopback.ts", "mail_config.ts"] },
   http: { imports: [], shows: "*" },
   storage: { imports: [], shows: "*" },
   blobs: {
@@ -16,7 +16,7 @@ export const SERVER_FOLDERS: FolderTable = {
     imports: ["storage"],
     shows: ["mailbox_kind.ts", "mailbox_waits.ts", "waiter.ts", "waits.ts"],
   },
-  mailboxes: { imports: ["storage"], shows: ["records.ts", "retained_bytes.ts"] },
+  mailboxes: { imports: ["storage"], shows: ["agent_mailboxes.ts", "retained_bytes.ts"] },
   pages: { imports: ["http"], shows: "*" },
   tool_server: { imports: ["http"], shows: "*" },
   description: { imports: ["http"], shows: "*" },
@@ -60,13 +60,13 @@ export const SERVER_FOLDERS: FolderTable = {
     imports: ["description", "http", "mailboxes", "storage"],
     shows: [
       "active_agents.ts",
-      "authenticate.ts",
+      "authenticator.ts",
       "change_limits.ts",
       "identifier.ts",
       "identities.ts",
       "profile_rules.ts",
-      "records.ts",
-      "register.ts",
+      "agent_records.ts",
+      "register_agent.ts",
       "signature_use.ts",
       "tokens.ts",
       "verifying_key.ts",
@@ -97,8 +97,8 @@ export const SERVER_FOLDERS: FolderTable = {
       "rows/recent_messages.ts",
       "rows/row_codec.ts",
       "rows/stored_messages.ts",
-      "send/send.ts",
-      "send/token_send.ts",
+      "send/sender.ts",
+      "send/token_sender.ts",
     ],
   },
   network: {

@@ -12,7 +12,7 @@ import { mailRowId, stageMails, wakeMails } from "../../server/mail/delivery/que
 import {
   type ChangedRecipient,
   RecipientChanges,
-} from "../../server/mail/delivery/recipient_change.ts";
+} from "../../server/mail/delivery/recipient_changes.ts";
 import { count } from "../../server/mail/figures/figures_record.ts";
 import { Mailboxes } from "../../server/mail/mailboxes/mailboxes.ts";
 import { inboxKey, type InboxRecord } from "../../server/mail/records/inbox_record.ts";

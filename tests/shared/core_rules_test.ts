@@ -1,7 +1,7 @@
 // Over 300 lines: one rule of the architecture after the other, on one rig.
 /** The rules that keep the core correct (docs/architecture.md), each where HTTP can see it. */
 import assert from "node:assert/strict";
-import { inKey, outKey } from "../../server/mailboxes/records.ts";
+import { inKey, outKey } from "../../server/mailboxes/agent_mailboxes.ts";
 import { QUEUE_BOUNDS } from "../../server/storage/job_queue.ts";
 import type { JournalRow } from "../../server/storage/journal.ts";
 import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";

@@ -28,7 +28,7 @@ import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { suppressionKey } from "../suppressions/suppressions.ts";
 import { outcomeEvent } from "./outcome_event.ts";
 import { INSIDE_MAIL_KIND, MAIL_KIND, type MailPayload, partiesOf } from "./queued_mail.ts";
-import type { RecipientChanges } from "./recipient_change.ts";
+import type { RecipientChanges } from "./recipient_changes.ts";
 import { isFinal, isWithoutAttempt, type RecipientEvent } from "./recipient_status.ts";
 import { LONGEST_WAIT_MS, retryWaitMs, TRIED_MS, triedFromMs } from "./retry_times.ts";
 

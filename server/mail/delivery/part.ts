@@ -8,7 +8,7 @@ import { BounceReports } from "./bounce_reports.ts";
 import { deliverInside } from "./deliver_inside.ts";
 import { DeliveryEvents } from "./delivery_events.ts";
 import { mailDelivery } from "./mail_delivery.ts";
-import { RecipientChanges, type RecipientChangeServices } from "./recipient_change.ts";
+import { RecipientChanges, type RecipientChangeServices } from "./recipient_changes.ts";
 import { deliveryHandlers } from "./routes.ts";
 
 export interface Reports {

@@ -6,7 +6,7 @@ import { approvalDelivery } from "./approval_delivery.ts";
 import { approvalHandlers } from "./approval_routes.ts";
 import { APPROVAL_MAIL_KIND } from "./ask_approval.ts";
 import { Drafts } from "./drafts.ts";
-import { proposeDraft } from "./propose.ts";
+import { proposeDraft } from "./propose_draft.ts";
 import { draftHandlers } from "./routes.ts";
 import { SendDraft } from "./send_draft.ts";
 

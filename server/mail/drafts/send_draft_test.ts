@@ -44,11 +44,11 @@ async function sendInDraftOnly(row: DraftRow, html: string | null): Promise<stri
     },
     messages: { read: () => Promise.resolve(null) },
     sender: {
-      async send(_org: unknown, _inbox: unknown, _message: unknown, { beside }: {
-        beside: { prepare(): Promise<void>; plan(given: MailboxTransaction): unknown };
+      async send(_org: unknown, _inbox: unknown, _message: unknown, { extras }: {
+        extras: { prepare(): Promise<void>; plan(given: MailboxTransaction): unknown };
       }) {
-        await beside.prepare();
-        beside.plan(given);
+        await extras.prepare();
+        extras.plan(given);
         return new TextEncoder().encode(String(removed[0]));
       },
     },

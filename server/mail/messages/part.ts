@@ -2,7 +2,7 @@
 import type { MailCore, MailPart } from "../mail_core.ts";
 import { OrgAnswerBudget } from "./org_answer_budget.ts";
 import { MessagePages } from "./message_pages.ts";
-import { MessageStreams } from "./message_stream.ts";
+import { MessageStreams } from "./message_streams.ts";
 import { Retention } from "./retention.ts";
 import { messageHandlers } from "./routes.ts";
 import { ThreadPages } from "./thread_pages.ts";

@@ -25,7 +25,7 @@ import { attachmentHeaders, RAW_HEADERS } from "./file_headers.ts";
 import { changeMessage, LABEL, readMessageChanges, readThreadChanges } from "./message_changes.ts";
 import type { MessagePage, MessagePages } from "./message_pages.ts";
 import { boundOf, readMessageQuery } from "./message_query.ts";
-import type { MessageStreams } from "./message_stream.ts";
+import type { MessageStreams } from "./message_streams.ts";
 import type { Messages } from "./messages.ts";
 import { prepareAnswer, showWhole } from "./show_whole.ts";
 import { markedThread, shownThread, threadMessage } from "./shown_message.ts";

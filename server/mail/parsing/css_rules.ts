@@ -16,7 +16,7 @@ import { blocksOf } from "./css_blocks.ts";
 import { cascade } from "./css_cascade.ts";
 import type { MediaMatch } from "./media_queries.ts";
 import type { Sliced } from "./sliced.ts";
-import type { Steps } from "./steps.ts";
+import type { StepBudget } from "./step_budget.ts";
 
 /** What of a message's style sheets is read, in UTF-16 units. */
 export const MAX_CSS_CHARACTERS = 512 * 1024;
@@ -80,7 +80,7 @@ interface ContextRule {
  * Reads style sheets.
  * @param steps counts what is read, and later what is looked up
  */
-export function* readRules(sheets: readonly StyleSheet[], steps: Steps): Sliced<CssRules> {
+export function* readRules(sheets: readonly StyleSheet[], steps: StepBudget): Sliced<CssRules> {
   /** Blocks by what selects them: joined when something is first selected by it. */
   const rules = new Map<string, Declarations[]>();
   /** By the key of the element that they select. */

@@ -2,7 +2,7 @@
 import { Token, Tokenizer, TokenizerMode } from "parse5";
 import { evaluateMedia, type MediaMatch } from "./media_queries.ts";
 import type { Sliced } from "./sliced.ts";
-import type { Steps } from "./steps.ts";
+import type { StepBudget } from "./step_budget.ts";
 
 export type HtmlToken =
   | {
@@ -42,7 +42,7 @@ const WINDOW_CHARACTERS = 64 * 1024;
  * Every token in turn, and null where others may run.
  * @param steps counts the characters and the tokens
  */
-export function* readTokens(html: string, steps: Steps): Generator<HtmlToken | null> {
+export function* readTokens(html: string, steps: StepBudget): Generator<HtmlToken | null> {
   const nothing = () => {};
   let waiting: HtmlToken[] = [];
   let isPaused = false;
@@ -140,7 +140,7 @@ export interface StyleSheet {
 }
 
 /** The style sheets that hold, or may hold, for a screen, in order. What stands in templates is none. */
-export function* styleSheetsOf(html: string, steps: Steps): Sliced<StyleSheet[]> {
+export function* styleSheetsOf(html: string, steps: StepBudget): Sliced<StyleSheet[]> {
   // A sheet is ended by its own tag: what follows the last need not be read.
   const lastStyle = yield* lastStyleTag(html);
   if (lastStyle < 0) return [];

@@ -2,7 +2,7 @@
 import { composeInSlices, type MailToCompose } from "../composing/compose_mail.ts";
 import type { DsnRecipient } from "../delivery/dsn.ts";
 import { readReport } from "../delivery/read_report.ts";
-import { type DraftPreview, previewDraft } from "../drafts/preview.ts";
+import { type DraftPreview, previewDraft } from "../drafts/preview_draft.ts";
 import {
   buffersOfBody,
   type ReadOutcome,

@@ -5,7 +5,7 @@
  */
 import { RelayError } from "../../errors.ts";
 import type { DsnRecipient } from "../delivery/dsn.ts";
-import type { DraftPreview } from "../drafts/preview.ts";
+import type { DraftPreview } from "../drafts/preview_draft.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
 import type { ReadOutcome, SendBodyKind } from "../sending/read_send_body.ts";
 import type { ReadingContext } from "../sending/read_send.ts";

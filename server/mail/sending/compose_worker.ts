@@ -1,7 +1,7 @@
 /** Reads requests to send and composes messages in a worker, whatever their size. */
 import { RelayError } from "../../errors.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
-import type { DraftPreview } from "../drafts/preview.ts";
+import type { DraftPreview } from "../drafts/preview_draft.ts";
 import type { MailWorker } from "../parsing/mail_worker.ts";
 import type { OwnPicture } from "../reducing/reduced_addresses.ts";
 import type { ReducedHtml } from "../reducing/reduce_html.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mailToCompose } from "../../../tests/support/outgoing_mail.ts";
 import { DEFAULT_LIMITS } from "../../limits.ts";
 import { composeMail } from "../composing/compose_mail.ts";
-import { previewDraft } from "../drafts/preview.ts";
+import { previewDraft } from "../drafts/preview_draft.ts";
 import { toEnd } from "../parsing/sliced.ts";
 import { reduceHtml } from "../reducing/reduce_html.ts";
 import { ComposeWorker } from "./compose_worker.ts";

@@ -1,6 +1,6 @@
 /** The tool check_inbox: GET /v1/inbox, for readers that are language models. */
 import * as z from "zod";
-import { inKey, type InRecord } from "../../mailboxes/records.ts";
+import { inKey, type InRecord } from "../../mailboxes/agent_mailboxes.ts";
 import { MAX_WAIT_S } from "../../messages/inbox/inbox.ts";
 import type { PollQuery } from "../../messages/inbox/inbox_reader.ts";
 import { defineTool, type Tool } from "../../tool_server/tool.ts";

@@ -7,7 +7,7 @@ import {
   cleanTags,
   refuseReservedHandle,
 } from "../../agents/profile_rules.ts";
-import { registerAgent } from "../../agents/register.ts";
+import { registerAgent } from "../../agents/register_agent.ts";
 import { makeToken } from "../../agents/tokens.ts";
 import { defineTool, type Tool } from "../../tool_server/tool.ts";
 import { PROFILE_ARGUMENTS } from "./agent_schemas.ts";

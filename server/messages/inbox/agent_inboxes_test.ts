@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { inKey } from "../../mailboxes/records.ts";
+import { inKey } from "../../mailboxes/agent_mailboxes.ts";
 import { markWakes } from "../../waiting/wake_marks.ts";
 import { AGENT_INBOXES } from "./agent_inboxes.ts";
 

@@ -1,7 +1,7 @@
 /** The inbox poll: a page, the stamp of its first delivery, and the wait for a message to come. */
 import { CLOCK_SKEW_MS } from "../../clock_skew.ts";
 import type { Limits } from "../../limits.ts";
-import { inKey, type InRecord } from "../../mailboxes/records.ts";
+import { inKey, type InRecord } from "../../mailboxes/agent_mailboxes.ts";
 import { type GroupCommit, Outdated } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";

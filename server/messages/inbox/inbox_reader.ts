@@ -1,7 +1,7 @@
 /** What a poll finds: a page of an inbox, and which of its messages were never delivered. */
 import { Buffer } from "node:buffer";
 import { BoundedPage } from "../../http/bounded_page.ts";
-import { inKey, type InRecord } from "../../mailboxes/records.ts";
+import { inKey, type InRecord } from "../../mailboxes/agent_mailboxes.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import type { PageBudget, PageReservation } from "./page_budget.ts";

@@ -1,10 +1,10 @@
 /** The commit of one send: what it rests on, what it refuses, and what it writes. */
 import { Buffer } from "node:buffer";
-import type { Identity } from "../../agents/records.ts";
+import type { Identity } from "../../agents/agent_records.ts";
 import { refuseForgotten, type SignatureUse } from "../../agents/signature_use.ts";
 import { rateLimited } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
-import { inKey, type InRecord, outKey, type OutRecord } from "../../mailboxes/records.ts";
+import { inKey, type InRecord, outKey, type OutRecord } from "../../mailboxes/agent_mailboxes.ts";
 import { retainBytes } from "../../mailboxes/retained_bytes.ts";
 import { admit } from "../../rate_window.ts";
 import { type Job, Outdated, type Transaction } from "../../storage/group_commit.ts";

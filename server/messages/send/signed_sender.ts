@@ -1,14 +1,14 @@
 /** Sends by agents that sign their requests (specification, 4.3, send rule 1). */
-import type { SignatureCredential } from "../../agents/authenticate.ts";
-import type { Identity } from "../../agents/records.ts";
+import type { SignatureCredential } from "../../agents/authenticator.ts";
+import type { Identity } from "../../agents/agent_records.ts";
 import type { SignatureUse } from "../../agents/signature_use.ts";
 import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
-import { outKey, type OutRecord } from "../../mailboxes/records.ts";
+import { outKey, type OutRecord } from "../../mailboxes/agent_mailboxes.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { findRecipient, type RecipientServices } from "./find_recipient.ts";
-import type { Sender } from "./send.ts";
+import type { Sender } from "./sender.ts";
 import type { SendAnswer, SendResult } from "./send_answer.ts";
 import { refuseSender } from "./send_refusals.ts";
 import { readSendRequest } from "./send_request.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readFields } from "./header_fields.ts";
-import { showHeaders } from "./headers.ts";
+import { showHeaders } from "./show_headers.ts";
 import type { ParseWarning } from "./parsed_mail.ts";
 import { toEnd } from "./sliced.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { base64 } from "@scure/base";
 import { decodeInboundSecret } from "../../toolkit/client/inbound_secret.ts";
-import { parseMailConfig } from "./mail.ts";
+import { parseMailConfig } from "./mail_config.ts";
 
 function assertRefused(env: Record<string, string>, variable: string): void {
   assert.throws(() => parseMailConfig(env), (error: Error) => {

@@ -5,7 +5,7 @@ import type { Context } from "hono";
 import { AddressError } from "../../toolkit/address_error.ts";
 import { decodeAddress } from "../../toolkit/decode_address.ts";
 import { hasStrictSignatureForm } from "../../toolkit/strict_signature.ts";
-import type { Identity, TokenKind, TokenRecord } from "./records.ts";
+import type { Identity, TokenKind, TokenRecord } from "./agent_records.ts";
 import { isTokenForm } from "./tokens.ts";
 import { importVerifyingKey } from "./verifying_key.ts";
 import type { SignatureVerifier } from "./verification/signature_verifier.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { movableReader, post, streamed } from "../../tests/support/movable_reader.ts";
 import { RelayError } from "../errors.ts";
-import type { BodyReader } from "./body.ts";
+import type { BodyReader } from "./body_reader.ts";
 
 const LIMIT_BYTES = 10;
 

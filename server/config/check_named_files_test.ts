@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { checkNamedFiles } from "./files.ts";
-import { parseMailConfig } from "./mail.ts";
+import { checkNamedFiles } from "./check_named_files.ts";
+import { parseMailConfig } from "./mail_config.ts";
 
 Deno.test("checkNamedFiles() names the setting whose file is missing or is no PEM", async () => {
   const dir = await Deno.makeTempDir();

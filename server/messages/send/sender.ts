@@ -1,5 +1,5 @@
 /**
- * The send. Its way by file: `../routes.ts`, then `signed_send.ts` or `token_send.ts` (under an
+ * The send. Its way by file: `../routes.ts`, then `signed_sender.ts` or `token_sender.ts` (under an
  * Idempotency-Key with `keyed_sends.ts`), then here, then `send_job.ts`: one group commit that holds
  * the message (`stage_message.ts`), both mailbox records and the signature, in a row of its own or of the
  * whole group (`use_group.ts`). `accepted_sends.ts` knows which signatures were accepted.
@@ -8,7 +8,7 @@
  *
  * - Check 1, `../routes.ts`: the body is within its bound, and in time. payload_too_large, request_timeout
  * - Check 2, `../routes.ts`: a signature or a token tells who sends. 401 with the code of what is wrong
- * - Check 3, `signed_send.ts`, `token_send.ts`: the sender is not banned; by token, the relay holds
+ * - Check 3, `signed_sender.ts`, `token_sender.ts`: the sender is not banned; by token, the relay holds
  *   its key. banned, key_required. On a shared store a signed send leaves this to check 10, unless
  *   memory remembers its signature.
  * - Check 4, `../routes.ts`: an Idempotency-Key has its form; by token alone. invalid_json
@@ -16,7 +16,7 @@
  * - Check 6, `send_request.ts`: the canonical body is within its bound. payload_too_large
  * - Check 7, `find_recipient.ts`: the recipient is registered. not_found
  * - Check 8, `find_recipient.ts`: the disk has room. unavailable
- * - Check 9, `token_send.ts`: the key is still here, and a second is free to sign with; by token
+ * - Check 9, `token_sender.ts`: the key is still here, and a second is free to sign with; by token
  *   alone. key_required, rate_limited
  * - Check 10, `send_job.ts`: what check 3 found is so in the commit. banned, key_required
  * - Check 11, `send_job.ts`: the signed time lies above all that the relay may have forgotten. unavailable
@@ -26,21 +26,21 @@
  *
  * Where it is found that the send was accepted before, in this order. "The row" is the signature's.
  *
- * - Replay 1, `signed_send.ts`: after check 3, the row where memory remembers the signature.
+ * - Replay 1, `signed_sender.ts`: after check 3, the row where memory remembers the signature.
  * - Replay 2, `keyed_sends.ts`: by token, the record of the Idempotency-Key: once the body is known
  *   to be a JSON object, and again in the commit, after check 10.
- * - Replay 3, `send.ts`: the row after another flight of the same signature has ended.
- * - Replay 4, `send.ts`: the row where memory may have the signature.
+ * - Replay 3, `sender.ts`: the row after another flight of the same signature has ended.
+ * - Replay 4, `sender.ts`: the row where memory may have the signature.
  * - Replay 5, `send_job.ts`: the row when a commit has failed, and before a refusal on a shared store.
  *   On a shared store the commit requires the row absent; on an exclusive one memory tells that it is.
- * - Replay 6, `signed_send.ts`: after a refusal by check 5 or a later one, the row where only the store
+ * - Replay 6, `signed_sender.ts`: after a refusal by check 5 or a later one, the row where only the store
  *   can tell; check 3 comes before it.
- * - Replay 7, `token_send.ts`: whether the row that was found is of an attempt of this very send, and so
+ * - Replay 7, `token_sender.ts`: whether the row that was found is of an attempt of this very send, and so
  *   its receipt. If not, an equal message took the second, and the next one is signed.
  */
 import { signatureName, type SignatureUse } from "../../agents/signature_use.ts";
 import type { Limits } from "../../limits.ts";
-import { inKey, type InRecord } from "../../mailboxes/records.ts";
+import { inKey, type InRecord } from "../../mailboxes/agent_mailboxes.ts";
 import { type GroupCommit, Outdated } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";

@@ -1,5 +1,5 @@
 /** The PEM files that settings name, checked before anything opens. */
-import type { MailConfig } from "./mail.ts";
+import type { MailConfig } from "./mail_config.ts";
 import { ConfigError } from "./values.ts";
 
 /**

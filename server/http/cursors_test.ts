@@ -4,7 +4,7 @@ import { createHmac } from "node:crypto";
 import { canonicalJson } from "../../toolkit/canonical_json.ts";
 import fc from "../../tests/support/seeded_fast_check.ts";
 import { RelayError } from "../errors.ts";
-import { type CursorContext, type CursorKey, Cursors, MAX_CURSOR_LENGTH } from "./cursor.ts";
+import { type CursorContext, type CursorKey, Cursors, MAX_CURSOR_LENGTH } from "./cursors.ts";
 
 const SECRET = new Uint8Array(32).fill(7);
 const CONTEXT = {

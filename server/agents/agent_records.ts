@@ -1,6 +1,6 @@
 /** What the store holds of an agent, and what others may see of it. */
 import { defineRecord } from "../storage/record_key.ts";
-import type { Custody } from "../mailboxes/records.ts";
+import type { Custody } from "../mailboxes/agent_mailboxes.ts";
 import { timestamp } from "../timestamp.ts";
 
 /** ["agent", agentId]; profile and credentials. */

@@ -1,6 +1,6 @@
 /** What the operator does to agents, by the API and by the pages alike. */
 import type { Identities } from "../agents/identities.ts";
-import type { Identity } from "../agents/records.ts";
+import type { Identity } from "../agents/agent_records.ts";
 import type { Core } from "../core.ts";
 import type { Log } from "../deps.ts";
 import { describeFailure } from "../http/describe_failure.ts";

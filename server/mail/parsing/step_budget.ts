@@ -10,7 +10,7 @@ const STEPS_AT_LEAST = 250_000;
 /** A few ms at most. */
 const STEPS_BETWEEN_RESTS = 8_192;
 
-export class Steps {
+export class StepBudget {
   #done = 0;
   #restAt = STEPS_BETWEEN_RESTS;
 
@@ -18,9 +18,9 @@ export class Steps {
   constructor(readonly most: number) {}
 
   /** The budget of a document, in proportion to its length in UTF-16 units. */
-  static of({ length }: { length: number }): Steps {
+  static of({ length }: { length: number }): StepBudget {
     const style = Math.min(STYLE_STEPS_PER_CHARACTER * length, MOST_STYLE_STEPS);
-    return new Steps(STEPS_PER_CHARACTER * length + style + STEPS_AT_LEAST);
+    return new StepBudget(STEPS_PER_CHARACTER * length + style + STEPS_AT_LEAST);
   }
 
   get done(): number {

@@ -7,7 +7,7 @@
  * state row first, and blocks for as long as that stands there. A process that loads uses the blocks
  * only when no process has built meanwhile.
  */
-import { AGENT_COUNT } from "../agents/register.ts";
+import { AGENT_COUNT } from "../agents/register_agent.ts";
 import { randomId } from "../storage/random_id.ts";
 import type { Store } from "../storage/store.ts";
 import type { RowTransaction } from "../storage/row_transaction.ts";

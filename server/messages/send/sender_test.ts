@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 
 const read = (file: string) => Deno.readTextFile(new URL(file, import.meta.url));
 
-/** [kind, number, files] of every step that the list at the top of send.ts names. */
+/** [kind, number, files] of every step that the list at the top of sender.ts names. */
 async function listSteps(): Promise<[kind: string, number: number, files: string[]][]> {
-  const list = (await read("send.ts")).split("*/")[0]!;
+  const list = (await read("sender.ts")).split("*/")[0]!;
   const steps = [...list.matchAll(/^ \* - (Check|Replay) (\d+), ((?:`[^`]+`(?:, )?)+):/gm)];
   return steps.map(([, kind, number, files]) => [
     kind!,

@@ -2,7 +2,13 @@
 import { defineRecord } from "../storage/record_key.ts";
 import { wordName } from "../../toolkit/word_name.ts";
 import { rateLimited, RelayError } from "../errors.ts";
-import { type Custody, inKey, newInRecord, newOutRecord, outKey } from "../mailboxes/records.ts";
+import {
+  type Custody,
+  inKey,
+  newInRecord,
+  newOutRecord,
+  outKey,
+} from "../mailboxes/agent_mailboxes.ts";
 import { type GroupCommit, Outdated, type Transaction } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { stageWindow, windowKey } from "../storage/window_record.ts";
@@ -14,7 +20,7 @@ import {
   tokenKey,
   type TokenKind,
   type TokenRecord,
-} from "./records.ts";
+} from "./agent_records.ts";
 import { HOUR_MS } from "../time_units.ts";
 
 /** Highest agent id; ids count in commit order. */

@@ -5,16 +5,16 @@
  */
 import { createHash, type KeyObject, sign } from "node:crypto";
 import type { JsonObject } from "../../../toolkit/json_value.ts";
-import type { Identity, TokenKind } from "../../agents/records.ts";
+import type { Identity, TokenKind } from "../../agents/agent_records.ts";
 import type { SignatureUse } from "../../agents/signature_use.ts";
 import type { Limits } from "../../limits.ts";
-import { outKey, type OutRecord } from "../../mailboxes/records.ts";
+import { outKey, type OutRecord } from "../../mailboxes/agent_mailboxes.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { rebuildRequest } from "../rows/message_row.ts";
 import { findRecipient, type RecipientServices } from "./find_recipient.ts";
 import { KeyedSends } from "./keyed_sends.ts";
-import type { Sender } from "./send.ts";
+import type { Sender } from "./sender.ts";
 import type { SendAnswer, SendResult } from "./send_answer.ts";
 import type { Send, SendExtension } from "./send_job.ts";
 import { keyRequired, refuseSender } from "./send_refusals.ts";

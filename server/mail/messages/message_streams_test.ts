@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readEvents } from "../../../tests/support/event_stream.ts";
 import { Waiter } from "../../waiting/waiter.ts";
 import type { MessagePage } from "./message_pages.ts";
-import { MessageStreams, type StreamRequest } from "./message_stream.ts";
+import { MessageStreams, type StreamRequest } from "./message_streams.ts";
 import type { MessageRow } from "../records/message_record.ts";
 
 /** Timers that a test lets run out. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { toEnd } from "../parsing/sliced.ts";
-import { previewDraft } from "./preview.ts";
+import { previewDraft } from "./preview_draft.ts";
 
 const preview = (texts: { text?: string; html?: string }) =>
   toEnd(
