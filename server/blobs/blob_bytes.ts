@@ -32,7 +32,7 @@ export interface BlobBytes {
   /**
    * Walks through bytes that may belong to no record, some at a time.
    * @param sinceMs written since; bytes from before may be left out
-   * @param isSettled whether nobody can be writing the blob any more
+   * @param isClosed whether nobody can be writing the blob any more
    */
   found(
     sinceMs: number,

@@ -1,6 +1,6 @@
 /**
- * Whether a destination can be reached. After five connection failures in a row it gets one trial
- * each 30 s, however much waits for it. Pure.
+ * The circuit breaker of a destination. After five connection failures in a row it is open: it lets one
+ * trial through each 30 s, however much waits. Pure.
  */
 
 /** Connection failures in a row after which a destination counts as unreachable. */

@@ -9,7 +9,7 @@ function lost(): CircuitBreaker {
   return breaker;
 }
 
-Deno.test("Reach is lost after five failures in a row, not after four", () => {
+Deno.test("CircuitBreaker opens after five failures in a row, not after four", () => {
   const breaker = new CircuitBreaker();
   for (let i = 0; i < 4; i++) breaker.failed(NOW);
   assert.equal(breaker.isOpen, false);
@@ -22,7 +22,7 @@ Deno.test("Reach is lost after five failures in a row, not after four", () => {
   assert.equal(breaker.mayTry(NOW), false);
 });
 
-Deno.test("Reach allows one trial each 30 s, and a success ends that", () => {
+Deno.test("CircuitBreaker allows one trial each 30 s, and a success ends that", () => {
   const breaker = lost();
   assert.equal(breaker.mayTry(NOW + TRIAL_MS - 1), false);
   assert.equal(breaker.mayTry(NOW + TRIAL_MS), true);
@@ -35,7 +35,7 @@ Deno.test("Reach allows one trial each 30 s, and a success ends that", () => {
   assert.equal(breaker.mayTry(NOW + 2 * TRIAL_MS), true);
 });
 
-Deno.test("Reach allows another trial where the last one tried no connection", () => {
+Deno.test("CircuitBreaker allows another trial where the last one tried no connection", () => {
   const breaker = lost();
   breaker.began(NOW + TRIAL_MS);
   breaker.untried();
@@ -43,6 +43,6 @@ Deno.test("Reach allows another trial where the last one tried no connection", (
   assert.equal(breaker.isOpen, true);
 });
 
-Deno.test("Reach does not wait out a clock that was set back", () => {
+Deno.test("CircuitBreaker does not wait out a clock that was set back", () => {
   assert.equal(lost().mayTry(NOW - 1), true);
 });

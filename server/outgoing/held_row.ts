@@ -39,7 +39,7 @@ const LONGEST_PAUSE_MS = 1_000;
 /** The row after a change, null to take it off. */
 type NextRow = (row: OutgoingRow, transaction: Transaction) => OutgoingRow | null;
 
-/** What else changes in a commit; see OutgoingHandler.alongside() and withLock(). */
+/** What else changes in a commit; see OutgoingHandler.extraWrites() and withLock(). */
 export interface CommitExtras {
   prepare(reads: Reads): Promise<ExtraWrites | null>;
   withLock<T>(work: () => Promise<T>): Promise<T>;
@@ -47,7 +47,7 @@ export interface CommitExtras {
 
 const NOTHING: CommitExtras = { prepare: () => Promise.resolve(null), withLock: (work) => work() };
 
-/** A failure of Beside.prepare(). */
+/** A failure of CommitExtras.prepare(). */
 class NotPrepared extends Error {}
 
 interface ChangeOptions {

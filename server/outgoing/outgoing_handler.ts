@@ -26,7 +26,7 @@ export interface OutgoingItem<P = unknown> {
  * How an attempt ended. Reasons are words and reply codes, never an address or a text of others.
  */
 export type AttemptOutcome<P = unknown> = AttemptResult<P> & {
-  /** What alongside() is to be told of it. */
+  /** What extraWrites() is to be told of it. */
   note?: unknown;
 };
 

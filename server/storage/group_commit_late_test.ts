@@ -107,7 +107,7 @@ Deno.test("a job reads nothing that an attempt of its own has changed, and takes
   });
 });
 
-Deno.test("an attempt for which settle() refuses its own job is the answer", async () => {
+Deno.test("an attempt for which findResult() refuses its own job is the answer", async () => {
   await withLateLetter(2, async (storage) => {
     const attempt = await storage.commits.submit<string>({
       async findResult() {

@@ -4,14 +4,14 @@ import { findFolderFaults, type FolderTable } from "./folder_rules.ts";
 const TABLE: FolderTable = {
   storage: { imports: [], shows: "*" },
   agents: { imports: ["storage"], shows: ["records.ts"] },
-  messages: { imports: ["agents", "storage"], shows: ["send/sender.ts"] },
+  messages: { imports: ["agents", "storage"], shows: ["send/send.ts"] },
   digest: { imports: ["messages"], shows: [] },
 };
 const LAWFUL = [
-  ["server/agents/register_agent.ts", "server/storage/store.ts"],
+  ["server/agents/register.ts", "server/storage/store.ts"],
   ["server/messages/inbox.ts", "server/storage/store.ts"],
-  ["server/messages/inbox.ts", "server/agents/agent_records.ts"],
-  ["server/digest/sweep_digests.ts", "server/messages/send/sender.ts"],
+  ["server/messages/inbox.ts", "server/agents/records.ts"],
+  ["server/digest/sweep.ts", "server/messages/send/send.ts"],
   ["server/storage/store.ts", "server/deps.ts"],
   ["server/relay.ts", "server/messages/inbox.ts"],
 ];
@@ -28,8 +28,8 @@ Deno.test("findFolderFaults() finds nothing where folders keep to their table", 
 });
 
 Deno.test("findFolderFaults() names imports of a folder that the table does not allow", () => {
-  deepStrictEqual(faultsOf([...LAWFUL, ["server/agents/a.ts", "server/messages/send/sender.ts"]]), [
-    "server/agents/a.ts imports server/messages/send/sender.ts: agents/ may import storage/ of server/",
+  deepStrictEqual(faultsOf([...LAWFUL, ["server/agents/a.ts", "server/messages/send/send.ts"]]), [
+    "server/agents/a.ts imports server/messages/send/send.ts: agents/ may import storage/ of server/",
   ]);
 });
 
@@ -55,9 +55,9 @@ Deno.test("findFolderFaults() names a folder without a row, and rows that nothin
   deepStrictEqual(faultsOf([...LAWFUL, ["server/mail/a.ts", "server/deps.ts"]]), [
     "server/mail/: has no row in the table",
   ]);
-  const withoutDigest = LAWFUL.filter(([from]) => from !== "server/digest/sweep_digests.ts");
+  const withoutDigest = LAWFUL.filter(([from]) => from !== "server/digest/sweep.ts");
   deepStrictEqual(faultsOf(withoutDigest), [
-    'the table says "messages shows send/sender.ts", and nothing does',
+    'the table says "messages shows send/send.ts", and nothing does',
     'the table says "digest imports messages", and nothing does',
   ]);
 });
@@ -65,7 +65,7 @@ Deno.test("findFolderFaults() names a folder without a row, and rows that nothin
 Deno.test("findFolderFaults() names a circle in the table itself", () => {
   const table = { ...TABLE, storage: { imports: ["messages"], shows: "*" as const } };
   deepStrictEqual(
-    faultsOf([...LAWFUL, ["server/storage/a.ts", "server/messages/send/sender.ts"]], table),
+    faultsOf([...LAWFUL, ["server/storage/a.ts", "server/messages/send/send.ts"]], table),
     [
       "circle of folders: agents -> storage -> messages -> agents",
     ],

@@ -52,13 +52,13 @@ Deno.test("import rules: the toolkit's core imports no node: and nothing that st
 });
 
 Deno.test("import rules: server/ imports itself, toolkit/ and wordlists/", () => {
-  allowed("server/messages/send/sender.ts", "toolkit/mod.ts");
-  allowed("server/messages/send/sender.ts", "node:crypto");
+  allowed("server/messages/send/send.ts", "toolkit/mod.ts");
+  allowed("server/messages/send/send.ts", "node:crypto");
   allowed("server/demo.ts", "toolkit/client/mod.ts");
   for (const folder of ["cli", "page", "build"]) {
-    refused("server/messages/send/sender.ts", `toolkit/${folder}/main.ts`, /no library/);
+    refused("server/messages/send/send.ts", `toolkit/${folder}/main.ts`, /no library/);
   }
-  refused("server/messages/send/sender.ts", "docs/example.ts", /only itself/);
+  refused("server/messages/send/send.ts", "docs/example.ts", /only itself/);
   refused("server/docs/guides.ts", "docs/adr/README.md", /only itself/);
   refused("server/docs/guides.ts", "README.md", /only itself/);
 });

@@ -72,7 +72,7 @@ Deno.test("what is outdated alongside is prepared anew, and stored once", () =>
     assert.equal(await bench.row("a"), null);
   }));
 
-Deno.test("alongside() that fails at first is asked again: the outcome is known, and must not be lost", () =>
+Deno.test("extraWrites() that fails at first is asked again: the outcome is known, and must not be lost", () =>
   withStore(async (bench) => {
     const { handler } = tallied(
       scripted(async (item) => {

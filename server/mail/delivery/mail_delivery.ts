@@ -67,7 +67,7 @@ const SUSPENDED_MS = 5 * MINUTE_MS;
 /** Whether a mail is still wanted is asked again before its content where that took longer. */
 const FRESH_MS = 1_000;
 
-/** What an attempt says of itself to alongside(): the event, in the queue's words, and when it is given up. */
+/** What an attempt says of itself to extraWrites(): the event, in the queue's words, and when it is given up. */
 type Note = RecipientEvent & { endsAtMs?: number };
 
 /** Thrown between 354 and the content: the mail is not wanted any more, or not now. */

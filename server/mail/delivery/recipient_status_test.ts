@@ -170,7 +170,7 @@ Deno.test("afterEvent() keeps what the last attempt was told where the time runs
   ]);
 });
 
-Deno.test("isSettled() is false for what is still to be attempted", () => {
+Deno.test("isFinal() is false for what is still to be attempted", () => {
   const settled = STATUSES.filter((one) => isFinal({ status: one as RecipientStatus }));
   assert.deepEqual(settled, STATUSES.slice(3));
 });

@@ -56,8 +56,8 @@ export class ClientRate {
       return;
     }
     const { limit, windowMs } = this.#rule();
-    const free = { limit: limit - refusals.heldOf(this.#name), windowMs };
-    this.#release = refusals.hold(this.#name);
+    const free = { limit: limit - refusals.reservedOf(this.#name), windowMs };
+    this.#release = refusals.reserve(this.#name);
     const found = await this.services.records.read<WindowRecord>(this.#key);
     const admitted = admit(found?.window ?? [], this.services.now(), free);
     if ("retryAfterMs" in admitted) this.#refused = refuse(admitted.retryAfterMs);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { resultOf } from "./receiving_result.ts";
 
-Deno.test("settle() says who has the message and who has it not for good, in their order", () => {
+Deno.test("resultOf() says who has the message and who has it not for good, in their order", () => {
   assert.deepEqual(
     resultOf([
       { address: "a@x.test", code: "blocked" },
@@ -19,7 +19,7 @@ Deno.test("settle() says who has the message and who has it not for good, in the
   );
 });
 
-Deno.test("settle() has the sender try again, after the longest time, where one has no room or rate", () => {
+Deno.test("resultOf() has the sender try again, after the longest time, where one has no room or rate", () => {
   assert.throws(
     () =>
       resultOf([
