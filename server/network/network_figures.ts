@@ -1,5 +1,5 @@
 /**
- * The public figures as routes and pages ask for them: read in line with all other reads without
+ * The public figures as routes and pages ask for them: read in the queue of all other reads without
  * credentials, and given again while they are young (docs/architecture.md, "Reads without credentials").
  */
 import type { PublicReads } from "../storage/public_reads.ts";

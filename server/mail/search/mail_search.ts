@@ -34,7 +34,7 @@ export interface SearchBounds {
   messages: number;
   /** How long it looks; one message at least. */
   lookMs: number;
-  /** Searches at one time, of one org and of all, and how many of these wait in line. */
+  /** Searches at one time, of one org and of all, and how many of these wait in a queue. */
   perOrg: number;
   atOneTime: number;
   waiting: number;
