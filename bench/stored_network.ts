@@ -4,9 +4,9 @@
  */
 import { Buffer } from "node:buffer";
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
-import type { AgentRecord, Identity } from "../server/agents/records.ts";
+import type { AgentRecord, Identity } from "../server/agents/agent_records.ts";
 import { listingKey, listingOf } from "../server/directory/listing.ts";
-import { inKey, newInRecord, newOutRecord, outKey } from "../server/mailboxes/records.ts";
+import { inKey, newInRecord, newOutRecord, outKey } from "../server/mailboxes/agent_mailboxes.ts";
 import {
   encodeMessage,
   inboxKey,

@@ -4,8 +4,8 @@ import type { Deps } from "./deps.ts";
 import { RelayError } from "./errors.ts";
 import { type DatabaseProbe, healthRoutes } from "./health.ts";
 import { answerError, refusalOf } from "./http/answer.ts";
-import { AnswersInHand } from "./http/answers_in_hand.ts";
-import type { BodyReader } from "./http/body.ts";
+import { AnswerBudget } from "./http/answer_budget.ts";
+import type { BodyReader } from "./http/body_reader.ts";
 import { callerAddress } from "./http/client_address.ts";
 import { allowPreflight, openCors } from "./http/cors.ts";
 import { headAnswer } from "./http/head_answer.ts";
@@ -31,7 +31,7 @@ export interface AppParts {
   /** What the routes read bodies by. */
   bodies: Pick<BodyReader, "open">;
   /** Where large answers stand until they are taken; bounded as usual unless given. */
-  answers?: AnswersInHand;
+  answers?: AnswerBudget;
   /** Where requests are counted while they are under way. */
   requests?: RequestsUnderWay;
   /** Where refusals are counted by their codes. */
@@ -47,7 +47,7 @@ type Finished = Pick<Route, "cors" | "ownCors" | "page">;
  * an X-Request-Id made here, and never tells what went wrong inside.
  */
 export function createApp(parts: AppParts): Hono<HttpEnv> {
-  const { deps, routes, isDatabaseAlive, bodies, answers = new AnswersInHand() } = parts;
+  const { deps, routes, isDatabaseAlive, bodies, answers = new AnswerBudget() } = parts;
   const { requests = new RequestsUnderWay(), refusals = new RefusalCounts() } = parts;
   const table = createPathTable([
     assetRoute(),
@@ -65,19 +65,19 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
       const address = () => callerAddress(c, deps.config.trustedProxyHops);
       const body = route.body && bodies.open(c.req.raw, route.body, address);
       if (body !== undefined) c.set("body", body);
-      const settle = (answer: Response) => {
+      const finish = (answer: Response) => {
         body?.close(sentOf(c));
         return give(c, answer, route, requestId);
       };
       const refuse = (failure: unknown) => {
         body?.close(sentOf(c));
-        c.get("hold")?.end();
+        c.get("reservation")?.end();
         return fail(c.req.raw, failure, route, requestId);
       };
       try {
         if (!isLiteral && !hasDecodableSegments(c.req.path)) throw unknownPath();
         const answer = route.handle(c);
-        return answer instanceof Promise ? answer.then(settle, refuse) : settle(answer);
+        return answer instanceof Promise ? answer.then(finish, refuse) : finish(answer);
       } catch (failure) {
         return refuse(failure);
       }
@@ -133,7 +133,7 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
   ): Response | Promise<Response> {
     let given: Response;
     try {
-      given = giveAnswer(answer, c.get("hold"), answers, c.get("head"));
+      given = giveAnswer(answer, c.get("reservation"), answers, c.get("head"));
     } catch (failure) {
       return fail(c.req.raw, failure, route, requestId);
     }

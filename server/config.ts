@@ -1,7 +1,7 @@
 /** The settings of a relay: what the environment says, checked once at start-up. */
 import { base64 } from "@scure/base";
 import { requireLocal } from "./config/local_mode.ts";
-import { type MailConfig, parseMailConfig } from "./config/mail.ts";
+import { type MailConfig, parseMailConfig } from "./config/mail_config.ts";
 import { parseOperatorContact } from "./config/operator_contact.ts";
 import {
   booleanSetting,
@@ -17,7 +17,7 @@ import {
 import { type Limits, parseLimits } from "./limits.ts";
 
 export { ConfigError, type Environment } from "./config/values.ts";
-export type { MailConfig } from "./config/mail.ts";
+export type { MailConfig } from "./config/mail_config.ts";
 
 export interface Config {
   /** TCP port; 0 takes a free one. */

@@ -2,7 +2,7 @@
  * The relay as a process: the only file that reads the environment, opens the store, registers
  * crons and listens.
  */
-import { checkNamedFiles } from "./config/files.ts";
+import { checkNamedFiles } from "./config/check_named_files.ts";
 import { withEnvFile } from "./config/env_file.ts";
 import { ENV_FILE } from "./config/permissions.ts";
 import { readSettings } from "./config/read_settings.ts";

@@ -9,7 +9,7 @@ import { openBlobs } from "./blobs/part.ts";
 import { openVerification, type VerificationOptions } from "./agents/verification/part.ts";
 import { createCore } from "./core.ts";
 import { openCustody } from "./custody/part.ts";
-import { sealedAgentKeys } from "./custody/sealed_rows.ts";
+import { sealedAgentKeys } from "./custody/sealed_agent_keys.ts";
 import type { Deps } from "./deps.ts";
 import type { Log } from "./log.ts";
 import { openDescription } from "./description/part.ts";

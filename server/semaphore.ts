@@ -1,6 +1,6 @@
 /** Bounds how many callers work at one time, or how many of each name; the others wait in order. */
 import type { RelayError } from "./errors.ts";
-import { WaitingLine } from "./waiting_line.ts";
+import { WaitQueue } from "./wait_queue.ts";
 
 export interface SemaphoreOptions {
   /** Permits taken at one time: of each name, where callers name what they take them for. */
@@ -11,35 +11,35 @@ export interface SemaphoreOptions {
   refusal?: () => RelayError;
 }
 
-interface Line {
+interface Queue {
   taken: number;
-  readonly waiting: WaitingLine<true>;
+  readonly waiting: WaitQueue<true>;
 }
 
 export class Semaphore<Name = undefined> {
   /** Of names under which somebody has a permit. */
-  readonly #lines = new Map<Name | undefined, Line>();
+  readonly #queues = new Map<Name | undefined, Queue>();
 
   constructor(private readonly options: SemaphoreOptions) {}
 
   /** Names under which somebody has a permit. */
   get size(): number {
-    return this.#lines.size;
+    return this.#queues.size;
   }
 
   /** How many have a permit or wait for one. */
   countOf(name?: Name): number {
-    const line = this.#lines.get(name);
-    return line === undefined ? 0 : line.taken + line.waiting.length;
+    const queue = this.#queues.get(name);
+    return queue === undefined ? 0 : queue.taken + queue.waiting.length;
   }
 
   /** Takes a permit that is free. @returns gives it back, later calls do nothing; null where none is */
   tryTake(name?: Name): (() => void) | null {
-    const line = this.#lines.get(name) ?? { taken: 0, waiting: new WaitingLine<true>() };
-    if (line.taken >= this.options.permits) return null;
-    line.taken++;
-    this.#lines.set(name, line);
-    return this.#permit(line, name);
+    const queue = this.#queues.get(name) ?? { taken: 0, waiting: new WaitQueue<true>() };
+    if (queue.taken >= this.options.permits) return null;
+    queue.taken++;
+    this.#queues.set(name, queue);
+    return this.#permit(queue, name);
   }
 
   /**
@@ -51,10 +51,10 @@ export class Semaphore<Name = undefined> {
     const permit = this.tryTake(name);
     if (permit !== null) return permit;
     const { maxWaiting = Infinity, refusal } = this.options;
-    const line = this.#lines.get(name)!;
-    if (line.waiting.length >= maxWaiting) throw refusal!();
-    await line.waiting.wait();
-    return this.#permit(line, name);
+    const queue = this.#queues.get(name)!;
+    if (queue.waiting.length >= maxWaiting) throw refusal!();
+    await queue.waiting.wait();
+    return this.#permit(queue, name);
   }
 
   /** Does work under a permit of its own. @throws as take(), and what the work throws */
@@ -67,12 +67,12 @@ export class Semaphore<Name = undefined> {
     }
   }
 
-  #permit(line: Line, name: Name | undefined): () => void {
+  #permit(queue: Queue, name: Name | undefined): () => void {
     let isTaken = true;
     return () => {
       if (!isTaken) return;
       isTaken = false;
-      if (!line.waiting.give(true) && --line.taken === 0) this.#lines.delete(name);
+      if (!queue.waiting.give(true) && --queue.taken === 0) this.#queues.delete(name);
     };
   }
 }

@@ -51,23 +51,23 @@ Deno.test("Semaphore.run() gives its permit back, whatever becomes of the work",
 });
 
 Deno.test("Semaphore of one permit has work done in turn for each name, whatever became of the work before", async () => {
-  const turns = new Semaphore<string>({ permits: 1 });
+  const locks = new Semaphore<string>({ permits: 1 });
   const order: string[] = [];
   const first = Promise.withResolvers<void>();
-  const one = turns.run(async () => {
+  const one = locks.run(async () => {
     await first.promise;
     order.push("one");
     throw new Error("one failed");
   }, "a");
-  const two = turns.run(() => Promise.resolve(void order.push("two")), "a");
-  await turns.run(() => Promise.resolve(void order.push("other")), "b");
+  const two = locks.run(() => Promise.resolve(void order.push("two")), "a");
+  await locks.run(() => Promise.resolve(void order.push("other")), "b");
   assert.deepEqual(order, ["other"]);
-  assert.deepEqual([turns.countOf("a"), turns.countOf("b"), turns.size], [2, 0, 1]);
+  assert.deepEqual([locks.countOf("a"), locks.countOf("b"), locks.size], [2, 0, 1]);
   first.resolve();
   await assert.rejects(one, /one failed/);
   await two;
   assert.deepEqual(order, ["other", "one", "two"]);
-  assert.deepEqual([turns.countOf("a"), turns.size], [0, 0]);
+  assert.deepEqual([locks.countOf("a"), locks.size], [0, 0]);
 });
 
 Deno.test("Semaphore.tryTake() takes what is free of each name, and leaves none of a full one", async () => {

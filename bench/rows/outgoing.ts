@@ -58,8 +58,13 @@ export const outgoingDeliveries: Row = {
       await commits.submit({
         records: [outgoingKey(id)],
         sizeBytes: 1_000,
-        plan: (turn) =>
-          stageOutgoing(turn, { id, kind: KIND, payload: "payload", dueMs: turn.nowMs }),
+        plan: (transaction) =>
+          stageOutgoing(transaction, {
+            id,
+            kind: KIND,
+            payload: "payload",
+            dueMs: transaction.nowMs,
+          }),
       });
     }
     return {

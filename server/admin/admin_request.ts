@@ -4,7 +4,7 @@ import { decodeAddress } from "../../toolkit/decode_address.ts";
 import type { JsonObject, JsonValue } from "../../toolkit/json_value.ts";
 import type { Identities } from "../agents/identities.ts";
 import { cleanHandle } from "../agents/profile_rules.ts";
-import type { Identity } from "../agents/records.ts";
+import type { Identity } from "../agents/agent_records.ts";
 import { invalidJson, RelayError } from "../errors.ts";
 import { cleanLine } from "../http/text_fields.ts";
 

@@ -3,10 +3,10 @@
  * send checks, the directory's listing and the totals. It also begins the sweep that corrects feed
  * and leaderboard.
  */
-import { agentKey, type Identity } from "../agents/records.ts";
+import { agentKey, type Identity } from "../agents/agent_records.ts";
 import { stageCandidate } from "../digest/candidates.ts";
 import { stageListing } from "../directory/listing.ts";
-import { inKey, outKey } from "../mailboxes/records.ts";
+import { inKey, outKey } from "../mailboxes/agent_mailboxes.ts";
 import { isTestHandle } from "../network/counted.ts";
 import { newSweep, sweepKey } from "../network/sweep_record.ts";
 import { BAN_COUNT, UNBAN_COUNT } from "../network/totals.ts";
@@ -25,25 +25,32 @@ export async function setBanned(
   reason: string | null = null,
 ): Promise<boolean> {
   const { id, handle } = identity;
-  return await commits.submit((turn) => {
-    const inbox = turn.record(inKey(id))!;
-    const outbox = turn.record(outKey(id))!;
+  return await commits.submit((transaction) => {
+    const inbox = transaction.record(inKey(id))!;
+    const outbox = transaction.record(outKey(id))!;
     if (inbox.banned === banned) {
-      const known = turn.record(banKey(id));
+      const known = transaction.record(banKey(id));
       if (banned && reason !== null && reason !== known?.reason) {
-        stageBan(turn, identity, { v: 1, reason, bannedAtMs: known?.bannedAtMs ?? null });
+        stageBan(transaction, identity, { v: 1, reason, bannedAtMs: known?.bannedAtMs ?? null });
       }
       return false;
     }
-    turn.putRecord(inKey(id), { ...inbox, banned });
-    turn.putRecord(outKey(id), { ...outbox, banned });
-    stageBan(turn, identity, banned ? { v: 1, reason, bannedAtMs: turn.nowMs } : null);
-    stageListing(turn, turn.record(agentKey(id))!, !banned);
+    transaction.putRecord(inKey(id), { ...inbox, banned });
+    transaction.putRecord(outKey(id), { ...outbox, banned });
+    stageBan(
+      transaction,
+      identity,
+      banned ? { v: 1, reason, bannedAtMs: transaction.nowMs } : null,
+    );
+    stageListing(transaction, transaction.record(agentKey(id))!, !banned);
     // Messages that came before the ban and were never fetched count for a digest again.
-    if (!banned && inbox.notify) stageCandidate(turn, id);
+    if (!banned && inbox.notify) stageCandidate(transaction, id);
     if (!isTestHandle(handle)) {
-      turn.sum(banned ? BAN_COUNT : UNBAN_COUNT, 1n);
-      turn.putRecord(sweepKey(id), newSweep(banned ? "hide" : "show", outbox.head, inbox.head));
+      transaction.sum(banned ? BAN_COUNT : UNBAN_COUNT, 1n);
+      transaction.putRecord(
+        sweepKey(id),
+        newSweep(banned ? "hide" : "show", outbox.head, inbox.head),
+      );
     }
     return true;
   });

@@ -3,7 +3,7 @@
  * for each store, from the mailbox records, before it is first shown.
  */
 import type { AgentCore } from "../agents/agent_core.ts";
-import { inKey, type InRecord } from "../mailboxes/records.ts";
+import { inKey, type InRecord } from "../mailboxes/agent_mailboxes.ts";
 import { BAN_LIST_PREFIX, banKey, type ListedBan, stageBan } from "./ban_record.ts";
 
 /** Exists once every ban of the store is in the list. */
@@ -47,10 +47,10 @@ export class BanList {
     const agent = await identities.byId(agentId);
     await commits.submit({
       whateverTheClock: true, // the list could not be read
-      plan(turn) {
-        const isListed = turn.record(banKey(agentId)) !== null;
-        if (isListed || !turn.record(inKey(agentId))!.banned) return;
-        stageBan(turn, agent, { v: 1, reason: null, bannedAtMs: null });
+      plan(transaction) {
+        const isListed = transaction.record(banKey(agentId)) !== null;
+        if (isListed || !transaction.record(inKey(agentId))!.banned) return;
+        stageBan(transaction, agent, { v: 1, reason: null, bannedAtMs: null });
       },
     });
   }

@@ -1,7 +1,7 @@
 /** What is kept of a ban for the operator, and the list of bans. */
 import { defineRecord } from "../storage/record_key.ts";
-import type { Identity } from "../agents/records.ts";
-import type { Turn } from "../storage/group_commit.ts";
+import type { Identity } from "../agents/agent_records.ts";
+import type { Transaction } from "../storage/group_commit.ts";
 
 /** ["ban", agentId]; stands while the agent is banned. Null where the ban is older than these records. */
 export interface BanRecord {
@@ -29,15 +29,15 @@ const listedKey = (bannedAtMs: number | null, agentId: number): Deno.KvKey => [
 
 /** Writes the record of a ban, or deletes it for null. */
 export function stageBan(
-  turn: Turn,
+  transaction: Transaction,
   { id, address, handle }: Pick<Identity, "id" | "address" | "handle">,
   ban: BanRecord | null,
 ): void {
-  const before = turn.record(banKey(id));
-  turn.putRecord(banKey(id), ban);
+  const before = transaction.record(banKey(id));
+  transaction.putRecord(banKey(id), ban);
   if (ban !== null) {
     const { reason, bannedAtMs } = ban;
     const listed: ListedBan = { v: 1, address, handle, reason, bannedAtMs };
-    turn.set(listedKey(bannedAtMs, id), listed);
-  } else if (before !== null) turn.delete(listedKey(before.bannedAtMs, id));
+    transaction.set(listedKey(bannedAtMs, id), listed);
+  } else if (before !== null) transaction.delete(listedKey(before.bannedAtMs, id));
 }

@@ -4,7 +4,7 @@ import { describeFailure } from "../http/describe_failure.ts";
 import type { RecentMessages } from "../messages/rows/recent_messages.ts";
 import type { StoredMessages } from "../messages/rows/stored_messages.ts";
 import type { Part } from "../part.ts";
-import { OperatorActions, type OperatorActionsOptions } from "./actions.ts";
+import { OperatorActions, type OperatorActionsOptions } from "./operator_actions.ts";
 import { BanList } from "./ban_list.ts";
 import { Purges } from "./purges.ts";
 import { adminRoutes } from "./routes.ts";

@@ -8,11 +8,11 @@
  * gone. An unban does not end it. What was sent before the purge was asked for is deleted; what
  * comes later stays.
  */
-import type { Identity } from "../agents/records.ts";
+import type { Identity } from "../agents/agent_records.ts";
 import type { AgentCore } from "../agents/agent_core.ts";
 import type { Log } from "../log.ts";
 import { invalidJson } from "../errors.ts";
-import { outKey } from "../mailboxes/records.ts";
+import { outKey } from "../mailboxes/agent_mailboxes.ts";
 import { releaseBytes } from "../mailboxes/retained_bytes.ts";
 import {
   PURGE_MARK,
@@ -56,8 +56,8 @@ export class Purges {
    */
   async begin({ id, handle }: Identity): Promise<void> {
     await this.options.commits.submit<PurgeRecord>({
-      plan(turn) {
-        const out = turn.record(outKey(id))!;
+      plan(transaction) {
+        const out = transaction.record(outKey(id))!;
         if (!out.banned) {
           throw invalidJson("only what a banned agent sent is purged: ban it first");
         }
@@ -66,9 +66,9 @@ export class Purges {
         const beforeId = out.head + 1;
         const { retained } = out;
         const purge: PurgeRecord = { v: 1, handle, beforeId, nextBeforeId: beforeId, retained };
-        turn.putRecord(purgeKey(id), purge);
-        turn.set(purgingKey(id), 1);
-        turn.set(PURGE_MARK, 1);
+        transaction.putRecord(purgeKey(id), purge);
+        transaction.set(purgingKey(id), 1);
+        transaction.set(PURGE_MARK, 1);
         return purge;
       },
       committed: ({ beforeId }) => this.options.recent.purge(id, beforeId),
@@ -99,7 +99,7 @@ export class Purges {
       const purge = await reads.get(key);
       if (purge === null || purge.nextBeforeId === null) {
         // It ended meanwhile. A row without its purge must not keep the work going for ever.
-        return { more: false, stage: (turn) => turn.delete(purgingKey(agentId)) };
+        return { more: false, stage: (transaction) => transaction.delete(purgingKey(agentId)) };
       }
       const doomed = await listDoomed(store, agentId, purge.nextBeforeId, messagesAStep);
       const correction = await takeOffFeed(store, doomed.messages);
@@ -110,16 +110,16 @@ export class Purges {
         correction,
         more,
         ended: more ? undefined : purge.handle,
-        stage(turn) {
-          for (const { keys } of going) for (const row of keys) turn.delete(row);
-          if (more) return turn.putRecord(key, { ...purge, nextBeforeId: lastId! });
-          const out = turn.record(outKey(agentId))!;
+        stage(transaction) {
+          for (const { keys } of going) for (const row of keys) transaction.delete(row);
+          if (more) return transaction.putRecord(key, { ...purge, nextBeforeId: lastId! });
+          const out = transaction.record(outKey(agentId))!;
           const retained = releaseBytes(out.retained, purge.retained, { retentionMs });
-          turn.putRecord(outKey(agentId), { ...out, retained });
+          transaction.putRecord(outKey(agentId), { ...out, retained });
           // It is kept for as long as a row of these messages could be.
           const done = { ...purge, nextBeforeId: null, retained: [] };
-          turn.putRecord(key, done, retentionMs + EXPIRY_MARGIN_MS);
-          turn.delete(purgingKey(agentId));
+          transaction.putRecord(key, done, retentionMs + EXPIRY_MARGIN_MS);
+          transaction.delete(purgingKey(agentId));
         },
       };
     });

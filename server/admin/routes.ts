@@ -7,7 +7,7 @@ import { requireAdmin } from "../http/require_admin.ts";
 import type { Route } from "../http/route.ts";
 import { timestamp } from "../timestamp.ts";
 import { pageLimit } from "../http/page_limit.ts";
-import type { OperatorActions } from "./actions.ts";
+import type { OperatorActions } from "./operator_actions.ts";
 import { findByKey, findNamed, readReason } from "./admin_request.ts";
 import type { ListedBan } from "./ban_record.ts";
 

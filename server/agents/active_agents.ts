@@ -1,8 +1,8 @@
 /** Agents as anybody may look them up: those that are registered and not banned. */
 import type { AgentCore } from "./agent_core.ts";
-import { inKey, type InRecord } from "../mailboxes/records.ts";
+import { inKey, type InRecord } from "../mailboxes/agent_mailboxes.ts";
 import { recordName } from "../storage/record_cache.ts";
-import { agentKey, type AgentRecord } from "./records.ts";
+import { agentKey, type AgentRecord } from "./agent_records.ts";
 
 export type ActiveAgentServices = Pick<
   AgentCore,
@@ -25,7 +25,7 @@ export async function findActiveAgent(
   identifier: string,
 ): Promise<ActiveAgent | null> {
   const read = () => readActiveAgent(services, identifier);
-  // Where memory is the truth and has it all, nobody has to wait in line for the store.
+  // Where memory is the truth and has it all, nobody has to wait in the queue for the store.
   return await (isInMemory(services, identifier) ? read() : services.publicReads.run(read));
 }
 

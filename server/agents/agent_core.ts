@@ -1,9 +1,9 @@
 /** What every part of the messaging area is given: the core of the relay, and who its agents are. */
 import type { Core } from "../core.ts";
-import { type Authenticator, createAuthenticator } from "./authenticate.ts";
+import { type Authenticator, createAuthenticator } from "./authenticator.ts";
 import { Identities } from "./identities.ts";
 import { Presence } from "./presence.ts";
-import { tokenKey } from "./records.ts";
+import { tokenKey } from "./agent_records.ts";
 import type { SignatureVerifier } from "./verification/signature_verifier.ts";
 
 export interface AgentCore extends Core {

@@ -9,11 +9,11 @@ import {
   type SayWords,
 } from "../description/declaration.ts";
 import type { RelayError } from "../errors.ts";
-import { goOn } from "../http/go_on.ts";
+import { whenReady } from "../http/when_ready.ts";
 import { readBody } from "../http/read_body.ts";
 import type { HttpEnv } from "../http/route.ts";
 import { type IdentifyCaller, withCaller, withCallerAndBody } from "../http/with_caller.ts";
-import type { Caller, SignatureCredential } from "./authenticate.ts";
+import type { Caller, SignatureCredential } from "./authenticator.ts";
 
 /** What such routes are mounted with, besides the services of their own. */
 export type AgentServices = MountServices & Pick<AgentCore, "authenticator" | "presence">;
@@ -66,7 +66,7 @@ export function agentBodyRoute<Services>(
       const identify: IdentifyCaller<Caller> = refuse === undefined
         ? authenticator.authenticate
         : (c, body) =>
-          goOn(authenticator.identify(c, body), (caller) => {
+          whenReady(authenticator.identify(c, body), (caller) => {
             const { kind } = caller.credential;
             if (!may.includes(WAY[kind])) throw refuse(kind);
             presence.touch(caller.agent.id);
@@ -97,7 +97,7 @@ export function signedRoute<Services>(
     (services) =>
       withCallerAndBody(
         (c, body) =>
-          goOn(services.authenticator.identify(c, body), ({ agent, credential }) => {
+          whenReady(services.authenticator.identify(c, body), ({ agent, credential }) => {
             if (credential.kind !== "signature") throw refuse();
             return { agent, credential };
           }),

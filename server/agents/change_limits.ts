@@ -1,6 +1,6 @@
 /** How often an agent may change its profile and its owner_token: windows in the commits themselves. */
 import { rateLimited } from "../errors.ts";
-import type { Turn } from "../storage/group_commit.ts";
+import type { Transaction } from "../storage/group_commit.ts";
 import { stageWindow, windowKey } from "../storage/window_record.ts";
 import { HOUR_MS, MINUTE_MS } from "../time_units.ts";
 
@@ -9,9 +9,9 @@ import { HOUR_MS, MINUTE_MS } from "../time_units.ts";
  * @param limit changes a minute
  * @throws RelayError `rate_limited`
  */
-export function countProfileChange(turn: Turn, agentId: number, limit: number): void {
+export function countProfileChange(transaction: Transaction, agentId: number, limit: number): void {
   stageWindow(
-    turn,
+    transaction,
     windowKey("profile", agentId),
     { limit, windowMs: MINUTE_MS },
     (retryAfterMs) =>
@@ -27,9 +27,9 @@ export function countProfileChange(turn: Turn, agentId: number, limit: number): 
  * @param limit tokens an hour
  * @throws RelayError `rate_limited`
  */
-export function countTokenRenewal(turn: Turn, agentId: number, limit: number): void {
+export function countTokenRenewal(transaction: Transaction, agentId: number, limit: number): void {
   stageWindow(
-    turn,
+    transaction,
     windowKey("owner-token", agentId),
     { limit, windowMs: HOUR_MS },
     (retryAfterMs) =>

@@ -8,7 +8,7 @@ import { decodeAddress } from "../../toolkit/decode_address.ts";
 import { BoundedMap } from "../bounded_map.ts";
 import { defineRecord } from "../storage/record_key.ts";
 import { readIdentifier } from "./identifier.ts";
-import { agentKey, type AgentRecord, type Identity } from "./records.ts";
+import { agentKey, type AgentRecord, type Identity } from "./agent_records.ts";
 
 /** Measured: 0.5 KB each. */
 const REMEMBERED = 150_000;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { encodeAddress } from "../../toolkit/encode_address.ts";
 import { wordName } from "../../toolkit/word_name.ts";
 import { bindingKey, Identities } from "./identities.ts";
-import { agentKey, type AgentRecord } from "./records.ts";
+import { agentKey, type AgentRecord } from "./agent_records.ts";
 
 function agent(id: number): AgentRecord {
   const publicKey = new Uint8Array(32).fill(id % 256);

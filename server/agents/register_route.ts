@@ -20,7 +20,7 @@ import {
   cleanTags,
   refuseReservedHandle,
 } from "./profile_rules.ts";
-import { registerAgent } from "./register.ts";
+import { registerAgent } from "./register_agent.ts";
 import { AGENT_FIELDS, ownerToken } from "./schemas.ts";
 import { makeToken } from "./tokens.ts";
 

@@ -8,7 +8,7 @@ import { answerJson, NO_STORE } from "../http/answer.ts";
 import { decodeSegment } from "../http/target.ts";
 import { findActiveAgent } from "./active_agents.ts";
 import { agentRoute, signedRoute } from "./agent_route.ts";
-import { agentKey, agentProfile, type AgentRecord, whoamiRecord } from "./records.ts";
+import { agentKey, agentProfile, type AgentRecord, whoamiRecord } from "./agent_records.ts";
 import { register } from "./register_route.ts";
 import { AGENT_FIELDS, AgentProfile, ownerToken } from "./schemas.ts";
 import { rotateOwnerToken } from "./tokens.ts";

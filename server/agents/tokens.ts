@@ -6,7 +6,7 @@ import type { GroupCommit } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
 import { countTokenRenewal } from "./change_limits.ts";
-import { agentKey, tokenKey, type TokenKind, type TokenRecord } from "./records.ts";
+import { agentKey, tokenKey, type TokenKind, type TokenRecord } from "./agent_records.ts";
 import { refuseForgotten, signatureKey, type SignatureUse } from "./signature_use.ts";
 
 const PREFIX: Record<TokenKind, string> = { owner: "rt_owner_", mcp: "rt_mcp_" };
@@ -65,18 +65,20 @@ async function rotate(
   const usedKey = signatureKey(agentId, use);
   const { token, hash } = makeToken("owner", random);
   return await commits.submit<string>({
-    settle: () => refuseUsedSignature(records, usedKey),
-    plan(turn) {
+    findResult: () => refuseUsedSignature(records, usedKey),
+    plan(transaction) {
       // One token of an agent a group: a repetition in the same group would get one too.
-      turn.requireCommitted(key);
-      const agent = turn.record(key)!;
+      transaction.requireCommitted(key);
+      const agent = transaction.record(key)!;
       refuseForgotten(store, use);
-      countTokenRenewal(turn, agentId, renewalsPerHour);
-      turn.requireAbsent(usedKey);
-      turn.set(usedKey, { v: 1, use: "owner-token" });
-      if (agent.ownerTokenHash !== null) turn.putRecord(tokenKey(agent.ownerTokenHash), null);
-      turn.set(tokenKey(hash), { v: 1, agentId, kind: "owner" } satisfies TokenRecord);
-      turn.putRecord(key, { ...agent, ownerTokenHash: hash });
+      countTokenRenewal(transaction, agentId, renewalsPerHour);
+      transaction.requireAbsent(usedKey);
+      transaction.set(usedKey, { v: 1, use: "owner-token" });
+      if (agent.ownerTokenHash !== null) {
+        transaction.putRecord(tokenKey(agent.ownerTokenHash), null);
+      }
+      transaction.set(tokenKey(hash), { v: 1, agentId, kind: "owner" } satisfies TokenRecord);
+      transaction.putRecord(key, { ...agent, ownerTokenHash: hash });
       return token;
     },
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { openTestStorage } from "../../tests/support/storage.ts";
-import { agentKey, type AgentRecord } from "./records.ts";
+import { agentKey, type AgentRecord } from "./agent_records.ts";
 import { rotateOwnerToken } from "./tokens.ts";
 
 const AGENT: AgentRecord = {

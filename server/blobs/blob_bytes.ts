@@ -1,5 +1,5 @@
 /** Where the bytes of blobs lie: what both forms of the blob store have in common. */
-import type { Turn } from "../storage/job.ts";
+import type { Transaction } from "../storage/job.ts";
 import type { BlobName } from "./blob_name.ts";
 
 /** Bytes that may belong to no record. */
@@ -28,14 +28,14 @@ export interface BlobBytes {
   /** Size as stored, null where there is none; undefined where the form cannot lose bytes alone. */
   sizeBytesOf?(name: BlobName): Promise<number | null>;
   /** What the commit that keeps a blob writes beside it. */
-  onKeep?(turn: Turn, name: BlobName): void;
+  onKeep?(transaction: Transaction, name: BlobName): void;
   /**
    * Walks through bytes that may belong to no record, some at a time.
    * @param sinceMs written since; bytes from before may be left out
-   * @param isSettled whether nobody can be writing the blob any more
+   * @param isClosed whether nobody can be writing the blob any more
    */
   found(
     sinceMs: number,
-    isSettled: (name: BlobName) => boolean,
+    isClosed: (name: BlobName) => boolean,
   ): AsyncGenerator<readonly FoundBytes[]>;
 }

@@ -140,7 +140,7 @@ export class BlobFiles implements BlobBytes {
   /** Unfinished files and empty folders, which no record can name, are deleted on the way. */
   async *found(
     sinceMs: number,
-    isSettled: (name: BlobName) => boolean,
+    isClosed: (name: BlobName) => boolean,
   ): AsyncGenerator<readonly FoundBytes[]> {
     for await (const outer of entriesOf(this.root)) {
       const outerMs = outer.isDirectory ? folderTimeMs(outer.name) : null;
@@ -148,7 +148,7 @@ export class BlobFiles implements BlobBytes {
       for await (const inner of entriesOf(join(this.root, outer.name))) {
         const innerMs = inner.isDirectory ? folderTimeMs(outer.name, inner.name) : null;
         if (innerMs === null || innerMs + INNER_FOLDER_MS < sinceMs) continue;
-        yield* this.#foundIn(join(this.root, outer.name, inner.name), isSettled);
+        yield* this.#foundIn(join(this.root, outer.name, inner.name), isClosed);
       }
       await removeEmpty(join(this.root, outer.name));
     }
@@ -156,14 +156,14 @@ export class BlobFiles implements BlobBytes {
 
   async *#foundIn(
     folder: string,
-    isSettled: (name: BlobName) => boolean,
+    isClosed: (name: BlobName) => boolean,
   ): AsyncGenerator<readonly FoundBytes[]> {
     let batch: FoundBytes[] = [];
     let files = 0;
     for await (const entry of entriesOf(folder)) {
       files++;
       const blob = entry.isFile ? blobOfFile(entry.name) : null;
-      if (blob === null || !isSettled(blob.name)) continue;
+      if (blob === null || !isClosed(blob.name)) continue;
       if (!blob.isFinished) await removeFile(join(folder, entry.name));
       else if (batch.push({ name: blob.name, sizeBytes: 0 }) >= BATCH) {
         yield batch;

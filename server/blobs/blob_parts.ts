@@ -2,7 +2,7 @@
  * Blobs as values of the store, where the disk is not the relay's own: parts of 60,000 bytes, a
  * dozen in a commit (docs/adr/0037).
  */
-import type { Turn } from "../storage/job.ts";
+import type { Transaction } from "../storage/job.ts";
 import type { Store } from "../storage/store.ts";
 import type { BlobBytes, FoundBytes } from "./blob_bytes.ts";
 import type { BlobName } from "./blob_name.ts";
@@ -74,14 +74,14 @@ export class BlobParts implements BlobBytes {
     await this.store.transact((transaction) => transaction.delete(pendingKey(name)));
   }
 
-  onKeep(turn: Turn, name: BlobName): void {
-    turn.delete(pendingKey(name));
+  onKeep(transaction: Transaction, name: BlobName): void {
+    transaction.delete(pendingKey(name));
   }
 
   /** All of them each time: those that were kept are not among them. */
   async *found(
     _sinceMs: number,
-    isSettled: (name: BlobName) => boolean,
+    isClosed: (name: BlobName) => boolean,
   ): AsyncGenerator<readonly FoundBytes[]> {
     const pending = this.store.batches<PendingRow>({ prefix: [PENDING] }, { batchSize: BATCH });
     for await (const rows of pending) {
@@ -89,7 +89,7 @@ export class BlobParts implements BlobBytes {
         name: key.slice(1) as string[],
         sizeBytes: value.sizeBytes,
       }));
-      yield found.filter(({ name }) => isSettled(name));
+      yield found.filter(({ name }) => isClosed(name));
     }
   }
 }

@@ -4,7 +4,7 @@ import { RelayError } from "../errors.ts";
 import { logSparsely } from "../log_sparsely.ts";
 import { BoundedMap } from "../bounded_map.ts";
 import type { FreeDisk } from "../storage/free_disk.ts";
-import type { Turn } from "../storage/job.ts";
+import type { Transaction } from "../storage/job.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { Semaphore } from "../semaphore.ts";
 import type { Store } from "../storage/store.ts";
@@ -106,10 +106,10 @@ export class BlobStore implements Blobs {
     return hashed;
   }
 
-  keep(turn: Turn, ref: BlobRef): void {
+  keep(transaction: Transaction, ref: BlobRef): void {
     const { recent, bytes } = this.options;
     const owner = ref.name[0]!;
-    if (!recent.plan(ref.name, sweepsIn(turn.record(storageKey(owner))))) {
+    if (!recent.plan(ref.name, sweepsIn(transaction.record(storageKey(owner))))) {
       throw new RelayError(
         "unavailable",
         "this took too long between its first and its last step: nothing was kept, send it again",
@@ -117,20 +117,20 @@ export class BlobStore implements Blobs {
       );
     }
     const sizeBytes = sizeBytesOf(ref);
-    turn.set(blobKey(ref.name), { v: 1, sizeBytes } satisfies BlobRow);
-    countStorage(turn, owner, sizeBytes);
-    bytes.onKeep?.(turn, ref.name);
+    transaction.set(blobKey(ref.name), { v: 1, sizeBytes } satisfies BlobRow);
+    countStorage(transaction, owner, sizeBytes);
+    bytes.onKeep?.(transaction, ref.name);
   }
 
-  drop(turn: Turn, ref: BlobRef, isCounted = true): void {
-    if (!isCounted) turn.delete(blobKey(ref.name));
+  drop(transaction: Transaction, ref: BlobRef, isCounted = true): void {
+    if (!isCounted) transaction.delete(blobKey(ref.name));
     const row: DeletionRow = {
       v: 1,
       sizeBytes: sizeBytesOf(ref),
       orphan: false,
       ...(isCounted ? { dropped: true } : {}),
     };
-    turn.set(deletionKey(turn.nowMs + DELETION_DELAY_MS, ref.name), row);
+    transaction.set(deletionKey(transaction.nowMs + DELETION_DELAY_MS, ref.name), row);
   }
 
   async discard(ref: BlobRef): Promise<void> {

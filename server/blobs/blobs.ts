@@ -3,7 +3,7 @@
  * one that no commit has kept within an hour is swept. It is made of sections, each of which is read
  * and checked by itself.
  */
-import type { Turn } from "../storage/job.ts";
+import type { Transaction } from "../storage/job.ts";
 
 export { BlobDamaged } from "./blob_damaged.ts";
 
@@ -39,13 +39,13 @@ export interface Blobs {
    * clock and by the monotonic one.
    * @throws RelayError `unavailable` for what was written longer ago by either, or given up
    */
-  keep(turn: Turn, ref: BlobRef): void;
+  keep(transaction: Transaction, ref: BlobRef): void;
   /**
    * In the commit that takes the record away: the blob goes, an hour later at the soonest, and counts
    * until then.
    * @param isCounted false for one that a former version kept without counting it
    */
-  drop(turn: Turn, ref: BlobRef, isCounted?: boolean): void;
+  drop(transaction: Transaction, ref: BlobRef, isCounted?: boolean): void;
   /**
    * Gives up a blob that was written and will not be kept; failing is no harm, the sweep comes. A blob
    * that a plan has kept is left to the sweep: its commit may still come though its caller heard 503.

@@ -118,17 +118,17 @@ export class Deletions {
         const isMore = due.length === ROWS_A_STEP || rows.length < due.length;
         return { ended: await this.#deleteBytesOf(rows), isMore };
       },
-      plan(turn, { ended, isMore }) {
+      plan(transaction, { ended, isMore }) {
         if (ended.length === 0) return isMore;
-        turn.putRecord(SWEEP, { attempt: turn.attempt });
+        transaction.putRecord(SWEEP, { attempt: transaction.attempt });
         const bytes = new Map<string, number>();
         for (const { key, name, countedBytes } of ended) {
-          turn.delete(key);
+          transaction.delete(key);
           if (countedBytes === 0) continue;
-          turn.delete(blobKey(name));
+          transaction.delete(blobKey(name));
           bytes.set(name[0]!, (bytes.get(name[0]!) ?? 0) + countedBytes);
         }
-        for (const [owner, sum] of bytes) countOut(turn, owner, sum);
+        for (const [owner, sum] of bytes) countOut(transaction, owner, sum);
         return isMore;
       },
     });
@@ -145,8 +145,8 @@ export class Deletions {
       rows.filter(({ key, value }) => value.orphan && !isRecent(deletionOf(key).name)).map(ownerOf),
     );
     if (owners.size === 0) return;
-    await this.options.commits.submit((turn) => {
-      for (const owner of owners) countSweep(turn, owner);
+    await this.options.commits.submit((transaction) => {
+      for (const owner of owners) countSweep(transaction, owner);
     });
   }
 

@@ -73,12 +73,12 @@ export class Orphans {
     this.#beganMs = nowMs;
     return {
       beganMs: nowMs,
-      found: this.options.bytes.found(sinceMs, (name) => this.#isSettled(name)),
+      found: this.options.bytes.found(sinceMs, (name) => this.#isClosed(name)),
     };
   }
 
   /** A time ahead of the clock is as good as one long ago: it was written by another clock. */
-  #isSettled(name: BlobName): boolean {
+  #isClosed(name: BlobName): boolean {
     const { store: { now }, isRecent } = this.options;
     return Math.abs(now() - writtenMs(name)) > GRACE_MS && !isRecent(name);
   }

@@ -16,7 +16,7 @@ import { BlobWriter } from "./blob_writer.ts";
 import type { Blobs } from "./blobs.ts";
 import { blobWriterIn } from "./start_blob_writer.ts";
 import { Deletions } from "./deletions.ts";
-import { tellOfMissingBytes } from "./missing_bytes.ts";
+import { reportMissingBytes } from "./report_missing_bytes.ts";
 import { Orphans } from "./orphans.ts";
 import { RecentWrites } from "./recent_writes.ts";
 import { StoreMark } from "./store_mark.ts";
@@ -83,7 +83,7 @@ export async function openBlobs(
         if (bytes.sizeBytesOf === undefined) return;
         // Behind the sweep: what was dropped is missing in a copy of the bytes, and soon in the store.
         const sizeBytesOf = bytes.sizeBytesOf.bind(bytes);
-        await tellOfMissingBytes({ store, sizeBytesOf, log, stopped: stopping.signal });
+        await reportMissingBytes({ store, sizeBytesOf, log, stopped: stopping.signal });
       };
       background = look().catch(logStopped);
     },

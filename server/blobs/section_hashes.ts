@@ -4,7 +4,7 @@ import { sha256Of } from "../http/sha256_of.ts";
 /** Bytes that are hashed in one turn of the event loop, or two. */
 const SMALL_BYTES = 2 ** 20;
 
-/** SHA-256 of sections, made in turns: large ones one after the other, so that their turns do not come together. */
+/** SHA-256 of sections, made in slices: large ones one after the other, so that their slices do not come together. */
 export class SectionHashes {
   #last: Promise<unknown> = Promise.resolve();
 

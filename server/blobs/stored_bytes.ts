@@ -2,7 +2,7 @@
  * How many bytes an owner has in the blob store: those of every blob from the commit that keeps it
  * until its bytes are gone. Whose a blob is, the outermost of its folders says.
  */
-import type { Turn } from "../storage/job.ts";
+import type { Transaction } from "../storage/job.ts";
 import { defineRecord } from "../storage/record_key.ts";
 import { DAY_MS } from "../time_units.ts";
 
@@ -22,10 +22,10 @@ const storageRecord = defineRecord<StorageRecord, [owner: string, what: "bytes"]
 export const storageKey = (owner: string) => storageRecord(owner, "bytes");
 
 /** Counts bytes in or out. */
-export function countStorage(turn: Turn, owner: string, bytes: number): void {
+export function countStorage(transaction: Transaction, owner: string, bytes: number): void {
   const key = storageKey(owner);
-  const before = turn.record(key);
-  turn.putRecord(key, { ...before, v: 1, bytes: Math.max(0, (before?.bytes ?? 0) + bytes) });
+  const before = transaction.record(key);
+  transaction.putRecord(key, { ...before, v: 1, bytes: Math.max(0, (before?.bytes ?? 0) + bytes) });
 }
 
 export const sweepsIn = (record: StorageRecord | null): number => record?.sweeps ?? 0;
@@ -37,19 +37,19 @@ const SWEPT_NOBODY_MS = 30 * DAY_MS;
  * In a commit before bytes of nobody's are removed: from then on no commit keeps what was written before,
  * whatever the clocks of its process say. Each that keeps bytes checks that record.
  */
-export function countSweep(turn: Turn, owner: string): void {
+export function countSweep(transaction: Transaction, owner: string): void {
   const key = storageKey(owner);
-  const before = turn.record(key);
+  const before = transaction.record(key);
   const next: StorageRecord = { ...before ?? { v: 1, bytes: 0 }, sweeps: sweepsIn(before) + 1 };
-  turn.putRecord(key, next, next.bytes === 0 ? SWEPT_NOBODY_MS : undefined);
+  transaction.putRecord(key, next, next.bytes === 0 ? SWEPT_NOBODY_MS : undefined);
 }
 
 /** As countStorage(), for bytes that go: of an owner that has gone there is nothing to count. */
-export function countOut(turn: Turn, owner: string, bytes: number): void {
-  const before = turn.record(storageKey(owner));
+export function countOut(transaction: Transaction, owner: string, bytes: number): void {
+  const before = transaction.record(storageKey(owner));
   // Written again, the record that countSweep() leaves of who has gone would stay for good.
   if (before === null || (before.bytes === 0 && bytes >= 0)) return;
-  countStorage(turn, owner, -bytes);
+  countStorage(transaction, owner, -bytes);
 }
 
 /** Owners whose bytes one commit counts: records are checked, and one over KV Connect checks ten. */

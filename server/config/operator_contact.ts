@@ -1,5 +1,5 @@
 /** Who answers for a relay, as its pages tell people. */
-import { isAddress } from "./mail.ts";
+import { isAddress } from "./mail_config.ts";
 import { ConfigError, type Environment, optionalText } from "./values.ts";
 
 const VARIABLE = "RELAY_OPERATOR_CONTACT";

@@ -6,14 +6,14 @@ import { Buffer } from "node:buffer";
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { decodeAddress } from "../../toolkit/decode_address.ts";
 import { encodeAddress } from "../../toolkit/encode_address.ts";
-import type { Identity } from "../agents/records.ts";
+import type { Identity } from "../agents/agent_records.ts";
 import { RelayError } from "../errors.ts";
 import { BoundedMap } from "../bounded_map.ts";
-import type { Turn } from "../storage/group_commit.ts";
+import type { Transaction } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { KeyRing, UnknownCustodyKey } from "../sealing/key_ring.ts";
 import { type SealedRow, stageKeyMark } from "../sealing/sealed_rows.ts";
-import { custodyKey } from "./sealed_rows.ts";
+import { custodyKey } from "./sealed_agent_keys.ts";
 
 const SEED_BYTES = 32;
 /** PKCS#8 before a 32-byte seed (RFC 8410, section 7). */
@@ -26,7 +26,7 @@ export interface NewAgentKey {
   /** base58 of the public key. */
   address: string;
   /** Stages the encrypted private key, in the commit that registers the agent. */
-  stage(turn: Turn, agentId: number): void;
+  stage(transaction: Transaction, agentId: number): void;
 }
 
 export interface CustodyOptions {
@@ -83,9 +83,9 @@ export class Custody {
     const sealed = ring.seal(seed, publicKey);
     return {
       address: encodeAddress(publicKey),
-      stage(turn, agentId) {
-        turn.set(custodyKey(agentId), { v: 1, ...sealed } satisfies SealedRow);
-        stageKeyMark(turn, sealed.keyId);
+      stage(transaction, agentId) {
+        transaction.set(custodyKey(agentId), { v: 1, ...sealed } satisfies SealedRow);
+        stageKeyMark(transaction, sealed.keyId);
       },
     };
   }

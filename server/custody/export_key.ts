@@ -1,11 +1,11 @@
 /** The one-way export (specification, section 3): the key leaves the relay, and custody with it. */
 import { Buffer } from "node:buffer";
-import { agentKey, type Identity, tokenKey } from "../agents/records.ts";
+import { agentKey, type Identity, tokenKey } from "../agents/agent_records.ts";
 import { RelayError } from "../errors.ts";
-import { outKey } from "../mailboxes/records.ts";
+import { outKey } from "../mailboxes/agent_mailboxes.ts";
 import type { GroupCommit } from "../storage/group_commit.ts";
 import type { Custody } from "./custody.ts";
-import { custodyKey } from "./sealed_rows.ts";
+import { custodyKey } from "./sealed_agent_keys.ts";
 
 /**
  * Gives an agent its private key, once. In one commit the stored key is erased, its token ends and
@@ -22,15 +22,18 @@ export async function exportPrivateKey(
 ): Promise<string> {
   const { id } = agent;
   return await commits.submit<string>({
-    plan(turn) {
-      const sealed = turn.record(custodyKey(id));
+    plan(transaction) {
+      const sealed = transaction.record(custodyKey(id));
       if (sealed === null) throw exportedBefore();
       const privateKeyHex = Buffer.from(custody.openSeed(agent, sealed)).toString("hex");
-      if (turn.record(tokenKey(tokenHash)) === null) throw exportedBefore();
-      turn.putRecord(agentKey(id), { ...turn.record(agentKey(id))!, custody: "self" });
-      turn.putRecord(outKey(id), { ...turn.record(outKey(id))!, custody: "self" });
-      turn.putRecord(tokenKey(tokenHash), null);
-      turn.putRecord(custodyKey(id), null);
+      if (transaction.record(tokenKey(tokenHash)) === null) throw exportedBefore();
+      transaction.putRecord(agentKey(id), {
+        ...transaction.record(agentKey(id))!,
+        custody: "self",
+      });
+      transaction.putRecord(outKey(id), { ...transaction.record(outKey(id))!, custody: "self" });
+      transaction.putRecord(tokenKey(tokenHash), null);
+      transaction.putRecord(custodyKey(id), null);
       return privateKeyHex;
     },
     committed: () => custody.forget(id),

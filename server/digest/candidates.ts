@@ -3,7 +3,7 @@
  * the agent. The sweep reads these rows alone, so its cost grows with the mail, not with the
  * agents.
  */
-import type { GroupAnnotation, Room, Turn } from "../storage/group_commit.ts";
+import type { CommitSize, GroupAnnotation, Transaction } from "../storage/group_commit.ts";
 
 /** Value of ["digest-candidate", agentId] and ["digest-parked", dueMs, agentId]. */
 export interface CandidateRow {
@@ -26,8 +26,12 @@ export const CANDIDATE_ROW: CandidateRow = { v: 1 };
  * @param keptMs how long a message is kept: after that nothing is left to report. For ever when the
  * caller does not know it; the sweep deletes the row
  */
-export function stageCandidate(turn: Pick<Turn, "set">, agentId: number, keptMs?: number): void {
-  turn.set(candidateKey(agentId), CANDIDATE_ROW, keptMs);
+export function stageCandidate(
+  transaction: Pick<Transaction, "set">,
+  agentId: number,
+  keptMs?: number,
+): void {
+  transaction.set(candidateKey(agentId), CANDIDATE_ROW, keptMs);
 }
 
 /** The part of a committed send that concerns digests. */
@@ -38,19 +42,19 @@ interface Sent {
   notify: boolean;
 }
 
-const CANDIDATE_ROOM: Room = { mutations: 1, bytes: 100 };
-const NO_ROOM: Room = { mutations: 0, bytes: 0 };
+const CANDIDATE_SIZE: CommitSize = { mutations: 1, bytes: 100 };
+const NO_SIZE: CommitSize = { mutations: 0, bytes: 0 };
 
 /** Names the recipients of a group's sends, once each. */
 export function nameCandidates(keptMs: number): GroupAnnotation {
   return {
-    room: (result) => isSent(result) && result.notify ? CANDIDATE_ROOM : NO_ROOM,
-    annotate(results, turn) {
+    sizeOf: (result) => isSent(result) && result.notify ? CANDIDATE_SIZE : NO_SIZE,
+    annotate(results, transaction) {
       const named = new Set<number>();
       for (const result of results) {
         if (!isSent(result) || !result.notify || named.has(result.recipient.id)) continue;
         named.add(result.recipient.id);
-        stageCandidate(turn, result.recipient.id, keptMs);
+        stageCandidate(transaction, result.recipient.id, keptMs);
       }
     },
   };

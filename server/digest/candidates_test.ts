@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import type { Turn } from "../storage/group_commit.ts";
+import type { Transaction } from "../storage/group_commit.ts";
 import { nameCandidates } from "./candidates.ts";
 
 function named(results: readonly unknown[]): Deno.KvKey[] {
   const keys: Deno.KvKey[] = [];
-  const turn = { set: (key: Deno.KvKey) => void keys.push(key) };
-  nameCandidates(1_000).annotate(results, turn as unknown as Turn);
+  const transaction = { set: (key: Deno.KvKey) => void keys.push(key) };
+  nameCandidates(1_000).annotate(results, transaction as unknown as Transaction);
   return keys;
 }
 

@@ -10,7 +10,7 @@
  */
 import type { Identities } from "../agents/identities.ts";
 import type { Config } from "../config.ts";
-import { inKey } from "../mailboxes/records.ts";
+import { inKey } from "../mailboxes/agent_mailboxes.ts";
 import { isGivenUp } from "../outgoing/given_up_at.ts";
 import { isDeferral, type Mailer, type MailOutcome } from "../outgoing/mailer.ts";
 import type {
@@ -68,8 +68,10 @@ export function digestDelivery(options: DigestDeliveryOptions): OutgoingHandler<
     longestPauseMs: Math.max(options.intervalMs, ...RETRY_MS),
     attempt: (item) => attempt(options, item),
     // Messages that came since it was composed count again from its end.
-    alongside: ({ payload: { agentId }, result }) =>
-      result === "retry" ? null : (turn) => stageCandidate(turn, agentId, options.retentionMs),
+    extraWrites: ({ payload: { agentId }, result }) =>
+      result === "retry"
+        ? null
+        : (transaction) => stageCandidate(transaction, agentId, options.retentionMs),
   };
 }
 
@@ -133,22 +135,25 @@ async function recordSending(
   await commits.submit({
     // A delivery under way goes on: what is decided is decided by the time at which it was composed.
     whateverTheClock: true,
-    plan(turn) {
-      const subscription = turn.record(subscriptionKey(agentId));
+    plan(transaction) {
+      const subscription = transaction.record(subscriptionKey(agentId));
       if (!isSubscribed(subscription, tokenHash)) throw dropped("unsubscribed");
-      if (turn.record(inKey(agentId))!.banned) throw dropped("banned");
+      if (transaction.record(inKey(agentId))!.banned) throw dropped("banned");
       const stop = stopKey(hashMailbox(addressKey, subscription.email));
-      if (isStopped(turn.record(stop), composedMs)) throw dropped("stopped");
+      if (isStopped(transaction.record(stop), composedMs)) throw dropped("stopped");
       const capKey = addressCapKey(subscription.email);
-      const stampsMs = turn.record(capKey)?.stampsMs ?? [];
+      const stampsMs = transaction.record(capKey)?.stampsMs ?? [];
       const ownMs = subscription.lastNotifiedMs;
       const admitted = admitDigest(stampsMs, composedMs, intervalMs, ownMs);
       if ("untilMs" in admitted) {
-        const afterMs = admitted.untilMs - turn.nowMs;
+        const afterMs = admitted.untilMs - transaction.nowMs;
         throw new Withdrawn({ result: "retry", reason: "share of the address used up", afterMs });
       }
-      turn.putRecord(capKey, { v: 1, ...admitted }, intervalMs + EXPIRY_MARGIN_MS);
-      turn.putRecord(subscriptionKey(agentId), { ...subscription, lastNotifiedMs: composedMs });
+      transaction.putRecord(capKey, { v: 1, ...admitted }, intervalMs + EXPIRY_MARGIN_MS);
+      transaction.putRecord(subscriptionKey(agentId), {
+        ...subscription,
+        lastNotifiedMs: composedMs,
+      });
     },
   });
 }

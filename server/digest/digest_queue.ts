@@ -1,6 +1,6 @@
 /** Records a digest and queues its mail, in one commit. */
 import { Buffer } from "node:buffer";
-import { inKey } from "../mailboxes/records.ts";
+import { inKey } from "../mailboxes/agent_mailboxes.ts";
 import { pollKey } from "../messages/inbox/poll_record.ts";
 import { stageOutgoing } from "../outgoing/outgoing_row.ts";
 import { domainTag } from "../outgoing/recipient_domain.ts";
@@ -55,20 +55,22 @@ export async function queueDigest(
   { agentId, subscription, unseenMs }: DueAgent,
 ): Promise<Queued> {
   const capKey = addressCapKey(subscription.email);
-  return await commits.submit<Queued>((turn) => {
-    const { nowMs } = turn;
-    const now = turn.record(subscriptionKey(agentId));
+  return await commits.submit<Queued>((transaction) => {
+    const { nowMs } = transaction;
+    const now = transaction.record(subscriptionKey(agentId));
     const isSame = now?.unsubscribeToken === subscription.unsubscribeToken &&
       now.lastNotifiedMs === subscription.lastNotifiedMs;
-    const recordedMs = turn.record(pollKey(agentId))?.lastPollMs ?? null;
+    const recordedMs = transaction.record(pollKey(agentId))?.lastPollMs ?? null;
     const isPolled = [recordedMs, rememberedPollMs(agentId)].some((pollMs) =>
       believedMs(pollMs, nowMs) >= unseenMs
     );
-    if (!isSame || isPolled || turn.record(inKey(agentId))!.banned) return { result: "changed" };
-    const stampsMs = turn.record(capKey)?.stampsMs ?? [];
+    if (!isSame || isPolled || transaction.record(inKey(agentId))!.banned) {
+      return { result: "changed" };
+    }
+    const stampsMs = transaction.record(capKey)?.stampsMs ?? [];
     const admitted = admitDigest(stampsMs, nowMs, intervalMs);
     if ("untilMs" in admitted) return { result: "capped", untilMs: admitted.untilMs };
-    const isQueued = stageOutgoing(turn, {
+    const isQueued = stageOutgoing(transaction, {
       id: digestId(agentId),
       kind: DIGEST_KIND,
       destination: domainTag(subscription.email),
@@ -83,8 +85,8 @@ export async function queueDigest(
       livedMs: store.lived(),
     });
     if (!isQueued) return { result: "changed" };
-    turn.putRecord(capKey, { v: 1, ...admitted }, intervalMs + EXPIRY_MARGIN_MS);
-    turn.putRecord(subscriptionKey(agentId), { ...subscription, lastNotifiedMs: nowMs });
+    transaction.putRecord(capKey, { v: 1, ...admitted }, intervalMs + EXPIRY_MARGIN_MS);
+    transaction.putRecord(subscriptionKey(agentId), { ...subscription, lastNotifiedMs: nowMs });
     return { result: "queued", dueMs: nowMs };
   });
 }

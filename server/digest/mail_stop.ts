@@ -5,7 +5,7 @@
  */
 import { defineRecord } from "../storage/record_key.ts";
 import { createHmac } from "node:crypto";
-import type { Turn } from "../storage/group_commit.ts";
+import type { Transaction } from "../storage/group_commit.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
 import { DAY_MS } from "../time_units.ts";
 import { mailboxAddress } from "./mailbox_address.ts";
@@ -32,11 +32,11 @@ export function isStopped(record: StopRecord | null, nowMs: number): boolean {
 }
 
 /** Stops digests to a mailbox for a year, inside the plan of a job. */
-export function stageStop(turn: Turn, mailboxHash: string): void {
+export function stageStop(transaction: Transaction, mailboxHash: string): void {
   const key = stopKey(mailboxHash);
-  const untilMs = turn.nowMs + STOP_MS;
+  const untilMs = transaction.nowMs + STOP_MS;
   // A second use on the same day changes nothing.
-  const before = turn.record(key);
+  const before = transaction.record(key);
   if (before !== null && before.untilMs > untilMs - DAY_MS) return;
-  turn.putRecord(key, { v: 1, untilMs }, STOP_MS + EXPIRY_MARGIN_MS);
+  transaction.putRecord(key, { v: 1, untilMs }, STOP_MS + EXPIRY_MARGIN_MS);
 }

@@ -9,7 +9,7 @@ import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
 import { HOUR_MS } from "../time_units.ts";
 import { nameCandidates } from "./candidates.ts";
 import { digestDelivery } from "./digest_delivery.ts";
-import { sweepDigests } from "./sweep.ts";
+import { sweepDigests } from "./sweep_digests.ts";
 import { unsubscribeRoutes } from "./unsubscribe.ts";
 
 export interface DigestOptions {

@@ -6,8 +6,8 @@
 import { defineRecord } from "../storage/record_key.ts";
 import { createHash } from "node:crypto";
 import { Buffer } from "node:buffer";
-import { inKey } from "../mailboxes/records.ts";
-import type { Turn } from "../storage/group_commit.ts";
+import { inKey } from "../mailboxes/agent_mailboxes.ts";
+import type { Transaction } from "../storage/group_commit.ts";
 
 /** ["notify", agentId]; absent for an agent that never had an address. */
 export interface SubscriptionRecord {
@@ -47,36 +47,36 @@ export function hashUnsubscribeToken(token: string): string {
  * @param email a valid address, at most 320 characters, or null
  */
 export function stageSubscription(
-  turn: Turn,
+  transaction: Transaction,
   agentId: number,
   email: string | null,
   random: (sizeBytes: number) => Uint8Array,
 ): void {
   const key = subscriptionKey(agentId);
-  const before = turn.record(key);
+  const before = transaction.record(key);
   if ((before?.email ?? null) === email) return;
   const lastNotifiedMs = before?.lastNotifiedMs ?? null;
   if (before !== null && before.unsubscribeToken !== null) {
-    turn.delete(unsubscribeKey(hashUnsubscribeToken(before.unsubscribeToken)));
+    transaction.delete(unsubscribeKey(hashUnsubscribeToken(before.unsubscribeToken)));
   }
   const after: SubscriptionRecord = {
     v: 1,
     email,
-    setAtMs: turn.nowMs,
+    setAtMs: transaction.nowMs,
     unsubscribeToken: null,
     lastNotifiedMs,
   };
   if (email !== null) {
     const token = TOKEN_PREFIX + Buffer.from(random(TOKEN_BYTES)).toString("base64url");
     after.unsubscribeToken = token;
-    turn.set(
+    transaction.set(
       unsubscribeKey(hashUnsubscribeToken(token)),
       { v: 1, agentId } satisfies UnsubscribeRow,
     );
   }
   const nothingLeft = email === null && lastNotifiedMs === null;
-  turn.putRecord(key, nothingLeft ? null : after);
-  const inbox = turn.record(inKey(agentId))!;
+  transaction.putRecord(key, nothingLeft ? null : after);
+  const inbox = transaction.record(inKey(agentId))!;
   const notify = email !== null;
-  if (inbox.notify !== notify) turn.putRecord(inKey(agentId), { ...inbox, notify });
+  if (inbox.notify !== notify) transaction.putRecord(inKey(agentId), { ...inbox, notify });
 }

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { inKey, newInRecord } from "../mailboxes/records.ts";
+import { inKey, newInRecord } from "../mailboxes/agent_mailboxes.ts";
 import { createTestClock } from "../../tests/support/clock.ts";
 import { openTestStorage } from "../../tests/support/storage.ts";
 import { storedRecord } from "../../tests/support/stored_record.ts";
-import type { Turn } from "../storage/group_commit.ts";
+import type { Transaction } from "../storage/group_commit.ts";
 import {
   hashUnsubscribeToken,
   stageSubscription,
@@ -19,7 +19,7 @@ async function withAgent(
   test: (agent: {
     kv: Deno.Kv;
     stage(email: string | null, atMs: number): Promise<void>;
-    put(turn: (turn: Turn) => void): Promise<void>;
+    put(transaction: (transaction: Transaction) => void): Promise<void>;
     subscription(): Promise<SubscriptionRecord | null>;
     notify(): Promise<boolean>;
     tokens(): Promise<string[]>;
@@ -31,13 +31,13 @@ async function withAgent(
     const clock = createTestClock(Date.UTC(2026, 0, 1));
     const storage = await openTestStorage(kv, { clock });
     const { commits } = storage;
-    const put = (plan: (turn: Turn) => void) => commits.submit(plan);
+    const put = (plan: (transaction: Transaction) => void) => commits.submit(plan);
     await test({
       kv,
       put,
       stage: (email, atMs) => {
         clock.set(atMs);
-        return put((turn) => stageSubscription(turn, AGENT, email, random));
+        return put((transaction) => stageSubscription(transaction, AGENT, email, random));
       },
       subscription: async () => (await kv.get<SubscriptionRecord>(subscriptionKey(AGENT))).value,
       notify: async () => (await storedRecord(kv, inKey(AGENT))).value!.notify,
@@ -106,7 +106,9 @@ Deno.test("stageSubscription() keeps the last notification over clearing and set
   withAgent(async ({ put, stage, subscription }) => {
     await stage("a@example.org", T0);
     const set = (await subscription())!;
-    await put((turn) => turn.putRecord(subscriptionKey(AGENT), { ...set, lastNotifiedMs: T0 + 5 }));
+    await put((transaction) =>
+      transaction.putRecord(subscriptionKey(AGENT), { ...set, lastNotifiedMs: T0 + 5 })
+    );
     await stage(null, T0 + 10);
     const cleared = (await subscription())!;
     assert.deepEqual([cleared.email, cleared.unsubscribeToken, cleared.lastNotifiedMs], [

@@ -71,7 +71,9 @@ export function unsubscribeRoutes(services: UnsubscribeServices): Route[] {
     await readBody(c);
     const token = readToken(c.get("query"), "unsubscribe page's second button");
     const mailboxHash = openStopToken(addressKey, token, deps.now());
-    if (mailboxHash !== null) await commits.submit((turn) => stageStop(turn, mailboxHash));
+    if (mailboxHash !== null) {
+      await commits.submit((transaction) => stageStop(transaction, mailboxHash));
+    }
     if (wantsPage(raw)) return answerStopped(STOPPED);
     return new Response(STOPPED, { headers: TEXT_HEADERS });
   };
@@ -123,17 +125,17 @@ async function unsubscribe(
   const formerHash = former !== null && deps.now() < former.untilMs ? former.mailboxHash : null;
   if (row === null) return formerHash;
   const { agentId } = row;
-  return await commits.submit((turn) => {
-    const subscription = turn.record(subscriptionKey(agentId));
+  return await commits.submit((transaction) => {
+    const subscription = transaction.record(subscriptionKey(agentId));
     if (subscription?.unsubscribeToken !== token || subscription.email === null) return formerHash;
     const mailboxHash = hashMailbox(addressKey, subscription.email);
-    const untilMs = turn.nowMs + REMEMBERED_MS;
-    turn.set(
+    const untilMs = transaction.nowMs + REMEMBERED_MS;
+    transaction.set(
       unsubscribedKey(tokenHash),
       { v: 1, mailboxHash, untilMs } satisfies UnsubscribedRow,
       REMEMBERED_MS + EXPIRY_MARGIN_MS,
     );
-    stageSubscription(turn, agentId, null, deps.random);
+    stageSubscription(transaction, agentId, null, deps.random);
     return mailboxHash;
   });
 }

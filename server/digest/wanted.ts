@@ -1,6 +1,6 @@
 /** Whether an agent wants a digest, as the sweep and each attempt to deliver one ask before they look for messages. */
 import type { AgentCore } from "../agents/agent_core.ts";
-import { inKey, type InRecord } from "../mailboxes/records.ts";
+import { inKey, type InRecord } from "../mailboxes/agent_mailboxes.ts";
 import { hashMailbox, isStopped, stopKey, type StopRecord } from "./mail_stop.ts";
 import { hashUnsubscribeToken, subscriptionKey, type SubscriptionRecord } from "./subscription.ts";
 import type { ScanUndelivered } from "./unread.ts";

@@ -2,13 +2,13 @@
  * The public directory. It browses from the store, and searches an index in memory. Before each
  * search the index is updated with what any process has registered or changed since.
  */
-import { AGENT_COUNT } from "../agents/register.ts";
+import { AGENT_COUNT } from "../agents/register_agent.ts";
 import type { AgentCore } from "../agents/agent_core.ts";
 import { doneWithin } from "../done_within.ts";
 import { RelayError } from "../errors.ts";
-import { shareRuns } from "../storage/shared_run.ts";
+import { coalesceRuns } from "../storage/coalesce_runs.ts";
 import { changeKey, LISTING_LOG, listingKey, type ListingLog, type ListingRow } from "./listing.ts";
-import type { DirectoryPacks } from "./packs.ts";
+import type { DirectoryPacks } from "./directory_packs.ts";
 import { Recency } from "./recency.ts";
 import { SearchIndex, type SearchPage } from "./search_index.ts";
 import type { SearchQuery } from "./search_query.ts";
@@ -49,7 +49,7 @@ export class Directory {
   readonly #touch = (agentId: number, seenMs: number) => this.#recency.touch(agentId, seenMs);
 
   constructor(private readonly options: DirectoryOptions) {
-    this.#upToDate = shareRuns(() => this.#bringUpToDate());
+    this.#upToDate = coalesceRuns(() => this.#bringUpToDate());
   }
 
   /** Agents below an id, latest registered first. */
@@ -90,13 +90,13 @@ export class Directory {
     }
     this.#indexed ??= await this.#load(seq);
     // Side by side: while the store reads for one, the thread works for the other. Both end before
-    // a failure is told, since the next run must not begin beside them.
+    // a failure is told, since the next run must not begin options them.
     const both = await Promise.allSettled([
       this.#readRegistered(this.#indexed, upToId),
       presence.follow(this.#touch),
     ]);
     for (const one of both) if (one.status === "rejected") throw one.reason;
-    await this.#recency.settle(() => new Promise((resolve) => setTimeout(resolve, 0)));
+    await this.#recency.sort(() => new Promise((resolve) => setTimeout(resolve, 0)));
     this.#isBuilt = true;
     return this.#indexed.index;
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { openTestStorage } from "../../tests/support/storage.ts";
 import { Presence } from "../agents/presence.ts";
-import { AGENT_COUNT } from "../agents/register.ts";
+import { AGENT_COUNT } from "../agents/register_agent.ts";
 import { RelayError } from "../errors.ts";
 import { PublicReads } from "../storage/public_reads.ts";
 import { Directory } from "./directory.ts";

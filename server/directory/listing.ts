@@ -7,8 +7,8 @@
  * order.
  */
 import { defineRecord } from "../storage/record_key.ts";
-import type { AgentRecord } from "../agents/records.ts";
-import type { Turn } from "../storage/group_commit.ts";
+import type { AgentRecord } from "../agents/agent_records.ts";
+import type { Transaction } from "../storage/group_commit.ts";
 import { timestamp } from "../timestamp.ts";
 
 /** ["listed", agentId]; absent while the agent is banned. */
@@ -45,12 +45,12 @@ export function listingOf(agent: AgentRecord): ListingRow {
 }
 
 /** Writes the listing of an agent as it is now, or deletes it, and adds the change to the log. */
-export function stageListing(turn: Turn, agent: AgentRecord, listed: boolean): void {
-  const seq = (turn.record(LISTING_LOG)?.seq ?? 0) + 1;
-  turn.putRecord(LISTING_LOG, { v: 1, seq });
-  turn.set(changeKey(seq), agent.id, CHANGE_KEPT_MS);
-  if (listed) turn.set(listingKey(agent.id), listingOf(agent));
-  else turn.delete(listingKey(agent.id));
+export function stageListing(transaction: Transaction, agent: AgentRecord, listed: boolean): void {
+  const seq = (transaction.record(LISTING_LOG)?.seq ?? 0) + 1;
+  transaction.putRecord(LISTING_LOG, { v: 1, seq });
+  transaction.set(changeKey(seq), agent.id, CHANGE_KEPT_MS);
+  if (listed) transaction.set(listingKey(agent.id), listingOf(agent));
+  else transaction.delete(listingKey(agent.id));
 }
 
 /** AgentListEntry (specification, 2.3). */

@@ -3,7 +3,7 @@ import type { AgentCore } from "../agents/agent_core.ts";
 import type { Part } from "../part.ts";
 import { AgentSearch } from "./agent_search.ts";
 import { Directory } from "./directory.ts";
-import { DirectoryPacks } from "./packs.ts";
+import { DirectoryPacks } from "./directory_packs.ts";
 import { directoryRoutes } from "./routes.ts";
 import { SearchLimit } from "./search_limit.ts";
 

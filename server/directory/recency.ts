@@ -10,7 +10,7 @@ const NONE = 0;
  */
 const MAX_STEPS = 256;
 const DIGITS = 2_048;
-/** Agents that settle() links before others have the thread. */
+/** Agents that sort() links before others have the thread. */
 const LINKS_A_SLICE = 200_000;
 
 export class Recency {
@@ -18,7 +18,7 @@ export class Recency {
   #next = new Int32Array(1_024);
   #previous = new Int32Array(1_024);
   #sorted = true;
-  /** While settle() sorts: who was seen meanwhile, and whether they stand in what it sorts. */
+  /** While sort() works: who was seen meanwhile, and whether they stand in what it sorts. */
   #late: Map<number, boolean> | null = null;
 
   /** Unix ms when the agent was last seen; 0 for never. */
@@ -58,7 +58,7 @@ export class Recency {
    * agents may be seen. One call at a time.
    * @param pause lets others use the thread
    */
-  async settle(pause: () => Promise<void>): Promise<void> {
+  async sort(pause: () => Promise<void>): Promise<void> {
     if (this.#sorted) return;
     const late = this.#late = new Map<number, boolean>();
     try {

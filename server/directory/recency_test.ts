@@ -37,7 +37,7 @@ Deno.test("Recency sorts anew after touches far from its front, and beyond its f
   assert.equal(recency.seenMs(99_999), 0);
 });
 
-Deno.test("Recency.settle() sorts while agents are seen, and while others walk", async () => {
+Deno.test("Recency.sort() works while agents are seen, and while others walk", async () => {
   for (const walksAt of [-1, 2, 8]) {
     const recency = new Recency();
     const seen = new Map<number, number>();
@@ -50,7 +50,7 @@ Deno.test("Recency.settle() sorts while agents are seen, and while others walk",
     const expected = () =>
       [...seen].sort(([a, aMs], [b, bMs]) => bMs - aMs || b - a).map(([id]) => id);
     let pauses = 0;
-    await recency.settle(async () => {
+    await recency.sort(async () => {
       pauses++;
       const at = pauses * 100;
       touch(at, 9_000_000 + pauses); // known

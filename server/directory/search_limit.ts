@@ -43,7 +43,8 @@ export class SearchLimit {
     }
     await commits.submit({
       whateverTheClock: true, // nothing could be found
-      plan: (turn) => stageWindow(turn, keyOf(addressHash), this.#rule, this.#refusal),
+      plan: (transaction) =>
+        stageWindow(transaction, keyOf(addressHash), this.#rule, this.#refusal),
     });
   }
 

@@ -1,7 +1,7 @@
 /** Callers that an area of the API knows by bearer tokens of which it stores the hashes. */
 import type { RelayError } from "../errors.ts";
 import { bearerToken } from "./credentials.ts";
-import { goOn } from "./go_on.ts";
+import { whenReady } from "./when_ready.ts";
 import { TokenHashes } from "./token_hashes.ts";
 import type { IdentifyCaller } from "./with_caller.ts";
 
@@ -33,7 +33,7 @@ export function bearerCallers<Stored, Caller>(
 
   function callerOf(token: string): Caller | Promise<Caller> {
     if (!area.isTokenForm(token)) throw area.unknown();
-    return goOn(area.find(hashes.of(token)), admit);
+    return whenReady(area.find(hashes.of(token)), admit);
   }
 
   function admit(stored: Stored | null): Caller | Promise<Caller> {

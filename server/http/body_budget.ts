@@ -7,7 +7,7 @@
 export interface BodyBounds {
   /** Bytes of all bodies that are being read or answered. */
   totalBytes: number;
-  /** Bodies of which at most this much has come have room of their own, which large ones cannot take. */
+  /** Bodies of which at most this much has come have a budget of their own, which large ones cannot take. */
   smallBytes: number;
   smallTotalBytes: number;
 }
@@ -22,7 +22,7 @@ export interface BudgetedBody {
   drop(): void;
 }
 
-/** Of a room of which half is used, one address holds at most this part. */
+/** Of a budget of which half is used, one address holds at most this part. */
 const SHARE_OF_AN_ADDRESS = 1 / 8;
 /** The speed of a younger body says nothing yet: it gives way only where no older one can. */
 const YOUNG_MS = 1000;
@@ -34,13 +34,13 @@ const SPARE = 1 / 32;
 
 interface Held {
   bytes: number;
-  room: Room;
+  budget: Budget;
   address: string;
   /** A whole body is being answered: it cannot be dropped any more. */
   isWhole: boolean;
 }
 
-interface Room {
+interface Budget {
   totalBytes: number;
   bytes: number;
   byAddress: Map<string, number>;
@@ -48,24 +48,24 @@ interface Room {
 
 export class BodyBudget {
   readonly #held = new Map<BudgetedBody, Held>();
-  readonly #small: Room;
-  readonly #large: Room;
+  readonly #small: Budget;
+  readonly #large: Budget;
 
   constructor(private readonly now: () => number, private readonly bounds: BodyBounds) {
-    this.#small = createRoom(bounds.smallTotalBytes);
-    this.#large = createRoom(bounds.totalBytes);
+    this.#small = createBudget(bounds.smallTotalBytes);
+    this.#large = createBudget(bounds.totalBytes);
   }
 
   /** Counts bytes of a body that have come, and drops what has to give way to them: others, or itself. */
   grow(body: BudgetedBody, bytes: number): void {
     let held = this.#held.get(body);
     if (held === undefined) {
-      held = { bytes: 0, room: this.#small, address: body.addressOf(), isWhole: false };
+      held = { bytes: 0, budget: this.#small, address: body.addressOf(), isWhole: false };
       this.#held.set(body, held);
     }
-    if (held.room === this.#small && held.bytes + bytes > this.bounds.smallBytes) {
+    if (held.budget === this.#small && held.bytes + bytes > this.bounds.smallBytes) {
       count(held, -held.bytes);
-      held.room = this.#large;
+      held.budget = this.#large;
       bytes += held.bytes;
       held.bytes = 0;
     }
@@ -89,35 +89,35 @@ export class BodyBudget {
     count(held, -held.bytes);
   }
 
-  #keepShare({ room, address, bytes }: Held): void {
-    const half = room.totalBytes / 2;
-    const share = room.totalBytes * SHARE_OF_AN_ADDRESS;
-    const holds = () => room.byAddress.get(address) ?? 0;
+  #keepShare({ budget, address, bytes }: Held): void {
+    const half = budget.totalBytes / 2;
+    const share = budget.totalBytes * SHARE_OF_AN_ADDRESS;
+    const holds = () => budget.byAddress.get(address) ?? 0;
     // One body alone is taken, whatever its size: routes bound each.
-    if (room.bytes <= half || holds() <= share || holds() === bytes) return;
+    if (budget.bytes <= half || holds() <= share || holds() === bytes) return;
     const least = share * (1 - SPARE);
-    for (const [body, held] of this.#slowestFirst(room)) {
+    for (const [body, held] of this.#slowestFirst(budget)) {
       if (held.address !== address) continue;
       this.#drop(body);
-      if (room.bytes <= half || holds() <= least) return;
+      if (budget.bytes <= half || holds() <= least) return;
     }
   }
 
-  #keepTotal({ room, bytes }: Held): void {
-    if (room.bytes <= room.totalBytes || room.bytes === bytes) return;
-    const least = room.totalBytes * (1 - SPARE);
-    for (const [body] of this.#slowestFirst(room)) {
+  #keepTotal({ budget, bytes }: Held): void {
+    if (budget.bytes <= budget.totalBytes || budget.bytes === bytes) return;
+    const least = budget.totalBytes * (1 - SPARE);
+    for (const [body] of this.#slowestFirst(budget)) {
       this.#drop(body);
-      if (room.bytes <= least) return;
+      if (budget.bytes <= least) return;
     }
   }
 
-  #slowestFirst(room: Room): [BudgetedBody, Held][] {
+  #slowestFirst(budget: Budget): [BudgetedBody, Held][] {
     const nowMs = this.now();
     const ranked: { entry: [BudgetedBody, Held]; isYoung: boolean; bytesPerMs: number }[] = [];
     for (const entry of this.#held) {
       const [{ beganMs }, held] = entry;
-      if (held.room !== room || held.isWhole) continue;
+      if (held.budget !== budget || held.isWhole) continue;
       const ageMs = nowMs - beganMs;
       const bytesPerMs = held.bytes / Math.max(1, ageMs);
       ranked.push({ entry, isYoung: ageMs < YOUNG_MS, bytesPerMs });
@@ -132,13 +132,13 @@ export class BodyBudget {
   }
 }
 
-function createRoom(totalBytes: number): Room {
+function createBudget(totalBytes: number): Budget {
   return { totalBytes, bytes: 0, byAddress: new Map() };
 }
 
-function count({ room, address }: Held, bytes: number): void {
-  room.bytes += bytes;
-  const ofAddress = (room.byAddress.get(address) ?? 0) + bytes;
-  if (ofAddress === 0) room.byAddress.delete(address);
-  else room.byAddress.set(address, ofAddress);
+function count({ budget, address }: Held, bytes: number): void {
+  budget.bytes += bytes;
+  const ofAddress = (budget.byAddress.get(address) ?? 0) + bytes;
+  if (ofAddress === 0) budget.byAddress.delete(address);
+  else budget.byAddress.set(address, ofAddress);
 }

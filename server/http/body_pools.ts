@@ -1,5 +1,5 @@
 /**
- * Which request bodies share room and time. Bodies of one pool give way to each other alone, so that
+ * Which request bodies share a budget and a time. Bodies of one pool give way to each other alone, so that
  * mails of many megabytes take no room from sends.
  */
 import type { BodyBounds } from "./body_budget.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { movableReader, streamed } from "../../tests/support/movable_reader.ts";
-import type { BodyReader } from "./body.ts";
+import type { BodyReader } from "./body_reader.ts";
 import { BODY_POOLS, type BodyPoolName } from "./body_pools.ts";
 
 const BOUNDS = { smallBytes: 10, smallTotalBytes: 1000 };

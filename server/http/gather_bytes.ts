@@ -1,7 +1,7 @@
 /**
  * Streams gathered as they come: thousands of tiny pieces take no more room than a few large ones.
  */
-import { TurnClock } from "./turn_clock.ts";
+import { SliceClock } from "./slice_clock.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -73,12 +73,12 @@ export async function gatherLarge(
     buffer = new ArrayBuffer(NEXT_BYTES);
     filledBytes = 0;
   }
-  return await joinInTurns([...full, new Uint8Array(buffer, 0, filledBytes)]);
+  return await joinInSlices([...full, new Uint8Array(buffer, 0, filledBytes)]);
 }
 
 /** As join(): new memory for 25 MiB takes time to be had. */
-async function joinInTurns(pieces: readonly Bytes[]): Promise<Bytes> {
-  const clock = new TurnClock();
+async function joinInSlices(pieces: readonly Bytes[]): Promise<Bytes> {
+  const clock = new SliceClock();
   const whole = new Uint8Array(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0));
   let offset = 0;
   for (const piece of pieces) {

@@ -2,7 +2,7 @@
  * Answers that are too large to be given to the runtime whole. A client that does not take its
  * answer makes the relay keep only little of it.
  */
-import type { AnswerHold, AnswersInHand } from "./answers_in_hand.ts";
+import type { AnswerBudget, AnswerReservation } from "./answer_budget.ts";
 
 /** Answers over this size are given as the peer takes them (decisions, "Bounds added"). */
 export const LARGE_ANSWER_BYTES = 64 * 1024;
@@ -47,24 +47,24 @@ export function answerWhole(
 
 /**
  * The answer as it goes to the runtime.
- * @param hold room that the handler took for this answer; ended where it is not needed
- * @throws RelayError `unavailable` where nobody took room and there is none
+ * @param reservation what the handler reserved for this answer; ended where it is not needed
+ * @throws RelayError `unavailable` where nothing was reserved and too little is free
  */
 export function giveAnswer(
   answer: Response,
-  hold: AnswerHold | undefined,
-  answers: AnswersInHand,
+  reservation: AnswerReservation | undefined,
+  answers: AnswerBudget,
   isHead: boolean,
 ): Response {
   if (isHead || !(answer instanceof LargeAnswer)) {
-    hold?.end();
+    reservation?.end();
     if (answer instanceof LargeAnswer) setLength(answer);
     return answer;
   }
   const { content: bytes, isShared, status, headers } = answer;
   setLength(answer);
-  const room = hold ?? answers.hold(isShared ? 0 : bytes.length, "anybody");
-  return new Response(room.stream(bytes), { status, headers });
+  const taken = reservation ?? answers.reserve(isShared ? 0 : bytes.length, "anybody");
+  return new Response(taken.stream(bytes), { status, headers });
 }
 
 function setLength({ headers, content }: LargeAnswer): void {

@@ -1,4 +1,4 @@
-/** Lists that are paged by opaque cursors (cursor.ts): `{"data":[...],"next_cursor":string|null}`. */
+/** Lists that are paged by opaque cursors (cursors.ts): `{"data":[...],"next_cursor":string|null}`. */
 import { JSON_HEADERS } from "./answer.ts";
 import { answerWhole } from "./large_answer.ts";
 import { pageLimit } from "./page_limit.ts";

@@ -1,12 +1,12 @@
 /** HTTP as a part of the relay: the bodies that are read and the answers that wait to be taken. */
-import { AnswersInHand, type AnswersInHandOptions } from "./answers_in_hand.ts";
+import { AnswerBudget, type AnswerBudgetOptions } from "./answer_budget.ts";
 import { RefusalCounts } from "./refusal_counts.ts";
 import { RequestsUnderWay } from "./requests_under_way.ts";
-import { type BodyReader, createBodyReader } from "./body.ts";
+import { type BodyReader, createBodyReader } from "./body_reader.ts";
 
 export interface HttpOptions {
   /** Bounds of large answers; as usual unless given. */
-  answers?: AnswersInHandOptions;
+  answers?: AnswerBudgetOptions;
   /** What the routes read bodies by; closed with the relay. */
   bodies?: BodyReader;
 }
@@ -18,13 +18,13 @@ export interface Http {
   /** Counted by the application. */
   refusals: RefusalCounts;
   /** Where large answers stand until they are taken. */
-  answers: AnswersInHand;
+  answers: AnswerBudget;
   close(): void;
 }
 
 export function openHttp(options: HttpOptions = {}): Http {
   const bodies = options.bodies ?? createBodyReader();
-  const answers = new AnswersInHand(options.answers);
+  const answers = new AnswerBudget(options.answers);
   return {
     bodies,
     requests: new RequestsUnderWay(),

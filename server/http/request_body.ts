@@ -2,7 +2,7 @@
 import { invalidJson, RelayError } from "../errors.ts";
 import type { BodyBudget, BudgetedBody } from "./body_budget.ts";
 import { gatherHeld, gatherLarge, gatherSmall } from "./gather_bytes.ts";
-import type { RestOfBody } from "./rests_of_bodies.ts";
+import type { UnreadBody } from "./body_drain.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -16,7 +16,7 @@ export interface BodyKeeping {
   watch(body: RequestBody): void;
   unwatch(body: RequestBody): void;
   /** Takes over what is left of a body that was given up. */
-  discard(rest: RestOfBody): void;
+  discard(rest: UnreadBody): void;
 }
 
 const EMPTY = new Uint8Array(0);
@@ -28,7 +28,7 @@ const SCRAP_BYTES = 8 * 1024;
 export class RequestBody implements BudgetedBody {
   beganMs = 0;
   #cameBytes = 0;
-  #rest: RestOfBody | undefined;
+  #rest: UnreadBody | undefined;
   #reject: ((refusal: RelayError) => void) | undefined;
   /** Its answer was decided before its end: the connection cannot go on to another request. */
   #isGivenUp = false;

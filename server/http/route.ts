@@ -1,7 +1,7 @@
 /** A route as the parts of the domain declare it; app.ts mounts it. */
 import type { Context } from "hono";
-import type { AnswerHold } from "./answers_in_hand.ts";
-import type { OpenBody } from "./body.ts";
+import type { AnswerReservation } from "./answer_budget.ts";
+import type { OpenBody } from "./body_reader.ts";
 import type { RouteBody } from "./body_pools.ts";
 
 /** What Deno.serve tells besides the request, and what app.ts adds. */
@@ -23,7 +23,7 @@ export interface HttpEnv {
     /** The body, where the route declares one; see readBody(). */
     body?: Pick<OpenBody, "read">;
     /** Room that the handler took for its answer; app.ts ends it with the answer. */
-    hold?: AnswerHold;
+    reservation?: AnswerReservation;
   };
 }
 

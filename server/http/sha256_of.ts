@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { hashInTurns } from "./hash_in_turns.ts";
+import { hashInSlices } from "./hash_in_slices.ts";
 
-/** SHA-256: of little at once, of more in turns of the event loop. */
+/** SHA-256: of little at once, of more in slices. */
 export async function sha256Of(bytes: Uint8Array): Promise<Uint8Array> {
-  return (await hashInTurns(createHash("sha256"), bytes)).digest();
+  return (await hashInSlices(createHash("sha256"), bytes)).digest();
 }

@@ -1,6 +1,6 @@
 /** Routes that know who calls, whatever an area of the API takes a caller for. */
 import type { Context } from "hono";
-import { goOn } from "./go_on.ts";
+import { whenReady } from "./when_ready.ts";
 import type { Handler, HttpEnv } from "./route.ts";
 
 /**
@@ -18,7 +18,7 @@ export function withCaller<Caller>(
   identify: IdentifyCaller<Caller>,
   handle: (c: Context<HttpEnv>, caller: Caller) => Response | Promise<Response>,
 ): Handler {
-  return (c) => goOn(identify(c), (caller) => handle(c, caller));
+  return (c) => whenReady(identify(c), (caller) => handle(c, caller));
 }
 
 /** As withCaller(), for routes whose body is read before the caller is known: a signature covers it. */

@@ -70,12 +70,18 @@ export class JoinedRequests<Answer extends object> {
         const asked = fingerprint ??= fingerprintOf();
         return {
           key,
-          decide: (turn) => decide(turn.record(key), turn),
-          write(turn, answer) {
+          decide: (transaction) => decide(transaction.record(key), transaction),
+          write(transaction, answer) {
             // In this order since the first version, so that stored bytes stay comparable.
-            const { nowMs: createdAtMs, livedMs } = turn;
-            turn.putRecord(key, { v: 1, fingerprint: asked, ...answer, createdAtMs, livedMs });
-            stageRepetition(turn, key, ANSWER_KEPT_MS);
+            const { nowMs: createdAtMs, livedMs } = transaction;
+            transaction.putRecord(key, {
+              v: 1,
+              fingerprint: asked,
+              ...answer,
+              createdAtMs,
+              livedMs,
+            });
+            stageRepetition(transaction, key, ANSWER_KEPT_MS);
           },
         };
       });

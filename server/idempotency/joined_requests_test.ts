@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { RelayError } from "../errors.ts";
-import type { Turn } from "../storage/group_commit.ts";
+import type { Transaction } from "../storage/group_commit.ts";
 import { JoinedRequests, type KeptAnswer } from "./joined_requests.ts";
 
 interface Sent {
@@ -70,18 +70,18 @@ Deno.test("JoinedRequests keeps an answer for 24 hours by both clocks, and one f
 
 Deno.test("JoinedRequests writes use and answer as one record that the store does not let go of, and decides again in the commit", async () => {
   const put: unknown[] = [];
-  const turn = (found: KeptAnswer<Sent> | null) =>
+  const transaction = (found: KeptAnswer<Sent> | null) =>
     ({
       nowMs: 3000,
       livedMs: 70,
       record: () => found,
       putRecord: (...given: unknown[]) => void put.push(given),
       set: (...given: unknown[]) => void put.push(given),
-    }) as unknown as Turn;
+    }) as unknown as Transaction;
   await requestsOver(null).once(KEY, () => "asked", (makeKeyed) => {
     const keyed = makeKeyed();
-    keyed.decide(turn(null));
-    keyed.write(turn(null), { id: 9 });
+    keyed.decide(transaction(null));
+    keyed.write(transaction(null), { id: 9 });
     return Promise.resolve();
   });
   const kept = {
@@ -93,7 +93,7 @@ Deno.test("JoinedRequests writes use and answer as one record that the store doe
 
   // Another process was first.
   const late = await requestsOver(null).once(KEY, () => "stored", (makeKeyed) => {
-    makeKeyed().decide(turn(ROW));
+    makeKeyed().decide(transaction(ROW));
     return Promise.resolve("worked");
   });
   assert.deepEqual(late, { replayed: true, answer: ROW });

@@ -1,7 +1,7 @@
 /** What stands under an idempotency key, and what a request that comes with the key meets. */
 import { RelayError } from "../errors.ts";
 import type { RecordKey } from "../storage/record_key.ts";
-import type { Turn } from "../storage/group_commit.ts";
+import type { Transaction } from "../storage/group_commit.ts";
 import { type Moment, stillStands } from "./repetition.ts";
 
 /** How long an answer stands. */
@@ -23,12 +23,12 @@ export interface KeyedCommit<Answer> {
   /** Scope and key, as a record of the area. */
   readonly key: RecordKey<unknown>;
   /** Call it in the plan, before any refusal that an answer given before comes before. @throws to end the work */
-  decide(turn: Turn): void;
+  decide(transaction: Transaction): void;
   /**
    * Call it in the plan, with what the work is answered.
    * @param held what is to be known when the answer ends
    */
-  write(turn: Turn, answer: Answer, held?: unknown): void;
+  write(transaction: Transaction, answer: Answer, held?: unknown): void;
 }
 
 /** What was answered under a key: now, or to the same request before. */

@@ -4,10 +4,10 @@
  * Each stands for its life by the wall clock and by what the store has lived, whichever takes longer, and
  * has one row in an index by which a sweep of ours finds it (repetition_sweep.ts).
  */
-import type { Turn } from "../storage/job.ts";
+import type { Transaction } from "../storage/job.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/store.ts";
 
-/** A time by both clocks; the turn of a job is one. */
+/** A time by both clocks; the transaction of a job is one. */
 export interface Moment {
   /** Wall time, unix ms. */
   nowMs: number;
@@ -73,15 +73,15 @@ export function useOf([, kind, , ...rest]: Deno.KvKey): Deno.KvKey {
 }
 
 /**
- * Has a use swept when its life is over: one that the turn writes with its `livedMs`, unless another is
+ * Has a use swept when its life is over: one that the transaction writes with its `livedMs`, unless another is
  * given. Who writes over a use that is over deletes what stood beside it.
  */
 export function stageRepetition(
-  turn: Turn,
+  transaction: Transaction,
   key: Deno.KvKey,
   lifeMs: number,
   more: Partial<Omit<RepetitionRow, "v">> = {},
 ): void {
-  const row: RepetitionRow = { v: 1, livedMs: turn.livedMs, ...more };
-  turn.set(repetitionKey(key, row, lifeMs), row);
+  const row: RepetitionRow = { v: 1, livedMs: transaction.livedMs, ...more };
+  transaction.set(repetitionKey(key, row, lifeMs), row);
 }

@@ -4,7 +4,7 @@
  * lived alone, so that no clock that leaps frees a key.
  */
 import type { GroupCommit } from "../storage/group_commit.ts";
-import type { Reads, Turn } from "../storage/job.ts";
+import type { Reads, Transaction } from "../storage/job.ts";
 import { LeasedSteps } from "../storage/leased_steps.ts";
 import type { Leases } from "../storage/leases.ts";
 import { recordName } from "../storage/record_cache.ts";
@@ -25,9 +25,9 @@ export interface RepetitionKind {
   /** The first part of their keys. */
   name: string;
   /** What else the commit does that ends a use, and which records that takes. */
-  alongside?: {
+  extraWrites?: {
     records(use: EndedUse): readonly RecordKey<unknown>[];
-    plan(turn: Turn, use: EndedUse): void;
+    plan(transaction: Transaction, use: EndedUse): void;
   };
   /** Uses that stand in an index of former versions and are over. */
   former?(limit: number): Promise<EndedUse[]>;
@@ -100,13 +100,13 @@ export class RepetitionSweep {
         const uses = await this.#fitting(kind, await this.#ended(kind, USES_A_STEP), reads);
         return { uses, rows: await this.#readRows(uses) };
       },
-      plan(turn, { uses, rows }) {
+      plan(transaction, { uses, rows }) {
         if (uses.length === 0) return false;
-        turn.putRecord(sweep, { attempt: turn.attempt });
+        transaction.putRecord(sweep, { attempt: transaction.attempt });
         for (const use of uses) {
-          turn.delete(use.index);
-          endUse(turn, use, rows);
-          kind.alongside?.plan(turn, use);
+          transaction.delete(use.index);
+          endUse(transaction, use, rows);
+          kind.extraWrites?.plan(transaction, use);
         }
         return true;
       },
@@ -122,7 +122,7 @@ export class RepetitionSweep {
     const checked = new Set<string>();
     const uses: EndedUse[] = [];
     for (const use of ended) {
-      const own = [...use.key === null ? [] : [use.key], ...kind.alongside?.records(use) ?? []]
+      const own = [...use.key === null ? [] : [use.key], ...kind.extraWrites?.records(use) ?? []]
         .filter(isRecordKey);
       const fresh = own.map(recordName).filter((name) => !checked.has(name));
       if (uses.length > 0 && checked.size + fresh.length > most) break;
@@ -145,17 +145,17 @@ export class RepetitionSweep {
 }
 
 function endUse(
-  turn: Turn,
+  transaction: Transaction,
   use: EndedUse,
   rows: ReadonlyMap<EndedUse, Partial<Written> | null>,
 ): void {
   const { key, livedMs, beside = [] } = use;
   if (key === null) return;
   const isRecord = isRecordKey(key);
-  const found = isRecord ? turn.record<Partial<Written>>(key) : rows.get(use) ?? null;
+  const found = isRecord ? transaction.record<Partial<Written>>(key) : rows.get(use) ?? null;
   // Used again since: the later use has a row of its own.
   if (found !== null && (found.livedMs ?? 0) !== livedMs) return;
-  if (isRecord) turn.putRecord(key, null);
-  else turn.delete(key);
-  for (const more of beside) turn.delete([...key, ...more]);
+  if (isRecord) transaction.putRecord(key, null);
+  else transaction.delete(key);
+  for (const more of beside) transaction.delete([...key, ...more]);
 }

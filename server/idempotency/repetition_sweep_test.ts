@@ -18,11 +18,11 @@ const plainKey = (name: string): Deno.KvKey => ["test-plain", name];
 
 const USES: RepetitionKind = {
   name: "test-use",
-  alongside: {
+  extraWrites: {
     records: () => [endsKey],
-    plan(turn, { held }) {
-      const ended = (turn.record(endsKey)?.ended ?? 0) + (held as number);
-      turn.putRecord(endsKey, { ended });
+    plan(transaction, { held }) {
+      const ended = (transaction.record(endsKey)?.ended ?? 0) + (held as number);
+      transaction.putRecord(endsKey, { ended });
     },
   },
 };
@@ -81,13 +81,13 @@ async function withSweeps(
 /** A use with one row beside it. */
 async function use({ commits }: TestStorage, name: string): Promise<void> {
   const key = useKey(name);
-  await commits.submit((turn) => {
-    const { nowMs: atMs, livedMs } = turn;
-    turn.putRecord(key, { atMs, livedMs });
-    turn.set([...key, "answer"], "answer");
-    turn.set(plainKey(name), { atMs, livedMs });
-    stageRepetition(turn, key, LIFE_MS, { beside: [["answer"]], held: 1 });
-    stageRepetition(turn, plainKey(name), LIFE_MS);
+  await commits.submit((transaction) => {
+    const { nowMs: atMs, livedMs } = transaction;
+    transaction.putRecord(key, { atMs, livedMs });
+    transaction.set([...key, "answer"], "answer");
+    transaction.set(plainKey(name), { atMs, livedMs });
+    stageRepetition(transaction, key, LIFE_MS, { beside: [["answer"]], held: 1 });
+    stageRepetition(transaction, plainKey(name), LIFE_MS);
   });
 }
 
@@ -179,15 +179,15 @@ Deno.test("RepetitionSweep is not held up by a record beside that others change 
     let rounds = 0;
     const busy: RepetitionKind = {
       name: USES.name,
-      alongside: {
-        plan: USES.alongside!.plan,
+      extraWrites: {
+        plan: USES.extraWrites!.plan,
         records(given) {
           if (++rounds <= 20) {
-            void commits.submit((turn) =>
-              turn.putRecord(endsKey, turn.record(endsKey) ?? { ended: 0 })
+            void commits.submit((transaction) =>
+              transaction.putRecord(endsKey, transaction.record(endsKey) ?? { ended: 0 })
             );
           }
-          return USES.alongside!.records(given);
+          return USES.extraWrites!.records(given);
         },
       },
     };

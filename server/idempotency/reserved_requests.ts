@@ -8,7 +8,7 @@
  * right rests on neither: the commit of the work checks that the reservation is still its own.
  */
 import { type RelayError, unavailable } from "../errors.ts";
-import type { GroupCommit, Turn } from "../storage/group_commit.ts";
+import type { GroupCommit, Transaction } from "../storage/group_commit.ts";
 import { leaseRuns, type LeaseTiming } from "../storage/lease.ts";
 import { randomId } from "../storage/random_id.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
@@ -99,12 +99,12 @@ export class ReservedRequests<Answer> {
     const { commits, records, store } = this.options;
     const stored = await records.read<ReservedUse>(key);
     if (stored !== null) this.#requireFree(stored, fingerprint, momentOf(store));
-    return await commits.submit((turn) => {
-      const use = turn.record(key);
-      const { nowMs, livedMs, attempt } = turn;
+    return await commits.submit((transaction) => {
+      const use = transaction.record(key);
+      const { nowMs, livedMs, attempt } = transaction;
       if (use !== null) {
-        this.#requireFree(use, fingerprint, turn);
-        turn.delete(answerKey(key));
+        this.#requireFree(use, fingerprint, transaction);
+        transaction.delete(answerKey(key));
       }
       const reserved: ReservedUse = {
         v: 1,
@@ -117,7 +117,7 @@ export class ReservedRequests<Answer> {
         leasedUntilElapsedMs: store.elapsed() + LEASE_MS,
       };
       // Nothing rests on it but that nobody is let in needlessly: the store may let go of it.
-      turn.putRecord(key, reserved, LEASE_MS + EXPIRY_MARGIN_MS);
+      transaction.putRecord(key, reserved, LEASE_MS + EXPIRY_MARGIN_MS);
       return attempt;
     });
   }
@@ -143,18 +143,18 @@ export class ReservedRequests<Answer> {
   #keyed(key: RecordKey<ReservedUse>, fingerprint: string, holder: string): KeyedCommit<Answer> {
     return {
       key,
-      decide: (turn) => {
-        const use = turn.record(key);
+      decide: (transaction) => {
+        const use = transaction.record(key);
         if (isHeldBy(use, holder)) return;
         // Taken over after its lease had ended.
-        if (use !== null) this.#requireFree(use, fingerprint, turn);
+        if (use !== null) this.#requireFree(use, fingerprint, transaction);
         throw this.options.inProgress(LEASE_MS);
       },
-      write(turn, answer, held) {
-        const { nowMs, livedMs } = turn;
-        turn.putRecord(key, { v: 1, fingerprint, createdAtMs: nowMs, livedMs });
-        putAnswer(turn, key, answer);
-        stageRepetition(turn, key, ANSWER_KEPT_MS, { beside: ANSWER_BESIDE, held });
+      write(transaction, answer, held) {
+        const { nowMs, livedMs } = transaction;
+        transaction.putRecord(key, { v: 1, fingerprint, createdAtMs: nowMs, livedMs });
+        putAnswer(transaction, key, answer);
+        stageRepetition(transaction, key, ANSWER_KEPT_MS, { beside: ANSWER_BESIDE, held });
       },
     };
   }
@@ -172,8 +172,8 @@ export class ReservedRequests<Answer> {
   async #release(key: RecordKey<ReservedUse>, holder: string): Promise<void> {
     await this.options.commits.submit<void>({
       whateverTheClock: true,
-      plan(turn) {
-        if (isHeldBy(turn.record(key), holder)) turn.putRecord(key, null);
+      plan(transaction) {
+        if (isHeldBy(transaction.record(key), holder)) transaction.putRecord(key, null);
       },
     });
   }
@@ -181,7 +181,7 @@ export class ReservedRequests<Answer> {
 
 /** Writes what a repetition under a key is answered, or replaces it; the use of the key stays. */
 export function putAnswer<Answer>(
-  turn: Turn,
+  transaction: Transaction,
   key: RecordKey<ReservedUse>,
   answer: Answer,
 ): void {
@@ -189,7 +189,7 @@ export function putAnswer<Answer>(
   if (valueSizeBytes(row) > MAX_ANSWER_BYTES) {
     throw new RangeError("the answer to be kept is larger than a value of the store");
   }
-  turn.set(answerKey(key), row);
+  transaction.set(answerKey(key), row);
 }
 
 const answerKey = (key: RecordKey<ReservedUse>): Deno.KvKey => [...key, ...ANSWER_BESIDE[0]];

@@ -51,13 +51,13 @@ class ParcelProcess {
   }
 
   #commit(keyed: KeyedCommit<Answer>, sizeBytes: number): Promise<Answer> {
-    return this.storage.commits.submit<Answer>((turn) => {
-      keyed.decide(turn);
-      const count = (turn.record(countKey(ORG))?.count ?? 0) + 1;
-      turn.putRecord(countKey(ORG), { count });
+    return this.storage.commits.submit<Answer>((transaction) => {
+      keyed.decide(transaction);
+      const count = (transaction.record(countKey(ORG))?.count ?? 0) + 1;
+      transaction.putRecord(countKey(ORG), { count });
       const body = encoder.encode(`${count} `.padEnd(sizeBytes, "\u00e9"));
       const answer = { status: 202, body };
-      keyed.write(turn, answer);
+      keyed.write(transaction, answer);
       return answer;
     });
   }

@@ -12,7 +12,7 @@ const MAX_ATTACHMENTS = 50;
 const MAX_LINKS = 20;
 const LIMITS = { parts: 200, depth: 50 };
 
-/** Reads the beginning of a message (RFC 5322), in turns with whatever else waits. */
+/** Reads the beginning of a message (RFC 5322), in slices between which whatever else waits runs. */
 export async function readMail(raw: Uint8Array): Promise<MailContent> {
   const mail = emptyParsedMail();
   const context = { envelopeFrom: "", limits: LIMITS };

@@ -1,14 +1,14 @@
 /** Pages of lists in the mail area: `{data, next_cursor}` (mail page, top). */
 import type { Context } from "hono";
 import { NO_STORE } from "../http/answer.ts";
-import { type CursorContext, type CursorKey, Cursors } from "../http/cursor.ts";
+import { type CursorContext, type CursorKey, Cursors } from "../http/cursors.ts";
 import { answerList, LIST_QUERY } from "../http/list_page.ts";
 import { readQuery } from "../http/query.ts";
 import type { HttpEnv } from "../http/route.ts";
 import type { MailSecret } from "./secret/mail_secret.ts";
 
 /** Where a page of a list begins, and cursors for where it ends. */
-export interface PagePlace {
+export interface ListCursors {
   /** Where the page before ended; null for the first page. */
   after: CursorKey | null;
   /** The cursor behind a row. */
@@ -18,7 +18,7 @@ export interface PagePlace {
 }
 
 /** What a request asks of a list. */
-export interface AskedPage extends PagePlace {
+export interface PageRequest extends ListCursors {
   limit: number;
   /**
    * The page as an answer.
@@ -41,13 +41,13 @@ export class ListPages {
    * key, filters
    * @throws RelayError `invalid_json` for a cursor of another list
    */
-  async read(c: Context<HttpEnv>, bound: PageBound): Promise<AskedPage> {
+  async read(c: Context<HttpEnv>, bound: PageBound): Promise<PageRequest> {
     const { limit, cursor } = readQuery(c.get("query"), LIST_QUERY);
-    const place = await this.at(c.get("path"), bound, cursor);
+    const cursors = await this.at(c.get("path"), bound, cursor);
     const answerJson = (rows: readonly string[], last: CursorKey | null) =>
-      answerList(rows, last === null ? null : place.cursorAt(last), NO_STORE);
+      answerList(rows, last === null ? null : cursors.cursorAt(last), NO_STORE);
     return {
-      ...place,
+      ...cursors,
       limit,
       answer: (data, last) => answerJson(data.map((row) => JSON.stringify(row)), last),
       answerJson,
@@ -60,7 +60,7 @@ export class ListPages {
    * @param cursor undefined for the first page
    * @throws RelayError `invalid_json` for a cursor of another list
    */
-  async at(path: string, bound: PageBound, cursor: string | undefined): Promise<PagePlace> {
+  async at(path: string, bound: PageBound, cursor: string | undefined): Promise<ListCursors> {
     const context: CursorContext = { ...bound, path };
     const cursors = new Cursors(await this.secret.key("mail-cursor"));
     const open = (given: string) => cursors.open(given, context);

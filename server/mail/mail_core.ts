@@ -6,7 +6,7 @@ import type { OutgoingQueue } from "../outgoing/outgoing_queue.ts";
 import type { Part } from "../part.ts";
 import type { MailboxWaits } from "../waiting/mailbox_waits.ts";
 import type { Waits } from "../waiting/waits.ts";
-import { Sendings } from "./delivery/sending_now.ts";
+import { SendsInFlight } from "./delivery/sends_in_flight.ts";
 import { Inboxes } from "./inboxes/inboxes.ts";
 import { ownLocalParts } from "./inboxes/local_part.ts";
 import { KeyAuthenticator } from "./keys/authenticate_key.ts";
@@ -27,7 +27,7 @@ export interface MailPart extends Part {
 }
 
 /** Parts that the mail area stands on. */
-export interface MailBeside {
+export interface MailOptions {
   /** Delivers its mails. */
   outgoing: OutgoingQueue;
   /** Keeps what it receives and sends. */
@@ -36,7 +36,7 @@ export interface MailBeside {
 }
 
 /** `answers` is the room of the mail area alone, and its callers are holders of mail keys. */
-export interface MailCore extends Omit<Core, "authenticator">, Omit<MailBeside, "waits"> {
+export interface MailCore extends Omit<Core, "authenticator">, Omit<MailOptions, "waits"> {
   authenticator: KeyAuthenticator;
   now: () => number;
   random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
@@ -56,14 +56,14 @@ export interface MailCore extends Omit<Core, "authenticator">, Omit<MailBeside, 
   lastUsed: LastUsed;
   mailboxes: Mailboxes;
   messages: Messages;
-  sendings: Sendings;
+  inFlight: SendsInFlight;
   inboxes: Inboxes;
 }
 
 /** The core of a mail area that is on. */
 export function createMailCore(
   core: Core,
-  { outgoing, blobs, waits: waiting }: MailBeside,
+  { outgoing, blobs, waits: waiting }: MailOptions,
   own: Pick<MailCore, "secret" | "reader" | "answers">,
 ): MailCore {
   const { deps, store, records, commits, limits } = core;
@@ -91,7 +91,7 @@ export function createMailCore(
     lastUsed,
     mailboxes,
     messages,
-    sendings: new Sendings({
+    inFlight: new SendsInFlight({
       outgoing,
       now,
       readAll: (orgId, inboxId, ids) => messages.readAll(orgId, inboxId, ids),

@@ -1,7 +1,7 @@
 /** The mail area as a part of the relay: on with the parts that it is made of, or off and why. */
 import type { Core } from "../core.ts";
 import { mount } from "../description/declaration.ts";
-import { AnswersInHand } from "../http/answers_in_hand.ts";
+import { AnswerBudget } from "../http/answer_budget.ts";
 import type { RepetitionKind } from "../idempotency/repetition_sweep.ts";
 import { logSparsely } from "../log_sparsely.ts";
 import { type OpenParts, openTogether, type Part } from "../part.ts";
@@ -18,10 +18,10 @@ import { openGoogle } from "./google/part.ts";
 import { inboundSecretPath, openInboundSecret } from "./inbound_secret.ts";
 import { openInboxes } from "./inboxes/part.ts";
 import { openKeys } from "./keys/part.ts";
-import { createMailCore, type MailBeside, type MailPart } from "./mail_core.ts";
+import { createMailCore, type MailOptions, type MailPart } from "./mail_core.ts";
 import { offRoutes } from "./mail_route.ts";
 import { whyMailIsOff } from "./mail_switch.ts";
-import { MAIL_ANSWERS } from "./messages/answer_room.ts";
+import { MAIL_ANSWERS } from "./messages/org_answer_budget.ts";
 import { openMessages } from "./messages/part.ts";
 import { openOrgs } from "./orgs/part.ts";
 import { MailWorker } from "./parsing/mail_worker.ts";
@@ -31,7 +31,7 @@ import { openReceiving, type Receiving } from "./receiving/part.ts";
 import { MAIL_ROUTES } from "./routes.ts";
 import { openSearch } from "./search/part.ts";
 import { MailSecret } from "./secret/mail_secret.ts";
-import { openOutbound, openSending } from "./sending/part.ts";
+import { openSender, openSending } from "./sending/part.ts";
 import { openSignIn } from "./sign_in/part.ts";
 import { claimStore, refuseLocalStore } from "./store_mark.ts";
 import { openSuppressions } from "./suppressions/part.ts";
@@ -53,7 +53,7 @@ export interface Mail extends Part {
  * @param ring custody keys, under which the area's secrets are sealed
  * @throws ConfigError for a store whose mail area is another, and for a DKIM key that cannot sign
  */
-export async function openMail(core: Core, ring: KeyRing, beside: MailBeside): Promise<Mail> {
+export async function openMail(core: Core, ring: KeyRing, options: MailOptions): Promise<Mail> {
   const { deps, store, records, commits, limits } = core;
   const { config, random, log } = deps;
   const secret = new MailSecret({ records, commits, ring, random });
@@ -74,7 +74,7 @@ export async function openMail(core: Core, ring: KeyRing, beside: MailBeside): P
   if (dkim !== undefined) await proveDkim({ domain: domain!, ...dkim });
   await claimStore(store, { domain: domain!, local });
   return await openTogether(log, async (parts) => {
-    const { handIn, repetitions } = await openMailParts(parts, core, beside, secret);
+    const { handIn, repetitions } = await openMailParts(parts, core, options, secret);
     return Object.assign(parts, { isOn: true, handIn: local ? handIn : null, repetitions });
   });
 }
@@ -83,7 +83,7 @@ export async function openMail(core: Core, ring: KeyRing, beside: MailBeside): P
 async function openMailParts(
   parts: OpenParts,
   core: Core,
-  beside: MailBeside,
+  options: MailOptions,
   secret: MailSecret,
 ): Promise<Pick<Mail, "repetitions"> & Pick<Receiving, "handIn">> {
   const { deps } = core;
@@ -100,7 +100,7 @@ async function openMailParts(
     notes: [startupNote("mail", `on: inboxes at ${config.mail.domain}${secretNote}`)],
   });
 
-  const answers = add("answers", new AnswersInHand({ bounds: MAIL_ANSWERS }));
+  const answers = add("answers", new AnswerBudget({ bounds: MAIL_ANSWERS }));
   const reader = add(
     "reader",
     new MailWorker({
@@ -109,7 +109,7 @@ async function openMailParts(
       onLoss: logSparsely(log, "mail_worker_lost"),
     }),
   );
-  const mail = createMailCore(core, beside, { secret, reader, answers });
+  const mail = createMailCore(core, options, { secret, reader, answers });
   const auth = add("senders", await openAuth(deps));
   add("orgs", openOrgs(mail));
   add("keys", openKeys(mail));
@@ -119,19 +119,19 @@ async function openMailParts(
   add("figures", { handlers: figureHandlers(mail) });
   const { suppressions } = add("suppressions", openSuppressions(mail));
   add("messages", openMessages(mail));
-  const outbound = add("outbound", openOutbound(mail, suppressions));
-  const { proposals } = add("drafts", openDrafts(mail, outbound));
-  const sending = add("sending", openSending(mail, outbound, proposals));
+  const senderPart = add("outbound", openSender(mail, suppressions));
+  const { proposals } = add("drafts", openDrafts(mail, senderPart));
+  const sending = add("sending", openSending(mail, senderPart, proposals));
   const { changes, reports } = add("reports", openReports(mail, inboundSecret));
   const receiving = add(
     "receiving",
-    openReceiving(mail, { auth, reports, inboundSecret, compose: outbound.compose }),
+    openReceiving(mail, { auth, reports, inboundSecret, compose: senderPart.compose }),
   );
   const { receiver, handIn } = receiving;
   add("delivery", openDelivery(mail, { changes, receiver }));
   const { search } = add("search", openSearch(mail));
-  const { tools } = openMailTools(mail, { outbound, sending, search });
+  const { tools } = openMailTools(mail, { senderPart, sending, search });
   add("webhooks", { routes: mount(WEBHOOK_ROUTES, mail) });
   parts.add("routes", { routes: mount(FORMER_ROUTES, { ...mail, handlers, tools }) });
-  return { handIn, repetitions: [outbound.largeAnswers, ...receiving.repetitions] };
+  return { handIn, repetitions: [senderPart.largeAnswers, ...receiving.repetitions] };
 }

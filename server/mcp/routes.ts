@@ -58,10 +58,10 @@ function describeCall(c: Context<HttpEnv>, { deps, addressKey }: ToolServices): 
     addressHash: () => callerHash(c, addressKey, trustedProxyHops),
     gone: () => c.req.raw.signal,
     requestId: c.get("requestId"),
-    keep(hold) {
-      const earlier = c.get("hold"); // of another request of the same batch
-      if (earlier !== undefined) hold.carry(earlier);
-      c.set("hold", hold);
+    keep(reservation) {
+      const earlier = c.get("reservation"); // of another request of the same batch
+      if (earlier !== undefined) reservation.carry(earlier);
+      c.set("reservation", reservation);
     },
   };
 }

@@ -7,15 +7,15 @@ import type { Part } from "../part.ts";
 import type { Waits } from "../waiting/waits.ts";
 import { AGENT_INBOXES } from "./inbox/agent_inboxes.ts";
 import { Inbox } from "./inbox/inbox.ts";
-import { PagesInHand } from "./inbox/pages_in_hand.ts";
+import { PageBudget } from "./inbox/page_budget.ts";
 import { MESSAGE_ROUTES } from "./routes.ts";
 import { RecentMessages, type RecentMessagesBounds } from "./rows/recent_messages.ts";
 import { StoredMessages } from "./rows/stored_messages.ts";
 import { KEYED_SENDS } from "./send/keyed_sends.ts";
-import { Sender } from "./send/send.ts";
+import { Sender } from "./send/sender.ts";
 import { SignatureSweep } from "./send/signature_sweep.ts";
-import { SignedSender } from "./send/signed_send.ts";
-import { TokenSender, type TokenSenderOptions } from "./send/token_send.ts";
+import { SignedSender } from "./send/signed_sender.ts";
+import { TokenSender, type TokenSenderOptions } from "./send/token_sender.ts";
 
 export interface MessagesOptions {
   waits: Waits;
@@ -42,7 +42,7 @@ export function openMessages(core: AgentCore, options: MessagesOptions): Message
   const { signatureWindowSeconds } = limits;
   const { log } = core.deps;
   const sweep = new SignatureSweep({ store, leases, isFloorKnown, signatureWindowSeconds, log });
-  const pages = new PagesInHand({ answers, perAgent: limits.pagesInHandPerAgent });
+  const pages = new PageBudget({ answers, perAgent: limits.pagesInHandPerAgent });
   const inbox = new Inbox({ store, records, commits, limits, waits, messages, pages });
   const sending = { store, records, identities, limits, sender, freeDisk };
   const signedSender = new SignedSender(sending);

@@ -11,7 +11,7 @@ import {
 } from "../description/examples.ts";
 import { RelayError } from "../errors.ts";
 import { JSON_HEADERS, NO_STORE } from "../http/answer.ts";
-import { goOn } from "../http/go_on.ts";
+import { whenReady } from "../http/when_ready.ts";
 import { answerWhole } from "../http/large_answer.ts";
 import { pageLimit } from "../http/page_limit.ts";
 import { flag, integer, readQuery } from "../http/query.ts";
@@ -19,7 +19,7 @@ import type { HttpEnv } from "../http/route.ts";
 import { MAX_ID } from "../max_id.ts";
 import { type Inbox, MAX_WAIT_S } from "./inbox/inbox.ts";
 import { encodePage } from "./inbox/inbox_reader.ts";
-import type { PagesInHand } from "./inbox/pages_in_hand.ts";
+import type { PageBudget } from "./inbox/page_budget.ts";
 import { readOutbox } from "./outbox/outbox_page.ts";
 import type { StoredMessages } from "./rows/stored_messages.ts";
 import { InboxPage, InboxQuery, OutboxPage, OutboxQuery, SignedRequest } from "./schemas.ts";
@@ -28,7 +28,7 @@ import { sendMessage } from "./send_route.ts";
 export interface ReadServices extends AgentCore {
   inbox: Inbox;
   messages: StoredMessages;
-  pages: PagesInHand;
+  pages: PageBudget;
 }
 
 // A mailbox is its owner's: signature headers do not keep a cache between from mixing agents up.
@@ -91,8 +91,8 @@ const readInbox = agentRoute({
     // A signature grows old while its poll waits, but nothing takes it back; a token can die.
     const confirm = credential.kind === "signature" ? undefined : () => authenticator.identify(c);
     const page = inbox.poll(agent.id, query, () => c.req.raw.signal, confirm);
-    return goOn(page, (page) => {
-      if (page.hand !== null) c.set("hold", page.hand);
+    return whenReady(page, (page) => {
+      if (page.reservation !== null) c.set("reservation", page.reservation);
       return answerPage(encodePage(page));
     });
   },
@@ -123,12 +123,12 @@ const readOwnOutbox = agentRoute({
     return async (c, { agent }) => {
       const { since_id, limit } = readQuery(c.get("query"), PAGE_QUERY);
       if (c.get("head")) return new Response(null, { headers: PAGE_HEADERS });
-      const hand = await pages.begin(agent.id);
-      c.set("hold", hand);
+      const reservation = await pages.begin(agent.id);
+      c.set("reservation", reservation);
       const query = { sinceId: since_id, limit, maxBytes: pageBytes };
       const page = await readOutbox(services, agent.id, query);
-      hand.reserve(page.length);
-      hand.endReading();
+      reservation.reserve(page.length);
+      reservation.endReading();
       return answerPage(page);
     };
   },
@@ -169,11 +169,11 @@ const readSignedRequest = agentRoute({
     const id = requireMessageId(c);
     const headers = { "Content-Type": "application/json", ...NO_STORE };
     if (c.get("head")) return new Response(null, { headers });
-    const hand = await pages.begin(agent.id);
-    c.set("hold", hand);
+    const reservation = await pages.begin(agent.id);
+    c.set("reservation", reservation);
     const request = await messages.signedRequest(agent.id, id);
-    hand.reserve(request.length);
-    hand.endReading();
+    reservation.reserve(request.length);
+    reservation.endReading();
     return answerWhole(request, { headers });
   },
 });

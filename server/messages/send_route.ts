@@ -23,8 +23,8 @@ import { MAX_ID } from "../max_id.ts";
 import { timestamp } from "../timestamp.ts";
 import { body, contentType } from "./schemas.ts";
 import type { SendResult } from "./send/send_answer.ts";
-import type { SignedSender } from "./send/signed_send.ts";
-import type { TokenSender } from "./send/token_send.ts";
+import type { SignedSender } from "./send/signed_sender.ts";
+import type { TokenSender } from "./send/token_sender.ts";
 
 export interface SendServices extends Pick<AgentCore, "deps" | "addressKey"> {
   signedSender: SignedSender;

@@ -5,7 +5,7 @@
  */
 import type { Rows } from "../storage/rows.ts";
 import { defineRecord } from "../storage/record_key.ts";
-import type { GroupCommit, Reads, Turn } from "../storage/group_commit.ts";
+import type { GroupCommit, Reads, Transaction } from "../storage/group_commit.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
 import { BlockFinder } from "./block_finder.ts";
 import { firstCountedMinute } from "./counted.ts";
@@ -32,7 +32,7 @@ export interface FeedCorrection {
 export interface FeedStep {
   correction?: FeedCorrection;
   /** Stages how far the sweep has come, and whatever else the step changes. */
-  stage(turn: Turn): void;
+  stage(transaction: Transaction): void;
   /** Whether more may be left to do. */
   more: boolean;
 }
@@ -53,19 +53,19 @@ export async function correctFeed<Step extends FeedStep>(
       await reads.get(LAST_SWEEP_STEP); // first: what is read from here on is true until another step
       return await prepare(reads);
     },
-    plan(turn, step) {
+    plan(transaction, step) {
       if (step === null) return null;
       const { blocks, moved } = step.correction ?? { blocks: [], moved: [] };
-      step.stage(turn);
-      turn.putRecord(LAST_SWEEP_STEP, { v: 1 });
+      step.stage(transaction);
+      transaction.putRecord(LAST_SWEEP_STEP, { v: 1 });
       for (const { id, events } of blocks) {
-        if (events.length === 0) turn.delete(feedKey(id));
+        if (events.length === 0) transaction.delete(feedKey(id));
         else {
-          const leftMs = newestSentMs(events) + retentionMs - turn.nowMs;
-          turn.set(feedKey(id), encodeBlock(events), leftMs + EXPIRY_MARGIN_MS);
+          const leftMs = newestSentMs(events) + retentionMs - transaction.nowMs;
+          transaction.set(feedKey(id), encodeBlock(events), leftMs + EXPIRY_MARGIN_MS);
         }
       }
-      const first = firstCountedMinute(turn.nowMs);
+      const first = firstCountedMinute(transaction.nowMs);
       const corrections = moved.filter(({ minute }) => minute >= first);
       return { kind: "swept", corrections, step };
     },

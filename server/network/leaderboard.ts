@@ -4,10 +4,10 @@
  */
 import type { Rows } from "../storage/rows.ts";
 import type { Identities } from "../agents/identities.ts";
-import { shareRuns } from "../storage/shared_run.ts";
+import { coalesceRuns } from "../storage/coalesce_runs.ts";
 import { DAY_MS, MINUTE_MS } from "../time_units.ts";
 import { MINUTES_AN_HOUR } from "./counted.ts";
-import { hiddenAgents } from "./feed.ts";
+import { hiddenAgents } from "./read_feed.ts";
 import { selectTop, type Standing } from "./ranking.ts";
 import type { Standings, StandingsNow } from "./standings.ts";
 import type { Count } from "./tally_rows.ts";
@@ -50,7 +50,7 @@ export class Leaderboard {
       readStandings: () => Promise<StandingsNow>;
     },
   ) {
-    this.#read = shareRuns(() => this.#rank());
+    this.#read = coalesceRuns(() => this.#rank());
   }
 
   /** The first entries of the leaderboard, and what the window came to. */

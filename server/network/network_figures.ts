@@ -1,10 +1,10 @@
 /**
- * The public figures as routes and pages ask for them: read in line with all other reads without
+ * The public figures as routes and pages ask for them: read in the queue of all other reads without
  * credentials, and given again while they are young (docs/architecture.md, "Reads without credentials").
  */
 import type { PublicReads } from "../storage/public_reads.ts";
 import { minuteOf } from "./counted.ts";
-import { type FeedOptions, type FeedQuery, readFeed } from "./feed.ts";
+import { type FeedOptions, type FeedQuery, readFeed } from "./read_feed.ts";
 import type { FeedEvent } from "./feed_block.ts";
 import { type Leaderboard, type LeaderboardEntry, MAX_LEADERS, type Week } from "./leaderboard.ts";
 import { readTotals, type Totals } from "./totals.ts";

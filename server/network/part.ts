@@ -6,12 +6,12 @@ import type { AgentCore } from "../agents/agent_core.ts";
 import { doneWithin } from "../done_within.ts";
 import { logSparsely } from "../log_sparsely.ts";
 import type { Part } from "../part.ts";
-import { shareRuns } from "../storage/shared_run.ts";
+import { coalesceRuns } from "../storage/coalesce_runs.ts";
 import { DAY_MS } from "../time_units.ts";
 import { windowMinutesOf } from "./counted.ts";
 import { Leaderboard } from "./leaderboard.ts";
 import { NetworkFigures } from "./network_figures.ts";
-import { recordFigures, roomForFigures } from "./record_figures.ts";
+import { recordFigures, sizeOfFigures } from "./record_figures.ts";
 import { networkRoutes } from "./routes.ts";
 import { Standings } from "./standings.ts";
 import { createSweeps } from "./sweeps.ts";
@@ -40,7 +40,7 @@ export function openNetwork(core: AgentCore): Network {
   const retentionMs = retentionDays * DAY_MS;
   const windowMinutes = windowMinutesOf(retentionDays);
   const standings = new Standings(store, now, windowMinutes);
-  const readStandings = shareRuns(() => standings.read());
+  const readStandings = coalesceRuns(() => standings.read());
   const tally = new Tally({ ...core, standings: readStandings, windowMinutes });
   const sweeps = createSweeps({ ...core, retentionMs });
   const figures = new NetworkFigures({
@@ -54,9 +54,9 @@ export function openNetwork(core: AgentCore): Network {
   let groups = 0;
 
   commits.annotateGroups({
-    room: roomForFigures,
-    annotate(results, turn) {
-      if (!recordFigures(results, turn, retentionMs)) return;
+    sizeOf: sizeOfFigures,
+    annotate(results, transaction) {
+      if (!recordFigures(results, transaction, retentionMs)) return;
       if (++groups % GROUPS_A_FOLD === 0) void inBackground(() => tally.tidy());
     },
   });

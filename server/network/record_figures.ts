@@ -2,10 +2,10 @@
  * What every group commit writes for the network's figures: one feed block, one delta of the
  * leaderboard and one sum. Their number does not grow with the sends.
  */
-import type { Registered } from "../agents/register.ts";
+import type { Registered } from "../agents/register_agent.ts";
 import { listingKey, listingOf } from "../directory/listing.ts";
-import type { Receipt } from "../messages/send/send.ts";
-import type { Room, Turn } from "../storage/group_commit.ts";
+import type { Receipt } from "../messages/send/sender.ts";
+import type { CommitSize, Transaction } from "../storage/group_commit.ts";
 import { EXPIRY_MARGIN_MS } from "../storage/store.ts";
 import { isTestHandle, minuteOf } from "./counted.ts";
 import { encodeBlock, type FeedEvent, feedEventOf, feedKey, packEvents } from "./feed_block.ts";
@@ -27,7 +27,7 @@ type Result = Receipt | Registered | Swept | { kind?: undefined } | null | undef
  */
 export function recordFigures(
   results: readonly unknown[],
-  turn: Turn,
+  transaction: Transaction,
   retentionMs: number,
 ): boolean {
   const events: FeedEvent[] = [];
@@ -38,19 +38,21 @@ export function recordFigures(
       const event = feedEventOf(result);
       if (event !== null) events.push(event);
     } else if (result?.kind === "registered") {
-      turn.set(listingKey(result.agent.id), listingOf(result.agent));
+      transaction.set(listingKey(result.agent.id), listingOf(result.agent));
       if (!isTestHandle(result.agent.handle)) registrations++;
     } else if (result?.kind === "swept") corrections.push(...result.corrections);
   }
-  if (registrations > 0n) turn.sum(REGISTRATION_COUNT, registrations);
+  if (registrations > 0n) transaction.sum(REGISTRATION_COUNT, registrations);
   if (events.length > 0) {
-    turn.sum(MESSAGE_COUNT, BigInt(events.length));
+    transaction.sum(MESSAGE_COUNT, BigInt(events.length));
     for (const [blockId, block] of packEvents(events)) {
-      turn.set(feedKey(blockId), encodeBlock(block), retentionMs + EXPIRY_MARGIN_MS);
+      transaction.set(feedKey(blockId), encodeBlock(block), retentionMs + EXPIRY_MARGIN_MS);
     }
   }
   const counts = mergeCounts([...events.map(countOf), ...corrections]);
-  if (counts.length > 0) turn.set(deltaKey(turn.attempt), encodeCounts(counts), TALLY_KEPT_MS);
+  if (counts.length > 0) {
+    transaction.set(deltaKey(transaction.attempt), encodeCounts(counts), TALLY_KEPT_MS);
+  }
   return counts.length > 0;
 }
 
@@ -60,7 +62,7 @@ const EVENT_BYTES = 200;
 const LISTING_BYTES = 8_000;
 
 /** Upper bounds of what a result adds to the rows of `recordFigures()`. */
-export function roomForFigures(result: unknown): Room {
+export function sizeOfFigures(result: unknown): CommitSize {
   switch ((result as Result)?.kind) {
     case "sent":
       return { mutations: 1, bytes: 2 * EVENT_BYTES };

@@ -12,7 +12,7 @@
  *   again.
  */
 import type { AgentCore } from "../agents/agent_core.ts";
-import { inKey, type InRecord } from "../mailboxes/records.ts";
+import { inKey, type InRecord } from "../mailboxes/agent_mailboxes.ts";
 import { isPurged, purgeKey, type PurgeRecord } from "../messages/rows/purge_record.ts";
 import { LeasedSteps } from "../storage/leased_steps.ts";
 import { feedEventOf } from "./feed_block.ts";
@@ -73,7 +73,7 @@ async function makeStep(options: SweepOptions, agentId: number): Promise<boolean
     const moreOfBox = lastId !== undefined ? { ...sweep, beforeId: lastId } : next;
     return {
       correction,
-      stage: (turn) => turn.putRecord(key, moreOfBox),
+      stage: (transaction) => transaction.putRecord(key, moreOfBox),
       more: moreOfBox !== null,
     };
   });

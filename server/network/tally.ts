@@ -93,19 +93,19 @@ export class Tally {
         const isFull = keys.length >= MAX_DELTAS || found.length >= MAX_COUNTS;
         return { state, keys, counts, isFull };
       },
-      plan(turn, { state, keys, counts, isFull }) {
+      plan(transaction, { state, keys, counts, isFull }) {
         if (keys.length === 0) return false;
         const seq = (state?.seq ?? 0) + 1;
-        turn.putRecord(TALLY_STATE, { v: 1, seq, checkpoint: state?.checkpoint ?? null });
+        transaction.putRecord(TALLY_STATE, { v: 1, seq, checkpoint: state?.checkpoint ?? null });
         for (const [n, row] of inRows(counts).entries()) {
-          turn.set(logKey(seq, n), encodeCounts(row), TALLY_KEPT_MS);
+          transaction.set(logKey(seq, n), encodeCounts(row), TALLY_KEPT_MS);
         }
         for (const [hour, some] of Map.groupBy(counts, ({ minute }) => hourOf(minute))) {
           for (const [n, row] of inRows(some).entries()) {
-            turn.set(partKey(hour, seq, n), encodePart(row), TALLY_KEPT_MS);
+            transaction.set(partKey(hour, seq, n), encodePart(row), TALLY_KEPT_MS);
           }
         }
-        for (const key of keys) turn.delete(key);
+        for (const key of keys) transaction.delete(key);
         return isFull;
       },
     });
@@ -133,11 +133,11 @@ export class Tally {
       });
     }
     const checkpoint: Checkpoint = { name, seq, firstMinute, rows: rows.length };
-    const former = await commits.submit((turn) => {
-      const current = turn.record(TALLY_STATE)!;
+    const former = await commits.submit((transaction) => {
+      const current = transaction.record(TALLY_STATE)!;
       // Another process may have written one meanwhile.
       if ((current.checkpoint?.seq ?? 0) > seq) return undefined;
-      turn.putRecord(TALLY_STATE, { ...current, checkpoint });
+      transaction.putRecord(TALLY_STATE, { ...current, checkpoint });
       return current.checkpoint;
     });
     if (former === undefined) await this.#deleteAll({ prefix: checkpointPrefix(name) });

@@ -1,21 +1,21 @@
 /** Makes one attempt of one row: leases it, has its handler attempt it, and stores the outcome. */
 import type { Log } from "../log.ts";
 import { describeFailure } from "../http/describe_failure.ts";
-import { type Beside, HeldRow, type HeldRowServices } from "./held_row.ts";
+import { type CommitExtras, HeldRow, type HeldRowServices } from "./held_row.ts";
 import type { DueEntry, Lane } from "./lane.ts";
 import {
   type AttemptOutcome,
   type Ending,
   LeaseLost,
   type OutgoingHandler,
-  type Settling,
+  type PendingOutcome,
 } from "./outgoing_handler.ts";
-import { DEAD_KEPT_MS, deadKey, type DeadRow, laneKey } from "./outgoing_row.ts";
+import { DEAD_KEPT_MS, deadKey, type DeadLetter, laneKey } from "./outgoing_row.ts";
 
 /** Wait after an attempt that failed in a way its handler does not report. */
 const UNFORESEEN_RETRY_MS = 60_000;
 /**
- * Wait after an attempt for which there was no connection: while there is none, reach.ts holds up what is
+ * Wait after an attempt for which there was no connection: while there is none, circuit_breaker.ts holds up what is
  * due, and once there is one again nothing is to wait any longer than it takes to begin.
  */
 const NO_CONNECTION_RETRY_MS = 8_000;
@@ -62,7 +62,7 @@ export async function deliverRow(
     return await end(delivery, held, handler, "unknown", reason);
   }
   const outcome = await runAttempt(delivery, lane, held, handler, attempt);
-  await settle(delivery, lane, held, handler, outcome);
+  await storeOutcome(delivery, lane, held, handler, outcome);
 }
 
 /**
@@ -71,7 +71,7 @@ export async function deliverRow(
  */
 async function runAttempt(
   { log, store, timing }: Delivery,
-  { reach }: Lane,
+  { breaker }: Lane,
   held: HeldRow,
   handler: OutgoingHandler,
   attempt: Attempt,
@@ -85,7 +85,7 @@ async function runAttempt(
   Deno.unrefTimer(renewal);
   let outcome: AttemptOutcome | null = null;
   try {
-    if (signal.aborted || reach.isLost && !attempt.isTrial) return outcome = NOT_BEGUN;
+    if (signal.aborted || breaker.isOpen && !attempt.isTrial) return outcome = NOT_BEGUN;
     const { payload, queuedAtMs, livedMs: queuedLivedMs, attempts } = held.row;
     const livedMs = queuedLivedMs === undefined ? null : store.lived() - queuedLivedMs;
     return outcome = await handler.attempt({
@@ -99,7 +99,7 @@ async function runAttempt(
         signal.throwIfAborted();
         attempt.handedOver = true;
         await held.markData();
-        reach.reached();
+        breaker.reached();
       },
     });
   } catch (error) {
@@ -118,16 +118,16 @@ function isMade(outcome: AttemptOutcome): boolean {
   return outcome.result !== "dropped" && !(outcome.result === "dead" && outcome.untried);
 }
 
-async function settle(
+async function storeOutcome(
   delivery: Delivery,
   lane: Lane,
   held: HeldRow,
   handler: OutgoingHandler,
   outcome: AttemptOutcome | null,
 ): Promise<void> {
-  const { reach } = lane;
+  const { breaker } = lane;
   if (outcome === null) {
-    reach.untried();
+    breaker.untried();
     if (held.mayBeHandedOver()) {
       const reason = "unknown: the attempt failed while it was handed over";
       return await end(delivery, held, handler, "unknown", reason);
@@ -143,27 +143,27 @@ async function settle(
     // the want of a connection once: later waits would be those of mail that was refused again and again.
     const { untried, unreachable, deferred } = outcome;
     const isRepeated = !deferred && held.row.attempts > 1;
-    const charged = !untried && !(unreachable && (reach.isLost || isRepeated));
-    if (untried) reach.untried();
-    else if (!unreachable) reach.reached();
-    else if (!delivery.isStopped()) reach.failed(delivery.store.now());
+    const charged = !untried && !(unreachable && (breaker.isOpen || isRepeated));
+    if (untried) breaker.untried();
+    else if (!unreachable) breaker.reached();
+    else if (!delivery.isStopped()) breaker.failed(delivery.store.now());
     return await putBack(delivery, lane, held, handler, outcome, charged);
   }
-  if (result === "dropped" || result === "dead" && outcome.untried) reach.untried();
-  else reach.reached();
+  if (result === "dropped" || result === "dead" && outcome.untried) breaker.untried();
+  else breaker.reached();
   await end(delivery, held, handler, result, result === "done" ? "" : outcome.reason, note);
 }
 
 /** What the handler changes in the commit of an outcome. */
-function besideOf(
+function extrasOf(
   { id, row: { payload } }: HeldRow,
   handler: OutgoingHandler,
-  outcome: Omit<Settling, "id" | "payload">,
-): Beside | undefined {
-  if (handler.alongside === undefined) return undefined;
+  outcome: Omit<PendingOutcome, "id" | "payload">,
+): CommitExtras | undefined {
+  if (handler.extraWrites === undefined) return undefined;
   return {
-    prepare: async (reads) => await handler.alongside!({ id, payload, ...outcome }, reads),
-    inTurn: (work) => handler.inTurn === undefined ? work() : handler.inTurn(payload, work),
+    prepare: async (reads) => await handler.extraWrites!({ id, payload, ...outcome }, reads),
+    withLock: (work) => handler.withLock === undefined ? work() : handler.withLock(payload, work),
   };
 }
 
@@ -194,7 +194,7 @@ async function putBack(
   const ends = endsAtMs === undefined ? {} : { endsAtMs };
   await held.release(
     { dueMs, dueSetAtMs: nowMs, attempts, lastReason, payload, ...ends },
-    besideOf(held, handler, { attempts, result: "retry", dueMs, note }),
+    extrasOf(held, handler, { attempts, result: "retry", dueMs, note }),
   );
   lane.wake(dueMs);
   const { kind } = row;
@@ -218,10 +218,10 @@ async function end(
   const { kind, payload, queuedAtMs, attempts } = held.row;
   const givenUp = ending === "dead" || ending === "unknown";
   const diedAtMs = store.now();
-  await held.remove((turn) => {
+  await held.remove((transaction) => {
     if (!givenUp) return;
-    const dead: DeadRow = { v: 1, kind, payload, queuedAtMs, diedAtMs, attempts, reason };
-    turn.set(deadKey(diedAtMs, held.id), dead, DEAD_KEPT_MS);
-  }, besideOf(held, handler, { attempts, result: ending, dueMs: null, note }));
+    const dead: DeadLetter = { v: 1, kind, payload, queuedAtMs, diedAtMs, attempts, reason };
+    transaction.set(deadKey(diedAtMs, held.id), dead, DEAD_KEPT_MS);
+  }, extrasOf(held, handler, { attempts, result: ending, dueMs: null, note }));
   if (givenUp) log("outgoing_given_up", { kind, id: held.id, attempts, ending, reason });
 }

@@ -4,12 +4,12 @@
  * and what is held is renewed, marked and settled all the same: it has left already, or is about to.
  */
 import { RelayError } from "../errors.ts";
-import type { GroupCommit, Reads, Turn } from "../storage/group_commit.ts";
+import type { GroupCommit, Reads, Transaction } from "../storage/group_commit.ts";
 import type { LeaseTiming } from "../storage/lease.ts";
 import { randomId } from "../storage/random_id.ts";
 import { type RecordCache, recordName } from "../storage/record_cache.ts";
 import type { Store } from "../storage/store.ts";
-import { type Alongside, LeaseLost } from "./outgoing_handler.ts";
+import { type ExtraWrites, LeaseLost } from "./outgoing_handler.ts";
 import {
   endKey,
   INDEX_ROW,
@@ -37,21 +37,21 @@ const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
 /** The row after a change, null to take it off. */
-type NextRow = (row: OutgoingRow, turn: Turn) => OutgoingRow | null;
+type NextRow = (row: OutgoingRow, transaction: Transaction) => OutgoingRow | null;
 
-/** What else changes in a commit; see OutgoingHandler.alongside() and inTurn(). */
-export interface Beside {
-  prepare(reads: Reads): Promise<Alongside | null>;
-  inTurn<T>(work: () => Promise<T>): Promise<T>;
+/** What else changes in a commit; see OutgoingHandler.extraWrites() and withLock(). */
+export interface CommitExtras {
+  prepare(reads: Reads): Promise<ExtraWrites | null>;
+  withLock<T>(work: () => Promise<T>): Promise<T>;
 }
 
-const NOTHING: Beside = { prepare: () => Promise.resolve(null), inTurn: (work) => work() };
+const NOTHING: CommitExtras = { prepare: () => Promise.resolve(null), withLock: (work) => work() };
 
-/** A failure of Beside.prepare(). */
+/** A failure of CommitExtras.prepare(). */
 class NotPrepared extends Error {}
 
 interface ChangeOptions {
-  beside?: Beside | undefined;
+  extras?: CommitExtras | undefined;
   /** Tries again while the store is too busy, since the outcome of an attempt must be stored. */
   persistent?: boolean;
 }
@@ -85,21 +85,21 @@ export class HeldRow {
     const lease = randomId(store);
     const row = await commits.submit<OutgoingRow | "early" | "gone", OutgoingRow | null>({
       prepare: (reads) => reads.get(key),
-      plan(turn, before) {
+      plan(transaction, before) {
         if (before === null || !isFoundBy(id, before, indexKey)) {
-          turn.delete(indexKey);
+          transaction.delete(indexKey);
           return "gone";
         }
-        if (before.dueMs > turn.nowMs) return "early";
+        if (before.dueMs > transaction.nowMs) return "early";
         const row: OutgoingRow = {
           ...before,
           lease,
-          dueMs: turn.nowMs + timing.leaseMs + timing.clockSkewMs,
+          dueMs: transaction.nowMs + timing.leaseMs + timing.clockSkewMs,
           // The outcome of a row that may have been handed over is unknown: it is not attempted
           // again.
           attempts: before.attempts + (before.phase === "ready" ? 1 : 0),
         };
-        stageChange(turn, id, before, row);
+        stageChange(transaction, id, before, row);
         return row;
       },
     });
@@ -118,7 +118,10 @@ export class HeldRow {
   /** Makes the lease last its whole length again. @throws LeaseLost */
   renew(): Promise<void> {
     const { leaseMs, clockSkewMs } = this.services.timing;
-    return this.#change((row, turn) => ({ ...row, dueMs: turn.nowMs + leaseMs + clockSkewMs }));
+    return this.#change((row, transaction) => ({
+      ...row,
+      dueMs: transaction.nowMs + leaseMs + clockSkewMs,
+    }));
   }
 
   /** Records that the content may be handed over from now on. @throws LeaseLost */
@@ -129,22 +132,22 @@ export class HeldRow {
   /** Gives the row back with another due time. @throws LeaseLost */
   release(
     changes: Partial<OutgoingRow> & { dueMs: number; dueSetAtMs: number },
-    beside?: Beside,
+    extras?: CommitExtras,
   ): Promise<void> {
     return this.#change(
       (row) => ({ ...row, ...changes, phase: "ready", lease: null }),
-      { persistent: true, beside },
+      { persistent: true, extras },
     );
   }
 
   /**
    * Takes the row off the outgoing queue, with other changes in the same commit. @throws LeaseLost
    */
-  remove(also: (turn: Turn) => void, beside?: Beside): Promise<void> {
-    return this.#change((_row, turn) => {
-      also(turn);
+  remove(also: (transaction: Transaction) => void, extras?: CommitExtras): Promise<void> {
+    return this.#change((_row, transaction) => {
+      also(transaction);
       return null;
-    }, { persistent: true, beside });
+    }, { persistent: true, extras });
   }
 
   #change(next: NextRow, how: ChangeOptions = {}): Promise<void> {
@@ -153,13 +156,13 @@ export class HeldRow {
     return change;
   }
 
-  async #commit(next: NextRow, { persistent, beside = NOTHING }: ChangeOptions): Promise<void> {
+  async #commit(next: NextRow, { persistent, extras = NOTHING }: ChangeOptions): Promise<void> {
     const { closed, timing } = this.services;
     const untilMs = performance.now() + timing.leaseMs / 2;
     for (let pauseMs = FIRST_PAUSE_MS;; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       if (this.#released) throw new LeaseLost();
       try {
-        return await beside.inTurn(() => this.#submit(next, beside));
+        return await extras.withLock(() => this.#submit(next, extras));
       } catch (error) {
         const isOver = closed.aborted || performance.now() > untilMs;
         const isBusy = error instanceof NotPrepared ||
@@ -170,20 +173,20 @@ export class HeldRow {
     }
   }
 
-  async #submit(next: NextRow, beside: Beside): Promise<void> {
+  async #submit(next: NextRow, extras: CommitExtras): Promise<void> {
     const { id } = this;
     const { records, commits } = this.services;
     const key = outgoingKey(id);
     const { lease } = this.#row;
-    const row = await commits.submit<OutgoingRow | null, Alongside | null>({
+    const row = await commits.submit<OutgoingRow | null, ExtraWrites | null>({
       whateverTheClock: true,
-      prepare: (reads) => prepared(beside, reads),
-      plan(turn, alongside) {
-        const before = turn.record(key);
+      prepare: (reads) => prepared(extras, reads),
+      plan(transaction, extraWrites) {
+        const before = transaction.record(key);
         if (before === null || before.lease !== lease) throw new LeaseLost();
-        const row = next(before, turn);
-        stageChange(turn, id, before, row);
-        alongside?.(turn);
+        const row = next(before, transaction);
+        stageChange(transaction, id, before, row);
+        extraWrites?.(transaction);
         return row;
       },
     });
@@ -196,9 +199,9 @@ export class HeldRow {
 }
 
 /** @throws NotPrepared for whatever it fails by: the outcome must be stored all the same */
-async function prepared(beside: Beside, reads: Reads): Promise<Alongside | null> {
+async function prepared(extras: CommitExtras, reads: Reads): Promise<ExtraWrites | null> {
   try {
-    return await beside.prepare(reads);
+    return await extras.prepare(reads);
   } catch (error) {
     throw new NotPrepared("what changes beside a row was not prepared", { cause: error });
   }
@@ -206,19 +209,19 @@ async function prepared(beside: Beside, reads: Reads): Promise<Alongside | null>
 
 /** Writes a row after a change, or deletes it for null, and moves its index row. */
 export function stageChange(
-  turn: Pick<Turn, "putRecord" | "set" | "delete">,
+  transaction: Pick<Transaction, "putRecord" | "set" | "delete">,
   id: string,
   before: OutgoingRow,
   row: OutgoingRow | null,
 ): void {
-  turn.putRecord(outgoingKey(id), row);
+  transaction.putRecord(outgoingKey(id), row);
   if (row?.endsAtMs !== before.endsAtMs) {
-    if (before.endsAtMs !== undefined) turn.delete(endKey(before.endsAtMs, id));
-    if (row?.endsAtMs !== undefined) turn.set(endKey(row.endsAtMs, id), INDEX_ROW);
+    if (before.endsAtMs !== undefined) transaction.delete(endKey(before.endsAtMs, id));
+    if (row?.endsAtMs !== undefined) transaction.set(endKey(row.endsAtMs, id), INDEX_ROW);
   }
   if (row !== null && row.dueMs === before.dueMs && row.lease === before.lease) return;
-  turn.delete(indexKeyOf(id, before));
-  if (row !== null) turn.set(indexKeyOf(id, row), INDEX_ROW);
+  transaction.delete(indexKeyOf(id, before));
+  if (row !== null) transaction.set(indexKeyOf(id, row), INDEX_ROW);
 }
 
 /** Resolves after a while, or when the signal aborts. */

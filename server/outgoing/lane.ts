@@ -3,7 +3,7 @@
  */
 import type { Store } from "../storage/store.ts";
 import { LANE_PREFIX } from "./outgoing_row.ts";
-import { Reach } from "./reach.ts";
+import { CircuitBreaker } from "./circuit_breaker.ts";
 import type { Parties } from "./shares.ts";
 
 /** Wait after a read that failed. */
@@ -33,7 +33,7 @@ export class Lane {
     readonly kind: string,
     readonly destination: string,
     readonly parties: Parties = {},
-    readonly reach: Reach = new Reach(),
+    readonly breaker: CircuitBreaker = new CircuitBreaker(),
   ) {}
 
   /** Records that the store has a row with this due time. */
@@ -48,7 +48,7 @@ export class Lane {
   /** Whether rows should be read now. */
   wants(nowMs: number): boolean {
     return this.ready.length === 0 && !this.reading && this.#nextDueMs <= nowMs &&
-      this.reach.mayTry(nowMs);
+      this.breaker.mayTry(nowMs);
   }
 
   /** Whether no row is known to wait. */

@@ -4,8 +4,8 @@ import type { Store } from "../storage/store.ts";
 import { Lane } from "./lane.ts";
 import type { OutgoingHandler } from "./outgoing_handler.ts";
 import { LANE_PREFIX } from "./outgoing_row.ts";
-import { Reach } from "./reach.ts";
-import { Shares, type Turn } from "./shares.ts";
+import { CircuitBreaker } from "./circuit_breaker.ts";
+import { type RunningAttempt, Shares } from "./shares.ts";
 
 /** The lanes of one kind. */
 class LanesOfKind {
@@ -19,12 +19,12 @@ class LanesOfKind {
   running = 0;
   readonly shares: Shares;
   /** Of the one next hop behind all destinations. */
-  readonly reach: Reach | undefined;
+  readonly breaker: CircuitBreaker | undefined;
 
   // deno-lint-ignore no-explicit-any -- the handler alone knows its payload
-  constructor(readonly handler: OutgoingHandler<any>, nextHop: Reach) {
+  constructor(readonly handler: OutgoingHandler<any>, nextHop: CircuitBreaker) {
     this.shares = new Shares(handler.concurrency);
-    this.reach = handler.oneNextHop ? nextHop : undefined;
+    this.breaker = handler.oneNextHop ? nextHop : undefined;
   }
 
   offer(lane: Lane): void {
@@ -49,7 +49,7 @@ class LanesOfKind {
     if (this.shares.held >= this.shares.slots) return null;
     for (const lanes of this.rotation.values()) {
       for (const lane of lanes) {
-        if (lane.reach.mayTry(nowMs) && this.shares.admits(lane.parties, nowMs)) return lane;
+        if (lane.breaker.mayTry(nowMs) && this.shares.admits(lane.parties, nowMs)) return lane;
       }
     }
     return null;
@@ -73,7 +73,7 @@ const DISCOVERED = 20;
 export class Lanes {
   readonly #kinds = new Map<string, LanesOfKind>();
   /** Whether there is a way to the one next hop: what a mail of one kind finds holds for all. */
-  readonly #nextHop = new Reach();
+  readonly #nextHop = new CircuitBreaker();
 
   // deno-lint-ignore no-explicit-any -- the handler alone knows its payload
   register(handler: OutgoingHandler<any>): void {
@@ -98,7 +98,7 @@ export class Lanes {
     let lane = lanes.byDestination.get(destination);
     if (lane === undefined) {
       const parties = lanes.handler.partiesOf?.(destination);
-      lane = new Lane(kind, destination, parties, lanes.reach);
+      lane = new Lane(kind, destination, parties, lanes.breaker);
       lanes.byDestination.set(destination, lane);
     }
     lane.wake(dueMs);
@@ -128,7 +128,7 @@ export class Lanes {
   }
 
   /** Gives a lane whose next row may be attempted now; kinds, orgs and destinations take turns. */
-  takeTurn(nowMs: number): Lane | null {
+  takeNext(nowMs: number): Lane | null {
     for (const lanes of this.#kinds.values()) {
       if (lanes.running >= IN_HAND_A_SLOT * lanes.handler.concurrency) continue;
       const lane = lanes.next(nowMs);
@@ -141,17 +141,17 @@ export class Lanes {
 
   began(lane: Lane, nowMs: number): void {
     lane.running++;
-    lane.reach.began(nowMs);
+    lane.breaker.began(nowMs);
     this.#kinds.get(lane.kind)!.running++;
   }
 
   /** Takes the slot of an attempt that a lane begins. */
-  takeSlot({ kind, parties }: Lane, nowMs: number): Turn {
+  takeSlot({ kind, parties }: Lane, nowMs: number): RunningAttempt {
     return this.#kinds.get(kind)!.shares.take(parties, nowMs);
   }
 
   /** @param tells whether what it took says something of its parties */
-  giveSlotBack({ kind }: Lane, slot: Turn, nowMs: number, tells: boolean): void {
+  giveSlotBack({ kind }: Lane, slot: RunningAttempt, nowMs: number, tells: boolean): void {
     this.#kinds.get(kind)!.shares.giveBack(slot, nowMs, tells);
   }
 

@@ -22,14 +22,14 @@ export async function makeDueNow(
   const row = await commits.submit<OutgoingRow | null, OutgoingRow | null>({
     whateverTheClock,
     prepare: (reads) => reads.get(outgoingKey(id)),
-    plan(turn, before) {
+    plan(transaction, before) {
       if (before === null || !isWanted(before)) {
-        if (before === null || !isFoundBy(id, before, indexKey)) turn.delete(indexKey);
+        if (before === null || !isFoundBy(id, before, indexKey)) transaction.delete(indexKey);
         return null;
       }
-      const { nowMs } = turn;
+      const { nowMs } = transaction;
       const row = { ...before, lease: null, dueMs: nowMs, dueSetAtMs: nowMs };
-      stageChange(turn, id, before, row);
+      stageChange(transaction, id, before, row);
       return row;
     },
   });

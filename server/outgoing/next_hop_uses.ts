@@ -2,7 +2,7 @@
  * Who may use the connections of the next hop: each use has some of its own, whatever the others hold for
  * however long. Pure but for who waits.
  */
-import { WaitingLine } from "../waiting_line.ts";
+import { WaitQueue } from "../wait_queue.ts";
 
 /** What a mail is, for its share of the connections. */
 export type NextHopUse = "link" | "notice" | "mail";
@@ -42,19 +42,19 @@ export function mayUse(
 /** Has each wait until it may use a connection; who waits longest comes first among those who may. */
 export class NextHopUses {
   readonly #used: Record<NextHopUse, number> = { link: 0, notice: 0, mail: 0 };
-  readonly #line = new WaitingLine<true, NextHopUse>();
+  readonly #queue = new WaitQueue<true, NextHopUse>();
 
   constructor(private readonly connections: number) {}
 
   /** @returns false when the signal aborted before */
   async take(use: NextHopUse, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false;
-    return this.#admits(use) || await this.#line.wait(signal, use) !== null;
+    return this.#admits(use) || await this.#queue.wait(signal, use) !== null;
   }
 
   giveBack(use: NextHopUse): void {
     this.#used[use]--;
-    while (this.#line.give(true, this.#admits));
+    while (this.#queue.give(true, this.#admits));
   }
 
   readonly #admits = (use: NextHopUse): boolean => {

@@ -1,5 +1,5 @@
 /** How one kind of thing is delivered. The outgoing queue knows nothing else of it. */
-import type { Reads, Turn } from "../storage/job.ts";
+import type { Reads, Transaction } from "../storage/job.ts";
 import type { Parties } from "./shares.ts";
 
 /** One attempt, as its handler sees it. */
@@ -26,7 +26,7 @@ export interface OutgoingItem<P = unknown> {
  * How an attempt ended. Reasons are words and reply codes, never an address or a text of others.
  */
 export type AttemptOutcome<P = unknown> = AttemptResult<P> & {
-  /** What alongside() is to be told of it. */
+  /** What extraWrites() is to be told of it. */
   note?: unknown;
 };
 
@@ -70,7 +70,7 @@ type AttemptResult<P> =
 export type Ending = "done" | "dropped" | "dead" | "unknown";
 
 /** An outcome that is about to be stored. */
-export interface Settling<P = unknown> {
+export interface PendingOutcome<P = unknown> {
   id: string;
   payload: P;
   /** Those that count. */
@@ -86,7 +86,7 @@ export interface Settling<P = unknown> {
  * Plans what else changes in the commit that stores an outcome. Besides the row: a commit over KV Connect
  * checks ten records in all, one of them the writer slot.
  */
-export type Alongside = (turn: Turn) => void;
+export type ExtraWrites = (transaction: Transaction) => void;
 
 export interface OutgoingHandler<P = unknown> {
   readonly kind: string;
@@ -119,12 +119,15 @@ export interface OutgoingHandler<P = unknown> {
    * all. Called again until the commit is made, as Job.prepare(). Not for attempts that a stop or a lost
    * destination kept from beginning.
    */
-  alongside?(settling: Settling<P>, reads: Reads): Promise<Alongside | null> | Alongside | null;
+  extraWrites?(
+    settling: PendingOutcome<P>,
+    reads: Reads,
+  ): Promise<ExtraWrites | null> | ExtraWrites | null;
   /**
    * Runs the preparation and the commit of an outcome, once what it would outdate has been committed.
    * They run at once unless given.
    */
-  inTurn?<T>(payload: P, work: () => Promise<T>): Promise<T>;
+  withLock?<T>(payload: P, work: () => Promise<T>): Promise<T>;
 }
 
 /** Another process has the row: nothing that this attempt still does may have an effect. */

@@ -342,7 +342,7 @@ export class OutgoingQueue {
   #begin(nowMs: number): void {
     for (;;) {
       if (this.#rests) return;
-      const lane = this.#lanes.takeTurn(nowMs);
+      const lane = this.#lanes.takeNext(nowMs);
       if (lane === null) return;
       const entry = lane.ready.shift()!;
       if (this.#attempts.has(entry.id)) continue;
@@ -361,7 +361,7 @@ export class OutgoingQueue {
     const attempt: Attempt = {
       abort,
       giveSlotBack,
-      isTrial: lane.reach.isLost,
+      isTrial: lane.breaker.isOpen,
       handedOver: false,
       ended: Promise.resolve(),
     };

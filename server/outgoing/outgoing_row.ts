@@ -4,7 +4,7 @@
  * is found by an index of lease ends. Handlers define the kinds.
  */
 import { defineRecord } from "../storage/record_key.ts";
-import type { Turn } from "../storage/group_commit.ts";
+import type { Transaction } from "../storage/group_commit.ts";
 import { DAY_MS } from "../time_units.ts";
 
 /** ["outgoing", id] */
@@ -61,7 +61,7 @@ export interface FormerDueRow {
 }
 
 /** ["outgoing-dead", diedAtMs, id]: was given up, and is kept for the operator to see. */
-export interface DeadRow<P = unknown> {
+export interface DeadLetter<P = unknown> {
   v: 1;
   kind: string;
   payload: P;
@@ -130,14 +130,14 @@ export interface NewOutgoing<P = unknown> {
  * @returns false when the id is queued already: nothing is staged
  */
 export function stageOutgoing(
-  turn: Pick<Turn, "nowMs" | "record" | "putRecord" | "set">,
+  transaction: Pick<Transaction, "nowMs" | "record" | "putRecord" | "set">,
   { id, ...fields }: NewOutgoing,
 ): boolean {
   const key = outgoingKey(id);
-  if (turn.record<OutgoingRow>(key) !== null) return false;
-  const row = newRow(turn, fields);
-  turn.putRecord(key, row);
-  stageIndex(turn, id, row);
+  if (transaction.record<OutgoingRow>(key) !== null) return false;
+  const row = newRow(transaction, fields);
+  transaction.putRecord(key, row);
+  stageIndex(transaction, id, row);
   return true;
 }
 
@@ -147,21 +147,21 @@ export function stageOutgoing(
  * @param row whose id nobody can have queued before, as it holds one that this job makes
  */
 export function stageNewOutgoing(
-  turn: Pick<Turn, "nowMs" | "set">,
+  transaction: Pick<Transaction, "nowMs" | "set">,
   { id, ...fields }: NewOutgoing,
 ): void {
-  const row = newRow(turn, fields);
-  turn.set(outgoingKey(id), row);
-  stageIndex(turn, id, row);
+  const row = newRow(transaction, fields);
+  transaction.set(outgoingKey(id), row);
+  stageIndex(transaction, id, row);
 }
 
-function stageIndex(turn: Pick<Turn, "set">, id: string, row: OutgoingRow): void {
-  turn.set(indexKeyOf(id, row), INDEX_ROW);
-  if (row.endsAtMs !== undefined) turn.set(endKey(row.endsAtMs, id), INDEX_ROW);
+function stageIndex(transaction: Pick<Transaction, "set">, id: string, row: OutgoingRow): void {
+  transaction.set(indexKeyOf(id, row), INDEX_ROW);
+  if (row.endsAtMs !== undefined) transaction.set(endKey(row.endsAtMs, id), INDEX_ROW);
 }
 
 function newRow(
-  { nowMs }: Pick<Turn, "nowMs">,
+  { nowMs }: Pick<Transaction, "nowMs">,
   { kind, destination = "", payload, dueMs, endsAtMs, livedMs }: Omit<NewOutgoing, "id">,
 ): OutgoingRow {
   return {

@@ -3,7 +3,7 @@ import type { Core } from "../core.ts";
 import type { Part } from "../part.ts";
 import { startupNote } from "../startup_notes.ts";
 import type { LeaseTiming } from "../storage/lease.ts";
-import { deadNote } from "./dead_rows.ts";
+import { deadLetterNote } from "./dead_letters.ts";
 import { OutgoingQueue } from "./outgoing_queue.ts";
 
 export interface Outgoing extends Part {
@@ -21,7 +21,7 @@ export async function openOutgoing(
   { outgoingTiming: timing }: OutgoingOptions,
 ): Promise<Outgoing> {
   const outgoing = new OutgoingQueue({ store, records, commits, log: deps.log, timing });
-  const note = await deadNote(store);
+  const note = await deadLetterNote(store);
   return {
     outgoing,
     notes: note === null ? [] : [startupNote("outgoing", note)],

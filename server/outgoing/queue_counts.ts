@@ -1,13 +1,13 @@
 /** Counts what the outgoing queue holds, for the operator; reads keys, and no payload. */
 import type { Store } from "../storage/store.ts";
-import { type DeadRow, LANE_PREFIX, LEASED_PREFIX } from "./outgoing_row.ts";
-import { listDead } from "./dead_rows.ts";
+import { type DeadLetter, LANE_PREFIX, LEASED_PREFIX } from "./outgoing_row.ts";
+import { listDeadLetters } from "./dead_letters.ts";
 
 export interface QueueCounts {
   counts: { kind: string; waiting: number; firstDueMs: number | null }[];
   leased: number;
   isCut: boolean;
-  givenUp: Pick<DeadRow, "kind" | "diedAtMs" | "attempts" | "reason">[];
+  givenUp: Pick<DeadLetter, "kind" | "diedAtMs" | "attempts" | "reason">[];
 }
 
 /** So many rows of the index are read, and no more: they are counted for a page. */
@@ -18,7 +18,7 @@ export async function countQueue(store: Pick<Store, "list">): Promise<QueueCount
   const [lanes, leased, dead] = await Promise.all([
     keysBelow(store, [LANE_PREFIX]),
     keysBelow(store, [LEASED_PREFIX]),
-    listDead(store, GIVEN_UP),
+    listDeadLetters(store, GIVEN_UP),
   ]);
   const byKind = new Map<string, { kind: string; waiting: number; firstDueMs: number | null }>();
   for (const key of lanes) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { storeOn } from "../../tests/support/store_on.ts";
 import { countQueue } from "./queue_counts.ts";
-import { deadKey, type DeadRow, INDEX_ROW, laneKey, leasedKey } from "./outgoing_row.ts";
+import { deadKey, type DeadLetter, INDEX_ROW, laneKey, leasedKey } from "./outgoing_row.ts";
 
 Deno.test("countQueue() counts what waits by kind, what is leased, and what was given up, without payloads", async () => {
   using kv = await Deno.openKv(":memory:");
@@ -15,7 +15,7 @@ Deno.test("countQueue() counts what waits by kind, what is leased, and what was 
   await kv.set(laneKey("webhook", "b.example", 300, "webhook/2"), INDEX_ROW);
   await kv.set(laneKey("webhook", "a.example", 400, "webhook/1"), INDEX_ROW);
   await kv.set(leasedKey(900, "digest/2"), INDEX_ROW);
-  const dead: DeadRow = {
+  const dead: DeadLetter = {
     v: 1,
     kind: "digest",
     payload: { to: "a@example.org" },

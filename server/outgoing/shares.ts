@@ -25,14 +25,14 @@ const REMEMBERED = 10_000;
 
 interface Past {
   /** Its attempts under way. */
-  running: Set<Turn>;
+  running: Set<RunningAttempt>;
   quickAtMs: number;
   slowAtMs: number;
   slowUntilMs: number;
 }
 
 /** An attempt under way. */
-export interface Turn {
+export interface RunningAttempt {
   parties: Parties;
   atMs: number;
 }
@@ -41,7 +41,7 @@ type Standing = "slow" | "new" | "quick";
 
 export class Shares {
   readonly #past = new Map<string, Past>();
-  readonly #running = new Set<Turn>();
+  readonly #running = new Set<RunningAttempt>();
 
   constructor(readonly slots: number) {}
 
@@ -83,12 +83,12 @@ export class Shares {
   }
 
   /** An attempt begins. */
-  take(parties: Parties, nowMs: number): Turn {
-    const turn: Turn = { parties, atMs: nowMs };
-    this.#running.add(turn);
-    for (const name of namesOf(parties)) this.#heardOf(name).running.add(turn);
+  take(parties: Parties, nowMs: number): RunningAttempt {
+    const attempt: RunningAttempt = { parties, atMs: nowMs };
+    this.#running.add(attempt);
+    for (const name of namesOf(parties)) this.#heardOf(name).running.add(attempt);
     this.#forget();
-    return turn;
+    return attempt;
   }
 
   /**
@@ -96,12 +96,12 @@ export class Shares {
    * @param tells whether its length says something of its parties: that of one that did not come about
    * does not
    */
-  giveBack(turn: Turn, nowMs: number, tells: boolean): void {
-    if (!this.#running.delete(turn)) return;
-    const tookMs = nowMs - turn.atMs;
-    for (const name of namesOf(turn.parties)) {
+  giveBack(attempt: RunningAttempt, nowMs: number, tells: boolean): void {
+    if (!this.#running.delete(attempt)) return;
+    const tookMs = nowMs - attempt.atMs;
+    for (const name of namesOf(attempt.parties)) {
       const past = this.#heardOf(name);
-      past.running.delete(turn);
+      past.running.delete(attempt);
       if (!tells) continue;
       if (tookMs <= SLOW_MS) past.quickAtMs = nowMs;
       else {
@@ -129,7 +129,7 @@ export class Shares {
   #ofDomain(domain: string, nowMs: number): Standing {
     const past = this.#past.get(domainName(domain));
     if (past === undefined) return "new";
-    const hanging = [...past.running].filter((turn) => hangs(turn, nowMs));
+    const hanging = [...past.running].filter((attempt) => hangs(attempt, nowMs));
     const slowAtMs = isSlowNow(past, nowMs) ? past.slowAtMs : -Infinity;
     const sinceMs = Math.max(slowAtMs, ...hanging.map(({ atMs }) => atMs));
     if (isQuick(past, nowMs) && past.quickAtMs >= sinceMs) return "quick";
@@ -138,7 +138,7 @@ export class Shares {
 
   #young(domain: string, nowMs: number): number {
     const running = [...this.#past.get(domainName(domain))?.running ?? []];
-    return running.filter((turn) => !hangs(turn, nowMs)).length;
+    return running.filter((attempt) => !hangs(attempt, nowMs)).length;
   }
 
   /** Attempts under way that are slow by their org or their domain. */
@@ -178,9 +178,9 @@ function namesOf({ org, domain }: Parties): string[] {
   ];
 }
 
-const hangs = ({ atMs }: Turn, nowMs: number): boolean => nowMs - atMs > SLOW_MS;
+const hangs = ({ atMs }: RunningAttempt, nowMs: number): boolean => nowMs - atMs > SLOW_MS;
 const someHang = ({ running }: Past, nowMs: number): boolean =>
-  [...running].some((turn) => hangs(turn, nowMs));
+  [...running].some((attempt) => hangs(attempt, nowMs));
 
 // A clock that was set back ends both.
 const isQuick = ({ quickAtMs }: Past, nowMs: number): boolean =>

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Parties, QUICK_FOR_MS, Shares, SLOW_MS, type Turn } from "./shares.ts";
+import { type Parties, QUICK_FOR_MS, type RunningAttempt, Shares, SLOW_MS } from "./shares.ts";
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -12,20 +12,20 @@ class Rig {
     this.shares = new Shares(slots);
   }
   /** Begins as many attempts as are admitted. */
-  take(org: string | undefined, domain: string | undefined): Turn[] {
+  take(org: string | undefined, domain: string | undefined): RunningAttempt[] {
     const parties: Parties = {
       ...(org === undefined ? {} : { org }),
       ...(domain === undefined ? {} : { domain }),
     };
-    const turns: Turn[] = [];
+    const attempts: RunningAttempt[] = [];
     while (this.shares.admits(parties, this.nowMs)) {
-      turns.push(this.shares.take(parties, this.nowMs));
+      attempts.push(this.shares.take(parties, this.nowMs));
     }
-    return turns;
+    return attempts;
   }
-  end(turns: Turn[], afterMs: number, tells = true): void {
+  end(attempts: RunningAttempt[], afterMs: number, tells = true): void {
     this.nowMs += afterMs;
-    for (const turn of turns) this.shares.giveBack(turn, this.nowMs, tells);
+    for (const attempt of attempts) this.shares.giveBack(attempt, this.nowMs, tells);
   }
   wasQuick(org: string | undefined, domain: string | undefined): void {
     this.end(this.take(org, domain), 100);
@@ -89,7 +89,7 @@ Deno.test("Shares holds an org to one slot while an attempt of it hangs, and for
 
 Deno.test("Shares tries a domain that hangs by one attempt at a time, and leaves two slots", () => {
   const rig = new Rig();
-  const held: Turn[] = [];
+  const held: RunningAttempt[] = [];
   for (let i = 0; i < 20; i++) {
     held.push(...rig.take(`org ${i}`, "hangs.test"));
     rig.nowMs += SLOW_MS + 1;
@@ -122,9 +122,9 @@ for (const [slots, most] of [[1, 1], [2, 1], [3, 1], [4, 2], [6, 4], [10, 8]] as
     rig.wasQuick("known", "known.test");
     // The clock of each stands still while they are slow one after the other.
     for (const [org, domain] of CROWD) {
-      const [turn] = rig.take(org, domain);
-      turn!.atMs -= SLOW_MS + 1;
-      rig.end([turn!], 0);
+      const [attempt] = rig.take(org, domain);
+      attempt!.atMs -= SLOW_MS + 1;
+      rig.end([attempt!], 0);
     }
     assert.equal(CROWD.flatMap(([org, domain]) => rig.take(org, domain)).length, most);
     if (slots > 2) assert.equal(rig.take("known", "new.test").length, 1);

@@ -6,8 +6,8 @@ import { isIP } from "node:net";
 import { dnsCache } from "nodemailer/lib/shared";
 import type { SMTPConnectionOptions } from "nodemailer/lib/smtp-connection";
 import { isLoopback } from "../config/loopback.ts";
-import type { SmtpConfig } from "../config/mail.ts";
-import { WaitingLine } from "../waiting_line.ts";
+import type { SmtpConfig } from "../config/mail_config.ts";
+import { WaitQueue } from "../wait_queue.ts";
 import type { Handover, Mailer, MailOutcome, OutgoingMail } from "./mailer.ts";
 import { NextHopUses } from "./next_hop_uses.ts";
 import { oneAuthorityMore } from "./one_authority_more.ts";
@@ -52,7 +52,7 @@ export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
   const uses = new NextHopUses(connections);
   /** Places for connections, and who waits for one, or for a connection with its place. */
   let freePlaces = connections;
-  const line = new WaitingLine<SmtpSession | "free">();
+  const queue = new WaitQueue<SmtpSession | "free">();
   const closing = new Map<SmtpSession, Promise<void>>();
   /** Sessions that wait for a mail, and what ends their wait. */
   const idle = new Map<SmtpSession, ReturnType<typeof setTimeout>>();
@@ -64,7 +64,7 @@ export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
   function leave(session: SmtpSession): void {
     const left = session.leave().finally(() => {
       closing.delete(session);
-      if (!line.give("free")) freePlaces++;
+      if (!queue.give("free")) freePlaces++;
     });
     closing.set(session, left);
   }
@@ -82,7 +82,7 @@ export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
   function putAside(session: SmtpSession): void {
     const isGood = session.isReusable && session.transactions < MAILS_A_CONNECTION && !isClosed;
     if (!isGood) return leave(session);
-    if (line.give(session)) return;
+    if (queue.give(session)) return;
     const end = () => {
       clearTimeout(timer);
       if (idle.delete(session)) leave(session);
@@ -112,7 +112,7 @@ export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
       freePlaces--;
       return begin();
     }
-    const got = await line.wait(signal);
+    const got = await queue.wait(signal);
     return got === "free" ? begin() : got;
   }
 

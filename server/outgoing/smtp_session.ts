@@ -1,7 +1,7 @@
 /** One connection to the next hop (RFC 5321), which may carry several mails, one after the other. */
 import { Readable } from "node:stream";
 import SMTPConnection, { type SMTPConnectionOptions } from "nodemailer/lib/smtp-connection";
-import type { SmtpConfig } from "../config/mail.ts";
+import type { SmtpConfig } from "../config/mail_config.ts";
 import type { Handover, MailOutcome, OutgoingMail, RefusalStage } from "./mailer.ts";
 import { parseSmtpReply } from "./smtp_reply.ts";
 

@@ -3,11 +3,11 @@ import { stageListing } from "../directory/listing.ts";
 import { stageSubscription } from "../digest/subscription.ts";
 import type { AgentCore } from "../agents/agent_core.ts";
 import { RelayError } from "../errors.ts";
-import { inKey, type InRecord } from "../mailboxes/records.ts";
+import { inKey, type InRecord } from "../mailboxes/agent_mailboxes.ts";
 import type { Job } from "../storage/group_commit.ts";
 import type { RecordCache } from "../storage/record_cache.ts";
 import { countProfileChange } from "../agents/change_limits.ts";
-import { agentKey, agentProfile, type AgentRecord } from "../agents/records.ts";
+import { agentKey, agentProfile, type AgentRecord } from "../agents/agent_records.ts";
 import { refuseForgotten, signatureKey, type SignatureUse } from "../agents/signature_use.ts";
 
 /** What is to change; what is absent stays. Values are clean already (profile_rules.ts). */
@@ -78,19 +78,19 @@ function updateJob(
   const usedKey = use === undefined ? null : signatureKey(agentId, use);
   const lists = displayName !== undefined || description !== undefined || tags !== undefined;
   return {
-    async settle() {
+    async findResult() {
       if (usedKey === null) return undefined;
       const agent = await findRepeated(records, agentId, usedKey);
       if (agent !== undefined) refuseBanned((await records.read<InRecord>(inKey(agentId)))!);
       return agent;
     },
-    plan(turn) {
+    plan(transaction) {
       // One change of an agent a group: a repetition in the same group would be applied twice.
-      turn.requireCommitted(agentKey(agentId));
-      const before = turn.record(agentKey(agentId))!;
-      refuseBanned(turn.record(inKey(agentId))!);
+      transaction.requireCommitted(agentKey(agentId));
+      const before = transaction.record(agentKey(agentId))!;
+      refuseBanned(transaction.record(inKey(agentId))!);
       if (use !== undefined) refuseForgotten(store, use);
-      countProfileChange(turn, agentId, limits.profileChangesPerAgentPerMinute);
+      countProfileChange(transaction, agentId, limits.profileChangesPerAgentPerMinute);
       const after: AgentRecord = {
         ...before,
         displayName: displayName ?? before.displayName,
@@ -98,13 +98,13 @@ function updateJob(
         tags: tags ?? before.tags,
       };
       if (usedKey !== null) {
-        turn.requireAbsent(usedKey);
-        turn.set(usedKey, { v: 1, use: "profile" });
+        transaction.requireAbsent(usedKey);
+        transaction.set(usedKey, { v: 1, use: "profile" });
       }
-      turn.putRecord(agentKey(agentId), after);
-      if (lists) stageListing(turn, after, true);
+      transaction.putRecord(agentKey(agentId), after);
+      if (lists) stageListing(transaction, after, true);
       if (notificationEmail !== undefined) {
-        stageSubscription(turn, agentId, notificationEmail, random);
+        stageSubscription(transaction, agentId, notificationEmail, random);
       }
       return after;
     },

@@ -93,13 +93,13 @@ async function resealRow(
   key: Deno.KvKey,
 ): Promise<boolean> {
   const boundTo = await kind.boundTo(key);
-  return await commits.submit((turn) => {
-    const row = turn.record<SealedRow>(key);
+  return await commits.submit((transaction) => {
+    const row = transaction.record<SealedRow>(key);
     // Exported, sealed by another relay, or sealed under a key that only others have.
     if (row === null || row.keyId === ring.primaryId || !ring.has(row.keyId)) return false;
     const sealed = ring.seal(ring.open(row, boundTo), boundTo);
-    turn.putRecord<SealedRow>(key, { v: 1, ...sealed });
-    stageKeyMark(turn, sealed.keyId);
+    transaction.putRecord<SealedRow>(key, { v: 1, ...sealed });
+    stageKeyMark(transaction, sealed.keyId);
     return true;
   });
 }

@@ -1,5 +1,5 @@
 /** What a secret that is sealed under a custody key looks like in the store, and which keys are named there. */
-import type { Turn } from "../storage/group_commit.ts";
+import type { Transaction } from "../storage/group_commit.ts";
 import type { Rows } from "../storage/rows.ts";
 import type { SealedSecret } from "./key_ring.ts";
 
@@ -19,8 +19,8 @@ export interface KeyMark {
 export const keyMarkKey = (keyId: string): Deno.KvKey => ["custody-key", keyId];
 
 /** Marks a key, in the commit that stores what was sealed under it. */
-export function stageKeyMark(turn: Turn, keyId: string): void {
-  turn.set(keyMarkKey(keyId), { v: 1, sealedAtMs: turn.nowMs } satisfies KeyMark);
+export function stageKeyMark(transaction: Transaction, keyId: string): void {
+  transaction.set(keyMarkKey(keyId), { v: 1, sealedAtMs: transaction.nowMs } satisfies KeyMark);
 }
 
 /** Ids of the custody keys that rows of the store may name. */

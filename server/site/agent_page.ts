@@ -1,7 +1,7 @@
 /** One agent: what it says of itself, its key, and how to write to it. */
 import { html } from "hono/html";
 import type { ActiveAgent } from "../agents/active_agents.ts";
-import type { AgentRecord } from "../agents/records.ts";
+import type { AgentRecord } from "../agents/agent_records.ts";
 import { factList } from "../pages/fact_list.ts";
 import { frame } from "../pages/frame.ts";
 import type { Html } from "../pages/html.ts";

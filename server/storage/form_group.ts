@@ -3,7 +3,7 @@ import { CeilingReached, type IdSequence } from "./id_sequence.ts";
 import type { GroupAnnotation } from "./job.ts";
 import type { JobQueue, Pending } from "./job_queue.ts";
 import type { Journal } from "./journal.ts";
-import { JobTurn, PlanGroup } from "./plan_group.ts";
+import { JobTransaction, PlanGroup } from "./plan_group.ts";
 import { type RecordCache, recordName } from "./record_cache.ts";
 import type { RecordKey } from "./record_key.ts";
 import type { Store } from "./store.ts";
@@ -74,13 +74,13 @@ export function formGroup(forming: Forming): PlanGroup | null {
       continue;
     }
     if (!group.mayTake(pending.records.keys())) break;
-    const turn = new JobTurn(group, isHeld);
-    const planned = plan(pending, turn);
-    for (const [name, { key }] of turn.entries) pending.records.set(name, key);
-    if (turn.waits !== null) {
-      if ("missing" in turn.waits) askFor(turn.waits.missing, pending, forming);
+    const transaction = new JobTransaction(group, isHeld);
+    const planned = plan(pending, transaction);
+    for (const [name, { key }] of transaction.entries) pending.records.set(name, key);
+    if (transaction.waits !== null) {
+      if ("missing" in transaction.waits) askFor(transaction.waits.missing, pending, forming);
       else {
-        const { held: name } = turn.waits;
+        const { held: name } = transaction.waits;
         pending.records.set(name, records.peekUnused(name)!.key);
         passOver(pending, held.has(name) ? held.get(name)! : name);
       }
@@ -88,19 +88,19 @@ export function formGroup(forming: Forming): PlanGroup | null {
     }
     try {
       if ("error" in planned) throw planned.error;
-      if (mayHoldAttempt(pending, turn)) {
+      if (mayHoldAttempt(pending, transaction)) {
         forming.look(pending);
         continue;
       }
-      if (group.repeats(turn)) {
+      if (group.repeats(transaction)) {
         passOver(pending, null); // it meets what is there after the commit
         continue;
       }
-      if (!group.add(pending, planned.result, turn)) break;
+      if (!group.add(pending, planned.result, transaction)) break;
       apart = pending.apart;
     } catch (error) {
       // The decision rests on a state that is not committed yet, or the job needs a higher ceiling.
-      if (turn.sawStaged || error instanceof CeilingReached) passOver(pending, null);
+      if (transaction.sawStaged || error instanceof CeilingReached) passOver(pending, null);
       else forming.refuse(pending, error);
     }
   }
@@ -112,10 +112,13 @@ export function formGroup(forming: Forming): PlanGroup | null {
 }
 
 /** What a plan gives, or throws. */
-function plan({ job, prepared }: Pending, turn: JobTurn): { result: unknown } | { error: unknown } {
+function plan(
+  { job, prepared }: Pending,
+  transaction: JobTransaction,
+): { result: unknown } | { error: unknown } {
   try {
-    for (const [key, versionstamp] of prepared.reads) turn.requireVersion(key, versionstamp);
-    return { result: job.plan(turn, prepared.value) };
+    for (const [key, versionstamp] of prepared.reads) transaction.requireVersion(key, versionstamp);
+    return { result: job.plan(transaction, prepared.value) };
   } catch (error) {
     return { error };
   }
@@ -125,7 +128,7 @@ function plan({ job, prepared }: Pending, turn: JobTurn): { result: unknown } | 
  * Whether a plan may have seen what an unclear attempt of its job has stored: records that were read
  * after the store was asked for the attempt. One that comes later makes the commit fail.
  */
-function mayHoldAttempt({ tried, lookedAt }: Pending, { entries }: JobTurn): boolean {
+function mayHoldAttempt({ tried, lookedAt }: Pending, { entries }: JobTransaction): boolean {
   return tried.length > 0 && entries.values().some(({ readAs }) => readAs > lookedAt);
 }
 
@@ -153,9 +156,9 @@ function annotate(group: PlanGroup, { annotations, queue }: Forming): boolean {
   const results = group.members.map((member) => member.result);
   try {
     for (const annotation of annotations) {
-      const turn = new JobTurn(group);
-      annotation.annotate(results, turn);
-      group.addRows(turn);
+      const transaction = new JobTransaction(group);
+      annotation.annotate(results, transaction);
+      group.addRows(transaction);
     }
     return true;
   } catch (error) {

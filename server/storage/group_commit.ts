@@ -20,7 +20,7 @@ import { NoAnswer } from "./call_deadline.ts";
 import { attemptKey } from "./attempt.ts";
 import { formGroup, type Forming } from "./form_group.ts";
 import type { IdSequence } from "./id_sequence.ts";
-import { type GroupAnnotation, type Job, Outdated, type Turn } from "./job.ts";
+import { type GroupAnnotation, type Job, Outdated, type Transaction } from "./job.ts";
 import {
   JobQueue,
   NotTaken,
@@ -111,7 +111,7 @@ export class GroupCommit {
    * @returns what plan() returned, after the commit that holds it
    * @throws TypeError for undeclared records; what prepare() and plan() threw; RelayError `unavailable` when the queue is full, retries are used up, or the clock cannot be relied on
    */
-  submit<T, P = void>(job: Job<T, P> | ((turn: Turn) => T)): Promise<T> {
+  submit<T, P = void>(job: Job<T, P> | ((transaction: Transaction) => T)): Promise<T> {
     if (typeof job === "function") return this.#admit<T, void>({ plan: job }, UNPREPARED);
     if (job.prepare !== undefined) return this.#submitPrepared(job, job.prepare);
     return this.#admit(job, UNPREPARED);
@@ -234,7 +234,7 @@ export class GroupCommit {
   /** No group leaves until records of former ones have been written to their rows. */
   #awaitJournal(journal: Journal): void {
     this.#restoring = true;
-    void journal.room().finally(() => {
+    void journal.whenNotFull().finally(() => {
       this.#restoring = false;
       this.#schedule();
     });
@@ -306,8 +306,8 @@ export class GroupCommit {
         this.#succeed(pending, stored.result);
         return false;
       }
-      const settled = await job.settle?.();
-      if (settled !== undefined) this.#queue.resolve(pending, settled);
+      const found = await job.findResult?.();
+      if (found !== undefined) this.#queue.resolve(pending, found);
     } catch (error) {
       await this.#giveUp(pending, error);
     }

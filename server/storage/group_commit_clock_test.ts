@@ -18,9 +18,9 @@ for (const exclusive of [true, false]) {
       const letter = letterJob(storage, "ann", "bob", request);
       return {
         ...letter,
-        plan(turn) {
-          planned.push(turn.nowMs);
-          return letter.plan(turn);
+        plan(transaction) {
+          planned.push(transaction.nowMs);
+          return letter.plan(transaction);
         },
         ...more,
       };

@@ -8,11 +8,12 @@ import {
 import { delay } from "../../tests/support/pace.ts";
 import { until } from "../../tests/support/journal.ts";
 import { mailboxKey, type TestMailbox } from "../../tests/support/storage.ts";
-import type { Reads, Turn } from "./group_commit.ts";
+import type { Reads, Transaction } from "./group_commit.ts";
 import { QUEUE_BOUNDS } from "./job_queue.ts";
 import { recordName } from "./record_cache.ts";
 
-const headIn = (turn: Turn, box: string) => turn.record<TestMailbox>(mailboxKey(box))?.head ?? 0;
+const headIn = (transaction: Transaction, box: string) =>
+  transaction.record<TestMailbox>(mailboxKey(box))?.head ?? 0;
 
 Deno.test("a job of two records that others hold one after the other gets both in the end", async () => {
   const underWay: { box: string; end: () => void }[] = [];
@@ -28,9 +29,9 @@ Deno.test("a job of two records that others hold one after the other gets both i
     await add("a");
     await add("b");
     let isStored = false;
-    const both = storage.commits.submit((turn) => {
-      const head = headIn(turn, "a") + headIn(turn, "b");
-      turn.putRecord<TestMailbox>(mailboxKey("a"), { head });
+    const both = storage.commits.submit((transaction) => {
+      const head = headIn(transaction, "a") + headIn(transaction, "b");
+      transaction.putRecord<TestMailbox>(mailboxKey("a"), { head });
     }).then(() => isStored = true);
     let commits = 0;
     for (; !isStored && commits < 50; commits++) {

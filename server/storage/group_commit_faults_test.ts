@@ -15,7 +15,7 @@ import {
   openTestStorage,
   type TestMailbox,
 } from "../../tests/support/storage.ts";
-import { Outdated, type Turn } from "./group_commit.ts";
+import { Outdated, type Transaction } from "./group_commit.ts";
 
 Deno.test("GroupCommit allocates ids anew for a retry", async () => {
   await withControlledCommits(async ({ kv, storage }) => {
@@ -25,8 +25,8 @@ Deno.test("GroupCommit allocates ids anew for a retry", async () => {
     await kv.set(mailboxKey("b"), { head: theirs });
     const planned: number[] = [];
     const job = letterJob(storage, "a", "b", "after");
-    const plan = (turn: Turn) => {
-      planned.push(job.plan(turn));
+    const plan = (transaction: Transaction) => {
+      planned.push(job.plan(transaction));
       return planned.at(-1)!;
     };
     const id = await storage.commits.submit({ ...job, plan });
@@ -95,7 +95,7 @@ for (const [name, fault] of Object.entries(unclear)) {
       const job = letterJob(storage, "a", "b", "once");
       const id = await storage.commits.submit({
         ...job,
-        settle: () => Promise.reject(new Error("its own commit was not recognised")),
+        findResult: () => Promise.reject(new Error("its own commit was not recognised")),
         committed: (given) => void committed.push(given),
       });
       assert.deepEqual(committed, [id]);
@@ -141,7 +141,7 @@ Deno.test("GroupCommit finds before a retry that an unclear attempt was stored",
   const job = letterJob(storage, "a", "b", "once");
   const id = await storage.commits.submit({
     ...job,
-    settle: () => Promise.resolve(undefined),
+    findResult: () => Promise.resolve(undefined),
     committed: (given) => void committed.push(given),
   });
   assert.deepEqual(committed, [id]);
@@ -189,7 +189,7 @@ Deno.test("GroupCommit decides a refusal on a shared store again on what the sto
 Deno.test("GroupCommit asks on a shared store whether a refused job was answered elsewhere", async () => {
   await withControlledCommits(async ({ storage }) => {
     await storage.commits.submit(countJob("a"));
-    const answered = { ...countJob("a", 1), settle: () => Promise.resolve(1234) };
+    const answered = { ...countJob("a", 1), findResult: () => Promise.resolve(1234) };
     assert.equal(await storage.commits.submit(answered), 1234);
   }, { exclusive: false });
 });
@@ -197,7 +197,10 @@ Deno.test("GroupCommit asks on a shared store whether a refused job was answered
 Deno.test("GroupCommit refuses from memory on an exclusive store, without a read", async () => {
   await withControlledCommits(async ({ storage }) => {
     await storage.commits.submit(countJob("a"));
-    const job = { ...countJob("a", 1), settle: () => Promise.reject(new Error("asked the store")) };
+    const job = {
+      ...countJob("a", 1),
+      findResult: () => Promise.reject(new Error("asked the store")),
+    };
     await assert.rejects(storage.commits.submit(job), { code: "banned" });
   });
 });
@@ -207,9 +210,9 @@ Deno.test("GroupCommit forgets on a shared store what a job found outdated", asy
     await storage.commits.submit(countJob("a"));
     await kv.set(mailboxKey("a"), { head: 5 });
     const job = countJob("a");
-    const plan = (turn: Turn) => {
-      if (turn.record<TestMailbox>(mailboxKey("a"))?.head !== 5) throw new Outdated();
-      return job.plan(turn);
+    const plan = (transaction: Transaction) => {
+      if (transaction.record<TestMailbox>(mailboxKey("a"))?.head !== 5) throw new Outdated();
+      return job.plan(transaction);
     };
     await assert.rejects(storage.commits.submit({ ...job, plan }), Outdated);
     assert.equal(await storage.commits.submit({ ...job, plan }), 6);

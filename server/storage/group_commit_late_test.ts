@@ -13,18 +13,19 @@ import {
   type TestStorage,
 } from "../../tests/support/storage.ts";
 import { RelayError } from "../errors.ts";
-import { type Job, Outdated, type Reads, type Turn } from "./group_commit.ts";
+import { type Job, Outdated, type Reads, type Transaction } from "./group_commit.ts";
 import { QUEUE_BOUNDS } from "./job_queue.ts";
 
-const headIn = (turn: Turn, box: string) => turn.record<TestMailbox>(mailboxKey(box))?.head ?? 0;
+const headIn = (transaction: Transaction, box: string) =>
+  transaction.record<TestMailbox>(mailboxKey(box))?.head ?? 0;
 const full = () => new RelayError("banned", "full");
 const isLetter = ({ writes }: Parameters<Intercept>[0]) =>
   writes.some(({ key }) => key[0] === "letter");
 
-function fill(turn: Turn): string {
-  turn.putRecord<TestMailbox>(mailboxKey("a"), { head: 2 });
-  turn.set(letterKey("a", 2), turn.attempt);
-  return turn.attempt;
+function fill(transaction: Transaction): string {
+  transaction.putRecord<TestMailbox>(mailboxKey("a"), { head: 2 });
+  transaction.set(letterKey("a", 2), transaction.attempt);
+  return transaction.attempt;
 }
 
 /** The first commit of a letter is called failed, and comes once its process has looked for it so often. */
@@ -69,16 +70,16 @@ const LATE: Record<string, () => Job<string, number>> = {
         if (head > 1) throw full();
         return head;
       },
-      plan(turn) {
+      plan(transaction) {
         if (++plans === 2) throw new Outdated();
-        return fill(turn);
+        return fill(transaction);
       },
     };
   },
   "plan()": () => ({
-    plan(turn) {
-      if (headIn(turn, "a") > 1) throw full();
-      return fill(turn);
+    plan(transaction) {
+      if (headIn(transaction, "a") > 1) throw full();
+      return fill(transaction);
     },
   }),
 };
@@ -96,20 +97,20 @@ for (const [name, job] of Object.entries(LATE)) {
 
 Deno.test("a job reads nothing that an attempt of its own has changed, and takes it for another's", async () => {
   await withLateLetter(2, async (storage) => {
-    const stored = await storage.commits.submit((turn) => {
-      const head = headIn(turn, "a") + 1;
-      turn.putRecord<TestMailbox>(mailboxKey("a"), { head });
-      turn.set(letterKey("a", head), turn.attempt);
+    const stored = await storage.commits.submit((transaction) => {
+      const head = headIn(transaction, "a") + 1;
+      transaction.putRecord<TestMailbox>(mailboxKey("a"), { head });
+      transaction.set(letterKey("a", head), transaction.attempt);
       return head;
     });
     assert.equal(stored, 2);
   });
 });
 
-Deno.test("an attempt for which settle() refuses its own job is the answer", async () => {
+Deno.test("an attempt for which findResult() refuses its own job is the answer", async () => {
   await withLateLetter(2, async (storage) => {
     const attempt = await storage.commits.submit<string>({
-      async settle() {
+      async findResult() {
         const { value } = await storage.store.get<TestMailbox>(mailboxKey("a"));
         if (value!.head > 1) throw full();
         return undefined;
@@ -133,10 +134,10 @@ Deno.test("a job that cannot be admitted again with an attempt left unclear is c
         void storage.commits.submit(countJob("b"));
         await Promise.resolve();
       },
-      plan(turn) {
+      plan(transaction) {
         if (++plans === 2) throw new Outdated();
-        turn.putRecord<TestMailbox>(mailboxKey("a"), { head: 1 });
-        turn.set(letterKey("a", 1), 1);
+        transaction.putRecord<TestMailbox>(mailboxKey("a"), { head: 1 });
+        transaction.set(letterKey("a", 1), 1);
       },
     });
     await assert.rejects(unclear, (error: RelayError) => {
@@ -168,9 +169,9 @@ Deno.test("a refusal after a conflict rests on no record that only memory has, a
     await kv.set(mailboxKey("b"), { head: 0 }); // another process has made room
     await storage.commits.submit({
       records: [mailboxKey("b")],
-      plan(turn: Turn) {
-        if (headIn(turn, "a") === 7 && headIn(turn, "b") > 0) throw full();
-        fill(turn);
+      plan(transaction: Transaction) {
+        if (headIn(transaction, "a") === 7 && headIn(transaction, "b") > 0) throw full();
+        fill(transaction);
       },
     });
   }, {
@@ -192,9 +193,9 @@ Deno.test("a prepared job that refuses after a conflict is told its own refusal,
     await kv.set(mailboxKey("a"), { head: 7 }); // another process
     const refused = storage.commits.submit({
       prepare: () => Promise.resolve(null),
-      plan(turn) {
-        if (headIn(turn, "a") !== 1) throw new Lost();
-        turn.putRecord<TestMailbox>(mailboxKey("a"), { head: 2 });
+      plan(transaction) {
+        if (headIn(transaction, "a") !== 1) throw new Lost();
+        transaction.putRecord<TestMailbox>(mailboxKey("a"), { head: 2 });
       },
     });
     await assert.rejects(refused, Lost);

@@ -7,15 +7,16 @@ import {
 } from "../../tests/support/controlled_commits.ts";
 import { letterKey, mailboxKey, type TestMailbox } from "../../tests/support/storage.ts";
 import { RelayError } from "../errors.ts";
-import { Outdated, type Reads, type Turn } from "./group_commit.ts";
+import { Outdated, type Reads, type Transaction } from "./group_commit.ts";
 import { QUEUE_BOUNDS } from "./job_queue.ts";
 
-const headIn = (turn: Turn, box: string) => turn.record<TestMailbox>(mailboxKey(box))?.head ?? 0;
+const headIn = (transaction: Transaction, box: string) =>
+  transaction.record<TestMailbox>(mailboxKey(box))?.head ?? 0;
 
 /** Adds the head of one box to that of another. */
-const addTo = (to: string, from: string) => (turn: Turn) => {
-  const head = headIn(turn, to) + headIn(turn, from);
-  turn.putRecord<TestMailbox>(mailboxKey(to), { head });
+const addTo = (to: string, from: string) => (transaction: Transaction) => {
+  const head = headIn(transaction, to) + headIn(transaction, from);
+  transaction.putRecord<TestMailbox>(mailboxKey(to), { head });
   return head;
 };
 
@@ -38,9 +39,9 @@ for (const exclusive of [true, false]) {
   Deno.test(`a plan on ${store} that swallows what the engine throws is planned again all the same`, async () => {
     await withControlledCommits(async ({ kv, storage }) => {
       await kv.set(mailboxKey("b"), { head: 2 });
-      const swallows = (turn: Turn) => {
+      const swallows = (transaction: Transaction) => {
         try {
-          return headIn(turn, "b");
+          return headIn(transaction, "b");
         } catch {
           return -1;
         }
@@ -58,9 +59,11 @@ for (const exclusive of [true, false]) {
       );
       await Promise.all(
         Array.from({ length: 5 }, () => pairs).flat().map(([to, from]) =>
-          storage.commits.submit((turn) => {
-            headIn(turn, from!);
-            turn.putRecord<TestMailbox>(mailboxKey(to!), { head: headIn(turn, to!) + 1 });
+          storage.commits.submit((transaction) => {
+            headIn(transaction, from!);
+            transaction.putRecord<TestMailbox>(mailboxKey(to!), {
+              head: headIn(transaction, to!) + 1,
+            });
           })
         ),
       );
@@ -84,9 +87,9 @@ for (const exclusive of [true, false]) {
           }
           return box!.head;
         },
-        plan(turn, head) {
-          assert.equal(headIn(turn, "a"), head);
-          turn.putRecord<TestMailbox>(mailboxKey("b"), { head });
+        plan(transaction, head) {
+          assert.equal(headIn(transaction, "a"), head);
+          transaction.putRecord<TestMailbox>(mailboxKey("b"), { head });
           return head;
         },
       });
@@ -109,8 +112,8 @@ for (const exclusive of [true, false]) {
           await reads.get(key);
           return box!.head;
         },
-        plan(turn, head) {
-          turn.putRecord<TestMailbox>(mailboxKey("b"), { head });
+        plan(transaction, head) {
+          transaction.putRecord<TestMailbox>(mailboxKey("b"), { head });
           return head;
         },
       });
@@ -128,8 +131,8 @@ Deno.test("a job that an earlier one of its group has outdated is planned after 
         prepared++;
         return (await reads.get<TestMailbox>(mailboxKey("a")))!.head;
       },
-      plan(turn: Turn, head: number) {
-        turn.putRecord<TestMailbox>(mailboxKey("a"), { head: head + 1 });
+      plan(transaction: Transaction, head: number) {
+        transaction.putRecord<TestMailbox>(mailboxKey("a"), { head: head + 1 });
         return head + 1;
       },
     };
@@ -148,12 +151,12 @@ Deno.test("prepare() is run again where a plan finds outdated what is no record,
     let day = 1;
     const submitted = await storage.commits.submit({
       prepare: () => Promise.resolve(day),
-      plan(turn, prepared) {
+      plan(transaction, prepared) {
         if (prepared !== 3) {
           day++;
           throw new Outdated();
         }
-        turn.set(letterKey("a", 1), prepared);
+        transaction.set(letterKey("a", 1), prepared);
         return prepared;
       },
     });
@@ -198,9 +201,9 @@ Deno.test("an attempt that lands while its job is prepared again is the answer, 
         const box = await reads.get<TestMailbox>(mailboxKey("a"));
         return box!.head;
       },
-      plan(turn, head) {
-        turn.putRecord<TestMailbox>(mailboxKey("a"), { head: head + 1 });
-        turn.set(letterKey("a", prepared), head);
+      plan(transaction, head) {
+        transaction.putRecord<TestMailbox>(mailboxKey("a"), { head: head + 1 });
+        transaction.set(letterKey("a", prepared), head);
         return head + 1;
       },
       committed: () => void committed++,
@@ -227,10 +230,10 @@ Deno.test("a refusal on a shared store rests on nothing that memory alone has sa
     await storage.commits.submit(countJob("b"));
     await kv.set(mailboxKey("a"), { head: 0 }); // another process made room in both
     await kv.set(mailboxKey("b"), { head: 0 });
-    const both = (turn: Turn) => {
+    const both = (transaction: Transaction) => {
       for (const box of ["a", "b"]) { // the second is asked for once the first one lets it pass
-        if (headIn(turn, box) > 0) throw new RelayError("banned", "full");
-        turn.putRecord<TestMailbox>(mailboxKey(box), { head: 1 });
+        if (headIn(transaction, box) > 0) throw new RelayError("banned", "full");
+        transaction.putRecord<TestMailbox>(mailboxKey(box), { head: 1 });
       }
     };
     await storage.commits.submit(both);

@@ -8,7 +8,7 @@ import {
 } from "../../tests/support/controlled_commits.ts";
 import { RelayError } from "../errors.ts";
 import { letterJob, mailboxKey } from "../../tests/support/storage.ts";
-import { type Job, type Turn } from "./group_commit.ts";
+import { type Job, type Transaction } from "./group_commit.ts";
 import { JOURNAL_PREFIX, type JournalRow } from "./journal.ts";
 import { defineRecord } from "./record_key.ts";
 import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "./store.ts";
@@ -58,8 +58,8 @@ Deno.test("GroupCommit keeps a record for as long as the last job that wrote it 
   await withControlledCommits(async ({ storage, commits }) => {
     const put = (expireInMs?: number): Job<number> => ({
       ...countJob("kept"),
-      plan(turn) {
-        turn.putRecord(mailboxKey("kept"), { head: 1 }, expireInMs);
+      plan(transaction) {
+        transaction.putRecord(mailboxKey("kept"), { head: 1 }, expireInMs);
         return 1;
       },
     });
@@ -113,9 +113,9 @@ Deno.test("GroupCommit keeps every commit within the ten checks of KV Connect", 
 
 Deno.test("GroupCommit refuses a job that no commit on the store can hold", async () => {
   await withControlledCommits(async ({ storage }) => {
-    const readsBoxes = (boxes: number) => (turn: Turn) => {
-      for (let i = 1; i < boxes; i++) turn.record(mailboxKey(`b${i}`));
-      return countJob("b0").plan(turn);
+    const readsBoxes = (boxes: number) => (transaction: Transaction) => {
+      for (let i = 1; i < boxes; i++) transaction.record(mailboxKey(`b${i}`));
+      return countJob("b0").plan(transaction);
     };
     await assert.rejects(storage.commits.submit(readsBoxes(10)), RangeError);
     assert.equal(await storage.commits.submit(readsBoxes(9)), 1);
@@ -124,10 +124,10 @@ Deno.test("GroupCommit refuses a job that no commit on the store can hold", asyn
 
 Deno.test("GroupCommit adds once what a repeated commit would add twice", async () => {
   await withControlledCommits(async ({ storage }) => {
-    await storage.commits.submit((turn) => turn.sum(["total"], 1n));
-    await storage.commits.submit((turn) => {
-      turn.putRecord(mailboxKey("absent"), null); // stays as it is
-      turn.sum(["total"], 1n);
+    await storage.commits.submit((transaction) => transaction.sum(["total"], 1n));
+    await storage.commits.submit((transaction) => {
+      transaction.putRecord(mailboxKey("absent"), null); // stays as it is
+      transaction.sum(["total"], 1n);
     });
     assert.deepEqual((await storage.store.get(["total"])).value, new Deno.KvU64(2n));
   }, {
@@ -143,9 +143,9 @@ Deno.test("GroupCommit refuses a row that would overwrite a cached record unchec
   await withControlledCommits(async ({ storage }) => {
     await storage.commits.submit(countJob("a"));
     const job = countJob("b");
-    const plan = (turn: Turn) => {
-      turn.set(mailboxKey("a"), { head: 0 });
-      return job.plan(turn);
+    const plan = (transaction: Transaction) => {
+      transaction.set(mailboxKey("a"), { head: 0 });
+      return job.plan(transaction);
     };
     await assert.rejects(storage.commits.submit({ ...job, plan }), TypeError);
   });
@@ -158,9 +158,9 @@ Deno.test("GroupCommit drops an absent record from memory when a row has created
     await storage.commits.submit({
       ...job,
       sizeBytes: 100,
-      plan(turn) {
-        turn.set(mailboxKey("new"), { head: 3 });
-        return job.plan(turn);
+      plan(transaction) {
+        transaction.set(mailboxKey("new"), { head: 3 });
+        return job.plan(transaction);
       },
     });
     assert.equal(await storage.commits.submit(countJob("new")), 4);
@@ -171,8 +171,8 @@ Deno.test("GroupCommit drops an absent record from memory when a row has created
 Deno.test("GroupCommit writes annotations in the commit of the jobs they tell of", async () => {
   await withControlledCommits(async ({ storage, commits }) => {
     storage.commits.annotateGroups({
-      room: () => ({ mutations: 1, bytes: 100 }),
-      annotate: (results, turn) => turn.set(["told"], results),
+      sizeOf: () => ({ mutations: 1, bytes: 100 }),
+      annotate: (results, transaction) => transaction.set(["told"], results),
     });
     await Promise.all(["a", "b"].map((box) => storage.records.load(mailboxKey(box))));
     await Promise.all(["a", "b"].map((box) => storage.commits.submit(countJob(box))));
@@ -185,7 +185,7 @@ Deno.test("GroupCommit commits nothing of jobs whose annotation fails", async ()
   await withControlledCommits(async ({ kv, storage }) => {
     let broken = true;
     storage.commits.annotateGroups({
-      room: () => ({ mutations: 1, bytes: 100 }),
+      sizeOf: () => ({ mutations: 1, bytes: 100 }),
       annotate() {
         if (broken) throw new Error("no figures today");
       },
@@ -204,17 +204,17 @@ Deno.test("GroupCommit shows a job a record of three parts that another job made
     const needs: Job<number> = {
       records: [deepKey("a", "b")],
       sizeBytes: 100,
-      plan(turn) {
-        const value = turn.record(deepKey("a", "b"));
+      plan(transaction) {
+        const value = transaction.record(deepKey("a", "b"));
         if (value === null) throw new RelayError("not_found", "nothing is there");
         return value;
       },
     };
     const makes: Job<number> = {
       ...countJob("maker"),
-      plan(turn) {
-        turn.putRecord(mailboxKey("maker"), { head: 1, attempt: turn.attempt });
-        turn.set(deepKey("a", "b"), 7);
+      plan(transaction) {
+        transaction.putRecord(mailboxKey("maker"), { head: 1, attempt: transaction.attempt });
+        transaction.set(deepKey("a", "b"), 7);
         return 1;
       },
     };
@@ -226,7 +226,7 @@ Deno.test("GroupCommit shows a job a record of three parts that another job made
 
 Deno.test("GroupCommit refuses a job on a key that no record was declared with", async () => {
   await withControlledCommits(async ({ storage }) => {
-    const asks = (turn: Turn) => turn.record(["undeclared", 1]);
+    const asks = (transaction: Transaction) => transaction.record(["undeclared", 1]);
     await assert.rejects(storage.commits.submit(asks), /undeclared\/1 is no declared record/);
   });
 });
@@ -236,9 +236,9 @@ Deno.test("GroupCommit leaves a job to the next group when its keys have no room
   await withControlledCommits(async ({ storage, commits }) => {
     const writes = (box: string, keys: number): Job<number> => ({
       ...countJob(box),
-      plan(turn) {
-        turn.putRecord(mailboxKey(box), { head: 1, attempt: turn.attempt });
-        for (let n = 0; n < keys; n++) turn.set(["row", box, "x".repeat(300), n], 1);
+      plan(transaction) {
+        transaction.putRecord(mailboxKey(box), { head: 1, attempt: transaction.attempt });
+        for (let n = 0; n < keys; n++) transaction.set(["row", box, "x".repeat(300), n], 1);
         return 1;
       },
     });

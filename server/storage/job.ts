@@ -12,7 +12,7 @@ export interface Job<T, P = void> {
    * group had no room left for what it planned.
    * @throws RelayError to refuse; nothing of the job is then written
    */
-  plan(turn: Turn, prepared: P): T;
+  plan(transaction: Transaction, prepared: P): T;
   /**
    * Reads what plan() needs besides records, before it and again where that is outdated: where a
    * record that was read through `reads` has changed since, or plan() throws Outdated.
@@ -34,7 +34,7 @@ export interface Job<T, P = void> {
    * Run before a retry, and before a refusal on a shared store. Gives a result that another process
    * has stored already, or undefined.
    */
-  settle?(): Promise<T | undefined>;
+  findResult?(): Promise<T | undefined>;
   /** Run once after the commit, before the caller gets its answer: updates what memory holds. */
   committed?(result: T): void;
 }
@@ -52,7 +52,7 @@ export interface Reads {
  * What plan() may do. Records are read, checked and written; rows are written without a check. A commit
  * that a network repeats is applied once.
  */
-export interface Turn extends Attempt {
+export interface Transaction extends Attempt {
   /** Ms that the store has lived (`Store.lived`), whole. */
   readonly livedMs: number;
   /** A record as earlier jobs of the group left it. The commit requires that no other has changed it. */
@@ -90,8 +90,8 @@ export interface Turn extends Attempt {
  */
 export class Outdated extends Error {}
 
-/** A part of what one commit can hold. */
-export interface Room {
+/** What something takes of a commit. */
+export interface CommitSize {
   mutations: number;
   bytes: number;
 }
@@ -99,6 +99,6 @@ export interface Room {
 /** Rows that each group writes once for all its jobs, such as summed counters and wake-up marks. */
 export interface GroupAnnotation {
   /** Upper bounds of what one more result adds to its rows, without the keys. */
-  room(result: unknown): Room;
-  annotate(results: readonly unknown[], turn: Turn): void;
+  sizeOf(result: unknown): CommitSize;
+  annotate(results: readonly unknown[], transaction: Transaction): void;
 }

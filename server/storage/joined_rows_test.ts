@@ -10,11 +10,11 @@ function joinJob(box: string, bytes: Uint8Array, refuses = false): Job<string> {
   return {
     records: [mailboxKey(box)],
     sizeBytes: bytes.length,
-    plan(turn) {
-      turn.append(rowKey(turn), bytes);
-      turn.putRecord(mailboxKey(box), { head: 1 });
+    plan(transaction) {
+      transaction.append(rowKey(transaction), bytes);
+      transaction.putRecord(mailboxKey(box), { head: 1 });
       if (refuses) throw new RangeError("refused");
-      return turn.attempt;
+      return transaction.attempt;
     },
   };
 }

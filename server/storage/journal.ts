@@ -118,7 +118,7 @@ export class Journal {
   }
 
   /** Resolves once it is not full. */
-  async room(): Promise<void> {
+  async whenNotFull(): Promise<void> {
     while (this.isFull) {
       this.#save();
       await new Promise<void>((resolve) => this.#waiting.push(resolve));

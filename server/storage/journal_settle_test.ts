@@ -74,11 +74,11 @@ Deno.test("a commit that comes to the store later than its fence is not stored",
     // Nothing but its number is checked.
     const job: Job<number> = {
       ...tabJob(storage, 1, ["a", "b"]),
-      settle: undefined,
-      plan(turn) {
+      findResult: undefined,
+      plan(transaction) {
         for (const name of ["a", "b"]) {
-          const done = turn.record<Tab>(tabKey(name))?.done ?? [];
-          turn.putRecord<Tab>(tabKey(name), { done: [...done, 1] });
+          const done = transaction.record<Tab>(tabKey(name))?.done ?? [];
+          transaction.putRecord<Tab>(tabKey(name), { done: [...done, 1] });
         }
         return 1;
       },
@@ -104,7 +104,7 @@ Deno.test("a commit that comes to the store long after its fence, when all was s
   let late: (() => Promise<Deno.KvCommitResult | Deno.KvCommitError>) | undefined;
   await withControlledCommits(async ({ kv, storage }) => {
     assert.equal(
-      await storage.commits.submit({ ...tabJob(storage, 1, ["a"]), settle: undefined }),
+      await storage.commits.submit({ ...tabJob(storage, 1, ["a"]), findResult: undefined }),
       1,
     );
     for (let i = 2; i < 6; i++) await storage.commits.submit(tabJob(storage, i, ["a"]));

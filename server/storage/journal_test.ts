@@ -57,9 +57,11 @@ Deno.test("a shared store has no journal: a commit checks and writes the rows of
 
 Deno.test("every commit takes a number, one that writes nothing none", async () => {
   await withControlledCommits(async ({ kv, storage }) => {
-    await storage.commits.submit((turn) => turn.record(tabKey("a")));
+    await storage.commits.submit((transaction) => transaction.record(tabKey("a")));
     assert.deepEqual(storage.journal!.size, { rows: 0, records: 0 });
-    await storage.commits.submit((turn) => turn.set(doneKey(1), turn.record(tabKey("a")) === null));
+    await storage.commits.submit((transaction) =>
+      transaction.set(doneKey(1), transaction.record(tabKey("a")) === null)
+    );
     assert.deepEqual(storage.journal!.size, { rows: 1, records: 0 });
     assert.deepEqual(await journalNumbers(kv), [1]);
   }, { journalBounds: NEVER });
@@ -275,9 +277,9 @@ Deno.test("memory never drops a record whose row is behind, however many pass by
     const refused: Job<null> = {
       records: [tabKey("t0")],
       sizeBytes: 100,
-      plan(turn) {
-        turn.requireAbsent(doneKey(0));
-        turn.putRecord(tabKey("t0"), { done: [] });
+      plan(transaction) {
+        transaction.requireAbsent(doneKey(0));
+        transaction.putRecord(tabKey("t0"), { done: [] });
         return null;
       },
     };

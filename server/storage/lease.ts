@@ -11,7 +11,7 @@
  * - On an exclusive store nobody else works: whoever is named has died, and nothing is written.
  */
 import type { Store } from "./store.ts";
-import type { Transaction } from "./transaction.ts";
+import type { RowTransaction } from "./row_transaction.ts";
 
 export interface LeaseTiming {
   /** How long a lease lasts unless renewed, in ms; the same for all who take it. */
@@ -95,14 +95,14 @@ export class Lease<Holder> {
     );
   }
 
-  async #lasting(plan: (transaction: Transaction) => Promise<boolean>): Promise<boolean> {
+  async #lasting(plan: (transaction: RowTransaction) => Promise<boolean>): Promise<boolean> {
     const passedMs = this.store.clock.stopwatch();
     const isHeld = this.store.exclusive || await this.store.transact(plan);
     this.#passedMs = isHeld ? passedMs : () => Infinity;
     return isHeld;
   }
 
-  async #whileHeld(transaction: Transaction, write: () => void): Promise<boolean> {
+  async #whileHeld(transaction: RowTransaction, write: () => void): Promise<boolean> {
     const { value } = await transaction.get<Holder>(this.rows.keys[0]!);
     if (value === null || !this.rows.isOurs(value)) return false;
     write();

@@ -1,9 +1,9 @@
-// Over 300 lines: a group and the turn of each job in it know each other alone.
+// Over 300 lines: a group and the transaction of each job in it know each other alone.
 /** Builds one atomic operation from the plans of several jobs over records they share. */
 import { attemptKey, attemptRow } from "./attempt.ts";
 import type { RowCheck, Write } from "./backend.ts";
 import type { IdSequence } from "./id_sequence.ts";
-import { type GroupAnnotation, Outdated, type Room, type Turn } from "./job.ts";
+import { type CommitSize, type GroupAnnotation, Outdated, type Transaction } from "./job.ts";
 import type { Pending } from "./job_queue.ts";
 import {
   type Journal,
@@ -84,7 +84,7 @@ export class PlanGroup {
   }
 
   /** What the records that a job has staged add to the commit, and to its row in the journal. */
-  #stagedSize({ staged, expiries }: JobTurn) {
+  #stagedSize({ staged, expiries }: JobTransaction) {
     const size = { mutations: 0, bytes: 0, journalBytes: 0, journalled: new Map<string, number>() };
     for (const [name, value] of staged) {
       const { key, deferred } = this.records.peekUnused(name)!;
@@ -109,13 +109,13 @@ export class PlanGroup {
    * @throws RangeError for a job that no commit on this store can hold
    * @throws TypeError for a plan that writes a record as a row
    */
-  add(pending: Pending, result: unknown, turn: JobTurn): boolean {
-    this.#requireLawful(turn);
+  add(pending: Pending, result: unknown, transaction: JobTransaction): boolean {
+    this.#requireLawful(transaction);
     const { store: { capacity }, annotations = [] } = this.options;
-    const fresh = [...turn.entries].filter(([name]) => !this.entries.has(name));
-    const size = turn.size(annotations.map((annotation) => annotation.room(result)));
-    const staged = this.#stagedSize(turn);
-    const joined = this.#joined.sizeOf(turn.joined);
+    const fresh = [...transaction.entries].filter(([name]) => !this.entries.has(name));
+    const size = transaction.size(annotations.map((annotation) => annotation.sizeOf(result)));
+    const staged = this.#stagedSize(transaction);
+    const joined = this.#joined.sizeOf(transaction.joined);
     let keyBytes = this.#keyBytes + size.keyBytes + (joined?.keyBytes ?? 0);
     let checkedEntries = 0;
     for (const [, { key, deferred }] of fresh) {
@@ -123,8 +123,8 @@ export class PlanGroup {
       checkedEntries++;
       keyBytes += 2 * keySizeBytes(key);
     }
-    const checks = this.#checksWith(checkedEntries) + turn.absent.length +
-      (this.#failsByItself(turn) ? 0 : 1);
+    const checks = this.#checksWith(checkedEntries) + transaction.absent.length +
+      (this.#failsByItself(transaction) ? 0 : 1);
     const journalBytes = this.#journalBytes + staged.journalBytes;
     const mutations = this.#mutations + size.mutations + staged.mutations +
       (joined?.mutations ?? 0);
@@ -136,7 +136,7 @@ export class PlanGroup {
       keyBytes > capacity.keyBytes
     ) {
       if (this.members.length > 0) return false;
-      const names = [...turn.entries.keys()].join(", ");
+      const names = [...transaction.entries.keys()].join(", ");
       throw new RangeError(`a job on ${names} is larger than any commit on this store`);
     }
     this.members.push({ pending, result });
@@ -147,16 +147,16 @@ export class PlanGroup {
     this.#mutations = mutations;
     this.#bytes = bytes;
     this.#keyBytes = keyBytes;
-    this.addRows(turn);
+    this.addRows(transaction);
     return true;
   }
 
   /** Whether a job requires the absence of a row that an earlier one requires absent too, and writes. */
-  repeats({ absent }: JobTurn): boolean {
+  repeats({ absent }: JobTransaction): boolean {
     return absent.some((key) => this.#absent.has(recordName(key)));
   }
 
-  #requireLawful({ rows }: JobTurn): void {
+  #requireLawful({ rows }: JobTransaction): void {
     if (!this.options.store.exclusive) return; // there the cache may be outdated
     for (const { key } of rows) {
       if (!isRecordKey(key)) continue;
@@ -168,16 +168,16 @@ export class PlanGroup {
   }
 
   /** Adds rows that belong to no single job. */
-  addRows(turn: JobTurn): void {
-    for (const [name, value] of turn.staged) {
+  addRows(transaction: JobTransaction): void {
+    for (const [name, value] of transaction.staged) {
       this.staged.set(name, value);
-      const expireInMs = turn.expiries.get(name);
+      const expireInMs = transaction.expiries.get(name);
       if (expireInMs === undefined) this.#expiries.delete(name); // an earlier job's was for a time
       else this.#expiries.set(name, expireInMs);
     }
-    for (const row of turn.rows) this.#rows.push(row);
-    for (const part of turn.joined) this.#joined.add(part);
-    for (const key of turn.absent) this.#absent.set(recordName(key), key);
+    for (const row of transaction.rows) this.#rows.push(row);
+    for (const part of transaction.joined) this.#joined.add(part);
+    for (const key of transaction.absent) this.#absent.set(recordName(key), key);
   }
 
   lock(): void {
@@ -185,9 +185,9 @@ export class PlanGroup {
   }
 
   /** Whether the commit, where a network repeats it, fails by a record that it has changed itself. */
-  #failsByItself(turn?: JobTurn): boolean {
+  #failsByItself(transaction?: JobTransaction): boolean {
     return this.options.journal !== null ||
-      [this.staged, turn?.staged ?? []].some((staged) => {
+      [this.staged, transaction?.staged ?? []].some((staged) => {
         for (const [name, value] of staged) {
           if (value !== null || this.records.peekUnused(name)!.versionstamp !== null) return true;
         }
@@ -284,7 +284,7 @@ export class PlanGroup {
 export type Waits = { missing: RecordKey<unknown> } | { held: string };
 
 /** What one job does while it is planned; its writes reach the group only when plan() returns. */
-export class JobTurn implements Turn {
+export class JobTransaction implements Transaction {
   /** The records that it has asked for. */
   readonly entries = new Map<string, RecordEntry>();
   readonly staged = new Map<string, unknown>();
@@ -316,12 +316,12 @@ export class JobTurn implements Turn {
   }
 
   /**
-   * Upper bounds of what the job adds to a commit, with the room that annotations need for it, but
+   * Upper bounds of what the job adds to a commit, with what annotations add for it, but
    * without its records and what it adds to joined rows.
    */
-  size(rooms: readonly Room[]): Room & { keyBytes: number } {
+  size(sizes: readonly CommitSize[]): CommitSize & { keyBytes: number } {
     const size = { mutations: this.rows.length, bytes: 0, keyBytes: 0 };
-    for (const { mutations, bytes } of rooms) {
+    for (const { mutations, bytes } of sizes) {
       size.mutations += mutations;
       size.bytes += bytes;
     }
@@ -403,5 +403,5 @@ export class JobTurn implements Turn {
   }
 }
 
-/** Ends a plan whose turn says what it waits for. */
+/** Ends a plan whose transaction says what it waits for. */
 class NotReadable extends Error {}

@@ -36,7 +36,7 @@ export class PublicReads {
     });
   }
 
-  /** Reads from the store, in line. @throws RelayError `unavailable` when too many wait */
+  /** Reads from the store, in a queue. @throws RelayError `unavailable` when too many wait */
   run<T>(read: () => Promise<T>): Promise<T> {
     return this.#semaphore.run(read);
   }

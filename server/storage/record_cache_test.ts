@@ -169,9 +169,9 @@ Deno.test("jobs commit rightly while far more records are in use than memory hol
     storage.commits.submit<number>({
       records: [mailboxKey(box)],
       sizeBytes: 100,
-      plan(turn) {
-        const head = (turn.record<{ head: number }>(mailboxKey(box))?.head ?? 0) + 1;
-        turn.putRecord(mailboxKey(box), { head, attempt: turn.attempt });
+      plan(transaction) {
+        const head = (transaction.record<{ head: number }>(mailboxKey(box))?.head ?? 0) + 1;
+        transaction.putRecord(mailboxKey(box), { head, attempt: transaction.attempt });
         return head;
       },
     });
@@ -200,9 +200,9 @@ Deno.test("a record that memory drops for one that a job of the same group asks 
     await Promise.all([one!, other!, one!].map((name) => {
       const number = operation++;
       noted.get(name)!.push(number);
-      return commits.submit((turn) => {
-        const done = turn.record(busyTab(name))?.done ?? [];
-        turn.putRecord(busyTab(name), { done: [...done, number] });
+      return commits.submit((transaction) => {
+        const done = transaction.record(busyTab(name))?.done ?? [];
+        transaction.putRecord(busyTab(name), { done: [...done, number] });
       });
     }));
     await until(() => journal!.size.records === 0);

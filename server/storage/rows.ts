@@ -13,7 +13,7 @@ import {
   isLate,
 } from "./call_deadline.ts";
 import { randomId } from "./random_id.ts";
-import { Transaction } from "./transaction.ts";
+import { RowTransaction } from "./row_transaction.ts";
 
 export type { MaybeRow, Row };
 
@@ -52,7 +52,7 @@ export interface Rows {
    * @returns what the plan returned that was stored, or that stores nothing
    * @throws what a plan throws; RelayError `unavailable` when others are faster time and again
    */
-  transact<T>(plan: (transaction: Transaction) => Promise<T> | T): Promise<T>;
+  transact<T>(plan: (transaction: RowTransaction) => Promise<T> | T): Promise<T>;
 }
 
 /** Rows of one read of a list, unless the caller says otherwise. */
@@ -126,7 +126,7 @@ export function createRows(
   }
 
   /** True when the store took the transaction. @throws what keeps it from saying so */
-  async function commit(transaction: Transaction): Promise<boolean> {
+  async function commit(transaction: RowTransaction): Promise<boolean> {
     const { checks, writes } = transaction;
     const store = async () =>
       await deadline.withinCommit(() => backend.commit(checks, writes)) !== null;
@@ -176,7 +176,7 @@ export function createRows(
     batches,
     async transact(plan) {
       for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-        const transaction = new Transaction(readAll);
+        const transaction = new RowTransaction(readAll);
         const result = await plan(transaction);
         if (transaction.writes.length === 0 || await commit(transaction)) return result;
         const boundMs = Math.min(LONGEST_PAUSE_MS, 2 ** attempt);

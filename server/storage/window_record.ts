@@ -1,7 +1,7 @@
 /** A sliding window that a commit checks and writes, so that it holds across processes. */
 import { defineRecord, type RecordKey } from "./record_key.ts";
 import { admit, type Window, type WindowRule } from "../rate_window.ts";
-import type { Turn } from "./job.ts";
+import type { Transaction } from "./job.ts";
 import { EXPIRY_MARGIN_MS } from "./store.ts";
 
 export interface WindowRecord {
@@ -20,14 +20,18 @@ export const windowKey = defineRecord<WindowRecord, [name: string, who: Counted]
  * @throws what `refuse` makes
  */
 export function stageWindow(
-  turn: Turn,
+  transaction: Transaction,
   key: RecordKey<WindowRecord>,
   rule: WindowRule,
   refuse: (retryAfterMs: number) => Error,
 ): void {
-  const admitted = admit(turn.record<WindowRecord>(key)?.window ?? [], turn.nowMs, rule);
+  const admitted = admit(
+    transaction.record<WindowRecord>(key)?.window ?? [],
+    transaction.nowMs,
+    rule,
+  );
   if ("retryAfterMs" in admitted) throw refuse(admitted.retryAfterMs);
-  turn.putRecord(
+  transaction.putRecord(
     key,
     { v: 1, window: admitted.window } satisfies WindowRecord,
     rule.windowMs + EXPIRY_MARGIN_MS,

@@ -27,14 +27,14 @@ export function wakeShardOf(mailbox: Deno.KvKey): number {
 /** Every group of commits marks the shards of the mailboxes it changes; for shared stores. */
 export function markWakes<R, H extends Head>(kind: MailboxKind<R, H>): GroupAnnotation {
   return {
-    room(result) {
+    sizeOf(result) {
       const mutations = Math.min(kind.changedBy(result).length, WAKE_SHARDS);
       return { mutations, bytes: 50 * mutations };
     },
-    annotate(results, turn) {
+    annotate(results, transaction) {
       const mailboxes = results.flatMap((result) => kind.changedBy(result));
       const shards = new Set(mailboxes.map(wakeShardOf));
-      for (const shard of shards) turn.set(wakeKey(kind, shard), turn.nowMs);
+      for (const shard of shards) transaction.set(wakeKey(kind, shard), transaction.nowMs);
     },
   };
 }

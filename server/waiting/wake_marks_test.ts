@@ -13,7 +13,7 @@ const DRAWERS: MailboxKind<{ head: string }, string> = {
 
 Deno.test("markWakes() marks each shard of what a group changed once, and nothing else", () => {
   const keys: Deno.KvKey[] = [];
-  const turn = { nowMs: 5, set: (key: Deno.KvKey) => void keys.push(key) };
+  const transaction = { nowMs: 5, set: (key: Deno.KvKey) => void keys.push(key) };
   const results = [
     { drawers: [drawerKey("oak", 13)] },
     { kind: "registered" },
@@ -21,9 +21,9 @@ Deno.test("markWakes() marks each shard of what a group changed once, and nothin
     null,
   ];
   const marking = markWakes(DRAWERS);
-  marking.annotate(results, turn as never);
+  marking.annotate(results, transaction as never);
   assert.deepEqual(keys, [["drawer-mark", 3], ["drawer-mark", 0]]);
-  assert.deepEqual(results.map((result) => marking.room(result).mutations), [1, 0, 2, 0]);
+  assert.deepEqual(results.map((result) => marking.sizeOf(result).mutations), [1, 0, 2, 0]);
 });
 
 Deno.test("wakeShardOf() gives the shards that processes of other versions know", () => {

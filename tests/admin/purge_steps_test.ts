@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { setBanned } from "../../server/admin/ban_agent.ts";
 import { Purges } from "../../server/admin/purges.ts";
 import { Identities } from "../../server/agents/identities.ts";
-import type { Identity } from "../../server/agents/records.ts";
-import { outKey, type OutRecord } from "../../server/mailboxes/records.ts";
+import type { Identity } from "../../server/agents/agent_records.ts";
+import { outKey, type OutRecord } from "../../server/mailboxes/agent_mailboxes.ts";
 import { purgingKey } from "../../server/messages/rows/purge_record.ts";
 import { RecentMessages } from "../../server/messages/rows/recent_messages.ts";
-import { recordFigures, roomForFigures } from "../../server/network/record_figures.ts";
+import { recordFigures, sizeOfFigures } from "../../server/network/record_figures.ts";
 import { createSweeps } from "../../server/network/sweeps.ts";
 import { Leases } from "../../server/storage/leases.ts";
 import { KV_CONNECT_CAPACITY, type StoreCapacity } from "../../server/storage/store.ts";
@@ -66,8 +66,8 @@ async function openProcess(
   const storage = await openTestStorage(kv, { exclusive: false, clock, capacity });
   const { store, records, commits } = storage;
   commits.annotateGroups({
-    room: roomForFigures,
-    annotate: (results, turn) => void recordFigures(results, turn, RETENTION_MS),
+    sizeOf: sizeOfFigures,
+    annotate: (results, transaction) => void recordFigures(results, transaction, RETENTION_MS),
   });
   const leases = new Leases(store);
   const retentionMs = RETENTION_MS;

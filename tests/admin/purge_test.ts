@@ -1,7 +1,7 @@
 /** POST /v1/admin/purge: who may be purged, what goes, and what stays. */
 import { storedRecord } from "../support/stored_record.ts";
 import assert from "node:assert/strict";
-import { inKey, outKey } from "../../server/mailboxes/records.ts";
+import { inKey, outKey } from "../../server/mailboxes/agent_mailboxes.ts";
 import { ask, assertRefused, assertStatus } from "../support/answer.ts";
 import { ADMIN_TOKEN, askAdmin, readFigures, setBanned } from "../support/figures.ts";
 import { startTestRelay, type TestRelay } from "../support/relay.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { SmtpTiming } from "../../server/outgoing/smtp_mailer.ts";
-import { listDead } from "../../server/outgoing/dead_rows.ts";
+import { listDeadLetters } from "../../server/outgoing/dead_letters.ts";
 import { storeOn } from "../support/store_on.ts";
 import {
   type ScriptedSmtp,
@@ -59,7 +59,7 @@ function deliveryTest(
         await bench.deliver();
       },
       dead: async () =>
-        (await listDead(storeOn(bench.relay.deps.kv), 10)).map(({ reason }) => reason),
+        (await listDeadLetters(storeOn(bench.relay.deps.kv), 10)).map(({ reason }) => reason),
     });
   });
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { addressCapKey, type AddressCapRecord } from "../../server/digest/address_cap.ts";
 import { digestId, type DueAgent, queueDigest } from "../../server/digest/digest_queue.ts";
 import { subscriptionKey, type SubscriptionRecord } from "../../server/digest/subscription.ts";
-import { inKey, newInRecord } from "../../server/mailboxes/records.ts";
+import { inKey, newInRecord } from "../../server/mailboxes/agent_mailboxes.ts";
 import { pollKey, type PollRecord } from "../../server/messages/inbox/poll_record.ts";
 import { laneKey, outgoingKey, type OutgoingRow } from "../../server/outgoing/outgoing_row.ts";
 import { domainTag } from "../../server/outgoing/recipient_domain.ts";

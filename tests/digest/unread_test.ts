@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { findUnreadSince, READ_BOUNDS, summariseUnread } from "../../server/digest/unread.ts";
-import { inKey, newInRecord } from "../../server/mailboxes/records.ts";
+import { inKey, newInRecord } from "../../server/mailboxes/agent_mailboxes.ts";
 import { inboxKey } from "../../server/messages/rows/message_row.ts";
 import { pollKey, type PollRecord, readKey } from "../../server/messages/inbox/poll_record.ts";
 import { RecentMessages } from "../../server/messages/rows/recent_messages.ts";

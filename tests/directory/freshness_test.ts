@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { Presence } from "../../server/agents/presence.ts";
 import { Directory } from "../../server/directory/directory.ts";
 import { changeKey } from "../../server/directory/listing.ts";
-import { DirectoryPacks } from "../../server/directory/packs.ts";
+import { DirectoryPacks } from "../../server/directory/directory_packs.ts";
 import { PublicReads } from "../../server/storage/public_reads.ts";
 import { createTestClock } from "../support/clock.ts";
 import { createFakeKv, type FakeKv } from "../support/fake_kv.ts";

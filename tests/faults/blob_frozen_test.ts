@@ -32,7 +32,7 @@ blobTest(
   "a commit that was frozen on its way keeps nothing of what another process has swept meanwhile",
   async (rig, open) => {
     const held = Promise.withResolvers<void>();
-    const goOn = Promise.withResolvers<void>();
+    const whenReady = Promise.withResolvers<void>();
     const clock = createTestClock(rig.clock.now());
     const outcomes: boolean[] = [];
     const kv = createFakeKv({
@@ -42,7 +42,7 @@ blobTest(
           return await run();
         }
         held.resolve();
-        await goOn.promise;
+        await whenReady.promise;
         const outcome = await run();
         outcomes.push(outcome.ok);
         return outcome;
@@ -55,7 +55,7 @@ blobTest(
     await rig.hours(4);
     assert.deepEqual(await rig.stored(), []);
     clock.advance(4 * HOUR_MS);
-    goOn.resolve();
+    whenReady.resolve();
     await keeping;
     assert.deepEqual(outcomes, [false], "it came to the store, and was refused there");
     assert.deepEqual(await rig.rows("blob"), []);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { answerJson } from "../../server/http/answer.ts";
-import { createBodyReader } from "../../server/http/body.ts";
+import { createBodyReader } from "../../server/http/body_reader.ts";
 import type { BodyBounds } from "../../server/http/body_budget.ts";
 import { BODY_POOLS } from "../../server/http/body_pools.ts";
 import { readBody } from "../../server/http/read_body.ts";

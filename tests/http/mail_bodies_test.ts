@@ -1,7 +1,7 @@
 /** Bodies of many megabytes in the pool of the mail area, over sockets, beside a relay's sends. */
 import assert from "node:assert/strict";
 import { answerJson } from "../../server/http/answer.ts";
-import { type BodyReader, createBodyReader } from "../../server/http/body.ts";
+import { type BodyReader, createBodyReader } from "../../server/http/body_reader.ts";
 import { BODY_POOLS } from "../../server/http/body_pools.ts";
 import { readBody } from "../../server/http/read_body.ts";
 import type { Route } from "../../server/http/route.ts";

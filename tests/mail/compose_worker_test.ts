@@ -4,7 +4,7 @@ import { composeMail } from "../../server/mail/composing/compose_mail.ts";
 import { MailWorker } from "../../server/mail/parsing/mail_worker.ts";
 import { startMailWorker } from "../../server/mail/parsing/start_mail_worker.ts";
 import { toEnd } from "../../server/mail/parsing/sliced.ts";
-import { readOutgoing } from "../../server/mail/sending/read_outgoing.ts";
+import { readSendBody } from "../../server/mail/sending/read_send_body.ts";
 import { dkimKey, mailToCompose } from "../support/outgoing_mail.ts";
 
 const context = { limits: DEFAULT_LIMITS, nowMs: Date.UTC(2026, 10, 22, 12) };
@@ -46,7 +46,7 @@ for (const [where, start] of Object.entries(STARTS)) {
       for (const body of bodies) {
         assert.deepEqual(
           await worker.readRequest("send", body, context, true, "org"),
-          toEnd(readOutgoing("send", body, context, true)),
+          toEnd(readSendBody("send", body, context, true)),
         );
       }
       const changes = encoder.encode('{"attachments":[{"id":"att_0"}]}');

@@ -12,7 +12,7 @@ import { mailRowId, stageMails, wakeMails } from "../../server/mail/delivery/que
 import {
   type ChangedRecipient,
   RecipientChanges,
-} from "../../server/mail/delivery/recipient_change.ts";
+} from "../../server/mail/delivery/recipient_changes.ts";
 import { count } from "../../server/mail/figures/figures_record.ts";
 import { Mailboxes } from "../../server/mail/mailboxes/mailboxes.ts";
 import { inboxKey, type InboxRecord } from "../../server/mail/records/inbox_record.ts";
@@ -115,7 +115,7 @@ export async function withDeliveries(test: (bench: Bench) => Promise<void>): Pro
       const changes = new RecipientChanges({
         store,
         mailboxes,
-        onChange: (_turn, changed) => void bench.changed.push(changed),
+        onChange: (_transaction, changed) => void bench.changed.push(changed),
       });
       const outgoing = new OutgoingQueue({ store, records, commits, log: () => {} });
       const made = mailer ?? createSmtpMailer({
@@ -167,11 +167,14 @@ export async function withDeliveries(test: (bench: Bench) => Promise<void>): Pro
       const blob: BlobRef = { name: [orgId, inbox, id], sections: [{ sizeBytes: 30, sha256: "" }] };
       bench.blobs.set(blob.name.join("/"), rawOf(id));
       const row = await by.mailboxes.change<MessageRow>(orgId, inbox, () => ({
-        plan({ turn, mailbox }) {
-          const row = makeMessage({ id, orgId, inboxId: inbox, to, sendAtMs, blob }, turn.nowMs);
-          turn.set(messageKey(orgId, inbox, id), row);
-          stageMails(turn, row, { store: by.store, domain: DOMAIN });
-          count(turn, orgId, turn.nowMs, { accepted: to.length, pending: to.length });
+        plan({ transaction, mailbox }) {
+          const row = makeMessage(
+            { id, orgId, inboxId: inbox, to, sendAtMs, blob },
+            transaction.nowMs,
+          );
+          transaction.set(messageKey(orgId, inbox, id), row);
+          stageMails(transaction, row, { store: by.store, domain: DOMAIN });
+          count(transaction, orgId, transaction.nowMs, { accepted: to.length, pending: to.length });
           return { mailbox: { ...mailbox, headId: id }, result: row };
         },
       }));

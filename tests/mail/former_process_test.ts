@@ -15,8 +15,8 @@ Deno.test("an address that an org gets is marked by another attempt each time", 
   const storage = await openTestStorage(kv, { exclusive: false });
   const marks = new Set<string | undefined>([undefined]);
   for (const id of ["org_1", "org_2"]) {
-    await storage.commits.submit((turn) => {
-      stageVerifiedEmail(turn, { id, verifiedEmail: null }, EMAIL, null);
+    await storage.commits.submit((transaction) => {
+      stageVerifiedEmail(transaction, { id, verifiedEmail: null }, EMAIL, null);
     });
     marks.add((await kv.get<{ attempt?: string }>(emailKey(EMAIL))).value!.attempt);
   }

@@ -1,7 +1,7 @@
 /** Local mode answers what it captured: a reply, a bounce, an out-of-office mail. */
 import assert from "node:assert/strict";
 import { unavailable } from "../../server/errors.ts";
-import { createBodyReader } from "../../server/http/body.ts";
+import { createBodyReader } from "../../server/http/body_reader.ts";
 import { createCaptureMailer } from "../../server/local/capture_mailer.ts";
 import { readMail } from "../../server/local/read_mail.ts";
 import { CapturedMails } from "../../server/local/captured_mails.ts";

@@ -6,7 +6,7 @@ import { readMail } from "../../server/local/read_mail.ts";
 import { CapturedMails } from "../../server/local/captured_mails.ts";
 import type { MailToHandIn } from "../../server/local/hand_in.ts";
 import { localRoutes } from "../../server/local/routes.ts";
-import { createBodyReader } from "../../server/http/body.ts";
+import { createBodyReader } from "../../server/http/body_reader.ts";
 import { type AppServer, startApp } from "../support/app_server.ts";
 import { ask } from "../support/answer.ts";
 import { withChromium, withPage } from "../support/chromium.ts";

@@ -72,8 +72,14 @@ async function openWorld(kv: Deno.Kv) {
     const [first] = await keys();
     if (first !== undefined) return first;
     const secret = makeKeySecret(random);
-    return await commits.submit((turn) =>
-      addKey(turn, orgId!, [], { secret, name: "leaked", ...OWNER_RIGHTS, signIn: false }, random)
+    return await commits.submit((transaction) =>
+      addKey(
+        transaction,
+        orgId!,
+        [],
+        { secret, name: "leaked", ...OWNER_RIGHTS, signIn: false },
+        random,
+      )
     );
   };
   const caller = async () => ({ org: await org(), key: await leaked() });

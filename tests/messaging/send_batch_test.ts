@@ -6,7 +6,7 @@ import { Identities } from "../../server/agents/identities.ts";
 import { RelayError } from "../../server/errors.ts";
 import { DEFAULT_LIMITS } from "../../server/limits.ts";
 import { RecentMessages } from "../../server/messages/rows/recent_messages.ts";
-import { type Send, Sender } from "../../server/messages/send/send.ts";
+import { type Send, Sender } from "../../server/messages/send/sender.ts";
 import { readSendRequest } from "../../server/messages/send/send_request.ts";
 import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
 import { signRequest, verifyMessage } from "../../toolkit/mod.ts";

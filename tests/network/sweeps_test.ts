@@ -3,10 +3,10 @@ import { storeOn } from "../support/store_on.ts";
 import assert from "node:assert/strict";
 import { setBanned } from "../../server/admin/ban_agent.ts";
 import { Identities } from "../../server/agents/identities.ts";
-import type { Identity } from "../../server/agents/records.ts";
+import type { Identity } from "../../server/agents/agent_records.ts";
 import { encodeBlock, feedKey } from "../../server/network/feed_block.ts";
-import { readFeed } from "../../server/network/feed.ts";
-import { recordFigures, roomForFigures } from "../../server/network/record_figures.ts";
+import { readFeed } from "../../server/network/read_feed.ts";
+import { recordFigures, sizeOfFigures } from "../../server/network/record_figures.ts";
 import { sweepKey } from "../../server/network/sweep_record.ts";
 import { createSweeps } from "../../server/network/sweeps.ts";
 import { Leases } from "../../server/storage/leases.ts";
@@ -68,8 +68,8 @@ async function openProcess(
   const storage = await openTestStorage(kv, { exclusive: false, clock });
   const { store, records, commits } = storage;
   commits.annotateGroups({
-    room: roomForFigures,
-    annotate: (results, turn) => void recordFigures(results, turn, RETENTION_MS),
+    sizeOf: sizeOfFigures,
+    annotate: (results, transaction) => void recordFigures(results, transaction, RETENTION_MS),
   });
   const sweeps = createSweeps({
     store,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { listDead } from "../../server/outgoing/dead_rows.ts";
+import { listDeadLetters } from "../../server/outgoing/dead_letters.ts";
 import { storeOn } from "../support/store_on.ts";
 import { OutgoingQueue } from "../../server/outgoing/outgoing_queue.ts";
 import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
@@ -38,8 +38,8 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
           return { result: "done" };
         },
         longestPauseMs: 60_000,
-        alongside: ({ payload, result }) =>
-          result === "retry" ? null : (turn) => turn.set(["finished", payload], 1),
+        extraWrites: ({ payload, result }) =>
+          result === "retry" ? null : (transaction) => transaction.set(["finished", payload], 1),
       });
       return { outgoing, fake, storage };
     }));
@@ -60,7 +60,7 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
     assert.equal(handedOver.size, ROWS);
     assert.deepEqual([...new Set(handedOver.values())], [1]);
     assert.equal(finished.size, ROWS);
-    assert.deepEqual(await listDead(storeOn(kv), ROWS), []);
+    assert.deepEqual(await listDeadLetters(storeOn(kv), ROWS), []);
     for (const index of ["outgoing-lane", "outgoing-leased"]) {
       assert.deepEqual(await Array.fromAsync(kv.list({ prefix: [index] })), []);
     }

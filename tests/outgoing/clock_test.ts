@@ -103,11 +103,11 @@ for (const { exclusive } of stores) {
   Deno.test(`while the clock cannot be relied on nothing is begun, and what is under way ends (exclusive: ${exclusive})`, () =>
     withStore(async (bench) => {
       const begun = Promise.withResolvers<void>();
-      const goOn = Promise.withResolvers<void>();
+      const whenReady = Promise.withResolvers<void>();
       const { handler, attempts, endings } = scripted(async (item) => {
         if (item.id === "a") {
           begun.resolve();
-          await goOn.promise;
+          await whenReady.promise;
         }
         await item.commitData();
         return { result: "done" };
@@ -118,7 +118,7 @@ for (const { exclusive } of stores) {
       await begun.promise;
       bench.clock.leap(9 * HOUR_MS);
       await bench.queue("b");
-      goOn.resolve();
+      whenReady.resolve();
       await running;
       await outgoing.run();
       assert.deepEqual([attempts.map(({ id }) => id), endings], [["a"], ["done"]]);

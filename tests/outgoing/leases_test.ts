@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { listDead } from "../../server/outgoing/dead_rows.ts";
+import { listDeadLetters } from "../../server/outgoing/dead_letters.ts";
 import { storeOn } from "../support/store_on.ts";
 import { type AttemptOutcome, LeaseLost } from "../../server/outgoing/outgoing_handler.ts";
 import { createFakeKv } from "../support/fake_kv.ts";
@@ -42,7 +42,7 @@ Deno.test("what a former process had handed over is unknown and never repeated",
     await outgoing.run();
     assert.equal(attempts.length, 0);
     assert.deepEqual(endings, ["unknown"]);
-    assert.equal((await listDead(storeOn(bench.kv), 10)).length, 1);
+    assert.equal((await listDeadLetters(storeOn(bench.kv), 10)).length, 1);
   }));
 
 Deno.test("on a shared store a dead process's row waits for the end of its lease", () =>

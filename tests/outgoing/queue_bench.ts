@@ -136,10 +136,10 @@ export function scripted(
       return typeof outcome === "function" ? await outcome(item) : outcome;
     },
     longestPauseMs: 5 * MINUTE_MS,
-    alongside: ({ result, payload }) =>
-      result === "retry" ? null : (turn) => {
+    extraWrites: ({ result, payload }) =>
+      result === "retry" ? null : (transaction) => {
         endings.push(result);
-        turn.set(["finished", payload], result);
+        transaction.set(["finished", payload], result);
       },
   };
   return { handler, attempts, endings };

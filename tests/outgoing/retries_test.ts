@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { listDead } from "../../server/outgoing/dead_rows.ts";
+import { listDeadLetters } from "../../server/outgoing/dead_letters.ts";
 import { storeOn } from "../support/store_on.ts";
 import { deadKey } from "../../server/outgoing/outgoing_row.ts";
 import { MINUTE_MS, scripted, T0, withStore } from "./queue_bench.ts";
@@ -15,7 +15,7 @@ Deno.test("OutgoingQueue.run() delivers what is due and removes row and index", 
     assert.equal((await bench.kv.get(["finished", "payload of a"])).value, "done");
     assert.equal(await bench.row("a"), null);
     assert.deepEqual(await bench.index(), []);
-    assert.deepEqual(await listDead(storeOn(bench.kv), 10), []);
+    assert.deepEqual(await listDeadLetters(storeOn(bench.kv), 10), []);
   }));
 
 Deno.test("OutgoingQueue.run() leaves what is due later until the clock says so", () =>
@@ -91,7 +91,7 @@ for (const result of ["dead", "unknown"] as const) {
       assert.deepEqual(endings, [result]);
       assert.equal(await bench.row("a"), null);
       assert.deepEqual(await bench.index(), []);
-      assert.deepEqual(await listDead(storeOn(bench.kv), 10), [{
+      assert.deepEqual(await listDeadLetters(storeOn(bench.kv), 10), [{
         v: 1,
         kind: "test",
         payload: "payload of a",
@@ -131,7 +131,7 @@ Deno.test("an attempt that throws after the data marker is unknown", () =>
     await bench.queue("a");
     await outgoing.run();
     assert.deepEqual(endings, ["unknown"]);
-    assert.match((await listDead(storeOn(bench.kv), 10))[0]!.reason, /^unknown/);
+    assert.match((await listDeadLetters(storeOn(bench.kv), 10))[0]!.reason, /^unknown/);
   }));
 
 Deno.test("one kind attempts no more rows at one time than its concurrency", () =>

@@ -16,7 +16,7 @@ import { withChromium, withPage } from "../support/chromium.ts";
 import { expectNoFaults, loadAxe } from "../support/page_faults.ts";
 import { partOrSkip } from "../support/part.ts";
 import { startTestRelay } from "../support/relay.ts";
-import { createBodyReader } from "../../server/http/body.ts";
+import { createBodyReader } from "../../server/http/body_reader.ts";
 import { DESKTOP, LOOKS, PHONE } from "./looks.ts";
 import { watchPage } from "./watch_page.ts";
 

@@ -2,7 +2,7 @@
 import { storedRecord } from "../support/stored_record.ts";
 import assert from "node:assert/strict";
 import { subscriptionKey, type SubscriptionRecord } from "../../server/digest/subscription.ts";
-import { inKey } from "../../server/mailboxes/records.ts";
+import { inKey } from "../../server/mailboxes/agent_mailboxes.ts";
 import { ask, assertRefused, assertStatus } from "../support/answer.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { listRows } from "../support/store_rows.ts";

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Job, Reads, Turn } from "../../server/storage/group_commit.ts";
+import type { Job, Reads, Transaction } from "../../server/storage/group_commit.ts";
 import { RelayError } from "../../server/errors.ts";
 import { QUEUE_BOUNDS } from "../../server/storage/job_queue.ts";
 import type { JournalRow } from "../../server/storage/journal.ts";
@@ -56,8 +56,13 @@ type Asked = Scenario["jobs"][number];
 
 const empty = () => new RelayError("banned", "no units");
 
-function movesTo(from: Account, to: Account, operation: number, turn: Turn): [Account, Account] {
-  const done = [operation, turn.attempt] as const;
+function movesTo(
+  from: Account,
+  to: Account,
+  operation: number,
+  transaction: Transaction,
+): [Account, Account] {
+  const done = [operation, transaction.attempt] as const;
   return [
     { ...from, units: from.units - 1, done: [...from.done, done] },
     { ...to, units: to.units + 1, done: [...to.done, done] },
@@ -69,30 +74,30 @@ function jobOf({ kind, from, next }: Asked, operation: number): Job<string, Acco
   const key = accountKey(from);
   if (kind === "turn") {
     return {
-      plan(turn) {
-        const account = turn.record(key)!;
-        const done = [...account.done, [operation, turn.attempt] as const];
-        turn.putRecord(key, { ...account, next, done });
-        return turn.attempt;
+      plan(transaction) {
+        const account = transaction.record(key)!;
+        const done = [...account.done, [operation, transaction.attempt] as const];
+        transaction.putRecord(key, { ...account, next, done });
+        return transaction.attempt;
       },
     };
   }
-  const move = (turn: Turn, account: Account, to: Account) => {
+  const move = (transaction: Transaction, account: Account, to: Account) => {
     if (account.units === 0) throw empty();
     // To itself: both are one record, and done once.
-    const moved = movesTo(account, to, operation, turn);
-    if (account.next === from) turn.putRecord(key, { ...moved[0], units: account.units });
+    const moved = movesTo(account, to, operation, transaction);
+    if (account.next === from) transaction.putRecord(key, { ...moved[0], units: account.units });
     else {
-      turn.putRecord(key, moved[0]);
-      turn.putRecord(accountKey(account.next), moved[1]);
+      transaction.putRecord(key, moved[0]);
+      transaction.putRecord(accountKey(account.next), moved[1]);
     }
-    return turn.attempt;
+    return transaction.attempt;
   };
   if (kind === "move") {
     return {
-      plan(turn) {
-        const account = turn.record(key)!;
-        return move(turn, account, turn.record(accountKey(account.next))!);
+      plan(transaction) {
+        const account = transaction.record(key)!;
+        return move(transaction, account, transaction.record(accountKey(account.next))!);
       },
     };
   }
@@ -102,7 +107,7 @@ function jobOf({ kind, from, next }: Asked, operation: number): Job<string, Acco
       if (account.units === 0) throw empty();
       return [account, (await reads.get<Account>(accountKey(account.next)))!];
     },
-    plan: (turn, [account, to]) => move(turn, account!, to!),
+    plan: (transaction, [account, to]) => move(transaction, account!, to!),
   };
 }
 

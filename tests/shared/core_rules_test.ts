@@ -1,7 +1,7 @@
 // Over 300 lines: one rule of the architecture after the other, on one rig.
 /** The rules that keep the core correct (docs/architecture.md), each where HTTP can see it. */
 import assert from "node:assert/strict";
-import { inKey, outKey } from "../../server/mailboxes/records.ts";
+import { inKey, outKey } from "../../server/mailboxes/agent_mailboxes.ts";
 import { QUEUE_BOUNDS } from "../../server/storage/job_queue.ts";
 import type { JournalRow } from "../../server/storage/journal.ts";
 import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
@@ -224,13 +224,13 @@ Deno.test("a send that was planned before another process banned somebody does n
 
 Deno.test("a send beside a ban of the same process is before it or refused, and does not undo it", async () => {
   const reached = Promise.withResolvers<void>();
-  const goOn = Promise.withResolvers<void>();
+  const whenReady = Promise.withResolvers<void>();
   let holds = true;
   await withRig(async ({ kv, relay, alice, bob }) => {
     const sent = alice.send({ to: "bob", body: "before" });
     await reached.promise; // the commit of the send is under way
     const ban = setBanned(relay, alice, true);
-    goOn.resolve();
+    whenReady.resolve();
     assertStatus(await sent, 201);
     await ban;
     assertRefused(await alice.send({ to: "bob", body: "late" }), "banned");
@@ -245,7 +245,7 @@ Deno.test("a send beside a ban of the same process is before it or refused, and 
         if (holds && holdsSend(commit)) {
           holds = false;
           reached.resolve();
-          await goOn.promise;
+          await whenReady.promise;
         }
         return await run();
       },
@@ -304,7 +304,7 @@ Deno.test("a send of unknown outcome is stored once, however often it is repeate
 
 Deno.test("a waiting poll that has read too early is woken by what came meanwhile: it registers first", async () => {
   const read = Promise.withResolvers<void>();
-  const goOn = Promise.withResolvers<void>();
+  const whenReady = Promise.withResolvers<void>();
   await withRig(async ({ kv, fake, alice, bob }) => {
     const bobId = await agentId(kv, "bob");
     const { get } = fake;
@@ -314,7 +314,7 @@ Deno.test("a waiting poll that has read too early is woken by what came meanwhil
       if (key[0] === "in" && key[1] === bobId && isFirst) {
         isFirst = false;
         read.resolve();
-        await goOn.promise; // what it has read is old by now
+        await whenReady.promise; // what it has read is old by now
       }
       return row;
     }) as typeof fake.get;
@@ -322,7 +322,7 @@ Deno.test("a waiting poll that has read too early is woken by what came meanwhil
     const waiting = bob.poll("wait=25");
     await read.promise;
     const id = await alice.sent({ to: "bob", body: "meanwhile" });
-    goOn.resolve();
+    whenReady.resolve();
     const answer = await waiting;
     assertStatus(answer, 200);
     assert.deepEqual(answer.json.messages.map((message: { id: number }) => message.id), [id]);

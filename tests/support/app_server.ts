@@ -4,7 +4,7 @@ import { createApp } from "../../server/app.ts";
 import { type Config, parseConfig } from "../../server/config.ts";
 import type { Deps } from "../../server/deps.ts";
 import type { DatabaseProbe } from "../../server/health.ts";
-import { type BodyReader, createBodyReader } from "../../server/http/body.ts";
+import { type BodyReader, createBodyReader } from "../../server/http/body_reader.ts";
 import { bindingsOf, type Route } from "../../server/http/route.ts";
 import { startTestServer } from "./test_server.ts";
 

@@ -1,5 +1,10 @@
 /** Writes a ban as another process does: directly into both records of the agent. */
-import { inKey, type InRecord, outKey, type OutRecord } from "../../server/mailboxes/records.ts";
+import {
+  inKey,
+  type InRecord,
+  outKey,
+  type OutRecord,
+} from "../../server/mailboxes/agent_mailboxes.ts";
 
 /** Sets the status of an agent by its handle. A relay on an exclusive store must not be running. */
 export async function setBanned(kv: Deno.Kv, handle: string, banned: boolean): Promise<void> {

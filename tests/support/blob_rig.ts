@@ -80,17 +80,17 @@ export async function openBlobRig(options: BlobRigOptions) {
       ...refs: BlobRef[]
     ): Promise<void> {
       const key = mailboxKey("blobs");
-      await storage.commits.submit((turn) => {
-        turn.putRecord(key, { head: (turn.record(key)?.head ?? 0) + 1 });
+      await storage.commits.submit((transaction) => {
+        transaction.putRecord(key, { head: (transaction.record(key)?.head ?? 0) + 1 });
         for (const ref of refs) {
-          if (change === "keep") blobs.keep(turn, ref);
-          else blobs.drop(turn, ref, change === "drop");
+          if (change === "keep") blobs.keep(transaction, ref);
+          else blobs.drop(transaction, ref, change === "drop");
         }
       });
     },
     /** A commit that takes away what an owner counts. */
     async forget(owner: string): Promise<void> {
-      await storage.commits.submit((turn) => turn.putRecord(storageKey(owner), null));
+      await storage.commits.submit((transaction) => transaction.putRecord(storageKey(owner), null));
     },
     /** Writes and keeps one blob. */
     async kept(folder: readonly string[], ...sections: Uint8Array[]): Promise<BlobRef> {

@@ -74,10 +74,10 @@ export function countJob(box: string, bound = Infinity): Job<number> {
   return {
     records: [mailboxKey(box)],
     sizeBytes: 100,
-    plan(turn) {
-      const count = (turn.record<TestMailbox>(mailboxKey(box))?.head ?? 0) + 1;
+    plan(transaction) {
+      const count = (transaction.record<TestMailbox>(mailboxKey(box))?.head ?? 0) + 1;
       if (count > bound) throw new RelayError("banned", "full");
-      turn.putRecord(mailboxKey(box), { head: count, attempt: turn.attempt });
+      transaction.putRecord(mailboxKey(box), { head: count, attempt: transaction.attempt });
       return count;
     },
   };

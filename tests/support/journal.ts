@@ -52,14 +52,14 @@ export function tabJob(
   return {
     records: names.map(tabKey),
     sizeBytes: 200,
-    settle: async () =>
+    findResult: async () =>
       (await store.get<DoneRow>(doneKey(operation))).value === null ? undefined : operation,
-    plan(turn) {
-      turn.requireAbsent(doneKey(operation));
-      turn.set(doneKey(operation), { attempt: turn.attempt } satisfies DoneRow);
+    plan(transaction) {
+      transaction.requireAbsent(doneKey(operation));
+      transaction.set(doneKey(operation), { attempt: transaction.attempt } satisfies DoneRow);
       for (const name of names) {
-        const done = turn.record<Tab>(tabKey(name))?.done ?? [];
-        turn.putRecord<Tab>(tabKey(name), {
+        const done = transaction.record<Tab>(tabKey(name))?.done ?? [];
+        transaction.putRecord<Tab>(tabKey(name), {
           done: [...done, operation],
           ...(text === undefined ? {} : { text }),
         });

@@ -1,5 +1,5 @@
 /** A reader of bodies by a clock that the test moves, and requests whose bodies come in parts. */
-import { createBodyReader } from "../../server/http/body.ts";
+import { createBodyReader } from "../../server/http/body_reader.ts";
 import type { BodyPools } from "../../server/http/body_pools.ts";
 
 /** A request whose body is given. */

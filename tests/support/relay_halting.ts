@@ -9,10 +9,7 @@ import { readSettings } from "../../server/config/read_settings.ts";
 import { MailWorker } from "../../server/mail/parsing/mail_worker.ts";
 import { Destinations } from "../../server/mail/receiving/destinations.ts";
 import { Receiver } from "../../server/mail/receiving/receiver.ts";
-import {
-  RememberedAnswers,
-  RememberedPlace,
-} from "../../server/mail/receiving/remembered_answers.ts";
+import { AnswerEntry, RememberedAnswers } from "../../server/mail/receiving/remembered_answers.ts";
 import { GroupCommit } from "../../server/storage/group_commit.ts";
 import type { HaltStep } from "./halt_steps.ts";
 
@@ -58,7 +55,7 @@ RememberedAnswers.prototype.at = function (webhookId) {
   at("body read");
   return findPlace.call(this, webhookId);
 };
-around(RememberedPlace, "find", { after: "known to be new" });
+around(AnswerEntry, "find", { after: "known to be new" });
 around(Destinations, "find", { after: "inbox found" });
 around(MailWorker, "read", { before: "before parsing", after: "parsed" });
 around(BlobStore, "write", { before: "before bytes", after: "bytes written" });

@@ -28,7 +28,7 @@ export function silentStore(kv: Deno.Kv): SilentStore {
   const waiting: { isCommit: boolean; call: PromiseWithResolvers<void> }[] = [];
   let reached: (() => void)[] = [];
 
-  async function turn(isCommit = false): Promise<void> {
+  async function transaction(isCommit = false): Promise<void> {
     if (left-- > 0) return;
     if (failure !== null) throw new TypeError(failure);
     const call = Promise.withResolvers<void>();
@@ -53,7 +53,7 @@ export function silentStore(kv: Deno.Kv): SilentStore {
     const commit = operation.commit.bind(operation);
     operation.commit = async () => {
       if (storesFirst && left <= 0) await commit();
-      await turn(true);
+      await transaction(true);
       return await commit();
     };
     return operation;
@@ -62,23 +62,23 @@ export function silentStore(kv: Deno.Kv): SilentStore {
   const slow = {
     atomic,
     async get(...args: Parameters<Deno.Kv["get"]>) {
-      await turn();
+      await transaction();
       return await kv.get(...args);
     },
     async getMany(...args: Parameters<Deno.Kv["getMany"]>) {
-      await turn();
+      await transaction();
       return await kv.getMany(...args);
     },
     async *list(...args: Parameters<Deno.Kv["list"]>) {
-      await turn();
+      await transaction();
       yield* kv.list(...args);
     },
     async set(...args: Parameters<Deno.Kv["set"]>) {
-      await turn();
+      await transaction();
       return await kv.set(...args);
     },
     async delete(...args: Parameters<Deno.Kv["delete"]>) {
-      await turn();
+      await transaction();
       return await kv.delete(...args);
     },
   };

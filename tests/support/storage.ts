@@ -118,15 +118,17 @@ export function letterJob(
   return {
     records: boxes.map(mailboxKey),
     sizeBytes: 200,
-    settle: async () => (await store.get<TestOnce>(onceKey(request))).value?.id,
-    plan(turn) {
-      const heads = boxes.map((name) => turn.record<TestMailbox>(mailboxKey(name))?.head ?? 0);
-      const id = turn.allocateId(Math.max(...heads));
-      turn.requireAbsent(onceKey(request));
-      turn.set(onceKey(request), { attempt: turn.attempt, id } satisfies TestOnce);
+    findResult: async () => (await store.get<TestOnce>(onceKey(request))).value?.id,
+    plan(transaction) {
+      const heads = boxes.map((name) =>
+        transaction.record<TestMailbox>(mailboxKey(name))?.head ?? 0
+      );
+      const id = transaction.allocateId(Math.max(...heads));
+      transaction.requireAbsent(onceKey(request));
+      transaction.set(onceKey(request), { attempt: transaction.attempt, id } satisfies TestOnce);
       for (const name of boxes) {
-        turn.putRecord(mailboxKey(name), { head: id } satisfies TestMailbox);
-        turn.set(letterKey(name, id), request);
+        transaction.putRecord(mailboxKey(name), { head: id } satisfies TestMailbox);
+        transaction.set(letterKey(name, id), request);
       }
       return id;
     },

@@ -60,8 +60,8 @@ async function openProcess(
     tick: () => ticks.forEach((tick) => tick()),
     async store(locker, id) {
       const job: Job<Stored> = {
-        plan(turn) {
-          turn.putRecord(locker, { newestId: id });
+        plan(transaction) {
+          transaction.putRecord(locker, { newestId: id });
           return { lockers: [locker] };
         },
         committed: () => lockers.announce(locker),

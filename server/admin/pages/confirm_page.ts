@@ -1,6 +1,6 @@
 /** What a ban or a purge does, said before the button that does it. */
 import { html } from "hono/html";
-import type { Identity } from "../../agents/records.ts";
+import type { Identity } from "../../agents/agent_records.ts";
 import { factList } from "../../pages/fact_list.ts";
 import { frame } from "../../pages/frame.ts";
 import type { Html } from "../../pages/html.ts";

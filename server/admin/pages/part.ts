@@ -1,7 +1,7 @@
 /** The operator's pages as a part of the relay. */
 import type { Core } from "../../core.ts";
 import type { Part } from "../../part.ts";
-import type { OperatorActions } from "../actions.ts";
+import type { OperatorActions } from "../operator_actions.ts";
 import type { RelayStatus } from "./relay_status.ts";
 import { adminPageRoutes } from "./routes.ts";
 

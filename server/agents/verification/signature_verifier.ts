@@ -106,7 +106,7 @@ export class SignatureVerifier {
         ready: () => {
           if (this.#state === "starting") this.#state = "ready";
         },
-        verdicts: (verdicts) => this.#settle(verdicts),
+        verdicts: (verdicts) => this.#resolve(verdicts),
         died: (failure) => this.#lose(failure),
       });
     } catch (error) {
@@ -125,7 +125,7 @@ export class SignatureVerifier {
     this.#endLooks ??= this.#after(this.#bounds.lookEveryMs, () => this.#look());
   }
 
-  #settle(verdicts: string): void {
+  #resolve(verdicts: string): void {
     if (this.#state === "late") {
       this.#state = "ready";
       this.#seen = null;

@@ -140,7 +140,7 @@ Deno.test("AuthChecker.check() has mails hurry for which others of their group w
   checker.close();
 });
 
-Deno.test("AuthChecker.check() waits for a bounded time, in line and in the worker", async () => {
+Deno.test("AuthChecker.check() waits for a bounded time, in the queue and in the worker", async () => {
   const { checker, say, workers } = checkerOf({ underWay: 1, waitMs: 20, checkMs: 60 });
   const [late, waiting] = [
     checker.check(raw(), CLIENT, PARTY),

@@ -18,7 +18,7 @@ import {
   spfResolver,
 } from "./dns_for_library.ts";
 import { domainOf, fromDomainOf } from "./from_domain.ts";
-import { keyAllows } from "./key_record.ts";
+import { keyAllows } from "./key_allows.ts";
 import { relaxedBody } from "./relaxed_body.ts";
 import { replyToDomains } from "./reply_to_domains.ts";
 import {

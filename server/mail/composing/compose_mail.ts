@@ -8,7 +8,7 @@ import { buildHeaderValue } from "nodemailer/lib/mime-funcs";
 import { readHtmlText } from "../parsing/html_text.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
 import { addressField, fold, idField, textField } from "./header_field.ts";
-import type { ExtraHeader, OutgoingAttachment } from "./outgoing_message.ts";
+import type { ExtraHeader, NewAttachment } from "./message_content.ts";
 import { type DkimKey, signDkim } from "./sign_dkim.ts";
 import { crlf, requireWireForm } from "./wire_form.ts";
 
@@ -23,7 +23,7 @@ export interface MailToCompose {
   /** Not empty; null for none. One of both is there. */
   text: string | null;
   html: string | null;
-  attachments: readonly OutgoingAttachment[];
+  attachments: readonly NewAttachment[];
   /** Names begin with X-. */
   headers: readonly ExtraHeader[];
   /** Without brackets. */
@@ -43,9 +43,9 @@ export interface MailToCompose {
 const BOUNDARY = /^[a-z0-9]{16,64}$/;
 const CONTENT_ID = /^[\x21\x23-\x27\x2a\x2b\x2d-\x39\x3d\x3f-\x5a\x5e-\x7e]{1,250}$/;
 
-/** Composes and signs a message at once: composeInTurns() to its end. */
+/** Composes and signs a message at once: composeInSlices() to its end. */
 export async function composeMail(mail: MailToCompose): Promise<Uint8Array<ArrayBuffer>> {
-  const work = composeInTurns(mail);
+  const work = composeInSlices(mail);
   for (;;) {
     const step = await work.next();
     if (step.done === true) return step.value;
@@ -53,11 +53,11 @@ export async function composeMail(mail: MailToCompose): Promise<Uint8Array<Array
 }
 
 /**
- * Composes and signs a message. The same input gives the same bytes. Yields null where others may have
- * a turn.
+ * Composes and signs a message. The same input gives the same bytes. Yields null where others may
+ * run.
  * @throws TypeError for what the readers of requests let nobody send
  */
-export async function* composeInTurns(
+export async function* composeInSlices(
   mail: MailToCompose,
 ): AsyncGenerator<null, Uint8Array<ArrayBuffer>> {
   if (!BOUNDARY.test(mail.boundary)) throw new TypeError("a boundary is random [a-z0-9]");
@@ -141,7 +141,7 @@ function textPart(type: string, content: string): Grow {
   return (place) => place(`${type}; charset=utf-8`).setContent(content);
 }
 
-function attachmentPart({ filename, contentType, contentId, content }: OutgoingAttachment): Grow {
+function attachmentPart({ filename, contentType, contentId, content }: NewAttachment): Grow {
   if (!(content instanceof Uint8Array)) throw new TypeError("an attachment is bytes");
   if (/^(?:multipart|message)\//i.test(contentType)) {
     throw new TypeError("an attachment is no message");

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import PostalMime from "postal-mime";
 import { mailToCompose } from "../../../tests/support/outgoing_mail.ts";
 import { composeMail } from "./compose_mail.ts";
-import type { OutgoingAttachment } from "./outgoing_message.ts";
+import type { NewAttachment } from "./message_content.ts";
 
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 const compose = async (...fields: Parameters<typeof mailToCompose>) =>
   text(await composeMail(mailToCompose(...fields)));
 const headerOf = (message: string) => message.slice(0, message.indexOf("\r\n\r\n"));
-const attachment = (fields: Partial<OutgoingAttachment> = {}): OutgoingAttachment => ({
+const attachment = (fields: Partial<NewAttachment> = {}): NewAttachment => ({
   filename: "a.txt",
   contentType: "text/plain",
   contentId: null,

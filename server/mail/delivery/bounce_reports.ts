@@ -9,7 +9,7 @@ import type { MessageRow, Recipient } from "../records/message_record.ts";
 import { type DsnRecipient, reportedOn } from "./dsn.ts";
 import { sentKey, type SentRow } from "./queued_mail.ts";
 import { nextStatus, type RecipientEvent } from "./recipient_status.ts";
-import type { RecipientChanges } from "./recipient_change.ts";
+import type { RecipientChanges } from "./recipient_changes.ts";
 import { reportEvent } from "./report_event.ts";
 
 /** What is to become of mail to a bounce address. */

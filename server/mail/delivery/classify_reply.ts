@@ -4,9 +4,9 @@ import type { SmtpReply } from "../../outgoing/smtp_reply.ts";
 import type { Recipient } from "../records/message_record.ts";
 
 /** What a recipient keeps of a reply. */
-export type Said = Pick<Recipient, "smtpCode" | "enhancedCode" | "detail">;
+export type ReplyDetails = Pick<Recipient, "smtpCode" | "enhancedCode" | "detail">;
 
-export const NOTHING_SAID: Said = { smtpCode: null, enhancedCode: null, detail: null };
+export const NO_REPLY: ReplyDetails = { smtpCode: null, enhancedCode: null, detail: null };
 
 const MAX_DETAIL = 200;
 /** Controls, invisible characters and those that change how their surroundings are read. */
@@ -23,7 +23,7 @@ export function detailOf(text: string): string | null {
 }
 
 /** What a recipient keeps of a reply, codes as they really were. */
-export function saidOf(reply: SmtpReply): Said {
+export function replyDetailsOf(reply: SmtpReply): ReplyDetails {
   return { smtpCode: reply.code, enhancedCode: reply.enhancedCode, detail: detailOf(reply.text) };
 }
 
@@ -33,7 +33,7 @@ export function saidOf(reply: SmtpReply): Said {
  * @param stage null where it is not known, as in a report
  */
 export function isHardBounce(
-  { smtpCode, enhancedCode }: Pick<Said, "smtpCode" | "enhancedCode">,
+  { smtpCode, enhancedCode }: Pick<ReplyDetails, "smtpCode" | "enhancedCode">,
   stage: RefusalStage | null,
 ): boolean {
   if (enhancedCode !== null) return /^5\.(?:1\.[0-9]+|2\.1)$/.test(enhancedCode);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { RefusalStage } from "../../outgoing/mailer.ts";
-import { detailOf, isHardBounce, saidOf } from "./classify_reply.ts";
+import { detailOf, isHardBounce, replyDetailsOf } from "./classify_reply.ts";
 
 Deno.test("isHardBounce() knows 5.1.x, 5.2.1, and a bare 550, 551 or 553 at RCPT", () => {
   const cases: [number, string | null, RefusalStage | null, boolean][] = [
@@ -28,9 +28,9 @@ Deno.test("isHardBounce() knows 5.1.x, 5.2.1, and a bare 550, 551 or 553 at RCPT
   }
 });
 
-Deno.test("saidOf() keeps codes as they were, and at most 200 clean characters", () => {
+Deno.test("replyDetailsOf() keeps codes as they were, and at most 200 clean characters", () => {
   const reply = { code: 550, enhancedCode: "5.1.1", text: "no\r\nsuch \u202euser\u0000 here" };
-  assert.deepEqual(saidOf(reply), {
+  assert.deepEqual(replyDetailsOf(reply), {
     smtpCode: 550,
     enhancedCode: "5.1.1",
     detail: "no such user here",

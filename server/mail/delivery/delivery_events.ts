@@ -5,7 +5,7 @@ import type { Store } from "../../storage/store.ts";
 import type { RecipientStatus } from "../records/message_record.ts";
 import { sentIdKey, type SentIdRow, sentKey, type SentRow } from "./queued_mail.ts";
 import { type DeliveryEvent, readEvent } from "./read_event.ts";
-import type { RecipientChanges } from "./recipient_change.ts";
+import type { RecipientChanges } from "./recipient_changes.ts";
 import type { Trigger } from "./recipient_status.ts";
 
 /** Why an event changed nothing. */

@@ -28,8 +28,8 @@ import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { suppressionKey } from "../suppressions/suppressions.ts";
 import { outcomeEvent } from "./outcome_event.ts";
 import { INSIDE_MAIL_KIND, MAIL_KIND, type MailPayload, partiesOf } from "./queued_mail.ts";
-import type { RecipientChanges } from "./recipient_change.ts";
-import { isSettled, isWithoutAttempt, type RecipientEvent } from "./recipient_status.ts";
+import type { RecipientChanges } from "./recipient_changes.ts";
+import { isFinal, isWithoutAttempt, type RecipientEvent } from "./recipient_status.ts";
 import { LONGEST_WAIT_MS, retryWaitMs, TRIED_MS, triedFromMs } from "./retry_times.ts";
 
 /** Delivers to an inbox of this relay; what it stored once it may be given again. */
@@ -45,7 +45,7 @@ export type DeliverInside = (mail: {
 export interface MailDeliveryOptions {
   store: Store;
   records: Pick<RecordCache, "read">;
-  mailboxes: Pick<Mailboxes, "inTurn">;
+  mailboxes: Pick<Mailboxes, "withLock">;
   blobs: Pick<Blobs, "read">;
   changes: RecipientChanges;
   limits: Pick<Limits, "mailTrialPurgeDays">;
@@ -67,7 +67,7 @@ const SUSPENDED_MS = 5 * MINUTE_MS;
 /** Whether a mail is still wanted is asked again before its content where that took longer. */
 const FRESH_MS = 1_000;
 
-/** What an attempt says of itself to alongside(): the event, in the queue's words, and when it is given up. */
+/** What an attempt says of itself to extraWrites(): the event, in the queue's words, and when it is given up. */
 type Note = RecipientEvent & { endsAtMs?: number };
 
 /** Thrown between 354 and the content: the mail is not wanted any more, or not now. */
@@ -102,7 +102,7 @@ function restOfDelivery(
     longestPauseMs: LONGEST_WAIT_MS,
     triedMs: TRIED_MS,
     attempt: (item) => attempt(options, item),
-    async alongside({ payload, attempts, result, dueMs, note }, reads) {
+    async extraWrites({ payload, attempts, result, dueMs, note }, reads) {
       if (note !== undefined) {
         const { endsAtMs = Infinity, ...event } = note as Note;
         // No attempt is made when the time is over.
@@ -110,13 +110,13 @@ function restOfDelivery(
         const nextAttemptAtMs = isLast ? null : dueMs;
         // What ends without an attempt was leased for one all the same.
         const counted = isWithoutAttempt(event.trigger) ? {} : { attempts };
-        return await changes.beside(payload, { ...event, ...counted, nextAttemptAtMs }, reads);
+        return await changes.extraWrites(payload, { ...event, ...counted, nextAttemptAtMs }, reads);
       }
       // The process that sent it has died, or does not know itself.
       if (result !== "unknown") return null;
-      return await changes.beside(payload, { trigger: "lost", attempts }, reads);
+      return await changes.extraWrites(payload, { trigger: "lost", attempts }, reads);
     },
-    inTurn: ({ orgId, inboxId }, work) => mailboxes.inTurn(orgId, inboxId, work),
+    withLock: ({ orgId, inboxId }, work) => mailboxes.withLock(orgId, inboxId, work),
   };
 }
 
@@ -184,7 +184,7 @@ async function readWanted(
   const isGone = org === null || orgState(org, nowMs, limits) === "gone" || inbox === null;
   if (isGone || row === null || recipient === undefined) return unwanted("deleted", store);
   if (row.cancelledAtMs !== null) return dropped("cancelled");
-  if (isSettled(recipient)) return dropped("settled");
+  if (isFinal(recipient)) return dropped("settled");
   const endsAtMs = endsAtOf(row, item, store);
   if (endsAtMs <= nowMs) {
     return { result: "dead", reason: "expired", untried: true, note: event("expired") };

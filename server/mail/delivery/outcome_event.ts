@@ -1,6 +1,6 @@
 /** What an attempt's outcome means for its recipient (mail page, "Recipient status"). Pure. */
 import type { MailOutcome } from "../../outgoing/mailer.ts";
-import { isHardBounce, NOTHING_SAID, type Said, saidOf } from "./classify_reply.ts";
+import { isHardBounce, NO_REPLY, type ReplyDetails, replyDetailsOf } from "./classify_reply.ts";
 import type { RecipientEvent } from "./recipient_status.ts";
 
 export function outcomeEvent(outcome: MailOutcome): RecipientEvent {
@@ -8,10 +8,10 @@ export function outcomeEvent(outcome: MailOutcome): RecipientEvent {
     case "sent":
       return {
         trigger: "accepted",
-        said: outcome.reply === null ? NOTHING_SAID : saidOf(outcome.reply),
+        said: outcome.reply === null ? NO_REPLY : replyDetailsOf(outcome.reply),
       };
     case "unknown":
-      return { trigger: "lost", said: { ...NOTHING_SAID, detail: NO_FINAL_REPLY } };
+      return { trigger: "lost", said: { ...NO_REPLY, detail: NO_FINAL_REPLY } };
     case "refused":
       return refusalEvent(outcome);
   }
@@ -23,8 +23,8 @@ type Refusal = MailOutcome & { result: "refused" };
 
 function refusalEvent(refusal: Refusal): RecipientEvent {
   const { stage, permanent, reply, isReached } = refusal;
-  const said: Said = reply === null ? { ...NOTHING_SAID, detail: whyNoReply(refusal) } : {
-    ...saidOf(reply),
+  const said: ReplyDetails = reply === null ? { ...NO_REPLY, detail: whyNoReply(refusal) } : {
+    ...replyDetailsOf(reply),
     // What is said before MAIL is about the relay's own access: its users are told the codes alone.
     ...(isReached ? {} : { detail: "refused by the next hop before the mail" }),
   };

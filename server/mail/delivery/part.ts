@@ -5,15 +5,15 @@ import type { MailCore, MailPart } from "../mail_core.ts";
 import type { Receiver } from "../receiving/receiver.ts";
 import { deliverInside } from "./deliver_inside.ts";
 import { mailDelivery } from "./mail_delivery.ts";
-import type { RecipientChanges } from "./recipient_change.ts";
+import type { RecipientChanges } from "./recipient_changes.ts";
 
-export interface DeliveryBeside {
+export interface DeliveryOptions {
   changes: RecipientChanges;
   /** Takes what goes to inboxes of this relay. */
   receiver: Pick<Receiver, "receive">;
 }
 
-export function openDelivery(core: MailCore, { changes, receiver }: DeliveryBeside): MailPart {
+export function openDelivery(core: MailCore, { changes, receiver }: DeliveryOptions): MailPart {
   const { secret, outgoing, mailer, domain, from, deps: { config } } = core;
   if (mailer === undefined) return {};
   const { bounces, connections } = config.mail;

@@ -3,7 +3,7 @@ import { CLOCK_SKEW_MS } from "../../clock_skew.ts";
 import type { OutgoingQueue } from "../../outgoing/outgoing_queue.ts";
 import { type NewOutgoing, stageNewOutgoing } from "../../outgoing/outgoing_row.ts";
 import { domainOf, domainTag, type Parties } from "../../outgoing/recipient_domain.ts";
-import type { Turn } from "../../storage/job.ts";
+import type { Transaction } from "../../storage/job.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
 import { DAY_MS } from "../../time_units.ts";
 import type { MessageRow } from "../records/message_record.ts";
@@ -66,19 +66,19 @@ type Queued = Pick<
  * @param row as the commit writes it
  */
 export function stageMails(
-  turn: Pick<Turn, "nowMs" | "attempt" | "set">,
+  transaction: Pick<Transaction, "nowMs" | "attempt" | "set">,
   row: Queued,
   relay: QueuingRelay,
 ): void {
-  for (const item of itemsOf(row, relay)) stageNewOutgoing(turn, item);
+  for (const item of itemsOf(row, relay)) stageNewOutgoing(transaction, item);
   const { orgId, inboxId, id } = row;
   const untilMs = (row.sendAtMs ?? row.createdAtMs) + REPORTED_MS;
   const sent: SentRow = { v: 1, orgId, inboxId, untilMs };
-  const keptMs = untilMs - turn.nowMs + EXPIRY_MARGIN_MS;
-  turn.set(sentKey(id), sent, keptMs);
+  const keptMs = untilMs - transaction.nowMs + EXPIRY_MARGIN_MS;
+  transaction.set(sentKey(id), sent, keptMs);
   const { rfcMessageId } = row;
   if (rfcMessageId === null) return;
-  turn.set(sentIdKey(rfcMessageId), { v: 1, messageId: id } satisfies SentIdRow, keptMs);
+  transaction.set(sentIdKey(rfcMessageId), { v: 1, messageId: id } satisfies SentIdRow, keptMs);
 }
 
 /** Tells the queue that the mails of a message are committed. */

@@ -4,7 +4,7 @@ import { RelayError } from "../../errors.ts";
 import { readTime } from "../../http/read_time.ts";
 import { cleanEmail } from "../email_address.ts";
 import { isMailId } from "../records/mail_id.ts";
-import { detailOf, isHardBounce, type Said } from "./classify_reply.ts";
+import { detailOf, isHardBounce, type ReplyDetails } from "./classify_reply.ts";
 import type { RecipientEvent, Trigger } from "./recipient_status.ts";
 
 /** An event, and whom it is about. */
@@ -50,7 +50,11 @@ function messageOf(id: unknown, rfcMessageId: unknown): DeliveryEvent["message"]
 }
 
 /** @returns null where a field has another form */
-function saidIn(smtpCode: unknown, enhancedCode: unknown, detail: unknown = null): Said | null {
+function saidIn(
+  smtpCode: unknown,
+  enhancedCode: unknown,
+  detail: unknown = null,
+): ReplyDetails | null {
   const isCode = smtpCode === null ||
     typeof smtpCode === "number" && Number.isInteger(smtpCode) && smtpCode >= 200 && smtpCode < 600;
   const isEnhanced = enhancedCode === null ||

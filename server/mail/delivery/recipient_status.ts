@@ -5,7 +5,7 @@
  * queue, or has handed the content over without knowing the outcome.
  */
 import type { FailureReason, Recipient, RecipientStatus } from "../records/message_record.ts";
-import { NOTHING_SAID, type Said } from "./classify_reply.ts";
+import { NO_REPLY, type ReplyDetails } from "./classify_reply.ts";
 
 export type Trigger =
   /** Leased and due. */
@@ -31,12 +31,12 @@ export type Trigger =
   | "complained";
 
 /** Where a recipient stands; a failure that nobody knows the outcome of is told from the others. */
-type Place = RecipientStatus | "failed_unknown";
+type Stage = RecipientStatus | "failed_unknown";
 
 const UNKNOWN = "failed_unknown" as const;
 
 /** Every way from a place to another; what is not here changes nothing. */
-const WAYS: readonly (readonly [from: readonly Place[], Trigger, to: Place])[] = [
+const WAYS: readonly (readonly [from: readonly Stage[], Trigger, to: Stage])[] = [
   [["queued", "deferred"], "begun", "sending"],
   [["sending"], "accepted", "sent"],
   [["sending"], "deferred", "deferred"],
@@ -63,33 +63,33 @@ const REASONS: Partial<Record<Trigger, FailureReason>> = {
 };
 
 /** The least that decides what comes next. */
-export type Standing = Pick<Recipient, "status" | "reason" | "smtpCode">;
+export type RecipientState = Pick<Recipient, "status" | "reason" | "smtpCode">;
 
-function placeOf({ status, reason }: Standing): Place {
+function stageOf({ status, reason }: RecipientState): Stage {
   return status === "failed" && reason === "unknown" ? UNKNOWN : status;
 }
 
 /** Where a trigger brings a recipient; null where it changes nothing. */
 export function nextStatus(
-  standing: Standing,
+  state: RecipientState,
   trigger: Trigger,
 ): Pick<Recipient, "status" | "reason"> | null {
-  const place = placeOf(standing);
-  const way = WAYS.find(([from, by]) => by === trigger && from.includes(place));
+  const stage = stageOf(state);
+  const way = WAYS.find(([from, by]) => by === trigger && from.includes(stage));
   if (way === undefined) return null;
   const to = way[2];
-  const reason = trigger === "expired" ? expiryReason(standing) : REASONS[trigger] ?? null;
+  const reason = trigger === "expired" ? expiryReason(state) : REASONS[trigger] ?? null;
   return { status: to === UNKNOWN ? "failed" : to, reason };
 }
 
 /** A deferred recipient whose last answer was a 5xx: it came before MAIL, all later ones are final. */
-function expiryReason({ status, smtpCode }: Standing): FailureReason {
+function expiryReason({ status, smtpCode }: RecipientState): FailureReason {
   const isRefused = status === "deferred" && smtpCode !== null && smtpCode >= 500;
   return isRefused ? "next_hop_refused" : "expired";
 }
 
 /** Whether nothing but a report can change it any more: no attempt is made. */
-export function isSettled({ status }: Pick<Recipient, "status">): boolean {
+export function isFinal({ status }: Pick<Recipient, "status">): boolean {
   return status !== "queued" && status !== "sending" && status !== "deferred";
 }
 
@@ -102,7 +102,7 @@ export function isWithoutAttempt(trigger: Trigger): boolean {
 export interface RecipientEvent {
   trigger: Trigger;
   /** What the other side said; what was said before stays where it said nothing, as in an event. */
-  said?: Said;
+  said?: ReplyDetails;
   /** Attempts so far, this one included. */
   attempts?: number;
   /** When the next attempt is due; null for none. */
@@ -127,7 +127,7 @@ export function afterEvent(
   const next = nextStatus({ ...recipient, status }, trigger);
   if (next === null) return null;
   // What an attempt was last told stays with what expires; all else forgets an earlier refusal.
-  const kept = trigger === "expired" || trigger === "complained" ? recipient : NOTHING_SAID;
+  const kept = trigger === "expired" || trigger === "complained" ? recipient : NO_REPLY;
   const { smtpCode, enhancedCode, detail } = said ?? kept;
   return {
     ...recipient,

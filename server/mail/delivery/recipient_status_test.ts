@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { FailureReason, Recipient, RecipientStatus } from "../records/message_record.ts";
-import { afterEvent, isSettled, nextStatus, type Trigger } from "./recipient_status.ts";
+import { afterEvent, isFinal, nextStatus, type Trigger } from "./recipient_status.ts";
 
 const STATUSES: readonly (RecipientStatus | "failed (unknown)")[] = [
   "queued",
@@ -170,7 +170,7 @@ Deno.test("afterEvent() keeps what the last attempt was told where the time runs
   ]);
 });
 
-Deno.test("isSettled() is false for what is still to be attempted", () => {
-  const settled = STATUSES.filter((one) => isSettled({ status: one as RecipientStatus }));
+Deno.test("isFinal() is false for what is still to be attempted", () => {
+  const settled = STATUSES.filter((one) => isFinal({ status: one as RecipientStatus }));
   assert.deepEqual(settled, STATUSES.slice(3));
 });

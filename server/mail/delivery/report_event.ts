@@ -1,6 +1,6 @@
 /** What a report of delivery brings about for the recipient that its bounce address names. Pure. */
 import { parseSmtpReply } from "../../outgoing/smtp_reply.ts";
-import { detailOf, isHardBounce, NOTHING_SAID, type Said } from "./classify_reply.ts";
+import { detailOf, isHardBounce, NO_REPLY, type ReplyDetails } from "./classify_reply.ts";
 import type { DsnAction, DsnRecipient } from "./dsn.ts";
 import type { RecipientEvent, Trigger } from "./recipient_status.ts";
 
@@ -28,8 +28,8 @@ export function reportEvent(report: DsnRecipient): RecipientEvent | null {
   };
 }
 
-function saidIn({ status, diagnostic }: DsnRecipient): Said {
-  if (diagnostic === null) return { ...NOTHING_SAID, enhancedCode: status };
+function saidIn({ status, diagnostic }: DsnRecipient): ReplyDetails {
+  if (diagnostic === null) return { ...NO_REPLY, enhancedCode: status };
   const reply = diagnostic.type === "smtp" ? parseSmtpReply(diagnostic.text) : null;
   // Some servers write 5.0.0 whatever they were told, and what they were told beside it.
   const isVague = status === null || status.endsWith(".0.0");

@@ -2,7 +2,7 @@
 import type { MailCore, MailPart } from "../mail_core.ts";
 import { BounceReports } from "./bounce_reports.ts";
 import { DeliveryEvents } from "./delivery_events.ts";
-import { RecipientChanges } from "./recipient_change.ts";
+import { RecipientChanges } from "./recipient_changes.ts";
 import { deliveryHandlers } from "./routes.ts";
 
 export interface Reports extends MailPart {

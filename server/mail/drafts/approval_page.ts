@@ -7,12 +7,12 @@ import type { Html } from "../../pages/html.ts";
 import { notice } from "../../pages/notice.ts";
 import { postButton } from "../../pages/post_button.ts";
 import { shownText } from "../../pages/shown_text.ts";
-import type { ExtraHeader } from "../composing/outgoing_message.ts";
+import type { ExtraHeader } from "../composing/message_content.ts";
 import { minuteOf } from "../notice_mail.ts";
 import { removeInvisible } from "../parsing/invisible_characters.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
 import type { DraftRow } from "../records/draft_record.ts";
-import type { DraftPreview } from "./preview.ts";
+import type { DraftPreview } from "./preview_draft.ts";
 
 /** Stylesheet, icon and the frame with the HTML of the draft are the relay's; nothing runs. */
 const POLICY = [

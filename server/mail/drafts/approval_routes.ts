@@ -4,7 +4,7 @@ import { answerError } from "../../http/answer.ts";
 import { namesHtml } from "../../http/names_html.ts";
 import { readBody } from "../../http/read_body.ts";
 import { LARGE_ANSWER_BYTES } from "../../http/large_answer.ts";
-import type { AnswersInHand } from "../../http/answers_in_hand.ts";
+import type { AnswerBudget } from "../../http/answer_budget.ts";
 import type { Limits } from "../../limits.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
@@ -20,7 +20,7 @@ import { linkExpired } from "../records/link_record.ts";
 import { isMailId } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import type { MailSecret } from "../secret/mail_secret.ts";
-import type { OutgoingWork } from "../sending/outgoing_work.ts";
+import type { ComposeWorker } from "../sending/compose_worker.ts";
 import { isDraftToken, isTokenOf, linkToken } from "../sign_in/link_token.ts";
 import type { Blobs } from "../../blobs/blobs.ts";
 import { answerHtml, shownPictures, writeShownHtml } from "./answer_html.ts";
@@ -36,12 +36,12 @@ export interface ApprovalRouteServices {
   sendDraft: SendDraft;
   inboxes: Inboxes;
   messages: Pick<Messages, "read">;
-  work: Pick<OutgoingWork, "preview">;
+  work: Pick<ComposeWorker, "preview">;
   /** Has the mails go that ask people. */
   wake(): void;
   blobs: Pick<Blobs, "read">;
   secret: Pick<MailSecret, "key">;
-  answers: AnswersInHand;
+  answers: AnswerBudget;
   limits: Limits;
   domain: string;
   baseUrl: string;
@@ -110,7 +110,7 @@ export function approvalHandlers(services: ApprovalRouteServices) {
     const size = (preview.text?.length ?? 0) + (preview.extracted?.length ?? 0) +
       preview.otherLinks.length;
     // Who has the link is somebody: strangers' pages keep nobody from deciding.
-    if (size > LARGE_ANSWER_BYTES) c.set("hold", services.answers.hold(size, "agent"));
+    if (size > LARGE_ANSWER_BYTES) c.set("reservation", services.answers.reserve(size, "agent"));
     return await answerDraft(
       {
         row,
@@ -166,7 +166,7 @@ export function approvalHandlers(services: ApprovalRouteServices) {
         }
         const shown = writeShownHtml(html, pictures);
         if (shown.length > LARGE_ANSWER_BYTES) {
-          c.set("hold", services.answers.hold(shown.length, "agent"));
+          c.set("reservation", services.answers.reserve(shown.length, "agent"));
         }
         return answerHtml(shown);
       }),

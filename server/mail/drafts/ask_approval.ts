@@ -7,7 +7,7 @@ import { domainTag } from "../../outgoing/recipient_domain.ts";
 import { admit, type Window } from "../../rate_window.ts";
 import { defineRecord } from "../../storage/record_key.ts";
 import { DAY_MS, HOUR_MS } from "../../time_units.ts";
-import type { MailboxTurn } from "../mailboxes/mailboxes.ts";
+import type { MailboxTransaction } from "../mailboxes/mailboxes.ts";
 import type { AskedApproval, DraftRow } from "../records/draft_record.ts";
 import { makeUlid } from "../records/mail_id.ts";
 
@@ -48,15 +48,16 @@ const approvalKey = defineRecord<ApprovalRecord, [orgId: string]>(["mail-approva
  * @returns what the row says of it; null where nobody is to be asked
  */
 export function stageAsking(
-  { turn, org, inbox }: MailboxTurn,
+  { transaction, org, inbox }: MailboxTransaction,
   random: (sizeBytes: number) => Uint8Array,
   row: DraftRow,
 ): AskedApproval | null {
   const { orgId, asked: former } = row;
   const email = org.verifiedEmail;
   if (inbox.sendPolicy !== "draft_only" || email === null) return null;
-  const { nowMs } = turn;
-  const isWaiting = (id: string | null) => id !== null && waits(turn.record(outgoingKey(id)));
+  const { nowMs } = transaction;
+  const isWaiting = (id: string | null) =>
+    id !== null && waits(transaction.record(outgoingKey(id)));
   const isSameReader = former?.email === email;
   const links = isSameReader ? former.links.filter(({ untilMs }) => untilMs > nowMs) : [];
   const asked = (mailId: string, dueMs: number): AskedApproval => ({
@@ -69,7 +70,7 @@ export function stageAsking(
   });
   // Its words are made when it is sent: it will tell of this revision.
   if (isSameReader && isWaiting(former.mailId)) return asked(former.mailId, nowMs);
-  const approval = turn.record(approvalKey(orgId));
+  const approval = transaction.record(approvalKey(orgId));
   const summaryId = approval?.summaryId ?? null;
   const rule = { limit: MAILS_PER_HOUR, windowMs: HOUR_MS };
   const admitted = admit(approval?.window ?? [], nowMs, rule);
@@ -81,7 +82,7 @@ export function stageAsking(
     : `${APPROVAL_MAIL_KIND}-summary/${orgId}/${makeUlid(nowMs, random)}`;
   const draft = isRoom ? { inboxId: row.inboxId, id: row.id } : null;
   const messageId = random(16).toHex();
-  stageNewOutgoing(turn, {
+  stageNewOutgoing(transaction, {
     id,
     kind: APPROVAL_MAIL_KIND,
     destination: domainTag(email),
@@ -90,7 +91,7 @@ export function stageAsking(
   });
   const window = isRoom ? admitted.window : withSummary(approval!.window, nowMs);
   const record: ApprovalRecord = { v: 1, window, summaryId: isRoom ? summaryId : id };
-  turn.putRecord(approvalKey(orgId), record, RECORD_MS);
+  transaction.putRecord(approvalKey(orgId), record, RECORD_MS);
   return asked(id, dueMs);
 }
 

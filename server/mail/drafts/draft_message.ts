@@ -1,6 +1,6 @@
 /** Drafts as messages to send. Pure. */
 import { RelayError } from "../../errors.ts";
-import type { OutgoingAttachment } from "../composing/outgoing_message.ts";
+import type { NewAttachment } from "../composing/message_content.ts";
 import type { DraftRow, DraftTexts } from "../records/draft_record.ts";
 import type { MessageRow } from "../records/message_record.ts";
 import { answerAutoSubmitted, answerReferences } from "../sending/answer_headers.ts";
@@ -18,7 +18,7 @@ export function draftMessage(
   { row, texts, attachments, about }: {
     row: DraftRow;
     texts: DraftTexts;
-    attachments: OutgoingAttachment[];
+    attachments: NewAttachment[];
     about: MessageRow | null;
   },
   nowMs: number,

@@ -9,11 +9,7 @@ import type { RecordCache } from "../../storage/record_cache.ts";
 import { Outdated } from "../../storage/job.ts";
 import type { Store } from "../../storage/store.ts";
 import { valueSizeBytes } from "../../storage/stored_size.ts";
-import type {
-  ExtraHeader,
-  OutgoingAttachment,
-  OutgoingMessage,
-} from "../composing/outgoing_message.ts";
+import type { ExtraHeader, MessageContent, NewAttachment } from "../composing/message_content.ts";
 import { maySee } from "../access.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";
 import type { CallingKey } from "../keys/require_org.ts";
@@ -32,7 +28,7 @@ import { isMailId, makeMailId } from "../records/mail_id.ts";
 import { inboxKey, type InboxRecord } from "../records/inbox_record.ts";
 import { objectKey } from "../records/message_record.ts";
 import { joinNames } from "../reducing/removed_names.ts";
-import type { OutgoingWork } from "../sending/outgoing_work.ts";
+import type { ComposeWorker } from "../sending/compose_worker.ts";
 import { refuseLargeBodies } from "../sending/read_bodies.ts";
 import {
   keepAnswer,
@@ -47,7 +43,7 @@ import { contentHash } from "./content_hash.ts";
 import { changeDraft, type DraftChanges } from "./read_draft.ts";
 import { type HtmlToReduce, isAsItGoesOut, type ReducedTexts, reducer } from "./reduced_texts.ts";
 import {
-  requireDraftRoom,
+  requireDraftQuota,
   stageDraftChange,
   stageDraftRemoval,
   stageNewDraft,
@@ -62,11 +58,11 @@ export interface DraftsServices {
   blobs: Omit<Blobs, "write">;
   written: WrittenBlobs;
   largeAnswers: LargeAnswers;
-  work: Pick<OutgoingWork, "reduce">;
+  work: Pick<ComposeWorker, "reduce">;
 }
 
 /** A draft that somebody wants kept. */
-export interface NewDraft extends OutgoingMessage {
+export interface NewDraft extends MessageContent {
   inReplyToMessageId: string | null;
   headers: readonly ExtraHeader[];
   clientId: string | null;
@@ -81,7 +77,7 @@ export interface WholeDraft {
 }
 
 /** Whose a draft is. */
-export type DraftPlace = Pick<DraftRow, "orgId" | "inboxId" | "id">;
+export type DraftRef = Pick<DraftRow, "orgId" | "inboxId" | "id">;
 
 /** Makes the commit of a draft answer a request under an Idempotency-Key. */
 export interface DraftAnswer {
@@ -118,7 +114,7 @@ export class Drafts {
       orgId,
       draft.attachments.reduce((sum, { content }) => sum + content.length, 0),
     );
-    requireDraftRoom(await mailboxes.read(orgId, inboxId), limits);
+    requireDraftQuota(await mailboxes.read(orgId, inboxId), limits);
     await blobs.refuseWhenFull();
     const { text, headers } = draft;
     const reduce = reducer(this.services.work, orgId);
@@ -191,12 +187,12 @@ export class Drafts {
             sizeBytes: heldBytes(row),
             plan: (given) => {
               if (!isAsItGoesOut(whole, given.inbox)) throw new Outdated();
-              answer?.keyed.decide(given.turn);
+              answer?.keyed.decide(given.transaction);
               const made: DraftRow = { ...row, asked: stageAsking(given, random, row) };
               if (keptAnswer !== null) {
                 const { id, createdByKey, createdAtMs } = row;
                 made.answer = {
-                  ...largeAnswers.keep(given.turn, orgId, answer!.keyed, keptAnswer),
+                  ...largeAnswers.keep(given.transaction, orgId, answer!.keyed, keptAnswer),
                   draft: { id, createdByKey, createdAtMs },
                 };
               }
@@ -232,7 +228,7 @@ export class Drafts {
   }
 
   /** A draft as it stands now; null where it has gone. */
-  async read({ orgId, inboxId, id }: DraftPlace): Promise<DraftRow | null> {
+  async read({ orgId, inboxId, id }: DraftRef): Promise<DraftRow | null> {
     const { store } = this.services;
     return (await store.get<DraftRow>(draftKey(orgId, inboxId, id))).value;
   }
@@ -258,8 +254,8 @@ export class Drafts {
   }
 
   /** The attachments with their bytes, in their order. @throws BlobDamaged */
-  async files({ attachments, files }: DraftRow): Promise<OutgoingAttachment[]> {
-    const found: OutgoingAttachment[] = [];
+  async files({ attachments, files }: DraftRow): Promise<NewAttachment[]> {
+    const found: NewAttachment[] = [];
     for (const { filename, contentType, contentId, section } of attachments) {
       const content = await this.services.blobs.read(files!, section);
       found.push({ filename, contentType, contentId, content });
@@ -272,30 +268,30 @@ export class Drafts {
    * @throws RelayError `not_found`, `payload_too_large`, `unavailable`, `insufficient_permission`, and as
    * changeDraft() and requireCaller()
    */
-  async change(caller: MailCaller, place: DraftPlace, changes: DraftChanges): Promise<WholeDraft> {
-    return await this.#change(caller, place, changes);
+  async change(caller: MailCaller, ref: DraftRef, changes: DraftChanges): Promise<WholeDraft> {
+    return await this.#change(caller, ref, changes);
   }
 
   /** @param caller null: has the HTML reduced, and leaves a draft whose HTML is */
   async #change(
     caller: MailCaller | null,
-    place: DraftPlace,
+    ref: DraftRef,
     changes: DraftChanges,
   ): Promise<WholeDraft> {
     const { mailboxes, blobs, store, random } = this.services;
-    const { orgId, inboxId } = place;
+    const { orgId, inboxId } = ref;
     await blobs.refuseWhenFull();
     const reduce = reducer(this.services.work, orgId);
     let written: BlobRef[] = [];
     try {
-      await this.#changed(caller, place, changes, reduce); // what takes long, ahead of the turn
+      await this.#changed(caller, ref, changes, reduce); // what takes long, ahead of the lock
       return await mailboxes.change<WholeDraft>(caller ?? orgId, inboxId, async () => {
         await this.#discard(written);
         written = [];
         const keep = (ref: BlobRef) => (written.push(ref), ref);
         const { before, whole, texts, reduced } = await this.#changed(
           caller,
-          place,
+          ref,
           changes,
           reduce,
         );
@@ -342,18 +338,18 @@ export class Drafts {
    */
   async discard(
     caller: CallingKey | null,
-    place: DraftPlace,
+    ref: DraftRef,
     require: (row: DraftRow | null) => void = () => {},
   ): Promise<void> {
     const { mailboxes, blobs } = this.services;
-    const { orgId, inboxId } = place;
+    const { orgId, inboxId } = ref;
     await mailboxes.change<void>(caller ?? orgId, inboxId, async () => {
-      const row = await this.read(place);
+      const row = await this.read(ref);
       require(row);
       if (row === null) throw unknownObject("draft");
       return {
         plan: (given) => {
-          withdrawProposal(given.turn, { blobs }, row);
+          withdrawProposal(given.transaction, { blobs }, row);
           return { mailbox: stageDraftRemoval(given, { blobs }, row), result: undefined };
         },
       };
@@ -363,12 +359,12 @@ export class Drafts {
   /** A draft with its changes, and its HTML as the inbox has it go out. */
   async #changed(
     caller: MailCaller | null,
-    place: DraftPlace,
+    ref: DraftRef,
     changes: DraftChanges,
     reduce: (asked: HtmlToReduce) => Promise<ReducedTexts>,
   ) {
     const { limits } = this.services;
-    const before = await this.read(place);
+    const before = await this.read(ref);
     if (before === null) throw unknownObject("draft");
     if (caller !== null) refuseRedirection(caller, before, changes);
     const { texts: { text, html, headers } } = await this.whole(before);
@@ -376,7 +372,7 @@ export class Drafts {
     // What is only made ready was taken under the limits of its time.
     const whole = caller !== null ? changeDraft(former, changes, limits) : former;
     const isApproved = caller === null ||
-      await this.#isApproved(place.orgId, place.inboxId);
+      await this.#isApproved(ref.orgId, ref.inboxId);
     const removed = before.reduced ?? null;
     const isOther = changes.html !== undefined || changes.attachments !== undefined;
     let reduced: ReducedTexts = { html: whole.html, removed };
@@ -418,7 +414,7 @@ export class Drafts {
   /** The attachments as changed; their bytes are written anew only where others are among them. */
   async #changedFiles(
     { orgId, inboxId, attachments, files, nextAttachment }: DraftRow,
-    wanted: readonly (DraftAttachment | OutgoingAttachment)[],
+    wanted: readonly (DraftAttachment | NewAttachment)[],
     keep: (ref: BlobRef) => BlobRef,
   ): Promise<Pick<DraftRow, "attachments" | "files" | "nextAttachment">> {
     const { blobs, written } = this.services;
@@ -449,7 +445,7 @@ export class Drafts {
 
 /** What a row has of a message. */
 function wordsOf(
-  { to, cc, bcc, subject, replyTo, labels, sendAtMs }: Omit<OutgoingMessage, "attachments">,
+  { to, cc, bcc, subject, replyTo, labels, sendAtMs }: Omit<MessageContent, "attachments">,
 ) {
   return { to, cc, bcc, subject, replyTo, labels, sendAtMs };
 }
@@ -470,7 +466,7 @@ function editable(row: DraftRow) {
 }
 
 function storedAttachment(
-  { filename, contentType, contentId, content }: OutgoingAttachment,
+  { filename, contentType, contentId, content }: NewAttachment,
   files: BlobRef,
   section: number,
   number: number,

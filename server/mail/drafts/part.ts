@@ -1,12 +1,12 @@
 /** Drafts as a part of the mail area, with the mails that ask a person to approve them. */
 import type { MailCore, MailPart } from "../mail_core.ts";
-import type { Outbound } from "../sending/part.ts";
+import type { SenderPart } from "../sending/part.ts";
 import type { Proposals } from "../sending/proposals.ts";
 import { approvalDelivery } from "./approval_delivery.ts";
 import { approvalHandlers } from "./approval_routes.ts";
 import { APPROVAL_MAIL_KIND } from "./ask_approval.ts";
 import { Drafts } from "./drafts.ts";
-import { proposeDraft } from "./propose.ts";
+import { proposeDraft } from "./propose_draft.ts";
 import { draftHandlers } from "./routes.ts";
 import { SendDraft } from "./send_draft.ts";
 
@@ -14,13 +14,13 @@ export interface DraftsPart extends MailPart {
   proposals: Proposals;
 }
 
-export function openDrafts(core: MailCore, outbound: Outbound): DraftsPart {
+export function openDrafts(core: MailCore, senderPart: SenderPart): DraftsPart {
   const { outgoing, mailer, now } = core;
-  const drafts = new Drafts({ ...core, ...outbound });
+  const drafts = new Drafts({ ...core, ...senderPart });
   if (mailer !== undefined) outgoing.register(approvalDelivery({ ...core, drafts, mailer }));
   /** Has the mails go that a commit has just queued. */
   const wake = () => outgoing.wake({ kind: APPROVAL_MAIL_KIND, dueMs: now() });
-  const parts = { ...core, ...outbound, drafts, wake };
+  const parts = { ...core, ...senderPart, drafts, wake };
   const services = { ...parts, sendDraft: new SendDraft(parts) };
   return {
     proposals: { propose: (...asked) => proposeDraft({ drafts, wake }, ...asked) },

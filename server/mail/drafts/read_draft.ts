@@ -1,11 +1,7 @@
 /** Drafts as requests make and change them (mail page, "Drafts"). Pure. */
 import type { JsonObject, JsonValue } from "../../../toolkit/json_value.ts";
 import { invalidJson } from "../../errors.ts";
-import type {
-  OutgoingAttachment,
-  OutgoingLimits,
-  OutgoingMessage,
-} from "../composing/outgoing_message.ts";
+import type { MessageContent, MessageLimits, NewAttachment } from "../composing/message_content.ts";
 import { readClientId } from "../records/client_id.ts";
 import { refuseLargeMessage } from "../sending/message_size.ts";
 import { readAddresses, uniqueRecipients } from "../sending/read_addresses.ts";
@@ -15,7 +11,7 @@ import { refuseNearNames } from "../sending/refuse_near_names.ts";
 import { readLabels, readSendAt, readSubject } from "../sending/read_extras.ts";
 import { MAX_REPLY_TO, type ReadingContext, withoutNulls } from "../sending/read_send.ts";
 
-export interface DraftRequest extends OutgoingMessage {
+export interface DraftRequest extends MessageContent {
   /** As given: whether it is a message of the inbox is for the store to say. */
   inReplyToMessageId: string | null;
   clientId: string | null;
@@ -59,7 +55,7 @@ export interface KeptAttachment {
 
 /** What PATCH changes; absent stays. */
 export type DraftChanges = Partial<
-  Omit<OutgoingMessage, "attachments"> & { attachments: (KeptAttachment | OutgoingAttachment)[] }
+  Omit<MessageContent, "attachments"> & { attachments: (KeptAttachment | NewAttachment)[] }
 >;
 
 const CHANGEABLE = [
@@ -121,10 +117,10 @@ export interface DraftAttachment extends KeptAttachment {
  * attachments that it does not have
  */
 export function changeDraft<A extends DraftAttachment>(
-  draft: Omit<OutgoingMessage, "attachments"> & { attachments: readonly A[] },
+  draft: Omit<MessageContent, "attachments"> & { attachments: readonly A[] },
   changes: DraftChanges,
-  limits: OutgoingLimits,
-): Omit<OutgoingMessage, "attachments"> & { attachments: (A | OutgoingAttachment)[] } {
+  limits: MessageLimits,
+): Omit<MessageContent, "attachments"> & { attachments: (A | NewAttachment)[] } {
   const { attachments: changed, ...words } = changes;
   const whole = { ...draft, ...words };
   const { text, html } = whole;
@@ -143,8 +139,8 @@ export function changeDraft<A extends DraftAttachment>(
 
 function readChangedAttachments(
   given: JsonValue,
-  { mailAttachments: most }: OutgoingLimits,
-): (KeptAttachment | OutgoingAttachment)[] {
+  { mailAttachments: most }: MessageLimits,
+): (KeptAttachment | NewAttachment)[] {
   if (!Array.isArray(given)) {
     throw invalidJson(
       "attachments must be an array: {id} keeps one, {filename, content_type, content} adds one",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../../toolkit/json_value.ts";
-import type { OutgoingAttachment } from "../composing/outgoing_message.ts";
+import type { NewAttachment } from "../composing/message_content.ts";
 import { changeDraft, type DraftChanges, readDraft, readDraftChanges } from "./read_draft.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
@@ -13,7 +13,7 @@ const limits = {
 const context = { limits, nowMs: NOW_MS };
 const bare = (address: string) => ({ name: null, address });
 const file = { filename: "a.txt", content_type: "text/plain", content: "aGk=" };
-const added: OutgoingAttachment = {
+const added: NewAttachment = {
   filename: "a.txt",
   contentType: "text/plain",
   contentId: null,

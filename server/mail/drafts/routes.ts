@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../toolkit/json_value.ts";
 import type { Blobs } from "../../blobs/blobs.ts";
 import { invalidJson, RelayError } from "../../errors.ts";
 import { JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
-import type { AnswersInHand } from "../../http/answers_in_hand.ts";
+import type { AnswerBudget } from "../../http/answer_budget.ts";
 import { answerWhole, LARGE_ANSWER_BYTES } from "../../http/large_answer.ts";
 import { noContent } from "../../http/no_content.ts";
 import { fingerprintOf } from "../../idempotency/idempotency_key.ts";
@@ -14,13 +14,13 @@ import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { ListPages } from "../list_pages.ts";
 import type { KeyedRequest } from "../mail_route.ts";
 import type { MailHandlers } from "../paths.ts";
-import type { MailboxTurn } from "../mailboxes/mailboxes.ts";
+import type { MailboxTransaction } from "../mailboxes/mailboxes.ts";
 import type { Messages } from "../messages/messages.ts";
 import { type DraftRow, writerOf } from "../records/draft_record.ts";
 import { isMailId } from "../records/mail_id.ts";
 import { hideRecipients } from "../sending/hide_recipients.ts";
 import { giveKeyed, type KeyedAnswers } from "../sending/keyed_answers.ts";
-import type { OutgoingWork } from "../sending/outgoing_work.ts";
+import type { ComposeWorker } from "../sending/compose_worker.ts";
 import { refuseTrial } from "../sending/routes.ts";
 import { unknownObject } from "../unknown_object.ts";
 import { readDraftPage } from "./draft_pages.ts";
@@ -35,10 +35,10 @@ export interface DraftRouteServices {
   inboxes: Inboxes;
   messages: Pick<Messages, "read">;
   keyedAnswers: KeyedAnswers;
-  work: Pick<OutgoingWork, "read">;
+  work: Pick<ComposeWorker, "read">;
   pages: ListPages;
   blobs: Pick<Blobs, "refuseWhenFull">;
-  answers: AnswersInHand;
+  answers: AnswerBudget;
   limits: Limits;
   now: () => number;
   /** Has the mails go that ask people. */
@@ -59,7 +59,10 @@ export function draftHandlers(services: DraftRouteServices) {
     const body = new TextEncoder().encode(JSON.stringify(draftFor(key, row, texts)));
     if (body.length > LARGE_ANSWER_BYTES) {
       const { answers } = services;
-      c.set("hold", isDone ? answers.holdAnyway(body.length) : answers.hold(body.length, "agent"));
+      c.set(
+        "reservation",
+        isDone ? answers.reserveAnyway(body.length) : answers.reserve(body.length, "agent"),
+      );
     }
     return answerWhole(body, { status, headers: { ...JSON_HEADERS, ...NO_STORE } });
   }
@@ -99,7 +102,7 @@ export function draftHandlers(services: DraftRouteServices) {
       sendDraft.send(request, inbox, current, {
         ...(keyed === undefined ? {} : { keyed }),
         gone: () => unknownObject("draft"),
-        require: (given: MailboxTurn) => {
+        require: (given: MailboxTransaction) => {
           if (isBound) refuseDraftOnly(given.inbox);
         },
       });
@@ -135,7 +138,9 @@ export function draftHandlers(services: DraftRouteServices) {
         { after, limit: page.limit, maxBytes: limits.pageBytes },
       );
       const sizeBytes = json.reduce((sum, one) => sum + one.length, 0);
-      if (sizeBytes > LARGE_ANSWER_BYTES) c.set("hold", services.answers.hold(sizeBytes, "agent"));
+      if (sizeBytes > LARGE_ANSWER_BYTES) {
+        c.set("reservation", services.answers.reserve(sizeBytes, "agent"));
+      }
       return page.answerJson(json, more ? [last!] : null);
     },
     async readMailDraft(request) {

@@ -1,7 +1,7 @@
 /** Sends drafts: the commit that accepts the message takes the draft away (mail page, "Drafts"). */
 import { RelayError } from "../../errors.ts";
 import type { KeyedCommit } from "../../idempotency/key_use.ts";
-import type { MailboxTurn } from "../mailboxes/mailboxes.ts";
+import type { MailboxTransaction } from "../mailboxes/mailboxes.ts";
 import type { Messages } from "../messages/messages.ts";
 import { type DraftRow, writerOf } from "../records/draft_record.ts";
 import type { Inbox } from "../records/inbox_record.ts";
@@ -26,7 +26,7 @@ export interface SendDraftOptions {
   /** Refuses where the draft has gone meanwhile. */
   gone: () => RelayError;
   /** Refuses by what the commit finds. @throws RelayError */
-  require?: (given: MailboxTurn) => void;
+  require?: (given: MailboxTransaction) => void;
 }
 
 export class SendDraft {
@@ -56,7 +56,7 @@ export class SendDraft {
     return await sender.send(by, inbox, message, {
       ...(keyed === undefined ? {} : { keyed }),
       writtenByKey: writerOf(row),
-      beside: {
+      extras: {
         async prepare() {
           const found = await drafts.read(row);
           if (found === null) throw gone();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { MailboxTurn } from "../mailboxes/mailboxes.ts";
+import type { MailboxTransaction } from "../mailboxes/mailboxes.ts";
 import type { DraftRow } from "../records/draft_record.ts";
 import { unknownObject } from "../unknown_object.ts";
 import { SendDraft, type SendDraftServices } from "./send_draft.ts";
@@ -24,18 +24,18 @@ const ROW = {
 /** Sends a draft in a commit that finds the inbox draft_only; answers with the draft's removal. */
 async function sendInDraftOnly(row: DraftRow, html: string | null): Promise<string> {
   const removed: unknown[] = [];
-  const turn = {
+  const transaction = {
     nowMs: 0,
     delete: (key: unknown[]) => removed.push(key[0]),
     record: () => null,
     putRecord() {},
   };
   const given = {
-    turn,
+    transaction,
     inbox: { sendPolicy: "draft_only" },
     mailbox: { drafts: 1 },
     org: { id: "org" },
-  } as unknown as MailboxTurn;
+  } as unknown as MailboxTransaction;
   const services = {
     drafts: {
       read: () => Promise.resolve(row),
@@ -44,11 +44,11 @@ async function sendInDraftOnly(row: DraftRow, html: string | null): Promise<stri
     },
     messages: { read: () => Promise.resolve(null) },
     sender: {
-      async send(_org: unknown, _inbox: unknown, _message: unknown, { beside }: {
-        beside: { prepare(): Promise<void>; plan(given: MailboxTurn): unknown };
+      async send(_org: unknown, _inbox: unknown, _message: unknown, { extras }: {
+        extras: { prepare(): Promise<void>; plan(given: MailboxTransaction): unknown };
       }) {
-        await beside.prepare();
-        beside.plan(given);
+        await extras.prepare();
+        extras.plan(given);
         return new TextEncoder().encode(String(removed[0]));
       },
     },

@@ -5,8 +5,8 @@
 import type { Blobs } from "../../blobs/blobs.ts";
 import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
-import type { Mailbox, MailboxTurn } from "../mailboxes/mailboxes.ts";
-import { hasRoom, overQuota, storageKey } from "../mailboxes/storage_use.ts";
+import type { Mailbox, MailboxTransaction } from "../mailboxes/mailboxes.ts";
+import { fitsQuota, overQuota, storageKey } from "../mailboxes/storage_quota.ts";
 import type { ObjectRow } from "../messages/stage_message.ts";
 import {
   draftBytes,
@@ -19,7 +19,7 @@ import {
 import { objectKey } from "../records/message_record.ts";
 
 /** @throws RelayError `draft_limit_reached` */
-export function requireDraftRoom(
+export function requireDraftQuota(
   { drafts = 0 }: Pick<Mailbox, "drafts">,
   { mailDraftsPerInbox: most }: Pick<Limits, "mailDraftsPerInbox">,
 ): void {
@@ -36,65 +36,69 @@ export function requireDraftRoom(
  * @throws RelayError `draft_limit_reached`, `unavailable`
  */
 export function stageNewDraft(
-  given: MailboxTurn,
+  given: MailboxTransaction,
   { blobs, limits }: { blobs: Pick<Blobs, "keep">; limits: Limits },
   row: DraftRow,
   answerBytes: number,
 ): Mailbox {
-  const { turn, mailbox } = given;
+  const { transaction, mailbox } = given;
   const { orgId, inboxId, id, clientId } = row;
-  requireDraftRoom(mailbox, limits);
+  requireDraftQuota(mailbox, limits);
   requireStorage(given, draftBytes(row) + answerBytes, limits);
-  turn.set(draftKey(orgId, inboxId, id), row);
-  turn.set(objectKey(orgId, id), { v: 1, inboxId } satisfies ObjectRow);
-  turn.set(draftOwnerKey(id), { v: 1, orgId, inboxId } satisfies DraftOwnerRow);
+  transaction.set(draftKey(orgId, inboxId, id), row);
+  transaction.set(objectKey(orgId, id), { v: 1, inboxId } satisfies ObjectRow);
+  transaction.set(draftOwnerKey(id), { v: 1, orgId, inboxId } satisfies DraftOwnerRow);
   if (clientId !== null) {
-    turn.set(draftClientIdKey(orgId, inboxId, clientId), { v: 1, draftId: id });
+    transaction.set(draftClientIdKey(orgId, inboxId, clientId), { v: 1, draftId: id });
   }
-  blobs.keep(turn, row.texts);
-  if (row.files !== null) blobs.keep(turn, row.files);
+  blobs.keep(transaction, row.texts);
+  if (row.files !== null) blobs.keep(transaction, row.files);
   return { ...mailbox, drafts: (mailbox.drafts ?? 0) + 1 };
 }
 
 /** Replaces a draft by its next revision. @throws RelayError `unavailable` */
 export function stageDraftChange(
-  given: MailboxTurn,
+  given: MailboxTransaction,
   { blobs, limits }: { blobs: Pick<Blobs, "keep" | "drop">; limits: Limits },
   before: DraftRow,
   after: DraftRow,
 ): void {
-  const { turn } = given;
+  const { transaction } = given;
   // What is replaced counts until it is swept.
   const fresh = {
     texts: after.texts === before.texts ? null : after.texts,
     files: after.files === before.files ? null : after.files,
   };
   requireStorage(given, draftBytes(fresh), limits);
-  turn.set(draftKey(after.orgId, after.inboxId, after.id), after);
+  transaction.set(draftKey(after.orgId, after.inboxId, after.id), after);
   for (const part of ["texts", "files"] as const) {
     const [former, next] = [before[part], fresh[part]];
-    if (former !== null && former !== after[part]) blobs.drop(turn, former);
-    if (next !== null) blobs.keep(turn, next);
+    if (former !== null && former !== after[part]) blobs.drop(transaction, former);
+    if (next !== null) blobs.keep(transaction, next);
   }
 }
 
 /** Removes a draft, for good; what told of it under an Idempotency-Key stays. */
 export function stageDraftRemoval(
-  { turn, mailbox }: Pick<MailboxTurn, "turn" | "mailbox">,
+  { transaction, mailbox }: Pick<MailboxTransaction, "transaction" | "mailbox">,
   { blobs }: { blobs: Pick<Blobs, "drop"> },
   row: DraftRow,
 ): Mailbox {
   const { orgId, inboxId, id, clientId } = row;
-  turn.delete(draftKey(orgId, inboxId, id));
-  turn.delete(objectKey(orgId, id));
-  turn.delete(draftOwnerKey(id));
-  if (clientId !== null) turn.delete(draftClientIdKey(orgId, inboxId, clientId));
-  blobs.drop(turn, row.texts);
-  if (row.files !== null) blobs.drop(turn, row.files);
+  transaction.delete(draftKey(orgId, inboxId, id));
+  transaction.delete(objectKey(orgId, id));
+  transaction.delete(draftOwnerKey(id));
+  if (clientId !== null) transaction.delete(draftClientIdKey(orgId, inboxId, clientId));
+  blobs.drop(transaction, row.texts);
+  if (row.files !== null) blobs.drop(transaction, row.files);
   return { ...mailbox, drafts: Math.max(0, (mailbox.drafts ?? 0) - 1) };
 }
 
-function requireStorage({ turn, org }: MailboxTurn, bytes: number, limits: Limits): void {
-  const stored = turn.record(storageKey(org.id));
-  if (bytes > 0 && !hasRoom(stored, bytes, org, turn.nowMs, limits)) throw overQuota();
+function requireStorage(
+  { transaction, org }: MailboxTransaction,
+  bytes: number,
+  limits: Limits,
+): void {
+  const stored = transaction.record(storageKey(org.id));
+  if (bytes > 0 && !fitsQuota(stored, bytes, org, transaction.nowMs, limits)) throw overQuota();
 }

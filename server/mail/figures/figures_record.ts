@@ -2,7 +2,7 @@
  * What an org counts: one record for each UTC day, with its hours. A commit that changes something
  * counts it; nothing is counted by looking at messages.
  */
-import type { Turn } from "../../storage/job.ts";
+import type { Transaction } from "../../storage/job.ts";
 import { defineRecord } from "../../storage/record_key.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
 import { DAY_MS, HOUR_MS } from "../../time_units.ts";
@@ -59,22 +59,26 @@ export function dayOf(atMs: number): number {
 }
 
 /** What an org has counted in the UTC day of a time. */
-export function hoursOf(turn: Turn, orgId: string, atMs: number): FiguresRecord["hours"] {
-  return turn.record(figuresKey(orgId, dayOf(atMs)))?.hours ?? {};
+export function hoursOf(
+  transaction: Transaction,
+  orgId: string,
+  atMs: number,
+): FiguresRecord["hours"] {
+  return transaction.record(figuresKey(orgId, dayOf(atMs)))?.hours ?? {};
 }
 
 /**
  * Counts in the hour of a time. Of days that are no more kept nothing is counted.
  * @param counts may be negative where something stands elsewhere now
  */
-export function count(turn: Turn, orgId: string, atMs: number, counts: Counts): void {
+export function count(transaction: Transaction, orgId: string, atMs: number, counts: Counts): void {
   const dayMs = dayOf(atMs);
-  const leftMs = dayMs + KEPT_DAYS * DAY_MS - turn.nowMs;
+  const leftMs = dayMs + KEPT_DAYS * DAY_MS - transaction.nowMs;
   if (leftMs <= 0) return;
-  const before = hoursOf(turn, orgId, atMs);
+  const before = hoursOf(transaction, orgId, atMs);
   const hour = String(Math.floor((atMs - dayMs) / HOUR_MS));
   const hours = { ...before, [hour]: added(before[hour] ?? {}, counts) };
-  turn.putRecord(figuresKey(orgId, dayMs), { v: 1, hours }, leftMs + EXPIRY_MARGIN_MS);
+  transaction.putRecord(figuresKey(orgId, dayMs), { v: 1, hours }, leftMs + EXPIRY_MARGIN_MS);
 }
 
 /** The sum of counts; what is 0 is left out. Pure. */

@@ -7,7 +7,7 @@ import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { DAY_MS } from "../../time_units.ts";
 import { timestamp } from "../../timestamp.ts";
-import { storageKey, storageLimit, type StorageRecord } from "../mailboxes/storage_use.ts";
+import { storageKey, storageQuota, type StorageRecord } from "../mailboxes/storage_quota.ts";
 import type { KeyedRequest } from "../mail_route.ts";
 import type { MailHandlers } from "../paths.ts";
 import { inboxLimit } from "../orgs/shown_org.ts";
@@ -53,7 +53,7 @@ export function figureHandlers({ store, records, limits }: FigureRouteServices) 
           inboxes: { used: org.inboxes, limit: inboxLimit(org, limits) },
           messages_sent: { used: counts.accepted ?? 0, limit: recipientLimit(org, nowMs, limits) },
           messages_received: counts.received ?? 0,
-          storage_bytes: { used: stored?.bytes ?? 0, limit: storageLimit(org, nowMs, limits) },
+          storage_bytes: { used: stored?.bytes ?? 0, limit: storageQuota(org, nowMs, limits) },
         },
         200,
         NO_STORE,

@@ -44,21 +44,21 @@ export async function signInByGoogle(
       const bound = await reads.get(googleKey(sub));
       return await readKeyUses(services, bound?.orgId ?? null);
     },
-    plan(turn, uses): SignedIn {
-      const held = holderOf(turn, sub, limits);
+    plan(transaction, uses): SignedIn {
+      const held = holderOf(transaction, sub, limits);
       let org: OrgRecord;
       if (held !== null) {
         refuseSuspended(held);
         org = { ...held, google };
-        turn.putRecord(orgKey(org.id), org);
+        transaction.putRecord(orgKey(org.id), org);
       } else {
         requireForeignEmail(email, domain);
         const owner = { verifiedEmail: email, google };
         const change = { by: "sign_in", asked: null, mail } as const;
-        org = stageOwner(turn, newOrg(newId, turn.nowMs), owner, change);
-        turn.putRecord(googleKey(sub), { v: 1, orgId: newId });
+        org = stageOwner(transaction, newOrg(newId, transaction.nowMs), owner, change);
+        transaction.putRecord(googleKey(sub), { v: 1, orgId: newId });
       }
-      stageSignInKey(turn, org.id, { secret, way: "google", uses }, random);
+      stageSignInKey(transaction, org.id, { secret, way: "google", uses }, random);
       return { org, apiKey: secret.apiKey, isNew: held === null };
     },
   });
@@ -82,27 +82,27 @@ export async function attachIdentity(
   const google = { sub, email };
   const mail = { id: makeUlid(now(), random), random };
   const asked = { keyPrefix: caller.key.prefix, askedFrom };
-  const org = await commits.submit((turn) => {
-    const before = requireCaller(turn, caller, limits, { expiredTrial: true });
+  const org = await commits.submit((transaction) => {
+    const before = requireCaller(transaction, caller, limits, { expiredTrial: true });
     if (before.google !== null && before.google.sub !== sub) {
       throw inUse(
         "the org is linked to another Google identity; unlink it first (DELETE /v1/mail/org/google)",
       );
     }
-    const holder = holderOf(turn, sub, limits);
+    const holder = holderOf(transaction, sub, limits);
     if (holder !== null && holder.id !== before.id) {
       throw inUse(
         "this Google identity is linked to another org; sign in there (POST /v1/mail/org/google) and unlink it first",
       );
     }
     if (before.verifiedEmail === null) requireForeignEmail(email, domain);
-    const undone = changeToUndo(before, { sub }, turn.nowMs);
+    const undone = changeToUndo(before, { sub }, transaction.nowMs);
     const owner = { verifiedEmail: before.verifiedEmail ?? email, google };
     const after = undone === null
-      ? stageOwner(turn, before, owner, { by: "sign_in", asked, mail })
-      : { ...stageTakeBack(turn, before, undone, mail, limits), google };
-    turn.putRecord(orgKey(after.id), after);
-    turn.putRecord(googleKey(sub), { v: 1, orgId: after.id });
+      ? stageOwner(transaction, before, owner, { by: "sign_in", asked, mail })
+      : { ...stageTakeBack(transaction, before, undone, mail, limits), google };
+    transaction.putRecord(orgKey(after.id), after);
+    transaction.putRecord(googleKey(sub), { v: 1, orgId: after.id });
     return after;
   });
   wakeLinkMails(services);
@@ -117,13 +117,15 @@ export async function unlinkIdentity(
   { commits, limits }: Pick<GoogleServices, "commits" | "limits">,
   caller: MailCaller,
 ): Promise<OrgRecord> {
-  return await commits.submit((turn) => {
-    const org = requireCaller(turn, caller, limits);
+  return await commits.submit((transaction) => {
+    const org = requireCaller(transaction, caller, limits);
     if (org.verifiedEmail === null) throw lastIdentity();
     const next: OrgRecord = { ...org, google: null };
-    turn.putRecord(orgKey(org.id), next);
+    transaction.putRecord(orgKey(org.id), next);
     const bound = org.google && googleKey(org.google.sub);
-    if (bound !== null && turn.record(bound)?.orgId === org.id) turn.putRecord(bound, null);
+    if (bound !== null && transaction.record(bound)?.orgId === org.id) {
+      transaction.putRecord(bound, null);
+    }
     return next;
   });
 }

@@ -6,7 +6,7 @@
 import type { Blobs } from "../../blobs/blobs.ts";
 import type { Log } from "../../log.ts";
 import { describeFailure } from "../../http/describe_failure.ts";
-import type { GroupCommit, Turn } from "../../storage/group_commit.ts";
+import type { GroupCommit, Transaction } from "../../storage/group_commit.ts";
 import { LeasedSteps } from "../../storage/leased_steps.ts";
 import type { Leases } from "../../storage/leases.ts";
 import type { Store } from "../../storage/store.ts";
@@ -79,13 +79,13 @@ export class InboxErasures {
         await reads.get(mailbox); // before its rows
         return withinDays(await this.#firstRows(orgId, inboxId));
       },
-      plan: (turn, rows) => {
-        for (const row of rows) this.#stageErasure(turn, orgId, row);
+      plan: (transaction, rows) => {
+        for (const row of rows) this.#stageErasure(transaction, orgId, row);
         const isLeft = rows.length > 0;
-        const guard = turn.record(mailbox) ?? EMPTY_MAILBOX;
+        const guard = transaction.record(mailbox) ?? EMPTY_MAILBOX;
         // Written each time, so that another process that has read the same rows erases nothing twice.
-        turn.putRecord(mailbox, isLeft ? { ...guard, attempt: turn.attempt } : null);
-        if (!isLeft) turn.delete(inboxErasureKey(orgId, inboxId));
+        transaction.putRecord(mailbox, isLeft ? { ...guard, attempt: transaction.attempt } : null);
+        if (!isLeft) transaction.delete(inboxErasureKey(orgId, inboxId));
         return isLeft;
       },
     });
@@ -103,26 +103,26 @@ export class InboxErasures {
   }
 
   /** Erases a row, and with one of a message, thread or draft what leads to it and its bytes. */
-  #stageErasure(turn: Turn, orgId: string, entry: Deno.KvEntry<unknown>): void {
+  #stageErasure(transaction: Transaction, orgId: string, entry: Deno.KvEntry<unknown>): void {
     const { blobs } = this.options;
     const { key, value } = entry;
-    turn.delete(key);
-    if (key[0] === REPEATED_MAILS.name) turn.delete(repeatIndexKey(entry));
-    if (key[0] === "mail-thread") turn.delete(objectKey(orgId, key[3] as string));
+    transaction.delete(key);
+    if (key[0] === REPEATED_MAILS.name) transaction.delete(repeatIndexKey(entry));
+    if (key[0] === "mail-thread") transaction.delete(objectKey(orgId, key[3] as string));
     if (key[0] === "mail-draft") {
       const draft = value as DraftRow;
-      turn.delete(objectKey(orgId, draft.id));
-      turn.delete(draftOwnerKey(draft.id));
-      blobs.drop(turn, draft.texts);
-      if (draft.files !== null) blobs.drop(turn, draft.files);
-      withdrawProposal(turn, { blobs }, draft);
+      transaction.delete(objectKey(orgId, draft.id));
+      transaction.delete(draftOwnerKey(draft.id));
+      blobs.drop(transaction, draft.texts);
+      if (draft.files !== null) blobs.drop(transaction, draft.files);
+      withdrawProposal(transaction, { blobs }, draft);
     }
     if (key[0] !== "mail-message") return;
     const row = value as MessageRow;
-    turn.delete(objectKey(orgId, row.id));
-    blobs.drop(turn, row.blob);
-    withdrawAnswers(turn, { blobs }, row);
-    if (isWaiting(row)) count(turn, orgId, row.createdAtMs, countsOfRemoved(row));
+    transaction.delete(objectKey(orgId, row.id));
+    blobs.drop(transaction, row.blob);
+    withdrawAnswers(transaction, { blobs }, row);
+    if (isWaiting(row)) count(transaction, orgId, row.createdAtMs, countsOfRemoved(row));
   }
 }
 

@@ -1,7 +1,7 @@
 /** Inboxes: made, found, changed, deleted. An address belongs to one inbox for ever. */
 import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
-import type { GroupCommit, Turn } from "../../storage/group_commit.ts";
+import type { GroupCommit, Transaction } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { keysKey } from "../records/key_record.ts";
@@ -24,7 +24,7 @@ import {
 } from "../records/inbox_record.ts";
 import type { InboxChanges, InboxRequest } from "./inbox_request.ts";
 import { inboxErasureKey, retentionKey } from "./inbox_rows.ts";
-import { addressTaken, requireRoom, takeOneMore } from "./take_address.ts";
+import { addressTaken, requireInboxQuota, takeOneMore } from "./take_address.ts";
 import { makeLocalPart, refuseReservedLocalPart } from "./local_part.ts";
 
 export interface InboxServices {
@@ -83,14 +83,14 @@ export class Inboxes {
     const { clientId } = request;
     const namedKey = clientId === null ? null : clientIdKey(orgId, "inbox", clientId);
     const entries = ADDRESS_LISTS.filter((name) => request.lists[name]?.length);
-    return await commits.submit((turn) => {
-      const org = requireCaller(turn, caller, limits);
-      const formerId = namedKey === null ? undefined : turn.record(namedKey)?.id;
-      const former = formerId === undefined ? null : turn.record(inboxKey(orgId, formerId));
+    return await commits.submit((transaction) => {
+      const org = requireCaller(transaction, caller, limits);
+      const formerId = namedKey === null ? undefined : transaction.record(namedKey)?.id;
+      const former = formerId === undefined ? null : transaction.record(inboxKey(orgId, formerId));
       if (former !== null) return { record: former, isNew: false };
-      requireRoom(org, limits);
-      const addressesTaken = takeOneMore(org, limits, turn.nowMs);
-      if (turn.record(addressKey(localPart)) !== null) throw addressTaken(localPart);
+      requireInboxQuota(org, limits);
+      const addressesTaken = takeOneMore(org, limits, transaction.nowMs);
+      if (transaction.record(addressKey(localPart)) !== null) throw addressTaken(localPart);
       const made: InboxRecord = {
         v: 1,
         id: inboxId,
@@ -101,17 +101,20 @@ export class Inboxes {
         retentionDays: request.retentionDays ?? null,
         lists: entries,
         clientId,
-        createdAtMs: turn.nowMs,
-        updatedAtMs: turn.nowMs,
+        createdAtMs: transaction.nowMs,
+        updatedAtMs: transaction.nowMs,
       };
-      turn.putRecord(orgKey(orgId), { ...org, inboxes: org.inboxes + 1, addressesTaken });
-      turn.putRecord(addressKey(localPart), { v: 1, orgId, inboxId });
-      turn.putRecord(key, made);
+      transaction.putRecord(orgKey(orgId), { ...org, inboxes: org.inboxes + 1, addressesTaken });
+      transaction.putRecord(addressKey(localPart), { v: 1, orgId, inboxId });
+      transaction.putRecord(key, made);
       for (const name of entries) {
-        turn.putRecord(listKey(orgId, inboxId, name), { v: 1, entries: request.lists[name]! });
+        transaction.putRecord(listKey(orgId, inboxId, name), {
+          v: 1,
+          entries: request.lists[name]!,
+        });
       }
-      if (namedKey !== null) turn.putRecord(namedKey, { v: 1, id: inboxId });
-      stageRetention(turn, made);
+      if (namedKey !== null) transaction.putRecord(namedKey, { v: 1, id: inboxId });
+      stageRetention(transaction, made);
       return { record: made, isNew: true };
     });
   }
@@ -193,9 +196,9 @@ export class Inboxes {
     const orgId = caller.org.id;
     const key = inboxKey(orgId, inboxId);
     const changed = ADDRESS_LISTS.filter((name) => changes.lists[name] !== undefined);
-    const record = await commits.submit((turn) => {
-      requireCaller(turn, caller, limits);
-      const inbox = turn.record(key);
+    const record = await commits.submit((transaction) => {
+      requireCaller(transaction, caller, limits);
+      const inbox = transaction.record(key);
       if (inbox === null) throw unknownObject("inbox");
       const lists = ADDRESS_LISTS.filter((name) =>
         changes.lists[name] === undefined
@@ -209,14 +212,14 @@ export class Inboxes {
         ...(sendPolicy === undefined ? {} : { sendPolicy }),
         ...(retentionDays === undefined ? {} : { retentionDays }),
         lists,
-        updatedAtMs: Math.max(turn.nowMs, inbox.updatedAtMs),
+        updatedAtMs: Math.max(transaction.nowMs, inbox.updatedAtMs),
       };
-      turn.putRecord(key, next);
-      stageRetention(turn, next);
+      transaction.putRecord(key, next);
+      stageRetention(transaction, next);
       for (const name of changed) {
         const entries = changes.lists[name]!;
         const list = entries.length === 0 ? null : { v: 1 as const, entries };
-        turn.putRecord(listKey(orgId, inboxId, name), list);
+        transaction.putRecord(listKey(orgId, inboxId, name), list);
       }
       return next;
     });
@@ -231,20 +234,20 @@ export class Inboxes {
     const { commits, limits } = this.services;
     const orgId = caller.org.id;
     const key = inboxKey(orgId, inboxId);
-    await commits.submit((turn) => {
-      const org = requireCaller(turn, caller, limits);
-      const inbox = turn.record(key);
+    await commits.submit((transaction) => {
+      const org = requireCaller(transaction, caller, limits);
+      const inbox = transaction.record(key);
       if (inbox === null) throw unknownObject("inbox");
-      const keys = turn.record(keysKey(orgId))?.keys ?? [];
+      const keys = transaction.record(keysKey(orgId))?.keys ?? [];
       const left = keys.filter((one) => one.inboxId !== inboxId);
-      turn.putRecord(orgKey(orgId), { ...org, inboxes: org.inboxes - 1 });
-      putKeys(turn, orgId, left);
-      turn.putRecord(key, null);
-      turn.delete(retentionKey(orgId, inboxId));
-      turn.set(inboxErasureKey(orgId, inboxId), { v: 1, sinceMs: turn.nowMs });
+      transaction.putRecord(orgKey(orgId), { ...org, inboxes: org.inboxes - 1 });
+      putKeys(transaction, orgId, left);
+      transaction.putRecord(key, null);
+      transaction.delete(retentionKey(orgId, inboxId));
+      transaction.set(inboxErasureKey(orgId, inboxId), { v: 1, sinceMs: transaction.nowMs });
       const { clientId } = inbox;
-      if (clientId !== null) turn.putRecord(clientIdKey(orgId, "inbox", clientId), null);
-      for (const name of ADDRESS_LISTS) turn.putRecord(listKey(orgId, inboxId, name), null);
+      if (clientId !== null) transaction.putRecord(clientIdKey(orgId, "inbox", clientId), null);
+      for (const name of ADDRESS_LISTS) transaction.putRecord(listKey(orgId, inboxId, name), null);
     });
   }
 
@@ -260,8 +263,8 @@ export class Inboxes {
 }
 
 /** Has the sweep of retention_days know the inbox, or forget it. */
-function stageRetention(turn: Turn, { orgId, id, retentionDays }: InboxRecord): void {
+function stageRetention(transaction: Transaction, { orgId, id, retentionDays }: InboxRecord): void {
   const key = retentionKey(orgId, id);
-  if (retentionDays === null) turn.delete(key);
-  else turn.set(key, { v: 1, days: retentionDays });
+  if (retentionDays === null) transaction.delete(key);
+  else transaction.set(key, { v: 1, days: retentionDays });
 }

@@ -1,5 +1,5 @@
 /** Which local parts an inbox may have (mail page, "Inboxes"). Pure. */
-import type { MailConfig } from "../../config/mail.ts";
+import type { MailConfig } from "../../config/mail_config.ts";
 import { adjectives, animals } from "../../../wordlists/mod.ts";
 import { invalidJson, RelayError } from "../../errors.ts";
 

@@ -10,7 +10,7 @@ import { DAY_MS, HOUR_MS } from "../../time_units.ts";
 const ADDRESSES_A_DAY = 10;
 
 /** @throws RelayError `inbox_limit_reached` */
-export function requireRoom(org: OrgRecord, limits: Limits): void {
+export function requireInboxQuota(org: OrgRecord, limits: Limits): void {
   const limit = inboxLimit(org, limits);
   if (org.inboxes < limit) return;
   throw new RelayError(

@@ -1,7 +1,7 @@
 /** The API keys of orgs: made, listed, deleted (specification, 4.7 and 5.3; mail page, "Keys"). */
 import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
-import type { GroupCommit, Turn } from "../../storage/group_commit.ts";
+import type { GroupCommit, Transaction } from "../../storage/group_commit.ts";
 import { DAY_MS } from "../../time_units.ts";
 import { inboxKey } from "../records/inbox_record.ts";
 import { isLive, isOwnerKey, keysKey, type MailKey, makeKeySecret } from "../records/key_record.ts";
@@ -35,20 +35,20 @@ export async function createKey(
 ): Promise<MadeKey> {
   const orgId = caller.org.id;
   const secret = makeKeySecret(random);
-  const key = await commits.submit((turn) => {
-    const keys = keysOf(turn, caller, limits);
+  const key = await commits.submit((transaction) => {
+    const keys = keysOf(transaction, caller, limits);
     const { inboxId } = request;
-    if (inboxId !== null && turn.record(inboxKey(orgId, inboxId)) === null) {
+    if (inboxId !== null && transaction.record(inboxKey(orgId, inboxId)) === null) {
       throw unknownObject("inbox");
     }
-    const kept = forgetExpired(turn, keys, limits.mailKeysPerOrg);
+    const kept = forgetExpired(transaction, keys, limits.mailKeysPerOrg);
     if (kept.filter(({ signIn }) => !signIn).length >= limits.mailKeysPerOrg) {
       throw new RelayError(
         "key_limit_reached",
         `an org has at most ${limits.mailKeysPerOrg} API keys; delete one that is not used any more (GET /v1/mail/api-keys tells when each was last used)`,
       );
     }
-    return addKey(turn, orgId, kept, { secret, ...request, signIn: false }, random);
+    return addKey(transaction, orgId, kept, { secret, ...request, signIn: false }, random);
   });
   return { key, apiKey: secret.apiKey };
 }
@@ -62,42 +62,46 @@ export async function deleteKey(
   caller: MailCaller,
   keyId: string,
 ): Promise<void> {
-  await commits.submit((turn) => {
-    const keys = keysOf(turn, caller, limits);
+  await commits.submit((transaction) => {
+    const keys = keysOf(transaction, caller, limits);
     const deleted = keys.find(({ id }) => id === keyId);
     if (deleted === undefined) throw unknownObject("API key");
     const left = keys.filter((key) => key !== deleted);
     const isLast = (atMs: number) =>
       isOwnerKey(deleted, atMs) && !left.some((key) => isOwnerKey(key, atMs));
-    if (isLast(turn.nowMs) || isLast(turn.nowMs + DAY_MS)) {
+    if (isLast(transaction.nowMs) || isLast(transaction.nowMs + DAY_MS)) {
       throw new RelayError(
         "last_key",
         "without this key the org would have no org-scoped one with inbox:write that lives for another 24 hours, and nobody could manage it; make another first that does (POST /v1/mail/api-keys), sign in again, or delete the org (DELETE /v1/mail/org)",
       );
     }
-    putKeys(turn, caller.org.id, left, SWEPT_A_COMMIT);
+    putKeys(transaction, caller.org.id, left, SWEPT_A_COMMIT);
   });
 }
 
 function keysOf(
-  turn: Turn,
+  transaction: Transaction,
   caller: MailCaller,
   limits: Pick<Limits, "mailTrialPurgeDays">,
 ): readonly MailKey[] {
-  requireCaller(turn, caller, limits);
-  return turn.record(keysKey(caller.org.id))?.keys ?? [];
+  requireCaller(transaction, caller, limits);
+  return transaction.record(keysKey(caller.org.id))?.keys ?? [];
 }
 
 /**
  * What is kept of an org's keys when one is added: those that expired 30 days ago go, and of the
  * others that expired the oldest, where the limit leaves no room.
  */
-function forgetExpired(turn: Turn, keys: readonly MailKey[], limit: number): MailKey[] {
+function forgetExpired(
+  transaction: Transaction,
+  keys: readonly MailKey[],
+  limit: number,
+): MailKey[] {
   const kept = keys.filter((key) =>
-    isLive(key, turn.nowMs) || turn.nowMs - key.expiresAtMs! < EXPIRED_SHOWN_MS
+    isLive(key, transaction.nowMs) || transaction.nowMs - key.expiresAtMs! < EXPIRED_SHOWN_MS
   );
   while (kept.filter(({ signIn }) => !signIn).length >= limit) {
-    const at = kept.findIndex((key) => !key.signIn && !isLive(key, turn.nowMs));
+    const at = kept.findIndex((key) => !key.signIn && !isLive(key, transaction.nowMs));
     if (at < 0) break;
     kept.splice(at, 1);
   }

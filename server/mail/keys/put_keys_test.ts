@@ -11,9 +11,9 @@ Deno.test("addKey() of several jobs in one commit leaves a row for each key of t
   const asked = { name: "one", ...OWNER_RIGHTS, signIn: true };
   await Promise.all(Array.from({ length: 12 }, () => {
     const secret = makeKeySecret(random);
-    return commits.submit((turn) => {
-      const kept = turn.record(keysKey(ORG_ID))?.keys.slice(-2) ?? [];
-      return addKey(turn, ORG_ID, kept, { secret, ...asked }, random);
+    return commits.submit((transaction) => {
+      const kept = transaction.record(keysKey(ORG_ID))?.keys.slice(-2) ?? [];
+      return addKey(transaction, ORG_ID, kept, { secret, ...asked }, random);
     });
   }));
   assert.ok(commits.counts.groups < 12, "some shared a commit");

@@ -1,6 +1,6 @@
 /** What every commit of the mail area checks first. */
 import type { Limits } from "../../limits.ts";
-import type { Turn } from "../../storage/job.ts";
+import type { Transaction } from "../../storage/job.ts";
 import { keysKey, type MailKey } from "../records/key_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { requireLive, requireOpen, unknownKey } from "./authenticate_key.ts";
@@ -11,12 +11,12 @@ import { requireLive, requireOpen, unknownKey } from "./authenticate_key.ts";
  * @throws RelayError `unknown_key`: with the org the caller's key has gone
  */
 export function requireOrg(
-  turn: Turn,
+  transaction: Transaction,
   orgId: string,
   limits: Pick<Limits, "mailTrialPurgeDays">,
 ): OrgRecord {
-  const org = turn.record(orgKey(orgId));
-  if (org === null || orgState(org, turn.nowMs, limits) === "gone") throw unknownKey();
+  const org = transaction.record(orgKey(orgId));
+  if (org === null || orgState(org, transaction.nowMs, limits) === "gone") throw unknownKey();
   return org;
 }
 
@@ -34,15 +34,15 @@ export interface CallingKey {
  * @throws RelayError `unknown_key`, `expired_key`, `trial_expired`, `org_suspended`
  */
 export function requireCaller(
-  turn: Turn,
+  transaction: Transaction,
   { org: { id: orgId }, key: { id: keyId } }: CallingKey,
   limits: Pick<Limits, "mailTrialPurgeDays">,
   { expiredTrial = false }: { expiredTrial?: boolean } = {},
 ): OrgRecord {
-  const org = requireOrg(turn, orgId, limits);
-  const key = turn.record(keysKey(orgId))?.keys.find(({ id }) => id === keyId);
+  const org = requireOrg(transaction, orgId, limits);
+  const key = transaction.record(keysKey(orgId))?.keys.find(({ id }) => id === keyId);
   if (key === undefined) throw unknownKey();
-  requireLive(key, turn.nowMs);
-  requireOpen(org, turn.nowMs, limits, expiredTrial);
+  requireLive(key, transaction.nowMs);
+  requireOpen(org, transaction.nowMs, limits, expiredTrial);
   return org;
 }

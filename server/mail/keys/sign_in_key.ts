@@ -1,5 +1,5 @@
 /** The key that a sign-in makes (mail page, "Keys"). */
-import type { Turn } from "../../storage/job.ts";
+import type { Transaction } from "../../storage/job.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { DAY_MS } from "../../time_units.ts";
 import {
@@ -37,16 +37,16 @@ export async function readKeyUses(
  * @param way names the key, with the date of its making
  */
 export function stageSignInKey(
-  turn: Turn,
+  transaction: Transaction,
   orgId: string,
   { secret, way, uses }: { secret: NewKeySecret; way: "magic" | "google"; uses: KeyUses },
   random: (sizeBytes: number) => Uint8Array,
 ): MailKey {
-  const keys = turn.record(keysKey(orgId))?.keys ?? [];
-  const gone = leavingKeys(keys, uses, turn.nowMs);
+  const keys = transaction.record(keysKey(orgId))?.keys ?? [];
+  const gone = leavingKeys(keys, uses, transaction.nowMs);
   const kept = keys.filter((key) => !gone.includes(key));
-  const name = signInKeyName(way, turn.nowMs);
-  return addKey(turn, orgId, kept, { secret, name, ...OWNER_RIGHTS, signIn: true }, random);
+  const name = signInKeyName(way, transaction.nowMs);
+  return addKey(transaction, orgId, kept, { secret, name, ...OWNER_RIGHTS, signIn: true }, random);
 }
 
 /**

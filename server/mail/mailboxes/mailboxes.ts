@@ -3,14 +3,14 @@
  * commits write unchecked; one record of the inbox guards them all (records/mailbox_record.ts).
  *
  * A change reads rows, and its commit requires that the guard has not changed since: what was read
- * still holds. In one process the changes of an inbox are made in turn, so that they do not outdate
+ * still holds. In one process the changes of an inbox are made one after the other, so that they do not outdate
  * each other; changes of several processes are read again.
  */
 import { unavailable } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import { Semaphore } from "../../semaphore.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
-import { JOB_BYTES, type Reads, type Turn } from "../../storage/job.ts";
+import { JOB_BYTES, type Reads, type Transaction } from "../../storage/job.ts";
 import { type RecordCache, recordName } from "../../storage/record_cache.ts";
 import type { RecordKey } from "../../storage/record_key.ts";
 import type { MailboxWaits } from "../../waiting/mailbox_waits.ts";
@@ -26,8 +26,8 @@ import { MailboxChanged } from "./mail_inboxes.ts";
 export type Mailbox = Omit<MailboxRecord, "v" | "changes">;
 
 /** What the plan of a change is given. */
-export interface MailboxTurn {
-  turn: Turn;
+export interface MailboxTransaction {
+  transaction: Transaction;
   org: OrgRecord;
   inbox: InboxRecord;
   mailbox: Mailbox;
@@ -42,7 +42,7 @@ export interface MailboxChange<T> {
    * four are taken, and a fifth where a key asks for it: org, keys, inbox, guard and the writer's slot.
    * @returns the guard as it is left, and the result
    */
-  plan(given: MailboxTurn): { mailbox: Mailbox; result: T };
+  plan(given: MailboxTransaction): { mailbox: Mailbox; result: T };
 }
 
 export interface MailboxServices {
@@ -57,7 +57,7 @@ const MAX_WAITING = 64;
 
 export class Mailboxes {
   /** Changes of one inbox are made one after the other. */
-  readonly #turns = new Semaphore<string>({ permits: 1 });
+  readonly #locks = new Semaphore<string>({ permits: 1 });
 
   constructor(private readonly services: MailboxServices) {}
 
@@ -89,13 +89,13 @@ export class Mailboxes {
     const caller = typeof by === "string" ? null : by;
     const orgId = typeof by === "string" ? by : by.org.id;
     const key = mailboxKey(orgId, inboxId);
-    if (this.#turns.countOf(recordName(key)) >= MAX_WAITING) {
+    if (this.#locks.countOf(recordName(key)) >= MAX_WAITING) {
       throw unavailable(
         "too many changes of this inbox wait for each other; try again in a moment",
         1_000,
       );
     }
-    const { result } = await this.inTurn(
+    const { result } = await this.withLock(
       orgId,
       inboxId,
       () =>
@@ -109,13 +109,13 @@ export class Mailboxes {
           sizeBytes: ({ sizeBytes = JOB_BYTES }) => sizeBytes,
           // The guard before its rows.
           prepare: async (reads) => await prepare(await reads.get(key) ?? EMPTY_MAILBOX),
-          plan(turn, change) {
+          plan(transaction, change) {
             const org = caller === null
-              ? requireOrg(turn, orgId, limits)
-              : requireCaller(turn, caller, limits);
-            const inbox = turn.record(inboxKey(orgId, inboxId));
+              ? requireOrg(transaction, orgId, limits)
+              : requireCaller(transaction, caller, limits);
+            const inbox = transaction.record(inboxKey(orgId, inboxId));
             if (inbox === null) throw unknownObject("inbox");
-            return planChange({ turn, org, inbox }, key, change);
+            return planChange({ transaction, org, inbox }, key, change);
           },
           committed({ mailbox, isRaised }) {
             if (isRaised) waits.announce(mailbox);
@@ -125,9 +125,9 @@ export class Mailboxes {
     return result;
   }
 
-  /** Does work in the turn of an inbox, after the changes that wait: for commits made by others. */
-  async inTurn<T>(orgId: string, inboxId: string, work: () => Promise<T>): Promise<T> {
-    return await this.#turns.run(work, recordName(mailboxKey(orgId, inboxId)));
+  /** Does work under the lock of an inbox, after the changes that wait: for commits made by others. */
+  async withLock<T>(orgId: string, inboxId: string, work: () => Promise<T>): Promise<T> {
+    return await this.#locks.run(work, recordName(mailboxKey(orgId, inboxId)));
   }
 
   /**
@@ -138,35 +138,35 @@ export class Mailboxes {
    * @param prepare as in change(); null where nothing is to be changed
    * @returns what plans it
    */
-  async beside(
+  async extraWrites(
     orgId: string,
     inboxId: string,
     nowMs: number,
     reads: Reads,
     prepare: (mailbox: Mailbox) => Promise<MailboxChange<void> | null>,
-  ): Promise<((turn: Turn) => void) | null> {
+  ): Promise<((transaction: Transaction) => void) | null> {
     const { limits } = this.services;
     const key = mailboxKey(orgId, inboxId);
     const found = await reads.get(key) ?? EMPTY_MAILBOX;
     const change = await prepare(found);
     if (change === null) return null;
-    return (turn) => {
-      const org = turn.record(orgKey(orgId));
-      const inbox = turn.record(inboxKey(orgId, inboxId));
+    return (transaction) => {
+      const org = transaction.record(orgKey(orgId));
+      const inbox = transaction.record(inboxKey(orgId, inboxId));
       const isGone = org === null || inbox === null || orgState(org, nowMs, limits) === "gone";
-      if (!isGone) planChange({ turn, org, inbox }, key, change);
+      if (!isGone) planChange({ transaction, org, inbox }, key, change);
     };
   }
 }
 
 /** Plans a change on the guard that it was prepared with. */
 function planChange<T>(
-  { turn, org, inbox }: Omit<MailboxTurn, "mailbox">,
+  { transaction, org, inbox }: Omit<MailboxTransaction, "mailbox">,
   key: RecordKey<MailboxRecord>,
   change: MailboxChange<T>,
 ): MailboxChanged<T> {
-  const current = turn.record(key) ?? EMPTY_MAILBOX;
-  const { mailbox, result } = change.plan({ turn, org, inbox, mailbox: current });
-  turn.putRecord(key, { ...mailbox, v: 1, changes: current.changes + 1 });
+  const current = transaction.record(key) ?? EMPTY_MAILBOX;
+  const { mailbox, result } = change.plan({ transaction, org, inbox, mailbox: current });
+  transaction.putRecord(key, { ...mailbox, v: 1, changes: current.changes + 1 });
   return new MailboxChanged(key, mailbox.headId !== current.headId, result);
 }

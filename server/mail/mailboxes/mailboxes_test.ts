@@ -31,7 +31,7 @@ Deno.test("Mailboxes.change() waits for no commit that counts bytes of the org, 
   await kv.set(inboxKey(ORG, INBOX), { v: 1, id: INBOX, orgId: ORG });
   const waits = { announce: () => {} } as never;
   const mailboxes = new Mailboxes({ ...storage, limits: DEFAULT_LIMITS, waits });
-  const counted = storage.commits.submit((turn) => countStorage(turn, ORG, 1));
+  const counted = storage.commits.submit((transaction) => countStorage(transaction, ORG, 1));
   await begun.promise;
   let isChanged = false;
   const changed = mailboxes.change(ORG, INBOX, () => ({

@@ -13,7 +13,7 @@ import { defineRecord } from "../../storage/record_key.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
 import { HOUR_MS } from "../../time_units.ts";
 import { orgKey, type OrgRecord } from "../records/org_record.ts";
-import { hasRoom, overQuota, storageKey, type StorageRecord } from "./storage_use.ts";
+import { fitsQuota, overQuota, storageKey, type StorageRecord } from "./storage_quota.ts";
 
 export interface WrittenBlobsServices {
   blobs: Pick<Blobs, "write">;
@@ -62,7 +62,9 @@ export class WrittenBlobs {
     this.#look(found, bytes);
     const stored = await records.read<StorageRecord>(storageKey(orgId));
     // The commit decides again.
-    if (found.org !== null && !hasRoom(stored, bytes, found.org, now(), limits)) throw overQuota();
+    if (found.org !== null && !fitsQuota(stored, bytes, found.org, now(), limits)) {
+      throw overQuota();
+    }
     await this.#count(orgId, bytes, this.#ruleOf(found.org));
     return await blobs.write([orgId, inboxId], sections);
   }
@@ -85,9 +87,9 @@ export class WrittenBlobs {
   /** A commit of its own: what is refused later, or dies with the process, has been counted. */
   async #count(orgId: string, bytes: number, rule: WindowRule): Promise<void> {
     const key = writtenKey(orgId, "bytes");
-    await this.services.commits.submit((turn) => {
-      const window = take(turn.record(key), bytes, turn.nowMs, rule);
-      turn.putRecord(key, { v: 1, window }, HOUR_MS + EXPIRY_MARGIN_MS);
+    await this.services.commits.submit((transaction) => {
+      const window = take(transaction.record(key), bytes, transaction.nowMs, rule);
+      transaction.putRecord(key, { v: 1, window }, HOUR_MS + EXPIRY_MARGIN_MS);
     });
   }
 

@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import { BoundedPage } from "../../http/bounded_page.ts";
 import { valueSizeBytes } from "../../storage/stored_size.ts";
 import type { Store } from "../../storage/store.ts";
-import type { Sendings } from "../delivery/sending_now.ts";
+import type { SendsInFlight } from "../delivery/sends_in_flight.ts";
 import { type MessageIndex, messageKey, type MessageRow } from "../records/message_record.ts";
 import { type Messages, rangeBehind } from "./messages.ts";
 import { shownMessage } from "./shown_message.ts";
@@ -43,7 +43,7 @@ const ROWS_AT_ONCE = 100;
 export interface MessagePagesServices {
   store: Store;
   messages: Messages;
-  sendings: Pick<Sendings, "of">;
+  inFlight: Pick<SendsInFlight, "of">;
   /** Bytes of a page's rows as answered. */
   pageBytes: number;
 }
@@ -70,7 +70,7 @@ export class MessagePages {
       const matching = some.found.flatMap(({ row }) =>
         row !== null && matches(row, query.filters) ? [row] : []
       );
-      const { rows, now } = await this.services.sendings.of(matching);
+      const { rows, now } = await this.services.inFlight.of(matching);
       const byId = new Map(rows.map((row) => [row.id, row]));
       for (const { id } of some.found) {
         const row = byId.get(id);

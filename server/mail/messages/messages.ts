@@ -7,7 +7,7 @@ import type { MailCaller } from "../keys/authenticate_key.ts";
 import type { CallingKey } from "../keys/require_org.ts";
 import { count } from "../figures/figures_record.ts";
 import { countsOfRemoved } from "../figures/removed_recipients.ts";
-import type { Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
+import type { Mailboxes, MailboxTransaction } from "../mailboxes/mailboxes.ts";
 import {
   indexKey,
   type MessageIndex,
@@ -93,7 +93,7 @@ export class Messages {
   async change(
     caller: CallingKey,
     { orgId, inboxId, id }: Pick<MessageRow, "orgId" | "inboxId" | "id">,
-    change: (row: MessageRow, given: MailboxTurn) => MessageRow | null,
+    change: (row: MessageRow, given: MailboxTransaction) => MessageRow | null,
   ): Promise<MessageRow> {
     const { mailboxes, store } = this.services;
     return await mailboxes.change(caller, inboxId, async () => {
@@ -136,7 +136,7 @@ export class Messages {
         plan(given) {
           const removed = countsOfRemoved(row);
           if (Object.keys(removed).length > 0) {
-            count(given.turn, orgId, row.createdAtMs, removed);
+            count(given.transaction, orgId, row.createdAtMs, removed);
           }
           return {
             ...stageRemoval(given, { blobs }, row, { thread, previous, rfcId }),

@@ -1,8 +1,8 @@
 /** Messages and threads as a part of the mail area: how they are read and changed, and when they go. */
 import type { MailCore, MailPart } from "../mail_core.ts";
-import { AnswerRoom } from "./answer_room.ts";
+import { OrgAnswerBudget } from "./org_answer_budget.ts";
 import { MessagePages } from "./message_pages.ts";
-import { MessageStreams } from "./message_stream.ts";
+import { MessageStreams } from "./message_streams.ts";
 import { Retention } from "./retention.ts";
 import { messageHandlers } from "./routes.ts";
 import { ThreadPages } from "./thread_pages.ts";
@@ -11,10 +11,10 @@ import { ThreadPages } from "./thread_pages.ts";
 const STREAM_PAGE_BYTES = 64 * 1024;
 
 export function openMessages(core: MailCore): MailPart {
-  const { store, leases, messages, sendings, answers, limits, now, deps: { log } } = core;
+  const { store, leases, messages, inFlight, answers, limits, now, deps: { log } } = core;
   const { pageBytes } = limits;
   const pagesOf = (bytes: number) =>
-    new MessagePages({ store, messages, sendings, pageBytes: bytes });
+    new MessagePages({ store, messages, inFlight, pageBytes: bytes });
   const retention = new Retention({ store, leases, messages, now, log });
   return {
     handlers: messageHandlers({
@@ -23,7 +23,7 @@ export function openMessages(core: MailCore): MailPart {
       streamPages: pagesOf(STREAM_PAGE_BYTES),
       threadPages: new ThreadPages({ store, messages, pageBytes }),
       streams: new MessageStreams(),
-      room: new AnswerRoom(answers),
+      answerBudget: new OrgAnswerBudget(answers),
     }),
     start: () => retention.begin(),
     everyMinute: () => retention.run(),

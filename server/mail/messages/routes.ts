@@ -14,19 +14,19 @@ import type { MailboxWaits } from "../../waiting/mailbox_waits.ts";
 import { mayRead } from "../access.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { ListPages } from "../list_pages.ts";
-import type { Sendings } from "../delivery/sending_now.ts";
+import type { SendsInFlight } from "../delivery/sends_in_flight.ts";
 import type { KeyedRequest } from "../mail_route.ts";
 import type { MailHandlers } from "../paths.ts";
 import type { MailWorker } from "../parsing/mail_worker.ts";
 import { mailboxKey, type MailboxRecord } from "../records/mailbox_record.ts";
 import { type MessageRow, RAW, REST } from "../records/message_record.ts";
 import { unknownObject } from "../unknown_object.ts";
-import type { AnswerRoom } from "./answer_room.ts";
+import type { OrgAnswerBudget } from "./org_answer_budget.ts";
 import { attachmentHeaders, RAW_HEADERS } from "./file_headers.ts";
 import { changeMessage, LABEL, readMessageChanges, readThreadChanges } from "./message_changes.ts";
 import type { MessagePage, MessagePages } from "./message_pages.ts";
 import { boundOf, readMessageQuery } from "./message_query.ts";
-import type { MessageStreams } from "./message_stream.ts";
+import type { MessageStreams } from "./message_streams.ts";
 import type { Messages } from "./messages.ts";
 import { prepareAnswer, showWhole } from "./show_whole.ts";
 import { markedThread, shownThread, threadMessage } from "./shown_message.ts";
@@ -40,7 +40,7 @@ export interface MessageRouteServices {
   messagePages: MessagePages;
   /** Of streams: what a client that takes nothing leaves in memory. */
   streamPages: MessagePages;
-  sendings: Sendings;
+  inFlight: SendsInFlight;
   threadPages: ThreadPages;
   streams: MessageStreams;
   pages: ListPages;
@@ -48,7 +48,7 @@ export interface MessageRouteServices {
   records: { read<T>(key: Deno.KvKey): Promise<T | null> };
   blobs: Blobs;
   reader: Pick<MailWorker, "readAttachment">;
-  room: Pick<AnswerRoom, "hold">;
+  answerBudget: Pick<OrgAnswerBudget, "reserve">;
   freeDisk: FreeDisk;
   limits: Limits;
 }
@@ -65,8 +65,8 @@ export function messageHandlers(services: MessageRouteServices) {
     pages,
     waits,
     blobs,
-    sendings,
-    room,
+    inFlight,
+    answerBudget,
     limits,
   } = services;
 
@@ -102,7 +102,7 @@ export function messageHandlers(services: MessageRouteServices) {
         read,
         confirm: request.confirm,
       });
-    room.hold(c, org.id, sizeOf(found));
+    answerBudget.reserve(c, org.id, sizeOf(found));
     if (query.order === "desc") {
       return page.answerJson(found.json, found.more ? [found.position!] : null);
     }
@@ -146,7 +146,7 @@ export function messageHandlers(services: MessageRouteServices) {
   }
 
   function holdWhole(c: Context<HttpEnv>, { orgId, blob }: MessageRow): void {
-    room.hold(c, orgId, blob.sections[REST]!.sizeBytes + ROW_BYTES);
+    answerBudget.reserve(c, orgId, blob.sections[REST]!.sizeBytes + ROW_BYTES);
   }
 
   return {
@@ -175,7 +175,7 @@ export function messageHandlers(services: MessageRouteServices) {
     },
     async readRawMail(request) {
       const row = await messages.find(request, request.params["id"]!);
-      room.hold(request.c, row.orgId, row.blob.sections[RAW]!.sizeBytes);
+      answerBudget.reserve(request.c, row.orgId, row.blob.sections[RAW]!.sizeBytes);
       return answerWhole(await blobs.read(row.blob, RAW), { headers: RAW_HEADERS });
     },
     async readMailAttachment(request) {
@@ -183,7 +183,7 @@ export function messageHandlers(services: MessageRouteServices) {
       const id = request.params["attachment_id"]!;
       const index = row.attachments.findIndex((one) => one.id === id);
       if (index < 0) throw unknownObject("attachment");
-      room.hold(request.c, row.orgId, row.blob.sections[RAW]!.sizeBytes);
+      answerBudget.reserve(request.c, row.orgId, row.blob.sections[RAW]!.sizeBytes);
       const raw = await blobs.read(row.blob, RAW);
       const read = await services.reader.readAttachment(raw, {
         index,
@@ -215,7 +215,7 @@ export function messageHandlers(services: MessageRouteServices) {
         after: page.after === null ? null : positionOf(page.after),
         limit: page.limit,
       });
-      room.hold(c, org.id, sizeOf(found));
+      answerBudget.reserve(c, org.id, sizeOf(found));
       return page.answerJson(found.json, found.next === null ? null : keyOfPosition(found.next));
     },
     async readMailThread(request) {
@@ -229,7 +229,7 @@ export function messageHandlers(services: MessageRouteServices) {
         order,
       });
       const { entries: json, next } = await readThreadMessages(
-        { messages, blobs, sendings },
+        { messages, blobs, inFlight },
         thread,
         {
           order,
@@ -244,7 +244,7 @@ export function messageHandlers(services: MessageRouteServices) {
       const cursor = JSON.stringify(next === null ? null : asked.cursorAt([next]));
       const text = `${shown},"messages":[${json.join(",")}],"next_cursor":${cursor}}`;
       const body = new TextEncoder().encode(text);
-      room.hold(c, org.id, body.length);
+      answerBudget.reserve(c, org.id, body.length);
       return answerWhole(body, { headers: { ...JSON_HEADERS, ...NO_STORE } });
     },
     async updateMailThread(request) {

@@ -3,13 +3,13 @@ import { BlobDamaged } from "../../blobs/blob_damaged.ts";
 import type { Blobs } from "../../blobs/blobs.ts";
 import { answerJson, JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
 import { answerWhole } from "../../http/large_answer.ts";
-import type { Sendings } from "../delivery/sending_now.ts";
+import type { SendsInFlight } from "../delivery/sends_in_flight.ts";
 import { type MessageRow, REST } from "../records/message_record.ts";
 import { damagedMessageJson, markedMessage, wholeMessageJson } from "./shown_message.ts";
 
 export interface ShowWholeServices {
   blobs: Pick<Blobs, "read">;
-  sendings: Pick<Sendings, "ofOne">;
+  inFlight: Pick<SendsInFlight, "ofOne">;
 }
 
 /** @throws BlobDamaged */
@@ -30,7 +30,7 @@ export async function prepareAnswer(
 ): Promise<(changed: MessageRow) => Promise<Response>> {
   if (!isWhole) {
     return async (changed) => {
-      const { row, now } = await services.sendings.ofOne(changed);
+      const { row, now } = await services.inFlight.ofOne(changed);
       return answerJson(markedMessage(row, now), 200, NO_STORE);
     };
   }
@@ -43,11 +43,11 @@ export async function prepareAnswer(
 
 /** @param rest null where it is damaged */
 async function give(
-  { sendings }: ShowWholeServices,
+  { inFlight }: ShowWholeServices,
   found: MessageRow,
   rest: Uint8Array | null,
 ): Promise<Response> {
-  const { row, now } = await sendings.ofOne(found);
+  const { row, now } = await inFlight.ofOne(found);
   const json = rest === null ? damagedMessageJson(row, now) : wholeMessageJson(row, rest, now);
   return answerWhole(json, { headers: { ...JSON_HEADERS, ...NO_STORE } });
 }

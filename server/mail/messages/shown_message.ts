@@ -1,7 +1,7 @@
 /** Messages and threads as answers show them (mail page, "Records"). Pure. */
 import { timestamp } from "../../timestamp.ts";
 import { messageStatus, statusNow } from "../delivery/message_status.ts";
-import { isSending, nothingHeld, type SendingNow } from "../delivery/sending_now.ts";
+import { type InFlight, isSending, nothingInFlight } from "../delivery/sends_in_flight.ts";
 import type { FoundAttachment } from "../parsing/parsed_mail.ts";
 import type { MailAuth, MessageRow, Recipient } from "../records/message_record.ts";
 import type { ThreadRow } from "../records/thread_record.ts";
@@ -16,9 +16,9 @@ export const DELETED = "deleted";
 
 /**
  * As lists have it: without its texts.
- * @param now of Sendings.of(), from which the row is too
+ * @param now of SendsInFlight.of(), from which the row is too
  */
-export function shownMessage(row: MessageRow, now: SendingNow) {
+export function shownMessage(row: MessageRow, now: InFlight) {
   const isInbound = row.direction === "inbound";
   return {
     id: row.id,
@@ -58,7 +58,7 @@ export function shownMessage(row: MessageRow, now: SendingNow) {
 }
 
 /** What a key is told of a message that it may mark and not read: nothing that anybody wrote. */
-export function markedMessage(row: MessageRow, now: SendingNow) {
+export function markedMessage(row: MessageRow, now: InFlight) {
   const { id, inbox_id, thread_id, direction, status, labels, read, send_at, created_at } =
     shownMessage(row, now);
   return { id, inbox_id, thread_id, direction, status, labels, read, send_at, created_at };
@@ -71,7 +71,7 @@ export function markedMessage(row: MessageRow, now: SendingNow) {
 export function wholeMessageJson(
   row: MessageRow,
   rest: Uint8Array,
-  now: SendingNow,
+  now: InFlight,
 ): Uint8Array<ArrayBuffer> {
   const begin = new TextEncoder().encode(JSON.stringify(shownMessage(row, now)).slice(0, -1) + ",");
   const whole = new Uint8Array(begin.length + rest.length - 1);
@@ -89,7 +89,7 @@ const NO_TEXTS: ShownTexts = {
 };
 
 /** As wholeMessageJson(), of a message whose texts are damaged. */
-export function damagedMessageJson(row: MessageRow, now: SendingNow): Uint8Array<ArrayBuffer> {
+export function damagedMessageJson(row: MessageRow, now: InFlight): Uint8Array<ArrayBuffer> {
   const message = shownMessage(row, now);
   const warnings = [...message.parse_warnings, DAMAGED];
   return new TextEncoder().encode(
@@ -100,7 +100,7 @@ export function damagedMessageJson(row: MessageRow, now: SendingNow): Uint8Array
 /** What is told of a message that is deleted: nothing that anybody wrote, and no address. */
 export function deletedMessage(row: MessageRow, nowMs: number) {
   return {
-    ...shownMessage(row, nothingHeld(nowMs)),
+    ...shownMessage(row, nothingInFlight(nowMs)),
     envelope: null,
     from: null,
     reply_to: [],
@@ -124,7 +124,7 @@ export function deletedMessage(row: MessageRow, nowMs: number) {
  * As a page of a thread has it.
  * @param head null where its bytes are damaged
  */
-export function threadMessage(row: MessageRow, head: ShownHead | null, now: SendingNow) {
+export function threadMessage(row: MessageRow, head: ShownHead | null, now: InFlight) {
   const message = shownMessage(row, now);
   if (head !== null) {
     const { text, extracted_text, truncated } = head;

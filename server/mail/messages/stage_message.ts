@@ -5,7 +5,7 @@
  */
 import type { Blobs } from "../../blobs/blobs.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
-import type { Mailbox, MailboxTurn } from "../mailboxes/mailboxes.ts";
+import type { Mailbox, MailboxTransaction } from "../mailboxes/mailboxes.ts";
 import {
   indexesOf,
   indexKey,
@@ -70,24 +70,25 @@ export function identify(
  * @param isFirstOfRfcId whether no message of the inbox bears its Message-ID
  */
 export function stageMessage(
-  { turn, mailbox }: Pick<MailboxTurn, "turn" | "mailbox">,
+  { transaction, mailbox }: Pick<MailboxTransaction, "transaction" | "mailbox">,
   { blobs }: Pick<MessageServices, "blobs">,
   row: MessageRow,
   { thread, isFirstOfRfcId }: { thread: ThreadRow | null; isFirstOfRfcId: boolean },
 ): { mailbox: Mailbox; thread: ThreadRow } {
   const { orgId, inboxId, id, threadId } = row;
-  turn.set(messageKey(orgId, inboxId, id), row);
-  turn.set(objectKey(orgId, id), { v: 1, inboxId } satisfies ObjectRow);
-  for (const index of indexesOf(row)) turn.set(indexKey(orgId, inboxId, index, id), 0);
+  transaction.set(messageKey(orgId, inboxId, id), row);
+  transaction.set(objectKey(orgId, id), { v: 1, inboxId } satisfies ObjectRow);
+  for (const index of indexesOf(row)) transaction.set(indexKey(orgId, inboxId, index, id), 0);
   if (row.rfcMessageId !== null && isFirstOfRfcId) {
     const named: RfcIdRow = { v: 1, messageId: id, threadId };
-    turn.set(rfcIdKey(orgId, inboxId, row.rfcMessageId), named);
+    transaction.set(rfcIdKey(orgId, inboxId, row.rfcMessageId), named);
   }
-  if (thread === null) turn.set(objectKey(orgId, threadId), { v: 1, inboxId } satisfies ObjectRow);
-  else turn.delete(threadOrderKey(orgId, inboxId, thread.lastMessageId));
+  if (thread === null) {
+    transaction.set(objectKey(orgId, threadId), { v: 1, inboxId } satisfies ObjectRow);
+  } else transaction.delete(threadOrderKey(orgId, inboxId, thread.lastMessageId));
   const next = withMessage(thread, row);
-  putThread({ turn }, next);
-  blobs.keep(turn, row.blob);
+  putThread({ transaction }, next);
+  blobs.keep(transaction, row.blob);
   return {
     thread: next,
     mailbox: {
@@ -133,15 +134,18 @@ function addPeople(
   return participants;
 }
 
-function putThread({ turn }: Pick<MailboxTurn, "turn">, thread: ThreadRow): void {
+function putThread(
+  { transaction }: Pick<MailboxTransaction, "transaction">,
+  thread: ThreadRow,
+): void {
   const { orgId, inboxId, id, lastMessageId } = thread;
-  turn.set(threadKey(orgId, inboxId, id), thread);
-  turn.set(threadOrderKey(orgId, inboxId, lastMessageId), { v: 1, threadId: id });
+  transaction.set(threadKey(orgId, inboxId, id), thread);
+  transaction.set(threadOrderKey(orgId, inboxId, lastMessageId), { v: 1, threadId: id });
 }
 
 /** Replaces a message by itself as changed: what it is found by, and the counts of unread ones, follow. */
 export function stageChange(
-  { turn, mailbox }: Pick<MailboxTurn, "turn" | "mailbox">,
+  { transaction, mailbox }: Pick<MailboxTransaction, "transaction" | "mailbox">,
   before: MessageRow,
   after: MessageRow,
   thread: ThreadRow,
@@ -151,16 +155,16 @@ export function stageChange(
   const kept = new Set(indexesOf(after).map(nameOf));
   const had = new Set(indexesOf(before).map(nameOf));
   for (const index of indexesOf(before)) {
-    if (!kept.has(nameOf(index))) turn.delete(indexKey(orgId, inboxId, index, id));
+    if (!kept.has(nameOf(index))) transaction.delete(indexKey(orgId, inboxId, index, id));
   }
   for (const index of indexesOf(after)) {
-    if (!had.has(nameOf(index))) turn.set(indexKey(orgId, inboxId, index, id), 0);
+    if (!had.has(nameOf(index))) transaction.set(indexKey(orgId, inboxId, index, id), 0);
   }
-  turn.set(messageKey(orgId, inboxId, id), after);
+  transaction.set(messageKey(orgId, inboxId, id), after);
   const more = Number(before.read) - Number(after.read);
   if (more === 0) return { mailbox, thread };
   const changed = { ...thread, unreadCount: thread.unreadCount + more };
-  turn.set(threadKey(orgId, inboxId, thread.id), changed);
+  transaction.set(threadKey(orgId, inboxId, thread.id), changed);
   return { mailbox: { ...mailbox, unread: mailbox.unread + more }, thread: changed };
 }
 
@@ -170,7 +174,7 @@ export function stageChange(
  * @param rfcId what lies under its Message-ID
  */
 export function stageRemoval(
-  { turn, mailbox }: Pick<MailboxTurn, "turn" | "mailbox">,
+  { transaction, mailbox }: Pick<MailboxTransaction, "transaction" | "mailbox">,
   { blobs }: Pick<MessageServices, "blobs">,
   row: MessageRow,
   { thread, previous, rfcId }: {
@@ -180,22 +184,22 @@ export function stageRemoval(
   },
 ): { mailbox: Mailbox } {
   const { orgId, inboxId, id } = row;
-  turn.delete(messageKey(orgId, inboxId, id));
-  turn.delete(objectKey(orgId, id));
-  for (const index of indexesOf(row)) turn.delete(indexKey(orgId, inboxId, index, id));
+  transaction.delete(messageKey(orgId, inboxId, id));
+  transaction.delete(objectKey(orgId, id));
+  for (const index of indexesOf(row)) transaction.delete(indexKey(orgId, inboxId, index, id));
   if (row.rfcMessageId !== null && rfcId?.messageId === id) {
-    turn.delete(rfcIdKey(orgId, inboxId, row.rfcMessageId));
+    transaction.delete(rfcIdKey(orgId, inboxId, row.rfcMessageId));
   }
-  blobs.drop(turn, row.blob);
-  withdrawAnswers(turn, { blobs }, row);
+  blobs.drop(transaction, row.blob);
+  withdrawAnswers(transaction, { blobs }, row);
   const wasUnread = row.read ? 0 : 1;
-  turn.delete(threadOrderKey(orgId, inboxId, thread.lastMessageId));
+  transaction.delete(threadOrderKey(orgId, inboxId, thread.lastMessageId));
   if (previous === null) {
-    turn.delete(threadKey(orgId, inboxId, thread.id));
-    turn.delete(objectKey(orgId, thread.id));
+    transaction.delete(threadKey(orgId, inboxId, thread.id));
+    transaction.delete(objectKey(orgId, thread.id));
   } else {
     const isLast = thread.lastMessageId === id;
-    putThread({ turn }, {
+    putThread({ transaction }, {
       ...thread,
       messageCount: thread.messageCount - 1,
       unreadCount: thread.unreadCount - wasUnread,

@@ -4,7 +4,7 @@ import { BoundedPage } from "../../http/bounded_page.ts";
 import type { ShownHead } from "../parsing/encoded_texts.ts";
 import type { MessageRow } from "../records/message_record.ts";
 import type { ThreadRow } from "../records/thread_record.ts";
-import type { SendingNow, Sendings } from "../delivery/sending_now.ts";
+import type { InFlight, SendsInFlight } from "../delivery/sends_in_flight.ts";
 import type { Messages } from "./messages.ts";
 import { readHead } from "./read_head.ts";
 
@@ -19,7 +19,7 @@ export interface ThreadMessagesQuery<Entry> {
    * @param head null where its bytes are damaged
    * @param now who is being sent to
    */
-  make(row: MessageRow, head: ShownHead | null, now: SendingNow): Entry;
+  make(row: MessageRow, head: ShownHead | null, now: InFlight): Entry;
 }
 
 export interface ThreadMessagesPage<Entry> {
@@ -33,10 +33,10 @@ export interface ThreadMessagesPage<Entry> {
 const HEADS_AT_ONCE = 10;
 
 export async function readThreadMessages<Entry>(
-  { messages, blobs, sendings }: {
+  { messages, blobs, inFlight }: {
     messages: Messages;
     blobs: Pick<Blobs, "read">;
-    sendings: Pick<Sendings, "of">;
+    inFlight: Pick<SendsInFlight, "of">;
   },
   { orgId, inboxId, id }: Pick<ThreadRow, "orgId" | "inboxId" | "id">,
   { order, after, limit, maxBytes, sizeOf, make }: ThreadMessagesQuery<Entry>,
@@ -54,7 +54,7 @@ export async function readThreadMessages<Entry>(
   for (let at = 0; at < ids.length && !page.hasMore; at += HEADS_AT_ONCE) {
     const rows = await messages.readAll(orgId, inboxId, ids.slice(at, at + HEADS_AT_ONCE));
     const heads = await Promise.all(rows.map((row) => readHead({ blobs }, row)));
-    const shown = await sendings.of(rows);
+    const shown = await inFlight.of(rows);
     page.add(shown.rows.map((row, i) => ({ row, entry: make(row, heads[i]!, shown.now) })));
   }
   return {

@@ -7,7 +7,7 @@
  */
 import { Buffer } from "node:buffer";
 import { BoundedPage } from "../../http/bounded_page.ts";
-import type { CursorKey } from "../../http/cursor.ts";
+import type { CursorKey } from "../../http/cursors.ts";
 import type { Store } from "../../storage/store.ts";
 import { threadKey, threadOrderKey, type ThreadRow } from "../records/thread_record.ts";
 import type { Messages } from "./messages.ts";

@@ -1,7 +1,7 @@
 /** Commits that change an org as a whole: its deletion, and what its operator decides. */
 import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
-import type { GroupCommit, Turn } from "../../storage/group_commit.ts";
+import type { GroupCommit, Transaction } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { type CallingKey, requireCaller } from "../keys/require_org.ts";
 import { keysKey } from "../records/key_record.ts";
@@ -24,16 +24,16 @@ export interface ErasureRow {
 export const erasureKey = (orgId: string): Deno.KvKey => ["mail-erasure", orgId];
 
 /** Hides an org and kills its keys, whoever deletes or purges it; a sweep erases the rest. */
-export function stageErasure(turn: Turn, org: OrgRecord): OrgRecord {
+export function stageErasure(transaction: Transaction, org: OrgRecord): OrgRecord {
   const { id, verifiedEmail } = org;
-  const { nowMs } = turn;
+  const { nowMs } = transaction;
   const gone: OrgRecord = { ...org, deletedAtMs: nowMs };
-  const { keys = [], dropped = [] } = turn.record(keysKey(id)) ?? {};
+  const { keys = [], dropped = [] } = transaction.record(keysKey(id)) ?? {};
   const keyHashes = [...keys.map(({ hash }) => hash), ...dropped];
-  turn.putRecord(orgKey(id), gone);
-  if (verifiedEmail !== null) turn.delete(emailOrgKey(verifiedEmail, id));
-  turn.putRecord(keysKey(id), null);
-  turn.set(erasureKey(id), { v: 1, sinceMs: nowMs, keyHashes } satisfies ErasureRow);
+  transaction.putRecord(orgKey(id), gone);
+  if (verifiedEmail !== null) transaction.delete(emailOrgKey(verifiedEmail, id));
+  transaction.putRecord(keysKey(id), null);
+  transaction.set(erasureKey(id), { v: 1, sinceMs: nowMs, keyHashes } satisfies ErasureRow);
   return gone;
 }
 
@@ -46,10 +46,10 @@ export async function deleteOrg(
   { commits, limits }: OrgChanges,
   caller: CallingKey,
 ): Promise<OrgRecord | null> {
-  return await commits.submit((turn) => {
-    const org = turn.record(orgKey(caller.org.id));
+  return await commits.submit((transaction) => {
+    const org = transaction.record(orgKey(caller.org.id));
     if (org === null || org.deletedAtMs !== null) return null;
-    return stageErasure(turn, requireCaller(turn, caller, limits));
+    return stageErasure(transaction, requireCaller(transaction, caller, limits));
   });
 }
 
@@ -62,11 +62,14 @@ export async function setSuspended(
   orgId: string,
   suspended: boolean,
 ): Promise<void> {
-  await commits.submit((turn) => {
-    const org = turn.record(orgKey(orgId));
-    if (org === null || orgState(org, turn.nowMs, limits) === "gone") throw unknownOrg();
+  await commits.submit((transaction) => {
+    const org = transaction.record(orgKey(orgId));
+    if (org === null || orgState(org, transaction.nowMs, limits) === "gone") throw unknownOrg();
     if ((org.suspendedAtMs !== null) === suspended) return;
-    turn.putRecord(orgKey(orgId), { ...org, suspendedAtMs: suspended ? turn.nowMs : null });
+    transaction.putRecord(orgKey(orgId), {
+      ...org,
+      suspendedAtMs: suspended ? transaction.nowMs : null,
+    });
   });
 }
 

@@ -83,12 +83,12 @@ export class Erasures {
   /** An org that was verified meanwhile only loses its row in the list of trials. */
   async #purgeTrial(endsAtMs: number, orgId: string): Promise<void> {
     const { commits, limits } = this.options;
-    await commits.submit((turn) => {
-      const org = turn.record(orgKey(orgId));
-      turn.delete(trialKey(endsAtMs, orgId));
+    await commits.submit((transaction) => {
+      const org = transaction.record(orgKey(orgId));
+      transaction.delete(trialKey(endsAtMs, orgId));
       const isDue = org !== null && org.deletedAtMs === null &&
-        orgState(org, turn.nowMs, limits) === "gone";
-      if (isDue) stageErasure(turn, org);
+        orgState(org, transaction.nowMs, limits) === "gone";
+      if (isDue) stageErasure(transaction, org);
     });
   }
 
@@ -133,17 +133,17 @@ export class Erasures {
     const records = keys.filter(isRecordKey);
     const rows = keys.filter((key) => !isRecordKey(key));
     const others = erased.flatMap((row) => this.options.alsoErased(row));
-    await this.options.commits.submit((turn) => {
-      for (const key of records) turn.putRecord(key, null);
-      for (const key of [...rows, ...others]) turn.delete(key);
+    await this.options.commits.submit((transaction) => {
+      for (const key of records) transaction.putRecord(key, null);
+      for (const key of [...rows, ...others]) transaction.delete(key);
     });
   }
 
   async #eraseKeys(orgId: string, erasure: ErasureRow, hashes: readonly string[]): Promise<void> {
-    await this.options.commits.submit((turn) => {
-      for (const hash of hashes) turn.putRecord(keyOwnerKey(hash), null);
+    await this.options.commits.submit((transaction) => {
+      for (const hash of hashes) transaction.putRecord(keyOwnerKey(hash), null);
       const keyHashes = erasure.keyHashes.slice(hashes.length);
-      turn.set(erasureKey(orgId), { ...erasure, keyHashes } satisfies ErasureRow);
+      transaction.set(erasureKey(orgId), { ...erasure, keyHashes } satisfies ErasureRow);
     });
   }
 
@@ -153,23 +153,23 @@ export class Erasures {
    */
   async #end(orgId: string): Promise<void> {
     const key = orgKey(orgId);
-    await this.options.commits.submit((turn) => {
-      turn.delete(erasureKey(orgId));
-      const org = turn.record(key);
+    await this.options.commits.submit((transaction) => {
+      transaction.delete(erasureKey(orgId));
+      const org = transaction.record(key);
       if (org === null) return;
       const { publicKey, google, trialEndsAtMs, verifiedEmail } = org;
-      turn.putRecord(key, null);
-      const owner = publicKey === null ? null : turn.record(publicKeyKey(publicKey));
+      transaction.putRecord(key, null);
+      const owner = publicKey === null ? null : transaction.record(publicKeyKey(publicKey));
       if (publicKey !== null && owner?.orgId === orgId) { // else registered anew meanwhile
-        const leftMs = owner.replayableUntilMs - turn.nowMs;
-        if (leftMs <= 0) turn.putRecord(publicKeyKey(publicKey), null);
-        else turn.putRecord(publicKeyKey(publicKey), owner, leftMs + EXPIRY_MARGIN_MS);
+        const leftMs = owner.replayableUntilMs - transaction.nowMs;
+        if (leftMs <= 0) transaction.putRecord(publicKeyKey(publicKey), null);
+        else transaction.putRecord(publicKeyKey(publicKey), owner, leftMs + EXPIRY_MARGIN_MS);
       }
-      if (google !== null && turn.record(googleKey(google.sub))?.orgId === orgId) {
-        turn.putRecord(googleKey(google.sub), null);
+      if (google !== null && transaction.record(googleKey(google.sub))?.orgId === orgId) {
+        transaction.putRecord(googleKey(google.sub), null);
       }
-      if (trialEndsAtMs !== null) turn.delete(trialKey(trialEndsAtMs, orgId));
-      if (verifiedEmail !== null) turn.delete(emailOrgKey(verifiedEmail, orgId));
+      if (trialEndsAtMs !== null) transaction.delete(trialKey(trialEndsAtMs, orgId));
+      if (verifiedEmail !== null) transaction.delete(emailOrgKey(verifiedEmail, orgId));
     });
   }
 }

@@ -50,32 +50,37 @@ export async function registerOrg(
   const secret = makeKeySecret(random);
   const orgId = makeMailId("org", now(), random);
   const boundKey = publicKeyKey(publicKey);
-  const org = await commits.submit((turn) => {
+  const org = await commits.submit((transaction) => {
     const limit = limits.mailRegistrationsPerIpPerHour;
     const rule = { limit, windowMs: HOUR_MS };
-    stageWindow(turn, windowKey("mail-register", addressHash), rule, (retryAfterMs) =>
-      rateLimited(
-        `at most ${limit} registrations for mail an hour from one address; wait and register again`,
-        retryAfterMs,
-      ));
-    const bound = turn.record(boundKey);
+    stageWindow(
+      transaction,
+      windowKey("mail-register", addressHash),
+      rule,
+      (retryAfterMs) =>
+        rateLimited(
+          `at most ${limit} registrations for mail an hour from one address; wait and register again`,
+          retryAfterMs,
+        ),
+    );
+    const bound = transaction.record(boundKey);
     if (bound !== null) {
-      const taken = turn.record(orgKey(bound.orgId));
-      const gone = taken === null || orgState(taken, turn.nowMs, limits) === "gone";
-      if (!gone || turn.nowMs < bound.replayableUntilMs) throw keyTaken();
+      const taken = transaction.record(orgKey(bound.orgId));
+      const gone = taken === null || orgState(taken, transaction.nowMs, limits) === "gone";
+      if (!gone || transaction.nowMs < bound.replayableUntilMs) throw keyTaken();
     }
-    const agentId = (turn.record(MAIL_AGENT_COUNT) ?? 0) + 1;
-    const trialEndsAtMs = trialEndMs(turn.nowMs, limits);
+    const agentId = (transaction.record(MAIL_AGENT_COUNT) ?? 0) + 1;
+    const trialEndsAtMs = trialEndMs(transaction.nowMs, limits);
     const known = { agentId, publicKey, trialEndsAtMs, verifiedAtMs: null };
-    const made = newOrg(orgId, turn.nowMs, known);
+    const made = newOrg(orgId, transaction.nowMs, known);
     const replayableUntilMs = (timestampSeconds + limits.signatureWindowSeconds) * 1000 +
       REPLAY_MARGIN_MS;
-    turn.putRecord(MAIL_AGENT_COUNT, agentId);
-    turn.putRecord(boundKey, { v: 1, orgId, replayableUntilMs });
-    turn.putRecord(orgKey(orgId), made);
+    transaction.putRecord(MAIL_AGENT_COUNT, agentId);
+    transaction.putRecord(boundKey, { v: 1, orgId, replayableUntilMs });
+    transaction.putRecord(orgKey(orgId), made);
     const name = label ?? FIRST_KEY_NAME;
-    addKey(turn, orgId, [], { secret, name, ...OWNER_RIGHTS, signIn: false }, random);
-    turn.set(trialKey(trialEndsAtMs, orgId), { v: 1 });
+    addKey(transaction, orgId, [], { secret, name, ...OWNER_RIGHTS, signIn: false }, random);
+    transaction.set(trialKey(trialEndsAtMs, orgId), { v: 1 });
     return made;
   });
   return { org, apiKey: secret.apiKey, keyPrefix: secret.prefix };

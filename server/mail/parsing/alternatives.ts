@@ -10,7 +10,7 @@ export const MAX_ALL_COMPARED_CHARACTERS = 8 * MAX_COMPARED_CHARACTERS;
 const MAX_DIFFERENT_SHARE = 1 / 3;
 const WORDS = /[\p{L}\p{N}\p{M}]+/gu;
 const URLS = /\bhttps?:\/\/[^\s<>"\]]{1,4096}/giu;
-/** Words between two questions whether others should have a turn. */
+/** Words between two questions whether others should run. */
 const WORDS_AT_ONCE = 4_096;
 
 /**

@@ -54,7 +54,7 @@ export function* describeAttachment(
   };
 }
 
-/** Bytes that are hashed between two moments at which others may have a turn. */
+/** Bytes that are hashed between two moments at which others may run. */
 const HASHED_BYTES = 1024 * 1024;
 
 /** Hex. */

@@ -13,7 +13,7 @@ import { cutText, joinTexts, type PartTexts } from "./part_texts.ts";
 import { linksOfText } from "./plain_links.ts";
 import type { ShownParts } from "./shown_parts.ts";
 import type { Sliced } from "./sliced.ts";
-import { Steps } from "./steps.ts";
+import { StepBudget } from "./step_budget.ts";
 import type { MailPart } from "./walk_parts.ts";
 
 export interface BodyTexts {
@@ -41,7 +41,7 @@ export function* readBodyTexts(
 ): Sliced<BodyTexts> {
   // One budget for all: a message of many small parts takes no longer than one of a large part.
   const length = [...texts.html.values()].reduce((sum, html) => sum + html.length, 0);
-  const steps = Steps.of({ length });
+  const steps = StepBudget.of({ length });
   let hiddenRemoved = false;
   const clean = (text: string) => {
     const visible = removeInvisible(text);

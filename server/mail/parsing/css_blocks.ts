@@ -1,11 +1,11 @@
 /** The rules of a style sheet, with whether they hold. Pure; linear in its length. */
-import { evaluateMedia, type Holding } from "./media_queries.ts";
+import { evaluateMedia, type MediaMatch } from "./media_queries.ts";
 
 export interface Block {
   selectors: string;
   block: string;
   /** Whether it holds where mail is read. */
-  holds: Holding;
+  holds: MediaMatch;
   /** Whether rules stand in it. */
   isNested: boolean;
 }
@@ -19,12 +19,12 @@ export function* blocksOf(css: string): Generator<Block> {
   const marks = /[{};]|\\[^]|"(?:[^"\\\n]|\\[^])*(?:"|$)?|'(?:[^'\\\n]|\\[^])*(?:'|$)?/g;
   let start = 0;
   /** At-rules that are open, with whether what is in them holds. */
-  const groups: Holding[] = [];
+  const groups: MediaMatch[] = [];
   /** Braces that are open in a rule, or in an at-rule that is skipped. */
   let depth = 0;
   let selectors = "";
   let isNested = false;
-  const holdsIn = (): Holding => groups.at(-1) ?? "yes";
+  const holdsIn = (): MediaMatch => groups.at(-1) ?? "yes";
   function* rule(block: string): Generator<Block> {
     const holds = holdsIn();
     if (!SKIPPED.test(selectors) && holds !== "no") yield { selectors, block, holds, isNested };
@@ -56,12 +56,12 @@ export function* blocksOf(css: string): Generator<Block> {
   if (depth === 1) yield* rule(css.slice(start));
 }
 
-function both(around: Holding, own: Holding): Holding {
+function both(around: MediaMatch, own: MediaMatch): MediaMatch {
   if (around === "no" || own === "no") return "no";
   return around === "unsure" ? around : own;
 }
 
-function holdingOf(atRule: string): Holding {
+function holdingOf(atRule: string): MediaMatch {
   const [, name, rest] = /^@([a-z-]{1,40})([^]*)$/i.exec(atRule) ?? [];
   if (name === undefined || rest === undefined) return "unsure";
   return name.toLowerCase() === "media" ? evaluateMedia(rest) : "unsure";

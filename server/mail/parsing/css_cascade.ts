@@ -1,7 +1,7 @@
 /** What holds of several declarations of one property (CSS Cascade 4). Pure; linear and counted. */
 import type { Declarations, Declared } from "./css_declarations.ts";
 import type { Sliced } from "./sliced.ts";
-import type { Steps } from "./steps.ts";
+import type { StepBudget } from "./step_budget.ts";
 
 /** What it costs to conclude from declarations how an element looks, and from each of their characters. */
 const STEPS_OF_LOOK = 20;
@@ -13,7 +13,7 @@ const CHARACTERS_A_STEP = 8;
  */
 export function* cascade(
   found: readonly (readonly [weight: number, Declarations])[],
-  steps: Steps,
+  steps: StepBudget,
 ): Sliced<Declarations | null> {
   const held = new Map<string, Weighed>();
   for (const [weight, declarations] of found) {

@@ -1,7 +1,7 @@
 /** The declarations of CSS that can hide a text. Pure; linear in the length of the CSS. */
 import { readColor } from "./colors.ts";
 import type { Sliced } from "./sliced.ts";
-import type { Steps } from "./steps.ts";
+import type { StepBudget } from "./step_budget.ts";
 
 /** What was declared of a property last, in a form that is compared: lowercased, escapes decoded. */
 export interface Declared {
@@ -148,14 +148,14 @@ const SHORTHANDS: Readonly<Record<string, readonly string[]>> = {
 
 /** A longer name of a property, however it is escaped, is none that is looked at. */
 const MAX_PROPERTY_CHARACTERS = 200;
-/** Characters that are looked at between two questions whether others should have a turn. */
+/** Characters that are looked at between two questions whether others should run. */
 const SCANNED_CHARACTERS = 4 * 1024;
 
 /**
  * What a block of declarations says, without its braces.
  * @param steps counts its characters
  */
-export function* readDeclarations(css: string, steps: Steps, order = 0): Sliced<Declarations> {
+export function* readDeclarations(css: string, steps: StepBudget, order = 0): Sliced<Declarations> {
   const read: Declarations = new Map();
   let count = 0;
   for (const declaration of splitOutside(withoutComments(css), ";", steps)) {
@@ -231,14 +231,14 @@ const [BACKSLASH, DOUBLE, SINGLE, LINE_END, OPEN, CLOSE] = [..."\\\"'\n()"].map(
 
 /**
  * The parts of a text between separators that stand in no quotes and no parentheses, and null where
- * others may have a turn.
+ * others may run.
  * @param separator one character
  * @param steps counts the characters
  */
 export function* splitOutside(
   css: string,
   separator: string,
-  steps: Steps,
+  steps: StepBudget,
 ): Generator<string | null> {
   const wanted = separator.charCodeAt(0);
   let start = 0;

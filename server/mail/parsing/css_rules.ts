@@ -14,9 +14,9 @@ import { isText, mayHide } from "./hidden_rule.ts";
 import type { StyleSheet } from "./html_tokens.ts";
 import { blocksOf } from "./css_blocks.ts";
 import { cascade } from "./css_cascade.ts";
-import type { Holding } from "./media_queries.ts";
+import type { MediaMatch } from "./media_queries.ts";
 import type { Sliced } from "./sliced.ts";
-import type { Steps } from "./steps.ts";
+import type { StepBudget } from "./step_budget.ts";
 
 /** What of a message's style sheets is read, in UTF-16 units. */
 export const MAX_CSS_CHARACTERS = 512 * 1024;
@@ -64,8 +64,8 @@ export interface StyledElement {
   node: StyledNode | null;
 }
 
-/** Rules that are looked at between two questions whether others should have a turn. */
-const LOOKS_A_TURN = 32;
+/** Rules that are looked at between two questions whether others should run. */
+const LOOKS_A_SLICE = 32;
 
 /** A rule whose selector is more than one name, class or id. */
 interface ContextRule {
@@ -80,7 +80,7 @@ interface ContextRule {
  * Reads style sheets.
  * @param steps counts what is read, and later what is looked up
  */
-export function* readRules(sheets: readonly StyleSheet[], steps: Steps): Sliced<CssRules> {
+export function* readRules(sheets: readonly StyleSheet[], steps: StepBudget): Sliced<CssRules> {
   /** Blocks by what selects them: joined when something is first selected by it. */
   const rules = new Map<string, Declarations[]>();
   /** By the key of the element that they select. */
@@ -92,7 +92,7 @@ export function* readRules(sheets: readonly StyleSheet[], steps: Steps): Sliced<
   /** Something that is said of any element cannot be judged. */
   let isNotJudged = false;
 
-  function addRule(given: string, declared: Declarations, holds: Holding): void {
+  function addRule(given: string, declared: Declarations, holds: MediaMatch): void {
     const key = holds === "yes" ? simpleKeyOf(given) : undefined;
     if (key !== undefined && !declared.has("content")) {
       const blocks = rules.get(key);
@@ -232,7 +232,7 @@ export function* readRules(sheets: readonly StyleSheet[], steps: Steps): Sliced<
       let looked = 0;
       for (const rule of candidates) {
         if (steps.areSpent) break;
-        if (++looked % LOOKS_A_TURN === 0 && steps.isRestDue()) yield null;
+        if (++looked % LOOKS_A_SLICE === 0 && steps.isRestDue()) yield null;
         const holds = selects(rule.selector, node!, steps);
         if (holds === false) continue;
         if (rule.selector.isGenerated) result.hasGenerated = true;

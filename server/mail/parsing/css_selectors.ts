@@ -1,5 +1,5 @@
 /** Whether an element is one that a selector of a style sheet selects. Pure; bounded. */
-import type { Steps } from "./steps.ts";
+import type { StepBudget } from "./step_budget.ts";
 
 /** An element as selectors see it: what is open around it, and some of what stood before it. */
 export interface StyledNode {
@@ -29,7 +29,7 @@ export const BY_ID = 1_000_000;
 
 export type Combinator = " " | ">" | "+" | "~";
 /** Null where it cannot be told. */
-export type Test = (node: StyledNode, steps: Steps) => boolean | null;
+export type Test = (node: StyledNode, steps: StepBudget) => boolean | null;
 
 export interface Compound {
   name: string | null;
@@ -78,7 +78,11 @@ export function childNode(
  * Whether a selector selects an element; null where that cannot be told.
  * @param steps counts the elements that were looked at
  */
-export function selects({ compounds }: Selector, node: StyledNode, steps: Steps): boolean | null {
+export function selects(
+  { compounds }: Selector,
+  node: StyledNode,
+  steps: StepBudget,
+): boolean | null {
   let looks = 0;
   let isUnsure = false;
   const found = matchFrom(node, 0);
@@ -131,7 +135,7 @@ export function valueOf({ attrs }: StyledNode, name: string): string | undefined
   return undefined;
 }
 
-export function classesOf(node: StyledNode, steps: Steps): ReadonlySet<string> {
+export function classesOf(node: StyledNode, steps: StepBudget): ReadonlySet<string> {
   if (node.classes === undefined) {
     const given = valueOf(node, "class") ?? "";
     steps.count(Math.ceil(given.length / CHARACTERS_A_STEP));

@@ -24,8 +24,8 @@ export interface TextOrigin {
 const MAX_EXAMINED_LINES = 20_000;
 /** How far a blockquote is read for a header. */
 const LINES_OF_INTRODUCTION = 8;
-/** What is looked at between two moments at which others may have a turn. */
-const LINES_A_TURN = 2_048;
+/** What is looked at between two moments at which others may run. */
+const LINES_A_SLICE = 2_048;
 
 /**
  * Takes out of a text what it quotes, wherever that stands, and gives the rest in its order:
@@ -101,10 +101,10 @@ function* newSegments(text: QuotedText, kind: MailKind): Sliced<NewSegments> {
     begin = next = end;
   };
 
-  for (let turn = 0; next < lines.length;) {
-    if (next >= turn) {
+  for (let sliceEnd = 0; next < lines.length;) {
+    if (next >= sliceEnd) {
       yield null;
-      turn = next + LINES_A_TURN;
+      sliceEnd = next + LINES_A_SLICE;
     }
     const i = next++;
     const line = lines[i]!;

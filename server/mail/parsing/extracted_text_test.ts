@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "../../../tests/support/seeded_fast_check.ts";
-import { extractText as extractInTurns } from "./extracted_text.ts";
+import { extractText as extractInSlices } from "./extracted_text.ts";
 import type { MailKind } from "./mail_kind.ts";
 import { toEnd } from "./sliced.ts";
 
-const extract = (text: string, kind: MailKind = "reply") => toEnd(extractInTurns(text, { kind }));
+const extract = (text: string, kind: MailKind = "reply") => toEnd(extractInSlices(text, { kind }));
 const extractText = (text: string) => extract(text).text;
 
 const OWN = "Thanks, Thursday works.\n\n-- \nBo";

@@ -13,8 +13,8 @@ export interface HeaderField {
 /** RFC 5322, section 3.6.8: printable ASCII but the colon. White space before the colon is obsolete. */
 const NAME = /^([!-9;-~]{1,200})[ \t]*$/;
 const [TAB, LF, CR, SPACE, COLON] = [0x09, 0x0a, 0x0d, 0x20, 0x3a];
-/** What is looked at between two moments at which others may have a turn. */
-const LINES_A_TURN = 2_048;
+/** What is looked at between two moments at which others may run. */
+const LINES_A_SLICE = 2_048;
 /** No name is longer: a line without a colon within this is no field. */
 const MAX_NAME = 256;
 
@@ -26,7 +26,7 @@ export function* readFields(raw: Uint8Array, start: number, end: number): Sliced
   const fields: HeaderField[] = [];
   let current: HeaderField | null = null;
   for (let [at, lines] = [start, 1]; at < end; lines++) {
-    if (lines % LINES_A_TURN === 0) yield null;
+    if (lines % LINES_A_SLICE === 0) yield null;
     const lf = raw.indexOf(LF, at);
     const next = lf < 0 || lf >= end ? end : lf + 1;
     const lineEnd = withoutLineEnd(raw, at, next);

@@ -21,7 +21,7 @@ import { linkCollector } from "./link_collector.ts";
 import { type OpenElement, openElements } from "./open_elements.ts";
 import type { FoundLink } from "./parsed_mail.ts";
 import { type Sliced, toEnd } from "./sliced.ts";
-import { Steps } from "./steps.ts";
+import { StepBudget } from "./step_budget.ts";
 import { textLayout } from "./text_layout.ts";
 
 export interface HtmlText {
@@ -125,13 +125,13 @@ export function htmlToText(html: string): HtmlText {
  * are read. What noscript holds is text: mail runs no scripts.
  */
 export function readHtmlText(html: string, watcher?: HtmlWatcher): Sliced<HtmlText> {
-  return readHtmlWithin(html, Steps.of(html), watcher);
+  return readHtmlWithin(html, StepBudget.of(html), watcher);
 }
 
 /** As readHtmlText(), with a budget that it shares with others. */
 export function* readHtmlWithin(
   html: string,
-  steps: Steps,
+  steps: StepBudget,
   watcher?: HtmlWatcher,
 ): Sliced<HtmlText> {
   const rules = yield* readRules(yield* styleSheetsOf(html, steps), steps);

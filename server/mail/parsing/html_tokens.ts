@@ -1,8 +1,8 @@
 /** HTML as a stream of tags and texts, without a tree: linear for every nesting. */
 import { Token, Tokenizer, TokenizerMode } from "parse5";
-import { evaluateMedia, type Holding } from "./media_queries.ts";
+import { evaluateMedia, type MediaMatch } from "./media_queries.ts";
 import type { Sliced } from "./sliced.ts";
-import type { Steps } from "./steps.ts";
+import type { StepBudget } from "./step_budget.ts";
 
 export type HtmlToken =
   | {
@@ -39,10 +39,10 @@ const WAITING_TOKENS = 256;
 const WINDOW_CHARACTERS = 64 * 1024;
 
 /**
- * Every token in turn, and null where others may have a turn.
+ * Every token in turn, and null where others may run.
  * @param steps counts the characters and the tokens
  */
-export function* readTokens(html: string, steps: Steps): Generator<HtmlToken | null> {
+export function* readTokens(html: string, steps: StepBudget): Generator<HtmlToken | null> {
   const nothing = () => {};
   let waiting: HtmlToken[] = [];
   let isPaused = false;
@@ -136,18 +136,18 @@ export function attribute(
 export interface StyleSheet {
   css: string;
   /** Never "no". */
-  holds: Holding;
+  holds: MediaMatch;
 }
 
 /** The style sheets that hold, or may hold, for a screen, in order. What stands in templates is none. */
-export function* styleSheetsOf(html: string, steps: Steps): Sliced<StyleSheet[]> {
+export function* styleSheetsOf(html: string, steps: StepBudget): Sliced<StyleSheet[]> {
   // A sheet is ended by its own tag: what follows the last need not be read.
   const lastStyle = yield* lastStyleTag(html);
   if (lastStyle < 0) return [];
   const end = html.slice(lastStyle).search(/<\/style/i);
   const until = end < 0 ? html.length : lastStyle + end + "</style>".length;
   const sheets: StyleSheet[] = [];
-  let holds: Holding = "yes";
+  let holds: MediaMatch = "yes";
   let templates = 0;
   let sheet: string[] | null = null;
   for (const token of readTokens(html.slice(0, until), steps)) {
@@ -187,7 +187,7 @@ function* lastStyleTag(html: string): Sliced<number> {
   return -1;
 }
 
-function holdingOf(tag: Token.TagToken): Holding {
+function holdingOf(tag: Token.TagToken): MediaMatch {
   const type = (attribute(tag, "type") ?? "").trim().toLowerCase();
   return type === "" || type === "text/css" ? evaluateMedia(attribute(tag, "media") ?? "") : "no";
 }

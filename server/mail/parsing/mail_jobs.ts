@@ -1,14 +1,14 @@
 /** What the mail worker does: a table of kinds of jobs, each a generator over the bytes of a message. */
-import { composeInTurns, type MailToCompose } from "../composing/compose_mail.ts";
+import { composeInSlices, type MailToCompose } from "../composing/compose_mail.ts";
 import type { DsnRecipient } from "../delivery/dsn.ts";
 import { readReport } from "../delivery/read_report.ts";
-import { type DraftPreview, previewDraft } from "../drafts/preview.ts";
+import { type DraftPreview, previewDraft } from "../drafts/preview_draft.ts";
 import {
-  buffersOfOutgoing,
-  type OutgoingKind,
+  buffersOfBody,
   type ReadOutcome,
-  readOutgoing,
-} from "../sending/read_outgoing.ts";
+  readSendBody,
+  type SendBodyKind,
+} from "../sending/read_send_body.ts";
 import type { ReadingContext } from "../sending/read_send.ts";
 import type { ParseContext } from "./parsed_mail.ts";
 import { encodeTexts } from "./encoded_texts.ts";
@@ -40,9 +40,9 @@ export interface MailJobs {
   };
   /** A request to send; the bytes are its body. */
   request: {
-    input: { kind: OutgoingKind; context: ReadingContext; wantsFingerprint: boolean };
+    input: { kind: SendBodyKind; context: ReadingContext; wantsFingerprint: boolean };
     step: never;
-    result: ReadOutcome<OutgoingKind>;
+    result: ReadOutcome<SendBodyKind>;
   };
   /** Mail to a bounce address: its beginning, and its envelope sender. */
   report: { input: { envelopeFrom: string }; step: never; result: DsnRecipient[] | null };
@@ -61,7 +61,7 @@ export interface MailJobs {
 export type MailJobKind = keyof MailJobs;
 
 export interface MailJob<K extends MailJobKind> {
-  /** Yields null where others may have a turn: on the main thread they get it every few ms. */
+  /** Yields null where others may run: on the main thread they get it every few ms. */
   run: (
     raw: Uint8Array,
     input: MailJobs[K]["input"],
@@ -112,8 +112,8 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
   },
   request: {
     run: (body, { kind, context, wantsFingerprint }) =>
-      readOutgoing(kind, body, context, wantsFingerprint),
-    buffersOf: buffersOfOutgoing,
+      readSendBody(kind, body, context, wantsFingerprint),
+    buffersOf: buffersOfBody,
   },
   report: {
     run: (raw, { envelopeFrom }) => readReport(raw, envelopeFrom),
@@ -128,7 +128,7 @@ export const MAIL_JOBS: { readonly [K in MailJobKind]: MailJob<K> } = {
     buffersOf: () => [],
   },
   compose: {
-    run: (_, mail) => composeInTurns(mail),
+    run: (_, mail) => composeInSlices(mail),
     buffersOf: (message) => [message.buffer],
   },
 };

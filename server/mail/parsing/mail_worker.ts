@@ -5,15 +5,15 @@
  */
 import { RelayError } from "../../errors.ts";
 import type { DsnRecipient } from "../delivery/dsn.ts";
-import type { DraftPreview } from "../drafts/preview.ts";
+import type { DraftPreview } from "../drafts/preview_draft.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
-import type { OutgoingKind, ReadOutcome } from "../sending/read_outgoing.ts";
+import type { ReadOutcome, SendBodyKind } from "../sending/read_send_body.ts";
 import type { ReadingContext } from "../sending/read_send.ts";
 import type { OwnPicture } from "../reducing/reduced_addresses.ts";
 import type { ReducedHtml } from "../reducing/reduce_html.ts";
 import { MINUTE_MS } from "../../time_units.ts";
 import { encodeTexts } from "./encoded_texts.ts";
-import { FairLine, type LineBounds, type LinedJob } from "./fair_line.ts";
+import { FairQueue, type FairQueueBounds, type QueuedJob } from "./fair_queue.ts";
 import { type JobTimeBounds, JobTimes } from "./job_times.ts";
 import type { MailJobKind, MailJobs } from "./mail_jobs.ts";
 import type { ParseContext } from "./parsed_mail.ts";
@@ -23,21 +23,21 @@ import type { ReadMailResult } from "./read_mail.ts";
 import type { WalkLimits } from "./walk_parts.ts";
 import {
   type JobEnd,
-  type LaneBounds,
-  type LaneJob,
-  type LaneServices,
-  WorkerLane,
-} from "./worker_lane.ts";
+  JobRunner,
+  type JobRunnerBounds,
+  type JobRunnerServices,
+  type RunnerJob,
+} from "./job_runner.ts";
 
-export interface MailWorkerOptions extends Pick<LaneServices, "start" | "onLoss"> {
+export interface MailWorkerOptions extends Pick<JobRunnerServices, "start" | "onLoss"> {
   /** How many jobs are done at once, each in a worker of its own; one unless given. */
   workers?: number;
   bounds?: Partial<MailWorkerBounds>;
-  after?: LaneServices["after"];
+  after?: JobRunnerServices["after"];
   now?: () => number;
 }
 
-export type MailWorkerBounds = LineBounds & JobTimeBounds & LaneBounds;
+export type MailWorkerBounds = FairQueueBounds & JobTimeBounds & JobRunnerBounds;
 
 const MIB = 1024 * 1024;
 
@@ -55,25 +55,25 @@ const BOUNDS: MailWorkerBounds = {
 };
 
 /** A job and who waits for it. */
-interface WaitingJob extends LaneJob, LinedJob {
+interface WaitingJob extends RunnerJob, QueuedJob {
   end: (end: JobEnd) => void;
 }
 
 export class MailWorker {
-  readonly #line: FairLine<WaitingJob>;
+  readonly #queue: FairQueue<WaitingJob>;
   readonly #times: JobTimes;
-  readonly #lanes: readonly WorkerLane[];
+  readonly #runners: readonly JobRunner[];
   #isClosed = false;
 
   constructor({ start, onLoss, workers = 1, ...options }: MailWorkerOptions) {
     const bounds = { ...BOUNDS, ...options.bounds };
     const { after = startTimer, now = () => performance.now() } = options;
-    this.#line = new FairLine(bounds);
+    this.#queue = new FairQueue(bounds);
     this.#times = new JobTimes(bounds, now);
-    this.#lanes = Array.from(
-      // Without workers two jobs at once would have the main thread in turns twice as long.
+    this.#runners = Array.from(
+      // Without workers two jobs at once would have the main thread in slices twice as long.
       { length: start === null ? 1 : workers },
-      () => new WorkerLane({ start, onLoss, after, now }, bounds),
+      () => new JobRunner({ start, onLoss, after, now }, bounds),
     );
   }
 
@@ -151,7 +151,7 @@ export class MailWorker {
    * @throws RelayError `unavailable` when too much waits, or it took too long
    * @throws Error when reading it failed
    */
-  async readRequest<K extends OutgoingKind>(
+  async readRequest<K extends SendBodyKind>(
     kind: K,
     body: Uint8Array,
     context: ReadingContext,
@@ -212,8 +212,8 @@ export class MailWorker {
   /** Ends the workers. Jobs that wait, and those still to come, are refused. */
   close(): void {
     this.#isClosed = true;
-    for (const lane of this.#lanes) lane.close();
-    for (let job = this.#line.take(); job !== undefined; job = this.#line.take()) {
+    for (const runner of this.#runners) runner.close();
+    for (let job = this.#queue.take(); job !== undefined; job = this.#queue.take()) {
       job.end({ type: "closed" });
     }
   }
@@ -237,20 +237,20 @@ export class MailWorker {
       sizeBytes,
       end: resolve,
     };
-    if (!this.#line.add(job)) throw unavailable("too much mail is being read: try again later");
+    if (!this.#queue.add(job)) throw unavailable("too much mail is being read: try again later");
     this.#next();
     return promise;
   }
 
   /** Begins the next job, unless all workers have one: with one that runs, before another is started. */
   #next(): void {
-    if (this.#isClosed || this.#line.isEmpty) return;
-    const free = this.#lanes.filter(({ isFree }) => isFree);
-    const lane = free.find(({ isStarted }) => isStarted) ?? free[0];
-    if (lane === undefined) return;
-    const job = this.#line.take()!;
-    lane.run(job, this.#times.of(job.owner), (end) => {
-      this.#line.giveBack(job);
+    if (this.#isClosed || this.#queue.isEmpty) return;
+    const free = this.#runners.filter(({ isFree }) => isFree);
+    const runner = free.find(({ isStarted }) => isStarted) ?? free[0];
+    if (runner === undefined) return;
+    const job = this.#queue.take()!;
+    runner.run(job, this.#times.of(job.owner), (end) => {
+      this.#queue.giveBack(job);
       if (end.type === "timed_out") this.#times.tookTooLong(job.owner);
       job.end(end);
       this.#next();

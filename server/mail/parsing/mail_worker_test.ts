@@ -161,7 +161,7 @@ Deno.test("MailWorker reads on the main thread when a start takes too long or th
   worker.close();
 });
 
-/** What is told of a mail while it is read, null where others may have a turn. */
+/** What is told of a mail while it is read, null where others may run. */
 const stepsOf = (
   raw: Uint8Array,
 ) => [...MAIL_JOBS.read.run(raw, context) as Iterable<ParsedPatch | null>];
@@ -212,7 +212,7 @@ Deno.test("MailWorker.close() refuses what waits and what comes", async () => {
   assert.deepEqual([workers.length, workers[0]!.isTerminated, timers.length], [1, true, 0]);
 });
 
-Deno.test("MailWorker copies large mails in turns, and gives no half of one away", async () => {
+Deno.test("MailWorker copies large mails in slices, and gives no half of one away", async () => {
   const { worker, workers, timers, ready, ended, losses } = heldWorker();
   const large = new Uint8Array(5 * 1024 * 1024).fill(7);
   const whole = worker.read(large, context, "org");

@@ -2,14 +2,14 @@
 import { MEDIUM_PX, toPx } from "./css_lengths.ts";
 
 /** Whether styles hold; unsure where that depends on what cannot be known. */
-export type Holding = "yes" | "no" | "unsure";
+export type MediaMatch = "yes" | "no" | "unsure";
 
 /** The window of a mail program on a desk: narrower ones are telephones. */
 const WINDOW_PX = 1_000;
 /** Windows are between these wide. */
 const WIDEST_PX = 4_000;
 /** What is known of features with a word as their value. */
-const WORDS: Readonly<Record<string, Readonly<Record<string, Holding>>>> = {
+const WORDS: Readonly<Record<string, Readonly<Record<string, MediaMatch>>>> = {
   "prefers-color-scheme": { light: "yes", dark: "no" },
   "prefers-reduced-motion": { "no-preference": "yes", reduce: "no" },
   "-ms-high-contrast": { active: "no", none: "no" },
@@ -23,7 +23,7 @@ const MAX_QUERY_CHARACTERS = 1_000;
 const MAX_QUERIES = 50;
 
 /** @param given what stands behind `@media`, or in the attribute `media` */
-export function evaluateMedia(given: string): Holding {
+export function evaluateMedia(given: string): MediaMatch {
   if (given.length > MAX_QUERY_CHARACTERS) return "unsure";
   const queries = given.toLowerCase().split(",", MAX_QUERIES).map((query) => query.trim());
   const found = queries.map(evaluateQuery);
@@ -31,11 +31,13 @@ export function evaluateMedia(given: string): Holding {
   return found.includes("unsure") ? "unsure" : "no";
 }
 
-function evaluateQuery(query: string): Holding {
+function evaluateQuery(query: string): MediaMatch {
   const [, prefix, type, rest] =
     /^(?:(not|only)\s+)?([a-z-]{1,20}(?![a-z(-]))?\s*(?:and\b)?\s*(.*)$/s.exec(query) ?? [];
   if (rest === undefined) return "unsure";
-  let holds = type === undefined || type === "screen" || type === "all" ? "yes" : "no" as Holding;
+  let holds = type === undefined || type === "screen" || type === "all"
+    ? "yes"
+    : "no" as MediaMatch;
   if (rest !== "") {
     for (const feature of rest.split(/\band\b/)) {
       const one = evaluateFeature(feature.trim());
@@ -47,7 +49,7 @@ function evaluateQuery(query: string): Holding {
   return holds === "yes" ? "no" : "yes";
 }
 
-function evaluateFeature(feature: string): Holding {
+function evaluateFeature(feature: string): MediaMatch {
   const [, name, value] = /^\(\s*([a-z-]{1,40})\s*(?::\s*([^()]{1,60}?)\s*)?\)$/.exec(feature) ??
     [];
   if (name === undefined) return "unsure";

@@ -30,7 +30,7 @@ export function parseMail(raw: Uint8Array, context: ParseContext): ParsedMail {
 /**
  * Parses stage by stage: headers, plain text, HTML, attachments, what the texts say. Each gives what
  * it found, so that what is dearest comes last and a parse that is ended early has the rest; null
- * where others may have a turn.
+ * where others may run.
  * @param raw 0 or more bytes
  */
 export function* parseInStages(

@@ -28,7 +28,7 @@ export interface QuotedText {
 }
 
 /** What is looked at at once. */
-const LINES_A_TURN = 2_048;
+const LINES_A_SLICE = 2_048;
 const MARKS = /^[\s>]*/;
 const MAX_LINK_CHARACTERS = 2_000;
 const RULE = /^\s{0,9}[_*=-]{5,400}\s{0,9}$/;
@@ -67,9 +67,9 @@ export function quotedText(lines: readonly string[], quotes: readonly QuotedLine
     const belongs = kindOf(line) === "blockquote"
       ? (at: number) => kindOf(at) === "blockquote" || isQuote(at)
       : isQuote;
-    // What goes on beyond a turn is a quote again, but for a blockquote, which is one by its beginning.
+    // What goes on beyond a slice is a quote again, but for a blockquote, which is one by its beginning.
     const most = Math.min(
-      line + (belongs === isQuote ? Math.min(LINES_A_TURN, lookedAt) : lookedAt),
+      line + (belongs === isQuote ? Math.min(LINES_A_SLICE, lookedAt) : lookedAt),
       lines.length,
     );
     let end = line + 1;

@@ -13,7 +13,7 @@ import {
   type Test,
   valueOf,
 } from "./css_selectors.ts";
-import type { Steps } from "./steps.ts";
+import type { StepBudget } from "./step_budget.ts";
 
 /** Longer selectors are not judged. */
 const MAX_COMPOUNDS = 16;
@@ -216,7 +216,7 @@ function readNth(argument: string): [string, number, number] | null {
 function holdsAll(
   { name, tests }: ReadCompound,
   node: StyledNode,
-  steps: Steps,
+  steps: StepBudget,
 ): boolean | null {
   if (name !== null && name !== node.name) return false;
   steps.count(tests.length);

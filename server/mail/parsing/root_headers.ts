@@ -2,7 +2,7 @@
 import { parseAddresses } from "./addresses.ts";
 import { classifyMail } from "./automated.ts";
 import { fieldValue } from "./header_fields.ts";
-import { decodedValue, showHeaders } from "./headers.ts";
+import { decodedValue, showHeaders } from "./show_headers.ts";
 import { removeInvisible } from "./invisible_characters.ts";
 import { firstMessageId, messageIds } from "./message_ids.ts";
 import type { MailAddress, ParseContext, ParsedFacts, ParseWarning } from "./parsed_mail.ts";

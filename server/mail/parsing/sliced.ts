@@ -1,5 +1,5 @@
 /**
- * Work that lets others have a turn: a generator that yields null wherever it may be put aside. A
+ * Work that lets others run: a generator that yields null wherever it may be put aside. A
  * worker runs it to its end; where there are no workers the main thread does so in slices.
  */
 export type Sliced<T> = Generator<null, T>;

@@ -7,8 +7,8 @@ export interface DecodedBytes {
   isBroken: boolean;
 }
 
-/** Bytes looked at between two moments at which others may have a turn. */
-const BYTES_A_TURN = 64 * 1024;
+/** Bytes looked at between two moments at which others may run. */
+const BYTES_A_SLICE = 64 * 1024;
 /** Values 0-63; 64 for white space, 65 for the padding, 66 for what has no place there. */
 const BASE64 = base64Table();
 const [SKIP, PAD, FOREIGN] = [64, 65, 66];
@@ -33,9 +33,9 @@ export function* decodeTransfer(body: Uint8Array, encoding: string): Sliced<Deco
 export function* decodeBase64(body: Uint8Array): Sliced<DecodedBytes> {
   const bytes = new Uint8Array(Math.ceil(body.length / 4) * 3);
   let state: Base64State = { end: 0, bits: 0, count: 0, isBroken: false };
-  for (let at = 0; at < body.length; at += BYTES_A_TURN) {
+  for (let at = 0; at < body.length; at += BYTES_A_SLICE) {
     if (at > 0) yield null;
-    state = base64Piece(body.subarray(at, at + BYTES_A_TURN), bytes, state);
+    state = base64Piece(body.subarray(at, at + BYTES_A_SLICE), bytes, state);
   }
   const { bits, count } = state;
   const end = state.end + flush(bytes, state.end, bits, count);
@@ -86,7 +86,7 @@ export function* decodeQuotedPrintable(body: Uint8Array): Sliced<DecodedBytes> {
   let state: QuotedState = { next: 0, end: 0, blanks: 0, isBroken: false };
   while (state.next < body.length) {
     if (state.next > 0) yield null;
-    state = quotedPiece(body, state.next + BYTES_A_TURN, bytes, state);
+    state = quotedPiece(body, state.next + BYTES_A_SLICE, bytes, state);
   }
   const { end, blanks, isBroken } = state;
   return { bytes: bytes.subarray(0, end - blanks), isBroken };

@@ -36,8 +36,8 @@ export interface WalkLimits {
 
 /** Bytes of all headers together (mail page, "Receiving"). */
 export const MAX_HEAD_BYTES = 2 * 1024 * 1024;
-/** What is looked at between two moments at which others may have a turn. */
-const LINES_A_TURN = 2_048;
+/** What is looked at between two moments at which others may run. */
+const LINES_A_SLICE = 2_048;
 /** Bytes. */
 const USUAL_LINE = 128;
 /** RFC 2046 allows 70; some write more. */
@@ -113,7 +113,7 @@ export function* walkParts(
 
   let at = yield* begin(0);
   for (let lines = 1; at >= 0 && at < raw.length; lines++) {
-    if (lines % LINES_A_TURN === 0) yield null;
+    if (lines % LINES_A_SLICE === 0) yield null;
     const next = nextLine(raw, at);
     const found = delimiterAt(raw, at, next, boundaries);
     if (found === null) {
@@ -184,7 +184,7 @@ function* readHead(
   boundaries: Boundaries,
 ): Sliced<{ end: number; bodyStart: number }> {
   for (let [at, lines] = [start, 1]; at < raw.length; lines++) {
-    if (lines % LINES_A_TURN === 0) yield null;
+    if (lines % LINES_A_SLICE === 0) yield null;
     const next = nextLine(raw, at);
     if (raw[at] === LF || (raw[at] === CR && raw[at + 1] === LF)) {
       return { end: at, bodyStart: next };

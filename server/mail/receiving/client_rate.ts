@@ -2,7 +2,7 @@
 import { countedAddress, hashClientAddress } from "../../http/client_address.ts";
 import type { Limits } from "../../limits.ts";
 import { admit, type WindowRule } from "../../rate_window.ts";
-import type { Turn } from "../../storage/job.ts";
+import type { Transaction } from "../../storage/job.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { RecordKey } from "../../storage/record_key.ts";
 import { stageWindow, windowKey, type WindowRecord } from "../../storage/window_record.ts";
@@ -56,8 +56,8 @@ export class ClientRate {
       return;
     }
     const { limit, windowMs } = this.#rule();
-    const free = { limit: limit - refusals.heldOf(this.#name), windowMs };
-    this.#release = refusals.hold(this.#name);
+    const free = { limit: limit - refusals.reservedOf(this.#name), windowMs };
+    this.#release = refusals.reserve(this.#name);
     const found = await this.services.records.read<WindowRecord>(this.#key);
     const admitted = admit(found?.window ?? [], this.services.now(), free);
     if ("retryAfterMs" in admitted) this.#refused = refuse(admitted.retryAfterMs);
@@ -69,10 +69,10 @@ export class ClientRate {
   }
 
   /** Counts the message in the commit that stores it. @throws Refused */
-  stage(turn: Turn): void {
+  stage(transaction: Transaction): void {
     if (this.#key === null || this.#isCounted) return;
     this.#refused = null; // of an earlier plan, on a record that was outdated
-    stageWindow(turn, this.#key, this.#rule(), (ms) => this.#refused = refuse(ms));
+    stageWindow(transaction, this.#key, this.#rule(), (ms) => this.#refused = refuse(ms));
   }
 
   /** The commit was made. */

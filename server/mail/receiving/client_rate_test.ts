@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Turn } from "../../storage/job.ts";
+import type { Transaction } from "../../storage/job.ts";
 import type { WindowRecord } from "../../storage/window_record.ts";
 import { HOUR_MS } from "../../time_units.ts";
 import { ClientRate } from "./client_rate.ts";
@@ -17,7 +17,7 @@ Deno.test("ClientRate.stage() forgets a refusal that rested on an outdated recor
     refusals: new RefusalWindows(() => NOW_MS),
   }, "192.0.2.1");
   const turnOn = (record: WindowRecord | null) =>
-    ({ nowMs: NOW_MS, record: () => record, putRecord: () => {} }) as unknown as Turn;
+    ({ nowMs: NOW_MS, record: () => record, putRecord: () => {} }) as unknown as Transaction;
   assert.throws(() => client.stage(turnOn({ v: 1, window: [NOW_MS, 1] })), Refused);
   assert.ok(client.refused instanceof Refused);
   client.stage(turnOn(null));

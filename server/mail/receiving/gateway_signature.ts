@@ -2,7 +2,7 @@
 import { base64 } from "@scure/base";
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { RelayError } from "../../errors.ts";
-import { hashInTurns } from "../../http/hash_in_turns.ts";
+import { hashInSlices } from "../../http/hash_in_slices.ts";
 import { isTimely, type PossibleTimes } from "../../timely.ts";
 
 export function gatewayOff(): RelayError {
@@ -65,7 +65,7 @@ function readMacs(header: string): Uint8Array<ArrayBuffer>[] {
 
 /**
  * Requires that one of the signatures is over `{id}.{timestamp}.{signed}` and the bytes. The digest
- * of a large body is made in turns.
+ * of a large body is made in slices.
  * @param secret at least 24 bytes
  * @param signed what stands between timestamp and body, its dot included
  * @throws RelayError `invalid_signature`
@@ -83,7 +83,7 @@ export async function requireGatewaySignature(
 
 async function macOf(secret: Uint8Array, head: Uint8Array, body: Uint8Array): Promise<Uint8Array> {
   const hmac = createHmac("sha256", secret).update(head);
-  return (await hashInTurns(hmac, body)).digest();
+  return (await hashInSlices(hmac, body)).digest();
 }
 
 function wrongSignature(): RelayError {

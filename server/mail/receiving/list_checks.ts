@@ -36,7 +36,7 @@ export class ListChecks {
     const name = this.#nameOf(inbox);
     if (name === null) return null;
     const waitMs = this.#refusals.waitMs(name, limit);
-    if (waitMs === null) this.#held.push(this.#refusals.hold(name));
+    if (waitMs === null) this.#held.push(this.#refusals.reserve(name));
     return waitMs;
   }
 

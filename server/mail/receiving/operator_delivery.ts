@@ -57,8 +57,8 @@ export function operatorDelivery(
     oneNextHop: true,
     longestPauseMs: LONGEST_WAIT_MS,
     attempt: (item) => attempt(options, item),
-    alongside: ({ payload, result }) =>
-      result === "retry" ? null : (turn) => blobs.drop(turn, payload.blob),
+    extraWrites: ({ payload, result }) =>
+      result === "retry" ? null : (transaction) => blobs.drop(transaction, payload.blob),
   };
 }
 

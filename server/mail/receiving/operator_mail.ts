@@ -107,14 +107,14 @@ export class OperatorMail {
     const { commits, blobs, store, random } = this.services;
     const key = passedKey(hash);
     const id = `operator/${makeUlid(store.now(), random)}`;
-    return await commits.submit<NewOutgoing<OperatorPayload> | null>((turn) => {
-      const { nowMs, livedMs } = turn;
-      const former = turn.record(key);
-      if (former !== null && stillStands(former, DAY_MS, turn)) return null;
-      stageWindow(turn, RATE_KEY, RATE, (ms) => new RateReached(ms));
-      turn.putRecord(key, { v: 1, atMs: nowMs, livedMs });
-      stageRepetition(turn, key, DAY_MS);
-      blobs.keep(turn, payload.blob);
+    return await commits.submit<NewOutgoing<OperatorPayload> | null>((transaction) => {
+      const { nowMs, livedMs } = transaction;
+      const former = transaction.record(key);
+      if (former !== null && stillStands(former, DAY_MS, transaction)) return null;
+      stageWindow(transaction, RATE_KEY, RATE, (ms) => new RateReached(ms));
+      transaction.putRecord(key, { v: 1, atMs: nowMs, livedMs });
+      stageRepetition(transaction, key, DAY_MS);
+      blobs.keep(transaction, payload.blob);
       const item = {
         id,
         kind: OPERATOR_MAIL_KIND,
@@ -123,7 +123,7 @@ export class OperatorMail {
         endsAtMs: nowMs + OPERATOR_TRIED_MS,
         livedMs: store.lived(),
       };
-      stageNewOutgoing(turn, item);
+      stageNewOutgoing(transaction, item);
       return item;
     });
   }

@@ -11,9 +11,9 @@ import { Receiver } from "./receiver.ts";
 import { GATEWAY_ANSWERS, RememberedAnswers } from "./remembered_answers.ts";
 import { REPEATED_MAILS } from "./repeats.ts";
 import { receivingHandlers } from "./routes.ts";
-import { settle, type Settled } from "./settle.ts";
+import { type ReceivingResult, resultOf } from "./receiving_result.ts";
 
-export interface ReceivingBeside {
+export interface ReceivingOptions {
   /** Checks senders. */
   auth: Pick<Auth, "check">;
   /** Takes what comes to bounce addresses. */
@@ -27,12 +27,12 @@ export interface Receiving extends MailPart {
   repetitions: readonly RepetitionKind[];
   receiver: Receiver;
   /** Takes a mail as if nobody knew who hands it over. */
-  handIn(mail: Pick<ReceivedMail, "from" | "to" | "raw">): Promise<Settled>;
+  handIn(mail: Pick<ReceivedMail, "from" | "to" | "raw">): Promise<ReceivingResult>;
 }
 
 export function openReceiving(
   core: MailCore,
-  { auth, reports, inboundSecret, compose }: ReceivingBeside,
+  { auth, reports, inboundSecret, compose }: ReceivingOptions,
 ): Receiving {
   const { outgoing, mailer, from, reader, secret, deps: { config } } = core;
   const operator = config.mail.postmaster ?? from.address;
@@ -55,7 +55,7 @@ export function openReceiving(
     receiver,
     repetitions: [GATEWAY_ANSWERS, OPERATOR_MAILS, REPEATED_MAILS],
     handIn: async (mail) =>
-      settle(await receiver.receive({ ...mail, clientIp: null, clientHelo: null })),
+      resultOf(await receiver.receive({ ...mail, clientIp: null, clientHelo: null })),
     handlers: receivingHandlers({
       ...core,
       receiver,

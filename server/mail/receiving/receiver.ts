@@ -13,7 +13,7 @@ import type { BlobRef, Blobs } from "../../blobs/blobs.ts";
 import { type ErrorCode, RelayError, unavailable } from "../../errors.ts";
 import { sha256Of } from "../../http/sha256_of.ts";
 import type { Limits } from "../../limits.ts";
-import type { Turn } from "../../storage/job.ts";
+import type { Transaction } from "../../storage/job.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { valueSizeBytes } from "../../storage/stored_size.ts";
@@ -23,8 +23,8 @@ import { authOfShownFrom } from "../auth/fixed_auth.ts";
 import type { Party } from "../auth/next_check.ts";
 import { count } from "../figures/figures_record.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
-import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
-import { hasRoom, storageKey, type StorageRecord } from "../mailboxes/storage_use.ts";
+import type { Mailbox, Mailboxes, MailboxTransaction } from "../mailboxes/mailboxes.ts";
+import { fitsQuota, storageKey, type StorageRecord } from "../mailboxes/storage_quota.ts";
 import { findThread, readThread } from "../messages/find_thread.ts";
 import { countFitting } from "../parsing/fit_lists.ts";
 import type { ReadMail, ReadMailResult } from "../parsing/read_mail.ts";
@@ -65,7 +65,7 @@ export interface ReceiverServices {
 /** Keeps what became of a message, in a commit that is made anyway. */
 export interface OutcomeKeeper {
   /** As part of a plan: called again where the plan is. @param outcomes as they are if it is committed */
-  stage(turn: Turn, outcomes: readonly Outcome[]): unknown;
+  stage(transaction: Transaction, outcomes: readonly Outcome[]): unknown;
   /** @param staged what stage() returned in the commit that was made */
   committed(staged: unknown): void;
 }
@@ -83,10 +83,10 @@ interface Target {
 }
 
 /** What is counted and kept of a message besides. */
-interface Beside {
+interface Bookkeeping {
   client: ClientRate;
   lists: ListChecks;
-  kept: (Omit<OutcomeKeeper, "stage"> & { stage(turn: Turn): unknown }) | null;
+  kept: (Omit<OutcomeKeeper, "stage"> & { stage(transaction: Transaction): unknown }) | null;
 }
 
 /** What a change of a mailbox says when its inbox, or its org, has gone meanwhile. */
@@ -114,7 +114,7 @@ export class Receiver {
    */
   async receive(mail: ReceivedMail, keeper?: OutcomeKeeper): Promise<Outcome[]> {
     const outcomes = new Map<string, Outcome>();
-    const settle = (
+    const decide = (
       addresses: readonly string[],
       code: RefusedCode | null,
       retryAfterMs?: number,
@@ -139,7 +139,7 @@ export class Receiver {
       for (const target of targets) {
         const early = await this.#decideUnread(target, mail, lists, repeatKey);
         if (early === undefined) open.push(target);
-        else settle(target.spellings, early?.code ?? null, early?.retryAfterMs);
+        else decide(target.spellings, early?.code ?? null, early?.retryAfterMs);
       }
       if (open.length > 0) await client.look();
       if (open.length > 0 && client.refused === null) {
@@ -151,14 +151,14 @@ export class Receiver {
           // All others are decided: what the last commit stores is all that is left to know.
           const isLast = target === open.at(-1) && ![...outcomes.values()].some(isTemporary);
           const kept = keeper === undefined || !isLast ? null : {
-            stage(turn: Turn) {
-              settle(target.spellings, null);
-              return keeper.stage(turn, inOrder());
+            stage(transaction: Transaction) {
+              decide(target.spellings, null);
+              return keeper.stage(transaction, inOrder());
             },
             committed: keeper.committed,
           };
           const refused = await this.#store(target, mail, read, repeatKey, { client, lists, kept });
-          settle(target.spellings, refused?.code ?? null, refused?.retryAfterMs);
+          decide(target.spellings, refused?.code ?? null, refused?.retryAfterMs);
         }
       }
     } finally {
@@ -169,19 +169,19 @@ export class Receiver {
     const { refused } = client;
     for (const { spellings } of refused === null ? [] : open) {
       const left = spellings.filter((address) => !outcomes.has(address));
-      settle(left, "rate_limited", refused!.retryAfterMs);
+      decide(left, "rate_limited", refused!.retryAfterMs);
     }
     return inOrder();
   }
 
   /** @param settle told of addresses for which nothing is to be stored in an inbox */
-  async #targetsOf(mail: ReceivedMail, settle: (outcome: Outcome) => void): Promise<Target[]> {
+  async #targetsOf(mail: ReceivedMail, decide: (outcome: Outcome) => void): Promise<Target[]> {
     const { inboxes, records, limits, store, destinations } = this.services;
     const targets = new Map<string, Target>();
     for (const address of mail.to) {
       const destination = await destinations.find(address, mail);
       if (destination !== null && "code" in destination) {
-        settle({ address, ...destination });
+        decide({ address, ...destination });
         continue;
       }
       const about = destination?.about ?? null;
@@ -190,7 +190,7 @@ export class Receiver {
         : await inboxes.byId(about.orgId, about.inboxId);
       const org = inbox === null ? null : await records.read<OrgRecord>(orgKey(inbox.orgId));
       if (inbox === null || org === null || orgState(org, store.now(), limits) === "gone") {
-        settle({ address, code: "not_found" });
+        decide({ address, code: "not_found" });
         continue;
       }
       const target = targets.get(inbox.id) ?? { inbox, org, spellings: [], to: [], about };
@@ -214,19 +214,19 @@ export class Receiver {
     if (org.suspendedAtMs !== null) return new Refused("org_suspended");
     // Taken and dropped: the inbox is there again when the org is claimed, and tells nobody of it.
     if (orgState(org, nowMs, limits) === "expired") return null;
-    const place = { orgId: org.id, inboxId: inbox.id };
-    const repeat = await findRepeat(store, place, repeatKey);
+    const ref = { orgId: org.id, inboxId: inbox.id };
+    const repeat = await findRepeat(store, ref, repeatKey);
     if (repeat !== null) {
       // Another recipient may keep the sender trying for days: this one is not to have it again.
       const isOld = nowMs - repeat.atMs > HOUR_MS ||
         store.lived() - (repeat.livedMs ?? 0) > HOUR_MS;
-      if (mail.to.length > 1 && isOld) await this.#renew(place, repeatKey);
+      if (mail.to.length > 1 && isOld) await this.#renew(ref, repeatKey);
       return null;
     }
     const isRefused = lists.isRefusedUnread(inbox);
     if (isRefused === true) return new Refused("blocked");
     const stored = await records.read<StorageRecord>(storageKey(org.id));
-    if (!hasRoom(stored, mail.raw.length, org, nowMs, limits)) return new Refused("over_quota");
+    if (!fitsQuota(stored, mail.raw.length, org, nowMs, limits)) return new Refused("over_quota");
     const mailbox = await this.services.mailboxes.read(org.id, inbox.id);
     const window = this.#admit(mailbox, org, mail.raw.length, nowMs);
     if (window instanceof Refused) return window;
@@ -236,15 +236,15 @@ export class Receiver {
   }
 
   async #renew(
-    place: Pick<NewMessage, "orgId" | "inboxId">,
+    ref: Pick<NewMessage, "orgId" | "inboxId">,
     repeatKey: string,
   ): Promise<void> {
     const { mailboxes, store } = this.services;
-    await mailboxes.change<void>(place.orgId, place.inboxId, async () => {
-      const former = await findRepeat(store, place, repeatKey);
+    await mailboxes.change<void>(ref.orgId, ref.inboxId, async () => {
+      const former = await findRepeat(store, ref, repeatKey);
       return {
-        plan({ turn, mailbox }) {
-          stageRepeat(turn, place, repeatKey, former);
+        plan({ transaction, mailbox }) {
+          stageRepeat(transaction, ref, repeatKey, former);
           return { mailbox, result: undefined };
         },
       };
@@ -290,13 +290,13 @@ export class Receiver {
     mail: ReceivedMail,
     { facts, auth, sha256, ...texts }: ReadMailResult & { auth: MailAuth; sha256: string },
     repeatKey: string,
-    beside: Beside,
+    bookkeeping: Bookkeeping,
   ): Promise<Refused | null> {
     const isRefused = isRefusedByLists(inbox, mail.from, facts.from?.address ?? null, auth);
     const { blobs, inboxes, limits } = this.services;
-    if (isRefused !== false) beside.lists.count(inbox, refusalLimit(org, limits));
+    if (isRefused !== false) bookkeeping.lists.count(inbox, refusalLimit(org, limits));
     if (isRefused === "unknown") {
-      beside.client.countRefused();
+      bookkeeping.client.countRefused();
       throw unchecked();
     }
     if (isRefused) return new Refused("blocked");
@@ -321,11 +321,11 @@ export class Receiver {
       repeatKey,
     };
     try {
-      const stored = await this.#commit(message, about, beside);
+      const stored = await this.#commit(message, about, bookkeeping);
       if (stored === null) await blobs.discard(blob);
       else {
-        beside.client.counted();
-        beside.kept?.committed(stored.kept);
+        bookkeeping.client.counted();
+        bookkeeping.kept?.committed(stored.kept);
       }
       return null;
     } catch (error) {
@@ -344,7 +344,7 @@ export class Receiver {
   async #commit(
     message: NewMessage,
     about: MessageRow | null,
-    { client, kept }: Beside,
+    { client, kept }: Bookkeeping,
   ): Promise<{ kept: unknown } | null> {
     const { mailboxes, store, random } = this.services;
     const { orgId, inboxId, rfcMessageId } = message;
@@ -364,14 +364,14 @@ export class Receiver {
         sizeBytes: valueSizeBytes(row),
         plan: (given) => {
           const mailbox = this.#admitInCommit(given, message.blob);
-          client.stage(given.turn);
-          count(given.turn, orgId, given.turn.nowMs, { received: 1 });
-          stageRepeat(given.turn, message, message.repeatKey!);
+          client.stage(given.transaction);
+          count(given.transaction, orgId, given.transaction.nowMs, { received: 1 });
+          stageRepeat(given.transaction, message, message.repeatKey!);
           const added = stageMessage({ ...given, mailbox }, this.services, row, {
             thread,
             isFirstOfRfcId,
           });
-          return { mailbox: added.mailbox, result: { kept: kept?.stage(given.turn) } };
+          return { mailbox: added.mailbox, result: { kept: kept?.stage(given.transaction) } };
         },
       };
     });
@@ -385,14 +385,14 @@ export class Receiver {
   }
 
   /** What was decided before the message was read, decided again on what the commit finds. */
-  #admitInCommit({ turn, org, mailbox }: MailboxTurn, blob: BlobRef): Mailbox {
+  #admitInCommit({ transaction, org, mailbox }: MailboxTransaction, blob: BlobRef): Mailbox {
     const { limits } = this.services;
     if (org.suspendedAtMs !== null) throw new Refused("org_suspended");
     const bytes = blob.sections.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-    if (!hasRoom(turn.record(storageKey(org.id)), bytes, org, turn.nowMs, limits)) {
+    if (!fitsQuota(transaction.record(storageKey(org.id)), bytes, org, transaction.nowMs, limits)) {
       throw new Refused("over_quota");
     }
-    const window = this.#admit(mailbox, org, blob.sections[0]!.sizeBytes, turn.nowMs);
+    const window = this.#admit(mailbox, org, blob.sections[0]!.sizeBytes, transaction.nowMs);
     if (window instanceof Refused) throw window;
     return { ...mailbox, ...window };
   }

@@ -14,7 +14,7 @@ const MAX_NAMES = 4_096;
 export class RefusalWindows {
   readonly #windows = new BoundedMap<string, Window>(MAX_NAMES);
   /** Messages of which nobody knows yet whether they are refused. */
-  readonly #held = new Map<string, number>();
+  readonly #reserved = new Map<string, number>();
 
   /** @param now Unix milliseconds */
   constructor(private readonly now: () => number) {}
@@ -23,7 +23,7 @@ export class RefusalWindows {
   waitMs(name: string, limit: number): number | null {
     const admitted = admit(this.#windows.get(name) ?? [], this.now(), rule(limit));
     if ("retryAfterMs" in admitted) return admitted.retryAfterMs;
-    return this.countOf(name) + this.heldOf(name) < limit ? null : MINUTE_MS;
+    return this.countOf(name) + this.reservedOf(name) < limit ? null : MINUTE_MS;
   }
 
   /** Of the last hour. */
@@ -39,17 +39,17 @@ export class RefusalWindows {
     return count;
   }
 
-  heldOf(name: string): number {
-    return this.#held.get(name) ?? 0;
+  reservedOf(name: string): number {
+    return this.#reserved.get(name) ?? 0;
   }
 
   /** Counts a message as if it were refused, until the function is called that this returns. */
-  hold(name: string): () => void {
-    this.#held.set(name, this.heldOf(name) + 1);
+  reserve(name: string): () => void {
+    this.#reserved.set(name, this.reservedOf(name) + 1);
     return () => {
-      const left = this.heldOf(name) - 1;
-      if (left > 0) this.#held.set(name, left);
-      else this.#held.delete(name);
+      const left = this.reservedOf(name) - 1;
+      if (left > 0) this.#reserved.set(name, left);
+      else this.#reserved.delete(name);
     };
   }
 

@@ -23,15 +23,15 @@ Deno.test("RefusalWindows counts an hour of refusals by name, and no more than a
   assert.equal(windows.countOf("a"), 0);
 });
 
-Deno.test("RefusalWindows.hold() counts what may yet be refused, until it is known", () => {
+Deno.test("RefusalWindows.reserve() counts what may yet be refused, until it is known", () => {
   const { windows } = windowsOf();
   windows.count("a", 3);
-  const [first, second] = [windows.hold("a"), windows.hold("a")];
+  const [first, second] = [windows.reserve("a"), windows.reserve("a")];
   assert.deepEqual([windows.waitMs("a", 3), windows.waitMs("b", 3)], [MINUTE_MS, null]);
   first();
-  assert.deepEqual([windows.waitMs("a", 3), windows.heldOf("a")], [null, 1]);
+  assert.deepEqual([windows.waitMs("a", 3), windows.reservedOf("a")], [null, 1]);
   second();
-  assert.deepEqual([windows.heldOf("a"), windows.countOf("a")], [0, 1]);
+  assert.deepEqual([windows.reservedOf("a"), windows.countOf("a")], [0, 1]);
 });
 
 Deno.test("RefusalWindows shuts nobody out for what a clock counted that was ahead", () => {

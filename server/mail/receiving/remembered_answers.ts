@@ -12,7 +12,7 @@ import {
 } from "../../idempotency/repetition.ts";
 import type { RepetitionKind } from "../../idempotency/repetition_sweep.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
-import type { Turn } from "../../storage/job.ts";
+import type { Transaction } from "../../storage/job.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { defineRecord, type RecordKey } from "../../storage/record_key.ts";
 import type { Store } from "../../storage/store.ts";
@@ -66,9 +66,9 @@ export class RememberedAnswers {
 
   constructor(private readonly services: RememberedAnswersServices) {}
 
-  async at(webhookId: string): Promise<RememberedPlace> {
+  async at(webhookId: string): Promise<AnswerEntry> {
     const hash = await hashOf(webhookId);
-    return new RememberedPlace(this.services, answerKey(hash), {
+    return new AnswerEntry(this.services, answerKey(hash), {
       find: () => this.#findRefusal(hash),
       keep: (answer) => this.#keepRefusal(hash, answer),
     });
@@ -89,18 +89,18 @@ export class RememberedAnswers {
   }
 }
 
-interface RefusalPlace {
+interface RefusalEntry {
   find(): RememberedAnswer | null;
   /** @returns the answer that stands: another request under the same id may have been first */
   keep(answer: RememberedAnswer): RememberedAnswer;
 }
 
 /** What is remembered under one webhook-id. */
-export class RememberedPlace {
+export class AnswerEntry {
   constructor(
     private readonly services: RememberedAnswersServices,
     private readonly key: RecordKey<AnswerRecord>,
-    private readonly refusal: RefusalPlace,
+    private readonly refusal: RefusalEntry,
   ) {}
 
   async find(): Promise<RememberedAnswer | null> {
@@ -130,22 +130,26 @@ export class RememberedPlace {
    * Remembers an answer.
    * @returns gives the answer that stands: another request under the same id may have been first
    */
-  stage(turn: Turn, answer: RememberedAnswer): StagedAnswer {
-    const former = turn.record(this.key);
-    if (former !== null && stillStands(former, KEPT_MS, turn)) return () => this.#read(former);
-    const { nowMs: atMs, livedMs, attempt: bodyBy } = turn;
+  stage(transaction: Transaction, answer: RememberedAnswer): StagedAnswer {
+    const former = transaction.record(this.key);
+    if (former !== null && stillStands(former, KEPT_MS, transaction)) {
+      return () => this.#read(former);
+    }
+    const { nowMs: atMs, livedMs, attempt: bodyBy } = transaction;
     const record: AnswerRecord = { v: 1, status: answer.status, atMs, livedMs, bodyBy };
-    turn.putRecord(this.key, record);
-    if (former !== null) turn.delete(this.#bodyKey(former));
-    turn.set(this.#bodyKey(record), { v: 1, body: answer.body } satisfies BodyRow);
-    stageRepetition(turn, this.key, KEPT_MS, { beside: [bodyBeside(record)] });
+    transaction.putRecord(this.key, record);
+    if (former !== null) transaction.delete(this.#bodyKey(former));
+    transaction.set(this.#bodyKey(record), { v: 1, body: answer.body } satisfies BodyRow);
+    stageRepetition(transaction, this.key, KEPT_MS, { beside: [bodyBeside(record)] });
     return () => Promise.resolve(answer);
   }
 
   /** The same in a commit of its own; of a refusal in memory. */
   async keep(answer: RememberedAnswer): Promise<RememberedAnswer> {
     if (answer.status !== 200) return this.refusal.keep(answer);
-    const staged = await this.services.commits.submit((turn) => this.stage(turn, answer));
+    const staged = await this.services.commits.submit((transaction) =>
+      this.stage(transaction, answer)
+    );
     return await staged();
   }
 }

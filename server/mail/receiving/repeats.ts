@@ -9,7 +9,7 @@ import {
   type Written,
 } from "../../idempotency/repetition.ts";
 import type { RepetitionKind } from "../../idempotency/repetition_sweep.ts";
-import type { Turn } from "../../storage/job.ts";
+import type { Transaction } from "../../storage/job.ts";
 import type { Store } from "../../storage/store.ts";
 import { DAY_MS } from "../../time_units.ts";
 import type { NewMessage } from "../messages/stage_message.ts";
@@ -29,7 +29,7 @@ export interface RepeatRow extends Written {
   v: 1;
 }
 
-type RepeatPlace = Pick<NewMessage, "orgId" | "inboxId">;
+type InboxRef = Pick<NewMessage, "orgId" | "inboxId">;
 
 /** The row of the index of a row of this kind. */
 export function repeatIndexKey({ key, value }: Deno.KvEntry<unknown>): Deno.KvKey {
@@ -39,7 +39,7 @@ export function repeatIndexKey({ key, value }: Deno.KvEntry<unknown>): Deno.KvKe
 /** When such a message was stored within a day; null where none was. */
 export async function findRepeat(
   store: Pick<Store, "get" | "now" | "lived">,
-  { orgId, inboxId }: RepeatPlace,
+  { orgId, inboxId }: InboxRef,
   hash: string,
 ): Promise<RepeatRow | null> {
   const key = repeatRowKey(orgId, inboxId, hash);
@@ -52,16 +52,16 @@ export async function findRepeat(
  * @param former what stands in its place
  */
 export function stageRepeat(
-  turn: Turn,
-  { orgId, inboxId }: RepeatPlace,
+  transaction: Transaction,
+  { orgId, inboxId }: InboxRef,
   hash: string,
   former: RepeatRow | null = null,
 ): void {
   const key = repeatRowKey(orgId, inboxId, hash);
-  if (former !== null) turn.delete(repetitionKey(key, former, DAY_MS));
-  const row: RepeatRow = { v: 1, atMs: turn.nowMs, livedMs: turn.livedMs };
-  turn.set(key, row);
-  stageRepetition(turn, key, DAY_MS);
+  if (former !== null) transaction.delete(repetitionKey(key, former, DAY_MS));
+  const row: RepeatRow = { v: 1, atMs: transaction.nowMs, livedMs: transaction.livedMs };
+  transaction.set(key, row);
+  stageRepetition(transaction, key, DAY_MS);
 }
 
 /**

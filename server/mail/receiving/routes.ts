@@ -9,7 +9,7 @@ import { gatewayOff, readGatewayHeaders, requireGatewaySignature } from "./gatew
 import type { RefusedCode } from "./received_mail.ts";
 import type { Receiver } from "./receiver.ts";
 import type { RememberedAnswer, RememberedAnswers, StagedAnswer } from "./remembered_answers.ts";
-import { settle, type Settled } from "./settle.ts";
+import { type ReceivingResult, resultOf } from "./receiving_result.ts";
 
 export interface ReceivingRouteServices {
   receiver: Receiver;
@@ -34,22 +34,22 @@ export function receivingHandlers(
       const signed = readGatewayHeaders(headers, store.clock, limits.signatureWindowSeconds);
       const raw = await readBody(c);
       await requireGatewaySignature(signed, inboundSecret, `${header}.`, raw);
-      const place = await remembered.at(signed.id);
-      const former = await place.find();
+      const entry = await remembered.at(signed.id);
+      const former = await entry.find();
       if (former !== null) return give(former);
       let kept: StagedAnswer | null = null;
       const outcomes = await receiver.receive({ ...envelope, raw }, {
-        stage: (turn, outcomes) => place.stage(turn, answerTo(settle(outcomes))),
+        stage: (transaction, outcomes) => entry.stage(transaction, answerTo(resultOf(outcomes))),
         committed: (staged) => void (kept = staged as StagedAnswer),
       });
-      const settled = settle(outcomes);
+      const result = resultOf(outcomes);
       const staged = kept as StagedAnswer | null; // set by the callback
-      return give(staged === null ? await place.keep(answerTo(settled)) : await staged());
+      return give(staged === null ? await entry.keep(answerTo(result)) : await staged());
     },
   } satisfies MailHandlers;
 }
 
-function answerTo({ accepted, rejected }: Settled): RememberedAnswer {
+function answerTo({ accepted, rejected }: ReceivingResult): RememberedAnswer {
   const body = accepted.length > 0 ? { accepted, rejected } : {
     error: { code: "not_found", message: nobodyOf(rejected) },
   };
@@ -60,7 +60,7 @@ function answerTo({ accepted, rejected }: Settled): RememberedAnswer {
 }
 
 /** An error has one shape, so that its words say why; addresses stay out of them. */
-function nobodyOf(rejected: Settled["rejected"]): string {
+function nobodyOf(rejected: ReceivingResult["rejected"]): string {
   const counts = new Map<RefusedCode, number>();
   for (const { code } of rejected) counts.set(code, (counts.get(code) ?? 0) + 1);
   const told = [...counts].map(([code, count]) => `${code}: ${count}`).join(", ");

@@ -1,6 +1,6 @@
 /** Drafts as the store holds them: rows of their inbox, changed in commits of its mailbox alone. */
 import type { BlobRef } from "../../blobs/blobs.ts";
-import type { ExtraHeader } from "../composing/outgoing_message.ts";
+import type { ExtraHeader } from "../composing/message_content.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
 import type { StoredAnswer } from "./stored_answer.ts";
 

@@ -1,7 +1,7 @@
 /** Which org an identity of Google's signs in to (mail page, "Orgs and the ways in"). */
 import type { Limits } from "../../limits.ts";
 import { defineRecord } from "../../storage/record_key.ts";
-import type { Turn } from "../../storage/job.ts";
+import type { Transaction } from "../../storage/job.ts";
 import { orgKey, type OrgRecord, orgState } from "./org_record.ts";
 
 /** ["mail-google", sub]: the org of an identity. The org has the last word: holderOf(). */
@@ -13,12 +13,12 @@ export const googleKey = defineRecord<GoogleRecord, [sub: string]>(["mail-google
 
 /** The org that an identity signs in to, in any job; null for none. One that is gone holds no identity. */
 export function holderOf(
-  turn: Pick<Turn, "nowMs" | "record">,
+  transaction: Pick<Transaction, "nowMs" | "record">,
   sub: string,
   limits: Pick<Limits, "mailTrialPurgeDays">,
 ): OrgRecord | null {
-  const bound = turn.record(googleKey(sub));
-  const org = bound && turn.record(orgKey(bound.orgId));
-  if (org?.google?.sub !== sub || orgState(org, turn.nowMs, limits) === "gone") return null;
+  const bound = transaction.record(googleKey(sub));
+  const org = bound && transaction.record(orgKey(bound.orgId));
+  if (org?.google?.sub !== sub || orgState(org, transaction.nowMs, limits) === "gone") return null;
   return org;
 }

@@ -1,7 +1,7 @@
 /** Which orgs carry an address, and which of them a sign-in by it opens (mail page, "Orgs and the ways in"). */
 import type { Rows } from "../../storage/rows.ts";
 import type { Limits } from "../../limits.ts";
-import type { Turn } from "../../storage/job.ts";
+import type { Transaction } from "../../storage/job.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { defineRecord } from "../../storage/record_key.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
@@ -27,14 +27,14 @@ export const emailOrgKey = (email: string, orgId: string): Deno.KvKey => [
  * @returns what changes of the org
  */
 export function stageVerifiedEmail(
-  turn: Turn,
+  transaction: Transaction,
   { id, verifiedEmail: former }: Pick<OrgRecord, "id" | "verifiedEmail">,
   email: string,
   proof: EmailProof | null,
 ): Pick<OrgRecord, "verifiedEmail" | "emailProof"> {
-  if (former !== null && former !== email) turn.delete(emailOrgKey(former, id));
-  turn.set(emailOrgKey(email, id), proof);
-  turn.putRecord(emailKey(email), { v: 1, attempt: turn.attempt }, EXPIRY_MARGIN_MS);
+  if (former !== null && former !== email) transaction.delete(emailOrgKey(former, id));
+  transaction.set(emailOrgKey(email, id), proof);
+  transaction.putRecord(emailKey(email), { v: 1, attempt: transaction.attempt }, EXPIRY_MARGIN_MS);
   return { verifiedEmail: email, emailProof: proof };
 }
 

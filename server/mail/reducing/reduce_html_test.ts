@@ -8,10 +8,10 @@ import { propertyRuns } from "../../../tests/support/property_runs.ts";
 import { htmlToText } from "../parsing/html_text.ts";
 import { toEnd } from "../parsing/sliced.ts";
 import type { OwnPicture } from "./reduced_addresses.ts";
-import { reduceHtml as reduceInTurns } from "./reduce_html.ts";
+import { reduceHtml as reduceInSlices } from "./reduce_html.ts";
 
 const PICTURES = [{ contentId: "logo@example", sizeBytes: 70 }];
-const reduceHtml = (html: string, pictures: OwnPicture[]) => toEnd(reduceInTurns(html, pictures));
+const reduceHtml = (html: string, pictures: OwnPicture[]) => toEnd(reduceInSlices(html, pictures));
 const reduced = (html: string) => reduceHtml(html, PICTURES).html;
 const removed = (html: string) => reduceHtml(html, PICTURES).removed;
 

@@ -10,7 +10,7 @@ import { fontFamilies } from "./font_families.ts";
 import { hexOf } from "./shown_colors.ts";
 
 /** Where the element stands, as far as values depend on it. */
-export interface StyledPlace {
+export interface StyleContext {
   name: string;
   /** Font of what it stands in, in pixels. */
   parentFontPx: number;
@@ -65,19 +65,19 @@ const INDENTING = /^(?:margin|padding)-left$/;
  */
 export function reduceStyle(
   css: string,
-  place: StyledPlace,
+  context: StyleContext,
   told: (property: string) => void,
 ): ReducedStyle {
   const removed = (property: string) => told(property.replace(SIDE, "$1"));
   const given = readValues(css, removed);
   const kept = new Map<string, string>();
-  let { fontPx } = place;
+  let { fontPx } = context;
   const size = given.get("font-size");
   if (size !== undefined) {
     const read = readFontSize(size);
     if (read === undefined) removed("font-size");
     else {
-      const px = "px" in read ? read.px : read.ofParent * place.parentFontPx;
+      const px = "px" in read ? read.px : read.ofParent * context.parentFontPx;
       fontPx = rounded(Math.min(Math.max(px, MIN_FONT_PX), MAX_FONT_PX));
       if (fontPx !== rounded(px)) removed("font-size");
       kept.set("font-size", `${fontPx}px`);
@@ -85,7 +85,7 @@ export function reduceStyle(
   }
   let color: ReducedStyle["color"];
   let background: Color | undefined;
-  let left = place.indentLeftPx;
+  let left = context.indentLeftPx;
   for (const [property, value] of given) {
     if (property === "font-size") continue;
     if (property === "color") {
@@ -98,7 +98,7 @@ export function reduceStyle(
       if (background === undefined) removed(property);
       continue;
     }
-    const reduced = reducedValue(property, value, fontPx, place);
+    const reduced = reducedValue(property, value, fontPx, context);
     if (reduced === undefined) {
       removed(property);
       continue;
@@ -113,7 +113,7 @@ export function reduceStyle(
     }
     kept.set(property, reduced);
   }
-  return { declarations: kept, color, background, fontPx, indentPx: place.indentLeftPx - left };
+  return { declarations: kept, color, background, fontPx, indentPx: context.indentLeftPx - left };
 }
 
 /** What is declared last of each property, shorthands taken apart. */
@@ -169,18 +169,18 @@ function reducedValue(
   property: string,
   value: string,
   fontPx: number,
-  place: StyledPlace,
+  context: StyleContext,
 ): string | undefined {
   // In a line, what is set to its top or bottom may lie over the line beside it.
   if (property === "vertical-align" && (value === "top" || value === "bottom")) {
-    return /^(?:td|th|tr)$/.test(place.name) ? value : undefined;
+    return /^(?:td|th|tr)$/.test(context.name) ? value : undefined;
   }
   if (Object.hasOwn(WORDS, property)) return WORDS[property]!.test(value) ? value : undefined;
   if (property === "font-family") return fontFamilies(value);
   if (property === "line-height") return lineHeight(value, fontPx);
-  if (property === "width" || property === "max-width") return widthOf(property, value, place);
+  if (property === "width" || property === "max-width") return widthOf(property, value, context);
   if (property.startsWith("border-")) return border(value);
-  return space(property, value, fontPx, place);
+  return space(property, value, fontPx, context);
 }
 
 /** As a number, since a length would be handed on to larger letters. */
@@ -200,7 +200,7 @@ function lineHeight(value: string, fontPx: number): string | undefined {
 function widthOf(
   property: "width" | "max-width",
   value: string,
-  { name, isInTable, fontPx }: StyledPlace,
+  { name, isInTable, fontPx }: StyleContext,
 ): string | undefined {
   const isCell = name === "td" || name === "th";
   const isTable = name === "table";
@@ -228,7 +228,7 @@ function space(
   property: string,
   value: string,
   fontPx: number,
-  { isInTable, name }: StyledPlace,
+  { isInTable, name }: StyleContext,
 ): string | undefined {
   const isBeside = /-(?:left|right)$/.test(property);
   const isMargin = property.startsWith("margin");

@@ -1,6 +1,6 @@
 /**
  * Searches mail by reading it, the newest first (mail page, "Lists, polling, search"). A search looks
- * at so many messages in so much time, in turns, and says where to go on.
+ * at so many messages in so much time, in slices, and says where to go on.
  */
 import type { Blobs } from "../../blobs/blobs.ts";
 import { unavailable } from "../../errors.ts";
@@ -19,7 +19,7 @@ import { newestMessages } from "./newest_messages.ts";
 import type { Term } from "./search_terms.ts";
 import { readWholeText } from "./read_whole_text.ts";
 import { type Span, TermMatcher } from "./term_matcher.ts";
-import { Turns } from "./turns.ts";
+import { PacedSlices } from "./paced_slices.ts";
 
 export interface MailSearchServices {
   store: Rows;
@@ -34,7 +34,7 @@ export interface SearchBounds {
   messages: number;
   /** How long it looks; one message at least. */
   lookMs: number;
-  /** Searches at one time, of one org and of all, and how many of these wait in line. */
+  /** Searches at one time, of one org and of all, and how many of these wait in a queue. */
   perOrg: number;
   atOneTime: number;
   waiting: number;
@@ -130,13 +130,13 @@ export class MailSearch {
     { make, ...bounds }: SearchPage<Row>,
   ): Promise<FoundPage<Row>> {
     const untilMs = this.#now() + this.#bounds.lookMs;
-    const turns = new Turns(this.#now);
+    const slices = new PacedSlices(this.#now);
     const matcher = new TermMatcher(asked.terms);
     const page = new BoundedPage<Row>(bounds);
     let position: string | null = null;
     let looked = 0;
     for await (const some of this.#batches(orgId, asked)) {
-      turns.begin();
+      slices.begin();
       for (const { row, head } of some) {
         if (page.rows.length >= bounds.limit) {
           return { rows: page.rows, next: position, isPartial: false };
@@ -145,7 +145,7 @@ export class MailSearch {
           return { rows: page.rows, next: position, isPartial: true };
         }
         looked++;
-        const found = fits(row, asked) ? await this.#match(matcher, row, head, turns) : null;
+        const found = fits(row, asked) ? await this.#match(matcher, row, head, slices) : null;
         if (found !== null) {
           page.add([make({ row, highlights: found })]);
           if (page.hasMore) return { rows: page.rows, next: position, isPartial: false };
@@ -186,7 +186,7 @@ export class MailSearch {
     matcher: TermMatcher,
     row: MessageRow,
     head: ShownHead | null,
-    turns: Turns,
+    slices: PacedSlices,
   ): Promise<Highlights | null> {
     matcher.begin();
     const take = async (text: string, enough: number): Promise<Span[]> => {
@@ -194,7 +194,7 @@ export class MailSearch {
       for (;;) {
         const step = steps.next();
         if (step.done === true) return step.value;
-        await turns.yield();
+        await slices.yield();
       }
     };
     const subject = row.subject ?? "";
@@ -203,20 +203,20 @@ export class MailSearch {
     const isCut = head?.shown === undefined
       ? head?.truncated === true
       : row.blob.sections[SHOWN] !== undefined;
-    await turns.yield();
+    await slices.yield();
     if (!isCut && !matcher.mayHold([subject, ...names, text])) return null;
     const inSubject = await take(subject, 1);
     for (const field of names) await take(field, 0);
     let inText = await take(text, MAX_FRAGMENTS);
     if (isCut && !matcher.hasAll) {
       const whole = await readWholeText(this.services, row);
-      turns.begin();
+      slices.begin();
       if (whole !== null) {
         text = whole;
         inText = await take(text, MAX_FRAGMENTS);
       }
     }
-    await turns.yield();
+    await slices.yield();
     return matcher.hasAll
       ? highlightsOf({ subject, text }, { subject: inSubject, text: inText })
       : null;

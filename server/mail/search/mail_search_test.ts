@@ -38,7 +38,7 @@ function makeRow(inboxId: string, minute: number): MessageRow {
   };
 }
 
-/** Searches over inboxes of messages a minute apart, in turns; each read of a text takes readMs. */
+/** Searches over inboxes of messages a minute apart, in slices; each read of a text takes readMs. */
 async function openWorld({ count, readMs = 0, bounds = BOUNDS, text = "hello there" }: {
   count: number;
   readMs?: number;

@@ -1,10 +1,10 @@
 /** GET /v1/mail/search (mail page, "Lists, polling, search"). */
 import { Buffer } from "node:buffer";
 import { JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
-import type { AnswersInHand } from "../../http/answers_in_hand.ts";
+import type { AnswerBudget } from "../../http/answer_budget.ts";
 import { answerWhole, LARGE_ANSWER_BYTES } from "../../http/large_answer.ts";
 import type { Limits } from "../../limits.ts";
-import type { Sendings } from "../delivery/sending_now.ts";
+import type { SendsInFlight } from "../delivery/sends_in_flight.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { ListPages } from "../list_pages.ts";
 import type { MailHandlers } from "../paths.ts";
@@ -17,13 +17,13 @@ export interface SearchRouteServices {
   search: MailSearch;
   inboxes: Inboxes;
   pages: ListPages;
-  answers: AnswersInHand;
-  sendings: Pick<Sendings, "snapshot">;
+  answers: AnswerBudget;
+  inFlight: Pick<SendsInFlight, "snapshot">;
   limits: Pick<Limits, "pageBytes">;
 }
 
 export function searchHandlers(
-  { search, inboxes, pages, answers, sendings, limits }: SearchRouteServices,
+  { search, inboxes, pages, answers, inFlight, limits }: SearchRouteServices,
 ) {
   return {
     async searchMail(request) {
@@ -36,7 +36,7 @@ export function searchHandlers(
         inbox: query.inboxNamed === undefined ? null : inboxIds[0]!,
         ...boundOfSearch(query),
       });
-      const now = await sendings.snapshot();
+      const now = await inFlight.snapshot();
       const { rows, next, isPartial } = await search.find(org.id, {
         terms: query.terms,
         inboxIds,
@@ -56,7 +56,9 @@ export function searchHandlers(
       const partial = isPartial ? ',"partial":true' : "";
       const text = `{"data":[${rows.join(",")}],"next_cursor":${cursor}${partial}}`;
       const body = new TextEncoder().encode(text);
-      if (body.length > LARGE_ANSWER_BYTES) c.set("hold", answers.hold(body.length, "agent"));
+      if (body.length > LARGE_ANSWER_BYTES) {
+        c.set("reservation", answers.reserve(body.length, "agent"));
+      }
       return answerWhole(body, { headers: { ...JSON_HEADERS, ...NO_STORE } });
     },
   } satisfies MailHandlers;

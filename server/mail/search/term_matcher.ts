@@ -8,8 +8,8 @@ export interface Span {
   end: number;
 }
 
-/** Tokens between two turns that take() offers. */
-const TOKENS_A_TURN = 256;
+/** Tokens between two slices that take() offers. */
+const TOKENS_A_SLICE = 256;
 
 /** UTF-16 units; in NFKC they may become eighteen times as many. */
 const FOLDED_AT_ONCE = 8 * 1024;
@@ -70,7 +70,7 @@ export class TermMatcher {
         if (spans.length < enough) spans.push({ start: first, end });
       }
       if (this.hasAll && spans.length >= enough) break;
-      if (count % TOKENS_A_TURN === 0) yield;
+      if (count % TOKENS_A_SLICE === 0) yield;
     }
     return spans;
   }

@@ -72,12 +72,15 @@ export class MailSecret {
   async #make(): Promise<SealedRow> {
     const { commits, ring, random } = this.options;
     const fresh = random(SECRET_BYTES);
-    return await commits.submit((turn) => {
-      const stored = turn.record(secretKey);
+    return await commits.submit((transaction) => {
+      const stored = transaction.record(secretKey);
       if (stored !== null) return stored;
       const row: SealedRow = { v: 1, ...ring.seal(fresh, BOUND_TO) };
-      turn.putRecord(secretKey, row);
-      turn.set(keyMarkKey(row.keyId), { v: 1, sealedAtMs: turn.nowMs } satisfies KeyMark);
+      transaction.putRecord(secretKey, row);
+      transaction.set(
+        keyMarkKey(row.keyId),
+        { v: 1, sealedAtMs: transaction.nowMs } satisfies KeyMark,
+      );
       return row;
     });
   }

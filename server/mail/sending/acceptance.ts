@@ -9,8 +9,8 @@ import type { Inbox } from "../records/inbox_record.ts";
 import type { GivenKey, KeyedAnswer, KeyedAnswers } from "./keyed_answers.ts";
 import { hideRecipients } from "./hide_recipients.ts";
 import type { KeptAnswer } from "./large_answers.ts";
-import type { OutgoingWork } from "./outgoing_work.ts";
-import type { OutgoingKind, OutgoingRequests } from "./read_outgoing.ts";
+import type { ComposeWorker } from "./compose_worker.ts";
+import type { SendBodies, SendBodyKind } from "./read_send_body.ts";
 import type { Proposals } from "./proposals.ts";
 import type { MessageToSend, Sender } from "./sender.ts";
 
@@ -18,7 +18,7 @@ export interface AcceptanceServices {
   inboxes: Pick<Inboxes, "find">;
   sender: Sender;
   keyedAnswers: KeyedAnswers;
-  work: OutgoingWork;
+  work: ComposeWorker;
   proposals: Proposals;
   limits: Limits;
   now: () => number;
@@ -46,12 +46,12 @@ export class Acceptance {
    * @param make the message that the body asks for
    * @throws RelayError `trial_org_cannot_send`, those of the body, of its key and of sending
    */
-  async accept<K extends OutgoingKind>(
+  async accept<K extends SendBodyKind>(
     caller: SendingCaller,
     { id: inboxId }: Pick<Inbox, "id">,
     given: GivenRequest,
     kind: K,
-    make: (asked: OutgoingRequests[K]) => Promise<MessageToSend> | MessageToSend,
+    make: (asked: SendBodies[K]) => Promise<MessageToSend> | MessageToSend,
   ): Promise<KeyedAnswer> {
     const { inboxes, limits, now, work, keyedAnswers, proposals, sender } = this.services;
     refuseTrial(caller.org);

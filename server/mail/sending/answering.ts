@@ -2,7 +2,7 @@
 import type { Blobs } from "../../blobs/blobs.ts";
 import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
-import type { OutgoingAttachment } from "../composing/outgoing_message.ts";
+import type { NewAttachment } from "../composing/message_content.ts";
 import type { ShownTexts } from "../messages/shown_texts.ts";
 import type { ShownHead } from "../parsing/encoded_texts.ts";
 import type { MailWorker } from "../parsing/mail_worker.ts";
@@ -89,7 +89,7 @@ export class Answering {
     return head.shown ?? (await read(REST) as ShownTexts).text;
   }
 
-  async #attachmentsOf(row: MessageRow): Promise<OutgoingAttachment[]> {
+  async #attachmentsOf(row: MessageRow): Promise<NewAttachment[]> {
     const { blobs, reader, limits } = this.services;
     if (row.attachments.length === 0) return [];
     const raw = await blobs.read(row.blob, RAW);

@@ -33,14 +33,14 @@ export class CancelMessage {
       if (row === null || thread === null) throw unknownObject("message");
       return {
         plan(given) {
-          const { turn } = given;
-          if (messageStatus(row, turn.nowMs) !== "scheduled") throw alreadySent();
+          const { transaction } = given;
+          if (messageStatus(row, transaction.nowMs) !== "scheduled") throw alreadySent();
           const cancelled: MessageRow = {
             ...row,
-            cancelledAtMs: turn.nowMs,
+            cancelledAtMs: transaction.nowMs,
             recipients: row.recipients.map((one) => ({ ...one, nextAttemptAtMs: null })),
           };
-          count(turn, orgId, row.createdAtMs, { pending: -row.recipients.length });
+          count(transaction, orgId, row.createdAtMs, { pending: -row.recipients.length });
           return { ...stageChange(given, row, cancelled, thread), result: cancelled };
         },
       };

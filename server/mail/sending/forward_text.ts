@@ -2,7 +2,7 @@
 import type { MailAddress } from "../parsing/parsed_mail.ts";
 import type { MessageRow } from "../records/message_record.ts";
 import { cleanLineOf } from "./clean_line_of.ts";
-import type { OutgoingLimits } from "../composing/outgoing_message.ts";
+import type { MessageLimits } from "../composing/message_content.ts";
 import { refuseLargeBodies } from "./read_bodies.ts";
 
 const LINE = "---------- Forwarded message ----------";
@@ -19,7 +19,7 @@ export function forwardText(
   text: string | null,
   original: Pick<MessageRow, "from" | "to" | "subject" | "createdAtMs">,
   originalText: string | null,
-  limits: Pick<OutgoingLimits, "mailBodyBytes">,
+  limits: Pick<MessageLimits, "mailBodyBytes">,
 ): string {
   const about = [
     ...(original.from === null ? [] : [`From: ${shown(original.from)}`]),

@@ -1,5 +1,5 @@
 /** An attachment of a stranger's mail, made fit to go on (mail page, "Endpoints"). Pure. */
-import type { OutgoingAttachment } from "../composing/outgoing_message.ts";
+import type { NewAttachment } from "../composing/message_content.ts";
 import type { FoundAttachment } from "../parsing/parsed_mail.ts";
 import { cleanLineOf } from "./clean_line_of.ts";
 import { isContentType, MAX_FILENAME } from "./read_attachments.ts";
@@ -8,7 +8,7 @@ import { isContentType, MAX_FILENAME } from "./read_attachments.ts";
 export function forwardedAttachment(
   { id, filename, contentType }: Pick<FoundAttachment, "id" | "filename" | "contentType">,
   content: Uint8Array<ArrayBuffer>,
-): OutgoingAttachment {
+): NewAttachment {
   const name = (filename ?? "").replace(/[/\\]/g, "_").replaceAll("=?", "= ?");
   const type = contentType.toLowerCase();
   return {

@@ -9,7 +9,7 @@ import { ANSWER_KEPT_MS, type KeyedCommit } from "../../idempotency/key_use.ts";
 import { stageRepetition } from "../../idempotency/repetition.ts";
 import type { EndedUse, RepetitionKind } from "../../idempotency/repetition_sweep.ts";
 import { ANSWER_BESIDE } from "../../idempotency/reserved_requests.ts";
-import type { Turn } from "../../storage/job.ts";
+import type { Transaction } from "../../storage/job.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
 import type { WrittenBlobs } from "../mailboxes/written_blobs.ts";
 import { MAIL_KEYS, type StoredAnswer, useKey } from "../records/stored_answer.ts";
@@ -84,28 +84,28 @@ export class LargeAnswers implements RepetitionKind {
    * @returns what the message or draft has to know of it
    */
   keep(
-    turn: Turn,
+    transaction: Transaction,
     orgId: string,
     keyed: KeyedCommit<KeptAnswer>,
     kept: KeptAnswer,
   ): StoredAnswer {
     const blob = "blob" in kept ? kept.blob : null;
     const rowBytes = "blob" in kept ? 0 : kept.body.length;
-    if (blob !== null) this.services.blobs.keep(turn, blob);
-    else countStorage(turn, orgId, rowBytes);
-    keyed.write(turn, kept, { rowBytes, blob } satisfies HeldAnswer);
-    const { nowMs, livedMs } = turn;
+    if (blob !== null) this.services.blobs.keep(transaction, blob);
+    else countStorage(transaction, orgId, rowBytes);
+    keyed.write(transaction, kept, { rowBytes, blob } satisfies HeldAnswer);
+    const { nowMs, livedMs } = transaction;
     const scope = keyed.key.at(-1) as string;
     return { scope, dueMs: nowMs + STORED_MS, livedMs, rowBytes, blob };
   }
 
   /** Drops and counts out what an answer took. */
-  readonly alongside = {
+  readonly extraWrites = {
     records: ({ key }: EndedUse) => key === null ? [] : [storageKey(key[1] as string)],
-    plan: (turn: Turn, { key, held }: EndedUse) => {
+    plan: (transaction: Transaction, { key, held }: EndedUse) => {
       const { rowBytes, blob, isUncounted } = held as HeldAnswer;
-      if (blob !== null) this.services.blobs.drop(turn, blob, isUncounted !== true);
-      if (key !== null) countOut(turn, key[1] as string, rowBytes);
+      if (blob !== null) this.services.blobs.drop(transaction, blob, isUncounted !== true);
+      if (key !== null) countOut(transaction, key[1] as string, rowBytes);
     },
   };
 
@@ -141,13 +141,17 @@ export class LargeAnswers implements RepetitionKind {
 }
 
 /** Has an answer end when it was to end, and counts by then what is left of it. */
-export function stageAnswerEnd(turn: Turn, orgId: string, answer: StoredAnswer): void {
+export function stageAnswerEnd(
+  transaction: Transaction,
+  orgId: string,
+  answer: StoredAnswer,
+): void {
   const { scope, livedMs, rowBytes, blob } = answer;
   const held: HeldAnswer = { rowBytes, blob };
   if (livedMs === undefined) {
-    turn.set(formerIndexKey(answer), { v: 1, orgId, ...held } satisfies FormerIndexRow);
+    transaction.set(formerIndexKey(answer), { v: 1, orgId, ...held } satisfies FormerIndexRow);
   } else {
     const key = useKey(orgId, scope);
-    stageRepetition(turn, key, ANSWER_KEPT_MS, { livedMs, beside: ANSWER_BESIDE, held });
+    stageRepetition(transaction, key, ANSWER_KEPT_MS, { livedMs, beside: ANSWER_BESIDE, held });
   }
 }

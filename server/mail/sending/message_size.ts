@@ -1,7 +1,7 @@
 /** How large a message may be that comes from more than one request: a forward, a changed draft. Pure. */
 import { Buffer } from "node:buffer";
 import { RelayError } from "../../errors.ts";
-import type { OutgoingBodies, OutgoingLimits } from "../composing/outgoing_message.ts";
+import type { MessageBodies, MessageLimits } from "../composing/message_content.ts";
 
 /**
  * Refuses what would not fit one request to send.
@@ -9,9 +9,9 @@ import type { OutgoingBodies, OutgoingLimits } from "../composing/outgoing_messa
  * @throws RelayError `payload_too_large`
  */
 export function refuseLargeMessage(
-  { text, html }: OutgoingBodies,
+  { text, html }: MessageBodies,
   attachmentBytes: readonly number[],
-  limits: Pick<OutgoingLimits, "mailRequestBytes" | "mailAttachments">,
+  limits: Pick<MessageLimits, "mailRequestBytes" | "mailAttachments">,
 ): void {
   const { mailRequestBytes: mostBytes, mailAttachments: most } = limits;
   const bodyBytes = Buffer.byteLength(text ?? "") + Buffer.byteLength(html ?? "");

@@ -11,13 +11,13 @@ import { Answering } from "./answering.ts";
 import { CancelMessage } from "./cancel_message.ts";
 import { KeyedAnswers } from "./keyed_answers.ts";
 import { LargeAnswers } from "./large_answers.ts";
-import { OutgoingWork } from "./outgoing_work.ts";
+import { ComposeWorker } from "./compose_worker.ts";
 import { type Proposals, sendingHandlers } from "./routes.ts";
 import { Sender } from "./sender.ts";
 
 /** What messages, drafts and notices go out by. */
-export interface Outbound extends MailPart {
-  work: OutgoingWork;
+export interface SenderPart extends MailPart {
+  work: ComposeWorker;
   sender: Sender;
   /** What requests write their blobs by. */
   written: WrittenBlobs;
@@ -27,7 +27,7 @@ export interface Outbound extends MailPart {
   compose(mail: MailToCompose, owner: string): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-export function openOutbound(core: MailCore, suppressions: Suppressions): Outbound {
+export function openSender(core: MailCore, suppressions: Suppressions): SenderPart {
   const { domain, deps: { config, log } } = core;
   const { dkim } = config.mail;
   // One of its own: mail of strangers may hold a worker for seconds, and this one gets the DKIM key.
@@ -35,7 +35,7 @@ export function openOutbound(core: MailCore, suppressions: Suppressions): Outbou
     start: config.onDeploy ? null : startMailWorker,
     onLoss: logSparsely(log, "mail_worker_lost"),
   });
-  const work = new OutgoingWork(worker);
+  const work = new ComposeWorker(worker);
   const written = new WrittenBlobs(core);
   const largeAnswers = new LargeAnswers({ ...core, written });
   const sender = new Sender({
@@ -64,9 +64,9 @@ export interface Sending extends MailPart {
 }
 
 /** @param proposals takes what a person has to approve first */
-export function openSending(core: MailCore, outbound: Outbound, proposals: Proposals): Sending {
+export function openSending(core: MailCore, senderPart: SenderPart, proposals: Proposals): Sending {
   const answering = new Answering(core);
-  const services = { ...core, ...outbound, proposals };
+  const services = { ...core, ...senderPart, proposals };
   const acceptance = new Acceptance(services);
   const cancel = new CancelMessage(core);
   return {

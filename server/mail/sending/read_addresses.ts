@@ -3,7 +3,7 @@ import type { JsonValue } from "../../../toolkit/json_value.ts";
 import { invalidJson, RelayError } from "../../errors.ts";
 import { cleanEmail } from "../email_address.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
-import type { OutgoingLimits, Recipients } from "../composing/outgoing_message.ts";
+import type { MessageLimits, Recipients } from "../composing/message_content.ts";
 import { readLine } from "./read_line.ts";
 
 /** Code points of a display name. */
@@ -37,7 +37,7 @@ export function readAddresses(
  */
 export function uniqueRecipients(
   { to, cc, bcc }: Recipients,
-  { mailRecipientsPerMessage: most }: Pick<OutgoingLimits, "mailRecipientsPerMessage">,
+  { mailRecipientsPerMessage: most }: Pick<MessageLimits, "mailRecipientsPerMessage">,
 ): Recipients {
   const seen = new Set<string>();
   const unique = (addresses: readonly MailAddress[]) =>

@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import type { JsonObject, JsonValue } from "../../../toolkit/json_value.ts";
 import { invalidJson } from "../../errors.ts";
-import type { OutgoingAttachment, OutgoingLimits } from "../composing/outgoing_message.ts";
+import type { MessageLimits, NewAttachment } from "../composing/message_content.ts";
 import { refuseNearNames } from "./refuse_near_names.ts";
 import { readLine } from "./read_line.ts";
 
@@ -25,8 +25,8 @@ const NO_BASE64 = /[^A-Za-z0-9+/]/;
  */
 export function readAttachments(
   given: JsonValue | undefined,
-  { mailAttachments: most }: Pick<OutgoingLimits, "mailAttachments">,
-): OutgoingAttachment[] {
+  { mailAttachments: most }: Pick<MessageLimits, "mailAttachments">,
+): NewAttachment[] {
   if (given === undefined || given === null) return [];
   if (!Array.isArray(given)) throw invalidJson(`attachments must be an array of ${FORM}`);
   if (given.length > most) throw invalidJson(`attachments must hold at most ${most}`);
@@ -34,7 +34,7 @@ export function readAttachments(
 }
 
 /** One of them. @param field its name with its index */
-export function readAttachment(field: string, given: JsonValue): OutgoingAttachment {
+export function readAttachment(field: string, given: JsonValue): NewAttachment {
   const fields = readItem(field, given);
   refuseNearNames(fields, FIELDS, `${field}.`);
   return {

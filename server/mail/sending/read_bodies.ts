@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import type { JsonObject, JsonValue } from "../../../toolkit/json_value.ts";
 import { invalidJson, RelayError } from "../../errors.ts";
-import type { OutgoingBodies, OutgoingLimits } from "../composing/outgoing_message.ts";
+import type { MessageBodies, MessageLimits } from "../composing/message_content.ts";
 
 /**
  * `text` and `html` of a request; an empty one counts as none.
@@ -11,8 +11,8 @@ import type { OutgoingBodies, OutgoingLimits } from "../composing/outgoing_messa
  */
 export function readBodies(
   request: JsonObject,
-  limits: Pick<OutgoingLimits, "mailBodyBytes">,
-): OutgoingBodies {
+  limits: Pick<MessageLimits, "mailBodyBytes">,
+): MessageBodies {
   const { text, html } = request;
   refuseLargeBodies(
     [text, html].filter((body) => typeof body === "string"),
@@ -22,7 +22,7 @@ export function readBodies(
 }
 
 /** @throws RelayError `invalid_json` */
-export function requireBody({ text, html }: OutgoingBodies): void {
+export function requireBody({ text, html }: MessageBodies): void {
   if (text === null && html === null) {
     throw invalidJson("at least one of text and html is required, and must not be empty");
   }
@@ -31,7 +31,7 @@ export function requireBody({ text, html }: OutgoingBodies): void {
 /** @throws RelayError `payload_too_large` */
 export function refuseLargeBodies(
   bodies: readonly string[],
-  { mailBodyBytes }: Pick<OutgoingLimits, "mailBodyBytes">,
+  { mailBodyBytes }: Pick<MessageLimits, "mailBodyBytes">,
 ): void {
   const sizeBytes = bodies.reduce((sum, body) => sum + Buffer.byteLength(body), 0);
   if (sizeBytes <= mailBodyBytes) return;

@@ -3,7 +3,7 @@ import type { JsonValue } from "../../../toolkit/json_value.ts";
 import { invalidJson } from "../../errors.ts";
 import { readTime } from "../../http/read_time.ts";
 import { DAY_MS } from "../../time_units.ts";
-import type { ExtraHeader } from "../composing/outgoing_message.ts";
+import type { ExtraHeader } from "../composing/message_content.ts";
 import { readLine } from "./read_line.ts";
 
 /** Code points of a subject, and of a header's value. */

@@ -1,6 +1,6 @@
 /** Body of POST /v1/mail/messages/{id}/forward (mail page, "Endpoints"). Pure. */
 import type { JsonObject } from "../../../toolkit/json_value.ts";
-import type { OutgoingLimits, Recipients } from "../composing/outgoing_message.ts";
+import type { MessageLimits, Recipients } from "../composing/message_content.ts";
 import { readAddresses, uniqueRecipients } from "./read_addresses.ts";
 import { readBodies } from "./read_bodies.ts";
 import { refuseNearNames } from "./refuse_near_names.ts";
@@ -18,7 +18,7 @@ export interface ForwardRequest extends Recipients {
  * meant for a known.
  * @throws RelayError `payload_too_large`, `invalid_json` or `invalid_email`, naming the field
  */
-export function readForward(request: JsonObject, limits: OutgoingLimits): ForwardRequest {
+export function readForward(request: JsonObject, limits: MessageLimits): ForwardRequest {
   const given = withoutNulls(request);
   const { text } = readBodies({ text: given["text"] ?? null }, limits);
   refuseNearNames(request, FIELDS);

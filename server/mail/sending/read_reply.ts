@@ -1,19 +1,15 @@
 /** Body of POST /v1/mail/messages/{id}/reply (mail page, "Sending"). Pure. */
 import type { JsonObject } from "../../../toolkit/json_value.ts";
 import { invalidJson } from "../../errors.ts";
-import type {
-  OutgoingAttachment,
-  OutgoingBodies,
-  OutgoingLimits,
-} from "../composing/outgoing_message.ts";
+import type { MessageBodies, MessageLimits, NewAttachment } from "../composing/message_content.ts";
 import { readAttachments } from "./read_attachments.ts";
 import { readBodies, requireBody } from "./read_bodies.ts";
 import { refuseNearNames } from "./refuse_near_names.ts";
 
 const FIELDS = ["text", "html", "attachments", "reply_all"];
 
-export interface ReplyRequest extends OutgoingBodies {
-  attachments: OutgoingAttachment[];
+export interface ReplyRequest extends MessageBodies {
+  attachments: NewAttachment[];
   /** Whether it goes to everybody whom the message names. */
   replyAll: boolean;
 }
@@ -23,7 +19,7 @@ export interface ReplyRequest extends OutgoingBodies {
  * for a known.
  * @throws RelayError `payload_too_large` or `invalid_json`, naming the field
  */
-export function readReply(request: JsonObject, limits: OutgoingLimits): ReplyRequest {
+export function readReply(request: JsonObject, limits: MessageLimits): ReplyRequest {
   const bodies = readBodies(request, limits);
   refuseNearNames(request, FIELDS);
   requireBody(bodies);

@@ -1,11 +1,7 @@
 /** Body of POST /v1/mail/inboxes/{id}/messages/send (mail page, "Sending"). Pure. */
 import type { JsonObject } from "../../../toolkit/json_value.ts";
 import { invalidJson } from "../../errors.ts";
-import type {
-  ExtraHeader,
-  OutgoingLimits,
-  OutgoingMessage,
-} from "../composing/outgoing_message.ts";
+import type { ExtraHeader, MessageContent, MessageLimits } from "../composing/message_content.ts";
 import { readAddresses, uniqueRecipients } from "./read_addresses.ts";
 import { readAttachments } from "./read_attachments.ts";
 import { readBodies, requireBody } from "./read_bodies.ts";
@@ -29,12 +25,12 @@ const FIELDS = [
   "send_at",
 ];
 
-export interface SendRequest extends OutgoingMessage {
+export interface SendRequest extends MessageContent {
   headers: ExtraHeader[];
 }
 
 export interface ReadingContext {
-  limits: OutgoingLimits;
+  limits: MessageLimits;
   nowMs: number;
 }
 

@@ -6,7 +6,7 @@ import { cleanEmail } from "../email_address.ts";
 import type { MailAddress } from "../parsing/parsed_mail.ts";
 import type { MessageRow } from "../records/message_record.ts";
 import { cleanLineOf } from "./clean_line_of.ts";
-import type { OutgoingLimits, Recipients } from "../composing/outgoing_message.ts";
+import type { MessageLimits, Recipients } from "../composing/message_content.ts";
 import { MAX_NAME, uniqueRecipients } from "./read_addresses.ts";
 import { MAX_REPLY_TO } from "./read_send.ts";
 
@@ -14,7 +14,7 @@ export interface ReplyTargetsOptions {
   /** Address of the inbox that answers, lowercased. */
   ownAddress: string;
   replyAll: boolean;
-  limits: Pick<OutgoingLimits, "mailRecipientsPerMessage">;
+  limits: Pick<MessageLimits, "mailRecipientsPerMessage">;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Routes that send: send, reply, forward, cancel (mail page, "Sending"). */
 import type { Blobs } from "../../blobs/blobs.ts";
 import { maySee } from "../access.ts";
-import type { Sendings } from "../delivery/sending_now.ts";
+import type { SendsInFlight } from "../delivery/sends_in_flight.ts";
 import type { Inboxes } from "../inboxes/inboxes.ts";
 import type { KeyedRequest } from "../mail_route.ts";
 import type { MailHandlers } from "../paths.ts";
@@ -13,7 +13,7 @@ import { type Acceptance, refuseTrial } from "./acceptance.ts";
 import type { CancelMessage } from "./cancel_message.ts";
 import type { Answering } from "./answering.ts";
 import { giveKeyed, type KeyedAnswers } from "./keyed_answers.ts";
-import type { OutgoingKind, OutgoingRequests } from "./read_outgoing.ts";
+import type { SendBodies, SendBodyKind } from "./read_send_body.ts";
 import type { MessageToSend, Sender } from "./sender.ts";
 
 export { refuseTrial } from "./acceptance.ts";
@@ -28,18 +28,18 @@ export interface SendingRouteServices {
   cancel: CancelMessage;
   keyedAnswers: KeyedAnswers;
   blobs: Blobs;
-  sendings: Pick<Sendings, "ofOne">;
+  inFlight: Pick<SendsInFlight, "ofOne">;
 }
 
 export function sendingHandlers(services: SendingRouteServices) {
   const { inboxes, messages, sender, acceptance, answering, cancel, keyedAnswers } = services;
 
   /** Steps 7 to 11 of mail_route.ts. */
-  async function accept<K extends OutgoingKind>(
+  async function accept<K extends SendBodyKind>(
     request: KeyedRequest,
     kind: K,
     inbox: Inbox,
-    make: (asked: OutgoingRequests[K]) => Promise<MessageToSend> | MessageToSend,
+    make: (asked: SendBodies[K]) => Promise<MessageToSend> | MessageToSend,
   ): Promise<Response> {
     const given = { key: () => keyedAnswers.keyOf(request), body: request.bytes };
     return giveKeyed(await acceptance.accept(request, inbox, given, kind, make));
@@ -77,6 +77,6 @@ export function sendingHandlers(services: SendingRouteServices) {
   } satisfies MailHandlers;
 }
 
-export function newMessage(asked: OutgoingRequests["send"]): MessageToSend {
+export function newMessage(asked: SendBodies["send"]): MessageToSend {
   return { ...asked, inReplyTo: null, references: [], autoSubmitted: null, about: null };
 }

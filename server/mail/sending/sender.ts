@@ -15,13 +15,13 @@ import { valueSizeBytes } from "../../storage/stored_size.ts";
 import { HOUR_MS } from "../../time_units.ts";
 import type { DkimKey } from "../composing/sign_dkim.ts";
 import { stageMails, wakeMails } from "../delivery/queued_mail.ts";
-import { nothingHeld } from "../delivery/sending_now.ts";
+import { nothingInFlight } from "../delivery/sends_in_flight.ts";
 import { count } from "../figures/figures_record.ts";
 import { maySee } from "../access.ts";
 import { cleanEmail } from "../email_address.ts";
 import { isListed } from "../inboxes/address_list.ts";
-import type { Mailbox, Mailboxes, MailboxTurn } from "../mailboxes/mailboxes.ts";
-import { hasRoom, overQuota, storageKey } from "../mailboxes/storage_use.ts";
+import type { Mailbox, Mailboxes, MailboxTransaction } from "../mailboxes/mailboxes.ts";
+import { fitsQuota, overQuota, storageKey } from "../mailboxes/storage_quota.ts";
 import type { WrittenBlobs } from "../mailboxes/written_blobs.ts";
 import { readThread } from "../messages/find_thread.ts";
 import type { Messages } from "../messages/messages.ts";
@@ -38,12 +38,12 @@ import type { OrgRecord } from "../records/org_record.ts";
 import type { StoredAnswer } from "../records/stored_answer.ts";
 import type { ThreadRow } from "../records/thread_record.ts";
 import type { Suppressions } from "../suppressions/suppressions.ts";
-import { fitOutbound } from "./fit_outbound.ts";
+import { fitSentLists } from "./fit_sent_lists.ts";
 import { keepAnswer, type KeptAnswer, keptBytes, type LargeAnswers } from "./large_answers.ts";
 import { refuseLoop } from "./loop_limit.ts";
-import type { OutgoingWork } from "./outgoing_work.ts";
+import type { ComposeWorker } from "./compose_worker.ts";
 import type { SendRequest } from "./read_send.ts";
-import { takeRecipientRoom } from "./recipient_room.ts";
+import { takeRecipientQuota } from "./recipient_quota.ts";
 
 /** A message that somebody who may send wants sent. */
 export interface MessageToSend extends SendRequest {
@@ -62,13 +62,13 @@ export interface SendingParty {
 }
 
 /** What else the commit of a message does, such as taking a draft away. */
-export interface BesideMessage {
+export interface MessageExtras {
   /** Reads rows of the inbox that plan() rests on; they still hold when it is called. */
   prepare(): Promise<void>;
   /** An answer that told of what the message was before. */
   answer?(): StoredAnswer | undefined;
   /** Called first. @returns the guard as it is left @throws RelayError to refuse */
-  plan(given: MailboxTurn, row: MessageRow): Mailbox;
+  plan(given: MailboxTransaction, row: MessageRow): Mailbox;
 }
 
 export interface SenderServices {
@@ -82,7 +82,7 @@ export interface SenderServices {
   largeAnswers: LargeAnswers;
   outgoing: Pick<OutgoingQueue, "wake">;
   suppressions: Pick<Suppressions, "among">;
-  work: OutgoingWork;
+  work: ComposeWorker;
   /** Reads back what was composed; not the worker that reads mail of strangers. */
   worker: Pick<MailWorker, "read">;
   /** Of all inboxes, lowercased. */
@@ -109,9 +109,9 @@ export class Sender {
     by: SendingParty,
     inbox: Inbox,
     message: MessageToSend,
-    { keyed, beside, writtenByKey = by.key?.id ?? null }: {
+    { keyed, extras, writtenByKey = by.key?.id ?? null }: {
       keyed?: KeyedCommit<KeptAnswer>;
-      beside?: BesideMessage;
+      extras?: MessageExtras;
       writtenByKey?: string | null;
     } = {},
   ): Promise<Uint8Array<ArrayBuffer>> {
@@ -122,7 +122,7 @@ export class Sender {
     const made = await this.#make(org, inbox, message, addresses);
     if (writtenByKey !== null) made.message = { ...made.message, writtenByKey };
     try {
-      const { row, answer } = await this.#commit(by, made, message.about, { keyed, beside });
+      const { row, answer } = await this.#commit(by, made, message.about, { keyed, extras });
       wakeMails(this.services.outgoing, row, { store, domain });
       return answer;
     } catch (error) {
@@ -232,7 +232,7 @@ export class Sender {
     return {
       rest: texts.rest,
       written: [blob],
-      message: fitOutbound({
+      message: fitSentLists({
         ...facts,
         orgId: org.id,
         inboxId: inbox.id,
@@ -263,7 +263,7 @@ export class Sender {
     { org, key }: SendingParty,
     { message, rest, written }: { message: NewMessage; rest: Uint8Array; written: BlobRef[] },
     about: MessageRow | null,
-    { keyed, beside }: { keyed?: KeyedCommit<KeptAnswer>; beside?: BesideMessage },
+    { keyed, extras }: { keyed?: KeyedCommit<KeptAnswer>; extras?: MessageExtras },
   ): Promise<{ row: MessageRow; answer: Uint8Array<ArrayBuffer> }> {
     const { mailboxes, store, random, limits, blobs, largeAnswers, domain } = this.services;
     const { orgId, inboxId } = message;
@@ -272,13 +272,13 @@ export class Sender {
       if (former !== null) await blobs.discard(former);
       former = null;
       const nowMs = store.now();
-      await beside?.prepare();
+      await extras?.prepare();
       const thread = await this.#threadOf(about);
       const traffic = about === null ? null : await this.#trafficOf(about);
       const row = identify(found, message, thread, { nowMs, random });
       const answer = key === null || maySee(key, row.writtenByKey)
-        ? wholeMessageJson(row, rest, nothingHeld(nowMs))
-        : new TextEncoder().encode(JSON.stringify(markedMessage(row, nothingHeld(nowMs))));
+        ? wholeMessageJson(row, rest, nothingInFlight(nowMs))
+        : new TextEncoder().encode(JSON.stringify(markedMessage(row, nothingInFlight(nowMs))));
       const kept = keyed === undefined
         ? null
         : await keepAnswer(largeAnswers, [orgId, inboxId], answer);
@@ -286,28 +286,36 @@ export class Sender {
       return {
         sizeBytes: valueSizeBytes(row) + rest.length + answer.length,
         plan: (given) => {
-          const { turn, org: current } = given;
-          keyed?.decide(turn);
+          const { transaction, org: current } = given;
+          keyed?.decide(transaction);
           if (current.suspendedAtMs !== null) throw suspended();
-          const left = beside?.plan(given, row) ?? given.mailbox;
-          const sent = this.#takeSend(left, turn.nowMs);
-          if (traffic !== null) refuseLoop(traffic, turn.nowMs);
+          const left = extras?.plan(given, row) ?? given.mailbox;
+          const sent = this.#takeSend(left, transaction.nowMs);
+          if (traffic !== null) refuseLoop(traffic, transaction.nowMs);
           const recipients = row.recipients.length;
-          count(turn, orgId, turn.nowMs, { accepted: recipients });
-          count(turn, orgId, row.createdAtMs, { pending: recipients });
-          takeRecipientRoom(turn, current, recipients, limits);
+          count(transaction, orgId, transaction.nowMs, { accepted: recipients });
+          count(transaction, orgId, row.createdAtMs, { pending: recipients });
+          takeRecipientQuota(transaction, current, recipients, limits);
           const bytes = storedBytes(row) + keptBytes(kept);
-          if (!hasRoom(turn.record(storageKey(orgId)), bytes, current, turn.nowMs, limits)) {
+          if (
+            !fitsQuota(
+              transaction.record(storageKey(orgId)),
+              bytes,
+              current,
+              transaction.nowMs,
+              limits,
+            )
+          ) {
             throw overQuota();
           }
-          stageMails(turn, row, { store, domain });
+          stageMails(transaction, row, { store, domain });
           const answers = [
-            beside?.answer?.(),
-            kept === null ? undefined : largeAnswers.keep(turn, orgId, keyed!, kept),
+            extras?.answer?.(),
+            kept === null ? undefined : largeAnswers.keep(transaction, orgId, keyed!, kept),
           ].filter((one) => one !== undefined);
           const mailbox = { ...left, sent };
           const told = answers.length === 0 ? row : { ...row, answers };
-          const added = stageMessage({ turn, mailbox }, this.services, told, {
+          const added = stageMessage({ transaction, mailbox }, this.services, told, {
             thread,
             isFirstOfRfcId: true,
           });

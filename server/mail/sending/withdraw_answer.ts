@@ -7,7 +7,7 @@ import { countOut } from "../../blobs/stored_bytes.ts";
 import { CLOCK_SKEW_MS } from "../../clock_skew.ts";
 import { ANSWER_KEPT_MS } from "../../idempotency/key_use.ts";
 import { putAnswer } from "../../idempotency/reserved_requests.ts";
-import type { Turn } from "../../storage/job.ts";
+import type { Transaction } from "../../storage/job.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
 import { MINUTE_MS } from "../../time_units.ts";
 import { deletedDraft } from "../drafts/shown_draft.ts";
@@ -23,46 +23,54 @@ type Services = { blobs: Pick<Blobs, "drop"> };
 const LIVED_SKEW_MS = 5 * MINUTE_MS;
 
 /** In the commit that deletes a message. */
-export function withdrawAnswers(turn: Turn, { blobs }: Services, row: MessageRow): void {
+export function withdrawAnswers(
+  transaction: Transaction,
+  { blobs }: Services,
+  row: MessageRow,
+): void {
   for (const answer of row.answers ?? []) {
     const left = answer.draft === undefined
-      ? deletedMessage(row, turn.nowMs)
+      ? deletedMessage(row, transaction.nowMs)
       : { status: "pending_approval", draft: deletedDraft(row.inboxId, answer.draft) };
-    withdraw(turn, { blobs }, row.orgId, answer, left);
+    withdraw(transaction, { blobs }, row.orgId, answer, left);
   }
 }
 
 /** The same in the commit that deletes a draft. */
-export function withdrawProposal(turn: Turn, { blobs }: Services, row: DraftRow): void {
+export function withdrawProposal(
+  transaction: Transaction,
+  { blobs }: Services,
+  row: DraftRow,
+): void {
   if (row.answer === undefined) return;
   const left = { status: "pending_approval", draft: deletedDraft(row.inboxId, row) };
-  withdraw(turn, { blobs }, row.orgId, row.answer, left);
+  withdraw(transaction, { blobs }, row.orgId, row.answer, left);
 }
 
 function withdraw(
-  turn: Turn,
+  transaction: Transaction,
   { blobs }: Services,
   orgId: string,
   answer: StoredAnswer,
   left: unknown,
 ): void {
-  if (mayBeOver(answer, turn)) return;
+  if (mayBeOver(answer, transaction)) return;
   const body = new TextEncoder().encode(JSON.stringify(left));
   const kept: KeptAnswer = { status: 202, body };
-  putAnswer(turn, useKey(orgId, answer.scope), kept);
-  if (answer.blob !== null) blobs.drop(turn, answer.blob);
-  stageAnswerEnd(turn, orgId, { ...answer, rowBytes: body.length, blob: null });
-  countOut(turn, orgId, answer.rowBytes - body.length);
+  putAnswer(transaction, useKey(orgId, answer.scope), kept);
+  if (answer.blob !== null) blobs.drop(transaction, answer.blob);
+  stageAnswerEnd(transaction, orgId, { ...answer, rowBytes: body.length, blob: null });
+  countOut(transaction, orgId, answer.rowBytes - body.length);
 }
 
 /**
  * Whether nobody may be answered it any more: what stands under the key may then be another's, or the
  * sweep about to end it. Other processes may be ahead of this one by both clocks.
  */
-function mayBeOver({ dueMs, livedMs }: StoredAnswer, turn: Turn): boolean {
+function mayBeOver({ dueMs, livedMs }: StoredAnswer, transaction: Transaction): boolean {
   const atMs = dueMs - EXPIRY_MARGIN_MS - ANSWER_KEPT_MS;
-  const isOverByWall = turn.nowMs - atMs >= ANSWER_KEPT_MS - CLOCK_SKEW_MS;
+  const isOverByWall = transaction.nowMs - atMs >= ANSWER_KEPT_MS - CLOCK_SKEW_MS;
   if (livedMs === undefined) return isOverByWall;
-  const leftMs = ANSWER_KEPT_MS - (turn.livedMs - livedMs);
+  const leftMs = ANSWER_KEPT_MS - (transaction.livedMs - livedMs);
   return isOverByWall && leftMs <= LIVED_SKEW_MS || leftMs <= -EXPIRY_MARGIN_MS / 2;
 }

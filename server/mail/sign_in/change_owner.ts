@@ -3,7 +3,7 @@
  * former owner has it back (mail page, "Orgs and the ways in").
  */
 import type { Limits } from "../../limits.ts";
-import type { Turn } from "../../storage/job.ts";
+import type { Transaction } from "../../storage/job.ts";
 import { putKeys } from "../keys/put_keys.ts";
 import {
   displacedBy,
@@ -38,7 +38,7 @@ export interface FormerOwnerMail {
  * @param change how the owner proved the address, and by which key and from where it was asked
  */
 export function stageOwner(
-  turn: Turn,
+  transaction: Transaction,
   before: OrgRecord,
   owner: Pick<OrgRecord, "verifiedEmail" | "google">,
   { by, asked, mail }: {
@@ -49,45 +49,45 @@ export function stageOwner(
 ): OrgRecord {
   const { id, trialEndsAtMs } = before;
   const { verifiedEmail: email, google } = owner;
-  const { nowMs } = turn;
+  const { nowMs } = transaction;
   const isNewEmail = email !== null && email !== before.verifiedEmail;
   const isChanged = isNewEmail || google?.sub !== before.google?.sub;
-  if (trialEndsAtMs !== null) turn.delete(trialKey(trialEndsAtMs, id));
+  if (trialEndsAtMs !== null) transaction.delete(trialKey(trialEndsAtMs, id));
   const after: OrgRecord = {
     ...before,
     ...owner,
-    ...(isNewEmail ? stageVerifiedEmail(turn, before, email, { by, atMs: nowMs }) : {}),
+    ...(isNewEmail ? stageVerifiedEmail(transaction, before, email, { by, atMs: nowMs }) : {}),
     ...(isChanged && trialEndsAtMs === null && asked !== null
-      ? { restores: stageRestore(turn, before, email, asked, mail) }
+      ? { restores: stageRestore(transaction, before, email, asked, mail) }
       : {}),
     trialEndsAtMs: null,
     verifiedAtMs: before.verifiedAtMs ?? nowMs,
   };
-  turn.putRecord(orgKey(id), after);
+  transaction.putRecord(orgKey(id), after);
   return after;
 }
 
 /** @returns the ways back that the org then has */
 function stageRestore(
-  turn: Turn,
+  transaction: Transaction,
   org: OrgRecord,
   next: string | null,
   asked: Pick<RestoreLink, "keyPrefix" | "askedFrom">,
   mail: FormerOwnerMail,
 ): readonly Restore[] {
   const { verifiedEmail: email, emailProof = null, google, id: orgId } = org;
-  const { nowMs: sinceMs } = turn;
+  const { nowMs: sinceMs } = transaction;
   const living = livingRestores(org, sinceMs);
   if (email === null) return living;
   const former = { email, emailProof, google };
   const made = { linkId: mail.id, expiresAtMs: sinceMs + RESTORE_MS, sinceMs, former };
   const restores = withRestore(org, made, sinceMs);
   if (restores === null) {
-    if (next !== email) stageNotice(turn, orgId, email, mail);
+    if (next !== email) stageNotice(transaction, orgId, email, mail);
     return living;
   }
   const link = { kind: "restore", orgId, email, ...asked, sinceMs } as const;
-  stageLink<RestoreLink>(turn, mail.id, link, RESTORE_MS, mail.random);
+  stageLink<RestoreLink>(transaction, mail.id, link, RESTORE_MS, mail.random);
   return restores;
 }
 
@@ -97,7 +97,7 @@ function stageRestore(
  * identity that has another org by now stays there.
  */
 export function stageTakeBack(
-  turn: Turn,
+  transaction: Transaction,
   org: OrgRecord,
   undone: Restore,
   mail: FormerOwnerMail,
@@ -105,31 +105,36 @@ export function stageTakeBack(
 ): OrgRecord {
   const { id } = org;
   const { former, sinceMs } = undone;
-  const keys = turn.record(keysKey(id))?.keys ?? [];
-  putKeys(turn, id, keys.filter(({ createdAtMs }) => createdAtMs < sinceMs));
-  const holder = former.google && holderOf(turn, former.google.sub, limits);
+  const keys = transaction.record(keysKey(id))?.keys ?? [];
+  putKeys(transaction, id, keys.filter(({ createdAtMs }) => createdAtMs < sinceMs));
+  const holder = former.google && holderOf(transaction, former.google.sub, limits);
   const google = holder === null || holder.id === id ? former.google : null;
   for (const one of [org.google, former.google]) {
-    if (one !== null && turn.record(googleKey(one.sub))?.orgId === id) {
-      turn.putRecord(googleKey(one.sub), null);
+    if (one !== null && transaction.record(googleKey(one.sub))?.orgId === id) {
+      transaction.putRecord(googleKey(one.sub), null);
     }
   }
-  if (google !== null) turn.putRecord(googleKey(google.sub), { v: 1, orgId: id });
+  if (google !== null) transaction.putRecord(googleKey(google.sub), { v: 1, orgId: id });
   const after: OrgRecord = {
     ...org,
-    ...stageVerifiedEmail(turn, org, former.email, former.emailProof),
+    ...stageVerifiedEmail(transaction, org, former.email, former.emailProof),
     google,
     pendingClaim: null,
-    restores: restoresBefore(org, undone, turn.nowMs),
+    restores: restoresBefore(org, undone, transaction.nowMs),
   };
-  turn.putRecord(orgKey(id), after);
+  transaction.putRecord(orgKey(id), after);
   const displaced = displacedBy(org, after);
-  if (displaced !== null) stageNotice(turn, id, displaced, mail);
+  if (displaced !== null) stageNotice(transaction, id, displaced, mail);
   return after;
 }
 
 /** Tells somebody that an org is not theirs any more, and that they have no way back. */
-function stageNotice(turn: Turn, orgId: string, email: string, mail: FormerOwnerMail): void {
-  const notice = { kind: "displaced", orgId, email, sinceMs: turn.nowMs } as const;
-  stageLink<DisplacedNotice>(turn, mail.id, notice, RESTORE_MS, mail.random);
+function stageNotice(
+  transaction: Transaction,
+  orgId: string,
+  email: string,
+  mail: FormerOwnerMail,
+): void {
+  const notice = { kind: "displaced", orgId, email, sinceMs: transaction.nowMs } as const;
+  stageLink<DisplacedNotice>(transaction, mail.id, notice, RESTORE_MS, mail.random);
 }

@@ -34,7 +34,7 @@ async function attach({ commits, store: { random } }: GoogleServices, before: Or
   const owner = { verifiedEmail: before.verifiedEmail ?? IDENTITY.email, google: IDENTITY };
   const asked = { keyPrefix: "rm_sk_abcdef", askedFrom: ASKED_FROM };
   const change = { by: "sign_in", asked, mail: { id: MAIL_ID, random } } as const;
-  return await commits.submit((turn) => stageOwner(turn, before, owner, change));
+  return await commits.submit((transaction) => stageOwner(transaction, before, owner, change));
 }
 
 Deno.test("stageOwner() of a verified org with an address leaves a link that undoes it", () =>

@@ -38,16 +38,16 @@ export async function sendMagicLink(
   const { commits, store: { now, random }, limits, addressKey } = services;
   const clientWindow = windowKey("mail-magic-client", hashClientAddress(addressKey, askedFrom));
   const id = makeUlid(now(), random);
-  await commits.submit((turn) => {
+  await commits.submit((transaction) => {
     const limit = limits.mailMagicPerIpPerHour;
-    stageWindow(turn, clientWindow, { limit, windowMs: HOUR_MS }, (waitMs) =>
+    stageWindow(transaction, clientWindow, { limit, windowMs: HOUR_MS }, (waitMs) =>
       rateLimited(
         `at most ${limit} sign-in links an hour from one address; wait and ask again`,
         waitMs,
       ));
-    stageEmailWindow(turn, email, services);
+    stageEmailWindow(transaction, email, services);
     const link = { kind: "magic", email, orgId, askedFrom } as const;
-    stageLink<MagicLink>(turn, id, link, LINK_MS, random);
+    stageLink<MagicLink>(transaction, id, link, LINK_MS, random);
   });
   wakeLinkMails(services);
 }
@@ -122,26 +122,28 @@ async function enter(
       const choice = await chooseOrg(services, link, chosen);
       return { link, choice, uses: await readKeyUses(services, choice.org?.id ?? null) };
     },
-    plan(turn, { link, choice: { org: opened, undone, carrying }, uses }) {
-      const { email } = requireMagic(link, turn.nowMs);
+    plan(transaction, { link, choice: { org: opened, undone, carrying }, uses }) {
+      const { email } = requireMagic(link, transaction.nowMs);
       const orgId = opened?.id ?? newId;
-      const stored = opened && turn.record(orgKey(orgId));
+      const stored = opened && transaction.record(orgKey(orgId));
       if (stored !== null) refuseSuspended(stored);
       if (undone !== null) return { takenOrgId: orgId };
-      if (opened !== null && (stored === null || !carries(stored, email, turn.nowMs, limits))) {
+      if (
+        opened !== null && (stored === null || !carries(stored, email, transaction.nowMs, limits))
+      ) {
         throw new Outdated(); // it was chosen among rows
       }
-      const before = stored ?? newOrg(orgId, turn.nowMs);
-      const keys = turn.record(keysKey(orgId))?.keys ?? [];
+      const before = stored ?? newOrg(orgId, transaction.nowMs);
+      const keys = transaction.record(keysKey(orgId))?.keys ?? [];
       let org = before;
       if (org.emailProof?.by !== "sign_in") {
-        const atMs = signedInAtMs(org, keys) ?? turn.nowMs;
-        org = { ...org, ...stageVerifiedEmail(turn, org, email, { by: "sign_in", atMs }) };
-        turn.putRecord(orgKey(orgId), org);
+        const atMs = signedInAtMs(org, keys) ?? transaction.nowMs;
+        org = { ...org, ...stageVerifiedEmail(transaction, org, email, { by: "sign_in", atMs }) };
+        transaction.putRecord(orgKey(orgId), org);
       }
-      turn.putRecord(linkKey(id), null);
-      const key = stageSignInKey(turn, orgId, { secret, way: "magic", uses }, random);
-      const otherKeys = turn.record(keysKey(orgId))!.keys.filter((one) => one !== key);
+      transaction.putRecord(linkKey(id), null);
+      const key = stageSignInKey(transaction, orgId, { secret, way: "magic", uses }, random);
+      const otherKeys = transaction.record(keysKey(orgId))!.keys.filter((one) => one !== key);
       const otherOrgs = carrying.map((one) => one.id).filter((one) => one !== orgId);
       return { org, key, apiKey: secret.apiKey, otherOrgs, otherKeys };
     },
@@ -152,13 +154,13 @@ async function enter(
 async function takeBack(services: SignInServices, id: string, orgId: string): Promise<void> {
   const { store: { now, random }, commits, limits } = services;
   const mail = { id: makeUlid(now(), random), random };
-  await commits.submit((turn) => {
-    const link = requireMagic(turn.record(linkKey(id)), turn.nowMs);
-    const org = turn.record(orgKey(orgId));
-    if (org === null || orgState(org, turn.nowMs, limits) === "gone") return;
+  await commits.submit((transaction) => {
+    const link = requireMagic(transaction.record(linkKey(id)), transaction.nowMs);
+    const org = transaction.record(orgKey(orgId));
+    if (org === null || orgState(org, transaction.nowMs, limits) === "gone") return;
     refuseSuspended(org);
-    const undone = changeToUndo(org, link, turn.nowMs);
-    if (undone !== null) stageTakeBack(turn, org, undone, mail, limits);
+    const undone = changeToUndo(org, link, transaction.nowMs);
+    if (undone !== null) stageTakeBack(transaction, org, undone, mail, limits);
   });
   wakeLinkMails(services);
 }

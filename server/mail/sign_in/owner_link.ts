@@ -4,7 +4,7 @@
  */
 import { rateLimited } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
-import type { Turn } from "../../storage/job.ts";
+import type { Transaction } from "../../storage/job.ts";
 import { stageWindow, windowKey } from "../../storage/window_record.ts";
 import { HOUR_MS } from "../../time_units.ts";
 import { type MailCaller, refuseSuspended } from "../keys/authenticate_key.ts";
@@ -40,20 +40,20 @@ export async function sendClaimLink(
   const { commits, store: { now, random }, limits } = services;
   const { org: { id: orgId }, key: { id: keyId, prefix: keyPrefix } } = caller;
   const linkId = makeUlid(now(), random);
-  const link = await commits.submit((turn) => {
-    const org = requireCaller(turn, caller, limits);
+  const link = await commits.submit((transaction) => {
+    const org = requireCaller(transaction, caller, limits);
     const limit = limits.mailClaimsPerOrgPerHour;
     const rule = { limit, windowMs: HOUR_MS };
-    stageWindow(turn, windowKey("mail-claim", orgId), rule, (waitMs) =>
+    stageWindow(transaction, windowKey("mail-claim", orgId), rule, (waitMs) =>
       rateLimited(
         `at most ${limit} claim links an hour for one org; the one sent last works for an hour`,
         waitMs,
       ));
-    stageEmailWindow(turn, email, services);
+    stageEmailWindow(transaction, email, services);
     const asked = { kind: "claim", orgId, keyId, keyPrefix, email, askedFrom } as const;
-    const link = stageLink<ClaimLink>(turn, linkId, asked, LINK_MS, random);
+    const link = stageLink<ClaimLink>(transaction, linkId, asked, LINK_MS, random);
     const pendingClaim = { email, expiresAtMs: link.expiresAtMs, linkId };
-    turn.putRecord(orgKey(orgId), { ...org, pendingClaim });
+    transaction.putRecord(orgKey(orgId), { ...org, pendingClaim });
     return link;
   });
   wakeLinkMails(services);
@@ -98,14 +98,14 @@ export async function readOwnerLink(
 
 /** The same in a job, which spends the link. */
 function spendOwnerLink(
-  turn: Turn,
+  transaction: Transaction,
   linkId: string,
   limits: Pick<Limits, "mailTrialPurgeDays">,
 ): WaitingChange {
-  const link = turn.record(linkKey(linkId));
-  const org = isOwnerLink(link) ? turn.record(orgKey(link.orgId)) : null;
-  const waiting = waitingChange(linkId, link, org, turn.nowMs, limits) ?? refuseExpired();
-  turn.putRecord(linkKey(linkId), null);
+  const link = transaction.record(linkKey(linkId));
+  const org = isOwnerLink(link) ? transaction.record(orgKey(link.orgId)) : null;
+  const waiting = waitingChange(linkId, link, org, transaction.nowMs, limits) ?? refuseExpired();
+  transaction.putRecord(linkKey(linkId), null);
   return waiting;
 }
 
@@ -138,20 +138,23 @@ export async function followOwnerLink(
   const { commits, store: { now, random }, limits } = services;
   const mail = { id: makeUlid(now(), random), random };
   await readOwnerLink(services, linkId); // a dead one is told so, even while nothing is committed
-  const changed = await commits.submit((turn): ChangedOwner => {
-    const { link, org, undone } = spendOwnerLink(turn, linkId, limits);
+  const changed = await commits.submit((transaction): ChangedOwner => {
+    const { link, org, undone } = spendOwnerLink(transaction, linkId, limits);
     if (link.kind === "claim") {
       refuseSuspended(org);
-      const keys = turn.record(keysKey(org.id))?.keys ?? [];
+      const keys = transaction.record(keysKey(org.id))?.keys ?? [];
       if (!keys.some(({ id }) => id === link.keyId)) throw linkExpired();
     }
     if (undone !== null) {
-      return { org: stageTakeBack(turn, org, undone, mail, limits), isUndo: true };
+      return { org: stageTakeBack(transaction, org, undone, mail, limits), isUndo: true };
     }
     const claimed = { ...org, pendingClaim: null };
     const owner = { verifiedEmail: link.email, google: org.google };
     const asked = { keyPrefix: link.keyPrefix, askedFrom: link.askedFrom };
-    return { org: stageOwner(turn, claimed, owner, { by: "claim", asked, mail }), isUndo: false };
+    return {
+      org: stageOwner(transaction, claimed, owner, { by: "claim", asked, mail }),
+      isUndo: false,
+    };
   });
   wakeLinkMails(services);
   return changed;
@@ -164,9 +167,9 @@ export async function cancelClaim(
 ): Promise<void> {
   const { commits, limits } = services;
   await readOwnerLink(services, linkId);
-  await commits.submit((turn) => {
-    const { link, org } = spendOwnerLink(turn, linkId, limits);
+  await commits.submit((transaction) => {
+    const { link, org } = spendOwnerLink(transaction, linkId, limits);
     if (link.kind !== "claim") throw linkExpired();
-    turn.putRecord(orgKey(org.id), { ...org, pendingClaim: null });
+    transaction.putRecord(orgKey(org.id), { ...org, pendingClaim: null });
   });
 }

@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import { stageNewOutgoing } from "../../outgoing/outgoing_row.ts";
 import { domainTag } from "../../outgoing/recipient_domain.ts";
-import type { Turn } from "../../storage/job.ts";
+import type { Transaction } from "../../storage/job.ts";
 import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
 import { linkKey, type LinkRecord } from "../records/link_record.ts";
 
@@ -23,19 +23,19 @@ export interface LinkMailPayload {
  * @param link without what the commit knows
  */
 export function stageLink<L extends LinkRecord>(
-  turn: Turn,
+  transaction: Transaction,
   linkId: string,
   link: Omit<L, "v" | "expiresAtMs">,
   lifeMs: number,
   random: (sizeBytes: number) => Uint8Array,
 ): L {
-  const { nowMs: dueMs } = turn;
+  const { nowMs: dueMs } = transaction;
   const made = { ...link, v: 1, expiresAtMs: dueMs + lifeMs } as L;
-  turn.putRecord(linkKey(linkId), made, lifeMs + EXPIRY_MARGIN_MS);
+  transaction.putRecord(linkKey(linkId), made, lifeMs + EXPIRY_MARGIN_MS);
   const messageId = Buffer.from(random(16)).toString("hex");
   const payload: LinkMailPayload = { v: 1, linkId, messageId, refusals: 0 };
   const destination = domainTag(made.email);
   const id = `${LINK_MAIL_KIND}/${linkId}`;
-  stageNewOutgoing(turn, { id, kind: LINK_MAIL_KIND, destination, payload, dueMs });
+  stageNewOutgoing(transaction, { id, kind: LINK_MAIL_KIND, destination, payload, dueMs });
   return made;
 }

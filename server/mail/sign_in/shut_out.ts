@@ -47,13 +47,13 @@ export async function deleteOtherKeys(
   caller: MailCaller,
 ): Promise<ShutOut> {
   const { org: { id: orgId }, key: { id: keyId } } = caller;
-  return await commits.submit((turn) => {
-    const stored = requireCaller(turn, caller, limits);
-    const { keys } = turn.record(keysKey(orgId))!;
+  return await commits.submit((transaction) => {
+    const stored = requireCaller(transaction, caller, limits);
+    const { keys } = transaction.record(keysKey(orgId))!;
     const own = keys.filter(({ id }) => id === keyId);
-    putKeys(turn, orgId, own);
-    const org: OrgRecord = { ...stored, restores: restoresOfOwner(stored, turn.nowMs) };
-    turn.putRecord(orgKey(orgId), org);
+    putKeys(transaction, orgId, own);
+    const org: OrgRecord = { ...stored, restores: restoresOfOwner(stored, transaction.nowMs) };
+    transaction.putRecord(orgKey(orgId), org);
     return { deleted: keys.length - own.length, org };
   });
 }

@@ -2,7 +2,7 @@
  * Addresses that an org writes to no more, since one of its mails bounced hard there or its reader
  * complained (mail page, "Recipient status").
  */
-import type { Turn } from "../../storage/job.ts";
+import type { Transaction } from "../../storage/job.ts";
 import type { GroupCommit } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { defineRecord } from "../../storage/record_key.ts";
@@ -41,16 +41,16 @@ export const SUPPRESSION_TABLES = ["mail-suppression", "mail-suppression-order"]
 
 /** Suppresses an address; one that is already stays as it is. */
 export function stageSuppression(
-  turn: Turn,
+  transaction: Transaction,
   orgId: string,
   address: string,
   { reason, messageId }: Pick<SuppressionRecord, "reason" | "messageId">,
 ): void {
   const key = suppressionKey(orgId, address);
-  if (turn.record(key) !== null) return;
-  const { nowMs: createdAtMs } = turn;
-  turn.putRecord(key, { v: 1, reason, messageId, createdAtMs });
-  turn.set(orderKey(orgId, createdAtMs, address), { v: 1 });
+  if (transaction.record(key) !== null) return;
+  const { nowMs: createdAtMs } = transaction;
+  transaction.putRecord(key, { v: 1, reason, messageId, createdAtMs });
+  transaction.set(orderKey(orgId, createdAtMs, address), { v: 1 });
 }
 
 export interface SuppressionServices {
@@ -61,7 +61,7 @@ export interface SuppressionServices {
 }
 
 /** Where a page of the list ends. */
-export interface ListPlace {
+export interface SuppressionPosition {
   createdAtMs: number;
   address: string;
 }
@@ -88,16 +88,16 @@ export class Suppressions {
    */
   async list(
     orgId: string,
-    after: ListPlace | null,
+    after: SuppressionPosition | null,
     limit: number,
-  ): Promise<{ suppressions: Suppression[]; last: ListPlace | null }> {
+  ): Promise<{ suppressions: Suppression[]; last: SuppressionPosition | null }> {
     const store = this.services.store;
     const prefix = ["mail-suppression-order", orgId];
     const selector = after === null
       ? { prefix }
       : { prefix, end: orderKey(orgId, after.createdAtMs, after.address) };
     const rows = await store.list(selector, { limit: limit + 1, reverse: true });
-    const places = rows.slice(0, limit).map(({ key }): ListPlace => ({
+    const places = rows.slice(0, limit).map(({ key }): SuppressionPosition => ({
       createdAtMs: key[2] as number,
       address: key[3] as string,
     }));
@@ -114,12 +114,12 @@ export class Suppressions {
     const { commits, limits } = this.services;
     const orgId = caller.org.id;
     const key = suppressionKey(orgId, address);
-    await commits.submit((turn) => {
-      requireCaller(turn, caller, limits);
-      const suppression = turn.record(key);
+    await commits.submit((transaction) => {
+      requireCaller(transaction, caller, limits);
+      const suppression = transaction.record(key);
       if (suppression === null) throw unknownObject("suppressed address");
-      turn.putRecord(key, null);
-      turn.delete(orderKey(orgId, suppression.createdAtMs, address));
+      transaction.putRecord(key, null);
+      transaction.delete(orderKey(orgId, suppression.createdAtMs, address));
     });
   }
 }

@@ -1,5 +1,5 @@
 /** The tool check_inbox: GET /v1/mail/inboxes/{id}/messages?order=asc, for readers that are language models. */
-import type { Sendings } from "../delivery/sending_now.ts";
+import type { SendsInFlight } from "../delivery/sends_in_flight.ts";
 import { Buffer } from "node:buffer";
 import * as z from "zod";
 import type { Blobs } from "../../blobs/blobs.ts";
@@ -24,7 +24,7 @@ import { type InboxEntry, inboxEntry, messageSchema, TRUST, trustSchema } from "
 import { CURSOR, INBOX_ID, LIST_LIMIT } from "./page_arguments.ts";
 
 export interface CheckInboxServices {
-  sendings: Pick<Sendings, "of">;
+  inFlight: Pick<SendsInFlight, "of">;
   authenticator: KeyAuthenticator;
   inboxes: Inboxes;
   mailboxes: Pick<Mailboxes, "read">;
@@ -89,8 +89,8 @@ export function checkInboxTool(services: CheckInboxServices): Tool<MailCall> {
       const waitMs = 1000 * given.integer("wait", 0, MAX_WAIT_S, 0);
       // A place in the inbox, whatever is left out of the list: sessions begin with what is unread.
       const bound = { org: org.id, key_inbox: key.inboxId, inbox: inbox.id };
-      const place = await pages.at("check_inbox", bound, given.filledString("cursor", CURSOR));
-      const after = place.after === null ? null : place.after[0] as string || null;
+      const cursors = await pages.at("check_inbox", bound, given.filledString("cursor", CURSOR));
+      const after = cursors.after === null ? null : cursors.after[0] as string || null;
       const filters = {
         unread,
         hasCode: false,
@@ -116,7 +116,7 @@ export function checkInboxTool(services: CheckInboxServices): Tool<MailCall> {
       const looked = page.isCut ? page.rows.at(-1)!.id : found.position ?? after ?? "";
       // All is looked at: going on from the newest shows nothing twice that was left out as read.
       const position = isCut || headId === null || headId < looked ? looked : headId;
-      const cursor = place.cursorAt([position]);
+      const cursor = cursors.cursorAt([position]);
       return {
         structured: { messages: page.rows, next_cursor: cursor, trust: TRUST },
         text: describePage(page.rows, {
@@ -133,10 +133,10 @@ export function checkInboxTool(services: CheckInboxServices): Tool<MailCall> {
 
 /** Entries of rows, until their bytes, or those that had to be read for them, end the page. */
 async function readEntries(
-  { blobs, sendings, baseUrl, limits }: CheckInboxServices,
+  { blobs, inFlight, baseUrl, limits }: CheckInboxServices,
   found: readonly MessageRow[],
 ): Promise<BoundedPage<InboxEntry>> {
-  const { rows, now } = await sendings.of(found);
+  const { rows, now } = await inFlight.of(found);
   const page = new BoundedPage<InboxEntry>({
     maxBytes: limits.toolPageBytes,
     sizeOf: (entry) => Buffer.byteLength(JSON.stringify(entry)),

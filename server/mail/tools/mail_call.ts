@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import * as z from "zod";
 import { invalidJson, RelayError } from "../../errors.ts";
-import type { AnswersInHand } from "../../http/answers_in_hand.ts";
+import type { AnswerBudget } from "../../http/answer_budget.ts";
 import { bearerToken } from "../../http/credentials.ts";
 import { LARGE_ANSWER_BYTES } from "../../http/large_answer.ts";
 import type { HttpEnv } from "../../http/route.ts";
@@ -29,7 +29,7 @@ export interface MailCall {
 /** An answer says everything in structured content and again in prose. */
 const TIMES_SAID = 2;
 
-export function describeMailCall(c: Context<HttpEnv>, answers: AnswersInHand): MailCall {
+export function describeMailCall(c: Context<HttpEnv>, answers: AnswerBudget): MailCall {
   return {
     bearerToken: bearerToken(c.req.raw.headers),
     gone: () => c.req.raw.signal,
@@ -37,8 +37,8 @@ export function describeMailCall(c: Context<HttpEnv>, answers: AnswersInHand): M
     reserve(sizeBytes) {
       const wholeBytes = TIMES_SAID * sizeBytes;
       if (wholeBytes <= LARGE_ANSWER_BYTES) return;
-      const earlier = c.get("hold"); // of another request of the same batch
-      c.set("hold", answers.hold(wholeBytes, "agent", () => earlier?.end()));
+      const earlier = c.get("reservation"); // of another request of the same batch
+      c.set("reservation", answers.reserve(wholeBytes, "agent", () => earlier?.end()));
     },
   };
 }

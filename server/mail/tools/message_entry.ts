@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { FoundLink } from "../parsing/parsed_mail.ts";
 import { cutAtBytes, type ShownHead, shownTextOf } from "../parsing/encoded_texts.ts";
-import type { SendingNow } from "../delivery/sending_now.ts";
+import type { InFlight } from "../delivery/sends_in_flight.ts";
 import { type MessageRow, SHOWN } from "../records/message_record.ts";
 import { shownMessage, threadMessage } from "../messages/shown_message.ts";
 
@@ -17,7 +17,7 @@ const LISTED_TEXT_BYTES = 2 * 1024;
 export const messageSchema = z.looseObject({ id: z.string(), thread_id: z.string() });
 
 /** As lists of the REST API have it, with addresses of its attachments. */
-export function messageEntry(row: MessageRow, baseUrl: string, now: SendingNow) {
+export function messageEntry(row: MessageRow, baseUrl: string, now: InFlight) {
   return { ...shownMessage(row, now), attachments: attachmentsOf(row, baseUrl) };
 }
 
@@ -31,7 +31,7 @@ export function inboxEntry(
     head: ShownHead | null;
     links: FoundLink[];
     baseUrl: string;
-    now: SendingNow;
+    now: InFlight;
   },
 ) {
   const text = head?.extracted_text ?? null;
@@ -45,7 +45,7 @@ export function threadEntry(
   row: MessageRow,
   head: ShownHead | null,
   baseUrl: string,
-  now: SendingNow,
+  now: InFlight,
 ) {
   const entry = { ...threadMessage(row, head, now), attachments: attachmentsOf(row, baseUrl) };
   if (head === null) return entry;

@@ -3,28 +3,28 @@ import type { Route } from "../../http/route.ts";
 import type { MailCore } from "../mail_core.ts";
 import { MessagePages } from "../messages/message_pages.ts";
 import type { MailSearch } from "../search/mail_search.ts";
-import type { Outbound, Sending } from "../sending/part.ts";
+import type { SenderPart, Sending } from "../sending/part.ts";
 import { mailToolRoute } from "./tool_routes.ts";
 
-export interface MailToolsBeside {
-  outbound: Outbound;
+export interface MailToolsOptions {
+  senderPart: SenderPart;
   sending: Sending;
   search: MailSearch;
 }
 
 export function openMailTools(
   core: MailCore,
-  { outbound, sending, search }: MailToolsBeside,
+  { senderPart, sending, search }: MailToolsOptions,
 ): { tools: Route } {
-  const { store, messages, sendings, limits, deps: { config, log } } = core;
+  const { store, messages, inFlight, limits, deps: { config, log } } = core;
   const pageBytes = limits.toolPageBytes;
   return {
     tools: mailToolRoute({
       ...core,
-      ...outbound,
+      ...senderPart,
       ...sending,
       search,
-      messagePages: new MessagePages({ store, messages, sendings, pageBytes }),
+      messagePages: new MessagePages({ store, messages, inFlight, pageBytes }),
       config,
       log,
     }),

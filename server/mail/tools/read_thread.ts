@@ -11,7 +11,7 @@ import { Quotation } from "../../tool_server/untrusted_text.ts";
 import { refusalOf } from "../access.ts";
 import type { KeyAuthenticator, MailCaller } from "../keys/authenticate_key.ts";
 import type { ListPages } from "../list_pages.ts";
-import type { Sendings } from "../delivery/sending_now.ts";
+import type { SendsInFlight } from "../delivery/sends_in_flight.ts";
 import type { Messages } from "../messages/messages.ts";
 import { shownThread } from "../messages/shown_message.ts";
 import { readThreadMessages } from "../messages/thread_messages.ts";
@@ -33,7 +33,7 @@ export interface ReadThreadServices {
   messages: Messages;
   pages: ListPages;
   blobs: Pick<Blobs, "read">;
-  sendings: Pick<Sendings, "of">;
+  inFlight: Pick<SendsInFlight, "of">;
   freeDisk: FreeDisk;
   limits: Pick<Limits, "toolPageBytes">;
   random: (sizeBytes: number) => Uint8Array;
@@ -84,14 +84,14 @@ export function readThreadTool(services: ReadThreadServices): Tool<MailCall> {
       const mark = decideMark(caller, given);
       const thread = await messages.findThread(caller, given.string("thread_id", THREAD_ID));
       const limit = given.integer("limit", 1, LIST_LIMIT.max, LIST_LIMIT.default);
-      const place = await pages.at(
+      const cursors = await pages.at(
         "read_thread",
         { org: caller.org.id, key_inbox: caller.key.inboxId, thread: thread.id },
         given.filledString("cursor", CURSOR),
       );
       const page = await readThreadMessages(services, thread, {
         order: "asc",
-        after: place.after === null ? null : place.after[0] as string,
+        after: cursors.after === null ? null : cursors.after[0] as string,
         limit,
         maxBytes: limits.toolPageBytes,
         sizeOf: (entry: ThreadEntry) => Buffer.byteLength(JSON.stringify(entry)),
@@ -99,7 +99,7 @@ export function readThreadTool(services: ReadThreadServices): Tool<MailCall> {
       });
       call.reserve(Buffer.byteLength(JSON.stringify(page.entries)));
       const { thread: current, marked } = await markRead(services, caller, thread, page.rows, mark);
-      const cursor = page.next === null ? null : place.cursorAt([page.next]);
+      const cursor = page.next === null ? null : cursors.cursorAt([page.next]);
       return {
         structured: {
           thread: shownThread(current),
@@ -111,7 +111,7 @@ export function readThreadTool(services: ReadThreadServices): Tool<MailCall> {
           thread: current,
           cursor,
           marked,
-          isBeginning: place.after === null,
+          isBeginning: cursors.after === null,
         }, random),
       };
     },

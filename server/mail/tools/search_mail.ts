@@ -13,7 +13,7 @@ import { boundOfSearch } from "../search/search_query.ts";
 import { MAX_QUERY, termsOf } from "../search/search_terms.ts";
 import { describeMessage, NONCE_BYTES } from "./describe_message.ts";
 import { apiKeyArgument, type MailCall, requireMailCaller } from "./mail_call.ts";
-import type { SendingNow, Sendings } from "../delivery/sending_now.ts";
+import type { InFlight, SendsInFlight } from "../delivery/sends_in_flight.ts";
 import { messageEntry, messageSchema, TRUST, trustSchema } from "./message_entry.ts";
 import { CURSOR, INBOX_ID, LIST_LIMIT, nextCursorSchema } from "./page_arguments.ts";
 
@@ -21,7 +21,7 @@ export interface SearchMailServices {
   authenticator: KeyAuthenticator;
   inboxes: Inboxes;
   search: MailSearch;
-  sendings: Pick<Sendings, "snapshot">;
+  inFlight: Pick<SendsInFlight, "snapshot">;
   pages: ListPages;
   limits: Pick<Limits, "toolPageBytes">;
   random: (sizeBytes: number) => Uint8Array;
@@ -29,8 +29,8 @@ export interface SearchMailServices {
 }
 
 export function searchMailTool(services: SearchMailServices): Tool<MailCall> {
-  const { authenticator, inboxes, search, sendings, pages, limits, random, baseUrl } = services;
-  const makeResult = ({ row, highlights }: FoundMessage, now: SendingNow) => ({
+  const { authenticator, inboxes, search, inFlight, pages, limits, random, baseUrl } = services;
+  const makeResult = ({ row, highlights }: FoundMessage, now: InFlight) => ({
     message: messageEntry(row, baseUrl, now),
     highlights: { ...highlights },
   });
@@ -74,14 +74,14 @@ export function searchMailTool(services: SearchMailServices): Tool<MailCall> {
       const terms = termsOf(q);
       const limit = given.integer("limit", 1, LIST_LIMIT.max, LIST_LIMIT.default);
       const none = { direction: undefined, afterMs: undefined, beforeMs: undefined };
-      const place = await pages.at("search_mail", {
+      const cursors = await pages.at("search_mail", {
         org: org.id,
         key_inbox: key.inboxId,
         inbox: named === undefined ? null : inboxIds[0]!,
         ...boundOfSearch({ q, ...none }),
       }, given.filledString("cursor", CURSOR));
-      const position = place.after === null ? null : place.after[0] as string;
-      const now = await sendings.snapshot();
+      const position = cursors.after === null ? null : cursors.after[0] as string;
+      const now = await inFlight.snapshot();
       const { rows: results, next, isPartial } = await search.find<Result>(
         org.id,
         { terms, inboxIds, position },
@@ -94,7 +94,7 @@ export function searchMailTool(services: SearchMailServices): Tool<MailCall> {
       );
       await caller.confirm(); // searches wait for each other
       call.reserve(Buffer.byteLength(JSON.stringify(results)));
-      const cursor = next === null ? null : place.cursorAt([next]);
+      const cursor = next === null ? null : cursors.cursorAt([next]);
       return {
         structured: {
           results,

@@ -1,7 +1,7 @@
 /** POST /mcp/mail: the tool server of the mail area (specification, 4.7). */
 import type { Config } from "../../config.ts";
 import type { Log } from "../../log.ts";
-import type { AnswersInHand } from "../../http/answers_in_hand.ts";
+import type { AnswerBudget } from "../../http/answer_budget.ts";
 import type { Route } from "../../http/route.ts";
 import type { Limits } from "../../limits.ts";
 import { reportFailure } from "../../tool_server/report_failure.ts";
@@ -13,7 +13,7 @@ import { mailTools, type MailToolServices } from "./mail_tools.ts";
 
 export interface MailToolRouteServices extends Omit<MailToolServices, "baseUrl" | "limits"> {
   config: Config;
-  answers: AnswersInHand;
+  answers: AnswerBudget;
   limits: Limits;
   log: Log;
 }

@@ -1,6 +1,6 @@
 /** The tool check_inbox: GET /v1/inbox, for readers that are language models. */
 import * as z from "zod";
-import { inKey, type InRecord } from "../../mailboxes/records.ts";
+import { inKey, type InRecord } from "../../mailboxes/agent_mailboxes.ts";
 import { MAX_WAIT_S } from "../../messages/inbox/inbox.ts";
 import type { PollQuery } from "../../messages/inbox/inbox_reader.ts";
 import { defineTool, type Tool } from "../../tool_server/tool.ts";
@@ -58,7 +58,7 @@ export function checkInboxTool(
       const newestId = (await records.read<InRecord>(inKey(agent.id)))?.head ?? 0;
       const confirm = () => requireCaller(authenticator, given, call);
       const page = await inbox.poll(agent.id, query, call.gone, confirm);
-      if (page.hand !== null) call.keep(page.hand);
+      if (page.reservation !== null) call.keep(page.reservation);
       // Nothing unread: all that was there has been shown, so going on from there shows nothing twice.
       const isAllRead = query.unread && page.messages.length === 0;
       const lastId = isAllRead ? Math.max(page.lastId, newestId) : page.lastId;

@@ -7,7 +7,7 @@ import {
   cleanTags,
   refuseReservedHandle,
 } from "../../agents/profile_rules.ts";
-import { registerAgent } from "../../agents/register.ts";
+import { registerAgent } from "../../agents/register_agent.ts";
 import { makeToken } from "../../agents/tokens.ts";
 import { defineTool, type Tool } from "../../tool_server/tool.ts";
 import { PROFILE_ARGUMENTS } from "./agent_schemas.ts";
@@ -75,7 +75,7 @@ export function registerTool(services: ToolServices): Tool<RelayCall> {
           addressHash: call.addressHash(),
           limitPerHour: toolRegistrationsPerIpPerHour,
         },
-      }, (turn, { id }) => key.stage(turn, id));
+      }, (transaction, { id }) => key.stage(transaction, id));
       const { address, wordName } = agent;
       return {
         structured: { handle, word_name: wordName, address, token, key_custody: "relay" as const },

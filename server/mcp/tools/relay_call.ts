@@ -4,10 +4,10 @@ import type { AgentCore } from "../../agents/agent_core.ts";
 import type { Custody } from "../../custody/custody.ts";
 import type { AgentSearch } from "../../directory/agent_search.ts";
 import { RelayError } from "../../errors.ts";
-import type { Authenticator, Caller } from "../../agents/authenticate.ts";
+import type { Authenticator, Caller } from "../../agents/authenticator.ts";
 import type { Inbox } from "../../messages/inbox/inbox.ts";
-import type { PageInHand } from "../../messages/inbox/pages_in_hand.ts";
-import type { TokenSender } from "../../messages/send/token_send.ts";
+import type { PageReservation } from "../../messages/inbox/page_budget.ts";
+import type { TokenSender } from "../../messages/send/token_sender.ts";
 import type { ToolArguments } from "../../tool_server/tool_arguments.ts";
 
 /** What the tools call of the relay. */
@@ -27,7 +27,7 @@ export interface RelayCall {
   gone(): AbortSignal;
   requestId: string;
   /** Counts what a tool has in hand until the answer of the request is taken. */
-  keep(hold: PageInHand): void;
+  keep(reservation: PageReservation): void;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The tool whoami: GET /v1/whoami. */
 import * as z from "zod";
-import { agentKey, type AgentRecord, whoamiRecord } from "../../agents/records.ts";
+import { agentKey, type AgentRecord, whoamiRecord } from "../../agents/agent_records.ts";
 import { defineTool, type Tool } from "../../tool_server/tool.ts";
 import { describeProfile, whoamiSchema } from "./agent_schemas.ts";
 import { type RelayCall, requireCaller, tokenArgument, type ToolServices } from "./relay_call.ts";

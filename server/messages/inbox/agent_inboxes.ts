@@ -1,6 +1,6 @@
-import { inKey, type InRecord } from "../../mailboxes/records.ts";
+import { inKey, type InRecord } from "../../mailboxes/agent_mailboxes.ts";
 import type { MailboxKind } from "../../waiting/mailbox_kind.ts";
-import type { Receipt } from "../send/send.ts";
+import type { Receipt } from "../send/sender.ts";
 import { pollKey } from "./poll_record.ts";
 
 /** Inboxes of agents as mailboxes to wait at. Processes of former versions know the same marks. */

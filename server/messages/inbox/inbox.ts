@@ -1,7 +1,7 @@
 /** The inbox poll: a page, the stamp of its first delivery, and the wait for a message to come. */
 import { CLOCK_SKEW_MS } from "../../clock_skew.ts";
 import type { Limits } from "../../limits.ts";
-import { inKey, type InRecord } from "../../mailboxes/records.ts";
+import { inKey, type InRecord } from "../../mailboxes/agent_mailboxes.ts";
 import { type GroupCommit, Outdated } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
@@ -16,7 +16,7 @@ import {
   type PollQuery,
   type Reading,
 } from "./inbox_reader.ts";
-import type { PagesInHand } from "./pages_in_hand.ts";
+import type { PageBudget } from "./page_budget.ts";
 import { MAX_READ_RANGES, pollKey, type PollRecord, readKey } from "./poll_record.ts";
 import { addRange } from "./read_ranges.ts";
 import type { StoredMessages } from "../rows/stored_messages.ts";
@@ -28,7 +28,7 @@ export interface InboxOptions {
   limits: Limits;
   waits: MailboxWaits<InRecord, number>;
   messages: StoredMessages;
-  pages: PagesInHand;
+  pages: PageBudget;
 }
 
 /** Longest wait of a poll, in seconds (decisions, "Query integers"). */
@@ -161,11 +161,11 @@ export class Inbox {
         if (reading.unread.length > 0 || recordPoll) {
           await this.#stamp(agentId, beganMs, recordPoll, query.sinceId, reading);
         }
-        reading.page.hand?.endReading();
+        reading.page.reservation?.endReading();
         waiter?.hasRead(reading.headId);
         return reading.page;
       } catch (error) {
-        reading.page.hand?.end();
+        reading.page.reservation?.end();
         if (!(error instanceof Outdated)) throw error;
       }
     }
@@ -206,15 +206,15 @@ export class Inbox {
       records: [key],
       sizeBytes: 400 + 300 * unread.length,
       whateverTheClock: true, // nothing could be read
-      plan: (turn) => {
+      plan: (transaction) => {
         // Another poll of this agent may have delivered what was read here: read again.
-        if (version !== undefined) turn.requireVersion(key, version);
-        const before = turn.record<PollRecord>(key);
+        if (version !== undefined) transaction.requireVersion(key, version);
+        const before = transaction.record<PollRecord>(key);
         if (recordPoll && before !== null) {
           refuseEarlyPoll(before.lastPollMs, beganMs, limits.inboxPollIntervalMs);
         }
         const known = before?.read ?? [];
-        const lowest = messages.lowestRetainedId(turn.nowMs);
+        const lowest = messages.lowestRetainedId(transaction.nowMs);
         // All there was from the cursor, or the oldest retained message, to the last one given has
         // been delivered now. What lies before was hidden: a clock that jumps back shows it again.
         const from = Math.max(sinceId + 1, lowest);
@@ -222,7 +222,7 @@ export class Inbox {
         if (read.length > 2 * MAX_READ_RANGES) read = addRange(read, 1, lowest - 1);
         const fits = read.length <= 2 * MAX_READ_RANGES;
         const lastPollMs = before?.lastPollMs ?? 0;
-        turn.putRecord(
+        transaction.putRecord(
           key,
           {
             v: 1,
@@ -235,15 +235,16 @@ export class Inbox {
         );
         for (const { id, row } of unread) {
           const { createdAtMs, senderId } = row;
-          const leftMs = Math.min(createdAtMs, turn.nowMs) + messages.retentionMs - turn.nowMs;
+          const leftMs = Math.min(createdAtMs, transaction.nowMs) + messages.retentionMs -
+            transaction.nowMs;
           const expireInMs = leftMs + EXPIRY_MARGIN_MS;
-          const deliveredAtMs = turn.nowMs;
-          turn.set(
+          const deliveredAtMs = transaction.nowMs;
+          transaction.set(
             outboxKey(senderId, id),
             { v: 1, recipientId: agentId, deliveredAtMs, createdAtMs } satisfies OutboxRow,
             expireInMs,
           );
-          if (!fits) turn.set(readKey(agentId, id), 1, expireInMs);
+          if (!fits) transaction.set(readKey(agentId, id), 1, expireInMs);
         }
       },
       committed: () => this.#floor.written(agentId, beganMs),

@@ -1,10 +1,10 @@
 /** What a poll finds: a page of an inbox, and which of its messages were never delivered. */
 import { Buffer } from "node:buffer";
 import { BoundedPage } from "../../http/bounded_page.ts";
-import { inKey, type InRecord } from "../../mailboxes/records.ts";
+import { inKey, type InRecord } from "../../mailboxes/agent_mailboxes.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
-import type { PageInHand, PagesInHand } from "./pages_in_hand.ts";
+import type { PageBudget, PageReservation } from "./page_budget.ts";
 import { deliveredAlone, pollKey, type PollRecord } from "./poll_record.ts";
 import { isRead, unreadGaps } from "./read_ranges.ts";
 import type { InboxSelection, StoredMessage, StoredMessages } from "../rows/stored_messages.ts";
@@ -27,7 +27,7 @@ export interface PollPage {
   /** Whether messages were left out for their bytes. */
   isCut: boolean;
   /** The page as it is counted until its answer is taken; null for an empty one. */
-  hand: PageInHand | null;
+  reservation: PageReservation | null;
 }
 
 /** What a poll found: its page, what of it is delivered for the first time, what that rests on. */
@@ -49,7 +49,7 @@ export interface InboxReaderOptions {
   store: Store;
   records: RecordCache;
   messages: StoredMessages;
-  pages: PagesInHand;
+  pages: PageBudget;
 }
 
 export class InboxReader {
@@ -70,22 +70,22 @@ export class InboxReader {
         version: undefined,
       };
     }
-    const hand = await this.options.pages.begin(agentId);
+    const reservation = await this.options.pages.begin(agentId);
     try {
       const { found, unread, version } = await this.#readPage(agentId, query, inbox.head);
       const { rows, isCut } = found;
       const last = rows.at(-1);
       if (last === undefined) {
-        hand.end();
+        reservation.end();
         return { page: emptyPage(sinceId), unread, headId: inbox.head, version };
       }
-      const page = { messages: rows, lastId: last.id, isCut, hand };
-      hand.reserve(
+      const page = { messages: rows, lastId: last.id, isCut, reservation };
+      reservation.reserve(
         query.sizeOf ? TOOL_ANSWER_GROWTH * found.sizeBytes : encodedSizeOf(page),
       );
       return { page, unread, headId: inbox.head, version };
     } catch (error) {
-      hand.end();
+      reservation.end();
       throw error;
     }
   }
@@ -173,7 +173,7 @@ function jsonSizeOf({ json }: StoredMessage): number {
 
 /** The page of a poll that gives nothing. */
 export function emptyPage(sinceId: number): PollPage {
-  return { messages: [], lastId: sinceId, isCut: false, hand: null };
+  return { messages: [], lastId: sinceId, isCut: false, reservation: null };
 }
 
 /** Bytes of encodePage(), or a few more. */

@@ -3,7 +3,7 @@
  * in bytes, without the parts of bodies that do not fit the first value. Callers stop when they
  * have read enough.
  */
-import { inKey, type InRecord } from "../../mailboxes/records.ts";
+import { inKey, type InRecord } from "../../mailboxes/agent_mailboxes.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
 import { inboxKey } from "../rows/message_row.ts";

@@ -1,7 +1,7 @@
 /** The outbox page: what an agent sent, with the time each message was first delivered. */
 import { Buffer } from "node:buffer";
 import type { Identities } from "../../agents/identities.ts";
-import type { Identity } from "../../agents/records.ts";
+import type { Identity } from "../../agents/agent_records.ts";
 import { BoundedPage } from "../../http/bounded_page.ts";
 import type { Rows } from "../../storage/rows.ts";
 import type { Store } from "../../storage/store.ts";

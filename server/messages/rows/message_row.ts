@@ -3,7 +3,7 @@
  * that fit a value. A page then needs one list and no serialising.
  */
 import { Buffer } from "node:buffer";
-import type { Identity } from "../../agents/records.ts";
+import type { Identity } from "../../agents/agent_records.ts";
 import { timestamp } from "../../timestamp.ts";
 import type { SendRequest } from "../send/send_request.ts";
 

@@ -15,7 +15,7 @@ import {
 } from "../../agents/signature_use.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import type { Store } from "../../storage/store.ts";
-import { fingerprintOf, Fingerprints, type UsePlace } from "./fingerprints.ts";
+import { fingerprintOf, Fingerprints, type UseRowKey } from "./fingerprints.ts";
 import type { SendUseRow } from "./send_answer.ts";
 import {
   BUCKET_SECONDS,
@@ -158,7 +158,7 @@ export class AcceptedSends {
     this.#memory.forgetExpired(this.options.store.elapsed());
   }
 
-  #placesOf({ signature, timestampSeconds }: Use): readonly UsePlace[] {
+  #placesOf({ signature, timestampSeconds }: Use): readonly UseRowKey[] {
     return this.#memory.placesOf(fingerprintOf(signature, SIGNATURE_HALF_AT), timestampSeconds);
   }
 }

@@ -18,16 +18,16 @@ interface Account {
   /** Pairs [timeMs, bytes] of accepted sends. */
   window: readonly number[];
   /** Bytes of sends whose commit is under way. */
-  heldBytes: number;
+  reservedBytes: number;
 }
 
 /** One send's bytes: held while its commit is under way, then counted or given back. */
-export interface HeldBytes {
+export interface ReservedBytes {
   /**
    * Holds the bytes for an attempt at `nowMs`, in place of what an earlier attempt held.
    * @throws RelayError `rate_limited`
    */
-  hold(nowMs: number): void;
+  reserve(nowMs: number): void;
   /** The send was stored: what is held counts from its attempt on. */
   count(): void;
   /** The send was not stored. Without effect after count(). */
@@ -52,18 +52,18 @@ export class AddressBytes {
   }
 
   /** The bytes of one send from an address, not held yet. */
-  of(addressHash: string, sizeBytes: number): HeldBytes {
+  of(addressHash: string, sizeBytes: number): ReservedBytes {
     let account: Account | null = null;
     let heldAtMs = 0;
     const giveBack = () => {
       if (account === null) return;
-      account.heldBytes -= sizeBytes;
+      account.reservedBytes -= sizeBytes;
       account = null;
     };
     return {
-      hold: (nowMs) => {
+      reserve: (nowMs) => {
         giveBack();
-        account = this.#hold(addressHash, sizeBytes, nowMs);
+        account = this.#reserve(addressHash, sizeBytes, nowMs);
         heldAtMs = nowMs;
       },
       count: () => {
@@ -77,9 +77,9 @@ export class AddressBytes {
     };
   }
 
-  #hold(addressHash: string, sizeBytes: number, nowMs: number): Account {
-    const account = this.#accounts.get(addressHash) ?? { window: [], heldBytes: 0 };
-    const admitted = admit(account.window, nowMs, this.#rule, account.heldBytes + sizeBytes);
+  #reserve(addressHash: string, sizeBytes: number, nowMs: number): Account {
+    const account = this.#accounts.get(addressHash) ?? { window: [], reservedBytes: 0 };
+    const admitted = admit(account.window, nowMs, this.#rule, account.reservedBytes + sizeBytes);
     if ("retryAfterMs" in admitted) {
       throw rateLimited(
         `at most ${this.limitBytes} bytes of messages an hour from one client address, whatever the number of agents; wait retry_after_ms, then send again`,
@@ -87,7 +87,7 @@ export class AddressBytes {
       );
     }
     this.#accounts.set(addressHash, account);
-    account.heldBytes += sizeBytes;
+    account.reservedBytes += sizeBytes;
     if (this.#accounts.size > this.capacity) this.#makeRoom(addressHash, account);
     return account;
   }
@@ -108,15 +108,15 @@ export class AddressBytes {
 
   /** Forgets addresses that sent nothing within the last hour. Called every minute. */
   forgetExpired(nowMs: number): void {
-    for (const [hash, { window, heldBytes }] of this.#accounts) {
+    for (const [hash, { window, reservedBytes }] of this.#accounts) {
       const newestMs = window.at(-2) ?? 0;
-      if (heldBytes === 0 && newestMs <= nowMs - HOUR_MS) this.#accounts.delete(hash);
+      if (reservedBytes === 0 && newestMs <= nowMs - HOUR_MS) this.#accounts.delete(hash);
     }
   }
 }
 
-function bytesOf({ window, heldBytes }: Account): number {
-  let bytes = heldBytes;
+function bytesOf({ window, reservedBytes }: Account): number {
+  let bytes = reservedBytes;
   for (let i = 1; i < window.length; i += 2) bytes += window[i]!;
   return bytes;
 }

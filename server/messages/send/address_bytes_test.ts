@@ -7,14 +7,14 @@ const START_MS = 1_780_000_020_000;
 
 /** A stored send. */
 function store(bytes: AddressBytes, address: string, sizeBytes: number, nowMs: number): void {
-  const held = bytes.of(address, sizeBytes);
-  held.hold(nowMs);
-  held.count();
+  const reserved = bytes.of(address, sizeBytes);
+  reserved.reserve(nowMs);
+  reserved.count();
 }
 
 function waitOf(bytes: AddressBytes, address: string, sizeBytes: number, nowMs: number): number {
   try {
-    bytes.of(address, sizeBytes).hold(nowMs);
+    bytes.of(address, sizeBytes).reserve(nowMs);
   } catch (error) {
     assert.ok(error instanceof RelayError && error.code === "rate_limited");
     return error.retryAfterMs!;
@@ -52,17 +52,17 @@ Deno.test("AddressBytes never lets a send in before its wait is over, though min
 Deno.test("AddressBytes holds what is under way, and gives back what was not stored", () => {
   const bytes = new AddressBytes(1_000);
   const first = bytes.of("a", 600);
-  first.hold(START_MS);
+  first.reserve(START_MS);
   assert.equal(waitOf(bytes, "a", 600, START_MS), HOUR_MS);
   // A further attempt holds the same bytes, not twice as many.
-  first.hold(START_MS + 1);
+  first.reserve(START_MS + 1);
   const second = bytes.of("a", 400);
-  second.hold(START_MS + 1);
+  second.reserve(START_MS + 1);
   second.giveBack();
   second.giveBack();
   first.giveBack();
   const third = bytes.of("a", 1_000);
-  third.hold(START_MS + 2);
+  third.reserve(START_MS + 2);
   third.count();
   third.giveBack();
   assert.equal(waitOf(bytes, "a", 1, START_MS + 2), HOUR_MS);
@@ -79,13 +79,13 @@ Deno.test("AddressBytes keeps a bounded number of addresses, the heavy ones amon
 Deno.test("AddressBytes forgets an address an hour after its last send, not while one is under way", () => {
   const bytes = new AddressBytes(1_000);
   store(bytes, "a", 1, START_MS);
-  const held = bytes.of("b", 1);
-  held.hold(START_MS);
+  const reserved = bytes.of("b", 1);
+  reserved.reserve(START_MS);
   bytes.forgetExpired(START_MS + HOUR_MS - 1);
   assert.equal(bytes.size, 2);
   bytes.forgetExpired(START_MS + HOUR_MS);
   assert.equal(bytes.size, 1);
-  held.count();
+  reserved.count();
   bytes.forgetExpired(START_MS + 2 * HOUR_MS);
   assert.equal(bytes.size, 0);
 });

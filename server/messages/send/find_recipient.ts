@@ -1,6 +1,6 @@
 /** Whom a message goes to, when it is clear that it could be stored. */
 import type { Identities } from "../../agents/identities.ts";
-import type { Identity } from "../../agents/records.ts";
+import type { Identity } from "../../agents/agent_records.ts";
 import type { FreeDisk } from "../../storage/free_disk.ts";
 import { unknownRecipient } from "./send_refusals.ts";
 

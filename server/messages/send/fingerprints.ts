@@ -6,12 +6,12 @@
 import { bucketOf } from "./use_group.ts";
 
 /** Key of the row of a group; null stands for a row of the signature's own. */
-export type UsePlace = Deno.KvKey | null;
+export type UseRowKey = Deno.KvKey | null;
 
 /** At 6,000 sends a second a signature window of ten minutes holds 4 million: up to 192 MB. */
 const CAPACITY = 4_000_000;
 const FIRST_SLOTS = 1024;
-const NOWHERE: readonly UsePlace[] = [];
+const NOWHERE: readonly UseRowKey[] = [];
 
 export interface FingerprintOptions {
   /** 8 random bytes: places in memory that senders cannot choose. */
@@ -24,7 +24,7 @@ interface Bucket {
   /** Until when it is remembered. */
   untilMs: number;
   fingerprints: PlacedNumbers;
-  places: UsePlace[];
+  places: UseRowKey[];
   /** False until everything that the store has of it was added. */
   complete: boolean;
 }
@@ -78,7 +78,7 @@ export class Fingerprints {
    * @param fingerprint by fingerprintOf()
    * @param place where it is stored, or may be
    */
-  add(fingerprint: number, timestampSeconds: number, place: UsePlace): void {
+  add(fingerprint: number, timestampSeconds: number, place: UseRowKey): void {
     const at = bucketOf(timestampSeconds);
     const bucket = this.#buckets.get(at);
     if (bucket === undefined) return;
@@ -88,7 +88,7 @@ export class Fingerprints {
   }
 
   /** Rows that may hold the signature; none is certain where isComplete(). */
-  placesOf(fingerprint: number, timestampSeconds: number): readonly UsePlace[] {
+  placesOf(fingerprint: number, timestampSeconds: number): readonly UseRowKey[] {
     const bucket = this.#buckets.get(bucketOf(timestampSeconds));
     if (!bucket?.fingerprints.has(fingerprint)) return NOWHERE;
     return bucket.fingerprints.placesOf(fingerprint).map((index) => bucket.places[index]!);
@@ -112,13 +112,13 @@ export class Fingerprints {
 }
 
 /** Index of a place; those that are stored together come one after the other. */
-function indexOf(places: UsePlace[], place: UsePlace): number {
+function indexOf(places: UseRowKey[], place: UseRowKey): number {
   const last = places.length - 1;
   if (last >= 0 && isSame(places[last]!, place)) return last;
   return places.push(place) - 1;
 }
 
-function isSame(a: UsePlace, b: UsePlace): boolean {
+function isSame(a: UseRowKey, b: UseRowKey): boolean {
   return a === b || (a !== null && b !== null && a.at(-1) === b.at(-1));
 }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { fingerprintOf, Fingerprints, type UsePlace } from "./fingerprints.ts";
+import { fingerprintOf, Fingerprints, type UseRowKey } from "./fingerprints.ts";
 import { bucketOf } from "./use_group.ts";
 
 /** By the monotonic clock. */
@@ -25,7 +25,7 @@ function use(second: number, half = crypto.getRandomValues(new Uint8Array(32))):
   return { half, second };
 }
 
-function add(fingerprints: Fingerprints, { half, second }: One, place: UsePlace = null): void {
+function add(fingerprints: Fingerprints, { half, second }: One, place: UseRowKey = null): void {
   fingerprints.add(fingerprintOf(half, 0), second, place);
 }
 

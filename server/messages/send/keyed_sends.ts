@@ -52,7 +52,8 @@ export class KeyedSends {
           const keyed = makeKeyed();
           return {
             ...keyed,
-            write: (turn, { id, contentHash }) => keyed.write(turn, { id, contentHash }),
+            write: (transaction, { id, contentHash }) =>
+              keyed.write(transaction, { id, contentHash }),
           };
         }),
     );

@@ -1,5 +1,5 @@
 /** The answer to a send. */
-import type { Identity } from "../../agents/records.ts";
+import type { Identity } from "../../agents/agent_records.ts";
 
 /** The answer to a send, and what a group's annotations learn of it. */
 export interface Receipt {

@@ -1,20 +1,20 @@
 /** The commit of one send: what it rests on, what it refuses, and what it writes. */
 import { Buffer } from "node:buffer";
-import type { Identity } from "../../agents/records.ts";
+import type { Identity } from "../../agents/agent_records.ts";
 import { refuseForgotten, type SignatureUse } from "../../agents/signature_use.ts";
 import { rateLimited } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
-import { inKey, type InRecord, outKey, type OutRecord } from "../../mailboxes/records.ts";
+import { inKey, type InRecord, outKey, type OutRecord } from "../../mailboxes/agent_mailboxes.ts";
 import { retainBytes } from "../../mailboxes/retained_bytes.ts";
 import { admit } from "../../rate_window.ts";
-import { type Job, Outdated, type Turn } from "../../storage/group_commit.ts";
+import { type Job, Outdated, type Transaction } from "../../storage/group_commit.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
 import { cutIntoPieces, formOf } from "../rows/message_row.ts";
 import type { RecentMessages } from "../rows/recent_messages.ts";
 import { decodeRow } from "../rows/row_codec.ts";
 import type { AcceptedSends, FoundUse } from "./accepted_sends.ts";
-import type { AddressBytes, HeldBytes } from "./address_bytes.ts";
+import type { AddressBytes, ReservedBytes } from "./address_bytes.ts";
 import type { Receipt, SendAnswer, SendUseRow } from "./send_answer.ts";
 import { recipientBanned, refuseSender } from "./send_refusals.ts";
 import type { SendRequest } from "./send_request.ts";
@@ -43,8 +43,8 @@ export interface Send {
 /** What else a send rests on and writes, such as the answer under an Idempotency-Key. */
 export interface SendExtension {
   /** Run as soon as it is clear that the sender may send, before any other refusal. @throws to refuse */
-  decide(turn: Turn): void;
-  write(turn: Turn, receipt: Receipt): void;
+  decide(transaction: Transaction): void;
+  write(transaction: Transaction, receipt: Receipt): void;
 }
 
 /** What the commits of all sends have in common. */
@@ -68,7 +68,7 @@ export function makeSendJob(
   send: Send,
   found: FoundUse,
   context: SendJobContext,
-): { job: Job<SendAnswer>; held: HeldBytes } {
+): { job: Job<SendAnswer>; reserved: ReservedBytes } {
   const { sender, recipient, request, use } = send;
   const { records, limits, recent, accepted, store } = context;
   const form = formOf(request, send.raw);
@@ -83,14 +83,14 @@ export function makeSendJob(
     canonicalString: send.canonicalString,
   };
   const sizeBytes = request.bodySizeBytes + rawBytes + 1_000;
-  const held = context.addressBytes.of(send.addressHash, sizeBytes);
+  const reserved = context.addressBytes.of(send.addressHash, sizeBytes);
   /** What each attempt stores, by its id. */
   const planned = new Map<string, { receipt: Receipt; previousId: number; bytes: Uint8Array }>();
   const job: Job<SendAnswer> = {
     records: [outKey(sender.id), inKey(recipient.id)],
     sizeBytes: sizeBytes + 1_500,
     // Replay 5
-    settle: async () => {
+    findResult: async () => {
       const { answer } = await accepted.find(sender.id, use);
       if (answer === null) return undefined;
       // A ban stands before the repetition of an answer.
@@ -98,35 +98,35 @@ export function makeSendJob(
       refuseSender(out!, send.bearer);
       return planned.get(answer.attempt)?.receipt ?? answer; // ours, where its commit came late
     },
-    plan: (turn) => {
+    plan: (transaction) => {
       // Where memory alone says that the signature is new.
       if (store.exclusive && accepted.isOutdated(use, found)) throw new Outdated();
-      const out = turn.record<OutRecord>(outKey(sender.id))!;
-      const inbox = turn.record<InRecord>(inKey(recipient.id))!;
+      const out = transaction.record<OutRecord>(outKey(sender.id))!;
+      const inbox = transaction.record<InRecord>(inKey(recipient.id))!;
       refuseSender(out, send.bearer); // Check 10
-      send.extension?.decide(turn); // Replay 2, again
+      send.extension?.decide(transaction); // Replay 2, again
       refuseForgotten(store, use); // Check 11
       if (inbox.banned) throw recipientBanned(); // Check 12
       // Check 13
-      const charged = chargeSender(out, sizeBytes, turn.nowMs, limits);
-      held.hold(turn.nowMs); // Check 14
-      const id = turn.allocateId(Math.max(out.head, inbox.head));
-      const createdAtMs = turn.nowMs;
+      const charged = chargeSender(out, sizeBytes, transaction.nowMs, limits);
+      reserved.reserve(transaction.nowMs); // Check 14
+      const id = transaction.allocateId(Math.max(out.head, inbox.head));
+      const createdAtMs = transaction.nowMs;
 
       const { contentHash } = request;
-      const { attempt } = turn;
-      const usedKey = accepted.rowOf(sender.id, use, turn);
+      const { attempt } = transaction;
+      const usedKey = accepted.rowOf(sender.id, use, transaction);
       if (store.exclusive) {
-        turn.append(usedKey, encodeUse({ ...use, agentId: sender.id, id, contentHash }));
+        transaction.append(usedKey, encodeUse({ ...use, agentId: sender.id, id, contentHash }));
       } else {
-        turn.requireAbsent(usedKey);
+        transaction.requireAbsent(usedKey);
         const row: SendUseRow = { v: 1, attempt, use: "send", id, contentHash, createdAtMs };
-        turn.set(usedKey, row);
+        transaction.set(usedKey, row);
       }
-      turn.putRecord(inKey(recipient.id), { ...inbox, head: id });
+      transaction.putRecord(inKey(recipient.id), { ...inbox, head: id });
       // A message to oneself: both records belong to one agent, and are written one after the other.
-      turn.putRecord(outKey(sender.id), { ...out, ...charged, head: id });
-      const bytes = stageMessage(turn, {
+      transaction.putRecord(outKey(sender.id), { ...out, ...charged, head: id });
+      const bytes = stageMessage(transaction, {
         id,
         createdAtMs,
         envelope,
@@ -144,18 +144,18 @@ export function makeSendJob(
         recipient,
         notify: inbox.notify,
       };
-      send.extension?.write(turn, receipt);
+      send.extension?.write(transaction, receipt);
       planned.set(attempt, { receipt, previousId: inbox.head, bytes });
       return receipt;
     },
     committed: ({ attempt, id, createdAtMs }) => {
       const { previousId, bytes } = planned.get(attempt)!;
-      held.count();
+      reserved.count();
       recent.add(recipient.id, previousId, id, decodeRow(bytes));
       context.learn(send, accepted.rowOf(sender.id, use, { attempt, nowMs: createdAtMs }));
     },
   };
-  return { job, held };
+  return { job, reserved };
 }
 
 /** What a sender's record says after one more message. @throws RelayError `rate_limited` */

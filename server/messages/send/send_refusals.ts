@@ -1,6 +1,6 @@
 /** Who may not send, and to whom nothing can be sent (specification, 4.3, send rule 3). Pure. */
 import { RelayError } from "../../errors.ts";
-import type { OutRecord } from "../../mailboxes/records.ts";
+import type { OutRecord } from "../../mailboxes/agent_mailboxes.ts";
 
 /** @throws RelayError `banned`, `key_required` */
 export function refuseSender(out: OutRecord, bearer: boolean): void {

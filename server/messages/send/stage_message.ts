@@ -1,5 +1,5 @@
 /** The rows of one message, put into the commit that makes it. */
-import type { Turn } from "../../storage/group_commit.ts";
+import type { Transaction } from "../../storage/group_commit.ts";
 import {
   cutIntoPieces,
   encodeMessage,
@@ -25,7 +25,7 @@ export interface NewMessage {
 
 /** @returns the bytes of the row that stands in the inbox */
 export function stageMessage(
-  turn: Turn,
+  transaction: Transaction,
   { id, createdAtMs, envelope, form, rawPieces, expireInMs }: NewMessage,
 ): Uint8Array {
   const { sender, recipientId, request } = envelope;
@@ -41,10 +41,10 @@ export function stageMessage(
     json: pieces[0]!,
     pieces: pieces.length - 1,
   });
-  turn.set(inboxKey(recipientId, id), bytes, expireInMs);
-  for (let i = 1; i < pieces.length; i++) turn.set(pieceKey(id, i), pieces[i], expireInMs);
-  for (const [i, piece] of rawPieces.entries()) turn.set(rawKey(id, i), piece, expireInMs);
+  transaction.set(inboxKey(recipientId, id), bytes, expireInMs);
+  for (let i = 1; i < pieces.length; i++) transaction.set(pieceKey(id, i), pieces[i], expireInMs);
+  for (const [i, piece] of rawPieces.entries()) transaction.set(rawKey(id, i), piece, expireInMs);
   const sent: OutboxRow = { v: 1, recipientId, deliveredAtMs: null, createdAtMs };
-  turn.set(outboxKey(sender.id, id), sent, expireInMs);
+  transaction.set(outboxKey(sender.id, id), sent, expireInMs);
   return bytes;
 }
