@@ -1,6 +1,6 @@
 /** The client's inbox: every message once and in order, whatever happens; and what it proves. */
 import assert from "node:assert/strict";
-import type { ReceivedMessage } from "../../toolkit/client/inbox.ts";
+import type { ReceivedMessage } from "../../toolkit/client/inbox_reader.ts";
 import type { RelayClient } from "../../toolkit/client/relay_client.ts";
 import { generateKeyPair } from "../../toolkit/mod.ts";
 import { TestAgent } from "../support/test_agent.ts";

@@ -1,4 +1,4 @@
-import type { InboxOptions, ReceivedMessage, UncheckedMessage } from "../client/inbox.ts";
+import type { InboxOptions, ReceivedMessage, UncheckedMessage } from "../client/inbox_reader.ts";
 import type { Pins } from "../client/pins.ts";
 import { base64 } from "@scure/base";
 import { overall } from "../overall.ts";

@@ -1,4 +1,4 @@
-import { SMALL_PAGE_BYTES } from "../client/inbox.ts";
+import { SMALL_PAGE_BYTES } from "../client/inbox_reader.ts";
 import type { Pins } from "../client/pins.ts";
 import type { OutboxMessage, OutboxPage } from "../client/records.ts";
 import {

@@ -1,4 +1,4 @@
-import type { NewMessage } from "../client/send.ts";
+import type { NewMessage } from "../client/send_message.ts";
 import { JsonError } from "../json_error.ts";
 import type { JsonValue } from "../json_value.ts";
 import { parseStrict } from "../parse_strict.ts";

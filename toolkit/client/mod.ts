@@ -8,7 +8,7 @@ export { AnswerError, type AnswerErrorCode } from "./answer_error.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export type { ConnectionOptions, Failure, Retry } from "./connection.ts";
 export { type InjectedMail, injectMail, type RejectedRecipient } from "./inject_mail.ts";
-export type { InboxOptions, ReceivedMessage, UncheckedMessage } from "./inbox.ts";
+export type { InboxOptions, ReceivedMessage, UncheckedMessage } from "./inbox_reader.ts";
 export { NetworkError, type NetworkErrorCode } from "./network_error.ts";
 export type { PinnedAddresses } from "./pins.ts";
 export type {
@@ -20,7 +20,7 @@ export type {
   WhoamiRecord,
 } from "./records.ts";
 export { type RefusalCode, RefusalError } from "./refusal_error.ts";
-export type { NewAgent } from "./register.ts";
+export type { NewAgent } from "./register_agent.ts";
 export { type MailRegistration, registerForMail } from "./register_for_mail.ts";
 export {
   type PageOptions,
@@ -30,7 +30,7 @@ export {
   type RequestOptions,
   type SearchQuery,
 } from "./relay_client.ts";
-export type { NewMessage, SentMessage } from "./send.ts";
+export type { NewMessage, SentMessage } from "./send_message.ts";
 export { type InboundRequest, type MailEnvelope, signInbound } from "./sign_inbound.ts";
 export {
   claimTimestamp,

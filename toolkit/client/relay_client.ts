@@ -11,7 +11,7 @@ import {
   type InboxReader,
   type ReceivedMessage,
   type UncheckedMessage,
-} from "./inbox.ts";
+} from "./inbox_reader.ts";
 import { createPins, type PinnedAddresses } from "./pins.ts";
 import { readAgentList, readOutboxPage, readProfile } from "./read_records.ts";
 import type {
@@ -21,9 +21,9 @@ import type {
   Registration,
   WhoamiRecord,
 } from "./records.ts";
-import { type NewAgent, registerAgent, replaceOwnerToken, whoAmI } from "./register.ts";
-import { type AddressBook, createAddressBook, resolveAgent } from "./resolve.ts";
-import { type NewMessage, sendMessage, type SentMessage } from "./send.ts";
+import { type NewAgent, registerAgent, replaceOwnerToken, whoAmI } from "./register_agent.ts";
+import { type AddressBook, createAddressBook, resolveAgent } from "./resolve_agent.ts";
+import { type NewMessage, sendMessage, type SentMessage } from "./send_message.ts";
 import { readSignedRequest } from "./signed_request.ts";
 import { type Signer, signing, type SigningRule } from "./signing.ts";
 import { createUsedTimestamps, type UsedTimestamps } from "./used_timestamps.ts";

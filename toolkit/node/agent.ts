@@ -1,6 +1,6 @@
-import type { InboxOptions, ReceivedMessage } from "../client/inbox.ts";
+import type { InboxOptions, ReceivedMessage } from "../client/inbox_reader.ts";
 import type { RelayClient, RequestOptions } from "../client/relay_client.ts";
-import type { NewMessage, SentMessage } from "../client/send.ts";
+import type { NewMessage, SentMessage } from "../client/send_message.ts";
 import type { StateFile } from "./state_file.ts";
 
 /** How messages are received; where to begin is kept beside the key file. */

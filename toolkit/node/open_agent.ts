@@ -1,7 +1,7 @@
 import { connectionOf, type ConnectionOptions } from "../client/connection.ts";
 import type { PinnedAddresses } from "../client/pins.ts";
 import { RefusalError } from "../client/refusal_error.ts";
-import type { NewAgent } from "../client/register.ts";
+import type { NewAgent } from "../client/register_agent.ts";
 import { RelayClient } from "../client/relay_client.ts";
 import { normalHandle } from "../recipient.ts";
 import { type Agent, createAgent } from "./agent.ts";
