@@ -1,109 +1,32 @@
 /** What every part of the mail area is given: what it runs on, and where its mail lies. */
-import type { Blobs } from "../blobs/blobs.ts";
 import type { Core } from "../core.ts";
-import type { Mailer } from "../outgoing/mailer.ts";
-import type { OutgoingQueue } from "../outgoing/outgoing_queue.ts";
-import type { Part } from "../part.ts";
-import type { MailboxWaits } from "../waiting/mailbox_waits.ts";
-import type { Waits } from "../waiting/waits.ts";
 import { SendsInFlight } from "./delivery/sends_in_flight.ts";
 import { Inboxes } from "./inboxes/inboxes.ts";
 import { ownLocalParts } from "./inboxes/local_part.ts";
-import { KeyAuthenticator } from "./keys/authenticate_key.ts";
-import { LastUsed } from "./keys/last_used.ts";
-import { ListPages } from "./list_pages.ts";
-import { MAIL_INBOXES } from "./mailboxes/mail_inboxes.ts";
-import { Mailboxes } from "./mailboxes/mailboxes.ts";
+import { createMailBase, type MailBase, type MailOptions } from "./mail_base.ts";
 import { Messages } from "./messages/messages.ts";
-import type { MailWorker } from "./parsing/mail_worker.ts";
-import type { MailHandlers } from "./paths.ts";
-import type { MailboxRecord } from "./records/mailbox_record.ts";
-import type { MailSecret } from "./secret/mail_secret.ts";
 
-/** A part of the mail area; what its handlers need not check, mail_route.ts has checked. */
-export interface MailPart extends Part {
-  /** BRIDGE: of routes in paths.ts. */
-  handlers?: MailHandlers;
-}
-
-/** Parts that the mail area stands on. */
-export interface MailOptions {
-  /** Delivers its mails. */
-  outgoing: OutgoingQueue;
-  /** Keeps what it receives and sends. */
-  blobs: Blobs;
-  waits: Waits;
-}
-
-/** `answers` is the room of the mail area alone, and its callers are holders of mail keys. */
-export interface MailCore extends Omit<Core, "authenticator">, Omit<MailOptions, "waits"> {
-  authenticator: KeyAuthenticator;
-  now: () => number;
-  random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
-  /** The next hop. */
-  mailer: Mailer | undefined;
-  /** {base_url}, without a trailing slash. */
-  baseUrl: string;
-  /** Of all inboxes, lowercased. */
-  domain: string;
-  /** The relay's own sender. */
-  from: { name: string; address: string };
-  waits: MailboxWaits<MailboxRecord, string>;
-  secret: MailSecret;
-  /** Reads mail of strangers. */
-  reader: MailWorker;
-  pages: ListPages;
-  lastUsed: LastUsed;
-  mailboxes: Mailboxes;
+export interface MailCore extends MailBase {
+  inboxes: Inboxes;
   messages: Messages;
   inFlight: SendsInFlight;
-  inboxes: Inboxes;
 }
 
 /** The core of a mail area that is on. */
 export function createMailCore(
   core: Core,
-  { outgoing, blobs, waits: waiting }: MailOptions,
-  own: Pick<MailCore, "secret" | "reader" | "answers">,
+  options: MailOptions,
+  own: Pick<MailBase, "secret" | "reader" | "answers">,
 ): MailCore {
-  const { deps, store, records, commits, limits } = core;
-  const { config, now, random, mailer } = deps;
-  const { mail, baseUrl } = config;
-  const [domain, from] = [mail.domain!, mail.from!]; // without them mail is off
-  const waits = waiting.at(MAIL_INBOXES);
-  const mailboxes = new Mailboxes({ records, commits, limits, waits });
-  const messages = new Messages({ store, mailboxes, blobs });
-  const lastUsed = new LastUsed(store);
+  const base = createMailBase(core, options, own);
+  const messages = new Messages(base);
   return {
-    ...core,
-    ...own,
-    now,
-    random,
-    mailer,
-    baseUrl,
-    domain,
-    from,
-    outgoing,
-    blobs,
-    waits,
-    pages: new ListPages(own.secret),
-    authenticator: new KeyAuthenticator({ store, records, lastUsed, limits }),
-    lastUsed,
-    mailboxes,
+    ...base,
+    inboxes: new Inboxes({ ...base, ownLocalParts: ownLocalParts(core.deps.config.mail) }),
     messages,
     inFlight: new SendsInFlight({
-      outgoing,
-      now,
+      ...base,
       readAll: (orgId, inboxId, ids) => messages.readAll(orgId, inboxId, ids),
-    }),
-    inboxes: new Inboxes({
-      store,
-      records,
-      commits,
-      random,
-      limits,
-      domain,
-      ownLocalParts: ownLocalParts(mail),
     }),
   };
 }

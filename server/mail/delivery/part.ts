@@ -1,7 +1,8 @@
 /** Delivery as a part of the mail area: to the next hop, and to its own inboxes. */
 import { forMail } from "../../outgoing/next_hop_uses.ts";
 import { makeBounceAddress } from "../composing/bounce_address.ts";
-import type { MailCore, MailPart } from "../mail_core.ts";
+import type { MailPart } from "../mail_base.ts";
+import type { MailCore } from "../mail_core.ts";
 import type { Receiver } from "../receiving/receiver.ts";
 import { deliverInside } from "./deliver_inside.ts";
 import { mailDelivery } from "./mail_delivery.ts";

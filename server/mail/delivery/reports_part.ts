@@ -1,5 +1,6 @@
 /** What is reported of deliveries, as a part of the mail area: by bounces, and by the operator's gateway. */
-import type { MailCore, MailPart } from "../mail_core.ts";
+import type { MailPart } from "../mail_base.ts";
+import type { MailCore } from "../mail_core.ts";
 import { BounceReports } from "./bounce_reports.ts";
 import { DeliveryEvents } from "./delivery_events.ts";
 import { RecipientChanges } from "./recipient_changes.ts";

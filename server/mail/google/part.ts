@@ -1,7 +1,8 @@
 /** Sign-in with Google as a part of the mail area. */
 import type { MailConfig } from "../../config.ts";
 import { startupNote } from "../../startup_notes.ts";
-import type { MailCore, MailPart } from "../mail_core.ts";
+import type { MailPart } from "../mail_base.ts";
+import type { MailCore } from "../mail_core.ts";
 import { GoogleKeys } from "./google_keys.ts";
 import { googleHandlers } from "./routes.ts";
 

@@ -4,13 +4,19 @@ import { time } from "../../description/schemas/values.ts";
 import { answerJson, NO_STORE } from "../../http/answer.ts";
 import { noContent } from "../../http/no_content.ts";
 import { mayRead } from "../access.ts";
-import type { MailCore } from "../mail_core.ts";
+import type { MailBase } from "../mail_base.ts";
 import { type KeyedRequest, keyRoute } from "../mail_route.ts";
 import { type Inbox as StoredInbox, markedInbox, shownInbox } from "../records/inbox_record.ts";
 import { orgState } from "../records/org_record.ts";
 import { mailId, pageOf, PageQuery, unkept } from "../schemas.ts";
-import type { InboxErasures } from "./inbox_erasures.ts";
 import { readInboxChanges, readInboxRequest } from "./inbox_request.ts";
+import type { Inboxes } from "./inboxes.ts";
+
+export interface InboxServices extends MailBase {
+  inboxes: Inboxes;
+  /** Erases in the background what was in deleted inboxes. */
+  erasures: { begin(): void };
+}
 
 const SendPolicy = z.enum(["direct", "draft_only"]);
 const entries = (what: string) =>
@@ -113,7 +119,7 @@ const createMailInbox = keyRoute({
       address_taken: null,
     },
   }),
-  handle: (services: MailCore) => async (request) => {
+  handle: (services: InboxServices) => async (request) => {
     const asked = readInboxRequest(await request.body());
     await services.freeDisk.refuseWhenFull();
     const { inbox, isNew } = await services.inboxes.create(request, asked);
@@ -135,7 +141,7 @@ const listMailInboxes = keyRoute({
       200: unkept("A page of inboxes.", pageOf(Inbox)),
     },
   },
-  handle: (services: MailCore) => async (request) => {
+  handle: (services: InboxServices) => async (request) => {
     const { inboxes, pages } = services;
     const { c, org, key } = request;
     const allShown = (some: readonly StoredInbox[]) =>
@@ -164,7 +170,7 @@ const readMailInbox = keyRoute({
     answers: { 200: unkept("The inbox.", Inbox) },
     errors: { not_found: NOT_FOUND },
   },
-  handle: (services: MailCore) => async (request) => {
+  handle: (services: InboxServices) => async (request) => {
     const inbox = await services.inboxes.find(request, request.params["id"]!);
     return answerJson(await shown(services, request, inbox), 200, NO_STORE);
   },
@@ -185,7 +191,7 @@ const updateMailInbox = keyRoute({
     answers: { 200: unkept("The inbox as it is now.", InboxOrMarks) },
     errors: { not_found: NOT_FOUND },
   },
-  handle: (services: MailCore) => async (request) => {
+  handle: (services: InboxServices) => async (request) => {
     const { inboxes, freeDisk } = services;
     const { id } = await inboxes.find(request, request.params["id"]!);
     const changes = readInboxChanges(await request.body());
@@ -207,7 +213,7 @@ const deleteMailInbox = keyRoute({
     answers: { 204: { description: "Deleted." } },
     errors: { not_found: NOT_FOUND },
   },
-  handle: ({ inboxes, erasures }: MailCore & { erasures: InboxErasures }) => async (request) => {
+  handle: ({ inboxes, erasures }: InboxServices) => async (request) => {
     const { id } = await inboxes.find(request, request.params["id"]!);
     await inboxes.delete(request, id);
     erasures.begin();
@@ -224,7 +230,7 @@ export const INBOX_ROUTES = [
 ];
 
 async function shown(
-  { mailboxes, domain, now, limits }: MailCore,
+  { mailboxes, domain, now, limits }: InboxServices,
   { org }: Pick<KeyedRequest, "org">,
   inbox: StoredInbox,
 ) {
@@ -234,7 +240,7 @@ async function shown(
 
 /** An inbox that others may have made and changed. */
 async function giveFormer(
-  services: MailCore,
+  services: InboxServices,
   request: KeyedRequest,
   inbox: StoredInbox,
 ): Promise<Response> {

@@ -2,7 +2,8 @@
 import type { RepetitionKind } from "../../idempotency/repetition_sweep.ts";
 import type { Auth } from "../auth/part.ts";
 import type { Reports } from "../delivery/reports_part.ts";
-import type { MailCore, MailPart } from "../mail_core.ts";
+import type { MailPart } from "../mail_base.ts";
+import type { MailCore } from "../mail_core.ts";
 import { Destinations } from "./destinations.ts";
 import { operatorDelivery, type OperatorDeliveryOptions } from "./operator_delivery.ts";
 import { OPERATOR_MAILS, OperatorMail } from "./operator_mail.ts";

@@ -2,7 +2,8 @@
 import { logSparsely } from "../../log_sparsely.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
 import { WrittenBlobs } from "../mailboxes/written_blobs.ts";
-import type { MailCore, MailPart } from "../mail_core.ts";
+import type { MailPart } from "../mail_base.ts";
+import type { MailCore } from "../mail_core.ts";
 import { MailWorker } from "../parsing/mail_worker.ts";
 import { startMailWorker } from "../parsing/start_mail_worker.ts";
 import type { Suppressions } from "../suppressions/suppressions.ts";

@@ -1,6 +1,6 @@
 /** Suppressed addresses as a part of the mail area. */
 import { mount } from "../../description/declaration.ts";
-import type { MailCore, MailPart } from "../mail_core.ts";
+import type { MailBase, MailPart } from "../mail_base.ts";
 import { SUPPRESSION_ROUTES } from "./routes.ts";
 import { Suppressions } from "./suppressions.ts";
 
@@ -8,7 +8,7 @@ export interface SuppressionsPart extends MailPart {
   suppressions: Suppressions;
 }
 
-export function openSuppressions(core: MailCore): SuppressionsPart {
+export function openSuppressions(core: MailBase): SuppressionsPart {
   const suppressions = new Suppressions(core);
   return { suppressions, routes: mount(SUPPRESSION_ROUTES, { ...core, suppressions }) };
 }
