@@ -4,22 +4,27 @@
  */
 import { Buffer } from "node:buffer";
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
-import type { AgentRecord, Identity } from "../server/agents/agent_records.ts";
-import { listingKey, listingOf } from "../server/directory/listing.ts";
-import { inKey, newInRecord, newOutRecord, outKey } from "../server/mailboxes/agent_mailboxes.ts";
+import type { AgentRecord, Identity } from "../server/messaging/agents/agent_records.ts";
+import { listingKey, listingOf } from "../server/messaging/directory/listing.ts";
+import {
+  inKey,
+  newInRecord,
+  newOutRecord,
+  outKey,
+} from "../server/messaging/mailboxes/agent_mailboxes.ts";
 import {
   encodeMessage,
   inboxKey,
   outboxKey,
   type OutboxRow,
-} from "../server/messages/rows/message_row.ts";
-import { encodeRow } from "../server/messages/rows/row_codec.ts";
-import { minuteOf } from "../server/network/counted.ts";
-import { encodeBlock, type FeedEvent, feedKey } from "../server/network/feed_block.ts";
-import { countOf } from "../server/network/record_figures.ts";
-import { deltaKey, encodeCounts, mergeCounts } from "../server/network/tally_rows.ts";
-import { MESSAGE_COUNT, REGISTRATION_COUNT } from "../server/network/totals.ts";
-import { lowestIdAt } from "../server/storage/id_sequence.ts";
+} from "../server/messaging/messages/rows/message_row.ts";
+import { encodeRow } from "../server/messaging/messages/rows/row_codec.ts";
+import { minuteOf } from "../server/messaging/network/counted.ts";
+import { encodeBlock, type FeedEvent, feedKey } from "../server/messaging/network/feed_block.ts";
+import { countOf } from "../server/messaging/network/record_figures.ts";
+import { deltaKey, encodeCounts, mergeCounts } from "../server/messaging/network/tally_rows.ts";
+import { MESSAGE_COUNT, REGISTRATION_COUNT } from "../server/messaging/network/totals.ts";
+import { lowestIdAt } from "../server/base/storage/commits/id_sequence.ts";
 import { encodeAddress } from "../toolkit/encode_address.ts";
 import { wordName } from "../toolkit/word_name.ts";
 import type { BenchAgent } from "./agents.ts";

@@ -1,24 +1,24 @@
 /** The HTTP application: routes by their raw path, and everything that holds for all of them. */
 import { type Context, Hono } from "hono";
-import type { Deps } from "./deps.ts";
-import { RelayError } from "./errors.ts";
-import { type DatabaseProbe, healthRoutes } from "./health.ts";
-import { answerError, refusalOf } from "./http/answer.ts";
-import { AnswerBudget } from "./http/answer_budget.ts";
-import type { BodyReader } from "./http/body_reader.ts";
-import { callerAddress } from "./http/client_address.ts";
-import { allowPreflight, openCors } from "./http/cors.ts";
-import { headAnswer } from "./http/head_answer.ts";
-import { giveAnswer } from "./http/large_answer.ts";
-import { namesHtml } from "./http/names_html.ts";
-import { createPathTable } from "./http/path_table.ts";
-import { RefusalCounts } from "./http/refusal_counts.ts";
-import { RequestsUnderWay } from "./http/requests_under_way.ts";
-import type { HttpEnv, Route } from "./http/route.ts";
-import { decodeSegment, rawPath, rawQuery } from "./http/target.ts";
-import { assetRoute } from "./pages/asset_route.ts";
-import { answerErrorPage } from "./pages/error_page.ts";
-import type { ClockState } from "./storage/clock_watch.ts";
+import type { Deps } from "./base/parts/deps.ts";
+import { RelayError } from "./base/errors.ts";
+import { type DatabaseProbe, healthRoutes } from "./process/health.ts";
+import { answerError, refusalOf } from "./base/http/answers/answer.ts";
+import { AnswerBudget } from "./base/http/answers/answer_budget.ts";
+import type { BodyReader } from "./base/http/bodies/body_reader.ts";
+import { callerAddress } from "./base/http/callers/client_address.ts";
+import { allowPreflight, openCors } from "./base/http/routes/cors.ts";
+import { headAnswer } from "./base/http/answers/head_answer.ts";
+import { giveAnswer } from "./base/http/answers/large_answer.ts";
+import { namesHtml } from "./base/http/answers/names_html.ts";
+import { createPathTable } from "./base/http/routes/path_table.ts";
+import { RefusalCounts } from "./base/http/answers/refusal_counts.ts";
+import { RequestsUnderWay } from "./base/http/routes/requests_under_way.ts";
+import type { HttpEnv, Route } from "./base/http/routes/route.ts";
+import { decodeSegment, rawPath, rawQuery } from "./base/http/routes/target.ts";
+import { assetRoute } from "./base/pages/asset_route.ts";
+import { answerErrorPage } from "./base/pages/error_page.ts";
+import type { ClockState } from "./base/storage/rows/clock_watch.ts";
 
 export interface AppParts {
   deps: Deps;

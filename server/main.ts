@@ -2,25 +2,25 @@
  * The relay as a process: the only file that reads the environment, opens the store, registers
  * crons and listens.
  */
-import { checkNamedFiles } from "./config/check_named_files.ts";
-import { withEnvFile } from "./config/env_file.ts";
-import { ENV_FILE } from "./config/permissions.ts";
-import { readSettings } from "./config/read_settings.ts";
-import { SETTING_NAMES } from "./config/setting_names.ts";
-import { type Config, parseConfig } from "./config.ts";
-import { registerCrons } from "./crons.ts";
-import type { Deps } from "./deps.ts";
-import { describeFailure } from "./http/describe_failure.ts";
-import { createLog } from "./json_log.ts";
-import { openStore } from "./open_store.ts";
-import type { OpenedStore } from "./opened_store.ts";
-import type { Mailer } from "./outgoing/mailer.ts";
-import { openMailer } from "./outgoing/open_mailer.ts";
+import { checkNamedFiles } from "./base/config/check_named_files.ts";
+import { withEnvFile } from "./base/config/env_file.ts";
+import { ENV_FILE } from "./base/config/permissions.ts";
+import { readSettings } from "./base/config/read_settings.ts";
+import { SETTING_NAMES } from "./base/config/setting_names.ts";
+import { type Config, parseConfig } from "./base/config/config.ts";
+import { registerCrons } from "./process/crons.ts";
+import type { Deps } from "./base/parts/deps.ts";
+import { describeFailure } from "./base/describe_failure.ts";
+import { createLog } from "./process/json_log.ts";
+import { openStore } from "./process/open_store.ts";
+import type { OpenedStore } from "./process/opened_store.ts";
+import type { Mailer } from "./base/mailer/mailer.ts";
+import { openMailer } from "./base/mailer/open_mailer.ts";
 import { openRelay } from "./relay.ts";
-import { type ProcessRelay, serve, type Serving } from "./serve.ts";
-import { startFailure } from "./start_failure.ts";
-import { startupNotes } from "./startup_notes.ts";
-import { VERSION } from "./version.ts";
+import { type ProcessRelay, serve, type Serving } from "./process/serve.ts";
+import { startFailure } from "./process/start_failure.ts";
+import { startupNotes } from "./base/config/startup_notes.ts";
+import { VERSION } from "./base/version.ts";
 
 /** Exit code of a start that failed. */
 const FAILED = 1;

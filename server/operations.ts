@@ -1,19 +1,19 @@
 /** Every route of the service, in the order in which a reader meets them. */
-import { describeAll } from "./description/declaration.ts";
-import type { Operation, Setting } from "./description/operation.ts";
-import { CUSTODY_ROUTES } from "./custody/routes.ts";
-import { DOCS_OPERATIONS } from "./docs/operations.ts";
-import { directoryOperations } from "./directory/operations.ts";
-import { AGENT_ROUTES } from "./agents/routes.ts";
+import { describeAll } from "./base/description/declaration.ts";
+import type { Operation, Setting } from "./base/description/operation.ts";
+import { CUSTODY_ROUTES } from "./messaging/custody/routes.ts";
+import { DOCS_OPERATIONS } from "./web/docs/operations.ts";
+import { directoryOperations } from "./messaging/directory/operations.ts";
+import { AGENT_ROUTES } from "./messaging/agents/routes.ts";
 import { MAIL_ROUTES } from "./mail/routes.ts";
-import { MESSAGE_ROUTES } from "./messages/routes.ts";
-import { NETWORK_OPERATIONS } from "./network/operations.ts";
-import { NOTIFICATION_OPERATIONS } from "./digest/operations.ts";
-import { OPERATOR_OPERATIONS } from "./admin/operations.ts";
-import { PROFILE_ROUTES } from "./profiles/routes.ts";
-import { serviceOperations } from "./description/service_operations.ts";
-import { SITE_OPERATIONS } from "./site/operations.ts";
-import { toolServerOperations } from "./mcp/operations.ts";
+import { MESSAGE_ROUTES } from "./messaging/messages/routes.ts";
+import { NETWORK_OPERATIONS } from "./messaging/network/operations.ts";
+import { NOTIFICATION_OPERATIONS } from "./messaging/digest/operations.ts";
+import { OPERATOR_OPERATIONS } from "./messaging/operator/operations.ts";
+import { PROFILE_ROUTES } from "./messaging/profiles/routes.ts";
+import { serviceOperations } from "./base/description/service_operations.ts";
+import { SITE_OPERATIONS } from "./web/site/operations.ts";
+import { toolServerOperations } from "./messaging/tools/operations.ts";
 
 export function describeOperations(setting: Setting): Operation[] {
   return [

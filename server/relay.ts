@@ -1,41 +1,44 @@
 /** The composition root: every part of the relay, put together over what is injected. */
 import type { Hono } from "hono";
-import { openAdminPages } from "./admin/pages/part.ts";
-import { openOperator } from "./admin/part.ts";
-import { createAgentCore } from "./agents/agent_core.ts";
-import { openAgents } from "./agents/part.ts";
+import { openAdminPages } from "./web/admin/part.ts";
+import { openOperator } from "./messaging/operator/part.ts";
+import { createAgentCore } from "./messaging/agents/agent_core.ts";
+import { openAgents } from "./messaging/agents/part.ts";
 import { createApp } from "./app.ts";
-import { openBlobs } from "./blobs/part.ts";
-import { openVerification, type VerificationOptions } from "./agents/verification/part.ts";
-import { createCore } from "./core.ts";
-import { openCustody } from "./custody/part.ts";
-import { sealedAgentKeys } from "./custody/sealed_agent_keys.ts";
-import type { Deps } from "./deps.ts";
-import type { Log } from "./log.ts";
-import { openDescription } from "./description/part.ts";
-import { openDigests } from "./digest/part.ts";
-import { openDirectory } from "./directory/part.ts";
-import { type HttpOptions, openHttp } from "./http/part.ts";
-import type { HttpEnv } from "./http/route.ts";
-import { openDocs } from "./docs/part.ts";
-import { RepetitionSweep } from "./idempotency/repetition_sweep.ts";
-import { openLocalMode } from "./local/part.ts";
+import { openBlobs } from "./base/blobs/part.ts";
+import {
+  openVerification,
+  type VerificationOptions,
+} from "./messaging/agents/verification/part.ts";
+import { createCore } from "./base/parts/core.ts";
+import { openCustody } from "./messaging/custody/part.ts";
+import { sealedAgentKeys } from "./messaging/custody/sealed_agent_keys.ts";
+import type { Deps } from "./base/parts/deps.ts";
+import type { Log } from "./base/log.ts";
+import { openDescription } from "./base/description/part.ts";
+import { openDigests } from "./messaging/digest/part.ts";
+import { openDirectory } from "./messaging/directory/part.ts";
+import { type HttpOptions, openHttp } from "./base/http/part.ts";
+import type { HttpEnv } from "./base/http/routes/route.ts";
+import { openDocs } from "./web/docs/part.ts";
+import { RepetitionSweep } from "./base/idempotency/repetition_sweep.ts";
+import { openLocalMode } from "./web/dev/part.ts";
 import { openMail } from "./mail/part.ts";
-import { SEALED_MAIL_SECRET } from "./mail/secret/mail_secret.ts";
-import { openTools } from "./mcp/part.ts";
-import { type MessagesOptions, openMessages } from "./messages/part.ts";
-import { openNetwork } from "./network/part.ts";
-import { openOutgoing, type OutgoingOptions } from "./outgoing/part.ts";
-import { type OpenParts, openTogether } from "./part.ts";
-import { openProfiles } from "./profiles/part.ts";
-import { RecentEvents } from "./recent_events.ts";
-import { createRelayStatus, type RelayStatusParts } from "./relay_status.ts";
-import { openSite } from "./site/part.ts";
-import { openResealing } from "./sealing/open_resealing.ts";
-import { requirePossible } from "./storage/clock_watch.ts";
-import { openStorage, type StorageOptions } from "./storage/part.ts";
-import { openWaiting } from "./waiting/part.ts";
-import { MINUTE_MS } from "./time_units.ts";
+import { SEALED_MAIL_SECRET } from "./mail/access/mail_secret.ts";
+import { openTools } from "./messaging/tools/part.ts";
+import { type MessagesOptions, openMessages } from "./messaging/messages/part.ts";
+import { openNetwork } from "./messaging/network/part.ts";
+import { openOutgoing, type OutgoingOptions } from "./base/outgoing/part.ts";
+import { type OpenParts, openTogether } from "./base/parts/part.ts";
+import { openProfiles } from "./messaging/profiles/part.ts";
+import { RecentEvents } from "./process/recent_events.ts";
+import { createRelayStatus, type RelayStatusParts } from "./process/relay_status.ts";
+import { openSite } from "./web/site/part.ts";
+import { openResealing } from "./base/sealing/open_resealing.ts";
+import { requirePossible } from "./base/storage/rows/clock_watch.ts";
+import { openStorage, type StorageOptions } from "./base/storage/part.ts";
+import { openWaiting } from "./base/waiting/part.ts";
+import { MINUTE_MS } from "./base/time/time_units.ts";
 
 export interface Relay {
   app: Hono<HttpEnv>;

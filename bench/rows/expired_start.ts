@@ -1,7 +1,7 @@
 /** A start on a store in which many rows have expired, against the store's own deletion of them. */
 import { join } from "node:path";
-import { parseConfig } from "../../server/config.ts";
-import { openStore } from "../../server/open_store.ts";
+import { parseConfig } from "../../server/base/config/config.ts";
+import { openStore } from "../../server/process/open_store.ts";
 import { writeRows } from "../../tests/support/expired_rows.ts";
 import type { Row } from "../row.ts";
 

@@ -1,13 +1,13 @@
 /** Deliveries of the outgoing queue, each with its three commits, against the same answers with none. */
-import { Journal } from "../../server/storage/journal.ts";
-import { KvBackend } from "../../server/storage/deno_kv/kv_backend.ts";
-import { OutgoingQueue } from "../../server/outgoing/outgoing_queue.ts";
-import { outgoingKey, stageOutgoing } from "../../server/outgoing/outgoing_row.ts";
-import { ClockWatch } from "../../server/storage/clock_watch.ts";
-import { GroupCommit } from "../../server/storage/group_commit.ts";
-import { IdSequence } from "../../server/storage/id_sequence.ts";
-import { RecordCache } from "../../server/storage/record_cache.ts";
-import { createStore, EMBEDDED_CAPACITY } from "../../server/storage/store.ts";
+import { Journal } from "../../server/base/storage/commits/journal.ts";
+import { KvBackend } from "../../server/base/storage/deno_kv/kv_backend.ts";
+import { OutgoingQueue } from "../../server/base/outgoing/outgoing_queue.ts";
+import { outgoingKey, stageOutgoing } from "../../server/base/outgoing/outgoing_row.ts";
+import { ClockWatch } from "../../server/base/storage/rows/clock_watch.ts";
+import { GroupCommit } from "../../server/base/storage/commits/group_commit.ts";
+import { IdSequence } from "../../server/base/storage/commits/id_sequence.ts";
+import { RecordCache } from "../../server/base/storage/commits/record_cache.ts";
+import { createStore, EMBEDDED_CAPACITY } from "../../server/base/storage/rows/store.ts";
 import type { Row } from "../row.ts";
 
 const KIND = "bench";

@@ -4,8 +4,8 @@
  */
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
-import { encodeUse, useGroupKey } from "../../server/messages/send/use_group.ts";
-import { lowestIdAt } from "../../server/storage/id_sequence.ts";
+import { encodeUse, useGroupKey } from "../../server/messaging/messages/send/use_group.ts";
+import { lowestIdAt } from "../../server/base/storage/commits/id_sequence.ts";
 import { countRows } from "../../tests/support/expired_rows.ts";
 import { countExpired, KvFile, type PlainKey } from "../kv_file.ts";
 import type { Row } from "../row.ts";

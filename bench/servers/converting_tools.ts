@@ -1,8 +1,8 @@
 /** The relay's tools on the SDK's high-level server, which converts their schemas for every tools/list. */
 import { McpServer, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
-import { parseConfig } from "../../server/config.ts";
-import { relayTools } from "../../server/mcp/relay_tools.ts";
-import type { ToolServices } from "../../server/mcp/tools/relay_call.ts";
+import { parseConfig } from "../../server/base/config/config.ts";
+import { relayTools } from "../../server/messaging/tools/relay_tools.ts";
+import type { ToolServices } from "../../server/messaging/tools/relay_call.ts";
 import { answerLines } from "./child.ts";
 
 const { limits } = parseConfig({});

@@ -1,5 +1,5 @@
 /** Large and hostile mail for a relay, from a process of its own: "begin" and "end" on standard input. */
-import { HOSTILE_MAILS } from "../../tests/mail/mime/hostile_mails.ts";
+import { HOSTILE_MAILS } from "../../tests/mail/reading/mime/hostile_mails.ts";
 import { inboundRequest } from "../mail_box.ts";
 import { answerLines } from "./child.ts";
 

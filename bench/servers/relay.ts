@@ -1,13 +1,13 @@
 /** A relay with a store of its own in a given folder, and limits too high to matter. */
-import { KvBackend } from "../../server/storage/deno_kv/kv_backend.ts";
+import { KvBackend } from "../../server/base/storage/deno_kv/kv_backend.ts";
 import { base64 } from "@scure/base";
-import { parseConfig } from "../../server/config.ts";
-import type { Deps } from "../../server/deps.ts";
-import type { Mailer } from "../../server/outgoing/mailer.ts";
-import { createSmtpMailer } from "../../server/outgoing/smtp_mailer.ts";
+import { parseConfig } from "../../server/base/config/config.ts";
+import type { Deps } from "../../server/base/parts/deps.ts";
+import type { Mailer } from "../../server/base/mailer/mailer.ts";
+import { createSmtpMailer } from "../../server/base/mailer/smtp_mailer.ts";
 import { openRelay, type RelayOptions } from "../../server/relay.ts";
-import { serve } from "../../server/serve.ts";
-import { EMBEDDED_CAPACITY } from "../../server/storage/store.ts";
+import { serve } from "../../server/process/serve.ts";
+import { EMBEDDED_CAPACITY } from "../../server/base/storage/rows/store.ts";
 import { BENCH_INBOUND_SECRET } from "../mail_box.ts";
 import { answerLines } from "./child.ts";
 import { OPEN_LIMITS } from "./open_limits.ts";

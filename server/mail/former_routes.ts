@@ -1,12 +1,12 @@
 /** BRIDGE, to be deleted with paths.ts: declarations made of its rows, handlers by id, and words apart. */
-import type { MountServices } from "../description/declaration.ts";
-import type { Route } from "../http/route.ts";
-import type { Limits } from "../limits.ts";
-import { isKeyAccess } from "./access.ts";
-import { deliveryRoutes } from "./delivery/operations.ts";
+import type { MountServices } from "../base/description/declaration.ts";
+import type { Route } from "../base/http/routes/route.ts";
+import type { Limits } from "../base/config/limits.ts";
+import { isKeyAccess } from "./access/access.ts";
+import { deliveryRoutes } from "./receiving/reports/operations.ts";
 import { draftRoutes } from "./drafts/operations.ts";
 import { figureRoutes } from "./figures/operations.ts";
-import { googleRoutes } from "./google/operations.ts";
+import { googleRoutes } from "./sign_in/google/operations.ts";
 import {
   keyRoute,
   type KeyRouteServices,
@@ -16,10 +16,10 @@ import {
   operatorRoute,
   type OperatorServices,
   toolServerRoute,
-} from "./mail_route.ts";
-import { messageRoutes } from "./messages/operations.ts";
+} from "./access/mail_route.ts";
+import { messageRoutes } from "./mailbox/messages/operations.ts";
 import { orgRoutes } from "./orgs/operations.ts";
-import * as row from "./paths.ts";
+import * as row from "./access/paths.ts";
 import { receivingRoutes } from "./receiving/operations.ts";
 import { searchRoutes } from "./search/operations.ts";
 import { sendingRoutes } from "./sending/operations.ts";

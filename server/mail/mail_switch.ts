@@ -1,6 +1,6 @@
 /** Whether the mail area is on (mail page, "Who may call what"; "Local mode"). Pure. */
-import type { Config } from "../config.ts";
-import type { KeyRing } from "../sealing/key_ring.ts";
+import type { Config } from "../base/config/config.ts";
+import type { KeyRing } from "../base/sealing/key_ring.ts";
 
 /**
  * Why mail is off, in words for the operator; null where it is on.

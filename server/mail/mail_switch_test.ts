@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { parseConfig } from "../config.ts";
+import { parseConfig } from "../base/config/config.ts";
 import { whyMailIsOff } from "./mail_switch.ts";
 
 const ON = {

@@ -16,11 +16,11 @@ import {
   THREAD_ROUTES,
   TOOL_ROUTES,
 } from "./former_routes.ts";
-import { INBOX_ROUTES } from "./inboxes/routes.ts";
+import { INBOX_ROUTES } from "./mailbox/inboxes/routes.ts";
 import { KEY_ROUTES } from "./keys/routes.ts";
-import type { MailDeclaration } from "./mail_route.ts";
-import { SUPPRESSION_ROUTES } from "./suppressions/routes.ts";
-import { WEBHOOK_ROUTES } from "./webhook_routes.ts";
+import type { MailDeclaration } from "./access/mail_route.ts";
+import { SUPPRESSION_ROUTES } from "./mailbox/suppressions/routes.ts";
+import { WEBHOOK_ROUTES } from "./webhooks/webhook_routes.ts";
 
 /** The description of the API has them so, and the area answers 503 at them where it is off. */
 export const MAIL_ROUTES: readonly MailDeclaration[] = [

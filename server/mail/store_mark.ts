@@ -1,6 +1,6 @@
 /** What a store says of the mail area that it was made for: another domain must not open it. */
-import type { Rows } from "../storage/rows.ts";
-import { ConfigError } from "../config.ts";
+import type { Rows } from "../base/storage/rows/rows.ts";
+import { ConfigError } from "../base/config/config.ts";
 
 /** ["meta","mail"]: made when mail is first on. */
 interface MailMark {

@@ -3,8 +3,8 @@
  * acknowledged is lost, nothing is doubled by what is repeated, and all goes on afterwards.
  */
 import assert from "node:assert/strict";
-import { QUEUE_BOUNDS, type QueueBounds } from "../../server/storage/job_queue.ts";
-import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
+import { QUEUE_BOUNDS, type QueueBounds } from "../../server/base/storage/commits/job_queue.ts";
+import { KV_CONNECT_CAPACITY } from "../../server/base/storage/rows/store.ts";
 import { newKey } from "../support/custody_key.ts";
 import { createFakeKv } from "../support/fake_kv.ts";
 import { startMailRelay } from "../support/mail_relay.ts";

@@ -1,7 +1,7 @@
 /** A disk that is full, or fills up in the middle of a blob; and a store that fails its writer. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { RelayError } from "../../server/errors.ts";
+import { RelayError } from "../../server/base/errors.ts";
 import { BLOB_KINDS, blobTest, openBlobRig, patterned } from "../support/blob_rig.ts";
 import { createFakeKv } from "../support/fake_kv.ts";
 import { smallDiskOrSkip } from "../support/small_disk.ts";

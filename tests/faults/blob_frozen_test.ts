@@ -1,6 +1,6 @@
 /** Bytes between their write and their commit, whose process stands still while another sweeps. */
 import assert from "node:assert/strict";
-import { DAY_MS, HOUR_MS } from "../../server/time_units.ts";
+import { DAY_MS, HOUR_MS } from "../../server/base/time/time_units.ts";
 import { BLOB_KINDS, blobTest, patterned } from "../support/blob_rig.ts";
 import { createTestClock } from "../support/clock.ts";
 import { createFakeKv } from "../support/fake_kv.ts";

@@ -1,7 +1,7 @@
 /** A process that is killed while it writes and keeps blobs: what was kept is whole, the rest goes. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import type { BlobRef } from "../../server/blobs/blobs.ts";
+import type { BlobRef } from "../../server/base/blobs/blobs.ts";
 import { BLOB_KINDS, kindName, openBlobRig } from "../support/blob_rig.ts";
 import { createTestClock } from "../support/clock.ts";
 import { seededRandom } from "../support/fake_kv.ts";

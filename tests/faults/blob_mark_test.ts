@@ -1,7 +1,7 @@
 /** Whose files lie beside a store: marks that are another's, empty, or not there. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { BlobDamaged } from "../../server/blobs/blobs.ts";
+import { BlobDamaged } from "../../server/base/blobs/blobs.ts";
 import { BLOB_KINDS, blobTest, patterned } from "../support/blob_rig.ts";
 
 const FOLDER = ["org_1", "ibx_1"];

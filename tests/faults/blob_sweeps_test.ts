@@ -1,8 +1,8 @@
 /** Bytes that no record names, and deletions: processes that end, clocks that move, copies that do not fit. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { BlobDamaged } from "../../server/blobs/blobs.ts";
-import { DAY_MS, HOUR_MS } from "../../server/time_units.ts";
+import { BlobDamaged } from "../../server/base/blobs/blobs.ts";
+import { DAY_MS, HOUR_MS } from "../../server/base/time/time_units.ts";
 import { createTestClock } from "../support/clock.ts";
 import { delay } from "../support/pace.ts";
 import { BLOB_KINDS, blobTest, filesIn, patterned } from "../support/blob_rig.ts";

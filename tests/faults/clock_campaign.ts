@@ -3,7 +3,7 @@
  * and across a stop. What was acknowledged is held against the store after every move.
  */
 import assert from "node:assert/strict";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../server/time_units.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../server/base/time/time_units.ts";
 import { seededRandom } from "../support/fake_kv.ts";
 import { delay } from "../support/pace.ts";
 import { realTarget } from "../support/traffic.ts";

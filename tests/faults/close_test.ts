@@ -1,6 +1,6 @@
 /** A relay that is closed while the store fails it: what memory holds is written as far as it can be. */
 import assert from "node:assert/strict";
-import { pollKey, type PollRecord } from "../../server/messages/inbox/poll_record.ts";
+import { pollKey, type PollRecord } from "../../server/messaging/messages/inbox/poll_record.ts";
 import { assertStatus } from "../support/answer.ts";
 import { createFakeKv, type FakeCommit } from "../support/fake_kv.ts";
 import { startTestRelay } from "../support/relay.ts";

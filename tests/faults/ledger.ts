@@ -3,7 +3,7 @@
  * what nobody told them the end of. Against it the store is checked after every start.
  */
 import assert from "node:assert/strict";
-import { DEFAULT_LIMITS } from "../../server/limits.ts";
+import { DEFAULT_LIMITS } from "../../server/base/config/limits.ts";
 import { verifyMessage } from "../../toolkit/mod.ts";
 import { type Answer, assertStatus } from "../support/answer.ts";
 import { type CallOptions, type Target, type TestAgent, toBytes } from "../support/test_agent.ts";

@@ -3,7 +3,7 @@
  * strand what waits, or hide what comes later.
  */
 import assert from "node:assert/strict";
-import { DAY_MS, HOUR_MS } from "../../server/time_units.ts";
+import { DAY_MS, HOUR_MS } from "../../server/base/time/time_units.ts";
 import { ask } from "../support/answer.ts";
 import { accepted } from "../support/mail_caller.ts";
 import { MovedClock } from "../support/moved_clock.ts";

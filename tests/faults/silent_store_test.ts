@@ -3,8 +3,8 @@
  * a request it is that stays without an answer, the request is answered 503 within the deadline.
  */
 import assert from "node:assert/strict";
-import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
-import { QUEUE_BOUNDS, type QueueBounds } from "../../server/storage/job_queue.ts";
+import { KV_CONNECT_CAPACITY } from "../../server/base/storage/rows/store.ts";
+import { QUEUE_BOUNDS, type QueueBounds } from "../../server/base/storage/commits/job_queue.ts";
 import { type Answer, readAnswer } from "../support/answer.ts";
 import { newKey } from "../support/custody_key.ts";
 import { isLong } from "../support/long_test.ts";

@@ -3,8 +3,8 @@
  * the steps, and where there are no workers no turn of the main loop that anybody could feel.
  */
 import assert from "node:assert/strict";
-import { type HtmlText, htmlToText } from "../../server/mail/parsing/html_text.ts";
-import { MailWorker } from "../../server/mail/parsing/mail_worker.ts";
+import { type HtmlText, htmlToText } from "../../server/mail/reading/html/html_text.ts";
+import { MailWorker } from "../../server/mail/worker/mail_worker.ts";
 import { HOSTILE_HTML } from "../support/hostile_html.ts";
 import { htmlPieces } from "../support/html_grammar.ts";
 import { isLong } from "../support/long_test.ts";

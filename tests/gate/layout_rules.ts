@@ -21,13 +21,6 @@ const MOST_ENTRIES = 25;
 
 /** Folders that have more, and why. */
 export const CROWDED_FOLDERS: Readonly<Record<string, string>> = {
-  "server": "the composition root and, until they have a folder, what knows no area",
-  "server/http": "what every route shares, a habit of HTTP a file",
-  "server/mail": "its routes and its core, and a folder a part",
-  "server/mail/parsing": "one way through a message: headers, parts, HTML, CSS, quotes, the worker",
-  "server/mail/sending": "requests of four kinds, field by field, and what is done with them",
-  "server/outgoing": "the queue and SMTP to the next hop, a step a file",
-  "server/storage": "the store's contract, and what makes it fast over any adapter",
   "toolkit": "the core: what others import, a function a file",
   "toolkit/cli": "a verb a file",
   "toolkit/client": "a call a file",

@@ -5,9 +5,9 @@ import { readProject } from "./read_project.ts";
 
 /** Who may call Deno.Kv past the contract of the store, and why. */
 const ALLOWED: Readonly<Record<string, string>> = {
-  "server/storage/deno_kv/kv_backend.ts": "the adapter",
-  "server/storage/deno_kv/lock_retry.ts": "of the adapter",
-  "server/storage/deno_kv/close_kv.ts": "closes it",
+  "server/base/storage/deno_kv/kv_backend.ts": "the adapter",
+  "server/base/storage/deno_kv/lock_retry.ts": "of the adapter",
+  "server/base/storage/deno_kv/close_kv.ts": "closes it",
 };
 
 const CALL = /\bkv\.(?:get|getMany|list|set|delete|atomic|watch)\b|\bretryWhileLocked[(<]/;

@@ -26,10 +26,10 @@ const TEST_PERMISSIONS: readonly string[] = [
  * beside the others: begun last, one of them would leave the other processors idle.
  */
 export const LONG_FILES: readonly string[] = [
-  "tests/mail/link_processes_test.ts",
+  "tests/mail/sign_in/link_processes_test.ts",
   "tests/faults/moved_clock_test.ts",
   "tests/shared/processes_test.ts",
-  "tests/network/recount_test.ts",
+  "tests/messaging/network/recount_test.ts",
   "tests/faults/kill_test.ts",
   "tests/toolkit/npm_package_test.ts",
 ];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFigures } from "../../server/mail/figures/read_figures.ts";
 import { orgKey, type OrgRecord } from "../../server/mail/records/org_record.ts";
-import { suppressionKey } from "../../server/mail/suppressions/suppressions.ts";
+import { suppressionKey } from "../../server/mail/mailbox/suppressions/suppressions.ts";
 import { delayReads } from "../support/delay_reads.ts";
 import { handIn, mailText } from "../support/inbound_mail.ts";
 import { accepted, assertMailRefused, MailKeyHolder } from "../support/mail_caller.ts";

@@ -1,7 +1,7 @@
 /** What processes of former versions on the same store tell by that something has changed. */
 import assert from "node:assert/strict";
-import { InboxErasures } from "../../server/mail/inboxes/inbox_erasures.ts";
-import { inboxErasureKey } from "../../server/mail/inboxes/inbox_rows.ts";
+import { InboxErasures } from "../../server/mail/erasures/inbox_erasures.ts";
+import { inboxErasureKey } from "../../server/mail/mailbox/inboxes/inbox_rows.ts";
 import { EMPTY_MAILBOX, mailboxKey } from "../../server/mail/records/mailbox_record.ts";
 import { emailKey, stageVerifiedEmail } from "../../server/mail/records/verified_email.ts";
 import { openTestStorage } from "../support/storage.ts";

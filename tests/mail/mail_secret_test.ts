@@ -1,7 +1,7 @@
 /** The secret of the mail area over restarts, and custody keys that are changed, dropped or missing. */
 import assert from "node:assert/strict";
-import type { Config } from "../../server/config.ts";
-import { custodyKeyId } from "../../server/sealing/key_ring.ts";
+import type { Config } from "../../server/base/config/config.ts";
+import { custodyKeyId } from "../../server/base/sealing/key_ring.ts";
 import { newKey } from "../support/custody_key.ts";
 import { accepted, assertMailRefused, MailKeyHolder, newOrg } from "../support/mail_caller.ts";
 import { askMail, signRegistration, startMailRelay } from "../support/mail_relay.ts";
@@ -125,7 +125,7 @@ Deno.test("a hosted relay without a custody key has mail off and makes none", ()
 Deno.test("a relay without its mail settings has mail off, names them, and keeps what mail has stored", () =>
   withStore(async ({ start, dataDir }) => {
     const key = newKey();
-    const { mail } = (await import("../../server/config.ts")).parseConfig({
+    const { mail } = (await import("../../server/base/config/config.ts")).parseConfig({
       RELAY_SMTP_URL: "smtp://127.0.0.1:1",
       RELAY_MAIL_FROM: "relay@example.org",
       RELAY_MAIL_DOMAIN: "mail.example.org",

@@ -1,6 +1,6 @@
 /** A store that the relay wrote before it had a mail area, opened by one that has it. */
 import assert from "node:assert/strict";
-import { parseConfig } from "../../server/config.ts";
+import { parseConfig } from "../../server/base/config/config.ts";
 import { Buffer } from "node:buffer";
 import { deserialize } from "node:v8";
 import { accepted, newOrg } from "../support/mail_caller.ts";

@@ -1,6 +1,6 @@
 /** `relay mail register` and registerForMail() against the real route, in process and as a program. */
 import assert from "node:assert/strict";
-import { parseConfig } from "../../server/config.ts";
+import { parseConfig } from "../../server/base/config/config.ts";
 import { registerForMail } from "../../toolkit/client/register_for_mail.ts";
 import { RefusalError } from "../../toolkit/client/mod.ts";
 import { generateKeyPair } from "../../toolkit/generate_key_pair.ts";

@@ -1,8 +1,8 @@
 /** The commands of docs/mail.md that set up a mail domain, run as they stand there. */
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
-import { parseConfig } from "../../server/config.ts";
-import { parseEnvFile } from "../../server/config/env_file.ts";
+import { parseConfig } from "../../server/base/config/config.ts";
+import { parseEnvFile } from "../../server/base/config/env_file.ts";
 import { dkimRecord, readDkimKey } from "../../toolkit/node/dkim_key.ts";
 import { startScriptedDns } from "../support/dns_server.ts";
 import { examplesOf, runExample } from "../support/document_examples.ts";

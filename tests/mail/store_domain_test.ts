@@ -1,6 +1,6 @@
 /** Which domain a store's inboxes are at, and when the operator may still change it. */
 import assert from "node:assert/strict";
-import { ConfigError, parseConfig } from "../../server/config.ts";
+import { ConfigError, parseConfig } from "../../server/base/config/config.ts";
 import { newKey } from "../support/custody_key.ts";
 import { accepted, MailKeyHolder, newOrg } from "../support/mail_caller.ts";
 import { startTestRelay } from "../support/relay.ts";

@@ -1,6 +1,10 @@
 /** What a relay does on a clock that leapt, with RELAY_CLOCK_CHECK and without it. */
 import assert from "node:assert/strict";
-import { INDEX_ROW, indexKeyOf, type OutgoingRow } from "../../server/outgoing/outgoing_row.ts";
+import {
+  INDEX_ROW,
+  indexKeyOf,
+  type OutgoingRow,
+} from "../../server/base/outgoing/outgoing_row.ts";
 import { ask, assertRefused, assertStatus } from "../support/answer.ts";
 import { createTestClock, TEST_START_MS } from "../support/clock.ts";
 import { makeStoreFolder, startTestRelay } from "../support/relay.ts";

@@ -4,7 +4,7 @@ import {
   type StartWorker,
   startWorker,
   type VerificationWorker,
-} from "../../server/agents/verification/start_worker.ts";
+} from "../../server/messaging/agents/verification/start_worker.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { spawnRelay } from "../support/spawn_relay.ts";
 import { registerAgents, type Target, type TestAgent, toBytes } from "../support/test_agent.ts";

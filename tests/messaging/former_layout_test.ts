@@ -1,6 +1,6 @@
 /** Stores of layouts 1 and 2, as exclusive relays of their times wrote them, go on under the present one. */
 import assert from "node:assert/strict";
-import { LAYOUT_VERSION } from "../../server/storage/layout.ts";
+import { LAYOUT_VERSION } from "../../server/base/storage/rows/layout.ts";
 import { keyPairFromHex } from "../../toolkit/mod.ts";
 import { assertRefused, assertStatus } from "../support/answer.ts";
 import { startTestRelay } from "../support/relay.ts";

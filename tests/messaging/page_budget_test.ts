@@ -1,6 +1,6 @@
 /** How many pages one agent may have in hand, and what becomes of answers that nobody takes. */
 import assert from "node:assert/strict";
-import { serve } from "../../server/serve.ts";
+import { serve } from "../../server/process/serve.ts";
 import { assertRefused, assertStatus } from "../support/answer.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { registerAgents } from "../support/test_agent.ts";

@@ -4,7 +4,7 @@ import {
   MAX_READ_RANGES,
   pollKey,
   type PollRecord,
-} from "../../server/messages/inbox/poll_record.ts";
+} from "../../server/messaging/messages/inbox/poll_record.ts";
 import { startTestRelay } from "../support/relay.ts";
 import { registerAgents, type TestAgent } from "../support/test_agent.ts";
 

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { SETTING_NAMES } from "../../server/config/setting_names.ts";
+import { SETTING_NAMES } from "../../server/base/config/setting_names.ts";
 import { encodeBase64Key, newKey } from "../support/custody_key.ts";
 import { TEST_INBOUND_SECRET } from "../support/inbound_secret.ts";
 import { findKvServer, startKvServer } from "../support/kv_server.ts";
@@ -17,7 +17,7 @@ import { type PrintedRelay, startWithPrintedPermissions } from "./printed_permis
 
 type Settings = Record<string, string>;
 
-const CERTIFICATES = fileURLToPath(new URL("../outgoing/certificates/", import.meta.url));
+const CERTIFICATES = fileURLToPath(new URL("../base/outgoing/certificates/", import.meta.url));
 const pem = (name: string) => join(CERTIFICATES, `${name}.pem`);
 /** Reaches this machine by an address that does not count as loopback: TLS is checked. */
 const ANOTHER_HOST = "0.0.0.0";

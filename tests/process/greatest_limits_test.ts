@@ -1,7 +1,7 @@
 /** RELAY_LIMITS takes no value with which something never works: each relay here has all the greatest. */
 import assert from "node:assert/strict";
-import { GREATEST_LIMITS, parseLimits } from "../../server/limits.ts";
-import type { OutRecord } from "../../server/mailboxes/agent_mailboxes.ts";
+import { GREATEST_LIMITS, parseLimits } from "../../server/base/config/limits.ts";
+import type { OutRecord } from "../../server/messaging/mailboxes/agent_mailboxes.ts";
 import { newKey } from "../support/custody_key.ts";
 import { handIn, mailText } from "../support/inbound_mail.ts";
 import { accepted, assertMailRefused, newOrg } from "../support/mail_caller.ts";

@@ -113,7 +113,7 @@ Deno.test("the program that prints the permissions stands on no library", async 
       "--json",
       "--quiet",
       "--no-lock",
-      "server/config/print_permissions.ts",
+      "server/base/config/print_permissions.ts",
     ],
     { cwd: ROOT, env: { NO_COLOR: "1" } },
   );

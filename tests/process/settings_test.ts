@@ -1,6 +1,6 @@
 /** What settings change of the contract's answers, told by a process of its own. */
 import assert from "node:assert/strict";
-import { DEFAULT_LIMITS } from "../../server/limits.ts";
+import { DEFAULT_LIMITS } from "../../server/base/config/limits.ts";
 import { ask, assertRefused, assertStatus } from "../support/answer.ts";
 import { spawnRelay } from "../support/spawn_relay.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { LAYOUT_VERSION } from "../../server/storage/layout.ts";
+import { LAYOUT_VERSION } from "../../server/base/storage/rows/layout.ts";
 import { spawnFailingRelay, spawnRelay } from "../support/spawn_relay.ts";
 
 async function withFolder(test: (path: string) => Promise<void>): Promise<void> {

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { type DefaultTreeAdapterTypes, parse } from "parse5";
-import { htmlToText } from "../../server/mail/parsing/html_text.ts";
+import { htmlToText } from "../../server/mail/reading/html/html_text.ts";
 import { isLong } from "../support/long_test.ts";
 import fc from "../support/seeded_fast_check.ts";
 

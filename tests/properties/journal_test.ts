@@ -4,9 +4,9 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { QUEUE_BOUNDS } from "../../server/storage/job_queue.ts";
-import { replayJournal } from "../../server/storage/replay_journal.ts";
-import { EMBEDDED_CAPACITY } from "../../server/storage/store.ts";
+import { QUEUE_BOUNDS } from "../../server/base/storage/commits/job_queue.ts";
+import { replayJournal } from "../../server/base/storage/commits/replay_journal.ts";
+import { EMBEDDED_CAPACITY } from "../../server/base/storage/rows/store.ts";
 import { createFakeKv, type FakeKv, NO_FAULTS, seededRandom } from "../support/fake_kv.ts";
 import {
   journalNumbers,

@@ -1,8 +1,8 @@
 /** Deliveries of mail over random leaps of the wall clock, restarts and crashes. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Mailer, MailOutcome } from "../../server/outgoing/mailer.ts";
-import { outgoingKey } from "../../server/outgoing/outgoing_row.ts";
+import type { Mailer, MailOutcome } from "../../server/base/mailer/mailer.ts";
+import { outgoingKey } from "../../server/base/outgoing/outgoing_row.ts";
 import { createFakeKv } from "../support/fake_kv.ts";
 import { settlesWithin } from "../support/pace.ts";
 import { propertyRuns } from "../support/property_runs.ts";
@@ -14,7 +14,7 @@ import {
   type Process,
   type Sent,
   withDeliveries,
-} from "../mail/delivery_bench.ts";
+} from "../mail/sending/delivery_bench.ts";
 
 /** An hour less: so much may time that was lived differ from time that has passed. */
 const TRIED_MS = 23 * HOUR_MS;

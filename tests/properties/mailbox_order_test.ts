@@ -1,7 +1,7 @@
 /** Ids ascend in every inbox and outbox and are unique in the store; a walking poller misses nothing. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
+import { KV_CONNECT_CAPACITY } from "../../server/base/storage/rows/store.ts";
 import { type Answer, assertStatus } from "../support/answer.ts";
 import { TEST_START_MS } from "../support/clock.ts";
 import { createFakeKv, type FakeKv, NO_FAULTS } from "../support/fake_kv.ts";

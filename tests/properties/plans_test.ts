@@ -5,12 +5,12 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Job, Reads, Transaction } from "../../server/storage/group_commit.ts";
-import { RelayError } from "../../server/errors.ts";
-import { QUEUE_BOUNDS } from "../../server/storage/job_queue.ts";
-import type { JournalRow } from "../../server/storage/journal.ts";
-import { defineRecord } from "../../server/storage/record_key.ts";
-import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
+import type { Job, Reads, Transaction } from "../../server/base/storage/commits/group_commit.ts";
+import { RelayError } from "../../server/base/errors.ts";
+import { QUEUE_BOUNDS } from "../../server/base/storage/commits/job_queue.ts";
+import type { JournalRow } from "../../server/base/storage/commits/journal.ts";
+import { defineRecord } from "../../server/base/storage/commits/record_key.ts";
+import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "../../server/base/storage/rows/store.ts";
 import { createFakeKv, type FakeKv, NO_FAULTS, seededRandom } from "../support/fake_kv.ts";
 import { delay } from "../support/pace.ts";
 import { propertyRuns } from "../support/property_runs.ts";

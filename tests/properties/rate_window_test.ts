@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { admit } from "../../server/rate_window.ts";
+import { admit } from "../../server/base/bounds/rate_window.ts";
 import { propertyRuns } from "../support/property_runs.ts";
 
 const WINDOW_MS = 60_000;

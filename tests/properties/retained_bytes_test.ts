@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { releaseBytes, retainBytes } from "../../server/mailboxes/retained_bytes.ts";
+import { releaseBytes, retainBytes } from "../../server/messaging/mailboxes/retained_bytes.ts";
 import { isLong } from "../support/long_test.ts";
 import { propertyRuns } from "../support/property_runs.ts";
 

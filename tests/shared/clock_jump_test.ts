@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
+import { KV_CONNECT_CAPACITY } from "../../server/base/storage/rows/store.ts";
 import { type Answer, assertErrorShape, assertStatus } from "../support/answer.ts";
 import { createFakeKv } from "../support/fake_kv.ts";
 import { startTestRelay, type TestRelayOptions } from "../support/relay.ts";

@@ -1,10 +1,10 @@
 // Over 300 lines: one rule of the architecture after the other, on one rig.
 /** The rules that keep the core correct (docs/architecture.md), each where HTTP can see it. */
 import assert from "node:assert/strict";
-import { inKey, outKey } from "../../server/mailboxes/agent_mailboxes.ts";
-import { QUEUE_BOUNDS } from "../../server/storage/job_queue.ts";
-import type { JournalRow } from "../../server/storage/journal.ts";
-import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
+import { inKey, outKey } from "../../server/messaging/mailboxes/agent_mailboxes.ts";
+import { QUEUE_BOUNDS } from "../../server/base/storage/commits/job_queue.ts";
+import type { JournalRow } from "../../server/base/storage/commits/journal.ts";
+import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "../../server/base/storage/rows/store.ts";
 import { assertRefused, assertStatus } from "../support/answer.ts";
 import { setBanned as setBannedInStore } from "../support/ban_in_store.ts";
 import { ADMIN_TOKEN, setBanned } from "../support/figures.ts";

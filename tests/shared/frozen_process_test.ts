@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { retryWhileLocked } from "../../server/storage/deno_kv/lock_retry.ts";
+import { retryWhileLocked } from "../../server/base/storage/deno_kv/lock_retry.ts";
 import { join } from "node:path";
 import { assertRefused } from "../support/answer.ts";
 import { openBlobRig } from "../support/blob_rig.ts";

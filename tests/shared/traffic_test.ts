@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
+import { EMBEDDED_CAPACITY, KV_CONNECT_CAPACITY } from "../../server/base/storage/rows/store.ts";
 import { createFakeKv, type FakeKv, type Faults, NO_FAULTS } from "../support/fake_kv.ts";
 import { isLong } from "../support/long_test.ts";
 import { startTestRelay, type TestRelay } from "../support/relay.ts";

@@ -1,7 +1,7 @@
 /** What polls that deliver nothing cost the store. */
 import assert from "node:assert/strict";
-import { pollKey } from "../../server/messages/inbox/poll_record.ts";
-import { QUEUE_BOUNDS } from "../../server/storage/job_queue.ts";
+import { pollKey } from "../../server/messaging/messages/inbox/poll_record.ts";
+import { QUEUE_BOUNDS } from "../../server/base/storage/commits/job_queue.ts";
 import { assertStatus } from "../support/answer.ts";
 import { makeStoreFolder, startTestRelay } from "../support/relay.ts";
 import { registerAgent } from "../support/test_agent.ts";

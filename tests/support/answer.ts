@@ -1,6 +1,6 @@
 /** Answers of the relay as tests read them, and what every refusal must look like. */
 import assert from "node:assert/strict";
-import { ERROR_STATUS, type ErrorCode } from "../../server/errors.ts";
+import { ERROR_STATUS, type ErrorCode } from "../../server/base/errors.ts";
 
 export interface Answer {
   status: number;

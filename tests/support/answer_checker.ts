@@ -1,10 +1,10 @@
 /** Checks answers of a relay against its own API description. */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { createDocument } from "../../server/description/document.ts";
+import { createDocument } from "../../server/base/description/document.ts";
 import { describeOperations } from "../../server/operations.ts";
-import { decodeSegment } from "../../server/http/target.ts";
-import { DEFAULT_LIMITS } from "../../server/limits.ts";
+import { decodeSegment } from "../../server/base/http/routes/target.ts";
+import { DEFAULT_LIMITS } from "../../server/base/config/limits.ts";
 
 /** An answer as it leaves the relay. */
 export interface CheckedAnswer {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { EXAMPLE_INBOX, EXAMPLE_SENT } from "../../server/description/examples.ts";
+import { EXAMPLE_INBOX, EXAMPLE_SENT } from "../../server/base/description/examples.ts";
 import { type CheckedAnswer, createAnswerChecker } from "./answer_checker.ts";
 
 const { check } = createAnswerChecker();

@@ -1,11 +1,11 @@
 /** Runs the HTTP application alone, over routes that a test declares, on a real socket. */
-import { KvBackend } from "../../server/storage/deno_kv/kv_backend.ts";
+import { KvBackend } from "../../server/base/storage/deno_kv/kv_backend.ts";
 import { createApp } from "../../server/app.ts";
-import { type Config, parseConfig } from "../../server/config.ts";
-import type { Deps } from "../../server/deps.ts";
-import type { DatabaseProbe } from "../../server/health.ts";
-import { type BodyReader, createBodyReader } from "../../server/http/body_reader.ts";
-import { bindingsOf, type Route } from "../../server/http/route.ts";
+import { type Config, parseConfig } from "../../server/base/config/config.ts";
+import type { Deps } from "../../server/base/parts/deps.ts";
+import type { DatabaseProbe } from "../../server/process/health.ts";
+import { type BodyReader, createBodyReader } from "../../server/base/http/bodies/body_reader.ts";
+import { bindingsOf, type Route } from "../../server/base/http/routes/route.ts";
 import { startTestServer } from "./test_server.ts";
 
 export interface AppServer extends AsyncDisposable {

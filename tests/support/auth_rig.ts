@@ -1,12 +1,18 @@
 /** A checker of mails over scripted DNS, with its real worker. */
 import { Buffer } from "node:buffer";
-import { AuthChecker } from "../../server/mail/auth/auth_checker.ts";
-import type { CheckerBounds } from "../../server/mail/auth/checker_bounds.ts";
-import type { MailClient, SenderCheck } from "../../server/mail/auth/auth_messages.ts";
-import { createDnsClient } from "../../server/mail/auth/dns_client.ts";
-import type { LookupBounds } from "../../server/mail/auth/lookups.ts";
-import type { Party } from "../../server/mail/auth/next_check.ts";
-import { type StartAuthWorker, startAuthWorker } from "../../server/mail/auth/start_auth_worker.ts";
+import { AuthChecker } from "../../server/mail/receiving/sender_checks/auth_checker.ts";
+import type { CheckerBounds } from "../../server/mail/receiving/sender_checks/checker_bounds.ts";
+import type {
+  MailClient,
+  SenderCheck,
+} from "../../server/mail/receiving/sender_checks/auth_messages.ts";
+import { createDnsClient } from "../../server/mail/receiving/sender_checks/dns_client.ts";
+import type { LookupBounds } from "../../server/mail/receiving/sender_checks/lookups.ts";
+import type { Party } from "../../server/mail/receiving/sender_checks/next_check.ts";
+import {
+  type StartAuthWorker,
+  startAuthWorker,
+} from "../../server/mail/receiving/sender_checks/start_auth_worker.ts";
 import type { MailAuth } from "../../server/mail/records/message_record.ts";
 import { type ScriptedDns, type ScriptedRecords, startScriptedDns } from "./dns_server.ts";
 

@@ -4,7 +4,7 @@ import {
   type InRecord,
   outKey,
   type OutRecord,
-} from "../../server/mailboxes/agent_mailboxes.ts";
+} from "../../server/messaging/mailboxes/agent_mailboxes.ts";
 
 /** Sets the status of an agent by its handle. A relay on an exclusive store must not be running. */
 export async function setBanned(kv: Deno.Kv, handle: string, banned: boolean): Promise<void> {

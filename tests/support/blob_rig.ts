@@ -1,13 +1,13 @@
 /** The blob store over a store of a test, in either form, with a clock that can be moved. */
-import { KvBackend } from "../../server/storage/deno_kv/kv_backend.ts";
+import { KvBackend } from "../../server/base/storage/deno_kv/kv_backend.ts";
 import { join } from "node:path";
-import { openBlobs } from "../../server/blobs/part.ts";
-import type { BlobRef } from "../../server/blobs/blobs.ts";
-import { storageKey, type StorageRecord } from "../../server/blobs/stored_bytes.ts";
-import { parseConfig } from "../../server/config.ts";
-import type { Limits } from "../../server/limits.ts";
-import { Leases } from "../../server/storage/leases.ts";
-import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
+import { openBlobs } from "../../server/base/blobs/part.ts";
+import type { BlobRef } from "../../server/base/blobs/blobs.ts";
+import { storageKey, type StorageRecord } from "../../server/base/blobs/stored_bytes.ts";
+import { parseConfig } from "../../server/base/config/config.ts";
+import type { Limits } from "../../server/base/config/limits.ts";
+import { Leases } from "../../server/base/storage/leases/leases.ts";
+import { KV_CONNECT_CAPACITY } from "../../server/base/storage/rows/store.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 import { mailboxKey, openTestStorage } from "./storage.ts";
 

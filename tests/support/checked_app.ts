@@ -1,7 +1,7 @@
 /** Checks every answer of a relay's application against the API description. */
 import { gunzipSync } from "node:zlib";
 import type { Relay } from "../../server/relay.ts";
-import { rawPath } from "../../server/http/target.ts";
+import { rawPath } from "../../server/base/http/routes/target.ts";
 import { type AnswerChecker, createAnswerChecker } from "./answer_checker.ts";
 
 export interface CheckedApp {

@@ -1,7 +1,7 @@
 /** A group commit whose commits a test may delay, refuse or lose. */
-import type { JournalRow } from "../../server/storage/journal.ts";
-import type { Job } from "../../server/storage/group_commit.ts";
-import { RelayError } from "../../server/errors.ts";
+import type { JournalRow } from "../../server/base/storage/commits/journal.ts";
+import type { Job } from "../../server/base/storage/commits/group_commit.ts";
+import { RelayError } from "../../server/base/errors.ts";
 import { type CommitOutcome, createFakeKv, type FakeCommit } from "./fake_kv.ts";
 import {
   mailboxKey,

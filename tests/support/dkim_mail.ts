@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import { createHash, createSign, generateKeyPairSync } from "node:crypto";
 import DKIM from "nodemailer/lib/dkim";
-import { relaxedBody } from "../../server/mail/auth/relaxed_body.ts";
+import { relaxedBody } from "../../server/mail/receiving/sender_checks/relaxed_body.ts";
 
 export interface DkimKey {
   privateKey: string;

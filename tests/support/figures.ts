@@ -1,9 +1,9 @@
 /** The network's figures as the API gives them, and as a recount of the store gives them. */
 import { storedRecord } from "./stored_record.ts";
 import assert from "node:assert/strict";
-import type { AgentRecord } from "../../server/agents/agent_records.ts";
-import { inKey } from "../../server/mailboxes/agent_mailboxes.ts";
-import type { OutboxRow } from "../../server/messages/rows/message_row.ts";
+import type { AgentRecord } from "../../server/messaging/agents/agent_records.ts";
+import { inKey } from "../../server/messaging/mailboxes/agent_mailboxes.ts";
+import type { OutboxRow } from "../../server/messaging/messages/rows/message_row.ts";
 import { type Answer, ask, assertStatus } from "./answer.ts";
 import type { JsonValue } from "../../toolkit/mod.ts";
 import type { TestRelay } from "./relay.ts";

@@ -1,6 +1,6 @@
 /** A stand-in for Google: an HTTP server with a JWK set, and the tokens that its keys sign. */
 import { base64urlnopad } from "@scure/base";
-import { parseConfig } from "../../server/config.ts";
+import { parseConfig } from "../../server/base/config/config.ts";
 import { startMailRelay } from "./mail_relay.ts";
 import type { TestRelay, TestRelayOptions } from "./relay.ts";
 import { startTestServer } from "./test_server.ts";

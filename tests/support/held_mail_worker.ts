@@ -1,14 +1,14 @@
 /** A mail worker whose workers answer when the test says so. */
-import { encodeTexts } from "../../server/mail/parsing/encoded_texts.ts";
-import type { PostedJob } from "../../server/mail/parsing/mail_jobs.ts";
-import { MailWorker, type MailWorkerOptions } from "../../server/mail/parsing/mail_worker.ts";
-import type { ParsedFacts } from "../../server/mail/parsing/parsed_mail.ts";
-import { emptyParsedMail } from "../../server/mail/parsing/parsed_patch.ts";
-import type { ReadMailResult } from "../../server/mail/parsing/read_mail.ts";
+import { encodeTexts } from "../../server/mail/reading/parsed/encoded_texts.ts";
+import type { PostedJob } from "../../server/mail/worker/mail_jobs.ts";
+import { MailWorker, type MailWorkerOptions } from "../../server/mail/worker/mail_worker.ts";
+import type { ParsedFacts } from "../../server/mail/reading/parsed/parsed_mail.ts";
+import { emptyParsedMail } from "../../server/mail/reading/parsed/parsed_patch.ts";
+import type { ReadMailResult } from "../../server/mail/reading/read_mail.ts";
 import type {
   MailWorkerEvents,
   StartMailWorker,
-} from "../../server/mail/parsing/start_mail_worker.ts";
+} from "../../server/mail/worker/start_mail_worker.ts";
 
 /** Workers that answer when the test says so, and timers by hand. */
 export function heldWorker(options: Partial<MailWorkerOptions> = {}) {

@@ -1,7 +1,7 @@
 /** A relay, an org with an inbox, and mail for it. */
-import { parseConfig } from "../../server/config.ts";
-import type { Limits } from "../../server/limits.ts";
-import type { Mailer } from "../../server/outgoing/mailer.ts";
+import { parseConfig } from "../../server/base/config/config.ts";
+import type { Limits } from "../../server/base/config/limits.ts";
+import type { Mailer } from "../../server/base/mailer/mailer.ts";
 import { handIn, type InboundOptions, mailText } from "./inbound_mail.ts";
 import { accepted, MailKeyHolder, newOrg } from "./mail_caller.ts";
 import type { MailAnswer } from "./mail_relay.ts";

@@ -1,20 +1,20 @@
 /** Records of a test that an exclusive store keeps in its journal first, and what commits do to it. */
-import { KvBackend } from "../../server/storage/deno_kv/kv_backend.ts";
+import { KvBackend } from "../../server/base/storage/deno_kv/kv_backend.ts";
 import assert from "node:assert/strict";
-import { defineRecord } from "../../server/storage/record_key.ts";
-import type { Job } from "../../server/storage/group_commit.ts";
+import { defineRecord } from "../../server/base/storage/commits/record_key.ts";
+import type { Job } from "../../server/base/storage/commits/group_commit.ts";
 import {
   JOURNAL_PREFIX,
   type JournalBounds,
   type JournalRow,
-} from "../../server/storage/journal.ts";
+} from "../../server/base/storage/commits/journal.ts";
 import { delay } from "./pace.ts";
 import {
   createStore,
   EMBEDDED_CAPACITY,
   type Store,
   type StoreCapacity,
-} from "../../server/storage/store.ts";
+} from "../../server/base/storage/rows/store.ts";
 import type { FakeCommit } from "./fake_kv.ts";
 import { TEST_START_MS } from "./clock.ts";
 import { storeTimes, type TestStorage } from "./storage.ts";

@@ -1,5 +1,5 @@
 /** Every request by which a key of the mail area changes something. */
-import { isKeyAccess } from "../../server/mail/access.ts";
+import { isKeyAccess } from "../../server/mail/access/access.ts";
 import { MAIL_ROUTES } from "../../server/mail/routes.ts";
 
 /** They answer 503 so far. */

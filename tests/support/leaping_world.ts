@@ -1,7 +1,7 @@
 /** A relay under a clock that leaps, on a store that forgets by that clock, with requests of every kind that a repetition is told from. */
 import assert from "node:assert/strict";
-import type { Mailer } from "../../server/outgoing/mailer.ts";
-import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
+import type { Mailer } from "../../server/base/mailer/mailer.ts";
+import { KV_CONNECT_CAPACITY } from "../../server/base/storage/rows/store.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 import { createExpiringKv, type ExpiringKv } from "./expiring_kv.ts";
 import { handIn, mailText } from "./inbound_mail.ts";

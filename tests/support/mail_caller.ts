@@ -1,6 +1,6 @@
 /** Calls of the mail area by one key, with the refusals that tests expect. */
 import assert from "node:assert/strict";
-import { ERROR_STATUS, type ErrorCode } from "../../server/errors.ts";
+import { ERROR_STATUS, type ErrorCode } from "../../server/base/errors.ts";
 import { askMail, type MailAnswer, registerOrg, type TestOrg } from "./mail_relay.ts";
 import type { TestRelay } from "./relay.ts";
 

@@ -1,7 +1,7 @@
 /** Relays with mail on that share one store, as processes of one deployment do. */
-import type { Limits } from "../../server/limits.ts";
-import type { Mailer } from "../../server/outgoing/mailer.ts";
-import { KV_CONNECT_CAPACITY } from "../../server/storage/store.ts";
+import type { Limits } from "../../server/base/config/limits.ts";
+import type { Mailer } from "../../server/base/mailer/mailer.ts";
+import { KV_CONNECT_CAPACITY } from "../../server/base/storage/rows/store.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 import { createFakeKv, type FakeKv, type FakeKvOptions } from "./fake_kv.ts";
 import { startMailRelay } from "./mail_relay.ts";

@@ -2,7 +2,7 @@
 import { generateKeyPair } from "../../toolkit/generate_key_pair.ts";
 import { signBytes } from "../../toolkit/ed25519_signer.ts";
 import { base64 } from "@scure/base";
-import { parseConfig } from "../../server/config.ts";
+import { parseConfig } from "../../server/base/config/config.ts";
 import { TEST_INBOUND_SECRET } from "./inbound_secret.ts";
 import { startTestRelay, type TestRelay, type TestRelayOptions } from "./relay.ts";
 

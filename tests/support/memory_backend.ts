@@ -2,8 +2,14 @@
  * Rows in memory, as a second adapter under the contract of the store. It expires nothing: the clock
  * decides everywhere what has expired, and a store only cleans up.
  */
-import type { Backend, MaybeRow, Row, RowCheck, Write } from "../../server/storage/backend.ts";
-import { READ_KEYS } from "../../server/storage/backend.ts";
+import type {
+  Backend,
+  MaybeRow,
+  Row,
+  RowCheck,
+  Write,
+} from "../../server/base/storage/rows/backend.ts";
+import { READ_KEYS } from "../../server/base/storage/rows/backend.ts";
 
 type KeyPart = Exclude<Deno.KvKeyPart, symbol>;
 

@@ -1,6 +1,6 @@
 /** A reader of bodies by a clock that the test moves, and requests whose bodies come in parts. */
-import { createBodyReader } from "../../server/http/body_reader.ts";
-import type { BodyPools } from "../../server/http/body_pools.ts";
+import { createBodyReader } from "../../server/base/http/bodies/body_reader.ts";
+import type { BodyPools } from "../../server/base/http/bodies/body_pools.ts";
 
 /** A request whose body is given. */
 export function post(body: BodyInit | null, headers: Record<string, string> = {}): Request {

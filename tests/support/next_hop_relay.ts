@@ -1,6 +1,6 @@
 /** A relay with an org that may send, before a next hop that a test scripts. */
-import { createSmtpMailer } from "../../server/outgoing/smtp_mailer.ts";
-import type { Limits } from "../../server/limits.ts";
+import { createSmtpMailer } from "../../server/base/mailer/smtp_mailer.ts";
+import type { Limits } from "../../server/base/config/limits.ts";
 import { TEST_START_MS } from "./clock.ts";
 import { MailKeyHolder } from "./mail_caller.ts";
 import { startMailRelay } from "./mail_relay.ts";

@@ -2,9 +2,9 @@
 import { generateKeyPairSync } from "node:crypto";
 import type { MailToCompose } from "../../server/mail/composing/compose_mail.ts";
 import type { DkimKey } from "../../server/mail/composing/sign_dkim.ts";
-import { readSend } from "../../server/mail/sending/read_send.ts";
+import { readSend } from "../../server/mail/composing/requests/read_send.ts";
 import type { JsonObject } from "../../toolkit/json_value.ts";
-import { DEFAULT_LIMITS } from "../../server/limits.ts";
+import { DEFAULT_LIMITS } from "../../server/base/config/limits.ts";
 import fc from "./seeded_fast_check.ts";
 
 export function mailToCompose(fields: Partial<MailToCompose> = {}): MailToCompose {

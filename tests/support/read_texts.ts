@@ -1,5 +1,5 @@
-import type { ShownTexts } from "../../server/mail/messages/shown_texts.ts";
-import type { ReadMailResult } from "../../server/mail/parsing/read_mail.ts";
+import type { ShownTexts } from "../../server/mail/mailbox/shown/shown_texts.ts";
+import type { ReadMailResult } from "../../server/mail/reading/read_mail.ts";
 
 /** The texts of a mail that the worker has read. */
 export function readTexts({ rest }: Pick<ReadMailResult, "rest">): ShownTexts {

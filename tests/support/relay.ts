@@ -1,10 +1,10 @@
 /** A relay inside the test's own process, on a real socket, with a clock that the test moves. */
 import { join } from "node:path";
-import { type Config, parseConfig } from "../../server/config.ts";
-import type { Deps } from "../../server/deps.ts";
-import { bindingsOf } from "../../server/http/route.ts";
-import { KvBackend } from "../../server/storage/deno_kv/kv_backend.ts";
-import type { Limits } from "../../server/limits.ts";
+import { type Config, parseConfig } from "../../server/base/config/config.ts";
+import type { Deps } from "../../server/base/parts/deps.ts";
+import { bindingsOf } from "../../server/base/http/routes/route.ts";
+import { KvBackend } from "../../server/base/storage/deno_kv/kv_backend.ts";
+import type { Limits } from "../../server/base/config/limits.ts";
 import { openRelay, type Relay, type RelayOptions } from "../../server/relay.ts";
 import { checkAnswers, type CheckedApp } from "./checked_app.ts";
 import { createTestClock, elapsedOf, TEST_START_MS, type TestClock } from "./clock.ts";

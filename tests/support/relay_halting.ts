@@ -4,13 +4,13 @@
  * mail that is handed in, from 1 on.
  */
 import { existsSync } from "node:fs";
-import { BlobStore } from "../../server/blobs/blob_store.ts";
-import { readSettings } from "../../server/config/read_settings.ts";
-import { MailWorker } from "../../server/mail/parsing/mail_worker.ts";
+import { BlobStore } from "../../server/base/blobs/blob_store.ts";
+import { readSettings } from "../../server/base/config/read_settings.ts";
+import { MailWorker } from "../../server/mail/worker/mail_worker.ts";
 import { Destinations } from "../../server/mail/receiving/destinations.ts";
 import { Receiver } from "../../server/mail/receiving/receiver.ts";
 import { AnswerEntry, RememberedAnswers } from "../../server/mail/receiving/remembered_answers.ts";
-import { GroupCommit } from "../../server/storage/group_commit.ts";
+import { GroupCommit } from "../../server/base/storage/commits/group_commit.ts";
 import type { HaltStep } from "./halt_steps.ts";
 
 const env = readSettings(["RELAY_DATA_DIR", "TEST_HALT_AT", "TEST_HALT_MAIL"]);

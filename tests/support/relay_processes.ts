@@ -1,8 +1,8 @@
 /** Several relay processes on one embedded file. */
 import { join } from "node:path";
-import { bindingKey, type BindingRow } from "../../server/agents/identities.ts";
-import type { Limits } from "../../server/limits.ts";
-import { pollKey } from "../../server/messages/inbox/poll_record.ts";
+import { bindingKey, type BindingRow } from "../../server/messaging/agents/identities.ts";
+import type { Limits } from "../../server/base/config/limits.ts";
+import { pollKey } from "../../server/messaging/messages/inbox/poll_record.ts";
 import { delay } from "./pace.ts";
 import { type SpawnedRelay, spawnRelay } from "./spawn_relay.ts";
 import type { Target } from "./test_agent.ts";

@@ -1,12 +1,12 @@
 /** Runs this process as server/main.ts does, with options that tests alone give. */
-import { parseConfig } from "../../server/config.ts";
-import { readSettings } from "../../server/config/read_settings.ts";
-import { SETTING_NAMES } from "../../server/config/setting_names.ts";
-import { createLog } from "../../server/json_log.ts";
-import { openStore } from "../../server/open_store.ts";
-import { openMailer } from "../../server/outgoing/open_mailer.ts";
+import { parseConfig } from "../../server/base/config/config.ts";
+import { readSettings } from "../../server/base/config/read_settings.ts";
+import { SETTING_NAMES } from "../../server/base/config/setting_names.ts";
+import { createLog } from "../../server/process/json_log.ts";
+import { openStore } from "../../server/process/open_store.ts";
+import { openMailer } from "../../server/base/mailer/open_mailer.ts";
 import { openRelay, type RelayOptions } from "../../server/relay.ts";
-import { serve } from "../../server/serve.ts";
+import { serve } from "../../server/process/serve.ts";
 
 export async function runRelay(options: RelayOptions): Promise<void> {
   const config = parseConfig(readSettings(SETTING_NAMES));

@@ -1,8 +1,8 @@
 /** A process that writes and keeps blobs until it is killed, with the permissions of a relay. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { BlobRef } from "../../server/blobs/blobs.ts";
-import { permissionFlags } from "../../server/config/permissions.ts";
+import type { BlobRef } from "../../server/base/blobs/blobs.ts";
+import { permissionFlags } from "../../server/base/config/permissions.ts";
 import type { BlobKind } from "./blob_rig.ts";
 import { delay } from "./pace.ts";
 

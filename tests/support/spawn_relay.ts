@@ -1,9 +1,9 @@
 /** A relay in a process of its own. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { withEnvFile } from "../../server/config/env_file.ts";
-import { ENV_FILE, permissionFlags, WORKER_MODULES } from "../../server/config/permissions.ts";
-import { RUNTIME_FLAGS } from "../../server/config/runtime_flags.ts";
+import { withEnvFile } from "../../server/base/config/env_file.ts";
+import { ENV_FILE, permissionFlags, WORKER_MODULES } from "../../server/base/config/permissions.ts";
+import { RUNTIME_FLAGS } from "../../server/base/config/runtime_flags.ts";
 
 /** Of test programs. */
 const TEST_SETTINGS = "TEST_LEASE_MS,TEST_CLOCK_SKEW_MS,TEST_HALT_AT,TEST_HALT_MAIL";

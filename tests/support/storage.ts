@@ -1,21 +1,21 @@
 /** The storage layer alone, with a clock that can be moved. Several of them may share one store. */
-import { KvBackend } from "../../server/storage/deno_kv/kv_backend.ts";
-import { defineRecord } from "../../server/storage/record_key.ts";
-import { ClockWatch } from "../../server/storage/clock_watch.ts";
-import { GroupCommit, type Job } from "../../server/storage/group_commit.ts";
-import { IdSequence } from "../../server/storage/id_sequence.ts";
-import { Journal, type JournalBounds } from "../../server/storage/journal.ts";
-import type { LeaseTiming } from "../../server/storage/lease.ts";
-import { replayJournal } from "../../server/storage/replay_journal.ts";
-import type { QueueBounds } from "../../server/storage/job_queue.ts";
-import { RecordCache } from "../../server/storage/record_cache.ts";
+import { KvBackend } from "../../server/base/storage/deno_kv/kv_backend.ts";
+import { defineRecord } from "../../server/base/storage/commits/record_key.ts";
+import { ClockWatch } from "../../server/base/storage/rows/clock_watch.ts";
+import { GroupCommit, type Job } from "../../server/base/storage/commits/group_commit.ts";
+import { IdSequence } from "../../server/base/storage/commits/id_sequence.ts";
+import { Journal, type JournalBounds } from "../../server/base/storage/commits/journal.ts";
+import type { LeaseTiming } from "../../server/base/storage/leases/lease.ts";
+import { replayJournal } from "../../server/base/storage/commits/replay_journal.ts";
+import type { QueueBounds } from "../../server/base/storage/commits/job_queue.ts";
+import { RecordCache } from "../../server/base/storage/commits/record_cache.ts";
 import {
   createStore,
   EMBEDDED_CAPACITY,
   type Store,
   type StoreCapacity,
-} from "../../server/storage/store.ts";
-import { WriterSlot } from "../../server/storage/writer_slot.ts";
+} from "../../server/base/storage/rows/store.ts";
+import { WriterSlot } from "../../server/base/storage/leases/writer_slot.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 
 export interface TestStorageOptions {

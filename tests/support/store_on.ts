@@ -1,9 +1,13 @@
 /** The contract of the store over a Deno KV of a test. */
-import { KvBackend } from "../../server/storage/deno_kv/kv_backend.ts";
+import { KvBackend } from "../../server/base/storage/deno_kv/kv_backend.ts";
 import { createTestClock } from "./clock.ts";
 import { storeTimes } from "./storage.ts";
-import type { CallDeadlineOptions } from "../../server/storage/call_deadline.ts";
-import { createStore, EMBEDDED_CAPACITY, type Store } from "../../server/storage/store.ts";
+import type { CallDeadlineOptions } from "../../server/base/storage/rows/call_deadline.ts";
+import {
+  createStore,
+  EMBEDDED_CAPACITY,
+  type Store,
+} from "../../server/base/storage/rows/store.ts";
 
 export function storeOn(
   kv: Deno.Kv,

@@ -1,6 +1,6 @@
 /** The whole store as text, so that tests can see whether anything in it has changed. */
 
-import { JOURNAL_PREFIX, type JournalRow } from "../../server/storage/journal.ts";
+import { JOURNAL_PREFIX, type JournalRow } from "../../server/base/storage/commits/journal.ts";
 
 /** Rows that any request may change: when an agent was seen and polled, how far ids may go. */
 const READ_MARKS = new Set(["seen", "poll", "slot"]);

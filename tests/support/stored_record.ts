@@ -1,7 +1,7 @@
 /** A record as the store has it, wherever a running relay keeps it: in the journal, or in its row. */
-import { JOURNAL_PREFIX, type JournalRow } from "../../server/storage/journal.ts";
-import { recordName } from "../../server/storage/record_cache.ts";
-import type { RecordKey } from "../../server/storage/record_key.ts";
+import { JOURNAL_PREFIX, type JournalRow } from "../../server/base/storage/commits/journal.ts";
+import { recordName } from "../../server/base/storage/commits/record_cache.ts";
+import type { RecordKey } from "../../server/base/storage/commits/record_key.ts";
 
 /** The newest value that was committed, and its commit; both null where there is none. */
 export async function storedRecord<T>(

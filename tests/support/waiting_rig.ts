@@ -1,13 +1,13 @@
 /** Waits at mailboxes of a kind that tests make up, over a store that says what is read of it. */
-import { KvBackend } from "../../server/storage/deno_kv/kv_backend.ts";
-import { defineRecord } from "../../server/storage/record_key.ts";
-import { RecordCache } from "../../server/storage/record_cache.ts";
-import { createStore, EMBEDDED_CAPACITY } from "../../server/storage/store.ts";
-import type { MailboxKind } from "../../server/waiting/mailbox_kind.ts";
-import type { MailboxWaits } from "../../server/waiting/mailbox_waits.ts";
-import type { WaitBounds, Waiter } from "../../server/waiting/waiter.ts";
-import { Waits } from "../../server/waiting/waits.ts";
-import { wakeKey, wakeShardOf } from "../../server/waiting/wake_marks.ts";
+import { KvBackend } from "../../server/base/storage/deno_kv/kv_backend.ts";
+import { defineRecord } from "../../server/base/storage/commits/record_key.ts";
+import { RecordCache } from "../../server/base/storage/commits/record_cache.ts";
+import { createStore, EMBEDDED_CAPACITY } from "../../server/base/storage/rows/store.ts";
+import type { MailboxKind } from "../../server/base/waiting/mailbox_kind.ts";
+import type { MailboxWaits } from "../../server/base/waiting/mailbox_waits.ts";
+import type { WaitBounds, Waiter } from "../../server/base/waiting/waiter.ts";
+import { Waits } from "../../server/base/waiting/waits.ts";
+import { wakeKey, wakeShardOf } from "../../server/base/waiting/wake_marks.ts";
 import { createTestClock } from "./clock.ts";
 import { storeTimes } from "./storage.ts";
 import { createFakeKv } from "./fake_kv.ts";

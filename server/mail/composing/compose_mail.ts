@@ -5,10 +5,10 @@
 import { Buffer } from "node:buffer";
 import MimeNode from "nodemailer/lib/mime-node";
 import { buildHeaderValue } from "nodemailer/lib/mime-funcs";
-import { readHtmlText } from "../parsing/html_text.ts";
-import type { MailAddress } from "../parsing/parsed_mail.ts";
+import { readHtmlText } from "../reading/html/html_text.ts";
+import type { MailAddress } from "../reading/parsed/parsed_mail.ts";
 import { addressField, fold, idField, textField } from "./header_field.ts";
-import type { ExtraHeader, NewAttachment } from "./message_content.ts";
+import type { ExtraHeader, NewAttachment } from "../records/message_content.ts";
 import { type DkimKey, signDkim } from "./sign_dkim.ts";
 import { crlf, requireWireForm } from "./wire_form.ts";
 

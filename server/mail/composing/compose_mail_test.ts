@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import PostalMime from "postal-mime";
 import { mailToCompose } from "../../../tests/support/outgoing_mail.ts";
 import { composeMail } from "./compose_mail.ts";
-import type { NewAttachment } from "./message_content.ts";
+import type { NewAttachment } from "../records/message_content.ts";
 
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 const compose = async (...fields: Parameters<typeof mailToCompose>) =>

@@ -4,7 +4,7 @@
  * nothing but white space, and lets a long word pass the greatest length of a line.
  */
 import { encodeWord } from "nodemailer/lib/mime-funcs";
-import type { MailAddress } from "../parsing/parsed_mail.ts";
+import type { MailAddress } from "../reading/parsed/parsed_mail.ts";
 
 /** Where lines are folded if they can be, in characters. */
 const LINE_LENGTH = 76;

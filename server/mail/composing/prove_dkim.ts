@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import { dkimRecordName } from "../../../toolkit/mail/dkim_record.ts";
 import { dkimRecord } from "../../../toolkit/node/dkim_key.ts";
-import { ConfigError } from "../../config.ts";
+import { ConfigError } from "../../base/config/config.ts";
 import type { DkimKey } from "./sign_dkim.ts";
 
 /**

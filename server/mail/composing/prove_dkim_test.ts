@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { dkimKey } from "../../../tests/support/outgoing_mail.ts";
-import { ConfigError } from "../../config.ts";
+import { ConfigError } from "../../base/config/config.ts";
 import { proveDkim } from "./prove_dkim.ts";
 
 Deno.test("proveDkim() is content with a key that signs", async () => {

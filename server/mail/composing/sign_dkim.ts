@@ -5,7 +5,7 @@
  */
 import { Buffer } from "node:buffer";
 import { createHash, createSign } from "node:crypto";
-import { SINGLE_FIELDS } from "../auth/single_fields.ts";
+import { SINGLE_FIELDS } from "../reading/mime/single_fields.ts";
 
 export interface DkimKey {
   /** d=, where the public key is published. */

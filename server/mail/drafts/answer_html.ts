@@ -1,9 +1,9 @@
 /** The HTML of a draft for the frame of its page: what goes out, shown as mail programs show it. */
-import { NO_STORE } from "../../http/answer.ts";
-import { answerWhole } from "../../http/large_answer.ts";
+import { NO_STORE } from "../../base/http/answers/answer.ts";
+import { answerWhole } from "../../base/http/answers/large_answer.ts";
 import { crlf } from "../composing/wire_form.ts";
-import { escapeHtml } from "../reducing/clean_text.ts";
-import { ownPictures } from "../reducing/reduced_addresses.ts";
+import { escapeHtml } from "../composing/reducing/clean_text.ts";
+import { ownPictures } from "../composing/reducing/reduced_addresses.ts";
 
 /** Nothing runs, nothing comes from elsewhere, and no other site frames it. */
 const POLICY = [

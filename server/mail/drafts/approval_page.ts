@@ -1,18 +1,18 @@
 /** The page on which a person reads a draft, all of it, and decides (mail page, "Drafts"). */
 import { html, raw } from "hono/html";
-import { answerPage } from "../../pages/answer_page.ts";
-import { factList } from "../../pages/fact_list.ts";
-import { frame } from "../../pages/frame.ts";
-import type { Html } from "../../pages/html.ts";
-import { notice } from "../../pages/notice.ts";
-import { postButton } from "../../pages/post_button.ts";
-import { shownText } from "../../pages/shown_text.ts";
-import type { ExtraHeader } from "../composing/message_content.ts";
-import { minuteOf } from "../notice_mail.ts";
-import { removeInvisible } from "../parsing/invisible_characters.ts";
-import type { MailAddress } from "../parsing/parsed_mail.ts";
+import { answerPage } from "../../base/pages/answer_page.ts";
+import { factList } from "../../base/pages/fact_list.ts";
+import { frame } from "../../base/pages/frame.ts";
+import type { Html } from "../../base/pages/html.ts";
+import { notice } from "../../base/pages/notice.ts";
+import { postButton } from "../../base/pages/post_button.ts";
+import { shownText } from "../../base/pages/shown_text.ts";
+import type { ExtraHeader } from "../records/message_content.ts";
+import { minuteOf } from "../notices/notice_mail.ts";
+import { removeInvisible } from "../reading/mime/invisible_characters.ts";
+import type { MailAddress } from "../reading/parsed/parsed_mail.ts";
 import type { DraftRow } from "../records/draft_record.ts";
-import type { DraftPreview } from "./preview_draft.ts";
+import type { DraftPreview } from "../composing/reducing/preview_draft.ts";
 
 /** Stylesheet, icon and the frame with the HTML of the draft are the relay's; nothing runs. */
 const POLICY = [

@@ -2,12 +2,16 @@
  * Asks a person to approve a draft, in the commit that makes or changes it (mail page, "Drafts"). So
  * many mails an hour an org; then one summary, which names all that came meanwhile.
  */
-import { outgoingKey, type OutgoingRow, stageNewOutgoing } from "../../outgoing/outgoing_row.ts";
-import { domainTag } from "../../outgoing/recipient_domain.ts";
-import { admit, type Window } from "../../rate_window.ts";
-import { defineRecord } from "../../storage/record_key.ts";
-import { DAY_MS, HOUR_MS } from "../../time_units.ts";
-import type { MailboxTransaction } from "../mailboxes/mailboxes.ts";
+import {
+  outgoingKey,
+  type OutgoingRow,
+  stageNewOutgoing,
+} from "../../base/outgoing/outgoing_row.ts";
+import { domainTag } from "../../base/outgoing/recipient_domain.ts";
+import { admit, type Window } from "../../base/bounds/rate_window.ts";
+import { defineRecord } from "../../base/storage/commits/record_key.ts";
+import { DAY_MS, HOUR_MS } from "../../base/time/time_units.ts";
+import type { MailboxTransaction } from "../core/mailboxes.ts";
 import type { AskedApproval, DraftRow } from "../records/draft_record.ts";
 import { makeUlid } from "../records/mail_id.ts";
 

@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../../toolkit/canonical_json.ts";
 import type { JsonValue } from "../../../toolkit/json_value.ts";
-import { timestamp } from "../../timestamp.ts";
-import type { MailAddress } from "../parsing/parsed_mail.ts";
+import { timestamp } from "../../base/time/timestamp.ts";
+import type { MailAddress } from "../reading/parsed/parsed_mail.ts";
 
 export interface HashedContent {
   to: readonly MailAddress[];

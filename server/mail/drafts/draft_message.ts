@@ -1,11 +1,11 @@
 /** Drafts as messages to send. Pure. */
-import { RelayError } from "../../errors.ts";
-import type { NewAttachment } from "../composing/message_content.ts";
+import { RelayError } from "../../base/errors.ts";
+import type { NewAttachment } from "../records/message_content.ts";
 import type { DraftRow, DraftTexts } from "../records/draft_record.ts";
 import type { MessageRow } from "../records/message_record.ts";
 import { answerAutoSubmitted, answerReferences } from "../sending/answer_headers.ts";
-import { requireBody } from "../sending/read_bodies.ts";
-import { requireRecipient } from "../sending/read_send.ts";
+import { requireBody } from "../composing/requests/read_bodies.ts";
+import { requireRecipient } from "../composing/requests/read_send.ts";
 import type { MessageToSend } from "../sending/sender.ts";
 
 /**

@@ -1,10 +1,10 @@
 /** Pages of an inbox's drafts, the newest first (mail page, "Lists, polling, search"). */
 import { Buffer } from "node:buffer";
-import { BoundedPage } from "../../http/bounded_page.ts";
-import type { Rows } from "../../storage/rows.ts";
-import { rangeBehind } from "../messages/messages.ts";
+import { BoundedPage } from "../../base/http/fields/bounded_page.ts";
+import type { Rows } from "../../base/storage/rows/rows.ts";
+import { rangeBehind } from "../mailbox/messages/messages.ts";
 import { draftKey, type DraftRow } from "../records/draft_record.ts";
-import { shownDraft } from "./shown_draft.ts";
+import { shownDraft } from "../mailbox/shown/shown_draft.ts";
 
 export interface DraftPage {
   /** Finished JSON, each of one draft. */

@@ -1,21 +1,21 @@
 // Over 300 lines: what is written ahead of a commit, and given up where none comes, stands together.
 /** Drafts of inboxes: made, found, changed, discarded (mail page, "Drafts"). */
 import { Buffer } from "node:buffer";
-import type { BlobRef, Blobs } from "../../blobs/blobs.ts";
-import { RelayError } from "../../errors.ts";
-import type { KeyedCommit } from "../../idempotency/key_use.ts";
-import type { Limits } from "../../limits.ts";
-import type { RecordCache } from "../../storage/record_cache.ts";
-import { Outdated } from "../../storage/job.ts";
-import type { Store } from "../../storage/store.ts";
-import { valueSizeBytes } from "../../storage/stored_size.ts";
-import type { ExtraHeader, MessageContent, NewAttachment } from "../composing/message_content.ts";
-import { maySee } from "../access.ts";
-import type { MailCaller } from "../keys/authenticate_key.ts";
-import type { CallingKey } from "../keys/require_org.ts";
-import type { Mailboxes } from "../mailboxes/mailboxes.ts";
-import type { WrittenBlobs } from "../mailboxes/written_blobs.ts";
-import type { ObjectRow } from "../messages/stage_message.ts";
+import type { BlobRef, Blobs } from "../../base/blobs/blobs.ts";
+import { RelayError } from "../../base/errors.ts";
+import type { KeyedCommit } from "../../base/idempotency/key_use.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
+import { Outdated } from "../../base/storage/commits/job.ts";
+import type { Store } from "../../base/storage/rows/store.ts";
+import { valueSizeBytes } from "../../base/storage/rows/stored_size.ts";
+import type { ExtraHeader, MessageContent, NewAttachment } from "../records/message_content.ts";
+import { maySee } from "../access/access.ts";
+import type { MailCaller } from "../access/authenticate_key.ts";
+import type { CallingKey } from "../access/require_org.ts";
+import type { Mailboxes } from "../core/mailboxes.ts";
+import type { WrittenBlobs } from "../core/written_blobs.ts";
+import type { ObjectRow } from "../mailbox/messages/stage_message.ts";
 import {
   type DraftAttachment,
   draftClientIdKey,
@@ -27,20 +27,20 @@ import {
 import { isMailId, makeMailId } from "../records/mail_id.ts";
 import { inboxKey, type InboxRecord } from "../records/inbox_record.ts";
 import { objectKey } from "../records/message_record.ts";
-import { joinNames } from "../reducing/removed_names.ts";
-import type { ComposeWorker } from "../sending/compose_worker.ts";
-import { refuseLargeBodies } from "../sending/read_bodies.ts";
+import { joinNames } from "../composing/reducing/removed_names.ts";
+import type { ComposeWorker } from "../worker/compose_worker.ts";
+import { refuseLargeBodies } from "../composing/requests/read_bodies.ts";
 import {
   keepAnswer,
   type KeptAnswer,
   keptBytes,
   type LargeAnswers,
-} from "../sending/large_answers.ts";
-import { withdrawProposal } from "../sending/withdraw_answer.ts";
-import { unknownObject } from "../unknown_object.ts";
+} from "../mailbox/answers/large_answers.ts";
+import { withdrawProposal } from "../mailbox/answers/withdraw_answer.ts";
+import { unknownObject } from "../access/unknown_object.ts";
 import { stageAsking } from "./ask_approval.ts";
 import { contentHash } from "./content_hash.ts";
-import { changeDraft, type DraftChanges } from "./read_draft.ts";
+import { changeDraft, type DraftChanges } from "../composing/requests/read_draft.ts";
 import { type HtmlToReduce, isAsItGoesOut, type ReducedTexts, reducer } from "./reduced_texts.ts";
 import {
   requireDraftQuota,

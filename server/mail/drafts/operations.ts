@@ -1,11 +1,11 @@
 /** Drafts in the API description (mail page, "Drafts"). */
 import { z } from "@hono/zod-openapi";
-import type { Limits } from "../../limits.ts";
-import type { DescribedRoutes } from "../paths.ts";
-import { pageOf, PageQuery } from "../schemas.ts";
-import { Message, MessageMarks } from "../messages/schemas.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import type { DescribedRoutes } from "../access/paths.ts";
+import { pageOf, PageQuery } from "../access/schemas.ts";
+import { Message, MessageMarks } from "../mailbox/shown/schemas.ts";
 import { addresses, AttachmentToSend, KeyHeader } from "../sending/schemas.ts";
-import { Draft, DraftMarks, DraftRow } from "./schemas.ts";
+import { Draft, DraftMarks, DraftRow } from "../mailbox/shown/draft_schemas.ts";
 
 const text = z.string().nullable().optional();
 

@@ -1,6 +1,6 @@
 /** Drafts as a part of the mail area, with the mails that ask a person to approve them. */
-import type { MailPart } from "../mail_base.ts";
-import type { MailCore } from "../mail_core.ts";
+import type { MailPart } from "../core/mail_base.ts";
+import type { MailCore } from "../mailbox/mail_core.ts";
 import type { SenderPart } from "../sending/part.ts";
 import type { Proposals } from "../sending/proposals.ts";
 import { approvalDelivery } from "./approval_delivery.ts";

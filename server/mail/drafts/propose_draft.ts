@@ -1,12 +1,12 @@
 /** What becomes of a message that a person has to approve first: a draft (mail page, "Sending"). */
-import type { KeyedCommit } from "../../idempotency/key_use.ts";
-import { mayRead } from "../access.ts";
-import type { MailCaller } from "../keys/authenticate_key.ts";
+import type { KeyedCommit } from "../../base/idempotency/key_use.ts";
+import { mayRead } from "../access/access.ts";
+import type { MailCaller } from "../access/authenticate_key.ts";
 import type { Inbox } from "../records/inbox_record.ts";
-import type { KeptAnswer } from "../sending/large_answers.ts";
+import type { KeptAnswer } from "../mailbox/answers/large_answers.ts";
 import type { MessageToSend } from "../sending/sender.ts";
 import type { Drafts, WholeDraft } from "./drafts.ts";
-import { draftFor } from "./shown_draft.ts";
+import { draftFor } from "../mailbox/shown/shown_draft.ts";
 
 export interface ProposeServices {
   drafts: Pick<Drafts, "create">;

@@ -1,8 +1,8 @@
 /** The HTML of a draft as its inbox has it go out: reduced where a person approves it (mail page, "Drafts"). */
 import type { DraftRow, DraftTexts } from "../records/draft_record.ts";
 import type { InboxRecord } from "../records/inbox_record.ts";
-import { ownPictures } from "../reducing/reduced_addresses.ts";
-import type { ComposeWorker } from "../sending/compose_worker.ts";
+import { ownPictures } from "../composing/reducing/reduced_addresses.ts";
+import type { ComposeWorker } from "../worker/compose_worker.ts";
 
 export interface HtmlToReduce {
   html: string | null;

@@ -1,12 +1,12 @@
 /** Sends drafts: the commit that accepts the message takes the draft away (mail page, "Drafts"). */
-import { RelayError } from "../../errors.ts";
-import type { KeyedCommit } from "../../idempotency/key_use.ts";
-import type { MailboxTransaction } from "../mailboxes/mailboxes.ts";
-import type { Messages } from "../messages/messages.ts";
+import { RelayError } from "../../base/errors.ts";
+import type { KeyedCommit } from "../../base/idempotency/key_use.ts";
+import type { MailboxTransaction } from "../core/mailboxes.ts";
+import type { Messages } from "../mailbox/messages/messages.ts";
 import { type DraftRow, writerOf } from "../records/draft_record.ts";
 import type { Inbox } from "../records/inbox_record.ts";
-import type { Blobs } from "../../blobs/blobs.ts";
-import type { KeptAnswer } from "../sending/large_answers.ts";
+import type { Blobs } from "../../base/blobs/blobs.ts";
+import type { KeptAnswer } from "../mailbox/answers/large_answers.ts";
 import type { Sender, SendingParty } from "../sending/sender.ts";
 import { draftMessage } from "./draft_message.ts";
 import type { Drafts } from "./drafts.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { MailboxTransaction } from "../mailboxes/mailboxes.ts";
+import type { MailboxTransaction } from "../core/mailboxes.ts";
 import type { DraftRow } from "../records/draft_record.ts";
-import { unknownObject } from "../unknown_object.ts";
+import { unknownObject } from "../access/unknown_object.ts";
 import { SendDraft, type SendDraftServices } from "./send_draft.ts";
 
 const ROW = {

@@ -1,13 +1,13 @@
 /**
  * What the commits write that make, change and remove drafts. Each is part of a change of its mailbox
- * (mailboxes/mailboxes.ts).
+ * (core/mailboxes.ts).
  */
-import type { Blobs } from "../../blobs/blobs.ts";
-import { RelayError } from "../../errors.ts";
-import type { Limits } from "../../limits.ts";
-import type { Mailbox, MailboxTransaction } from "../mailboxes/mailboxes.ts";
-import { fitsQuota, overQuota, storageKey } from "../mailboxes/storage_quota.ts";
-import type { ObjectRow } from "../messages/stage_message.ts";
+import type { Blobs } from "../../base/blobs/blobs.ts";
+import { RelayError } from "../../base/errors.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import type { Mailbox, MailboxTransaction } from "../core/mailboxes.ts";
+import { fitsQuota, overQuota, storageKey } from "../core/storage_quota.ts";
+import type { ObjectRow } from "../mailbox/messages/stage_message.ts";
 import {
   draftBytes,
   draftClientIdKey,

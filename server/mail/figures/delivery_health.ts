@@ -1,5 +1,5 @@
 /** How well an org's mail arrives (mail page, "Figures"). Pure. */
-import type { Counts } from "./figures_record.ts";
+import type { Counts } from "../records/figures_record.ts";
 
 export type HealthState = "healthy" | "warning" | "critical";
 

@@ -1,7 +1,7 @@
 /** Figures in the API description (mail page, "Figures"). */
 import { z } from "@hono/zod-openapi";
-import { time } from "../../description/schemas/values.ts";
-import type { DescribedRoutes } from "../paths.ts";
+import { time } from "../../base/description/schemas/values.ts";
+import type { DescribedRoutes } from "../access/paths.ts";
 import { PERIODS } from "./periods.ts";
 
 const amount = (description: string) => z.int().min(0).openapi({ description });

@@ -1,7 +1,7 @@
 /** Periods of figures: 24 or 168 UTC hours, 30 or 90 UTC days, the running one the last. Pure. */
-import { DAY_MS, HOUR_MS } from "../../time_units.ts";
-import type { Counts } from "./figures_record.ts";
-import { added } from "./figures_record.ts";
+import { DAY_MS, HOUR_MS } from "../../base/time/time_units.ts";
+import type { Counts } from "../records/figures_record.ts";
+import { added } from "../records/figures_record.ts";
 
 export const PERIODS = ["24h", "7d", "30d", "90d"] as const;
 export type PeriodName = typeof PERIODS[number];

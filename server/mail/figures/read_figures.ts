@@ -1,7 +1,7 @@
 /** Reads what an org has counted. */
-import type { Rows } from "../../storage/rows.ts";
-import { HOUR_MS } from "../../time_units.ts";
-import { dayOf, type FiguresRecord } from "./figures_record.ts";
+import type { Rows } from "../../base/storage/rows/rows.ts";
+import { HOUR_MS } from "../../base/time/time_units.ts";
+import { dayOf, type FiguresRecord } from "../records/figures_record.ts";
 import type { HourCounts } from "./periods.ts";
 
 /** The hours of an org's days from the one of startMs to the one before endMs, as the store has them. */

@@ -1,19 +1,19 @@
 /** Routes of figures: /v1/mail/usage, /v1/mail/delivery-health and /v1/mail/activity. */
-import { answerJson, NO_STORE } from "../../http/answer.ts";
-import { invalidJson } from "../../errors.ts";
-import { choice, readQuery } from "../../http/query.ts";
-import type { Limits } from "../../limits.ts";
-import type { RecordCache } from "../../storage/record_cache.ts";
-import type { Store } from "../../storage/store.ts";
-import { DAY_MS } from "../../time_units.ts";
-import { timestamp } from "../../timestamp.ts";
-import { storageKey, storageQuota, type StorageRecord } from "../mailboxes/storage_quota.ts";
-import type { KeyedRequest } from "../mail_route.ts";
-import type { MailHandlers } from "../paths.ts";
-import { inboxLimit } from "../orgs/shown_org.ts";
+import { answerJson, NO_STORE } from "../../base/http/answers/answer.ts";
+import { invalidJson } from "../../base/errors.ts";
+import { choice, readQuery } from "../../base/http/fields/query.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
+import type { Store } from "../../base/storage/rows/store.ts";
+import { DAY_MS } from "../../base/time/time_units.ts";
+import { timestamp } from "../../base/time/timestamp.ts";
+import { storageKey, storageQuota, type StorageRecord } from "../core/storage_quota.ts";
+import type { KeyedRequest } from "../access/mail_route.ts";
+import type { MailHandlers } from "../access/paths.ts";
+import { inboxLimit } from "../mailbox/shown/shown_org.ts";
 import type { OrgRecord } from "../records/org_record.ts";
 import { deliveryHealth } from "./delivery_health.ts";
-import { dayOf } from "./figures_record.ts";
+import { dayOf } from "../records/figures_record.ts";
 import { bucketsOf, PERIODS, type Span, spanOf, totalOf } from "./periods.ts";
 import { readFigures } from "./read_figures.ts";
 

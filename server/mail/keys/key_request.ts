@@ -1,9 +1,9 @@
 /** What a request asks a new key to be (mail page, "Keys"). Pure. */
 import type { JsonObject, JsonValue } from "../../../toolkit/json_value.ts";
-import { invalidJson, RelayError } from "../../errors.ts";
-import { readTime } from "../../http/read_time.ts";
-import { cleanLine } from "../../http/text_fields.ts";
-import { timestamp } from "../../timestamp.ts";
+import { invalidJson, RelayError } from "../../base/errors.ts";
+import { readTime } from "../../base/http/fields/read_time.ts";
+import { cleanLine } from "../../base/http/fields/text_fields.ts";
+import { timestamp } from "../../base/time/timestamp.ts";
 import { isMailId } from "../records/mail_id.ts";
 import { type MailKey, type Permission, PERMISSIONS } from "../records/key_record.ts";
 

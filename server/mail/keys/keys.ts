@@ -1,15 +1,15 @@
 /** The API keys of orgs: made, listed, deleted (specification, 4.7 and 5.3; mail page, "Keys"). */
-import { RelayError } from "../../errors.ts";
-import type { Limits } from "../../limits.ts";
-import type { GroupCommit, Transaction } from "../../storage/group_commit.ts";
-import { DAY_MS } from "../../time_units.ts";
+import { RelayError } from "../../base/errors.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import type { GroupCommit, Transaction } from "../../base/storage/commits/group_commit.ts";
+import { DAY_MS } from "../../base/time/time_units.ts";
 import { inboxKey } from "../records/inbox_record.ts";
 import { isLive, isOwnerKey, keysKey, type MailKey, makeKeySecret } from "../records/key_record.ts";
-import { unknownObject } from "../unknown_object.ts";
-import { EXPIRED_SHOWN_MS, type MailCaller } from "./authenticate_key.ts";
+import { unknownObject } from "../access/unknown_object.ts";
+import { EXPIRED_SHOWN_MS, type MailCaller } from "../access/authenticate_key.ts";
 import type { KeyRequest } from "./key_request.ts";
-import { addKey, putKeys, SWEPT_A_COMMIT } from "./put_keys.ts";
-import { requireCaller } from "./require_org.ts";
+import { addKey, putKeys, SWEPT_A_COMMIT } from "../access/put_keys.ts";
+import { requireCaller } from "../access/require_org.ts";
 
 export interface KeyServices {
   commits: GroupCommit;

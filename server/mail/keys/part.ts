@@ -1,8 +1,8 @@
 /** API keys as a part of the mail area: their routes, and when a key was last used. */
-import { mount } from "../../description/declaration.ts";
-import { flushLast } from "../../flush_last.ts";
-import type { MailPart } from "../mail_base.ts";
-import type { MailCore } from "../mail_core.ts";
+import { mount } from "../../base/description/declaration.ts";
+import { flushLast } from "../../base/parts/flush_last.ts";
+import type { MailPart } from "../core/mail_base.ts";
+import type { MailCore } from "../mailbox/mail_core.ts";
 import { KEY_ROUTES } from "./routes.ts";
 
 export function openKeys(core: MailCore): MailPart {

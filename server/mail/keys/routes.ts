@@ -1,13 +1,13 @@
 /** Routes of API keys: /v1/mail/api-keys (specification, 4.7 and 5.3). */
 import { z } from "@hono/zod-openapi";
-import { time } from "../../description/schemas/values.ts";
-import { answerJson, NO_STORE } from "../../http/answer.ts";
-import { noContent } from "../../http/no_content.ts";
-import type { MailCore } from "../mail_core.ts";
-import { type KeyedRequest, keyRoute } from "../mail_route.ts";
+import { time } from "../../base/description/schemas/values.ts";
+import { answerJson, NO_STORE } from "../../base/http/answers/answer.ts";
+import { noContent } from "../../base/http/answers/no_content.ts";
+import type { MailCore } from "../mailbox/mail_core.ts";
+import { type KeyedRequest, keyRoute } from "../access/mail_route.ts";
 import { keysKey, type KeysRecord, type MailKey, shownKey } from "../records/key_record.ts";
-import { mailId, pageOf, PageQuery, unkept } from "../schemas.ts";
-import { unknownObject } from "../unknown_object.ts";
+import { mailId, pageOf, PageQuery, unkept } from "../access/schemas.ts";
+import { unknownObject } from "../access/unknown_object.ts";
 import { createKey, deleteKey } from "./keys.ts";
 import { readKeyRequest } from "./key_request.ts";
 

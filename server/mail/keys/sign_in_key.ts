@@ -1,7 +1,7 @@
 /** The key that a sign-in makes (mail page, "Keys"). */
-import type { Transaction } from "../../storage/job.ts";
-import type { RecordCache } from "../../storage/record_cache.ts";
-import { DAY_MS } from "../../time_units.ts";
+import type { Transaction } from "../../base/storage/commits/job.ts";
+import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
+import { DAY_MS } from "../../base/time/time_units.ts";
 import {
   keysKey,
   type KeysRecord,
@@ -10,8 +10,8 @@ import {
   OWNER_RIGHTS,
   signInKeyName,
 } from "../records/key_record.ts";
-import type { LastUsed } from "./last_used.ts";
-import { addKey } from "./put_keys.ts";
+import type { LastUsed } from "../access/last_used.ts";
+import { addKey } from "../access/put_keys.ts";
 
 export const SIGN_IN_KEYS = 10;
 

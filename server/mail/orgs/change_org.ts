@@ -1,9 +1,9 @@
 /** Commits that change an org as a whole: its deletion, and what its operator decides. */
-import { RelayError } from "../../errors.ts";
-import type { Limits } from "../../limits.ts";
-import type { GroupCommit, Transaction } from "../../storage/group_commit.ts";
-import type { RecordCache } from "../../storage/record_cache.ts";
-import { type CallingKey, requireCaller } from "../keys/require_org.ts";
+import { RelayError } from "../../base/errors.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import type { GroupCommit, Transaction } from "../../base/storage/commits/group_commit.ts";
+import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
+import { type CallingKey, requireCaller } from "../access/require_org.ts";
 import { keysKey } from "../records/key_record.ts";
 import { isMailId } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";

@@ -4,14 +4,14 @@
  * every commit of the mail area checks the org's record, so that no row can be added behind it.
  * Addresses stay taken.
  */
-import type { Log } from "../../log.ts";
-import { describeFailure } from "../../http/describe_failure.ts";
-import type { Limits } from "../../limits.ts";
-import type { GroupCommit } from "../../storage/group_commit.ts";
-import { LeasedSteps } from "../../storage/leased_steps.ts";
-import type { Leases } from "../../storage/leases.ts";
-import { isRecordKey } from "../../storage/record_key.ts";
-import { EXPIRY_MARGIN_MS, type Store } from "../../storage/store.ts";
+import type { Log } from "../../base/log.ts";
+import { describeFailure } from "../../base/describe_failure.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import type { GroupCommit } from "../../base/storage/commits/group_commit.ts";
+import { LeasedSteps } from "../../base/storage/leases/leased_steps.ts";
+import type { Leases } from "../../base/storage/leases/leases.ts";
+import { isRecordKey } from "../../base/storage/commits/record_key.ts";
+import { EXPIRY_MARGIN_MS, type Store } from "../../base/storage/rows/store.ts";
 import { googleKey } from "../records/google_record.ts";
 import { emailOrgKey } from "../records/verified_email.ts";
 import { keyOwnerKey } from "../records/key_record.ts";

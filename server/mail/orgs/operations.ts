@@ -1,9 +1,9 @@
 /** Orgs in the API description (specification, 2.11 and 4.7). */
 import { z } from "@hono/zod-openapi";
-import { address, time } from "../../description/schemas/values.ts";
-import type { Limits } from "../../limits.ts";
-import type { DescribedRoutes } from "../paths.ts";
-import { mailId } from "../schemas.ts";
+import { address, time } from "../../base/description/schemas/values.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import type { DescribedRoutes } from "../access/paths.ts";
+import { mailId } from "../access/schemas.ts";
 
 export const Org = z.object({
   org_id: mailId("org", "The org."),

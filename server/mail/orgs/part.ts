@@ -1,14 +1,14 @@
 /** Orgs as a part of the mail area, with the erasure of those that are gone. */
-import { ANSWER_KEPT_MS } from "../../idempotency/key_use.ts";
-import { repetitionKey } from "../../idempotency/repetition.ts";
-import type { ReservedUse } from "../../idempotency/reserved_requests.ts";
-import { INBOX_TABLES } from "../inboxes/inbox_rows.ts";
-import type { MailPart } from "../mail_base.ts";
-import type { MailCore } from "../mail_core.ts";
+import { ANSWER_KEPT_MS } from "../../base/idempotency/key_use.ts";
+import { repetitionKey } from "../../base/idempotency/repetition.ts";
+import type { ReservedUse } from "../../base/idempotency/reserved_requests.ts";
+import { INBOX_TABLES } from "../mailbox/inboxes/inbox_rows.ts";
+import type { MailPart } from "../core/mail_base.ts";
+import type { MailCore } from "../mailbox/mail_core.ts";
 import { draftOwnerKey } from "../records/draft_record.ts";
 import { REPEATED_MAILS, repeatIndexKey } from "../receiving/repeats.ts";
 import { MAIL_KEYS } from "../records/stored_answer.ts";
-import { SUPPRESSION_TABLES } from "../suppressions/suppressions.ts";
+import { SUPPRESSION_TABLES } from "../mailbox/suppressions/suppressions.ts";
 import { Erasures } from "./erasures.ts";
 import { orgHandlers } from "./routes.ts";
 

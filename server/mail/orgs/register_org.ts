@@ -1,10 +1,10 @@
 /** Self-registration: org, first key, number and the address window are one commit (specification, 4.7). */
-import { rateLimited, RelayError } from "../../errors.ts";
-import type { Limits } from "../../limits.ts";
-import type { GroupCommit } from "../../storage/group_commit.ts";
-import { stageWindow, windowKey } from "../../storage/window_record.ts";
-import { HOUR_MS } from "../../time_units.ts";
-import { addKey } from "../keys/put_keys.ts";
+import { rateLimited, RelayError } from "../../base/errors.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import type { GroupCommit } from "../../base/storage/commits/group_commit.ts";
+import { stageWindow, windowKey } from "../../base/storage/commits/window_record.ts";
+import { HOUR_MS } from "../../base/time/time_units.ts";
+import { addKey } from "../access/put_keys.ts";
 import { makeKeySecret, OWNER_RIGHTS } from "../records/key_record.ts";
 import { makeMailId } from "../records/mail_id.ts";
 import {

@@ -5,10 +5,10 @@ import { AddressError } from "../../../toolkit/address_error.ts";
 import { decodeAddress } from "../../../toolkit/decode_address.ts";
 import type { JsonObject } from "../../../toolkit/json_value.ts";
 import { hasStrictSignatureForm, isStrictPublicKey } from "../../../toolkit/strict_signature.ts";
-import { importVerifyingKey } from "../../agents/verifying_key.ts";
-import { invalidJson, RelayError } from "../../errors.ts";
-import { cleanLine } from "../../http/text_fields.ts";
-import { isTimely, type PossibleTimes, serverSeconds } from "../../timely.ts";
+import { importVerifyingKey } from "../../base/http/callers/verifying_key.ts";
+import { invalidJson, RelayError } from "../../base/errors.ts";
+import { cleanLine } from "../../base/http/fields/text_fields.ts";
+import { isTimely, type PossibleTimes, serverSeconds } from "../../base/storage/rows/timely.ts";
 
 const MAX_LABEL = 100;
 /** Standard base64 of exactly 64 bytes. */

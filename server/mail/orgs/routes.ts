@@ -1,22 +1,22 @@
 /** Routes of orgs: registration, the org itself, and what its operator decides. */
-import { requireAdmin } from "../../http/require_admin.ts";
-import type { Deps } from "../../deps.ts";
-import { invalidJson } from "../../errors.ts";
-import { answerJson, NO_STORE } from "../../http/answer.ts";
-import { callerHash } from "../../http/client_address.ts";
-import { noContent } from "../../http/no_content.ts";
-import type { FreeDisk } from "../../storage/free_disk.ts";
-import type { GroupCommit } from "../../storage/group_commit.ts";
-import type { RecordCache } from "../../storage/record_cache.ts";
-import type { PossibleTimes } from "../../timely.ts";
-import type { MailRequest } from "../mail_route.ts";
-import type { MailHandlers } from "../paths.ts";
-import type { MailSecret } from "../secret/mail_secret.ts";
+import { requireAdmin } from "../../base/http/callers/require_admin.ts";
+import type { Deps } from "../../base/parts/deps.ts";
+import { invalidJson } from "../../base/errors.ts";
+import { answerJson, NO_STORE } from "../../base/http/answers/answer.ts";
+import { callerHash } from "../../base/http/callers/client_address.ts";
+import { noContent } from "../../base/http/answers/no_content.ts";
+import type { FreeDisk } from "../../base/storage/free_disk.ts";
+import type { GroupCommit } from "../../base/storage/commits/group_commit.ts";
+import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
+import type { PossibleTimes } from "../../base/storage/rows/timely.ts";
+import type { MailRequest } from "../access/mail_route.ts";
+import type { MailHandlers } from "../access/paths.ts";
+import type { MailSecret } from "../access/mail_secret.ts";
 import { deleteOrg, requireStanding, setSuspended } from "./change_org.ts";
 import type { Erasures } from "./erasures.ts";
 import { registerOrg } from "./register_org.ts";
 import { readRegistration } from "./registration_request.ts";
-import { shownOrg } from "./shown_org.ts";
+import { shownOrg } from "../mailbox/shown/shown_org.ts";
 
 export interface OrgRouteServices {
   deps: Deps;

@@ -1,12 +1,16 @@
 /** How many messages the mail server of a client may hand in within an hour (mail page, "Limits"). */
-import { countedAddress, hashClientAddress } from "../../http/client_address.ts";
-import type { Limits } from "../../limits.ts";
-import { admit, type WindowRule } from "../../rate_window.ts";
-import type { Transaction } from "../../storage/job.ts";
-import type { RecordCache } from "../../storage/record_cache.ts";
-import type { RecordKey } from "../../storage/record_key.ts";
-import { stageWindow, windowKey, type WindowRecord } from "../../storage/window_record.ts";
-import { HOUR_MS } from "../../time_units.ts";
+import { countedAddress, hashClientAddress } from "../../base/http/callers/client_address.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import { admit, type WindowRule } from "../../base/bounds/rate_window.ts";
+import type { Transaction } from "../../base/storage/commits/job.ts";
+import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
+import type { RecordKey } from "../../base/storage/commits/record_key.ts";
+import {
+  stageWindow,
+  windowKey,
+  type WindowRecord,
+} from "../../base/storage/commits/window_record.ts";
+import { HOUR_MS } from "../../base/time/time_units.ts";
 import type { RefusalWindows } from "./refusal_windows.ts";
 import { Refused } from "./refused.ts";
 

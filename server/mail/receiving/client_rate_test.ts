@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { Transaction } from "../../storage/job.ts";
-import type { WindowRecord } from "../../storage/window_record.ts";
-import { HOUR_MS } from "../../time_units.ts";
+import type { Transaction } from "../../base/storage/commits/job.ts";
+import type { WindowRecord } from "../../base/storage/commits/window_record.ts";
+import { HOUR_MS } from "../../base/time/time_units.ts";
 import { ClientRate } from "./client_rate.ts";
 import { RefusalWindows } from "./refusal_windows.ts";
 import { Refused } from "./refused.ts";

@@ -3,7 +3,7 @@
  * operator's (mail page, "Receiving").
  */
 import { readBounceAddress } from "../composing/bounce_address.ts";
-import type { BounceReports } from "../delivery/bounce_reports.ts";
+import type { BounceReports } from "./reports/bounce_reports.ts";
 import type { MessageRow } from "../records/message_record.ts";
 import type { OperatorMail } from "./operator_mail.ts";
 import type { ReceivedMail, RefusedCode } from "./received_mail.ts";

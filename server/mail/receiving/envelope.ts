@@ -1,8 +1,8 @@
 /** Who a message came from and for whom, as the gateway says in X-Relay-Envelope (mail page, "Receiving"). Pure. */
 import type { JsonObject } from "../../../toolkit/json_value.ts";
-import { invalidJson } from "../../errors.ts";
-import { countedAddress } from "../../http/client_address.ts";
-import { readObject } from "../../http/json_body.ts";
+import { invalidJson } from "../../base/errors.ts";
+import { countedAddress } from "../../base/http/callers/client_address.ts";
+import { readObject } from "../../base/http/fields/json_body.ts";
 
 export interface Envelope {
   /** "" for the null sender. */

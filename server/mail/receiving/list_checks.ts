@@ -1,6 +1,6 @@
 /** What inboxes' lists say of one message, and how many of its kind they had to have read to refuse them. */
-import { countedAddress } from "../../http/client_address.ts";
-import { peekFrom } from "../parsing/peek_from.ts";
+import { countedAddress } from "../../base/http/callers/client_address.ts";
+import { peekFrom } from "../reading/mime/peek_from.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import { senderDomain } from "./mail_source.ts";
 import type { ReceivedMail } from "./received_mail.ts";

@@ -1,5 +1,5 @@
 /** Who a message came from, as far as that is known unread. Pure. */
-import { countedAddress } from "../../http/client_address.ts";
+import { countedAddress } from "../../base/http/callers/client_address.ts";
 import type { Envelope } from "./envelope.ts";
 
 /** Domain of the envelope sender, lowercased; "" for the null sender. */

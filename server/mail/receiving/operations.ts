@@ -1,7 +1,7 @@
 /** Handing in mail, in the API description (mail page, "Receiving"). */
 import { z } from "@hono/zod-openapi";
-import type { Limits } from "../../limits.ts";
-import type { DescribedRoutes } from "../paths.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import type { DescribedRoutes } from "../access/paths.ts";
 
 const Headers = z.object({
   "webhook-id": z.string().openapi({ description: "Remembered for 10 minutes." }),

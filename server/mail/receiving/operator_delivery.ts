@@ -1,17 +1,17 @@
 /** Hands mail for the operator to the next hop: each as a file, in a mail of the relay's own. */
-import { BlobDamaged } from "../../blobs/blob_damaged.ts";
-import type { BlobRef, Blobs } from "../../blobs/blobs.ts";
-import { givenUpAtMs, isGivenUp } from "../../outgoing/given_up_at.ts";
-import { isDeferral, type Mailer, type MailOutcome } from "../../outgoing/mailer.ts";
+import { BlobDamaged } from "../../base/blobs/blob_damaged.ts";
+import type { BlobRef, Blobs } from "../../base/blobs/blobs.ts";
+import { givenUpAtMs, isGivenUp } from "../../base/outgoing/given_up_at.ts";
+import { isDeferral, type Mailer, type MailOutcome } from "../../base/mailer/mailer.ts";
 import type {
   AttemptOutcome,
   OutgoingHandler,
   OutgoingItem,
-} from "../../outgoing/outgoing_handler.ts";
-import type { Store } from "../../storage/store.ts";
-import { DAY_MS } from "../../time_units.ts";
+} from "../../base/outgoing/outgoing_handler.ts";
+import type { Store } from "../../base/storage/rows/store.ts";
+import { DAY_MS } from "../../base/time/time_units.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
-import { LONGEST_WAIT_MS, retryWaitMs } from "../delivery/retry_times.ts";
+import { LONGEST_WAIT_MS, retryWaitMs } from "../mailbox/statuses/retry_times.ts";
 import { makeUlid } from "../records/mail_id.ts";
 
 export const OPERATOR_MAIL_KIND = "mail-operator";

@@ -2,25 +2,29 @@
  * Mail to postmaster@ and abuse@, which goes on to the operator: as it came, within a mail of the
  * relay's own, so that no filter on the way reads it as the relay's words (mail page, "Receiving").
  */
-import type { Blobs } from "../../blobs/blobs.ts";
-import { RelayError } from "../../errors.ts";
-import { sha256Of } from "../../http/sha256_of.ts";
+import type { Blobs } from "../../base/blobs/blobs.ts";
+import { RelayError } from "../../base/errors.ts";
+import { sha256Of } from "../../base/slices/sha256_of.ts";
 import {
   momentOf,
   stageRepetition,
   stillStands,
   type Written,
-} from "../../idempotency/repetition.ts";
-import type { RepetitionKind } from "../../idempotency/repetition_sweep.ts";
-import type { OutgoingQueue } from "../../outgoing/outgoing_queue.ts";
-import { type NewOutgoing, stageNewOutgoing } from "../../outgoing/outgoing_row.ts";
-import { admit } from "../../rate_window.ts";
-import type { GroupCommit } from "../../storage/group_commit.ts";
-import type { RecordCache } from "../../storage/record_cache.ts";
-import { defineRecord } from "../../storage/record_key.ts";
-import type { Store } from "../../storage/store.ts";
-import { stageWindow, windowKey, type WindowRecord } from "../../storage/window_record.ts";
-import { DAY_MS, HOUR_MS } from "../../time_units.ts";
+} from "../../base/idempotency/repetition.ts";
+import type { RepetitionKind } from "../../base/idempotency/repetition_sweep.ts";
+import type { OutgoingQueue } from "../../base/outgoing/outgoing_queue.ts";
+import { type NewOutgoing, stageNewOutgoing } from "../../base/outgoing/outgoing_row.ts";
+import { admit } from "../../base/bounds/rate_window.ts";
+import type { GroupCommit } from "../../base/storage/commits/group_commit.ts";
+import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
+import { defineRecord } from "../../base/storage/commits/record_key.ts";
+import type { Store } from "../../base/storage/rows/store.ts";
+import {
+  stageWindow,
+  windowKey,
+  type WindowRecord,
+} from "../../base/storage/commits/window_record.ts";
+import { DAY_MS, HOUR_MS } from "../../base/time/time_units.ts";
 import { makeUlid } from "../records/mail_id.ts";
 import {
   OPERATOR_MAIL_KIND,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { createTestClock } from "../../../tests/support/clock.ts";
 import { openTestStorage } from "../../../tests/support/storage.ts";
-import { RepetitionSweep } from "../../idempotency/repetition_sweep.ts";
-import { Leases } from "../../storage/leases.ts";
+import { RepetitionSweep } from "../../base/idempotency/repetition_sweep.ts";
+import { Leases } from "../../base/storage/leases/leases.ts";
 import { OPERATOR_MAILS, OperatorMail, type OperatorMailServices } from "./operator_mail.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,9 +1,9 @@
 /** The way in as a part of the mail area: from a gateway, from inboxes of the relay, and by hand. */
-import type { RepetitionKind } from "../../idempotency/repetition_sweep.ts";
-import type { Auth } from "../auth/part.ts";
-import type { Reports } from "../delivery/reports_part.ts";
-import type { MailPart } from "../mail_base.ts";
-import type { MailCore } from "../mail_core.ts";
+import type { RepetitionKind } from "../../base/idempotency/repetition_sweep.ts";
+import type { Auth } from "./sender_checks/part.ts";
+import type { Reports } from "./reports/part.ts";
+import type { MailPart } from "../core/mail_base.ts";
+import type { MailCore } from "../mailbox/mail_core.ts";
 import { Destinations } from "./destinations.ts";
 import { operatorDelivery, type OperatorDeliveryOptions } from "./operator_delivery.ts";
 import { OPERATOR_MAILS, OperatorMail } from "./operator_mail.ts";

@@ -1,7 +1,7 @@
 /** How much mail an inbox takes in an hour (mail page, "Limits"). Pure. */
-import type { Limits } from "../../limits.ts";
-import { admit } from "../../rate_window.ts";
-import { HOUR_MS } from "../../time_units.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import { admit } from "../../base/bounds/rate_window.ts";
+import { HOUR_MS } from "../../base/time/time_units.ts";
 import type { MailboxRecord } from "../records/mailbox_record.ts";
 
 export type ReceivedRates = Pick<MailboxRecord, "received" | "receivedBytes">;

@@ -1,5 +1,5 @@
 /** What a sender is told of a message once nothing of it has to be tried again. Pure. */
-import { unavailable } from "../../errors.ts";
+import { unavailable } from "../../base/errors.ts";
 import { isTemporary, type Outcome, type RefusedCode } from "./received_mail.ts";
 
 export interface ReceivingResult {

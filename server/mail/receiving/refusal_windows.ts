@@ -4,10 +4,10 @@
  * not wanted, and what is to be bounded is the work of this process. What is forgotten may be refused
  * once more.
  */
-import { BoundedMap } from "../../bounded_map.ts";
-import { CLOCK_SKEW_MS } from "../../clock_skew.ts";
-import { admit, type Window } from "../../rate_window.ts";
-import { HOUR_MS, MINUTE_MS } from "../../time_units.ts";
+import { BoundedMap } from "../../base/bounds/bounded_map.ts";
+import { CLOCK_SKEW_MS } from "../../base/time/clock_skew.ts";
+import { admit, type Window } from "../../base/bounds/rate_window.ts";
+import { HOUR_MS, MINUTE_MS } from "../../base/time/time_units.ts";
 
 const MAX_NAMES = 4_096;
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createTestClock } from "../../../tests/support/clock.ts";
-import { HOUR_MS, MINUTE_MS } from "../../time_units.ts";
+import { HOUR_MS, MINUTE_MS } from "../../base/time/time_units.ts";
 import { RefusalWindows } from "./refusal_windows.ts";
 
 function windowsOf() {

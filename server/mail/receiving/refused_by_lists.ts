@@ -1,4 +1,4 @@
-import { isListed } from "../inboxes/address_list.ts";
+import { isListed } from "../mailbox/inboxes/address_list.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import type { MailAuth } from "../records/message_record.ts";
 

@@ -1,22 +1,22 @@
 /** What a gateway was answered under a webhook-id, for when it asks again (mail page, "Receiving"). */
 import { Buffer } from "node:buffer";
-import { BoundedMap } from "../../bounded_map.ts";
-import { type RelayError, unavailable } from "../../errors.ts";
-import { sha256Of } from "../../http/sha256_of.ts";
+import { BoundedMap } from "../../base/bounds/bounded_map.ts";
+import { type RelayError, unavailable } from "../../base/errors.ts";
+import { sha256Of } from "../../base/slices/sha256_of.ts";
 import {
   momentOf,
   stageRepetition,
   stillStands,
   timeLeftMs,
   type Written,
-} from "../../idempotency/repetition.ts";
-import type { RepetitionKind } from "../../idempotency/repetition_sweep.ts";
-import type { GroupCommit } from "../../storage/group_commit.ts";
-import type { Transaction } from "../../storage/job.ts";
-import type { RecordCache } from "../../storage/record_cache.ts";
-import { defineRecord, type RecordKey } from "../../storage/record_key.ts";
-import type { Store } from "../../storage/store.ts";
-import { MINUTE_MS } from "../../time_units.ts";
+} from "../../base/idempotency/repetition.ts";
+import type { RepetitionKind } from "../../base/idempotency/repetition_sweep.ts";
+import type { GroupCommit } from "../../base/storage/commits/group_commit.ts";
+import type { Transaction } from "../../base/storage/commits/job.ts";
+import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
+import { defineRecord, type RecordKey } from "../../base/storage/commits/record_key.ts";
+import type { Store } from "../../base/storage/rows/store.ts";
+import { MINUTE_MS } from "../../base/time/time_units.ts";
 
 export interface RememberedAnswer {
   status: number;

@@ -1,18 +1,18 @@
 /** Repetitions of a message: the same bytes and envelope sender for one inbox within a day. */
 import { Buffer } from "node:buffer";
-import { sha256Of } from "../../http/sha256_of.ts";
+import { sha256Of } from "../../base/slices/sha256_of.ts";
 import {
   momentOf,
   repetitionKey,
   stageRepetition,
   stillStands,
   type Written,
-} from "../../idempotency/repetition.ts";
-import type { RepetitionKind } from "../../idempotency/repetition_sweep.ts";
-import type { Transaction } from "../../storage/job.ts";
-import type { Store } from "../../storage/store.ts";
-import { DAY_MS } from "../../time_units.ts";
-import type { NewMessage } from "../messages/stage_message.ts";
+} from "../../base/idempotency/repetition.ts";
+import type { RepetitionKind } from "../../base/idempotency/repetition_sweep.ts";
+import type { Transaction } from "../../base/storage/commits/job.ts";
+import type { Store } from "../../base/storage/rows/store.ts";
+import { DAY_MS } from "../../base/time/time_units.ts";
+import type { NewMessage } from "../mailbox/messages/stage_message.ts";
 import type { ReceivedMail } from "./received_mail.ts";
 
 export const REPEATED_MAILS: RepetitionKind = { name: "mail-repeat" };

@@ -1,11 +1,15 @@
 /** POST /v1/mail/inbound/raw: the operator's gateway hands in a message (mail page, "Receiving"). */
-import { JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
-import { readBody } from "../../http/read_body.ts";
-import type { Limits } from "../../limits.ts";
-import type { PossibleTimes } from "../../timely.ts";
-import type { MailHandlers } from "../paths.ts";
+import { JSON_HEADERS, NO_STORE } from "../../base/http/answers/answer.ts";
+import { readBody } from "../../base/http/routes/read_body.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import type { PossibleTimes } from "../../base/storage/rows/timely.ts";
+import type { MailHandlers } from "../access/paths.ts";
 import { parseEnvelope } from "./envelope.ts";
-import { gatewayOff, readGatewayHeaders, requireGatewaySignature } from "./gateway_signature.ts";
+import {
+  gatewayOff,
+  readGatewayHeaders,
+  requireGatewaySignature,
+} from "./reports/gateway_signature.ts";
 import type { RefusedCode } from "./received_mail.ts";
 import type { Receiver } from "./receiver.ts";
 import type { RememberedAnswer, RememberedAnswers, StagedAnswer } from "./remembered_answers.ts";

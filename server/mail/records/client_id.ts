@@ -1,6 +1,6 @@
 /** What a client names an inbox or a draft, so that making it again makes no second one. Pure. */
 import type { JsonValue } from "../../../toolkit/json_value.ts";
-import { invalidJson } from "../../errors.ts";
+import { invalidJson } from "../../base/errors.ts";
 
 const CLIENT_ID = /^[A-Za-z0-9_-]{1,64}$/;
 

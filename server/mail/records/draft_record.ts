@@ -1,7 +1,7 @@
 /** Drafts as the store holds them: rows of their inbox, changed in commits of its mailbox alone. */
-import type { BlobRef } from "../../blobs/blobs.ts";
-import type { ExtraHeader } from "../composing/message_content.ts";
-import type { MailAddress } from "../parsing/parsed_mail.ts";
+import type { BlobRef } from "../../base/blobs/blobs.ts";
+import type { ExtraHeader } from "./message_content.ts";
+import type { MailAddress } from "../reading/parsed/parsed_mail.ts";
 import type { StoredAnswer } from "./stored_answer.ts";
 
 export interface DraftAttachment {

@@ -1,7 +1,7 @@
 /** Which org an identity of Google's signs in to (mail page, "Orgs and the ways in"). */
-import type { Limits } from "../../limits.ts";
-import { defineRecord } from "../../storage/record_key.ts";
-import type { Transaction } from "../../storage/job.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import { defineRecord } from "../../base/storage/commits/record_key.ts";
+import type { Transaction } from "../../base/storage/commits/job.ts";
 import { orgKey, type OrgRecord, orgState } from "./org_record.ts";
 
 /** ["mail-google", sub]: the org of an identity. The org has the last word: holderOf(). */

@@ -1,6 +1,6 @@
 /** Inboxes as the store holds them, and as answers show them (mail page, "Records"). */
-import { defineRecord } from "../../storage/record_key.ts";
-import { timestamp } from "../../timestamp.ts";
+import { defineRecord } from "../../base/storage/commits/record_key.ts";
+import { timestamp } from "../../base/time/timestamp.ts";
 import type { OrgState } from "./org_record.ts";
 
 export type SendPolicy = "direct" | "draft_only";

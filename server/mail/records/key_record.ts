@@ -1,7 +1,7 @@
 /** API keys of the mail area as the store holds them, and as answers show them. */
-import { makeHashedToken } from "../../http/hashed_token.ts";
-import { defineRecord } from "../../storage/record_key.ts";
-import { timestamp } from "../../timestamp.ts";
+import { makeHashedToken } from "../../base/http/callers/hashed_token.ts";
+import { defineRecord } from "../../base/storage/commits/record_key.ts";
+import { timestamp } from "../../base/time/timestamp.ts";
 
 export type Permission = "inbox:read" | "inbox:write";
 export const PERMISSIONS: readonly Permission[] = ["inbox:read", "inbox:write"];

@@ -1,7 +1,7 @@
 /** Links in mails that wait to be followed, and a mail without one. A link that was used is no more. */
-import { RelayError } from "../../errors.ts";
-import { defineRecord } from "../../storage/record_key.ts";
-import { DAY_MS, HOUR_MS } from "../../time_units.ts";
+import { RelayError } from "../../base/errors.ts";
+import { defineRecord } from "../../base/storage/commits/record_key.ts";
+import { DAY_MS, HOUR_MS } from "../../base/time/time_units.ts";
 
 interface Link {
   v: 1;

@@ -1,8 +1,8 @@
 /** Ids of mail objects: a prefix and a ULID, whose text sorts by the time at which it was made. */
 
-import { makeUlid, ULID_PATTERN } from "../../storage/ulid.ts";
+import { makeUlid, ULID_PATTERN } from "../../base/storage/rows/ulid.ts";
 
-export { makeUlid, makeUlidAbove } from "../../storage/ulid.ts";
+export { makeUlid, makeUlidAbove } from "../../base/storage/rows/ulid.ts";
 
 /** Prefixes (specification, 2.11). */
 export type MailIdPrefix = "org" | "ibx" | "msg" | "thr" | "key" | "wh" | "dft";

@@ -1,6 +1,6 @@
 /** What every change of an inbox's messages reads, checks and writes. */
-import type { Window } from "../../rate_window.ts";
-import { defineRecord } from "../../storage/record_key.ts";
+import type { Window } from "../../base/bounds/rate_window.ts";
+import { defineRecord } from "../../base/storage/commits/record_key.ts";
 
 /**
  * The guard of all rows of an inbox: who changes a message or a thread writes this record in the same

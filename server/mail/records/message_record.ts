@@ -1,6 +1,6 @@
 /** Messages as the store holds them (mail page, "Records"); what they say at length lies in a blob. */
-import type { BlobRef } from "../../blobs/blobs.ts";
-import type { MailAddress, ParsedFacts } from "../parsing/parsed_mail.ts";
+import type { BlobRef } from "../../base/blobs/blobs.ts";
+import type { MailAddress, ParsedFacts } from "../reading/parsed/parsed_mail.ts";
 import type { StoredAnswer } from "./stored_answer.ts";
 
 export type AuthResult =

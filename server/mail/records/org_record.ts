@@ -1,7 +1,7 @@
 /** What the store holds of an org, and what state the clock puts it in (specification, 2.11 and 3). */
-import { DAY_MS, HOUR_MS } from "../../time_units.ts";
-import type { Limits } from "../../limits.ts";
-import { defineRecord } from "../../storage/record_key.ts";
+import { DAY_MS, HOUR_MS } from "../../base/time/time_units.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import { defineRecord } from "../../base/storage/commits/record_key.ts";
 
 /** How an org came by its address, and when. */
 export interface EmailProof {

@@ -1,7 +1,7 @@
 /** What a message or draft knows of the answer that told of it, under an Idempotency-Key. */
-import type { BlobRef } from "../../blobs/blobs.ts";
-import type { ReservedUse } from "../../idempotency/reserved_requests.ts";
-import { defineRecord } from "../../storage/record_key.ts";
+import type { BlobRef } from "../../base/blobs/blobs.ts";
+import type { ReservedUse } from "../../base/idempotency/reserved_requests.ts";
+import { defineRecord } from "../../base/storage/commits/record_key.ts";
 
 /** First part of the keys of requests under an Idempotency-Key. */
 export const MAIL_KEYS = "mail-idempotency";

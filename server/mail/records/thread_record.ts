@@ -1,5 +1,5 @@
 /** Threads as the store holds them (mail page, "Records"). */
-import type { MailAddress } from "../parsing/parsed_mail.ts";
+import type { MailAddress } from "../reading/parsed/parsed_mail.ts";
 
 /** A row of an inbox; as messages it changes in commits of its mailbox alone. */
 export interface ThreadRow {

@@ -1,10 +1,10 @@
 /** Which orgs carry an address, and which of them a sign-in by it opens (mail page, "Orgs and the ways in"). */
-import type { Rows } from "../../storage/rows.ts";
-import type { Limits } from "../../limits.ts";
-import type { Transaction } from "../../storage/job.ts";
-import type { RecordCache } from "../../storage/record_cache.ts";
-import { defineRecord } from "../../storage/record_key.ts";
-import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
+import type { Rows } from "../../base/storage/rows/rows.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import type { Transaction } from "../../base/storage/commits/job.ts";
+import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
+import { defineRecord } from "../../base/storage/commits/record_key.ts";
+import { EXPIRY_MARGIN_MS } from "../../base/storage/rows/store.ts";
 import { isMagicKey, keysKey, type KeysRecord, type MailKey } from "./key_record.ts";
 import { type EmailProof, orgKey, type OrgRecord, orgState } from "./org_record.ts";
 

@@ -2,16 +2,16 @@
  * Searches mail by reading it, the newest first (mail page, "Lists, polling, search"). A search looks
  * at so many messages in so much time, in slices, and says where to go on.
  */
-import type { Blobs } from "../../blobs/blobs.ts";
-import { unavailable } from "../../errors.ts";
-import { BoundedPage } from "../../http/bounded_page.ts";
-import { Semaphore } from "../../semaphore.ts";
-import type { Rows } from "../../storage/rows.ts";
-import { ulidTimeMs } from "../../storage/ulid.ts";
-import { DAY_MS } from "../../time_units.ts";
-import { type ShownHead, shownTextOf } from "../parsing/encoded_texts.ts";
-import { readHead } from "../messages/read_head.ts";
-import type { MailAddress } from "../parsing/parsed_mail.ts";
+import type { Blobs } from "../../base/blobs/blobs.ts";
+import { unavailable } from "../../base/errors.ts";
+import { BoundedPage } from "../../base/http/fields/bounded_page.ts";
+import { Semaphore } from "../../base/bounds/semaphore.ts";
+import type { Rows } from "../../base/storage/rows/rows.ts";
+import { ulidTimeMs } from "../../base/storage/rows/ulid.ts";
+import { DAY_MS } from "../../base/time/time_units.ts";
+import { type ShownHead, shownTextOf } from "../reading/parsed/encoded_texts.ts";
+import { readHead } from "../mailbox/messages/read_head.ts";
+import type { MailAddress } from "../reading/parsed/parsed_mail.ts";
 import { leastMailId } from "../records/mail_id.ts";
 import { type MessageRow, SHOWN } from "../records/message_record.ts";
 import { type Highlights, highlightsOf, MAX_FRAGMENTS } from "./highlights.ts";

@@ -1,6 +1,6 @@
 /** Messages of several inboxes as one list, the newest first. */
-import type { Rows } from "../../storage/rows.ts";
-import { rangeBehind } from "../messages/messages.ts";
+import type { Rows } from "../../base/storage/rows/rows.ts";
+import { rangeBehind } from "../mailbox/messages/messages.ts";
 import { messageKey, type MessageRow } from "../records/message_record.ts";
 
 /** Rows of one read of an inbox, and of all that are held at one time. */

@@ -1,8 +1,8 @@
 /** The search in the API description. */
 import { z } from "@hono/zod-openapi";
-import type { DescribedRoutes } from "../paths.ts";
-import { PageQuery } from "../schemas.ts";
-import { MessageRow } from "../messages/schemas.ts";
+import type { DescribedRoutes } from "../access/paths.ts";
+import { PageQuery } from "../access/schemas.ts";
+import { MessageRow } from "../mailbox/shown/schemas.ts";
 import { MAX_QUERY } from "./search_terms.ts";
 
 const fragments = (what: string) =>

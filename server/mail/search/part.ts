@@ -1,6 +1,6 @@
 /** Search as a part of the mail area. */
-import type { MailPart } from "../mail_base.ts";
-import type { MailCore } from "../mail_core.ts";
+import type { MailPart } from "../core/mail_base.ts";
+import type { MailCore } from "../mailbox/mail_core.ts";
 import { MailSearch } from "./mail_search.ts";
 import { searchHandlers } from "./routes.ts";
 

@@ -1,7 +1,7 @@
 /** The text of a message as searches read it. */
 import { Buffer } from "node:buffer";
-import { BlobDamaged } from "../../blobs/blob_damaged.ts";
-import type { Blobs } from "../../blobs/blobs.ts";
+import { BlobDamaged } from "../../base/blobs/blob_damaged.ts";
+import type { Blobs } from "../../base/blobs/blobs.ts";
 import { type MessageRow, REST, SHOWN } from "../records/message_record.ts";
 
 /** Sections over this size are not read: of such messages the first 64 KiB of text are searched. */

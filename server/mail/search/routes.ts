@@ -1,14 +1,14 @@
 /** GET /v1/mail/search (mail page, "Lists, polling, search"). */
 import { Buffer } from "node:buffer";
-import { JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
-import type { AnswerBudget } from "../../http/answer_budget.ts";
-import { answerWhole, LARGE_ANSWER_BYTES } from "../../http/large_answer.ts";
-import type { Limits } from "../../limits.ts";
-import type { SendsInFlight } from "../delivery/sends_in_flight.ts";
-import type { Inboxes } from "../inboxes/inboxes.ts";
-import type { ListPages } from "../list_pages.ts";
-import type { MailHandlers } from "../paths.ts";
-import { shownMessage } from "../messages/shown_message.ts";
+import { JSON_HEADERS, NO_STORE } from "../../base/http/answers/answer.ts";
+import type { AnswerBudget } from "../../base/http/answers/answer_budget.ts";
+import { answerWhole, LARGE_ANSWER_BYTES } from "../../base/http/answers/large_answer.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import type { SendsInFlight } from "../mailbox/statuses/sends_in_flight.ts";
+import type { Inboxes } from "../mailbox/inboxes/inboxes.ts";
+import type { ListPages } from "../access/list_pages.ts";
+import type { MailHandlers } from "../access/paths.ts";
+import { shownMessage } from "../mailbox/shown/shown_message.ts";
 import type { MailSearch } from "./mail_search.ts";
 import { boundOfSearch, readSearchQuery } from "./search_query.ts";
 import { searchedInboxes } from "./searched_inboxes.ts";

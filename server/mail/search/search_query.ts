@@ -1,9 +1,9 @@
 /** The query of a search (mail page, "Lists, polling, search"). */
 import { createHash } from "node:crypto";
-import { invalidJson } from "../../errors.ts";
-import { choice, type Parameter, readQuery, text } from "../../http/query.ts";
-import { readTime } from "../../http/read_time.ts";
-import type { PageBound } from "../list_pages.ts";
+import { invalidJson } from "../../base/errors.ts";
+import { choice, type Parameter, readQuery, text } from "../../base/http/fields/query.ts";
+import { readTime } from "../../base/http/fields/read_time.ts";
+import type { PageBound } from "../access/list_pages.ts";
 import { type Term, termsOf } from "./search_terms.ts";
 
 const QUERY = {

@@ -1,5 +1,5 @@
 /** What `q` of a search asks for. Pure. */
-import { invalidJson } from "../../errors.ts";
+import { invalidJson } from "../../base/errors.ts";
 import { tokensOf } from "./tokens.ts";
 
 /** Tokens that stand next to each other. */

@@ -1,6 +1,6 @@
 /** Which inboxes a search looks at. */
-import type { Inboxes } from "../inboxes/inboxes.ts";
-import type { MailCaller } from "../keys/authenticate_key.ts";
+import type { Inboxes } from "../mailbox/inboxes/inboxes.ts";
+import type { MailCaller } from "../access/authenticate_key.ts";
 
 const INBOXES_A_READ = 100;
 

@@ -1,16 +1,16 @@
 /** Requests that send, from whoever may call to the answer: steps 7 to 11 of mail_route.ts. */
-import { RelayError } from "../../errors.ts";
-import type { Limits } from "../../limits.ts";
-import type { KeyedCommit } from "../../idempotency/key_use.ts";
-import { mayRead } from "../access.ts";
-import type { Inboxes } from "../inboxes/inboxes.ts";
-import type { MailCaller } from "../keys/authenticate_key.ts";
+import { RelayError } from "../../base/errors.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import type { KeyedCommit } from "../../base/idempotency/key_use.ts";
+import { mayRead } from "../access/access.ts";
+import type { Inboxes } from "../mailbox/inboxes/inboxes.ts";
+import type { MailCaller } from "../access/authenticate_key.ts";
 import type { Inbox } from "../records/inbox_record.ts";
-import type { GivenKey, KeyedAnswer, KeyedAnswers } from "./keyed_answers.ts";
+import type { GivenKey, KeyedAnswer, KeyedAnswers } from "../mailbox/answers/keyed_answers.ts";
 import { hideRecipients } from "./hide_recipients.ts";
-import type { KeptAnswer } from "./large_answers.ts";
-import type { ComposeWorker } from "./compose_worker.ts";
-import type { SendBodies, SendBodyKind } from "./read_send_body.ts";
+import type { KeptAnswer } from "../mailbox/answers/large_answers.ts";
+import type { ComposeWorker } from "../worker/compose_worker.ts";
+import type { SendBodies, SendBodyKind } from "../composing/requests/read_send_body.ts";
 import type { Proposals } from "./proposals.ts";
 import type { MessageToSend, Sender } from "./sender.ts";
 

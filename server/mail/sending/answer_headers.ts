@@ -1,7 +1,7 @@
 /** What an answer and a forward say of the message they are about (RFC 5322, section 3.6.4). Pure. */
 import type { MessageRow } from "../records/message_record.ts";
-import { cleanLineOf } from "./clean_line_of.ts";
-import { MAX_SUBJECT } from "./read_extras.ts";
+import { cleanLineOf } from "../composing/requests/clean_line_of.ts";
+import { MAX_SUBJECT } from "../composing/requests/read_extras.ts";
 
 const MAX_REFERENCES = 50;
 /** What is kept of Message-IDs (mail page, "Sending"); brackets within would end them early. */

@@ -1,19 +1,19 @@
 /** Replies and forwards as messages to send (mail page, "Sending"). */
-import type { Blobs } from "../../blobs/blobs.ts";
-import { RelayError } from "../../errors.ts";
-import type { Limits } from "../../limits.ts";
-import type { NewAttachment } from "../composing/message_content.ts";
-import type { ShownTexts } from "../messages/shown_texts.ts";
-import type { ShownHead } from "../parsing/encoded_texts.ts";
-import type { MailWorker } from "../parsing/mail_worker.ts";
+import type { Blobs } from "../../base/blobs/blobs.ts";
+import { RelayError } from "../../base/errors.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import type { NewAttachment } from "../records/message_content.ts";
+import type { ShownTexts } from "../mailbox/shown/shown_texts.ts";
+import type { ShownHead } from "../reading/parsed/encoded_texts.ts";
+import type { MailWorker } from "../worker/mail_worker.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import { HEAD, type MessageRow, RAW, REST, SHOWN } from "../records/message_record.ts";
 import { answerAutoSubmitted, answerReferences, prefixedSubject } from "./answer_headers.ts";
 import { forwardedAttachment } from "./forwarded_attachment.ts";
 import { forwardText } from "./forward_text.ts";
-import { refuseLargeMessage } from "./message_size.ts";
-import type { ForwardRequest } from "./read_forward.ts";
-import type { ReplyRequest } from "./read_reply.ts";
+import { refuseLargeMessage } from "../composing/requests/message_size.ts";
+import type { ForwardRequest } from "../composing/requests/read_forward.ts";
+import type { ReplyRequest } from "../composing/requests/read_reply.ts";
 import { replyTargets } from "./reply_targets.ts";
 import type { MessageToSend } from "./sender.ts";
 

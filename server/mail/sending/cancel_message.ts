@@ -1,15 +1,15 @@
 /** Takes a scheduled message back before it goes out (mail page, "Endpoints besides"). */
-import { RelayError } from "../../errors.ts";
-import type { Store } from "../../storage/store.ts";
-import { messageStatus } from "../delivery/message_status.ts";
-import { count } from "../figures/figures_record.ts";
-import type { CallingKey } from "../keys/require_org.ts";
-import type { Mailboxes } from "../mailboxes/mailboxes.ts";
-import { readThread } from "../messages/find_thread.ts";
-import type { Messages } from "../messages/messages.ts";
-import { stageChange } from "../messages/stage_message.ts";
+import { RelayError } from "../../base/errors.ts";
+import type { Store } from "../../base/storage/rows/store.ts";
+import { messageStatus } from "../mailbox/statuses/message_status.ts";
+import { count } from "../records/figures_record.ts";
+import type { CallingKey } from "../access/require_org.ts";
+import type { Mailboxes } from "../core/mailboxes.ts";
+import { readThread } from "../mailbox/messages/find_thread.ts";
+import type { Messages } from "../mailbox/messages/messages.ts";
+import { stageChange } from "../mailbox/messages/stage_message.ts";
 import type { MessageRow } from "../records/message_record.ts";
-import { unknownObject } from "../unknown_object.ts";
+import { unknownObject } from "../access/unknown_object.ts";
 
 export interface CancelServices {
   store: Store;

@@ -1,7 +1,7 @@
 /** Lists of a message that is sent, cut so that its row fits a value of the store. Pure. */
-import { countFitting, fitLists } from "../parsing/fit_lists.ts";
-import type { MailAddress, ParseWarning } from "../parsing/parsed_mail.ts";
-import type { NewMessage } from "../messages/stage_message.ts";
+import { countFitting, fitLists } from "../reading/parsed/fit_lists.ts";
+import type { MailAddress, ParseWarning } from "../reading/parsed/parsed_mail.ts";
+import type { NewMessage } from "../mailbox/messages/stage_message.ts";
 
 /** Bytes as JSON: what becomes of 50 recipients takes as much again, and a value has 64 KiB. */
 const LIST_BYTES = 20 * 1024;

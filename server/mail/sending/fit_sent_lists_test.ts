@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { emptyParsedMail } from "../parsing/parsed_patch.ts";
+import { emptyParsedMail } from "../reading/parsed/parsed_patch.ts";
 import type { Recipient } from "../records/message_record.ts";
 import { fitSentLists } from "./fit_sent_lists.ts";
-import type { NewMessage } from "../messages/stage_message.ts";
+import type { NewMessage } from "../mailbox/messages/stage_message.ts";
 
 const LONG = `${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(60)}.example`;
 const person = (i: number) => ({ name: "\u{1f600}".repeat(100), address: `${i}${LONG.slice(2)}` });

@@ -1,9 +1,9 @@
 /** The body of a forwarded message (mail page, "Endpoints"). Pure. */
-import type { MailAddress } from "../parsing/parsed_mail.ts";
+import type { MailAddress } from "../reading/parsed/parsed_mail.ts";
 import type { MessageRow } from "../records/message_record.ts";
-import { cleanLineOf } from "./clean_line_of.ts";
-import type { MessageLimits } from "../composing/message_content.ts";
-import { refuseLargeBodies } from "./read_bodies.ts";
+import { cleanLineOf } from "../composing/requests/clean_line_of.ts";
+import type { MessageLimits } from "../records/message_content.ts";
+import { refuseLargeBodies } from "../composing/requests/read_bodies.ts";
 
 const LINE = "---------- Forwarded message ----------";
 /** Code points of a line about the original. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import type { MailAddress } from "../parsing/parsed_mail.ts";
+import type { MailAddress } from "../reading/parsed/parsed_mail.ts";
 import { forwardText } from "./forward_text.ts";
 import { forwardedAttachment } from "./forwarded_attachment.ts";
-import { refuseLargeMessage } from "./message_size.ts";
+import { refuseLargeMessage } from "../composing/requests/message_size.ts";
 
 const limits = { mailBodyBytes: 1024, mailRequestBytes: 4096, mailAttachments: 2 };
 const original: {

@@ -1,8 +1,8 @@
 /** An attachment of a stranger's mail, made fit to go on (mail page, "Endpoints"). Pure. */
-import type { NewAttachment } from "../composing/message_content.ts";
-import type { FoundAttachment } from "../parsing/parsed_mail.ts";
-import { cleanLineOf } from "./clean_line_of.ts";
-import { isContentType, MAX_FILENAME } from "./read_attachments.ts";
+import type { NewAttachment } from "../records/message_content.ts";
+import type { FoundAttachment } from "../reading/parsed/parsed_mail.ts";
+import { cleanLineOf } from "../composing/requests/clean_line_of.ts";
+import { isContentType, MAX_FILENAME } from "../composing/requests/read_attachments.ts";
 
 /** What it is called, and its type; what a request could not say is replaced. It stands inline nowhere. */
 export function forwardedAttachment(

@@ -1,5 +1,5 @@
 /** Refusals for keys that may not read (mail page, "Keys"). */
-import { type ErrorCode, RelayError } from "../../errors.ts";
+import { type ErrorCode, RelayError } from "../../base/errors.ts";
 
 /** What names addresses; here the caller has given none of them. */
 const WORDS: { readonly [Code in ErrorCode]?: string } = {

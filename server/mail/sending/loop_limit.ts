@@ -1,8 +1,8 @@
 /** Cuts loops of two programs that answer each other (mail page, "Sending"). Pure. */
-import { rateLimited } from "../../errors.ts";
-import type { Automated } from "../parsing/parsed_mail.ts";
-import { admit, type Window } from "../../rate_window.ts";
-import { HOUR_MS } from "../../time_units.ts";
+import { rateLimited } from "../../base/errors.ts";
+import type { Automated } from "../reading/parsed/parsed_mail.ts";
+import { admit, type Window } from "../../base/bounds/rate_window.ts";
+import { HOUR_MS } from "../../base/time/time_units.ts";
 
 const MESSAGES_PER_HOUR = 20;
 /** When what came last was automated. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { RelayError } from "../../errors.ts";
-import { HOUR_MS } from "../../time_units.ts";
-import type { Automated } from "../parsing/parsed_mail.ts";
+import { RelayError } from "../../base/errors.ts";
+import { HOUR_MS } from "../../base/time/time_units.ts";
+import type { Automated } from "../reading/parsed/parsed_mail.ts";
 import { refuseLoop } from "./loop_limit.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12);

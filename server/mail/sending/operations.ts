@@ -1,9 +1,9 @@
 /** Sending, replies and forwards in the API description (mail page, "Sending"). */
 import { z } from "@hono/zod-openapi";
-import type { Limits } from "../../limits.ts";
-import type { DescribedRoutes } from "../paths.ts";
-import { Draft, DraftMarks } from "../drafts/schemas.ts";
-import { Message, MessageMarks } from "../messages/schemas.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import type { DescribedRoutes } from "../access/paths.ts";
+import { Draft, DraftMarks } from "../mailbox/shown/draft_schemas.ts";
+import { Message, MessageMarks } from "../mailbox/shown/schemas.ts";
 import { addresses, AttachmentToSend, KeyHeader } from "./schemas.ts";
 
 const text = z.string().nullable().optional();

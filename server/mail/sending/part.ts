@@ -1,18 +1,18 @@
 /** Sending as a part of the mail area: what makes messages of requests, and the requests. */
-import { logSparsely } from "../../log_sparsely.ts";
+import { logSparsely } from "../../base/log_sparsely.ts";
 import type { MailToCompose } from "../composing/compose_mail.ts";
-import { WrittenBlobs } from "../mailboxes/written_blobs.ts";
-import type { MailPart } from "../mail_base.ts";
-import type { MailCore } from "../mail_core.ts";
-import { MailWorker } from "../parsing/mail_worker.ts";
-import { startMailWorker } from "../parsing/start_mail_worker.ts";
-import type { Suppressions } from "../suppressions/suppressions.ts";
+import { WrittenBlobs } from "../core/written_blobs.ts";
+import type { MailPart } from "../core/mail_base.ts";
+import type { MailCore } from "../mailbox/mail_core.ts";
+import { MailWorker } from "../worker/mail_worker.ts";
+import { startMailWorker } from "../worker/start_mail_worker.ts";
+import type { Suppressions } from "../mailbox/suppressions/suppressions.ts";
 import { Acceptance } from "./acceptance.ts";
 import { Answering } from "./answering.ts";
 import { CancelMessage } from "./cancel_message.ts";
-import { KeyedAnswers } from "./keyed_answers.ts";
-import { LargeAnswers } from "./large_answers.ts";
-import { ComposeWorker } from "./compose_worker.ts";
+import { KeyedAnswers } from "../mailbox/answers/keyed_answers.ts";
+import { LargeAnswers } from "../mailbox/answers/large_answers.ts";
+import { ComposeWorker } from "../worker/compose_worker.ts";
 import { type Proposals, sendingHandlers } from "./routes.ts";
 import { Sender } from "./sender.ts";
 

@@ -1,8 +1,8 @@
 /** What becomes of a message that a person has to approve first. */
-import type { KeyedCommit } from "../../idempotency/key_use.ts";
-import type { MailCaller } from "../keys/authenticate_key.ts";
+import type { KeyedCommit } from "../../base/idempotency/key_use.ts";
+import type { MailCaller } from "../access/authenticate_key.ts";
 import type { Inbox } from "../records/inbox_record.ts";
-import type { KeptAnswer } from "./large_answers.ts";
+import type { KeptAnswer } from "../mailbox/answers/large_answers.ts";
 import type { MessageToSend } from "./sender.ts";
 
 export interface Proposals {

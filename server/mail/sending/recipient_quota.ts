@@ -1,11 +1,11 @@
 /** How many recipients an org may write to (mail page, "Limits"), decided in the commit that accepts. */
-import { rateLimited } from "../../errors.ts";
-import type { Limits } from "../../limits.ts";
-import type { Transaction } from "../../storage/job.ts";
-import { defineRecord } from "../../storage/record_key.ts";
-import { EXPIRY_MARGIN_MS } from "../../storage/store.ts";
-import { DAY_MS, HOUR_MS } from "../../time_units.ts";
-import { dayOf, hoursOf } from "../figures/figures_record.ts";
+import { rateLimited } from "../../base/errors.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import type { Transaction } from "../../base/storage/commits/job.ts";
+import { defineRecord } from "../../base/storage/commits/record_key.ts";
+import { EXPIRY_MARGIN_MS } from "../../base/storage/rows/store.ts";
+import { DAY_MS, HOUR_MS } from "../../base/time/time_units.ts";
+import { dayOf, hoursOf } from "../records/figures_record.ts";
 import type { OrgRecord } from "../records/org_record.ts";
 
 /** ["mail-new-orgs", dayMs]: recipients of all orgs together that were verified within 7 days. */

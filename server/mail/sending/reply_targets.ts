@@ -1,14 +1,14 @@
 /** Whom an answer goes to (mail page, "Sending"). Pure. */
-import { RelayError } from "../../errors.ts";
-import { domainOf } from "../../outgoing/recipient_domain.ts";
+import { RelayError } from "../../base/errors.ts";
+import { domainOf } from "../../base/outgoing/recipient_domain.ts";
 import { isBounceAddress } from "../composing/bounce_address.ts";
-import { cleanEmail } from "../email_address.ts";
-import type { MailAddress } from "../parsing/parsed_mail.ts";
+import { cleanEmail } from "../records/email_address.ts";
+import type { MailAddress } from "../reading/parsed/parsed_mail.ts";
 import type { MessageRow } from "../records/message_record.ts";
-import { cleanLineOf } from "./clean_line_of.ts";
-import type { MessageLimits, Recipients } from "../composing/message_content.ts";
-import { MAX_NAME, uniqueRecipients } from "./read_addresses.ts";
-import { MAX_REPLY_TO } from "./read_send.ts";
+import { cleanLineOf } from "../composing/requests/clean_line_of.ts";
+import type { MessageLimits, Recipients } from "../records/message_content.ts";
+import { MAX_NAME, uniqueRecipients } from "../composing/requests/read_addresses.ts";
+import { MAX_REPLY_TO } from "../composing/requests/read_send.ts";
 
 export interface ReplyTargetsOptions {
   /** Address of the inbox that answers, lowercased. */

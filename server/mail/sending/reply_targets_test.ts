@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { MailAddress } from "../parsing/parsed_mail.ts";
+import type { MailAddress } from "../reading/parsed/parsed_mail.ts";
 import { isSpellingOf, replyTargets } from "./reply_targets.ts";
 
 type Message = Parameters<typeof replyTargets>[0];

@@ -1,19 +1,19 @@
 /** Routes that send: send, reply, forward, cancel (mail page, "Sending"). */
-import type { Blobs } from "../../blobs/blobs.ts";
-import { maySee } from "../access.ts";
-import type { SendsInFlight } from "../delivery/sends_in_flight.ts";
-import type { Inboxes } from "../inboxes/inboxes.ts";
-import type { KeyedRequest } from "../mail_route.ts";
-import type { MailHandlers } from "../paths.ts";
-import type { Messages } from "../messages/messages.ts";
-import { prepareAnswer } from "../messages/show_whole.ts";
+import type { Blobs } from "../../base/blobs/blobs.ts";
+import { maySee } from "../access/access.ts";
+import type { SendsInFlight } from "../mailbox/statuses/sends_in_flight.ts";
+import type { Inboxes } from "../mailbox/inboxes/inboxes.ts";
+import type { KeyedRequest } from "../access/mail_route.ts";
+import type { MailHandlers } from "../access/paths.ts";
+import type { Messages } from "../mailbox/messages/messages.ts";
+import { prepareAnswer } from "../mailbox/shown/show_whole.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import type { MessageRow } from "../records/message_record.ts";
 import { type Acceptance, refuseTrial } from "./acceptance.ts";
 import type { CancelMessage } from "./cancel_message.ts";
 import type { Answering } from "./answering.ts";
-import { giveKeyed, type KeyedAnswers } from "./keyed_answers.ts";
-import type { SendBodies, SendBodyKind } from "./read_send_body.ts";
+import { giveKeyed, type KeyedAnswers } from "../mailbox/answers/keyed_answers.ts";
+import type { SendBodies, SendBodyKind } from "../composing/requests/read_send_body.ts";
 import type { MessageToSend, Sender } from "./sender.ts";
 
 export { refuseTrial } from "./acceptance.ts";

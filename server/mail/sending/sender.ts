@@ -4,45 +4,55 @@
  * composed, and decided again in the one commit that stores message, mails to be delivered, counts and
  * the answer under an Idempotency-Key.
  */
-import type { BlobRef, Blobs } from "../../blobs/blobs.ts";
-import { rateLimited, RelayError } from "../../errors.ts";
-import type { KeyedCommit } from "../../idempotency/key_use.ts";
-import type { Limits } from "../../limits.ts";
-import type { OutgoingQueue } from "../../outgoing/outgoing_queue.ts";
-import { admit, type Window } from "../../rate_window.ts";
-import type { Store } from "../../storage/store.ts";
-import { valueSizeBytes } from "../../storage/stored_size.ts";
-import { HOUR_MS } from "../../time_units.ts";
+import type { BlobRef, Blobs } from "../../base/blobs/blobs.ts";
+import { rateLimited, RelayError } from "../../base/errors.ts";
+import type { KeyedCommit } from "../../base/idempotency/key_use.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import type { OutgoingQueue } from "../../base/outgoing/outgoing_queue.ts";
+import { admit, type Window } from "../../base/bounds/rate_window.ts";
+import type { Store } from "../../base/storage/rows/store.ts";
+import { valueSizeBytes } from "../../base/storage/rows/stored_size.ts";
+import { HOUR_MS } from "../../base/time/time_units.ts";
 import type { DkimKey } from "../composing/sign_dkim.ts";
-import { stageMails, wakeMails } from "../delivery/queued_mail.ts";
-import { nothingInFlight } from "../delivery/sends_in_flight.ts";
-import { count } from "../figures/figures_record.ts";
-import { maySee } from "../access.ts";
-import { cleanEmail } from "../email_address.ts";
-import { isListed } from "../inboxes/address_list.ts";
-import type { Mailbox, Mailboxes, MailboxTransaction } from "../mailboxes/mailboxes.ts";
-import { fitsQuota, overQuota, storageKey } from "../mailboxes/storage_quota.ts";
-import type { WrittenBlobs } from "../mailboxes/written_blobs.ts";
-import { readThread } from "../messages/find_thread.ts";
-import type { Messages } from "../messages/messages.ts";
-import { markedMessage, wholeMessageJson } from "../messages/shown_message.ts";
-import { identify, type NewMessage, stageMessage, storedBytes } from "../messages/stage_message.ts";
-import type { MailWorker } from "../parsing/mail_worker.ts";
-import type { MailAddress } from "../parsing/parsed_mail.ts";
+import { stageMails, wakeMails } from "../mailbox/statuses/queued_mail.ts";
+import { nothingInFlight } from "../mailbox/statuses/sends_in_flight.ts";
+import { count } from "../records/figures_record.ts";
+import { maySee } from "../access/access.ts";
+import { cleanEmail } from "../records/email_address.ts";
+import { isListed } from "../mailbox/inboxes/address_list.ts";
+import type { Mailbox, Mailboxes, MailboxTransaction } from "../core/mailboxes.ts";
+import { fitsQuota, overQuota, storageKey } from "../core/storage_quota.ts";
+import type { WrittenBlobs } from "../core/written_blobs.ts";
+import { readThread } from "../mailbox/messages/find_thread.ts";
+import type { Messages } from "../mailbox/messages/messages.ts";
+import { markedMessage, wholeMessageJson } from "../mailbox/shown/shown_message.ts";
+import {
+  identify,
+  type NewMessage,
+  stageMessage,
+  storedBytes,
+} from "../mailbox/messages/stage_message.ts";
+import type { MailWorker } from "../worker/mail_worker.ts";
+import type { MailAddress } from "../reading/parsed/parsed_mail.ts";
 import type { Inbox } from "../records/inbox_record.ts";
 import type { MailKey } from "../records/key_record.ts";
 import { makeUlid } from "../records/mail_id.ts";
 import type { MessageRow, Recipient } from "../records/message_record.ts";
-import { sectionsOf } from "../parsing/encoded_texts.ts";
+import { sectionsOf } from "../reading/parsed/encoded_texts.ts";
 import type { OrgRecord } from "../records/org_record.ts";
 import type { StoredAnswer } from "../records/stored_answer.ts";
 import type { ThreadRow } from "../records/thread_record.ts";
-import type { Suppressions } from "../suppressions/suppressions.ts";
+import type { Suppressions } from "../mailbox/suppressions/suppressions.ts";
 import { fitSentLists } from "./fit_sent_lists.ts";
-import { keepAnswer, type KeptAnswer, keptBytes, type LargeAnswers } from "./large_answers.ts";
+import {
+  keepAnswer,
+  type KeptAnswer,
+  keptBytes,
+  type LargeAnswers,
+} from "../mailbox/answers/large_answers.ts";
 import { refuseLoop } from "./loop_limit.ts";
-import type { ComposeWorker } from "./compose_worker.ts";
-import type { SendRequest } from "./read_send.ts";
+import type { ComposeWorker } from "../worker/compose_worker.ts";
+import type { SendRequest } from "../composing/requests/read_send.ts";
 import { takeRecipientQuota } from "./recipient_quota.ts";
 
 /** A message that somebody who may send wants sent. */

@@ -1,11 +1,11 @@
 /** How many mails with links an e-mail address gets in an hour, whoever asks for them (specification, 8; mail page, "Orgs and the ways in"). */
-import { mailboxAddress } from "../../digest/mailbox_address.ts";
-import { rateLimited } from "../../errors.ts";
-import { hashClientAddress } from "../../http/client_address.ts";
-import type { Limits } from "../../limits.ts";
-import type { Transaction } from "../../storage/job.ts";
-import { stageWindow, windowKey } from "../../storage/window_record.ts";
-import { HOUR_MS } from "../../time_units.ts";
+import { mailboxAddress } from "../../base/mailer/mailbox_address.ts";
+import { rateLimited } from "../../base/errors.ts";
+import { hashClientAddress } from "../../base/http/callers/client_address.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import type { Transaction } from "../../base/storage/commits/job.ts";
+import { stageWindow, windowKey } from "../../base/storage/commits/window_record.ts";
+import { HOUR_MS } from "../../base/time/time_units.ts";
 
 /**
  * Counts one more mail with a sign-in or claim link.

@@ -2,26 +2,26 @@
  * Delivers the mails of links. Every attempt reads the link anew: one that was used, replaced or has
  * expired goes to nobody.
  */
-import type { Limits } from "../../limits.ts";
-import type { Mailer } from "../../outgoing/mailer.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import type { Mailer } from "../../base/mailer/mailer.ts";
 import type {
   AttemptOutcome,
   OutgoingHandler,
   OutgoingItem,
-} from "../../outgoing/outgoing_handler.ts";
-import { partiesByDomain } from "../../outgoing/recipient_domain.ts";
-import { unwanted } from "../../outgoing/unwanted.ts";
-import type { RecordCache } from "../../storage/record_cache.ts";
-import type { Store } from "../../storage/store.ts";
-import { MINUTE_MS } from "../../time_units.ts";
-import { LONGEST_NOTICE_WAIT_MS, noticeOutcome } from "../notice_outcome.ts";
+} from "../../base/outgoing/outgoing_handler.ts";
+import { partiesByDomain } from "../../base/outgoing/recipient_domain.ts";
+import { unwanted } from "../../base/outgoing/unwanted.ts";
+import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
+import type { Store } from "../../base/storage/rows/store.ts";
+import { MINUTE_MS } from "../../base/time/time_units.ts";
+import { LONGEST_NOTICE_WAIT_MS, noticeOutcome } from "../notices/notice_outcome.ts";
 import { isAlive, linkKey, type LinkRecord } from "../records/link_record.ts";
 import { orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
-import type { MailSecret } from "../secret/mail_secret.ts";
+import type { MailSecret } from "../access/mail_secret.ts";
 import { composeLinkMail } from "./link_mail.ts";
-import { linkToken } from "./link_token.ts";
+import { linkToken } from "../notices/link_token.ts";
 import { waitingChange } from "./owner_link.ts";
-import { LINK_MAIL_KIND, type LinkMailPayload } from "./queued_link.ts";
+import { LINK_MAIL_KIND, type LinkMailPayload } from "./owners/queued_link.ts";
 
 /** So many that the last is for domains that were quick (shares.ts), whatever strangers have links hang. */
 const CONCURRENCY = 3;

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { signInServices } from "../../../tests/support/sign_in_rig.ts";
 import { openTestStorage, type TestStorage } from "../../../tests/support/storage.ts";
-import type { OutgoingItem } from "../../outgoing/outgoing_handler.ts";
-import type { OutgoingMail } from "../../outgoing/mailer.ts";
+import type { OutgoingItem } from "../../base/outgoing/outgoing_handler.ts";
+import type { OutgoingMail } from "../../base/mailer/mailer.ts";
 import { keysKey, type KeysRecord } from "../records/key_record.ts";
 import type { LinkRecord } from "../records/link_record.ts";
 import { orgKey, type OrgRecord } from "../records/org_record.ts";
 import { linkDelivery } from "./link_delivery.ts";
 import { followMagicLink, sendMagicLink } from "./magic_link.ts";
 import { followOwnerLink, sendClaimLink } from "./owner_link.ts";
-import type { LinkMailPayload } from "./queued_link.ts";
+import type { LinkMailPayload } from "./owners/queued_link.ts";
 
 const OWNER = "owner@example.org";
 const THIEF = "thief@example.org";

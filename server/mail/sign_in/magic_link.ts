@@ -1,10 +1,10 @@
 /** Sign-in by a link in a mail (specification, 4.7; mail page, "Orgs and the ways in"). */
-import { rateLimited } from "../../errors.ts";
-import { hashClientAddress } from "../../http/client_address.ts";
-import { Outdated } from "../../storage/job.ts";
-import { stageWindow, windowKey } from "../../storage/window_record.ts";
-import { HOUR_MS } from "../../time_units.ts";
-import { refuseSuspended } from "../keys/authenticate_key.ts";
+import { rateLimited } from "../../base/errors.ts";
+import { hashClientAddress } from "../../base/http/callers/client_address.ts";
+import { Outdated } from "../../base/storage/commits/job.ts";
+import { stageWindow, windowKey } from "../../base/storage/commits/window_record.ts";
+import { HOUR_MS } from "../../base/time/time_units.ts";
+import { refuseSuspended } from "../access/authenticate_key.ts";
 import { readKeyUses, stageSignInKey } from "../keys/sign_in_key.ts";
 import { changeToUndo } from "../records/former_owners.ts";
 import { keysKey, type MailKey, makeKeySecret } from "../records/key_record.ts";
@@ -19,11 +19,11 @@ import {
 import { makeMailId, makeUlid } from "../records/mail_id.ts";
 import { newOrg, orgKey, type OrgRecord, orgState } from "../records/org_record.ts";
 import { carries, emailKey, signedInAtMs, stageVerifiedEmail } from "../records/verified_email.ts";
-import { stageTakeBack } from "./change_owner.ts";
+import { stageTakeBack } from "./owners/change_owner.ts";
 import { stageEmailWindow } from "./email_window.ts";
-import { stageLink } from "./queued_link.ts";
+import { stageLink } from "./owners/queued_link.ts";
 import { chooseOrg, type SignInChoice } from "./sign_in_choice.ts";
-import { type SignInServices, wakeLinkMails } from "./sign_in_services.ts";
+import { type SignInServices, wakeLinkMails } from "./owners/sign_in_services.ts";
 
 /**
  * Mails a sign-in link to an address, known or not: whether an org carries it is asked when the link is

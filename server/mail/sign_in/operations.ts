@@ -1,10 +1,10 @@
 /** The ways in by mail in the API description (specification, 4.7). */
 import { z } from "@hono/zod-openapi";
-import type { Content, Operation } from "../../description/operation.ts";
-import { time } from "../../description/schemas/values.ts";
-import type { Limits } from "../../limits.ts";
-import type { DescribedRoutes } from "../paths.ts";
-import { mailId } from "../schemas.ts";
+import type { Content, Operation } from "../../base/description/operation.ts";
+import { time } from "../../base/description/schemas/values.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import type { DescribedRoutes } from "../access/paths.ts";
+import { mailId } from "../access/schemas.ts";
 import { Org } from "../orgs/operations.ts";
 
 const email = z.string().max(254).openapi({

@@ -2,13 +2,13 @@
  * Links that change the owner of an org: a person claims it, or its former owner takes it back
  * (specification, 3 and 4.7; mail page, "Orgs and the ways in").
  */
-import { rateLimited } from "../../errors.ts";
-import type { Limits } from "../../limits.ts";
-import type { Transaction } from "../../storage/job.ts";
-import { stageWindow, windowKey } from "../../storage/window_record.ts";
-import { HOUR_MS } from "../../time_units.ts";
-import { type MailCaller, refuseSuspended } from "../keys/authenticate_key.ts";
-import { requireCaller } from "../keys/require_org.ts";
+import { rateLimited } from "../../base/errors.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import type { Transaction } from "../../base/storage/commits/job.ts";
+import { stageWindow, windowKey } from "../../base/storage/commits/window_record.ts";
+import { HOUR_MS } from "../../base/time/time_units.ts";
+import { type MailCaller, refuseSuspended } from "../access/authenticate_key.ts";
+import { requireCaller } from "../access/require_org.ts";
 import { changeToUndo, livingRestores } from "../records/former_owners.ts";
 import { keysKey } from "../records/key_record.ts";
 import {
@@ -22,10 +22,10 @@ import {
 } from "../records/link_record.ts";
 import { makeUlid } from "../records/mail_id.ts";
 import { orgKey, type OrgRecord, orgState, type Restore } from "../records/org_record.ts";
-import { stageOwner, stageTakeBack } from "./change_owner.ts";
+import { stageOwner, stageTakeBack } from "./owners/change_owner.ts";
 import { stageEmailWindow } from "./email_window.ts";
-import { stageLink } from "./queued_link.ts";
-import { type SignInServices, wakeLinkMails } from "./sign_in_services.ts";
+import { stageLink } from "./owners/queued_link.ts";
+import { type SignInServices, wakeLinkMails } from "./owners/sign_in_services.ts";
 
 /**
  * Mails a link that makes an address the caller's org's. An earlier one that waits works no more.

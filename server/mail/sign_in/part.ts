@@ -1,6 +1,6 @@
 /** The ways in by mail as a part of the mail area: links, and the mails that carry them. */
-import type { MailPart } from "../mail_base.ts";
-import type { MailCore } from "../mail_core.ts";
+import type { MailPart } from "../core/mail_base.ts";
+import type { MailCore } from "../mailbox/mail_core.ts";
 import { linkDelivery } from "./link_delivery.ts";
 import { signInHandlers } from "./routes.ts";
 

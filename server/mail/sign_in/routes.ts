@@ -1,25 +1,25 @@
 /** Routes of the ways in by mail: /v1/mail/org/magic, /v1/mail/org/claim and their links. */
 import type { JsonObject } from "../../../toolkit/json_value.ts";
-import type { Config } from "../../config.ts";
-import { invalidJson, RelayError } from "../../errors.ts";
-import { answerError, answerJson, NO_STORE } from "../../http/answer.ts";
-import { callerAddress } from "../../http/client_address.ts";
-import { readObject } from "../../http/json_body.ts";
-import { namesHtml } from "../../http/names_html.ts";
-import { namesType } from "../../http/names_type.ts";
-import { readBody } from "../../http/read_body.ts";
-import type { FreeDisk } from "../../storage/free_disk.ts";
-import { timestamp } from "../../timestamp.ts";
-import { cleanEmail, refuseOwnDomain } from "../email_address.ts";
-import { unlinkIdentity } from "../google/identities.ts";
-import type { MailRequest } from "../mail_route.ts";
-import type { MailHandlers } from "../paths.ts";
-import { shownOrg } from "../orgs/shown_org.ts";
+import type { Config } from "../../base/config/config.ts";
+import { invalidJson, RelayError } from "../../base/errors.ts";
+import { answerError, answerJson, NO_STORE } from "../../base/http/answers/answer.ts";
+import { callerAddress } from "../../base/http/callers/client_address.ts";
+import { readObject } from "../../base/http/fields/json_body.ts";
+import { namesHtml } from "../../base/http/answers/names_html.ts";
+import { namesType } from "../../base/http/answers/names_type.ts";
+import { readBody } from "../../base/http/routes/read_body.ts";
+import type { FreeDisk } from "../../base/storage/free_disk.ts";
+import { timestamp } from "../../base/time/timestamp.ts";
+import { cleanEmail, refuseOwnDomain } from "../records/email_address.ts";
+import { unlinkIdentity } from "./google/identities.ts";
+import type { MailRequest } from "../access/mail_route.ts";
+import type { MailHandlers } from "../access/paths.ts";
+import { shownOrg } from "../mailbox/shown/shown_org.ts";
 import { isLive } from "../records/key_record.ts";
 import { linkExpired } from "../records/link_record.ts";
 import { isMailId } from "../records/mail_id.ts";
-import { isForm, readForm, tokenOf } from "../form_body.ts";
-import type { MailSecret } from "../secret/mail_secret.ts";
+import { isForm, readForm, tokenOf } from "../access/form_body.ts";
+import type { MailSecret } from "../access/mail_secret.ts";
 import { askToChange, askToSignIn } from "./ask_pages.ts";
 import {
   answerCancelled,
@@ -31,12 +31,12 @@ import {
   answerSuspended,
   answerUnlinked,
 } from "./link_pages.ts";
-import { type LinkKind, openLinkToken } from "./link_token.ts";
+import { type LinkKind, openLinkToken } from "../notices/link_token.ts";
 import { followMagicLink, readMagicLink, sendMagicLink } from "./magic_link.ts";
 import { cancelClaim, followOwnerLink, readOwnerLink, sendClaimLink } from "./owner_link.ts";
 import { deleteOtherKeys, signInCaller } from "./shut_out.ts";
 import { NEW_ORG } from "./sign_in_choice.ts";
-import type { SignInServices } from "./sign_in_services.ts";
+import type { SignInServices } from "./owners/sign_in_services.ts";
 
 export interface SignInRouteServices extends SignInServices {
   secret: Pick<MailSecret, "key">;

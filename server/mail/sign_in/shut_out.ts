@@ -1,17 +1,17 @@
 /** After a sign-in its holder may shut out everybody else (mail page, "Orgs and the ways in"). */
-import { hashToken } from "../../http/hashed_token.ts";
+import { hashToken } from "../../base/http/callers/hashed_token.ts";
 import {
   findCaller,
   type MailCaller,
   refuseSuspended,
   unknownKey,
-} from "../keys/authenticate_key.ts";
-import { putKeys } from "../keys/put_keys.ts";
-import { requireCaller } from "../keys/require_org.ts";
+} from "../access/authenticate_key.ts";
+import { putKeys } from "../access/put_keys.ts";
+import { requireCaller } from "../access/require_org.ts";
 import { restoresOfOwner } from "../records/former_owners.ts";
 import { isKeyForm, isOwnerKey, keysKey } from "../records/key_record.ts";
 import { orgKey, type OrgRecord } from "../records/org_record.ts";
-import type { SignInServices } from "./sign_in_services.ts";
+import type { SignInServices } from "./owners/sign_in_services.ts";
 
 /**
  * The holder of a key that a sign-in made, who presses what its page offers.

@@ -1,15 +1,15 @@
 /** The tool create_inbox: POST /v1/mail/inboxes. */
 import * as z from "zod";
 import type { JsonObject } from "../../../toolkit/json_value.ts";
-import type { FreeDisk } from "../../storage/free_disk.ts";
-import { defineTool, type Tool } from "../../tool_server/tool.ts";
-import { readInboxRequest } from "../inboxes/inbox_request.ts";
-import type { Inboxes } from "../inboxes/inboxes.ts";
-import type { KeyAuthenticator } from "../keys/authenticate_key.ts";
-import type { Mailboxes } from "../mailboxes/mailboxes.ts";
+import type { FreeDisk } from "../../base/storage/free_disk.ts";
+import { defineTool, type Tool } from "../../base/tool_server/tool.ts";
+import { readInboxRequest } from "../mailbox/inboxes/inbox_request.ts";
+import type { Inboxes } from "../mailbox/inboxes/inboxes.ts";
+import type { KeyAuthenticator } from "../access/authenticate_key.ts";
+import type { Mailboxes } from "../core/mailboxes.ts";
 import { shownInbox } from "../records/inbox_record.ts";
 import { orgState } from "../records/org_record.ts";
-import type { Limits } from "../../limits.ts";
+import type { Limits } from "../../base/config/limits.ts";
 import { apiKeyArgument, type MailCall, refuseOwnKey, requireMailCaller } from "./mail_call.ts";
 
 export interface CreateInboxServices {

@@ -1,6 +1,6 @@
 /** Messages in prose: what the relay knows of one, and what strangers wrote, quoted. */
-import type { Quotation } from "../../tool_server/untrusted_text.ts";
-import type { MailAddress, ParseWarning } from "../parsing/parsed_mail.ts";
+import type { Quotation } from "../../base/tool_server/untrusted_text.ts";
+import type { MailAddress, ParseWarning } from "../reading/parsed/parsed_mail.ts";
 import type { MessageEntry } from "./message_entry.ts";
 
 /** Bytes of the nonce around what strangers wrote. */

@@ -1,15 +1,15 @@
 /** What the mail tools are told of a request besides its arguments, and who calls. */
 import type { Context } from "hono";
 import * as z from "zod";
-import { invalidJson, RelayError } from "../../errors.ts";
-import type { AnswerBudget } from "../../http/answer_budget.ts";
-import { bearerToken } from "../../http/credentials.ts";
-import { LARGE_ANSWER_BYTES } from "../../http/large_answer.ts";
-import type { HttpEnv } from "../../http/route.ts";
-import { holdsSecret } from "../../tool_server/own_secret.ts";
-import type { ToolArguments } from "../../tool_server/tool_arguments.ts";
-import { type KeyAccess, refusalOf } from "../access.ts";
-import type { KeyAuthenticator, MailCaller } from "../keys/authenticate_key.ts";
+import { invalidJson, RelayError } from "../../base/errors.ts";
+import type { AnswerBudget } from "../../base/http/answers/answer_budget.ts";
+import { bearerToken } from "../../base/http/callers/credentials.ts";
+import { LARGE_ANSWER_BYTES } from "../../base/http/answers/large_answer.ts";
+import type { HttpEnv } from "../../base/http/routes/route.ts";
+import { holdsSecret } from "../../base/tool_server/own_secret.ts";
+import type { ToolArguments } from "../../base/tool_server/tool_arguments.ts";
+import { type KeyAccess, refusalOf } from "../access/access.ts";
+import type { KeyAuthenticator, MailCaller } from "../access/authenticate_key.ts";
 import { isKeyForm } from "../records/key_record.ts";
 
 export interface MailCall {

@@ -1,5 +1,5 @@
 /** The tools of the mail area, in the specification's order (4.7). */
-import type { Tool } from "../../tool_server/tool.ts";
+import type { Tool } from "../../base/tool_server/tool.ts";
 import { type CheckInboxServices, checkInboxTool } from "./check_inbox.ts";
 import { type CreateInboxServices, createInboxTool } from "./create_inbox.ts";
 import type { MailCall } from "./mail_call.ts";

@@ -1,10 +1,10 @@
 /** A message as the mail tools give it: its schema, and how it is made of the store's row. */
 import * as z from "zod";
-import type { FoundLink } from "../parsing/parsed_mail.ts";
-import { cutAtBytes, type ShownHead, shownTextOf } from "../parsing/encoded_texts.ts";
-import type { InFlight } from "../delivery/sends_in_flight.ts";
+import type { FoundLink } from "../reading/parsed/parsed_mail.ts";
+import { cutAtBytes, type ShownHead, shownTextOf } from "../reading/parsed/encoded_texts.ts";
+import type { InFlight } from "../mailbox/statuses/sends_in_flight.ts";
 import { type MessageRow, SHOWN } from "../records/message_record.ts";
-import { shownMessage, threadMessage } from "../messages/shown_message.ts";
+import { shownMessage, threadMessage } from "../mailbox/shown/shown_message.ts";
 
 /** What structured answers say of the mail in them. */
 export const TRUST = "untrusted content from strangers" as const;

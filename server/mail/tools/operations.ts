@@ -1,8 +1,8 @@
 /** The mail tool server in the API description (specification, 4.7). */
-import { RpcRequests } from "../../description/schemas/rpc.ts";
-import { rpcExample, TOOL_ANSWERS } from "../../description/tool_answers.ts";
-import type { Limits } from "../../limits.ts";
-import type { DescribedRoutes } from "../paths.ts";
+import { RpcRequests } from "../../base/description/schemas/rpc.ts";
+import { rpcExample, TOOL_ANSWERS } from "../../base/description/tool_answers.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import type { DescribedRoutes } from "../access/paths.ts";
 
 export function mailToolServer({ toolEnvelopeBytes, toolPageBytes }: Limits): DescribedRoutes {
   return {

@@ -1,7 +1,7 @@
 /** The tool server of the mail area, as a part of it. */
-import type { Route } from "../../http/route.ts";
-import type { MailCore } from "../mail_core.ts";
-import { MessagePages } from "../messages/message_pages.ts";
+import type { Route } from "../../base/http/routes/route.ts";
+import type { MailCore } from "../mailbox/mail_core.ts";
+import { MessagePages } from "../mailbox/messages/message_pages.ts";
 import type { MailSearch } from "../search/mail_search.ts";
 import type { SenderPart, Sending } from "../sending/part.ts";
 import { mailToolRoute } from "./tool_routes.ts";

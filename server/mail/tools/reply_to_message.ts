@@ -1,8 +1,8 @@
 /** The tool reply_to_message: POST /v1/mail/messages/{id}/reply. */
 import * as z from "zod";
-import { defineTool, type Tool } from "../../tool_server/tool.ts";
-import { Quotation } from "../../tool_server/untrusted_text.ts";
-import type { Messages } from "../messages/messages.ts";
+import { defineTool, type Tool } from "../../base/tool_server/tool.ts";
+import { Quotation } from "../../base/tool_server/untrusted_text.ts";
+import type { Messages } from "../mailbox/messages/messages.ts";
 import type { Answering } from "../sending/answering.ts";
 import { NONCE_BYTES } from "./describe_message.ts";
 import {

@@ -1,19 +1,19 @@
 /** The tool search_mail: GET /v1/mail/search. */
 import { Buffer } from "node:buffer";
 import * as z from "zod";
-import type { Limits } from "../../limits.ts";
-import { defineTool, type Tool } from "../../tool_server/tool.ts";
-import { Quotation } from "../../tool_server/untrusted_text.ts";
-import type { Inboxes } from "../inboxes/inboxes.ts";
-import type { KeyAuthenticator } from "../keys/authenticate_key.ts";
-import type { ListPages } from "../list_pages.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import { defineTool, type Tool } from "../../base/tool_server/tool.ts";
+import { Quotation } from "../../base/tool_server/untrusted_text.ts";
+import type { Inboxes } from "../mailbox/inboxes/inboxes.ts";
+import type { KeyAuthenticator } from "../access/authenticate_key.ts";
+import type { ListPages } from "../access/list_pages.ts";
 import type { FoundMessage, MailSearch } from "../search/mail_search.ts";
 import { searchedInboxes } from "../search/searched_inboxes.ts";
 import { boundOfSearch } from "../search/search_query.ts";
 import { MAX_QUERY, termsOf } from "../search/search_terms.ts";
 import { describeMessage, NONCE_BYTES } from "./describe_message.ts";
 import { apiKeyArgument, type MailCall, requireMailCaller } from "./mail_call.ts";
-import type { InFlight, SendsInFlight } from "../delivery/sends_in_flight.ts";
+import type { InFlight, SendsInFlight } from "../mailbox/statuses/sends_in_flight.ts";
 import { messageEntry, messageSchema, TRUST, trustSchema } from "./message_entry.ts";
 import { CURSOR, INBOX_ID, LIST_LIMIT, nextCursorSchema } from "./page_arguments.ts";
 

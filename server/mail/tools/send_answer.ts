@@ -2,14 +2,14 @@
 import { Buffer } from "node:buffer";
 import * as z from "zod";
 import type { JsonObject } from "../../../toolkit/json_value.ts";
-import type { ToolAnswer } from "../../tool_server/tool.ts";
-import type { ToolArguments } from "../../tool_server/tool_arguments.ts";
-import type { Quotation } from "../../tool_server/untrusted_text.ts";
+import type { ToolAnswer } from "../../base/tool_server/tool.ts";
+import type { ToolArguments } from "../../base/tool_server/tool_arguments.ts";
+import type { Quotation } from "../../base/tool_server/untrusted_text.ts";
 import { IDEMPOTENCY_KEY } from "./page_arguments.ts";
 import type { GivenRequest } from "../sending/acceptance.ts";
-import { DELETED } from "../messages/shown_message.ts";
-import type { KeyedAnswer, KeyedAnswers } from "../sending/keyed_answers.ts";
-import type { MailCaller } from "../keys/authenticate_key.ts";
+import { DELETED } from "../mailbox/shown/shown_message.ts";
+import type { KeyedAnswer, KeyedAnswers } from "../mailbox/answers/keyed_answers.ts";
+import type { MailCaller } from "../access/authenticate_key.ts";
 import { type MailCall, refuseOwnKey } from "./mail_call.ts";
 
 export const sendSchema = z.strictObject({

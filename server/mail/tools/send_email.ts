@@ -1,11 +1,11 @@
 /** The tool send_email: POST /v1/mail/inboxes/{id}/messages/send. */
 import * as z from "zod";
-import type { Limits } from "../../limits.ts";
-import { defineTool, type Tool } from "../../tool_server/tool.ts";
-import type { Inboxes } from "../inboxes/inboxes.ts";
-import type { KeyAuthenticator } from "../keys/authenticate_key.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import { defineTool, type Tool } from "../../base/tool_server/tool.ts";
+import type { Inboxes } from "../mailbox/inboxes/inboxes.ts";
+import type { KeyAuthenticator } from "../access/authenticate_key.ts";
 import type { Acceptance } from "../sending/acceptance.ts";
-import type { KeyedAnswers } from "../sending/keyed_answers.ts";
+import type { KeyedAnswers } from "../mailbox/answers/keyed_answers.ts";
 import { newMessage } from "../sending/routes.ts";
 import {
   apiKeyArgument,

@@ -1,13 +1,13 @@
 /** POST /mcp/mail: the tool server of the mail area (specification, 4.7). */
-import type { Config } from "../../config.ts";
-import type { Log } from "../../log.ts";
-import type { AnswerBudget } from "../../http/answer_budget.ts";
-import type { Route } from "../../http/route.ts";
-import type { Limits } from "../../limits.ts";
-import { reportFailure } from "../../tool_server/report_failure.ts";
-import { toolRoute } from "../../tool_server/tool_route.ts";
-import { ToolServer } from "../../tool_server/tool_server.ts";
-import { VERSION } from "../../version.ts";
+import type { Config } from "../../base/config/config.ts";
+import type { Log } from "../../base/log.ts";
+import type { AnswerBudget } from "../../base/http/answers/answer_budget.ts";
+import type { Route } from "../../base/http/routes/route.ts";
+import type { Limits } from "../../base/config/limits.ts";
+import { reportFailure } from "../../base/tool_server/report_failure.ts";
+import { toolRoute } from "../../base/tool_server/tool_route.ts";
+import { ToolServer } from "../../base/tool_server/tool_server.ts";
+import { VERSION } from "../../base/version.ts";
 import { describeMailCall, type MailCall } from "./mail_call.ts";
 import { mailTools, type MailToolServices } from "./mail_tools.ts";
 

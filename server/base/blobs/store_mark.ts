@@ -1,0 +1,96 @@
+/**
+ * Says whether the files of blobs are those of this store. A relay that is started with an empty
+ * store beside the files of another would sweep them all, before its operator has put the right one
+ * back: such files are left alone.
+ */
+import { join } from "node:path";
+import { randomId } from "../storage/rows/random_id.ts";
+import type { Store } from "../storage/rows/store.ts";
+import type { BlobName } from "./blob_name.ts";
+import { blobKey, blobNameOf } from "./blob_rows.ts";
+
+/**
+ * ["meta","blob-files"]: made by the first start, so that every copy of the store has it, and what the
+ * mark beside the files says too.
+ */
+interface MarkRow {
+  v: 1;
+  id: string;
+  /**
+   * A mark that was met beside files of which this store named none. What it names there later it has
+   * put there itself, which says nothing about the others.
+   */
+  stranger?: string;
+}
+
+const KEY: Deno.KvKey = ["meta", "blob-files"];
+const FILE = "store";
+/** Blobs of the store that are looked for among the files: one is enough, and most may be gone. */
+const BLOBS_LOOKED_FOR = 1_000;
+
+export class StoreMark {
+  #isMade = false;
+
+  /** @param root folder of all blobs */
+  constructor(private readonly store: Store, private readonly root: string) {}
+
+  /**
+   * Whether the files are this store's: they have no mark, or its own, or the store names some of them;
+   * then their mark becomes the store's. Makes the row where there is none.
+   * @param hasFile whether a blob's file is there
+   */
+  async isOurs(hasFile: (name: BlobName) => Promise<boolean>): Promise<boolean> {
+    const beside = await this.#readFile();
+    return await this.store.transact(async (transaction) => {
+      const { value: row } = await transaction.get<MarkRow>(KEY);
+      if (row !== null && (beside ?? row.id) === row.id) return true;
+      if (beside !== null && row?.stranger === beside) return false;
+      const isOurs = beside === null || await this.#namesSome(hasFile);
+      const made = row?.id ?? randomId(this.store);
+      const next: MarkRow = isOurs
+        ? { v: 1, id: beside ?? made }
+        : { v: 1, id: made, stranger: beside };
+      transaction.set(KEY, next);
+      return isOurs;
+    });
+  }
+
+  /**
+   * Before the first file: makes the mark where there is none, and changes none. Its name is on the disk
+   * once the caller has flushed the folder.
+   */
+  async make(): Promise<void> {
+    if (this.#isMade) return;
+    if (await this.#readFile() === null) {
+      const { value } = await this.store.get<MarkRow>(KEY);
+      const path = join(this.root, FILE);
+      // Whole or not at all; another process writes the same.
+      const unfinished = `${path}.${randomId(this.store)}.tmp`;
+      await writeDurably(unfinished, `${value!.id}\n`);
+      await Deno.rename(unfinished, path);
+    }
+    this.#isMade = true;
+  }
+
+  async #namesSome(hasFile: (name: BlobName) => Promise<boolean>): Promise<boolean> {
+    const rows = await this.store.list({ prefix: blobKey([]) }, { limit: BLOBS_LOOKED_FOR });
+    for (const { key } of rows) if (await hasFile(blobNameOf(key))) return true;
+    return false;
+  }
+
+  /** Null for an empty one, too: a power cut may have left it before marks were flushed. */
+  async #readFile(): Promise<string | null> {
+    try {
+      return (await Deno.readTextFile(join(this.root, FILE))).trim() || null;
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return null;
+      throw error;
+    }
+  }
+}
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  using file = await Deno.open(path, { createNew: true, write: true, mode: 0o600 });
+  await file.write(new TextEncoder().encode(text));
+  await file.sync();
+}

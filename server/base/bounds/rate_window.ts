@@ -1,0 +1,68 @@
+/**
+ * Sliding windows of accepted events (decisions, "Limits"). Pure: the caller keeps the stamps.
+ *
+ * A window is a flat list of pairs [timeMs, count], oldest first. Events of one millisecond share a
+ * pair; where more than 600 events may lie in a window, events of one second do, or of a longer
+ * bucket where the rule says so. An event may weigh more than one, such as the bytes of a message.
+ */
+
+import { CLOCK_SKEW_MS } from "../time/clock_skew.ts";
+
+const EXACT_STAMPS = 600;
+const BUCKET_MS = 1_000;
+
+/** Flat pairs [timeMs, count], oldest first. */
+export type Window = readonly number[];
+
+export interface WindowRule {
+  /** Accepted events that may lie in one window. */
+  limit: number;
+  windowMs: number;
+  /** Events of this many ms share a pair where more than 600 may lie in a window; a second unless given. */
+  bucketMs?: number;
+}
+
+/**
+ * Whether one more event is allowed now, and the window with it.
+ * @param weight what the event counts as, 1 unless given
+ * @returns the new window, or the milliseconds until one more event will be allowed (1..windowMs)
+ */
+export function admit(
+  window: Window,
+  nowMs: number,
+  { limit, windowMs, bucketMs = BUCKET_MS }: WindowRule,
+  weight = 1,
+): { window: number[] } | { retryAfterMs: number } {
+  const recent: number[] = [];
+  for (let i = 0; i < window.length; i += 2) {
+    if (window[i]! <= nowMs + CLOCK_SKEW_MS) recent.push(window[i]!, window[i + 1]!);
+  }
+  const newest = recent.length > 0 ? recent[recent.length - 2]! : 0;
+  const atMs = Math.max(nowMs, newest);
+  let from = 0;
+  while (from < recent.length && recent[from]! <= atMs - windowMs) from += 2;
+  const live = recent.slice(from);
+  let count = 0;
+  for (let i = 1; i < live.length; i += 2) count += live[i]!;
+  if (count + weight > limit) {
+    // The event whose leaving makes room: the oldest, unless the limit was lowered meanwhile.
+    let leaving = count + weight - limit;
+    let i = 0;
+    for (; i + 2 < live.length; i += 2) {
+      leaving -= live[i + 1]!;
+      if (leaving <= 0) break;
+    }
+    const oldest = live[i] ?? atMs;
+    return { retryAfterMs: Math.min(windowMs, Math.max(1, oldest + windowMs - atMs)) };
+  }
+  const last = live.length - 2;
+  const share = limit > EXACT_STAMPS
+    ? Math.floor(newest / bucketMs) === Math.floor(atMs / bucketMs)
+    : newest === atMs;
+  // A shared pair keeps the time of its newest event: a bucket never lets an event in early.
+  if (live.length > 0 && share) {
+    live[last] = atMs;
+    live[last + 1]! += weight;
+  } else live.push(atMs, weight);
+  return { window: live };
+}

@@ -1,0 +1,183 @@
+/** All destinations that rows wait for. Decides which one is next and what to read for it. */
+import type { Row } from "../storage/rows/rows.ts";
+import type { Store } from "../storage/rows/store.ts";
+import { Lane } from "./lane.ts";
+import type { OutgoingHandler } from "./outgoing_handler.ts";
+import { LANE_PREFIX } from "./outgoing_row.ts";
+import { CircuitBreaker } from "./circuit_breaker.ts";
+import { type RunningAttempt, Shares } from "./shares.ts";
+
+/** The lanes of one kind. */
+class LanesOfKind {
+  readonly byDestination = new Map<string, Lane>();
+  /**
+   * Lanes with rows in memory, by their orgs or, where there are none, by themselves. An org that had its
+   * turn goes to the end, and so does a lane among its org's.
+   */
+  readonly rotation = new Map<string, Set<Lane>>();
+  /** Rows in hand: being leased, being attempted, or having their outcome stored. */
+  running = 0;
+  readonly shares: Shares;
+  /** Of the one next hop behind all destinations. */
+  readonly breaker: CircuitBreaker | undefined;
+
+  // deno-lint-ignore no-explicit-any -- the handler alone knows its payload
+  constructor(readonly handler: OutgoingHandler<any>, nextHop: CircuitBreaker) {
+    this.shares = new Shares(handler.concurrency);
+    this.breaker = handler.oneNextHop ? nextHop : undefined;
+  }
+
+  offer(lane: Lane): void {
+    const group = groupOf(lane);
+    const lanes = this.rotation.get(group);
+    if (lanes === undefined) this.rotation.set(group, new Set([lane]));
+    else lanes.add(lane);
+  }
+
+  /** Takes a lane that had its turn from its place, to the end where it has more rows. */
+  passOn(lane: Lane): void {
+    const group = groupOf(lane);
+    const lanes = this.rotation.get(group)!;
+    lanes.delete(lane);
+    if (lane.ready.length > 1) lanes.add(lane);
+    this.rotation.delete(group);
+    if (lanes.size > 0) this.rotation.set(group, lanes);
+  }
+
+  /** The lane whose turn it is. */
+  next(nowMs: number): Lane | null {
+    if (this.shares.held >= this.shares.slots) return null;
+    for (const lanes of this.rotation.values()) {
+      for (const lane of lanes) {
+        if (lane.breaker.mayTry(nowMs) && this.shares.admits(lane.parties, nowMs)) return lane;
+      }
+    }
+    return null;
+  }
+}
+
+const groupOf = ({ destination, parties: { org } }: Lane): string => org ?? destination;
+
+/** Rows in hand for each slot: while some are attempted, others have their outcome stored. */
+const IN_HAND_A_SLOT = 2;
+
+/** Lanes of an org whose first rows are in memory: it may have mail for thousands of domains. */
+const LOADED_OF_ORG = 16;
+
+/**
+ * Rows that one read of a search for destinations takes: many destinations have few rows, some have
+ * many.
+ */
+const DISCOVERED = 20;
+
+export class Lanes {
+  readonly #kinds = new Map<string, LanesOfKind>();
+  /** Whether there is a way to the one next hop: what a mail of one kind finds holds for all. */
+  readonly #nextHop = new CircuitBreaker();
+
+  // deno-lint-ignore no-explicit-any -- the handler alone knows its payload
+  register(handler: OutgoingHandler<any>): void {
+    this.#kinds.set(handler.kind, new LanesOfKind(handler, this.#nextHop));
+  }
+
+  get kinds(): number {
+    return this.#kinds.size;
+  }
+
+  // deno-lint-ignore no-explicit-any -- the handler alone knows its payload
+  handlerOf(kind: string): OutgoingHandler<any> | undefined {
+    return this.#kinds.get(kind)?.handler;
+  }
+
+  /**
+   * Records that a row with this due time waits. Rows of a kind without a handler are left alone.
+   */
+  wake(kind: string, destination: string, dueMs: number): void {
+    const lanes = this.#kinds.get(kind);
+    if (lanes === undefined) return;
+    let lane = lanes.byDestination.get(destination);
+    if (lane === undefined) {
+      const parties = lanes.handler.partiesOf?.(destination);
+      lane = new Lane(kind, destination, parties, lanes.breaker);
+      lanes.byDestination.set(destination, lane);
+    }
+    lane.wake(dueMs);
+  }
+
+  /** Lanes whose rows should be read now, some of each org. Empty lanes are dropped. */
+  *wanting(nowMs: number): Generator<Lane> {
+    for (const { byDestination } of this.#kinds.values()) {
+      const loaded = new Map<string, number>();
+      const count = (group: string) => loaded.set(group, (loaded.get(group) ?? 0) + 1);
+      for (const lane of byDestination.values()) {
+        if (lane.reading || lane.ready.length > 0) count(groupOf(lane));
+      }
+      for (const lane of byDestination.values()) {
+        if (lane.wants(nowMs)) {
+          if ((loaded.get(groupOf(lane)) ?? 0) >= LOADED_OF_ORG) continue;
+          count(groupOf(lane));
+          yield lane;
+        } else if (lane.isEmpty) byDestination.delete(lane.destination);
+      }
+    }
+  }
+
+  /** The lane has rows in memory from now on. */
+  offer(lane: Lane): void {
+    if (lane.ready.length > 0) this.#kinds.get(lane.kind)!.offer(lane);
+  }
+
+  /** Gives a lane whose next row may be attempted now; kinds, orgs and destinations take turns. */
+  takeNext(nowMs: number): Lane | null {
+    for (const lanes of this.#kinds.values()) {
+      if (lanes.running >= IN_HAND_A_SLOT * lanes.handler.concurrency) continue;
+      const lane = lanes.next(nowMs);
+      if (lane === null) continue;
+      lanes.passOn(lane);
+      return lane;
+    }
+    return null;
+  }
+
+  began(lane: Lane, nowMs: number): void {
+    lane.running++;
+    lane.breaker.began(nowMs);
+    this.#kinds.get(lane.kind)!.running++;
+  }
+
+  /** Takes the slot of an attempt that a lane begins. */
+  takeSlot({ kind, parties }: Lane, nowMs: number): RunningAttempt {
+    return this.#kinds.get(kind)!.shares.take(parties, nowMs);
+  }
+
+  /** @param tells whether what it took says something of its parties */
+  giveSlotBack({ kind }: Lane, slot: RunningAttempt, nowMs: number, tells: boolean): void {
+    this.#kinds.get(kind)!.shares.giveBack(slot, nowMs, tells);
+  }
+
+  ended(lane: Lane): void {
+    lane.running--;
+    this.#kinds.get(lane.kind)!.running--;
+  }
+
+  /**
+   * Finds the destinations that rows in the store wait for. Reads a few rows of each, however many
+   * wait.
+   */
+  async discover(
+    store: Pick<Store, "list">,
+    kinds: Iterable<string> = this.#kinds.keys(),
+  ): Promise<void> {
+    for (const kind of kinds) {
+      const prefix = [LANE_PREFIX, kind];
+      let selector: Deno.KvListSelector = { prefix };
+      for (;;) {
+        const rows: Row<unknown>[] = await store.list(selector, { limit: DISCOVERED });
+        for (const { key } of rows) this.wake(kind, key[2] as string, key[3] as number);
+        if (rows.length < DISCOVERED) break;
+        // A key after every number: the end of the last destination's rows.
+        selector = { prefix, start: [...prefix, rows.at(-1)!.key[2]!, true] };
+      }
+    }
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * Reads of the store for requests without credentials. Few run at one time, so that many such
+ * requests leave the store's thread to signed requests. A result is given again until this process
+ * commits something or the result is older than the caller allows.
+ */
+import { RelayError } from "../../errors.ts";
+import { BoundedMap } from "../../bounds/bounded_map.ts";
+import type { RecordCache } from "./record_cache.ts";
+import { Semaphore } from "../../bounds/semaphore.ts";
+import type { Store } from "../rows/store.ts";
+
+interface Kept {
+  value: unknown;
+  /** How many commits of this process had ended when the read began. */
+  revision: number;
+  beganMs: number;
+}
+
+/** How many reads are kept; the largest are directory pages of some 100 KB. */
+const KEPT_READS = 32;
+const MAX_WAITING = 2_000;
+
+export class PublicReads {
+  readonly #semaphore: Semaphore;
+  readonly #kept = new BoundedMap<string, Kept>(KEPT_READS);
+  readonly #running = new Map<string, { revision: number; run: Promise<unknown> }>();
+
+  constructor(
+    private readonly store: Pick<Store, "capacity" | "now">,
+    private readonly records: Pick<RecordCache, "revision">,
+  ) {
+    this.#semaphore = new Semaphore({
+      permits: store.capacity.groupsInFlight,
+      maxWaiting: MAX_WAITING,
+      refusal: tooManyReads,
+    });
+  }
+
+  /** Reads from the store, in a queue. @throws RelayError `unavailable` when too many wait */
+  run<T>(read: () => Promise<T>): Promise<T> {
+    return this.#semaphore.run(read);
+  }
+
+  /**
+   * Gives what the store held at most so long ago. The result includes everything that this process
+   * had committed before the call.
+   * @param name of what is read
+   * @throws as run()
+   */
+  recent<T>(name: string, maxAgeMs: number, read: () => Promise<T>): Promise<T> {
+    const { revision } = this.records;
+    const kept = this.#kept.get(name);
+    const beganMs = this.store.now();
+    if (kept !== undefined && kept.revision === revision) {
+      const ageMs = beganMs - kept.beganMs;
+      if (ageMs >= 0 && ageMs < maxAgeMs) return Promise.resolve(kept.value as T);
+    }
+    const running = this.#running.get(name);
+    if (running?.revision === revision) return running.run as Promise<T>;
+    const run = this.run(read);
+    const entry = { revision, run };
+    this.#running.set(name, entry);
+    const ended = () => {
+      if (this.#running.get(name) === entry) this.#running.delete(name);
+    };
+    run.then((value) => {
+      ended();
+      this.#kept.set(name, { value, revision, beganMs });
+    }, ended);
+    return run;
+  }
+}
+
+function tooManyReads(): RelayError {
+  return new RelayError(
+    "unavailable",
+    "the relay has more unauthenticated reads waiting than it takes; ask again after Retry-After",
+    { retryAfterMs: 1000 },
+  );
+}

@@ -1,0 +1,39 @@
+/** A sliding window that a commit checks and writes, so that it holds across processes. */
+import { defineRecord, type RecordKey } from "./record_key.ts";
+import { admit, type Window, type WindowRule } from "../../bounds/rate_window.ts";
+import type { Transaction } from "./job.ts";
+import { EXPIRY_MARGIN_MS } from "../rows/store.ts";
+
+export interface WindowRecord {
+  v: 1;
+  window: Window;
+}
+
+/** Whose events are counted: the hash of a client address, or an agent id. */
+type Counted = string | number;
+
+export const windowKey = defineRecord<WindowRecord, [name: string, who: Counted]>(["window"], 2);
+
+/**
+ * Counts one more event, in the plan of a job.
+ * @param refuse makes the error for a full window, from the milliseconds until there is room
+ * @throws what `refuse` makes
+ */
+export function stageWindow(
+  transaction: Transaction,
+  key: RecordKey<WindowRecord>,
+  rule: WindowRule,
+  refuse: (retryAfterMs: number) => Error,
+): void {
+  const admitted = admit(
+    transaction.record<WindowRecord>(key)?.window ?? [],
+    transaction.nowMs,
+    rule,
+  );
+  if ("retryAfterMs" in admitted) throw refuse(admitted.retryAfterMs);
+  transaction.putRecord(
+    key,
+    { v: 1, window: admitted.window } satisfies WindowRecord,
+    rule.windowMs + EXPIRY_MARGIN_MS,
+  );
+}

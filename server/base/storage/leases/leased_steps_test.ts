@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { createTestClock } from "../../../../tests/support/clock.ts";
+import { openTestStorage } from "../../../../tests/support/storage.ts";
+import { LeasedSteps } from "./leased_steps.ts";
+import { Leases } from "./leases.ts";
+
+const HOUR_MS = 3_600_000;
+
+for (
+  const [what, move] of [
+    ["time passes", (clock) => clock.advance(11_000)],
+    ["the wall leaps back", (clock) => clock.leap(-HOUR_MS)],
+    ["the machine sleeps", (clock) => clock.leap(20_000)],
+  ] as [string, (clock: ReturnType<typeof createTestClock>) => void][]
+) {
+  Deno.test(`LeasedSteps renews its lease when ${what}: no other works meanwhile`, async () => {
+    using kv = await Deno.openKv(":memory:");
+    const clock = createTestClock();
+    const storage = await openTestStorage(kv, { exclusive: false, clock });
+    const { store } = storage;
+    let left = 3;
+    const others: boolean[] = [];
+    const steps = new LeasedSteps<string>({
+      leases: new Leases(store),
+      name: "work",
+      pending: () => Promise.resolve(left > 0 ? ["all"] : []),
+      async step() {
+        // After the first one it has been renewed since the clock moved.
+        if (left < 3) others.push(await new Leases(store).take("work", 30_000) !== null);
+        move(clock);
+        return --left > 0;
+      },
+    });
+    await steps.run();
+    assert.deepEqual(others, [false, false]);
+    await storage.close();
+  });
+}

@@ -1,0 +1,15 @@
+import type { RecordKey } from "../storage/commits/record_key.ts";
+
+/** What a mailbox's record says of its newest entry: it only grows (ids, ULIDs). */
+export type Head = number | string;
+
+/** Mailboxes that are waited at in one way: each is named by the key of its record. */
+export interface MailboxKind<R, H extends Head> {
+  /** Beginning of the ten keys [...marks, shard] by which processes on a shared store tell each other of changes. */
+  readonly marks: readonly [string, ...Deno.KvKeyPart[]];
+  headOf(record: R): H;
+  /** Mailboxes whose heads the committed job of this result has raised; asked on shared stores. */
+  changedBy(result: unknown): readonly RecordKey<R>[];
+  /** A second record whose change wakes too, within ten seconds; looked at on shared stores. */
+  alsoLooksAt?(mailbox: RecordKey<R>): Deno.KvKey;
+}

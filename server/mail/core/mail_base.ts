@@ -1,0 +1,84 @@
+/** What the parts of the mail area rest on that know no inbox and no message yet. */
+import type { Blobs } from "../../base/blobs/blobs.ts";
+import type { Core } from "../../base/parts/core.ts";
+import type { Mailer } from "../../base/mailer/mailer.ts";
+import type { OutgoingQueue } from "../../base/outgoing/outgoing_queue.ts";
+import type { Part } from "../../base/parts/part.ts";
+import type { MailboxWaits } from "../../base/waiting/mailbox_waits.ts";
+import type { Waits } from "../../base/waiting/waits.ts";
+import { KeyAuthenticator } from "../access/authenticate_key.ts";
+import { LastUsed } from "../access/last_used.ts";
+import { ListPages } from "../access/list_pages.ts";
+import { MAIL_INBOXES } from "./mail_inboxes.ts";
+import { Mailboxes } from "./mailboxes.ts";
+import type { MailWorker } from "../worker/mail_worker.ts";
+import type { MailHandlers } from "../access/paths.ts";
+import type { MailboxRecord } from "../records/mailbox_record.ts";
+import type { MailSecret } from "../access/mail_secret.ts";
+
+/** A part of the mail area; what its handlers need not check, mail_route.ts has checked. */
+export interface MailPart extends Part {
+  /** BRIDGE: of routes in paths.ts. */
+  handlers?: MailHandlers;
+}
+
+/** Parts that the mail area stands on. */
+export interface MailOptions {
+  /** Delivers its mails. */
+  outgoing: OutgoingQueue;
+  /** Keeps what it receives and sends. */
+  blobs: Blobs;
+  waits: Waits;
+}
+
+/** `answers` is the room of the mail area alone, and its callers are holders of mail keys. */
+export interface MailBase extends Omit<Core, "authenticator">, Omit<MailOptions, "waits"> {
+  authenticator: KeyAuthenticator;
+  now: () => number;
+  random: (sizeBytes: number) => Uint8Array<ArrayBuffer>;
+  /** The next hop. */
+  mailer: Mailer | undefined;
+  /** {base_url}, without a trailing slash. */
+  baseUrl: string;
+  /** Of all inboxes, lowercased. */
+  domain: string;
+  /** The relay's own sender. */
+  from: { name: string; address: string };
+  waits: MailboxWaits<MailboxRecord, string>;
+  secret: MailSecret;
+  /** Reads mail of strangers. */
+  reader: MailWorker;
+  pages: ListPages;
+  lastUsed: LastUsed;
+  mailboxes: Mailboxes;
+}
+
+/** What a mail area that is on rests on. */
+export function createMailBase(
+  core: Core,
+  { outgoing, blobs, waits: waiting }: MailOptions,
+  own: Pick<MailBase, "secret" | "reader" | "answers">,
+): MailBase {
+  const { deps, store, records, commits, limits } = core;
+  const { config, now, random, mailer } = deps;
+  const { mail, baseUrl } = config;
+  const waits = waiting.at(MAIL_INBOXES);
+  const lastUsed = new LastUsed(store);
+  return {
+    ...core,
+    ...own,
+    now,
+    random,
+    mailer,
+    baseUrl,
+    domain: mail.domain!, // without it, and a sender, mail is off
+    from: mail.from!,
+    outgoing,
+    blobs,
+    waits,
+    pages: new ListPages(own.secret),
+    authenticator: new KeyAuthenticator({ store, records, lastUsed, limits }),
+    lastUsed,
+    mailboxes: new Mailboxes({ records, commits, limits, waits }),
+  };
+}

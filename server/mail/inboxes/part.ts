@@ -1,8 +1,0 @@
-/** Inboxes as a part of the mail area. */
-import { mount } from "../../description/declaration.ts";
-import type { MailPart } from "../mail_base.ts";
-import { INBOX_ROUTES, type InboxServices } from "./routes.ts";
-
-export function openInboxes(services: InboxServices): MailPart {
-  return { routes: mount(INBOX_ROUTES, services) };
-}

@@ -1,0 +1,142 @@
+/**
+ * How it stands with one recipient, and what brings it on (mail page, "Recipient status"). Pure.
+ *
+ * "sending" is not stored: it is what a recipient is while a process holds its row of the outgoing
+ * queue, or has handed the content over without knowing the outcome.
+ */
+import type { FailureReason, Recipient, RecipientStatus } from "../../records/message_record.ts";
+import { NO_REPLY, type ReplyDetails } from "./classify_reply.ts";
+
+export type Trigger =
+  /** Leased and due. */
+  | "begun"
+  /** The final reply is 2xx. */
+  | "accepted"
+  /** 4xx at any point, a 5xx before MAIL, or no connection. */
+  | "deferred"
+  /** 5xx at RCPT, DATA or the end of the data. */
+  | "refused"
+  /** 5xx at MAIL. */
+  | "sender_refused"
+  /** The lease is over before the content may have left. */
+  | "dropped"
+  /** The lease is over, or the connection lost, when the content may have left: nobody knows. */
+  | "lost"
+  | "suppressed"
+  /** 24 hours have passed. */
+  | "expired"
+  /** A report or an event says so. */
+  | "reported_delivered"
+  | "reported_bounced"
+  | "complained";
+
+/** Where a recipient stands; a failure that nobody knows the outcome of is told from the others. */
+type Stage = RecipientStatus | "failed_unknown";
+
+const UNKNOWN = "failed_unknown" as const;
+
+/** Every way from a place to another; what is not here changes nothing. */
+const WAYS: readonly (readonly [from: readonly Stage[], Trigger, to: Stage])[] = [
+  [["queued", "deferred"], "begun", "sending"],
+  [["sending"], "accepted", "sent"],
+  [["sending"], "deferred", "deferred"],
+  [["sending"], "refused", "bounced"],
+  [["sending"], "sender_refused", "failed"],
+  [["sending"], "dropped", "queued"],
+  [["sending"], "lost", UNKNOWN],
+  [["queued", "deferred"], "suppressed", "failed"],
+  [["queued", "deferred"], "expired", "failed"],
+  [["sending", "deferred", UNKNOWN], "reported_delivered", "delivered"],
+  [["sending", "deferred", UNKNOWN], "reported_bounced", "bounced"],
+  [["sending", "deferred", UNKNOWN], "complained", "complained"],
+  [["sent"], "reported_delivered", "delivered"],
+  [["sent", "delivered"], "reported_bounced", "bounced"],
+  [["sent", "delivered"], "complained", "complained"],
+];
+
+const REASONS: Partial<Record<Trigger, FailureReason>> = {
+  refused: "refused",
+  reported_bounced: "refused",
+  sender_refused: "sender_refused",
+  lost: "unknown",
+  suppressed: "suppressed",
+};
+
+/** The least that decides what comes next. */
+export type RecipientState = Pick<Recipient, "status" | "reason" | "smtpCode">;
+
+function stageOf({ status, reason }: RecipientState): Stage {
+  return status === "failed" && reason === "unknown" ? UNKNOWN : status;
+}
+
+/** Where a trigger brings a recipient; null where it changes nothing. */
+export function nextStatus(
+  state: RecipientState,
+  trigger: Trigger,
+): Pick<Recipient, "status" | "reason"> | null {
+  const stage = stageOf(state);
+  const way = WAYS.find(([from, by]) => by === trigger && from.includes(stage));
+  if (way === undefined) return null;
+  const to = way[2];
+  const reason = trigger === "expired" ? expiryReason(state) : REASONS[trigger] ?? null;
+  return { status: to === UNKNOWN ? "failed" : to, reason };
+}
+
+/** A deferred recipient whose last answer was a 5xx: it came before MAIL, all later ones are final. */
+function expiryReason({ status, smtpCode }: RecipientState): FailureReason {
+  const isRefused = status === "deferred" && smtpCode !== null && smtpCode >= 500;
+  return isRefused ? "next_hop_refused" : "expired";
+}
+
+/** Whether nothing but a report can change it any more: no attempt is made. */
+export function isFinal({ status }: Pick<Recipient, "status">): boolean {
+  return status !== "queued" && status !== "sending" && status !== "deferred";
+}
+
+/** Whether a trigger is what a row of the outgoing queue comes to without being sent. */
+export function isWithoutAttempt(trigger: Trigger): boolean {
+  return trigger === "suppressed" || trigger === "expired";
+}
+
+/** What happened to a recipient. */
+export interface RecipientEvent {
+  trigger: Trigger;
+  /** What the other side said; what was said before stays where it said nothing, as in an event. */
+  said?: ReplyDetails;
+  /** Attempts so far, this one included. */
+  attempts?: number;
+  /** When the next attempt is due; null for none. */
+  nextAttemptAtMs?: number | null;
+  /** When it happened, if not just now, unix ms. */
+  atMs?: number;
+  /** Whether a refusal says that the address does not exist. */
+  isHard?: boolean;
+}
+
+/**
+ * A recipient after an event.
+ * @param isSending whether its row of the outgoing queue is held, or its content may have left
+ * @returns null where the event changes nothing
+ */
+export function afterEvent(
+  recipient: Recipient,
+  { trigger, said, attempts, nextAttemptAtMs = null, atMs = Infinity }: RecipientEvent,
+  { nowMs, isSending }: { nowMs: number; isSending: boolean },
+): Recipient | null {
+  const status = isSending && nextStatus(recipient, "begun")?.status || recipient.status;
+  const next = nextStatus({ ...recipient, status }, trigger);
+  if (next === null) return null;
+  // What an attempt was last told stays with what expires; all else forgets an earlier refusal.
+  const kept = trigger === "expired" || trigger === "complained" ? recipient : NO_REPLY;
+  const { smtpCode, enhancedCode, detail } = said ?? kept;
+  return {
+    ...recipient,
+    ...next,
+    smtpCode,
+    enhancedCode,
+    detail,
+    attempts: attempts ?? recipient.attempts,
+    nextAttemptAtMs: next.status === "deferred" ? nextAttemptAtMs : null,
+    atMs: Math.min(Math.max(atMs, recipient.atMs), nowMs),
+  };
+}

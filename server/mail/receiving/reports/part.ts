@@ -1,0 +1,26 @@
+/** What is reported of deliveries, as a part of the mail area: by bounces, and by the operator's gateway. */
+import type { MailPart } from "../../core/mail_base.ts";
+import type { MailCore } from "../../mailbox/mail_core.ts";
+import { BounceReports } from "./bounce_reports.ts";
+import { DeliveryEvents } from "./delivery_events.ts";
+import { RecipientChanges } from "./recipient_changes.ts";
+import { deliveryHandlers } from "./routes.ts";
+
+export interface Reports extends MailPart {
+  /** Changes recipients by what is reported of them. */
+  changes: RecipientChanges;
+  /** Takes mail to bounce addresses. */
+  reports: BounceReports;
+}
+
+/** @param inboundSecret of the operator's gateway, which reports too; null where there is none */
+export function openReports(core: MailCore, inboundSecret: Uint8Array | null): Reports {
+  const { store, reader } = core;
+  const changes = new RecipientChanges(core);
+  const events = new DeliveryEvents({ store, changes });
+  return {
+    changes,
+    reports: new BounceReports({ store, changes, readReport: reader.readReport.bind(reader) }),
+    handlers: deliveryHandlers({ ...core, events, inboundSecret }),
+  };
+}

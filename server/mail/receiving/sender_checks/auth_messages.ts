@@ -1,0 +1,64 @@
+/** What the checking worker and its host say to each other. */
+import type { MailAuth } from "../../records/message_record.ts";
+import type { DnsAnswer, RecordType } from "../../../../toolkit/mail/dns_message.ts";
+
+/** Who handed a mail in, as the gateway or the SMTP session says; whoever it is chose it. */
+export interface MailClient {
+  /** IPv4 or IPv6; null where it is not known, and then SPF says none. */
+  clientIp: string | null;
+  helo: string | null;
+  /** Envelope sender; empty for a bounce. */
+  envelopeFrom: string;
+}
+
+/** What a check of a mail finds. */
+export interface SenderCheck {
+  auth: MailAuth;
+  /**
+   * Whether answers would go by a Reply-To that nobody signed to another organization than From's, while
+   * nothing but signatures speaks for From: whoever passed the mail on may have added it.
+   */
+  isReplyToUnsigned: boolean;
+}
+
+export type ToWorker =
+  | {
+    kind: "check";
+    id: number;
+    raw: Uint8Array;
+    client: MailClient;
+    nowMs: number;
+    trustedSealers: readonly string[];
+  }
+  | { kind: "answer"; question: number; answer: DnsAnswer }
+  | { kind: "ping" };
+
+export type FromWorker =
+  | { kind: "ready" }
+  | { kind: "pong" }
+  /** It works on this mail from now on; the domain of its From is known at once. */
+  | { kind: "begun"; id: number; fromDomain: string | null }
+  /** Its bytes are not needed any more. */
+  | { kind: "hashed"; id: number }
+  | { kind: "lookup"; id: number; question: number; name: string; type: RecordType }
+  | { kind: "done"; id: number; check: SenderCheck }
+  /** What the library threw; its words may be a stranger's, so its name alone. */
+  | { kind: "failed"; id: number; reason: string };
+
+/**
+ * Of a mail that was not checked to the end.
+ * @param fromDomain undefined where it is not known whether there is one
+ */
+export function brokenCheck({ clientIp }: MailClient, fromDomain?: string | null): SenderCheck {
+  const spf = clientIp === null ? "none" : "temperror";
+  const auth: MailAuth = fromDomain === null
+    ? { spf, dkim: "temperror", dmarc: "permerror", fromDomain, verdict: "fail" }
+    : {
+      spf,
+      dkim: "temperror",
+      dmarc: "temperror",
+      fromDomain: fromDomain ?? null,
+      verdict: "error",
+    };
+  return { auth, isReplyToUnsigned: false };
+}

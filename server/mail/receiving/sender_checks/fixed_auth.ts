@@ -1,0 +1,28 @@
+/** What is known of a mail without asking DNS. */
+import type { MailAuth } from "../../records/message_record.ts";
+import { type ShownFrom, shownFromDomain } from "./shown_from_domain.ts";
+
+/** Nothing was checked: in local mode, which asks no DNS. */
+export const UNCHECKED: MailAuth = {
+  spf: "none",
+  dkim: "none",
+  dmarc: "none",
+  fromDomain: null,
+  verdict: "none",
+};
+
+/** A mail that an inbox of this relay sent to another: nobody else could. */
+export function insideAuth(fromDomain: string): MailAuth {
+  return { spf: "pass", dkim: "none", dmarc: "pass", fromDomain, verdict: "pass" };
+}
+
+/**
+ * The result for the From that people are shown. Where the parser and the checker read another
+ * domain in it, what was checked says nothing of what is shown: DMARC's permerror, as for several.
+ */
+export function authOfShownFrom(auth: MailAuth, facts: ShownFrom): MailAuth {
+  const shown = shownFromDomain(facts);
+  if (auth === UNCHECKED) return { ...auth, fromDomain: shown };
+  if (auth.fromDomain === null || shown === auth.fromDomain) return auth;
+  return { ...auth, dmarc: "permerror", fromDomain: null, verdict: "fail" };
+}

@@ -1,0 +1,14 @@
+/** What a message that goes leaves behind in the figures (mail page, "Figures"). Pure. */
+import type { MessageRow, RecipientStatus } from "./message_record.ts";
+import { added, type Counts } from "./figures_record.ts";
+
+/** Nobody waits for those of its recipients any more that it was still to be sent to. */
+export function countsOfRemoved(
+  { recipients, cancelledAtMs }: Pick<MessageRow, "recipients" | "cancelledAtMs">,
+): Counts {
+  if (cancelledAtMs !== null) return {}; // counted when it was cancelled
+
+  const waiting = (status: RecipientStatus) =>
+    recipients.filter((recipient) => recipient.status === status).length;
+  return added({}, { pending: -waiting("queued"), deferred: -waiting("deferred") });
+}

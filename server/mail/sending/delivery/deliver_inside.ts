@@ -1,0 +1,50 @@
+/** Delivers to the relay's own inboxes, by the one way in for mail, and answers as a next hop would. */
+import { RelayError } from "../../../base/errors.ts";
+import type { SmtpReply } from "../../../base/mailer/smtp_reply.ts";
+import type { Receiver } from "../../receiving/receiver.ts";
+import type { RefusedCode } from "../../receiving/received_mail.ts";
+import type { MailAuth } from "../../records/message_record.ts";
+import type { DeliverInside } from "./mail_delivery.ts";
+
+const TAKEN: SmtpReply = { code: 250, enhancedCode: "2.1.5", text: "delivered inside this relay" };
+const LATER: SmtpReply = { code: 451, enhancedCode: "4.3.0", text: "this relay is busy" };
+
+const REFUSALS: Readonly<Record<RefusedCode, SmtpReply>> = {
+  not_found: { code: 550, enhancedCode: "5.1.1", text: "no such inbox here" },
+  blocked: { code: 550, enhancedCode: "5.7.1", text: "the inbox does not take mail from you" },
+  org_suspended: { code: 550, enhancedCode: "5.7.1", text: "the inbox takes no mail now" },
+  over_quota: { code: 452, enhancedCode: "4.2.2", text: "the inbox has no room now" },
+  rate_limited: { code: 452, enhancedCode: "4.2.2", text: "the inbox gets too much mail now" },
+};
+
+/** The relay knows by itself who has written its own mail (mail page, "Sending"). */
+const ownAuth = (domain: string): MailAuth => ({
+  spf: "pass",
+  dkim: "none",
+  dmarc: "pass",
+  fromDomain: domain,
+  verdict: "pass",
+});
+
+/** @param domain of all inboxes, lowercased */
+export function deliverInside(receiver: Pick<Receiver, "receive">, domain: string): DeliverInside {
+  return async ({ from, to, raw }) => {
+    const mail = {
+      from,
+      to: [to],
+      clientIp: null,
+      clientHelo: null,
+      raw: raw as Uint8Array<ArrayBuffer>,
+      auth: ownAuth(domain),
+      reachesOperator: true,
+    };
+    try {
+      const [outcome] = await receiver.receive(mail);
+      const { code } = outcome!;
+      return code === null ? TAKEN : REFUSALS[code];
+    } catch (error) {
+      if (error instanceof RelayError && error.code === "unavailable") return LATER;
+      throw error;
+    }
+  };
+}

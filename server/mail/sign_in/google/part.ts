@@ -1,0 +1,27 @@
+/** Sign-in with Google as a part of the mail area. */
+import type { MailConfig } from "../../../base/config/config.ts";
+import { startupNote } from "../../../base/config/startup_notes.ts";
+import type { MailPart } from "../../core/mail_base.ts";
+import type { MailCore } from "../../mailbox/mail_core.ts";
+import { GoogleKeys } from "./google_keys.ts";
+import { googleHandlers } from "./routes.ts";
+
+export function openGoogle(core: MailCore): MailPart {
+  const { now, deps: { config, fetch } } = core;
+  const { googleClientId: clientId, googleJwksUrl: url } = config.mail;
+  const keys = new GoogleKeys({ url, fetch, now });
+  return {
+    notes: [startupNote("google", noteOf(config.mail))],
+    handlers: googleHandlers({
+      ...core,
+      signIn: clientId === undefined ? null : { clientId, keys },
+    }),
+    close: () => keys.close(),
+  };
+}
+
+function noteOf({ googleClientId, googleJwksUrl }: MailConfig): string {
+  return googleClientId === undefined
+    ? "off: RELAY_GOOGLE_CLIENT_ID is unset, sign-in with Google answers 503"
+    : `on: keys of ${new URL(googleJwksUrl).host}`;
+}

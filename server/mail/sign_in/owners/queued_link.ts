@@ -1,0 +1,41 @@
+/** Stores a link, or a notice without one, and queues its mail, in one commit (mail page, "Server secrets"). */
+import { Buffer } from "node:buffer";
+import { stageNewOutgoing } from "../../../base/outgoing/outgoing_row.ts";
+import { domainTag } from "../../../base/outgoing/recipient_domain.ts";
+import type { Transaction } from "../../../base/storage/commits/job.ts";
+import { EXPIRY_MARGIN_MS } from "../../../base/storage/rows/store.ts";
+import { linkKey, type LinkRecord } from "../../records/link_record.ts";
+
+export const LINK_MAIL_KIND = "mail-link";
+
+/** What the outgoing queue keeps of a link's mail; address, token and words are made when it is sent. */
+export interface LinkMailPayload {
+  v: 1;
+  linkId: string;
+  /** Left of the @ of the Message-ID, the same at every attempt. */
+  messageId: string;
+  /** How often the next hop refused it permanently. */
+  refusals: number;
+}
+
+/**
+ * @param linkId a ULID that no other link has
+ * @param link without what the commit knows
+ */
+export function stageLink<L extends LinkRecord>(
+  transaction: Transaction,
+  linkId: string,
+  link: Omit<L, "v" | "expiresAtMs">,
+  lifeMs: number,
+  random: (sizeBytes: number) => Uint8Array,
+): L {
+  const { nowMs: dueMs } = transaction;
+  const made = { ...link, v: 1, expiresAtMs: dueMs + lifeMs } as L;
+  transaction.putRecord(linkKey(linkId), made, lifeMs + EXPIRY_MARGIN_MS);
+  const messageId = Buffer.from(random(16)).toString("hex");
+  const payload: LinkMailPayload = { v: 1, linkId, messageId, refusals: 0 };
+  const destination = domainTag(made.email);
+  const id = `${LINK_MAIL_KIND}/${linkId}`;
+  stageNewOutgoing(transaction, { id, kind: LINK_MAIL_KIND, destination, payload, dueMs });
+  return made;
+}

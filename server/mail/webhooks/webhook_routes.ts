@@ -1,0 +1,75 @@
+/** Routes of webhooks: /v1/mail/webhooks. They are not there yet. */
+import { missingRoute } from "../access/mail_route.ts";
+
+export const WEBHOOK_ROUTES = [
+  missingRoute({
+    method: "POST",
+    path: "/v1/mail/webhooks",
+    id: "createWebhook",
+    may: "orgWrite",
+    summary: "Create a webhook",
+    note: "Its signing secret, `rmwh_`, is shown once.",
+  }),
+  missingRoute({
+    method: "GET",
+    path: "/v1/mail/webhooks",
+    id: "listWebhooks",
+    may: "orgRead",
+    summary: "List webhooks",
+  }),
+  missingRoute({
+    method: "GET",
+    path: "/v1/mail/webhooks/{id}",
+    id: "readWebhook",
+    may: "orgRead",
+    summary: "Read a webhook",
+    addition: true,
+  }),
+  missingRoute({
+    method: "PATCH",
+    path: "/v1/mail/webhooks/{id}",
+    id: "updateWebhook",
+    may: "orgWrite",
+    summary: "Change a webhook",
+    addition: true,
+  }),
+  missingRoute({
+    method: "DELETE",
+    path: "/v1/mail/webhooks/{id}",
+    id: "deleteWebhook",
+    may: "orgWrite",
+    summary: "Delete a webhook",
+  }),
+  missingRoute({
+    method: "POST",
+    path: "/v1/mail/webhooks/{id}/rotate",
+    id: "rotateWebhookSecret",
+    may: "orgWrite",
+    summary: "Rotate the secret",
+    addition: true,
+  }),
+  missingRoute({
+    method: "POST",
+    path: "/v1/mail/webhooks/{id}/test",
+    id: "testWebhook",
+    may: "orgWrite",
+    summary: "Send a test event",
+    addition: true,
+  }),
+  missingRoute({
+    method: "GET",
+    path: "/v1/mail/webhooks/{id}/deliveries",
+    id: "listWebhookDeliveries",
+    may: "orgRead",
+    summary: "List deliveries",
+    addition: true,
+  }),
+  missingRoute({
+    method: "POST",
+    path: "/v1/mail/webhooks/{id}/deliveries/{delivery_id}/redeliver",
+    id: "redeliverWebhook",
+    may: "orgWrite",
+    summary: "Deliver an event again",
+    addition: true,
+  }),
+];

@@ -1,0 +1,17 @@
+/** Where the private keys of agents stand in the store. */
+import { decodeAddress } from "../../../toolkit/decode_address.ts";
+import type { Identities } from "../agents/identities.ts";
+import type { SealedRows } from "../../base/sealing/reseal.ts";
+import type { SealedRow } from "../../base/sealing/sealed_rows.ts";
+import { defineRecord } from "../../base/storage/commits/record_key.ts";
+
+/** ["custody", agentId]: the agent's Ed25519 seed, bound to its public key. */
+export const custodyKey = defineRecord<SealedRow, [agentId: number]>(["custody"], 1);
+
+/** The rows of agents' keys, for sealing them anew. */
+export function sealedAgentKeys(identities: Identities): SealedRows {
+  return {
+    prefix: "custody",
+    boundTo: async (key) => decodeAddress((await identities.byId(key[1] as number)).address),
+  };
+}

@@ -1,0 +1,112 @@
+/**
+ * The digest as a mail: plain text and HTML, with one-click unsubscription (RFC 8058). It tells the
+ * count and who wrote, never subjects or bodies (specification, section 6).
+ */
+import MailComposer from "nodemailer/lib/mail-composer";
+import { html } from "hono/html";
+import { asciiPart } from "../../base/mailer/ascii_part.ts";
+
+/** How many senders are named; of the others the mail says only their number. */
+export const NAMED_SENDERS = 20;
+
+export interface Digest {
+  from: { name: string; address: string };
+  to: string;
+  /** {base_url}, without a trailing slash. */
+  baseUrl: string;
+  /** Of the agent whose messages wait. */
+  handle: string;
+  /** Undelivered messages. */
+  count: number;
+  /** Whether there may be more messages and senders. */
+  isPartial: boolean;
+  /** At most NAMED_SENDERS. */
+  senders: readonly { handle: string; wordName: string }[];
+  /** Senders besides those named. */
+  furtherSenders: number;
+  unsubscribeToken: string;
+  /**
+   * Left of the @ of the Message-ID; the same at every attempt, so that a repetition can be
+   * recognised.
+   */
+  messageId: string;
+  atMs: number;
+}
+
+const urlOf = (baseUrl: string, path: string, token: string): string =>
+  `${baseUrl}${path}?token=${encodeURIComponent(token)}`;
+
+/** The message (RFC 5322) as it is sent. */
+export async function composeDigest(digest: Digest): Promise<Uint8Array> {
+  const { from, to, baseUrl, unsubscribeToken, messageId, atMs } = digest;
+  const url = urlOf(baseUrl, "/v1/notifications/unsubscribe", unsubscribeToken);
+  const choicesUrl = urlOf(baseUrl, "/v1/notifications", unsubscribeToken);
+  const mail = new MailComposer({
+    from,
+    to: { name: "", address: to },
+    subject: unreadCount(digest),
+    date: new Date(atMs),
+    messageId: `<${messageId}@${from.address.split("@")[1]}>`,
+    text: { raw: asciiPart("text/plain", plainText(digest, url, choicesUrl)) },
+    html: { raw: asciiPart("text/html", await htmlText(digest, url, choicesUrl)) },
+    headers: {
+      "Auto-Submitted": "auto-generated",
+      "List-Unsubscribe": { prepared: true, value: `<${url}>` },
+      "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+    },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  return await mail.compile().build();
+}
+
+/** The subject contains no name that an agent chose, since anybody may name any address. */
+function unreadCount({ count, isPartial }: Digest): string {
+  return `${isPartial ? "at least " : ""}${count} unread ${count === 1 ? "message" : "messages"}`;
+}
+
+function headline(digest: Digest): string {
+  return `${unreadCount(digest)} for @${digest.handle}`;
+}
+
+function furtherSenders({ furtherSenders, isPartial }: Digest): string[] {
+  return furtherSenders === 0 ? [] : [`and ${isPartial ? "at least " : ""}${furtherSenders} more`];
+}
+
+function plainText(digest: Digest, unsubscribe: string, choices: string): string {
+  const lines = digest.senders.map(({ handle, wordName }) => `  @${handle} (${wordName})`);
+  for (const line of furtherSenders(digest)) lines.push(`  ${line}`);
+  return [
+    `${headline(digest)}, from:`,
+    "",
+    ...lines,
+    "",
+    `Inbox: ${digest.baseUrl}/`,
+    "",
+    "To get none at all to this address, whatever agent names it:",
+    choices,
+    "",
+    "To get no more of these for this agent, open this link once:",
+    unsubscribe,
+    "",
+  ].join("\n");
+}
+
+async function htmlText(digest: Digest, unsubscribe: string, choices: string): Promise<string> {
+  const items = digest.senders.map(({ handle, wordName }) =>
+    html`<li><b>@${handle}</b> (${wordName})</li>\n`
+  );
+  for (const line of furtherSenders(digest)) items.push(html`<li>${line}</li>\n`);
+  const title = headline(digest);
+  // deno-fmt-ignore
+  const page = html`<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>${title}</title></head>
+<body><p>${title}, from:</p>
+<ul>
+${items}</ul>
+<p><a href="${digest.baseUrl}/">Inbox</a></p>
+<p><a href="${choices}">None at all to this address</a></p>
+<p><a href="${unsubscribe}">No more of these for this agent</a></p>
+</body></html>
+`;
+  return String(await page);
+}

@@ -1,0 +1,15 @@
+/** The operator's pages as a part of the relay. */
+import type { Core } from "../../base/parts/core.ts";
+import type { Part } from "../../base/parts/part.ts";
+import type { OperatorActions } from "../../messaging/operator/operator_actions.ts";
+import type { RelayStatus } from "./relay_status.ts";
+import { adminPageRoutes } from "./routes.ts";
+
+export function openAdminPages(
+  { deps, addressKey }: Core,
+  { actions, status }: { actions: OperatorActions; status: RelayStatus },
+): Part {
+  const { config: { adminToken, baseUrl, trustedProxyHops }, now, random, log } = deps;
+  const settings = { adminToken, baseUrl, trustedProxyHops, addressKey };
+  return { routes: adminPageRoutes({ ...settings, actions, status, now, random, log }) };
+}

@@ -1,0 +1,195 @@
+/** /admin: the relay as its operator sees it, and bans, by forms. Without RELAY_ADMIN_TOKEN it is closed. */
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Context } from "hono";
+import type { Clock } from "../../base/time/clock.ts";
+import type { Log } from "../../base/log.ts";
+import { RelayError } from "../../base/errors.ts";
+import type { Identity } from "../../messaging/agents/agent_records.ts";
+import { callerHash } from "../../base/http/callers/client_address.ts";
+import { readForm } from "../../base/http/fields/form_body.ts";
+import { choice, integer, readQuery } from "../../base/http/fields/query.ts";
+import { readBody } from "../../base/http/routes/read_body.ts";
+import type { HttpEnv, Route } from "../../base/http/routes/route.ts";
+import { cleanLine } from "../../base/http/fields/text_fields.ts";
+import { answerPage, pageHeaders } from "../../base/pages/answer_page.ts";
+import type { OperatorActions } from "../../messaging/operator/operator_actions.ts";
+import { MAX_REASON } from "../../messaging/operator/admin_request.ts";
+import { bansPage, DONE } from "./bans_page.ts";
+import { confirmBanPage, confirmPurgePage } from "./confirm_page.ts";
+import { isPlainLoopback, requireOwnOrigin } from "./own_origin.ts";
+import { overviewPage } from "./overview_page.ts";
+import type { RelayStatus } from "./relay_status.ts";
+import { endedCookie, sentSessions, sessionCookie } from "./session_cookie.ts";
+import { Sessions } from "./sessions.ts";
+import { SignInAttempts } from "./sign_in_attempts.ts";
+import { signInPage } from "./sign_in_page.ts";
+
+export interface AdminPageServices {
+  /** RELAY_ADMIN_TOKEN; unset, every page is a 404 that names the setting. */
+  adminToken: string | undefined;
+  baseUrl: string;
+  trustedProxyHops: number;
+  addressKey: Uint8Array;
+  actions: OperatorActions;
+  status: RelayStatus;
+  now: Clock;
+  random: (sizeBytes: number) => Uint8Array;
+  log: Log;
+}
+
+type PageHandler = (c: Context<HttpEnv>, signedIn: boolean) => Promise<Response>;
+
+/** Kept by nobody, found by no search engine. */
+const NO_INDEX = { "X-Robots-Tag": "noindex, nofollow" };
+const FORM_BYTES = 8 * 1024;
+const BANS_A_PAGE = 50;
+const BANS_QUERY = {
+  offset: integer(0, 10_000, 0),
+  done: choice(Object.keys(DONE) as (keyof typeof DONE)[], undefined),
+};
+/** Refused attempts are logged this sparsely: they come in crowds. */
+const LOG_EVERY_MS = 10_000;
+
+export function adminPageRoutes(services: AdminPageServices): Route[] {
+  const { adminToken, baseUrl, actions, status, now, log } = services;
+  const attempts = new SignInAttempts(now);
+  const sessions = adminToken === undefined ? null : new Sessions({
+    adminToken,
+    storeKey: services.addressKey,
+    random: services.random,
+  });
+  let refusedLoggedMs = -Infinity;
+
+  function isSignedIn(c: Context<HttpEnv>): boolean {
+    return sentSessions(c.req.raw.headers).some((sent) => sessions!.isOpen(sent, now()));
+  }
+
+  function route(method: "GET" | "POST", path: string, handle: PageHandler): Route {
+    return {
+      method,
+      path,
+      page: true,
+      cors: "none",
+      ...(method === "POST" ? { body: { limitBytes: FORM_BYTES, pool: "messages" } } : {}),
+      async handle(c) {
+        if (sessions === null) throw switchedOff();
+        return await handle(c, isSignedIn(c));
+      },
+    };
+  }
+
+  /** A form that only a session may send, from the relay's own page. */
+  function action(
+    path: string,
+    handle: (c: Context<HttpEnv>, body: Uint8Array) => Promise<Response>,
+  ): Route {
+    return route("POST", path, async (c, signedIn) => {
+      requireOwnOrigin(c.req.raw.headers, baseUrl);
+      if (!signedIn) throw signedOut();
+      const body = await readBody(c);
+      if (!isSignedIn(c)) throw signedOut(); // the session may have ended while the body came
+      return await handle(c, body);
+    });
+  }
+
+  async function signIn(c: Context<HttpEnv>): Promise<Response> {
+    const origin = requireOwnOrigin(c.req.raw.headers, baseUrl);
+    const { token } = readForm(await readBody(c), ["token"]);
+    // Looked at first: wrong tokens of others at the same address keep nobody out who has the right one.
+    if (!isToken(token.trim(), adminToken!)) {
+      if (now() - refusedLoggedMs >= LOG_EVERY_MS) {
+        refusedLoggedMs = now();
+        log("admin_sign_in_refused");
+      }
+      attempts.failed(callerHash(c, services.addressKey, services.trustedProxyHops));
+      return answerAdmin(await signInPage({ baseUrl, isWrong: true }), { status: 403 });
+    }
+    log("admin_signed_in");
+    const cookie = sessionCookie(sessions!.issue(now()), !isPlainLoopback(origin));
+    return seeOther("/admin", { "Set-Cookie": cookie });
+  }
+
+  async function findAgent(name: string): Promise<Identity> {
+    const agent = await actions.identities.resolve(name.trim());
+    if (agent !== null) return agent;
+    throw new RelayError(
+      "not_found",
+      "no agent has this handle, word name or key; go back and check the spelling",
+    );
+  }
+
+  return [
+    route("GET", "/admin", async (_, signedIn) =>
+      answerAdmin(
+        signedIn ? await overviewPage(status) : await signInPage({ baseUrl, isWrong: false }),
+      )),
+    route("POST", "/admin/sign-in", (c) => signIn(c)),
+    action("/admin/sign-out", (c) => {
+      for (const sent of sentSessions(c.req.raw.headers)) sessions!.revoke(sent);
+      const isSecure = !isPlainLoopback(requireOwnOrigin(c.req.raw.headers, baseUrl));
+      return Promise.resolve(seeOther("/admin", { "Set-Cookie": endedCookie(isSecure) }));
+    }),
+    route("GET", "/admin/bans", async (c, signedIn) => {
+      const { offset, done } = readQuery(c.get("query"), BANS_QUERY);
+      if (!signedIn) return seeOther("/admin");
+      const bans = await actions.bans.page(BANS_A_PAGE + 1, offset);
+      return answerAdmin(await bansPage(bans, { offset, aPage: BANS_A_PAGE, done }));
+    }),
+    action("/admin/ban", async (_, body) => {
+      const form = readForm(body, ["agent", "reason", "confirmed"]);
+      const reason = cleanLine("reason", form.reason, MAX_REASON);
+      const agent = await findAgent(form.agent);
+      if (form.confirmed !== "yes") return answerAdmin(await confirmBanPage(agent, reason));
+      await actions.ban(agent, reason || null);
+      return seeOther("/admin/bans?done=banned");
+    }),
+    action("/admin/unban", async (_, body) => {
+      const { agent } = readForm(body, ["agent"]);
+      await actions.unban(await findAgent(agent));
+      return seeOther("/admin/bans?done=unbanned");
+    }),
+    action("/admin/purge", async (_, body) => {
+      const form = readForm(body, ["agent", "confirmed"]);
+      const agent = await findAgent(form.agent);
+      if (form.confirmed !== "yes") return answerAdmin(await confirmPurgePage(agent));
+      await actions.purge(agent);
+      return seeOther("/admin/bans?done=purging");
+    }),
+  ];
+}
+
+/** @param page as frame() makes it */
+function answerAdmin(page: string, { status = 200 } = {}): Response {
+  return answerPage(page, { status, referrerPolicy: "same-origin", headers: NO_INDEX });
+}
+
+/** Where a form leads when it was done: reloading that page sends nothing again. */
+function seeOther(path: string, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(null, {
+    status: 303,
+    headers: { ...pageHeaders("same-origin"), ...NO_INDEX, ...headers, Location: path },
+  });
+}
+
+function switchedOff(): RelayError {
+  return new RelayError(
+    "not_found",
+    "the operator's pages are off: RELAY_ADMIN_TOKEN is unset; set it to a secret of at least 32 characters, and start the relay again",
+  );
+}
+
+function signedOut(): RelayError {
+  return new RelayError(
+    "unknown_token",
+    "the session has ended: sign in at /admin, then try again",
+  );
+}
+
+/** Compares hashes, so that the time taken tells nothing of the token. */
+function isToken(given: string, token: string): boolean {
+  return timingSafeEqual(sha256(given), sha256(token));
+}
+
+function sha256(text: string): Uint8Array {
+  return createHash("sha256").update(text).digest();
+}

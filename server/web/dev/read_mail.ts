@@ -1,0 +1,48 @@
+/** A captured mail as its pages show it: what the relay's own reader finds in it. */
+import { parseInStages } from "../../mail/reading/parse_mail.ts";
+import { applyPatch, emptyParsedMail } from "../../mail/reading/parsed/parsed_patch.ts";
+import type { MailAddress } from "../../mail/reading/parsed/parsed_mail.ts";
+import type { MailContent } from "./mail_content.ts";
+
+/** So much of a message is read, and of its text shown. */
+const READ_BYTES = 256 * 1024;
+const SHOWN_CHARACTERS = 100_000;
+const LINE_CHARACTERS = 998;
+const MAX_ATTACHMENTS = 50;
+const MAX_LINKS = 20;
+const LIMITS = { parts: 200, depth: 50 };
+
+/** Reads the beginning of a message (RFC 5322), in slices between which whatever else waits runs. */
+export async function readMail(raw: Uint8Array): Promise<MailContent> {
+  const mail = emptyParsedMail();
+  const context = { envelopeFrom: "", limits: LIMITS };
+  for (const patch of parseInStages(raw.subarray(0, READ_BYTES), context)) {
+    if (patch !== null) applyPatch(mail, patch);
+    else await new Promise((resolve) => setTimeout(resolve));
+  }
+  const { facts, texts } = mail;
+  const text = texts.text ?? "";
+  const content = {
+    from: facts.from === null ? "" : addressText(facts.from),
+    to: line(facts.to.map(addressText).join(", ")),
+    subject: line(facts.subject ?? ""),
+    text: text.slice(0, SHOWN_CHARACTERS),
+    isCut: raw.length > READ_BYTES || text.length > SHOWN_CHARACTERS,
+    hasHtml: texts.html !== null,
+    attachments: facts.attachments.slice(0, MAX_ATTACHMENTS).map(({ filename, contentType }) => ({
+      filename: line(filename ?? ""),
+      content_type: line(contentType),
+    })),
+    links: [...new Set(texts.links.map(({ url }) => url))].slice(0, MAX_LINKS),
+    codes: facts.codes.map(({ value }) => value),
+  };
+  return { ...content, sizeBytes: 2 * JSON.stringify(content).length };
+}
+
+function line(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim().slice(0, LINE_CHARACTERS);
+}
+
+function addressText({ name, address }: MailAddress): string {
+  return line(name === null ? address : `${name} <${address}>`);
+}

@@ -1,0 +1,41 @@
+/** A request of an operation as a command to paste into a shell. Pure. */
+import type { Credential, Operation } from "../../base/description/operation.ts";
+import { SAMPLE_BODIES, SAMPLE_PARAMETERS, SAMPLE_QUERIES } from "./sample_values.ts";
+
+/** Where a reader keeps each credential. */
+const VARIABLES: Partial<Record<Credential, string>> = {
+  toolToken: "TOKEN",
+  ownerToken: "TOKEN",
+  adminToken: "RELAY_ADMIN_TOKEN",
+  mailKey: "MAIL_KEY",
+};
+
+/**
+ * @param baseUrl origin of the relay
+ * @returns null where only a signature leads in, which curl cannot make, and where the body is
+ * needed and nothing says what to send
+ */
+export function curlSample(operation: Operation, baseUrl: string): string | null {
+  const { access, accessOptional, method, path, body, id } = operation;
+  const variable = access.map((credential) => VARIABLES[credential]).find((name) => name);
+  if (access.length > 0 && variable === undefined && accessOptional !== true) return null;
+  const example = Object.values(body?.examples ?? {})[0] ?? SAMPLE_BODIES[id];
+  if (body !== undefined && body.optional !== true && example === undefined) return null;
+  const filled = path.replaceAll(/\{([a-z_]+)\}/g, (_, name) => SAMPLE_PARAMETERS[name] ?? "$ID");
+  const query = SAMPLE_QUERIES[id] === undefined ? "" : `?${SAMPLE_QUERIES[id]}`;
+  const isPlain = method === "get" || (method === "post" && example !== undefined);
+  const parts = [
+    `curl -sS ${isPlain ? "" : `-X ${method.toUpperCase()} `}"${baseUrl}${filled}${query}"`,
+    ...(variable === undefined ? [] : [`-H "Authorization: Bearer $${variable}"`]),
+    ...(example === undefined ? [] : ['-H "Content-Type: application/json"']),
+    ...(path.startsWith("/mcp") ? ['-H "Accept: application/json, text/event-stream"'] : []),
+    ...(example === undefined ? [] : [`-d ${quoted(JSON.stringify(example))}`]),
+  ];
+  return parts.join(" \\\n  ");
+}
+
+/** As one word of a shell, in which `"$NAME"` is what the reader's variable holds. */
+function quoted(text: string): string {
+  const escaped = text.replaceAll("'", "'\\''");
+  return `'${escaped.replaceAll(/"\$([A-Z_]+)"/g, `"'"$$$1"'"`)}'`;
+}
