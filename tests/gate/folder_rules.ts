@@ -24,8 +24,6 @@ export interface FolderRow {
    * of them, they are a row ".".
    */
   inside?: Readonly<Record<string, FolderRow>>;
-  /** Imports between folders inside that go round in circles: only until somebody has untied them. */
-  knot?: readonly (readonly [importer: string, owner: string])[];
 }
 
 export interface ImportedFiles {
@@ -64,9 +62,8 @@ export function findFolderFaults(
     ),
     ...[...rows].flatMap(([path, row]) => findWrongRows(path, row, folders)),
     ...new Set(crossings.flatMap((crossing) => findRefusals(crossing, rows))),
-    ...findFolderCircles(crossings.filter((crossing) => !isTolerated(crossing, rows))),
+    ...findFolderCircles(crossings),
     ...findIdleRows(crossings, rows),
-    ...[...rows].flatMap(([path, row]) => findIdleKnots(path, row, crossings)),
   ];
 }
 
@@ -139,7 +136,7 @@ function findRefusals(crossing: Crossing, rows: Rows): string[] {
   const row = rows.get(`${place}/${importer}`);
   if (row === undefined) return [];
   const refusals = [];
-  if (!row.imports?.includes(owner) && !isTolerated(crossing, rows)) {
+  if (!row.imports?.includes(owner)) {
     refusals.push(
       `${from} imports ${to}: in ${place}/, "${importer}" may import ${
         listOf(row.imports)
@@ -196,26 +193,6 @@ function findIdleRows(crossings: readonly Crossing[], rows: Rows): string[] {
   ]).filter((row) => !used.has(row)).map((row) =>
     `${TABLE} says "${row}", and nothing needs it; delete that`
   );
-}
-
-function findIdleKnots(path: string, { knot = [] }: FolderRow, all: readonly Crossing[]) {
-  const here = all.filter(({ place }) => place === path);
-  const lawful = edgesOf(
-    here.filter(({ importer, owner }) =>
-      !knot.some(([from, to]) => from === importer && to === owner)
-    ),
-  );
-  return knot.filter(([importer, owner]) =>
-    !here.some((one) => one.importer === importer && one.owner === owner) ||
-    findCircles([...lawful, [importer, owner]]).length === 0
-  ).map(([importer, owner]) =>
-    `${TABLE} tolerates in the knot of ${path}/ that "${importer}" imports "${owner}", which goes round no circle; delete it there`
-  );
-}
-
-function isTolerated({ place, importer, owner }: Crossing, rows: Rows): boolean {
-  const { knot = [] } = rows.get(place) ?? {};
-  return knot.some(([from, to]) => from === importer && to === owner);
 }
 
 /** Pairs of folders that import each other. */

@@ -252,23 +252,3 @@ Deno.test("findFolderFaults() finds a circle through the files directly in a fol
     circle("server/mail", ". -> rows -> .", down, up),
   ]);
 });
-
-Deno.test("findFolderFaults() tolerates the imports of a knot, as long as they go round in a circle", () => {
-  const knot = [["rows", "sending"], ["rows", "."]] as const;
-  const table = withRow("mail", { knot });
-  const shown = withRow("mail/sending", { shows: ["x.ts"] }, table);
-  const tied: readonly Pair[] = [
-    ...LAWFUL,
-    ["server/mail/rows/a.ts", "server/mail/sending/x.ts"],
-    ["server/mail/rows/a.ts", "server/mail/paths.ts"],
-    ["server/mail/part.ts", "server/mail/rows/a.ts"],
-  ];
-  deepStrictEqual(faultsOf(tied, shown), []);
-  const untied = (owner: string, importer = "rows") =>
-    `tests/gate/folder_table.ts tolerates in the knot of server/mail/ that "${importer}" imports "${owner}", which goes round no circle; delete it there`;
-  deepStrictEqual(faultsOf(LAWFUL, table), [untied("sending"), untied(".")]);
-  const withoutWayBack = tied.filter(([from]) => from !== SEND && from !== "server/mail/part.ts");
-  deepStrictEqual(faultsOf(withoutWayBack, shown).slice(-2), [untied("sending"), untied(".")]);
-  const listed = withRow("mail", { knot: [["sending", "rows"]] });
-  deepStrictEqual(faultsOf(LAWFUL, listed), [untied("rows", "sending")]);
-});

@@ -20,8 +20,8 @@ import { readImports } from "./module_graph.ts";
 import { listProjectFiles } from "./project_files.ts";
 
 /**
- * The row of a folder that the imports below it need. Of circles those between the fewest files are
- * its knot. A folder shows all where one of its name did, or where it is new and has folders inside.
+ * The row of a folder that the imports below it need. Of a circle the imports between the fewest files
+ * name a row after their own, which the gate refuses. A folder shows all where one of its name did, or where it is new and has folders inside.
  * @param former the table until now
  */
 export function writeFolderTable(
@@ -36,7 +36,8 @@ export function writeFolderTable(
 
   function rowOf(path: string): FolderRow {
     const crossings = places.get(path) ?? [];
-    const { lawful, knot } = untie(edgesOf(crossings));
+    const edges = edgesOf(crossings);
+    const lawful = untie(edges);
     const isGround = lawful.some(([, owner]) => owner === ".");
     for (const crossing of crossings) {
       if (crossing.importer === "." && !isGround) continue;
@@ -50,14 +51,13 @@ export function writeFolderTable(
     const floorOf = (name: string): number =>
       1 + Math.max(-1, ...ownersOf(name, lawful).map(floorOf));
     const inside = [...isGround ? ["."] : [], ...names].map((name) => {
-      const imported = ownersOf(name, lawful);
+      const imported = [...new Set(ownersOf(name, edges))];
       const row = name === "." ? {} : rowOf(`${path}/${name}`);
       return [name, { ...imported.length > 0 && { imports: imported }, ...row }] as const;
     }).sort(([a], [b]) => floorOf(a) - floorOf(b));
     return {
       ...showsOf(path, names.length > 0),
       ...inside.length > 0 && { inside: Object.fromEntries(inside) },
-      ...knot.length > 0 && { knot },
     };
   }
 
@@ -79,18 +79,16 @@ export function writeFolderTable(
 
 type Edges = [importer: string, owner: string][];
 
-/** Imports that go round in no circle, with those of "." and of most files first, and all others. */
-function untie(edges: Edges): { lawful: Edges; knot: Edges } {
+/** The imports that go round in no circle, those of "." and of most files first. */
+function untie(edges: Edges): Edges {
   const counted = [...Map.groupBy(edges, (edge) => edge.join(" ")).values()].sort((a, b) =>
     Number(b[0]![0] === ".") - Number(a[0]![0] === ".") || b.length - a.length
   );
   const lawful: Edges = [];
-  const knot: Edges = [];
   for (const [edge] of counted) {
-    const isLawful = findCircles([...lawful, edge!]).length === 0;
-    (isLawful ? lawful : knot).push(edge!);
+    if (findCircles([...lawful, edge!]).length === 0) lawful.push(edge!);
   }
-  return { lawful, knot: knot.sort() };
+  return lawful;
 }
 
 function ownersOf(name: string, edges: Edges): string[] {

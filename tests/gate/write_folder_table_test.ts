@@ -1,4 +1,4 @@
-import { deepStrictEqual } from "node:assert/strict";
+import { deepStrictEqual, equal } from "node:assert/strict";
 import { findFolderFaults, type FolderRow } from "./folder_rules.ts";
 import { writeFolderTable } from "./write_folder_table.ts";
 
@@ -44,12 +44,11 @@ Deno.test("writeFolderTable() orders folders from the ground up, with what they 
     imports: ["base"],
     shows: ["rows/row.ts"],
     inside: {
-      rows: { shows: ["id.ts", "row.ts"] },
+      // Of a circle the import of fewer files, and those of files on top, name no row before them.
+      rows: { imports: ["sending"], shows: ["id.ts", "row.ts"] },
       // Not what a file on top of it imports.
-      sending: { imports: ["rows"], shows: ["queued.ts"] },
+      sending: { imports: [".", "rows"], shows: ["queued.ts"] },
     },
-    // The import of fewer files, and those of files on top.
-    knot: [["rows", "sending"], ["sending", "."]],
   };
   deepStrictEqual(table, { inside: { base, mail, admin: { imports: ["mail"] } } });
   deepStrictEqual(Object.keys(table.inside!["base"]!.inside!), [".", "http", "storage"]);
@@ -57,7 +56,13 @@ Deno.test("writeFolderTable() orders folders from the ground up, with what they 
 });
 
 Deno.test("writeFolderTable() writes what findFolderFaults() accepts, and the same again", () => {
-  const table = writeFolderTable("server", tree, {});
-  deepStrictEqual(findFolderFaults("server", tree, table), []);
-  deepStrictEqual(writeFolderTable("server", tree, table), table);
+  const untied = imports.filter(({ to }) =>
+    !to.startsWith("server/mail/sending/") && to !== "server/mail/paths.ts"
+  );
+  const lawful = { ...tree, imports: untied };
+  const table = writeFolderTable("server", lawful, {});
+  deepStrictEqual(findFolderFaults("server", lawful, table), []);
+  deepStrictEqual(writeFolderTable("server", lawful, table), table);
+  const tied = findFolderFaults("server", tree, writeFolderTable("server", tree, {}));
+  equal(tied.filter((fault) => fault.startsWith("circle in server/mail/")).length, 1);
 });
