@@ -1,7 +1,7 @@
 /**
  * Reads mail off the main thread: one worker or more, one job at a time each, so many seconds a job. A
  * message that takes longer, or ends the worker, is given as far as it was read; the next one has a
- * worker of its own (docs/adr/0038). Owners of jobs take turns (docs/adr/0046).
+ * worker of its own. Owners of jobs take turns (docs/adr/0027).
  */
 import { RelayError } from "../../errors.ts";
 import type { DsnRecipient } from "../delivery/dsn.ts";
