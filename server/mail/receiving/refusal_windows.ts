@@ -1,5 +1,5 @@
 /**
- * How many messages of an hour were refused, by whatever they are counted under (docs/adr/0047). In
+ * How many messages of an hour were refused, by whatever they are counted under (docs/adr/0039). In
  * memory, and for a bounded number of names: a row of each would cost a commit for every message that is
  * not wanted, and what is to be bounded is the work of this process. What is forgotten may be refused
  * once more.

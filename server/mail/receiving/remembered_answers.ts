@@ -58,7 +58,7 @@ export interface RememberedAnswersServices {
 export class RememberedAnswers {
   /**
    * Of messages that nobody took. Forgotten, they cost nobody a message, and written, each of them would
-   * cost a commit: a flood of mail that is not wanted has none (docs/adr/0047).
+   * cost a commit: a flood of mail that is not wanted has none (docs/adr/0039).
    */
   readonly #refusals = new BoundedMap<string, { answer: RememberedAnswer; atElapsedMs: number }>(
     KEPT_REFUSALS,
