@@ -1,7 +1,7 @@
 /**
  * Bounds how much of the request bodies of one pool is held at one time, counted in bytes that have
  * come. Beyond the bound the slowest bodies are dropped, so that memory stays bounded and fast
- * callers are served. Source: decisions, "Bounds added".
+ * callers are served. Source: docs/api.md, "Limits".
  */
 
 export interface BodyBounds {

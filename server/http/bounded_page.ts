@@ -1,4 +1,4 @@
-/** Where a page ends: by its rows, and by their bytes (decisions, "Bounds added"). Pure. */
+/** Where a page ends: by its rows, and by their bytes (docs/api.md, "Limits"). Pure. */
 
 /** How much a page may hold, and how its bytes are counted. */
 export interface PageBounds<Row> {

@@ -1,6 +1,6 @@
 /**
  * The routes of the mail area, made from the table of its paths. Each request goes through the same
- * checks in the same order (mail page, "Who may call what, and the order of checks"):
+ * checks in the same order (docs/api.md, "The mail area"):
  *
  *  1. the path and its method (app.ts): 404, 405
  *  2. is mail on: 503 `mail_disabled`

@@ -1,4 +1,4 @@
-/** Lists of the mail area, page by page (mail page, top). */
+/** Lists of the mail area, page by page (docs/api.md, "The mail area"). */
 import assert from "node:assert/strict";
 import { accepted, assertMailRefused, type MailKeyHolder, newOrg } from "../support/mail_caller.ts";
 import type { TestRelay } from "../support/relay.ts";

@@ -1,5 +1,5 @@
 /**
- * How it stands with one recipient, and what brings it on (mail page, "Recipient status"). Pure.
+ * How it stands with one recipient, and what brings it on (docs/mail.md). Pure.
  *
  * "sending" is not stored: it is what a recipient is while a process holds its row of the outgoing
  * queue, or has handed the content over without knowing the outcome.

@@ -1,5 +1,5 @@
 // Over 300 lines: what is written ahead of a commit, and given up where none comes, stands together.
-/** Drafts of inboxes: made, found, changed, discarded (mail page, "Drafts"). */
+/** Drafts of inboxes: made, found, changed, discarded (docs/mail.md). */
 import { Buffer } from "node:buffer";
 import type { BlobRef, Blobs } from "../../blobs/blobs.ts";
 import { RelayError } from "../../errors.ts";

@@ -1,4 +1,4 @@
-/** What becomes of a message that a person has to approve first: a draft (mail page, "Sending"). */
+/** What becomes of a message that a person has to approve first: a draft (docs/mail.md). */
 import type { KeyedCommit } from "../../idempotency/key_use.ts";
 import { mayRead } from "../access.ts";
 import type { MailCaller } from "../keys/authenticate_key.ts";

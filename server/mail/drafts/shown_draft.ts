@@ -1,4 +1,4 @@
-/** Drafts as answers show them (mail page, "Records"). Pure. */
+/** Drafts as answers show them (docs/mail.md, "An agent writes, a person sends"). Pure. */
 import { timestamp } from "../../timestamp.ts";
 import { maySee } from "../access.ts";
 import { type DraftRow, type DraftTexts, writerOf } from "../records/draft_record.ts";

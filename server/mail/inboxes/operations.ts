@@ -1,4 +1,4 @@
-/** Inboxes in the API description (mail page, "Inboxes"). */
+/** Inboxes in the API description (docs/mail.md, "Inboxes"). */
 import { z } from "@hono/zod-openapi";
 import { time } from "../../description/schemas/values.ts";
 import type { Limits } from "../../limits.ts";

@@ -1,4 +1,4 @@
-/** The key that a sign-in makes (mail page, "Keys"). */
+/** The key that a sign-in makes (docs/mail.md, "Signing in"). */
 import type { Turn } from "../../storage/job.ts";
 import type { RecordCache } from "../../storage/record_cache.ts";
 import { DAY_MS } from "../../time_units.ts";

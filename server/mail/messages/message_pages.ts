@@ -1,4 +1,4 @@
-/** Pages of an inbox's messages, by what they are found by (mail page, "Lists, polling, search"). */
+/** Pages of an inbox's messages, by what they are found by (docs/mail.md, "Messages"). */
 import { Buffer } from "node:buffer";
 import { BoundedPage } from "../../http/bounded_page.ts";
 import { valueSizeBytes } from "../../storage/stored_size.ts";

@@ -1,4 +1,4 @@
-/** Messages and threads in the API description (mail page, "Lists, polling, search"). */
+/** Messages and threads in the API description (docs/mail.md, "Reading mail"). */
 import { z } from "@hono/zod-openapi";
 import { type DescribedRoutes, pageOf, PageQuery } from "../described.ts";
 import { Message, MessageMarks, MessageRow, Thread, ThreadDetail, ThreadMarks } from "./schemas.ts";

@@ -1,4 +1,4 @@
-/** Deletes messages that are older than their inbox keeps them (mail page, "Inboxes"). */
+/** Deletes messages that are older than their inbox keeps them (docs/mail.md, "Inboxes"). */
 import type { Clock, Log } from "../../deps.ts";
 import { RelayError } from "../../errors.ts";
 import { describeFailure } from "../../http/describe_failure.ts";

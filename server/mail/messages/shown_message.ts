@@ -1,4 +1,4 @@
-/** Messages and threads as answers show them (mail page, "Records"). Pure. */
+/** Messages and threads as answers show them (docs/mail.md, "Messages"). Pure. */
 import { timestamp } from "../../timestamp.ts";
 import { messageStatus, statusNow } from "../delivery/message_status.ts";
 import { isSending, nothingHeld, type SendingNow } from "../delivery/sending_now.ts";

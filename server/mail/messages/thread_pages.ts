@@ -1,5 +1,5 @@
 /**
- * Pages of an inbox's threads, those with the newest message first (mail page, "Lists, polling, search").
+ * Pages of an inbox's threads, those with the newest message first (docs/mail.md, "Threads").
  *
  * A thread lies in the order by its last message, so that an answer moves it to the top: above where
  * one pages downwards, who would then never see it. Pages therefore come in passes. At the end of one,

@@ -1,5 +1,5 @@
 // Over 300 lines: what hides a text is one list of rules, and reads best in one place.
-/** What of an HTML message nobody sees. Pure rules; the list stands in the mail page, "Receiving". */
+/** What of an HTML message nobody sees. Pure rules; the list stands in docs/mail.md. */
 import {
   BLACK,
   type Color,

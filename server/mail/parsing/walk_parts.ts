@@ -34,7 +34,7 @@ export interface WalkLimits {
   depth: number;
 }
 
-/** Bytes of all headers together (mail page, "Receiving"). */
+/** Bytes of all headers together (docs/mail.md, "What could not be read"). */
 export const MAX_HEAD_BYTES = 2 * 1024 * 1024;
 /** What is looked at between two moments at which others may have a turn. */
 const LINES_A_TURN = 2_048;

@@ -1,6 +1,6 @@
 /**
  * Mail to postmaster@ and abuse@, which goes on to the operator: as it came, within a mail of the
- * relay's own, so that no filter on the way reads it as the relay's words (mail page, "Receiving").
+ * relay's own, so that no filter on the way reads it as the relay's words (docs/mail.md).
  */
 import type { Blobs } from "../../blobs/blobs.ts";
 import { RelayError } from "../../errors.ts";

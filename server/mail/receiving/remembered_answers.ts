@@ -1,4 +1,4 @@
-/** What a gateway was answered under a webhook-id, for when it asks again (mail page, "Receiving"). */
+/** What a gateway was answered under a webhook-id, for when it asks again (docs/mail.md). */
 import { Buffer } from "node:buffer";
 import { BoundedMap } from "../../bounded_map.ts";
 import { type RelayError, unavailable } from "../../errors.ts";

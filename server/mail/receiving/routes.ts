@@ -1,4 +1,4 @@
-/** POST /v1/mail/inbound/raw: the operator's gateway hands in a message (mail page, "Receiving"). */
+/** POST /v1/mail/inbound/raw: the operator's gateway hands in a message (docs/mail.md). */
 import { JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
 import { readBody } from "../../http/read_body.ts";
 import type { Limits } from "../../limits.ts";

@@ -1,6 +1,6 @@
 /**
- * Who owned an org in the last 7 days, and what becomes of their ways back (mail page, "Orgs and the
- * ways in"). The oldest of them comes first: nothing that a later owner does ends their way. Pure.
+ * Who owned an org in the last 7 days, and what becomes of their ways back (docs/mail.md). The
+ * oldest of them comes first: nothing that a later owner does ends their way. Pure.
  */
 import type { OrgRecord, Restore } from "./org_record.ts";
 

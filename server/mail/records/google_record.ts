@@ -1,4 +1,4 @@
-/** Which org an identity of Google's signs in to (mail page, "Orgs and the ways in"). */
+/** Which org an identity of Google's signs in to (docs/mail.md, "Signing in with Google"). */
 import type { Limits } from "../../limits.ts";
 import { defineRecord } from "../../storage/record_key.ts";
 import type { Turn } from "../../storage/job.ts";

@@ -1,4 +1,4 @@
-/** Inboxes as the store holds them, and as answers show them (mail page, "Records"). */
+/** Inboxes as the store holds them, and as answers show them (docs/mail.md, "Inboxes"). */
 import { defineRecord } from "../../storage/record_key.ts";
 import { timestamp } from "../../timestamp.ts";
 import type { OrgState } from "./org_record.ts";

@@ -1,4 +1,4 @@
-/** The attributes that stay in a reduced HTML, written anew in one order (mail page, "Drafts"). Pure. */
+/** The attributes that stay in a reduced HTML, written anew in one order (docs/mail.md). Pure. */
 import type { Token } from "parse5";
 import { readAttributeColor } from "../parsing/colors.ts";
 import { cleanText, escapeHtml, withoutLeading } from "./clean_text.ts";

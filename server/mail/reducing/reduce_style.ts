@@ -1,6 +1,6 @@
 /**
- * The declarations of a `style` attribute that stay in a reduced HTML, written anew (mail page,
- * "Drafts"): properties of one list, and of these the values that neither hide a text, nor lay it over
+ * The declarations of a `style` attribute that stay in a reduced HTML, written anew (docs/mail.md):
+ * properties of one list, and of these the values that neither hide a text, nor lay it over
  * another, nor move it out of sight. Pure; linear in the value's length.
  */
 import { type Color, readColor } from "../parsing/colors.ts";

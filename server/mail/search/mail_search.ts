@@ -1,5 +1,5 @@
 /**
- * Searches mail by reading it, the newest first (mail page, "Lists, polling, search"). A search looks
+ * Searches mail by reading it, the newest first (docs/mail.md, "Searching"). A search looks
  * at so many messages in so much time, in turns, and says where to go on.
  */
 import type { Blobs } from "../../blobs/blobs.ts";

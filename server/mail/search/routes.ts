@@ -1,4 +1,4 @@
-/** GET /v1/mail/search (mail page, "Lists, polling, search"). */
+/** GET /v1/mail/search (docs/mail.md, "Searching"). */
 import { Buffer } from "node:buffer";
 import { JSON_HEADERS, NO_STORE } from "../../http/answer.ts";
 import type { AnswersInHand } from "../../http/answers_in_hand.ts";

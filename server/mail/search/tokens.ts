@@ -1,7 +1,7 @@
 /**
  * What searches compare: runs of letters, numbers and marks in NFKC, lowercased, without diacritics;
- * runs of scripts that are written without spaces as overlapping pairs (mail page, "Lists, polling,
- * search"). Text and queries are cut alike. Pure.
+ * runs of scripts that are written without spaces as overlapping pairs (docs/mail.md). Text and
+ * queries are cut alike. Pure.
  */
 
 export interface Token {

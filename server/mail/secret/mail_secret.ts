@@ -1,6 +1,6 @@
 /**
  * The one secret of the mail area: 32 random bytes, made with the first org, sealed under the
- * custody key like agents' keys (mail page, "Server secrets"). What is signed with it lives on when
+ * custody key like agents' keys (docs/adr/0036). What is signed with it lives on when
  * the custody key is changed.
  */
 import { hkdfSync } from "node:crypto";

@@ -1,4 +1,4 @@
-/** Replies and forwards as messages to send (mail page, "Sending"). */
+/** Replies and forwards as messages to send (docs/mail.md, "Answers and forwards"). */
 import type { Blobs } from "../../blobs/blobs.ts";
 import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";

@@ -1,4 +1,4 @@
-/** Takes a scheduled message back before it goes out (mail page, "Endpoints besides"). */
+/** Takes a scheduled message back before it goes out (docs/mail.md, "A message"). */
 import { RelayError } from "../../errors.ts";
 import type { Store } from "../../storage/store.ts";
 import { messageStatus } from "../delivery/message_status.ts";

@@ -1,4 +1,4 @@
-/** An attachment of a stranger's mail, made fit to go on (mail page, "Endpoints"). Pure. */
+/** An attachment of a stranger's mail, made fit to go on (docs/mail.md). Pure. */
 import type { OutgoingAttachment } from "../composing/outgoing_message.ts";
 import type { FoundAttachment } from "../parsing/parsed_mail.ts";
 import { cleanLineOf } from "./clean_line_of.ts";

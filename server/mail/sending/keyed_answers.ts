@@ -1,4 +1,4 @@
-/** Answers under Idempotency-Keys of requests that send (mail page, "Idempotency-Key"). */
+/** Answers under Idempotency-Keys of requests that send (docs/mail.md, "Sending once"). */
 import type { Blobs } from "../../blobs/blobs.ts";
 import { RelayError } from "../../errors.ts";
 import { JSON_HEADERS, NO_STORE } from "../../http/answer.ts";

@@ -1,4 +1,4 @@
-/** Cuts loops of two programs that answer each other (mail page, "Sending"). Pure. */
+/** Cuts loops of two programs that answer each other (docs/mail.md). Pure. */
 import { rateLimited } from "../../errors.ts";
 import type { Automated } from "../parsing/parsed_mail.ts";
 import { admit, type Window } from "../../rate_window.ts";

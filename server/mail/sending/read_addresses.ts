@@ -1,4 +1,4 @@
-/** Addresses as requests name them (mail page, "Sending"). Pure. */
+/** Addresses as requests name them (docs/mail.md, "A message"). Pure. */
 import type { JsonValue } from "../../../toolkit/json_value.ts";
 import { invalidJson, RelayError } from "../../errors.ts";
 import { cleanEmail } from "../email_address.ts";

@@ -1,4 +1,4 @@
-/** How many recipients an org may write to (mail page, "Limits"), decided in the commit that accepts. */
+/** How many recipients an org may write to (docs/mail.md), decided in the commit that accepts. */
 import { rateLimited } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import type { Turn } from "../../storage/job.ts";

@@ -1,4 +1,4 @@
-/** Routes that send: send, reply, forward, cancel (mail page, "Sending"). */
+/** Routes that send: send, reply, forward, cancel (docs/mail.md, "Sending mail"). */
 import type { Blobs } from "../../blobs/blobs.ts";
 import { maySee } from "../access.ts";
 import type { Sendings } from "../delivery/sending_now.ts";

@@ -1,6 +1,6 @@
 // Over 300 lines: what is refused before composing and what the one commit decides again stand side by side.
 /**
- * Accepts messages of inboxes (mail page, "Sending"): what is refused is refused before anything is
+ * Accepts messages of inboxes (docs/mail.md): what is refused is refused before anything is
  * composed, and decided again in the one commit that stores message, mails to be delivered, counts and
  * the answer under an Idempotency-Key.
  */

@@ -1,6 +1,6 @@
 /**
  * Every change of an org's owner, by whatever way in: what goes to whom the org is taken from, and how a
- * former owner has it back (mail page, "Orgs and the ways in").
+ * former owner has it back (docs/mail.md, "When a key has leaked").
  */
 import type { Limits } from "../../limits.ts";
 import type { Turn } from "../../storage/job.ts";

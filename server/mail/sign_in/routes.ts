@@ -221,7 +221,7 @@ export function signInHandlers(services: SignInRouteServices) {
 
 /**
  * Whether a browser asks, or a scanner of mail that acts as one: Accept names text/html, User-Agent
- * begins `Mozilla/`, or a Sec-Fetch header is there (mail page, "Confirm links"). Pure.
+ * begins `Mozilla/`, or a Sec-Fetch header is there (docs/mail.md, "Signing in"). Pure.
  */
 export function isBrowser(request: Request): boolean {
   const { headers } = request;

@@ -1,4 +1,4 @@
-/** What a sign-in link opens (mail page, "Orgs and the ways in"). */
+/** What a sign-in link opens (docs/mail.md, "Signing in"). */
 import { changeToUndo } from "../records/former_owners.ts";
 import type { MagicLink } from "../records/link_record.ts";
 import { isMailId } from "../records/mail_id.ts";

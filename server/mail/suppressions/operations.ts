@@ -1,4 +1,4 @@
-/** Suppressed addresses in the API description (mail page, "Recipient status"). */
+/** Suppressed addresses in the API description (docs/mail.md). */
 import { z } from "@hono/zod-openapi";
 import { time } from "../../description/schemas/values.ts";
 import { type DescribedRoutes, mailId, pageOf, PageQuery } from "../described.ts";

@@ -31,7 +31,7 @@ export interface InboxOptions {
   pages: PagesInHand;
 }
 
-/** Longest wait of a poll, in seconds (decisions, "Query integers"). */
+/** Longest wait of a poll, in seconds (docs/api.md, "Limits"). */
 export const MAX_WAIT_S = 25;
 
 /** A poll that delivers nothing. */

@@ -1,7 +1,7 @@
 /**
  * Pages of messages in hand: from the first look at their rows until their answer is taken. One
  * agent has few at a time, and few are read at a time. The bytes that are not taken yet are bounded
- * (decisions, "Bounds added").
+ * (docs/api.md, "Limits").
  */
 import { RelayError } from "../../errors.ts";
 import type { AnswerHold, AnswersInHand } from "../../http/answers_in_hand.ts";
