@@ -45,7 +45,7 @@ export class HandleTable {
     }
   }
 
-  /** Places that whoever registers handles cannot choose. */
+  /** Places that nobody who registers handles can choose. */
   #hash(handle: string): number {
     let hash = this.seed;
     for (let i = 0; i < handle.length; i++) {

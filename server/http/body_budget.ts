@@ -22,7 +22,7 @@ export interface BudgetedBody {
   drop(): void;
 }
 
-/** Of a room of which half is used, one address holds at most this part. */
+/** When half of a room is used, one address holds at most this part. */
 const SHARE_OF_AN_ADDRESS = 1 / 8;
 /** The speed of a younger body says nothing yet: it gives way only where no older one can. */
 const YOUNG_MS = 1000;

@@ -32,7 +32,7 @@ import { claimStore, refuseLocalStore } from "./store_mark.ts";
 import { openSuppressions } from "./suppressions/part.ts";
 import { openMailTools } from "./tools/part.ts";
 
-/** From here on two workers read mail: whoever waits for a slow one waits for the faster of two. */
+/** From here on two workers read mail, so that a slow job does not hold up all others. */
 const CORES_FOR_TWO_READERS = 4;
 
 export interface Mail extends Part {

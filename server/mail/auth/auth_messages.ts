@@ -2,7 +2,7 @@
 import type { MailAuth } from "../records/message_record.ts";
 import type { DnsAnswer, RecordType } from "../../../toolkit/mail/dns_message.ts";
 
-/** Who handed a mail in, as the gateway or the SMTP session says; whoever it is chose it. */
+/** Who handed a mail in, as the gateway or the SMTP session says; the client chose these words. */
 export interface MailClient {
   /** IPv4 or IPv6; null where it is not known, and then SPF says none. */
   clientIp: string | null;

@@ -34,7 +34,7 @@ export interface MessagePage {
   more: boolean;
 }
 
-/** Rows that a page looks at, most of which a filter may leave out. */
+/** Rows that a page looks at; a filter may leave out most of them. */
 const ROWS_A_PAGE = 2_000;
 /** And their bytes, as the store keeps them at most: large rows end a page sooner. */
 const BYTES_A_PAGE = 8 * 1024 * 1024;

@@ -37,7 +37,7 @@ const MESSAGES_A_STEP = 20;
 export class Retention {
   readonly #steps: LeasedSteps<Due>;
   #lookedMs = -Infinity;
-  /** Inboxes of which nothing can be deleted, as this run has found. */
+  /** Inboxes in which nothing can be deleted, as this run has found. */
   readonly #refused = new Set<string>();
 
   constructor(private readonly options: RetentionOptions) {

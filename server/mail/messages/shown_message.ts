@@ -57,7 +57,7 @@ export function shownMessage(row: MessageRow, now: SendingNow) {
   };
 }
 
-/** What a key is told of a message that it may mark and not read: nothing that anybody wrote. */
+/** What a key sees of a message that it may mark and not read: nothing that anybody wrote. */
 export function markedMessage(row: MessageRow, now: SendingNow) {
   const { id, inbox_id, thread_id, direction, status, labels, read, send_at, created_at } =
     shownMessage(row, now);
@@ -97,7 +97,7 @@ export function damagedMessageJson(row: MessageRow, now: SendingNow): Uint8Array
   );
 }
 
-/** What is told of a message that is deleted: nothing that anybody wrote, and no address. */
+/** What is shown of a deleted message: nothing that anybody wrote, and no address. */
 export function deletedMessage(row: MessageRow, nowMs: number) {
   return {
     ...shownMessage(row, nothingHeld(nowMs)),

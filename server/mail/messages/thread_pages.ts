@@ -49,7 +49,7 @@ export interface ThreadPage {
 
 const BEGINNING: ThreadPosition = { after: null, top: null, floor: null };
 
-/** Threads that a page looks at, most of which a filter may leave out. */
+/** Threads that a page looks at; a filter may leave out most of them. */
 const THREADS_A_PAGE = 500;
 const THREADS_AT_ONCE = 100;
 

@@ -18,7 +18,7 @@ export interface OrgChanges {
 export interface ErasureRow {
   v: 1;
   sinceMs: number;
-  /** Hashes of the keys that it had, of which the sweep has yet to erase the rows. */
+  /** Hashes of the keys that it had; the sweep has yet to erase their rows. */
   keyHashes: readonly string[];
 }
 export const erasureKey = (orgId: string): Deno.KvKey => ["mail-erasure", orgId];

@@ -79,7 +79,7 @@ export function* walkParts(
     const parent = open.at(-1)?.part;
     const part = partOf(raw, yield* readFields(raw, start, end), parent, warnings);
     headBytes += size;
-    // Lines none of which is a field are the body, whose headers were forgotten.
+    // If no line is a field, the lines are a body whose headers were forgotten.
     const hasHeaders = part.fields.length > 0 || head.end === start;
     part.start = part.end = hasHeaders ? head.bodyStart : start;
     // So is what follows the last field where no empty line parts them.

@@ -89,7 +89,7 @@ export class OperatorMail {
       else outgoing.wake(item);
       return { code: null };
     } catch (error) {
-      // After a commit of which nobody knows, the sweep decides.
+      // After a commit of unknown outcome the sweep decides.
       if (!(error instanceof RelayError)) await blobs.discard(blob);
       if (error instanceof RateReached) {
         return { code: "rate_limited", retryAfterMs: error.retryAfterMs };

@@ -13,7 +13,7 @@ const MAX_NAMES = 4_096;
 
 export class RefusalWindows {
   readonly #windows = new BoundedMap<string, Window>(MAX_NAMES);
-  /** Messages of which nobody knows yet whether they are refused. */
+  /** Messages that may still be refused or not. */
   readonly #held = new Map<string, number>();
 
   /** @param now Unix milliseconds */

@@ -66,7 +66,7 @@ export interface DraftRow {
   updatedAtMs: number;
   /** Null while nobody is asked. */
   asked: AskedApproval | null;
-  /** The answer under an Idempotency-Key that told of it; absent where none did. */
+  /** The answer under an Idempotency-Key that showed it; absent where none did. */
   answer?: StoredAnswer;
 }
 

@@ -63,7 +63,7 @@ export interface Inbox extends InboxRecord {
   entries: Readonly<Record<AddressListName, readonly string[]>>;
 }
 
-/** What a key is told of an inbox that it may change and not read: nothing that others wrote. */
+/** What a key sees of an inbox that it may change and not read: nothing that others wrote. */
 export function markedInbox(shown: ReturnType<typeof shownInbox>) {
   const { display_name: _, allow_send: __, allow_receive: ___, block_receive: ____, ...marks } =
     shown;

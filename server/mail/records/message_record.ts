@@ -90,7 +90,7 @@ export interface MessageRow extends ParsedFacts {
   blob: BlobRef;
   /** Hash under which a repetition of an inbound message is known. */
   repeatKey: string | null;
-  /** Answers under Idempotency-Keys that told of it; absent where none did. */
+  /** Answers under Idempotency-Keys that showed it; absent where none did. */
   answers?: readonly StoredAnswer[];
 }
 

@@ -7,7 +7,7 @@ import type { RemovedNames } from "./removed_names.ts";
 import { reduceStyle } from "./reduce_style.ts";
 import { chooseColors, FIRST_COLORS, hexOf, type ShownColors } from "./shown_colors.ts";
 
-/** How an element of the reduced HTML looks, as far as those in it depend on it. */
+/** How an element of the reduced HTML looks: what those in it depend on. */
 export interface ReducedLook {
   colors: ShownColors;
   fontPx: number;

@@ -9,7 +9,7 @@ import { readFontSize, toPx } from "../parsing/css_lengths.ts";
 import { fontFamilies } from "./font_families.ts";
 import { hexOf } from "./shown_colors.ts";
 
-/** Where the element stands, as far as values depend on it. */
+/** Where the element stands: what its values depend on. */
 export interface StyledPlace {
   name: string;
   /** Font of what it stands in, in pixels. */

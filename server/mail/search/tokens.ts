@@ -57,7 +57,7 @@ function* matchesOf(expression: RegExp, text: string): Generator<RegExpExecArray
   }
 }
 
-/** A text of which every token is a part; much sooner made than its tokens. */
+/** A text that contains every token; much cheaper to make than its tokens. */
 export function fold(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   return text.normalize("NFKC").toLowerCase().normalize("NFD").replaceAll(DIACRITIC, "")

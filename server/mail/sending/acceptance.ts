@@ -1,4 +1,4 @@
-/** Requests that send, from whoever may call to the answer: steps 7 to 11 of mail_routes.ts. */
+/** Requests that send, from the caller's rights to the answer: steps 7 to 11 of mail_routes.ts. */
 import { RelayError } from "../../errors.ts";
 import type { Limits } from "../../limits.ts";
 import type { KeyedCommit } from "../../idempotency/key_use.ts";

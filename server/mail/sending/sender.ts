@@ -65,7 +65,7 @@ export interface SendingParty {
 export interface BesideMessage {
   /** Reads rows of the inbox that plan() rests on; they still hold when it is called. */
   prepare(): Promise<void>;
-  /** An answer that told of what the message was before. */
+  /** An answer that showed what the message was before. */
   answer?(): StoredAnswer | undefined;
   /** Called first. @returns the guard as it is left @throws RelayError to refuse */
   plan(given: MailboxTurn, row: MessageRow): Mailbox;

@@ -118,7 +118,7 @@ export function signInHandlers(services: SignInRouteServices) {
     return isUndo ? answerRestored(org) : answerConfirmed(org);
   }
 
-  /** The buttons of the page of a sign-in against whoever else gets in. */
+  /** The buttons of a sign-in's page against anybody else who gets in. */
   async function shutOut(fields: Fields, action: unknown, asPage: boolean): Promise<Response> {
     if (action !== "delete_other_keys" && action !== "unlink_google") {
       throw invalidJson(

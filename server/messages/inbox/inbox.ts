@@ -182,7 +182,7 @@ export class Inbox {
     return rememberedMs === null ? poll.lastPollMs : Math.max(poll.lastPollMs, rememberedMs);
   }
 
-  /** The same, as far as this process remembers. */
+  /** The same, from what this process remembers. */
   rememberedPollMs(agentId: number): number | null {
     return this.#floor.lastBeganMs(agentId);
   }

@@ -72,7 +72,7 @@ export class RecentMessages {
     }
     end.lastId = id;
     if (id < (this.#purged.get(row.senderId) ?? 0)) {
-      // Committed before its sender was banned, told of late: in the store it is gone.
+      // Committed before its sender was banned, announced late: in the store it is gone.
     } else if (row.pieces > 0 || row.json.length > this.bounds.messageBytes) {
       this.#forget(end, end.messages.length);
       end.afterId = id;
