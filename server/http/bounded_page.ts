@@ -59,7 +59,7 @@ export class BoundedPage<Row> {
     return this;
   }
 
-  /** Ends the page: whoever read the rows has left one out for its bytes. */
+  /** Ends the page: the reader of the rows has left one out for its bytes. */
   cut(): void {
     this.isCut = this.hasMore = true;
   }

@@ -16,7 +16,7 @@ export interface SenderCheck {
   auth: MailAuth;
   /**
    * Whether answers would go by a Reply-To that nobody signed to another organization than From's, while
-   * nothing but signatures speaks for From: whoever passed the mail on may have added it.
+   * only signatures speak for From: a server that passed the mail on may have added it.
    */
   isReplyToUnsigned: boolean;
 }

@@ -23,7 +23,7 @@ export interface ErasureRow {
 }
 export const erasureKey = (orgId: string): Deno.KvKey => ["mail-erasure", orgId];
 
-/** Hides an org and kills its keys, whoever deletes or purges it; a sweep erases the rest. */
+/** Hides an org and kills its keys, deleted or purged; a sweep erases the rest. */
 export function stageErasure(turn: Turn, org: OrgRecord): OrgRecord {
   const { id, verifiedEmail } = org;
   const { nowMs } = turn;

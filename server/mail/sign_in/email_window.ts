@@ -1,4 +1,4 @@
-/** How many mails with links an e-mail address gets in an hour, whoever asks for them (specification, 8). */
+/** How many mails with links an e-mail address gets in an hour, from all who ask (specification, 8). */
 import { mailboxAddress } from "../../digest/mailbox_address.ts";
 import { rateLimited } from "../../errors.ts";
 import { hashClientAddress } from "../../http/client_address.ts";

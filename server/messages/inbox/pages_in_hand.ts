@@ -18,7 +18,7 @@ export interface PagesInHandOptions {
 /** Pages that are read at one time: each may have megabytes. */
 const PAGE_READERS = { permits: 12, maxWaiting: 5_000, refusal: tooManyPages };
 
-/** One page; whoever has it ends it, or gives it away as the hold of an answer. */
+/** One page; its holder ends it, or gives it away as the hold of an answer. */
 export interface PageInHand extends AnswerHold {
   /**
    * Takes room for the answer. Called when its size is known and nothing has been stamped.
