@@ -415,7 +415,7 @@ export class Drafts {
     return await this.services.written.write([orgId, inboxId], [bytes]);
   }
 
-  /** The attachments as changed; their bytes are written anew only where others are among them. */
+  /** The attachments as changed; their bytes are rewritten only where others are among them. */
   async #changedFiles(
     { orgId, inboxId, attachments, files, nextAttachment }: DraftRow,
     wanted: readonly (DraftAttachment | OutgoingAttachment)[],

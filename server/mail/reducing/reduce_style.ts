@@ -1,5 +1,5 @@
 /**
- * The declarations of a `style` attribute that stay in a reduced HTML, written anew (docs/mail.md):
+ * The declarations of a `style` attribute that stay in a reduced HTML, rewritten (docs/mail.md):
  * properties of one list, and of these the values that neither hide a text, nor lay it over
  * another, nor move it out of sight. Pure; linear in the value's length.
  */

@@ -18,7 +18,7 @@ const BOUND_TO = new TextEncoder().encode("relay mail secret");
 /** ["mail-secret", 0] */
 const secretKey = defineRecord<SealedRow, [n: 0]>(["mail-secret"], 1)(0);
 
-/** The row of the secret, for sealing it anew. */
+/** The row of the secret, for resealing it. */
 export const SEALED_MAIL_SECRET: SealedRows = {
   prefix: "mail-secret",
   boundTo: () => Promise.resolve(BOUND_TO),

@@ -4,7 +4,7 @@
  * leave first.
  *
  * Memory holds the end of an inbox, without a gap. Each message is taken together with the head
- * that it was committed upon. A message that does not follow the last one begins anew. That holds
+ * that it was committed upon. A message that does not follow the last one starts over. That holds
  * on shared stores too, where other processes write to the same inbox.
  */
 import { BoundedMap } from "../../bounded_map.ts";
