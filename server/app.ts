@@ -107,7 +107,7 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
     fail(c.req.raw, failure, { cors: "none" }, c.get("requestId") ?? nextRequestId())
   );
 
-  // Hono makes the answers to HEAD anew, without a body.
+  // Hono makes the answers to HEAD again, without a body.
   const { fetch } = app;
   app.fetch = (request, ...rest) => {
     const answer = requests.counted(() => fetch(request, ...rest));

@@ -51,7 +51,7 @@ async function repeat(bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Connections that ask for something and then do nothing, all anew every second. */
+/** Connections that ask for something and then do nothing, again every second. */
 async function hold(count: number, bytes: Uint8Array): Promise<void> {
   while (isOn) {
     const sockets: Deno.Conn[] = [];

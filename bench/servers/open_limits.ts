@@ -1,4 +1,4 @@
-/** Limits of a relay under load, none of which stands in the way; the value of RELAY_LIMITS. */
+/** Limits of a relay under load, so high that none is met; the value of RELAY_LIMITS. */
 export const OPEN_LIMITS: Readonly<Record<string, number>> = {
   sendsPerAgentPerMinute: 100_000_000,
   registrationsPerIpPerHour: 100_000_000,

@@ -22,7 +22,7 @@ export interface RelayArgument {
   limits?: Record<string, number>;
   /** Mail is on, in local mode. */
   mail?: boolean;
-  /** Where its mails go, but for those with links, of which it tells. */
+  /** Where its mails go, except those with links, which it reports. */
   nextHopPort?: number;
   /** Asked for the "mail commit", it tells when the newest mail was committed, in unix ms. */
   watchesMail?: boolean;

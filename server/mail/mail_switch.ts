@@ -1,4 +1,4 @@
-/** Whether the mail area is on (mail page, "Who may call what"; "Local mode"). Pure. */
+/** Whether the mail area is on (docs/operations.md, "Local mode"). Pure. */
 import type { Config } from "../base/config/config.ts";
 import type { KeyRing } from "../base/sealing/key_ring.ts";
 

@@ -40,7 +40,7 @@ import { openSuppressions } from "./mailbox/suppressions/part.ts";
 import { openMailTools } from "./tools/part.ts";
 import { WEBHOOK_ROUTES } from "./webhooks/webhook_routes.ts";
 
-/** From here on two workers read mail: whoever waits for a slow one waits for the faster of two. */
+/** From here on two workers read mail, so that a slow job does not hold up all others. */
 const CORES_FOR_TWO_READERS = 4;
 
 export interface Mail extends Part {

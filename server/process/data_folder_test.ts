@@ -21,7 +21,7 @@ const names = (path: string) =>
 /** Before it had FsFile.tryLock the runtime could not tell the living from the dead. */
 const canTellDead = "tryLock" in Deno.FsFile.prototype;
 
-/** There a lock that was refused is still waited for, until whoever holds it goes. */
+/** There a refused lock is still waited for, until its holder goes. */
 const REFUSED = { sanitizeOps: canTellDead };
 
 Deno.test("openDataFolder() creates the folder for its owner alone and tells who holds it", async () => {

@@ -39,7 +39,7 @@ export function createDatabaseProbe(
 
 /**
  * The two health routes; the first never touches the database.
- * @param clock how the clock stands; told of where it is not steady
+ * @param clock how the clock stands; shown where it is not steady
  */
 export function healthRoutes(isDatabaseAlive: DatabaseProbe, clock: () => ClockState): Route[] {
   return [

@@ -14,7 +14,7 @@ interface KeyedMail {
   subject: string;
   /** Of the first 202. */
   id: string | null;
-  /** Whether a request under the key is under way, as far as the relay knows. */
+  /** Whether a request under the key is under way, as the relay knows it. */
   isHeld: boolean;
 }
 

@@ -1,4 +1,4 @@
-import { deepStrictEqual, equal } from "node:assert/strict";
+import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { findFolderFaults, type FolderRow } from "./folder_rules.ts";
 import { writeFolderTable } from "./write_folder_table.ts";
 
@@ -64,5 +64,5 @@ Deno.test("writeFolderTable() writes what findFolderFaults() accepts, and the sa
   deepStrictEqual(findFolderFaults("server", lawful, table), []);
   deepStrictEqual(writeFolderTable("server", lawful, table), table);
   const tied = findFolderFaults("server", tree, writeFolderTable("server", tree, {}));
-  equal(tied.filter((fault) => fault.startsWith("circle in server/mail/")).length, 1);
+  strictEqual(tied.filter((fault) => fault.startsWith("circle in server/mail/")).length, 1);
 });

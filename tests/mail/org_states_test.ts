@@ -1,4 +1,4 @@
-/** The states of an org and the ways between them (specification, 3; mail page, "Orgs and the ways in"). */
+/** The states of an org and the ways between them (specification, 3; docs/mail.md, "Orgs"). */
 import assert from "node:assert/strict";
 import { generateKeyPair } from "../../toolkit/generate_key_pair.ts";
 import { accepted, assertMailRefused, MailKeyHolder, newOrg } from "../support/mail_caller.ts";

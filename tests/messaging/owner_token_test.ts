@@ -121,7 +121,7 @@ Deno.test("an owner_token reads whoami, inbox and outbox of its own agent and se
   assert.equal(request.text, '{"body":"for bob","to":"bob_1"}');
   const before = await listRows(relay.deps.kv);
   for (const body of ['{"to":"alice","body":1}', "", "{", '{"to":7}', '{"to":"nobody","body":1}']) {
-    // Whoever holds the key must sign, whatever the request says.
+    // The holder of the key must sign, whatever the request says.
     assertRefused(await bob.bearer("POST", "/v1/messages", { body }), "key_required", /sign/);
   }
   assert.deepEqual(await listRows(relay.deps.kv), before);

@@ -1,4 +1,4 @@
-/** Sends of one commit share the row of their signatures on an exclusive store (docs/adr/0034). */
+/** Sends of one commit share the row of their signatures on an exclusive store (docs/adr/0042). */
 import assert from "node:assert/strict";
 import { assertRefused, assertStatus } from "../support/answer.ts";
 import { countReads } from "../support/count_reads.ts";

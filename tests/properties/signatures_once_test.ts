@@ -118,7 +118,7 @@ async function run(taken: readonly Step[], sharedStore: boolean, counts: Counts)
   }
 
   for (const step of taken) await take(step);
-  // The clock is right for good: who signs anew is served once the floor is passed.
+  // The clock is right for good: who signs again is served once the floor is passed.
   for (const relay of relays) await minute(relay);
   clock.advance(2 * FARTHEST_MS + 75_000);
   await sendNew(1, clock.seconds());

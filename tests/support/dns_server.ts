@@ -1,4 +1,4 @@
-/** A DNS server on this machine of which a test writes every answer, over TCP as the relay asks. */
+/** A DNS server on this machine whose answers a test writes, over TCP as the relay asks. */
 
 /** Records of one type at a name, or what happens in their place. */
 export type DnsFault = "nxdomain" | "servfail" | "refused" | "silence" | "cut" | "nonsense";

@@ -14,7 +14,7 @@ interface IndexRow {
 }
 
 /**
- * @param kv of which no relay runs; what expires is written through it
+ * @param kv of a store without a running relay; what expires is written through it
  * @param nowMs the time by which it expires
  */
 export async function makeRepetitionsFormer(kv: Deno.Kv, nowMs: number): Promise<number> {

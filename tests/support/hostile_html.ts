@@ -23,7 +23,7 @@ const repeated = (start: string, piece: string | ((i: number) => string), end = 
   return pieces.join("") + end;
 };
 
-/** Formatting that lingers behind wrong nesting, and is judged anew at every paragraph. */
+/** Formatting that lingers behind wrong nesting, and is judged again at every paragraph. */
 function lingering(open: (sizeBytes: number) => string) {
   return (sizeBytes: number): string => {
     const start = `<style>b{${PROPERTIES}}.a{${PROPERTIES}}</style><p>${

@@ -59,7 +59,7 @@ export async function startLeapingWorld(
     close: () => Promise.resolve(),
   };
   const start = async (more: { mailer?: Mailer } = {}, clockCheck = true) => {
-    // Its monotonic clock begins anew, as that of another process.
+    // Its monotonic clock starts over, as that of another process.
     const zeroMs = clock.elapsed();
     const relay = await startMailRelay({
       config: { dataDir, sharedStore: shared, clockCheck },

@@ -42,7 +42,7 @@ export async function verifyOrg(
   await kv.set(key, { ...value, trialEndsAtMs: null, verifiedAtMs: nowMs, verifiedEmail: email });
 }
 
-/** All rows of which the key or the value names the text. */
+/** All rows whose key or value names the text. */
 export async function rowsNaming(kv: Deno.Kv, text: string): Promise<string[]> {
   const found: string[] = [];
   for await (const { key, value } of kv.list({ prefix: [] })) {

@@ -1,4 +1,4 @@
-/** A bare SMTP server of which a test decides every step: slow, cut off, or wrong. */
+/** A bare SMTP server whose every step a test decides: slow, cut off, or wrong. */
 /** Steps of a session, in order. "content" is the reply to the final dot. */
 export type SmtpStep = "greeting" | "EHLO" | "MAIL" | "RCPT" | "DATA" | "content" | "RSET";
 

@@ -7,7 +7,7 @@ import type { BlobKind } from "./blob_rig.ts";
 import { delay } from "./pace.ts";
 
 export interface BlobWriter extends AsyncDisposable {
-  /** Blobs of which it has said that they are kept; they grow while it runs. */
+  /** Blobs that it has reported as kept; they grow while it runs. */
   kept: BlobRef[];
   /** Resolves when it has kept so many. */
   hasKept(count: number): Promise<void>;

@@ -1,4 +1,4 @@
-/** `relay mail dns` against a DNS server of which the test writes every answer. */
+/** `relay mail dns` against a DNS server whose every answer the test writes. */
 import assert from "node:assert/strict";
 import { run } from "../../toolkit/cli/run.ts";
 import { RESOLV_CONF, systemNameservers } from "../../toolkit/mail/resolv_conf.ts";

@@ -1,4 +1,4 @@
-/** Whoever pastes an example must not get a program that takes a forged message for a true one. */
+/** Nobody who pastes an example may get a program that takes a forged message for a true one. */
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { VERBS } from "../../toolkit/cli/run.ts";

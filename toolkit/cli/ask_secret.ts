@@ -12,7 +12,7 @@ const ERASE = new Set(["\u0008", "\u007f"]);
  */
 export async function askSecret(prompt: string): Promise<string> {
   const { stdin, stderr } = process;
-  // Before the prompt: whoever answers at once would see what was typed.
+  // Before the prompt: somebody who answers at once would see what was typed.
   stdin.setRawMode(true);
   stderr.write(prompt);
   stdin.setEncoding("utf8");

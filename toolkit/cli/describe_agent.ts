@@ -44,7 +44,7 @@ function contradictedPins(agent: ShownAgent, pins: Pins): string[] {
   );
 }
 
-/** In their normal spelling, as far as they have the form of names. */
+/** In their normal spelling, where they have the form of names. */
 function shownNames({ handle, wordName }: ShownAgent): string[] {
   const normal = normalHandle(handle);
   return [

@@ -33,7 +33,7 @@ function named(profile: AgentProfile, { form }: Identifier): string {
   return form === "handle" ? profile.handle : profile[form];
 }
 
-/** The addresses of agents, as far as they are known. */
+/** The known addresses of agents. */
 export interface AddressBook {
   readonly pins: Pins;
   /** Pinned, found before, or asked for now. An address is its own. @throws as resolveAgent */

@@ -5,7 +5,7 @@ import { NetworkError } from "./network_error.ts";
 const FIRST_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 10_000;
 
-/** Whoever says "at once" again and again (a proxy's `Retry-After: 0`) is not asked without a pause. */
+/** Servers that keep saying "at once" (a proxy's `Retry-After: 0`) are not asked without a pause. */
 const MIN_TOLD_MS = 100;
 
 /** Codes of status 503 that say how the relay is set up: they stay. */

@@ -28,7 +28,7 @@ const NO_BYTES = new Uint8Array(0);
 /**
  * The headers of each try of a call.
  *
- * When a signature has become too old, a call that certainly was not carried out is signed anew. A
+ * When a signature has become too old, a call that certainly was not carried out is signed again. A
  * call that may have been carried out is not tried again.
  */
 export function signing(

@@ -100,7 +100,7 @@ function isWithin(name: string, domain: string): boolean {
 
 /** What DNS says of a record. */
 export interface CheckedRecord extends Finding {
-  /** What stands there now, as far as it concerns the record. */
+  /** What is there now that concerns the record. */
   readonly published: readonly string[];
 }
 

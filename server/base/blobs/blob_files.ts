@@ -21,7 +21,7 @@ import { FILE_MODE } from "./write_batch.ts";
 
 /** This user's alone. */
 const FOLDER_MODE = 0o700;
-/** Folders of which this process knows that they outlive a power cut. */
+/** Folders that are known to outlive a power cut. */
 const KNOWN_FOLDERS = 64;
 /** A folder can vanish between its making and its use: a sweep in another process found it empty. */
 const ATTEMPTS = 3;

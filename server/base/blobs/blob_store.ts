@@ -28,7 +28,7 @@ const SMALL_BYTES = 256 * 1024;
 const READS = 8;
 const MAX_WAITING = 1_000;
 const DROPS_A_COMMIT = 100;
-/** Damaged blobs of which the log has heard already. */
+/** Damaged blobs that the log has already named. */
 const TOLD_DAMAGES = 1_000;
 const SOON_MS = 1_000;
 const DISK_RETRY_MS = 60_000;

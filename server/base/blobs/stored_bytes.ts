@@ -55,7 +55,7 @@ export function countOut(transaction: Transaction, owner: string, bytes: number)
 /** Owners whose bytes one commit counts: records are checked, and one over KV Connect checks ten. */
 const OWNERS_A_COMMIT = 6;
 
-/** The first rows, as far as one commit can count out for their owners. */
+/** The first rows, as many as one commit can count out for their owners. */
 export function ofFirstOwners<Row>(
   rows: readonly Row[],
   ownerOf: (row: Row) => string,

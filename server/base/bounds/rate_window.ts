@@ -1,5 +1,5 @@
 /**
- * Sliding windows of accepted events (decisions, "Limits"). Pure: the caller keeps the stamps.
+ * Sliding windows of accepted events (docs/api.md, "Limits"). Pure: the caller keeps the stamps.
  *
  * A window is a flat list of pairs [timeMs, count], oldest first. Events of one millisecond share a
  * pair; where more than 600 events may lie in a window, events of one second do, or of a longer

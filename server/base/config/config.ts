@@ -39,7 +39,7 @@ export interface Config {
   sharedStore: boolean;
   onDeploy: boolean;
   adminToken?: string;
-  /** Where people reach whoever runs the relay: "mailto:..." or "https://...". */
+  /** Where people reach the relay's operator: "mailto:..." or "https://...". */
   operatorContact?: string;
   /** 32 bytes each; the first encrypts, all decrypt. Empty when unset. */
   custodyKeys: Uint8Array[];

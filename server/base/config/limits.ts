@@ -1,6 +1,6 @@
 /**
  * Every limit of the service, each with its source. An operator overrides them by these
- * names in RELAY_LIMITS (decisions, "Limits"); GET /v1/limits shows the ones in force.
+ * names in RELAY_LIMITS (docs/api.md, "Limits"); GET /v1/limits shows the ones in force.
  */
 import { ConfigError } from "./values.ts";
 
@@ -23,7 +23,7 @@ export interface Limits {
   bodyBytes: number;
   /** Bytes of a raw request body on the messaging API. */
   rawBodyBytes: number;
-  /** Bytes of a tool server's request without the arguments of its tool (decisions, "Bounds added"). */
+  /** Bytes of a tool server's request without the arguments of its tool (docs/api.md, "Limits"). */
   toolEnvelopeBytes: number;
   /** Days a message is kept after sending (section 8). */
   retentionDays: number;
@@ -31,11 +31,11 @@ export interface Limits {
   signatureWindowSeconds: number;
   /** Hours between two digests to one agent (section 8). */
   digestIntervalHours: number;
-  /** Changes of an agent's profile per minute, by PATCH and by the tool (decisions, "Bounds added"). */
+  /** Changes of an agent's profile per minute, by PATCH and by the tool (docs/api.md, "Limits"). */
   profileChangesPerAgentPerMinute: number;
-  /** New owner_tokens of an agent per hour (decisions, "Bounds added"). */
+  /** New owner_tokens of an agent per hour (docs/api.md, "Limits"). */
   tokenRenewalsPerAgentPerHour: number;
-  /** Bytes of accepted sends per client address per hour, in each process (decisions, "Bounds added"). */
+  /** Bytes of accepted sends per client address per hour, in each process (docs/api.md). */
   storedBytesPerIpPerHour: number;
   /** Bytes of retained messages one sender may have in the store. */
   retainedBytesPerSender: number;
@@ -43,7 +43,7 @@ export interface Limits {
   minFreeDiskBytes: number;
   /** Inbox polls that may wait at one time in one process. */
   waitingPolls: number;
-  /** Bytes of a page's rows of inbox or outbox, as answered (decisions, "Bounds added"). */
+  /** Bytes of a page's rows of inbox or outbox, as answered (docs/api.md, "Limits"). */
   pageBytes: number;
   /** The same of check_inbox, in structured content. */
   toolPageBytes: number;
@@ -54,7 +54,7 @@ export interface Limits {
   /** Hours of a trial (section 8), and days after them until it is purged. */
   mailTrialHours: number;
   mailTrialPurgeDays: number;
-  /** Inboxes of a verified org, and of a trial (mail page, "Limits"). */
+  /** Inboxes of a verified org, and of a trial (docs/api.md, "Limits"). */
   mailInboxesPerOrg: number;
   mailInboxesPerTrial: number;
   /** API keys of an org, without those of sign-ins. */
@@ -64,7 +64,7 @@ export interface Limits {
   mailMagicPerIpPerHour: number;
   /** Claim links of an org per hour (section 8). */
   mailClaimsPerOrgPerHour: number;
-  /** Of mail that is sent and received (mail page, "Limits"); limit_notes.ts says what each bounds. */
+  /** Of mail that is sent and received (docs/api.md); limit_notes.ts says what each bounds. */
   mailSendsPerInboxPerHour: number;
   mailRecipientsPerMessage: number;
   mailRecipientsPerOrgPerDay: number;

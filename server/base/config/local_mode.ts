@@ -14,7 +14,7 @@ export interface LocalSettings {
 
 /**
  * Makes sure that a relay in local mode (RELAY_MAIL_DEV) is reached from its machine alone and has no
- * next hop (mail page, "Local mode").
+ * next hop (docs/operations.md, "Local mode").
  * @throws ConfigError naming the variable and what to do
  */
 export function requireLocal(config: LocalSettings): void {

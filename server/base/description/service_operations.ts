@@ -1,4 +1,4 @@
-/** What the service tells of itself (specification, 4.1; decisions, "HTTP in general"). */
+/** What the service tells of itself (specification, 4.1; docs/architecture.md). */
 import { z } from "@hono/zod-openapi";
 import { VERSION } from "../version.ts";
 import type { Operation, Setting } from "./operation.ts";

@@ -14,7 +14,7 @@ export interface SecretForm {
 
 /**
  * The secret of a file, or null where there is no file. Its name is on the disk when this returns:
- * whoever made it may have been killed before it was.
+ * its maker may have been killed before it was.
  * @throws Error naming the path and the form's advice when the file holds anything else
  */
 export async function readSecretFile(path: string, form: SecretForm): Promise<Uint8Array | null> {

@@ -1,8 +1,9 @@
 /**
  * What tells a repetition apart: records and rows which say of a request or of a mail that it has been
- * (docs/adr/0060). The store must not let go of them by itself, since it does so by a clock that may leap.
- * Each stands for its life by the wall clock and by what the store has lived, whichever takes longer, and
- * has one row in an index by which a sweep of ours finds it (repetition_sweep.ts).
+ * (docs/adr/0056). The store must not let go of them by itself, since it does so by a clock that
+ * may leap. Each stands for its life by the wall clock and by what the store has lived, whichever
+ * takes longer, and has one row in an index by which a sweep of ours finds it
+ * (repetition_sweep.ts).
  */
 import type { Transaction } from "../storage/commits/job.ts";
 import { EXPIRY_MARGIN_MS, type Store } from "../storage/rows/store.ts";

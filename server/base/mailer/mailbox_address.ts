@@ -1,7 +1,7 @@
 /**
  * The mailbox that an address most likely leads to. The address is lowercased and loses the part of
  * its local part from the first `+` on. Many hosts deliver that part to the same mailbox
- * (decisions, "Bounds added").
+ * (docs/digest.md, "Unsubscribing").
  * @param email a valid address, at most 320 characters
  */
 export function mailboxAddress(email: string): string {

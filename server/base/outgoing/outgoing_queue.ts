@@ -313,7 +313,7 @@ export class OutgoingQueue {
   readonly #freed = ({ kind, destination = "", dueMs }: OutgoingRow): void =>
     this.#lanes.wake(kind, destination, dueMs);
 
-  /** Reads what is due and begins attempts as far as there is room. */
+  /** Reads what is due and begins attempts while there is room. */
   #advance(): void {
     if (this.#rests) return;
     const nowMs = this.#store.now();

@@ -48,8 +48,8 @@ export class Shares {
   /**
    * Whether an attempt may begin:
    *
-   * - An org that was slow lately, or of which nothing is known, holds one slot. One that was quick takes
-   *   a further one only while more are free besides it than it has: whoever comes next finds room.
+   * - An org that was slow lately, or is unknown, holds one slot. One that was quick takes
+   *   a further one only while more are free besides it than it has, so that the next finds room.
    * - A domain has one attempt that does not hang yet; one that was quick lately has all slots but the
    *   last. What hangs does not count here: a few bad recipients are not their domain.
    * - What is slow by its org or its domain leaves two slots to the others.

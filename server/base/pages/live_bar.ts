@@ -3,7 +3,7 @@ import { html } from "hono/html";
 import { choice } from "../http/fields/query.ts";
 import type { Html } from "./html.ts";
 
-/** Seconds after which a page may load itself anew without a script. */
+/** Seconds after which a page may load itself again without a script. */
 const PERIODS = ["5", "10", "30", "60"] as const;
 export type LivePeriod = typeof PERIODS[number];
 
@@ -24,7 +24,7 @@ export function liveBar(path: string, period: LivePeriod | undefined): Html {
     `;
 }
 
-/** The header by which a browser loads a page anew. */
+/** The header by which a browser loads a page again. */
 export function liveHeaders(period: LivePeriod | undefined): Record<string, string> {
   return period === undefined ? {} : { Refresh: period };
 }

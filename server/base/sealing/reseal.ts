@@ -1,5 +1,5 @@
 /**
- * Rotation of the custody key: what older keys encrypted is encrypted anew under the first, in the
+ * Rotation of the custody key: what older keys encrypted is re-encrypted under the first, in the
  * background after start-up. Rows that are done are skipped, so that it goes on where it was stopped.
  */
 import type { Rows } from "../storage/rows/rows.ts";
@@ -66,7 +66,7 @@ export async function resealRows(options: Resealing): Promise<number | null> {
   return count;
 }
 
-/** One damaged row must not keep the others from being sealed anew. */
+/** One damaged row must not keep the others from being resealed. */
 async function resealKind(
   options: Resealing,
   kind: SealedRows,

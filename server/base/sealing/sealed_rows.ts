@@ -3,10 +3,10 @@ import type { Transaction } from "../storage/commits/group_commit.ts";
 import type { Rows } from "../storage/rows/rows.ts";
 import type { SealedSecret } from "./key_ring.ts";
 
-/** A row that is one sealed secret; a record, since sealing anew and erasing race. */
+/** A row that is one sealed secret; a record, since resealing and erasing race. */
 export interface SealedRow extends SealedSecret {
   v: 1;
-  /** Attempt that wrote the row, where it was written anew. */
+  /** Attempt that wrote the row, where it was rewritten. */
   attempt?: string;
 }
 

@@ -14,7 +14,7 @@ export class StepBudget {
   #done = 0;
   #restAt = STEPS_BETWEEN_RESTS;
 
-  /** @param most that whoever counts wants to take */
+  /** @param most that the counting code wants to take */
   constructor(readonly most: number) {}
 
   /** The budget of a document, in proportion to its length in UTF-16 units. */

@@ -6,7 +6,7 @@ import type { Tool as ListedTool } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { Tool } from "./tool.ts";
 
-/** The tools as clients are told of them, in the order given. */
+/** The tools as clients see them, in the order given. */
 export function listTools<Call>(tools: readonly Tool<Call>[]): ListedTool[] {
   return tools.map(({ name, title, description, hints, input, output }) => ({
     name,

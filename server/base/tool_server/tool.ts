@@ -1,4 +1,4 @@
-/** A tool as a tool server offers it: what clients are told of it, and what it does. */
+/** A tool as a tool server offers it: what clients see of it, and what it does. */
 import type * as z from "zod";
 import type { ToolArguments } from "./tool_arguments.ts";
 
@@ -18,7 +18,7 @@ export interface ToolAnswer<Structured> {
 }
 
 /**
- * @typeParam Call what a tool is told of the request besides its arguments
+ * @typeParam Call what a tool gets of the request besides its arguments
  * @typeParam Output schema of the structured answer
  */
 export interface Tool<Call, Output extends z.ZodObject = z.ZodObject> {

@@ -22,7 +22,7 @@ export interface ToolRouteOptions<Call> {
   pool: BodyPoolName;
   config: Config;
   server: ToolServer<Call>;
-  /** What the tools are told of a request. */
+  /** What the tools get of a request. */
   describeCall(c: Context<HttpEnv>): Call;
 }
 

@@ -23,7 +23,7 @@ const READS_AT_ONCE = 8;
 const LONGEST_PAUSE_MS = 500;
 
 export class MailboxSweeps<R, H extends Head> {
-  /** Versionstamp of each waited record as last seen: whoever waits has read since. */
+  /** Versionstamp of each waited record as last seen: its waiters have read since. */
   readonly #seen = new Map<string, string | null>();
   #wanted = new Set<number>();
   #wantsAll = false;

@@ -1,7 +1,7 @@
 /**
- * Who may call what in the mail area (mail page, "Who may call what"), and what of it a key is told
- * ("Keys"). every route is declared with one of these words; `refusalOf` is the only place that decides
- * by them.
+ * Who may call what in the mail area (docs/api.md, "The mail area"), and what of it a key is told
+ * (docs/mail.md, "Keys that only write"). paths.ts gives every route one of these words;
+ * `refusalOf` is the only place that decides by them.
  */
 import type { MailKey, Permission } from "../records/key_record.ts";
 

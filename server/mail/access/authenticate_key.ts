@@ -1,4 +1,4 @@
-/** Who calls by a mail key (specification, 5.3; mail page, "Who may call what, and the order of checks"). */
+/** Who calls by a mail key (specification, 5.3; docs/api.md, "The mail area"). */
 import type { Context } from "hono";
 import { RelayError } from "../../base/errors.ts";
 import { type BearerCallers, bearerCallers } from "../../base/http/callers/bearer_callers.ts";

@@ -1,4 +1,4 @@
-/** The secret under which the operator's gateway signs what it hands in (mail page, "Receiving"). */
+/** The secret under which the operator's gateway signs what it hands in (docs/mail.md). */
 import { base64 } from "@scure/base";
 import { join } from "node:path";
 import { decodeInboundSecret } from "../../../toolkit/client/inbound_secret.ts";

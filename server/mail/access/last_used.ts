@@ -65,7 +65,7 @@ export class LastUsed {
     }
   }
 
-  /** Writes no row of a key that is no more, and none over a later time, whoever commits meanwhile. */
+  /** Writes no row of a deleted key, and none over a later time, however many commit meanwhile. */
   async #write(uses: readonly Use[]): Promise<void> {
     await this.store.transact(async (transaction) => {
       const orgs = await transaction.getMany<KeysRecord[]>(uses.map(({ orgId }) => keysKey(orgId)));

@@ -1,4 +1,4 @@
-/** Pages of lists in the mail area: `{data, next_cursor}` (mail page, top). */
+/** Pages of lists in the mail area: `{data, next_cursor}` (docs/api.md, "The mail area"). */
 import type { Context } from "hono";
 import { NO_STORE } from "../../base/http/answers/answer.ts";
 import { type CursorContext, type CursorKey, Cursors } from "../../base/http/fields/cursors.ts";

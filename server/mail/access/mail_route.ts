@@ -1,6 +1,6 @@
 /**
  * How a route of the mail area is declared. Each request goes through the same checks in the same
- * order (mail page, "Who may call what, and the order of checks"):
+ * order:
  *
  *  1. the path and its method (app.ts): 404, 405
  *  2. is mail on: 503 `mail_disabled`

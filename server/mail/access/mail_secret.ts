@@ -1,6 +1,6 @@
 /**
  * The one secret of the mail area: 32 random bytes, made with the first org, sealed under the
- * custody key like agents' keys (mail page, "Server secrets"). What is signed with it lives on when
+ * custody key like agents' keys (docs/adr/0036). What is signed with it lives on when
  * the custody key is changed.
  */
 import { hkdfSync } from "node:crypto";
@@ -18,7 +18,7 @@ const BOUND_TO = new TextEncoder().encode("relay mail secret");
 /** ["mail-secret", 0] */
 const secretKey = defineRecord<SealedRow, [n: 0]>(["mail-secret"], 1)(0);
 
-/** The row of the secret, for sealing it anew. */
+/** The row of the secret, for resealing it. */
 export const SEALED_MAIL_SECRET: SealedRows = {
   prefix: "mail-secret",
   boundTo: () => Promise.resolve(BOUND_TO),

@@ -1,6 +1,6 @@
 /**
  * Envelope senders that name message and recipient, so that a bounce says by its address whom it is
- * about, and nobody else can say it (mail page, "Sending"). Pure.
+ * about, and nobody else can say it (docs/mail.md, "Bounces and suppressed addresses"). Pure.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { isMailId } from "../records/mail_id.ts";

@@ -1,5 +1,5 @@
 /**
- * How many bytes an org may keep (mail page, "Limits"): raw mail, what parsing made of it, drafts and
+ * How many bytes an org may keep (docs/api.md): raw mail, what parsing made of it, drafts and
  * stored answers, until they are swept.
  */
 import { storageKey, type StorageRecord } from "../../base/blobs/stored_bytes.ts";

@@ -1,7 +1,7 @@
 /**
  * The one way in which requests of an org write blobs. How much an org writes in an hour is bounded,
  * whatever becomes of it: what is replaced, or refused after it was written, lies on the disk for a
- * while too (mail page, "Limits").
+ * while too (docs/mail.md, "How much").
  */
 import type { BlobRef, Blobs } from "../../base/blobs/blobs.ts";
 import { rateLimited } from "../../base/errors.ts";

@@ -85,7 +85,7 @@ async function attempt(
     const outcome = await mailer.send({ from: from.address, to: told.email, content }, {
       signal: item.signal,
       async beforeContent() {
-        // Whoever changes a draft from now on sees that this mail is under way, and asks anew.
+        // Whoever changes a draft from now on sees that this mail is under way, and asks again.
         const current = await readTold(options, item);
         if (nameOf(current) !== nameOf(told)) throw new Outrun();
         await item.commitData();

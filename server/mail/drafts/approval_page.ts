@@ -1,4 +1,4 @@
-/** The page on which a person reads a draft, all of it, and decides (mail page, "Drafts"). */
+/** The page on which a person reads a draft, all of it, and decides (docs/mail.md). */
 import { html, raw } from "hono/html";
 import { answerPage } from "../../base/pages/answer_page.ts";
 import { factList } from "../../base/pages/fact_list.ts";

@@ -1,5 +1,5 @@
 /**
- * Asks a person to approve a draft, in the commit that makes or changes it (mail page, "Drafts"). So
+ * Asks a person to approve a draft, in the commit that makes or changes it (docs/mail.md). So
  * many mails an hour an org; then one summary, which names all that came meanwhile.
  */
 import {

@@ -1,4 +1,4 @@
-/** What a draft would say, as one hash: what somebody approves is what is sent (mail page, "Drafts"). Pure. */
+/** What a draft would say, as one hash: what somebody approves is what is sent. Pure. */
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../../toolkit/canonical_json.ts";
 import type { JsonValue } from "../../../toolkit/json_value.ts";

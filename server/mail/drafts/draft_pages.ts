@@ -1,4 +1,4 @@
-/** Pages of an inbox's drafts, the newest first (mail page, "Lists, polling, search"). */
+/** Pages of an inbox's drafts, the newest first. */
 import { Buffer } from "node:buffer";
 import { BoundedPage } from "../../base/http/fields/bounded_page.ts";
 import type { Rows } from "../../base/storage/rows/rows.ts";

@@ -1,5 +1,5 @@
 // Over 300 lines: what is written ahead of a commit, and given up where none comes, stands together.
-/** Drafts of inboxes: made, found, changed, discarded (mail page, "Drafts"). */
+/** Drafts of inboxes: made, found, changed, discarded (docs/mail.md). */
 import { Buffer } from "node:buffer";
 import type { BlobRef, Blobs } from "../../base/blobs/blobs.ts";
 import { RelayError } from "../../base/errors.ts";
@@ -411,7 +411,7 @@ export class Drafts {
     return await this.services.written.write([orgId, inboxId], [bytes]);
   }
 
-  /** The attachments as changed; their bytes are written anew only where others are among them. */
+  /** The attachments as changed; their bytes are rewritten only where others are among them. */
   async #changedFiles(
     { orgId, inboxId, attachments, files, nextAttachment }: DraftRow,
     wanted: readonly (DraftAttachment | NewAttachment)[],

@@ -1,4 +1,4 @@
-/** Drafts in the API description (mail page, "Drafts"). */
+/** Drafts in the API description (docs/mail.md, "An agent writes, a person sends"). */
 import { z } from "@hono/zod-openapi";
 import type { Limits } from "../../base/config/limits.ts";
 import type { DescribedRoutes } from "../access/paths.ts";

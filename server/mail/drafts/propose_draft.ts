@@ -1,4 +1,4 @@
-/** What becomes of a message that a person has to approve first: a draft (mail page, "Sending"). */
+/** What becomes of a message that a person has to approve first: a draft (docs/mail.md). */
 import type { KeyedCommit } from "../../base/idempotency/key_use.ts";
 import { mayRead } from "../access/access.ts";
 import type { MailCaller } from "../access/authenticate_key.ts";

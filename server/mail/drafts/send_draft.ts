@@ -1,4 +1,4 @@
-/** Sends drafts: the commit that accepts the message takes the draft away (mail page, "Drafts"). */
+/** Sends drafts: the commit that accepts the message takes the draft away (docs/mail.md). */
 import { RelayError } from "../../base/errors.ts";
 import type { KeyedCommit } from "../../base/idempotency/key_use.ts";
 import type { MailboxTransaction } from "../core/mailboxes.ts";

@@ -1,4 +1,4 @@
-/** How well an org's mail arrives (mail page, "Figures"). Pure. */
+/** How well an org's mail arrives (docs/mail.md, "Usage and health"). Pure. */
 import type { Counts } from "../records/figures_record.ts";
 
 export type HealthState = "healthy" | "warning" | "critical";

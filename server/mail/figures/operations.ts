@@ -1,4 +1,4 @@
-/** Figures in the API description (mail page, "Figures"). */
+/** Figures in the API description (docs/mail.md, "Usage and health"). */
 import { z } from "@hono/zod-openapi";
 import { time } from "../../base/description/schemas/values.ts";
 import type { DescribedRoutes } from "../access/paths.ts";

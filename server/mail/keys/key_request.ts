@@ -1,4 +1,4 @@
-/** What a request asks a new key to be (mail page, "Keys"). Pure. */
+/** What a request asks a new key to be (docs/mail.md, "Keys"). Pure. */
 import type { JsonObject, JsonValue } from "../../../toolkit/json_value.ts";
 import { invalidJson, RelayError } from "../../base/errors.ts";
 import { readTime } from "../../base/http/fields/read_time.ts";

@@ -1,4 +1,4 @@
-/** The API keys of orgs: made, listed, deleted (specification, 4.7 and 5.3; mail page, "Keys"). */
+/** The API keys of orgs: made, listed, deleted (specification, 4.7 and 5.3; docs/mail.md). */
 import { RelayError } from "../../base/errors.ts";
 import type { Limits } from "../../base/config/limits.ts";
 import type { GroupCommit, Transaction } from "../../base/storage/commits/group_commit.ts";

@@ -1,4 +1,4 @@
-/** The key that a sign-in makes (mail page, "Keys"). */
+/** The key that a sign-in makes (docs/mail.md, "Signing in"). */
 import type { Transaction } from "../../base/storage/commits/job.ts";
 import type { RecordCache } from "../../base/storage/commits/record_cache.ts";
 import { DAY_MS } from "../../base/time/time_units.ts";

@@ -1,6 +1,6 @@
 /**
- * Tokens of links in mails (mail page, "Server secrets"): the id of a record and an HMAC of what it is
- * for. The store never has a token: it is made anew whenever its mail is sent.
+ * Tokens of links in mails (docs/adr/0036): the id of a record and an HMAC of what it is
+ * for. The store never has a token: it is made again whenever its mail is sent.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Buffer } from "node:buffer";

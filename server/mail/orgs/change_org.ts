@@ -18,12 +18,12 @@ export interface OrgChanges {
 export interface ErasureRow {
   v: 1;
   sinceMs: number;
-  /** Hashes of the keys that it had, of which the sweep has yet to erase the rows. */
+  /** Hashes of the keys that it had; the sweep has yet to erase their rows. */
   keyHashes: readonly string[];
 }
 export const erasureKey = (orgId: string): Deno.KvKey => ["mail-erasure", orgId];
 
-/** Hides an org and kills its keys, whoever deletes or purges it; a sweep erases the rest. */
+/** Hides an org and kills its keys, deleted or purged; a sweep erases the rest. */
 export function stageErasure(transaction: Transaction, org: OrgRecord): OrgRecord {
   const { id, verifiedEmail } = org;
   const { nowMs } = transaction;

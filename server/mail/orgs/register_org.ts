@@ -19,7 +19,7 @@ import {
 } from "../records/org_record.ts";
 import type { RegistrationRequest } from "./registration_request.ts";
 
-/** A signature is remembered so much longer than its timestamp can pass (decisions, "Messages"). */
+/** A signature is remembered so much longer than its timestamp can pass (docs/adr/0056). */
 const REPLAY_MARGIN_MS = 60_000;
 const FIRST_KEY_NAME = "registration";
 

@@ -66,7 +66,7 @@ export function readRegistration(
   return { publicKey: public_key, timestampSeconds: timestamp, label };
 }
 
-/** The toolkit's rule (decisions, "Identity"): strict form, then the native verifier. */
+/** The toolkit's rule (docs/verification.md): strict form, then the native verifier. */
 function isSignedBy(publicKey: Uint8Array, signed: string, signature: string): boolean {
   if (!SIGNATURE.test(signature)) return false;
   const bytes = Buffer.from(signature, "base64");

@@ -63,7 +63,7 @@ export function* readBodyTexts(
   const whole = (parts: readonly MailPart[]) => joinTexts(parts.map(textOf));
   const finish = (parts: readonly MailPart[]) => cutText(clean(whole(parts)), warnings);
 
-  /** Their beginning, as far as it is compared. */
+  /** Their beginning, the part that is compared. */
   const beginning = (parts: readonly MailPart[]) => {
     let text = "";
     for (const part of parts) {

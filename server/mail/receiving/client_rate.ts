@@ -1,4 +1,4 @@
-/** How many messages the mail server of a client may hand in within an hour (mail page, "Limits"). */
+/** How many messages the mail server of a client may hand in within an hour (docs/api.md). */
 import { countedAddress, hashClientAddress } from "../../base/http/callers/client_address.ts";
 import type { Limits } from "../../base/config/limits.ts";
 import { admit, type WindowRule } from "../../base/bounds/rate_window.ts";

@@ -1,6 +1,6 @@
 /**
  * Addresses at the relay's domain that are no inbox's own: those that bounces come back to, and the
- * operator's (mail page, "Receiving").
+ * operator's (docs/mail.md, "Handing mail in").
  */
 import { readBounceAddress } from "../composing/bounce_address.ts";
 import type { BounceReports } from "./reports/bounce_reports.ts";

@@ -1,4 +1,4 @@
-/** Who a message came from and for whom, as the gateway says in X-Relay-Envelope (mail page, "Receiving"). Pure. */
+/** Who a message came from and for whom, as the gateway says in X-Relay-Envelope. Pure. */
 import type { JsonObject } from "../../../toolkit/json_value.ts";
 import { invalidJson } from "../../base/errors.ts";
 import { countedAddress } from "../../base/http/callers/client_address.ts";

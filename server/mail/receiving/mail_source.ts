@@ -1,4 +1,4 @@
-/** Who a message came from, as far as that is known unread. Pure. */
+/** Who a message came from, as known before it is read. Pure. */
 import { countedAddress } from "../../base/http/callers/client_address.ts";
 import type { Envelope } from "./envelope.ts";
 

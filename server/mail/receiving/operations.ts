@@ -1,4 +1,4 @@
-/** Handing in mail, in the API description (mail page, "Receiving"). */
+/** Handing in mail, in the API description (docs/mail.md, "Handing mail in"). */
 import { z } from "@hono/zod-openapi";
 import type { Limits } from "../../base/config/limits.ts";
 import type { DescribedRoutes } from "../access/paths.ts";

@@ -1,6 +1,6 @@
 /**
  * Mail to postmaster@ and abuse@, which goes on to the operator: as it came, within a mail of the
- * relay's own, so that no filter on the way reads it as the relay's words (mail page, "Receiving").
+ * relay's own, so that no filter on the way reads it as the relay's words (docs/mail.md).
  */
 import type { Blobs } from "../../base/blobs/blobs.ts";
 import { RelayError } from "../../base/errors.ts";
@@ -93,7 +93,7 @@ export class OperatorMail {
       else outgoing.wake(item);
       return { code: null };
     } catch (error) {
-      // After a commit of which nobody knows, the sweep decides.
+      // After a commit of unknown outcome the sweep decides.
       if (!(error instanceof RelayError)) await blobs.discard(blob);
       if (error instanceof RateReached) {
         return { code: "rate_limited", retryAfterMs: error.retryAfterMs };

@@ -6,7 +6,7 @@
  * In order: who has an inbox, the repetition of a former message, what can be refused unread, then
  * parsing and the checks of its sender, once for all inboxes, then each inbox's lists, and a commit
  * that decides again what may have changed meanwhile. What is refused counts apart from what an inbox
- * takes (docs/adr/0047): no sender can use up an inbox's rate by mail that it refuses.
+ * takes (docs/adr/0039): no sender can use up an inbox's rate by mail that it refuses.
  */
 import { base64urlnopad } from "@scure/base";
 import type { BlobRef, Blobs } from "../../base/blobs/blobs.ts";

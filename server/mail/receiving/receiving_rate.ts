@@ -1,4 +1,4 @@
-/** How much mail an inbox takes in an hour (mail page, "Limits"). Pure. */
+/** How much mail an inbox takes in an hour (docs/api.md, "Limits"). Pure. */
 import type { Limits } from "../../base/config/limits.ts";
 import { admit } from "../../base/bounds/rate_window.ts";
 import { HOUR_MS } from "../../base/time/time_units.ts";

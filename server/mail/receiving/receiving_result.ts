@@ -1,4 +1,4 @@
-/** What a sender is told of a message once nothing of it has to be tried again. Pure. */
+/** What a sender is answered once nothing of a message has to be tried again. Pure. */
 import { unavailable } from "../../base/errors.ts";
 import { isTemporary, type Outcome, type RefusedCode } from "./received_mail.ts";
 

@@ -1,5 +1,5 @@
 /**
- * How many messages of an hour were refused, by whatever they are counted under (docs/adr/0047). In
+ * How many messages of an hour were refused, by whatever they are counted under (docs/adr/0039). In
  * memory, and for a bounded number of names: a row of each would cost a commit for every message that is
  * not wanted, and what is to be bounded is the work of this process. What is forgotten may be refused
  * once more.
@@ -13,7 +13,7 @@ const MAX_NAMES = 4_096;
 
 export class RefusalWindows {
   readonly #windows = new BoundedMap<string, Window>(MAX_NAMES);
-  /** Messages of which nobody knows yet whether they are refused. */
+  /** Messages that may still be refused or not. */
   readonly #reserved = new Map<string, number>();
 
   /** @param now Unix milliseconds */

@@ -3,7 +3,7 @@ import type { Inbox } from "../records/inbox_record.ts";
 import type { MailAuth } from "../records/message_record.ts";
 
 /**
- * Whether an inbox's lists keep a message out (mail page, "Inboxes"); "unknown" where that rests on
+ * Whether an inbox's lists keep a message out (docs/mail.md); "unknown" where that rests on
  * what is not known yet, or on checks of the sender that could not be made. Pure.
  *
  * @param from undefined where it could not be read yet

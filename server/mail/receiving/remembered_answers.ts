@@ -1,4 +1,4 @@
-/** What a gateway was answered under a webhook-id, for when it asks again (mail page, "Receiving"). */
+/** What a gateway was answered under a webhook-id, for when it asks again (docs/mail.md). */
 import { Buffer } from "node:buffer";
 import { BoundedMap } from "../../base/bounds/bounded_map.ts";
 import { type RelayError, unavailable } from "../../base/errors.ts";
@@ -58,7 +58,7 @@ export interface RememberedAnswersServices {
 export class RememberedAnswers {
   /**
    * Of messages that nobody took. Forgotten, they cost nobody a message, and written, each of them would
-   * cost a commit: a flood of mail that is not wanted has none (docs/adr/0047).
+   * cost a commit: a flood of mail that is not wanted has none (docs/adr/0039).
    */
   readonly #refusals = new BoundedMap<string, { answer: RememberedAnswer; atElapsedMs: number }>(
     KEPT_REFUSALS,

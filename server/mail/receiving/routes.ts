@@ -1,4 +1,4 @@
-/** POST /v1/mail/inbound/raw: the operator's gateway hands in a message (mail page, "Receiving"). */
+/** POST /v1/mail/inbound/raw: the operator's gateway hands in a message (docs/mail.md). */
 import { JSON_HEADERS, NO_STORE } from "../../base/http/answers/answer.ts";
 import { readBody } from "../../base/http/routes/read_body.ts";
 import type { Limits } from "../../base/config/limits.ts";

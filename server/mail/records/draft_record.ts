@@ -20,7 +20,7 @@ export interface DraftAttachment {
 
 /** That a person was asked to approve a draft. */
 export interface AskedApproval {
-  /** Whose mailbox the link goes to; another owner of the org is asked anew. */
+  /** Whose mailbox the link goes to; another owner of the org is asked again. */
   email: string;
   /** Row of the outgoing queue that carries the link of the newest revision. */
   mailId: string;
@@ -66,7 +66,7 @@ export interface DraftRow {
   updatedAtMs: number;
   /** Null while nobody is asked. */
   asked: AskedApproval | null;
-  /** The answer under an Idempotency-Key that told of it; absent where none did. */
+  /** The answer under an Idempotency-Key that showed it; absent where none did. */
   answer?: StoredAnswer;
 }
 

@@ -1,4 +1,4 @@
-/** E-mail addresses of people, as sign-in, claims and recipients take them (mail page, "Orgs and the ways in"). Pure. */
+/** E-mail addresses of people, as sign-in, claims and recipients take them (docs/mail.md). Pure. */
 import { domainToASCII } from "node:url";
 import { RelayError } from "../../base/errors.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Who owned an org in the last 7 days, and what becomes of their ways back (mail page, "Orgs and the
- * ways in"). The oldest of them comes first: nothing that a later owner does ends their way. Pure.
+ * Who owned an org in the last 7 days, and what becomes of their ways back (docs/mail.md). The
+ * oldest of them comes first: nothing that a later owner does ends their way. Pure.
  */
 import type { OrgRecord, Restore } from "./org_record.ts";
 
@@ -31,7 +31,7 @@ export function livingRestores(
  * The change that is undone when a former owner proves again who they are: the earliest that took the
  * org from them, or that they were told of, so that nothing of a stranger stays. An identity counts only
  * where the oldest owner had it: a thief may have attached it to a later one, who was not asked.
- * @returns null for whoever owns the org now, and for who did not in the last 7 days
+ * @returns null for its present owner, and for anybody who did not own it in the last 7 days
  */
 export function changeToUndo(
   org: Restores & Owner,
@@ -65,7 +65,7 @@ export function withRestore(
 
 /**
  * What is left when the owner shuts everybody else out: their own ways back, and that of the oldest
- * owner. A thief may be the one who shuts out; that one must not end the way of whom they robbed.
+ * owner. A thief may be the one who shuts out; that one must not end the way back of the robbed.
  */
 export function restoresOfOwner(org: Restores & Owner, nowMs: number): readonly Restore[] {
   return livingRestores(org, nowMs)

@@ -1,4 +1,4 @@
-/** Which org an identity of Google's signs in to (mail page, "Orgs and the ways in"). */
+/** Which org an identity of Google's signs in to (docs/mail.md, "Signing in with Google"). */
 import type { Limits } from "../../base/config/limits.ts";
 import { defineRecord } from "../../base/storage/commits/record_key.ts";
 import type { Transaction } from "../../base/storage/commits/job.ts";

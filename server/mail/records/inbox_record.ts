@@ -1,4 +1,4 @@
-/** Inboxes as the store holds them, and as answers show them (mail page, "Records"). */
+/** Inboxes as the store holds them, and as answers show them (docs/mail.md, "Inboxes"). */
 import { defineRecord } from "../../base/storage/commits/record_key.ts";
 import { timestamp } from "../../base/time/timestamp.ts";
 import type { OrgState } from "./org_record.ts";
@@ -63,7 +63,7 @@ export interface Inbox extends InboxRecord {
   entries: Readonly<Record<AddressListName, readonly string[]>>;
 }
 
-/** What a key is told of an inbox that it may change and not read: nothing that others wrote. */
+/** What a key sees of an inbox that it may change and not read: nothing that others wrote. */
 export function markedInbox(shown: ReturnType<typeof shownInbox>) {
   const { display_name: _, allow_send: __, allow_receive: ___, block_receive: ____, ...marks } =
     shown;

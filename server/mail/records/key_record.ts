@@ -89,7 +89,7 @@ export function isOwnerKey(key: MailKey, nowMs: number): boolean {
   return key.scope === "org" && key.permissions.includes("inbox:write") && isLive(key, nowMs);
 }
 
-/** The record of a key as answers show it (mail page, "Records"). */
+/** The record of a key as answers show it (docs/mail.md, "Keys"). */
 export function shownKey(key: MailKey, lastUsedAtMs: number | null) {
   return {
     id: key.id,

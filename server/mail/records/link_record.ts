@@ -42,7 +42,7 @@ export interface RestoreLink extends AskedLink {
   sinceMs: number;
 }
 
-/** Tells an owner of whom the org was taken who has no way back: those before them come first. */
+/** Notifies an owner who lost the org and has no way back: those before them come first. */
 export interface DisplacedNotice extends Link {
   kind: "displaced";
   orgId: string;

@@ -1,4 +1,4 @@
-/** What a request to send asks for, as plain data (mail page, "Sending"). */
+/** What a request to send asks for, as plain data (docs/mail.md, "A message"). */
 import type { Limits } from "../../base/config/limits.ts";
 import type { MailAddress } from "../reading/parsed/parsed_mail.ts";
 

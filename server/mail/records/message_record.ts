@@ -1,4 +1,4 @@
-/** Messages as the store holds them (mail page, "Records"); what they say at length lies in a blob. */
+/** Messages as the store holds them (docs/mail.md); what they say at length lies in a blob. */
 import type { BlobRef } from "../../base/blobs/blobs.ts";
 import type { MailAddress, ParsedFacts } from "../reading/parsed/parsed_mail.ts";
 import type { StoredAnswer } from "./stored_answer.ts";
@@ -13,7 +13,7 @@ export type AuthResult =
   | "permerror";
 export type AuthVerdict = "pass" | "fail" | "error" | "none";
 
-/** What SPF, DKIM and DMARC said when the message came (mail page, "auth"). */
+/** What SPF, DKIM and DMARC said when the message came (docs/mail.md, "Who sent it"). */
 export interface MailAuth {
   spf: AuthResult;
   dkim: AuthResult;
@@ -43,7 +43,7 @@ export type FailureReason =
   | "suppressed"
   | "next_hop_refused";
 
-/** How it stands with one address of an outbound message (mail page, "Recipient status"). */
+/** How it stands with one address of an outbound message (docs/mail.md, "What became of it"). */
 export interface Recipient {
   /** Lowercased. */
   address: string;
@@ -90,7 +90,7 @@ export interface MessageRow extends ParsedFacts {
   blob: BlobRef;
   /** Hash under which a repetition of an inbound message is known. */
   repeatKey: string | null;
-  /** Answers under Idempotency-Keys that told of it; absent where none did. */
+  /** Answers under Idempotency-Keys that showed it; absent where none did. */
   answers?: readonly StoredAnswer[];
 }
 

@@ -104,7 +104,7 @@ export const trialKey = (endsAtMs: number, orgId: string): Deno.KvKey => [
  */
 export type OrgState = "trial" | "verified" | "expired" | "gone";
 
-/** The state of an org at a time (specification, section 3; mail page, "Orgs and the ways in"). Pure. */
+/** The state of an org at a time (specification, section 3; docs/mail.md, "Orgs"). Pure. */
 export function orgState(
   org: Pick<OrgRecord, "trialEndsAtMs" | "deletedAtMs">,
   nowMs: number,

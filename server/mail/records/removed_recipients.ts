@@ -1,4 +1,4 @@
-/** What a message that goes leaves behind in the figures (mail page, "Figures"). Pure. */
+/** What a message that goes leaves behind in the figures (docs/mail.md). Pure. */
 import type { MessageRow, RecipientStatus } from "./message_record.ts";
 import { added, type Counts } from "./figures_record.ts";
 

@@ -1,4 +1,4 @@
-/** What a message or draft knows of the answer that told of it, under an Idempotency-Key. */
+/** What a message or draft knows about the answer that showed it, under an Idempotency-Key. */
 import type { BlobRef } from "../../base/blobs/blobs.ts";
 import type { ReservedUse } from "../../base/idempotency/reserved_requests.ts";
 import { defineRecord } from "../../base/storage/commits/record_key.ts";
@@ -19,6 +19,6 @@ export interface StoredAnswer {
   /** Bytes in a row of the store; 0 where a blob has them. */
   rowBytes: number;
   blob: BlobRef | null;
-  /** The draft that it told of; none where it told of a message. */
+  /** The draft that it showed; none where it showed a message. */
   draft?: { id: string; createdByKey: string; createdAtMs: number };
 }

@@ -1,4 +1,4 @@
-/** Threads as the store holds them (mail page, "Records"). */
+/** Threads as the store holds them (docs/mail.md, "Threads"). */
 import type { MailAddress } from "../reading/parsed/parsed_mail.ts";
 
 /** A row of an inbox; as messages it changes in commits of its mailbox alone. */

@@ -1,4 +1,4 @@
-/** Which orgs carry an address, and which of them a sign-in by it opens (mail page, "Orgs and the ways in"). */
+/** Which orgs carry an address, and which of them a sign-in by it opens (docs/mail.md). */
 import type { Rows } from "../../base/storage/rows/rows.ts";
 import type { Limits } from "../../base/config/limits.ts";
 import type { Transaction } from "../../base/storage/commits/job.ts";

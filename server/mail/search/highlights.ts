@@ -1,4 +1,4 @@
-/** The words around what a search found (mail page, "Lists, polling, search"). Pure. */
+/** The words around what a search found (docs/mail.md, "Searching"). Pure. */
 import type { Span } from "./term_matcher.ts";
 
 export interface Highlights {

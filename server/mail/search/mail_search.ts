@@ -1,6 +1,6 @@
 /**
- * Searches mail by reading it, the newest first (mail page, "Lists, polling, search"). A search looks
- * at so many messages in so much time, in slices, and says where to go on.
+ * Searches mail by reading it, the newest first (docs/mail.md, "Searching"). A search looks
+ * at so many messages in so much time, in turns, and says where to go on.
  */
 import type { Blobs } from "../../base/blobs/blobs.ts";
 import { unavailable } from "../../base/errors.ts";

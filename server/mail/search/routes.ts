@@ -1,4 +1,4 @@
-/** GET /v1/mail/search (mail page, "Lists, polling, search"). */
+/** GET /v1/mail/search (docs/mail.md, "Searching"). */
 import { Buffer } from "node:buffer";
 import { JSON_HEADERS, NO_STORE } from "../../base/http/answers/answer.ts";
 import type { AnswerBudget } from "../../base/http/answers/answer_budget.ts";

@@ -1,4 +1,4 @@
-/** The query of a search (mail page, "Lists, polling, search"). */
+/** The query of a search (docs/mail.md, "Searching"). */
 import { createHash } from "node:crypto";
 import { invalidJson } from "../../base/errors.ts";
 import { choice, type Parameter, readQuery, text } from "../../base/http/fields/query.ts";

@@ -1,7 +1,7 @@
 /**
  * What searches compare: runs of letters, numbers and marks in NFKC, lowercased, without diacritics;
- * runs of scripts that are written without spaces as overlapping pairs (mail page, "Lists, polling,
- * search"). Text and queries are cut alike. Pure.
+ * runs of scripts that are written without spaces as overlapping pairs (docs/mail.md). Text and
+ * queries are cut alike. Pure.
  */
 
 export interface Token {
@@ -57,7 +57,7 @@ function* matchesOf(expression: RegExp, text: string): Generator<RegExpExecArray
   }
 }
 
-/** A text of which every token is a part; much sooner made than its tokens. */
+/** A text that contains every token; much cheaper to make than its tokens. */
 export function fold(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   return text.normalize("NFKC").toLowerCase().normalize("NFD").replaceAll(DIACRITIC, "")

@@ -1,4 +1,4 @@
-/** Requests that send, from whoever may call to the answer: steps 7 to 11 of mail_route.ts. */
+/** Requests that send, from the caller's rights to the answer: steps 7 to 11 of mail_routes.ts. */
 import { RelayError } from "../../base/errors.ts";
 import type { Limits } from "../../base/config/limits.ts";
 import type { KeyedCommit } from "../../base/idempotency/key_use.ts";

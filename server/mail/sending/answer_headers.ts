@@ -4,7 +4,7 @@ import { cleanLineOf } from "../composing/requests/clean_line_of.ts";
 import { MAX_SUBJECT } from "../composing/requests/read_extras.ts";
 
 const MAX_REFERENCES = 50;
-/** What is kept of Message-IDs (mail page, "Sending"); brackets within would end them early. */
+/** What is kept of Message-IDs (docs/mail.md); brackets within would end them early. */
 const MESSAGE_ID = /^[\x21-\x3b\x3d\x3f-\x7e]{1,250}$/;
 
 export type SubjectPrefix = "Re:" | "Fwd:";

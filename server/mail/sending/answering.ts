@@ -1,4 +1,4 @@
-/** Replies and forwards as messages to send (mail page, "Sending"). */
+/** Replies and forwards as messages to send (docs/mail.md, "Answers and forwards"). */
 import type { Blobs } from "../../base/blobs/blobs.ts";
 import { RelayError } from "../../base/errors.ts";
 import type { Limits } from "../../base/config/limits.ts";

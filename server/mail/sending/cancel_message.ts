@@ -1,4 +1,4 @@
-/** Takes a scheduled message back before it goes out (mail page, "Endpoints besides"). */
+/** Takes a scheduled message back before it goes out (docs/mail.md, "A message"). */
 import { RelayError } from "../../base/errors.ts";
 import type { Store } from "../../base/storage/rows/store.ts";
 import { messageStatus } from "../mailbox/statuses/message_status.ts";

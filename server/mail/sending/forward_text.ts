@@ -1,4 +1,4 @@
-/** The body of a forwarded message (mail page, "Endpoints"). Pure. */
+/** The body of a forwarded message (docs/mail.md, "Answers and forwards"). Pure. */
 import type { MailAddress } from "../reading/parsed/parsed_mail.ts";
 import type { MessageRow } from "../records/message_record.ts";
 import { cleanLineOf } from "../composing/requests/clean_line_of.ts";

@@ -1,4 +1,4 @@
-/** An attachment of a stranger's mail, made fit to go on (mail page, "Endpoints"). Pure. */
+/** An attachment of a stranger's mail, made fit to go on (docs/mail.md). Pure. */
 import type { NewAttachment } from "../records/message_content.ts";
 import type { FoundAttachment } from "../reading/parsed/parsed_mail.ts";
 import { cleanLineOf } from "../composing/requests/clean_line_of.ts";

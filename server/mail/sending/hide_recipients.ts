@@ -1,4 +1,4 @@
-/** Refusals for keys that may not read (mail page, "Keys"). */
+/** Refusals for keys that may not read (docs/mail.md, "Keys that only write"). */
 import { type ErrorCode, RelayError } from "../../base/errors.ts";
 
 /** What names addresses; here the caller has given none of them. */

@@ -1,4 +1,4 @@
-/** Cuts loops of two programs that answer each other (mail page, "Sending"). Pure. */
+/** Cuts loops of two programs that answer each other (docs/mail.md). Pure. */
 import { rateLimited } from "../../base/errors.ts";
 import type { Automated } from "../reading/parsed/parsed_mail.ts";
 import { admit, type Window } from "../../base/bounds/rate_window.ts";

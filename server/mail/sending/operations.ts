@@ -1,4 +1,4 @@
-/** Sending, replies and forwards in the API description (mail page, "Sending"). */
+/** Sending, replies and forwards in the API description (docs/mail.md, "Sending mail"). */
 import { z } from "@hono/zod-openapi";
 import type { Limits } from "../../base/config/limits.ts";
 import type { DescribedRoutes } from "../access/paths.ts";

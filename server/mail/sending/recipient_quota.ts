@@ -1,4 +1,4 @@
-/** How many recipients an org may write to (mail page, "Limits"), decided in the commit that accepts. */
+/** How many recipients an org may write to (docs/mail.md), decided in the commit that accepts. */
 import { rateLimited } from "../../base/errors.ts";
 import type { Limits } from "../../base/config/limits.ts";
 import type { Transaction } from "../../base/storage/commits/job.ts";

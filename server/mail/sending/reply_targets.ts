@@ -1,4 +1,4 @@
-/** Whom an answer goes to (mail page, "Sending"). Pure. */
+/** Whom an answer goes to (docs/mail.md, "Answers and forwards"). Pure. */
 import { RelayError } from "../../base/errors.ts";
 import { domainOf } from "../../base/outgoing/recipient_domain.ts";
 import { isBounceAddress } from "../composing/bounce_address.ts";
@@ -80,7 +80,7 @@ function usableAddress({ name, address }: MailAddress, ownAddress: string): Mail
   return [{ name: name === null ? null : cleanLineOf(name, MAX_NAME) || null, address }];
 }
 
-/** Whether an address leads to an inbox: in any case, with anything behind a `+` (mail page, "Inboxes"). */
+/** Whether an address leads to an inbox: in any case, with anything behind a `+` (docs/mail.md). */
 export function isSpellingOf(ownAddress: string, address: string): boolean {
   const at = address.lastIndexOf("@");
   const [localPart] = address.slice(0, at).split("+");

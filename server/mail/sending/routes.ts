@@ -1,4 +1,4 @@
-/** Routes that send: send, reply, forward, cancel (mail page, "Sending"). */
+/** Routes that send: send, reply, forward, cancel (docs/mail.md, "Sending mail"). */
 import type { Blobs } from "../../base/blobs/blobs.ts";
 import { maySee } from "../access/access.ts";
 import type { SendsInFlight } from "../mailbox/statuses/sends_in_flight.ts";

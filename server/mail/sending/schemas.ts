@@ -1,4 +1,4 @@
-/** What requests to send have in common, as schemas of the API description (mail page, "Sending"). */
+/** What requests to send have in common, as schemas of the API description (docs/mail.md). */
 import { z } from "@hono/zod-openapi";
 
 const address = z.union([

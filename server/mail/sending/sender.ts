@@ -1,6 +1,6 @@
 // Over 300 lines: what is refused before composing and what the one commit decides again stand side by side.
 /**
- * Accepts messages of inboxes (mail page, "Sending"): what is refused is refused before anything is
+ * Accepts messages of inboxes (docs/mail.md): what is refused is refused before anything is
  * composed, and decided again in the one commit that stores message, mails to be delivered, counts and
  * the answer under an Idempotency-Key.
  */
@@ -75,7 +75,7 @@ export interface SendingParty {
 export interface MessageExtras {
   /** Reads rows of the inbox that plan() rests on; they still hold when it is called. */
   prepare(): Promise<void>;
-  /** An answer that told of what the message was before. */
+  /** An answer that showed what the message was before. */
   answer?(): StoredAnswer | undefined;
   /** Called first. @returns the guard as it is left @throws RelayError to refuse */
   plan(given: MailboxTransaction, row: MessageRow): Mailbox;

@@ -1,4 +1,4 @@
-/** How many mails with links an e-mail address gets in an hour, whoever asks for them (specification, 8; mail page, "Orgs and the ways in"). */
+/** How many mails with links an e-mail address gets in an hour, from all who ask (specification, 8). */
 import { mailboxAddress } from "../../base/mailer/mailbox_address.ts";
 import { rateLimited } from "../../base/errors.ts";
 import { hashClientAddress } from "../../base/http/callers/client_address.ts";

@@ -90,7 +90,7 @@ async function attempt(
     return noticeOutcome(item, outcome, store.random(1)[0]! / 256);
   } catch (error) {
     if (!(error instanceof Withdrawn)) throw error;
-    // Read anew at once: nothing goes out, or a notice in the link's place.
+    // Read again at once: nothing goes out, or a notice in the link's place.
     return { result: "retry", reason: WITHDRAWN, afterMs: 0, untried: true };
   }
 }

@@ -141,7 +141,7 @@ function deleteButton(apiKey: string): Html {
   });
 }
 
-/** Whoever follows a link to an org that its operator has suspended. */
+/** For somebody who follows a link to a suspended org. */
 export function answerSuspended(): Promise<Response> {
   return answer(
     "This org is suspended",

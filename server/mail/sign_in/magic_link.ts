@@ -1,4 +1,4 @@
-/** Sign-in by a link in a mail (specification, 4.7; mail page, "Orgs and the ways in"). */
+/** Sign-in by a link in a mail (specification, 4.7; docs/mail.md, "Signing in"). */
 import { rateLimited } from "../../base/errors.ts";
 import { hashClientAddress } from "../../base/http/callers/client_address.ts";
 import { Outdated } from "../../base/storage/commits/job.ts";

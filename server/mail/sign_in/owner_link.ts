@@ -1,6 +1,6 @@
 /**
  * Links that change the owner of an org: a person claims it, or its former owner takes it back
- * (specification, 3 and 4.7; mail page, "Orgs and the ways in").
+ * (specification, 3 and 4.7; docs/mail.md, "When a key has leaked").
  */
 import { rateLimited } from "../../base/errors.ts";
 import type { Limits } from "../../base/config/limits.ts";

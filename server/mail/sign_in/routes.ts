@@ -119,7 +119,7 @@ export function signInHandlers(services: SignInRouteServices) {
     return isUndo ? answerRestored(org) : answerConfirmed(org);
   }
 
-  /** The buttons of the page of a sign-in against whoever else gets in. */
+  /** The buttons of a sign-in's page against anybody else who gets in. */
   async function shutOut(fields: Fields, action: unknown, asPage: boolean): Promise<Response> {
     if (action !== "delete_other_keys" && action !== "unlink_google") {
       throw invalidJson(
@@ -222,7 +222,7 @@ export function signInHandlers(services: SignInRouteServices) {
 
 /**
  * Whether a browser asks, or a scanner of mail that acts as one: Accept names text/html, User-Agent
- * begins `Mozilla/`, or a Sec-Fetch header is there (mail page, "Confirm links"). Pure.
+ * begins `Mozilla/`, or a Sec-Fetch header is there (docs/mail.md, "Signing in"). Pure.
  */
 export function isBrowser(request: Request): boolean {
   const { headers } = request;

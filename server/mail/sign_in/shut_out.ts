@@ -1,4 +1,4 @@
-/** After a sign-in its holder may shut out everybody else (mail page, "Orgs and the ways in"). */
+/** After a sign-in its holder may shut out everybody else (docs/mail.md). */
 import { hashToken } from "../../base/http/callers/hashed_token.ts";
 import {
   findCaller,

@@ -1,4 +1,4 @@
-/** What a sign-in link opens (mail page, "Orgs and the ways in"). */
+/** What a sign-in link opens (docs/mail.md, "Signing in"). */
 import { changeToUndo } from "../records/former_owners.ts";
 import type { MagicLink } from "../records/link_record.ts";
 import { isMailId } from "../records/mail_id.ts";
@@ -23,7 +23,7 @@ export interface SignInChoice {
 /**
  * The org that was named, where it carries the address or was taken from its reader; else the one that
  * was first signed in to by it; else a new one.
- * @param chosen what whoever follows the link names: an org, NEW_ORG, or null for nothing
+ * @param chosen what the follower of the link names: an org, NEW_ORG, or null for nothing
  */
 export async function chooseOrg(
   { store, records, limits }: Pick<SignInServices, "store" | "records" | "limits">,

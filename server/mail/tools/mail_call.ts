@@ -1,4 +1,4 @@
-/** What the mail tools are told of a request besides its arguments, and who calls. */
+/** What the mail tools get of a request besides its arguments, and who calls. */
 import type { Context } from "hono";
 import * as z from "zod";
 import { invalidJson, RelayError } from "../../base/errors.ts";

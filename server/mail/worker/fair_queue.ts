@@ -1,7 +1,7 @@
 /**
  * A queue of jobs whose owners take turns, and how much of it each may have. Pure.
  *
- * Turns are counted in rounds, in each of which an owner has one: whoever comes new has a turn in the
+ * Turns are counted in rounds. In each an owner has one turn, and a new owner has it in the
  * round that is under way, ahead of those who have had theirs.
  */
 

@@ -1,7 +1,7 @@
 /**
  * Reads mail off the main thread: one worker or more, one job at a time each, so many seconds a job. A
- * message that takes longer, or ends the worker, is given as far as it was read; the next one has a
- * worker of its own (docs/adr/0038). Owners of jobs take turns (docs/adr/0046).
+ * message that takes longer, or ends the worker, is given with what was read; the next one has a
+ * worker of its own. Owners of jobs take turns (docs/adr/0027).
  */
 import { RelayError } from "../../base/errors.ts";
 import type { DsnRecipient } from "../reading/reports/dsn.ts";
@@ -78,7 +78,7 @@ export class MailWorker {
   }
 
   /**
-   * What a message says; as far as it was read, with `timed_out` or `parser_failed`, where reading it
+   * What a message says; what was read of it, with `timed_out` or `parser_failed`, where reading it
    * took too long or failed. The texts are encoded as they are kept, in the worker.
    * @param raw not changed, and not to be changed until the promise settles
    * @param owner whose turn it takes: the org that it goes to

@@ -1,6 +1,6 @@
 /**
  * The program of the mail worker: one job at a time, whose steps are told as they come. It runs
- * without permissions; the relay may read the modules that it imports (docs/adr/0038).
+ * without permissions; the relay may read the modules that it imports (docs/adr/0027).
  */
 import { MAIL_JOBS, type MailJob, type PostedJob, type WorkerMessage } from "./mail_jobs.ts";
 

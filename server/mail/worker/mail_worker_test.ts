@@ -161,7 +161,7 @@ Deno.test("MailWorker reads on the main thread when a start takes too long or th
   worker.close();
 });
 
-/** What is told of a mail while it is read, null where others may run. */
+/** What is posted about a mail while it is read, null where others may have a turn. */
 const stepsOf = (
   raw: Uint8Array,
 ) => [...MAIL_JOBS.read.run(raw, context) as Iterable<ParsedPatch | null>];

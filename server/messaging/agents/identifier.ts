@@ -1,4 +1,4 @@
-/** The three address forms, told apart by their letters alone (decisions, "Identity"). Pure. */
+/** The three address forms, told apart by their letters alone (docs/verification.md). Pure. */
 
 export type Identifier =
   | { form: "handle"; handle: string }

@@ -51,7 +51,7 @@ Deno.test("Identities reads busy agents hardly more than once, however many othe
       if (identities.addressInMemory(known) === undefined) await identities.byAddress(known);
     }
     assert.ok(identities.size <= 75);
-    // First in, first out would read each busy agent anew for every 75 others.
+    // First in, first out would read each busy agent again for every 75 others.
     assert.ok(identities.reads <= 450, `${identities.reads} reads`);
     for (const { address } of busy) assert.notEqual(identities.inMemory(address), undefined);
   }));

@@ -1,4 +1,4 @@
-/** What handles and profiles may hold (specification, sections 2.1, 2.2, 8; decisions, "Identity"). Pure. */
+/** What handles and profiles may hold (specification, sections 2.1, 2.2, 8; docs/api.md). Pure. */
 import { invalidJson, RelayError } from "../../base/errors.ts";
 import { cleanLine, CONTROLS, trimmedText } from "../../base/http/fields/text_fields.ts";
 import { asciiLowercase } from "./identifier.ts";

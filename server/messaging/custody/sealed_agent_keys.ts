@@ -8,7 +8,7 @@ import { defineRecord } from "../../base/storage/commits/record_key.ts";
 /** ["custody", agentId]: the agent's Ed25519 seed, bound to its public key. */
 export const custodyKey = defineRecord<SealedRow, [agentId: number]>(["custody"], 1);
 
-/** The rows of agents' keys, for sealing them anew. */
+/** The rows of agents' keys, for resealing them. */
 export function sealedAgentKeys(identities: Identities): SealedRows {
   return {
     prefix: "custody",

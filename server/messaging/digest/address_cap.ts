@@ -1,6 +1,6 @@
 /**
  * How many digests one e-mail address may get, for all agents that name it. Anybody may name any
- * address. Without this cap many agents could flood one mailbox (decisions, "Digest").
+ * address. Without this cap many agents could flood one mailbox (docs/digest.md).
  */
 import { CLOCK_SKEW_MS } from "../../base/time/clock_skew.ts";
 import { defineRecord, type RecordKey } from "../../base/storage/commits/record_key.ts";

@@ -1,5 +1,5 @@
 /**
- * Delivers a digest. Every attempt decides anew whether it is still wanted and what it says. A
+ * Delivers a digest. Every attempt decides again whether it is still wanted and what it says. A
  * digest that was delayed by an outage therefore reports what is undelivered now.
  *
  * What follows depends on the answer of the next hop. After a temporary refusal or no connection it

@@ -43,7 +43,7 @@ export type Queued =
   | { result: "queued"; dueMs: number }
   /** The address has had its share: the agent is to be looked at again at this time. */
   | { result: "capped"; untilMs: number }
-  /** What made the agent due has changed: it is to be judged anew. */
+  /** What made the agent due has changed: it is to be judged again. */
   | { result: "changed" };
 
 /** Records the notification and queues the mail of a due agent, or tells why not. */

@@ -1,4 +1,4 @@
-/** When a digest is due (specification, section 6; decisions, "Digest"). Pure. */
+/** When a digest is due (specification, section 6; docs/digest.md). Pure. */
 import { CLOCK_SKEW_MS } from "../../base/time/clock_skew.ts";
 
 export interface DigestTimes {

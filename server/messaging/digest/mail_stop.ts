@@ -1,6 +1,6 @@
 /**
  * Addresses to which no digest is sent, for any agent. The reader of the mailbox decides it, with
- * the token of a digest that came there (decisions, "Bounds added"). The store has only a keyed
+ * the token of a digest that came there (docs/digest.md). The store has only a keyed
  * hash of the mailbox.
  */
 import { defineRecord } from "../../base/storage/commits/record_key.ts";

@@ -1,7 +1,7 @@
 /**
  * The notification e-mail of an agent and its one unsubscribe token. One commit creates or deletes
  * both, together with a flag in the inbox record. The flag makes a send name its recipient as a
- * candidate for a digest (specification, sections 3 and 6; decisions, "Digest").
+ * candidate for a digest (specification, sections 3 and 6; docs/digest.md, "When a digest is due").
  */
 import { defineRecord } from "../../base/storage/commits/record_key.ts";
 import { createHash } from "node:crypto";

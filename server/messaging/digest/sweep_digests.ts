@@ -148,7 +148,7 @@ async function queueInOrder(
 
 /**
  * Deletes the rows of an agent, and parks it if there is a time to look again. A message that came
- * meanwhile has written its row anew: that row is kept for the next sweep.
+ * meanwhile has written its row again: that row is kept for the next sweep.
  */
 async function closeCandidates(
   { store, retentionMs }: SweepOptions,

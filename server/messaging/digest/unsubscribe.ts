@@ -1,7 +1,7 @@
 /**
  * The links of a digest: /v1/notifications for people, /v1/notifications/unsubscribe for everybody
- * (specification, 4.2; RFC 8058), /v1/notifications/stop for the button behind it (decisions,
- * "Bounds added"). No answer tells whether a token belongs to anybody.
+ * (specification, 4.2; RFC 8058), /v1/notifications/stop for the button behind it (docs/digest.md).
+ * No answer tells whether a token belongs to anybody.
  */
 import type { AgentCore } from "../agents/agent_core.ts";
 import { invalidJson } from "../../base/errors.ts";

@@ -1,6 +1,6 @@
 /**
  * Agent ids by handle, in 16 bytes an agent: an open-addressed table of hashes. Handles belong to
- * one agent for ever, so that nothing is removed from it; whoever asks checks what it finds.
+ * one agent for good, so that nothing is removed from it; the caller checks what it finds.
  */
 const FIRST_SLOTS = 2_048;
 /** Words of a slot: the hash, and the agent id, 0 for an empty one. */
@@ -45,7 +45,7 @@ export class HandleTable {
     }
   }
 
-  /** Places that whoever registers handles cannot choose. */
+  /** Places that nobody who registers handles can choose. */
   #hash(handle: string): number {
     let hash = this.seed;
     for (let i = 0; i < handle.length; i++) {

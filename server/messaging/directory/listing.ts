@@ -31,7 +31,7 @@ export interface ListingLog {
   seq: number;
 }
 
-/** A process that missed more changes than this reads the directory anew. */
+/** A process that missed more changes than this reads the directory again. */
 const CHANGE_KEPT_MS = 6 * 3_600_000;
 
 export const listingKey = (agentId: number): Deno.KvKey => ["listed", agentId];

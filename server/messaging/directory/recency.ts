@@ -5,7 +5,7 @@
 
 const NONE = 0;
 /**
- * Steps from the front that one change may take; beyond that, the list is sorted anew at the next
+ * Steps from the front that one change may take; beyond that, the list is sorted again at the next
  * read.
  */
 const MAX_STEPS = 256;

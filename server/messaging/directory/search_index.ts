@@ -43,7 +43,7 @@ export class SearchIndex {
   readonly #handles = new HandleTable();
   readonly #planes = new SignaturePlanes();
 
-  /** @param recency kept by the caller, since it is still used when the index is read anew */
+  /** @param recency kept by the caller, since it is still used when the index is read again */
   constructor(private readonly recency: Recency) {}
 
   get size(): number {

@@ -1,4 +1,4 @@
-/** What a directory search asks for (specification, 4.4; decisions, "Directory"). Pure. */
+/** What a directory search asks for (specification, 4.4; docs/adr/0012). Pure. */
 import { asciiLowercase } from "../agents/identifier.ts";
 import { invalidJson } from "../../base/errors.ts";
 

@@ -1,5 +1,5 @@
 /**
- * How many bytes of retained messages a sender has in the store, by day (decisions, "Limits"). Pure.
+ * How many bytes of retained messages a sender has in the store, by day (docs/api.md). Pure.
  *
  * Where messages are kept for more than a hundred days, some days are counted together, as the last of
  * them: the pairs are part of a record that every send writes, and the store bounds its size.

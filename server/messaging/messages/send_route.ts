@@ -132,7 +132,7 @@ export const sendMessage = agentBodyRoute({
         "(by token, under the same Idempotency-Key): what was stored is not stored again",
     },
   }),
-  // What becomes of a send, and in which order, is told in send/send.ts.
+  // What becomes of a send, and in which order, is told in send/sender.ts.
   handle: ({ signedSender, tokenSender, deps, addressKey }: SendServices) => {
     const hashOf = (c: Context<HttpEnv>) => callerHash(c, addressKey, deps.config.trustedProxyHops);
     return async (c, { agent, credential }, raw) => {

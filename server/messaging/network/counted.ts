@@ -1,4 +1,4 @@
-/** What the network's figures count (specification, 4.1; decisions, "Network figures"). Pure. */
+/** What the network's figures count (specification, 4.1; docs/adr/0011). Pure. */
 import { MINUTE_MS } from "../../base/time/time_units.ts";
 
 const TEST_HANDLE = /^(qa|sim|verify|flood)_/;

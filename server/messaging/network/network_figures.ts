@@ -18,7 +18,7 @@ export interface NetworkFiguresOptions {
 }
 
 /**
- * How old figures may be if this process has not changed them since (decisions, "Network figures").
+ * How old figures may be if this process has not changed them since (docs/adr/0011).
  */
 const MAX_AGE_MS = 2_000;
 

@@ -90,7 +90,7 @@ export class Standings {
     const seq = state?.seq ?? 0;
     const checkpoint = state?.checkpoint ?? null;
     const known = this.#folded;
-    // What fails half-way may have missed rows: memory begins anew then.
+    // What fails half-way may have missed rows: memory starts over then.
     this.#folded = null;
     if (known !== null && known.seq <= seq) {
       const knownSeq = known.seq;

@@ -55,7 +55,7 @@ export class BanList {
     });
   }
 
-  /** Ends after the step under way; the next process begins anew. */
+  /** Ends after the step under way; the next process starts over. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#completing?.catch(() => {});

@@ -51,7 +51,7 @@ export class Purges {
 
   /**
    * Accepts the purge of all that an agent has sent until now; run() does it. A repetition begins
-   * anew, with what was sent since.
+   * again, with what was sent since.
    * @throws RelayError `invalid_json` for an agent that is not banned
    */
   async begin({ id, handle }: Identity): Promise<void> {

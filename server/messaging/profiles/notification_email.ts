@@ -1,4 +1,4 @@
-/** What a notification e-mail address may be (specification, 4.2; decisions, "notification_email"). Pure. */
+/** What a notification e-mail address may be (specification, 4.2; docs/digest.md). Pure. */
 import { invalidJson } from "../../base/errors.ts";
 
 const MIN_LENGTH = 3;

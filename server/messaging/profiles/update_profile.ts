@@ -32,7 +32,7 @@ export type AgentProfile = ReturnType<typeof agentProfile>;
  * @param use the signature of a signed request: used again, it changes nothing
  * @returns the profile as it is then
  * @throws RelayError `banned`, `rate_limited`, `unavailable` where the disk is nearly full, or
- * where nobody knows whether this signature has changed it before
+ * where it is unknown whether this signature has changed it before
  */
 export async function updateProfile(
   services: ProfileServices,

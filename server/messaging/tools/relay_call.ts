@@ -1,4 +1,4 @@
-/** What the relay's tools are told of a request besides its arguments, and who calls. */
+/** What the relay's tools get of a request besides its arguments, and who calls. */
 import * as z from "zod";
 import type { AgentCore } from "../agents/agent_core.ts";
 import type { Custody } from "../custody/custody.ts";

@@ -14,7 +14,7 @@ export interface AnsweredMail {
   messageId: string | null;
   /** References of an answer, without brackets: those of the mail, and the mail itself. */
   references: string[];
-  /** Text as far as it is shown. */
+  /** The part of the text that is shown. */
   text: string;
   /** The header as it was sent, ASCII, with CRLF at the end of each line. */
   header: string;

@@ -28,8 +28,8 @@ const SILENT_DOMAIN = "unknown.test";
 
 /**
  * A mailer behind which there is nobody: recipients at bounce.test are refused with 550 5.1.1, at
- * defer.test with 451, at unknown.test the outcome is unknown, and all others have their mail (mail
- * page, "Local mode"). What it took is kept.
+ * defer.test with 451, at unknown.test the outcome is unknown, and all others have their mail
+ * (docs/operations.md). What it took is kept.
  * @param now Unix ms
  * @param read off the main thread, where it matters: what it finds in the beginning of a message
  */

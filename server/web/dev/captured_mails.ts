@@ -24,7 +24,7 @@ export interface CaptureBounds {
   bytes: number;
 }
 
-/** Mail page, "Local mode". */
+/** docs/operations.md, "Local mode". */
 const BOUNDS: CaptureBounds = { mails: 500, bytes: 64 * 2 ** 20 };
 
 export class CapturedMails {

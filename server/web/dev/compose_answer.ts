@@ -1,4 +1,4 @@
-/** Answers to a captured mail, as the other side would send them (mail page, "Local mode"). */
+/** Answers to a captured mail, as the other side would send them (docs/operations.md). */
 import { RelayError } from "../../base/errors.ts";
 import { isAddrSpec } from "./addr_spec.ts";
 import { type AnsweredMail, readAnswered } from "./answered_mail.ts";

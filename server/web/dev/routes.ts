@@ -1,4 +1,4 @@
-/** /dev/mail: what local mode captured, for people and for programs (mail page, "Local mode"). */
+/** /dev/mail: what local mode captured, for people and for programs (docs/operations.md). */
 import type { Context } from "hono";
 import type { Deps } from "../../base/parts/deps.ts";
 import { RelayError } from "../../base/errors.ts";

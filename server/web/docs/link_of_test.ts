@@ -12,7 +12,7 @@ Deno.test("targetOf() leads to pages that show a document, from wherever the lin
     ["docs/operations.md#banning", "SECURITY.md", "/docs/operate#banning"],
     ["verify.html", "docs/verification.md", "/verify"],
     ["../toolkit/README.md", "docs/client.md", null],
-    ["adr/0010-packages-without-a-bundler.md", "docs/client.md", null],
+    ["adr/0001-runtime-and-libraries.md", "docs/client.md", null],
     ["#banning", "docs/operations.md", "#banning"],
     ["https://example.org/x", "docs/operations.md", "https://example.org/x"],
     ["/v1/limits", "docs/api.md", "/v1/limits"],

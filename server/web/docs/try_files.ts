@@ -1,6 +1,6 @@
 /**
  * The files that the page to try routes out loads. They are imported as modules, so that they are there
- * wherever the relay runs, and only when the page is first asked for (docs/adr/0008).
+ * wherever the relay runs, and only when the page is first asked for (docs/adr/0032).
  */
 import { fixContent, type FixedContent } from "../../base/http/answers/fixed_content.ts";
 

@@ -24,7 +24,7 @@ export class Snapshots {
   }
 
   /**
-   * The page of a name, made anew when the one at hand is over a second old. Who asks while it is
+   * The page of a name, made again when the one at hand is over a second old. Who asks while it is
    * made waits for it.
    * @throws what making it throws; it is not kept
    */

@@ -35,7 +35,7 @@ export interface World {
 export interface Victim {
   holder: MailKeyHolder;
   keys: KeyPair;
-  /** Texts of which no row may hold any once the org is erased. */
+  /** Texts that no row may hold once the org is erased. */
   traces: string[];
 }
 
@@ -75,7 +75,7 @@ export async function makeVictim(relay: TestRelay, kv: Deno.Kv): Promise<Victim>
   return { holder, keys, traces };
 }
 
-/** A store with two orgs, of which one is deleted and not yet erased. */
+/** A store with two orgs, one of them deleted and not yet erased. */
 export async function withDeletedOrg(test: (world: World) => Promise<void>): Promise<void> {
   using kv = await Deno.openKv(":memory:");
   const clock = createTestClock();

@@ -1,4 +1,4 @@
-/** Which refusal comes first on mail routes (mail page, "Who may call what, and the order of checks"). */
+/** Which refusal comes first on mail routes (docs/api.md, "The mail area"). */
 import assert from "node:assert/strict";
 import { generateKeyPair } from "../../../toolkit/generate_key_pair.ts";
 import { accepted, assertMailRefused, newOrg } from "../../support/mail_caller.ts";

@@ -1,4 +1,4 @@
-/** What each field of API keys and registrations takes and refuses (mail page, "Keys" and "Orgs and the ways in"). */
+/** What each field of API keys and registrations takes and refuses (docs/mail.md, "Keys"). */
 import assert from "node:assert/strict";
 import { accepted, assertMailRefused, newOrg } from "../../support/mail_caller.ts";
 import { askMail, signRegistration, startMailRelay } from "../../support/mail_relay.ts";

@@ -1,4 +1,4 @@
-/** When keys were last used, and what becomes of those that expired (mail page, "Keys" and "Records"). */
+/** When keys were last used, and what becomes of those that expired (docs/mail.md, "Keys"). */
 import assert from "node:assert/strict";
 import { newKey } from "../../support/custody_key.ts";
 import { accepted, assertMailRefused, MailKeyHolder, newOrg } from "../../support/mail_caller.ts";

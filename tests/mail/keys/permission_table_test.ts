@@ -1,6 +1,6 @@
 // Over 300 lines: one table of all routes, typed by hand, and what reads it.
 /**
- * Who may call what: the table of the mail page written out by hand, tried with every kind of key, so
+ * Who may call what: the table of docs/api.md written out by hand, tried with every kind of key, so
  * that a slip in server/mail/access/paths.ts is found.
  */
 import assert from "node:assert/strict";
@@ -114,7 +114,7 @@ const KEYED = rowsOf(TABLE).map(([access, method, path, status]) => ({
   status: Number(status),
 }));
 
-Deno.test("MAIL_ROUTES has exactly the routes of the mail page, with the access that it gives them", () => {
+Deno.test("MAIL_ROUTES has exactly the routes of docs/api.md, with the access that it gives them", () => {
   const expected = [
     ...KEYED.map(({ access, method, path }) => `${method} ${path} ${WORDS[access]}`),
     ...rowsOf(KEYLESS).map(([access, method, path]) => `${method} ${path} ${access}`),

@@ -1,4 +1,4 @@
-/** What each field of an inbox takes and refuses, field by field (mail page, "Inboxes"). */
+/** What each field of an inbox takes and refuses, field by field (docs/mail.md, "Inboxes"). */
 import assert from "node:assert/strict";
 import { accepted, assertMailRefused, newOrg } from "../../support/mail_caller.ts";
 import { startMailRelay } from "../../support/mail_relay.ts";
@@ -129,7 +129,7 @@ Deno.test("three lists of a hundred of the longest entries each are stored and s
 Deno.test("reserved local parts are 403 in every spelling: dots, hyphens, underscores, case", async () => {
   await using relay = await startMailRelay();
   const owner = await newOrg(relay);
-  // RFC 2142 and the mail page, by hand.
+  // RFC 2142 and docs/mail.md, by hand.
   const reserved =
     ("info marketing sales support abuse noc security postmaster hostmaster usenet " +
       "news webmaster www uucp ftp bounce mailerdaemon noreply donotreply root admin administrator " +

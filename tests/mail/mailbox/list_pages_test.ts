@@ -1,4 +1,4 @@
-/** Lists of the mail area, page by page (mail page, top). */
+/** Lists of the mail area, page by page (docs/api.md, "The mail area"). */
 import assert from "node:assert/strict";
 import {
   accepted,

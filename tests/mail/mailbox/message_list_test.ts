@@ -187,7 +187,7 @@ Deno.test("messages: a page looks at 2,000 rows, and its cursor goes on where it
   const { thread_id: thread } = await rig.get(`/v1/mail/messages/${first}`);
   await copyMessages(rig.kv, originalOf(rig, first), 2_050, () => ({ codes: [] }));
   const [last] = await copyMessages(rig.kv, originalOf(rig, first), 1);
-  // By thread, of which all but the ends are left out.
+  // By thread; all but the ends are left out.
   const query = `thread_id=${thread}&has_code=true&order=asc`;
   const page = await rig.list(`?${query}`);
   assert.deepEqual(page.data.map(({ id }: { id: string }) => id), [first]);

@@ -105,7 +105,7 @@ Deno.test("seals of domains that the operator trusts make DMARC's pass before th
   const both = [LIST, HOP];
   const two = await again(one, HOP);
   assert.deepEqual(await judged([one, two], both), ["pass fail pass", "pass fail pass"]);
-  // Whoever stands in a chain could have made up what is before: all have to be trusted.
+  // Anybody in a chain could have made up what is before: all have to be trusted.
   assert.deepEqual(await judged([one, two], [LIST]), ["pass fail pass", "pass fail fail"]);
   assert.deepEqual(await judged([one, two], [HOP]), ["pass fail fail", "pass fail fail"]);
   assert.deepEqual(await judged([one], [`mx.${LIST}`, "example"]), ["pass fail fail"]);

@@ -116,7 +116,7 @@ Deno.test("AuthChecker.check() refuses answers that are too large to be meant", 
     rig.dns.zone.set("TXT example.org", { TXT: [text] });
     assert.equal((await rig.check(MAIL, client)).spf, expected, text.slice(0, 40));
   }
-  // A hundred records of which the first is meant: the others change nothing.
+  // A hundred records; the first one is meant, the others change nothing.
   const many = Array.from({ length: 100 }, (_, i) => `token-${i}=${"y".repeat(500)}`);
   rig.dns.zone.set("TXT example.org", { TXT: ["v=spf1 ip4:192.0.2.1 -all", ...many] });
   assert.equal((await rig.check(MAIL)).spf, "pass");

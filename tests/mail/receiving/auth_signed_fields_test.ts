@@ -14,7 +14,7 @@ const zoneOf = (policy: string | null): Record<string, ScriptedRecords> => ({
   "TXT evil.example": { TXT: ["v=spf1 +all"] },
   ...(policy === null ? {} : { "TXT _dmarc.example.org": { TXT: [policy] } }),
 });
-/** All fields of which only one may stand in a mail, as they stand in it. */
+/** All fields that may stand in a mail only once, as they stand in it. */
 const FIELDS: readonly (readonly [name: string, value: string])[] = [
   ["From", "Alice <alice@example.org>"],
   ["Reply-To", "alice@example.org"],

@@ -103,7 +103,7 @@ for (const seed of [1, 2, 3]) {
       for (const { address, status, reason } of recipients) {
         const what = `${address}: ${status} ${reason}`;
         assert.ok((taken.get(address) ?? 0) <= 1, what);
-        // An attempt whose outcome the store did not take in time is one that nobody knows.
+        // An attempt whose outcome the store did not take in time has an unknown outcome.
         if (status === "failed") assert.equal(reason, "unknown", what);
         else assert.equal(status, taken.has(address) ? "sent" : "bounced", what);
         if (status === "bounced") assert.ok(refused.has(address), what);

@@ -129,7 +129,7 @@ Deno.test("events bring recipients on, of either id, in their order, and say why
       ["bounced", 550, null, null],
     ],
   );
-  // What it says of time is kept as far as it can be: not before what was there, not ahead of now.
+  // Its time is kept where possible: not before what was there, not ahead of now.
   assert.ok(recipients[0].at >= sent.created_at);
   const listed = accepted(await owner.ask("GET", "/v1/mail/suppressions"), 200).data;
   assert.deepEqual(

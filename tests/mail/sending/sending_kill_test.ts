@@ -105,7 +105,7 @@ Deno.test("a relay that is killed before, within and after the content tells the
     assert.deepEqual(await settled(world, id), ["sent", null], step);
     assert.equal(smtp.contents.length, 1, step);
   }
-  // It has the whole content and has not replied: nobody knows, and nothing is repeated.
+  // It has the whole content and has not replied: the outcome is unknown, and nothing is repeated.
   smtp.contents.length = 0;
   smtp.script({ content: "silence" });
   const unknown = await startSending("content");

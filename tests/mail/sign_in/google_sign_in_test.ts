@@ -258,7 +258,7 @@ Deno.test("signing in again ends no key that was used within a day while there i
   const opens = async (key: string) =>
     (await askMail(relay.url, "GET", "/v1/mail/org", { key })).status;
   assert.equal(await opens(inUse), 200);
-  // Whoever else has the account signs in again and again, with keys that nobody uses.
+  // Somebody else with the account signs in again and again, with keys that nobody uses.
   clock.advance(20 * 3_600_000);
   for (let i = 0; i < 25; i++) await next();
   assert.equal(await opens(inUse), 200);

@@ -164,7 +164,7 @@ Deno.test("an org that was only claimed opens for who names it; unasked a new on
   }
   assert.deepEqual(await signIn(first), [first, second, third]);
   assert.deepEqual(await signIn(), [second, first, third]);
-  // An org that is gone opens no more, and is told of no more.
+  // An org that is gone does not open any more, and is not named any more.
   for (const orgId of [second, first]) {
     relay.clock.advance(HOUR_MS);
     const link = await magicLink(relay, EMAIL, { org_id: orgId });

@@ -121,7 +121,7 @@ Deno.test("the owner gets the org back from whatever was done in a week, and nob
           (await world.links()).filter(({ link }) =>
             (link.kind === "restore" || link.kind === "displaced") && link.email === email
           ).length;
-        /** Does something, and sees that whoever loses the address by it is told. */
+        /** Does something, and sees that an owner who loses the address by it is told. */
         const watched = async (step: Step) => {
           const before = (await world.org()).verifiedEmail!;
           const links = await told(before);

@@ -60,7 +60,7 @@ Deno.test("the leaderboard takes 20 unless asked, 1 to 100, and refuses malforme
   for (const [limit, length] of [["0", 1], ["-1", 1], ["3", 3], ["101", 100], ["999999", 100]]) {
     assert.equal((await readLeaderboard(relay, `limit=${limit}`)).length, length);
   }
-  // Whoever stood just outside moves up.
+  // The one just outside moves up.
   await setBanned(relay, agents[4]!, true);
   const left = handles.filter((handle) => handle !== "agent_004");
   assert.deepEqual((await counts(relay)).map(([handle]) => handle), left.slice(0, 100));

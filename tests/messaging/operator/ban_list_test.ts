@@ -76,7 +76,7 @@ for (const sharedStore of [false, true]) {
     assertStatus(await askAdmin(relay, "unban", bob.address), 200);
     assertStatus(await askAdmin(relay, "unban", { handle: "bob_1" }), 200);
     await banned(relay, { handle: "bob_1" });
-    // A ban anew knows nothing of the former one.
+    // A new ban knows nothing of the former one.
     assert.deepEqual(await listed(relay), [row(bob, null), carols]);
     assertStatus(await alice.send({ to: "alice", body: 1 }), 201);
   });

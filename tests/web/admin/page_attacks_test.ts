@@ -106,7 +106,7 @@ Deno.test("a wrong token gets the form again and nothing else, and ten of them a
   assert.equal(limited.status, 429);
   assert.equal(limited.headers.get("retry-after"), "600");
   assert.equal(limited.headers.get("set-cookie"), null);
-  // Whoever guesses behind the operator's own address does not lock the operator out.
+  // Somebody who guesses behind the operator's own address does not lock the operator out.
   await signIn(relay);
   assert.equal((await visit(relay, "/admin/sign-in", { form: { token: "again" } })).status, 429);
   const logged = JSON.stringify(relay.logged);

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Pages that bring themselves up to date: by the script, and without it by loading anew. */
+/** Pages that bring themselves up to date: by the script, and without it by loading again. */
 import assert from "node:assert/strict";
 import type { Page, Response } from "playwright-core";
 import { withChromium, withPage } from "../../support/chromium.ts";

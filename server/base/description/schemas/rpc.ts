@@ -1,4 +1,4 @@
-/** JSON-RPC 2.0, as far as HTTP sees it. */
+/** JSON-RPC 2.0, the part that HTTP sees. */
 import { z } from "@hono/zod-openapi";
 
 const rpcId = z.union([z.string(), z.int()]);

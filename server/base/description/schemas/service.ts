@@ -75,7 +75,7 @@ export const Leaderboard = z.object({
   agents: z.array(LeaderboardEntry),
 }).openapi("Leaderboard");
 
-/** An OpenAPI document, as far as this description describes itself. */
+/** An OpenAPI document, the part that this description describes. */
 export const OpenApiDocument = z.looseObject({
   openapi: z.string().regex(/^3\.1\.\d+$/),
   info: z.looseObject({ title: z.string(), version: z.string() }),

@@ -1,6 +1,6 @@
 /**
  * Large answers on their way to their clients. They are given in pieces as the client takes them,
- * and bounded in bytes. An answer of which nothing is taken for a while is given up. A client that
+ * and bounded in bytes. An answer that is not read for a while is given up. A client that
  * asks and does not read therefore costs little.
  */
 import { RelayError } from "../../errors.ts";
@@ -11,7 +11,7 @@ export interface AnswerBounds {
   totalBytes: number;
   /** Of those, what answers to unauthenticated requests and small tool results may take. */
   anybodyBytes: number;
-  /** An answer of which nothing is taken for this long is given up. */
+  /** An answer that is not read for this long is given up. */
   idleMs: number;
 }
 

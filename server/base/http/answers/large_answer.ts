@@ -4,7 +4,7 @@
  */
 import type { AnswerBudget, AnswerReservation } from "./answer_budget.ts";
 
-/** Answers over this size are given as the peer takes them (decisions, "Bounds added"). */
+/** Answers over this size are given as the peer takes them (docs/api.md, "Limits"). */
 export const LARGE_ANSWER_BYTES = 64 * 1024;
 
 /** An answer whose bytes are given piece by piece; its own body is empty until app.ts gives it. */

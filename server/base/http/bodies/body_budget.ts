@@ -1,7 +1,7 @@
 /**
  * Bounds how much of the request bodies of one pool is held at one time, counted in bytes that have
  * come. Beyond the bound the slowest bodies are dropped, so that memory stays bounded and fast
- * callers are served. Source: decisions, "Bounds added".
+ * callers are served. Source: docs/api.md, "Limits".
  */
 
 export interface BodyBounds {
@@ -22,7 +22,7 @@ export interface BudgetedBody {
   drop(): void;
 }
 
-/** Of a budget of which half is used, one address holds at most this part. */
+/** When half of a room is used, one address holds at most this part. */
 const SHARE_OF_AN_ADDRESS = 1 / 8;
 /** The speed of a younger body says nothing yet: it gives way only where no older one can. */
 const YOUNG_MS = 1000;

@@ -30,7 +30,7 @@ export type BodyPools = Readonly<Record<BodyPoolName, BodyPoolRules>>;
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Decisions, "Bodies": a body not complete within 15 s is refused. */
+/** docs/api.md, "Limits": a body not complete within 15 s is refused. */
 const BASE_MS = 15_000;
 /** Mail, "Limits": one more second for each such piece that came, up to so much in all. */
 const MAIL_BYTES_PER_SECOND = 128 * KIB;

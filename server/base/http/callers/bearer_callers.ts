@@ -1,4 +1,4 @@
-/** Callers that an area of the API knows by bearer tokens of which it stores the hashes. */
+/** Callers that an area of the API knows by bearer tokens; it stores their hashes. */
 import type { RelayError } from "../../errors.ts";
 import { bearerToken } from "./credentials.ts";
 import { whenReady } from "./when_ready.ts";

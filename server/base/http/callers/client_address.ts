@@ -1,4 +1,4 @@
-/** Whose address a per-address limit counts (decisions, "Client address"). */
+/** Whose address a per-address limit counts (docs/operations.md, "Behind a proxy"). */
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { base64urlnopad } from "@scure/base";

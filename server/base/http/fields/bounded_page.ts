@@ -1,4 +1,4 @@
-/** Where a page ends: by its rows, and by their bytes (decisions, "Bounds added"). Pure. */
+/** Where a page ends: by its rows, and by their bytes (docs/api.md, "Limits"). Pure. */
 
 /** How much a page may hold, and how its bytes are counted. */
 export interface PageBounds<Row> {
@@ -59,7 +59,7 @@ export class BoundedPage<Row> {
     return this;
   }
 
-  /** Ends the page: whoever read the rows has left one out for its bytes. */
+  /** Ends the page: the reader of the rows has left one out for its bytes. */
   cut(): void {
     this.isCut = this.hasMore = true;
   }

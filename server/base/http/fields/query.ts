@@ -13,7 +13,7 @@ type Parameters = Readonly<Record<string, Parameter<unknown>>>;
 type Values<P extends Parameters> = { [K in keyof P]: P[K] extends Parameter<infer T> ? T : never };
 
 /**
- * An integer, clamped into min..max (decisions, "Query integers").
+ * An integer, clamped into min..max.
  * @param absent value when the parameter is missing, as it stands
  */
 export function integer<T extends number | undefined>(

@@ -1,4 +1,4 @@
-/** Cross-origin headers (decisions, "HTTP in general"): any origin, never credentials. */
+/** Cross-origin headers (docs/architecture.md): any origin, never credentials. */
 
 const ALLOWED_HEADERS = [
   "Authorization",

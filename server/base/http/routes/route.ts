@@ -44,7 +44,7 @@ export interface Route {
   ownCors?: (request: Request, headers: Headers) => void;
 }
 
-/** What app.ts is told of a request besides the request itself: looked up where it is asked for. */
+/** What app.ts knows about a request besides the request itself: looked up when asked for. */
 export function bindingsOf(info: Deno.ServeHandlerInfo<Deno.NetAddr>): HttpEnv["Bindings"] {
   return new ServedBindings(info);
 }

@@ -8,7 +8,7 @@
  *   too; of deferred ones that its number in the journal is unused (`journal.ts`). A record in an
  *   uncommitted group enters no other group.
  * - Memory changes only after a commit has succeeded. A failed or unclear one drops every record it
- *   touched from memory. Each retry plans anew, on freshly read records and with new message ids.
+ *   touched from memory. Each retry plans again, on freshly read records and with new message ids.
  * - The first group leaves at once (a microtask later). Groups grow only while the store is busy. A
  *   timer would cost a lone caller most of its rate.
  * - A commit can be reported as failed after it succeeded. Each therefore writes a row of its own that
@@ -43,7 +43,7 @@ const MAX_FAILURES = 16;
 /** How often in a row the store may throw for a job before its caller gets 503. */
 const MAX_ERRORS = 3;
 const MAX_PAUSE_MS = 128;
-/** How often a job is prepared anew at once. */
+/** How often a job is prepared again at once. */
 const QUICK_ROUNDS = 8;
 
 export interface GroupCommitOptions {

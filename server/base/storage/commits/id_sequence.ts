@@ -1,6 +1,6 @@
 /**
  * Message ids: (ms since 2025) * 4096 with the writer slot in the low 8 bits. They ascend in every
- * mailbox and are unique in the store (decisions, "Messages").
+ * mailbox and are unique in the store (docs/adr/0005).
  */
 import { unavailable } from "../../errors.ts";
 import { MAX_ID } from "../../max_id.ts";

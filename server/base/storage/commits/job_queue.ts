@@ -155,7 +155,7 @@ export class JobQueue {
       this.#latestWaitMs > refuseAfterMs || nowMs - this.#answeredMs > refuseAfterMs;
   }
 
-  /** Tells whether a job that is prepared anew may be tried again, from now on. */
+  /** Tells whether a job that is prepared again may be tried again, from now on. */
   patience(): () => boolean {
     const untilMs = this.now() + this.bounds.giveUpAfterMs;
     return () => this.now() < untilMs;

@@ -8,7 +8,7 @@
  *   that ends further ahead than a right clock can have written comes from one that was wrong: it is over.
  * - Its holder goes by the time that has passed since the last renewal, as either of its clocks shows. After
  *   a leap, or when it was frozen, it renews before it goes on; it has lost it once another is named.
- * - On an exclusive store nobody else works: whoever is named has died, and nothing is written.
+ * - On an exclusive store nobody else works: a named holder has died, and nothing is written.
  */
 import type { Store } from "../rows/store.ts";
 import type { RowTransaction } from "../rows/row_transaction.ts";

@@ -13,7 +13,7 @@ export interface LeasedWork<Id> {
   leases: Leases;
   /** Name of the lease. */
   name: string;
-  /** Pieces of work of which something is left. */
+  /** Pieces of work that are not finished. */
   pending(): Promise<Id[]>;
   /** Makes one step of a piece. @returns whether more may be left of it */
   step(id: Id): Promise<boolean>;

@@ -69,7 +69,7 @@ export class WriterSlot {
     return this.#held.number;
   }
 
-  /** Changes whenever the slot is taken anew, even if it is the same one. */
+  /** Changes whenever the slot is taken again, even if it is the same one. */
   get tenure(): string {
     return this.#held.ownerVersion;
   }

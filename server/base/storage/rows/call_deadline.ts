@@ -76,7 +76,7 @@ export class CallDeadline {
   #refusing = false;
   /** The tick of the last call that went through meanwhile. */
   #askedAt = 0;
-  /** Those that have no answer, whoever still waits for it. */
+  /** Those that have no answer, whether or not a caller still waits for it. */
   #probes = 0;
   #stopTicker: (() => void) | undefined;
 

@@ -100,7 +100,7 @@ Deno.test("CallDeadline.within() lets ever fewer calls through to a store that i
   assert.ok(ofMinutes[0]! >= 12 && ofMinutes[0]! > ofMinutes[1]!, `${ofMinutes}`);
   await askedWithin(24 * 3600);
   assert.ok(asked.length < 300, `${asked.length} wait for an answer`);
-  // Whatever is answered begins it all anew.
+  // Whatever is answered begins it all again.
   for (const { resolve } of asked) resolve("back");
   await Promise.resolve();
   assert.equal(await deadline.within(() => Promise.resolve("at once")), "at once");

@@ -207,7 +207,7 @@ export class ClockWatch {
   }
 
   /**
-   * Begins to measure, for whoever must not have been away for longer than something lasts.
+   * Begins to measure, for callers that must not have been away for longer than something lasts.
    * @returns ms since then by the clock that shows more: the monotonic one goes on while the wall stands or
    * leaps, and the wall while the machine sleeps. A wall that leapt back counts as much as one that leapt
    * ahead: what was stored by it is as wrong for others.

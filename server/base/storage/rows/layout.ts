@@ -6,7 +6,7 @@ import type { Rows } from "./rows.ts";
  * Raised with every change of keys or values that older versions cannot read.
  *
  * 1. Every send has a row of its signature.
- * 2. On an exclusive store the sends of a commit share one (docs/adr/0034). Nothing is rewritten:
+ * 2. On an exclusive store the sends of a commit share one (docs/adr/0042). Nothing is rewritten:
  *    rows of layout 1 are read as long as their signatures pass. A shared store is written as before,
  *    and stays what it is, so that older relays may run beside.
  * 3. An exclusive store has a journal (docs/adr/0042). Every start of this version replays it; an older

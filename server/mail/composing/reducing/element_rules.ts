@@ -1,4 +1,4 @@
-/** Which elements and attributes stay in a reduced HTML (mail page, "Drafts"). Pure. */
+/** Which elements and attributes stay in a reduced HTML (docs/mail.md). Pure. */
 const names = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
 /** A line of their own; each ends a paragraph that is open. */

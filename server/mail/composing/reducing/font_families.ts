@@ -53,7 +53,7 @@ const FAMILIES: ReadonlySet<string> = new Set([
   "verdana",
 ]);
 
-/** What of a `font-family` stays, written anew; undefined where nothing does. @param value lowercased */
+/** What of a `font-family` stays, rewritten; undefined where nothing does. @param value lowercased */
 export function fontFamilies(value: string): string | undefined {
   const known = value.split(",").map((one) => one.trim().replaceAll(/^["']|["']$/g, ""))
     .filter((one) => FAMILIES.has(one));

@@ -1,4 +1,4 @@
-/** The attributes that stay in a reduced HTML, written anew in one order (mail page, "Drafts"). Pure. */
+/** The attributes that stay in a reduced HTML, rewritten in one order (docs/mail.md). Pure. */
 import type { Token } from "parse5";
 import { readAttributeColor } from "../../reading/css/colors.ts";
 import { cleanText, escapeHtml, withoutLeading } from "./clean_text.ts";
@@ -7,7 +7,7 @@ import type { RemovedNames } from "./removed_names.ts";
 import { reduceStyle } from "./reduce_style.ts";
 import { chooseColors, FIRST_COLORS, hexOf, type ShownColors } from "./shown_colors.ts";
 
-/** How an element of the reduced HTML looks, as far as those in it depend on it. */
+/** How an element of the reduced HTML looks: what those in it depend on. */
 export interface ReducedLook {
   colors: ShownColors;
   fontPx: number;
@@ -121,7 +121,7 @@ export function reduceAttributes(
   const { declarations } = style;
   if (colors.text !== null) declarations.set("color", hexOf(colors.text));
   if (colors.background !== null) declarations.set("background-color", hexOf(colors.background));
-  // Old rendering, which mail without a doctype gets, starts anew in each table.
+  // Old rendering, which mail without a doctype gets, starts again in each table.
   if (isTable && !declarations.has("font-size") && style.fontPx !== 16) {
     declarations.set("font-size", `${Math.round(style.fontPx * 100) / 100}px`);
   }

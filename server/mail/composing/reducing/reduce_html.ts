@@ -1,6 +1,6 @@
 /**
  * The HTML of a mail that a person has to approve: reduced to what can be shown, so that what they see
- * is what goes out (mail page, "Drafts"). Pure; linear in its length. Runs in the mail worker.
+ * is what goes out (docs/mail.md). Pure; linear in its length. Runs in the mail worker.
  */
 import { attribute } from "../../reading/html/html_tokens.ts";
 import { type HtmlWatcher, readHtmlText, type WatchedTag } from "../../reading/html/html_text.ts";

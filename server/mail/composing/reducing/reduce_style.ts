@@ -1,6 +1,6 @@
 /**
- * The declarations of a `style` attribute that stay in a reduced HTML, written anew (mail page,
- * "Drafts"): properties of one list, and of these the values that neither hide a text, nor lay it over
+ * The declarations of a `style` attribute that stay in a reduced HTML, rewritten (docs/mail.md):
+ * properties of one list, and of these the values that neither hide a text, nor lay it over
  * another, nor move it out of sight. Pure; linear in the value's length.
  */
 import { type Color, readColor } from "../../reading/css/colors.ts";
@@ -9,7 +9,7 @@ import { readFontSize, toPx } from "../../reading/css/css_lengths.ts";
 import { fontFamilies } from "./font_families.ts";
 import { hexOf } from "./shown_colors.ts";
 
-/** Where the element stands, as far as values depend on it. */
+/** Where the element stands: what its values depend on. */
 export interface StyleContext {
   name: string;
   /** Font of what it stands in, in pixels. */

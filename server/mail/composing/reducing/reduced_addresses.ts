@@ -1,4 +1,4 @@
-/** Addresses that stay in a reduced HTML (mail page, "Drafts"). Pure. */
+/** Addresses that stay in a reduced HTML (docs/mail.md, "HTML that a person approves"). Pure. */
 
 const MAX_URL_CHARACTERS = 4_096;
 /** Others are written differently in an address, which not every program undoes. */

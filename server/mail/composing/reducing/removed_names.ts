@@ -1,4 +1,4 @@
-/** What was taken out of an HTML, as short names (mail page, "Drafts"). */
+/** What was taken out of an HTML, as short names (docs/mail.md, "HTML that a person approves"). */
 
 /** Kinds of what is named as a whole. */
 export type RemovedKind =

@@ -1,4 +1,4 @@
-/** Addresses as requests name them (mail page, "Sending"). Pure. */
+/** Addresses as requests name them (docs/mail.md, "A message"). Pure. */
 import type { JsonValue } from "../../../../toolkit/json_value.ts";
 import { invalidJson, RelayError } from "../../../base/errors.ts";
 import { cleanEmail } from "../../records/email_address.ts";

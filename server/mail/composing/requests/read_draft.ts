@@ -1,4 +1,4 @@
-/** Drafts as requests make and change them (mail page, "Drafts"). Pure. */
+/** Drafts as requests make and change them (docs/mail.md). Pure. */
 import type { JsonObject, JsonValue } from "../../../../toolkit/json_value.ts";
 import { invalidJson } from "../../../base/errors.ts";
 import type {

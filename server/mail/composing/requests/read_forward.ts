@@ -1,4 +1,4 @@
-/** Body of POST /v1/mail/messages/{id}/forward (mail page, "Endpoints"). Pure. */
+/** Body of POST /v1/mail/messages/{id}/forward (docs/mail.md, "Answers and forwards"). Pure. */
 import type { JsonObject } from "../../../../toolkit/json_value.ts";
 import type { MessageLimits, Recipients } from "../../records/message_content.ts";
 import { readAddresses, uniqueRecipients } from "./read_addresses.ts";

@@ -1,4 +1,4 @@
-/** Body of POST /v1/mail/messages/{id}/reply (mail page, "Sending"). Pure. */
+/** Body of POST /v1/mail/messages/{id}/reply (docs/mail.md, "Answers and forwards"). Pure. */
 import type { JsonObject } from "../../../../toolkit/json_value.ts";
 import { invalidJson } from "../../../base/errors.ts";
 import type { MessageBodies, MessageLimits, NewAttachment } from "../../records/message_content.ts";

@@ -1,4 +1,4 @@
-/** Body of POST /v1/mail/inboxes/{id}/messages/send (mail page, "Sending"). Pure. */
+/** Body of POST /v1/mail/inboxes/{id}/messages/send (docs/mail.md, "A message"). Pure. */
 import type { JsonObject } from "../../../../toolkit/json_value.ts";
 import { invalidJson } from "../../../base/errors.ts";
 import type { ExtraHeader, MessageContent, MessageLimits } from "../../records/message_content.ts";

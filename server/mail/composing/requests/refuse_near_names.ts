@@ -1,4 +1,4 @@
-/** Fields that somebody meant otherwise (mail page, introduction). Pure. */
+/** Fields that somebody meant otherwise. Pure. */
 import type { JsonObject } from "../../../../toolkit/json_value.ts";
 import { invalidJson } from "../../../base/errors.ts";
 

@@ -1,4 +1,4 @@
-/** Answers under Idempotency-Keys of requests that send (mail page, "Idempotency-Key"). */
+/** Answers under Idempotency-Keys of requests that send (docs/mail.md, "Sending once"). */
 import type { Blobs } from "../../../base/blobs/blobs.ts";
 import { RelayError } from "../../../base/errors.ts";
 import { JSON_HEADERS, NO_STORE } from "../../../base/http/answers/answer.ts";

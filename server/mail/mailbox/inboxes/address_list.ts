@@ -1,4 +1,4 @@
-/** The lists that say whom an inbox writes to and hears from (mail page, "Inboxes"). Pure. */
+/** The lists that say whom an inbox writes to and hears from (docs/mail.md, "Inboxes"). Pure. */
 import { invalidJson } from "../../../base/errors.ts";
 import type { AddressListName } from "../../records/inbox_record.ts";
 

@@ -1,4 +1,4 @@
-/** What requests ask an inbox to be (mail page, "Inboxes" and "Endpoints"). Pure. */
+/** What requests ask an inbox to be (docs/mail.md, "Inboxes"). Pure. */
 import type { JsonObject, JsonValue } from "../../../../toolkit/json_value.ts";
 import { invalidJson } from "../../../base/errors.ts";
 import { cleanLine } from "../../../base/http/fields/text_fields.ts";

@@ -148,7 +148,7 @@ export class Inboxes {
     return await this.byId(owner.orgId, owner.inboxId);
   }
 
-  /** The inbox of an id, whoever asks; null where it has gone. */
+  /** The inbox of an id, regardless of who asks; null where it has gone. */
   async byId(orgId: string, inboxId: string): Promise<Inbox | null> {
     const record = await this.services.records.read<InboxRecord>(inboxKey(orgId, inboxId));
     return record === null ? null : await this.#withEntries(record);

@@ -1,4 +1,4 @@
-/** Which local parts an inbox may have (mail page, "Inboxes"). Pure. */
+/** Which local parts an inbox may have (docs/mail.md, "Inboxes"). Pure. */
 import type { MailConfig } from "../../../base/config/mail_config.ts";
 import { adjectives, animals } from "../../../../wordlists/mod.ts";
 import { invalidJson, RelayError } from "../../../base/errors.ts";

@@ -1,4 +1,4 @@
-/** Routes of inboxes: /v1/mail/inboxes (mail page, "Inboxes"). */
+/** Routes of inboxes: /v1/mail/inboxes (docs/mail.md). */
 import { z } from "@hono/zod-openapi";
 import { time } from "../../../base/description/schemas/values.ts";
 import { answerJson, NO_STORE } from "../../../base/http/answers/answer.ts";

@@ -6,7 +6,7 @@ import { admit } from "../../../base/bounds/rate_window.ts";
 import type { OrgRecord } from "../../records/org_record.ts";
 import { DAY_MS, HOUR_MS } from "../../../base/time/time_units.ts";
 
-/** For each inbox that an org may have: addresses are for ever, whoever makes and deletes inboxes. */
+/** For each inbox that an org may have: addresses stay taken when their inboxes are deleted. */
 const ADDRESSES_A_DAY = 10;
 
 /** @throws RelayError `inbox_limit_reached` */

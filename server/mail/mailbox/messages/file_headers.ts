@@ -1,4 +1,4 @@
-/** Headers under which bytes of strangers are given, so that no browser runs them (mail page, "Endpoints besides"). Pure. */
+/** Headers under which bytes of strangers are given, so that no browser runs them. Pure. */
 import type { FoundAttachment } from "../../reading/parsed/parsed_mail.ts";
 
 const SAFE = {

@@ -1,4 +1,4 @@
-/** Bodies of PATCH on messages and threads (mail page, "Endpoints besides"). Pure. */
+/** Bodies of PATCH on messages and threads (docs/mail.md, "Labels"). Pure. */
 import type { JsonObject } from "../../../../toolkit/json_value.ts";
 import { invalidJson } from "../../../base/errors.ts";
 import type { MessageRow } from "../../records/message_record.ts";

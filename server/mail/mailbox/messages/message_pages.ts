@@ -1,4 +1,4 @@
-/** Pages of an inbox's messages, by what they are found by (mail page, "Lists, polling, search"). */
+/** Pages of an inbox's messages, by what they are found by (docs/mail.md, "Messages"). */
 import { Buffer } from "node:buffer";
 import { BoundedPage } from "../../../base/http/fields/bounded_page.ts";
 import { valueSizeBytes } from "../../../base/storage/rows/stored_size.ts";
@@ -34,7 +34,7 @@ export interface MessagePage {
   more: boolean;
 }
 
-/** Rows that a page looks at, most of which a filter may leave out. */
+/** Rows that a page looks at; a filter may leave out most of them. */
 const ROWS_A_PAGE = 2_000;
 /** And their bytes, as the store keeps them at most: large rows end a page sooner. */
 const BYTES_A_PAGE = 8 * 1024 * 1024;

@@ -1,4 +1,4 @@
-/** The query of a list of messages (mail page, "Lists, polling, search"). */
+/** The query of a list of messages (docs/mail.md, "Messages"). */
 import { invalidJson } from "../../../base/errors.ts";
 import { choice, flag, integer, readQuery, text } from "../../../base/http/fields/query.ts";
 import { LABEL } from "./message_changes.ts";

@@ -1,4 +1,4 @@
-/** Messages of an inbox as they come, as server-sent events (mail page, "Endpoints besides"). */
+/** Messages of an inbox as they come, as server-sent events (docs/mail.md, "A live stream"). */
 import { rateLimited } from "../../../base/errors.ts";
 import { NO_STORE } from "../../../base/http/answers/answer.ts";
 import { Semaphore } from "../../../base/bounds/semaphore.ts";

@@ -83,7 +83,7 @@ Deno.test("MessageStreams: a comment after 15 silent seconds, again and again, a
   pages.push(pageOf("m1"));
   waiter.wake();
   assert.deepEqual(await event, { event: "message", id: "cursor-m1", data: { id: "m1" } });
-  // The silence begins anew, at the place behind the event.
+  // The silence starts over, at the place behind the event.
   const end = stream.next();
   await nextTask();
   assert.equal(timers.running.filter(({ ms }) => ms === 15_000).length, 1);

@@ -34,7 +34,7 @@ export interface MessageChanges {
   removeLabels: readonly string[];
 }
 
-/** Messages that one commit of a change to a whole thread writes (mail page, "Endpoints besides"). */
+/** Messages that one commit of a change to a whole thread writes. */
 const MESSAGES_A_COMMIT = 200;
 /** Bytes of messages at which it takes no further ten, which are at most 480 KB. */
 const BYTES_A_COMMIT = 200_000;

@@ -1,4 +1,4 @@
-/** Messages and threads in the API description (mail page, "Lists, polling, search"). */
+/** Messages and threads in the API description (docs/mail.md, "Reading mail"). */
 import { z } from "@hono/zod-openapi";
 import type { DescribedRoutes } from "../../access/paths.ts";
 import { pageOf, PageQuery } from "../../access/schemas.ts";

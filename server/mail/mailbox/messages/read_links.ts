@@ -7,7 +7,7 @@ import { type MessageRow, REST } from "../../records/message_record.ts";
 /** The last member of REST. In a string a quote has a backslash before it, so that this is no text. */
 const LINKS_BEGIN = ',"links":[';
 
-/** The links of a message, of which nothing else is parsed; none where its bytes are damaged. */
+/** The links of a message, without parsing the rest; none where its bytes are damaged. */
 export async function readLinks(
   { blobs }: { blobs: Pick<Blobs, "read"> },
   row: Pick<MessageRow, "blob">,

@@ -1,4 +1,4 @@
-/** Deletes messages that are older than their inbox keeps them (mail page, "Inboxes"). */
+/** Deletes messages that are older than their inbox keeps them (docs/mail.md, "Inboxes"). */
 import type { Clock } from "../../../base/time/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import { RelayError } from "../../../base/errors.ts";
@@ -38,7 +38,7 @@ const MESSAGES_A_STEP = 20;
 export class Retention {
   readonly #steps: LeasedSteps<Due>;
   #lookedMs = -Infinity;
-  /** Inboxes of which nothing can be deleted, as this run has found. */
+  /** Inboxes in which nothing can be deleted, as this run has found. */
   readonly #refused = new Set<string>();
 
   constructor(private readonly options: RetentionOptions) {

@@ -1,5 +1,5 @@
 /**
- * Pages of an inbox's threads, those with the newest message first (mail page, "Lists, polling, search").
+ * Pages of an inbox's threads, those with the newest message first (docs/mail.md, "Threads").
  *
  * A thread lies in the order by its last message, so that an answer moves it to the top: above where
  * one pages downwards, who would then never see it. Pages therefore come in passes. At the end of one,
@@ -49,7 +49,7 @@ export interface ThreadPage {
 
 const BEGINNING: ThreadPosition = { after: null, top: null, floor: null };
 
-/** Threads that a page looks at, most of which a filter may leave out. */
+/** Threads that a page looks at; a filter may leave out most of them. */
 const THREADS_A_PAGE = 500;
 const THREADS_AT_ONCE = 100;
 

@@ -1,4 +1,4 @@
-/** A poll that waits for messages (mail page, "Lists, polling, search"). */
+/** A poll that waits for messages (docs/mail.md, "Waiting for mail"). */
 import type { RecordKey } from "../../../base/storage/commits/record_key.ts";
 import type { MailboxWaits } from "../../../base/waiting/mailbox_waits.ts";
 import type { MailboxRecord } from "../../records/mailbox_record.ts";

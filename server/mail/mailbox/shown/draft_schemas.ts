@@ -1,4 +1,4 @@
-/** Drafts as schemas of the API description (mail page, "Records"). */
+/** Drafts as schemas of the API description (docs/mail.md, "An agent writes, a person sends"). */
 import { z } from "@hono/zod-openapi";
 import { time } from "../../../base/description/schemas/values.ts";
 import { mailId } from "../../access/schemas.ts";

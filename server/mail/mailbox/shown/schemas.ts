@@ -1,4 +1,4 @@
-/** Messages and threads as schemas of the API description (mail page, "Records"). */
+/** Messages and threads as schemas of the API description (docs/mail.md, "Messages"). */
 import { z } from "@hono/zod-openapi";
 import { time } from "../../../base/description/schemas/values.ts";
 import { mailId } from "../../access/schemas.ts";

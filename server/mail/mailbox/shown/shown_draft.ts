@@ -1,4 +1,4 @@
-/** Drafts as answers show them (mail page, "Records"). Pure. */
+/** Drafts as answers show them (docs/mail.md, "An agent writes, a person sends"). Pure. */
 import { timestamp } from "../../../base/time/timestamp.ts";
 import { maySee } from "../../access/access.ts";
 import { type DraftRow, type DraftTexts, writerOf } from "../../records/draft_record.ts";
@@ -35,7 +35,7 @@ export function shownDraft(row: DraftRow) {
   };
 }
 
-/** What is told of a draft that is deleted: nothing that anybody wrote, and no address. */
+/** What is shown of a deleted draft: nothing that anybody wrote, and no address. */
 export function deletedDraft(
   inboxId: string,
   { id, createdByKey, createdAtMs }: Pick<DraftRow, "id" | "createdByKey" | "createdAtMs">,
@@ -64,7 +64,7 @@ export function deletedDraft(
   };
 }
 
-/** What a key is told of a draft that it may change and not read: nothing that anybody wrote. */
+/** What a key sees of a draft that it may change and not read: nothing that anybody wrote. */
 export function markedDraft(row: DraftRow) {
   const shown = shownDraft(row);
   return {

@@ -1,4 +1,4 @@
-/** Messages and threads as answers show them (mail page, "Records"). Pure. */
+/** Messages and threads as answers show them (docs/mail.md, "Messages"). Pure. */
 import { timestamp } from "../../../base/time/timestamp.ts";
 import { messageStatus, statusNow } from "../statuses/message_status.ts";
 import { type InFlight, isSending, nothingInFlight } from "../statuses/sends_in_flight.ts";
@@ -57,7 +57,7 @@ export function shownMessage(row: MessageRow, now: InFlight) {
   };
 }
 
-/** What a key is told of a message that it may mark and not read: nothing that anybody wrote. */
+/** What a key sees of a message that it may mark and not read: nothing that anybody wrote. */
 export function markedMessage(row: MessageRow, now: InFlight) {
   const { id, inbox_id, thread_id, direction, status, labels, read, send_at, created_at } =
     shownMessage(row, now);
@@ -97,7 +97,7 @@ export function damagedMessageJson(row: MessageRow, now: InFlight): Uint8Array<A
   );
 }
 
-/** What is told of a message that is deleted: nothing that anybody wrote, and no address. */
+/** What is shown of a deleted message: nothing that anybody wrote, and no address. */
 export function deletedMessage(row: MessageRow, nowMs: number) {
   return {
     ...shownMessage(row, nothingInFlight(nowMs)),

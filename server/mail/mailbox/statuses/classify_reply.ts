@@ -1,4 +1,4 @@
-/** What a next hop's reply means for a recipient (mail page, "Recipient status"). Pure. */
+/** What a next hop's reply means for a recipient (docs/mail.md, "What became of it"). Pure. */
 import type { RefusalStage } from "../../../base/mailer/mailer.ts";
 import type { SmtpReply } from "../../../base/mailer/smtp_reply.ts";
 import type { Recipient } from "../../records/message_record.ts";

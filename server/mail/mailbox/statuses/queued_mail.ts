@@ -45,10 +45,10 @@ export interface SentIdRow {
 }
 export const sentIdKey = (rfcMessageId: string): Deno.KvKey => ["mail-sent-id", rfcMessageId];
 
-/** How long reports are taken (mail page, "Receiving"). */
+/** How long reports are taken (docs/mail.md, "Bounces and suppressed addresses"). */
 export const REPORTED_MS = 30 * DAY_MS;
 
-/** What the queue is told of the relay. */
+/** What the queue knows about the relay. */
 export interface QueuingRelay {
   store: Pick<Store, "exclusive" | "lived">;
   /** Of all inboxes, lowercased. */

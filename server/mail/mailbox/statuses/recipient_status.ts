@@ -1,5 +1,5 @@
 /**
- * How it stands with one recipient, and what brings it on (mail page, "Recipient status"). Pure.
+ * How it stands with one recipient, and what brings it on (docs/mail.md). Pure.
  *
  * "sending" is not stored: it is what a recipient is while a process holds its row of the outgoing
  * queue, or has handed the content over without knowing the outcome.
@@ -20,7 +20,7 @@ export type Trigger =
   | "sender_refused"
   /** The lease is over before the content may have left. */
   | "dropped"
-  /** The lease is over, or the connection lost, when the content may have left: nobody knows. */
+  /** The lease is over, or the connection lost, when the content may have left: unknown. */
   | "lost"
   | "suppressed"
   /** 24 hours have passed. */
@@ -30,7 +30,7 @@ export type Trigger =
   | "reported_bounced"
   | "complained";
 
-/** Where a recipient stands; a failure that nobody knows the outcome of is told from the others. */
+/** Where a recipient stands; failures of unknown outcome are kept apart from the others. */
 type Stage = RecipientStatus | "failed_unknown";
 
 const UNKNOWN = "failed_unknown" as const;

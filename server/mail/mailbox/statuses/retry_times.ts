@@ -1,4 +1,4 @@
-/** When a recipient is tried again (mail page, "Recipient status"). Pure. */
+/** When a recipient is tried again (docs/mail.md, "What became of it"). Pure. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../base/time/time_units.ts";
 
 /** Waits after the first attempts; the last one repeats, and none is longer. */

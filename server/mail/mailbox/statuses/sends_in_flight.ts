@@ -1,6 +1,6 @@
 /**
  * Which recipients are being sent to right now: what is not stored, and what every answer that shows
- * messages asks for (mail page, "Recipient status").
+ * messages asks for (docs/mail.md, "What became of it").
  */
 import type { OutgoingQueue } from "../../../base/outgoing/outgoing_queue.ts";
 import type { MessageRow } from "../../records/message_record.ts";

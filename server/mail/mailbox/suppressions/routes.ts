@@ -1,4 +1,4 @@
-/** Routes of suppressed addresses: /v1/mail/suppressions (mail page, "Recipient status"). */
+/** Routes of suppressed addresses: /v1/mail/suppressions (docs/mail.md). */
 import { z } from "@hono/zod-openapi";
 import { time } from "../../../base/description/schemas/values.ts";
 import { noContent } from "../../../base/http/answers/no_content.ts";

@@ -1,6 +1,6 @@
 /**
  * Addresses that an org writes to no more, since one of its mails bounced hard there or its reader
- * complained (mail page, "Recipient status").
+ * complained (docs/mail.md, "Bounces and suppressed addresses").
  */
 import type { Transaction } from "../../../base/storage/commits/job.ts";
 import type { GroupCommit } from "../../../base/storage/commits/group_commit.ts";

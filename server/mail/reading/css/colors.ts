@@ -18,7 +18,7 @@ const TRANSPARENT: Color = { red: 0, green: 0, blue: 0, alpha: 0 };
 const MAX_COLOR_CHARACTERS = 100;
 /** What HTML reads of a colour in an attribute. */
 const MAX_LEGACY_CHARACTERS = 128;
-/** Mail page, "Receiving". */
+/** docs/mail.md, "Hidden text". */
 const LEAST_CONTRAST = 1.5;
 
 /** Colours of the system, as browsers have them where nobody chose others (CSS Color 4, section 10). */

@@ -10,7 +10,7 @@ export interface Block {
   isNested: boolean;
 }
 
-/** At-rules of which nothing hides text. */
+/** At-rules that cannot hide text. */
 const SKIPPED = /^@(?:-[a-z]+-)?(?:charset|counter-style|font-|keyframes|page|property|viewport)/i;
 
 /** Selectors and declarations of the rules, those of at-rules with whether they hold. */

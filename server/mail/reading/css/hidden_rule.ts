@@ -1,5 +1,5 @@
 // Over 300 lines: what hides a text is one list of rules, and reads best in one place.
-/** What of an HTML message nobody sees. Pure rules; the list stands in the mail page, "Receiving". */
+/** What of an HTML message nobody sees. Pure rules; the list stands in docs/mail.md. */
 import {
   BLACK,
   type Color,
@@ -32,7 +32,7 @@ const MARGINS = [
   "margin-inline",
 ];
 
-/** How an element looks, as far as its text may not be seen. */
+/** How an element looks: what may hide its text. */
 export interface Look {
   /** It is gone with all that it holds. */
   gone: boolean;
@@ -462,7 +462,7 @@ function isPositioned(get: Get): boolean {
   return /^(?:absolute|fixed|relative|sticky|-webkit-sticky)$/.test(get("position") ?? "");
 }
 
-/** `scale` of which no surface is left. */
+/** `scale` that leaves no surface. */
 function isScaledAway(value: string | undefined): boolean {
   return value !== undefined && value.split(" ").some((number) => {
     const share = Number(number.replace(/%$/, "")) / (number.endsWith("%") ? 100 : 1);
@@ -495,7 +495,7 @@ function isFarOutside(get: Get): boolean {
   return false;
 }
 
-/** `clip: rect()` of which no surface is left. */
+/** `clip: rect()` that leaves no surface. */
 function isClippedAway(clip: string | undefined): boolean {
   const [, edges] = /^rect\(([^()]*)\)$/.exec(clip ?? "") ?? [];
   if (edges !== undefined) {
@@ -508,7 +508,7 @@ function isClippedAway(clip: string | undefined): boolean {
   return false;
 }
 
-/** Shapes of `clip-path` of which no surface is left. */
+/** Shapes of `clip-path` that leave no surface. */
 function isPathEmpty(path: string | undefined): boolean {
   const [, shape, inside] = /^([a-z]{1,20})\(([^()]*)\)/.exec(path ?? "") ?? [];
   if (shape === undefined || inside === undefined) return false;

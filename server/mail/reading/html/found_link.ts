@@ -1,7 +1,7 @@
 /** Which addresses count as links of a message. Pure. */
 import { CONTROLS } from "../../../base/http/fields/text_fields.ts";
 
-/** Most links that are told of a message. */
+/** Most links that are listed of a message. */
 export const MAX_LINKS = 50;
 /** Longer URLs are no link. */
 const MAX_URL_CHARACTERS = 4_096;

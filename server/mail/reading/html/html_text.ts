@@ -146,7 +146,7 @@ export function* readHtmlWithin(
   let isInCode = false;
   let isAfterPre = false;
   let isTooDeep = false;
-  /** Set where something hides text in what is too deep: nobody knows where it would end. */
+  /** Set where something too deep hides text: it is unknown where that would end. */
   let isHiddenToTheEnd = false;
   let isNotJudged = false;
   let hasBody = false;

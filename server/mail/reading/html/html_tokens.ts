@@ -29,7 +29,7 @@ const MODES: Readonly<Record<string, typeof TokenizerMode[keyof typeof Tokenizer
   xmp: TokenizerMode.RAWTEXT,
 };
 
-/** Longer texts are told of in pieces. */
+/** Longer texts are handed out in pieces. */
 const RUN_CHARACTERS = 16 * 1024;
 /** What the tokenizer is given at once; of a token that is longer, an eighth of what it has of it. */
 const CHUNK_CHARACTERS = 4 * 1024;

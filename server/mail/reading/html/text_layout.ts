@@ -37,7 +37,7 @@ const MAX_BREAKS = 2;
 /** @param maxCharacters what is written at most; the rest is dropped */
 export function textLayout(maxCharacters: number): TextLayout {
   const out: string[] = [];
-  /** Words of which no text was made yet: millions of them would take more than the text. */
+  /** Words that are not part of a text yet: millions of them would take more than the text. */
   let words: string[] = [];
   /** On which line each open row began; -1 where it has no text yet. */
   const rows: number[] = [];

@@ -1,4 +1,4 @@
-/** What is told of attachments; shown_parts.ts says which parts are some. Pure; linear in their bytes. */
+/** What is listed of attachments; shown_parts.ts says which parts are some. Pure; linear in bytes. */
 import { createHash } from "node:crypto";
 import { decodeWords } from "./encoded_words.ts";
 import { withoutControls } from "./header_fields.ts";

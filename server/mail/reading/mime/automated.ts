@@ -1,4 +1,4 @@
-/** Whether a person wrote a message, as far as its headers say. Pure. */
+/** Whether a person wrote a message, by its headers. Pure. */
 import type { Automated } from "../parsed/parsed_mail.ts";
 
 export interface MailOrigin {

@@ -50,7 +50,7 @@ function decodeUnsaid(bytes: Uint8Array): DecodedText {
   }
 }
 
-/** @returns null for charsets that nobody knows, and those that the Encoding Standard replaces */
+/** @returns null for unknown charsets, and those that the Encoding Standard replaces */
 function decoderOf(name: string): TextDecoder | null {
   let decoder = decoders.get(name);
   if (decoder !== undefined) return decoder;

@@ -1,4 +1,4 @@
-/** The headers of a message as they are shown (mail page, "Records"). Pure; linear. */
+/** The headers of a message as they are shown (docs/mail.md, "Messages"). Pure; linear. */
 import { decodeWords } from "./encoded_words.ts";
 import { fieldValue, type HeaderField, withoutControls } from "./header_fields.ts";
 import type { ParseWarning } from "../parsed/parsed_mail.ts";

@@ -1,6 +1,6 @@
 /**
  * Which parts of a message mail programs show (RFC 2046, RFC 2387, RFC 8621), which of them its plain
- * text is made of, and which are attachments (mail page, "Receiving"). Pure; linear in the parts.
+ * text is made of, and which are attachments (docs/mail.md). Pure; linear in the parts.
  */
 import { givenName } from "./attachments.ts";
 import type { MailPart } from "./walk_parts.ts";

@@ -34,7 +34,7 @@ export interface WalkLimits {
   depth: number;
 }
 
-/** Bytes of all headers together (mail page, "Receiving"). */
+/** Bytes of all headers together (docs/mail.md, "What could not be read"). */
 export const MAX_HEAD_BYTES = 2 * 1024 * 1024;
 /** What is looked at between two moments at which others may run. */
 const LINES_A_SLICE = 2_048;
@@ -79,7 +79,7 @@ export function* walkParts(
     const parent = open.at(-1)?.part;
     const part = partOf(raw, yield* readFields(raw, start, end), parent, warnings);
     headBytes += size;
-    // Lines none of which is a field are the body, whose headers were forgotten.
+    // If no line is a field, the lines are a body whose headers were forgotten.
     const hasHeaders = part.fields.length > 0 || head.end === start;
     part.start = part.end = hasHeaders ? head.bodyStart : start;
     // So is what follows the last field where no empty line parts them.

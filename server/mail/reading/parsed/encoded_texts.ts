@@ -4,7 +4,7 @@
  */
 import type { ParsedTexts } from "./parsed_mail.ts";
 
-/** Code units of each text in a page of a thread (mail page, "Lists, polling, search"). */
+/** Code units of each text in a page of a thread (docs/mail.md, "Threads"). */
 const HEAD_TEXT_BYTES = 64 * 1024;
 
 const encoder = new TextEncoder();

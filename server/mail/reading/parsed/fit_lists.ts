@@ -2,7 +2,7 @@
 import type { ParsedFacts, ParseWarning } from "./parsed_mail.ts";
 
 /**
- * Bytes of all lists together, as JSON in UTF-8. A record has 48 KiB (mail page, "Records"); what
+ * Bytes of all lists together, as JSON in UTF-8. A record has 48 KiB (docs/mail.md); what
  * else is found takes at most 8 KiB, and as much is left for what is not found in the message.
  */
 const LIST_BYTES = 32 * 1024;

@@ -1,4 +1,4 @@
-/** What parsing finds in a message: plain data, as the worker hands it over (mail page, "Records"). */
+/** What parsing finds in a message: plain data, as the worker hands it over (docs/mail.md). */
 
 export interface MailAddress {
   /** Decoded display name; null where there is none. */

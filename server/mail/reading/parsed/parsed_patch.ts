@@ -8,7 +8,7 @@ export interface ParsedPatch {
   warnings?: ParseWarning[];
 }
 
-/** What a message of which nothing was read says. */
+/** What a message says that could not be read at all. */
 export function emptyParsedMail(): ParsedMail {
   return {
     facts: {

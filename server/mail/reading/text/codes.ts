@@ -7,7 +7,7 @@ import {
 } from "./code_words.ts";
 import type { FoundCode } from "../parsed/parsed_mail.ts";
 
-/** Most codes that are told of a message. */
+/** Most codes that are listed of a message. */
 export const MAX_CODES = 5;
 /** How far a code may stand from a word that announces it, in UTF-16 units. */
 const NEAR_CHARACTERS = 60;

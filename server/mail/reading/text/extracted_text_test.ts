@@ -146,7 +146,7 @@ Deno.test("extractText() takes what is passed on for new, whole", () => {
     extract(`> When?\nNoon.\n\n${passedOn[0]}`, "forward").text,
     `Noon.\n\n${passedOn[0]!.trimEnd()}`,
   );
-  // Without a mark nobody knows where it begins.
+  // Without a mark it is unknown where it begins.
   const unmarked = "FYI\n\nOn 3 May 2024, Ann <ann@a.test> wrote:\n> x\n";
   assert.equal(extract(unmarked, "forward").text, unmarked);
 });

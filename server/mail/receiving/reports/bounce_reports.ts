@@ -1,5 +1,5 @@
 /**
- * Takes mail to a bounce address (mail page, "Receiving"): a report of delivery is applied, and no
+ * Takes mail to a bounce address (docs/mail.md): a report of delivery is applied, and no
  * message; what cannot be applied is one, as an answer is.
  */
 import { RelayError } from "../../../base/errors.ts";

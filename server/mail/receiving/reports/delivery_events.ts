@@ -1,4 +1,4 @@
-/** Applies what a provider says became of mails (mail page, "Webhooks"). */
+/** Applies what a provider says became of mails (docs/mail.md, "Delivery events"). */
 import type { JsonValue } from "../../../../toolkit/json_value.ts";
 import { RelayError } from "../../../base/errors.ts";
 import type { Store } from "../../../base/storage/rows/store.ts";

@@ -12,12 +12,12 @@ export function gatewayOff(): RelayError {
   );
 }
 
-/** What a request says of its signature, checked as far as it can be without the body. */
+/** What a request says about its signature, checked as well as possible without the body. */
 export interface GatewayHeaders {
   /** webhook-id */
   id: string;
   timestamp: string;
-  /** HMACs of which one has to fit, 32 bytes each. */
+  /** HMACs, one of which has to fit, 32 bytes each. */
   macs: readonly Uint8Array<ArrayBuffer>[];
 }
 

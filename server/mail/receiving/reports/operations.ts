@@ -1,4 +1,4 @@
-/** Handing in delivery events, in the API description (mail page, "Webhooks"). */
+/** Handing in delivery events, in the API description (docs/mail.md, "Delivery events"). */
 import { z } from "@hono/zod-openapi";
 import type { DescribedRoutes } from "../../access/paths.ts";
 import { MAX_EVENTS } from "./routes.ts";

@@ -1,4 +1,4 @@
-/** One delivery event as the operator's gateway hands it in (mail page, "Webhooks"). Pure. */
+/** One delivery event as the operator's gateway hands it in (docs/mail.md). Pure. */
 import type { JsonValue } from "../../../../toolkit/json_value.ts";
 import { RelayError } from "../../../base/errors.ts";
 import { readTime } from "../../../base/http/fields/read_time.ts";

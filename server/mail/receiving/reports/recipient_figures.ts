@@ -1,4 +1,4 @@
-/** What a change of a recipient counts as (mail page, "Figures"). Pure. */
+/** What a change of a recipient counts as (docs/mail.md, "Usage and health"). Pure. */
 import type { Counts, StandingFigure } from "../../records/figures_record.ts";
 import { added } from "../../records/figures_record.ts";
 import type { Recipient, RecipientStatus } from "../../records/message_record.ts";

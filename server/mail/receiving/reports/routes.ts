@@ -1,4 +1,4 @@
-/** POST /v1/mail/events: the operator's gateway hands in what became of mails (mail page, "Webhooks"). */
+/** POST /v1/mail/events: the operator's gateway hands in what became of mails (docs/mail.md). */
 import { invalidJson } from "../../../base/errors.ts";
 import { answerJson, NO_STORE } from "../../../base/http/answers/answer.ts";
 import { readObject } from "../../../base/http/fields/json_body.ts";

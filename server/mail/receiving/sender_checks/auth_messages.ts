@@ -2,7 +2,7 @@
 import type { MailAuth } from "../../records/message_record.ts";
 import type { DnsAnswer, RecordType } from "../../../../toolkit/mail/dns_message.ts";
 
-/** Who handed a mail in, as the gateway or the SMTP session says; whoever it is chose it. */
+/** Who handed a mail in, as the gateway or the SMTP session says; the client chose these words. */
 export interface MailClient {
   /** IPv4 or IPv6; null where it is not known, and then SPF says none. */
   clientIp: string | null;
@@ -16,7 +16,7 @@ export interface SenderCheck {
   auth: MailAuth;
   /**
    * Whether answers would go by a Reply-To that nobody signed to another organization than From's, while
-   * nothing but signatures speaks for From: whoever passed the mail on may have added it.
+   * only signatures speak for From: a server that passed the mail on may have added it.
    */
   isReplyToUnsigned: boolean;
 }

@@ -206,7 +206,7 @@ async function verify(
     curTime: new Date(nowMs),
   });
   const found = results.filter(({ signingDomain }) => signingDomain !== undefined);
-  // It keeps their order. Where it left one out, nobody knows which of them each result is of.
+  // It keeps their order. Where it left one out, it is unknown which result is whose.
   if (found.length !== chosen.length) return chosen.map(() => UNREADABLE);
   return await Promise.all(chosen.map(async (one, place) => {
     const result = signatureResult(found[place]!.status);

@@ -1,6 +1,6 @@
 /** What checks of senders may take of the relay, and of the time of those who wait. */
 export interface CheckerBounds {
-  /** Places for mails in the worker, most of which wait for DNS (next_check.ts). */
+  /** Places for mails in the worker; most of these wait for DNS (next_check.ts). */
   underWay: number;
   /** Their bytes that it has not hashed yet; one larger mail goes alone. */
   bytes: number;

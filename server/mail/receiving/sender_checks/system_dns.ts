@@ -1,4 +1,4 @@
-/** The DNS servers of the system, as far as a file names them. */
+/** The DNS servers of the system that a file names. */
 import type { DnsServer } from "./dns_client.ts";
 import { RESOLV_CONF, systemNameservers } from "../../../../toolkit/mail/resolv_conf.ts";
 

@@ -17,7 +17,7 @@ const REFUSALS: Readonly<Record<RefusedCode, SmtpReply>> = {
   rate_limited: { code: 452, enhancedCode: "4.2.2", text: "the inbox gets too much mail now" },
 };
 
-/** The relay knows by itself who has written its own mail (mail page, "Sending"). */
+/** The relay knows by itself who has written its own mail. */
 const ownAuth = (domain: string): MailAuth => ({
   spf: "pass",
   dkim: "none",

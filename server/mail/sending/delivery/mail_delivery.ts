@@ -247,7 +247,7 @@ function insideOutcome(reply: SmtpReply): MailOutcome {
   return { result: "refused", stage: "recipient", permanent, reason, reply, isReached: true };
 }
 
-/** What the queue does next, and what the recipient is told of it. */
+/** What the queue does next, and what becomes of the recipient. */
 function afterwards(
   outcome: MailOutcome,
   { afterMs, endsAtMs }: { afterMs: number; endsAtMs: number },

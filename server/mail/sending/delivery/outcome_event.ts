@@ -1,4 +1,4 @@
-/** What an attempt's outcome means for its recipient (mail page, "Recipient status"). Pure. */
+/** What an attempt's outcome means for its recipient (docs/mail.md, "What became of it"). Pure. */
 import type { MailOutcome } from "../../../base/mailer/mailer.ts";
 import {
   isHardBounce,

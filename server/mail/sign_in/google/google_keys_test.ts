@@ -17,7 +17,7 @@ function keysOf(issuer: Pick<GoogleIssuer, "url">, timeLimitMs = 20_000) {
   return { clock, keys };
 }
 
-/** The failure that find() ends in where nobody knows whether the key exists. */
+/** The failure of find() where it cannot be known whether the key exists. */
 async function failureOf(keys: GoogleKeys, keyId = "key-1"): Promise<string> {
   try {
     await keys.find(keyId);

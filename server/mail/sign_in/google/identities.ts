@@ -1,4 +1,4 @@
-/** Signing in by a Google identity, linking one to an org, and unlinking it (specification, 3 and 4.7; mail page, "Orgs and the ways in"). */
+/** Signing in by a Google identity, linking one to an org, and unlinking it (specification, 3 and 4.7). */
 import { RelayError } from "../../../base/errors.ts";
 import { type MailCaller, refuseSuspended } from "../../access/authenticate_key.ts";
 import { requireCaller } from "../../access/require_org.ts";

@@ -1,6 +1,6 @@
 /**
  * Every change of an org's owner, by whatever way in: what goes to whom the org is taken from, and how a
- * former owner has it back (mail page, "Orgs and the ways in").
+ * former owner has it back (docs/mail.md, "When a key has leaked").
  */
 import type { Limits } from "../../../base/config/limits.ts";
 import type { Transaction } from "../../../base/storage/commits/job.ts";
@@ -24,7 +24,7 @@ import {
 import { stageVerifiedEmail } from "../../records/verified_email.ts";
 import { stageLink } from "./queued_link.ts";
 
-/** The mail to whom an org is taken from; whoever commits one wakes the outgoing queue. */
+/** The mail to the owner who loses an org; the caller that commits one wakes the outgoing queue. */
 export interface FormerOwnerMail {
   /** Of its link, or of its notice without one: a ULID that no other has. */
   id: string;

@@ -1,4 +1,4 @@
-/** Stores a link, or a notice without one, and queues its mail, in one commit (mail page, "Server secrets"). */
+/** Stores a link, or a notice without one, and queues its mail, in one commit (docs/adr/0036). */
 import { Buffer } from "node:buffer";
 import { stageNewOutgoing } from "../../../base/outgoing/outgoing_row.ts";
 import { domainTag } from "../../../base/outgoing/recipient_domain.ts";

@@ -31,7 +31,7 @@ export interface InboxOptions {
   pages: PageBudget;
 }
 
-/** Longest wait of a poll, in seconds (decisions, "Query integers"). */
+/** Longest wait of a poll, in seconds (docs/api.md, "Limits"). */
 export const MAX_WAIT_S = 25;
 
 /** A poll that delivers nothing. */
@@ -182,7 +182,7 @@ export class Inbox {
     return rememberedMs === null ? poll.lastPollMs : Math.max(poll.lastPollMs, rememberedMs);
   }
 
-  /** The same, as far as this process remembers. */
+  /** The same, from what this process remembers. */
   rememberedPollMs(agentId: number): number | null {
     return this.#floor.lastBeganMs(agentId);
   }

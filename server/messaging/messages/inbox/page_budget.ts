@@ -1,7 +1,7 @@
 /**
  * Pages of messages under way: from the first look at their rows until their answer is taken. One
  * agent has few at a time, and few are read at a time. The bytes that are not taken yet are bounded
- * (decisions, "Bounds added").
+ * (docs/api.md, "Limits").
  */
 import { RelayError } from "../../../base/errors.ts";
 import type { AnswerBudget, AnswerReservation } from "../../../base/http/answers/answer_budget.ts";
@@ -18,7 +18,7 @@ export interface PageBudgetOptions {
 /** Pages that are read at one time: each may have megabytes. */
 const PAGE_READERS = { permits: 12, maxWaiting: 5_000, refusal: tooManyPages };
 
-/** One page; whoever has it ends it, or gives it away as the reservation of an answer. */
+/** One page; its holder ends it, or gives it away as the hold of an answer. */
 export interface PageReservation extends AnswerReservation {
   /**
    * Reserves bytes for the answer. Called when its size is known and nothing has been stamped.

@@ -1,4 +1,4 @@
-/** How often an agent may poll its inbox (specification, section 8; decisions, "Limits"). */
+/** How often an agent may poll its inbox (specification, section 8; docs/api.md, "Limits"). */
 import { rateLimited } from "../../../base/errors.ts";
 import { BoundedMap } from "../../../base/bounds/bounded_map.ts";
 import { CLOCK_SKEW_MS } from "../../../base/time/clock_skew.ts";

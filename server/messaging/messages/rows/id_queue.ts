@@ -1,5 +1,5 @@
 /**
- * Ids in the order of their coming. A Map keeps that order too, but whoever asks it for its first
+ * Ids in the order of their coming. A Map keeps that order too, but asking it for its first
  * entry walks over all that were deleted before it.
  */
 export class IdQueue {

@@ -4,7 +4,7 @@
  * leave first.
  *
  * Memory holds the end of an inbox, without a gap. Each message is taken together with the head
- * that it was committed upon. A message that does not follow the last one begins anew. That holds
+ * that it was committed upon. A message that does not follow the last one starts over. That holds
  * on shared stores too, where other processes write to the same inbox.
  */
 import { BoundedMap } from "../../../base/bounds/bounded_map.ts";
@@ -72,7 +72,7 @@ export class RecentMessages {
     }
     end.lastId = id;
     if (id < (this.#purged.get(row.senderId) ?? 0)) {
-      // Committed before its sender was banned, told of late: in the store it is gone.
+      // Committed before its sender was banned, announced late: in the store it is gone.
     } else if (row.pieces > 0 || row.json.length > this.bounds.messageBytes) {
       this.#forget(end, end.messages.length);
       end.afterId = id;

@@ -138,7 +138,7 @@ Deno.test("RecentMessages.purge() forgets what a sender sent below an id, withou
   assert.deepEqual(idsFrom(recent, ALICE, 1, 50), [20, 40, 50]);
   assert.equal(recent.find(ALICE, 30), undefined);
   assert.equal(idsFrom(recent, BOB, 1, 35), null);
-  // A commit that is told of late leaves no gap either.
+  // A commit that is announced late leaves no gap either.
   recent.add(ALICE, 50, 60, by(8));
   recent.purge(8, 70);
   recent.add(ALICE, 60, 65, by(8));

@@ -1,7 +1,7 @@
 /**
- * How many bytes of messages one client address may have stored in an hour (decisions, "Bounds
- * added"). Each process counts in memory. That bounds what a few addresses can fill, and needs no
- * row for a send. Memory holds only the keyed hash of an address.
+ * How many bytes of messages one client address may have stored in an hour (docs/api.md). Each
+ * process counts in memory. That bounds what a few addresses can fill, and needs no row for a send.
+ * Memory holds only the keyed hash of an address.
  */
 import { rateLimited } from "../../../base/errors.ts";
 import { admit, type WindowRule } from "../../../base/bounds/rate_window.ts";

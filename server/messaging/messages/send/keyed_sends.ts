@@ -1,4 +1,4 @@
-/** Sends by token under an Idempotency-Key: one key, one message, for 24 hours (decisions, "Messages"). */
+/** Sends by token under an Idempotency-Key: one key, one message, for 24 hours. */
 import type { JsonObject } from "../../../../toolkit/json_value.ts";
 import { fingerprintOf, hashScope } from "../../../base/idempotency/idempotency_key.ts";
 import { JoinedRequests, type KeptAnswer } from "../../../base/idempotency/joined_requests.ts";

@@ -34,7 +34,7 @@ export interface SignatureSweepOptions {
 export class SignatureSweep {
   readonly #options: Required<SignatureSweepOptions>;
   #running: Promise<void> | null = null;
-  /** The floor that the log has been told of. */
+  /** The floor that the log has named. */
   #toldVersion: string | null = null;
   #closed = false;
 
