@@ -1,19 +1,5 @@
-import { ExitCode } from "./exit_code.ts";
 import { InputError } from "./input_error.ts";
-import { parseOptions } from "./parse_options.ts";
-import type { Verb } from "./verb.ts";
-
-const help = `Print a completion script for your shell.
-
-Usage: relay completions (bash | zsh | fish)
-
-Load it in the shell's start-up file:
-  bash    source <(relay completions bash)                        in ~/.bashrc
-  zsh     source <(relay completions zsh)                         in ~/.zshrc, after compinit
-  fish    relay completions fish > ~/.config/fish/completions/relay.fish
-
-Exit status: 0, or 2 for another shell.
-`;
+import { defineVerb, flagsOf, type Verb } from "./verb.ts";
 
 /**
  * `relay completions`.
@@ -21,24 +7,30 @@ Exit status: 0, or 2 for another shell.
  * @param verbs what is completed; a function, for this verb is one of them
  */
 export function completionsVerb(verbs: () => readonly Verb[]): Verb {
-  return {
+  return defineVerb({
     name: "completions",
     summary: "print a completion script for your shell",
-    help,
+    args: "SHELL",
+    hint: "bash, zsh or fish",
+    usage: "(bash | zsh | fish)",
+    about: `
+Load it in the shell's start-up file:
+  bash    source <(relay completions bash)                        in ~/.bashrc
+  zsh     source <(relay completions zsh)                         in ~/.zshrc, after compinit
+  fish    relay completions fish > ~/.config/fish/completions/relay.fish`,
     options: {},
-    async run(args, host) {
-      const { positionals: [shell] } = parseOptions(args, {}, 1);
-      const script = shell === undefined ? undefined : SCRIPTS[shell as keyof typeof SCRIPTS];
-      if (script === undefined || !Object.hasOwn(SCRIPTS, shell!)) {
+    exit: "0, or 2 for another shell",
+    async run({ host, args: [shell] }) {
+      const script = SCRIPTS.get(shell);
+      if (script === undefined) {
         throw new InputError("for which shell? bash, zsh or fish", "usage");
       }
       await host.stdout(script(verbs()));
-      return ExitCode.passed;
     },
-  };
+  });
 }
 
-const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
+const SCRIPTS = new Map([["bash", bashScript], ["zsh", zshScript], ["fish", fishScript]]);
 
 /** The first words of verbs, each once: `mail` stands for all that begin so. */
 function firstWords(verbs: readonly Verb[]): string[] {
@@ -50,17 +42,13 @@ function secondWords(verbs: readonly Verb[], first: string): string[] {
     .flatMap((words) => words.slice(1));
 }
 
-function flags({ options }: Verb): string[] {
-  return [...Object.keys(options).map((name) => `--${name}`), "--help"];
-}
-
 /** What may follow a first word: its second words, or its options. */
 function followers(verbs: readonly Verb[]): [string, string][] {
   return firstWords(verbs).flatMap((first): [string, string][] => {
     if (first === "help") return [["help", firstWords(verbs).join(" ")]];
     const second = secondWords(verbs, first);
     const named = verbs.filter(({ name }) => name.split(" ")[0] === first);
-    const own = named.map((verb): [string, string] => [verb.name, flags(verb).join(" ")]);
+    const own = named.map((verb): [string, string] => [verb.name, flagsOf(verb.options).join(" ")]);
     return second.length === 0 ? own : [[first, second.join(" ")], ...own];
   });
 }
@@ -133,8 +121,8 @@ function fishScript(verbs: readonly Verb[]): string {
           `-d '${verb.summary}'`,
       );
     }
-    for (const [name, { type }] of Object.entries(verb.options)) {
-      lines.push(`complete -c relay -n '${seen}' -l ${name}${type === "string" ? " -r" : ""}`);
+    for (const [name, { value }] of Object.entries(verb.options)) {
+      lines.push(`complete -c relay -n '${seen}' -l ${name}${value === undefined ? "" : " -r"}`);
     }
   }
   return `${lines.join("\n")}\n`;

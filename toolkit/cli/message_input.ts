@@ -18,16 +18,17 @@ export interface MessageInput {
 
 /** The deepest body, inside a message, an array and `{"messages":...}`. */
 const MAX_DEPTH = MAX_JSON_DEPTH + 3;
+const LINE_FEED = 0x0a;
 
 /**
  * Recognises an input: one message, an array of messages, `{"messages":[...]}`, or one message a
  * line (NDJSON), in this order. One message a line is read as a stream, the others whole.
  *
- * @param lines the input, cut into lines
+ * @param chunks the input
  * @throws {InputError} for an empty input, an empty list, or one document that is not strict JSON
  */
-export async function readMessages(lines: AsyncIterable<Uint8Array>): Promise<MessageInput> {
-  const source = lines[Symbol.asyncIterator]();
+export async function readMessages(chunks: AsyncIterable<Uint8Array>): Promise<MessageInput> {
+  const source = readLines(chunks);
   const seen: Uint8Array[] = [];
   const line = await nextFilled(source, seen);
   if (line === undefined) throw new InputError("malformed: the input is empty, it has no message");
@@ -47,6 +48,24 @@ export async function readMessages(lines: AsyncIterable<Uint8Array>): Promise<Me
       return { isBatch: true, entries: following(seen.filter(isFilled).map(parseEntry), source) };
     }
   }
+}
+
+/** Cuts a stream of bytes into lines, each with its line feed; memory holds one line at a time. */
+async function* readLines(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void> {
+  let pending: Uint8Array[] = [];
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
+      pending.push(chunk.subarray(start, end + 1));
+      yield joinBytes(pending);
+      pending = [];
+      start = end + 1;
+    }
+    if (start < chunk.length) pending.push(chunk.slice(start));
+  }
+  if (pending.length > 0) yield joinBytes(pending);
 }
 
 /** The next line that holds more than space; it and those before it are added to `seen`. */

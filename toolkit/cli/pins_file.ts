@@ -5,7 +5,7 @@ import { fileFailure, readFileOrNothing } from "../node/read_file.ts";
 import { parseStrict } from "../parse_strict.ts";
 import type { Host } from "./host.ts";
 import { InputError } from "./input_error.ts";
-import { settingsFolder } from "./key_location.ts";
+import { settingsFile } from "./own_keys.ts";
 
 /** The known senders of the person at this command line, whichever key and relay they use. */
 export interface PinsFile {
@@ -21,7 +21,7 @@ export interface PinsFile {
  * @throws {FileError} in each of its functions, when it is none or cannot be written
  */
 export function pinsFile(host: Host): PinsFile {
-  const path = pinsPath(host);
+  const path = host.env("RELAY_PINS_FILE") || settingsFile(host, "pins.json");
 
   async function read(): Promise<Map<string, string>> {
     const text = path === undefined ? undefined : await readFileOrNothing(host, path);
@@ -59,13 +59,6 @@ export function pinsFile(host: Host): PinsFile {
 export async function readPins(host: Host): Promise<{ pinned: PinnedAddresses; pins: Pins }> {
   const pinned = Object.fromEntries(await pinsFile(host).read());
   return { pinned, pins: createPins(pinned) };
-}
-
-function pinsPath(host: Host): string | undefined {
-  const chosen = host.env("RELAY_PINS_FILE");
-  if (chosen) return chosen;
-  const folder = settingsFolder(host);
-  return folder === undefined ? undefined : `${folder}/pins.json`;
 }
 
 function parsePins(text: Uint8Array): Map<string, string> | undefined {

@@ -1,11 +1,14 @@
+import { isFailure } from "../client/connection.ts";
+import { NetworkError } from "../client/network_error.ts";
+import { RefusalError } from "../client/refusal_error.ts";
+import { FileError } from "../node/file_error.ts";
+import { VERSION } from "../version.ts";
 import { completionsVerb } from "./completions.ts";
-import { ExitCode, type Sysexit } from "./exit_code.ts";
-import { describeFailure, failureExitCode, isFailure } from "./failure.ts";
+import { ExitCode } from "./exit_code.ts";
 import { find } from "./find.ts";
 import { hash } from "./hash.ts";
 import type { Host } from "./host.ts";
 import { inbox } from "./inbox.ts";
-import { FileError } from "../node/file_error.ts";
 import { InputError } from "./input_error.ts";
 import { keygen } from "./keygen.ts";
 import { mailDns } from "./mail_dns.ts";
@@ -14,12 +17,12 @@ import { mailRegister } from "./mail_register.ts";
 import { name } from "./name.ts";
 import { outbox } from "./outbox.ts";
 import { pin } from "./pin.ts";
+import { jsonLine } from "./print.ts";
 import { printable } from "./printable.ts";
 import { register } from "./register.ts";
 import { resolve } from "./resolve.ts";
 import { send } from "./send.ts";
 import { sign } from "./sign.ts";
-import { VERSION } from "../version.ts";
 import type { Verb } from "./verb.ts";
 import { verify } from "./verify.ts";
 import { whoami } from "./whoami.ts";
@@ -51,7 +54,7 @@ export const VERBS: readonly Verb[] = [
  * @returns the exit code: 0, 1 or 3 as the verb says, 2 for malformed input or usage. 4 when the
  * relay refused, 5 when none could be reached. `mail inject` ends with the codes of mail servers
  */
-export async function run(host: Host): Promise<ExitCode | Sysexit> {
+export async function run(host: Host): Promise<number> {
   const [first, ...rest] = host.args;
   if (first === undefined) {
     await host.stderr(overview());
@@ -73,18 +76,10 @@ export async function run(host: Host): Promise<ExitCode | Sysexit> {
   try {
     return await verb.run(args, host);
   } catch (thrown) {
-    if (isFailure(thrown)) {
-      const isJson = asks(args, (argument) => argument === "--json");
-      await host.stderr(describeFailure(verb.name, thrown, isJson));
-      return failureExitCode(thrown);
-    }
-    const isInput = thrown instanceof InputError;
-    if (!isInput && !(thrown instanceof FileError)) throw thrown;
-    const hint = isInput && thrown.isUsage
-      ? `'relay ${verb.name} --help' tells how it is used\n`
-      : "";
-    await host.stderr(`relay ${verb.name}: ${printable(thrown.message)}\n${hint}`);
-    return ExitCode.malformed;
+    const isJson = asks(args, (argument) => argument === "--json");
+    const { code, words } = failureOf(verb, thrown, isJson);
+    await host.stderr(words);
+    return code;
   }
 }
 
@@ -107,17 +102,55 @@ function asks(args: readonly string[], isOfKind: (argument: string) => boolean):
   return args.slice(0, end < 0 ? args.length : end).some(isOfKind);
 }
 
+/**
+ * How a verb that failed ends, and what stands on standard error: lines for people, or one JSON
+ * object where a relay was asked.
+ *
+ * @throws what is no fault of the caller nor of a relay
+ */
+function failureOf(
+  verb: Verb,
+  thrown: unknown,
+  isJson: boolean,
+): { code: ExitCode; words: string } {
+  const inLines = (...lines: string[]) => lines.map((line) => `${printable(line)}\n`).join("");
+  if (thrown instanceof InputError || thrown instanceof FileError) {
+    const isUsage = thrown instanceof InputError && thrown.isUsage;
+    const hint = isUsage ? [`'relay ${verb.name} --help' tells how it is used`] : [];
+    const words = inLines(`relay ${verb.name}: ${thrown.message}`, ...hint);
+    return { code: ExitCode.malformed, words };
+  }
+  if (!isFailure(thrown)) throw thrown;
+  const isRefused = thrown instanceof RefusalError;
+  const code = isRefused ? ExitCode.refused : ExitCode.unreachable;
+  const answer = thrown instanceof NetworkError ? undefined : thrown;
+  const retryAfterMs = answer?.retryAfterMs;
+  if (isJson) {
+    const error = { code: thrown.code, message: thrown.message };
+    return {
+      code,
+      words: jsonLine({ error, status: answer?.status, retry_after_ms: retryAfterMs }),
+    };
+  }
+  const what = isRefused ? `refused (${thrown.code}): ` : "";
+  const lines = [`relay ${verb.name}: ${what}${thrown.message}`];
+  if (retryAfterMs !== undefined) {
+    lines.push(`it may be tried again in ${Math.ceil(retryAfterMs / 1000)} s`);
+  }
+  if (thrown.mayHaveHappened && verb.isChanging) lines.push(UNCLEAR);
+  return { code, words: inLines(...lines) };
+}
+
+const UNCLEAR = "it may have been carried out all the same: look before you repeat it " +
+  "('relay outbox' shows what was sent, 'relay whoami' a registration)";
+
 async function printHelp(host: Host, args: readonly string[]): Promise<ExitCode> {
   const verb = verbNamed(args);
-  if (verb !== undefined) {
-    await host.stdout(verb.help);
-    return ExitCode.passed;
-  }
   const [first] = args;
-  if (first !== undefined && !isHelp(first) && !startsVerb(first)) {
+  if (verb === undefined && first !== undefined && !isHelp(first) && !startsVerb(first)) {
     return await refuseVerb(host, args);
   }
-  await host.stdout(overview());
+  await host.stdout(verb?.help ?? overview());
   return ExitCode.passed;
 }
 

@@ -34,6 +34,12 @@ Deno.test("run() prints the help of each verb, which tells usage and exit status
   }
 });
 
+Deno.test("docs/client.md lists the verbs as the overview does", async () => {
+  const text = await Deno.readTextFile(new URL("../../docs/client.md", import.meta.url));
+  const rows = VERBS.map(({ name, summary }) => `| \`${name}\` | ${summary} |\n`);
+  equal(text.includes(`| --- | --- |\n${rows.join("")}\n`), true, rows.join(""));
+});
+
 Deno.test("run() refuses an unknown verb and shows the known ones", async () => {
   for (const args of [["vrfy"], ["help", "vrfy"]]) {
     const host = memoryHost(args);
@@ -159,7 +165,10 @@ Deno.test("run() lets errors that are no fault of the caller through", async () 
 
 Deno.test("parseOptions() refuses unknown options, missing values and too many arguments", async () => {
   const wrong: [string[], RegExp][] = [
-    [["verify", "--frm", "x"], /Unknown option '--frm'/],
+    [
+      ["name", "--frm", "x"],
+      /Unknown option '--frm': 'relay name' takes --adjectives, --json, --help$/m,
+    ],
     [["verify", "--from"], /'--from <value>' argument missing/],
     [["verify", "--json=yes"], /'--json' does not take an argument/],
     [["verify", "a", "b"], /unexpected argument 'b'/],

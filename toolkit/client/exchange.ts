@@ -1,8 +1,6 @@
-import { AnswerError } from "./answer_error.ts";
 import { attempt, type HttpAnswer } from "./attempt.ts";
 import { sleep } from "./clock.ts";
-import type { Connection, Failure } from "./connection.ts";
-import { NetworkError } from "./network_error.ts";
+import { type Connection, type Failure, isFailure } from "./connection.ts";
 import { readRefusal } from "./read_refusal.ts";
 import { backoffMs, isPassing, leavesUnclear } from "./retry_rules.ts";
 
@@ -76,11 +74,6 @@ export async function ask(connection: Connection, call: Call): Promise<HttpAnswe
   return result;
 }
 
-/** Whether a call ended without a success. */
-export function isFailure(result: HttpAnswer | Failure): result is Failure {
-  return result instanceof Error;
-}
-
 async function tryOnce(
   connection: Connection,
   { method, path, query, body, waitMs = 0, signal }: Call,
@@ -91,7 +84,7 @@ async function tryOnce(
     const answer = await attempt(connection, request, connection.timeoutMs + waitMs, signal);
     return answer.status >= 200 && answer.status <= 299 ? answer : readRefusal(answer);
   } catch (thrown) {
-    if (thrown instanceof NetworkError || thrown instanceof AnswerError) return thrown;
+    if (isFailure(thrown)) return thrown;
     throw thrown;
   }
 }
