@@ -1,4 +1,4 @@
-import { InputError } from "./input_error.ts";
+import { UsageError } from "./input_error.ts";
 import { defineVerb, flagsOf, type Verb } from "./verb.ts";
 
 /**
@@ -23,7 +23,7 @@ Load it in the shell's start-up file:
     async run({ host, args: [shell] }) {
       const script = SCRIPTS.get(shell);
       if (script === undefined) {
-        throw new InputError("for which shell? bash, zsh or fish", "usage");
+        throw new UsageError("for which shell? bash, zsh or fish");
       }
       await host.stdout(script(verbs()));
     },

@@ -5,7 +5,7 @@ import type { KeyPair } from "../generate_key_pair.ts";
 import { secondRelayWarning } from "../node/key_warnings.ts";
 import type { StateFile } from "../node/state_file.ts";
 import { watchRelay } from "../node/watch_relay.ts";
-import { InputError } from "./input_error.ts";
+import { UsageError } from "./input_error.ts";
 import { KEY, openKeys } from "./own_keys.ts";
 import { readPins } from "./pins_file.ts";
 import { wholeNumber } from "./readers.ts";
@@ -36,7 +36,7 @@ export type SigningCall = Pick<Call<typeof SIGNING_OPTIONS>, "host" | "values" |
  */
 export function relayOptions({ host, values, tell }: RelayCall): ConnectionOptions {
   const relay = values.relay ?? host.env("RELAY_URL");
-  if (!relay) throw new InputError("which relay? Pass --relay URL, or set RELAY_URL", "usage");
+  if (!relay) throw new UsageError("which relay? Pass --relay URL, or set RELAY_URL");
   const seconds = wholeNumber(0, 999_999_999)(values["retry-for"] ?? "15", "--retry-for");
   const options: ConnectionOptions = {
     relay,
@@ -53,7 +53,7 @@ export function relayOptions({ host, values, tell }: RelayCall): ConnectionOptio
     return { ...options, relay: connectionOf(options).origin };
   } catch (thrown) {
     if (!(thrown instanceof TypeError)) throw thrown;
-    throw new InputError(`--relay: ${thrown.message}`, "usage");
+    throw new UsageError(`--relay: ${thrown.message}`);
   }
 }
 

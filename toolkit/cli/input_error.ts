@@ -1,14 +1,12 @@
 /**
- * Thrown by a verb for what its caller can put right: a file that cannot be read, malformed input,
- * wrong usage. The command line prints the message and ends with 2.
+ * Thrown by a verb for what its caller can put right: a file that cannot be read, malformed input.
+ * The command line prints the message and ends with 2.
  */
 export class InputError extends Error {
-  override readonly name = "InputError";
-  /** Whether the verb's help would have told. */
-  readonly isUsage: boolean;
+  override readonly name: string = "InputError";
+}
 
-  constructor(message: string, kind: "input" | "usage" = "input") {
-    super(message);
-    this.isUsage = kind === "usage";
-  }
+/** The same for wrong usage: the verb's help would have told. */
+export class UsageError extends InputError {
+  override readonly name = "UsageError";
 }

@@ -1,7 +1,7 @@
 import { generateKeyPair } from "../generate_key_pair.ts";
 import { writeKeyFile } from "../node/key_file.ts";
 import { wordName } from "../word_name.ts";
-import { InputError } from "./input_error.ts";
+import { InputError, UsageError } from "./input_error.ts";
 import { askPassphrase, keyLocation } from "./own_keys.ts";
 import { printFields } from "./print.ts";
 import { defineVerb, flag, option } from "./verb.ts";
@@ -31,7 +31,7 @@ Printed are the address and the word name it derives; the private key is never p
     const path = keyLocation(host, values.key)?.path;
     if (path === undefined) {
       const advice = "there is no home folder for a key file: choose a place with --key FILE";
-      throw new InputError(advice, "usage");
+      throw new UsageError(advice);
     }
     const passphrase = values.passphrase ? await askPassphrase(host, true) : undefined;
     const keys = generateKeyPair();

@@ -14,7 +14,7 @@ import type { DnsServer } from "../node/dns_exchange.ts";
 import { askDns, chooseDnsServers } from "./ask_dns.ts";
 import { ExitCode } from "./exit_code.ts";
 import type { Host } from "./host.ts";
-import { InputError } from "./input_error.ts";
+import { InputError, UsageError } from "./input_error.ts";
 import { printable } from "./printable.ts";
 import { readWhole } from "./read_input.ts";
 import { defineVerb, flag, list, option, type Values } from "./verb.ts";
@@ -199,7 +199,7 @@ async function readMailDomain(
   given: string | undefined,
 ): Promise<MailDomain> {
   const name = given ?? host.env("RELAY_MAIL_DOMAIN") ?? "";
-  if (name === "") throw usage("which domain? Pass it, or set RELAY_MAIL_DOMAIN");
+  if (name === "") throw new UsageError("which domain? Pass it, or set RELAY_MAIL_DOMAIN");
   return {
     domain: domainName(name, "the domain"),
     receives: required(values.receives, "--receives=HOST says who takes the domain's mail"),
@@ -212,20 +212,16 @@ async function readMailDomain(
   };
 }
 
-function usage(words: string): InputError {
-  return new InputError(words, "usage");
-}
-
 function required(given: readonly string[] | undefined, words: string): readonly string[] {
-  if (given === undefined) throw usage(words);
-  if (given.length > MAX_HOSTS) throw usage(`at most ${MAX_HOSTS} hosts`);
+  if (given === undefined) throw new UsageError(words);
+  if (given.length > MAX_HOSTS) throw new UsageError(`at most ${MAX_HOSTS} hosts`);
   return [...new Set(given)];
 }
 
 function domainName(text: string, label: string): string {
   const name = parseDomainName(text);
   if (name !== null) return name;
-  throw usage(`${label} must be a name such as mail.example.org; other alphabets as xn--`);
+  throw new UsageError(`${label} must be a name such as mail.example.org; other alphabets as xn--`);
 }
 
 /** As SPF writes it: a bare address is one that sends. */
@@ -242,7 +238,9 @@ function mechanism(text: string): string {
   if (kind !== undefined && kind !== "ip4" && kind !== "ip6" && parseDomainName(bare!) !== null) {
     return `${kind}:${value!.replace(/\.$/, "")}`;
   }
-  throw usage("--sends takes include:DOMAIN, an IP address or network, mx, a:HOST or mx:DOMAIN");
+  throw new UsageError(
+    "--sends takes include:DOMAIN, an IP address or network, mx, a:HOST or mx:DOMAIN",
+  );
 }
 
 async function readKey(host: Host, values: DomainValues): Promise<MailDomain["dkim"]> {
@@ -253,10 +251,12 @@ async function readKey(host: Host, values: DomainValues): Promise<MailDomain["dk
   const selector = values.selector ?? host.env("RELAY_MAIL_DKIM_SELECTOR");
   if (file === undefined && key === "") {
     if (values.selector === undefined) return null;
-    throw usage("--selector goes with --dkim-key");
+    throw new UsageError("--selector goes with --dkim-key");
   }
   const name = selector === undefined ? null : parseDomainName(selector, 1);
-  if (name === null) throw usage("--selector=S is the label that the DKIM key is published under");
+  if (name === null) {
+    throw new UsageError("--selector=S is the label that the DKIM key is published under");
+  }
   const privateKeyPem = readDkimKey(key.trim());
   if (privateKeyPem !== null) return { selector: name, text: dkimRecord(privateKeyPem) };
   throw new InputError(
@@ -268,7 +268,7 @@ async function readKey(host: Host, values: DomainValues): Promise<MailDomain["dk
 function dmarcPolicy(text: string): DmarcPolicy {
   const policy = DMARC_POLICIES.find((one) => one === text.toLowerCase());
   if (policy !== undefined) return policy;
-  throw usage("--dmarc takes none, quarantine or reject");
+  throw new UsageError("--dmarc takes none, quarantine or reject");
 }
 
 /** What ends a URI or a tag of the record is none. */
@@ -277,5 +277,5 @@ function reportAddress(text: string): string {
   const isOne = /^[A-Za-z0-9._+-]{1,64}$/.test(text.slice(0, Math.max(at, 0))) &&
     parseDomainName(text.slice(at + 1)) !== null;
   if (isOne) return text;
-  throw usage("--report-to takes one e-mail address, such as dmarc@example.org");
+  throw new UsageError("--report-to takes one e-mail address, such as dmarc@example.org");
 }

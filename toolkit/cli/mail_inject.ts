@@ -7,7 +7,7 @@ import { isPassing } from "../client/retry_rules.ts";
 import { joinBytes } from "../node/read_file.ts";
 import { RELAY_OPTIONS, relayOptions } from "./connect.ts";
 import type { Host } from "./host.ts";
-import { InputError } from "./input_error.ts";
+import { InputError, UsageError } from "./input_error.ts";
 import { printable } from "./printable.ts";
 import { readInput, readWhole } from "./read_input.ts";
 import { type Call, defineVerb, flag, list, option } from "./verb.ts";
@@ -110,9 +110,9 @@ async function inject(call: InjectCall): Promise<Injected> {
   const { from } = values;
   const to = [...values.to ?? [], ...args];
   if (from === undefined || to.length === 0) {
-    throw new InputError("--from=ADDRESS and a RECIPIENT say whom it is from and for", "usage");
+    throw new UsageError("--from=ADDRESS and a RECIPIENT say whom it is from and for");
   }
-  if (to.length > MAX_RECIPIENTS) throw new InputError("at most 100 recipients", "usage");
+  if (to.length > MAX_RECIPIENTS) throw new UsageError("at most 100 recipients");
   const options = await settings(call);
   const message = await readMessage(readInput(host, values.message));
   const sender = {
@@ -245,7 +245,7 @@ function judge(thrown: unknown): { code: Sysexit; words: string } {
   if (isFailure(thrown)) return { code: failureCode(thrown), words: wordsOf(thrown) };
   const words = thrown instanceof Error ? thrown.message : String(thrown);
   if (thrown instanceof InjectError) return { code: thrown.code, words };
-  if (thrown instanceof InputError && thrown.isUsage) return { code: Sysexit.usage, words };
+  if (thrown instanceof UsageError) return { code: Sysexit.usage, words };
   return { code: Sysexit.tempFail, words };
 }
 

@@ -4,7 +4,7 @@ import { type KeyFile, openKeyFile, readKeyFile } from "../node/key_file.ts";
 import { permissionWarning } from "../node/key_warnings.ts";
 import { type StateFile, stateFile } from "../node/state_file.ts";
 import type { Host } from "./host.ts";
-import { InputError } from "./input_error.ts";
+import { InputError, UsageError } from "./input_error.ts";
 import { printable } from "./printable.ts";
 import { readWhole } from "./read_input.ts";
 import { option } from "./verb.ts";
@@ -30,7 +30,7 @@ export interface KeyLocation {
  * @throws {InputError} for an empty name: a script's unset variable must not choose the default key
  */
 export function keyLocation(host: Host, option: string | undefined): KeyLocation | undefined {
-  if (option === "") throw new InputError("--key names no file", "usage");
+  if (option === "") throw new UsageError("--key names no file");
   const chosen = option ?? host.env("RELAY_KEY_FILE");
   if (chosen) return { path: chosen, isChosen: true };
   const path = settingsFile(host, "key.json");

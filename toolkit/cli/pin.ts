@@ -1,6 +1,6 @@
 import { parseIdentifier } from "../client/identifier.ts";
 import { checkedPin } from "../client/pins.ts";
-import { InputError } from "./input_error.ts";
+import { InputError, UsageError } from "./input_error.ts";
 import { pinsFile } from "./pins_file.ts";
 import { agentName } from "./readers.ts";
 import { defineVerb, flag } from "./verb.ts";
@@ -70,8 +70,8 @@ function remove(
   first: string | undefined,
   second: string | undefined,
 ): Pin[] {
-  if (first === undefined) throw new InputError("ADDRESS-OR-NAME is missing", "usage");
-  if (second !== undefined) throw new InputError(`unexpected argument '${second}'`, "usage");
+  if (first === undefined) throw new UsageError("ADDRESS-OR-NAME is missing");
+  if (second !== undefined) throw new UsageError(`unexpected argument '${second}'`);
   const { text, form } = checked(first, undefined);
   const removed = [...pinned].filter(([name, address]) =>
     name === text || (form === "address" && address === text)
@@ -86,10 +86,9 @@ function checked(name: string, address: string | undefined): ReturnType<typeof c
   const identifier = parseIdentifier(agentName(name, address === name ? "ADDRESS" : "NAME"));
   if (address === undefined) return identifier;
   if (address === name && identifier.form !== "address") {
-    throw new InputError(
+    throw new UsageError(
       `which address has ${name}? Get it from its owner and pass it too; 'relay resolve ${name}' ` +
         "shows what the relay says",
-      "usage",
     );
   }
   try {
@@ -101,7 +100,7 @@ function checked(name: string, address: string | undefined): ReturnType<typeof c
       : identifier.form === "address"
       ? "give the name first, then its address"
       : "ADDRESS must be an address (base58 of 32 bytes)";
-    throw new InputError(reason, "usage");
+    throw new UsageError(reason);
   }
 }
 

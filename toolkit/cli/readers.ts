@@ -1,6 +1,6 @@
 import { parseIdentifier } from "../client/identifier.ts";
 import { decodeAddress } from "../decode_address.ts";
-import { InputError } from "./input_error.ts";
+import { UsageError } from "./input_error.ts";
 import type { Reader } from "./verb.ts";
 
 /** Reads a whole number from `min` to `max`. */
@@ -9,7 +9,7 @@ export function wholeNumber(min: number, max: number = Number.MAX_SAFE_INTEGER):
   return (text, label) => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
     if (value >= min && value <= max) return value;
-    throw new InputError(`${label} takes a whole number ${range}, not '${text}'`, "usage");
+    throw new UsageError(`${label} takes a whole number ${range}, not '${text}'`);
   };
 }
 
@@ -20,10 +20,9 @@ export const agentName: Reader<string> = (text, label) => {
     return text;
   } catch (thrown) {
     if (!(thrown instanceof TypeError)) throw thrown;
-    throw new InputError(
+    throw new UsageError(
       `${label} must be a handle (3 to 32 of a-z, 0-9 and _), a word name ` +
         `(adjective-color-animal) or an address, not '${text}'`,
-      "usage",
     );
   }
 };
@@ -35,6 +34,6 @@ export const address: Reader<string> = (text, label) => {
     return text;
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : "no address";
-    throw new InputError(`${label}: ${why}`, "usage");
+    throw new UsageError(`${label}: ${why}`);
   }
 };

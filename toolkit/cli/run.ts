@@ -9,7 +9,7 @@ import { find } from "./find.ts";
 import { hash } from "./hash.ts";
 import type { Host } from "./host.ts";
 import { inbox } from "./inbox.ts";
-import { InputError } from "./input_error.ts";
+import { InputError, UsageError } from "./input_error.ts";
 import { keygen } from "./keygen.ts";
 import { mailDns } from "./mail_dns.ts";
 import { mailInject } from "./mail_inject.ts";
@@ -23,7 +23,7 @@ import { register } from "./register.ts";
 import { resolve } from "./resolve.ts";
 import { send } from "./send.ts";
 import { sign } from "./sign.ts";
-import type { Verb } from "./verb.ts";
+import { helpOf, runVerb, type Verb } from "./verb.ts";
 import { verify } from "./verify.ts";
 import { whoami } from "./whoami.ts";
 
@@ -60,32 +60,26 @@ export async function run(host: Host): Promise<number> {
     await host.stderr(overview());
     return ExitCode.malformed;
   }
-  if (first === "help" || isHelp(first)) return await printHelp(host, rest);
   if (first === "--version") {
     await host.stdout(`relay ${VERSION}\n`);
     return ExitCode.passed;
   }
-  const verb = verbNamed(host.args);
-  if (verb === undefined) {
-    // The first half of a verb, and a question: not a mistake.
-    const isQuestion = rest.length > 0 && rest.every(isHelp) && startsVerb(first);
-    return isQuestion ? await printHelp(host, []) : await refuseVerb(host, host.args);
+  const words = first === "help" ? rest : host.args;
+  const isQuestion = first === "help" || hasFlag(words, isHelp);
+  const verb = VERBS.find(({ name }) => name.split(" ").every((word, n) => words[n] === word));
+  if (verb !== undefined && !isQuestion) {
+    return await runOrTell(verb, words.slice(verb.name.split(" ").length), host);
   }
-  const args = host.args.slice(verb.name.split(" ").length);
-  if (asks(args, isHelp)) return await printHelp(host, host.args);
-  try {
-    return await verb.run(args, host);
-  } catch (thrown) {
-    const isJson = asks(args, (argument) => argument === "--json");
-    const { code, words } = failureOf(verb, thrown, isJson);
-    await host.stderr(words);
-    return code;
+  // The first half of a verb, and a question: not a mistake.
+  const [half, ...more] = words.filter((word) => !isHelp(word));
+  const isOfAll = half === undefined || (startsVerb(half) && more.length === 0);
+  if (isQuestion && (verb !== undefined || isOfAll)) {
+    await host.stdout(verb === undefined ? overview() : helpOf(verb));
+    return ExitCode.passed;
   }
-}
-
-/** The verb that arguments begin with. */
-function verbNamed(args: readonly string[]): Verb | undefined {
-  return VERBS.find(({ name }) => name.split(" ").every((word, index) => args[index] === word));
+  const name = words.slice(0, startsVerb(words[0]!) ? 2 : 1).join(" ");
+  await host.stderr(`relay: there is no verb '${printable(name)}'\n\n${overview()}`);
+  return ExitCode.malformed;
 }
 
 function startsVerb(word: string): boolean {
@@ -96,10 +90,21 @@ function isHelp(argument: string): boolean {
   return argument === "--help" || argument === "-h";
 }
 
-/** Whether one of a verb's arguments, before `--`, is of a kind. */
-function asks(args: readonly string[], isOfKind: (argument: string) => boolean): boolean {
+/** Whether one of the arguments before `--` is of a kind. */
+function hasFlag(args: readonly string[], isOfKind: (argument: string) => boolean): boolean {
   const end = args.indexOf("--");
   return args.slice(0, end < 0 ? args.length : end).some(isOfKind);
+}
+
+async function runOrTell(verb: Verb, args: readonly string[], host: Host): Promise<number> {
+  try {
+    return await runVerb(verb, args, host);
+  } catch (thrown) {
+    const isJson = hasFlag(args, (argument) => argument === "--json");
+    const { code, words } = failureOf(verb, thrown, isJson);
+    await host.stderr(words);
+    return code;
+  }
 }
 
 /**
@@ -115,7 +120,7 @@ function failureOf(
 ): { code: ExitCode; words: string } {
   const inLines = (...lines: string[]) => lines.map((line) => `${printable(line)}\n`).join("");
   if (thrown instanceof InputError || thrown instanceof FileError) {
-    const isUsage = thrown instanceof InputError && thrown.isUsage;
+    const isUsage = thrown instanceof UsageError;
     const hint = isUsage ? [`'relay ${verb.name} --help' tells how it is used`] : [];
     const words = inLines(`relay ${verb.name}: ${thrown.message}`, ...hint);
     return { code: ExitCode.malformed, words };
@@ -143,22 +148,6 @@ function failureOf(
 
 const UNCLEAR = "it may have been carried out all the same: look before you repeat it " +
   "('relay outbox' shows what was sent, 'relay whoami' a registration)";
-
-async function printHelp(host: Host, args: readonly string[]): Promise<ExitCode> {
-  const verb = verbNamed(args);
-  const [first] = args;
-  if (verb === undefined && first !== undefined && !isHelp(first) && !startsVerb(first)) {
-    return await refuseVerb(host, args);
-  }
-  await host.stdout(verb?.help ?? overview());
-  return ExitCode.passed;
-}
-
-async function refuseVerb(host: Host, args: readonly string[]): Promise<ExitCode> {
-  const name = args.slice(0, startsVerb(args[0]!) ? 2 : 1).join(" ");
-  await host.stderr(`relay: there is no verb '${printable(name)}'\n\n${overview()}`);
-  return ExitCode.malformed;
-}
 
 function overview(): string {
   const width = Math.max(...VERBS.map((verb) => verb.name.length));

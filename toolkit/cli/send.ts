@@ -1,7 +1,7 @@
 import type { NewMessage } from "../client/send.ts";
 import { openSigningClient, SIGNING_OPTIONS } from "./connect.ts";
 import type { Host } from "./host.ts";
-import { InputError } from "./input_error.ts";
+import { InputError, UsageError } from "./input_error.ts";
 import { printFields } from "./print.ts";
 import { parseBody, readWhole } from "./read_input.ts";
 import { agentName, wholeNumber } from "./readers.ts";
@@ -62,14 +62,14 @@ async function readContent(
   { text, file, subject, "json-body": json, dash }: Sources,
 ): Promise<Pick<NewMessage, "body" | "content_type">> {
   if (dash !== undefined && dash !== "-") {
-    throw new InputError(`unexpected argument '${dash}': give the text with --text`, "usage");
+    throw new UsageError(`unexpected argument '${dash}': give the text with --text`);
   }
   if ([text, file, json, dash].filter((source) => source !== undefined).length !== 1) {
-    throw new InputError("give one of --text T, --json-body J, --file F and -", "usage");
+    throw new UsageError("give one of --text T, --json-body J, --file F and -");
   }
   if (json !== undefined) {
     if (subject !== undefined) {
-      throw new InputError("--subject goes with a text, not with --json-body", "usage");
+      throw new UsageError("--subject goes with a text, not with --json-body");
     }
     const body = parseBody(json === "-" ? await readWhole(host, "-") : json);
     return { body, content_type: "json" };

@@ -1,6 +1,6 @@
 import { requestIdentity } from "../client/used_timestamps.ts";
 import { signRequest, type UnsignedRequest } from "../sign_request.ts";
-import { InputError } from "./input_error.ts";
+import { UsageError } from "./input_error.ts";
 import { KEY, openKeys } from "./own_keys.ts";
 import { readWhole } from "./read_input.ts";
 import { wholeNumber } from "./readers.ts";
@@ -47,9 +47,8 @@ function signed(request: UnsignedRequest, privateKey: Uint8Array) {
     return signRequest(request, privateKey);
   } catch (thrown) {
     if (!(thrown instanceof TypeError)) throw thrown;
-    throw new InputError(
+    throw new UsageError(
       "METHOD is uppercase, and PATH begins with / and is printable ASCII, as it will be sent",
-      "usage",
     );
   }
 }

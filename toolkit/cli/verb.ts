@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import type { Host } from "./host.ts";
-import { InputError } from "./input_error.ts";
+import { UsageError } from "./input_error.ts";
 import { jsonLine } from "./print.ts";
 import { printable } from "./printable.ts";
 
@@ -71,8 +71,11 @@ export interface Call<O extends Options = Options, A extends string = string> {
   tell(line: string): Promise<void>;
 }
 
-/** All that there is to say of a verb; parsing, help, completions and documents follow from it. */
-export interface VerbDeclaration<O extends Options, A extends string> {
+/**
+ * One command of the command line, in a file of its own: all that there is to say of it. Parsing,
+ * help, completions and documents follow from it.
+ */
+export interface Verb<O extends Options = Options, A extends string = string> {
   /** One word, or two. */
   readonly name: string;
   /** What it does, in one line without an end. */
@@ -92,7 +95,13 @@ export interface VerbDeclaration<O extends Options, A extends string> {
   readonly example?: string;
   /** Whether the relay may have done what it did not answer to. */
   readonly isChanging?: boolean;
-  /** @returns the exit code; 0 for undefined */
+  /**
+   * Does the work.
+   *
+   * @returns the exit code; 0 for undefined
+   * @throws {InputError} for wrong usage or malformed input
+   * @throws {RefusalError | NetworkError | AnswerError} what the relay answered, or that it did not
+   */
   run(call: Call<O, A>): Promise<number | void>;
   /**
    * What is told of a failure in place of what all verbs tell.
@@ -103,71 +112,49 @@ export interface VerbDeclaration<O extends Options, A extends string> {
   fail?(thrown: unknown, tell: Call["tell"], values: Partial<Values<O>>): Promise<number>;
 }
 
-/** One command of the command line, in a file of its own. */
-export interface Verb {
-  readonly name: string;
-  readonly summary: string;
-  readonly usage: string;
-  /** What `relay VERB --help` prints. */
-  readonly help: string;
-  readonly options: Options;
-  readonly isChanging: boolean;
-  /**
-   * Does the work.
-   *
-   * @param args the arguments after the verb
-   * @returns the exit code
-   * @throws {InputError} for wrong usage or malformed input
-   * @throws {RefusalError | NetworkError | AnswerError} what the relay answered, or that it did not
-   */
-  run(args: readonly string[], host: Host): Promise<number>;
-}
-
-/** Makes a verb of its declaration. */
+/** Checks what a verb says of itself, and forgets which verb it is. */
 export function defineVerb<const A extends string = "", O extends Options = Options>(
-  declaration: VerbDeclaration<O, A>,
+  verb: Verb<O, A>,
 ): Verb {
-  const { name, summary, options, isChanging = false } = declaration;
-  const usage = `relay ${name} ${
-    declaration.usage ?? `${declaration.args ?? ""} [options]`.trim()
-  }`;
-  return {
-    ...{ name, summary, usage, options, isChanging },
-    help: helpOf(declaration, usage),
-    async run(args, host) {
-      const tell = (line: string) => host.stderr(`relay ${name}: ${printable(line)}\n`);
-      let values: Partial<Values<O>> = {};
-      try {
-        const parsed = parse(declaration, args);
-        values = parsed.values;
-        const print = (value: unknown, words: string) =>
-          host.stdout("json" in parsed.values ? jsonLine(value) : words);
-        return await declaration.run({ host, ...parsed, print, tell }) ?? 0;
-      } catch (thrown) {
-        if (declaration.fail === undefined) throw thrown;
-        return await declaration.fail(thrown, tell, values);
-      }
-    },
-  };
+  return verb as unknown as Verb;
 }
 
-function parse<O extends Options, A extends string>(
-  { name, options, args: declared = "" as A, hint }: VerbDeclaration<O, A>,
-  given: readonly string[],
-): { values: Values<O>; args: Arguments<A> } {
+/**
+ * Runs a verb.
+ *
+ * @param given the arguments after its name
+ * @returns the exit code
+ * @throws {InputError} for wrong usage, and what the verb throws
+ */
+export async function runVerb(verb: Verb, given: readonly string[], host: Host): Promise<number> {
+  const tell = (line: string) => host.stderr(`relay ${verb.name}: ${printable(line)}\n`);
+  let values: Values<Options> = {};
+  try {
+    const parsed = parse(verb, given);
+    values = parsed.values;
+    const print = (value: unknown, words: string) =>
+      host.stdout(values.json ? jsonLine(value) : words);
+    return await verb.run({ host, values, args: parsed.args, print, tell }) ?? 0;
+  } catch (thrown) {
+    if (verb.fail === undefined) throw thrown;
+    return await verb.fail(thrown, tell, values);
+  }
+}
+
+function parse({ name, options, args = "", hint }: Verb, given: readonly string[]) {
   const { values, positionals } = readArguments(name, options, given);
-  const names = declared.split(" ").filter((word) => word !== "");
-  const extra = declared.endsWith("...]") ? undefined : positionals[names.length];
-  if (extra !== undefined) throw new InputError(`unexpected argument '${extra}'`, "usage");
+  const names = args.split(" ").filter((word) => word !== "");
+  const extra = args.endsWith("...]") ? undefined : positionals[names.length];
+  if (extra !== undefined) throw new UsageError(`unexpected argument '${extra}'`);
   const missing = names.slice(positionals.length).find((word) => !word.startsWith("["));
   if (missing !== undefined) {
-    throw new InputError(`${missing} is missing${hint === undefined ? "" : `: ${hint}`}`, "usage");
+    throw new UsageError(`${missing} is missing${hint === undefined ? "" : `: ${hint}`}`);
   }
   const read = Object.entries(values).map(([name, value]) => [
     name,
     options[name]!.read(value as boolean | string | string[], `--${name}`),
   ]);
-  return { values: Object.fromEntries(read), args: positionals as Arguments<A> };
+  return { values: Object.fromEntries(read), args: positionals as Call["args"] };
 }
 
 function readArguments(verb: string, options: Options, given: readonly string[]) {
@@ -180,10 +167,11 @@ function readArguments(verb: string, options: Options, given: readonly string[])
     return parseArgs({ args: [...given], ...config });
   } catch (thrown) {
     const { code, message } = thrown as { code?: string; message: string };
-    const reason = code === "ERR_PARSE_ARGS_UNKNOWN_OPTION"
-      ? `${message.split(". ", 1)[0]}: 'relay ${verb}' takes ${flagsOf(options).join(", ")}`
-      : message.replaceAll("\n", " ");
-    throw new InputError(reason, "usage");
+    throw new UsageError(
+      code === "ERR_PARSE_ARGS_UNKNOWN_OPTION"
+        ? `${message.split(". ", 1)[0]}: 'relay ${verb}' takes ${flagsOf(options).join(", ")}`
+        : message.replaceAll("\n", " "),
+    );
   }
 }
 
@@ -196,23 +184,24 @@ const LINE_CHARACTERS = 100;
 const INDENT = " ".repeat(20);
 const RELAY_EXIT = "0; 2 wrong usage; 4 the relay refused; 5 no relay could be reached";
 
-function helpOf<O extends Options, A extends string>(
-  { summary, about, options, exit = RELAY_EXIT, example }: VerbDeclaration<O, A>,
-  usage: string,
+/** What `relay VERB --help` prints. */
+export function helpOf(
+  { name, summary, about, options, exit = RELAY_EXIT, ...verb }: Verb,
 ): string {
+  const { args = "", usage = `${args} [options]`.trim(), example } = verb;
   const rows = Object.entries(options).map(([name, { value = "", words }]) => {
     const flag = `  --${name}${value.replace(/^(?=\w)/, " ")}`;
     return `${flag.padEnd(INDENT.length)}${wrapped(words)}`;
   });
   const parts = [
     `${summary[0]!.toUpperCase()}${summary.slice(1)}.`,
-    `Usage: ${usage}`,
+    `Usage: relay ${name} ${usage}`,
     about.trim(),
     ...(rows.length === 0 ? [] : [`Options:\n${rows.join("\n")}`]),
-    `Exit status: ${exit.trim()}.`,
+    `Exit status: ${exit}.`,
     ...(example === undefined ? [] : [`Example:\n  ${example}`]),
   ];
-  return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
+  return `${parts.join("\n\n")}\n`;
 }
 
 /** Words in lines, of which all but the first are indented. */

@@ -10,7 +10,7 @@ import { keyAndName } from "./describe_agent.ts";
 import { describeReport, reportExitCode, verdictPainter } from "./describe_report.ts";
 import { ExitCode } from "./exit_code.ts";
 import type { Host } from "./host.ts";
-import { InputError } from "./input_error.ts";
+import { InputError, UsageError } from "./input_error.ts";
 import { type InputEntry, readMessages } from "./message_input.ts";
 import { findKeyFile } from "./own_keys.ts";
 import { readPins } from "./pins_file.ts";
@@ -122,7 +122,7 @@ async function verdictOn(
     return { code: reportExitCode(report), value: { report }, words };
   } catch (thrown) {
     if (!(thrown instanceof MessageError)) throw thrown;
-    if (thrown.code === "invalid_option") throw new InputError(inOptions(thrown), "usage");
+    if (thrown.code === "invalid_option") throw new UsageError(inOptions(thrown));
     return malformed(thrown);
   }
 }
@@ -161,13 +161,12 @@ async function recipientOf(
     };
   }
   if (handle === undefined && wordName === undefined) return undefined;
-  throw new InputError(
+  throw new UsageError(
     "--to-handle and --to-name need --to KEY beside them, or a key file",
-    "usage",
   );
 }
 
 function seconds(text: string, label: string): number {
   if (/^\d{1,15}(\.\d{1,9})?$/.test(text)) return Number(text);
-  throw new InputError(`${label} takes a number of seconds from 0, not '${text}'`, "usage");
+  throw new UsageError(`${label} takes a number of seconds from 0, not '${text}'`);
 }
