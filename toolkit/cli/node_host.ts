@@ -1,13 +1,10 @@
 import process from "node:process";
+import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
 import { systemClock } from "../client/clock.ts";
 import { nodeDns } from "../node/dns_exchange.ts";
 import { nodeFiles } from "../node/node_files.ts";
 import type { Host } from "./host.ts";
-
-const ENTER = new Set(["\r", "\n"]);
-const INTERRUPT = "\u0003";
-const END = "\u0004";
-const ERASE = new Set(["\u0008", "\u007f"]);
 
 /** The host by node:* modules, which Deno, Node and Bun all have. */
 export function nodeHost(): Host {
@@ -50,35 +47,22 @@ function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
 async function askSecret(prompt: string): Promise<string> {
   const { stdin, stderr } = process;
   // Before the prompt: whoever answers at once would see what was typed.
-  stdin.setRawMode(true);
+  const lines = createInterface({ input: stdin, output: nowhere(), terminal: true });
   stderr.write(prompt);
-  stdin.setEncoding("utf8");
   stdin.ref();
-  stdin.resume();
   try {
-    return await new Promise<string>((resolve, reject) => {
-      let typed: string[] = [];
-      function take(text: string): void {
-        for (const character of text) {
-          if (ENTER.has(character)) {
-            stdin.off("data", take);
-            return resolve(typed.join(""));
-          }
-          if (character === INTERRUPT || character === END) {
-            stdin.off("data", take);
-            return reject(new Error("no passphrase was typed"));
-          }
-          if (ERASE.has(character)) typed = typed.slice(0, -1);
-          else typed.push(character);
-        }
-      }
-      stdin.on("data", take);
+    return await new Promise((resolve, reject) => {
+      lines.once("line", resolve);
+      lines.once("close", () => reject(new Error("no passphrase was typed")));
     });
   } finally {
-    stdin.setRawMode(false);
-    stdin.pause();
+    lines.close();
     // Deno 2.5 leaves a read pending that would keep the process alive until the next key.
     stdin.unref();
     stderr.write("\n");
   }
+}
+
+function nowhere(): Writable {
+  return new Writable({ write: (_chunk, _encoding, done) => done() });
 }
