@@ -2,17 +2,6 @@ import { FileError } from "./file_error.ts";
 import type { FileSystem } from "./file_system.ts";
 
 /**
- * All the bytes of a file.
- *
- * @throws {FileError} when it cannot be read
- */
-export async function readFile(files: FileSystem, path: string): Promise<Uint8Array> {
-  const found = await readFileOrNothing(files, path);
-  if (found !== undefined) return found;
-  throw new FileError(`cannot read '${path}': there is no such file`);
-}
-
-/**
  * All the bytes of a file, or undefined when there is none.
  *
  * @throws {FileError} when it cannot be read
