@@ -1,4 +1,11 @@
-import { DMARC_POLICIES, type DmarcPolicy } from "../mail/check_dmarc.ts";
+import {
+  DMARC_POLICIES,
+  type DmarcPolicy,
+  type Finding,
+  type FindingState,
+  FINE,
+  missing,
+} from "../mail/check_records.ts";
 import { parseDomainName } from "../mail/domain_name.ts";
 import {
   type CheckedRecord,
@@ -7,7 +14,6 @@ import {
   type MailDomain,
   type PlannedRecord,
 } from "../mail/domain_records.ts";
-import { type Finding, type FindingState, FINE, missing } from "../mail/finding.ts";
 import { parseIpRange } from "../mail/ip_range.ts";
 import { dkimRecord, MIN_DKIM_KEY_BITS, readDkimKey } from "../node/dkim_key.ts";
 import type { DnsServer } from "../node/dns_exchange.ts";

@@ -1,10 +1,14 @@
-import { checkDkim } from "./check_dkim.ts";
-import { checkDmarc, checkReportsTaken, type WantedDmarc } from "./check_dmarc.ts";
-import { checkMx } from "./check_mx.ts";
-import { checkSpf } from "./check_spf.ts";
+import {
+  checkDkim,
+  checkDmarc,
+  checkMx,
+  checkReportsTaken,
+  checkSpf,
+  type Finding,
+  type WantedDmarc,
+} from "./check_records.ts";
 import { dkimRecordName } from "./dkim_record.ts";
 import type { DnsAnswer, DnsErrorCode, DnsRecord } from "./dns_message.ts";
-import type { Finding } from "./finding.ts";
 
 /** What the operator says of a mail domain. */
 export interface MailDomain {
